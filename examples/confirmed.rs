@@ -102,6 +102,7 @@ fn asked(suite: &[Case], ids: &BTreeSet<String>) -> Result<Answers, Error> {
             timeout: Duration::from_secs(180),
             max_reply: MAX_REPLY,
             edition: None,
+            spare: false,
             interrupt: Interrupt::default(),
         };
         let run = runner::run(&cases, (CLAIMED, jobs), (launch.start()?, &|| launch.start()), &|_| true);

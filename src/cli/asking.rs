@@ -13,6 +13,7 @@ use crate::harness::adapters::{Adapter, SetupError};
 use crate::harness::implementation::{ChildProcess, Implementation as _, Launch};
 use crate::harness::process::{CommandLine, Interrupt, MAX_REPLY};
 use crate::harness::supervisor;
+use crate::oracle::Engine;
 
 /// How long an adapter may take to start.
 const STARTUP: Duration = Duration::from_secs(120);
@@ -27,6 +28,18 @@ pub fn prepare(adapter: &Adapter) -> Result<CommandLine, SetupError> {
     let command = adapter.prepare(&tell);
     progress.finish_and_clear();
     command
+}
+
+/// How `--adapter` names an adapter. `given` is what stands on the command line, which may stand for several.
+pub fn name_of(adapter: &Adapter, given: Option<&str>) -> String {
+    match adapter {
+        Adapter::Oracle(Engine::Evaluator) => "builtin:evaluator".to_string(),
+        // Its words are no longer quoted as they were.
+        Adapter::Command(command) => given.map_or_else(|| command.to_string(), str::to_string),
+        Adapter::Oracle(Engine::Machine) | Adapter::Tvm(_) | Adapter::TvmExecutables(_) | Adapter::TvmOf(_) => {
+            adapter.to_string()
+        }
+    }
 }
 
 /// What a command says of the answers that it asks for.

@@ -3,25 +3,29 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::str::FromStr;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::{Exit, Failure, Outcome, asking, note, options, print_rendered};
+use super::reports::{self, ReportKind, ReportTo};
+use super::{Exit, Failure, Outcome, asking, note, options};
 use crate::book::{Basis, Edition, Proposal};
 use crate::harness::adapters::Adapter;
 use crate::harness::checkout::{self, write_atomically};
 use crate::harness::implementation::Launch;
-use crate::harness::process::Interrupt;
+use crate::harness::process::{Interrupt, MAX_REPLY};
 use crate::harness::runner::{self, Asked, CaseResult, RunResult};
 use crate::harness::worker::StartError;
 use crate::oracle::Engine;
 use crate::question::Ask;
-use crate::report::{self, Report, ReportError};
+use crate::report::{self, Again, Report};
 use crate::suite::ledger::{Ledger, ObservedCase};
 use crate::suite::select::{Partition, SelectError, Selection, select};
 use crate::suite::{Case, coverage, embedded_suite};
+
+/// What `--timeout` and `--startup-timeout` are if they are not given.
+const TIMEOUT: Duration = Duration::from_secs(180);
+const STARTUP: Duration = Duration::from_secs(120);
 
 /// Run the conformance suite against an implementation
 ///
@@ -83,42 +87,6 @@ pub struct Args {
     all: bool,
 }
 
-/// A report and where it goes.
-#[derive(Clone, PartialEq, Eq, Debug)]
-struct ReportTo {
-    kind: ReportKind,
-    path: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum ReportKind {
-    Human,
-    Jsonl,
-    Junit,
-    Html,
-    Markdown,
-}
-
-impl FromStr for ReportTo {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<ReportTo, String> {
-        let (kind, path) = match text.split_once('=') {
-            Some((kind, path)) => (kind, Some(PathBuf::from(path))),
-            None => (text, None),
-        };
-        let kind = match kind {
-            "human" => ReportKind::Human,
-            "jsonl" => ReportKind::Jsonl,
-            "junit" => ReportKind::Junit,
-            "html" => ReportKind::Html,
-            "md" => ReportKind::Markdown,
-            _ => return Err(format!("there is no report `{kind}` (there are human, jsonl, junit, html, md)")),
-        };
-        Ok(ReportTo { kind, path })
-    }
-}
-
 impl From<SelectError> for Failure {
     fn from(error: SelectError) -> Failure {
         let exit = match &error {
@@ -126,12 +94,6 @@ impl From<SelectError> for Failure {
             SelectError::NoMatch { .. } | SelectError::Empty => Exit::NothingRan,
         };
         Failure::new(exit, error)
-    }
-}
-
-impl From<ReportError> for Failure {
-    fn from(error: ReportError) -> Failure {
-        Failure::unreadable(error)
     }
 }
 
@@ -150,7 +112,7 @@ pub fn run(args: &Args) -> Outcome {
     if adapters.len() > 1 && args.expect.is_some() {
         return Err(Failure::unreadable("--expect needs one implementation: name a version, for example tvm@0.25"));
     }
-    let (mut worst, interrupt) = (Exit::AsExpected, asking::interrupt()?);
+    let (mut ended, interrupt) = (None, asking::interrupt()?);
     for adapter in &adapters {
         // Without --adapter the reports are those of the evaluator, and the machine's stand beside them.
         let own = adapters.len() > 1 && *adapter != Adapter::Oracle(Engine::Evaluator);
@@ -162,9 +124,10 @@ pub fn run(args: &Args) -> Outcome {
             adapter,
             only_running: own && args.adapter.is_none() || adapter.only_runs(),
         };
-        worst = worst.max(run.one(&selection, &interrupt, suffix.as_deref())?);
+        let exit = run.one(&selection, &interrupt, suffix.as_deref())?;
+        ended = Some(ended.map_or(exit, |others: Exit| others.and(exit)));
     }
-    Ok(worst)
+    Ok(ended.unwrap_or(Exit::NothingRan))
 }
 
 /// The edition that is asked for, if one is: a proposal brings its own.
@@ -220,7 +183,7 @@ impl Run<'_> {
         cases.retain(|case| args.proposal.is_none_or(|proposal| case.proposal == Some(proposal)));
         let cases = if self.only_running { running(&cases) } else { cases };
         if cases.is_empty() {
-            return Ok(Exit::AsExpected);
+            return Ok(Exit::NothingRan);
         }
         let version =
             self.adapter.ledger().map_or_else(|| first.identity().version.clone(), |name| name.version.into());
@@ -231,17 +194,50 @@ impl Run<'_> {
         if args.update_expect {
             return kept.update(&cases, &result, &ids, &version);
         }
-        let report = Report::new(&cases, &result, &ledger, ledger.stale(&ids));
-        write_reports(args, &report, suffix)?;
+        let report = Report::new(&cases, &result, (&ledger, ledger.stale(&ids)), &self.again(edition));
+        reports::write(&args.reports, suffix, &|kind| match kind {
+            ReportKind::Human => Ok(report::human(&report, args.all)),
+            ReportKind::Jsonl => report::jsonl(&report),
+            ReportKind::Junit => report::junit(&report),
+            ReportKind::Html => report::html(&report),
+            ReportKind::Markdown => report::markdown(&report),
+        })?;
         match result.failure {
             None | Some(StartError::Interrupted) => {}
             Some(error) => return Err(error.into()),
+        }
+        if !result.stopped && report.is_unanswered() {
+            note(&format!("nothing ran: {} answers none of the questions\n", self.adapter));
+            return Ok(Exit::NothingRan);
         }
         Ok(match (result.stopped, report.as_expected()) {
             (true, _) => Exit::StoppedEarly,
             (false, true) => Exit::AsExpected,
             (false, false) => Exit::Findings,
         })
+    }
+
+    /// How a case is asked again, by itself: by the same implementation, edition, ledger and limits.
+    fn again(&self, edition: Edition) -> Again {
+        let args = self.args;
+        let mut words = vec!["relax-spec".to_string(), "conform".to_string()];
+        let mut option = |name: &str, value: String| words.extend([name.to_string(), value]);
+        option("--adapter", asking::name_of(self.adapter, args.adapter.as_deref()));
+        option("--edition", edition.to_string());
+        if let Some(path) = &args.expect {
+            option("--expect", path.display().to_string());
+        }
+        for (name, given, usual) in
+            [("--timeout", args.timeout, TIMEOUT), ("--startup-timeout", args.startup_timeout, STARTUP)]
+        {
+            if given != usual {
+                option(name, given.as_secs_f64().to_string());
+            }
+        }
+        if args.max_reply != MAX_REPLY {
+            option("--max-reply", args.max_reply.to_string());
+        }
+        Again(words)
     }
 
     fn ask_all(
@@ -369,34 +365,3 @@ fn observed<'a>(case: &'a Case, result: &CaseResult) -> ObservedCase<'a> {
 
 /// How much of an outcome a ledger repeats.
 const LONGEST_GIVEN: usize = 160;
-
-fn write_reports(args: &Args, report: &Report, suffix: Option<&str>) -> Result<(), Failure> {
-    let default = [ReportTo { kind: ReportKind::Human, path: None }];
-    let wanted = if args.reports.is_empty() { &default[..] } else { &args.reports };
-    for ReportTo { kind, path } in wanted {
-        let text = match kind {
-            ReportKind::Human => report::human(report, args.all),
-            ReportKind::Jsonl => report::jsonl(report)?,
-            ReportKind::Junit => report::junit(report)?,
-            ReportKind::Html => report::html(report)?,
-            ReportKind::Markdown => report::markdown(report)?,
-        };
-        match path {
-            None => print_rendered(&text)?,
-            Some(path) => write_atomically(&with_suffix(path, suffix), text.as_bytes())?,
-        }
-    }
-    Ok(())
-}
-
-/// `report.html` becomes `report-tvm-0.25.html` where one command asks several implementations.
-fn with_suffix(path: &Path, suffix: Option<&str>) -> PathBuf {
-    let (Some(suffix), Some(stem)) = (suffix, path.file_stem()) else { return path.to_path_buf() };
-    let mut name = stem.to_os_string();
-    name.push(format!("-{suffix}"));
-    if let Some(extension) = path.extension() {
-        name.push(".");
-        name.push(extension);
-    }
-    path.with_file_name(name)
-}

@@ -3,24 +3,25 @@
 use std::fmt::Write as _;
 
 use super::rules::{Evidence, Premise, RuleRow, status_name};
-use super::{Exit, Failure, Outcome, conflicts, errata, options, print};
+use super::{Exit, Failure, Outcome, conflicts, errata, explain_case, options, print};
 use crate::book::{Edition, Erratum, Proposal, Rule, Statement, or_meant};
 use crate::suite::embedded_suite;
 use crate::suite::knockout::Shows;
 
-/// Show a rule: its text, the code that applies it, its golden cases, its errata
+/// Show a rule: its text, the code that applies it, its golden cases, its errata; or a golden case
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec explain SUB.TENSOR.RANK
   relax-spec explain 'E[WF.5.BEFORE]'
   relax-spec explain A17
   relax-spec explain SI.COMPAT.TENSOR.DTYPE --edition 2023-12
-  relax-spec explain C05")]
+  relax-spec explain C05
+  relax-spec explain types/sub-rank")]
 pub struct Args {
-    /// A rule id, the code of a diagnostic such as E[WF.5.BEFORE], an erratum, or a conflict between documents
+    /// A rule id, the code of a diagnostic such as E[WF.5.BEFORE], an erratum, a conflict between documents, or the id of a golden case
     #[arg(value_name = "ID")]
     id: String,
-    /// Only what this edition says of a rule [default: what each of them says]
+    /// Only what this edition says of a rule, or a case as it states it [default: what each of them says]
     #[arg(long, value_name = "EDITION", value_parser = options::edition)]
     edition: Option<Edition>,
     /// Which rule stands under this proposal: the one asked after, or the one that stands over it
@@ -52,6 +53,14 @@ pub fn run(args: &Args) -> Outcome {
     if let Some(conflict) = conflicts::one(id) {
         print(&conflict)?;
         return Ok(Exit::AsExpected);
+    }
+    if explain_case::is_like_a_case(id) {
+        if args.proposal.is_some() {
+            return Err(Failure::unreadable(
+                "--proposal is for rules: a case says by itself under which proposal it stands",
+            ));
+        }
+        return say(&explain_case::explain(id, args.edition)?);
     }
     Err(Failure::unreadable(unknown(id)))
 }

@@ -16,6 +16,7 @@ mod editions;
 mod errata;
 mod errata_text;
 mod explain;
+mod explain_case;
 mod export;
 mod externs;
 mod fuzz;
@@ -30,6 +31,7 @@ mod reduce;
 mod refine;
 mod refused;
 mod render;
+mod reports;
 mod reproduce;
 mod rules;
 mod run;
@@ -61,7 +63,7 @@ struct Cli {
 }
 
 const EXIT_CODES: &str = "Exit status: 0 as expected; 1 findings or unexpected results, an unexpected pass included; \
-2 usage or unreadable input; 3 the adapter could not start or broke the protocol; 4 nothing ran; 5 stopped early.";
+2 usage or unreadable input; 3 the adapter could not start or broke the protocol; 4 nothing ran, or no question was answered; 5 stopped early.";
 
 #[derive(Subcommand)]
 enum Command {
@@ -135,10 +137,22 @@ pub enum Exit {
     Unreadable = 2,
     /// 3: the adapter cannot be made ready or started, or breaks the protocol.
     Adapter = 3,
-    /// 4: nothing was left to run.
+    /// 4: nothing was left to run, or no question was answered.
     NothingRan = 4,
     /// 5: an interrupt or a limit ended the run before its end.
     StoppedEarly = 5,
+}
+
+impl Exit {
+    /// How a command ended of which two parts ended so: by the worse. That nothing was left to run in one part does not count where
+    /// something ran in the other.
+    fn and(self, other: Exit) -> Exit {
+        match (self == Exit::NothingRan, other == Exit::NothingRan) {
+            (true, _) => other,
+            (false, true) => self,
+            (false, false) => self.max(other),
+        }
+    }
 }
 
 /// Why a command could not do its work.

@@ -113,31 +113,50 @@ pub fn questions(seed: u64, number: u64) -> [Ask; 2] {
     [Ask::Compatibility(s1.clone(), s2.clone()), Ask::Unify(s1, s2)]
 }
 
-/// Asks `runs` pairs, starting with the one numbered `first`. `progress` is told of each pair.
+/// Asks about the pairs with these numbers, one after the other; `progress` is told of each. What was found until nobody could be asked any
+/// more stands, with why that was.
 pub fn judgements(
     seed: u64,
     numbers: std::ops::Range<u64>,
     known: &[Pattern],
     implementation: &mut dyn Implementation,
     progress: &mut dyn FnMut(),
-) -> Result<Campaign, StartError> {
-    let edition = implementation.edition();
-    let mut campaign = Campaign { edition, ..Campaign::default() };
+) -> (Campaign, Option<StartError>) {
+    let mut campaign = Campaign { edition: implementation.edition(), ..Campaign::default() };
     let mut found: BTreeMap<DivergenceSignature, Divergence> = BTreeMap::new();
+    let mut ended = None;
     for number in numbers {
-        for ask in questions(seed, number) {
-            campaign.asked += 1;
-            let outcome = implementation.ask(edition, &ask)?;
-            if matches!(outcome, Outcome::Unsupported { .. }) {
-                campaign.unsupported += 1;
-            } else if !is_permitted(edition, &ask, &outcome) {
-                note(&mut found, (known, edition), reduce(ask, outcome, implementation)?, number);
-            }
+        if let Err(error) = pair((seed, number), known, implementation, (&mut campaign, &mut found)) {
+            ended = Some(error);
+            break;
         }
         progress();
     }
     campaign.findings = found.into_values().collect();
-    Ok(campaign)
+    (campaign, ended)
+}
+
+/// The questions of one pair.
+fn pair(
+    (seed, number): (u64, u64),
+    known: &[Pattern],
+    implementation: &mut dyn Implementation,
+    (campaign, found): (&mut Campaign, &mut BTreeMap<DivergenceSignature, Divergence>),
+) -> Result<(), StartError> {
+    let edition = campaign.edition;
+    for mut ask in questions(seed, number) {
+        let mut outcome = implementation.ask(edition, &ask)?;
+        campaign.asked += 1;
+        if matches!(outcome, Outcome::Unsupported { .. }) {
+            campaign.unsupported += 1;
+        } else if !is_permitted(edition, &ask, &outcome) {
+            let reduced = reduce(&mut ask, &mut outcome, implementation);
+            // Found it is, however small it has become.
+            note(found, (known, edition), (ask, outcome), number);
+            reduced?;
+        }
+    }
+    Ok(())
 }
 
 fn note(
@@ -247,17 +266,17 @@ fn kind_of_info(s: &StructInfo) -> &'static str {
 }
 
 /// Cuts a divergence down: as long as a part of the question still diverges, the question becomes that part.
-fn reduce(ask: Ask, outcome: Outcome, implementation: &mut dyn Implementation) -> Result<(Ask, Outcome), StartError> {
-    let (mut ask, mut outcome, edition) = (ask, outcome, implementation.edition());
+fn reduce(ask: &mut Ask, outcome: &mut Outcome, implementation: &mut dyn Implementation) -> Result<(), StartError> {
+    let edition = implementation.edition();
     'smaller: loop {
-        for part in parts(&ask) {
+        for part in parts(ask) {
             let answer = implementation.ask(edition, &part)?;
             if matches!(answer, Outcome::Answer { .. }) && !is_permitted(edition, &part, &answer) {
-                (ask, outcome) = (part, answer);
+                (*ask, *outcome) = (part, answer);
                 continue 'smaller;
             }
         }
-        return Ok((ask, outcome));
+        return Ok(());
     }
 }
 
@@ -370,7 +389,9 @@ mod tests {
     }
 
     fn campaign(seed: u64, pairs: u64, implementation: &mut dyn Implementation) -> Campaign {
-        judgements(seed, 0..pairs, &[], implementation, &mut || {}).unwrap()
+        let (campaign, ended) = judgements(seed, 0..pairs, &[], implementation, &mut || {});
+        assert!(ended.is_none(), "{ended:?}");
+        campaign
     }
 
     #[test]
@@ -385,6 +406,31 @@ mod tests {
         let campaign = campaign(1, 300, &mut InProcess::new(Reading::literal_only(&[Erratum::A05])));
         assert!(!campaign.findings.is_empty());
         assert!(campaign.findings.iter().all(|f| f.explanation == Explanation::Erratum(Erratum::A05)));
+    }
+
+    /// Is wrong, and nobody can ask it more than so many questions.
+    struct Mortal(Credulous, usize);
+
+    impl Implementation for Mortal {
+        fn identity(&self) -> &Identity {
+            self.0.identity()
+        }
+
+        fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
+            self.1 = self.1.checked_sub(1).ok_or(StartError::Interrupted)?;
+            self.0.ask(edition, ask)
+        }
+    }
+
+    #[test]
+    fn what_an_interrupted_campaign_has_found_is_kept() {
+        let credulous = || Credulous(InProcess::new(Reading::corrected()));
+        for questions in 0..60 {
+            let (campaign, ended) = judgements(2, 0..200, &[], &mut Mortal(credulous(), questions), &mut || {});
+            assert!(matches!(ended, Some(StartError::Interrupted)));
+            assert!(campaign.asked <= questions as u64);
+            assert!(!campaign.findings.is_empty() || questions < 59, "{campaign:?}");
+        }
     }
 
     #[test]

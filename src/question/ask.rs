@@ -189,6 +189,21 @@ impl Ask {
         self.parts().into_iter().filter_map(Part::program).collect()
     }
 
+    /// The texts of programs that the question has among its parts: it is about them as texts.
+    pub fn texts(&self) -> Vec<&str> {
+        self.parts().into_iter().filter_map(Part::text).collect()
+    }
+
+    /// In one line, as it is displayed, with nothing left out but the programs.
+    pub fn in_full(&self) -> String {
+        self.with_parts(&|part| part.whole())
+    }
+
+    fn with_parts(&self, told: &dyn Fn(&dyn Part) -> String) -> String {
+        let parts: Vec<String> = self.parts().into_iter().map(told).filter(|told| !told.is_empty()).collect();
+        format!("{}({})", self.op(), parts.join(", "))
+    }
+
     /// The program that the question is about, if it is about one.
     pub fn program(&self) -> Option<&Program> {
         match self.about() {
@@ -241,7 +256,6 @@ pub fn snake_case(variant: &str) -> String {
 impl fmt::Display for Ask {
     /// In one line, as reports show it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let parts: Vec<String> = self.parts().iter().map(|part| part.told()).filter(|told| !told.is_empty()).collect();
-        write!(f, "{}({})", self.op(), parts.join(", "))
+        f.write_str(&self.with_parts(&|part| part.told()))
     }
 }

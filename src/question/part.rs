@@ -13,6 +13,16 @@ pub(super) trait Part {
     /// In a few words; empty where there is nothing to tell.
     fn told(&self) -> String;
 
+    /// As told, with nothing left out that is no program.
+    fn whole(&self) -> String {
+        self.told()
+    }
+
+    /// The text of a program, where the question is about the text.
+    fn text(&self) -> Option<&str> {
+        None
+    }
+
     fn program(&self) -> Option<&Program> {
         None
     }
@@ -62,6 +72,10 @@ impl Part for String {
     fn told(&self) -> String {
         format!("text of {} lines", self.trim().lines().count())
     }
+
+    fn text(&self) -> Option<&str> {
+        Some(self)
+    }
 }
 
 impl Part for Profile {
@@ -89,6 +103,11 @@ listed!(Var, ShapeVar, StructInfo, ValueSpec);
 impl Part for Vec<Vec<ValueSpec>> {
     fn told(&self) -> String {
         format!("{} inputs", self.len())
+    }
+
+    fn whole(&self) -> String {
+        let inputs: Vec<String> = self.iter().map(Part::told).collect();
+        format!("[{}]", List(&inputs))
     }
 }
 

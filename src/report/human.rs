@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use super::{CaseRow, Report};
+use super::{CaseRow, Divergence, Report, words};
 use crate::grammar::visible;
 use crate::question::Outcome;
 use crate::suite::compare::CaseVerdict;
@@ -28,18 +28,20 @@ fn write(out: &mut String, report: &Report, all: bool) -> fmt::Result {
     summary(out, report)
 }
 
+/// How many lines of a program or an answer are shown.
+const LINES: usize = 40;
+
 fn is_told(row: &CaseRow, all: bool) -> bool {
     row.standing.is_unexpected() || (all && row.verdict().is_finding())
 }
 
 fn finding(out: &mut String, row: &CaseRow) -> fmt::Result {
     writeln!(out, "{} {}", row.verdict().name().to_uppercase(), row.case.id)?;
-    field(out, "rules", &row.rules())?;
-    field(out, "question", &row.case.ask.to_string())?;
-    field(out, "expected", &row.expected())?;
-    field(out, "given", &row.result.outcome.to_string())?;
+    for (name, text) in row.divergence.iter().flat_map(Divergence::fields) {
+        field(out, name, &words::cut(&text, LINES))?;
+    }
     if let Some(why) = row.result.comparison.why.as_ref().filter(|_| row.verdict() == CaseVerdict::Diverge) {
-        field(out, "verdict", why)?;
+        field(out, "verdict", &words::cut(why, LINES))?;
     }
     field(out, "why", &row.case.why)?;
     if let Outcome::Crash { stderr, .. } = &row.result.outcome
@@ -55,6 +57,9 @@ fn finding(out: &mut String, row: &CaseRow) -> fmt::Result {
     {
         field(out, "link", link)?;
     }
+    if let Some(divergence) = &row.divergence {
+        field(out, "again", &divergence.command)?;
+    }
     out.write_char('\n')
 }
 
@@ -62,7 +67,7 @@ fn finding(out: &mut String, row: &CaseRow) -> fmt::Result {
 fn field(out: &mut String, name: &str, text: &str) -> fmt::Result {
     let mut lines = text.trim_end().lines();
     writeln!(out, "  {name:<9} {}", lines.next().unwrap_or_default())?;
-    lines.try_for_each(|line| writeln!(out, "  {:<9} {line}", ""))
+    lines.try_for_each(|line| writeln!(out, "{}", format!("  {:<9} {line}", "").trim_end()))
 }
 
 /// One line a chapter, one column a verdict that occurred.

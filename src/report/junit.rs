@@ -2,7 +2,7 @@
 
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
-use super::{CaseRow, Report, ReportError};
+use super::{CaseRow, Divergence, Report, ReportError};
 use crate::grammar::visible;
 use crate::suite::compare::CaseVerdict;
 
@@ -27,8 +27,26 @@ pub fn junit(report: &Report) -> Result<String, ReportError> {
     Ok(out.to_string()?)
 }
 
+/// What of a divergence is one line, as properties of its test case: who reads XML takes ends of lines in them for spaces.
+pub(super) fn properties(case: &mut TestCase, divergence: &Divergence) {
+    let fields = divergence.fields().into_iter().chain([("again", divergence.command.clone())]);
+    for (name, text) in fields.filter(|(_, text)| !text.contains('\n')) {
+        case.add_property((name, shown(&text).as_str()));
+    }
+}
+
+/// All of a divergence as a text.
+pub(super) fn description(divergence: &Divergence) -> String {
+    let fields = divergence.fields().into_iter().chain([("again", divergence.command.clone())]);
+    let told = fields.map(|(name, text)| match text.contains('\n') {
+        true => format!("{name}:\n{text}"),
+        false => format!("{name}: {text}"),
+    });
+    told.collect::<Vec<String>>().join("\n")
+}
+
 /// What XML has no character for is written out.
-fn shown(text: &str) -> String {
+pub(super) fn shown(text: &str) -> String {
     visible(text).into_owned()
 }
 
@@ -48,9 +66,19 @@ fn test_case(row: &CaseRow) -> TestCase {
     if row.verdict() != CaseVerdict::Agree || row.standing.is_unexpected() {
         let why = row.result.comparison.why.clone().unwrap_or_default();
         status.set_message(shown(&format!("{}: {why}", row.verdict())));
-        status.set_description(shown(&row.notes().join("\n")));
+        let told = row.divergence.as_ref().map(description);
+        let told: Vec<String> = row.notes().into_iter().chain(told).collect();
+        status.set_description(shown(&told.join("\n\n")));
     }
     let mut case = TestCase::new(row.case.id.clone(), status);
+    match &row.divergence {
+        Some(divergence) => properties(&mut case, divergence),
+        None => {
+            let rules: Vec<&str> = row.case.rules.iter().map(|rule| rule.id()).collect();
+            case.add_property(("rules", shown(&rules.join(", ")).as_str()));
+            case.add_property(("question", shown(&row.case.ask.in_full()).as_str()));
+        }
+    }
     case.set_time(row.result.time);
     case
 }

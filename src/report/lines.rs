@@ -34,6 +34,7 @@ fn case(row: &CaseRow) -> serde_json::Value {
         "chapter": row.case.chapter(),
         "rules": row.case.rules,
         "op": row.case.ask.op(),
+        "question": row.case.ask.in_full(),
         "verdict": row.verdict(),
         "outcome": row.result.outcome.class(),
         "expected": expected,
@@ -46,6 +47,7 @@ fn case(row: &CaseRow) -> serde_json::Value {
         "class": known(row).and_then(|known| known.class),
         "clause": known(row).and_then(|known| known.clause),
         "reason": known(row).map(|known| &known.reason),
+        "divergence": row.divergence,
         "seconds": row.result.time.as_secs_f64(),
     })
 }

@@ -1,9 +1,13 @@
-//! Reports of a conformance run: for people on a terminal, and as JSON lines, JUnit, HTML and Markdown.
+//! Reports of a conformance run and of a campaign: for people on a terminal, and as JSON lines, JUnit, HTML and Markdown.
 
+pub mod campaign;
+mod diff;
+mod divergence;
 mod human;
 mod junit;
 mod lines;
 mod template;
+mod words;
 
 use std::collections::BTreeMap;
 
@@ -14,10 +18,13 @@ use crate::suite::Case;
 use crate::suite::compare::CaseVerdict;
 use crate::suite::ledger::{Class, KnownDivergence, Ledger, Standing};
 
+pub use diff::difference;
+pub use divergence::{Again, Divergence, command_line};
 pub use human::human;
 pub use junit::junit;
 pub use lines::jsonl;
 pub use template::{html, markdown};
+pub use words::{answer, programs};
 
 /// Why a report cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -55,25 +62,33 @@ pub struct CaseRow<'a> {
     pub result: &'a CaseResult,
     /// How that stands to the ledger.
     pub standing: Standing,
+    /// The same at length, where it is a finding or not as the ledger says.
+    pub divergence: Option<Divergence>,
 }
 
 /// How many cases came to each verdict.
 pub type Counts = BTreeMap<CaseVerdict, usize>;
 
 impl<'a> Report<'a> {
-    /// Sees a run against a ledger. `stale` are the ledger's entries of cases that the suite does not have.
+    /// Sees a run against a ledger. `stale` are the ledger's entries of cases that the suite does not have; `again` is how a case is asked
+    /// again.
     pub fn new(
         cases: &[&'a Case],
         run: &'a RunResult,
-        ledger: &'a Ledger,
-        stale: Vec<&'a KnownDivergence>,
+        (ledger, stale): (&'a Ledger, Vec<&'a KnownDivergence>),
+        again: &Again,
     ) -> Report<'a> {
         let rows = run
             .results
             .iter()
             .filter_map(|result| {
                 let case: &'a Case = cases.get(result.index).copied()?;
-                Some(CaseRow { case, result, standing: ledger.standing(&case.id, result.comparison.verdict) })
+                let verdict = result.comparison.verdict;
+                let standing = ledger.standing(&case.id, verdict);
+                let is_told = standing.is_unexpected();
+                let divergence = (is_told || verdict.is_finding())
+                    .then(|| Divergence::of_case(case, result, run.edition, (again, is_told)));
+                Some(CaseRow { case, result, standing, divergence })
             })
             .collect();
         Report { implementation: &run.implementation, edition: run.edition, rows, stale, stopped: run.stopped }
@@ -87,6 +102,11 @@ impl<'a> Report<'a> {
     /// How many rows are findings that the ledger does not list, or lists otherwise.
     pub fn unexpected(&self) -> usize {
         self.rows.iter().filter(|row| row.standing.is_unexpected()).count()
+    }
+
+    /// Whether cases were asked, and the implementation says of each that it cannot answer it.
+    pub fn is_unanswered(&self) -> bool {
+        !self.rows.is_empty() && self.rows.iter().all(|row| row.verdict() == CaseVerdict::Unsupported)
     }
 
     /// The counts by chapter, in the order of the suite.
@@ -144,18 +164,6 @@ impl CaseRow<'_> {
     /// Whether the outcome is one that the case allows.
     pub fn verdict(&self) -> CaseVerdict {
         self.result.comparison.verdict
-    }
-
-    /// The ids of the rules that the case is about, separated by commas.
-    pub fn rules(&self) -> String {
-        let ids: Vec<&str> = self.case.rules.iter().map(|rule| rule.id()).collect();
-        ids.join(", ")
-    }
-
-    /// The outcomes that the case allows, as written.
-    pub fn expected(&self) -> String {
-        let allowed: Vec<String> = self.case.allow.iter().map(ToString::to_string).collect();
-        allowed.join(" or ")
     }
 
     /// What is to be said about how the ledger and the errata see it.

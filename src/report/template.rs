@@ -1,9 +1,9 @@
 //! The reports that are documents: HTML and Markdown, from templates.
 
-use minijinja::{Environment, context};
+use minijinja::Environment;
 use serde_json::{Value, json};
 
-use super::{CaseRow, Report, ReportError};
+use super::{CaseRow, Divergence, Report, ReportError};
 use crate::data::json::to_value;
 use crate::grammar::visible;
 use crate::suite::compare::CaseVerdict;
@@ -22,14 +22,28 @@ pub fn markdown(report: &Report) -> Result<String, ReportError> {
     render("report.md", MARKDOWN, report)
 }
 
-/// The name's ending decides on escaping.
-fn render(name: &'static str, template: &'static str, report: &Report) -> Result<String, ReportError> {
+/// What pages of runs and of campaigns have in common, by the mark that it stands in the place of.
+const PARTS: [(&str, &str, &str); 3] = [
+    (".html", "{# style #}\n", include_str!("style.css")),
+    (".html", "{# told #}\n", include_str!("told.html")),
+    (".md", "{# told #}\n", include_str!("told.md")),
+];
+
+/// A page from a template and data. The name's ending decides on escaping.
+pub(super) fn page(name: &'static str, template: &'static str, data: &Value) -> Result<String, ReportError> {
+    let parts = PARTS.iter().filter(|(ending, ..)| name.ends_with(ending));
+    let whole = parts.fold(template.to_string(), |whole, (_, mark, part)| whole.replace(mark, part));
     let mut environment = Environment::new();
     environment.set_trim_blocks(true);
     environment.set_lstrip_blocks(true);
     environment.add_filter("text", |text: String| as_text(&text));
     environment.add_filter("code", |text: String| as_code(&text));
-    environment.add_template(name, template)?;
+    environment.add_filter("block", |text: String| as_block(&text));
+    environment.add_template(name, &whole)?;
+    Ok(environment.get_template(name)?.render(data)? + "\n")
+}
+
+fn render(name: &'static str, template: &'static str, report: &Report) -> Result<String, ReportError> {
     let totals = report.totals();
     let columns: Vec<CaseVerdict> =
         CaseVerdict::ALL.into_iter().filter(|verdict| totals.contains_key(verdict)).collect();
@@ -38,21 +52,29 @@ fn render(name: &'static str, template: &'static str, report: &Report) -> Result
     };
     let chapters: Vec<Value> =
         report.by_chapter().iter().map(|(name, n)| json!({"name": name, "counts": counts(n)})).collect();
-    let text = environment.get_template(name)?.render(context! {
-        implementation => shown(to_value(report.implementation)),
-        edition => report.edition.name(),
-        columns => columns,
-        chapters => chapters,
-        totals => counts(&totals),
-        cases => report.rows.len(),
-        summary => report.totals_line(),
-        classes => report.classes_line(),
-        unexpected => report.unexpected() + report.stale.len(),
-        stale => report.stale.iter().map(|known| shown(json!({"case": known.case}))).collect::<Vec<Value>>(),
-        stopped => report.stopped,
-        findings => report.rows.iter().filter(|row| row.verdict() != CaseVerdict::Agree).map(finding).collect::<Vec<Value>>(),
-    })?;
-    Ok(text + "\n")
+    // What has a divergence is told, and the rest was not asked.
+    let is_listed = |row: &&CaseRow| row.divergence.is_some() || row.verdict() != CaseVerdict::Agree;
+    let data = json!({
+        "implementation": shown(to_value(report.implementation)),
+        "edition": report.edition.name(),
+        "columns": columns,
+        "chapters": chapters,
+        "totals": counts(&totals),
+        "cases": report.rows.len(),
+        "summary": report.totals_line(),
+        "classes": report.classes_line(),
+        "unexpected": report.unexpected() + report.stale.len(),
+        "stale": report.stale.iter().map(|known| shown(json!({"case": known.case}))).collect::<Vec<Value>>(),
+        "stopped": report.stopped,
+        "findings": report.rows.iter().filter(is_listed).map(finding).collect::<Vec<Value>>(),
+    });
+    page(name, template, &data)
+}
+
+/// A divergence as the templates take it: what is told of it in order, each text with whether it has more than one line.
+pub(super) fn fields(divergence: &Divergence) -> Vec<Value> {
+    let field = |(name, text): (&str, String)| json!({"name": name, "text": text, "is_block": text.contains('\n')});
+    divergence.fields().into_iter().chain([("again", divergence.command.clone())]).map(field).collect()
 }
 
 fn finding(row: &CaseRow) -> Value {
@@ -64,9 +86,7 @@ fn finding(row: &CaseRow) -> Value {
         "case": row.case.id,
         "verdict": row.verdict(),
         "unexpected": row.standing.is_unexpected(),
-        "rules": row.rules(),
-        "question": row.case.ask.to_string(),
-        "expected": row.expected(),
+        "fields": row.divergence.as_ref().map(fields),
         "given": row.result.outcome.to_string(),
         "why": row.case.why,
         "notes": row.notes(),
@@ -76,7 +96,7 @@ fn finding(row: &CaseRow) -> Value {
 }
 
 /// Data in which every text is shown, not obeyed.
-fn shown(value: Value) -> Value {
+pub(super) fn shown(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(visible(&text).into_owned()),
         Value::Array(items) => Value::Array(items.into_iter().map(shown).collect()),
@@ -111,6 +131,13 @@ fn as_text(text: &str) -> String {
         }
     }
     out
+}
+
+/// A text in Markdown as a block of code below an item of a list, within more backticks than it has in a row.
+fn as_block(text: &str) -> String {
+    let fence = "`".repeat(text.split(|c| c != '`').map(str::len).max().unwrap_or(0).max(2) + 1);
+    let lines = [fence.as_str()].into_iter().chain(text.lines()).chain([fence.as_str()]);
+    lines.map(|line| format!("  {line}").trim_end().to_string()).collect::<Vec<String>>().join("\n")
 }
 
 /// A text in Markdown as code, within more backticks than it has in a row.
@@ -152,5 +179,6 @@ mod tests {
         assert_eq!(as_text("<b>|[x](y)\n# _z_"), "\\<b\\>\\|\\[x\\](y) \\# \\_z\\_");
         assert_eq!(as_code("a"), "`a`");
         assert_eq!(as_code("``a`"), "``` ``a` ```");
+        assert_eq!(as_block("a\n```"), "  ````\n  a\n  ```\n  ````");
     }
 }

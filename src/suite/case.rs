@@ -174,6 +174,16 @@ pub fn embedded_suite() -> Result<Vec<Case>, CaseError> {
     Ok(suite)
 }
 
+/// The case of the golden suite with this id, and its file below `conformance/suite`.
+pub fn embedded_case(id: &str) -> Result<Option<(&'static str, Case)>, CaseError> {
+    for (file, text) in FILES {
+        if let Some(case) = read_cases(file, text)?.into_iter().find(|case| case.id == id) {
+            return Ok(Some((file, case)));
+        }
+    }
+    Ok(None)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

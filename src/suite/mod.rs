@@ -14,5 +14,5 @@ pub mod same_program;
 pub mod select;
 pub mod witness;
 
-pub use case::{Case, CaseError, embedded_suite, read_cases};
+pub use case::{Case, CaseError, embedded_case, embedded_suite, read_cases};
 pub use witness::{Expected, Witness, witness};

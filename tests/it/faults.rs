@@ -207,7 +207,8 @@ impl Trial {
     fn come(&self, fault: &str) -> Result<(), String> {
         let (_, comes) = FAULTS.iter().find(|(name, _)| *name == fault).ok_or("no such fault")?;
         match comes {
-            ToNothing => self.hold(&[], 0, 1),
+            // It answers no question, and says so of each.
+            ToNothing => self.hold(&[], 4, 1),
             To(verdict, text, starts) => self.hold(&[(FAULTY, verdict, text)], 1, *starts),
             ToCases(charged) => {
                 let charged: Vec<_> = charged.iter().map(|(case, text)| (*case, "protocol_error", *text)).collect();

@@ -13,6 +13,8 @@ mod corpus;
 #[cfg(feature = "cli")]
 mod data;
 mod delta;
+#[cfg(all(feature = "cli", target_os = "linux"))]
+mod divergences;
 mod editions;
 mod errata;
 #[cfg(all(feature = "cli", target_os = "linux"))]

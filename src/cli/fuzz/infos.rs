@@ -2,33 +2,65 @@
 
 use indicatif::ProgressBar;
 
-use super::Args;
+use super::{Args, told};
 use crate::cli::asking::{kept_to_the_protocol, start};
-use crate::cli::{Exit, Failure, Outcome, print};
+use crate::cli::{Exit, Failure, Outcome};
 use crate::harness::adapters::Adapter;
 use crate::harness::campaign::{self, Campaign, Divergence, Explanation, Pattern};
 use crate::harness::process::Interrupt;
+use crate::harness::worker::StartError;
 use crate::suite::ledger::Ledger;
 
 /// How many pairs are asked about if it is not said.
 const RUNS: u64 = 1_000;
 
-pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Outcome {
-    let campaign = one(args, adapter, interrupt)?;
-    Ok(if campaign.has_unexplained() { Exit::Findings } else { Exit::AsExpected })
+/// What is given and means nothing here.
+pub(super) fn refuse(args: &Args) -> Result<(), Failure> {
+    let given = [
+        ("--time", args.time.is_some()),
+        ("--jobs", args.jobs.is_some()),
+        ("--out", args.out.is_some()),
+        ("--expect", args.expect.is_some()),
+        ("--operators", !args.operators.is_empty()),
+        ("--rules", !args.rules.is_empty()),
+        ("--only", !args.only.is_empty()),
+        ("--without", !args.without.is_empty()),
+        ("--bindings", args.bindings.is_some()),
+        ("--paths", !args.paths.is_empty()),
+        ("--seeds", args.seeds),
+        ("--reduce", args.reduce.is_some()),
+        ("--coverage", args.coverage),
+        ("--show", args.show.is_some()),
+    ];
+    let given: Vec<&str> = given.into_iter().filter(|(_, is_given)| *is_given).map(|(name, _)| name).collect();
+    if given.is_empty() {
+        return Ok(());
+    }
+    let few = "pairs are as many as --runs says, asked about one after the other, and what is found is printed";
+    Err(Failure::unreadable(format!("{} cannot be used with --kind infos: {few}", given.join(", "))))
 }
 
-fn one(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Result<Campaign, Failure> {
+pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Outcome {
     let known = known_forms(adapter)?;
     let mut implementation = start(adapter, args.limits(), interrupt)?;
     let runs = args.runs.unwrap_or(RUNS);
     let bar = ProgressBar::new(runs).with_message(adapter.to_string());
-    let campaign = campaign::judgements(args.seed, 0..runs, &known, &mut implementation, &mut || bar.inc(1));
+    let (campaign, ended) = campaign::judgements(args.seed, 0..runs, &known, &mut implementation, &mut || bar.inc(1));
     bar.finish_and_clear();
-    let campaign = campaign?;
-    kept_to_the_protocol(&mut implementation)?;
-    print(&report(adapter, &campaign, &known))?;
-    Ok(campaign)
+    let stopped = matches!(ended, Some(StartError::Interrupted));
+    told::write(args, adapter, &told::of_infos(args, adapter, (&campaign, ended.is_some()), &known), &|| {
+        report(adapter, &campaign, &known)
+    })?;
+    match ended {
+        None | Some(StartError::Interrupted) => kept_to_the_protocol(&mut implementation)?,
+        Some(error) => return Err(error.into()),
+    }
+    Ok(match (stopped, campaign.asked == campaign.unsupported) {
+        (true, _) => Exit::StoppedEarly,
+        (false, true) => told::nothing_ran(adapter),
+        (false, false) if campaign.has_unexplained() => Exit::Findings,
+        (false, false) => Exit::AsExpected,
+    })
 }
 
 fn known_forms(adapter: &Adapter) -> Result<Vec<Pattern>, Failure> {

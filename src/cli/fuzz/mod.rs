@@ -2,6 +2,7 @@
 
 mod infos;
 mod programs;
+mod told;
 
 pub(super) use programs::told_of_paths;
 
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::asking::{Limits, interrupt};
+use super::reports::ReportTo;
 use super::{Exit, Failure, Outcome, options};
 use crate::book::Edition;
 use crate::harness::adapters::Adapter;
@@ -35,10 +37,11 @@ pub enum Kind {
   relax-spec fuzz --adapter tvm@0.27 --time 10m --jobs 2 --out found
   relax-spec fuzz --adapter tvm@0.27 --runs 200 --operators 'relax.nn.*' --without closures,effects
   relax-spec fuzz --show 17
+  relax-spec fuzz --adapter ./my-adapter --report human --report junit=found.xml --report html=found.html
   relax-spec fuzz --kind infos --adapter tvm@0.25 --runs 20000 --seed 1
 
 A campaign that is started again with the same --out and --seed goes on where it stopped. A crash of the implementation costs one
-restart. Exit status: 0 nothing that the ledger does not know; 1 findings; 4 nothing ran; 5 interrupted, with all findings kept.")]
+restart. Exit status: 0 nothing that the ledger does not know; 1 findings; 4 nothing ran, or no question was answered; 5 interrupted, with all findings kept.")]
 pub struct Args {
     /// `tvm` (all releases), `tvm@0.26`, `tvm@/path/to/python`, or a command that speaks the protocol
     #[arg(long, value_name = "NAME|CMD")]
@@ -53,9 +56,9 @@ pub struct Args {
     time: Option<Duration>,
     #[arg(long, value_name = "S", default_value_t = 0)]
     seed: u64,
-    /// How many processes are asked at once
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    jobs: usize,
+    /// How many processes are asked at once [default: 1]
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
     /// Where findings are kept, a file of JSON and one of TVMScript for each
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -74,9 +77,9 @@ pub struct Args {
     /// Without these features of programs, with commas
     #[arg(long, value_name = "FEATURE,..", value_delimiter = ',')]
     without: Vec<String>,
-    /// The most bindings of a program
-    #[arg(long, value_name = "N", default_value_t = 200)]
-    bindings: usize,
+    /// The most bindings of a program [default: 200]
+    #[arg(long, value_name = "N")]
+    bindings: Option<usize>,
     /// By which paths each program goes: `drawn` (checked, normalized, and run in one way that is drawn for it), `all` of them, or
     /// these, with commas: `llvm`, `text`, `check`, `normalize`, `plain`, `reprint`, `compiled`, `c`, `pass:NAME`; only by name:
     /// `derive`, `parse`, `well_formed`, `normal_form`, `type_check`
@@ -86,9 +89,12 @@ pub struct Args {
     /// read from it
     #[arg(long)]
     seeds: bool,
-    /// How many questions may be asked to reduce a finding
-    #[arg(long, value_name = "N", default_value_t = 80)]
-    reduce: usize,
+    /// How many questions may be asked to reduce a finding [default: 80]
+    #[arg(long, value_name = "N")]
+    reduce: Option<usize>,
+    /// human, jsonl, junit, html or md; with =PATH into a file [default: human]
+    #[arg(long = "report", value_name = "KIND[=PATH]")]
+    reports: Vec<ReportTo>,
     /// List what the programs had in them and which rules were applied to them, with counts
     #[arg(long)]
     coverage: bool,
@@ -126,20 +132,23 @@ pub fn run(args: &Args) -> Outcome {
     if args.runs == Some(0) {
         return Err(Failure::new(Exit::NothingRan, "--runs 0 asks nothing"));
     }
+    if args.kind == Kind::Infos {
+        infos::refuse(args)?;
+    }
     if let Some(number) = args.show {
         return programs::show(args, number);
     }
     let interrupt = interrupt()?;
-    let mut worst = Exit::AsExpected;
+    let mut ended: Option<Exit> = None;
     for adapter in Adapter::named(args.adapter.as_deref())? {
         let exit = match args.kind {
             Kind::Programs => programs::run(args, &adapter, &interrupt)?,
             Kind::Infos => infos::run(args, &adapter, &interrupt)?,
         };
-        worst = worst.max(exit);
+        ended = Some(ended.map_or(exit, |others| others.and(exit)));
         if exit == Exit::StoppedEarly {
             break;
         }
     }
-    Ok(worst)
+    Ok(ended.unwrap_or(Exit::NothingRan))
 }

@@ -8,10 +8,10 @@ use std::time::Duration;
 use glob::Pattern;
 use indicatif::ProgressBar;
 
-use super::Args;
+use super::{Args, told};
 use crate::book::Rule;
 use crate::cli::asking::launch;
-use crate::cli::{Exit, Failure, Outcome, print, print_program};
+use crate::cli::{Exit, Failure, Outcome, print_program};
 use crate::harness::adapters::Adapter;
 use crate::harness::implementation::Launch;
 use crate::harness::process::Interrupt;
@@ -25,6 +25,10 @@ use crate::syntax::tvmscript::{Dialect, print_module};
 
 /// How many programs are asked about if neither their number nor the time is said.
 const RUNS: u64 = 1_000;
+/// How many bindings a program has at most, how many processes are asked, and how many questions reduce a finding, if it is not said.
+const BINDINGS: usize = 200;
+const JOBS: usize = 1;
+const REDUCE: usize = 80;
 /// On how many inputs each program is run, beside those at its example sizes.
 const INPUTS: usize = 2;
 /// How many counts stand in one line.
@@ -69,7 +73,7 @@ fn restriction(args: &Args, known: &[KnownForm]) -> Result<Restriction, Failure>
         seldom: troubled.into_iter().map(pattern).collect::<Result<_, _>>()?,
         features,
         rules: args.rules.iter().map(pattern).collect::<Result<_, _>>()?,
-        bindings: args.bindings,
+        bindings: args.bindings.unwrap_or(BINDINGS),
         // A campaign draws by the edition by which the implementation is judged.
         edition: args.edition.unwrap_or_default(),
         ..Restriction::default()
@@ -123,22 +127,20 @@ pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Outc
         seed: args.seed,
         programs: args.runs.or(if args.time.is_none() { Some(RUNS) } else { None }),
         time: args.time,
-        jobs: args.jobs,
+        jobs: args.jobs.unwrap_or(JOBS),
         paths,
         runs: INPUTS,
-        budget: args.reduce,
+        budget: args.reduce.unwrap_or(REDUCE),
         known,
         seeds: args.seeds,
     };
-    let store = match &args.out {
-        // Each release has findings of its own.
-        Some(dir) => {
-            let dir = match adapter.ledger_name() {
-                Some(name) if args.adapter.as_deref() == Some("tvm") => dir.join(name),
-                Some(_) | None => dir.clone(),
-            };
-            Store::open(&dir, args.seed).map_err(Failure::unreadable)?
-        }
+    // Each release has findings of its own.
+    let dir = args.out.as_ref().map(|dir| match adapter.ledger_name() {
+        Some(name) if args.adapter.as_deref() == Some("tvm") => dir.join(name),
+        Some(_) | None => dir.clone(),
+    });
+    let store = match &dir {
+        Some(dir) => Store::open(dir, args.seed).map_err(Failure::unreadable)?,
         None => Store::in_memory(),
     };
     // Crashes are what is looked for: each costs a process.
@@ -151,17 +153,24 @@ pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Outc
     bar.finish_and_clear();
     let store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
     let findings = store.ranked();
+    let told = |campaign: &Campaign, stopped| {
+        told::of_programs((args, adapter), (campaign, stopped), (&findings, dir.as_deref()), &settings.known)
+    };
     let campaign = match outcome {
         Ok(campaign) => campaign,
         Err(error) => {
-            print(&findings.iter().map(|finding| describe(finding)).collect::<String>())?;
+            let found = || findings.iter().map(|finding| describe(finding)).collect::<String>();
+            told::write(args, adapter, &told(&Campaign::default(), true), &found)?;
             return Err(error.into());
         }
     };
-    print(&report(&adapter.to_string(), &campaign, &findings, args.coverage))?;
-    Ok(match campaign {
+    told::write(args, adapter, &told(&campaign, campaign.interrupted), &|| {
+        report(&adapter.to_string(), &campaign, &findings, args.coverage)
+    })?;
+    let is_unanswered = |tally: &Tally| tally.questions == tally.unsupported.values().sum::<u64>();
+    Ok(match &campaign {
         Campaign { interrupted: true, .. } => Exit::StoppedEarly,
-        Campaign { tally: Tally { programs: 0, .. }, .. } => Exit::NothingRan,
+        Campaign { tally, .. } if is_unanswered(tally) => told::nothing_ran(adapter),
         Campaign { .. } if findings.iter().any(|finding| finding.known.is_none()) => Exit::Findings,
         Campaign { .. } => Exit::AsExpected,
     })

@@ -1,0 +1,190 @@
+//! Two answers against each other, line by line. What stands in one long line is laid out first, a part of it in each line.
+
+use std::time::{Duration, Instant};
+
+use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, get_diff_ratio, group_diff_ops};
+
+/// How long a line gets before it is laid out, and how far its parts stand in.
+const WIDTH: usize = 72;
+const INDENT: &str = "  ";
+/// How deep it is laid out; what is deeper stays in its line.
+const DEPTH: usize = 24;
+/// How many lines are shown around a difference.
+const CONTEXT: usize = 3;
+/// How long the shortest difference is looked for; after that it may be longer than it needs to be.
+const TIME: Duration = Duration::from_secs(1);
+
+/// What is given against the nearest of what is expected: `-` before lines that are expected only, `+` before those that are given only.
+/// Empty if nothing differs, or nothing is expected.
+pub fn difference(expected: &[String], given: &str) -> String {
+    let mut nearest: Option<(f32, String)> = None;
+    for text in expected {
+        let (here, there) = lines(text, given);
+        let ops = capture_diff_slices_deadline(Algorithm::Myers, &here, &there, Some(Instant::now() + TIME));
+        let ratio = get_diff_ratio(&ops, here.len(), there.len());
+        if nearest.as_ref().is_none_or(|(best, _)| ratio > *best) {
+            nearest = Some((ratio, shown(ops, &here, &there)));
+        }
+    }
+    nearest.map(|(_, shown)| shown).unwrap_or_default()
+}
+
+/// The lines of both. Where one of them is laid out, the other is too, so that what they share looks alike.
+fn lines(a: &str, b: &str) -> (Vec<String>, Vec<String>) {
+    let is_line = |text: &str| !text.trim_end().contains('\n');
+    let is_long = |text: &str| is_line(text) && text.len() > WIDTH;
+    let wanted = is_line(a) && is_line(b) && (is_long(a) || is_long(b));
+    let own = |text: &str| match wanted {
+        true => {
+            let mut out = Vec::new();
+            lay_out(text.trim(), 0, &mut out);
+            out
+        }
+        false => text.trim_end().lines().map(str::to_string).collect(),
+    };
+    (own(a), own(b))
+}
+
+fn shown(ops: Vec<DiffOp>, here: &[String], there: &[String]) -> String {
+    let mut out: Vec<String> = Vec::new();
+    for (i, group) in group_diff_ops(ops, CONTEXT).iter().enumerate() {
+        if i > 0 {
+            out.push("  ..".to_string());
+        }
+        for op in group {
+            let old = || here.iter().take(op.old_range().end).skip(op.old_range().start);
+            let new = || there.iter().take(op.new_range().end).skip(op.new_range().start);
+            match op.tag() {
+                DiffTag::Equal => out.extend(old().map(|line| format!("  {line}"))),
+                DiffTag::Delete | DiffTag::Insert | DiffTag::Replace => {
+                    out.extend(old().map(|line| format!("- {line}")));
+                    out.extend(new().map(|line| format!("+ {line}")));
+                }
+            }
+        }
+    }
+    out.join("\n")
+}
+
+/// A text with brackets, in lines that are short as far as its brackets and commas allow; one that is a single item is opened in any case.
+fn lay_out(text: &str, depth: usize, out: &mut Vec<String>) {
+    let indent = INDENT.repeat(depth);
+    let shape = if depth < DEPTH { Shape::of(text) } else { Shape::default() };
+    let items = items(text, &shape.commas);
+    if items.len() > 1 {
+        for item in items {
+            if item.len() <= WIDTH { out.push(format!("{indent}{item}")) } else { open(item, depth, out) }
+        }
+        return;
+    }
+    open(text, depth, out);
+}
+
+/// One item: what stands in its longest brackets goes into lines of its own.
+fn open(item: &str, depth: usize, out: &mut Vec<String>) {
+    let indent = INDENT.repeat(depth);
+    let is_short = depth > 0 && item.len() <= WIDTH;
+    let group = if is_short || depth >= DEPTH { None } else { Shape::of(item).longest };
+    let parts = group.and_then(|(start, end)| Some((item.get(..start)?, item.get(start..end)?, item.get(end..)?)));
+    match parts {
+        Some((before, inside, after)) if !inside.trim().is_empty() => {
+            out.push(format!("{indent}{before}"));
+            lay_out(inside, depth + 1, out);
+            out.push(format!("{indent}{after}"));
+        }
+        Some(_) | None => out.push(format!("{indent}{item}")),
+    }
+}
+
+/// Where a text can be broken: only outside of quotes, and not within brackets.
+#[derive(Default)]
+struct Shape {
+    /// Behind which places.
+    commas: Vec<usize>,
+    /// What stands in the longest brackets, without them.
+    longest: Option<(usize, usize)>,
+}
+
+impl Shape {
+    fn of(text: &str) -> Shape {
+        let mut shape = Shape::default();
+        let (mut depth, mut start, mut quoted, mut escaped) = (0_usize, 0, false, false);
+        for (at, c) in text.char_indices() {
+            if quoted {
+                quoted = escaped || c != '"';
+                escaped = !escaped && c == '\\';
+                continue;
+            }
+            match c {
+                '"' => quoted = true,
+                '(' | '[' | '{' => {
+                    if depth == 0 {
+                        start = at + 1;
+                    }
+                    depth += 1;
+                }
+                ')' | ']' | '}' => {
+                    if depth == 1 && shape.longest.is_none_or(|(from, to)| at - start > to - from) {
+                        shape.longest = Some((start, at));
+                    }
+                    depth = depth.saturating_sub(1);
+                }
+                ',' if depth == 0 => shape.commas.push(at + 1),
+                _ => {}
+            }
+        }
+        shape
+    }
+}
+
+/// The text cut behind its commas, which stay where they are.
+fn items<'t>(text: &'t str, commas: &[usize]) -> Vec<&'t str> {
+    let ends = commas.iter().copied().chain([text.len()]);
+    let mut start = 0;
+    let mut items = Vec::new();
+    for end in ends {
+        let item = text.get(start..end).unwrap_or_default().trim();
+        if !item.is_empty() {
+            items.push(item);
+        }
+        start = end;
+    }
+    items
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_answers_are_their_own_difference() {
+        assert_eq!(difference(&["true".to_string()], "false"), "- true\n+ false");
+        assert_eq!(difference(&["true".to_string()], "true"), "");
+        assert_eq!(difference(&[], "true"), "");
+    }
+
+    #[test]
+    fn a_long_answer_is_laid_out_and_only_the_part_that_differs_is_marked() {
+        let answer = |dim: &str| {
+            let wide = "Tensor((batch, channels, height, width), float32)";
+            format!("Tuple({wide}, Func(({wide}, Shape(\"a, (b\", {dim})) -> Object, pure), {wide})")
+        };
+        let shown = difference(&[answer("n")], &answer("m"));
+        let marked: Vec<&str> = shown.lines().filter(|line| !line.starts_with(' ')).collect();
+        assert_eq!(marked, ["-       Shape(\"a, (b\", n)", "+       Shape(\"a, (b\", m)"], "{shown}");
+    }
+
+    #[test]
+    fn the_nearest_permitted_answer_is_shown() {
+        let expected = ["a\nb\nc", "a\nx\nd\ne"].map(str::to_string);
+        assert_eq!(difference(&expected, "a\ny\nd\ne"), "  a\n- x\n+ y\n  d\n  e");
+    }
+
+    #[test]
+    fn what_is_no_structure_is_shown_all_the_same() {
+        for text in ["(".repeat(100_000), ")".repeat(300), "[(".repeat(50_000) + &")]".repeat(50_000), "é".repeat(90)]
+        {
+            assert!(difference(&[text], "short").contains("+ short"));
+        }
+    }
+}
