@@ -92,25 +92,37 @@ class Program:
         for _ in range(_ROUNDS):
             self.build(inferred, claim_purity)
             self.beat("check")
-            mod = self._normalize()
-            if not self._infer(mod, inferred):
+            refused = []
+            mod = self._normalize(refused)
+            if not self._infer(mod, inferred, {gv for gv, _ in refused}):
                 break
+        if refused:
+            raise refused[0][1]
         return mod
 
-    def _normalize(self):
+    def _normalize(self, refused=None):
+        """The functions in normal form. Those that TVM refuses are noted in `refused` with its words, if it is given."""
         with stage("normalize"):
             block_builder = relax.BlockBuilder(self.mod)
             out = {}
             for gv, func in self.mod.functions.items():
-                out[gv] = block_builder.normalize(func) if isinstance(func, relax.Function) else func
+                try:
+                    with stage("normalize"):
+                        out[gv] = block_builder.normalize(func) if isinstance(func, relax.Function) else func
+                except Rejected as rejected:
+                    # What it calls may not be known yet.
+                    if refused is None:
+                        raise
+                    refused.append((gv, rejected))
+                    out[gv] = func
             self.mod = ir.IRModule(out, attrs=self.mod.attrs, global_infos=self.mod.global_infos)
         return self.mod
 
-    def _infer(self, mod, inferred):
+    def _infer(self, mod, inferred, refused):
         """Notes return annotations and purities of functions that leave them open; whether any is new."""
         changed = False
         for gv, func in mod.functions.items():
-            if not isinstance(func, relax.Function):
+            if not isinstance(func, relax.Function) or gv in refused:
                 continue
             builder = self.builders[gv.name_hint]
             # Normalization keeps the order of function literals, wherever it moves them.

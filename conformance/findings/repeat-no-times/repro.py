@@ -1,0 +1,30 @@
+"""`R.repeat` of no times does not build."""
+
+import sys
+
+import numpy as np
+import tvm
+from tvm import relax
+from tvm.script import ir as I
+from tvm.script import relax as R
+
+PROGRAM = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2, 3), "float32")):
+        y = R.repeat(x, 0, axis=1)
+        return y
+"""
+
+tensor = lambda values, dtype="float32": tvm.runtime.tensor(np.array(values, dtype))
+module = tvm.script.from_source(PROGRAM, {"I": I, "R": R})
+expected = [2, 0]
+try:
+    vm = relax.VirtualMachine(tvm.compile(module, "llvm"), tvm.cpu())
+    given = list(vm["main"](tensor(np.zeros((2, 3)))).shape)
+except Exception as refusal:
+    given = str(refusal).strip().splitlines()[-1]
+print("expected:", expected)
+print("given:   ", given)
+sys.exit(given == expected)

@@ -1,0 +1,30 @@
+"""`R.sign` of unsigned integers does not build."""
+
+import sys
+
+import numpy as np
+import tvm
+from tvm import relax
+from tvm.script import ir as I
+from tvm.script import relax as R
+
+PROGRAM = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2,), "uint8")):
+        y = R.sign(x)
+        return y
+"""
+
+tensor = lambda values, dtype="float32": tvm.runtime.tensor(np.array(values, dtype))
+module = tvm.script.from_source(PROGRAM, {"I": I, "R": R})
+expected = [0, 1]
+try:
+    vm = relax.VirtualMachine(tvm.compile(module, "llvm"), tvm.cpu())
+    given = vm["main"](tensor([0, 3], "uint8")).numpy().tolist()
+except Exception as refusal:
+    given = str(refusal).strip().splitlines()[-1]
+print("expected:", expected)
+print("given:   ", given)
+sys.exit(given == expected)
