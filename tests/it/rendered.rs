@@ -7,7 +7,7 @@ use tempfile::TempDir;
 
 use crate::cli::{fake, run};
 
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 24] = [
     "check",
     "run",
     "build",

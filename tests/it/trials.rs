@@ -209,7 +209,7 @@ fn refuse(_: Vec<TrialAnswer>) -> Outcome {
 fn mistake(answers: Vec<TrialAnswer>) -> Outcome {
     let without = |answer| match answer {
         TrialAnswer::Returns(_, args, effects) => {
-            TrialAnswer::Returns(relax_spec::value::ValueSpec::Str("another".into()), args, effects)
+            TrialAnswer::Returns(ValueSpec::Str("another".into()), args, effects)
         }
         other => other,
     };
