@@ -250,7 +250,10 @@ impl<'a> Generator<'a> {
         let function = Function { params, body, ret_struct_info: Some(ret), pure, attrs, span: Span::NONE };
         self.knows(name, &function, result);
         let says_less = self.on.annotations && self.tape.one_in(8);
-        if says_less { Function { ret_struct_info: None, pure: None, ..function } } else { function }
+        // Where purity is not inferred, what says nothing of it is pure.
+        let is_inferred = rule!("TC.FUNC.PURE.DEFAULT").is_stated_by(self.source.edition());
+        let unsaid = function.pure.filter(|pure| !pure && !is_inferred);
+        if says_less { Function { ret_struct_info: None, pure: unsaid, ..function } } else { function }
     }
 
     /// Later functions may call it.

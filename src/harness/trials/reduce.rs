@@ -78,7 +78,8 @@ impl<'a> Reducer<'a> {
             match (like.stage.starts_with(RUN) || like.is_outside(), carried(&mut cx, other, &candidate.module)) {
                 // What is refused is refused whatever it would be run on.
                 (false, _) => Vec::new(),
-                (true, Some(input)) => vec![input],
+                // Twice: what the first run leaves behind may be what shows.
+            (true, Some(input)) => vec![input.clone(), input],
                 (true, None) => {
                     let domain = if like.is_outside() { Domain::Wide } else { Domain::Documented };
                     let made = inputs(&mut cx, (&candidate.module, &*candidate.entry), &candidate.sizes, RUNS, domain);
@@ -205,7 +206,7 @@ impl<'a> Reducer<'a> {
                 left -= 1;
                 let candidate =
                     Candidate { module: shown.module.clone(), entry: shown.entry.clone(), sizes: shown.sizes.clone() };
-                if let Some(difference) = self.shows_on(&candidate, &[simpler], shown)? {
+                if let Some(difference) = self.shows_on(&candidate, &[simpler.clone(), simpler], shown)? {
                     found = Some(candidate.showing(difference));
                     break;
                 }
