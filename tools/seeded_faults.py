@@ -81,7 +81,7 @@ def adapter(program: Path, fault: Fault | None, part: str) -> list[str]:
 
 SEED = 1
 SECONDS = 60
-# A campaign judges by one edition. What the first one does not find is asked by the last one, which has rules that the first has not.
+# A campaign judges by one edition. What the first one does not find is asked by the last one, which has rules of its own.
 FIRST, LAST = "2023-02", "2024-04"
 # Beside the defaults of a campaign.
 PATHS = ["--seeds", "--paths", "drawn,derive,well_formed,normal_form,type_check"]
@@ -137,9 +137,10 @@ def measure(program: Path, fault: Fault | None, part: str, seconds: int, without
 
 
 def measure_by_editions(program: Path, fault: Fault, seconds: int, without: str, known: dict | None) -> dict:
-    """By the first edition, and if that finds nothing by the last one; without a feature by the edition that finds it with all."""
+    """By the first edition, and if that finds nothing the last one; without a feature by the edition that finds it with all."""
     if known is not None:
-        return measure(program, fault, fault.part, seconds, without, known.get("edition", FIRST))
+        edition = known.get("edition", FIRST)
+        return measure(program, fault, fault.part, seconds, without, edition)
     first = measure(program, fault, fault.part, seconds, without)
     return first if first["seconds"] is not None else measure(program, fault, fault.part, seconds, without, LAST)
 

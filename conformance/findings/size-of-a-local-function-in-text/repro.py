@@ -1,7 +1,6 @@
 """The size of a local function is printed in a form that the parser refuses."""
 
 import sys
-
 import typing
 
 import tvm
