@@ -208,9 +208,7 @@ fn refuse(_: Vec<TrialAnswer>) -> Outcome {
 
 fn mistake(answers: Vec<TrialAnswer>) -> Outcome {
     let without = |answer| match answer {
-        TrialAnswer::Returns(_, args, effects) => {
-            TrialAnswer::Returns(ValueSpec::Str("another".into()), args, effects)
-        }
+        TrialAnswer::Returns(_, args, effects) => TrialAnswer::Returns(ValueSpec::Str("another".into()), args, effects),
         other => other,
     };
     Outcome::Answer { answer: Answer::Trials(answers.into_iter().map(without).collect()), warnings: None }

@@ -87,8 +87,9 @@ pub(super) fn simpler(input: &[ValueSpec]) -> Vec<Vec<ValueSpec>> {
         let ValueSpec::Tensor(data) = value else { continue };
         let left = not_zero(data);
         let half = left.len() / 2;
-        let parts = if left.len() > 1 { vec![0..left.len(), 0..half, half..left.len()] } else { vec![0..left.len()] };
-        for part in parts.into_iter().filter(|part| !part.is_empty()) {
+        // Of one element there are no halves.
+        let parts = [0..left.len(), 0..half, half..left.len()].into_iter().take(if half > 0 { 3 } else { 1 });
+        for part in parts.filter(|part| !part.is_empty()) {
             let mut simpler = input.to_vec();
             if let (Some(value), Some(places)) = (simpler.get_mut(at), left.get(part)) {
                 *value = ValueSpec::Tensor(with_zeros(data, places));

@@ -79,7 +79,7 @@ impl<'a> Reducer<'a> {
                 // What is refused is refused whatever it would be run on.
                 (false, _) => Vec::new(),
                 // Twice: what the first run leaves behind may be what shows.
-            (true, Some(input)) => vec![input.clone(), input],
+                (true, Some(input)) => vec![input.clone(), input],
                 (true, None) => {
                     let domain = if like.is_outside() { Domain::Wide } else { Domain::Documented };
                     let made = inputs(&mut cx, (&candidate.module, &*candidate.entry), &candidate.sizes, RUNS, domain);
