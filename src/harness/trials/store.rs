@@ -164,7 +164,9 @@ impl Store {
     ) -> Result<bool, StoreError> {
         let alike = |own: &Signature| {
             let same = own.kind == signature.kind && own.stage == signature.stage && own.message == signature.message;
-            same && (signature.tells() || own.operators.iter().all(|operator| operators.contains(operator)))
+            // What calls no operator says nothing of a program that calls some.
+            let calls = !own.operators.is_empty() || operators.is_empty();
+            same && (signature.tells() || calls && own.operators.iter().all(|operator| operators.contains(operator)))
         };
         let is_of = |finding: &&mut Finding| alike(&finding.signature) || finding.also.iter().any(alike);
         let Some(finding) = self.findings.values_mut().find(is_of) else { return Ok(false) };
@@ -341,6 +343,10 @@ mod tests {
         assert!(store.again(&like, &["relax.add".to_string(), "relax.sum".to_string()], ("text", 9)).unwrap());
         assert!(!store.again(&like, &["relax.sum".to_string()], ("text", 9)).unwrap());
         assert_eq!(store.ranked()[0].count, 2);
+        let mut store = Store::in_memory();
+        store.put(Finding { signature: like.clone(), operators: Vec::new(), ..finding() }).unwrap();
+        assert!(store.again(&like, &[], ("text", 9)).unwrap());
+        assert!(!store.again(&like, &["relax.add".to_string()], ("text", 9)).unwrap(), "it has another cause");
     }
 
     #[test]
