@@ -1,6 +1,6 @@
 //! The generator of whole programs, and campaigns with them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
 use relax_spec::book::{Edition, Reading};
@@ -12,14 +12,16 @@ use relax_spec::harness::process::Interrupt;
 use relax_spec::harness::programs::{Census, Drawn, Features, Restriction, Source};
 use relax_spec::harness::protocol::Identity;
 use relax_spec::harness::trials::{
-    Campaign, Ended, Finding, Kept, Kind, KnownForm, Path, Paths, Settings, Store, UNDERIVED, at_example_sizes,
-    campaign, promoted, reduced_further, still_shows,
+    Asked, Campaign, Ended, Finding, Judged, Kept, Kind, KnownForm, Path, Paths, Reducer, Settings, Shown, Store,
+    UNDERIVED, at_example_sizes, bindings, campaign, diff, inputs_of, operators, promoted, reduced_further,
+    still_shows,
 };
 use relax_spec::harness::worker::StartError;
 use relax_spec::judge::Cx;
 use relax_spec::question::{Answer, Ask, Outcome, Program, TrialAnswer, Verdict};
 use relax_spec::suite::ledger::Ledger;
 use relax_spec::suite::{embedded_suite, read_cases};
+use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 use relax_spec::value::ValueSpec;
 
 use crate::cli::{file, run as command};
@@ -100,7 +102,7 @@ fn programs_are_accepted_by_the_edition_that_they_are_drawn_for() {
 fn the_simplest_program_is_that_of_the_empty_tape() {
     let drawn = source().of_tape(Tape::from_choices(Vec::new()));
     assert_eq!(drawn.features, Features::default());
-    assert_eq!(relax_spec::harness::trials::bindings(&drawn.module), 1);
+    assert_eq!(bindings(&drawn.module), 1);
     assert_eq!(at_example_sizes(&drawn), Ended::Returns);
 }
 
@@ -171,10 +173,10 @@ fn the_oracle_does_not_differ_from_itself() {
     assert!(campaign.tally.runs.1 * 10 >= campaign.tally.runs.0 * 7, "{:?}", campaign.tally.runs);
 }
 
-/// Gives other values, crashes or refuses wherever a program has a call of this operator.
+/// Gives other values, crashes or refuses wherever a program has calls of all these operators.
 struct Wrong {
     inner: InProcess,
-    operator: &'static str,
+    operators: &'static [&'static str],
     how: fn(Vec<TrialAnswer>) -> Outcome,
 }
 
@@ -187,7 +189,8 @@ impl Implementation for Wrong {
         let outcome = self.inner.ask(edition, ask)?;
         let calls = ask.programs().iter().any(|program| match program {
             Program::Module(module) => {
-                relax_spec::harness::trials::operators(module).iter().any(|name| name == self.operator)
+                let called = operators(module);
+                self.operators.iter().all(|name| called.iter().any(|called| called == name))
             }
             Program::Script(_) => false,
         });
@@ -216,7 +219,7 @@ fn mistake(answers: Vec<TrialAnswer>) -> Outcome {
 
 fn wrong(how: fn(Vec<TrialAnswer>) -> Outcome) -> Store {
     let make = move || -> Box<dyn Implementation + Send> {
-        Box::new(Wrong { inner: InProcess::new(Reading::corrected()), operator: "relax.add", how })
+        Box::new(Wrong { inner: InProcess::new(Reading::corrected()), operators: &["relax.add"], how })
     };
     run(&settings(40, &["llvm"]), make).1
 }
@@ -239,13 +242,56 @@ fn a_wrong_implementation_is_found_and_the_program_is_small() {
     }
 }
 
+/// Of a hundred bindings three matter, deep in a branch, in a sequence in a helper, and at the end. Left out one by one they would take
+/// more than a hundred questions.
+#[test]
+fn of_many_bindings_those_that_matter_are_found_by_few_questions() {
+    let chain = |first: &str, count: usize, indent: &str, prefix: &str| -> String {
+        let names: Vec<String> = (0..count).map(|n| format!("{prefix}{n}")).collect();
+        let before = std::iter::once(first).chain(names.iter().map(String::as_str));
+        names
+            .iter()
+            .zip(before)
+            .map(|(name, before)| format!("{indent}{name} = R.maximum({before}, {before})\n"))
+            .collect()
+    };
+    let (t, info) = ("    ", "R.Tensor((2,), \"float32\")");
+    let text = format!(
+        "@I.ir_module\nclass Module:\n    @R.function(private=True)\n    def helper(x: {info}) -> {info}:\n{}        with R.SeqExpr():\n            with R.SeqExpr():\n                s = R.sin(h19)\n        return s\n    @R.function\n    def main(x: {info}, c: R.Tensor((), \"bool\")) -> {info}:\n{}        y = Module.helper(a29)\n        if c:\n{}            w = R.cos(b24)\n        else:\n            w = y\n{}        d = R.tan(e19)\n        return d\n",
+        chain("x", 20, &t.repeat(2), "h"),
+        chain("x", 30, &t.repeat(2), "a"),
+        chain("y", 25, &t.repeat(3), "b"),
+        chain("w", 20, &t.repeat(2), "e"),
+    );
+    let module = parse_module(&text).unwrap();
+    assert!(bindings(&module) >= 100, "{}", bindings(&module));
+    let mut wrong = Wrong {
+        inner: InProcess::new(Reading::corrected()),
+        operators: &["relax.sin", "relax.cos", "relax.tan"],
+        how: mistake,
+    };
+    let (path, entry) = (Path::named("llvm").unwrap(), "main".into());
+    let inputs = inputs_of(Edition::default(), &module, &entry, 2);
+    let asked =
+        Asked { module: &module, entry: &entry, inputs: &inputs, names_rules: true, edition: Edition::default() };
+    let told = diff(&mut wrong, asked, std::slice::from_ref(&path)).unwrap();
+    let [(_, Judged::Differs(difference))] = told.as_slice() else { panic!("no difference: {told:?}") };
+    let shown = Shown { module, entry, sizes: BTreeMap::new(), difference: (**difference).clone() };
+    let mut reducer = Reducer::new(&mut wrong, &path, 80);
+    let smallest = reducer.reduce(None, shown).unwrap();
+    let program = print_module(&smallest.module, Dialect::default());
+    // The sum of the operators, the choice, what it binds, and the call of the helper.
+    assert!(bindings(&smallest.module) <= 7, "{program}");
+    assert!(!program.contains("R.maximum"), "{program}");
+}
+
 /// What is found depends neither on how many look nor on who is faster.
 #[test]
 fn the_same_seed_gives_the_same_findings_with_several_jobs() {
     for how in [crash as fn(_) -> _, refuse, mistake] {
         let found = |jobs| {
             let make = move || -> Box<dyn Implementation + Send> {
-                Box::new(Wrong { inner: InProcess::new(Reading::corrected()), operator: "relax.multiply", how })
+                Box::new(Wrong { inner: InProcess::new(Reading::corrected()), operators: &["relax.multiply"], how })
             };
             let settings = Settings { jobs, budget: 30, ..settings(60, &["llvm", "text"]) };
             let (campaign, store) = run(&settings, make);
@@ -277,7 +323,7 @@ impl Implementation for Damaging {
             .programs()
             .into_iter()
             .flat_map(|program| match program {
-                Program::Module(module) => relax_spec::harness::trials::operators(module),
+                Program::Module(module) => operators(module),
                 Program::Script(_) => Vec::new(),
             })
             .collect();
@@ -373,7 +419,7 @@ impl Implementation for WrongBelowZero {
     fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
         let outcome = self.0.ask(edition, ask)?;
         let Ask::Trial(Program::Module(module), _, _, inputs) = ask else { return Ok(outcome) };
-        if !relax_spec::harness::trials::operators(module).iter().any(|name| name == "relax.add") {
+        if !operators(module).iter().any(|name| name == "relax.add") {
             return Ok(outcome);
         }
         Ok(match outcome {
@@ -423,7 +469,7 @@ fn a_finding_is_reproduced_until_it_is_mended() {
         let store = wrong(how);
         let finding = store.ranked()[0];
         let kept = Kept::of(finding).unwrap();
-        let mut wrong = Wrong { inner: InProcess::new(Reading::corrected()), operator: "relax.add", how };
+        let mut wrong = Wrong { inner: InProcess::new(Reading::corrected()), operators: &["relax.add"], how };
         let (path, difference) = still_shows(&mut wrong, finding, &kept).unwrap().expect("it shows still");
         assert_eq!((path.to_string(), difference.signature.kind), ("llvm".to_string(), finding.signature.kind));
         let mut mended = InProcess::new(Reading::corrected());

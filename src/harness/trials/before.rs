@@ -87,7 +87,8 @@ fn is_crash(outcome: &Outcome) -> bool {
     is_lost(outcome) && !matches!(outcome, Outcome::Timeout { .. })
 }
 
-/// The question of those before by which the process is lost, then or by the crash that follows it in a new process.
+/// The question of those before by which the process is lost, then or by the crash that follows it in a new process. None if it cannot be
+/// told, or an answer does not come: each would have to be waited for.
 ///
 /// # Errors
 ///
@@ -97,7 +98,7 @@ pub(super) fn culprit(
     before: &[Ask],
     then: &Ask,
 ) -> Result<Option<Ask>, StartError> {
-    if !crashes(implementation, before, then)? {
+    if crashes(implementation, before, then)? != Some(true) {
         return Ok(None);
     }
     // The last place from which it still crashes.
@@ -105,24 +106,27 @@ pub(super) fn culprit(
     while none - from > 1 {
         let middle = from.midpoint(none);
         match crashes(implementation, before.get(middle..).unwrap_or_default(), then)? {
-            true => from = middle,
-            false => none = middle,
+            Some(true) => from = middle,
+            Some(false) => none = middle,
+            None => return Ok(None),
         }
     }
     let Some(ask) = before.get(from) else { return Ok(None) };
     let is_enough = crashes(implementation, std::slice::from_ref(ask), then)?;
-    Ok(is_enough.then(|| ask.clone()))
+    Ok((is_enough == Some(true)).then(|| ask.clone()))
 }
 
-fn crashes(implementation: &mut dyn Implementation, before: &[Ask], then: &Ask) -> Result<bool, StartError> {
+/// Whether a new process crashes by one of the questions; none if an answer does not come.
+fn crashes(implementation: &mut dyn Implementation, before: &[Ask], then: &Ask) -> Result<Option<bool>, StartError> {
     implementation.renew();
     let edition = implementation.edition();
     for ask in before.iter().chain([then]) {
-        if is_crash(&implementation.ask(edition, ask)?) {
-            return Ok(true);
+        let outcome = implementation.ask(edition, ask)?;
+        if is_lost(&outcome) {
+            return Ok(is_crash(&outcome).then_some(true));
         }
     }
-    Ok(false)
+    Ok(Some(false))
 }
 
 /// An implementation that is asked something else in the same process after each question, and answers by its crash.

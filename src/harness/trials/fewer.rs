@@ -13,12 +13,12 @@ const OPERANDS: usize = 3;
 /// The forms of the use of a variable.
 const USES: [&str; 2] = ["Var", "DataflowVar"];
 
-/// The programs, those first in which most is gone; whether they are well-formed is seen when they are checked.
+/// The programs, without the last bindings first; whether they are well-formed is seen when they are checked.
 pub(super) fn fewer(module: &IrModule) -> Vec<IrModule> {
     let data = to_value(module);
     let mut lists = Vec::new();
     lists_of_bindings(&data, String::new(), &mut lists);
-    let mut found: Vec<Value> = lists.iter().flat_map(|(at, count)| halves(&data, at, *count)).collect();
+    let mut found: Vec<Value> = Vec::new();
     for (at, count) in &lists {
         (0..*count).rev().for_each(|index| found.extend(without(&data, at, index)));
     }
@@ -47,19 +47,6 @@ fn lists_of_bindings(data: &Value, at: String, lists: &mut Vec<(String, usize)>)
 
 fn list<'d>(data: &'d mut Value, at: &str) -> Option<&'d mut Vec<Value>> {
     data.pointer_mut(at)?.as_array_mut()
-}
-
-/// Without the one half of a list of bindings, or the other.
-fn halves(data: &Value, at: &str, count: usize) -> Vec<Value> {
-    if count < 4 {
-        return Vec::new();
-    }
-    let half = |range: std::ops::Range<usize>| {
-        let mut less = data.clone();
-        list(&mut less, at)?.drain(range);
-        Some(less)
-    };
-    [count / 2..count, 0..count / 2].into_iter().filter_map(half).collect()
 }
 
 /// Without a binding, and with operands of its value in the place of its variable.

@@ -89,7 +89,11 @@ impl Keeper<'_> {
             text.is_none() && !interrupted && !self.is_known_as_it_is(&shown.difference.signature, &all, &path);
         let smallest = match is_asked {
             true => match self.smallest(&drawn, &path, shown.clone(), lost) {
-                Err(StartError::Interrupted) => Smallest::alone(&path, shown),
+                // Of a crash it was not seen yet whether it shows alone.
+                Err(StartError::Interrupted) => {
+                    let alone = shown.difference.signature.kind != Kind::Crash;
+                    Smallest { alone, ..Smallest::alone(&path, shown) }
+                }
                 other => other?,
             },
             false => Smallest::alone(&path, shown),

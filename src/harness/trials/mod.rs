@@ -11,6 +11,7 @@ mod inputs;
 mod judge;
 mod judged;
 mod keeping;
+mod left_out;
 mod path;
 mod promoted;
 mod reduce;

@@ -7,9 +7,11 @@ use super::fewer::fewer;
 use super::inputs::{Domain, inputs};
 use super::judge::{is_accepted, judge};
 use super::judged::{Asked, Difference, Judged, names_rules};
+use super::left_out::without;
 use super::path::Path;
-use super::reduced::{self, bindings};
+use super::reduced::{self, FEW, bindings};
 use super::settings::dialect_of;
+use super::signature::Kind;
 use crate::check::in_normal_form;
 use crate::generate::Tape;
 use crate::grammar::{IrModule, Name, ShapeVar};
@@ -17,6 +19,7 @@ use crate::harness::implementation::Implementation;
 use crate::harness::programs::Source;
 use crate::harness::worker::StartError;
 use crate::judge::Cx;
+use crate::question::Outcome;
 use crate::syntax::tvmscript::{Dialect, print_module};
 use crate::value::ValueSpec;
 
@@ -24,6 +27,8 @@ use crate::value::ValueSpec;
 const RUNS: usize = 2;
 /// How many questions are asked for simpler inputs.
 const OF_INPUTS: usize = 24;
+/// For how many questions one counts to which no answer comes: it takes as long as is waited for it.
+const WAITED: usize = 20;
 /// How the stage of a run begins.
 const RUN: &str = "run";
 
@@ -103,6 +108,9 @@ impl<'a> Reducer<'a> {
         let edition = self.implementation.edition();
         let ask = self.path.ask(&candidate.module, &candidate.entry, inputs, self.dialect);
         let outcome = self.implementation.ask(edition, &ask)?;
+        if matches!(outcome, Outcome::Timeout { .. }) && other.difference.signature.kind != Kind::Hang {
+            self.budget = self.budget.saturating_sub(WAITED);
+        }
         let names_rules = names_rules(self.implementation);
         let asked = Asked { module: &candidate.module, entry: &candidate.entry, inputs, names_rules, edition };
         Ok(match judge(asked, self.path, &outcome) {
@@ -164,8 +172,64 @@ impl<'a> Reducer<'a> {
         self.take(shown, normal)?;
         // A program that did not show it is not asked about again after another part is gone.
         let mut tried = BTreeSet::new();
+        while bindings(&shown.module) > FEW {
+            let before = bindings(&shown.module);
+            self.plainer(shown, &mut tried)?;
+            self.without_parts(shown, &mut tried)?;
+            if bindings(&shown.module) == before {
+                break;
+            }
+        }
         while self.smaller(shown, &mut tried)? {}
         Ok(())
+    }
+
+    /// What has the same bindings and makes leaving some of them out easier, as far as it shows the same; again as long as it does, for
+    /// sequences stand in sequences.
+    fn plainer(&mut self, shown: &mut Shown, tried: &mut BTreeSet<String>) -> Result<(), StartError> {
+        let edition = self.implementation.edition();
+        loop {
+            let plainer = reduced::plainer(edition, &shown.module, &shown.entry, &sizes_at(shown));
+            let mut taken = false;
+            for module in plainer {
+                if self.take_new(shown, module, tried)? {
+                    taken = true;
+                    break;
+                }
+            }
+            if !taken {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Leaves out halves of all bindings, then quarters, and so on to single ones, the last first, since they use what is before them.
+    fn without_parts(&mut self, shown: &mut Shown, tried: &mut BTreeSet<String>) -> Result<(), StartError> {
+        let edition = self.implementation.edition();
+        let mut part = bindings(&shown.module).div_ceil(2);
+        while part > 0 {
+            let mut end = bindings(&shown.module);
+            while end > 0 {
+                let start = end.saturating_sub(part);
+                let less = without(edition, &shown.module, start..end);
+                if bindings(&less) < bindings(&shown.module) {
+                    self.take_new(shown, less, tried)?;
+                }
+                end = start;
+            }
+            part /= 2;
+        }
+        Ok(())
+    }
+
+    /// Takes the program if it was not tried and shows the same.
+    fn take_new(
+        &mut self,
+        shown: &mut Shown,
+        module: IrModule,
+        tried: &mut BTreeSet<String>,
+    ) -> Result<bool, StartError> {
+        Ok(tried.insert(print_module(&module, self.dialect)) && self.take(shown, module)?)
     }
 
     /// Takes the first part that shows the same. False if there is none, or nothing more may be asked.

@@ -11,7 +11,9 @@ use crate::book::Edition;
 use crate::check::check_program;
 use crate::data::json::to_value;
 use crate::derivation::DeriveReport;
-use crate::grammar::visit::{Visitor, walk_expr, walk_function, walk_match_cast, walk_module, walk_struct_info};
+use crate::grammar::visit::{
+    Visitor, walk_block, walk_expr, walk_function, walk_match_cast, walk_module, walk_struct_info,
+};
 use crate::grammar::{
     Attrs, Binder, Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, GlobalVar, IrModule, MatchCast,
     ShapeVar, StructInfo, TensorShape, Var, VarBinding, VarKind,
@@ -22,16 +24,25 @@ use crate::value::ValueSpec;
 
 /// How many bindings a program has.
 pub fn bindings(module: &IrModule) -> usize {
-    struct Count(usize);
-    impl Visitor for Count {
-        fn visit_block(&mut self, block: &BindingBlock) {
-            self.0 += block.bindings.len();
-            crate::grammar::visit::walk_block(self, block);
-        }
-    }
     let mut count = Count(0);
     walk_module(&mut count, module);
     count.0
+}
+
+/// How many bindings there are in an expression.
+pub(super) fn bindings_in(expr: &Expr) -> usize {
+    let mut count = Count(0);
+    count.visit_expr(expr);
+    count.0
+}
+
+struct Count(usize);
+
+impl Visitor for Count {
+    fn visit_block(&mut self, block: &BindingBlock) {
+        self.0 += block.bindings.len();
+        walk_block(self, block);
+    }
 }
 
 /// The operators that a program calls, and the packed functions; `if` and `match_cast` among them where it has one, as what goes
@@ -234,6 +245,48 @@ fn dims_in(info: &StructInfo) -> BTreeSet<ShapeVar> {
     used.dims
 }
 
+/// Programs with the same bindings of which more makes a program when others are left out: with no more functions than are called,
+/// without `DataflowBlock`s, with the bindings of nested sequences outside of them, and without variables of sizes.
+pub(super) fn plainer(
+    edition: Edition,
+    module: &IrModule,
+    entry: &str,
+    sizes: &BTreeMap<ShapeVar, i64>,
+) -> Vec<IrModule> {
+    let Some(function) = function(module, entry) else { return Vec::new() };
+    let mut found = vec![replaced(edition, module, entry, function.clone())];
+    if let Some(flat) = Flat::of(function) {
+        if flat.bindings.iter().any(|(kind, _)| *kind == BlockKind::Dataflow) {
+            found.push(replaced(edition, module, entry, ordinary(flat.clone()).function()));
+        }
+        found.extend(hoisted(flat).map(|flat| replaced(edition, module, entry, flat.function())));
+    }
+    if !sizes.is_empty() && has_dims(module) {
+        found.push(fixed(module, sizes));
+    }
+    found.retain(|plainer| plainer != module);
+    found
+}
+
+/// The bindings of nested sequences outside of them, where no `DataflowBlock` is around them.
+fn hoisted(flat: Flat) -> Option<Flat> {
+    let mut found = false;
+    let mut bindings = Vec::new();
+    for (kind, binding) in flat.bindings {
+        if let Binding::VarBinding(VarBinding { var, value: Expr::SeqExpr(seq), span }) = &binding
+            && kind == BlockKind::Binding
+        {
+            found = true;
+            bindings.extend(seq.blocks.iter().flat_map(|b| b.bindings.iter().map(|inner| (b.kind, inner.clone()))));
+            let own = VarBinding { var: var.clone(), value: seq.body.clone(), span: *span };
+            bindings.push((kind, Binding::VarBinding(own)));
+        } else {
+            bindings.push((kind, binding));
+        }
+    }
+    found.then_some(Flat { bindings, ..flat })
+}
+
 /// Programs that are smaller, and have the entry point still; whether they are well-formed is seen when they are checked.
 pub fn candidates(edition: Edition, module: &IrModule, entry: &str, sizes: &BTreeMap<ShapeVar, i64>) -> Vec<IrModule> {
     let Some(function) = function(module, entry) else { return Vec::new() };
@@ -261,8 +314,7 @@ pub fn candidates(edition: Edition, module: &IrModule, entry: &str, sizes: &BTre
     {
         found.push(with(Flat { result: one.clone(), ..flat.clone() }, true));
     }
-    // Another function in the place of this one, and no more functions than are called.
-    found.push(replaced(edition, module, entry, function.clone()));
+    // Another function in the place of this one.
     for (gv, func) in &module.funcs {
         if let GlobalFunc::Function(other) = func
             && *gv.name != *entry
@@ -276,22 +328,12 @@ pub fn candidates(edition: Edition, module: &IrModule, entry: &str, sizes: &BTre
         }
     }
     let count = flat.bindings.len();
-    // Without blocks and variables of sizes more of what follows makes a program.
-    if flat.bindings.iter().any(|(kind, _)| *kind == BlockKind::Dataflow) {
-        found.push(replaced(edition, module, entry, ordinary(flat.clone()).function()));
-    }
-    if !sizes.is_empty() && has_dims(module) {
-        found.push(fixed(module, sizes));
-    }
+    found.extend(plainer(edition, module, entry, sizes));
+    // Without the parameters that nothing uses.
+    found.push(with(flat.clone(), true));
+    // The second half on the values that the first has made; the other halves are left out binding by binding or all at once elsewhere.
     if count > FEW {
-        // What shows at a binding shows in every program that goes on to it: the first half, three quarters, and so on.
-        let parts = std::iter::successors(Some(count.div_ceil(2)), |left| (*left > 1).then(|| left.div_ceil(2)));
-        for left_out in parts {
-            found.push(with(prefix(&flat, count - left_out), true));
-        }
-        for at in [count / 2, count / 4] {
-            found.extend(suffix(&flat, at, &report.derived).map(|flat| with(flat, true)));
-        }
+        found.extend(suffix(&flat, count / 2, &report.derived).map(|flat| with(flat, true)));
     }
     for binder in flat.bindings.iter().filter_map(|(_, binding)| binding.binder()) {
         if binder.kind == VarKind::Var && binder.to_expr() != flat.result {
@@ -333,24 +375,8 @@ pub fn candidates(edition: Edition, module: &IrModule, entry: &str, sizes: &BTre
 }
 
 /// How many bindings are looked at one by one, and how many candidates there are for more of them.
-const FEW: usize = 6;
+pub(super) const FEW: usize = 6;
 const MANY: usize = 32;
-
-/// The first bindings, and the values of the last of them that nothing uses.
-fn prefix(flat: &Flat, at: usize) -> Flat {
-    let mut flat = flat.clone();
-    flat.bindings.truncate(at);
-    let mut used = Used::default();
-    flat.bindings.iter().for_each(|(_, binding)| used.binding(binding));
-    let values = flat.bindings.iter().rev().filter_map(|(_, binding)| binding.binder());
-    let open = values.filter(|binder| binder.kind == VarKind::Var && !used.vars.contains(&binder.var));
-    let fields: Vec<Expr> = open.map(Binder::to_expr).collect();
-    flat.result = match fields.as_slice() {
-        [one] => one.clone(),
-        _ => Expr::tuple(fields),
-    };
-    flat
-}
 
 /// The last bindings, with parameters in the place of the values that others have made.
 fn suffix(flat: &Flat, at: usize, derived: &DeriveReport) -> Option<Flat> {
@@ -588,7 +614,7 @@ fn has_dims(module: &IrModule) -> bool {
 }
 
 /// The program at fixed sizes.
-fn fixed(module: &IrModule, sizes: &BTreeMap<ShapeVar, i64>) -> IrModule {
+pub(super) fn fixed(module: &IrModule, sizes: &BTreeMap<ShapeVar, i64>) -> IrModule {
     let mut data = to_value(module);
     let functions = data.get_mut("funcs").and_then(Value::as_array_mut);
     functions
