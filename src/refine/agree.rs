@@ -2,6 +2,7 @@
 //! rounds otherwise. How far it may be off is seen by running the source again with noise.
 
 use std::cell::Cell;
+use std::mem::discriminant;
 
 use super::{Deviation, Observed};
 use crate::grammar::TensorData;
@@ -131,9 +132,27 @@ impl<'a> Agreement<'a> {
                 let others: Option<Vec<f64>> = others.iter().map(|other| float(*other)).collect();
                 others.is_none_or(|others| self.floats(FloatType::Float64, x.get(), y.get(), &others, 0))
             }
-            // Noise decides what it is.
-            (_, _) => others.iter().any(|other| *other != Some(self.shadowed(before, after))),
+            (ValueSpec::Tuple(_), ValueSpec::Tuple(_)) => {
+                self.decides(before, after, others, |own, other| length(own) != length(other))
+            }
+            // That noise moves the floats of a tensor is no reason to take anything for it.
+            (_, _) if discriminant(before) != discriminant(after) => {
+                self.decides(before, after, others, |own, other| discriminant(own) != discriminant(other))
+            }
+            (_, _) => self.decides(before, after, others, |own, other| own != other),
         }
+    }
+
+    /// Whether noise decides what it is, so that the two may differ in it: it makes something else of the run, or another value in this.
+    fn decides(
+        &self,
+        before: &ValueSpec,
+        after: &ValueSpec,
+        others: &[Option<&ValueSpec>],
+        differ: impl Fn(&ValueSpec, &ValueSpec) -> bool,
+    ) -> bool {
+        let own = self.shadowed(before, after);
+        others.iter().any(|other| other.is_none_or(|other| differ(own, other)))
     }
 
     fn tensors(&self, x: &TensorData, y: &TensorData, others: &[Option<Tensor>]) -> bool {
@@ -196,6 +215,11 @@ fn values_of(effect: &Effect) -> &[ValueSpec] {
     }
 }
 
+/// How many fields a tuple has.
+fn length(value: &ValueSpec) -> Option<usize> {
+    if let ValueSpec::Tuple(fields) = value { Some(fields.len()) } else { None }
+}
+
 fn field(value: Option<&ValueSpec>, i: usize) -> Option<&ValueSpec> {
     if let Some(ValueSpec::Tuple(fields)) = value { fields.get(i) } else { None }
 }
@@ -240,4 +264,40 @@ fn has_float(value: &ValueSpec, is_such: impl Fn(FloatType, f64) -> bool) -> boo
     let ValueSpec::Tensor(data) = value else { return false };
     let (Some(kind), Ok(tensor)) = (data.dtype.float_type(), Tensor::from_data(data)) else { return false };
     (0..tensor.len()).any(|i| as_float(tensor.get(i)).is_some_and(|x| is_such(kind, x)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grammar::DataType;
+
+    fn tensor(value: f64) -> ValueSpec {
+        ValueSpec::Tensor(TensorData::from_values(DataType::FLOAT32, &[1], &[value]).unwrap())
+    }
+
+    fn same(before: &ValueSpec, after: &ValueSpec, noisy: &ValueSpec) -> bool {
+        Agreement::within(Vec::new(), false, 0.0).values(before, after, &[Some(noisy)])
+    }
+
+    #[test]
+    fn noise_in_a_float_makes_no_value_of_another_kind_the_same() {
+        let (own, noisy) = (tensor(1.5), tensor(f64::from(1.5 + f32::EPSILON)));
+        let others = [ValueSpec::Str("another".into()), ValueSpec::Int(1), ValueSpec::Tuple(vec![own.clone()])];
+        for other in &others {
+            assert!(!same(&own, other, &noisy) && !same(other, &own, other), "{other:?}");
+        }
+        let tuple = |fields: &[ValueSpec]| ValueSpec::Tuple(fields.to_vec());
+        let (one, two) = (tuple(std::slice::from_ref(&own)), tuple(&[own.clone(), own.clone()]));
+        assert!(!same(&one, &two, &tuple(std::slice::from_ref(&noisy))));
+        assert!(!same(&two, &one, &tuple(&[noisy.clone(), noisy.clone()])));
+        assert!(same(&own, &noisy, &noisy));
+    }
+
+    #[test]
+    fn noise_decides_a_number_that_depends_on_a_float() {
+        assert!(same(&ValueSpec::Int(1), &ValueSpec::Int(2), &ValueSpec::Int(2)));
+        assert!(!same(&ValueSpec::Int(1), &ValueSpec::Int(2), &ValueSpec::Int(1)));
+        // It makes another kind of value of it.
+        assert!(same(&tensor(1.5), &ValueSpec::Int(1), &ValueSpec::Int(1)));
+    }
 }
