@@ -14,7 +14,7 @@ from text import parse_text
 #: How a printed text gives its constants.
 METADATA = re.compile(r'^metadata = tvm\.ir\.load_json\((""".*?""")\)$', re.DOTALL | re.MULTILINE)
 #: The ways beside those of one pass or one pipeline more.
-WAYS = ("llvm", "plain", "compiled", "c", "reprint")
+WAYS = ("llvm", "plain", "compiled", "c", "reprint", "pipeline:target")
 #: What a pass is to do, where it does not know by itself.
 ARGUMENTS = {
     "ConvertLayout": (
@@ -77,6 +77,8 @@ def compiled(program, way):
     options = {}
     if way == "plain":
         options["relax_pipeline"] = plain()
+    if way == "pipeline:target":
+        options["relax_pipeline"] = relax.get_default_pipeline(tvm.target.Target("llvm"))
     if way == "compiled":
         options["exec_mode"] = "compiled"
     with lowering():

@@ -245,7 +245,7 @@ impl Worker<'_> {
         inputs.extend(inputs.first().cloned());
         let mut paths = self.settings.paths.of_program(self.settings.seed, at);
         paths.retain(|path| match path {
-            Path::Run(_) | Path::Text => !inputs.is_empty(),
+            Path::Run(_) | Path::Text | Path::Static => !inputs.is_empty(),
             // The normal form is held against the program by running both.
             Path::Normalize => ends,
             Path::Derive => accepted,

@@ -46,8 +46,15 @@ fn value_of(cx: &mut Cx, shown: &Shown, input: &[ValueSpec], var: &Var) -> Optio
 /// The example sizes of the program, and those that the parameters have on the input where these differ.
 pub(super) fn sizes_at(shown: &Shown) -> BTreeMap<ShapeVar, i64> {
     let mut sizes = shown.sizes.clone();
-    let params = function(&shown.module, &shown.entry).map(|function| function.params.as_slice()).unwrap_or_default();
-    for (param, value) in params.iter().zip(shown.difference.input.iter().flatten()) {
+    sizes.extend(sizes_on(&shown.module, &shown.entry, shown.difference.input.as_deref().unwrap_or_default()));
+    sizes
+}
+
+/// The sizes that the parameters have on an input.
+pub(super) fn sizes_on(module: &IrModule, entry: &str, input: &[ValueSpec]) -> BTreeMap<ShapeVar, i64> {
+    let mut sizes = BTreeMap::new();
+    let params = function(module, entry).map(|function| function.params.as_slice()).unwrap_or_default();
+    for (param, value) in params.iter().zip(input) {
         let dims: &[PrimExpr] = match &param.annotation {
             Some(StructInfo::Tensor(tensor)) => match &tensor.shape {
                 Some(TensorShape::Dims(dims)) => dims,

@@ -51,7 +51,7 @@ fn judged(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
     let told = |kind, stage: &str, message: &str| {
         let signature = Signature::of(kind, stage, message);
         let expected = match path {
-            Path::Run(_) | Path::Text => "the program is run".to_string(),
+            Path::Run(_) | Path::Text | Path::Static => "the program is run".to_string(),
             Path::Check => "accepted".to_string(),
             Path::Normalize => "a normal form".to_string(),
             Path::Derive => "what is derived of a variable".to_string(),

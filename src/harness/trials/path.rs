@@ -2,12 +2,19 @@
 
 use std::fmt;
 
+use serde_json::Value;
+
+use super::carried::sizes_on;
+use super::judge::is_accepted;
+use super::reduced::fixed;
 use crate::check::in_normal_form;
+use crate::data::json::to_value;
 use crate::generate::Tape;
 use crate::grammar::visit::{Visitor, walk_call, walk_module};
 use crate::grammar::{AttrValue, Binding, Call, Expr, GlobalFunc, IrModule, Name, VDevice, Var};
 use crate::harness::programs::tape_of;
-use crate::judge::Cx;
+use crate::harness::protocol::{from_data, parse_json};
+use crate::judge::{Cx, with_stack};
 use crate::question::{Ask, Program};
 use crate::syntax::tvmscript::{Dialect, print_module};
 use crate::value::ValueSpec;
@@ -19,6 +26,9 @@ pub enum Path {
     Run(&'static str),
     /// As text, through the implementation's own parser, then compiled and run.
     Text,
+    /// With the sizes of the first input in the place of the shape variables of the parameters, then compiled and run: what the same calls
+    /// come to when they are spelt statically.
+    Static,
     /// Its verdict: is the program well-formed, and do its types fit?
     Check,
     /// The normal form that it gives.
@@ -36,7 +46,7 @@ pub enum Path {
 }
 
 /// The ways of running: compiled for the processor, without optimizations, to machine code throughout, for the target `c`, printed and
-/// parsed again, after a pipeline that fuses calls, and after one pass more.
+/// parsed again, after a pipeline that fuses calls, by the pipeline that the target has of its own, and after one pass more.
 pub const WAYS: &[&str] = &[
     "llvm",
     "plain",
@@ -44,6 +54,7 @@ pub const WAYS: &[&str] = &[
     "reprint",
     "c",
     "pipeline:zero",
+    "pipeline:target",
     "pass:CanonicalizeBindings",
     "pass:EliminateCommonSubexpr",
     "pass:DeadCodeElimination",
@@ -92,14 +103,16 @@ const ASKED_FOR: [Path; 5] = [Path::Derive, Path::Parse, Path::WellFormed, Path:
 /// What is asked about every program.
 const CHEAP: [Path; 2] = [Path::Check, Path::Normalize];
 /// The ways of running, with how often each is drawn; the passes share what is left to them.
-const DRAWN: [(Path, usize); 7] = [
+const DRAWN: [(Path, usize); 9] = [
     (Path::Run("llvm"), 6),
     (Path::Text, 4),
+    (Path::Static, 3),
     (Path::Run("plain"), 3),
     (Path::Run("reprint"), 2),
     (Path::Run("compiled"), 2),
     (Path::Run("c"), 2),
     (Path::Run("pipeline:zero"), 3),
+    (Path::Run("pipeline:target"), 3),
 ];
 const PASSES: usize = 8;
 /// Tells the tape of paths from that of the program.
@@ -147,6 +160,8 @@ fn drawn(tape: &mut Tape) -> Option<Path> {
 
 /// How a sequence is printed that stands as an operand.
 const SEQUENCE: &str = "R.SeqExpr()";
+/// What is printed before the condition of a choice whose branches are no sequences, within a line.
+const CHOICE: &str = " if ";
 /// How the name of a packed function is printed that stands by itself.
 const BOUND_NAME: &str = "R.ExternFunc(";
 /// The attribute that names a device.
@@ -156,7 +171,7 @@ impl Path {
     /// Every path that a compiler of programs goes.
     pub fn all() -> Vec<Path> {
         let ways = WAYS.iter().copied().map(Path::Run);
-        ways.chain([Path::Text, Path::Check, Path::Normalize]).collect()
+        ways.chain([Path::Text, Path::Static, Path::Check, Path::Normalize]).collect()
     }
 
     /// Every path, those included that are asked only where they are asked for.
@@ -172,7 +187,7 @@ impl Path {
     /// Whether the program is run.
     pub fn runs(&self) -> bool {
         match self {
-            Path::Run(_) | Path::Text => true,
+            Path::Run(_) | Path::Text | Path::Static => true,
             Path::Check
             | Path::Normalize
             | Path::Derive
@@ -187,7 +202,9 @@ impl Path {
     pub fn is_stage(&self) -> bool {
         match self {
             Path::WellFormed | Path::NormalForm | Path::TypeCheck => true,
-            Path::Run(_) | Path::Text | Path::Check | Path::Normalize | Path::Derive | Path::Parse => false,
+            Path::Run(_) | Path::Text | Path::Static | Path::Check | Path::Normalize | Path::Derive | Path::Parse => {
+                false
+            }
         }
     }
 
@@ -197,15 +214,20 @@ impl Path {
         match self {
             Path::Run(way) => Ask::Trial(tree(), (*way).into(), entry.clone(), inputs.to_vec()),
             Path::Text => {
-                let module = with_devices(module);
+                let module = without_ranks(&with_devices(module));
                 let mut text = print_module(&module, dialect);
-                if text.contains(SEQUENCE) {
-                    // A sequence as an operand has no form that implementations read.
+                let is_choice = |line: &str| !line.trim_start().starts_with("if ") && line.contains(CHOICE);
+                if text.contains(SEQUENCE) || text.lines().any(is_choice) {
+                    // A sequence as an operand has no form that implementations read, and neither has a choice without blocks.
                     text = print_module(&in_normal_form(&mut Cx::new(), &module).module, dialect);
                 }
                 // Neither has the name of a function that is bound to a variable.
                 let text = if text.contains(BOUND_NAME) { tree() } else { Program::Script(text) };
                 Ask::Trial(text, "llvm".into(), entry.clone(), inputs.to_vec())
+            }
+            Path::Static => {
+                let (module, inputs) = at_sizes(module, entry, inputs);
+                Ask::Trial(Program::Module(module), "llvm".into(), entry.clone(), inputs)
             }
             Path::Check => Ask::Check(tree()),
             Path::Normalize => Ask::Normalize(tree()),
@@ -216,6 +238,18 @@ impl Path {
             Path::Parse => Ask::Parse(print_module(module, dialect)),
         }
     }
+}
+
+/// The module at the sizes of the first input, and the inputs as long as they are of these sizes; the module itself where the text
+/// rejects it at these sizes, which is for no implementation to say then.
+fn at_sizes(module: &IrModule, entry: &Name, inputs: &[Vec<ValueSpec>]) -> (IrModule, Vec<Vec<ValueSpec>>) {
+    let sizes = inputs.first().map(|input| sizes_on(module, entry, input)).unwrap_or_default();
+    let at_them = fixed(module, &sizes);
+    if sizes.is_empty() || !is_accepted(&mut Cx::new(), &at_them) {
+        return (module.clone(), inputs.to_vec());
+    }
+    let fits = |input: &&Vec<ValueSpec>| sizes_on(module, entry, input) == sizes;
+    (at_them, inputs.iter().take_while(fits).cloned().collect())
 }
 
 /// The module with a list of the devices that its calls name, without which no implementation finds them in a text.
@@ -241,6 +275,29 @@ fn with_devices(module: &IrModule) -> IrModule {
     }
     listing
 }
+
+/// The module without the rank of a tensor whose shape is a variable, which has it: no implementation reads both.
+fn without_ranks(module: &IrModule) -> IrModule {
+    fn leave_out(data: &mut Value) -> bool {
+        with_stack(|| match data {
+            Value::Array(items) => items.iter_mut().fold(false, |found, item| leave_out(item) | found),
+            Value::Object(fields) => {
+                let is_var = fields.get("shape").is_some_and(|shape| shape.is_string() || shape.is_object());
+                let said = fields.get_mut("ndim").filter(|rank| is_var && rank.as_i64().is_some_and(|rank| rank >= 0));
+                let left_out = said.map(|rank| *rank = UNKNOWN.into()).is_some();
+                fields.values_mut().fold(left_out, |found, field| leave_out(field) | found)
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+        })
+    }
+    let mut data = to_value(module);
+    let read = |data: &Value| parse_json(&data.to_string()).and_then(|data| from_data(&data)).ok();
+    let less = leave_out(&mut data).then(|| read(&data)).flatten();
+    less.unwrap_or_else(|| module.clone())
+}
+
+/// How a rank is written that is not known.
+const UNKNOWN: i64 = -1;
 
 /// One of the variables that the function binds outside of nested functions and branches, or the function itself if there is none.
 /// Which of them, the program says, so that campaigns ask about first ones and last ones.
@@ -273,6 +330,7 @@ impl fmt::Display for Path {
         f.write_str(match self {
             Path::Run(way) => way,
             Path::Text => "text",
+            Path::Static => "static",
             Path::Check => "check",
             Path::Normalize => "normalize",
             Path::Derive => "derive",
@@ -314,6 +372,52 @@ mod tests {
         };
         assert!(text.contains("I.module_global_infos"), "{text}");
         assert_eq!(crate::syntax::tvmscript::parse_module(&text).unwrap().vdevices().len(), 1, "{text}");
+    }
+
+    #[test]
+    fn a_text_says_no_rank_beside_a_shape_in_a_variable() {
+        let text = "@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n    s = R.shape_of(x)\n    y = R.match_cast(x, R.Tensor(s, dtype=\"float32\", ndim=1))\n    z: R.Tensor(dtype=\"float32\", ndim=1) = R.exp(y)\n    return z\n";
+        let module = crate::syntax::tvmscript::parse_module(text).unwrap();
+        let Ask::Trial(Program::Script(text), ..) = Path::Text.ask(&module, &"main".into(), &[], Dialect::default())
+        else {
+            panic!("no text");
+        };
+        assert!(text.contains("R.Tensor(s, dtype=\"float32\")") && text.contains("ndim=1"), "{text}");
+    }
+
+    #[test]
+    fn a_text_has_a_choice_in_blocks_only() {
+        let text =
+            "@R.function\ndef main(c: R.Tensor((), \"bool\"), x: R.Object):\n    y = (x if c else x)\n    return y\n";
+        let module = crate::syntax::tvmscript::parse_module(text).unwrap();
+        let Ask::Trial(Program::Script(text), ..) = Path::Text.ask(&module, &"main".into(), &[], Dialect::default())
+        else {
+            panic!("no text");
+        };
+        assert!(text.contains("if c:") && !text.contains("x if"), "{text}");
+    }
+
+    #[test]
+    fn statically_spelt_it_has_the_sizes_of_the_first_input() {
+        let text = "@R.function\ndef main(x: R.Tensor((\"n\",), \"float32\"), y: R.Tensor((\"m\",), \"float32\")):\n    z = R.matmul(x, y)\n    return z\n";
+        let module = crate::syntax::tvmscript::parse_module(text).unwrap();
+        let tensor = |size: u64| {
+            let zeros = vec![0.0; usize::try_from(size).unwrap()];
+            let data = crate::grammar::TensorData::from_values(crate::grammar::DataType::FLOAT32, &[size], &zeros);
+            ValueSpec::Tensor(data.unwrap())
+        };
+        let ask = |inputs: &[Vec<ValueSpec>]| {
+            let ask = Path::Static.ask(&module, &"main".into(), inputs, Dialect::default());
+            let Ask::Trial(Program::Module(module), _, _, inputs) = ask else { panic!("no trial") };
+            (print_module(&module, Dialect::default()), inputs.len())
+        };
+        let (text, inputs) = ask(&[vec![tensor(2), tensor(2)], vec![tensor(2), tensor(2)], vec![tensor(3), tensor(3)]]);
+        assert!(text.contains("x: R.Tensor((2,)") && text.contains("y: R.Tensor((2,)"), "{text}");
+        assert_eq!(inputs, 2);
+        // Of these sizes the program is not well-formed.
+        let (text, inputs) = ask(&[vec![tensor(2), tensor(3)], vec![tensor(2), tensor(2)]]);
+        assert!(text.contains("R.Tensor((\"n\",)"), "{text}");
+        assert_eq!(inputs, 2);
     }
 
     #[test]

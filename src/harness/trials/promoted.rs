@@ -80,7 +80,7 @@ impl Question {
                 Question::Check
             }
             Some(Path::Normalize) => Question::Normalize,
-            Some(Path::Run(_) | Path::Text) | None => {
+            Some(Path::Run(_) | Path::Text | Path::Static) | None => {
                 kept.inputs(edition).into_iter().next().map_or(Question::Check, Question::Evaluate)
             }
         }
