@@ -14,6 +14,7 @@
 //! | `call_closure` | impure | calls its first argument with the others |
 //! | `raw_int` | pure | returns plain data that is not boxed |
 //! | `fill_dps` | impure | fills its last tensor with the number of elements of the others together (destination passing) |
+//! | `fill_dps_pure` | pure | the same, and nobody is told: what the later editions take `call_dps_packed` for |
 //!
 //! Beside them stand `relax.run.print` and `relax.run.assert_op`, to which TVM lowers the operators, and the builtins of TVM's
 //! virtual machine (chapter Builtins).
@@ -35,6 +36,7 @@ pub fn prelude() -> Registry {
     registry.register_reading("relax_spec.call_closure", false, Reads::Nothing, call_closure);
     registry.register("relax_spec.raw_int", true, raw_int);
     registry.register_reading("relax_spec.fill_dps", false, Reads::Nothing, fill_dps);
+    registry.register_reading("relax_spec.fill_dps_pure", true, Reads::Nothing, fill_dps);
     // What TVM's LegalizeOps makes of the operators `print` and `assert_op`: their effects are the operators' own.
     registry.register("relax.run.print", true, run_print);
     registry.register("relax.run.assert_op", true, run_assert_op);

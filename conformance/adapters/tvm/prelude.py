@@ -143,6 +143,11 @@ def fill_dps(*args):
     out.copyfrom(np.full(array.shape, total).astype(array.dtype))
 
 
+@packed(pure=True)
+def fill_dps_pure(*args):
+    fill_dps(*args)
+
+
 def _print(text, *args):
     # An empty format says nothing; any other is part of what is printed.
     printed = ([text] if str(text) else []) + list(args)

@@ -12,6 +12,8 @@ const F32: DataType = DataType::FLOAT32;
 const OBJECT: &str = "relax_spec.make_object";
 /// Fails.
 const FAIL: &str = "relax_spec.fail";
+/// A call that passes the destination.
+const DPS: &str = "relax.call_dps_packed";
 
 fn is_float_vector(known: &Known) -> bool {
     dtype_of(&known.info) == Some(F32) && dims_of(&known.info).is_some() && known.sizes.is_some()
@@ -340,8 +342,11 @@ impl Generator<'_> {
     fn filled(&mut self, frame: &mut Frame, operand: Expr, sizes: Vec<i64>) -> Option<Made> {
         let dims: Vec<PrimExpr> = sizes.iter().map(|size| self.dim(frame, *size)).collect();
         let rank = StructInfo::tensor_ndim(i64::try_from(dims.len()).ok()?, F32);
-        let args = vec![Expr::extern_func("relax_spec.fill_dps"), operand, Expr::shape(dims.clone())];
-        let value = call_with(Expr::op("relax.call_dps_packed"), args, vec![rank], Attrs::new());
+        // Where it counts as pure it is not to have effects, which could be lost then (OP.CALLDPS.IMPURE).
+        let counts_as_pure = crate::ops::lookup(DPS).is_some_and(|def| def.is_pure_in(self.source.edition()));
+        let name = if counts_as_pure { "relax_spec.fill_dps_pure" } else { "relax_spec.fill_dps" };
+        let args = vec![Expr::extern_func(name), operand, Expr::shape(dims.clone())];
+        let value = call_with(Expr::op(DPS), args, vec![rank], Attrs::new());
         Some(Made { value, info: StructInfo::tensor(dims, F32), sizes: Some(sizes) })
     }
 
