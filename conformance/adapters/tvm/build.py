@@ -426,8 +426,7 @@ class Builder:
             raise Unsupported("integers after the outputs of a destination-passing call: this version has none")
         args = [callee, names.Tuple(inputs)] + ([names.ShapeExpr(extra)] if extra else [])
         values = {key: self.attr(value) for key, value in attrs.items()}
-        key = "relax.attrs.CallTIRInplaceAttrs" if name == "relax.call_tir_inplace" else "ir.DictAttrs"
-        made = ir.make_node(key, **values) if values else None
+        made = ops.attrs(name, values, args) if values else None
         return names.call(op, args, made, ops.dps_result(shape, infos))
 
     def _grouped_call(self, op, callee, args, infos):
