@@ -1,0 +1,27 @@
+"""`R.quantize` and `R.dequantize` refuse a scale of a size that is not known."""
+
+import sys
+
+import tvm
+from tvm import relax
+from tvm.script import ir as I
+from tvm.script import relax as R
+
+PROGRAM = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor((2, 3), "int8"), scale: R.Tensor(("n",), "float32"), zero: R.Tensor((3,), "int8")):
+        y = R.dequantize(x, scale, zero, axis=1)
+        return y
+"""
+
+expected = "accepted"
+try:
+    tvm.script.from_source(PROGRAM, {"I": I, "R": R})
+    given = expected
+except Exception as refusal:
+    given = "refused, " + str(refusal).strip().splitlines()[0]
+print("expected:", expected)
+print("given:   ", given)
+sys.exit(given == expected)

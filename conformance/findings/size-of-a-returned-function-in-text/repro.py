@@ -1,0 +1,33 @@
+"""The size of a function that is returned is not found in the annotation of the result."""
+
+import sys
+
+import tvm
+from tvm import relax
+from tvm.script import ir as I
+from tvm.script import relax as R
+from tvm.script import tirx as T
+
+PROGRAM = """
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Object) -> R.Callable((R.Tensor(("n",), "float32"),), R.Tensor(("n",), "float32"), True):
+        n = T.int64()
+
+        @R.function
+        def f(y: R.Tensor((n,), "float32")) -> R.Tensor((n,), "float32"):
+            return y
+
+        return f
+"""
+
+expected = "the program is read"
+try:
+    tvm.script.from_source(PROGRAM, {"I": I, "R": R, "T": T})
+    given = expected
+except Exception as refusal:
+    given = "refused, " + str(refusal).strip().splitlines()[0]
+print("expected:", expected)
+print("given:   ", given)
+sys.exit(given == expected)
