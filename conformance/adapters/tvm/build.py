@@ -112,9 +112,7 @@ def shape_hints(root):
 class Builder:
     """Builds expressions and structural information within a scope."""
 
-    def __init__(
-        self, scope=None, globals_=None, inferred=None, claim_purity=True, recursive=frozenset(), devices=None
-    ):
+    def __init__(self, scope=None, globals_=None, inferred=None, claim_purity=True, recursive=frozenset(), devices=None):
         self.scope = scope or Scope()
         self.globals = {} if globals_ is None else globals_
         #: What an earlier round found of functions that do not say it: `{id: {"ret": .., "pure": ..}}`.
@@ -185,8 +183,8 @@ class Builder:
             case "Shape":
                 return self._shape_info(content)
             case "Prim":
-                value = content.get("value")
-                return names.prim_info(content["dtype"], None if value is None else self.dim(value))
+                value = None if content.get("value") is None else self._prim_value(content)
+                return names.prim_info(content["dtype"], value)
             case "Tuple":
                 return names.TupleInfo([self.info(field) for field in content])
             case "Func":

@@ -58,11 +58,11 @@ def compile_module(mod, beat):
         return tvm.compile(lifted, "llvm")
 
 
-def machine(executable):
+def machine(executable, device=None):
     """Loads the code. Functions that are missing are missed here, so that this is where the run begins."""
     NOW.reset(None, some_closure)
     with trap():
-        vm = relax.VirtualMachine(executable, tvm.cpu())
+        vm = relax.VirtualMachine(executable, device or tvm.cpu())
     NOW.reset(vm, some_closure)
     return vm
 

@@ -6,6 +6,7 @@ import re
 import tvm
 from tvm import relax
 
+import names
 from faults import Unsupported, is_own_mistake, last_words, stage
 from prelude import NOW
 from run import lowering, machine, some_closure
@@ -14,7 +15,7 @@ from text import parse_text
 #: How a printed text gives its constants.
 METADATA = re.compile(r'^metadata = tvm\.ir\.load_json\((""".*?""")\)$', re.DOTALL | re.MULTILINE)
 #: The ways beside those of one pass or one pipeline more.
-WAYS = ("llvm", "plain", "compiled", "c", "reprint", "pipeline:target")
+WAYS = ("llvm", "plain", "compiled", "c", "cuda", "reprint", "pipeline:target")
 #: What a pass is to do, where it does not know by itself.
 ARGUMENTS = {
     "ConvertLayout": (
@@ -83,7 +84,7 @@ def compiled(program, way):
         options["exec_mode"] = "compiled"
     with lowering():
         lifted = relax.transform.LambdaLift()(mod)
-        return relax.build(lifted, "c" if way == "c" else "llvm", **options)
+        return relax.build(lifted, way if way in ("c", "cuda") else "llvm", **options)
 
 
 def without_metadata(text):
@@ -94,21 +95,42 @@ def without_metadata(text):
     return METADATA.sub("", text), {"metadata": tvm.ir.load_json(ast.literal_eval(found[1]))}
 
 
+def device_of(way):
+    """Where a way runs programs, and keeps their tensors."""
+    if way != "cuda":
+        return None
+    if not tvm.runtime.enabled("cuda"):
+        raise Unsupported("the way cuda: this TVM was built without it")
+    if not tvm.cuda(0).exist:
+        raise Unsupported("the way cuda: there is no device")
+    return tvm.cuda(0)
+
+
 def trial(program, way, entry, inputs):
-    vm = machine(compiled(program, way))
+    device = device_of(way)
+    vm = machine(compiled(program, way), device)
     answers = []
     for number, arguments in enumerate(inputs):
         NOW.reset(vm, some_closure)
         program.beat(f"run {number}")
-        answers.append(_one(vm, entry or "main", arguments))
+        answers.append(_one(vm, entry or "main", arguments, device))
     return answers
 
 
-def _one(vm, entry, arguments):
+def _moved(value, device):
+    """The value with its tensors on a device."""
+    if isinstance(value, list):
+        return [_moved(field, device) for field in value]
+    return value.copyto(device) if names.is_tensor(value) else value
+
+
+def _one(vm, entry, arguments, device):
     """The value, what the arguments hold at the end, and the effects; or what the failure says."""
     args = []
     for value in arguments:
-        args.append(NOW.values.to_tvm(value, args))
+        arg = NOW.values.to_tvm(value, args)
+        # One that is an earlier one stays that.
+        args.append(arg if device is None or "Arg" in value else _moved(arg, device))
     try:
         result = NOW.values.read(vm[entry](*args))
         return {"Returns": [result, [NOW.values.read(arg) for arg in args], list(NOW.effects)]}

@@ -3,7 +3,6 @@
 import sys
 
 import tvm
-from tvm import relax
 from tvm.script import ir as I
 from tvm.script import relax as R
 

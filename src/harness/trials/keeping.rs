@@ -133,7 +133,12 @@ impl Keeper<'_> {
         // What was not drawn has no tape.
         let tape = (!drawn.choices.is_empty()).then_some((self.source, drawn.choices.as_slice()));
         let shown = reducer.reduce(tape, shown)?;
+        // A crash that does not come again comes of damage that was done before, or of luck.
+        let alone = !is_crash || budget == 0 || reducer.shows_again(&shown)?;
         self.reducing += reducer.asked();
+        if !alone {
+            return Ok(Smallest { alone, ..Smallest::alone(path, shown) });
+        }
         let traits = self.traits(path, &shown)?;
         Ok(Smallest { traits, ..Smallest::alone(path, shown) })
     }

@@ -98,8 +98,10 @@ pub enum Paths {
     These(Vec<Path>),
 }
 
-/// What is asked only where it is asked for: implementations that compile programs read and infer otherwise than the text on purpose.
-const ASKED_FOR: [Path; 5] = [Path::Derive, Path::Parse, Path::WellFormed, Path::NormalForm, Path::TypeCheck];
+/// What is asked only where it is asked for: implementations that compile programs read and infer otherwise than the text on purpose, and
+/// few machines have the device.
+const ASKED_FOR: [Path; 6] =
+    [Path::Derive, Path::Parse, Path::WellFormed, Path::NormalForm, Path::TypeCheck, Path::Run("cuda")];
 /// What is asked about every program.
 const CHEAP: [Path; 2] = [Path::Check, Path::Normalize];
 /// The ways of running, with how often each is drawn; the passes share what is left to them.

@@ -130,6 +130,17 @@ impl<'a> Reducer<'a> {
         Ok(self.shows(&candidate, shown)?.is_some())
     }
 
+    /// Whether what was found shows once more in a new process, however many questions were asked.
+    ///
+    /// # Errors
+    ///
+    /// If nobody can be asked any more.
+    pub fn shows_again(&mut self, shown: &Shown) -> Result<bool, StartError> {
+        self.implementation.renew();
+        self.budget = self.budget.max(1);
+        self.shows_alone(shown)
+    }
+
     /// The smallest program found, on the simplest input.
     ///
     /// # Errors

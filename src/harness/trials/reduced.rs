@@ -20,7 +20,7 @@ use crate::grammar::{
 };
 use crate::harness::protocol::{from_data, parse_json};
 use crate::judge::{Cx, with_stack};
-use crate::value::ValueSpec;
+use crate::value::{Scalar, Tensor, ValueSpec};
 
 /// How many bindings a program has.
 pub fn bindings(module: &IrModule) -> usize {
@@ -129,7 +129,16 @@ pub(super) fn held(module: &IrModule, input: Option<&[ValueSpec]>) -> BTreeSet<T
     if input.unwrap_or_default().iter().any(|value| value.parts().any(is_empty)) {
         parts.0.insert(Trait::Empty);
     }
+    if input.unwrap_or_default().iter().any(|value| value.parts().any(holds_nan)) {
+        parts.0.insert(Trait::Nan);
+    }
     parts.0
+}
+
+fn holds_nan(value: &ValueSpec) -> bool {
+    let ValueSpec::Tensor(data) = value else { return false };
+    let Ok(tensor) = Tensor::from_data(data) else { return false };
+    (0..tensor.len()).any(|i| matches!(tensor.get(i), Some(Scalar::Float(x)) if x.is_nan()))
 }
 
 /// The body of a function as a list of bindings, each with the kind of its block.
@@ -643,6 +652,7 @@ fn put(data: &mut Value, sizes: &BTreeMap<ShapeVar, i64>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grammar::{DataType, TensorData};
     use crate::syntax::tvmscript::parse_module;
 
     fn traits(body: &str) -> BTreeSet<Trait> {
@@ -659,5 +669,16 @@ mod tests {
         assert_eq!(traits(local), BTreeSet::new());
         let operand = "    with R.SeqExpr():\n        a = R.add(x, R.const(1.0, \"float32\"))\n        b = a\n    y = R.add(b, R.prim_value(T.float32(1)))\n    return y\n";
         assert_eq!(traits(operand), BTreeSet::from([Trait::Constant, Trait::Scalar, Trait::Nested]));
+    }
+
+    #[test]
+    fn an_input_may_hold_what_is_no_number() {
+        let text = "@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n    return x\n";
+        let module = parse_module(text).unwrap();
+        let on = |value: f64| {
+            let data = TensorData::from_values(DataType::FLOAT32, &[2], &[1.0, value]).unwrap();
+            held(&module, Some(&[ValueSpec::Tensor(data)]))
+        };
+        assert_eq!((on(2.0), on(f64::NAN)), (BTreeSet::new(), BTreeSet::from([Trait::Nan])));
     }
 }

@@ -18,6 +18,8 @@ pub enum Trait {
     Constant,
     /// It was run on a tensor without elements.
     Empty,
+    /// It was run on a number that is none.
+    Nan,
     /// It holds a boxed scalar.
     Scalar,
     /// It holds a sequence that is neither a body nor a branch.
@@ -29,14 +31,14 @@ pub enum Trait {
 }
 
 impl Trait {
-    const ALL: [Trait; 6] =
-        [Trait::Constant, Trait::Empty, Trait::Scalar, Trait::Nested, Trait::Planned, Trait::OfPath];
+    const ALL: [Trait; 7] =
+        [Trait::Constant, Trait::Empty, Trait::Nan, Trait::Scalar, Trait::Nested, Trait::Planned, Trait::OfPath];
 
     /// Whether it says which path is to blame, and nothing of the program.
     pub(super) fn is_of_path(self) -> bool {
         match self {
             Trait::Planned | Trait::OfPath => true,
-            Trait::Constant | Trait::Empty | Trait::Scalar | Trait::Nested => false,
+            Trait::Constant | Trait::Empty | Trait::Nan | Trait::Scalar | Trait::Nested => false,
         }
     }
 
@@ -44,6 +46,7 @@ impl Trait {
         match self {
             Trait::Constant => "constant",
             Trait::Empty => "empty",
+            Trait::Nan => "nan",
             Trait::Scalar => "scalar",
             Trait::Nested => "nested",
             Trait::Planned => "planned",

@@ -173,7 +173,14 @@ fn floor_remainder(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
     };
     let float = |x: f64, y: f64| {
         let r = x % y;
-        if r != 0.0 && (r < 0.0) != (y < 0.0) { r + y } else { r }
+        // Zero has the sign of the second, too.
+        if r == 0.0 {
+            r.copysign(y)
+        } else if (r < 0.0) != (y < 0.0) {
+            r + y
+        } else {
+            r
+        }
     };
     number(x, y, int, u64::wrapping_rem, float)
 }
@@ -183,6 +190,23 @@ fn floats(x: Scalar, y: Scalar, f: impl Fn(f64, f64) -> f64) -> Result<Scalar, S
         (Scalar::Float(x), Scalar::Float(y)) => Ok(Scalar::Float(f(x, y))),
         (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => {
             Err(fail("expects a floating-point data type"))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// OPS.floor_mod.value, OPS.mod.value: of zero, too, the sign is that of an element.
+    #[test]
+    fn a_remainder_of_zero_has_a_sign() {
+        for (x, y) in [(0.25, 0.25), (-0.25, 0.25), (0.25, -0.25), (-0.25, -0.25), (-0.0, 0.25), (0.0, -0.25)] {
+            let sign = |f: fn(Scalar, Scalar) -> Result<Scalar, Stop>| match f(Scalar::Float(x), Scalar::Float(y)) {
+                Ok(Scalar::Float(r)) if r == 0.0 => r.is_sign_negative(),
+                other => panic!("{other:?}"),
+            };
+            assert_eq!((sign(floor_remainder), sign(remainder)), (y < 0.0, x.is_sign_negative()), "{x} and {y}");
         }
     }
 }
