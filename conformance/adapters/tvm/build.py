@@ -183,7 +183,11 @@ class Builder:
             case "Shape":
                 return self._shape_info(content)
             case "Prim":
-                value = None if content.get("value") is None else self._prim_value(content)
+                value = content.get("value")
+                if value is not None:
+                    # A comparison is a Boolean; a number is an int64, whatever the datatype says beside it.
+                    truth = content["dtype"] == "bool" and isinstance(value, dict)
+                    value = dims.build(value, self.shape_var, truth)
                 return names.prim_info(content["dtype"], value)
             case "Tuple":
                 return names.TupleInfo([self.info(field) for field in content])

@@ -221,6 +221,9 @@ impl<'a> Reducer<'a> {
         while part > 0 {
             let mut end = bindings(&shown.module);
             while end > 0 {
+                if self.budget == 0 {
+                    return Ok(());
+                }
                 let start = end.saturating_sub(part);
                 let less = without(edition, &shown.module, start..end);
                 if bindings(&less) < bindings(&shown.module) {
