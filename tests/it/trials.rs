@@ -242,10 +242,9 @@ fn a_wrong_implementation_is_found_and_the_program_is_small() {
     }
 }
 
-/// Of a hundred bindings three matter, deep in a branch, in a sequence in a helper, and at the end. Left out one by one they would take
-/// more than a hundred questions.
-#[test]
-fn of_many_bindings_those_that_matter_are_found_by_few_questions() {
+/// A program of a hundred bindings, of which those of three operators differ from the others: one stands deep in a branch, one in a
+/// sequence in a helper, one at the end.
+fn of_many_bindings() -> String {
     let chain = |first: &str, count: usize, indent: &str, prefix: &str| -> String {
         let names: Vec<String> = (0..count).map(|n| format!("{prefix}{n}")).collect();
         let before = std::iter::once(first).chain(names.iter().map(String::as_str));
@@ -256,14 +255,19 @@ fn of_many_bindings_those_that_matter_are_found_by_few_questions() {
             .collect()
     };
     let (t, info) = ("    ", "R.Tensor((2,), \"float32\")");
-    let text = format!(
+    format!(
         "@I.ir_module\nclass Module:\n    @R.function(private=True)\n    def helper(x: {info}) -> {info}:\n{}        with R.SeqExpr():\n            with R.SeqExpr():\n                s = R.sin(h19)\n        return s\n    @R.function\n    def main(x: {info}, c: R.Tensor((), \"bool\")) -> {info}:\n{}        y = Module.helper(a29)\n        if c:\n{}            w = R.cos(b24)\n        else:\n            w = y\n{}        d = R.tan(e19)\n        return d\n",
         chain("x", 20, &t.repeat(2), "h"),
         chain("x", 30, &t.repeat(2), "a"),
         chain("y", 25, &t.repeat(3), "b"),
         chain("w", 20, &t.repeat(2), "e"),
-    );
-    let module = parse_module(&text).unwrap();
+    )
+}
+
+/// Left out one by one they would take more than a hundred questions.
+#[test]
+fn of_many_bindings_those_that_matter_are_found_by_few_questions() {
+    let module = parse_module(&of_many_bindings()).unwrap();
     assert!(bindings(&module) >= 100, "{}", bindings(&module));
     let mut wrong = Wrong {
         inner: InProcess::new(Reading::corrected()),
@@ -283,6 +287,64 @@ fn of_many_bindings_those_that_matter_are_found_by_few_questions() {
     // The sum of the operators, the choice, what it binds, and the call of the helper.
     assert!(bindings(&smallest.module) <= 7, "{program}");
     assert!(!program.contains("R.maximum"), "{program}");
+}
+
+/// Crashes by a sum so often, and then no more.
+struct CrashesTimes(InProcess, usize);
+
+impl Implementation for CrashesTimes {
+    fn identity(&self) -> &Identity {
+        self.0.identity()
+    }
+
+    fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
+        let outcome = self.0.ask(edition, ask)?;
+        let Ask::Trial(Program::Module(module), ..) = ask else { return Ok(outcome) };
+        if self.1 == 0 || !operators(module).iter().any(|name| name == "relax.add") {
+            return Ok(outcome);
+        }
+        self.1 -= 1;
+        Ok(crash(Vec::new()))
+    }
+}
+
+/// The crash and the question whether it shows alone are two.
+#[test]
+fn a_crash_that_does_not_come_a_third_time_does_not_show_alone() {
+    let times = |times| {
+        run(&settings(10, &["llvm"]), move || Box::new(CrashesTimes(InProcess::new(Reading::corrected()), times)))
+    };
+    let alone = |times_of: usize| times(times_of).1.ranked().iter().map(|finding| finding.alone).collect::<Vec<bool>>();
+    assert_eq!(alone(2), [false]);
+    assert_eq!(alone(usize::MAX), [true]);
+}
+
+/// Refuses a program once, and gives no answer any more.
+struct FallsSilent(InProcess, u64);
+
+impl Implementation for FallsSilent {
+    fn identity(&self) -> &Identity {
+        self.0.identity()
+    }
+
+    fn ask(&mut self, _: Edition, _: &Ask) -> Result<Outcome, StartError> {
+        self.1 += 1;
+        Ok(if self.1 == 1 { refuse(Vec::new()) } else { Outcome::Timeout { stage: None } })
+    }
+}
+
+#[test]
+fn few_answers_are_waited_for_that_do_not_come() {
+    let module = parse_module(&of_many_bindings()).unwrap();
+    let mut silent = FallsSilent(InProcess::new(Reading::corrected()), 0);
+    let (path, entry) = (Path::named("llvm").unwrap(), "main".into());
+    let asked = Asked { module: &module, entry: &entry, inputs: &[], names_rules: true, edition: Edition::default() };
+    let told = diff(&mut silent, asked, std::slice::from_ref(&path)).unwrap();
+    let [(_, Judged::Differs(difference))] = told.as_slice() else { panic!("no difference: {told:?}") };
+    let shown = Shown { module, entry, sizes: BTreeMap::new(), difference: (**difference).clone() };
+    let mut reducer = Reducer::new(&mut silent, &path, 80);
+    reducer.reduce(None, shown).unwrap();
+    assert_eq!(reducer.asked(), 4);
 }
 
 /// What is found depends neither on how many look nor on who is faster.

@@ -6,9 +6,9 @@ use serde_json::Value;
 
 use super::campaign::inputs_of;
 use super::judge::judge;
-use super::judged::{Asked, Difference, Judged, names_rules};
+use super::judged::{Asked, Difference, Judged, Shown, names_rules};
 use super::path::Path;
-use super::reduce::{Reducer, Shown};
+use super::reduce::Reducer;
 use super::reduced::{bindings, held, operators};
 use super::settings::dialect_of;
 use super::signature::Signature;
@@ -135,7 +135,7 @@ pub fn still_shows(
     let names_rules = names_rules(implementation);
     let asked = Asked { module: &kept.module, entry: &kept.entry, inputs: &inputs, names_rules, edition };
     for path in &kept.paths {
-        let ask = path.ask(&kept.module, &kept.entry, &inputs, dialect);
+        let ask = path.ask(edition, &kept.module, &kept.entry, &inputs, dialect);
         let outcome = implementation.ask(edition, &ask)?;
         if let Judged::Differs(found) = judge(asked, path, &outcome)
             && found.signature.is_like(&finding.signature)

@@ -267,7 +267,7 @@ impl Worker<'_> {
         let (mut ran, edition) = (false, self.implementation.edition());
         for path in paths {
             let dialect = dialect_of(&self.implementation);
-            let ask = path.ask(&drawn.module, entry, inputs, dialect);
+            let ask = path.ask(edition, &drawn.module, entry, inputs, dialect);
             let outcome = self.implementation.ask(edition, &ask)?;
             self.tally.questions += 1;
             let names_rules = names_rules(&self.implementation);
@@ -300,7 +300,7 @@ impl Worker<'_> {
         }
         let entry: Name = "main".into();
         let dialect = dialect_of(&self.implementation);
-        let ask = Path::Check.ask(&drawn.module, &entry, &[], dialect);
+        let ask = Path::Check.ask(edition, &drawn.module, &entry, &[], dialect);
         let outcome = self.implementation.ask(edition, &ask)?;
         self.tally.violations += 1;
         self.tally.questions += 1;

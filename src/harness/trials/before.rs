@@ -5,9 +5,8 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use super::judge::judge;
-use super::judged::{Asked, Judged, names_rules};
+use super::judged::{Asked, Judged, Shown, names_rules};
 use super::path::Path;
-use super::reduce::Shown;
 use super::told;
 use crate::book::Edition;
 use crate::harness::implementation::Implementation;
@@ -206,4 +205,33 @@ pub(super) fn told_of(ask: &Ask, dialect: Dialect) -> String {
     };
     let programs: Vec<String> = ask.programs().into_iter().map(module).collect();
     if programs.is_empty() { ask.to_string() } else { programs.join("\n") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::book::Reading;
+    use crate::harness::implementation::InProcess;
+
+    /// No answer of it comes.
+    struct Silent(InProcess, usize);
+
+    impl Implementation for Silent {
+        fn identity(&self) -> &Identity {
+            self.0.identity()
+        }
+
+        fn ask(&mut self, _: Edition, _: &Ask) -> Result<Outcome, StartError> {
+            self.1 += 1;
+            Ok(Outcome::Timeout { stage: None })
+        }
+    }
+
+    #[test]
+    fn who_does_not_answer_is_waited_for_once() {
+        let ask = Ask::Parse(String::new());
+        let mut silent = Silent(InProcess::new(Reading::corrected()), 0);
+        assert_eq!(culprit(&mut silent, &vec![ask.clone(); 8], &ask).unwrap(), None);
+        assert_eq!(silent.1, 1);
+    }
 }

@@ -97,7 +97,7 @@ pub fn diff(
     let dialect = dialect_of(implementation);
     let mut told = Vec::new();
     for path in paths {
-        let ask = path.ask(asked.module, asked.entry, asked.inputs, dialect);
+        let ask = path.ask(asked.edition, asked.module, asked.entry, asked.inputs, dialect);
         let outcome = implementation.ask(asked.edition, &ask)?;
         told.push((path.clone(), judge(asked, path, &outcome)));
     }

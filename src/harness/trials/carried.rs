@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::reduce::Shown;
+use super::judged::Shown;
 use super::reduced::{function, returning};
-use crate::grammar::{IrModule, PrimExpr, ShapeVar, StructInfo, TensorData, TensorShape, Var};
+use super::sizes::sizes_on;
+use crate::grammar::{IrModule, ShapeVar, TensorData, Var};
 use crate::judge::Cx;
 use crate::oracle::answer_evaluate;
 use crate::question::RunAnswer;
@@ -46,44 +47,8 @@ fn value_of(cx: &mut Cx, shown: &Shown, input: &[ValueSpec], var: &Var) -> Optio
 /// The example sizes of the program, and those that the parameters have on the input where these differ.
 pub(super) fn sizes_at(shown: &Shown) -> BTreeMap<ShapeVar, i64> {
     let mut sizes = shown.sizes.clone();
-    sizes.extend(sizes_on(&shown.module, &shown.entry, shown.difference.input.as_deref().unwrap_or_default()));
-    sizes
-}
-
-/// The sizes that the parameters have on an input.
-pub(super) fn sizes_on(module: &IrModule, entry: &str, input: &[ValueSpec]) -> BTreeMap<ShapeVar, i64> {
-    let mut sizes = BTreeMap::new();
-    let params = function(module, entry).map(|function| function.params.as_slice()).unwrap_or_default();
-    for (param, value) in params.iter().zip(input) {
-        let dims: &[PrimExpr] = match &param.annotation {
-            Some(StructInfo::Tensor(tensor)) => match &tensor.shape {
-                Some(TensorShape::Dims(dims)) => dims,
-                Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) | None => &[],
-            },
-            Some(StructInfo::Shape(shape)) => shape.values.as_deref().unwrap_or_default(),
-            Some(StructInfo::Object | StructInfo::Prim(_) | StructInfo::Tuple(_) | StructInfo::Func(_)) | None => &[],
-        };
-        let given: Vec<i64> = match value {
-            ValueSpec::Tensor(data) => data.shape.iter().filter_map(|size| i64::try_from(*size).ok()).collect(),
-            ValueSpec::Shape(given) => given.clone(),
-            ValueSpec::Tuple(_)
-            | ValueSpec::PackedFunc(_)
-            | ValueSpec::Closure
-            | ValueSpec::PrimFunc
-            | ValueSpec::Int(_)
-            | ValueSpec::Bool(_)
-            | ValueSpec::Float(_)
-            | ValueSpec::Str(_)
-            | ValueSpec::DataType(_)
-            | ValueSpec::Object
-            | ValueSpec::Arg(_) => Vec::new(),
-        };
-        for (dim, size) in dims.iter().zip(given) {
-            if let PrimExpr::Var(var) = dim {
-                sizes.insert(var.clone(), size);
-            }
-        }
-    }
+    let params = function(&shown.module, &shown.entry).map(|function| function.params.as_slice()).unwrap_or_default();
+    sizes.extend(sizes_on(params, shown.difference.input.as_deref().unwrap_or_default()));
     sizes
 }
 

@@ -18,12 +18,11 @@ pub(super) fn fewer(module: &IrModule) -> Vec<IrModule> {
     let data = to_value(module);
     let mut lists = Vec::new();
     lists_of_bindings(&data, String::new(), &mut lists);
-    let mut found: Vec<Value> = Vec::new();
-    for (at, count) in &lists {
-        (0..*count).rev().for_each(|index| found.extend(without(&data, at, index)));
-    }
+    let of_list = |(at, count): &(String, usize)| -> Vec<Value> {
+        (0..*count).rev().flat_map(|index| without(&data, at, index)).collect()
+    };
     let read = |data: Value| parse_json(&data.to_string()).and_then(|data| from_data(&data)).ok();
-    found.into_iter().filter_map(read).collect()
+    lists.iter().flat_map(of_list).filter_map(read).collect()
 }
 
 /// Where lists of bindings stand, and how long they are.

@@ -61,7 +61,7 @@ fn judged(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
         let (message, given) = (message.to_string(), outcome.to_string());
         Judged::Differs(Box::new(Difference { signature, message, input: None, expected, given }))
     };
-    let ask = || path.ask(asked.module, asked.entry, asked.inputs, Dialect::default());
+    let ask = || path.ask(asked.edition, asked.module, asked.entry, asked.inputs, Dialect::default());
     if *path == Path::Check
         && let Some(judged) = of_check(asked, &ask(), outcome)
     {

@@ -1,8 +1,10 @@
 //! What is asked about a program, and what becomes of the question.
 
+use std::collections::BTreeMap;
+
 use super::signature::Signature;
 use crate::book::Edition;
-use crate::grammar::{IrModule, Name};
+use crate::grammar::{IrModule, Name, ShapeVar};
 use crate::harness::implementation::Implementation;
 use crate::harness::protocol::ORACLE;
 use crate::judge::Cx;
@@ -37,6 +39,19 @@ pub struct Difference {
     pub expected: String,
     /// What the implementation gives.
     pub given: String,
+}
+
+/// A program with what it is run by.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    /// The program.
+    pub module: IrModule,
+    /// The function that is started.
+    pub entry: Name,
+    /// Example sizes.
+    pub sizes: BTreeMap<ShapeVar, i64>,
+    /// What speaks against the implementation.
+    pub difference: Difference,
 }
 
 /// The program that was asked about.

@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::before::{Followed, Remembering, culprit, shown, told_of};
 use super::judge::judge;
-use super::judged::{Asked, Difference, Judged, names_rules};
+use super::judged::{Asked, Difference, Judged, Shown, names_rules};
 use super::path::Path;
-use super::reduce::{Reducer, Shown};
+use super::reduce::Reducer;
 use super::reduced::{bindings, held, operators};
 use super::settings::{CampaignError, Settings, dialect_of};
 use super::signature::{Kind, Seen, Signature, Trait};
@@ -136,11 +136,8 @@ impl Keeper<'_> {
         // A crash that does not come again comes of damage that was done before, or of luck.
         let alone = !is_crash || budget == 0 || reducer.shows_again(&shown)?;
         self.reducing += reducer.asked();
-        if !alone {
-            return Ok(Smallest { alone, ..Smallest::alone(path, shown) });
-        }
-        let traits = self.traits(path, &shown)?;
-        Ok(Smallest { traits, ..Smallest::alone(path, shown) })
+        let traits = if alone { self.traits(path, &shown)? } else { BTreeSet::new() };
+        Ok(Smallest { alone, traits, ..Smallest::alone(path, shown) })
     }
 
     /// What tells a reduced program from others with its operators. Whether a pass is to blame is asked.
@@ -193,8 +190,8 @@ impl Keeper<'_> {
         let rule = self.source.violated_rules().find(|rule| shown.difference.signature.message == rule.id());
         let Some(drawn) = rule.and_then(|rule| self.source.simplest_violating(rule)) else { return Ok(shown) };
         let dialect = dialect_of(self.implementation);
-        let ask = Path::Check.ask(&drawn.module, &shown.entry, &[], dialect);
         let edition = self.implementation.edition();
+        let ask = Path::Check.ask(edition, &drawn.module, &shown.entry, &[], dialect);
         let outcome = self.implementation.ask(edition, &ask)?;
         self.reducing += 1;
         let names_rules = names_rules(self.implementation);

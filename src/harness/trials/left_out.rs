@@ -46,6 +46,23 @@ pub(super) fn without(edition: Edition, module: &IrModule, numbers: Range<usize>
     less
 }
 
+/// What stands for a variable that is gone.
+#[derive(Clone)]
+enum Other {
+    Variable(Var, VarKind),
+    Literal(Expr),
+}
+
+impl Other {
+    fn to_expr(&self) -> Expr {
+        match self {
+            Other::Variable(var, VarKind::Var) => Expr::Var(var.clone()),
+            Other::Variable(var, VarKind::DataflowVar) => Expr::DataflowVar(var.clone()),
+            Other::Literal(expr) => expr.clone(),
+        }
+    }
+}
+
 /// What is left of a function.
 struct Rest<'a> {
     /// The structural information of its variables.
@@ -61,7 +78,7 @@ struct Rest<'a> {
     /// What can be used where it goes on.
     scope: Vec<(Var, VarKind)>,
     /// The number of what is gone, and what stands for it.
-    gone: FxHashMap<Var, (usize, Option<Expr>)>,
+    gone: FxHashMap<Var, (usize, Option<Other>)>,
 }
 
 impl<'a> Rest<'a> {
@@ -149,28 +166,28 @@ impl<'a> Rest<'a> {
     }
 
     /// What can stand for a variable: an operand of its value or another variable, a parameter before others, or a constant.
-    fn other(&self, binder: &Binder, value: &Expr) -> Option<Expr> {
+    fn other(&self, binder: &Binder, value: &Expr) -> Option<Other> {
         let info = *self.infos.get(&binder.var)?;
-        let mut operands = Vec::new();
-        operands_of(value, &mut operands);
         let fits = |(var, kind): &(Var, VarKind)| {
             (binder.kind == VarKind::DataflowVar || *kind == VarKind::Var) && self.infos.get(var) == Some(&info)
         };
-        let operand = operands.into_iter().find_map(|(var, kind)| match self.gone.get(&var) {
-            Some((_, other)) => {
-                let (var, kind) = used(other.as_ref()?)?;
-                fits(&(var.clone(), kind)).then(|| (var.clone(), kind))
-            }
-            None => fits(&(var.clone(), kind)).then_some((var, kind)),
-        });
+        // Of an operand that is gone itself it is what stands for it.
+        let left = |(var, kind): (Var, VarKind)| match self.gone.get(&var) {
+            Some((_, Some(Other::Variable(other, kind)))) => Some((other.clone(), *kind)),
+            Some((_, Some(Other::Literal(_)) | None)) => None,
+            None => Some((var, kind)),
+        };
+        let mut operands = Vec::new();
+        operands_of(value, &mut operands);
+        let operand = operands.into_iter().filter_map(left).find(|operand| fits(operand));
         let variable = operand.or_else(|| self.scope.iter().find(|own| fits(own)).cloned());
-        variable.map(|(var, kind)| Binder { var, kind, annotation: None }.to_expr()).or_else(|| constant(info))
+        variable.map(|(var, kind)| Other::Variable(var, kind)).or_else(|| constant(info).map(Other::Literal))
     }
 
     fn variable(&mut self, var: &Var, itself: Expr) -> Expr {
         match self.gone.get(var) {
             None => itself,
-            Some((_, Some(other))) => other.clone(),
+            Some((_, Some(other))) => other.to_expr(),
             Some((number, None)) => {
                 self.missing.insert(*number);
                 itself
@@ -207,27 +224,6 @@ impl<'a> Rest<'a> {
             | Expr::ShapeExpr(_)
             | Expr::Op(_) => expr.clone(),
         })
-    }
-}
-
-fn used(expr: &Expr) -> Option<(&Var, VarKind)> {
-    match expr {
-        Expr::Var(var) => Some((var, VarKind::Var)),
-        Expr::DataflowVar(var) => Some((var, VarKind::DataflowVar)),
-        Expr::Constant(_)
-        | Expr::GlobalVar(_)
-        | Expr::Tuple(_)
-        | Expr::SeqExpr(_)
-        | Expr::PrimValue(_)
-        | Expr::StringImm(_)
-        | Expr::DataTypeImm(_)
-        | Expr::Function(_)
-        | Expr::If(_)
-        | Expr::ExternFunc(_)
-        | Expr::Call(_)
-        | Expr::ShapeExpr(_)
-        | Expr::TupleGetItem(_)
-        | Expr::Op(_) => None,
     }
 }
 

@@ -2,19 +2,11 @@
 
 use std::fmt;
 
-use serde_json::Value;
-
-use super::carried::sizes_on;
-use super::judge::is_accepted;
-use super::reduced::fixed;
-use crate::check::in_normal_form;
-use crate::data::json::to_value;
+use super::spelt::{as_text, at_sizes};
+use crate::book::Edition;
 use crate::generate::Tape;
-use crate::grammar::visit::{Visitor, walk_call, walk_module};
-use crate::grammar::{AttrValue, Binding, Call, Expr, GlobalFunc, IrModule, Name, VDevice, Var};
+use crate::grammar::{Binding, Expr, GlobalFunc, IrModule, Name, Var};
 use crate::harness::programs::tape_of;
-use crate::harness::protocol::{from_data, parse_json};
-use crate::judge::{Cx, with_stack};
 use crate::question::{Ask, Program};
 use crate::syntax::tvmscript::{Dialect, print_module};
 use crate::value::ValueSpec;
@@ -160,15 +152,6 @@ fn drawn(tape: &mut Tape) -> Option<Path> {
     tape.pick(&passes).copied().map(Path::Run)
 }
 
-/// How a sequence is printed that stands as an operand.
-const SEQUENCE: &str = "R.SeqExpr()";
-/// What is printed before the condition of a choice whose branches are no sequences, within a line.
-const CHOICE: &str = " if ";
-/// How the name of a packed function is printed that stands by itself.
-const BOUND_NAME: &str = "R.ExternFunc(";
-/// The attribute that names a device.
-const DEVICE: &str = "dst_vdevice";
-
 impl Path {
     /// Every path that a compiler of programs goes.
     pub fn all() -> Vec<Path> {
@@ -210,25 +193,21 @@ impl Path {
         }
     }
 
-    /// The question.
-    pub fn ask(&self, module: &IrModule, entry: &Name, inputs: &[Vec<ValueSpec>], dialect: Dialect) -> Ask {
+    /// The question, about a program that is judged by an edition.
+    pub fn ask(
+        &self,
+        edition: Edition,
+        module: &IrModule,
+        entry: &Name,
+        inputs: &[Vec<ValueSpec>],
+        dialect: Dialect,
+    ) -> Ask {
         let tree = || Program::Module(module.clone());
         match self {
             Path::Run(way) => Ask::Trial(tree(), (*way).into(), entry.clone(), inputs.to_vec()),
-            Path::Text => {
-                let module = without_ranks(&with_devices(module));
-                let mut text = print_module(&module, dialect);
-                let is_choice = |line: &str| !line.trim_start().starts_with("if ") && line.contains(CHOICE);
-                if text.contains(SEQUENCE) || text.lines().any(is_choice) {
-                    // A sequence as an operand has no form that implementations read, and neither has a choice without blocks.
-                    text = print_module(&in_normal_form(&mut Cx::new(), &module).module, dialect);
-                }
-                // Neither has the name of a function that is bound to a variable.
-                let text = if text.contains(BOUND_NAME) { tree() } else { Program::Script(text) };
-                Ask::Trial(text, "llvm".into(), entry.clone(), inputs.to_vec())
-            }
+            Path::Text => Ask::Trial(as_text(edition, module, dialect), "llvm".into(), entry.clone(), inputs.to_vec()),
             Path::Static => {
-                let (module, inputs) = at_sizes(module, entry, inputs);
+                let (module, inputs) = at_sizes(edition, module, entry, inputs);
                 Ask::Trial(Program::Module(module), "llvm".into(), entry.clone(), inputs)
             }
             Path::Check => Ask::Check(tree()),
@@ -241,65 +220,6 @@ impl Path {
         }
     }
 }
-
-/// The module at the sizes of the first input, and the inputs as long as they are of these sizes; the module itself where the text
-/// rejects it at these sizes, which is for no implementation to say then.
-fn at_sizes(module: &IrModule, entry: &Name, inputs: &[Vec<ValueSpec>]) -> (IrModule, Vec<Vec<ValueSpec>>) {
-    let sizes = inputs.first().map(|input| sizes_on(module, entry, input)).unwrap_or_default();
-    let at_them = fixed(module, &sizes);
-    if sizes.is_empty() || !is_accepted(&mut Cx::new(), &at_them) {
-        return (module.clone(), inputs.to_vec());
-    }
-    let fits = |input: &&Vec<ValueSpec>| sizes_on(module, entry, input) == sizes;
-    (at_them, inputs.iter().take_while(fits).cloned().collect())
-}
-
-/// The module with a list of the devices that its calls name, without which no implementation finds them in a text.
-fn with_devices(module: &IrModule) -> IrModule {
-    struct Devices(Vec<VDevice>);
-    impl Visitor for Devices {
-        fn visit_call(&mut self, call: &Call) {
-            if let Some(AttrValue::Str(name)) = call.attrs.get(DEVICE) {
-                let device = VDevice::named(name, &[]);
-                if !self.0.contains(&device) {
-                    self.0.push(device);
-                }
-            }
-            walk_call(self, call);
-        }
-    }
-    let mut devices = Devices(Vec::new());
-    walk_module(&mut devices, module);
-    let mut listing = module.clone();
-    if !devices.0.is_empty() && module.vdevices().is_empty() {
-        let list = devices.0.iter().map(VDevice::to_attr).collect();
-        listing.global_infos.insert("vdevice".into(), AttrValue::List(list));
-    }
-    listing
-}
-
-/// The module without the rank of a tensor whose shape is a variable, which has it: no implementation reads both.
-fn without_ranks(module: &IrModule) -> IrModule {
-    fn leave_out(data: &mut Value) -> bool {
-        with_stack(|| match data {
-            Value::Array(items) => items.iter_mut().fold(false, |found, item| leave_out(item) | found),
-            Value::Object(fields) => {
-                let is_var = fields.get("shape").is_some_and(|shape| shape.is_string() || shape.is_object());
-                let said = fields.get_mut("ndim").filter(|rank| is_var && rank.as_i64().is_some_and(|rank| rank >= 0));
-                let left_out = said.map(|rank| *rank = UNKNOWN.into()).is_some();
-                fields.values_mut().fold(left_out, |found, field| leave_out(field) | found)
-            }
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
-        })
-    }
-    let mut data = to_value(module);
-    let read = |data: &Value| parse_json(&data.to_string()).and_then(|data| from_data(&data)).ok();
-    let less = leave_out(&mut data).then(|| read(&data)).flatten();
-    less.unwrap_or_else(|| module.clone())
-}
-
-/// How a rank is written that is not known.
-const UNKNOWN: i64 = -1;
 
 /// One of the variables that the function binds outside of nested functions and branches, or the function itself if there is none.
 /// Which of them, the program says, so that campaigns ask about first ones and last ones.
@@ -368,7 +288,8 @@ mod tests {
     fn a_text_lists_the_devices_that_its_calls_name() {
         let text = "@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n    y = R.to_vdevice(x, dst_vdevice=\"llvm:1\")\n    return y\n";
         let module = crate::syntax::tvmscript::parse_module(text).unwrap();
-        let Ask::Trial(Program::Script(text), ..) = Path::Text.ask(&module, &"main".into(), &[], Dialect::default())
+        let Ask::Trial(Program::Script(text), ..) =
+            Path::Text.ask(Edition::default(), &module, &"main".into(), &[], Dialect::default())
         else {
             panic!("no text");
         };
@@ -380,7 +301,8 @@ mod tests {
     fn a_text_says_no_rank_beside_a_shape_in_a_variable() {
         let text = "@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n    s = R.shape_of(x)\n    y = R.match_cast(x, R.Tensor(s, dtype=\"float32\", ndim=1))\n    z: R.Tensor(dtype=\"float32\", ndim=1) = R.exp(y)\n    return z\n";
         let module = crate::syntax::tvmscript::parse_module(text).unwrap();
-        let Ask::Trial(Program::Script(text), ..) = Path::Text.ask(&module, &"main".into(), &[], Dialect::default())
+        let Ask::Trial(Program::Script(text), ..) =
+            Path::Text.ask(Edition::default(), &module, &"main".into(), &[], Dialect::default())
         else {
             panic!("no text");
         };
@@ -392,7 +314,8 @@ mod tests {
         let text =
             "@R.function\ndef main(c: R.Tensor((), \"bool\"), x: R.Object):\n    y = (x if c else x)\n    return y\n";
         let module = crate::syntax::tvmscript::parse_module(text).unwrap();
-        let Ask::Trial(Program::Script(text), ..) = Path::Text.ask(&module, &"main".into(), &[], Dialect::default())
+        let Ask::Trial(Program::Script(text), ..) =
+            Path::Text.ask(Edition::default(), &module, &"main".into(), &[], Dialect::default())
         else {
             panic!("no text");
         };
@@ -409,7 +332,7 @@ mod tests {
             ValueSpec::Tensor(data.unwrap())
         };
         let ask = |inputs: &[Vec<ValueSpec>]| {
-            let ask = Path::Static.ask(&module, &"main".into(), inputs, Dialect::default());
+            let ask = Path::Static.ask(Edition::default(), &module, &"main".into(), inputs, Dialect::default());
             let Ask::Trial(Program::Module(module), _, _, inputs) = ask else { panic!("no trial") };
             (print_module(&module, Dialect::default()), inputs.len())
         };

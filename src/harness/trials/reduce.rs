@@ -6,7 +6,7 @@ use super::carried::{carried, simpler, sizes_at};
 use super::fewer::fewer;
 use super::inputs::{Domain, inputs};
 use super::judge::{is_accepted, judge};
-use super::judged::{Asked, Difference, Judged, names_rules};
+use super::judged::{Asked, Difference, Judged, Shown, names_rules};
 use super::left_out::without;
 use super::path::Path;
 use super::reduced::{self, FEW, bindings};
@@ -31,19 +31,6 @@ const OF_INPUTS: usize = 24;
 const WAITED: usize = 20;
 /// How the stage of a run begins.
 const RUN: &str = "run";
-
-/// A program with what it is run by.
-#[derive(Clone, Debug)]
-pub struct Shown {
-    /// The program.
-    pub module: IrModule,
-    /// The function that is started.
-    pub entry: Name,
-    /// Example sizes.
-    pub sizes: BTreeMap<ShapeVar, i64>,
-    /// What speaks against the implementation.
-    pub difference: Difference,
-}
 
 /// Asks about smaller programs.
 pub struct Reducer<'a> {
@@ -106,7 +93,7 @@ impl<'a> Reducer<'a> {
     ) -> Result<Option<Difference>, StartError> {
         self.asked += 1;
         let edition = self.implementation.edition();
-        let ask = self.path.ask(&candidate.module, &candidate.entry, inputs, self.dialect);
+        let ask = self.path.ask(edition, &candidate.module, &candidate.entry, inputs, self.dialect);
         let outcome = self.implementation.ask(edition, &ask)?;
         if matches!(outcome, Outcome::Timeout { .. }) && other.difference.signature.kind != Kind::Hang {
             self.budget = self.budget.saturating_sub(WAITED);

@@ -3,13 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use serde_json::Value;
-
 use super::signature::{CAST, IF, Trait};
+use super::sizes::fixed;
 
 use crate::book::Edition;
 use crate::check::check_program;
-use crate::data::json::to_value;
 use crate::derivation::DeriveReport;
 use crate::grammar::visit::{
     Visitor, walk_block, walk_expr, walk_function, walk_match_cast, walk_module, walk_struct_info,
@@ -18,8 +16,7 @@ use crate::grammar::{
     Attrs, Binder, Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, GlobalVar, IrModule, MatchCast,
     ShapeVar, StructInfo, TensorShape, Var, VarBinding, VarKind,
 };
-use crate::harness::protocol::{from_data, parse_json};
-use crate::judge::{Cx, with_stack};
+use crate::judge::Cx;
 use crate::value::{Scalar, Tensor, ValueSpec};
 
 /// How many bindings a program has.
@@ -620,33 +617,6 @@ fn open_dims(module: &IrModule) -> usize {
 
 fn has_dims(module: &IrModule) -> bool {
     open_dims(module) > 0
-}
-
-/// The program at fixed sizes.
-pub(super) fn fixed(module: &IrModule, sizes: &BTreeMap<ShapeVar, i64>) -> IrModule {
-    let mut data = to_value(module);
-    let functions = data.get_mut("funcs").and_then(Value::as_array_mut);
-    functions
-        .into_iter()
-        .flatten()
-        .filter(|func| func.pointer("/1/Function").is_some())
-        .for_each(|func| put(func, sizes));
-    let text = data.to_string();
-    parse_json(&text).and_then(|data| from_data(&data)).unwrap_or_else(|_| module.clone())
-}
-
-/// Shape variables stand as their names; what is generated has no other name like them.
-fn put(data: &mut Value, sizes: &BTreeMap<ShapeVar, i64>) {
-    with_stack(|| match data {
-        Value::String(name) => {
-            if let Some(size) = sizes.get(&ShapeVar::new(name)) {
-                *data = (*size).into();
-            }
-        }
-        Value::Array(items) => items.iter_mut().for_each(|item| put(item, sizes)),
-        Value::Object(fields) => fields.values_mut().for_each(|field| put(field, sizes)),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    });
 }
 
 #[cfg(test)]
