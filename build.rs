@@ -1,5 +1,5 @@
 //! Turns the text of the specification into data: `enum Rule` from the `r[ID]` anchors under `spec/`,
-//! `enum Erratum` from `spec/errata/`, the places in `src/` where each rule fires, and the files that are embedded.
+//! and `enum Erratum` from `spec/errata/`.
 //!
 //! A duplicate id, a rule without its metadata line, an unknown `needs`, an exclusion of an unknown rule, or two ids
 //! that give one Rust name fail the build, so that text and code cannot drift apart.
@@ -48,16 +48,8 @@ const PROPOSALS: [(&str, &str); 1] = [("unknown-purity", "2024-04")];
 
 fn main() {
     let root = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
-    for dir in [
-        "spec",
-        "src",
-        "conformance/suite",
-        "conformance/ledger",
-        "conformance/agreement",
-        "conformance/adapters",
-        "build.rs",
-    ] {
-        println!("cargo:rerun-if-changed={dir}");
+    for path in ["spec", "build.rs"] {
+        println!("cargo:rerun-if-changed={path}");
     }
     if let Err(problem) = generate(&root) {
         println!("cargo:error={problem}");
@@ -71,12 +63,7 @@ fn generate(root: &Path) -> Result<(), String> {
     let errata = read_errata(root)?;
     let out = PathBuf::from(env::var("OUT_DIR").map_err(|e| e.to_string())?);
     write(&out.join("rules.rs"), &rules_source(&rules, &excluded)?)?;
-    write(&out.join("sites.rs"), &sites_source(&rules, &sites(root)?))?;
-    write(&out.join("errata.rs"), &errata_source(&errata)?)?;
-    write(&out.join("suite.rs"), &embedded(root, "FILES", "conformance/suite", "ron")?)?;
-    write(&out.join("ledgers.rs"), &embedded(root, "LEDGERS", "conformance/ledger", "ron")?)?;
-    write(&out.join("agreement.rs"), &embedded(root, "AGREEMENT", "conformance/agreement", "ron")?)?;
-    write(&out.join("adapters.rs"), &embedded(root, "ADAPTERS", "conformance/adapters", "py")?)
+    write(&out.join("errata.rs"), &errata_source(&errata)?)
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {
@@ -312,44 +299,6 @@ fn rust_name(id: &str) -> String {
         .collect()
 }
 
-/// How the code cites a rule.
-const RULE: &str = "rule!(\"";
-
-/// Where `rule!("ID")` stands in the sources, by id, as `file:line`, tests left out.
-fn sites(root: &Path) -> Result<BTreeMap<String, Vec<String>>, String> {
-    let mut sites: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for path in files(&root.join("src"), "rs")? {
-        let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-        if path.file_stem().is_some_and(|stem| stem == "tests") {
-            continue;
-        }
-        let lines: Vec<&str> = text.lines().collect();
-        let tests = lines.windows(2).position(|pair| pair[0] == "#[cfg(test)]" && pair[1].ends_with('{'));
-        for (i, line) in lines.iter().enumerate().take(tests.unwrap_or(lines.len())) {
-            if line.trim_start().starts_with("//") {
-                continue;
-            }
-            for (at, opening) in line.match_indices(RULE) {
-                let id = line[at + opening.len()..].split('"').next().unwrap_or_default();
-                sites.entry(id.to_string()).or_default().push(format!("{}:{}", relative(root, &path), i + 1));
-            }
-        }
-    }
-    Ok(sites)
-}
-
-/// The places of each rule, in the order of the ids.
-fn sites_source(rules: &BTreeMap<String, RuleText>, sites: &BTreeMap<String, Vec<String>>) -> String {
-    let mut out = String::from("static SITES: &[&[&str]] = &[\n");
-    for (id, rule) in rules {
-        // Where the code cites the rule that this one succeeds, it applies this one in its editions.
-        let of = std::iter::once(id).chain(&rule.succeeds).filter_map(|id| sites.get(id)).flatten();
-        let _ = writeln!(out, "    &{:?},", of.collect::<Vec<&String>>());
-    }
-    out.push_str("];\n");
-    out
-}
-
 fn rules_source(rules: &BTreeMap<String, RuleText>, excluded: &BTreeMap<String, Exclusion>) -> Result<String, String> {
     let mut names: BTreeMap<String, &str> = BTreeMap::new();
     for id in rules.keys() {
@@ -526,21 +475,6 @@ fn errata_source(errata: &[(String, PathBuf)]) -> Result<String, String> {
             out,
             "    Source {{ id: {id:?}, text: include_str!({text:?}), also: &{also:?}, stands: {stands} }},"
         );
-    }
-    out.push_str("];\n");
-    Ok(out)
-}
-
-/// What stands beside the files of a directory to check them, and is not built in.
-const CHECKS: &str = "checks";
-
-/// Files that are built into the program: `(path below the directory, text)`.
-fn embedded(root: &Path, name: &str, dir: &str, extension: &str) -> Result<String, String> {
-    let dir = root.join(dir);
-    let mut out = format!("static {name}: &[(&str, &str)] = &[\n");
-    let is_built_in = |path: &PathBuf| !path.iter().any(|part| part == CHECKS);
-    for path in files(&dir, extension)?.into_iter().filter(is_built_in) {
-        let _ = writeln!(out, "    ({:?}, include_str!({:?})),", relative(&dir, &path), path.display().to_string());
     }
     out.push_str("];\n");
     Ok(out)

@@ -10,11 +10,11 @@ use std::io::Write;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use ask::adapters::Adapter;
+use campaign::infos;
 use relax_spec::check::check_program;
 use relax_spec::data::json::to_value;
 use relax_spec::grammar::{IrModule, StructInfo};
-use relax_spec::harness::adapters::Adapter;
-use relax_spec::harness::campaign;
 use relax_spec::judge::Cx;
 use relax_spec::question::Ask;
 use relax_spec::struct_info::{check_compatibility, unify_struct_info};
@@ -145,7 +145,7 @@ fn program(bindings: usize) -> String {
 }
 
 fn pair(number: u64) -> Option<(StructInfo, StructInfo)> {
-    campaign::questions(1, number).into_iter().find_map(|ask| match ask {
+    infos::questions(1, number).into_iter().find_map(|ask| match ask {
         Ask::Compatibility(s1, s2) => Some((s1, s2)),
         _ => None,
     })

@@ -1,8 +1,8 @@
 //! How long single judgements take.
 
+use campaign::infos;
 use divan::{Bencher, black_box};
 use relax_spec::grammar::{BinaryOp, DataType, PrimExpr, StructInfo, Type};
-use relax_spec::harness::campaign;
 use relax_spec::judge::{Cx, Prover};
 use relax_spec::question::Ask;
 use relax_spec::{shape, struct_info, types};
@@ -43,7 +43,7 @@ fn compatibility_of_tensors(bencher: Bencher) {
 
 /// The pairs that the campaigns against implementations ask of.
 fn random_pairs() -> Vec<(StructInfo, StructInfo)> {
-    let pair = |number| match campaign::questions(1, number) {
+    let pair = |number| match infos::questions(1, number) {
         [Ask::Compatibility(s1, s2), _] => Some((s1, s2)),
         [_, _] => None,
     };

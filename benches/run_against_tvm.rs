@@ -9,11 +9,11 @@ use std::io::Write as _;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
+use ask::adapters::Adapter;
 use relax_spec::data::json::to_value;
 use relax_spec::data::{Node, Read, Reader, Reading, from_json};
 use relax_spec::eval::{Options, evaluate};
 use relax_spec::grammar::{DataType, IrModule, TensorData};
-use relax_spec::harness::adapters::Adapter;
 use relax_spec::judge::{Cx, Ending};
 use relax_spec::syntax::tvmscript::parse_module;
 use relax_spec::value::{ValueSpec, from_specs, to_spec};

@@ -1,15 +1,16 @@
 //! Every golden case, asked of the oracle in this process: in the corrected reading, and in the literal one where the
 //! case says what the text gives.
 
+use ask::conformance;
 use libtest_mimic::{Arguments, Failed, Trial};
 use relax_spec::book::{Edition, RuleSet};
+use relax_spec::suite::Case;
 use relax_spec::suite::compare::CaseVerdict;
 use relax_spec::suite::coverage::{Execution, execute, execute_literally};
-use relax_spec::suite::{Case, embedded_suite};
 
 fn main() {
     let arguments = Arguments::from_args();
-    let suite = match embedded_suite() {
+    let suite = match conformance::suite() {
         Ok(suite) => suite,
         Err(error) => {
             eprintln!("error: {error}");

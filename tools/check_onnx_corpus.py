@@ -17,6 +17,7 @@ import json
 import pathlib
 import re
 import shutil
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -103,7 +104,7 @@ def difference(expected, found, rtol, atol):
 def outcomes(tool, stems):
     """What the oracle says of each module, by name and form."""
     stdin = "".join(f"{stem}\n" for stem in stems)
-    lines = subprocess.run([tool], input=stdin, capture_output=True, text=True, check=True).stdout.splitlines()
+    lines = subprocess.run(shlex.split(tool), input=stdin, capture_output=True, text=True, check=True).stdout.splitlines()
     found = {}
     for line in lines:
         line = json.loads(line)

@@ -12,7 +12,7 @@ every=()
 if [ "${1:-}" = --every ]; then every=(--every "$2"); shift 2; fi
 [ $# -gt 0 ] || set -- 0.25-1.17.0 0.25-1.23.2 0.27-1.17.0 0.27-1.23.2
 
-cargo build --release --locked --quiet --example cases
+cargo build --release --locked --quiet --package xtask
 status=0
 for combination in "$@"; do
   case $combination in
@@ -34,7 +34,7 @@ for combination in "$@"; do
   rm -rf "$corpus"
   # What NumPy says of the models' own arithmetic is of no interest.
   PYTHONWARNINGS=ignore "$environment/bin/python" tools/make_onnx_corpus.py "$corpus" "${every[@]}"
-  "$environment/bin/python" tools/check_onnx_corpus.py target/release/examples/cases "$corpus" \
+  "$environment/bin/python" tools/check_onnx_corpus.py "target/release/xtask cases" "$corpus" \
     --list conformance/onnx/differences.json || status=1
 done
 exit $status

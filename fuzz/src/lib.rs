@@ -5,22 +5,22 @@
 
 use std::io;
 
+use ask::conformance;
+use ask::protocol::{Greeting, Line, Request, all_capabilities};
+use ask::serve::serve;
+use campaign::engines::{self, Trial};
+use campaign::generate::{self, ProgramOptions, Tape};
+use campaign::programs::{Restriction, Source};
 use relax_spec::book::{Edition, Reading};
 use relax_spec::data::{from_json, from_ron};
 use relax_spec::eval::prelude;
-use relax_spec::generate::{self, ProgramOptions, Tape};
 use relax_spec::grammar::notation::{parse_prim_expr, parse_struct_info, parse_type};
 use relax_spec::grammar::{BinaryOp, IrModule, PrimExpr, ShapeVar, StructInfo, Type};
-use relax_spec::harness::engines::{self, Trial};
-use relax_spec::harness::programs::{Restriction, Source};
-use relax_spec::harness::protocol::{Greeting, Line, Request, all_capabilities};
-use relax_spec::harness::serve::serve;
 use relax_spec::judge::{Cx, Proof, Prover};
 use relax_spec::normal_form;
 use relax_spec::oracle::Engine;
 use relax_spec::relay;
 use relax_spec::shape::{Assignment, exact_value, prove_equal};
-use relax_spec::suite::embedded_suite;
 use relax_spec::suite::same_program::same_program;
 use relax_spec::syntax::load::{Form, parse, write};
 use relax_spec::value::{ValueSpec, from_specs};
@@ -57,7 +57,7 @@ fn tape(data: &[u8]) -> Tape {
 
 thread_local! {
     /// What campaigns draw programs from: calls of every operator, which takes a while to make ready.
-    static SOURCE: Source = Source::of(&embedded_suite().expect("the suite is built in"), Restriction::default());
+    static SOURCE: Source = Source::of(&conformance::suite().expect("the suite is built in"), Restriction::default());
 }
 
 /// A program of choices: of one of the generators, that of campaigns among them.

@@ -8,18 +8,7 @@ use super::{Basis, Edition};
 
 include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 
-/// A changed line moves the places below it: in a module of their own they alone are compiled again.
-mod sites {
-    include!(concat!(env!("OUT_DIR"), "/sites.rs"));
-
-    /// By the position of the rule, not inlined, so that nothing else depends on the table.
-    #[inline(never)]
-    pub fn of(rule: super::Rule) -> &'static [&'static str] {
-        SITES[rule as usize]
-    }
-}
-
-/// What the text says of a rule, and where the code applies it.
+/// What the text says of a rule.
 #[derive(Debug)]
 pub struct RuleInfo {
     /// The anchor in the text: `r[ID]`.
@@ -152,11 +141,6 @@ impl Rule {
         info.excluded.or(later.map(|(_, reason)| reason))
     }
 
-    /// `file:line` of each place in `src/` that names it.
-    pub fn sites(self) -> &'static [&'static str] {
-        sites::of(self)
-    }
-
     /// The chapter, as the stem of its file.
     pub fn chapter(self) -> &'static str {
         let file = self.info().file;
@@ -164,10 +148,9 @@ impl Rule {
         name.strip_suffix(".md").unwrap_or(name)
     }
 
-    /// Excluded if a reason is given; else implemented if some place of the code names it.
+    /// Excluded if a reason is given; else implemented, unless the text says that it is pending.
     pub fn status(self) -> Status {
-        let is_pending = self.info().pending || self.sites().is_empty();
-        match (self.info().excluded, is_pending) {
+        match (self.info().excluded, self.info().pending) {
             (Some(_), _) => Status::Excluded,
             (None, true) => Status::Pending,
             (None, false) => Status::Implemented,

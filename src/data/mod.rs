@@ -15,7 +15,7 @@ mod node;
 mod program;
 mod reader;
 mod recognize;
-pub(crate) mod record;
+pub mod record;
 pub mod ron;
 mod scan;
 mod simple;

@@ -12,6 +12,8 @@
 ///
 /// `by rule!("ID")` fires the rule of a node of the grammar, which is the one that a missing field breaks; `closed` refuses
 /// fields that the type does not have.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! record {
     ($type:ty, $name:literal $(by rule!($rule:tt))?, $($closed:ident)? { $($fields:tt)* }) => {
         $crate::data::record::read_record!($type, $name $(by rule!($rule))?, $($closed)? { $($fields)* });
@@ -20,6 +22,8 @@ macro_rules! record {
 }
 
 /// As `record!`, for types that are read in another way.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! write_record {
     ($type:ty, { $($field:ident: $how:ident $(($($arg:tt)*))?),* $(,)? }) => {
         impl $crate::data::Write for $type {
@@ -35,6 +39,8 @@ macro_rules! write_record {
 }
 
 /// As `record!`, for types that are never written.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! read_record {
     ($type:ty, $name:literal $(by rule!($rule:tt))?, { $($fields:tt)* }) => {
         $crate::data::record::read_record!($type, $name $(by rule!($rule))?, open { $($fields)* });
@@ -57,6 +63,8 @@ macro_rules! read_record {
     };
 }
 
+#[doc(hidden)]
+#[macro_export]
 macro_rules! read_field {
     ($r:ident, $fields:ident, $field:ident one) => {
         $fields.one($r, stringify!($field))?
@@ -81,6 +89,8 @@ macro_rules! read_field {
     };
 }
 
+#[doc(hidden)]
+#[macro_export]
 macro_rules! write_field {
     ($value:ident, $fields:ident, $field:ident unless($default:expr)) => {
         if $crate::data::record::differs(&$value.$field, &$default) {
@@ -95,6 +105,8 @@ macro_rules! write_field {
 
 /// A type that is written as one of its alternatives, with what it holds: nothing, a value or several. `by rule!("ID")` fires
 /// the rule of an alternative whose content has none, `[items]` is a list, whose absence breaks that rule; `first` is asked before.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! choice {
     ($type:ty, $noun:literal $(first $check:path)? {
         $($variant:ident $(by rule!($rule:tt))? $(($($part:ident),+))? $([$list:ident])?),* $(,)?
@@ -143,6 +155,8 @@ macro_rules! choice {
     };
 }
 
+#[doc(hidden)]
+#[macro_export]
 macro_rules! read_alternative {
     ($r:ident, $node:ident, $content:ident, $variant:ident $(by rule!($rule:tt))?) => {{
         $crate::data::record::rule_of!($r, $node, stringify!($variant), rule $(by rule!($rule))?);
@@ -170,6 +184,8 @@ macro_rules! read_alternative {
 }
 
 /// Fires the rule of an alternative, if it has one.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! rule_of {
     ($r:ident, $node:ident, $name:expr, $rule:ident) => {
         let $rule: Option<$crate::book::Rule> = None;
@@ -180,6 +196,8 @@ macro_rules! rule_of {
     };
 }
 
+#[doc(hidden)]
+#[macro_export]
 macro_rules! write_alternative {
     ($variant:ident) => {
         $crate::data::Data::Variant(stringify!($variant).into(), None).into()
@@ -196,6 +214,8 @@ macro_rules! write_alternative {
 }
 
 /// A type that is one of several words: the names of its alternatives, or what stands behind them.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! word {
     ($type:ty, $noun:literal { $($variant:ident $(= $word:literal)?),* $(,)? }) => {
         impl $crate::data::Read for $type {
@@ -223,6 +243,8 @@ macro_rules! word {
     };
 }
 
+#[doc(hidden)]
+#[macro_export]
 macro_rules! spelling {
     ($variant:ident) => {
         stringify!($variant)
@@ -237,7 +259,7 @@ pub fn differs<T: PartialEq>(value: &T, default: &T) -> bool {
     value != default
 }
 
-pub(crate) use {
+pub use {
     choice, read_alternative, read_field, read_record, record, rule_of, spelling, word, write_alternative, write_field,
     write_record,
 };

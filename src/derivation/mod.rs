@@ -8,7 +8,6 @@ mod expr;
 mod function;
 mod purity;
 mod results;
-pub(crate) mod single;
 #[cfg(test)]
 mod tests;
 mod unknown_purity;
@@ -77,7 +76,7 @@ impl DeriveReport {
     }
 
     /// The entries of the variables of each global function.
-    pub(crate) fn by_function(&self) -> FxHashMap<&str, &[(Var, StructInfo)]> {
+    pub fn by_function(&self) -> FxHashMap<&str, &[(Var, StructInfo)]> {
         let of = |range: &Range<usize>| self.vars.get(range.clone()).unwrap_or_default();
         self.vars_of.iter().map(|(name, range)| (&**name, of(range))).collect()
     }

@@ -14,9 +14,8 @@ mod units;
 
 pub use criteria::check;
 pub(crate) use criteria::violations;
-pub(crate) use fresh::Fresh;
+pub(crate) use normalize::normalize_in_order;
 pub use normalize::{Normalized, normalize, normalize_reporting};
-pub(crate) use normalize::{Piece, normalize_in_order, normalize_piece};
 
 use crate::grammar::Expr;
 use crate::judge::{Cx, with_stack};

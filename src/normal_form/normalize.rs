@@ -16,14 +16,12 @@ use super::units::{inlined, used_units};
 use super::{is_leaf, rename};
 use crate::book::{Erratum, Rule};
 use crate::findings::{Diagnostic, Finder, Step, Trail};
-use crate::grammar::visit::Visitor;
 use crate::grammar::{
     Attrs, Binder, Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, IrModule, MatchCast, PrimExpr,
     SeqExpr, ShapeVar, Span, StructInfo, TensorShape, VarBinding, VarKind,
 };
 use crate::judge::{Cx, with_stack};
 use crate::scope::Context;
-use crate::struct_info::Surroundings;
 
 /// What normalizing a program gives.
 #[derive(Clone, PartialEq, Debug)]
@@ -86,55 +84,6 @@ fn inline_units(cx: &mut Cx, module: &mut IrModule) {
     }
 }
 
-/// An expression in normal form, behind what was hoisted out of it.
-pub(crate) struct Piece {
-    pub(crate) blocks: Vec<BindingBlock>,
-    pub(crate) value: Expr,
-    pub(crate) findings: Vec<Diagnostic>,
-}
-
-/// One expression, as the value of a binding in a block of the given kind, or as the body of a sequence if there is
-/// none. `scope` is what surrounds it.
-pub(crate) fn normalize_piece(
-    cx: &mut Cx,
-    fresh: &mut Fresh,
-    scope: &dyn Surroundings,
-    block: Option<BlockKind>,
-    expr: &Expr,
-) -> Piece {
-    let module = IrModule::default();
-    fresh.visit_expr(expr);
-    let mut normalizer = Normalizer::new(cx, &module);
-    normalizer.rest_unknown = true;
-    for_each_shape_var(expr, &mut |var| {
-        if scope.has_shape_var(var) && !normalizer.shapes.contains(var) {
-            normalizer.shapes.enter(var.clone(), None);
-        }
-    });
-    normalizer.fresh = Some(std::mem::take(fresh));
-    let value = match block {
-        Some(kind) => {
-            normalizer.block.kind = kind;
-            normalizer.value(expr)
-        }
-        None => normalizer.body(expr, rule!("NF.ALG.3.LAST")),
-    };
-    let Normalizer { fresh: used, out: blocks, findings, .. } = normalizer;
-    *fresh = used.unwrap_or_default();
-    Piece { blocks, value, findings }
-}
-
-/// Calls `visit` on every shape variable that an expression mentions.
-fn for_each_shape_var(expr: &Expr, visit: &mut dyn FnMut(&ShapeVar)) {
-    struct ShapeVars<'a>(&'a mut dyn FnMut(&ShapeVar));
-    impl Visitor for ShapeVars<'_> {
-        fn visit_shape_var(&mut self, var: &ShapeVar) {
-            (self.0)(var);
-        }
-    }
-    ShapeVars(visit).visit_expr(expr);
-}
-
 pub(super) struct Normalizer<'c, 'm> {
     pub(super) cx: &'c mut Cx,
     pub(super) module: &'m IrModule,
@@ -161,8 +110,6 @@ pub(super) struct Normalizer<'c, 'm> {
     pub(super) early: FxHashMap<Address, Expr>,
     /// The variables that are known to be tuples by the text.
     pub(super) tuples: Tuples,
-    /// The rest of the function is not known, so that any shape variable may be bound there too.
-    rest_unknown: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -211,7 +158,6 @@ impl<'c, 'm> Normalizer<'c, 'm> {
             boxed: FxHashSet::default(),
             early: FxHashMap::default(),
             tuples,
-            rest_unknown: false,
         }
     }
 
@@ -465,8 +411,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
                 && !self.shapes.contains(var)
             {
                 // Literal E10: flattening is called safe as it is.
-                let elsewhere = self.rest_unknown || self.repeated.contains(var);
-                let clashes = widened && elsewhere && !self.cx.literal(Erratum::E10);
+                let clashes = widened && self.repeated.contains(var) && !self.cx.literal(Erratum::E10);
                 let other = self.cx.rule(rule!("NF.WIDEN-SAFE"), clashes).then(|| self.fresh().shape_var(var));
                 self.replaced += usize::from(other.is_some());
                 self.shapes.enter(var.clone(), other);

@@ -7,7 +7,6 @@
 mod environment;
 mod eval;
 mod fault;
-mod generate;
 mod infer;
 mod locals;
 mod operators;
@@ -24,7 +23,6 @@ pub use environment::Environment;
 pub(crate) use eval::Value as RelayValue;
 pub use eval::evaluate;
 pub use fault::{Fault, located};
-pub use generate::program as generate;
 pub use infer::{Inferred, infer};
 pub use print::print;
 pub(crate) use read::Reference;

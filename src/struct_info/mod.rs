@@ -33,7 +33,7 @@ pub use overlap::may_overlap;
 pub use prim_func::info_of_prim_func;
 pub(crate) use prim_func::returned_datatype;
 pub use same_shape::seen_through;
-pub(crate) use substitute::replace_everywhere;
+pub use substitute::replace_everywhere;
 pub use substitute::substitute;
 pub use surroundings::{InScope, Nowhere, Surroundings};
 pub use unify::{unify_struct_info, unify_struct_info_in};

@@ -57,7 +57,7 @@ pub(super) fn rename_in_func(
 }
 
 /// Replaces the mapping's variables wherever they stand, those that function types introduce as well.
-pub(crate) fn replace_everywhere(s: &StructInfo, mapping: &Mapping) -> StructInfo {
+pub fn replace_everywhere(s: &StructInfo, mapping: &Mapping) -> StructInfo {
     let everywhere = Substitution { captures: true, ..Substitution::new(Cow::Borrowed(mapping), &Nowhere) };
     everywhere.info(s).unwrap_or_else(|| s.clone())
 }

@@ -10,8 +10,6 @@ use crate::book::{Basis, Edition, Erratum, Proposal, Rule};
 use crate::data::{self, DataError, Node, Read, Reader, Reading};
 use crate::question::{Answer, Ask};
 
-include!(concat!(env!("OUT_DIR"), "/suite.rs"));
-
 /// A golden case.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Case {
@@ -156,13 +154,17 @@ pub fn read_cases(file: &str, text: &str) -> Result<Vec<Case>, CaseError> {
     data::from_ron(text).map_err(|error| CaseError { file: file.to_string(), message: error.to_string() })
 }
 
-/// The golden suite that is built into the program, in the order of the files.
-pub fn embedded_suite() -> Result<Vec<Case>, CaseError> {
+/// Reads a suite from the texts of its files, each with its name. The cases stand in the order of the files.
+///
+/// # Errors
+///
+/// A file is not a list of cases, or two cases have one id.
+pub fn read_suite<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>) -> Result<Vec<Case>, CaseError> {
     let mut suite = Vec::new();
     let mut seen = BTreeMap::new();
-    for (file, text) in FILES {
+    for (file, text) in files {
         for case in read_cases(file, text)? {
-            if let Some(first) = seen.insert(case.id.clone(), *file) {
+            if let Some(first) = seen.insert(case.id.clone(), file) {
                 return Err(CaseError {
                     file: file.to_string(),
                     message: format!("case {} stands in {first} too", case.id),
@@ -172,16 +174,6 @@ pub fn embedded_suite() -> Result<Vec<Case>, CaseError> {
         }
     }
     Ok(suite)
-}
-
-/// The case of the golden suite with this id, and its file below `conformance/suite`.
-pub fn embedded_case(id: &str) -> Result<Option<(&'static str, Case)>, CaseError> {
-    for (file, text) in FILES {
-        if let Some(case) = read_cases(file, text)?.into_iter().find(|case| case.id == id) {
-            return Ok(Some((file, case)));
-        }
-    }
-    Ok(None)
 }
 
 #[cfg(test)]
@@ -194,10 +186,11 @@ mod tests {
     }
 
     #[test]
-    fn the_embedded_suite_reads() {
-        if let Err(error) = embedded_suite() {
-            panic!("{error}");
-        }
+    fn an_id_stands_once_in_a_suite() {
+        let case = r#"[Case(id: "a", rules: ["GLB.OBJ-L"], ask: Glb(Object, Object), allow: [None], why: "")]"#;
+        assert!(read_suite([("one", case)]).is_ok());
+        let error = read_suite([("one", case), ("two", case)]).unwrap_err();
+        assert_eq!(error.to_string(), "two: case a stands in one too");
     }
 
     #[test]

@@ -32,7 +32,7 @@ const EQUIVALENT_ROWS: &str = include_str!("../../spec/equivalent_rows.ron");
 pub const STEPS: u64 = 100_000;
 
 /// What switching a rule off shows.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shows {
     /// Some case brings the oracle down: a defect of ours.

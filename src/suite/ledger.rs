@@ -8,8 +8,6 @@ use serde::{Deserialize, Serialize};
 use super::compare::CaseVerdict;
 use crate::book::Rule;
 
-include!(concat!(env!("OUT_DIR"), "/ledgers.rs"));
-
 /// Why an implementation gives another answer than the text of an edition.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -197,11 +195,6 @@ impl Ledger {
             self.known.entry(case.clone()).or_insert_with(|| entry.clone());
         }
         self
-    }
-
-    /// The ledger of this name that is built in.
-    pub fn embedded(name: &str) -> Option<&'static str> {
-        LEDGERS.iter().find(|(file, _)| file.strip_suffix(".ron") == Some(name)).map(|(_, text)| *text)
     }
 
     /// What the version is known for, in the order of the case ids.

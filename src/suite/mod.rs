@@ -4,7 +4,6 @@
 pub mod accuracy;
 pub mod alpha;
 mod case;
-pub mod classes;
 pub mod compare;
 pub mod coverage;
 pub mod knockout;
@@ -14,5 +13,5 @@ pub mod same_program;
 pub mod select;
 pub mod witness;
 
-pub use case::{Case, CaseError, embedded_case, embedded_suite, read_cases};
+pub use case::{Case, CaseError, read_cases, read_suite};
 pub use witness::{Expected, Witness, witness};

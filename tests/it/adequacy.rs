@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use relax_spec::adequacy::adequacy;
+use campaign::adequacy::adequacy;
 use relax_spec::grammar::IrModule;
 use relax_spec::judge::Cx;
 use relax_spec::refine::{Settings, Verdict, refine};
@@ -14,7 +14,7 @@ use relax_spec::syntax::tvmscript::parse_module;
 const SAME: [&str; 0] = [];
 
 fn corpus() -> Vec<(String, IrModule)> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance/corpus");
+    let dir = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("conformance/corpus");
     let mut files: Vec<PathBuf> =
         fs::read_dir(dir).expect("a corpus").map(|entry| entry.expect("a file").path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "py"));

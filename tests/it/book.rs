@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 /// The pages of the book.
 fn pages() -> Vec<(PathBuf, String)> {
-    let mut pending = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("spec/src")];
+    let mut pending = vec![Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("spec/src")];
     let mut found = Vec::new();
     while let Some(dir) = pending.pop() {
         for entry in fs::read_dir(dir).unwrap() {

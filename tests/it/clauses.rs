@@ -151,7 +151,7 @@ fn modules(path: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn no_chapter_says_what_would_be_without_a_rule() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let mut found = Vec::new();
     for module in POSITIVE.iter().flat_map(|room| modules(&root.join(room))) {
         let name = module.strip_prefix(root).unwrap().display().to_string();

@@ -128,7 +128,7 @@ fn complaints(directory: &Path, dialect: Dialect) -> (usize, Vec<String>) {
 
 #[test]
 fn what_tvm_prints_and_saves() {
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance/corpus");
+    let corpus = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("conformance/corpus");
     for (version, dialect) in [("0.25", Dialect::Tvm025), ("0.26", Dialect::Tvm027), ("0.27", Dialect::Tvm027)] {
         let (count, wrong) = complaints(&corpus.join(format!("tvm-{version}")), dialect);
         assert!(count > 25, "{version}: only {count} files");

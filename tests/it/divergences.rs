@@ -16,7 +16,7 @@ const KINDS: [&str; 5] = ["human", "jsonl", "junit", "md", "html"];
 
 /// The built-in implementation, but in its answers `from` is `to`.
 fn mistaken(dir: &TempDir, from: &str, to: &str) -> String {
-    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/faults/mistaken.py");
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/faults/mistaken.py");
     let mark = dir.path().join("mark").display().to_string();
     shlex::try_join(["python3", "-S", "-E", script, from, to, &mark, TOOL, "adapter"]).unwrap()
 }

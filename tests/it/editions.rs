@@ -3,21 +3,21 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use ask::conformance;
+use campaign::classes::{CLAIMED, RELEASES};
+use campaign::editions::confirmed::{Confirmed, kept, shown_by, unasked};
+use campaign::editions::{Difference, Evidence, Flip, Shown, Why, between};
 use relax_spec::book::{Change, Edition, Erratum, Reading, Rule};
-use relax_spec::harness::editions::confirmed::{Confirmed, kept, shown_by, unasked};
-use relax_spec::harness::editions::{Difference, Evidence, Flip, Shown, Why, between};
 use relax_spec::judge::Cx;
 use relax_spec::oracle;
 use relax_spec::question::Outcome;
 use relax_spec::rule;
-use relax_spec::suite::classes::{CLAIMED, RELEASES};
-use relax_spec::suite::embedded_suite;
 use relax_spec::suite::ledger::Ledger;
 
 type Found = BTreeMap<Rule, Difference>;
 
 fn found(from: Edition, to: Edition) -> Found {
-    let differences = between(&embedded_suite().unwrap(), from, to).unwrap();
+    let differences = between(&conformance::suite().unwrap(), from, to).unwrap();
     differences.into_iter().map(|difference| (difference.rule, difference)).collect()
 }
 
@@ -193,8 +193,9 @@ fn each_change_is_confirmed_by_a_case_that_tvm_answers() {
 /// What is kept of a case is what the suite and the ledgers say: it shows its rule, it is asked, and what differs is listed.
 #[test]
 fn what_is_kept_of_tvm_is_what_the_suite_and_the_ledgers_say() {
-    let suite = embedded_suite().unwrap();
-    let ledgers = RELEASES.map(|release| (release, Ledger::parse(Ledger::embedded("tvm").unwrap(), release).unwrap()));
+    let suite = conformance::suite().unwrap();
+    let ledgers =
+        RELEASES.map(|release| (release, Ledger::parse(&conformance::ledger("tvm").unwrap(), release).unwrap()));
     for Confirmed { editions: (from, to), rule, literally, case, answers } in kept().unwrap() {
         let case = suite.iter().find(|one| one.id == case).unwrap_or_else(|| panic!("there is no case {case}"));
         assert!(case.is_asked_in(CLAIMED), "{}", case.id);

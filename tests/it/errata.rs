@@ -1,8 +1,8 @@
 //! Every witness of an erratum is answered as its file says, in either reading, and the two answers differ.
 
+use campaign::infos;
 use relax_spec::book::erratum::Later;
 use relax_spec::book::{Basis, Edition, Erratum, Reading, Rule};
-use relax_spec::harness::campaign;
 use relax_spec::judge::Cx;
 use relax_spec::oracle;
 use relax_spec::question::{Ask, Outcome};
@@ -158,7 +158,7 @@ fn fate_name(fate: Option<Later>) -> &'static str {
 
 #[test]
 fn the_book_has_the_fate_of_every_erratum() {
-    let chapter = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/spec/src/errata.md")).unwrap();
+    let chapter = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../spec/src/errata.md")).unwrap();
     let rows = Erratum::ALL.iter().map(|erratum| {
         let info = erratum.info().unwrap();
         let fate = |edition| fate_name(info.later.get(&edition).copied());
@@ -172,7 +172,7 @@ fn the_book_has_the_fate_of_every_erratum() {
 
 #[test]
 fn every_erratum_that_the_code_takes_literally_has_a_witness() {
-    let code = sources(std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/src")));
+    let code = sources(std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../src")));
     let silent = Erratum::ALL.iter().filter(|erratum| {
         let asked = code.contains(&format!("literal(Erratum::{erratum})"));
         asked && witness(&erratum.info().unwrap()).unwrap().is_none() && **erratum != Erratum::A25
@@ -198,7 +198,7 @@ fn sources(dir: &std::path::Path) -> String {
 
 #[test]
 fn every_witness_whose_answers_differ_has_a_golden_case_beside_it() {
-    let suite = relax_spec::suite::embedded_suite().unwrap();
+    let suite = ask::conformance::suite().unwrap();
     // Golden cases have the answer of the literal reading, and not its warnings.
     let differ = witnesses().into_iter().filter(|(_, witness)| witness.literal.answer != witness.corrected.answer);
     let without = differ.filter(|(erratum, _)| !suite.iter().any(|case| case.erratum == Some(*erratum)));
@@ -207,7 +207,7 @@ fn every_witness_whose_answers_differ_has_a_golden_case_beside_it() {
 
 #[test]
 fn all_errata_taken_literally_at_once_answer_every_case() {
-    let suite = relax_spec::suite::embedded_suite().unwrap();
+    let suite = ask::conformance::suite().unwrap();
     let everything = Reading::literal_only(Erratum::ALL);
     let unanswered = suite.iter().flat_map(|case| case.editions.iter().map(move |edition| (case, *edition)));
     let unanswered = unanswered.filter_map(|(case, edition)| {
@@ -236,7 +236,7 @@ fn answers_unasked(ask: &Ask, basis: Basis) -> Vec<(Erratum, Outcome, Outcome)> 
 
 #[test]
 fn an_erratum_that_is_not_asked_after_changes_no_answer() {
-    let generated = (0..150).flat_map(|number| campaign::questions(25, number)).map(|ask| (ask, Basis::default()));
+    let generated = (0..150).flat_map(|number| infos::questions(25, number)).map(|ask| (ask, Basis::default()));
     let witnessed = witnesses().into_iter().map(|(_, witness)| (witness.ask, witness.basis));
     let mut changed = Vec::new();
     for (ask, basis) in generated.chain(witnessed) {

@@ -153,7 +153,7 @@ struct Trial {
 }
 
 fn conform(fault: &str, dir: &TempDir, report: &str) -> Command {
-    let adapter = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/faults/adapter.py");
+    let adapter = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/faults/adapter.py");
     let adapter = format!("python3 -S -E '{adapter}' {fault} '{}'", dir.path().display());
     // Where time is up, it is so twice.
     let (timeout, startup) = match fault {

@@ -3,14 +3,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ask::conformance;
 use relax_spec::book::{Edition, RuleSet};
 use relax_spec::suite::compare::CaseVerdict;
 use relax_spec::suite::coverage::execute;
-use relax_spec::suite::{Case, embedded_suite, read_cases};
+use relax_spec::suite::{Case, read_cases};
 
 /// The files `case.ron`, a folder each.
 fn files() -> Vec<PathBuf> {
-    let folders = Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance/findings");
+    let folders = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("conformance/findings");
     let entries = fs::read_dir(&folders).unwrap_or_else(|error| panic!("{}: {error}", folders.display()));
     let mut found: Vec<PathBuf> = entries.map(|entry| entry.expect("an entry").path().join("case.ron")).collect();
     found.sort();
@@ -39,7 +40,7 @@ fn fault(text: &str, suite: &[Case]) -> Option<String> {
 
 #[test]
 fn the_oracle_answers_the_case_of_each_finding() {
-    let suite = embedded_suite().unwrap_or_else(|error| panic!("{error}"));
+    let suite = conformance::suite().unwrap_or_else(|error| panic!("{error}"));
     let faults: Vec<String> = files()
         .iter()
         .filter_map(|file| {

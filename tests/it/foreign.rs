@@ -4,18 +4,18 @@
 use std::collections::BTreeMap;
 use std::thread;
 
+use ask::conformance;
+use ask::protocol::Reply;
+use campaign::generate::{ProgramOptions, Tape, module, struct_info_pair};
+use campaign::programs::{Restriction, Source};
+use campaign::soundness;
 use relax_spec::book::{Edition, Rule};
 use relax_spec::check::{UnknownOps, all_findings, check_program, unknown_names};
 use relax_spec::data::json;
-use relax_spec::generate::{ProgramOptions, Tape, module, struct_info_pair};
 use relax_spec::grammar::{IrModule, ShapeVar};
-use relax_spec::harness::programs::{Restriction, Source};
-use relax_spec::harness::protocol::Reply;
-use relax_spec::harness::soundness;
 use relax_spec::judge::Cx;
 use relax_spec::oracle;
 use relax_spec::question::{Ask, Program};
-use relax_spec::suite::embedded_suite;
 use relax_spec::syntax::tvmscript::parse_module;
 use serde_json::Value;
 
@@ -75,7 +75,7 @@ fn with_stack(body: impl FnOnce() + Send + 'static) {
 #[test]
 fn what_the_suite_asks_stays_within_the_edition() {
     with_stack(|| {
-        let suite = embedded_suite().expect("the suite can be read");
+        let suite = conformance::suite().expect("the suite can be read");
         let mut foreign = Foreign::default();
         for (case, edition) in suite.iter().flat_map(|case| Edition::ALL.map(|edition| (case, edition))) {
             foreign.ask(edition, &case.ask, &|| case.id.clone());
@@ -96,7 +96,7 @@ fn what_the_suite_asks_stays_within_the_edition() {
 fn generated_programs_stay_within_the_edition() {
     with_stack(|| {
         let mut foreign = Foreign::default();
-        let source = Source::of(&embedded_suite().expect("the suite can be read"), Restriction::default());
+        let source = Source::of(&conformance::suite().expect("the suite can be read"), Restriction::default());
         for (seed, edition) in (0..60).flat_map(|seed| Edition::ALL.map(|edition| (seed, edition))) {
             let plain = module(&mut Tape::from_seed(seed, 400), &ProgramOptions::default());
             let functions = soundness::program(edition, seed);

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 mod targets;
 
 fn seeds() -> Vec<(PathBuf, Vec<u8>)> {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz/seeds"));
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds"));
     let below = |dir: &Path| fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect::<Vec<_>>();
     let mut paths: Vec<PathBuf> = below(root).iter().flat_map(|dir| below(dir)).collect();
     paths.sort();
@@ -33,7 +33,7 @@ fn every_target_holds_on_every_seed_and_on_halves_of_two() {
 
 #[test]
 fn every_target_has_its_program() {
-    let fuzz = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/fuzz"));
+    let fuzz = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz"));
     let mut programs: Vec<String> = fs::read_dir(fuzz.join("targets"))
         .unwrap()
         .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_string())

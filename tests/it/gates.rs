@@ -4,18 +4,20 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ask::conformance;
+use ask::sites::Sites;
+use campaign::agreement;
+use campaign::questions::questions;
+use campaign::trials::UNDERIVED;
 use rayon::prelude::*;
 use relax_spec::book::erratum::Shown;
 use relax_spec::book::{Edition, Erratum, Rule, RuleSet, Status};
-use relax_spec::harness::agreement;
-use relax_spec::harness::questions::questions;
-use relax_spec::harness::trials::UNDERIVED;
 use relax_spec::judge::RowMutant;
 use relax_spec::ops::{self, Clauses, OpDef};
 use relax_spec::question::{Answer, Ask, Outcome, ReadAnswer, Verdict};
 use relax_spec::suite::compare::{CaseVerdict, compare};
 use relax_spec::suite::knockout::{self, Baseline, EquivalentRows, Shows};
-use relax_spec::suite::{Case, coverage, embedded_suite};
+use relax_spec::suite::{Case, coverage};
 
 /// Beginnings of rule ids under which every rule is implemented or excluded. Chapters join this list as they are
 /// completed, and never leave it.
@@ -58,11 +60,11 @@ const COMPLETE: &[&str] = &[
 ];
 
 fn suite() -> Vec<Case> {
-    embedded_suite().unwrap()
+    conformance::suite().unwrap()
 }
 
 fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
 /// Fails with a list, if there is something to list.
@@ -87,9 +89,12 @@ fn every_complete_prefix_names_rules() {
 
 #[test]
 fn no_excluded_rule_fires_in_the_code() {
-    let both = |rule: &&Rule| rule.status() == Status::Excluded && !rule.sites().is_empty();
+    let sites = Sites::read();
+    let both = |rule: &&Rule| rule.status() == Status::Excluded && !sites.of(**rule).is_empty();
     let found = Rule::ALL.iter().filter(both);
-    assert_none("excluded, but fired", found.map(|rule| format!("{rule} at {}", rule.sites().join(", "))).collect());
+    assert_none("excluded, but fired", found.map(|rule| format!("{rule} at {}", sites.of(*rule).join(", "))).collect());
+    let neither = |rule: &&Rule| rule.status() == Status::Implemented && sites.of(**rule).is_empty();
+    assert_none("implemented nowhere", Rule::ALL.iter().filter(neither).map(ToString::to_string).collect());
 }
 
 #[test]
@@ -325,7 +330,7 @@ fn an_operator_without_its_parts_is_noticed() {
 #[test]
 fn the_agreement_of_implementations_is_kept_for_every_operator() {
     let suite = suite();
-    let kept = agreement::embedded().unwrap();
+    let kept = agreement::kept().unwrap();
     assert!(!kept.is_empty());
     let tensor = || ops::all().filter(|op| matches!(op.clauses, Clauses::Tensor(_)));
     let stale = kept.iter().flat_map(|(name, all)| {

@@ -4,18 +4,21 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use ask::conformance;
+use campaign::classes::{CLAIMED, FORMS, LEDGERS, RELEASES, page};
+use campaign::trials::{Kind, KnownForm};
 use relax_spec::book::{Edition, Erratum, Rule, ron_options};
-use relax_spec::harness::trials::{Kind, KnownForm};
-use relax_spec::suite::classes::{CLAIMED, FORMS, LEDGERS, RELEASES, page};
-use relax_spec::suite::ledger::{Class, KnownDivergence, Ledger};
-use relax_spec::suite::{Case, embedded_suite};
+use relax_spec::suite::Case;
+use relax_spec::suite::ledger::{Class, KnownDivergence};
 
 fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
 fn entries(file: &str) -> Vec<KnownDivergence> {
-    ron_options().from_str(Ledger::embedded(file).unwrap_or("[]")).unwrap_or_else(|error| panic!("{file}: {error}"))
+    ron_options()
+        .from_str(&conformance::ledger(file).unwrap_or_else(|| "[]".to_string()))
+        .unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
 /// The files of each ledger, with the edition that they are about: the one that is claimed, and any other beside it.
@@ -27,7 +30,7 @@ fn files() -> Vec<(String, Edition)> {
             let beside = others.map(move |edition| (format!("{family}-{edition}"), edition));
             beside.chain([((*family).to_string(), CLAIMED)])
         })
-        .filter(|(file, _)| Ledger::embedded(file).is_some())
+        .filter(|(file, _)| conformance::ledger(file).is_some())
         .collect()
 }
 
@@ -60,7 +63,7 @@ fn wrong_with(entry: &KnownDivergence, edition: Edition, suite: &BTreeMap<String
 #[test]
 fn every_divergence_has_a_class_and_the_clause_that_decides() {
     let suite: BTreeMap<String, Case> =
-        embedded_suite().unwrap().into_iter().map(|case| (case.id.clone(), case)).collect();
+        conformance::suite().unwrap().into_iter().map(|case| (case.id.clone(), case)).collect();
     let files = files();
     assert!(files.iter().any(|(_, edition)| *edition == CLAIMED));
     let wrong = files.iter().flat_map(|(file, edition)| {
@@ -97,7 +100,7 @@ fn wrong_with_form(form: &KnownForm) -> Option<&'static str> {
 
 #[test]
 fn every_form_of_findings_has_a_class_and_the_clause_that_decides() {
-    let forms = KnownForm::parse(Ledger::embedded(FORMS).expect("the ledger")).unwrap();
+    let forms = KnownForm::parse(&conformance::ledger(FORMS).expect("the ledger")).unwrap();
     assert!(forms.iter().any(|form| form.kind == Some(Kind::Accepted)));
     let wrong = forms.iter().filter_map(|form| Some(format!("{}: {}", form.reason, wrong_with_form(form)?)));
     assert_none("forms of findings", &wrong.collect::<Vec<String>>());
@@ -133,6 +136,6 @@ fn the_adapter_claims_the_edition_by_which_the_ledgers_judge() {
 #[test]
 fn the_page_of_classes_is_what_the_ledgers_say() {
     let kept = fs::read_to_string(root().join("spec/src/implementations.md")).unwrap();
-    assert!(kept == page().unwrap(), "run `cargo run --release --example classes`");
+    assert!(kept == page().unwrap(), "run `cargo xtask regenerate`");
     assert!(Class::ALL.iter().all(|class| kept.contains(class.name())));
 }

@@ -23,7 +23,7 @@ const MODELS: [&str; 4] = ["mlp", "conv_block", "decoder_block", "mixture_of_exp
 const ENTRY: &str = "forward";
 
 fn text(file: &str) -> String {
-    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("conformance/models").join(file);
+    let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("conformance/models").join(file);
     fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 

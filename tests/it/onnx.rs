@@ -10,7 +10,7 @@ use relax_spec::value::{Scalar, Tensor};
 use relax_spec::{RunAnswer, ValueSpec};
 
 fn directory() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance/onnx")
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("conformance/onnx")
 }
 
 fn read(path: &Path) -> Node<'static> {

@@ -1,22 +1,21 @@
 //! Operators: what inference says of random calls is true of what they give (`examples/operator-soundness.rs` asks it of as
 //! many calls as one likes), and does not depend on the order of operands where the clause does not.
 
+use ask::conformance;
+use campaign::agreement::{OperatorPattern, clause};
+use campaign::calls::{Fill, emptied, enlarged};
+use campaign::operator_soundness::{Operators, run_within};
 use relax_spec::book::ron_options;
 use relax_spec::data::json::write;
 use relax_spec::data::{from_json, to_document};
 use relax_spec::grammar::{BinaryOp, DataType, Expr, PrimExpr, StructInfo};
-use relax_spec::harness::agreement::{OperatorPattern, clause};
-use relax_spec::harness::calls::{Fill, emptied, enlarged};
-use relax_spec::harness::operator_soundness::{Operators, run_within};
 use relax_spec::judge::Cx;
 use relax_spec::ops::{InferArgs, lookup};
-use relax_spec::suite::embedded_suite;
-use relax_spec::suite::ledger::Ledger;
 use relax_spec::value::Stop;
 
 #[test]
 fn what_is_inferred_is_true() {
-    let operators = Operators::of(&embedded_suite().expect("the suite"));
+    let operators = Operators::of(&conformance::suite().expect("the suite"));
     // Twice as many calls as would do on the average, as chance has a part in how many give a value.
     let report = operators.try_all(0..200 * operators.names().count() as u64);
     let faults: Vec<String> =
@@ -41,7 +40,7 @@ fn takes_storage(name: &str) -> bool {
 /// little fuel ends soon, and within its memory.
 #[test]
 fn no_attribute_escapes_fuel() {
-    let operators = Operators::of(&embedded_suite().expect("the suite"));
+    let operators = Operators::of(&conformance::suite().expect("the suite"));
     let mut stopped = std::collections::BTreeSet::new();
     for seed in 0..100 * operators.names().count() as u64 {
         let Some((call, mut tape)) = operators.call(seed) else { continue };
@@ -60,7 +59,7 @@ fn no_attribute_escapes_fuel() {
 /// The same of calls on no elements at all: a loop over the other axes is paid for too.
 #[test]
 fn no_empty_axis_escapes_fuel() {
-    let operators = Operators::of(&embedded_suite().expect("the suite"));
+    let operators = Operators::of(&conformance::suite().expect("the suite"));
     let (mut asked, mut names) = (0, std::collections::BTreeSet::new());
     for seed in 0..60 * operators.names().count() as u64 {
         let Some((call, mut tape)) = operators.call(seed) else { continue };
@@ -113,7 +112,7 @@ fn with_extremes(json: &str, random: &mut fastrand::Rng) -> String {
 /// Inference answers, whatever sizes, ranks and attributes are: of every operator, with extreme numbers in the place of some.
 #[test]
 fn no_number_breaks_inference() {
-    let operators = Operators::of(&embedded_suite().expect("the suite"));
+    let operators = Operators::of(&conformance::suite().expect("the suite"));
     let (mut asked, mut accepted, mut names) = (0, 0, std::collections::BTreeSet::new());
     for seed in 0..60 * operators.names().count() as u64 {
         let Some((call, _)) = operators.call(seed) else { continue };
@@ -220,8 +219,8 @@ const MOST_PATTERNS: usize = 35 + 40;
 /// that would fit any operator hides what nobody has looked at.
 #[test]
 fn every_pattern_names_its_operators() {
-    let text = Ledger::embedded("tvm-operators").expect("the ledger");
-    let patterns: Vec<OperatorPattern> = ron_options().from_str(text).expect("patterns that name operators");
+    let text = conformance::ledger("tvm-operators").expect("the ledger");
+    let patterns: Vec<OperatorPattern> = ron_options().from_str(&text).expect("patterns that name operators");
     assert!(patterns.len() <= MOST_PATTERNS, "{} patterns", patterns.len());
     for pattern in patterns {
         assert!(!pattern.ops.is_empty(), "{pattern:?}");

@@ -1,15 +1,15 @@
-//! Laws on generated programs. The generator knows by construction what it makes (`relax_spec::generate`), so each law
+//! Laws on generated programs. The generator knows by construction what it makes (`campaign::generate`), so each law
 //! compares two things that were reached in different ways.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
 
+use campaign::generate::{ProgramOptions, Tape, module};
 use proptest::prelude::*;
 use relax_spec::book::{Edition, Rule};
 use relax_spec::check::{CheckReport, check_program, further_findings};
 use relax_spec::data;
 use relax_spec::findings::{Diagnostic, Severity};
-use relax_spec::generate::{ProgramOptions, Tape, module};
 use relax_spec::grammar::visit::{Visitor, walk_function};
 use relax_spec::grammar::{
     Binder, DataType, Function, GlobalFunc, IrModule, PrimExpr, ShapeVar, StructInfo, TensorData, TensorShape, Var,

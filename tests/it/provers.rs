@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use relax_spec::generate::Tape;
+use campaign::generate::Tape;
 use relax_spec::grammar::notation::parse_prim_expr;
 use relax_spec::grammar::{BinaryOp, PrimExpr};
 use relax_spec::judge::{Cx, Prover};

@@ -6,11 +6,11 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use campaign::generate::{self, Tape};
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestRunner};
 use quickcheck::{Arbitrary, Gen, QuickCheck, TestResult, Testable};
 use relax_spec::book::{Edition, Erratum};
-use relax_spec::generate::{self, Tape};
 use relax_spec::grammar::{BinaryOp, DataType, FuncStructInfo, PrimExpr, ShapeVar, StructInfo, Type};
 use relax_spec::judge::{Compatibility, Cx, Proof, Prover};
 use relax_spec::shape::{Assignment, exact_value, prove_equal};

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use campaign::generate::Tape;
+use campaign::relay::{Trial, try_program};
 use relax_spec::data;
-use relax_spec::generate::Tape;
-use relax_spec::harness::relay::{Trial, try_program};
 use relax_spec::judge::{Cx, Ending};
 use relax_spec::relay::{self, Expr, ExprKind, Notation, Program};
 use relax_spec::value::{Registry, ValueSpec, from_specs, to_spec};
@@ -19,7 +19,7 @@ struct Example {
 }
 
 fn directory() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/relay")
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("examples/relay")
 }
 
 /// The examples: behind `// with:` an argument, behind `// gives:` the value.
@@ -67,7 +67,9 @@ fn each_example_gives_what_it_says() {
 
 #[test]
 fn the_book_shows_the_examples() {
-    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("spec/src/relay_examples.md")).unwrap();
+    let page =
+        fs::read_to_string(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("spec/src/relay_examples.md"))
+            .unwrap();
     let shown: BTreeSet<&str> = page.split("```relay\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     let kept: Vec<Example> = examples();
     let texts: BTreeSet<&str> = kept.iter().map(|example| example.text.as_str()).collect();
@@ -231,14 +233,14 @@ fn deep_nesting_is_an_error_and_long_programs_are_none() {
     assert_eq!(value.bytes.to_vec(), 3_000_i32.to_le_bytes());
 }
 
-/// How many generated programs are compared; `cargo run --release --example relay -- 10000` compares more.
+/// How many generated programs are compared; `cargo xtask relay 10000` compares more.
 const PROGRAMS: u64 = 400;
 
 #[test]
 fn a_program_gives_what_its_translation_gives() {
     let mut same = 0;
     for seed in 0..PROGRAMS {
-        let (program, args) = relay::generate(&mut Tape::from_seed(seed, 400));
+        let (program, args) = campaign::relay::generate(&mut Tape::from_seed(seed, 400));
         match try_program(&program, &args) {
             Trial::Same => same += 1,
             Trial::Stopped => {}
@@ -259,7 +261,6 @@ fn both_places_are_told() {
 }
 
 /// The command line on `.relay` files: what is wrong stands at its place, and what is right runs.
-#[cfg(feature = "cli")]
 mod commands {
     use tempfile::TempDir;
 

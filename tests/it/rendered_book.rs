@@ -7,11 +7,11 @@ use std::path::{Component, Path, PathBuf};
 use relax_spec::book::{Edition, Erratum, Rule};
 use serde_json::{Value, json};
 
-#[path = "../../examples/book/render/mod.rs"]
+#[path = "../../xtask/src/book/render/mod.rs"]
 mod render;
 
 fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
+    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
 fn read(path: &str) -> String {

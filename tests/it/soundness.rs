@@ -1,8 +1,8 @@
 //! Soundness of acceptance: what is accepted without a warning does not get stuck, and what is derived of a variable is true
 //! of every value that is bound to it. `examples/soundness.rs` asks it of as many programs as one likes.
 
+use campaign::soundness::{By, Trial, program, try_program};
 use relax_spec::book::{Edition, Erratum, Reading};
-use relax_spec::harness::soundness::{By, Trial, program, try_program};
 use relax_spec::judge::{Cx, Mistake, RowMutant};
 use relax_spec::rule;
 

@@ -33,7 +33,7 @@ impl Read for Sample {
 
 /// The samples: name, data, and the texts of each version of TVM, one where both print the same.
 fn samples() -> Vec<(String, Sample, Vec<PathBuf>)> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/tir");
+    let dir = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/samples/tir");
     let mut samples = Vec::new();
     for entry in fs::read_dir(&dir).expect("tests/samples/tir") {
         let path = entry.expect("an entry").path();

@@ -3,24 +3,24 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
-use relax_spec::book::{Edition, Reading};
-use relax_spec::check::check_program;
-use relax_spec::generate::Tape;
-use relax_spec::grammar::{DataType, TensorData};
-use relax_spec::harness::implementation::{Implementation, InProcess};
-use relax_spec::harness::process::Interrupt;
-use relax_spec::harness::programs::{Census, Drawn, Features, Restriction, Source};
-use relax_spec::harness::protocol::Identity;
-use relax_spec::harness::trials::{
+use ask::conformance;
+use ask::implementation::{Implementation, InProcess};
+use ask::process::Interrupt;
+use ask::protocol::Identity;
+use ask::worker::StartError;
+use campaign::generate::Tape;
+use campaign::programs::{Census, Drawn, Features, Restriction, Source};
+use campaign::trials::{
     Asked, Campaign, Ended, Finding, Judged, Kept, Kind, KnownForm, Path, Paths, Reducer, Settings, Shown, Store,
     UNDERIVED, at_example_sizes, bindings, campaign, diff, inputs_of, operators, promoted, reduced_further,
     still_shows,
 };
-use relax_spec::harness::worker::StartError;
+use relax_spec::book::{Edition, Reading};
+use relax_spec::check::check_program;
+use relax_spec::grammar::{DataType, TensorData};
 use relax_spec::judge::Cx;
 use relax_spec::question::{Answer, Ask, Outcome, Program, TrialAnswer, Verdict};
-use relax_spec::suite::ledger::Ledger;
-use relax_spec::suite::{embedded_suite, read_cases};
+use relax_spec::suite::read_cases;
 use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 use relax_spec::value::ValueSpec;
 
@@ -31,7 +31,7 @@ fn source() -> Source {
 }
 
 fn source_in(edition: Edition) -> Source {
-    Source::of(&embedded_suite().unwrap(), Restriction { edition, ..Restriction::default() })
+    Source::of(&conformance::suite().unwrap(), Restriction { edition, ..Restriction::default() })
 }
 
 const PROGRAMS: u64 = 1_000;
@@ -115,7 +115,7 @@ fn a_program_has_what_is_allowed_and_nothing_else() {
     assert!(!features.without("no such thing"));
     let operators = vec![glob::Pattern::new("relax.nn.relu").unwrap(), glob::Pattern::new("relax.sum").unwrap()];
     let restriction = Restriction { operators, features, bindings: 10, ..Restriction::default() };
-    let source = Source::of(&embedded_suite().unwrap(), restriction);
+    let source = Source::of(&conformance::suite().unwrap(), restriction);
     let named: BTreeSet<&str> = source.operators().collect();
     assert_eq!(named, ["relax.nn.relu", "relax.sum"].into());
     let mut census = Census::default();
@@ -156,7 +156,7 @@ fn settings(programs: u64, paths: &[&str]) -> Settings {
 }
 
 fn run(settings: &Settings, start: impl Fn() -> Box<dyn Implementation + Send> + Sync) -> (Campaign, Store) {
-    let (suite, store) = (embedded_suite().unwrap(), Mutex::new(Store::in_memory()));
+    let (suite, store) = (conformance::suite().unwrap(), Mutex::new(Store::in_memory()));
     let restriction = Restriction { bindings: 12, ..Restriction::default() };
     let started = || -> Result<Box<dyn Implementation + Send>, StartError> { Ok(start()) };
     let campaign = campaign((&suite, &restriction), settings, &started, &store, &Interrupt::default(), &|| {}).unwrap();
@@ -622,8 +622,8 @@ fn an_exception_is_no_rejection_of_a_program_that_breaks_a_rule() {
 
 #[test]
 fn the_ledger_of_programs_can_be_read_and_names_findings_that_are_there() {
-    let forms = KnownForm::parse(Ledger::embedded("tvm-programs").expect("the ledger")).unwrap();
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance/findings");
+    let forms = KnownForm::parse(&conformance::ledger("tvm-programs").expect("the ledger")).unwrap();
+    let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("conformance/findings");
     for form in &forms {
         if let Some(folder) = &form.finding {
             assert!(root.join(folder).is_dir(), "{folder}");

@@ -4,9 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use campaign::generate::{ProgramOptions, Tape, module};
 use relax_spec::check::check_program;
 use relax_spec::derivation::{annotated, derive_module};
-use relax_spec::generate::{ProgramOptions, Tape, module};
 use relax_spec::grammar::visit::{Visitor, walk_module};
 use relax_spec::grammar::{Expr, IrModule, VarBinding};
 use relax_spec::judge::Cx;
@@ -58,7 +58,7 @@ fn looked_at(program: &IrModule) -> Result<bool, String> {
 }
 
 fn files(dir: &str) -> Vec<PathBuf> {
-    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join(dir);
+    let dir = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(dir);
     let mut files: Vec<PathBuf> =
         fs::read_dir(dir).expect("programs").map(|entry| entry.expect("a file").path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "py"));

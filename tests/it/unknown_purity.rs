@@ -2,14 +2,15 @@
 
 use std::fmt::Write as _;
 
+use ask::conformance;
+use campaign::generate::Tape;
 use relax_spec::book::{Edition, Proposal, Rule, RuleSet};
 use relax_spec::derivation::derive_module;
-use relax_spec::generate::Tape;
 use relax_spec::grammar::StructInfo;
 use relax_spec::grammar::notation::parse_struct_info;
 use relax_spec::judge::{Compatibility, Cx};
 use relax_spec::struct_info::{check_compatibility, is_more_specific, is_possibly_more_specific, unify_struct_info};
-use relax_spec::suite::{coverage, embedded_suite};
+use relax_spec::suite::coverage;
 use relax_spec::syntax::tvmscript::parse_module;
 
 fn cx() -> Cx {
@@ -121,7 +122,7 @@ fn results_that_come_to_no_end_are_told() {
 fn without_the_proposal_none_of_its_rules_is_used() {
     let rules: RuleSet = Rule::ALL.iter().copied().filter(|rule| rule.info().proposal.is_some()).collect();
     assert_eq!(rules.iter().count(), 23);
-    let suite = embedded_suite().unwrap();
+    let suite = conformance::suite().unwrap();
     let (on, off): (Vec<_>, Vec<_>) = suite.iter().partition(|case| case.proposal.is_some());
     assert!(on.len() >= 60, "{}", on.len());
     for case in off.iter().filter(|case| case.editions.contains(&Edition::E2024_04)) {

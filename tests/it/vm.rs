@@ -2,27 +2,28 @@
 
 use std::path::{Path, PathBuf};
 
+use ask::conformance;
+use ask::executables::OnMachine;
+use ask::protocol::with_module;
+use campaign::damage::{self, Damaged};
+use campaign::engines::{End, Trial, program, try_all, try_program};
 use relax_spec::book::Edition;
 use relax_spec::data::json::write;
 use relax_spec::data::{Write as _, from_json};
 use relax_spec::eval::prelude;
 use relax_spec::grammar::{DataType, IrModule, TensorData};
-use relax_spec::harness::damage::{self, Damaged};
-use relax_spec::harness::engines::{End, Trial, program, try_all, try_program};
-use relax_spec::harness::executables::OnMachine;
 use relax_spec::judge::{Cx, Ending};
 use relax_spec::normal_form::normalize;
 use relax_spec::oracle::{Engine, outcome_by};
 use relax_spec::question::{Ask, Program};
 use relax_spec::refine::{RefineError, Refinement, Settings, Verdict, refine, refine_compiled, refine_stages};
-use relax_spec::suite::embedded_suite;
 use relax_spec::syntax::load;
 use relax_spec::syntax::tvmscript::parse_module;
 use relax_spec::value::{ValueSpec, from_specs, to_spec_with_identity};
 use relax_spec::vm::{self, Builtin, Callee, Executable, Stage, TvmExecutable};
 
 fn files(directory: &str) -> Vec<PathBuf> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join(directory);
+    let directory = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(directory);
     let mut files: Vec<PathBuf> = std::fs::read_dir(&directory).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "py"));
     files.sort();
@@ -44,8 +45,8 @@ fn corpus() -> Vec<(PathBuf, IrModule)> {
 
 /// The programs that the suite runs, and compares.
 fn programs_of_the_suite() -> Vec<(String, IrModule)> {
-    let suite = embedded_suite().unwrap();
-    let modules = suite.into_iter().filter_map(|case| match case.ask.clone().with_module() {
+    let suite = conformance::suite().unwrap();
+    let modules = suite.into_iter().filter_map(|case| match with_module(case.ask.clone()) {
         Ask::Evaluate(Program::Module(module), ..) | Ask::EvaluateIdentity(Program::Module(module), ..) => {
             Some((case.id, module))
         }
@@ -58,7 +59,7 @@ fn programs_of_the_suite() -> Vec<(String, IrModule)> {
 fn every_case_comes_to_the_same() {
     let mut different = Vec::new();
     let mut compared = 0;
-    for case in embedded_suite().unwrap() {
+    for case in conformance::suite().unwrap() {
         let runs = matches!(case.ask, Ask::Evaluate(..) | Ask::EvaluateIdentity(..));
         for edition in case.editions.iter().copied().filter(|_| runs) {
             let by = |engine| outcome_by(&mut Cx::new().with_edition(case.basis_in(edition)), engine, &case.ask);
@@ -146,7 +147,7 @@ fn what_is_built_is_verified_and_read_back() {
 fn normal_forms_refine_their_programs() {
     for (path, module) in corpus() {
         let normal = normalize(&mut Cx::new(), &module);
-        for entry in relax_spec::harness::engines::entries(&module) {
+        for entry in campaign::engines::entries(&module) {
             match refine(&mut Cx::new(), &module, &normal, &entry, &[], &Settings::runs(2)) {
                 Ok(refinement) => {
                     let verdict = refinement.verdict;
@@ -179,7 +180,7 @@ fn each_stage_refines_the_one_before() {
         for (i, pair) in made.windows(2).enumerate() {
             changed[i + 1] += usize::from(pair[0].0 != pair[1].0);
         }
-        for entry in relax_spec::harness::engines::entries(&module) {
+        for entry in campaign::engines::entries(&module) {
             let settings = Settings::runs(2);
             let told = |i: usize| format!("{}: {:?} of {entry}", path.display(), Stage::ALL[i]);
             let first = refine_compiled(&mut Cx::new(), &module, &made[0], &entry, &[], &settings);
@@ -211,11 +212,11 @@ fn end_of(executable: &Executable, entry: &str, args: &[ValueSpec]) -> Option<St
 #[test]
 fn every_stage_comes_to_the_same_in_every_case() {
     let mut compared = 0;
-    for case in embedded_suite().unwrap() {
+    for case in conformance::suite().unwrap() {
         let id = case.id.clone();
         let (Ask::Evaluate(Program::Module(module), entry, args)
         | Ask::EvaluateIdentity(Program::Module(module), entry, args)
-        | Ask::EvaluateCompiled(Program::Module(module), entry, args)) = case.ask.with_module()
+        | Ask::EvaluateCompiled(Program::Module(module), entry, args)) = with_module(case.ask)
         else {
             continue;
         };
@@ -515,7 +516,7 @@ fn a_register_used_again_across_a_branch_gives_another_value() {
 /// from which on the two runs part; or that the verifier refuses it.
 #[test]
 fn wrong_executables_by_hand_are_told() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/executables");
+    let directory = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/samples/executables");
     let mut wrong = 0;
     for entry in std::fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
@@ -591,7 +592,7 @@ fn traced(text: &str, args: &[ValueSpec]) -> (Ending<String>, Vec<String>) {
 /// What three releases of TVM have compiled one program to does what the program does, and is told where it does not.
 #[test]
 fn executables_of_tvm_are_judged_against_their_program() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/executables/tvm");
+    let directory = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/samples/executables/tvm");
     let program = load::load(&directory.join("branches.py")).unwrap();
     for release in ["0.25", "0.26", "0.27"] {
         let said = std::fs::read_to_string(directory.join(format!("branches-{release}.json"))).unwrap();
@@ -638,7 +639,7 @@ fn damaged_executables_neither_panic_nor_hang() {
 
 #[test]
 fn damaged_executables_of_tvm_neither_panic_nor_hang() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/samples/executables/tvm");
+    let directory = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/samples/executables/tvm");
     let texts: Vec<String> = std::fs::read_dir(directory)
         .unwrap()
         .map(|entry| entry.unwrap().path())

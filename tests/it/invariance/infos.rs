@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use campaign::generate::{self, Tape};
 use relax_spec::book::{Edition, Erratum, Reading};
 use relax_spec::derivation::derive_call;
-use relax_spec::generate::{self, Tape};
 use relax_spec::grammar::{BinaryOp, DataType, PrimExpr, ShapeVar, StructInfo};
 use relax_spec::judge::Cx;
 use relax_spec::struct_info::{self as si, InScope, Relation};

@@ -1,8 +1,8 @@
 //! No message shows how variables are told apart inside.
 
+use campaign::generate::{ProgramOptions, Tape, module};
 use relax_spec::book::{Edition, Reading};
 use relax_spec::check::{check_program, further_findings};
-use relax_spec::generate::{ProgramOptions, Tape, module};
 use relax_spec::grammar::{BindingBlock, Expr, Function, GlobalFunc, IrModule, SeqExpr};
 use relax_spec::judge::Ending;
 use relax_spec::syntax::tvmscript::parse_module;
@@ -128,7 +128,6 @@ class Module:
     assert!(!shows_a_number(&error.to_string()), "{error}");
 }
 
-#[cfg(feature = "cli")]
 #[test]
 fn derivations_call_variables_by_their_names() {
     let pair = |ask: [&str; 3]| {

@@ -46,7 +46,9 @@ fn seeds(variable: &str, otherwise: u64) -> Range<u64> {
 /// that go by names only the ones in `by_letter` are taken.
 fn readings(places: &[&str], by_letter: &[Erratum]) -> Vec<(String, Reading)> {
     let mut code = String::new();
-    places.iter().for_each(|place| read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src").join(place), &mut code));
+    places.iter().for_each(|place| {
+        read(&Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("src").join(place), &mut code)
+    });
     let by_name = |erratum: &Erratum| !by_letter.contains(erratum) && BY_NAME.iter().any(|(named, _)| named == erratum);
     let asked = |erratum: &Erratum| code.contains(&format!("Erratum::{erratum})"));
     let errata: Vec<Erratum> =

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use campaign::generate::{ProgramOptions, Tape, module};
 use relax_spec::book::{Edition, Reading, Rule};
 use relax_spec::check::check_program;
 use relax_spec::findings::{Diagnostic, Severity};
-use relax_spec::generate::{ProgramOptions, Tape, module};
 use relax_spec::grammar::{
     AttrValue, Attrs, Binder, Binding, BindingBlock, Call, Expr, Function, GlobalFunc, If, IrModule, MatchCast,
     PrimValue, SeqExpr, ShapeExpr, ShapeVar, StructInfo, Tuple, TupleGetItem, VarBinding,

@@ -8,9 +8,9 @@ use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
+use campaign::generate::Tape;
 use relax_spec::book::{Edition, Erratum};
 use relax_spec::derivation::derive_call;
-use relax_spec::generate::Tape;
 use relax_spec::grammar::{
     BinaryOp, DataType, DeriveFunc, Expr, FuncStructInfo, FuncType, Ndim, PrimExpr, PrimStructInfo, ShapeStructInfo,
     ShapeVar, StructInfo, TensorShape, TensorStructInfo, Type, Var,

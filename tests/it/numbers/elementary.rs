@@ -228,7 +228,7 @@ fn repeats(name: &str, formula: &str) -> bool {
 
 /// The page of the book that has the table.
 fn page() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("spec/src/ops/numbers.md");
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("spec/src/ops/numbers.md");
     fs::read_to_string(path).expect("the page on numbers")
 }
 

@@ -205,7 +205,6 @@ fn what_rests_on_infinities_is_found_with_every_seed() {
 }
 
 /// The command line's answer: status and what it prints.
-#[cfg(feature = "cli")]
 fn command(args: &[&str]) -> (Option<i32>, String) {
     let run = std::process::Command::new(env!("CARGO_BIN_EXE_relax-spec")).arg("refine").args(args).output();
     let run = run.expect("the command");
@@ -216,7 +215,6 @@ fn command(args: &[&str]) -> (Option<i32>, String) {
 /// `SEEDS=0,1` takes it in parts.
 #[test]
 #[ignore = "a long run"]
-#[cfg(feature = "cli")]
 fn counterexamples_are_read_back() {
     let dir = tempfile::TempDir::new().expect("a directory");
     let file = |name: &str, text: &str| {

@@ -87,7 +87,7 @@ def judge(folders, release):
 
 def in_parts(args):
     """A process for each part of the folders, as forks of one process would share the threads of a pool."""
-    command = [sys.executable, __file__, "--only", args.only, "--jobs", str(args.jobs), "--part"]
+    command = [sys.executable, __file__, "--only", args.only, "--partition", args.partition, "--jobs", str(args.jobs), "--part"]
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         runs = pool.map(lambda part: subprocess.run([*command, str(part)]).returncode, range(args.jobs))
         return any(list(runs))
@@ -96,10 +96,13 @@ def in_parts(args):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="*")
+    parser.add_argument("--partition", default="1/1", help="a part of the folders, such as 2/6")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--part", type=int)
     args = parser.parse_args()
     folders = [folder for folder in sorted(FOLDERS.iterdir()) if folder.is_dir() and fnmatch.fnmatch(folder.name, args.only)]
+    nth, count = map(int, args.partition.split("/"))
+    folders = folders[nth - 1 :: count]
     if args.part is None:
         start = time.monotonic()
         failed = in_parts(args) or not folders

@@ -1,6 +1,6 @@
 """Does TVM compute what a program of Relay means?
 
-    cargo run --release --example relay -- 500 0 --questions | PYTHON relay.py
+    cargo xtask relay 500 0 --questions | PYTHON relay.py
 
 Each line of the input is the translation of a program into Relax, as a question of the protocol, with the value that the
 program gives by its own evaluator, which the translation gives in the evaluator of Relax too. TVM builds and runs the

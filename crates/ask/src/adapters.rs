@@ -1,0 +1,430 @@
+//! The implementations that the runner knows by name, and how each is set up on first use.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::{env, fmt};
+
+use crate::checkout::{self, write_atomically};
+use crate::conformance::{self, KeptFile, Part};
+use crate::process::CommandLine;
+use relax_spec::book::Edition;
+use relax_spec::oracle::Engine;
+
+/// An implementation to test.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Adapter {
+    /// The oracle itself, behind the protocol; one of its engines runs programs.
+    Oracle(Engine),
+    /// A release of Apache TVM, through the adapter that is built in.
+    Tvm(TvmVersion),
+    /// The executables that a release of TVM makes, run on the machine here.
+    TvmExecutables(TvmVersion),
+    /// Any other installation of TVM, by its Python: a source build, for instance.
+    TvmOf(PathBuf),
+    /// Any command that speaks the protocol.
+    Command(CommandLine),
+}
+
+/// The releases of Apache TVM that the adapter in `conformance/adapters/tvm` speaks to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TvmVersion {
+    /// 0.25.
+    V0_25,
+    /// 0.26.
+    V0_26,
+    /// 0.27.
+    V0_27,
+}
+
+/// Where it is told what is being set up.
+pub type Tell<'a> = &'a dyn Fn(String);
+
+/// Why an adapter cannot be made ready.
+#[derive(Debug, thiserror::Error)]
+pub enum SetupError {
+    /// It cannot be split into words as a shell does.
+    #[error("`{0}` is not a command line (unbalanced quotes?)")]
+    CommandLine(String),
+    /// It is no name of an adapter, and no command.
+    #[error(
+        "there is no adapter `{0}` (known: builtin:evaluator, builtin:vm, tvm, tvm@0.25, tvm@0.26, tvm@0.27, tvm@/path/to/python, tvm-executables@0.25 and so on, or a command)"
+    )]
+    Unknown(String),
+    /// Neither the platform nor the environment names a directory for caches.
+    #[error("the adapter needs a directory for its virtual environments: set RELAX_SPEC_CACHE")]
+    NoCache,
+    /// No Python is found, or only an old one.
+    #[error("the TVM adapter needs Python 3.10 or later: {0}")]
+    Python(String),
+    /// A Python without what the adapter needs.
+    #[error("`{}` has no TVM that can be imported: {said}", python.display())]
+    NoTvm {
+        /// The interpreter.
+        python: PathBuf,
+        /// The last line of what it said.
+        said: String,
+    },
+    /// A step of the installation ended with an error.
+    #[error("{step} failed:\n{output}\n{}", remedy(output, *free))]
+    Install {
+        /// The command, for people.
+        step: String,
+        /// What it wrote, for people.
+        output: String,
+        /// How many bytes are free where it installs, if that is known.
+        free: Option<u64>,
+    },
+    /// A file of the adapter cannot be written.
+    #[error("{path}: {error}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+}
+
+/// What can be done about an installation that failed. `python -m venv` does not pass on what its own steps say of a full disk.
+fn remedy(output: &str, free: Option<u64>) -> &'static str {
+    let says_so =
+        ["No space left on device", "Errno 28", "Disk quota exceeded"].iter().any(|said| output.contains(said));
+    match says_so || free.is_some_and(|free| free < ROOM) {
+        true => "The disk is full: the environment takes some 700 MB where RELAX_SPEC_CACHE says, or below target/.",
+        false => "The first use needs a network; later ones do not.",
+    }
+}
+
+/// What an environment takes at least.
+const ROOM: u64 = 600 << 20;
+
+impl TvmVersion {
+    /// Every release.
+    pub const ALL: [TvmVersion; 3] = [TvmVersion::V0_25, TvmVersion::V0_26, TvmVersion::V0_27];
+
+    /// As it is written after `tvm@`.
+    pub fn name(self) -> &'static str {
+        match self {
+            TvmVersion::V0_25 => "0.25",
+            TvmVersion::V0_26 => "0.26",
+            TvmVersion::V0_27 => "0.27",
+        }
+    }
+
+    /// The directory of its environment. That of 0.27 has had another `apache-tvm-ffi` in it, which those who have it may
+    /// still be using.
+    pub fn directory(self) -> &'static str {
+        match self {
+            TvmVersion::V0_25 => "tvm-0.25",
+            TvmVersion::V0_26 => "tvm-0.26",
+            TvmVersion::V0_27 => "tvm-0.27-ffi-0.1.14",
+        }
+    }
+
+    /// What is installed, with all that it needs, each file by its hash, as pip reads it.
+    fn hashed(self) -> &'static str {
+        match self {
+            TvmVersion::V0_25 => include_str!("../../../conformance/adapters/tvm/requirements-0.25.txt"),
+            TvmVersion::V0_26 => include_str!("../../../conformance/adapters/tvm/requirements-0.26.txt"),
+            TvmVersion::V0_27 => include_str!("../../../conformance/adapters/tvm/requirements-0.27.txt"),
+        }
+    }
+
+    /// Exact versions, since a newer `apache-tvm-ffi` does not load into 0.25, and lets 0.26 and 0.27 crash in
+    /// `script(show_meta=True)` and `save_json`. They say what an environment holds.
+    fn requirements(self) -> &'static [&'static str] {
+        match self {
+            TvmVersion::V0_25 => &["apache-tvm==0.25.0", "apache-tvm-ffi==0.1.12", "numpy"],
+            TvmVersion::V0_26 => &["apache-tvm==0.26.0", "apache-tvm-ffi==0.1.14.post1", "numpy"],
+            TvmVersion::V0_27 => &["apache-tvm==0.27.0.post1", "apache-tvm-ffi==0.1.14.post1", "numpy"],
+        }
+    }
+}
+
+impl Adapter {
+    /// The implementations that a name stands for; `tvm` stands for all releases.
+    pub fn named(name: Option<&str>) -> Result<Vec<Adapter>, SetupError> {
+        Ok(match name {
+            None | Some("relax-spec" | "builtin:evaluator") => vec![Adapter::Oracle(Engine::Evaluator)],
+            Some("builtin:vm") => vec![Adapter::Oracle(Engine::Machine)],
+            Some("tvm") => TvmVersion::ALL.map(Adapter::Tvm).to_vec(),
+            Some(name) if name.starts_with("tvm@") => vec![Adapter::tvm(name)?],
+            Some(name) if name.starts_with(EXECUTABLES) => vec![Adapter::tvm_executables(name)?],
+            Some(line) => {
+                let command = CommandLine::split(line).ok_or_else(|| SetupError::CommandLine(line.to_string()))?;
+                vec![Adapter::Command(command)]
+            }
+        })
+    }
+
+    /// The release of this name, or the installation that a path leads to.
+    fn tvm(name: &str) -> Result<Adapter, SetupError> {
+        let which = name.trim_start_matches("tvm@");
+        if let Some(version) = TvmVersion::ALL.into_iter().find(|version| version.name() == which) {
+            return Ok(Adapter::Tvm(version));
+        }
+        match which.contains(std::path::is_separator) {
+            true => Ok(Adapter::TvmOf(PathBuf::from(which))),
+            false => Err(SetupError::Unknown(name.to_string())),
+        }
+    }
+
+    /// The release of this name.
+    fn tvm_executables(name: &str) -> Result<Adapter, SetupError> {
+        let which = name.trim_start_matches(EXECUTABLES);
+        let version = TvmVersion::ALL.into_iter().find(|version| version.name() == which);
+        version.map(Adapter::TvmExecutables).ok_or_else(|| SetupError::Unknown(name.to_string()))
+    }
+
+    /// Whether programs can be run by it, and nothing else be asked.
+    pub fn only_runs(&self) -> bool {
+        match self {
+            Adapter::TvmExecutables(_) => true,
+            Adapter::Oracle(_) | Adapter::Tvm(_) | Adapter::TvmOf(_) | Adapter::Command(_) => false,
+        }
+    }
+
+    /// Which ledger knows its divergences, and as which version; `None` for commands.
+    pub fn ledger(&self) -> Option<LedgerName> {
+        let versions = |family, version: &TvmVersion| LedgerName {
+            family,
+            version: version.name(),
+            siblings: TvmVersion::ALL.map(TvmVersion::name).to_vec(),
+        };
+        let alone = |family| LedgerName { family, version: "", siblings: Vec::new() };
+        match self {
+            Adapter::Oracle(Engine::Evaluator) => Some(alone("relax-spec")),
+            Adapter::Oracle(Engine::Machine) => Some(alone("builtin-vm")),
+            Adapter::Tvm(version) => Some(versions("tvm", version)),
+            Adapter::TvmExecutables(version) => Some(versions("tvm-executables", version)),
+            // Of the release that it says it is.
+            Adapter::TvmOf(python) => version_of(python).map(|version| versions("tvm", &version)),
+            Adapter::Command(_) => None,
+        }
+    }
+
+    /// Its name with its version, in the names of files; `None` for commands.
+    pub fn ledger_name(&self) -> Option<String> {
+        self.ledger().map(|LedgerName { family, version, .. }| match version {
+            "" => family.to_string(),
+            version => format!("{family}-{version}"),
+        })
+    }
+
+    /// The command to start, after setting up what it needs; `tell` is told what takes long.
+    pub fn prepare(&self, tell: Tell<'_>) -> Result<CommandLine, SetupError> {
+        match self {
+            Adapter::Oracle(engine) => {
+                let engine = match engine {
+                    Engine::Evaluator => "evaluator",
+                    Engine::Machine => "vm",
+                };
+                let args = ["adapter", "--engine", engine].map(str::to_string).to_vec();
+                Ok(CommandLine { program: own_path()?, args })
+            }
+            Adapter::Tvm(version) => prepare_tvm(*version, tell),
+            Adapter::TvmExecutables(version) => {
+                let mut command = prepare_tvm(*version, tell)?;
+                command.args.extend(["--machine".to_string(), own_path()?]);
+                Ok(command)
+            }
+            Adapter::TvmOf(python) => {
+                has_tvm(python)?;
+                run_tvm(python, &cache()?)
+            }
+            Adapter::Command(command) => Ok(command.clone()),
+        }
+    }
+}
+
+/// The ledger of an implementation, which its versions share.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LedgerName {
+    /// The name of the file.
+    pub family: &'static str,
+    /// Which of the versions this is; empty where there are none.
+    pub version: &'static str,
+    /// All versions that share it.
+    pub siblings: Vec<&'static str>,
+}
+
+impl LedgerName {
+    /// Its file below `conformance/ledger`, without the ending. `edition`: what is known beside it of the cases of an edition that the
+    /// implementation does not claim.
+    pub fn file(&self, edition: Option<Edition>) -> String {
+        match edition {
+            None => self.family.to_string(),
+            Some(edition) => format!("{}-{edition}", self.family),
+        }
+    }
+}
+
+/// How the names begin that stand for the executables of a release.
+const EXECUTABLES: &str = "tvm-executables@";
+
+/// This command.
+fn own_path() -> Result<String, SetupError> {
+    let program = env::current_exe().map_err(|error| io_error(Path::new("relax-spec"), error))?;
+    Ok(program.display().to_string())
+}
+
+fn io_error(path: &Path, error: io::Error) -> SetupError {
+    SetupError::Io { path: path.to_path_buf(), error }
+}
+
+fn prepare_tvm(version: TvmVersion, tell: Tell<'_>) -> Result<CommandLine, SetupError> {
+    let cache = cache()?;
+    let python = virtual_environment(&cache, version, tell)?;
+    run_tvm(&python, &cache)
+}
+
+/// Where environments are kept.
+fn cache() -> Result<PathBuf, SetupError> {
+    let cache = match (env::var_os("RELAX_SPEC_CACHE"), checkout::root()) {
+        (Some(dir), _) => PathBuf::from(dir),
+        (None, Some(root)) => root.join("target/adapters"),
+        (None, None) => return Err(SetupError::NoCache),
+    };
+    fs::create_dir_all(&cache).map_err(|error| io_error(&cache, error))?;
+    Ok(cache)
+}
+
+/// The adapter under a Python that has TVM.
+fn run_tvm(python: &Path, cache: &Path) -> Result<CommandLine, SetupError> {
+    let script = match checkout::root() {
+        Some(root) => root.join("conformance/adapters/tvm/adapter.py"),
+        None => unpack(cache)?,
+    };
+    Ok(CommandLine { program: python.display().to_string(), args: vec![script.display().to_string()] })
+}
+
+/// The release that the TVM of a Python says it is, if it is one that is known.
+fn version_of(python: &Path) -> Option<TvmVersion> {
+    let ask = "import tvm; print(tvm.__version__)";
+    let output = Command::new(python).args(["-c", ask]).stdin(Stdio::null()).output().ok()?;
+    let said = String::from_utf8_lossy(&output.stdout).trim().to_string();
+    TvmVersion::ALL.into_iter().find(|version| {
+        said.strip_prefix(version.name()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', 'd', 'a', 'r']))
+    })
+}
+
+/// Whether a Python can import what the adapter needs.
+fn has_tvm(python: &Path) -> Result<(), SetupError> {
+    let output = Command::new(python).args(["-c", "import numpy, tvm"]).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| io_error(python, error))?;
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().to_string();
+    if output.status.success() { Ok(()) } else { Err(SetupError::NoTvm { python: python.to_path_buf(), said }) }
+}
+
+/// Writes the adapter's sources that are built in.
+fn unpack(cache: &Path) -> Result<PathBuf, SetupError> {
+    let dir = cache.join("sources");
+    for KeptFile { name, text } in conformance::files(Part::Adapters) {
+        let path = dir.join(name);
+        write_atomically(&path, text.as_bytes()).map_err(|error| io_error(&path, error))?;
+    }
+    Ok(dir.join("tvm/adapter.py"))
+}
+
+/// The Python of a virtual environment with this release, created on first use. A file in it names what was
+/// installed, and is written last, so that an interrupted installation is begun anew.
+fn virtual_environment(cache: &Path, version: TvmVersion, tell: Tell<'_>) -> Result<PathBuf, SetupError> {
+    let dir = cache.join(version.directory());
+    let python = dir.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
+    let mark = dir.join("installed.txt");
+    let wanted = version.requirements().join("\n");
+    let lock_path = cache.join(format!("{}.lock", version.directory()));
+    // Held until the end of the function: two runs at a time must not install into one directory.
+    let lock = File::create(&lock_path).map_err(|error| io_error(&lock_path, error))?;
+    lock.lock().map_err(|error| io_error(&lock_path, error))?;
+    if fs::read_to_string(&mark).is_ok_and(|installed| installed == wanted) && python.exists() {
+        return Ok(python);
+    }
+    let system = system_python()?;
+    tell(format!("creating a virtual environment for apache-tvm {} in {}", version.name(), dir.display()));
+    let free = || free_bytes(&system, cache);
+    run_step("python -m venv", &free, Command::new(&system).args(["-m", "venv", "--clear"]).arg(&dir))?;
+    tell(format!("installing {} (about 100 MB on first use)", version.requirements().join(" ")));
+    let hashed = dir.join("requirements.txt");
+    write_atomically(&hashed, version.hashed().as_bytes()).map_err(|error| io_error(&hashed, error))?;
+    let options = ["--quiet", "--disable-pip-version-check", "--no-input", "--require-hashes", "--requirement"];
+    run_step("pip install", &free, Command::new(&python).args(["-m", "pip", "install"]).args(options).arg(&hashed))?;
+    write_atomically(&mark, wanted.as_bytes()).map_err(|error| io_error(&mark, error))?;
+    Ok(python)
+}
+
+/// The first Python on the path that is new enough; `RELAX_SPEC_PYTHON` names another.
+fn system_python() -> Result<String, SetupError> {
+    let name = env::var("RELAX_SPEC_PYTHON").unwrap_or_else(|_| "python3".to_string());
+    let check = "import sys; print(sys.version.split()[0]); sys.exit(sys.version_info < (3, 10))";
+    match Command::new(&name).args(["-c", check]).stdin(Stdio::null()).output() {
+        Ok(output) if output.status.success() => Ok(name),
+        Ok(output) => {
+            Err(SetupError::Python(format!("`{name}` is {}", String::from_utf8_lossy(&output.stdout).trim())))
+        }
+        Err(error) => Err(SetupError::Python(format!("`{name}`: {error}"))),
+    }
+}
+
+/// How many bytes are free in a directory.
+fn free_bytes(python: &str, dir: &Path) -> Option<u64> {
+    let ask = "import shutil, sys; print(shutil.disk_usage(sys.argv[1]).free)";
+    let output = Command::new(python).args(["-c", ask]).arg(dir).stdin(Stdio::null()).output().ok()?;
+    String::from_utf8_lossy(&output.stdout).trim().parse().ok()
+}
+
+fn run_step(step: &str, free: &dyn Fn() -> Option<u64>, command: &mut Command) -> Result<(), SetupError> {
+    let failed = |output: String| SetupError::Install { step: step.to_string(), output, free: free() };
+    let Output { status, stdout, stderr } =
+        command.stdin(Stdio::null()).output().map_err(|error| failed(error.to_string()))?;
+    if status.success() {
+        return Ok(());
+    }
+    Err(failed(format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr))))
+}
+
+impl fmt::Display for Adapter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Adapter::Oracle(Engine::Evaluator) => f.write_str("relax-spec"),
+            Adapter::Oracle(Engine::Machine) => f.write_str("builtin:vm"),
+            Adapter::Tvm(version) => write!(f, "tvm@{}", version.name()),
+            Adapter::TvmExecutables(version) => write!(f, "{EXECUTABLES}{}", version.name()),
+            Adapter::TvmOf(python) => write!(f, "tvm@{}", python.display()),
+            Adapter::Command(command) => command.fmt(f),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_installed_is_what_is_wanted_and_hashed() {
+        for version in TvmVersion::ALL {
+            let hashed = version.hashed();
+            for requirement in version.requirements().iter().filter(|requirement| requirement.contains("==")) {
+                assert!(hashed.contains(&format!("{requirement} \\\n")), "{requirement}");
+            }
+            for line in hashed.lines().filter(|line| !line.starts_with(' ')) {
+                assert!(line.contains("==") && line.ends_with('\\'), "{line}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_full_disk_is_told_from_a_missing_network() {
+        let failed = |output: &str, free: Option<u64>| {
+            SetupError::Install { step: "pip install".into(), output: output.into(), free }.to_string()
+        };
+        assert!(failed("OSError: [Errno 28] No space left on device", None).contains("The disk is full"));
+        assert!(failed("ensurepip returned non-zero exit status 1", Some(1 << 20)).contains("The disk is full"));
+        assert!(failed("Could not fetch URL", Some(1 << 40)).contains("needs a network"));
+        assert!(failed("Could not fetch URL", None).contains("needs a network"));
+        let here = free_bytes("python3", &env::temp_dir());
+        assert!(here.is_none_or(|free| free > 0), "{here:?}");
+    }
+}

@@ -1,0 +1,135 @@
+//! The project's data: the suite, the ledgers, what implementations were asked, the adapters, and where rules are applied.
+//!
+//! Inside a checkout the files are read as they are, so that a changed case needs no build. A published program (profile
+//! `dist`) is outside of one as a rule, and holds a copy.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use relax_spec::suite::{Case, CaseError, read_suite};
+
+use crate::checkout;
+
+include!(concat!(env!("OUT_DIR"), "/kept.rs"));
+
+/// A directory below `conformance/`, whose files are of one kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Part {
+    /// The golden cases.
+    Suite,
+    /// The known divergences.
+    Ledgers,
+    /// What implementations answered, operator by operator.
+    Agreement,
+    /// The adapters' sources.
+    Adapters,
+}
+
+/// A file, and its name below the directory of its part.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KeptFile {
+    /// With `/` between its parts.
+    pub name: String,
+    /// What is in it.
+    pub text: String,
+}
+
+impl Part {
+    /// The directory, from the root of the checkout.
+    pub fn directory(self) -> &'static str {
+        match self {
+            Part::Suite => "conformance/suite",
+            Part::Ledgers => "conformance/ledger",
+            Part::Agreement => "conformance/agreement",
+            Part::Adapters => "conformance/adapters",
+        }
+    }
+
+    fn extension(self) -> &'static str {
+        match self {
+            Part::Suite | Part::Ledgers | Part::Agreement => "ron",
+            Part::Adapters => "py",
+        }
+    }
+}
+
+/// The files of a part, in the order of their names.
+pub fn files(part: Part) -> Vec<KeptFile> {
+    let below = format!("{}/", part.directory());
+    let kept = |(path, text): &(&str, &str)| {
+        let name = path.strip_prefix(&below)?.to_string();
+        Some(KeptFile { name, text: text.to_string() })
+    };
+    match root() {
+        Some(root) => files_in(&root.join(part.directory()), part.extension()),
+        None => KEPT.iter().filter_map(kept).collect(),
+    }
+}
+
+/// One file, by its path from the root of the checkout.
+pub fn file(path: &str) -> Option<String> {
+    match root() {
+        Some(root) => fs::read_to_string(root.join(path)).ok(),
+        None => KEPT.iter().find(|(kept, _)| *kept == path).map(|(_, text)| text.to_string()),
+    }
+}
+
+/// The golden suite, in the order of the files.
+///
+/// # Errors
+///
+/// A file is not a list of cases, two cases have one id, or there is no suite.
+pub fn suite() -> Result<Vec<Case>, CaseError> {
+    read_files(Part::Suite.directory(), &files(Part::Suite))
+}
+
+/// The suite in a directory of the user's.
+///
+/// # Errors
+///
+/// As [`suite`].
+pub fn suite_in(dir: &Path) -> Result<Vec<Case>, CaseError> {
+    read_files(&dir.display().to_string(), &files_in(dir, Part::Suite.extension()))
+}
+
+fn read_files(of: &str, files: &[KeptFile]) -> Result<Vec<Case>, CaseError> {
+    if files.is_empty() {
+        return Err(CaseError { file: of.to_string(), message: "there is no file with cases".to_string() });
+    }
+    read_suite(files.iter().map(|file| (file.name.as_str(), file.text.as_str())))
+}
+
+/// The text of the ledger of this name.
+pub fn ledger(name: &str) -> Option<String> {
+    file(&format!("{}/{name}.ron", Part::Ledgers.directory()))
+}
+
+/// The checkout whose data is meant: the one that the program lies in, unless the program has a copy of its own.
+pub(crate) fn root() -> Option<PathBuf> {
+    if KEPT.is_empty() { checkout::root() } else { checkout::of_the_program() }
+}
+
+/// What stands beside the files of a directory to check them, and belongs to no part.
+const CHECKS: &str = "checks";
+
+/// Every file with the extension below a directory, in the order of the names. What cannot be read is left out.
+fn files_in(dir: &Path, extension: &str) -> Vec<KeptFile> {
+    let mut found = Vec::new();
+    let mut pending = vec![dir.to_path_buf()];
+    while let Some(at) = pending.pop() {
+        for path in fs::read_dir(&at).into_iter().flatten().flatten().map(|entry| entry.path()) {
+            if path.is_dir() {
+                if !path.ends_with(CHECKS) {
+                    pending.push(path);
+                }
+            } else if path.extension().is_some_and(|e| e == extension)
+                && let Ok(text) = fs::read_to_string(&path)
+            {
+                let name = path.strip_prefix(dir).unwrap_or(&path).display().to_string();
+                found.push(KeptFile { name, text });
+            }
+        }
+    }
+    found.sort_by(|a, b| Path::new(&a.name).cmp(Path::new(&b.name)));
+    found
+}

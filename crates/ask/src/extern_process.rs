@@ -1,0 +1,283 @@
+//! Packed functions that a process provides (`run --extern`): JSON lines over its standard input and output.
+//! `conformance/INTERPRETING.md` describes them.
+
+use relax_spec::rule;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+use crate::process::{CommandLine, Interrupt, LineProcess, MAX_REPLY, Received, deadline_in};
+use crate::protocol::{self, ProtocolError, from_data, parse_json};
+use crate::worker::{StartError, start_and_greet};
+use relax_spec::data::record::read_record;
+use relax_spec::data::{Data, Node, Read, Reader, Reading, Write, json, to_document};
+use relax_spec::grammar::Name;
+use relax_spec::judge::with_stack;
+use relax_spec::value::{Host, Registry, Returned, Stop, Tensor, Value, ValueSpec, from_spec, to_spec};
+
+/// A process whose functions a registry holds. It ends with the last of them.
+#[derive(Clone, Debug)]
+pub struct ExternProcess(Rc<RefCell<Provider>>);
+
+#[derive(Debug)]
+struct Provider {
+    command: String,
+    process: LineProcess,
+    timeout: Duration,
+    next_id: u64,
+    failure: Option<ExternError>,
+}
+
+/// How a process failed its part of the protocol. A function that raises an error does not.
+#[derive(Clone, PartialEq, Debug, thiserror::Error)]
+pub enum ExternError {
+    /// It ended during a call.
+    #[error("`{command}` ended while `{function}` was called ({cause}){stderr}")]
+    Ended {
+        /// How it was started.
+        command: String,
+        /// The function that was called.
+        function: Name,
+        /// The signal or the exit status, in words.
+        cause: String,
+        /// Its last lines on standard error; empty if it wrote none.
+        stderr: String,
+    },
+    /// It did not return in time, and was stopped.
+    #[error("`{command}` did not return from `{function}` within {} s", seconds.as_secs_f64())]
+    Timeout {
+        /// How it was started.
+        command: String,
+        /// The function that was called.
+        function: Name,
+        /// The limit.
+        seconds: Duration,
+    },
+    /// It wrote what is no reply.
+    #[error("`{command}` broke the protocol in the call of `{function}`: {message}")]
+    Protocol {
+        /// How it was started.
+        command: String,
+        /// The function that was called.
+        function: Name,
+        /// What is wrong with the line.
+        message: String,
+    },
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// The reply to `hello`.
+struct Greeting {
+    protocol: u32,
+    functions: Vec<Declared>,
+}
+
+struct Declared {
+    name: Name,
+    pure: bool,
+}
+
+struct Call<'a> {
+    id: u64,
+    op: &'static str,
+    function: &'a str,
+    args: &'a [ValueSpec],
+}
+
+struct Reply {
+    id: u64,
+    outcome: CallOutcome,
+    /// The contents of tensors among the arguments that the call has changed.
+    mutated: Vec<(usize, ValueSpec)>,
+}
+
+enum CallOutcome {
+    /// Without a value it is unit.
+    Returns {
+        value: Option<ValueSpec>,
+    },
+    Raises {
+        message: String,
+    },
+}
+
+read_record! { Greeting, "a greeting", { protocol: one, functions: one } }
+read_record! { Declared, "a function", { name: one, pure: or(false) } }
+
+impl Write for Call<'_> {
+    fn write(&self) -> Node<'_> {
+        let fields = vec![
+            ("id".into(), self.id.write()),
+            ("op".into(), Node::text(self.op)),
+            ("function".into(), Node::text(self.function)),
+            ("args".into(), self.args.write()),
+        ];
+        Data::Struct(fields).into()
+    }
+}
+
+impl Read for Reply {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Reply> {
+        let fields = r.fields(node, "a reply", None)?;
+        let outcome = match fields.get("outcome").and_then(Node::as_text) {
+            Some("returns") => CallOutcome::Returns { value: fields.one(r, "value")? },
+            Some("raises") => CallOutcome::Raises { message: fields.or(r, "message", String::new)? },
+            Some(_) | None => return r.unexpected(node, "a reply whose `outcome` is `returns` or `raises`"),
+        };
+        Ok(Reply { id: fields.one(r, "id")?, outcome, mutated: fields.many(r, "mutated")? })
+    }
+}
+
+impl ExternProcess {
+    /// Starts a process and enters what it provides into the registry, in place of functions of the same names.
+    pub fn bind(
+        registry: &mut Registry,
+        command: &CommandLine,
+        startup: Duration,
+        timeout: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<ExternProcess, StartError> {
+        let (process, line) = start_and_greet(command, startup, interrupt, MAX_REPLY)?;
+        let greeting = Greeting::parse(&line)
+            .map_err(|error| StartError::Protocol { command: command.to_string(), message: error.to_string() })?;
+        let provider = Provider { command: command.to_string(), process, timeout, next_id: 1, failure: None };
+        let extern_process = ExternProcess(Rc::new(RefCell::new(provider)));
+        for Declared { name, pure } in greeting.functions {
+            let (bound, function) = (extern_process.clone(), name.clone());
+            registry.register(&name, pure, move |m, args| bound.call(m, &function, pure, args));
+        }
+        Ok(extern_process)
+    }
+
+    /// The failure of the process that has ended a run.
+    pub fn failure(&self) -> Option<ExternError> {
+        self.0.borrow().failure.clone()
+    }
+
+    /// An error that the function raises is one of the program (`PURE.ERR.OP`, or `PURE.EFFECT.ABORT` if the function is
+    /// not pure); that the process fails says nothing of the program.
+    fn call(&self, m: &mut dyn Host, function: &Name, pure: bool, args: &[Value]) -> Result<Returned, Stop> {
+        let specs = args.iter().map(to_spec).collect::<Result<Vec<ValueSpec>, Stop>>()?;
+        m.spend(1)?;
+        // The process cannot call back, so nobody else holds the provider now.
+        let reply = self.0.borrow_mut().ask(function, &specs);
+        let accepted = reply.and_then(|reply| match reply.outcome {
+            CallOutcome::Raises { message } => {
+                overwrite_all(args, &reply.mutated)?;
+                let rule = if pure { rule!("PURE.ERR.OP") } else { rule!("PURE.EFFECT.ABORT") };
+                Ok(Err(Stop::error(rule, format!("{function} raised an error: {message}"))))
+            }
+            CallOutcome::Returns { value } => {
+                overwrite_all(args, &reply.mutated)?;
+                returned(value, args, m).map(Ok)
+            }
+        });
+        match accepted {
+            Ok(result) => result,
+            Err(fault) => Err(self.0.borrow_mut().fail(function, fault)),
+        }
+    }
+}
+
+/// What is wrong with the process, before it is put into words.
+enum Fault {
+    Ended,
+    Timeout,
+    Interrupted,
+    Protocol(String),
+}
+
+impl From<ProtocolError> for Fault {
+    fn from(error: ProtocolError) -> Fault {
+        Fault::Protocol(error.to_string())
+    }
+}
+
+impl Greeting {
+    fn parse(line: &str) -> Result<Greeting, ProtocolError> {
+        let greeting: Greeting = from_data(&*parse_json(line)?)?;
+        match greeting.protocol {
+            protocol::VERSION => Ok(greeting),
+            other => Err(ProtocolError::Version(other)),
+        }
+    }
+}
+
+impl Provider {
+    fn ask(&mut self, function: &Name, args: &[ValueSpec]) -> Result<Reply, Fault> {
+        let id = self.next_id;
+        self.next_id += 1;
+        let call = Call { id, op: "call", function, args };
+        self.process.send(json::write(&to_document(&call)));
+        match self.process.receive(deadline_in(self.timeout)) {
+            Received::Line(line) => {
+                let reply: Reply = from_data(&*parse_json(&line)?)?;
+                if reply.id != id {
+                    return Err(Fault::Protocol(format!("a reply to call {} while call {id} is open", reply.id)));
+                }
+                Ok(reply)
+            }
+            Received::Malformed(message) => Err(Fault::Protocol(message)),
+            Received::Ended => Err(Fault::Ended),
+            Received::TimedOut => Err(Fault::Timeout),
+            Received::Interrupted => Err(Fault::Interrupted),
+        }
+    }
+
+    fn fail(&mut self, function: &Name, fault: Fault) -> Stop {
+        let (command, function) = (self.command.clone(), function.clone());
+        let error = match fault {
+            Fault::Ended => {
+                let cause = self.process.ending();
+                ExternError::Ended { command, function, cause, stderr: self.process.indented_stderr() }
+            }
+            Fault::Timeout => ExternError::Timeout { command, function, seconds: self.timeout },
+            Fault::Interrupted => ExternError::Interrupted,
+            Fault::Protocol(message) => ExternError::Protocol { command, function, message },
+        };
+        let stop = Stop::unspecified(error.to_string());
+        self.failure = Some(error);
+        stop
+    }
+}
+
+fn returned(value: Option<ValueSpec>, args: &[Value], m: &dyn Host) -> Result<Returned, Fault> {
+    match value {
+        None => Ok(Returned::Nothing),
+        Some(value) => {
+            let value = from_spec(&value, args, m.registry()).map_err(|error| Fault::Protocol(error.to_string()))?;
+            Ok(Returned::Value(value))
+        }
+    }
+}
+
+fn overwrite_all(args: &[Value], mutated: &[(usize, ValueSpec)]) -> Result<(), Fault> {
+    for (i, contents) in mutated {
+        let overwritten = args.get(*i).is_some_and(|arg| overwrite(arg, contents));
+        if !overwritten {
+            let message =
+                format!("argument {i} cannot become what `mutated` says: only the elements of tensors change");
+            return Err(Fault::Protocol(message));
+        }
+    }
+    Ok(())
+}
+
+/// Gives the tensors of a value other elements; false if shape, data type or structure differ.
+pub fn overwrite(value: &Value, contents: &ValueSpec) -> bool {
+    match (value, contents) {
+        (Value::Tensor(t), ValueSpec::Tensor(data)) => {
+            let Ok(new) = Tensor::from_data(data) else { return false };
+            t.dtype() == new.dtype()
+                && t.shape() == new.shape()
+                && (0..new.len()).all(|i| new.get(i).is_some_and(|element| t.set(i, element)))
+        }
+        (Value::Tuple(tuple), ValueSpec::Tuple(fields)) => {
+            tuple.len() == fields.len()
+                && tuple.fields().iter().zip(fields).all(|(field, contents)| with_stack(|| overwrite(field, contents)))
+        }
+        (unchanged, contents) => to_spec(unchanged).is_ok_and(|now| now == *contents),
+    }
+}

@@ -1,0 +1,245 @@
+//! What can be asked: the oracle in this process, or an adapter in a process of its own. Suite, campaigns and questions
+//! about operators are written against [`Implementation`] and do not know which of them they ask.
+
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use crate::process::{CommandLine, Interrupt};
+use crate::protocol::{Identity, ORACLE, capability};
+use crate::runner::Asked;
+use crate::worker::{After, StartError, Worker};
+use relax_spec::book::{Basis, Edition, Reading};
+use relax_spec::judge::Cx;
+use relax_spec::oracle;
+use relax_spec::question::{Ask, Outcome};
+
+/// Whatever answers the questions of the suite.
+pub trait Implementation {
+    /// Its name and version.
+    fn identity(&self) -> &Identity;
+
+    /// The edition by which it is judged: the one that it claims, unless another was asked for.
+    fn edition(&self) -> Edition {
+        Edition::default()
+    }
+
+    /// Asks a question. That the answer is a crash or does not come is an outcome; an error is that nobody can be asked.
+    fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError>;
+
+    /// As [`Implementation::ask`], where a proposal may be on: who knows of none cannot be asked.
+    fn ask_by(&mut self, basis: Basis, ask: &Ask) -> Result<Outcome, StartError> {
+        match basis.proposal() {
+            None => self.ask(basis.edition(), ask),
+            Some(proposal) => Ok(incapable(&capability(proposal))),
+        }
+    }
+
+    /// The next question is put to a process that was asked nothing yet, if there are processes.
+    fn renew(&mut self) {}
+
+    /// What has come, since this was asked last, about questions that had their answer already.
+    fn late(&mut self) -> Vec<Late> {
+        Vec::new()
+    }
+
+    /// Nothing more will be asked; what still comes is [`late`](Implementation::late).
+    fn finish(&mut self) {}
+}
+
+fn incapable(lacking: &str) -> Outcome {
+    Outcome::Unsupported { what: format!("no capability `{lacking}`") }
+}
+
+/// A line about a question that had its answer: whoever answers twice has not answered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Late {
+    /// Which question of those that were put to [`Implementation::ask`], counting from 0.
+    pub asked: usize,
+    /// What came.
+    pub message: String,
+}
+
+/// The oracle in this process.
+#[derive(Clone, Debug)]
+pub struct InProcess {
+    identity: Identity,
+    reading: Reading,
+}
+
+impl InProcess {
+    /// The oracle, answering in this reading.
+    pub fn new(reading: Reading) -> InProcess {
+        let identity = Identity { name: ORACLE.to_string(), version: env!("CARGO_PKG_VERSION").to_string() };
+        InProcess { identity, reading }
+    }
+}
+
+impl Implementation for InProcess {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
+        self.ask_by(edition.into(), ask)
+    }
+
+    fn ask_by(&mut self, basis: Basis, ask: &Ask) -> Result<Outcome, StartError> {
+        let mut cx = Cx::new().with_edition(basis).with_reading(self.reading.clone());
+        Ok(oracle::outcome(&mut cx, ask))
+    }
+}
+
+/// How an adapter is started, and how long it may take.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// What is started.
+    pub command: CommandLine,
+    /// For the greeting.
+    pub startup: Duration,
+    /// For an answer.
+    pub timeout: Duration,
+    /// How many bytes a line may have.
+    pub max_reply: u64,
+    /// By which edition the implementation is judged; the one that it claims if it is not said.
+    pub edition: Option<Edition>,
+    /// Whether a process more stands ready, so that nobody waits for the start of a new one when one is lost.
+    pub spare: bool,
+    /// Asks a waiting runner to stop.
+    pub interrupt: Interrupt,
+}
+
+impl Launch {
+    /// One more process, as a runner asks for them.
+    pub fn start(&self) -> Result<Asked, StartError> {
+        Ok(Box::new(ChildProcess::start(self.clone())?))
+    }
+}
+
+/// A process that is being started.
+type Spare = JoinHandle<Result<Worker, StartError>>;
+
+/// An adapter in a process of its own. A process that was lost is started again for the next question.
+#[derive(Debug)]
+pub struct ChildProcess {
+    launch: Launch,
+    identity: Identity,
+    /// What it claims.
+    edition: Edition,
+    worker: Option<Worker>,
+    /// The next process, if one is kept ready.
+    spare: Option<Spare>,
+    /// How many questions were asked.
+    asked: usize,
+    /// Which of them the process at hand was asked, in its order.
+    of_worker: Vec<usize>,
+    late: Vec<Late>,
+}
+
+impl ChildProcess {
+    /// Starts the adapter and greets it. An error if it does not start, or does not speak the protocol.
+    pub fn start(launch: Launch) -> Result<ChildProcess, StartError> {
+        let worker = Worker::start(&launch)?;
+        let (identity, edition) = (worker.greeting.implementation.clone(), worker.greeting.edition);
+        let (worker, spare) = (Some(worker), spare(&launch));
+        Ok(ChildProcess { identity, edition, worker, spare, launch, asked: 0, of_worker: Vec::new(), late: Vec::new() })
+    }
+
+    /// A process that was asked nothing: the one that stands ready, in whose place another one is started.
+    fn next_worker(&mut self) -> Result<Worker, StartError> {
+        let ready = self.spare.take().and_then(|spare| spare.join().ok()).and_then(Result::ok);
+        let worker = match ready {
+            Some(worker) => worker,
+            // Why there is none is told by another attempt.
+            None => Worker::start(&self.launch)?,
+        };
+        self.spare = spare(&self.launch);
+        Ok(worker)
+    }
+
+    /// Asks the process at hand, or a new one.
+    fn ask_worker(&mut self, basis: Basis, ask: &Ask, asked: usize) -> Result<(Outcome, After), StartError> {
+        let mut worker = match self.worker.take() {
+            Some(worker) => worker,
+            None => {
+                self.of_worker.clear();
+                self.next_worker()?
+            }
+        };
+        // Who does not say that it knows a proposal would answer without it.
+        let needed = [ask.op()].into_iter().chain(basis.proposal().map(capability));
+        if let Some(lacking) = needed.into_iter().find(|needed| !worker.greeting.capabilities.contains(needed)) {
+            self.worker = Some(worker);
+            return Ok((incapable(&lacking), After::Usable));
+        }
+        self.of_worker.push(asked);
+        let answered = worker.ask(basis, ask, self.launch.timeout);
+        self.take_late(&mut worker);
+        if let Ok((_, After::Usable)) = &answered {
+            self.worker = Some(worker);
+        }
+        answered
+    }
+
+    fn take_late(&mut self, worker: &mut Worker) {
+        for (id, message) in worker.late.drain(..) {
+            let at = usize::try_from(id).ok().and_then(|id| id.checked_sub(1));
+            if let Some(asked) = at.and_then(|at| self.of_worker.get(at)) {
+                self.late.push(Late { asked: *asked, message });
+            }
+        }
+    }
+}
+
+/// Starts a process beside, if one is to stand ready.
+fn spare(launch: &Launch) -> Option<Spare> {
+    let launch = launch.clone();
+    launch.spare.then(|| thread::spawn(move || Worker::start(&launch)))
+}
+
+impl Drop for ChildProcess {
+    fn drop(&mut self) {
+        // A process that is still being started would outlive everybody who could end it.
+        if let Some(spare) = self.spare.take() {
+            drop(spare.join());
+        }
+    }
+}
+
+impl Implementation for ChildProcess {
+    fn identity(&self) -> &Identity {
+        &self.identity
+    }
+
+    fn edition(&self) -> Edition {
+        self.launch.edition.unwrap_or(self.edition)
+    }
+
+    fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
+        self.ask_by(edition.into(), ask)
+    }
+
+    fn ask_by(&mut self, basis: Basis, ask: &Ask) -> Result<Outcome, StartError> {
+        let asked = self.asked;
+        self.asked += 1;
+        match self.ask_worker(basis, ask, asked)? {
+            // What an earlier question has done to the process is not this one's fault.
+            (_, After::LostBefore) => self.ask_worker(basis, ask, asked).map(|(outcome, _)| outcome),
+            (outcome, After::Usable | After::Lost) => Ok(outcome),
+        }
+    }
+
+    fn renew(&mut self) {
+        self.finish();
+    }
+
+    fn late(&mut self) -> Vec<Late> {
+        std::mem::take(&mut self.late)
+    }
+
+    fn finish(&mut self) {
+        if let Some(mut worker) = self.worker.take() {
+            worker.finish();
+            self.take_late(&mut worker);
+        }
+    }
+}

@@ -1,0 +1,491 @@
+//! A process that is spoken to in lines: started, written to and read from without ever blocking on it, and ended
+//! together with every process that it started itself.
+
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+#[cfg(windows)]
+use process_wrap::std::JobObject;
+#[cfg(unix)]
+use process_wrap::std::ProcessGroup;
+use process_wrap::std::{ChildWrapper, CommandWrap};
+
+use crate::supervisor;
+use relax_spec::grammar::one_line;
+
+/// How to start a process.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CommandLine {
+    /// A path, or a name to look up in `PATH`.
+    pub program: String,
+    /// Its arguments, one word each.
+    pub args: Vec<String>,
+}
+
+impl CommandLine {
+    /// Splits a line as a shell would, without running one; `None` if its quotes are unbalanced or it is empty.
+    pub fn split(line: &str) -> Option<CommandLine> {
+        let mut words = shlex::split(line)?.into_iter();
+        let program = words.next()?;
+        Some(CommandLine { program, args: words.collect() })
+    }
+}
+
+/// Whether the work is to end, as somebody at the keyboard wants it: everything that waits for a process looks here.
+#[derive(Clone, Debug, Default)]
+pub struct Interrupt(Arc<AtomicBool>);
+
+impl Interrupt {
+    /// The flag itself, for whoever catches the signal.
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+
+    /// Whether somebody wants an end.
+    pub fn is_raised(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// How often somebody who waits looks for an interrupt.
+const TICK: Duration = Duration::from_millis(100);
+/// The longest line that is read where nobody says otherwise; a longer one is an error of the process.
+pub const MAX_REPLY: u64 = 64 * 1024 * 1024;
+/// How many lines wait to be received. While there are more, the process waits.
+const WAITING: usize = 1;
+/// How much of a line that is wrong is shown.
+const SHOWN: usize = 200;
+/// How long what came together with a line may take to be there.
+const TOGETHER: Duration = Duration::from_millis(500);
+/// The longest that anything is waited for: so much can be added to any instant.
+const LONGEST_WAIT: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+/// How many lines of standard error are kept for the report of a crash.
+const STDERR_LINES: usize = 20;
+/// How long a process that closed its output may take to end.
+const GRACE: Duration = Duration::from_secs(5);
+/// How long a process may take to end after its input was closed.
+const FAREWELL: Duration = Duration::from_millis(200);
+
+/// What the reading thread saw.
+struct Event {
+    seen: Seen,
+    /// Whether more had come when it was seen.
+    more: bool,
+}
+
+enum Seen {
+    Line(String),
+    /// What is no line of text, in words.
+    Malformed(String),
+    /// The output ended, perhaps with a part of a line.
+    End(Option<String>),
+}
+
+/// What came of waiting for a line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Received {
+    /// A whole line, without its end.
+    Line(String),
+    /// Something that is no line of text.
+    Malformed(String),
+    /// The process closed its output.
+    Ended,
+    /// Nothing came in the time that was given.
+    TimedOut,
+    /// The user asked to stop.
+    Interrupted,
+}
+
+/// A running process.
+#[derive(Debug)]
+pub struct LineProcess {
+    /// The process and, in a group with it, those that it starts.
+    child: Box<dyn ChildWrapper>,
+    interrupt: Interrupt,
+    to_child: Option<Sender<String>>,
+    from_child: Receiver<Event>,
+    /// Whether more had come with what was received last.
+    more: bool,
+    /// When the process itself was first seen to have ended, whoever else holds its output.
+    gone_since: Option<Instant>,
+    /// What of a line it wrote last.
+    cut: Option<String>,
+    stderr: Arc<Mutex<VecDeque<String>>>,
+}
+
+/// The instant so much later, however much that is.
+pub fn deadline_in(timeout: Duration) -> Instant {
+    let now = Instant::now();
+    now.checked_add(timeout.min(LONGEST_WAIT)).unwrap_or(now)
+}
+
+impl LineProcess {
+    /// Starts the process in a group of its own, so that its children can be stopped with it. Its lines have at most
+    /// `max_reply` bytes.
+    pub fn start(command: &CommandLine, interrupt: &Interrupt, max_reply: u64) -> std::io::Result<LineProcess> {
+        let mut wrapped = CommandWrap::with_new(&command.program, |builder| {
+            builder.args(&command.args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        });
+        #[cfg(unix)]
+        wrapped.wrap(ProcessGroup::leader());
+        #[cfg(windows)]
+        wrapped.wrap(JobObject);
+        let mut child = wrapped.spawn()?;
+        supervisor::started(child.id());
+        let to_child = child.stdin().take().map(write_in_background);
+        let from_child = read_in_background(child.stdout().take(), max_reply);
+        let stderr = keep_last_lines(child.stderr().take());
+        let interrupt = interrupt.clone();
+        Ok(LineProcess { child, interrupt, to_child, from_child, more: false, gone_since: None, cut: None, stderr })
+    }
+
+    /// Sends a line. One that cannot be sent shows as the end of the process on the reading side.
+    pub fn send(&self, line: String) {
+        if let Some(to_child) = &self.to_child {
+            let _ = to_child.send(line);
+        }
+    }
+
+    /// Waits for the next line until a time, however much else comes in the meantime.
+    pub fn receive(&mut self, deadline: Instant) -> Received {
+        loop {
+            if self.interrupt.is_raised() {
+                return Received::Interrupted;
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Received::TimedOut;
+            }
+            match self.from_child.recv_timeout(left.min(TICK)) {
+                Ok(event) => return self.received(event),
+                Err(RecvTimeoutError::Disconnected) => return Received::Ended,
+                Err(RecvTimeoutError::Timeout) if self.is_gone() => return Received::Ended,
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    /// What has come already, or comes in so short a time, if anything does.
+    pub fn waiting(&mut self, patience: Duration) -> Option<Received> {
+        let patience = if self.more { TOGETHER } else { patience };
+        if !patience.is_zero() {
+            return Some(self.receive(deadline_in(patience))).filter(|received| *received != Received::TimedOut);
+        }
+        match self.from_child.try_recv() {
+            Ok(event) => Some(self.received(event)),
+            Err(TryRecvError::Empty | TryRecvError::Disconnected) => None,
+        }
+    }
+
+    fn received(&mut self, event: Event) -> Received {
+        self.more = event.more;
+        match event.seen {
+            Seen::Line(line) => Received::Line(line),
+            Seen::Malformed(message) => Received::Malformed(message),
+            Seen::End(cut) => {
+                self.cut = cut;
+                Received::Ended
+            }
+        }
+    }
+
+    /// Whether the process itself has ended, and what it wrote has been read. Another that it has started may hold its output
+    /// open, so that the end of that does not come.
+    fn is_gone(&mut self) -> bool {
+        match self.gone_since {
+            Some(since) => since.elapsed() >= TICK,
+            None => {
+                if !matches!(self.child.try_wait(), Ok(None)) {
+                    self.gone_since = Some(Instant::now());
+                }
+                false
+            }
+        }
+    }
+
+    /// Says that nothing more will be sent. The process may write until it ends.
+    pub fn close(&mut self) {
+        self.to_child = None;
+    }
+
+    /// How the process ended, in words.
+    pub fn ending(&mut self) -> String {
+        self.to_child = None;
+        let ending = match self.wait(GRACE) {
+            Some(Ok(status)) => describe(status),
+            Some(Err(error)) => error.to_string(),
+            None => "closed its output and went on running".to_string(),
+        };
+        match &self.cut {
+            Some(cut) => format!("{ending}, in the middle of a line: `{cut}`"),
+            None => ending,
+        }
+    }
+
+    fn wait(&mut self, at_most: Duration) -> Option<std::io::Result<ExitStatus>> {
+        let deadline = Instant::now() + at_most;
+        while Instant::now() < deadline {
+            match self.child.try_wait() {
+                Ok(Some(status)) => return Some(Ok(status)),
+                Ok(None) => thread::sleep(Duration::from_millis(5)),
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        None
+    }
+
+    /// The last lines that it wrote on standard error.
+    pub fn last_stderr(&self) -> String {
+        // The reading thread may lag behind the end of the process by a moment.
+        thread::sleep(Duration::from_millis(50));
+        let lines = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.iter().cloned().collect::<Vec<String>>().join("\n")
+    }
+
+    /// The last lines of standard error, set off for a message.
+    pub fn indented_stderr(&self) -> String {
+        self.last_stderr().lines().map(|line| format!("\n  | {line}")).collect()
+    }
+}
+
+impl Drop for LineProcess {
+    /// A process that lingers after its input was closed is killed, and whatever it started in any case: a process
+    /// that ended may have left others behind, which hold what it was given open.
+    fn drop(&mut self) {
+        self.to_child = None;
+        let _ = self.wait(FAREWELL);
+        let _ = self.child.start_kill();
+        let _ = self.child.wait();
+        supervisor::ended(self.child.id());
+    }
+}
+
+/// The end of a process in words.
+fn describe(status: ExitStatus) -> String {
+    #[cfg(unix)]
+    if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
+        return format!("signal {signal} ({})", signal_name(signal));
+    }
+    status.to_string()
+}
+
+#[cfg(unix)]
+fn signal_name(signal: i32) -> &'static str {
+    match signal {
+        4 => "SIGILL",
+        6 => "SIGABRT",
+        7 => "SIGBUS",
+        8 => "SIGFPE",
+        9 => "SIGKILL",
+        11 => "SIGSEGV",
+        15 => "SIGTERM",
+        _ => "see signal(7)",
+    }
+}
+
+/// Writing happens in a thread, so that a process that does not read cannot block this one.
+fn write_in_background(mut stdin: std::process::ChildStdin) -> Sender<String> {
+    let (sender, lines) = channel::<String>();
+    thread::spawn(move || {
+        for line in lines {
+            let written =
+                stdin.write_all(line.as_bytes()).and_then(|()| stdin.write_all(b"\n")).and_then(|()| stdin.flush());
+            if written.is_err() {
+                return;
+            }
+        }
+    });
+    sender
+}
+
+fn read_in_background(stdout: Option<std::process::ChildStdout>, max_reply: u64) -> Receiver<Event> {
+    // What is read and not received is bounded, whatever the process writes.
+    let (sender, events) = sync_channel(WAITING);
+    thread::spawn(move || {
+        let Some(stdout) = stdout else { return };
+        let mut reader = BufReader::new(stdout);
+        loop {
+            let (seen, rest) = read_line(&mut reader, max_reply);
+            let last = matches!(seen, Seen::End(_));
+            let more = !last && !reader.buffer().is_empty();
+            if sender.send(Event { seen, more }).is_err() || last {
+                return;
+            }
+            if rest == Rest::Unread {
+                read_over(&mut reader);
+            }
+        }
+    });
+    events
+}
+
+/// What of a line has been read.
+#[derive(PartialEq, Eq)]
+enum Rest {
+    Read,
+    Unread,
+}
+
+fn read_line(reader: &mut impl BufRead, max_reply: u64) -> (Seen, Rest) {
+    let mut bytes = Vec::new();
+    match reader.take(max_reply.saturating_add(1)).read_until(b'\n', &mut bytes) {
+        Ok(0) | Err(_) => return (Seen::End(None), Rest::Read),
+        Ok(_) => {}
+    }
+    if bytes.last() == Some(&b'\n') {
+        let seen = match String::from_utf8(bytes) {
+            Ok(line) => Seen::Line(line),
+            Err(error) => Seen::Malformed(format!("a line that is not UTF-8: `{}`", shown(error.as_bytes()))),
+        };
+        return (seen, Rest::Read);
+    }
+    if bytes.len() as u64 <= max_reply {
+        return (Seen::End(Some(shown(&bytes))), Rest::Read);
+    }
+    (Seen::Malformed(format!("a line of more than {max_reply} bytes: `{}`", shown(&bytes))), Rest::Unread)
+}
+
+/// Reads the rest of a line and keeps nothing of it.
+fn read_over(reader: &mut impl BufRead) {
+    while let Ok(buffer @ [_, ..]) = reader.fill_buf() {
+        let end = buffer.iter().position(|byte| *byte == b'\n');
+        let read = end.map_or(buffer.len(), |end| end + 1);
+        reader.consume(read);
+        if end.is_some() {
+            return;
+        }
+    }
+}
+
+/// The beginning of what a process has written.
+fn shown(bytes: &[u8]) -> String {
+    let some = &bytes[..bytes.len().min(4 * SHOWN)];
+    one_line(String::from_utf8_lossy(some).trim_end(), SHOWN)
+}
+
+fn keep_last_lines(stderr: Option<std::process::ChildStderr>) -> Arc<Mutex<VecDeque<String>>> {
+    let kept = Arc::new(Mutex::new(VecDeque::new()));
+    let shared = Arc::clone(&kept);
+    thread::spawn(move || {
+        let Some(stderr) = stderr else { return };
+        let mut reader = BufReader::new(stderr);
+        let mut bytes = Vec::new();
+        while matches!(reader.by_ref().take(64 * 1024).read_until(b'\n', &mut bytes), Ok(n) if n > 0) {
+            let mut lines = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            if lines.len() == STDERR_LINES {
+                lines.pop_front();
+            }
+            lines.push_back(String::from_utf8_lossy(&bytes).trim_end().to_string());
+            bytes.clear();
+        }
+    });
+    kept
+}
+
+impl std::fmt::Display for CommandLine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.program)?;
+        self.args.iter().try_for_each(|arg| write!(f, " {arg}"))
+    }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    const SOON: Duration = Duration::from_secs(10);
+
+    fn shell(script: &str, interrupt: &Interrupt) -> LineProcess {
+        let command = CommandLine { program: "sh".into(), args: vec!["-c".into(), script.into()] };
+        LineProcess::start(&command, interrupt, MAX_REPLY).unwrap()
+    }
+
+    /// Whether a process runs; one that ended and that nobody has waited for yet does not.
+    fn runs(pid: &str) -> bool {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['Z', 'X']))
+    }
+
+    fn ends_soon(pid: &str) -> bool {
+        let deadline = Instant::now() + SOON;
+        while runs(pid) && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(10));
+        }
+        !runs(pid)
+    }
+
+    /// The line that a script writes first: the number of the process that it has started.
+    fn grandchild(process: &mut LineProcess) -> String {
+        match process.receive(deadline_in(SOON)) {
+            Received::Line(line) => line.trim().to_string(),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_a_hung_process_started_is_killed_with_it() {
+        let mut process = shell("sleep 600 & echo $!; sleep 600", &Interrupt::default());
+        let pid = grandchild(&mut process);
+        assert!(runs(&pid));
+        drop(process);
+        assert!(ends_soon(&pid));
+    }
+
+    #[test]
+    fn what_a_process_left_behind_when_it_ended_is_killed() {
+        let mut process = shell("sleep 600 & echo $!", &Interrupt::default());
+        let pid = grandchild(&mut process);
+        assert_eq!(process.ending(), "exit status: 0");
+        assert!(runs(&pid));
+        drop(process);
+        assert!(ends_soon(&pid));
+    }
+
+    #[test]
+    fn an_interrupt_ends_the_wait() {
+        let interrupt = Interrupt::default();
+        let mut process = shell("sleep 600", &interrupt);
+        interrupt.flag().store(true, Ordering::Relaxed);
+        assert_eq!(process.receive(deadline_in(Duration::from_secs(600))), Received::Interrupted);
+    }
+
+    #[test]
+    fn a_process_has_ended_though_another_holds_its_output() {
+        let mut process = shell("sleep 600 & echo $!; kill -9 $$", &Interrupt::default());
+        let _ = grandchild(&mut process);
+        assert_eq!(process.receive(deadline_in(SOON)), Received::Ended);
+        assert_eq!(process.ending(), "signal 9 (SIGKILL)");
+    }
+
+    #[test]
+    fn a_flood_does_not_extend_the_time() {
+        let mut process = shell("yes", &Interrupt::default());
+        let deadline = deadline_in(Duration::from_millis(200));
+        let last = std::iter::repeat_with(|| process.receive(deadline)).find(|r| !matches!(r, Received::Line(_)));
+        assert_eq!(last, Some(Received::TimedOut));
+        assert!(deadline.elapsed() < SOON);
+    }
+
+    #[test]
+    fn lines_that_are_too_long_are_read_over() {
+        let command =
+            CommandLine { program: "sh".into(), args: vec!["-c".into(), "echo 123456789; echo 12; printf 34".into()] };
+        let mut process = LineProcess::start(&command, &Interrupt::default(), 5).unwrap();
+        let deadline = deadline_in(SOON);
+        assert_eq!(process.receive(deadline), Received::Malformed("a line of more than 5 bytes: `123456`".into()));
+        assert_eq!(process.receive(deadline), Received::Line("12\n".into()));
+        assert_eq!(process.receive(deadline), Received::Ended);
+        assert_eq!(process.ending(), "exit status: 0, in the middle of a line: `34`");
+    }
+
+    #[test]
+    fn any_time_can_be_waited_for() {
+        assert!(deadline_in(Duration::MAX) > Instant::now());
+    }
+}

@@ -1,0 +1,454 @@
+//! The adapter protocol, version 1: JSON lines over standard input and output. `conformance/INTERPRETING.md` is its
+//! description.
+
+use serde_json::json;
+
+use relax_spec::book::{Basis, Edition, Proposal, Rule};
+use relax_spec::data::json::{read, to_value, value_of};
+use relax_spec::data::record::record;
+use relax_spec::data::{Data, DataError, Document, MAX_DEPTH, Node, Read, Reader, Reading, Text, Write, from_node};
+use relax_spec::grammar::{GlobalFunc, IrModule};
+use relax_spec::judge::{Cx, with_stack};
+use relax_spec::question::{Answer, Ask, Outcome, Program, snake_case};
+use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
+use relax_spec::value::Effect;
+
+/// The version spoken here.
+pub const VERSION: u32 = 1;
+
+/// The name under which the oracle introduces itself.
+pub const ORACLE: &str = "relax-spec";
+
+/// The reply to `hello`.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Greeting {
+    /// That of the `hello`.
+    pub id: u64,
+    /// The version that the adapter chooses of those offered.
+    pub protocol: u32,
+    /// Who answers.
+    pub implementation: Identity,
+    /// The edition of the text that it claims to follow, and is judged by unless somebody asks for another one.
+    pub edition: Edition,
+    /// The kinds of question that it can answer, as `op` in the protocol.
+    pub capabilities: Vec<String>,
+}
+
+/// Who answers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Identity {
+    /// As in reports; the oracle's is [`ORACLE`].
+    pub name: String,
+    /// Free text; empty if it says none.
+    pub version: String,
+}
+
+/// What an adapter reads.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Request {
+    /// The first line: asks who answers, and for the version of the protocol.
+    Hello {
+        /// Comes back in the greeting.
+        id: u64,
+        /// The oldest and the newest version of the protocol that the runner speaks.
+        versions: [u32; 2],
+    },
+    /// A question, answered by a [`Line`].
+    Question(Question),
+    /// The last line: the adapter ends.
+    Bye,
+}
+
+/// A question on the wire.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Question {
+    /// Comes back in the reply.
+    pub id: u64,
+    /// The text that is meant: an edition, with a proposal or without.
+    pub basis: Basis,
+    /// What is asked.
+    pub ask: Ask,
+}
+
+/// A reply to a question on the wire.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Reply {
+    /// An answer; whether it is right is for the runner to say.
+    Answer {
+        /// In the form that follows from the question.
+        answer: Document<'static>,
+        /// The rules that it warns of; `None` from one that does not tell.
+        warnings: Option<Vec<Rule>>,
+    },
+    /// The program or the term is refused before it runs.
+    Rejected {
+        /// How far it came, in the implementation's own words.
+        stage: String,
+        /// The kind of error, in its own words.
+        class: String,
+        /// For people.
+        message: String,
+    },
+    /// The run ended with an error.
+    Trapped {
+        /// The kind of error, in its own words.
+        class: String,
+        /// For people.
+        message: String,
+        /// What the world outside saw before.
+        effects: Vec<Effect>,
+    },
+    /// The implementation has no such thing.
+    Unsupported {
+        /// What it lacks.
+        what: String,
+    },
+    /// It failed by a defect of its own.
+    InternalError {
+        /// For people.
+        message: String,
+    },
+}
+
+record! { Greeting, "a greeting", {
+    id: one, protocol: one, implementation: one, edition: unless(Edition::default()), capabilities: many
+} }
+record! { Identity, "an implementation", { name: one, version: or(String::new()) } }
+
+impl Read for Reply {
+    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Reply> {
+        let fields = r.fields(node, "a reply", None)?;
+        let outcome: String = fields.one(r, "outcome")?;
+        let text = |r: &mut Reader<'_>, name: &str| fields.or(r, name, String::new);
+        match outcome.as_str() {
+            "answer" => match node.get("answer") {
+                Some(answer) => Ok(Reply::Answer {
+                    answer: Document::new(answer.clone().into_owned()),
+                    warnings: fields.one(r, "warnings")?,
+                }),
+                None => Err(DataError::at(node.span, "an answer has the field `answer`")),
+            },
+            "rejected" => {
+                Ok(Reply::Rejected { stage: text(r, "stage")?, class: text(r, "class")?, message: text(r, "message")? })
+            }
+            "trapped" => Ok(Reply::Trapped {
+                class: text(r, "class")?,
+                message: text(r, "message")?,
+                effects: fields.many(r, "effects")?,
+            }),
+            "unsupported" => Ok(Reply::Unsupported { what: text(r, "what")? }),
+            "internal_error" => Ok(Reply::InternalError { message: text(r, "message")? }),
+            other => Err(DataError::at(node.span, format!("there is no outcome `{other}`"))),
+        }
+    }
+}
+
+impl Write for Reply {
+    fn write(&self) -> Node<'_> {
+        let mut fields: Vec<(Text<'_>, Node<'_>)> = Vec::new();
+        let outcome = match self {
+            Reply::Answer { answer, warnings } => {
+                fields.push(("answer".into(), Node::clone(answer)));
+                fields.extend(warnings.as_ref().map(|warnings| ("warnings".into(), warnings.write())));
+                "answer"
+            }
+            Reply::Rejected { stage, class, message } => {
+                fields.extend([("stage", stage), ("class", class), ("message", message)].map(said));
+                "rejected"
+            }
+            Reply::Trapped { class, message, effects } => {
+                fields.extend([("class", class), ("message", message)].map(said));
+                fields.push(("effects".into(), effects.write()));
+                "trapped"
+            }
+            Reply::Unsupported { what } => {
+                fields.push(said(("what", what)));
+                "unsupported"
+            }
+            Reply::InternalError { message } => {
+                fields.push(said(("message", message)));
+                "internal_error"
+            }
+        };
+        fields.push(("outcome".into(), Node::text(outcome)));
+        Data::Struct(fields).into()
+    }
+}
+
+/// A field that is a text.
+fn said<'n>((name, text): (&'static str, &'n String)) -> (Text<'n>, Node<'n>) {
+    (name.into(), text.write())
+}
+
+/// A line that an adapter writes after a question.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Line {
+    /// It still works; the limit of time stays as it is.
+    Heartbeat {
+        /// That of the question.
+        id: u64,
+        /// What it is about to do, kept for a crash.
+        stage: String,
+    },
+    /// The end of a question.
+    Reply {
+        /// That of the question.
+        id: u64,
+        /// What the question came to.
+        reply: Reply,
+    },
+}
+
+/// Why a line is not of the protocol.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ProtocolError {
+    /// What the JSON reader says.
+    #[error("not JSON: {0}")]
+    Json(String),
+    /// JSON of another form; what is wrong with it.
+    #[error("{0}")]
+    Shape(String),
+    /// A version that this runner does not speak.
+    #[error("the implementation speaks protocol {0}, this runner version {VERSION}")]
+    Version(u32),
+    /// A kind of question that does not exist.
+    #[error("there is no op `{0}`")]
+    UnknownOp(String),
+}
+
+/// The data in a line of JSON.
+pub fn parse_json(text: &str) -> Result<Document<'_>, ProtocolError> {
+    read(text, MAX_DEPTH).map_err(|error| ProtocolError::Json(error.located(text)))
+}
+
+/// Reads a typed value out of data.
+pub fn from_data<T: Read>(node: &Node<'_>) -> Result<T, ProtocolError> {
+    from_node(node).map_err(|error| ProtocolError::Shape(error.to_string()))
+}
+
+/// A line of JSON, in the order of the keys.
+pub fn to_line(value: &impl Write) -> String {
+    with_stack(|| to_value(value).to_string())
+}
+
+/// `erase_to_well_defined` becomes `EraseToWellDefined`.
+fn camel_case(op: &str) -> String {
+    op.split('_')
+        .map(|word| {
+            let mut chars = word.chars();
+            chars.next().map(|c| c.to_ascii_uppercase()).into_iter().chain(chars).collect::<String>()
+        })
+        .collect()
+}
+
+/// The question from its name and arguments on the wire.
+///
+/// # Errors
+///
+/// There is no such question, or its arguments are not of its form.
+pub fn ask_from_wire(op: &str, args: &Node<'_>) -> Result<Ask, ProtocolError> {
+    let variant = camel_case(op);
+    if !Ask::VARIANTS.contains(&variant.as_str()) {
+        return Err(ProtocolError::UnknownOp(op.to_string()));
+    }
+    Ask::from_arguments(&mut Reader::new(&mut Cx::new()), &variant, args)
+        .map_err(|error| ProtocolError::Shape(error.to_string()))
+}
+
+/// The same question with its programs as ASTs, as far as they can be read.
+pub fn with_module(ask: Ask) -> Ask {
+    ask.map_programs(as_module)
+}
+
+/// The program as an AST, or as it is if its text cannot be read.
+fn as_module(program: Program) -> Program {
+    match program {
+        Program::Script(text) => parse_module(&text).map_or(Program::Script(text), Program::Module),
+        Program::Module(module) => Program::Module(module),
+    }
+}
+
+/// The names of all ops, and all proposals, as for `capabilities`.
+pub fn all_capabilities() -> Vec<String> {
+    let ops = Ask::VARIANTS.iter().map(|variant| snake_case(variant));
+    ops.chain(Proposal::ALL.map(capability)).collect()
+}
+
+impl Question {
+    /// The line to send. Where the program has `PrimFunc`s, their text goes along.
+    pub fn to_line(&self) -> String {
+        let args = Document::new(Data::List(self.ask.arguments()).into());
+        let mut line = json!({
+            "id": self.id,
+            "op": self.ask.op(),
+            "edition": self.basis.edition().name(),
+            "args": value_of(&args),
+        });
+        if let Some(proposal) = self.basis.proposal() {
+            line["proposal"] = proposal.name().into();
+        }
+        if let Some(Program::Module(module)) = self.ask.program()
+            && let Some(text) = prim_func_text(module)
+        {
+            line["prim_funcs"] = text.into();
+        }
+        with_stack(|| line.to_string())
+    }
+}
+
+/// A TVMScript module of just the `PrimFunc`s of a program; `None` if it has none.
+fn prim_func_text(module: &IrModule) -> Option<String> {
+    let is_prim_func = |func: &GlobalFunc| match func {
+        GlobalFunc::PrimFunc(_) => true,
+        GlobalFunc::Function(_) | GlobalFunc::ExternFunc(_) => false,
+    };
+    let funcs: Vec<_> = module.funcs.iter().filter(|(_, func)| is_prim_func(func)).cloned().collect();
+    (!funcs.is_empty()).then(|| print_module(&IrModule { funcs, ..IrModule::default() }, Dialect::default()))
+}
+
+impl Request {
+    /// Reads a line that a runner wrote.
+    pub fn parse(text: &str) -> Result<(Option<u64>, Result<Request, ProtocolError>), ProtocolError> {
+        let request = parse_json(text)?;
+        if request.as_entries().is_none() {
+            return Err(ProtocolError::Shape("a request is an object".into()));
+        }
+        let id = id_of(&request);
+        Ok((id, Request::from_data(id, &request)))
+    }
+
+    fn from_data(id: Option<u64>, request: &Node<'_>) -> Result<Request, ProtocolError> {
+        let op = request.get("op").and_then(Node::as_text);
+        let op = op.ok_or_else(|| ProtocolError::Shape("a request has an `op`".into()))?;
+        if op == "bye" {
+            return Ok(Request::Bye);
+        }
+        let id = id.ok_or_else(|| ProtocolError::Shape("a request has an `id`".into()))?;
+        if op == "hello" {
+            let (low, high) = request.get("protocol").map_or(Ok((VERSION, VERSION)), from_data)?;
+            return Ok(Request::Hello { id, versions: [low, high] });
+        }
+        let edition = match request.get("edition").and_then(Node::as_text) {
+            None => Edition::default(),
+            Some(name) => Edition::ALL
+                .into_iter()
+                .find(|edition| edition.name() == name)
+                .ok_or_else(|| ProtocolError::Shape(format!("there is no edition `{name}`")))?,
+        };
+        let none = Node::from(Data::List(Vec::new()));
+        let ask = ask_from_wire(op, request.get("args").unwrap_or(&none))?;
+        Ok(Request::Question(Question { id, basis: with_proposal(edition, request)?, ask }))
+    }
+
+    /// The first line of every conversation.
+    pub fn hello_line() -> String {
+        json!({"id": 0, "op": "hello", "protocol": [VERSION, VERSION]}).to_string()
+    }
+
+    /// The line of [`Request::Bye`].
+    pub fn bye_line() -> String {
+        json!({"op": "bye"}).to_string()
+    }
+}
+
+/// The edition with the proposal that a question names.
+fn with_proposal(edition: Edition, request: &Node<'_>) -> Result<Basis, ProtocolError> {
+    let named = request.get("proposal").and_then(Node::as_text).map(str::parse::<Proposal>).transpose();
+    let proposal = named.map_err(|error| ProtocolError::Shape(error.to_string()))?;
+    Basis::new(edition, proposal).map_err(|error| ProtocolError::Shape(error.to_string()))
+}
+
+/// What an adapter that judges by a proposal has among its capabilities.
+pub fn capability(proposal: Proposal) -> String {
+    format!("proposal:{proposal}")
+}
+
+impl Reply {
+    /// Reads a reply to a question.
+    pub fn into_outcome(self, ask: &Ask) -> Outcome {
+        match self {
+            Reply::Answer { answer, warnings } => match given(ask, &answer) {
+                Ok(answer) => Outcome::Answer { answer, warnings },
+                Err(error) => Outcome::ProtocolError { message: format!("not an answer to `{}`: {error}", ask.op()) },
+            },
+            Reply::Rejected { stage, class, message } => Outcome::Rejected { stage, class, message },
+            Reply::Trapped { class, message, effects } => Outcome::Trapped { class, message, effects },
+            Reply::Unsupported { what } => Outcome::Unsupported { what },
+            Reply::InternalError { message } => Outcome::InternalError { message },
+        }
+    }
+
+    /// The reply that says this; what only a runner can find is an error of the adapter here.
+    pub fn of(outcome: &Outcome) -> Reply {
+        match outcome {
+            Outcome::Answer { answer, warnings } => {
+                Reply::Answer { answer: Document::new(answer.write().into_owned()), warnings: warnings.clone() }
+            }
+            Outcome::Rejected { stage, class, message } => {
+                Reply::Rejected { stage: stage.clone(), class: class.clone(), message: message.clone() }
+            }
+            Outcome::Trapped { class, message, effects } => {
+                Reply::Trapped { class: class.clone(), message: message.clone(), effects: effects.clone() }
+            }
+            Outcome::Unsupported { what } => Reply::Unsupported { what: what.clone() },
+            Outcome::InternalError { message } => Reply::InternalError { message: message.clone() },
+            Outcome::Crash { .. } | Outcome::Timeout { .. } | Outcome::ProtocolError { .. } | Outcome::Flaky { .. } => {
+                Reply::InternalError { message: outcome.to_string() }
+            }
+        }
+    }
+}
+
+/// An answer to a question as sent.
+fn given(ask: &Ask, answer: &Node<'_>) -> Reading<Answer> {
+    ask.answer_kind().read(&mut Reader::new(&mut Cx::new()), answer)
+}
+
+/// The `id` of a line.
+fn id_of(line: &Node<'_>) -> Option<u64> {
+    line.get("id").and_then(Node::as_number).and_then(|id| id.parse().ok())
+}
+
+impl Greeting {
+    /// Reads the first line of an adapter. An error if it is of another form or version.
+    pub fn parse(text: &str) -> Result<Greeting, ProtocolError> {
+        let greeting: Greeting = from_data(&*parse_json(text)?)?;
+        if greeting.protocol != VERSION {
+            return Err(ProtocolError::Version(greeting.protocol));
+        }
+        Ok(greeting)
+    }
+}
+
+impl Line {
+    /// Reads a line: a reply if it has an `outcome`, else a heartbeat. What is wrong with a line comes with the question that it
+    /// is about, where it says that.
+    pub fn parse(text: &str) -> Result<Line, (Option<u64>, ProtocolError)> {
+        let line = parse_json(text).map_err(|error| (None, error))?;
+        let shape = |message: &str| ProtocolError::Shape(message.into());
+        let id = id_of(&line).ok_or_else(|| (None, shape("a reply has an `id`")))?;
+        if line.get("outcome").is_some() {
+            return match from_data(&line) {
+                Ok(reply) => Ok(Line::Reply { id, reply }),
+                Err(error) => Err((Some(id), error)),
+            };
+        }
+        match line.get("stage").and_then(Node::as_text) {
+            Some(stage) => Ok(Line::Heartbeat { id, stage: stage.to_string() }),
+            None => Err((Some(id), shape("a line has an `outcome` or a `stage`"))),
+        }
+    }
+
+    /// The line as it is sent, without its end.
+    pub fn to_text(&self) -> String {
+        let line = match self {
+            Line::Heartbeat { id, stage } => json!({"id": id, "stage": stage}),
+            Line::Reply { id, reply } => {
+                let mut line = to_value(reply);
+                line["id"] = (*id).into();
+                line
+            }
+        };
+        with_stack(|| line.to_string())
+    }
+}

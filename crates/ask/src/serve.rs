@@ -1,0 +1,95 @@
+//! The oracle behind the protocol.
+
+use std::io::{self, BufRead, Write};
+
+use crate::protocol::{
+    Greeting, Identity, Line, ORACLE, ProtocolError, Reply, Request, VERSION, all_capabilities, to_line,
+};
+use relax_spec::book::{Edition, Reading};
+use relax_spec::judge::Cx;
+use relax_spec::oracle::{self, Engine};
+
+/// Answers the questions of a runner until the input ends. What is not of the protocol is answered with an error
+/// where it has an id, and ends the conversation where it has none.
+pub fn serve(engine: Engine, reading: &Reading, input: impl BufRead, mut output: impl Write) -> io::Result<()> {
+    for line in input.lines() {
+        let line = line?;
+        if line.trim().is_empty() {
+            continue;
+        }
+        match Request::parse(&line) {
+            Ok((_, Ok(Request::Bye))) => return Ok(()),
+            Ok((_, Ok(Request::Hello { id, versions }))) => write_line(&mut output, &greet(id, versions))?,
+            Ok((_, Ok(Request::Question(question)))) => {
+                let mut cx = Cx::new().with_edition(question.basis).with_reading(reading.clone());
+                let outcome = oracle::outcome_by(&mut cx, engine, &question.ask);
+                write_line(&mut output, &reply_text(question.id, Reply::of(&outcome)))?;
+            }
+            Ok((Some(id), Err(error))) => write_line(&mut output, &reply_text(id, not_understood(&error)))?,
+            Ok((None, Err(error))) | Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
+        }
+    }
+    Ok(())
+}
+
+fn write_line(output: &mut impl Write, line: &str) -> io::Result<()> {
+    output.write_all(line.as_bytes())?;
+    output.write_all(b"\n")?;
+    output.flush()
+}
+
+fn greet(id: u64, [low, high]: [u32; 2]) -> String {
+    if !(low..=high).contains(&VERSION) {
+        let error = ProtocolError::Shape(format!("only protocol version {VERSION} is spoken"));
+        return reply_text(id, not_understood(&error));
+    }
+    let implementation = Identity { name: ORACLE.to_string(), version: env!("CARGO_PKG_VERSION").to_string() };
+    // The oracle claims no edition: it answers in whichever a question names.
+    let edition = Edition::default();
+    to_line(&Greeting { id, protocol: VERSION, implementation, edition, capabilities: all_capabilities() })
+}
+
+/// A future runner may ask what this version does not know.
+fn not_understood(error: &ProtocolError) -> Reply {
+    match error {
+        ProtocolError::UnknownOp(_) => Reply::Unsupported { what: error.to_string() },
+        ProtocolError::Json(_) | ProtocolError::Shape(_) | ProtocolError::Version(_) => {
+            Reply::InternalError { message: error.to_string() }
+        }
+    }
+}
+
+fn reply_text(id: u64, reply: Reply) -> String {
+    Line::Reply { id, reply }.to_text()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn talk(input: &str) -> Vec<serde_json::Value> {
+        let mut output = Vec::new();
+        serve(Engine::default(), &Reading::corrected(), input.as_bytes(), &mut output).unwrap();
+        String::from_utf8(output).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    #[test]
+    fn greets_and_ends_on_bye() {
+        let replies = talk(
+            "{\"id\":0,\"op\":\"hello\",\"protocol\":[1,3],\"new\":true}\n{\"op\":\"bye\"}\n{\"op\":\"hello\",\"id\":9}\n",
+        );
+        assert_eq!(replies.len(), 1);
+        assert_eq!((&replies[0]["id"], &replies[0]["protocol"]), (&json!(0), &json!(1)));
+        assert!(replies[0]["capabilities"].as_array().unwrap().contains(&json!("erase_to_well_defined")));
+    }
+
+    #[test]
+    fn what_is_not_known_is_unsupported_and_what_is_malformed_an_error() {
+        let replies =
+            talk("{\"id\":1,\"op\":\"frobnicate\",\"args\":[]}\n{\"id\":2,\"op\":\"erase\",\"args\":[\"Nonsense\"]}\n");
+        assert_eq!((&replies[0]["id"], &replies[0]["outcome"]), (&json!(1), &json!("unsupported")));
+        assert_eq!((&replies[1]["id"], &replies[1]["outcome"]), (&json!(2), &json!("internal_error")));
+    }
+}

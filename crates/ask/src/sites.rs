@@ -1,0 +1,35 @@
+//! Where the code applies each rule: the places of `rule!("ID")` below `src/`.
+
+#[path = "scan.rs"]
+mod scan;
+
+use std::collections::BTreeMap;
+
+use relax_spec::Rule;
+
+use crate::conformance;
+
+/// The places of every rule, as `file:line`.
+#[derive(Clone, Debug, Default)]
+pub struct Sites(BTreeMap<String, Vec<String>>);
+
+impl Sites {
+    /// The places in the checkout, or those that a published program has kept.
+    pub fn read() -> Sites {
+        let mut sites = Sites::default();
+        let lines = match conformance::root() {
+            Some(root) => scan::sites(&root),
+            None => conformance::file(scan::KEPT).unwrap_or_default(),
+        };
+        for (id, place) in lines.lines().filter_map(|line| line.split_once(' ')) {
+            sites.0.entry(id.to_string()).or_default().push(place.to_string());
+        }
+        sites
+    }
+
+    /// The places of a rule. Where the code cites the rule that this one succeeds, it applies this one in its editions.
+    pub fn of(&self, rule: Rule) -> Vec<&str> {
+        let ids = std::iter::once(rule.id()).chain(rule.info().succeeds.iter().copied());
+        ids.filter_map(|id| self.0.get(id)).flatten().map(String::as_str).collect()
+    }
+}

@@ -1,0 +1,306 @@
+//! One adapter process: started, greeted, asked one question at a time, and lost without harm.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use crate::implementation::Launch;
+use crate::process::{CommandLine, Interrupt, LineProcess, Received, deadline_in};
+use crate::protocol::{Greeting, Line, Question, Reply, Request};
+use relax_spec::book::Basis;
+use relax_spec::grammar::one_line;
+use relax_spec::question::{Ask, Outcome};
+
+/// Why there is no process to ask.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The system does not start the command.
+    #[error("cannot start `{command}`: {error}")]
+    Spawn {
+        /// As given.
+        command: String,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// It started, and did not introduce itself.
+    #[error("`{command}` did not answer `hello` within {seconds} s{stderr}")]
+    Timeout {
+        /// As given.
+        command: String,
+        /// The limit.
+        seconds: u64,
+        /// Its last lines on standard error; empty if it wrote none.
+        stderr: String,
+    },
+    /// It ended without introducing itself.
+    #[error("`{command}` ended before it answered `hello` ({cause}){stderr}")]
+    Ended {
+        /// As given.
+        command: String,
+        /// The signal or the exit status, in words.
+        cause: String,
+        /// Its last lines on standard error; empty if it wrote none.
+        stderr: String,
+    },
+    /// Its greeting is none.
+    #[error("`{command}` broke the protocol on `hello`: {message}")]
+    Protocol {
+        /// As given.
+        command: String,
+        /// What is wrong with it.
+        message: String,
+    },
+    /// The user asked to stop.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// A running adapter.
+#[derive(Debug)]
+pub struct Worker {
+    process: LineProcess,
+    /// How it introduced itself.
+    pub greeting: Greeting,
+    next_id: u64,
+    /// Lines about questions that had their answers, each with the number of the question.
+    pub(super) late: Vec<(u64, String)>,
+    /// Answers to questions that were not asked yet.
+    early: BTreeMap<u64, String>,
+    /// The questions that are over without having been answered: their answers may still come, and the process is at work
+    /// on them until then.
+    owed: BTreeSet<u64>,
+    /// What came before the first question.
+    stray: Option<String>,
+}
+
+/// Whether the worker can be asked again.
+pub enum After {
+    /// It waits for the next question.
+    Usable,
+    /// The process is gone, or cannot be trusted any more.
+    Lost,
+    /// The same, while it still owed the answer to an earlier question.
+    LostBefore,
+}
+
+/// What a line says while a question is open.
+enum Said {
+    Stage(String),
+    Reply(Box<Reply>),
+    /// The answer to an earlier question, for which the process has taken time that is not this one's.
+    Owed,
+    /// Something about another question, which was taken down.
+    Nothing,
+    /// The answer, which is none.
+    NoAnswer(String),
+    /// What is wrong, while the answer may still come.
+    Wrong(String),
+}
+
+/// How much of a line that is wrong is shown.
+const SHOWN: usize = 200;
+
+/// How many lines may come with an answer before they count as a flood, which is not waited for.
+const WITH_AN_ANSWER: usize = 1_000;
+
+/// How long a process may take to end after the last question.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// How long more is waited for where something came that should not have.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Starts a process and says `hello` to it: the process, and the line that it answers.
+pub fn start_and_greet(
+    command: &CommandLine,
+    startup: Duration,
+    interrupt: &Interrupt,
+    max_reply: u64,
+) -> Result<(LineProcess, String), StartError> {
+    let name = command.to_string();
+    let mut process = LineProcess::start(command, interrupt, max_reply)
+        .map_err(|error| StartError::Spawn { command: name.clone(), error })?;
+    process.send(Request::hello_line());
+    match process.receive(deadline_in(startup)) {
+        Received::Line(line) => Ok((process, line)),
+        Received::Malformed(message) => Err(StartError::Protocol { command: name, message }),
+        Received::Ended => {
+            let cause = process.ending();
+            Err(StartError::Ended { command: name, cause, stderr: process.indented_stderr() })
+        }
+        Received::TimedOut => {
+            let stderr = process.indented_stderr();
+            Err(StartError::Timeout { command: name, seconds: startup.as_secs(), stderr })
+        }
+        Received::Interrupted => Err(StartError::Interrupted),
+    }
+}
+
+impl Worker {
+    /// Starts the process and exchanges greetings.
+    pub fn start(launch: &Launch) -> Result<Worker, StartError> {
+        let (process, line) = start_and_greet(&launch.command, launch.startup, &launch.interrupt, launch.max_reply)?;
+        let greeting = Greeting::parse(&line).map_err(|error| StartError::Protocol {
+            command: launch.command.to_string(),
+            message: format!("{error}: `{}`", one_line(line.trim_end(), SHOWN)),
+        })?;
+        Ok(Worker {
+            process,
+            greeting,
+            next_id: 1,
+            late: Vec::new(),
+            early: BTreeMap::new(),
+            owed: BTreeSet::new(),
+            stray: None,
+        })
+    }
+
+    /// Asks a question and waits for the reply until the time is up, whatever else comes.
+    pub fn ask(&mut self, basis: Basis, ask: &Ask, timeout: Duration) -> Result<(Outcome, After), StartError> {
+        self.take_what_came(Duration::ZERO);
+        let id = self.next_id;
+        self.next_id += 1;
+        if let Some(line) = self.early.remove(&id) {
+            let message = format!("question {id} was answered before it was asked: `{line}`");
+            return Ok((Outcome::ProtocolError { message }, After::Usable));
+        }
+        if let Some(message) = self.stray.take() {
+            return Ok((Outcome::ProtocolError { message }, After::Usable));
+        }
+        self.process.send(Question { id, basis, ask: ask.clone() }.to_line());
+        let (outcome, after) = self.wait(id, ask, timeout)?;
+        let patience = if self.owed.contains(&id) { PATIENCE } else { Duration::ZERO };
+        match after {
+            // Whoever goes on writing is not asked again.
+            After::Usable if !self.take_what_came(patience) => Ok((outcome, After::Lost)),
+            After::Usable | After::Lost | After::LostBefore => Ok((outcome, after)),
+        }
+    }
+
+    fn wait(&mut self, id: u64, ask: &Ask, timeout: Duration) -> Result<(Outcome, After), StartError> {
+        let mut deadline = deadline_in(timeout);
+        let mut stage = None;
+        loop {
+            let said = match self.process.receive(deadline) {
+                Received::Line(line) => self.about(&line, id),
+                Received::Malformed(message) => Said::Wrong(message),
+                Received::Ended => {
+                    let cause = self.process.ending();
+                    let stderr = self.process.last_stderr();
+                    return Ok((Outcome::Crash { cause, stage, stderr }, self.lost()));
+                }
+                Received::TimedOut => return Ok((Outcome::Timeout { stage }, self.lost())),
+                Received::Interrupted => return Err(StartError::Interrupted),
+            };
+            match said {
+                Said::Stage(now) => stage = Some(now),
+                Said::Nothing => {}
+                // Once for each question that is over without an answer, of which there is one fewer then.
+                Said::Owed => deadline = deadline_in(timeout),
+                Said::Reply(reply) => return Ok((reply.into_outcome(ask), After::Usable)),
+                Said::NoAnswer(message) => return Ok((Outcome::ProtocolError { message }, After::Usable)),
+                Said::Wrong(message) => {
+                    self.owed.insert(id);
+                    return Ok((Outcome::ProtocolError { message }, After::Usable));
+                }
+            }
+        }
+    }
+
+    /// The process is of no more use.
+    fn lost(&self) -> After {
+        if self.owed.is_empty() { After::Lost } else { After::LostBefore }
+    }
+
+    /// What a line says while a question is open. Whatever is about another question is charged to that one.
+    fn about(&mut self, line: &str, open: u64) -> Said {
+        let shown = one_line(line.trim_end(), SHOWN);
+        let parsed = Line::parse(line);
+        let (id, is_reply) = match &parsed {
+            Ok(Line::Reply { id, .. }) => (Some(*id), true),
+            Ok(Line::Heartbeat { id, .. }) => (Some(*id), false),
+            Err((id, _)) => (*id, true),
+        };
+        match (id, parsed) {
+            (Some(id), Ok(Line::Reply { reply, .. })) if id == open => Said::Reply(Box::new(reply)),
+            (Some(id), Ok(Line::Heartbeat { stage, .. })) if id == open => Said::Stage(stage),
+            (Some(id), Err((_, error))) if id == open => Said::NoAnswer(format!("{error}: `{shown}`")),
+            (Some(id), _) if is_reply && self.owed.remove(&id) => Said::Owed,
+            (Some(id), _) if self.owed.contains(&id) => Said::Nothing,
+            (Some(id @ 1..), _) if id < open => {
+                self.late.push((id, format!("a line about question {id} after its answer: `{shown}`")));
+                Said::Nothing
+            }
+            (Some(id), _) => {
+                if is_reply && id == open + 1 {
+                    self.early.insert(id, shown.clone());
+                }
+                Said::Wrong(format!("a line about question {id} while question {open} is open: `{shown}`"))
+            }
+            (None, Ok(_)) => Said::Nothing,
+            (None, Err((_, error))) => Said::Wrong(format!("{error}: `{shown}`")),
+        }
+    }
+
+    /// Takes down what came while no question was open. False if there is no end to it.
+    fn take_what_came(&mut self, mut patience: Duration) -> bool {
+        for _ in 0..WITH_AN_ANSWER {
+            let received = self.process.waiting(patience);
+            patience = PATIENCE;
+            match received {
+                Some(Received::Line(line)) => self.out_of_turn(&line),
+                Some(Received::Malformed(message)) => self.charge_last(message),
+                // The next question will see it, too.
+                Some(Received::Ended | Received::TimedOut | Received::Interrupted) | None => return true,
+            }
+        }
+        false
+    }
+
+    fn out_of_turn(&mut self, line: &str) {
+        let next = self.next_id;
+        let is_answer = matches!(Line::parse(line), Ok(Line::Reply { id, .. }) if id == next);
+        if is_answer {
+            self.early.insert(next, one_line(line.trim_end(), SHOWN));
+            return;
+        }
+        match self.about(line, next) {
+            Said::Stage(_) | Said::Reply(_) | Said::NoAnswer(_) => {
+                self.charge_last(format!(
+                    "a line about question {next} before it is asked: `{}`",
+                    one_line(line, SHOWN)
+                ));
+            }
+            Said::Owed | Said::Nothing => {}
+            Said::Wrong(message) => self.charge_last(message),
+        }
+    }
+
+    /// What belongs to no question stands behind the last one, or before the first.
+    fn charge_last(&mut self, message: String) {
+        match self.next_id - 1 {
+            0 => {
+                self.stray.get_or_insert(message);
+            }
+            last => self.late.push((last, message)),
+        }
+    }
+
+    /// Nothing more is asked. What the process still writes is taken down.
+    pub fn finish(&mut self) {
+        self.process.send(Request::bye_line());
+        self.process.close();
+        let deadline = deadline_in(FAREWELL);
+        for _ in 0..WITH_AN_ANSWER {
+            match self.process.receive(deadline) {
+                Received::Line(line) => self.out_of_turn(&line),
+                Received::Malformed(message) => self.charge_last(message),
+                Received::Ended | Received::TimedOut | Received::Interrupted => return,
+            }
+        }
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        self.process.send(Request::bye_line());
+    }
+}

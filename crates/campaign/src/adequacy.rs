@@ -1,0 +1,76 @@
+//! What inputs are worth on which two programs were compared: how many one-step mutants of the first they tell from it.
+
+use crate::mutation::{Mutant, mutants};
+use relax_spec::check::check_program;
+use relax_spec::findings::Diagnostic;
+use relax_spec::grammar::{IrModule, Span};
+use relax_spec::judge::Cx;
+use relax_spec::refine::{RefineError, Settings, Verdict, missing, refine};
+use relax_spec::value::ValueSpec;
+
+/// What became of the mutants that are programs.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Adequacy {
+    /// How many the inputs tell from the program.
+    pub told: usize,
+    /// Those that they do not tell from it: what was changed, and where. Some of them may be the same program.
+    pub untold: Vec<(String, Span)>,
+    /// How many nothing can be said of.
+    pub open: usize,
+}
+
+/// Compares the program with its mutants on the inputs, each until one tells it from the program.
+///
+/// # Errors
+/// As [`refine`].
+pub fn adequacy(
+    cx: &mut Cx,
+    program: &IrModule,
+    entry: &str,
+    inputs: &[Vec<ValueSpec>],
+    settings: &Settings,
+) -> Result<Adequacy, RefineError> {
+    let mut settings = Settings { runs: 0, keep: false, ..settings.clone() };
+    if let Some(assumed) = &mut settings.unknown {
+        // Of a function that only the other program calls nothing needs to be assumed.
+        let called = missing(&settings.registry, &[program]);
+        assumed.retain(|name, _| called.contains(name));
+    }
+    let mut found = Adequacy::default();
+    for Mutant { what, span, module } in mutants(program) {
+        let report = check_program(&mut cx.clone(), &module);
+        if report.diagnostics.iter().any(Diagnostic::is_fatal) {
+            continue;
+        }
+        match on_inputs(cx, (program, &module), entry, inputs, &settings)? {
+            Told::Yes => found.told += 1,
+            Told::No => found.untold.push((what, span)),
+            Told::Open => found.open += 1,
+        }
+    }
+    Ok(found)
+}
+
+enum Told {
+    Yes,
+    No,
+    Open,
+}
+
+fn on_inputs(
+    cx: &mut Cx,
+    (program, mutant): (&IrModule, &IrModule),
+    entry: &str,
+    inputs: &[Vec<ValueSpec>],
+    settings: &Settings,
+) -> Result<Told, RefineError> {
+    let mut decided = false;
+    for input in inputs {
+        match refine(cx, program, mutant, entry, std::slice::from_ref(input), settings)?.verdict {
+            Verdict::NotAllowed { .. } => return Ok(Told::Yes),
+            Verdict::Allowed => decided = true,
+            Verdict::Vacuous(_) | Verdict::Undecided(_) | Verdict::OutOfBudget(_) => {}
+        }
+    }
+    Ok(if decided { Told::No } else { Told::Open })
+}

@@ -1,0 +1,349 @@
+//! How implementations agree with the reference operators: what they were asked, and what is known of where they differ.
+//!
+//! `conformance/agreement/NAME.ron` keeps the last result of `relax-spec ops --adapter NAME --update`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::infos::kind_of_answer;
+use crate::questions::OperatorQuestion;
+use ask::conformance::{self, KeptFile, Part};
+use ask::runner::CaseResult;
+use relax_spec::book::{Edition, Rule, ron_options};
+use relax_spec::grammar::{
+    GlobalFunc, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var,
+};
+use relax_spec::judge::{Cx, with_stack};
+use relax_spec::ops::{Clauses, OpDef};
+use relax_spec::oracle;
+use relax_spec::question::{Answer, Ask, Outcome, Program};
+use relax_spec::struct_info::replace_everywhere;
+use relax_spec::suite::Case;
+use relax_spec::suite::alpha::same_struct_info;
+use relax_spec::suite::compare::{CaseVerdict, tolerance_used};
+use relax_spec::suite::ledger::Class;
+
+/// What an implementation was asked of all operators.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Agreement {
+    /// Name and version.
+    pub implementation: String,
+    /// By name, with the leading `relax.`.
+    pub operators: BTreeMap<String, OpAgreement>,
+}
+
+/// What an implementation was asked of one operator.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct OpAgreement {
+    /// Questions about inference, by what became of them.
+    pub inference: Tally,
+    /// Cases about values.
+    pub values: Tally,
+    /// The largest part of a tolerance that a value used, where there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub used: Option<f64>,
+}
+
+/// Questions by what became of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tally {
+    /// All of them.
+    pub asked: usize,
+    /// Answered as the oracle does.
+    pub agree: usize,
+    /// Differing as the ledger says.
+    pub known: usize,
+    /// Not answered: the implementation says that it cannot.
+    pub unsupported: usize,
+    /// Differing, and no pattern knows of it.
+    pub unexplained: usize,
+}
+
+/// Differences of one cause, and the clause that decides them: `conformance/ledger/NAME-operators.ron`.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OperatorPattern {
+    /// The operators, with the leading `relax.`: a difference is known of those that it was found with, and of no other.
+    pub ops: Vec<String>,
+    /// What the question varies contains one of these; any question if there are none.
+    #[serde(default)]
+    pub what: Vec<String>,
+    /// The kind of the oracle's answer is one of these: `rejected`, or as [`kind_of_answer`] names them; or their first word.
+    pub expected: Vec<String>,
+    /// What the oracle answers, in words, contains one of these; anything if there are none.
+    #[serde(default)]
+    pub says: Vec<String>,
+    /// The kind of the answer that the implementation gives instead is one of these, or their first word; `the same` is the
+    /// oracle's kind.
+    pub given: Vec<String>,
+    /// What it gives, in words, contains one of these; anything if there are none.
+    #[serde(default)]
+    pub gives: Vec<String>,
+    /// The clause that decides, by its last word: `infer`, `attrs` or `value` of the operator itself; or a whole id.
+    pub clause: String,
+    /// Why they differ.
+    pub class: Class,
+    /// The same, for people.
+    pub reason: String,
+    /// The versions that differ so; all if there are none.
+    #[serde(default)]
+    pub versions: Vec<String>,
+}
+
+/// What became of a question.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Answered {
+    /// As the oracle does.
+    Agree,
+    /// The position of the pattern that knows the difference.
+    Known(usize),
+    /// The implementation says that it cannot; what it lacks.
+    Unsupported(String),
+    /// A difference that no pattern knows.
+    Unexplained {
+        /// The kind of the oracle's answer.
+        expected: String,
+        /// The kind of the implementation's.
+        given: String,
+    },
+}
+
+impl Tally {
+    /// Counts one question more.
+    pub fn add(&mut self, answered: &Answered) {
+        self.asked += 1;
+        match answered {
+            Answered::Agree => self.agree += 1,
+            Answered::Known(_) => self.known += 1,
+            Answered::Unsupported(_) => self.unsupported += 1,
+            Answered::Unexplained { .. } => self.unexplained += 1,
+        }
+    }
+}
+
+/// The results that are kept, by the name of the adapter.
+///
+/// # Errors
+///
+/// A file of `conformance/agreement/` cannot be read.
+pub fn kept() -> Result<Vec<(String, Agreement)>, ron::error::SpannedError> {
+    let named = |KeptFile { name, text }: &KeptFile| {
+        Ok((name.strip_suffix(".ron").unwrap_or(name).to_string(), ron_options().from_str(text)?))
+    };
+    conformance::files(Part::Agreement).iter().map(named).collect()
+}
+
+/// Holds an answer against the oracle's. Errors are equal whatever they say; dimensions, if they are provably so.
+pub fn judge(
+    op: &OpDef,
+    question: &OperatorQuestion,
+    given: &Outcome,
+    (known, version): (&[OperatorPattern], &str),
+    edition: Edition,
+) -> Answered {
+    let expected = oracle::outcome(&mut Cx::new().with_edition(edition), &question.ask);
+    if let Outcome::Unsupported { what } = given {
+        return Answered::Unsupported(what.clone());
+    }
+    if same(edition, question, &expected, given) {
+        return Answered::Agree;
+    }
+    let (kind_expected, kind_given) = (kind(&expected), kind(given));
+    let (said, gave) = (shown(&expected), shown(given));
+    let one_of =
+        |parts: &[String], text: &str| parts.is_empty() || parts.iter().any(|part| text.contains(part.as_str()));
+    let fits = |p: &OperatorPattern| {
+        p.ops.iter().any(|name| name == op.name)
+            && one_of(&p.says, &said)
+            && one_of(&p.gives, &gave)
+            && one_of(&p.what, &question.what)
+            && is_one_of(&p.expected, &kind_expected)
+            && (is_one_of(&p.given, &kind_given)
+                || kind_given == kind_expected && p.given.iter().any(|one| one == THE_SAME))
+            && (p.versions.is_empty() || p.versions.iter().any(|v| version.starts_with(v.as_str())))
+    };
+    match known.iter().position(fits) {
+        Some(at) => Answered::Known(at),
+        None => Answered::Unexplained { expected: said, given: gave },
+    }
+}
+
+/// Where the kind that is given is the kind that is expected.
+const THE_SAME: &str = "the same";
+
+/// Whether a kind of answer, or its first word, is among those of a pattern.
+fn is_one_of(kinds: &[String], kind: &str) -> bool {
+    kinds.iter().any(|one| one == kind || kind.split(' ').next() == Some(one.as_str()))
+}
+
+fn same(edition: Edition, question: &OperatorQuestion, expected: &Outcome, given: &Outcome) -> bool {
+    match (expected, given) {
+        (
+            Outcome::Answer { answer: Answer::StructInfo(a), .. },
+            Outcome::Answer { answer: Answer::StructInfo(b), .. },
+        ) => {
+            let held = Held::of(&question.ask);
+            same_struct_info(&mut Cx::new().with_edition(edition), &held.in_place(a), &held.in_place(b))
+        }
+        (Outcome::Rejected { .. }, Outcome::Rejected { .. }) => !expected.is_unread() && !given.is_unread(),
+        (_, _) => false,
+    }
+}
+
+/// What the parameters of a question hold: a shape or a number that is known says the same by its variable and in its place.
+#[derive(Default)]
+struct Held {
+    shapes: Vec<(Var, Arc<[PrimExpr]>)>,
+    numbers: BTreeMap<ShapeVar, PrimExpr>,
+}
+
+impl Held {
+    fn of(ask: &Ask) -> Held {
+        let mut held = Held::default();
+        let Ask::DeriveVar(Program::Module(module), entry, _) = ask else { return held };
+        let Some(GlobalFunc::Function(main)) = module.get(entry) else { return held };
+        for param in &main.params {
+            match &param.annotation {
+                Some(StructInfo::Shape(ShapeStructInfo { values: Some(dims), .. })) => {
+                    held.shapes.push((param.var.clone(), dims.clone()));
+                }
+                Some(StructInfo::Prim(PrimStructInfo { value: Some(value), .. })) => {
+                    held.numbers.insert(ShapeVar::new(&param.var.name), value.clone());
+                }
+                Some(
+                    StructInfo::Object
+                    | StructInfo::Tensor(_)
+                    | StructInfo::Shape(_)
+                    | StructInfo::Tuple(_)
+                    | StructInfo::Prim(_)
+                    | StructInfo::Func(_),
+                )
+                | None => {}
+            }
+        }
+        held
+    }
+
+    /// The information with what is held in the place of its variable.
+    fn in_place(&self, info: &StructInfo) -> StructInfo {
+        replace_everywhere(&self.with_shapes(info), &self.numbers)
+    }
+
+    fn with_shapes(&self, info: &StructInfo) -> StructInfo {
+        match info {
+            StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Var(var)), dtype, .. }) => {
+                let dims = self.shapes.iter().find(|(held, _)| held.name == var.name).map(|(_, dims)| dims);
+                dims.map_or_else(|| info.clone(), |dims| StructInfo::tensor(dims.iter().cloned(), *dtype))
+            }
+            StructInfo::Tuple(fields) => {
+                with_stack(|| StructInfo::tuple(fields.iter().map(|field| self.with_shapes(field))))
+            }
+            StructInfo::Object
+            | StructInfo::Tensor(_)
+            | StructInfo::Shape(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Func(_) => info.clone(),
+        }
+    }
+}
+
+/// The kind of an outcome.
+pub fn kind(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Answer { answer, .. } => kind_of_answer(answer),
+        other => format!("{:?}", other.class()).to_lowercase(),
+    }
+}
+
+fn shown(outcome: &Outcome) -> String {
+    format!("{}: {outcome}", kind(outcome))
+}
+
+/// The operators whose value a case is about.
+pub fn ops_of_case(case: &Case) -> impl Iterator<Item = &'static OpDef> + '_ {
+    relax_spec::ops::all().filter(|op| match op.clauses {
+        Clauses::Tensor(clauses) => matches!(case.ask, Ask::Evaluate(..)) && case.rules.contains(&clauses.value),
+        Clauses::Text => false,
+    })
+}
+
+/// Counts a case among those about values. `known`: a ledger lists the outcome.
+pub fn count_case(entry: &mut OpAgreement, case: &Case, result: &CaseResult, known: bool) {
+    let verdict = result.comparison.verdict;
+    entry.values.asked += 1;
+    match verdict {
+        // By chance it may agree where it is known to differ.
+        CaseVerdict::Agree if known => entry.values.known += 1,
+        CaseVerdict::Agree => entry.values.agree += 1,
+        CaseVerdict::Unsupported | CaseVerdict::Vacuous => entry.values.unsupported += 1,
+        CaseVerdict::Diverge
+        | CaseVerdict::Crash
+        | CaseVerdict::Timeout
+        | CaseVerdict::InternalError
+        | CaseVerdict::ProtocolError
+        | CaseVerdict::Flaky => match known {
+            true => entry.values.known += 1,
+            false => entry.values.unexplained += 1,
+        },
+    }
+    if case.within.is_some()
+        && let Some(used) = tolerance_used(case, &result.outcome)
+    {
+        entry.used = Some(entry.used.map_or(used, |most| most.max(used)));
+    }
+}
+
+/// The least number of questions about the inference of an operator.
+pub const LEAST_QUESTIONS: usize = 30;
+
+/// What a tensor operator lacks. That it has a reference implementation, a class of accuracy and clauses that the text
+/// states is a matter of types: without them nothing compiles.
+pub fn lacking(op: &OpDef, suite: &[Case]) -> Vec<String> {
+    let Clauses::Tensor(clauses) = op.clauses else { return Vec::new() };
+    let mut lacks = Vec::new();
+    if op.infer.is_none() {
+        lacks.push("no inference".to_string());
+    }
+    if !relax_spec::suite::accuracy::table().is_ok_and(|table| table.iter().any(|row| row.class == op.accuracy)) {
+        lacks.push(format!("the class {:?} is not in spec/accuracy.ron", op.accuracy));
+    }
+    let short = op.name.strip_prefix("relax.").unwrap_or(op.name);
+    let named = [(Some(clauses.infer), "infer"), (Some(clauses.value), "value"), (clauses.attrs, "attrs")];
+    for (rule, clause) in named.into_iter().filter_map(|(rule, clause)| Some((rule?, clause))) {
+        if rule.id() != format!("OPS.{short}.{clause}") {
+            lacks.push(format!("its clause `{clause}` is {rule}"));
+        }
+        if !suite.iter().any(|case| case.rules.contains(&rule)) {
+            lacks.push(format!("no case about {rule}"));
+        }
+    }
+    if op.attrs().next().is_some() != clauses.attrs.is_some() {
+        lacks.push("attributes without their clause, or the reverse".to_string());
+    }
+    if !suite.iter().any(|case| ops_of_case(case).any(|found| found.name == op.name)) {
+        lacks.push("no case about its value".to_string());
+    }
+    let asked = crate::questions::questions(op, suite).len();
+    // Where there is nothing to vary one question is all.
+    let least = if op.params.is_empty() { 1 } else { LEAST_QUESTIONS };
+    if asked < least {
+        lacks.push(format!("only {asked} questions about its inference"));
+    }
+    lacks
+}
+
+/// The clause that a pattern names, for an operator.
+pub fn clause(op: &OpDef, name: &str) -> Option<Rule> {
+    let Clauses::Tensor(clauses) = op.clauses else { return name.parse().ok() };
+    match name {
+        "infer" => Some(clauses.infer),
+        "value" => Some(clauses.value),
+        "attrs" => clauses.attrs,
+        id => id.parse().ok(),
+    }
+}

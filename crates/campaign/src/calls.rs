@@ -1,0 +1,702 @@
+//! Random calls of operators: calls on values, and what may be known of their arguments before they run.
+//!
+//! A call resembles one of a case, with other sizes, data types and attributes; what is known of its arguments is true of
+//! their values, and says as much or as little as static information may.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+
+use crate::generate::Tape;
+use crate::questions::{self, Scene};
+use relax_spec::eval::prelude;
+use relax_spec::grammar::{
+    AttrValue, Attrs, BinaryOp, Call, DataType, Expr, FloatBits, GlobalFunc, GlobalVar, Ndim, PrimExpr, PrimStructInfo,
+    PrimValue, ShapeVar, Span, StructInfo, TensorData, TensorShape, TensorStructInfo, Var,
+};
+use relax_spec::ops::{AttrKind, Clauses, OpDef};
+use relax_spec::question::Ask;
+use relax_spec::suite::Case;
+use relax_spec::value::{Closure, Prim, PrimFuncObj, Scalar, Tensor, Value, ValueSpec, from_spec};
+
+/// An argument.
+#[derive(Clone, Debug)]
+pub enum Operand {
+    /// A tensor of this data type and shape; its elements are chosen later.
+    Tensor(DataType, Vec<i64>),
+    /// A tuple.
+    Tuple(Vec<Operand>),
+    /// A shape.
+    Shape(Vec<i64>),
+    /// A boxed integer or Boolean.
+    Int(DataType, i64),
+    /// Anything else, as it stands in a case.
+    Other(Expr, Value),
+}
+
+/// A call of an operator on values.
+#[derive(Clone, Debug)]
+pub struct RandomCall {
+    /// The operator.
+    pub op: &'static OpDef,
+    /// The arguments.
+    pub operands: Vec<Operand>,
+    /// The attributes.
+    pub attrs: Attrs,
+    /// The type arguments.
+    pub sinfo_args: Vec<StructInfo>,
+    /// The tensors that the case gives, by argument.
+    given: Vec<Option<TensorData>>,
+}
+
+/// The calls of an operator in the cases about its values.
+pub fn patterns(op: &'static OpDef, suite: &[Case]) -> Vec<RandomCall> {
+    let Clauses::Tensor(clauses) = op.clauses else { return Vec::new() };
+    let mut found = Vec::new();
+    for case in suite.iter().filter(|case| case.rules.contains(&clauses.value)) {
+        if let Ask::Evaluate(program, entry, args) = &case.ask {
+            found.extend(questions::scenes(program, entry, op).iter().filter_map(|scene| pattern(op, scene, args)));
+        }
+    }
+    found
+}
+
+fn pattern(op: &'static OpDef, scene: &Scene, args: &[ValueSpec]) -> Option<RandomCall> {
+    let operands = scene.call.args.iter().map(|arg| operand(arg, scene, args)).collect::<Option<Vec<Operand>>>()?;
+    let given = scene.call.args.iter().map(|arg| given(arg, scene, args)).collect();
+    let (attrs, sinfo_args) = (scene.call.attrs.clone(), scene.call.sinfo_args.clone());
+    Some(RandomCall { op, operands, attrs, sinfo_args, given })
+}
+
+/// The tensor that an argument is in the case.
+fn given(arg: &Expr, scene: &Scene, args: &[ValueSpec]) -> Option<TensorData> {
+    let Expr::Var(var) = arg else { return None };
+    let position = scene.params.iter().position(|(param, _)| param == var)?;
+    if let ValueSpec::Tensor(data) = args.get(position)? { Some(data.clone()) } else { None }
+}
+
+fn operand(arg: &Expr, scene: &Scene, args: &[ValueSpec]) -> Option<Operand> {
+    match arg {
+        Expr::Var(var) | Expr::DataflowVar(var) => {
+            let position = scene.params.iter().position(|(param, _)| param == var)?;
+            of_value(args.get(position)?)
+        }
+        Expr::Tuple(tuple) => {
+            tuple.fields.iter().map(|field| operand(field, scene, args)).collect::<Option<_>>().map(Operand::Tuple)
+        }
+        Expr::ShapeExpr(shape) => shape.values.iter().map(constant).collect::<Option<_>>().map(Operand::Shape),
+        Expr::PrimValue(PrimValue { float: None, value, dtype, .. }) => Some(Operand::Int(*dtype, constant(value)?)),
+        Expr::PrimValue(PrimValue { float: Some(bits), dtype, .. }) => {
+            let prim = Prim { dtype: *dtype, value: Scalar::Float(bits.get()) };
+            Some(Operand::Other(arg.clone(), Value::Prim(prim)))
+        }
+        Expr::Constant(constant) => {
+            let shape = constant.data.shape.iter().map(|size| i64::try_from(*size).ok()).collect::<Option<_>>()?;
+            Some(Operand::Tensor(constant.data.dtype, shape))
+        }
+        Expr::StringImm(text) => Some(Operand::Other(arg.clone(), Value::Str(text.value.clone()))),
+        Expr::DataTypeImm(dtype) => Some(Operand::Other(arg.clone(), Value::DataType(dtype.value))),
+        Expr::GlobalVar(gv) => function(gv, scene).map(|value| Operand::Other(arg.clone(), value)),
+        Expr::ExternFunc(f) => {
+            let value = from_spec(&ValueSpec::PackedFunc(f.global_symbol.clone()), &[], &prelude()).ok()?;
+            Some(Operand::Other(arg.clone(), value))
+        }
+        Expr::SeqExpr(_) | Expr::Function(_) | Expr::If(_) | Expr::Call(_) | Expr::TupleGetItem(_) | Expr::Op(_) => {
+            None
+        }
+    }
+}
+
+/// A function of the program: a `PrimFunc`, or a function that mentions no other.
+fn function(gv: &GlobalVar, scene: &Scene) -> Option<Value> {
+    let (_, func) = scene.others.iter().find(|(other, _)| other.name == gv.name)?;
+    match func {
+        GlobalFunc::PrimFunc(func) => {
+            let object = PrimFuncObj { name: gv.name.clone(), func: func.clone() };
+            Some(Value::PrimFunc(Rc::new(object)))
+        }
+        GlobalFunc::Function(func) => {
+            let mut closure = Closure::unknown();
+            closure.func = Some(func.clone());
+            Some(Value::Closure(Rc::new(closure)))
+        }
+        GlobalFunc::ExternFunc(_) => None,
+    }
+}
+
+fn of_value(value: &ValueSpec) -> Option<Operand> {
+    match value {
+        ValueSpec::Tensor(data) => {
+            let shape = data.shape.iter().map(|size| i64::try_from(*size).ok()).collect::<Option<_>>()?;
+            Some(Operand::Tensor(data.dtype, shape))
+        }
+        ValueSpec::Tuple(fields) => fields.iter().map(of_value).collect::<Option<_>>().map(Operand::Tuple),
+        ValueSpec::Shape(sizes) => Some(Operand::Shape(sizes.clone())),
+        ValueSpec::Int(i) => Some(Operand::Int(DataType::INT64, *i)),
+        ValueSpec::Bool(b) => Some(Operand::Int(DataType::BOOL, i64::from(*b))),
+        ValueSpec::PackedFunc(_)
+        | ValueSpec::Closure
+        | ValueSpec::PrimFunc
+        | ValueSpec::Float(_)
+        | ValueSpec::Str(_)
+        | ValueSpec::DataType(_)
+        | ValueSpec::Object
+        | ValueSpec::Arg(_) => None,
+    }
+}
+
+fn constant(dim: &PrimExpr) -> Option<i64> {
+    if let PrimExpr::IntImm(size) = dim { Some(*size) } else { None }
+}
+
+// Changes.
+
+const DTYPES: [DataType; 11] = [
+    DataType::FLOAT32,
+    DataType::FLOAT64,
+    DataType::FLOAT16,
+    DataType::INT64,
+    DataType::INT32,
+    DataType::INT8,
+    DataType::UINT8,
+    DataType::UINT32,
+    DataType::UINT64,
+    DataType::BOOL,
+    DataType::BFLOAT16,
+];
+
+/// A call like the pattern. Often its sizes are exchanged for others, all alike, and its attributes for others of their kind;
+/// now and then a single argument is changed, so that it may not fit.
+pub fn draw(pattern: &RandomCall, tape: &mut Tape) -> RandomCall {
+    let mut call = pattern.clone();
+    // Boxed integers often are sizes or places, which others would not fit; so are integers beside floats.
+    let boxed = call.operands.iter().any(|operand| matches!(operand, Operand::Int(..)));
+    let is = |wanted: fn(DataType) -> bool| {
+        call.operands.iter().any(|operand| matches!(operand, Operand::Tensor(dtype, _) if wanted(*dtype)))
+    };
+    let places = is(DataType::is_int) && is(DataType::is_float);
+    if tape.one_in(if boxed || places { 5 } else { 2 }) {
+        let sizes = RefCell::new(Vec::new());
+        let tape = RefCell::new(&mut *tape);
+        let exchange = |size: i64| exchanged(size, &mut sizes.borrow_mut(), &mut tape.borrow_mut());
+        call.operands.iter_mut().for_each(|operand| each_size(operand, &mut |size| *size = exchange(*size)));
+        call.sinfo_args = call.sinfo_args.iter().map(|info| resized_info(info, &exchange)).collect();
+    }
+    if tape.one_in(3) {
+        let (from, to) = (first_dtype(&call.operands), tape.pick(&DTYPES).copied());
+        if let (Some(from), Some(to)) = (from, to) {
+            call.operands.iter_mut().for_each(|operand| {
+                each_tensor(operand, &mut |dtype, _| *dtype = if *dtype == from { to } else { *dtype });
+            });
+        }
+    }
+    let others = tape.one_in(2);
+    for attr in call.op.attrs() {
+        if others && tape.one_in(3) {
+            let present = call.attrs.get(attr.name).cloned();
+            if let Some(value) = attribute(attr.kind, present.as_ref(), tape) {
+                call.attrs.insert(attr.name.into(), value);
+            }
+        }
+    }
+    call.operands.iter_mut().for_each(|operand| integers(operand, tape));
+    if tape.one_in(5) {
+        let at = tape.choose(call.operands.len());
+        if let Some(operand) = call.operands.get_mut(at) {
+            changed(operand, tape);
+        }
+    }
+    call
+}
+
+/// A call like it with some of its numbers, in attributes, boxed or in shapes, so large that the result or the work for it
+/// may be, or would be beyond any integer.
+pub fn enlarged(call: &RandomCall, tape: &mut Tape) -> RandomCall {
+    let mut call = call.clone();
+    let mut numbers: Vec<&mut i64> = Vec::new();
+    call.operands.iter_mut().for_each(|operand| each_number(operand, &mut numbers));
+    call.attrs.values_mut().for_each(|value| each_integer(value, &mut numbers));
+    let several = if tape.one_in(2) { numbers.len() } else { 1 };
+    for _ in 0..several {
+        let at = tape.choose(numbers.len());
+        if let (Some(number), Some(large)) = (numbers.get_mut(at), tape.pick(&LARGE)) {
+            **number = *large;
+        }
+    }
+    call
+}
+
+/// A call like it without elements: one size is 0 wherever it occurs, and another so large that to go through the axes takes long.
+/// None if some tensor would have elements all the same, and many of them.
+pub fn emptied(call: &RandomCall, tape: &mut Tape) -> Option<RandomCall> {
+    let mut call = call.clone();
+    let mut sizes: Vec<i64> = Vec::new();
+    call.operands.iter_mut().for_each(|operand| each_size(operand, &mut |size| sizes.push(*size)));
+    sizes.sort_unstable();
+    sizes.dedup();
+    let (none, many) = (*tape.pick(&sizes)?, *tape.pick(&sizes)?);
+    let changed = |size: &mut i64| {
+        *size = match *size {
+            size if size == none => 0,
+            size if size == many => MANY,
+            size => size,
+        }
+    };
+    call.operands.iter_mut().for_each(|operand| each_size(operand, &mut |size| changed(size)));
+    let mut small = true;
+    call.operands.iter_mut().for_each(|operand| {
+        each_tensor(operand, &mut |_, shape| small &= shape.contains(&0) || !shape.contains(&MANY));
+    });
+    Some(call).filter(|_| small && none != many)
+}
+
+/// So many steps that a loop over them is seen.
+const MANY: i64 = 1 << 26;
+
+/// Numbers of which the square, or a product with a small number, is much work, more memory than there is, or no integer.
+const LARGE: [i64; 9] = [50, 300, 5_000, 1 << 20, 1 << 28, 1 << 40, i64::MAX, i64::MIN, -(1 << 33)];
+
+fn each_number<'a>(operand: &'a mut Operand, numbers: &mut Vec<&'a mut i64>) {
+    match operand {
+        Operand::Shape(sizes) => numbers.extend(sizes),
+        Operand::Int(dtype, value) if !dtype.is_bool() => numbers.push(value),
+        Operand::Tuple(fields) => fields.iter_mut().for_each(|field| each_number(field, numbers)),
+        Operand::Tensor(..) | Operand::Int(..) | Operand::Other(..) => {}
+    }
+}
+
+fn each_integer<'a>(value: &'a mut AttrValue, numbers: &mut Vec<&'a mut i64>) {
+    match value {
+        AttrValue::Int(i) => numbers.push(i),
+        AttrValue::List(items) => items.iter_mut().for_each(|item| each_integer(item, numbers)),
+        AttrValue::None
+        | AttrValue::Bool(_)
+        | AttrValue::Float(_)
+        | AttrValue::Str(_)
+        | AttrValue::DataType(_)
+        | AttrValue::Prim(_)
+        | AttrValue::Dict(_)
+        | AttrValue::StructInfo(_)
+        | AttrValue::IndexMap(_)
+        | AttrValue::Made(_) => {}
+    }
+}
+
+/// Information with other sizes.
+fn resized_info(info: &StructInfo, exchange: &impl Fn(i64) -> i64) -> StructInfo {
+    let size = |dim: &PrimExpr| constant(dim).map_or_else(|| dim.clone(), |size| PrimExpr::IntImm(exchange(size)));
+    match info {
+        StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), dtype, .. }) => {
+            StructInfo::tensor(dims.iter().map(size), *dtype)
+        }
+        StructInfo::Tuple(fields) => StructInfo::tuple(fields.iter().map(|field| resized_info(field, exchange))),
+        StructInfo::Object
+        | StructInfo::Tensor(_)
+        | StructInfo::Shape(_)
+        | StructInfo::Prim(_)
+        | StructInfo::Func(_) => info.clone(),
+    }
+}
+
+/// The same size for the same size.
+fn exchanged(size: i64, sizes: &mut Vec<(i64, i64)>, tape: &mut Tape) -> i64 {
+    if let Some((_, new)) = sizes.iter().find(|(old, _)| *old == size) {
+        return *new;
+    }
+    let new = match (size, tape.choose(8)) {
+        (1, 0..=5) => 1,
+        (_, 0) => size,
+        (_, 1) if tape.one_in(3) => 0,
+        (_, choice) => [1, 2, 3, 4, 5, 6].get(choice.saturating_sub(2)).copied().unwrap_or(size),
+    };
+    sizes.push((size, new));
+    new
+}
+
+fn each_tensor(operand: &mut Operand, f: &mut dyn FnMut(&mut DataType, &mut Vec<i64>)) {
+    match operand {
+        Operand::Tensor(dtype, shape) => f(dtype, shape),
+        Operand::Tuple(fields) => fields.iter_mut().for_each(|field| each_tensor(field, f)),
+        Operand::Shape(_) | Operand::Int(..) | Operand::Other(..) => {}
+    }
+}
+
+fn each_size(operand: &mut Operand, f: &mut dyn FnMut(&mut i64)) {
+    match operand {
+        Operand::Tensor(_, sizes) | Operand::Shape(sizes) => sizes.iter_mut().for_each(f),
+        Operand::Tuple(fields) => fields.iter_mut().for_each(|field| each_size(field, f)),
+        Operand::Int(..) | Operand::Other(..) => {}
+    }
+}
+
+fn first_dtype(operands: &[Operand]) -> Option<DataType> {
+    operands.iter().find_map(|operand| match operand {
+        Operand::Tensor(dtype, _) => Some(*dtype),
+        Operand::Tuple(fields) => first_dtype(fields),
+        Operand::Shape(_) | Operand::Int(..) | Operand::Other(..) => None,
+    })
+}
+
+fn small(tape: &mut Tape) -> i64 {
+    tape.choose(12) as i64 - 4
+}
+
+fn ints(items: impl IntoIterator<Item = i64>) -> AttrValue {
+    AttrValue::List(items.into_iter().map(AttrValue::Int).collect())
+}
+
+const FLOATS: [f64; 5] = [0.5, -2.0, 0.0, 1.0, 1e-3];
+
+fn attribute(kind: AttrKind, present: Option<&AttrValue>, tape: &mut Tape) -> Option<AttrValue> {
+    let length = match present {
+        Some(AttrValue::List(items)) => Some(items.len()),
+        Some(_) | None => None,
+    };
+    Some(match kind {
+        AttrKind::Int => AttrValue::Int(small(tape)),
+        AttrKind::IntOrNone if tape.one_in(4) => AttrValue::None,
+        AttrKind::IntOrNone => AttrValue::Int(small(tape)),
+        AttrKind::Bool => AttrValue::Bool(tape.one_in(2)),
+        AttrKind::Float => AttrValue::Float(FloatBits::new(*tape.pick(&FLOATS)?)),
+        AttrKind::Floats => {
+            let length = length.filter(|_| !tape.one_in(6)).unwrap_or_else(|| 1 + tape.choose(5));
+            let float = |tape: &mut Tape| Some(AttrValue::Float(FloatBits::new(*tape.pick(&FLOATS)?)));
+            AttrValue::List((0..length).map(|_| float(tape)).collect::<Option<_>>()?)
+        }
+        AttrKind::Ints => {
+            let length = length.filter(|_| !tape.one_in(6)).unwrap_or_else(|| 1 + tape.choose(3));
+            let least = tape.choose(2) as i64;
+            ints((0..length).map(|_| if least == 1 { 1 + tape.choose(3) as i64 } else { small(tape) }))
+        }
+        AttrKind::DataType => AttrValue::DataType(*tape.pick(&DTYPES)?),
+        AttrKind::Str(choices) => AttrValue::Str((*tape.pick(choices)?).into()),
+        AttrKind::Opaque => present?.clone(),
+        AttrKind::IndexMap => tape.pick(&questions::index_maps(present))?.clone(),
+        AttrKind::Any => match length {
+            Some(length) => {
+                let length = if tape.one_in(3) { 1 + tape.choose(3) } else { length };
+                ints((0..length).map(|_| small(tape)))
+            }
+            None => AttrValue::Int(small(tape)),
+        },
+    })
+}
+
+/// Boxed integers are often others.
+fn integers(operand: &mut Operand, tape: &mut Tape) {
+    match operand {
+        Operand::Int(dtype, value) if tape.one_in(5) => {
+            *value = if dtype.is_bool() { tape.choose(2) as i64 } else { small(tape) };
+        }
+        Operand::Tuple(fields) => fields.iter_mut().for_each(|field| integers(field, tape)),
+        Operand::Tensor(..) | Operand::Shape(_) | Operand::Int(..) | Operand::Other(..) => {}
+    }
+}
+
+fn changed(operand: &mut Operand, tape: &mut Tape) {
+    match operand {
+        Operand::Tensor(dtype, shape) => match tape.choose(5) {
+            0 => *dtype = tape.pick(&DTYPES).copied().unwrap_or(*dtype),
+            // A boxed scalar in the place of a tensor.
+            1 if dtype.is_bool() => *operand = Operand::Int(*dtype, tape.choose(2) as i64),
+            1 if dtype.is_int() && dtype.bits >= 8 => *operand = Operand::Int(*dtype, tape.choose(5) as i64),
+            _ => resized(shape, tape),
+        },
+        Operand::Shape(shape) => resized(shape, tape),
+        Operand::Tuple(fields) => {
+            let at = tape.choose(fields.len());
+            match (tape.choose(4), fields.get_mut(at)) {
+                (0, Some(field)) => {
+                    let again = field.clone();
+                    fields.push(again);
+                }
+                (1, Some(_)) => {
+                    fields.remove(at);
+                }
+                (_, Some(field)) => changed(field, tape),
+                (_, None) => {}
+            }
+        }
+        Operand::Int(dtype, value) => *value = if dtype.is_bool() { tape.choose(2) as i64 } else { small(tape) },
+        Operand::Other(..) => {}
+    }
+}
+
+fn resized(shape: &mut Vec<i64>, tape: &mut Tape) {
+    let at = tape.choose(shape.len());
+    match (tape.choose(4), shape.get_mut(at)) {
+        (0, Some(_)) => {
+            shape.remove(at);
+        }
+        (1, _) | (_, None) => shape.insert(at.min(shape.len()), tape.choose(4) as i64),
+        (_, Some(size)) => *size = tape.choose(6) as i64,
+    }
+}
+
+// Values.
+
+/// How the elements of the arguments are chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Fill {
+    /// As in the case, where the tensor has the size and data type that it has there; else small numbers from a seed.
+    Given(u64),
+    /// All of them zero.
+    Zeros,
+    /// All of them one.
+    Ones,
+    /// Small numbers from a seed.
+    Random(u64),
+}
+
+/// How elements are chosen that no case gives.
+#[derive(Clone, Copy)]
+enum Elements {
+    Zeros,
+    Ones,
+    Random(u64),
+}
+
+impl RandomCall {
+    /// The call with every size of a tensor or shape exchanged, the same one for the same one.
+    pub fn with_sizes(&self, exchange: &impl Fn(i64) -> i64) -> RandomCall {
+        let mut call = self.clone();
+        call.operands.iter_mut().for_each(|operand| each_size(operand, &mut |size| *size = exchange(*size)));
+        call.sinfo_args = call.sinfo_args.iter().map(|info| resized_info(info, exchange)).collect();
+        call
+    }
+
+    /// The call with one data type of its tensors exchanged for another.
+    pub fn with_dtype(&self, from: DataType, to: DataType) -> RandomCall {
+        let mut call = self.clone();
+        call.operands.iter_mut().for_each(|operand| {
+            each_tensor(operand, &mut |dtype, _| *dtype = if *dtype == from { to } else { *dtype });
+        });
+        call
+    }
+
+    /// The arguments as values; none if a tensor cannot be made.
+    pub fn values(&self, fill: Fill) -> Option<Vec<Value>> {
+        let (fill, given) = match fill {
+            Fill::Given(seed) => (Elements::Random(seed), true),
+            Fill::Zeros => (Elements::Zeros, false),
+            Fill::Ones => (Elements::Ones, false),
+            Fill::Random(seed) => (Elements::Random(seed), false),
+        };
+        let mut random = fastrand::Rng::with_seed(if let Elements::Random(seed) = fill { seed } else { 0 });
+        let value = |(i, operand): (usize, &Operand)| {
+            let own = self.given.get(i).and_then(Option::as_ref).filter(|data| given && fits(operand, data));
+            match own {
+                Some(data) => Tensor::from_data(data).ok().map(Value::Tensor),
+                None => value_of(operand, fill, &mut random),
+            }
+        };
+        self.operands.iter().enumerate().map(value).collect()
+    }
+
+    /// Whether it calls a function, of which inference does not know what it makes of its arguments.
+    pub fn calls_function(&self) -> bool {
+        self.op.name == "relax.call_py_func"
+            || self.operands.iter().any(|operand| match operand {
+                Operand::Other(_, Value::PackedFunc(_) | Value::PrimFunc(_) | Value::Closure(_)) => true,
+                Operand::Other(..) | Operand::Tensor(..) | Operand::Tuple(_) | Operand::Shape(_) | Operand::Int(..) => {
+                    false
+                }
+            })
+    }
+
+    /// The call on literals, wherever there are any.
+    pub fn literal(&self) -> (Call, Vec<StructInfo>) {
+        let (mut world, mut tape) = (World::default(), Tape::from_choices(Vec::new()));
+        self.known(&mut world, Manner { symbols: false, gaps: false }, &mut tape)
+    }
+
+    /// The call with what is known of its arguments: true of the values, at the sizes in `world`.
+    pub fn known(&self, world: &mut World, manner: Manner, tape: &mut Tape) -> (Call, Vec<StructInfo>) {
+        let known = self.operands.iter().map(|operand| world.known(operand, manner, tape));
+        let (args, infos): (Vec<Expr>, Vec<StructInfo>) = known.collect::<Vec<_>>().into_iter().unzip();
+        let call = Call {
+            op: Expr::op(self.op.name),
+            args,
+            sinfo_args: self.sinfo_args.clone(),
+            attrs: self.attrs.clone(),
+            span: Span::NONE,
+        };
+        (call, infos)
+    }
+}
+
+/// Whether an operand still has the size and data type that it had.
+fn fits(operand: &Operand, data: &TensorData) -> bool {
+    let sizes = data.shape.iter().map(|size| i64::try_from(*size).ok());
+    matches!(operand, Operand::Tensor(dtype, shape) if *dtype == data.dtype && sizes.eq(shape.iter().copied().map(Some)))
+}
+
+fn value_of(operand: &Operand, fill: Elements, random: &mut fastrand::Rng) -> Option<Value> {
+    Some(match operand {
+        Operand::Tensor(dtype, shape) => {
+            let tensor = Tensor::zeros(*dtype, shape).ok()?;
+            let filled = tensor.fill(|_| {
+                Ok::<Scalar, std::convert::Infallible>(match fill {
+                    Elements::Zeros => Scalar::Int(0),
+                    Elements::Ones => Scalar::Int(1),
+                    Elements::Random(_) if dtype.is_bool() => Scalar::Int(random.i64(0..2)),
+                    Elements::Random(_) if dtype.is_float() => Scalar::Float(f64::from(random.i32(-8..9)) / 4.0),
+                    Elements::Random(seed) if dtype.is_int() && seed % 2 == 1 => Scalar::Int(random.i64(-3..4)),
+                    // Of what no signed integer holds too.
+                    Elements::Random(seed) if *dtype == DataType::UINT64 && seed % 2 == 1 => {
+                        Scalar::UInt(random.u64(0..4).wrapping_sub(2))
+                    }
+                    Elements::Random(_) => Scalar::Int(random.i64(0..4)),
+                })
+            });
+            filled.ok()?;
+            Value::Tensor(tensor)
+        }
+        Operand::Tuple(fields) => {
+            Value::tuple(fields.iter().map(|field| value_of(field, fill, random)).collect::<Option<_>>()?)
+        }
+        Operand::Shape(sizes) => Value::shape(sizes),
+        Operand::Int(dtype, value) if dtype.is_bool() => {
+            Value::Prim(Prim { dtype: *dtype, value: Scalar::Bool(*value != 0) })
+        }
+        Operand::Int(dtype, value) => Value::Prim(Prim { dtype: *dtype, value: Scalar::Int(*value) }),
+        Operand::Other(_, value) => value.clone(),
+    })
+}
+
+// What is known.
+
+/// What stands behind the variables in what is known.
+#[derive(Clone, Default, Debug)]
+pub struct World {
+    /// The sizes of shape variables.
+    pub sizes: Vec<(ShapeVar, i64)>,
+    /// The shapes that variables hold.
+    pub shapes: Vec<(Var, Vec<i64>)>,
+    names: usize,
+}
+
+/// How much of a call is left open.
+#[derive(Clone, Copy, Debug)]
+pub struct Manner {
+    /// Whether sizes are variables.
+    pub symbols: bool,
+    /// Whether ranks, shapes and data types are missing.
+    pub gaps: bool,
+}
+
+impl World {
+    /// The value of a shape variable.
+    pub fn size(&self, var: &ShapeVar) -> Option<i64> {
+        self.sizes.iter().find(|(known, _)| known == var).map(|(_, size)| *size)
+    }
+
+    fn fresh(&mut self, prefix: &str) -> String {
+        self.names += 1;
+        format!("{prefix}{}", self.names)
+    }
+
+    fn variable(&mut self, size: i64, tape: &mut Tape) -> PrimExpr {
+        let known = self.sizes.iter().find(|(_, known)| *known == size && !tape.one_in(4));
+        if let Some((var, _)) = known {
+            return PrimExpr::Var(var.clone());
+        }
+        let var = ShapeVar::new(&self.fresh("n"));
+        self.sizes.push((var.clone(), size));
+        PrimExpr::Var(var)
+    }
+
+    /// A number as an expression of that value. Variables are sizes, which are not negative.
+    fn dim(&mut self, value: i64, manner: Manner, tape: &mut Tape) -> PrimExpr {
+        if !manner.symbols || value.unsigned_abs() > 1 << 40 {
+            return PrimExpr::IntImm(value);
+        }
+        match tape.choose(6) {
+            0 => PrimExpr::IntImm(value),
+            4 if value > 0 => {
+                let less = 1 + tape.choose(usize::try_from(value).unwrap_or(1)) as i64;
+                PrimExpr::binary(BinaryOp::Add, self.variable(value - less, tape), PrimExpr::IntImm(less))
+            }
+            5 | 1..=3 if value < 0 || tape.one_in(6) => {
+                let more = 1 + tape.choose(3) as i64 + (-value).max(0);
+                PrimExpr::binary(BinaryOp::Sub, self.variable(value + more, tape), PrimExpr::IntImm(more))
+            }
+            5 if value % 2 == 0 => PrimExpr::binary(BinaryOp::Mul, self.variable(value / 2, tape), PrimExpr::IntImm(2)),
+            _ if value < 0 => PrimExpr::IntImm(value),
+            _ => self.variable(value, tape),
+        }
+    }
+
+    fn known(&mut self, operand: &Operand, manner: Manner, tape: &mut Tape) -> (Expr, StructInfo) {
+        match operand {
+            Operand::Tensor(dtype, shape) => (self.var(), StructInfo::Tensor(self.tensor(*dtype, shape, manner, tape))),
+            Operand::Tuple(fields) => {
+                let fields: Vec<(Expr, StructInfo)> = fields.iter().map(|f| self.known(f, manner, tape)).collect();
+                let (args, infos): (Vec<Expr>, Vec<StructInfo>) = fields.into_iter().unzip();
+                let held = manner.gaps && tape.one_in(3);
+                (if held { self.var() } else { Expr::tuple(args) }, StructInfo::tuple(infos))
+            }
+            Operand::Shape(sizes) => {
+                let dims: Vec<PrimExpr> = sizes.iter().map(|size| self.dim(*size, manner, tape)).collect();
+                match tape.choose(if manner.gaps { 4 } else { 1 }) {
+                    0 => (Expr::shape(dims.clone()), StructInfo::shape(dims)),
+                    1 => (self.holding(sizes), StructInfo::shape(dims)),
+                    2 => (self.holding(sizes), StructInfo::shape_ndim(sizes.len() as i64)),
+                    _ => (self.holding(sizes), StructInfo::shape_ndim(-1)),
+                }
+            }
+            Operand::Int(dtype, value) => {
+                let dim = if dtype.is_bool() { PrimExpr::IntImm(*value) } else { self.dim(*value, manner, tape) };
+                let prim = |value| StructInfo::Prim(PrimStructInfo { dtype: *dtype, value });
+                match tape.choose(if manner.gaps { 5 } else { 1 }) {
+                    0..=2 => {
+                        let value = PrimValue { value: dim.clone(), dtype: *dtype, float: None, span: Span::NONE };
+                        (Expr::PrimValue(value), prim(Some(dim)))
+                    }
+                    3 => (self.var(), prim(Some(dim))),
+                    _ => (self.var(), prim(None)),
+                }
+            }
+            Operand::Other(expr, value) => (expr.clone(), of_other(value)),
+        }
+    }
+
+    fn var(&mut self) -> Expr {
+        Expr::var(&self.fresh("x"))
+    }
+
+    fn holding(&mut self, sizes: &[i64]) -> Expr {
+        let var = Var::new(&self.fresh("s"));
+        self.shapes.push((var.clone(), sizes.to_vec()));
+        Expr::Var(var)
+    }
+
+    fn tensor(&mut self, dtype: DataType, shape: &[i64], manner: Manner, tape: &mut Tape) -> TensorStructInfo {
+        let dtype = if manner.gaps && tape.one_in(4) { DataType::VOID } else { dtype };
+        let ndim = Ndim::of_len(shape.len());
+        let dims: Vec<PrimExpr> = shape.iter().map(|size| self.dim(*size, manner, tape)).collect();
+        match tape.choose(if manner.gaps { 6 } else { 1 }) {
+            0..=2 => TensorStructInfo { shape: Some(TensorShape::Dims(dims.into())), dtype, ndim, vdevice: None },
+            3 => TensorStructInfo { shape: None, dtype, ndim, vdevice: None },
+            4 => {
+                let var = Var::new(&self.fresh("s"));
+                self.shapes.push((var.clone(), shape.to_vec()));
+                TensorStructInfo { shape: Some(TensorShape::Var(var.into())), dtype, ndim, vdevice: None }
+            }
+            _ => TensorStructInfo { shape: None, dtype, ndim: Ndim::Unknown, vdevice: None },
+        }
+    }
+}
+
+fn of_other(value: &Value) -> StructInfo {
+    if let Value::Prim(prim) = value { StructInfo::prim(prim.dtype) } else { StructInfo::Object }
+}
+
+impl fmt::Display for RandomCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.op.name)?;
+        let (_, infos) = self.literal();
+        infos.iter().try_for_each(|info| write!(f, " {info}"))?;
+        self.attrs.iter().try_for_each(|(name, value)| write!(f, " {name}={}", questions::show(value)))
+    }
+}

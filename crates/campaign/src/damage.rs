@@ -1,0 +1,139 @@
+//! Executables that are damaged: lines exchanged, digits and characters replaced, random bytes. Whatever is read of them is verified and run within
+//! small limits; that all of it comes to an end is what is tried.
+
+use relax_spec::data::from_json;
+use relax_spec::eval::prelude;
+use relax_spec::judge::Cx;
+use relax_spec::value::{ValueSpec, from_specs};
+use relax_spec::vm::{self, Executable, TvmExecutable};
+
+/// What becomes of a damaged executable.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Damaged {
+    /// It cannot be read.
+    Refused,
+    /// It was read, the verifier finds a fault, and it was run in spite of that.
+    Faulty,
+    /// It was read and verified, and run.
+    Whole,
+}
+
+/// Random numbers.
+struct Random(u64);
+
+impl Random {
+    fn of(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x2545_f491_4f6c_dd1d)
+    }
+
+    fn below(&mut self, limit: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as usize % limit.max(1)
+    }
+}
+
+/// Damages a text as [`print`](vm::print()) writes it.
+pub fn try_text(text: &str, seed: u64) -> Damaged {
+    let damaged = damaged(text, &mut Random::of(seed));
+    vm::read(&damaged).map_or(Damaged::Refused, |executable| ended(&executable))
+}
+
+/// Damages what an adapter says of an executable of TVM: its JSON, or the text in it.
+pub fn try_tvm(said: &str, seed: u64) -> Damaged {
+    let mut random = Random::of(seed);
+    if random.below(4) == 0 {
+        let made = from_json::<TvmExecutable>(&characters(said, &mut random));
+        return made.map_or(Damaged::Refused, |made| imported(&made));
+    }
+    match from_json::<TvmExecutable>(said) {
+        Ok(mut made) => {
+            made.text = damaged(&made.text, &mut random);
+            imported(&made)
+        }
+        Err(_) => Damaged::Refused,
+    }
+}
+
+/// Reads random bytes in every form in which executables are read.
+pub fn try_bytes(seed: u64) -> Damaged {
+    let mut random = Random::of(seed);
+    let bytes: Vec<u8> = (0..random.below(400)).map(|_| random.below(256) as u8).collect();
+    let text = String::from_utf8_lossy(&bytes);
+    let forms =
+        [vm::read(&text).ok(), vm::read(&format!("relax-spec executable 1\n{text}")).ok(), from_json(&text).ok()];
+    let made = TvmExecutable {
+        text: text.to_string(),
+        functions: Vec::new(),
+        constants: Vec::new(),
+        prim_funcs: if random.below(2) == 0 { text.to_string() } else { String::new() },
+    };
+    let read = forms.into_iter().flatten().chain(vm::import(&made).ok());
+    read.map(|executable| ended(&executable)).last().unwrap_or(Damaged::Refused)
+}
+
+fn imported(made: &TvmExecutable) -> Damaged {
+    vm::import(made).map_or(Damaged::Refused, |executable| ended(&executable))
+}
+
+/// Verifies and runs an executable, each function that can be started.
+fn ended(executable: &Executable) -> Damaged {
+    let faults = vm::verify(executable);
+    let options = vm::Options { fuel: 2_000, max_depth: 20, memory: 1 << 20, ..vm::Options::new(prelude()) };
+    for function in executable.functions.iter().take(FUNCTIONS) {
+        let Some(entry) = &function.symbol else { continue };
+        let given = [ValueSpec::Shape(vec![2]), ValueSpec::Int(2)];
+        for value in given {
+            let specs = vec![value; function.params.min(PARAMS) as usize];
+            if let Ok(args) = from_specs(&specs, &options.registry) {
+                vm::run(&mut Cx::new(), executable, entry, args, &options);
+            }
+        }
+    }
+    if faults.is_empty() { Damaged::Whole } else { Damaged::Faulty }
+}
+
+/// How many functions are started, and with how many arguments at most.
+const FUNCTIONS: usize = 3;
+const PARAMS: u32 = 8;
+
+/// Some lines are exchanged, left out, repeated or changed.
+fn damaged(text: &str, random: &mut Random) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
+    for _ in 0..=random.below(3) {
+        if lines.is_empty() {
+            break;
+        }
+        let (at, other) = (random.below(lines.len()), random.below(lines.len()));
+        match random.below(5) {
+            0 => lines.swap(at, other),
+            1 => drop(lines.remove(at)),
+            2 => {
+                let again = lines.get(other).cloned().unwrap_or_default();
+                lines.insert(at, again);
+            }
+            _ => {
+                if let Some(line) = lines.get_mut(at) {
+                    *line = characters(line, random);
+                }
+            }
+        }
+    }
+    lines.join("\n")
+}
+
+/// A digit or a character is another one.
+fn characters(line: &str, random: &mut Random) -> String {
+    let mut chars: Vec<char> = line.chars().collect();
+    let digits: Vec<usize> = (0..chars.len()).filter(|at| chars.get(*at).is_some_and(char::is_ascii_digit)).collect();
+    let digit = digits.get(random.below(digits.len())).filter(|_| random.below(3) > 0);
+    let (at, new) = match digit {
+        Some(at) => (*at, char::from(b'0' + random.below(10) as u8)),
+        None => (random.below(chars.len()), char::from(b' ' + random.below(95) as u8)),
+    };
+    if let Some(place) = chars.get_mut(at) {
+        *place = new;
+    }
+    chars.into_iter().collect()
+}

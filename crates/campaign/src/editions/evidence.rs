@@ -1,0 +1,276 @@
+//! Which rule it is that two answers differ by.
+
+use super::seen::{agree, blames, differ, says_something, says_something_without};
+use super::{Pair, reading};
+use relax_spec::book::{Change, Edition, Erratum, Rule, RuleSet};
+use relax_spec::judge::{Cx, Step};
+use relax_spec::oracle;
+use relax_spec::question::{About, Ask, Outcome};
+use relax_spec::suite::knockout::{STEPS, within};
+
+/// What taking a rule out of both editions does to answers that differ; the stronger evidence comes first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Evidence {
+    /// Of editions without the rule they are the same.
+    Absent,
+    /// Where the rule is knocked out they are the same.
+    Masked,
+    /// So they are where those rules are taken out with it that take its place.
+    Replaced,
+    /// One of them is another without it, and still they differ.
+    Moved,
+    /// One of them names it as broken, and the other does not.
+    Named,
+    /// A text is refused while it is applied, and no rule by itself makes the difference.
+    Within,
+    /// They differ by a rule that it rests on, or that is a clause of it.
+    Part,
+}
+
+impl Evidence {
+    /// Whether the answers are the same without the rule.
+    pub(super) fn is_strong(self) -> bool {
+        self <= Evidence::Replaced
+    }
+
+    /// As in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Evidence::Absent => "without it",
+            Evidence::Masked => "knocked out",
+            Evidence::Replaced => "another rule in its place",
+            Evidence::Moved => "moved",
+            Evidence::Named => "an error by it",
+            Evidence::Within => "an error within it",
+            Evidence::Part => "by what it rests on",
+        }
+    }
+}
+
+/// A question that was asked in two editions.
+pub(super) struct Asked<'a> {
+    pair: &'a Pair,
+    ask: &'a Ask,
+    literally: Option<Erratum>,
+    answers: [Answered; 2],
+}
+
+#[derive(Clone)]
+struct Answered {
+    edition: Edition,
+    outcome: Outcome,
+    recorded: RuleSet,
+}
+
+fn answered(cx: &Cx, ask: &Ask, edition: Edition) -> (Answered, Cx) {
+    let mut cx = cx.clone().with_edition(edition);
+    let outcome = oracle::outcome(&mut cx, ask);
+    (Answered { edition, outcome, recorded: *cx.recorded() }, cx)
+}
+
+impl<'a> Asked<'a> {
+    /// In the reading that takes an erratum literally, or in the corrected one.
+    pub(super) fn of(pair: &'a Pair, ask: &'a Ask, literally: Option<Erratum>) -> Asked<'a> {
+        let cx = Cx::new().with_reading(reading(literally));
+        let answers = [pair.from, pair.to].map(|edition| answered(&cx, ask, edition).0);
+        Asked { pair, ask, literally, answers }
+    }
+
+    /// In the corrected reading, with the errata that either answer has asked after.
+    pub(super) fn noting_errata(pair: &'a Pair, ask: &'a Ask) -> (Asked<'a>, Vec<Erratum>) {
+        let asked = [pair.from, pair.to].map(|edition| answered(&Cx::new().with_errata_noted(), ask, edition));
+        let mut errata: Vec<Erratum> = asked.iter().flat_map(|(_, cx)| cx.errata_asked_after()).collect();
+        errata.sort_unstable();
+        errata.dedup();
+        let answers = asked.map(|(answer, _)| answer);
+        (Asked { pair, ask, literally: None, answers }, errata)
+    }
+
+    pub(super) fn before(&self) -> &Outcome {
+        &self.answers[0].outcome
+    }
+
+    pub(super) fn after(&self) -> &Outcome {
+        &self.answers[1].outcome
+    }
+
+    /// Whether both editions have an answer.
+    pub(super) fn in_both(&self) -> bool {
+        differ(self.before(), self.after()) || agree(self.before(), self.after())
+    }
+
+    /// The rules that either answer records.
+    pub(super) fn recorded(&self) -> impl Iterator<Item = Rule> {
+        recorded_by(&self.answers)
+    }
+
+    pub(super) fn same_answers_as(&self, other: &Asked) -> bool {
+        agree(self.before(), other.before()) && agree(self.after(), other.after())
+    }
+
+    /// The rules by which the answers differ.
+    pub(super) fn responsible(&self) -> Vec<(Rule, Evidence)> {
+        if !differ(self.before(), self.after()) {
+            return Vec::new();
+        }
+        let changed: Vec<Rule> = self.recorded().filter(|rule| self.pair.changed.contains_key(rule)).collect();
+        let mut found: Vec<(Rule, Evidence)> =
+            changed.iter().filter_map(|rule| Some((*rule, self.evidence(*rule)?))).collect();
+        if found.is_empty() {
+            found.extend(self.innermost().map(|rule| (rule, Evidence::Within)));
+        }
+        let strong: Vec<Rule> = found.iter().map(|(rule, _)| *rule).collect();
+        let rests = |rule: &Rule| strong.iter().any(|other| self.rests_on(*rule, *other));
+        let parts = changed.into_iter().filter(|rule| !strong.contains(rule) && rests(rule) && self.matters(*rule));
+        found.extend(parts.map(|rule| (rule, Evidence::Part)));
+        found
+    }
+
+    /// Whether a rule, in the words of either edition, rests on another one, or that is a clause of it by its id.
+    fn rests_on(&self, rule: Rule, other: Rule) -> bool {
+        let needs = |edition| rule.statement(edition).is_some_and(|said| said.needs.contains(&other.id()));
+        let is_clause = other.id().strip_prefix(rule.id()).is_some_and(|rest| rest.starts_with('.'));
+        is_clause || needs(self.pair.from) || needs(self.pair.to)
+    }
+
+    /// Whether some answer is another one, or none, where the rule is knocked out.
+    fn matters(&self, rule: Rule) -> bool {
+        let cx = Cx::new().with_reading(reading(self.literally)).with_mask(RuleSet::from_iter([rule]));
+        self.without(&cx, rule).is_none_or(|without| {
+            without.0.iter().zip(&self.answers).any(|(without, with)| differ(&without.outcome, &with.outcome))
+        })
+    }
+
+    /// The production that is being applied when a text is refused that the other edition reads, if that is worded otherwise there.
+    fn innermost(&self) -> Option<Rule> {
+        match self.ask.about() {
+            About::Text => {}
+            About::Terms | About::Program | About::Call | About::TwoPrograms => return None,
+        }
+        let failing = self.answers.iter().filter(|answer| !says_something(&answer.outcome));
+        let failing =
+            if let [failing] = failing.collect::<Vec<&Answered>>().as_slice() { *failing } else { return None };
+        let cx = Cx::new().with_reading(reading(self.literally)).with_trace();
+        let (_, mut traced) = answered(&cx, self.ask, failing.edition);
+        let mut last = None;
+        let mut steps: Vec<Step> = traced.take_steps();
+        // The steps of the judgement that was asked last are behind all others.
+        while let Some(step) = steps.pop() {
+            match step {
+                Step::Sub(derivation) => steps.extend(derivation.steps),
+                Step::Fired(rule) | Step::Premise(rule, ..) => {
+                    last = Some(rule).filter(|rule| self.pair.changed.get(rule) == Some(&Change::Changed));
+                    if last.is_some() {
+                        break;
+                    }
+                }
+                Step::Tried(_) => {}
+            }
+        }
+        last
+    }
+
+    /// What taking the rule out shows, if it shows something.
+    fn evidence(&self, rule: Rule) -> Option<Evidence> {
+        let only = || RuleSet::from_iter([rule]);
+        let cx = Cx::new().with_reading(reading(self.literally));
+        let absent = self.without(&cx.clone().with_absent(only()), rule);
+        let masked = self.without(&cx.clone().with_mask(only()), rule);
+        let in_both = [self.pair.from, self.pair.to].into_iter().all(|edition| rule.is_stated_by(edition));
+        let alike = |without: &Option<Without>| without.as_ref().is_some_and(Without::agrees);
+        let told = |without: &Option<Without>| without.as_ref().is_some_and(|without| self.tells(without, rule));
+        let moved = |without: &Option<Without>| without.as_ref().is_some_and(|without| self.is_moved(without, rule));
+        let named = || self.answers.iter().filter(|answer| blames(&answer.outcome, rule)).count() == 1;
+        let rows: [(Evidence, &dyn Fn() -> bool); 6] = [
+            (Evidence::Absent, &|| alike(&absent) && (!in_both || told(&absent))),
+            (Evidence::Masked, &|| alike(&masked) && self.is_decided(&masked, rule) && told(&masked)),
+            (Evidence::Masked, &|| masked.as_ref().is_some_and(|masked| masked.exchanges(&self.answers))),
+            (Evidence::Replaced, &|| absent.as_ref().is_some_and(|absent| self.is_replaced(&cx, rule, absent))),
+            (Evidence::Moved, &|| !in_both && (moved(&absent) || moved(&masked))),
+            (Evidence::Named, &named),
+        ];
+        rows.into_iter().find(|(_, holds)| holds()).map(|(evidence, _)| evidence)
+    }
+
+    /// Whether answers without the rule tell that it is the one at stake. That nothing works without a rule does not, unless an answer names it, or
+    /// what is left is one of the answers with it, down to the rules that it names.
+    fn tells(&self, without: &Without, rule: Rule) -> bool {
+        without.says_something() || self.is_blamed(rule) || without.is_one_of(&self.answers)
+    }
+
+    /// Whether the answers differ by what this rule may decide: one of them names it as broken, or neither fails, or without it the one fails as
+    /// the other does.
+    fn is_decided(&self, masked: &Option<Without>, rule: Rule) -> bool {
+        self.is_blamed(rule)
+            || self.answers.iter().all(|answer| says_something(&answer.outcome))
+            || masked.as_ref().is_some_and(|masked| masked.is_one_of(&self.answers))
+    }
+
+    fn is_blamed(&self, rule: Rule) -> bool {
+        self.answers.iter().any(|answer| blames(&answer.outcome, rule))
+    }
+
+    /// Whether just one of the answers is another one without the rule. Where both are, they may have differed by another rule.
+    fn is_moved(&self, without: &Without, rule: Rule) -> bool {
+        let pairs = || without.0.iter().zip(&self.answers);
+        let mut moved = pairs().filter(|(without, with)| differ(&without.outcome, &with.outcome));
+        match (moved.next(), moved.next()) {
+            (Some((without, _)), None) => says_something(&without.outcome) || self.is_blamed(rule),
+            (None, _) | (Some(_), Some(_)) => false,
+        }
+    }
+
+    /// Whether the answers are the same without the rule and those that are recorded in its absence only.
+    fn is_replaced(&self, cx: &Cx, rule: Rule, absent: &Without) -> bool {
+        let known: RuleSet = self.recorded().collect();
+        let is_changed = |rule: &Rule| !known.contains(*rule) && self.pair.changed.contains_key(rule);
+        let instead: Vec<Rule> = absent.recorded().filter(is_changed).collect();
+        let all: RuleSet = instead.iter().copied().chain([rule]).collect();
+        !instead.is_empty() && self.without(&cx.clone().with_absent(all), rule).is_some_and(|without| without.agrees())
+    }
+
+    /// The answers in a context without the rule; `None` if they come to no end, or only say that nothing goes without it.
+    fn without(&self, cx: &Cx, rule: Rule) -> Option<Without> {
+        let asked = |with: &Answered| {
+            let answer = within(STEPS, cx, |cx| answered(cx, self.ask, with.edition).0).ok()?;
+            let kept = agree(&answer.outcome, &with.outcome) || says_something_without(&answer.outcome, rule);
+            kept.then_some(answer)
+        };
+        let [before, after] = &self.answers;
+        Some(Without([asked(before)?, asked(after)?]))
+    }
+}
+
+/// What a question comes to without a rule.
+struct Without([Answered; 2]);
+
+impl Without {
+    fn agrees(&self) -> bool {
+        let [before, after] = &self.0;
+        agree(&before.outcome, &after.outcome)
+    }
+
+    fn says_something(&self) -> bool {
+        self.0.iter().all(|answer| says_something(&answer.outcome))
+    }
+
+    /// Whether each is what the other is with the rule.
+    fn exchanges(&self, with: &[Answered; 2]) -> bool {
+        let ([a, b], [before, after]) = (&self.0, with);
+        agree(&a.outcome, &after.outcome) && agree(&b.outcome, &before.outcome)
+    }
+
+    /// Whether both are what one of the answers with the rule is, with the rules that they name.
+    fn is_one_of(&self, with: &[Answered; 2]) -> bool {
+        let [before, after] = &self.0;
+        before.outcome == after.outcome && with.iter().any(|answer| answer.outcome == before.outcome)
+    }
+
+    fn recorded(&self) -> impl Iterator<Item = Rule> {
+        recorded_by(&self.0)
+    }
+}
+
+fn recorded_by([before, after]: &[Answered; 2]) -> impl Iterator<Item = Rule> {
+    Rule::ALL.iter().copied().filter(|rule| before.recorded.contains(*rule) || after.recorded.contains(*rule))
+}

@@ -1,0 +1,212 @@
+//! What differs between two editions: the rules whose behaviour does, each with the smallest question that shows it.
+//!
+//! Every question that there is, is asked in both editions: those of the golden cases, the witnesses of errata, and generated ones. Where
+//! the answers differ, each rule that one of them records and that is not the same in both editions is taken out, of the edition or as
+//! knock-out does. Where the answers are the same without it, it is what they differ by; [`Evidence`] has what else may show it, which is
+//! weaker. The reading is the corrected one, or one in which a single erratum is taken literally.
+
+pub mod confirmed;
+mod evidence;
+mod questions;
+mod reduce;
+mod seen;
+
+pub use evidence::Evidence;
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use questions::Question;
+use relax_spec::book::{Change, Edition, Erratum, Reading, Rule, Status};
+use relax_spec::question::{Ask, Outcome};
+use relax_spec::suite::{Case, CaseError};
+
+/// A rule that is not the same in both editions, and what shows it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Difference {
+    /// The rule.
+    pub rule: Rule,
+    /// What becomes of it.
+    pub change: Change,
+    /// Whether some question shows it.
+    pub shown: Shown,
+}
+
+/// Whether an answer differs by a rule.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Shown {
+    /// The smallest question that shows it.
+    By(Box<Flip>),
+    /// None was found.
+    Not(Why),
+}
+
+/// Why no question shows a difference.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Why {
+    /// No run can fire it, for this reason.
+    Excluded(&'static str),
+    /// Its words are stated, and nothing follows them yet.
+    Pending,
+    /// It is what the other edition says under another id.
+    Renumbered,
+    /// Answers record it, and none differs by it: so many.
+    SameAnswers(usize),
+    /// Only questions of a kind that one of the editions does not have record it: so many.
+    OneEdition(usize),
+    /// No answer records it.
+    Unasked,
+}
+
+/// A question whose answer differs by a rule.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Flip {
+    /// Where the question is from.
+    pub id: String,
+    /// The question.
+    pub ask: Ask,
+    /// How large it is.
+    pub size: usize,
+    /// The erratum that is taken literally, if the answers differ only then.
+    pub literally: Option<Erratum>,
+    /// What it comes to in the first edition.
+    pub before: Outcome,
+    /// What it comes to in the second.
+    pub after: Outcome,
+    /// What taking the rule out shows.
+    pub evidence: Evidence,
+}
+
+impl Flip {
+    /// What is preferred comes first: evidence by the rule itself, the corrected reading, the stronger evidence, the smaller question; then the
+    /// id decides.
+    fn rank(&self) -> (bool, Option<Erratum>, Evidence, usize, &str) {
+        (!self.evidence.is_strong(), self.literally, self.evidence, self.size, &self.id)
+    }
+
+    /// The reading in which the answers differ.
+    pub fn reading(&self) -> Reading {
+        reading(self.literally)
+    }
+}
+
+fn reading(literally: Option<Erratum>) -> Reading {
+    literally.map_or_else(Reading::corrected, |erratum| Reading::literal_only(&[erratum]))
+}
+
+/// Two editions, and the rules that are not the same in them.
+pub(crate) struct Pair {
+    from: Edition,
+    to: Edition,
+    changed: BTreeMap<Rule, Change>,
+}
+
+impl Pair {
+    fn new(from: Edition, to: Edition) -> Pair {
+        let changed = Rule::ALL.iter().filter_map(|rule| Some((*rule, rule.change(from, to)?)));
+        Pair { from, to, changed: changed.collect() }
+    }
+}
+
+/// What was found of the rules so far.
+#[derive(Default)]
+struct Found {
+    flips: BTreeMap<Rule, Flip>,
+    recorded: BTreeMap<Rule, usize>,
+    one_sided: BTreeMap<Rule, usize>,
+}
+
+impl Found {
+    fn keep(&mut self, rule: Rule, flip: Flip) {
+        match self.flips.get(&rule) {
+            Some(kept) if kept.rank() <= flip.rank() => {}
+            Some(_) | None => {
+                self.flips.insert(rule, flip);
+            }
+        }
+    }
+
+    fn with(mut self, other: Found) -> Found {
+        other.flips.into_iter().for_each(|(rule, flip)| self.keep(rule, flip));
+        for (counts, more) in [(&mut self.recorded, other.recorded), (&mut self.one_sided, other.one_sided)] {
+            more.into_iter().for_each(|(rule, count)| *counts.entry(rule).or_default() += count);
+        }
+        self
+    }
+}
+
+/// The rules that are not the same in two editions, in the order of their ids.
+///
+/// # Errors
+///
+/// The witness of an erratum cannot be read.
+pub fn between(suite: &[Case], from: Edition, to: Edition) -> Result<Vec<Difference>, CaseError> {
+    let pair = Pair::new(from, to);
+    if pair.changed.is_empty() {
+        return Ok(Vec::new());
+    }
+    let questions = questions::all(suite)?;
+    let found = questions.par_iter().map(|question| asked(&pair, question)).reduce(Found::default, Found::with);
+    let flips: BTreeMap<Rule, Flip> =
+        found.flips.par_iter().map(|(rule, flip)| (*rule, reduce::reduced(&pair, *rule, flip))).collect();
+    let difference = |(rule, change): (&Rule, &Change)| Difference {
+        rule: *rule,
+        change: *change,
+        shown: match flips.get(rule) {
+            Some(flip) => Shown::By(Box::new(flip.clone())),
+            None => Shown::Not(why(&pair, &found, *rule, *change)),
+        },
+    };
+    Ok(pair.changed.iter().map(difference).collect())
+}
+
+/// What a question shows of a rule.
+fn flip(question: &Question, asked: &evidence::Asked, literally: Option<Erratum>, evidence: Evidence) -> Flip {
+    Flip {
+        id: question.id.clone(),
+        ask: question.ask.clone(),
+        size: questions::size(&question.ask),
+        literally,
+        before: asked.before().clone(),
+        after: asked.after().clone(),
+        evidence,
+    }
+}
+
+/// What one question shows.
+fn asked(pair: &Pair, question: &Question) -> Found {
+    let mut found = Found::default();
+    let (plain, errata) = evidence::Asked::noting_errata(pair, &question.ask);
+    let counts = if plain.in_both() { &mut found.recorded } else { &mut found.one_sided };
+    counts.extend(plain.recorded().filter(|rule| pair.changed.contains_key(rule)).map(|rule| (rule, 1)));
+    let mut consider = |asked: &evidence::Asked, literally: Option<Erratum>| {
+        for (rule, evidence) in asked.responsible() {
+            found.keep(rule, flip(question, asked, literally, evidence));
+        }
+    };
+    consider(&plain, None);
+    for erratum in errata {
+        let literal = evidence::Asked::of(pair, &question.ask, Some(erratum));
+        if !literal.same_answers_as(&plain) {
+            consider(&literal, Some(erratum));
+        }
+    }
+    found
+}
+
+/// Why nothing shows a rule.
+fn why(pair: &Pair, found: &Found, rule: Rule, change: Change) -> Why {
+    let excluded = [pair.to, pair.from].into_iter().find_map(|edition| rule.excluded_in(edition));
+    if let Some(reason) = excluded {
+        return Why::Excluded(reason);
+    }
+    let pending = rule.is_pending_in(pair.from) || rule.is_pending_in(pair.to) || rule.status() == Status::Pending;
+    match (pending, change, found.recorded.get(&rule), found.one_sided.get(&rule)) {
+        (true, ..) => Why::Pending,
+        (false, Change::Renumbered, ..) => Why::Renumbered,
+        (false, Change::New | Change::Changed | Change::Removed, Some(count), _) => Why::SameAnswers(*count),
+        (false, Change::New | Change::Changed | Change::Removed, None, Some(count)) => Why::OneEdition(*count),
+        (false, Change::New | Change::Changed | Change::Removed, None, None) => Why::Unasked,
+    }
+}

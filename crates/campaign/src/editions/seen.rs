@@ -1,0 +1,107 @@
+//! What is seen of an answer, whichever rules it blames: editions number their rules differently.
+
+use relax_spec::book::Rule;
+use relax_spec::question::{
+    Answer, Derived, DimAnswer, MatchAnswer, Outcome, ReadAnswer, RunAnswer, TrialAnswer, Verdict,
+};
+use relax_spec::suite::knockout::is_answer_without;
+use relax_spec::value::Effect;
+
+/// An outcome without the rules that it names.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Seen<'a> {
+    /// An answer, and whether there is a warning.
+    Says(&'a Answer, bool),
+    /// An error of the program, after these effects of a run.
+    Fails(&'a [Effect]),
+    /// An error on one of the inputs, or several, and what is seen of the others.
+    Trials(Vec<Option<&'a TrialAnswer>>),
+    /// It cannot be read, or lacks what is asked for.
+    Refused(&'a str),
+}
+
+/// What is seen of an outcome; nothing where it is no answer, as of a question that the edition does not have.
+pub(super) fn seen(outcome: &Outcome) -> Option<Seen<'_>> {
+    match outcome {
+        Outcome::Answer { answer, warnings } => {
+            let warned = warnings.as_ref().is_some_and(|rules| !rules.is_empty());
+            Some(of_answer(answer, warned))
+        }
+        Outcome::Rejected { stage, .. } => Some(Seen::Refused(stage)),
+        Outcome::Trapped { .. }
+        | Outcome::Unsupported { .. }
+        | Outcome::InternalError { .. }
+        | Outcome::Crash { .. }
+        | Outcome::Timeout { .. }
+        | Outcome::ProtocolError { .. }
+        | Outcome::Flaky { .. } => None,
+    }
+}
+
+fn of_answer(answer: &Answer, warned: bool) -> Seen<'_> {
+    match answer {
+        Answer::Verdict(Verdict::Rejected(_))
+        | Answer::Read(ReadAnswer::Rejected(_))
+        | Answer::Derived(Derived::Rejected(_))
+        | Answer::Dim(DimAnswer::Fails(_))
+        | Answer::Match(MatchAnswer::Fails(_)) => Seen::Fails(&[]),
+        Answer::Run(RunAnswer::Fails(_, effects)) => Seen::Fails(effects),
+        Answer::Trials(trials) => Seen::Trials(trials.iter().map(of_trial).collect()),
+        Answer::Verdict(Verdict::Accepted)
+        | Answer::Read(ReadAnswer::Module(_))
+        | Answer::Derived(Derived::Is(_))
+        | Answer::Dim(DimAnswer::Is(_))
+        | Answer::Match(MatchAnswer::Matches(_))
+        | Answer::Run(RunAnswer::Returns(..) | RunAnswer::OutOfFuel | RunAnswer::Unspecified)
+        | Answer::Bool(_)
+        | Answer::Type(_)
+        | Answer::OptionType(_)
+        | Answer::StructInfo(_)
+        | Answer::Mapping(_)
+        | Answer::Compatibility(_)
+        | Answer::Proof(_)
+        | Answer::Program(_)
+        | Answer::Text(_) => Seen::Says(answer, warned),
+    }
+}
+
+fn of_trial(trial: &TrialAnswer) -> Option<&TrialAnswer> {
+    match trial {
+        TrialAnswer::Returns(..) | TrialAnswer::Open(_) => Some(trial),
+        TrialAnswer::Fails(..) => None,
+    }
+}
+
+/// Whether two outcomes are answers that differ in more than the rules they name.
+pub(super) fn differ(a: &Outcome, b: &Outcome) -> bool {
+    match (seen(a), seen(b)) {
+        (Some(a), Some(b)) => a != b,
+        (None, _) | (_, None) => false,
+    }
+}
+
+/// Whether two outcomes are answers, and the same but for the rules they name.
+pub(super) fn agree(a: &Outcome, b: &Outcome) -> bool {
+    seen(a).is_some() && seen(a) == seen(b)
+}
+
+/// Whether an outcome is an answer that is no failure.
+pub(super) fn says_something(outcome: &Outcome) -> bool {
+    match seen(outcome) {
+        Some(Seen::Says(..) | Seen::Trials(_)) => true,
+        Some(Seen::Fails(_) | Seen::Refused(_)) | None => false,
+    }
+}
+
+/// Whether an outcome names a rule as the one that is not met, in an error or a warning.
+pub(super) fn blames(outcome: &Outcome, rule: Rule) -> bool {
+    let Outcome::Answer { answer, warnings } = outcome else { return false };
+    let fails = matches!(seen(outcome), Some(Seen::Fails(_)));
+    (fails && !is_answer_without(answer, rule)) || warnings.as_ref().is_some_and(|rules| rules.contains(&rule))
+}
+
+/// Whether an outcome says something without a rule, beside that nothing goes without it.
+pub(super) fn says_something_without(outcome: &Outcome, rule: Rule) -> bool {
+    let Outcome::Answer { answer, .. } = outcome else { return false };
+    is_answer_without(answer, rule)
+}

@@ -1,0 +1,137 @@
+//! Do both engines of the oracle come to the same (`R89.VM.EQUIV`)? A program is run by the evaluator and by the virtual machine, and what
+//! can be seen of the two runs is compared: the value, the rule of an error, the effects in their order, and which arguments the
+//! result is made of.
+
+use std::fmt;
+
+use crate::generate::{ProgramOptions, Tape, module, module_of_functions};
+use relax_spec::arguments::{Arguments, Draw, linked};
+use relax_spec::book::Edition;
+use relax_spec::derivation::inferred_results;
+use relax_spec::eval::{self, prelude};
+use relax_spec::grammar::{AttrValue, GlobalFunc, IrModule, Name};
+use relax_spec::judge::{Cx, Ending};
+use relax_spec::value::{Effect, Stop, Value, ValueSpec, from_specs, to_spec_with_identity};
+use relax_spec::vm;
+
+/// What came of one program on one list of arguments.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Trial {
+    /// Both came to the same.
+    Same(End),
+    /// One of them came to a limit, so that there is nothing to compare.
+    Limited,
+    /// They came to different things.
+    Different(Difference),
+}
+
+/// How a run ended, as far as it can be seen.
+#[derive(Clone, PartialEq, Debug)]
+pub enum End {
+    /// With a value.
+    Returns(ValueSpec),
+    /// With the error of a rule.
+    Fails(relax_spec::book::Rule),
+    /// Where nothing is said.
+    Unspecified,
+}
+
+/// What each of the engines came to.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Difference {
+    /// The evaluator, for people.
+    pub evaluator: String,
+    /// The machine, for people.
+    pub machine: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "evaluator: {}\nmachine: {}", self.evaluator, self.machine)
+    }
+}
+
+/// The limits of both.
+const FUEL: u64 = 500_000;
+const DEPTH: usize = 200;
+
+/// Runs a program by both engines, by the rules of an edition.
+pub fn try_program(edition: Edition, program: &IrModule, entry: &str, args: &[ValueSpec]) -> Trial {
+    let cx = || Cx::new().with_edition(edition);
+    let (by_evaluator, by_machine) = (evaluated(cx(), program, entry, args), on_machine(cx(), program, entry, args));
+    match (by_evaluator, by_machine) {
+        (Some(a), Some(b)) if a == b => Trial::Same(a.0),
+        (Some(a), Some(b)) => Trial::Different(Difference { evaluator: format!("{a:?}"), machine: format!("{b:?}") }),
+        (None, _) | (_, None) => Trial::Limited,
+    }
+}
+
+/// The end of a run, with the effects before it; `None` if it came to a limit.
+type Seen = Option<(End, Vec<Effect>)>;
+
+fn seen(outcome: &Ending<Value>, effects: Vec<Effect>, args: &[Value]) -> Seen {
+    let end = match outcome {
+        Ending::Value(value) => match to_spec_with_identity(value, args) {
+            Ok(spec) => End::Returns(spec),
+            Err(Stop::Error(_) | Stop::OutOfFuel | Stop::Unspecified(_)) => End::Unspecified,
+        },
+        Ending::Error(error) => End::Fails(error.rule),
+        Ending::OutOfFuel => return None,
+        Ending::Unspecified(_) => End::Unspecified,
+    };
+    Some((end, effects))
+}
+
+fn evaluated(mut cx: Cx, program: &IrModule, entry: &str, args: &[ValueSpec]) -> Seen {
+    let results = inferred_results(&cx, program);
+    let options = eval::Options { results, fuel: FUEL, max_depth: DEPTH, ..eval::Options::default() };
+    let args = from_specs(args, &options.registry).ok()?;
+    let run = eval::evaluate(&mut cx, program, entry, args.clone(), &options);
+    seen(&run.outcome, run.effects, &args)
+}
+
+fn on_machine(mut cx: Cx, program: &IrModule, entry: &str, args: &[ValueSpec]) -> Seen {
+    let executable = vm::build(&mut cx, program);
+    let options = vm::Options { fuel: FUEL, max_depth: DEPTH, ..vm::Options::new(prelude()) };
+    let args = from_specs(args, &options.registry).ok()?;
+    let run = vm::run(&mut cx, &executable, entry, args.clone(), &options);
+    seen(&run.outcome, run.effects, &args)
+}
+
+/// The program of a seed, with the constructs of an edition; by turns one of the two generators makes it.
+pub fn program(edition: Edition, seed: u64) -> IrModule {
+    let mut tape = Tape::from_seed(seed / 2, 600);
+    if seed.is_multiple_of(2) {
+        module_of_functions(edition, &mut tape)
+    } else {
+        module(&mut tape, &ProgramOptions::of(edition))
+    }
+}
+
+/// The names by which functions of a program can be started.
+pub fn entries(program: &IrModule) -> Vec<Name> {
+    let symbol = |func: &GlobalFunc| match func {
+        GlobalFunc::Function(f) => match f.attrs.get("global_symbol") {
+            Some(AttrValue::Str(symbol)) => Some(symbol.clone()),
+            Some(_) | None => None,
+        },
+        GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
+    };
+    program.funcs.iter().filter_map(|(_, func)| symbol(func)).collect()
+}
+
+/// Runs every function of a program that can be started on so many lists of arguments each.
+pub fn try_all(edition: Edition, program: &IrModule, lists: usize) -> Vec<Trial> {
+    let arguments = Arguments::of(&[program], 0, vm::Options::new(prelude()).memory);
+    let mut trials = Vec::new();
+    for entry in entries(program) {
+        let Some(func) = linked(program, &entry) else { continue };
+        for index in 0..lists {
+            let draw = Draw { index, attempt: 0 };
+            if let Some(args) = arguments.for_function(func, &Default::default(), draw) {
+                trials.push(try_program(edition, program, &entry, &args));
+            }
+        }
+    }
+    trials
+}

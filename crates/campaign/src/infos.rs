@@ -1,0 +1,449 @@
+//! Differential campaigns: random questions to an implementation, its answers held against everything that the text
+//! permits, and each divergence cut down and explained, or reported as unexplained.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::generate::{Tape, struct_info_pair};
+use ask::implementation::Implementation;
+use ask::worker::StartError;
+use relax_spec::book::{Edition, Erratum, Reading, Rule};
+use relax_spec::grammar::{
+    FuncStructInfo, PrimExpr, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo,
+};
+use relax_spec::judge::{Cx, Prover};
+use relax_spec::oracle;
+use relax_spec::question::{Answer, Ask, Outcome};
+use relax_spec::suite::alpha::same_struct_info;
+use relax_spec::suite::ledger::Class;
+
+/// The nesting of the generated structural information, and the length of their tapes.
+const DEPTH: usize = 3;
+const TAPE: usize = 256;
+
+/// A divergence that is known by its form: the question, a rule that decides it, the two kinds of answer.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pattern {
+    /// The kind of question, as `op` in the protocol.
+    pub op: String,
+    /// A rule that the oracle uses on the reduced question.
+    pub rule: Rule,
+    /// Kinds of answer, as [`kind_of_answer`] names them.
+    pub expected: String,
+    /// The kind of answer that the implementation gives instead.
+    pub given: String,
+    /// Why it differs.
+    pub class: Class,
+    /// The same, for people.
+    pub reason: String,
+    /// Where it is reported or discussed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<String>,
+}
+
+/// Why an implementation may differ.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Explanation {
+    /// It does what the text literally says.
+    Erratum(Erratum),
+    /// The ledger lists divergences of this form; the position of the entry.
+    Known(usize),
+    /// Nothing explains it.
+    None,
+}
+
+/// Divergences of one form.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Divergence {
+    /// The form.
+    pub signature: DivergenceSignature,
+    /// Why they may be, if they may.
+    pub explanation: Explanation,
+    /// How many divergences have this form.
+    pub count: usize,
+    /// A reduced question, what the text permits, and what was answered.
+    pub ask: Ask,
+    /// Every answer that the text permits.
+    pub permitted: Vec<Answer>,
+    /// What the implementation answered, for people.
+    pub given: String,
+    /// The number of the generated question, for `--seed`.
+    pub number: u64,
+}
+
+/// What divergences of one form have in common.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct DivergenceSignature {
+    /// The kind of question, as `op` in the protocol.
+    pub op: String,
+    /// The rules that the oracle uses on the reduced question.
+    pub rules: Vec<Rule>,
+    /// The kind of the permitted answer.
+    pub expected: String,
+    /// The kind of the answer given.
+    pub given: String,
+}
+
+/// The outcome of a campaign.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Campaign {
+    /// The edition by which the answers are judged.
+    pub edition: Edition,
+    /// How many questions were asked.
+    pub asked: u64,
+    /// How many the implementation said that it cannot answer.
+    pub unsupported: u64,
+    /// The divergences, one entry for each form.
+    pub findings: Vec<Divergence>,
+}
+
+impl Campaign {
+    /// Whether some divergence has no explanation.
+    pub fn has_unexplained(&self) -> bool {
+        self.findings.iter().any(|finding| finding.explanation == Explanation::None)
+    }
+}
+
+/// The questions on the pair of structural informations with a number.
+pub fn questions(seed: u64, number: u64) -> [Ask; 2] {
+    let vars = [ShapeVar::new("n"), ShapeVar::new("m")];
+    // Neighbouring numbers must not give related tapes; the generator of `fastrand` mixes its seed.
+    let mut tape = Tape::from_seed(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(number), TAPE);
+    let (s1, s2) = struct_info_pair(&mut tape, DEPTH, &vars);
+    [Ask::Compatibility(s1.clone(), s2.clone()), Ask::Unify(s1, s2)]
+}
+
+/// Asks about the pairs with these numbers, one after the other; `progress` is told of each. What was found until nobody could be asked any
+/// more stands, with why that was.
+pub fn judgements(
+    seed: u64,
+    numbers: std::ops::Range<u64>,
+    known: &[Pattern],
+    implementation: &mut dyn Implementation,
+    progress: &mut dyn FnMut(),
+) -> (Campaign, Option<StartError>) {
+    let mut campaign = Campaign { edition: implementation.edition(), ..Campaign::default() };
+    let mut found: BTreeMap<DivergenceSignature, Divergence> = BTreeMap::new();
+    let mut ended = None;
+    for number in numbers {
+        if let Err(error) = pair((seed, number), known, implementation, (&mut campaign, &mut found)) {
+            ended = Some(error);
+            break;
+        }
+        progress();
+    }
+    campaign.findings = found.into_values().collect();
+    (campaign, ended)
+}
+
+/// The questions of one pair.
+fn pair(
+    (seed, number): (u64, u64),
+    known: &[Pattern],
+    implementation: &mut dyn Implementation,
+    (campaign, found): (&mut Campaign, &mut BTreeMap<DivergenceSignature, Divergence>),
+) -> Result<(), StartError> {
+    let edition = campaign.edition;
+    for mut ask in questions(seed, number) {
+        let mut outcome = implementation.ask(edition, &ask)?;
+        campaign.asked += 1;
+        if matches!(outcome, Outcome::Unsupported { .. }) {
+            campaign.unsupported += 1;
+        } else if !is_permitted(edition, &ask, &outcome) {
+            let reduced = reduce(&mut ask, &mut outcome, implementation);
+            // Found it is, however small it has become.
+            note(found, (known, edition), (ask, outcome), number);
+            reduced?;
+        }
+    }
+    Ok(())
+}
+
+fn note(
+    found: &mut BTreeMap<DivergenceSignature, Divergence>,
+    (known, edition): (&[Pattern], Edition),
+    (ask, outcome): (Ask, Outcome),
+    number: u64,
+) {
+    let signature = signature(edition, &ask, &outcome);
+    if let Some(finding) = found.get_mut(&signature) {
+        finding.count += 1;
+        return;
+    }
+    let explanation = explain((edition, &ask), &outcome, &signature, known);
+    let (permitted, given) = (permitted(edition, &ask), outcome.to_string());
+    found.insert(signature.clone(), Divergence { signature, explanation, count: 1, ask, permitted, given, number });
+}
+
+/// Every answer that the text permits: those of provers from the floor to the ceiling.
+pub fn permitted(edition: Edition, ask: &Ask) -> Vec<Answer> {
+    let mut answers = Vec::new();
+    for prover in [Prover::Alpha, Prover::Algebraic, Prover::Exhaustive] {
+        if let Ok(answer) = oracle::answer(&mut Cx::new().with_edition(edition).with_prover(prover), ask)
+            && !answers.contains(&answer)
+        {
+            answers.push(answer);
+        }
+    }
+    answers
+}
+
+pub(super) fn is_permitted(edition: Edition, ask: &Ask, outcome: &Outcome) -> bool {
+    let Outcome::Answer { answer: given, .. } = outcome else { return false };
+    // Mostly it is what one prover comes to, and the others need not be asked: the one first that implementations resemble.
+    [Prover::Algebraic, Prover::Exhaustive, Prover::Alpha].into_iter().any(|prover| {
+        let answer = oracle::answer(&mut Cx::new().with_edition(edition).with_prover(prover), ask);
+        answer.is_ok_and(|allowed| same_answer(edition, &allowed, given))
+    })
+}
+
+fn same_answer(edition: Edition, a: &Answer, b: &Answer) -> bool {
+    match (a, b) {
+        (Answer::StructInfo(s1), Answer::StructInfo(s2)) => {
+            same_struct_info(&mut Cx::new().with_edition(edition), s1, s2)
+        }
+        (a, b) => a == b,
+    }
+}
+
+/// Looks for an erratum whose literal reading gives the answer, then for a known form.
+fn explain(
+    (edition, ask): (Edition, &Ask),
+    outcome: &Outcome,
+    signature: &DivergenceSignature,
+    known: &[Pattern],
+) -> Explanation {
+    if let Outcome::Answer { answer: given, .. } = outcome {
+        let mut corrected = Cx::new().with_edition(edition).with_errata_noted();
+        let _not_given = oracle::answer(&mut corrected, ask);
+        for erratum in corrected.errata_asked_after() {
+            let mut cx = Cx::new().with_edition(edition).with_reading(Reading::literal_only(&[erratum]));
+            if oracle::answer(&mut cx, ask).is_ok_and(|literal| same_answer(edition, &literal, given)) {
+                return Explanation::Erratum(erratum);
+            }
+        }
+    }
+    let fits = |p: &Pattern| {
+        p.op == signature.op
+            && p.expected == signature.expected
+            && p.given == signature.given
+            && signature.rules.contains(&p.rule)
+    };
+    known.iter().position(fits).map_or(Explanation::None, Explanation::Known)
+}
+
+fn signature(edition: Edition, ask: &Ask, outcome: &Outcome) -> DivergenceSignature {
+    let mut cx = Cx::new().with_edition(edition);
+    let expected = oracle::answer(&mut cx, ask).map_or_else(|_| "none".to_string(), |answer| kind_of_answer(&answer));
+    let given = match outcome {
+        Outcome::Answer { answer, .. } => kind_of_answer(answer),
+        other => format!("{:?}", other.class()).to_lowercase(),
+    };
+    DivergenceSignature { op: ask.op(), rules: cx.recorded().iter().collect(), expected, given }
+}
+
+/// An answer without its details: a verdict as it is, of structural information the outermost node.
+pub fn kind_of_answer(answer: &Answer) -> String {
+    match answer {
+        Answer::StructInfo(s) => kind_of_info(s).to_string(),
+        Answer::Compatibility(c) => format!("{c:?}"),
+        other => other.to_string(),
+    }
+}
+
+fn kind_of_info(s: &StructInfo) -> &'static str {
+    match s {
+        StructInfo::Object => "Object",
+        StructInfo::Tensor(TensorStructInfo { shape: None, .. }) => "Tensor of unknown shape",
+        StructInfo::Tensor(TensorStructInfo { shape: Some(_), .. }) => "Tensor of known shape",
+        StructInfo::Shape(ShapeStructInfo { values: None, .. }) => "Shape of unknown values",
+        StructInfo::Shape(ShapeStructInfo { values: Some(_), .. }) => "Shape of known values",
+        StructInfo::Prim(_) => "Prim",
+        StructInfo::Tuple(_) => "Tuple",
+        StructInfo::Func(f) if f.params.is_some() => "Func",
+        StructInfo::Func(_) => "packed Func",
+    }
+}
+
+/// Cuts a divergence down: as long as a part of the question still diverges, the question becomes that part.
+fn reduce(ask: &mut Ask, outcome: &mut Outcome, implementation: &mut dyn Implementation) -> Result<(), StartError> {
+    let edition = implementation.edition();
+    'smaller: loop {
+        for part in parts(ask) {
+            let answer = implementation.ask(edition, &part)?;
+            if matches!(answer, Outcome::Answer { .. }) && !is_permitted(edition, &part, &answer) {
+                (*ask, *outcome) = (part, answer);
+                continue 'smaller;
+            }
+        }
+        return Ok(());
+    }
+}
+
+/// Smaller questions of the same kind.
+pub(super) fn parts(ask: &Ask) -> Vec<Ask> {
+    if let Ask::Compatibility(s1, s2) = ask {
+        return parts_of_pair(s1, s2, true).into_iter().map(|(a, b)| Ask::Compatibility(a, b)).collect();
+    }
+    if let Ask::Unify(s1, s2) = ask {
+        return parts_of_pair(s1, s2, false).into_iter().map(|(a, b)| Ask::Unify(a, b)).collect();
+    }
+    if let Ask::MoreSpecific(s1, s2) = ask {
+        return parts_of_pair(s1, s2, true).into_iter().map(|(a, b)| Ask::MoreSpecific(a, b)).collect();
+    }
+    if let Ask::PossiblyMoreSpecific(s1, s2) = ask {
+        return parts_of_pair(s1, s2, true).into_iter().map(|(a, b)| Ask::PossiblyMoreSpecific(a, b)).collect();
+    }
+    Vec::new()
+}
+
+/// Pairs of corresponding parts. `contravariant`: parameters are compared the other way round.
+fn parts_of_pair(s1: &StructInfo, s2: &StructInfo, contravariant: bool) -> Vec<(StructInfo, StructInfo)> {
+    match (s1, s2) {
+        (StructInfo::Tuple(a), StructInfo::Tuple(b)) if a.len() == b.len() => {
+            a.iter().cloned().zip(b.iter().cloned()).collect()
+        }
+        (StructInfo::Func(a), StructInfo::Func(b)) => parts_of_functions(a, b, contravariant),
+        (StructInfo::Tensor(a), StructInfo::Tensor(b)) => match (&a.shape, &b.shape) {
+            (Some(TensorShape::Dims(dims1)), Some(TensorShape::Dims(dims2))) => fewer_dims(dims1, dims2)
+                .into_iter()
+                .map(|(d1, d2)| (StructInfo::tensor(d1, a.dtype), StructInfo::tensor(d2, b.dtype)))
+                .collect(),
+            (_, _) => Vec::new(),
+        },
+        (
+            StructInfo::Shape(ShapeStructInfo { values: Some(a), .. }),
+            StructInfo::Shape(ShapeStructInfo { values: Some(b), .. }),
+        ) => fewer_dims(a, b).into_iter().map(|(d1, d2)| (StructInfo::shape(d1), StructInfo::shape(d2))).collect(),
+        (
+            StructInfo::Object
+            | StructInfo::Tensor(_)
+            | StructInfo::Shape(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Tuple(_),
+            _,
+        )
+        | (StructInfo::Func(_), _) => Vec::new(),
+    }
+}
+
+fn parts_of_functions(f1: &FuncStructInfo, f2: &FuncStructInfo, contravariant: bool) -> Vec<(StructInfo, StructInfo)> {
+    let (Some(params1), Some(params2)) = (&f1.params, &f2.params) else { return Vec::new() };
+    if params1.len() != params2.len() {
+        return Vec::new();
+    }
+    let param = |(p1, p2): (&StructInfo, &StructInfo)| {
+        if contravariant { (p2.clone(), p1.clone()) } else { (p1.clone(), p2.clone()) }
+    };
+    let mut parts: Vec<(StructInfo, StructInfo)> = params1.iter().zip(params2.iter()).map(param).collect();
+    parts.push((f1.ret.clone(), f2.ret.clone()));
+    // The functions with one parameter less, or with nothing said of the result.
+    for left_out in 0..params1.len() {
+        let without = |params: &[StructInfo]| -> Vec<StructInfo> {
+            params.iter().enumerate().filter(|(i, _)| *i != left_out).map(|(_, p)| p.clone()).collect()
+        };
+        let shorter = |f: &FuncStructInfo, params: &[StructInfo]| StructInfo::func(without(params), f.ret.clone());
+        parts.push((shorter(f1, params1), shorter(f2, params2)));
+    }
+    if f1.ret != StructInfo::Object || f2.ret != StructInfo::Object {
+        let without_ret = |params: &[StructInfo]| StructInfo::func(params.to_vec(), StructInfo::Object);
+        parts.push((without_ret(params1), without_ret(params2)));
+    }
+    parts
+}
+
+/// Two lists of dimensions of the same length, with one position less.
+fn fewer_dims(dims1: &[PrimExpr], dims2: &[PrimExpr]) -> Vec<(Vec<PrimExpr>, Vec<PrimExpr>)> {
+    if dims1.len() != dims2.len() || dims1.len() < 2 {
+        return Vec::new();
+    }
+    let without = |dims: &[PrimExpr], left_out: usize| -> Vec<PrimExpr> {
+        dims.iter().enumerate().filter(|(i, _)| *i != left_out).map(|(_, d)| d.clone()).collect()
+    };
+    (0..dims1.len()).map(|i| (without(dims1, i), without(dims2, i))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ask::implementation::InProcess;
+    use ask::protocol::Identity;
+
+    /// An implementation that always answers compatible.
+    struct Credulous(InProcess);
+
+    impl Implementation for Credulous {
+        fn identity(&self) -> &Identity {
+            self.0.identity()
+        }
+
+        fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
+            match ask {
+                Ask::Compatibility(..) => Ok(Outcome::Answer {
+                    answer: Answer::Compatibility(relax_spec::judge::Compatibility::Compatible),
+                    warnings: None,
+                }),
+                other => self.0.ask(edition, other),
+            }
+        }
+    }
+
+    fn campaign(seed: u64, pairs: u64, implementation: &mut dyn Implementation) -> Campaign {
+        let (campaign, ended) = judgements(seed, 0..pairs, &[], implementation, &mut || {});
+        assert!(ended.is_none(), "{ended:?}");
+        campaign
+    }
+
+    #[test]
+    fn the_oracle_has_no_divergence_from_itself() {
+        let campaign = campaign(1, 300, &mut InProcess::new(Reading::corrected()));
+        assert_eq!(campaign.asked, 600);
+        assert_eq!(campaign.findings, Vec::new());
+    }
+
+    #[test]
+    fn a_literal_implementation_is_explained_by_its_erratum() {
+        let campaign = campaign(1, 300, &mut InProcess::new(Reading::literal_only(&[Erratum::A05])));
+        assert!(!campaign.findings.is_empty());
+        assert!(campaign.findings.iter().all(|f| f.explanation == Explanation::Erratum(Erratum::A05)));
+    }
+
+    /// Is wrong, and nobody can ask it more than so many questions.
+    struct Mortal(Credulous, usize);
+
+    impl Implementation for Mortal {
+        fn identity(&self) -> &Identity {
+            self.0.identity()
+        }
+
+        fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
+            self.1 = self.1.checked_sub(1).ok_or(StartError::Interrupted)?;
+            self.0.ask(edition, ask)
+        }
+    }
+
+    #[test]
+    fn what_an_interrupted_campaign_has_found_is_kept() {
+        let credulous = || Credulous(InProcess::new(Reading::corrected()));
+        for questions in 0..60 {
+            let (campaign, ended) = judgements(2, 0..200, &[], &mut Mortal(credulous(), questions), &mut || {});
+            assert!(matches!(ended, Some(StartError::Interrupted)));
+            assert!(campaign.asked <= questions as u64);
+            assert!(!campaign.findings.is_empty() || questions < 59, "{campaign:?}");
+        }
+    }
+
+    #[test]
+    fn a_wrong_implementation_is_found_and_its_question_cut_down() {
+        let campaign = campaign(2, 200, &mut Credulous(InProcess::new(Reading::corrected())));
+        assert!(campaign.has_unexplained());
+        assert!(
+            campaign
+                .findings
+                .iter()
+                .any(|f| matches!(&f.ask, Ask::Compatibility(StructInfo::Tensor(_), StructInfo::Tensor(_))))
+        );
+    }
+}

@@ -1,0 +1,23 @@
+//! Campaigns: questions and programs are drawn, an implementation is asked, and what differs is reduced and kept.
+//!
+//! Beside them stand the measurements that draw their questions in the same way: how sound the judgements are, what two
+//! editions answer differently, how an implementation agrees operator by operator.
+
+#![cfg_attr(not(test), warn(clippy::expect_used, clippy::panic, clippy::unwrap_used))]
+
+pub mod adequacy;
+pub mod agreement;
+pub mod calls;
+pub mod classes;
+pub mod damage;
+pub mod editions;
+pub mod engines;
+pub mod generate;
+pub mod infos;
+pub mod mutation;
+pub mod operator_soundness;
+pub mod programs;
+pub mod questions;
+pub mod relay;
+pub mod soundness;
+pub mod trials;

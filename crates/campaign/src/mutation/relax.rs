@@ -1,0 +1,256 @@
+//! Changes of Relax expressions.
+
+use std::sync::Arc;
+
+use super::Sites;
+use relax_spec::grammar::{
+    AttrValue, Binding, Call, Constant, DataType, Expr, FloatBits, PrimExpr, PrimValue, SeqExpr, Span, TensorData,
+    Tuple,
+};
+use relax_spec::judge::with_stack;
+use relax_spec::ops::{self, OpDef};
+use relax_spec::value::{Scalar, Tensor};
+
+/// Operators whose arguments may be exchanged.
+const COMMUTATIVE: [&str; 11] = [
+    "relax.add",
+    "relax.multiply",
+    "relax.maximum",
+    "relax.minimum",
+    "relax.equal",
+    "relax.not_equal",
+    "relax.logical_and",
+    "relax.logical_or",
+    "relax.logical_xor",
+    "relax.bitwise_and",
+    "relax.bitwise_or",
+];
+
+impl Sites {
+    pub(super) fn expr(&mut self, e: &mut Expr) {
+        with_stack(|| {
+            self.parts(e);
+            self.whole(e);
+        });
+    }
+
+    fn parts(&mut self, e: &mut Expr) {
+        match e {
+            Expr::Tuple(tuple) => Arc::make_mut(tuple).fields.iter_mut().for_each(|field| self.expr(field)),
+            Expr::SeqExpr(seq) => self.seq(Arc::make_mut(seq)),
+            Expr::Function(function) => self.expr(&mut Arc::make_mut(function).body),
+            Expr::If(e) => {
+                let e = Arc::make_mut(e);
+                [&mut e.true_branch, &mut e.false_branch].into_iter().for_each(|branch| self.expr(branch));
+                let span = e.span;
+                for (value, which) in [(true, "true"), (false, "false")] {
+                    self.change(&mut e.cond, || format!("the {which} branch always"), span, boolean(value, span));
+                }
+            }
+            Expr::Call(call) => self.call_parts(Arc::make_mut(call)),
+            Expr::TupleGetItem(item) => {
+                let item = Arc::make_mut(item);
+                let (index, span) = (item.index, item.span);
+                self.change(
+                    &mut item.index,
+                    || format!("field {} for {index}", index.wrapping_add(1)),
+                    span,
+                    index.wrapping_add(1),
+                );
+                if index > 0 {
+                    self.change(&mut item.index, || format!("field {} for {index}", index - 1), span, index - 1);
+                }
+            }
+            Expr::ShapeExpr(shape) => {
+                for at in 0..shape.values.len() {
+                    let mut values = shape.values.to_vec();
+                    if let Some(PrimExpr::IntImm(size)) = values.get_mut(at) {
+                        *size = size.wrapping_add(1);
+                        let span = shape.span;
+                        self.change(&mut shape.values, || format!("dimension {at} is 1 more"), span, values.into());
+                    }
+                }
+            }
+            Expr::Constant(_)
+            | Expr::Var(_)
+            | Expr::DataflowVar(_)
+            | Expr::GlobalVar(_)
+            | Expr::PrimValue(_)
+            | Expr::StringImm(_)
+            | Expr::DataTypeImm(_)
+            | Expr::ExternFunc(_)
+            | Expr::Op(_) => {}
+        }
+    }
+
+    fn seq(&mut self, seq: &mut SeqExpr) {
+        for block in &mut seq.blocks {
+            for binding in &mut block.bindings {
+                match binding {
+                    Binding::VarBinding(binding) => self.expr(&mut binding.value),
+                    Binding::MatchCast(cast) => self.expr(&mut cast.value),
+                }
+            }
+        }
+        self.expr(&mut seq.body);
+    }
+
+    fn call_parts(&mut self, call: &mut Call) {
+        call.args.iter_mut().for_each(|arg| self.expr(arg));
+        let span = call.span;
+        if let Expr::Op(op) = &mut call.op {
+            let name = op.op_name.clone();
+            if let Some(other) = ops::lookup(&name).and_then(neighbour) {
+                self.change(&mut op.op_name, || format!("{} for {name}", other.name), span, other.name.into());
+            }
+            if call.args.len() >= 2 && call.args.first() != call.args.get(1) && !COMMUTATIVE.contains(&&*name) {
+                let mut exchanged = call.args.clone();
+                exchanged.swap(0, 1);
+                self.change(&mut call.args, || format!("the arguments of {name} exchanged"), span, exchanged);
+            }
+        }
+        let callee = if let Expr::Op(op) = &call.op { op.op_name.clone() } else { "a call".into() };
+        for (name, value) in call.attrs.clone() {
+            for changed in other_values(&value) {
+                let what = || format!("`{name}` of {callee} is {} for {}", shown(&changed), shown(&value));
+                let mut attrs = call.attrs.clone();
+                attrs.insert(name.clone(), changed.clone());
+                self.change(&mut call.attrs, what, span, attrs);
+            }
+        }
+    }
+
+    fn whole(&mut self, e: &mut Expr) {
+        match &*e {
+            Expr::Call(call) => {
+                let (span, callee) = (call.span, call.op.clone());
+                match (&callee, call.args.first().cloned()) {
+                    (Expr::Op(op), Some(first)) => {
+                        self.change(e, || format!("without {}", op.op_name), span, first);
+                    }
+                    (Expr::ExternFunc(func), _) => {
+                        let unit = Expr::Tuple(Arc::new(Tuple { fields: Vec::new(), span }));
+                        self.change(e, || format!("without the call of {}", func.global_symbol), span, unit);
+                    }
+                    (_, _) => {}
+                }
+            }
+            Expr::Constant(constant) => {
+                let span = constant.span;
+                if let Some(data) = one_more(&constant.data) {
+                    let what = || format!("another constant of the shape {:?}", data.shape);
+                    self.change(e, what, span, Expr::Constant(Constant { data: data.clone(), span }));
+                }
+            }
+            Expr::PrimValue(prim) => {
+                let (span, changed) = (prim.span, other_scalar(prim));
+                if let Some(changed) = changed {
+                    self.change(e, || "another scalar".to_string(), span, Expr::PrimValue(changed));
+                }
+            }
+            Expr::Var(_)
+            | Expr::DataflowVar(_)
+            | Expr::GlobalVar(_)
+            | Expr::Tuple(_)
+            | Expr::SeqExpr(_)
+            | Expr::StringImm(_)
+            | Expr::DataTypeImm(_)
+            | Expr::Function(_)
+            | Expr::If(_)
+            | Expr::ExternFunc(_)
+            | Expr::ShapeExpr(_)
+            | Expr::TupleGetItem(_)
+            | Expr::Op(_) => {}
+        }
+    }
+}
+
+/// The next operator that takes the same parameters and has the same inference.
+fn neighbour(op: &'static OpDef) -> Option<&'static OpDef> {
+    let like = |other: &&'static OpDef| {
+        other.params == op.params && other.infer.map(|f| f as usize) == op.infer.map(|f| f as usize)
+    };
+    let mut all = ops::all().filter(like);
+    let first = all.next()?;
+    let after = std::iter::once(first).chain(all).skip_while(|other| other.name != op.name).nth(1);
+    after.or(Some(first)).filter(|other| other.name != op.name)
+}
+
+/// A Boolean scalar.
+fn boolean(value: bool, span: Span) -> Expr {
+    let data = TensorData { dtype: DataType::BOOL, shape: [].into(), bytes: [u8::from(value)].into() };
+    Expr::Constant(Constant { data, span })
+}
+
+/// The tensor with another first element; `None` without elements.
+fn one_more(data: &TensorData) -> Option<TensorData> {
+    let tensor = Tensor::from_data(data).ok()?;
+    let changed = match tensor.get(0)? {
+        Scalar::Bool(x) => Scalar::Bool(!x),
+        Scalar::Int(x) => Scalar::Int(x.wrapping_add(1)),
+        Scalar::UInt(x) => Scalar::UInt(x.wrapping_add(1)),
+        Scalar::Float(x) => Scalar::Float(other_float(x)),
+    };
+    let changed = tensor.set(0, changed).then(|| tensor.to_data());
+    changed.filter(|changed| changed != data)
+}
+
+/// Another float, which is far enough from it to be one of a narrow type too.
+pub(super) fn other_float(x: f64) -> f64 {
+    if x.abs() < 100.0 { x + 1.0 } else { x / 2.0 }
+}
+
+fn other_scalar(prim: &PrimValue) -> Option<PrimValue> {
+    match (prim.float, &prim.value) {
+        (Some(x), _) => Some(PrimValue { float: Some(FloatBits::new(other_float(x.get()))), ..prim.clone() }),
+        (None, PrimExpr::IntImm(x)) if prim.dtype != DataType::BOOL => {
+            Some(PrimValue { value: PrimExpr::IntImm(x.wrapping_add(1)), ..prim.clone() })
+        }
+        (None, PrimExpr::IntImm(x)) => Some(PrimValue { value: PrimExpr::IntImm(i64::from(*x == 0)), ..prim.clone() }),
+        (None, PrimExpr::Var(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..)) => None,
+    }
+}
+
+/// Other values of an attribute: an axis further, another bound, the opposite.
+fn other_values(value: &AttrValue) -> Vec<AttrValue> {
+    match value {
+        AttrValue::Bool(x) => vec![AttrValue::Bool(!x)],
+        AttrValue::Int(x) => vec![AttrValue::Int(x.wrapping_add(1)), AttrValue::Int(x.wrapping_sub(1))],
+        AttrValue::Float(x) => vec![AttrValue::Float(FloatBits::new(if x.get() == 0.0 { 1.0 } else { x.get() * 2.0 }))],
+        AttrValue::List(items) => (0..items.len())
+            .flat_map(|at| {
+                let others = items.get(at).map(other_values).unwrap_or_default();
+                others.into_iter().map(move |other| {
+                    let mut changed = items.to_vec();
+                    changed.splice(at..=at, [other]);
+                    AttrValue::List(changed)
+                })
+            })
+            .collect(),
+        AttrValue::None
+        | AttrValue::Str(_)
+        | AttrValue::DataType(_)
+        | AttrValue::Prim(_)
+        | AttrValue::Dict(_)
+        | AttrValue::StructInfo(_)
+        | AttrValue::IndexMap(_)
+        | AttrValue::Made(_) => Vec::new(),
+    }
+}
+
+fn shown(value: &AttrValue) -> String {
+    match value {
+        AttrValue::Bool(x) => x.to_string(),
+        AttrValue::Int(x) => x.to_string(),
+        AttrValue::Float(x) => x.get().to_string(),
+        AttrValue::List(items) => format!("[{}]", items.iter().map(shown).collect::<Vec<_>>().join(", ")),
+        AttrValue::None
+        | AttrValue::Str(_)
+        | AttrValue::DataType(_)
+        | AttrValue::Prim(_)
+        | AttrValue::Dict(_)
+        | AttrValue::StructInfo(_)
+        | AttrValue::IndexMap(_)
+        | AttrValue::Made(_) => "another value".to_string(),
+    }
+}

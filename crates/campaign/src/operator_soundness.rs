@@ -1,0 +1,313 @@
+//! Is what inference says of operators true of what they give? Random calls are inferred from what may be known of their
+//! arguments, and run.
+
+use relax_spec::rule;
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::calls::{Fill, Manner, RandomCall, World, draw, patterns};
+use crate::generate::Tape;
+use relax_spec::eval::{Machine, Options};
+use relax_spec::grammar::{IrModule, PrimExpr, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
+use relax_spec::judge::Cx;
+use relax_spec::ops::{self, Clauses, EvalArgs, InferArgs, OpDef};
+use relax_spec::suite::Case;
+use relax_spec::value::{Scalar, Stop, Tensor, Value};
+
+/// How inference and evaluation contradict each other.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Fault {
+    /// What is derived is not true of the value.
+    False {
+        /// What is known of the arguments.
+        known: String,
+        /// What is derived.
+        info: String,
+        /// What comes.
+        value: String,
+    },
+    /// Inference rejects a call that gives a value.
+    Refused {
+        /// What is known of the arguments.
+        known: String,
+        /// Why it is rejected.
+        reason: String,
+    },
+    /// Inference accepts a call, of which every size and data type is known, that fails whatever the elements are.
+    Fails(String),
+}
+
+/// What became of one call.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Tried {
+    /// Whether it gave a value.
+    pub value: bool,
+    /// What is wrong with it.
+    pub fault: Option<Fault>,
+}
+
+/// How often calls of an operator were tried, and gave a value.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Tally {
+    /// All calls.
+    pub calls: u64,
+    /// Those with a value.
+    pub values: u64,
+}
+
+/// What calls of all operators came to.
+#[derive(Clone, Default, Debug)]
+pub struct Report {
+    /// By operator.
+    pub tallies: BTreeMap<&'static str, Tally>,
+    /// The calls at fault: by which seed, in words, and how.
+    pub faults: Vec<(u64, String, Fault)>,
+}
+
+/// The operators with the calls that random ones resemble.
+pub struct Operators(Vec<(&'static OpDef, Vec<RandomCall>)>);
+
+impl Operators {
+    /// Those of which the reference says what they give, with the calls of them in the cases.
+    pub fn of(suite: &[Case]) -> Operators {
+        let tensor = ops::all().filter(|op| matches!(op.clauses, Clauses::Tensor(_)) && op.excluded.is_none());
+        Operators(tensor.map(|op| (op, patterns(op, suite))).filter(|(_, found)| !found.is_empty()).collect())
+    }
+
+    /// Their names.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.0.iter().map(|(op, _)| op.name)
+    }
+
+    /// The call of a seed, and the choices that say what is known of it. Seeds go through the operators in turn.
+    pub fn call(&self, seed: u64) -> Option<(RandomCall, Tape)> {
+        self.call_of(usize::try_from(seed).unwrap_or(0).checked_rem(self.0.len())?, seed)
+    }
+
+    /// The call that a seed gives of one operator.
+    fn call_of(&self, operator: usize, seed: u64) -> Option<(RandomCall, Tape)> {
+        let (_, patterns) = self.0.get(operator)?;
+        let mut tape = Tape::from_seed(seed, 300);
+        let pattern = tape.pick(patterns)?;
+        let call = draw(pattern, &mut tape);
+        Some((call, tape))
+    }
+
+    /// Tries as many calls as there are seeds. Each is of the operator that has got least far, so that those whose random calls
+    /// seldom give a value get more of them.
+    pub fn try_all(&self, seeds: std::ops::Range<u64>) -> Report {
+        let mut report = Report::default();
+        let mut tallies = vec![Tally::default(); self.0.len()];
+        for seed in seeds {
+            let Some((at, tally)) = tallies.iter_mut().enumerate().min_by_key(|(_, tally)| tally.progress()) else {
+                break;
+            };
+            let Some((call, tape)) = self.call_of(at, seed) else { continue };
+            let tried = try_call(&call, tape, seed);
+            tally.calls += 1;
+            tally.values += u64::from(tried.value);
+            if let Some(fault) = tried.fault {
+                report.faults.push((seed, call.to_string(), fault));
+            }
+        }
+        report.tallies = self.names().zip(tallies).collect();
+        report
+    }
+}
+
+/// So many calls without a value count as one with a value: an operator of which no call has a value does not take all the others'.
+const SELDOM: u64 = 20;
+
+impl Tally {
+    /// How far an operator has got.
+    fn progress(self) -> u64 {
+        self.values.max(self.calls / SELDOM)
+    }
+}
+
+/// How many static views of each call are held against it.
+const VIEWS: usize = 3;
+
+/// A call that gives a value is inferred in several ways; one that does not is asked whether inference knows it.
+pub fn try_call(call: &RandomCall, mut tape: Tape, seed: u64) -> Tried {
+    let fills = [
+        Fill::Given(seed),
+        Fill::Random(seed),
+        Fill::Zeros,
+        Fill::Ones,
+        Fill::Random(seed + 1),
+        Fill::Random(seed + 2),
+    ];
+    let mut reasons = Vec::new();
+    for fill in fills {
+        match run(call, fill) {
+            // What a call says of its result is taken on trust; here it may be mistaken.
+            Some(Ok(value)) if !as_said(call, &value) => {}
+            Some(Ok(value)) => {
+                let fault = (0..VIEWS).find_map(|_| contradicted(call, &value, &mut tape));
+                return Tried { value: true, fault };
+            }
+            // That an assertion does not hold is no mistake of the call.
+            Some(Err(Stop::Error(error))) if error.rule == rule!("PURE.EFFECT.ABORT") => {}
+            Some(Err(Stop::Error(error))) => reasons.push(error.message),
+            // Not for certain.
+            Some(Err(Stop::OutOfFuel | Stop::Unspecified(_))) | None => {}
+        }
+    }
+    let (literal, infos) = call.literal();
+    let known = InferArgs { call: &literal, args: &infos, module: None };
+    let certain =
+        reasons.len() == fills.len() && !call.calls_function() && call.op.infer(&mut Cx::new(), &known).is_ok();
+    let reason = reasons.first().filter(|_| certain).map(|reason| Fault::Fails(reason.to_string()));
+    Tried { value: false, fault: reason }
+}
+
+/// Whether a value is what the type arguments of its call say.
+fn as_said(call: &RandomCall, value: &Value) -> bool {
+    match call.sinfo_args.as_slice() {
+        [] => true,
+        [said] => describes(&World::default(), said, value),
+        several => describes(&World::default(), &StructInfo::tuple(several.iter().cloned()), value),
+    }
+}
+
+/// What a call gives on such elements; none if its arguments cannot be made.
+pub fn run(call: &RandomCall, fill: Fill) -> Option<Result<Value, Stop>> {
+    run_within(call, fill, 1_000_000, 1 << 26)
+}
+
+/// What a call gives within so many steps and bytes.
+pub fn run_within(call: &RandomCall, fill: Fill, fuel: u64, memory: u64) -> Option<Result<Value, Stop>> {
+    let values = call.values(fill)?;
+    let (literal, _) = call.literal();
+    let (mut cx, module) = (Cx::new(), IrModule::default());
+    let options = Options { fuel, memory, ..Options::default() };
+    let mut machine = Machine::new(&mut cx, &module, &options);
+    Some(call.op.evaluate(&mut machine, &EvalArgs { call: &literal, values: &values, result: None }))
+}
+
+/// The operators whose clauses ask that a rank or data type is known.
+const NEED_RANKS: [&str; 19] = [
+    "relax.dynamic_strided_slice",
+    "relax.full",
+    "relax.full_like",
+    "relax.grad.take_backward",
+    "relax.meshgrid",
+    "relax.nn.attention",
+    "relax.nn.attention_bias",
+    "relax.nn.attention_var_len",
+    "relax.nn.batch_norm",
+    "relax.nn.group_norm",
+    "relax.nn.instance_norm",
+    "relax.nn.layer_norm",
+    "relax.nn.pad",
+    "relax.nn.pixel_shuffle",
+    "relax.nn.rms_norm",
+    "relax.outer",
+    "relax.strided_slice",
+    "relax.take",
+    "relax.tensor_to_shape",
+];
+
+/// Those whose clauses ask for constants.
+const NEED_CONSTANTS: [&str; 3] = ["relax.dynamic_strided_slice", "relax.strided_slice", "relax.unique"];
+
+fn contradicted(call: &RandomCall, value: &Value, tape: &mut Tape) -> Option<Fault> {
+    let mut world = World::default();
+    let manner = Manner { symbols: tape.one_in(2), gaps: tape.one_in(3) };
+    let (known, infos) = call.known(&mut world, manner, tape);
+    let inferred = call.op.infer(&mut Cx::new(), &InferArgs { call: &known, args: &infos, module: None });
+    let shown = || infos.iter().map(ToString::to_string).collect::<Vec<String>>().join(", ");
+    match inferred {
+        Ok(info) if describes(&world, &info, value) => None,
+        Ok(info) => Some(Fault::False { known: shown(), info: info.to_string(), value: shape_of(value) }),
+        Err(_) if manner.gaps && NEED_RANKS.contains(&call.op.name) => None,
+        Err(_) if (manner.symbols || manner.gaps) && NEED_CONSTANTS.contains(&call.op.name) => None,
+        Err(error) => Some(Fault::Refused { known: shown(), reason: error.message }),
+    }
+}
+
+/// Whether information is true of a value, where variables stand for the sizes and shapes of a world.
+fn describes(world: &World, info: &StructInfo, value: &Value) -> bool {
+    match (info, value) {
+        (StructInfo::Object, _) => true,
+        (StructInfo::Tensor(info), Value::Tensor(tensor)) => describes_tensor(world, info, tensor),
+        (StructInfo::Shape(info), Value::Shape(sizes)) => describes_shape(world, info, sizes),
+        (StructInfo::Tuple(infos), Value::Tuple(tuple)) => {
+            let fields = tuple.fields();
+            infos.len() == fields.len() && infos.iter().zip(fields).all(|(info, value)| describes(world, info, value))
+        }
+        (StructInfo::Prim(info), Value::Prim(prim)) => {
+            let same = |value: &PrimExpr| match prim.value {
+                Scalar::Int(i) => number(world, value) == Some(i),
+                Scalar::Bool(_) | Scalar::UInt(_) | Scalar::Float(_) => true,
+            };
+            info.dtype == prim.dtype && info.value.as_ref().is_none_or(same)
+        }
+        (
+            StructInfo::Tensor(_)
+            | StructInfo::Shape(_)
+            | StructInfo::Tuple(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Func(_),
+            _,
+        ) => false,
+    }
+}
+
+fn describes_tensor(world: &World, info: &TensorStructInfo, tensor: &Tensor) -> bool {
+    let sizes = tensor.shape();
+    let shape = match &info.shape {
+        None => true,
+        Some(TensorShape::Dims(dims)) => same_sizes(world, dims, sizes),
+        Some(TensorShape::Var(var) | TensorShape::DataflowVar(var)) => {
+            world.shapes.iter().any(|(known, held)| *known == **var && held == sizes)
+        }
+        Some(TensorShape::Other(_)) => false,
+    };
+    let rank = relax_spec::grammar::Ndim::of_len(sizes.len());
+    shape && (info.ndim.is_unknown() || info.ndim == rank) && (info.dtype.is_void() || info.dtype == tensor.dtype())
+}
+
+fn describes_shape(world: &World, info: &ShapeStructInfo, sizes: &[i64]) -> bool {
+    let rank = relax_spec::grammar::Ndim::of_len(sizes.len());
+    sizes.iter().all(|size| *size >= 0)
+        && info.values.as_ref().is_none_or(|dims| same_sizes(world, dims, sizes))
+        && (info.ndim.is_unknown() || info.ndim == rank)
+}
+
+fn same_sizes(world: &World, dims: &[PrimExpr], sizes: &[i64]) -> bool {
+    dims.len() == sizes.len() && dims.iter().zip(sizes).all(|(dim, size)| number(world, dim) == Some(*size))
+}
+
+fn number(world: &World, dim: &PrimExpr) -> Option<i64> {
+    relax_spec::shape::evaluate(&mut Cx::new(), dim, &|var| world.size(var)).ok()
+}
+
+/// The shapes of a value, which are what inference speaks of.
+fn shape_of(value: &Value) -> String {
+    match value {
+        Value::Tensor(tensor) => format!("{}{:?}", tensor.dtype(), tensor.shape()),
+        Value::Tuple(tuple) => {
+            format!("({})", tuple.fields().iter().map(shape_of).collect::<Vec<String>>().join(", "))
+        }
+        Value::Shape(_)
+        | Value::Closure(_)
+        | Value::PackedFunc(_)
+        | Value::PrimFunc(_)
+        | Value::Prim(_)
+        | Value::Str(_)
+        | Value::DataType(_)
+        | Value::Object(_) => value.to_string(),
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::False { known, info, value } => write!(f, "of ({known}) it is derived {info}, and is {value}"),
+            Fault::Refused { known, reason } => write!(f, "of ({known}) it is refused, and gives a value: {reason}"),
+            Fault::Fails(reason) => write!(f, "inference accepts what always fails: {reason}"),
+        }
+    }
+}

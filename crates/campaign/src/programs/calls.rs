@@ -1,0 +1,296 @@
+//! Calls of operators: like those that are known to give a value, on what is in scope.
+
+use super::frame::{Frame, Generator, Known, Made, dims_of, dtype_of};
+use super::source::Callable;
+use crate::calls::{Operand, RandomCall};
+use relax_spec::grammar::{
+    Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, MatchCast, PrimExpr, PrimStructInfo, PrimValue,
+    ShapeVar, Span, StructInfo, TensorData, TensorStructInfo, VarBinding,
+};
+use relax_spec::ops::{InferArgs, OpDef};
+use relax_spec::value::Value;
+
+/// How many operators are tried for one binding.
+const ATTEMPTS: usize = 3;
+/// The most elements of a tensor.
+const ELEMENTS: i64 = 600;
+/// The most elements of a constant.
+const CONSTANT: i64 = 32;
+/// One in so many of the calls that an implementation is known to have trouble with, or that mostly fail, is made; of the latter more
+/// where the operator has its turn, so that each is called at times.
+const SELDOM: usize = 60;
+const IN_TURN: usize = 4;
+
+impl Generator<'_> {
+    /// A call of some operator.
+    pub(super) fn operator(&mut self, frame: &mut Frame) -> Option<Made> {
+        for _ in 0..ATTEMPTS {
+            if self.tape.is_exhausted() {
+                break;
+            }
+            let operators = std::mem::take(&mut self.operators);
+            let other = self.tape.pick(&operators).copied();
+            self.operators = operators;
+            let may_stand = |callable: &Callable| callable.op.pure || frame.is_impure();
+            // Its turn comes in a function that may call it.
+            let has_turn = |at: &usize| self.source.operators.get(*at).is_none_or(may_stand);
+            let featured = self.featured.take_if(|at| has_turn(at));
+            let callable = featured.or(other).and_then(|at| self.source.operators.get(at));
+            let Some(callable) = callable.filter(|callable| may_stand(callable)) else { continue };
+            let one_in = match (featured.is_some() && !callable.troubled, callable.op.pure) {
+                (true, true) => IN_TURN,
+                (true, false) => 1,
+                (false, _) => SELDOM,
+            };
+            if callable.seldom && !self.tape.one_in(one_in) {
+                continue;
+            }
+            let Some(call) = self.tape.pick(&callable.calls) else { continue };
+            let call = self.directed(frame, call);
+            if let Some(made) = self.call_of(frame, &call) {
+                return Some(made);
+            }
+        }
+        self.element_wise(frame)
+    }
+
+    /// The simplest call: one of the operators that everything has.
+    pub(super) fn element_wise(&mut self, frame: &mut Frame) -> Option<Made> {
+        let is_float = |known: &Known| dtype_of(&known.info) == Some(DataType::FLOAT32) && known.sizes.is_some();
+        let a = match self.pick(frame, is_float) {
+            Some(known) => known,
+            None => {
+                self.parameter(frame, DataType::FLOAT32, &[2]).or_else(|| self.constant(DataType::FLOAT32, &[2]))?
+            }
+        };
+        let op = ["relax.add", "relax.multiply", "relax.subtract", "relax.maximum"][self.tape.choose(4)];
+        let b = match self.tape.choose(2) {
+            1 => self.pick(frame, |known| known.info == a.info)?,
+            _ => a.clone(),
+        };
+        let value = Expr::call(Expr::op(op), vec![self.operand_of(frame, &a), b.expr]);
+        let info = match dims_of(&a.info) {
+            Some(_) => a.info.clone(),
+            // Where the rank is not known, it is not known of the result.
+            None => StructInfo::Tensor(TensorStructInfo { shape: None, ..a.info.as_tensor()?.clone() }),
+        };
+        Some(Made { value, info, sizes: a.sizes })
+    }
+
+    /// The call with the sizes and the data type of something in scope, if that makes a call that can be inferred.
+    fn directed(&mut self, frame: &mut Frame, call: &RandomCall) -> RandomCall {
+        if self.tape.one_in(5) {
+            return call.clone();
+        }
+        let Some((dtype, shape)) = call.operands.iter().find_map(first_tensor) else { return call.clone() };
+        let types = self.on.data_types;
+        let fitting = self.pick(frame, |known| {
+            known.sizes.as_ref().is_some_and(|sizes| sizes.len() == shape.len() && maps(&shape, sizes))
+                && dtype_of(&known.info).is_some_and(|own| own == dtype || types && own.is_float() == dtype.is_float())
+        });
+        let Some(known) = fitting else { return call.clone() };
+        let (Some(sizes), Some(own)) = (known.sizes, dtype_of(&known.info)) else { return call.clone() };
+        let exchange =
+            |size: i64| shape.iter().position(|old| *old == size).and_then(|at| sizes.get(at)).copied().unwrap_or(size);
+        let changed = call.with_sizes(&exchange).with_dtype(dtype, own);
+        let (literal, infos) = changed.literal();
+        let args = InferArgs { call: &literal, args: &infos, module: None };
+        let small = changed.operands.iter().all(is_small);
+        let fits = small && changed.op.infer(&mut self.source.cx(), &args).is_ok_and(|info| self.is_small_info(&info));
+        if fits { changed } else { call.clone() }
+    }
+
+    fn is_small_info(&self, info: &StructInfo) -> bool {
+        match info {
+            StructInfo::Tensor(_) => self.sizes_of(info).is_none_or(|sizes| sizes.iter().product::<i64>() <= ELEMENTS),
+            StructInfo::Tuple(fields) => fields.iter().all(|field| self.is_small_info(field)),
+            StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Func(_) => true,
+        }
+    }
+
+    /// The call on what is in scope, if its result can be inferred.
+    fn call_of(&mut self, frame: &mut Frame, call: &RandomCall) -> Option<Made> {
+        let mark = frame.mark();
+        let args: Option<Vec<(Expr, StructInfo)>> =
+            call.operands.iter().map(|operand| self.operand(frame, operand)).collect();
+        let made = args.and_then(|args| self.inferred(call.op, call, args));
+        if made.is_none() {
+            frame.back_to(mark);
+        }
+        made
+    }
+
+    fn inferred(&self, op: &'static OpDef, call: &RandomCall, args: Vec<(Expr, StructInfo)>) -> Option<Made> {
+        let (args, infos): (Vec<Expr>, Vec<StructInfo>) = args.into_iter().unzip();
+        let (attrs, sinfo_args) = (call.attrs.clone(), call.sinfo_args.clone());
+        let own = Call { op: Expr::op(op.name), args, sinfo_args, attrs, span: Span::NONE };
+        let info = op.infer(&mut self.source.cx(), &InferArgs { call: &own, args: &infos, module: None }).ok()?;
+        let sizes = match self.sizes_of(&info) {
+            Some(sizes) => Some(sizes),
+            None => {
+                let (literal, infos) = call.literal();
+                let literal = InferArgs { call: &literal, args: &infos, module: None };
+                self.sizes_of(&op.infer(&mut self.source.cx(), &literal).ok()?)
+            }
+        };
+        if !self.is_small_info(&info) {
+            return None;
+        }
+        Some(Made { value: Expr::Call(own.into()), info, sizes })
+    }
+
+    /// An operand from what is in scope, as a literal, or as a new parameter.
+    fn operand(&mut self, frame: &mut Frame, operand: &Operand) -> Option<(Expr, StructInfo)> {
+        match operand {
+            Operand::Tensor(dtype, shape) => {
+                let known = self.tensor(frame, *dtype, shape)?;
+                Some((self.operand_of(frame, &known), known.info))
+            }
+            Operand::Tuple(fields) => {
+                let fields: Vec<(Expr, StructInfo)> =
+                    fields.iter().map(|field| self.operand(frame, field)).collect::<Option<_>>()?;
+                let (exprs, infos): (Vec<Expr>, Vec<StructInfo>) = fields.into_iter().unzip();
+                Some((Expr::tuple(exprs), StructInfo::tuple(infos)))
+            }
+            Operand::Shape(sizes) => {
+                let dims: Vec<PrimExpr> = sizes.iter().map(|size| self.dim(frame, *size)).collect();
+                Some((Expr::shape(dims.clone()), StructInfo::shape(dims)))
+            }
+            Operand::Int(dtype, value) => {
+                let value = PrimExpr::IntImm(*value);
+                let info = StructInfo::Prim(PrimStructInfo { dtype: *dtype, value: Some(value.clone()) });
+                Some((Expr::PrimValue(PrimValue { value, dtype: *dtype, float: None, span: Span::NONE }), info))
+            }
+            Operand::Other(expr, value) => {
+                let info =
+                    if let Value::Prim(prim) = value { StructInfo::prim(prim.dtype) } else { StructInfo::Object };
+                Some((expr.clone(), info))
+            }
+        }
+    }
+
+    /// A tensor of this data type and these example sizes.
+    pub(super) fn tensor(&mut self, frame: &mut Frame, dtype: DataType, sizes: &[i64]) -> Option<Known> {
+        let fresh = self.tape.one_in(8);
+        let fits = |known: &Known| {
+            known.sizes.as_deref() == Some(sizes)
+                && dtype_of(&known.info) == Some(dtype)
+                && dims_of(&known.info).is_some()
+        };
+        if !fresh && let Some(known) = self.pick(frame, fits) {
+            return Some(known);
+        }
+        if self.on.constants
+            && self.tape.one_in(4)
+            && let Some(known) = self.constant(dtype, sizes)
+        {
+            return Some(known);
+        }
+        self.parameter(frame, dtype, sizes).or_else(|| self.constant(dtype, sizes)).or_else(|| self.pick(frame, fits))
+    }
+
+    /// A constant of small numbers.
+    pub(super) fn constant(&mut self, dtype: DataType, sizes: &[i64]) -> Option<Known> {
+        let count = sizes.iter().product::<i64>();
+        if count > CONSTANT || sizes.iter().any(|size| *size < 0) {
+            return None;
+        }
+        let mut random = fastrand::Rng::with_seed(self.tape.choose(1 << 16) as u64);
+        let shape: Vec<u64> = sizes.iter().map(|size| size.unsigned_abs()).collect();
+        let value = |random: &mut fastrand::Rng| match dtype {
+            dtype if dtype.is_bool() => f64::from(random.u8(0..2)),
+            dtype if dtype.is_float() => f64::from(random.i8(-8..9)) / 4.0,
+            _ => f64::from(random.u8(0..4)),
+        };
+        let values: Vec<f64> = (0..count).map(|_| value(&mut random)).collect();
+        let data = TensorData::from_values(dtype, &shape, &values).ok()?;
+        let info = StructInfo::tensor(sizes.iter().map(|size| PrimExpr::IntImm(*size)), dtype);
+        Some(Known { expr: Expr::constant(data), info, sizes: Some(sizes.to_vec()), used: true })
+    }
+
+    /// What a tensor is cast to inside of a sequence that is an operand: its variables are those of scopes that were left, too.
+    fn inner_cast(&mut self, frame: &Frame, known: &Known) -> Option<StructInfo> {
+        let (true, Some(sizes), Some(dtype)) = (self.on.casts, &known.sizes, dtype_of(&known.info)) else {
+            return None;
+        };
+        let mut dims = Vec::new();
+        for size in sizes {
+            // What one sequence binds another may bind anew, whatever size it is there.
+            let again = self.on.shadowing && self.tape.one_in(2);
+            let is_free = |var: &&ShapeVar| !frame.dims.contains(var) && !dims.contains(&PrimExpr::Var((*var).clone()));
+            let var = match self.spent.iter().find(is_free).filter(|_| again) {
+                Some(var) => var.clone(),
+                None => self.shape_var(frame, *size),
+            };
+            self.spent.push(var.clone());
+            dims.push(PrimExpr::Var(var));
+        }
+        Some(StructInfo::tensor(dims, dtype))
+    }
+
+    /// A sequence where a value is bound, which normalization has to flatten.
+    pub(super) fn sequence_as_value(&mut self, frame: &mut Frame) -> Option<Made> {
+        let known = self.pick(frame, |known| dtype_of(&known.info).is_some() && dims_of(&known.info).is_some())?;
+        let dataflow = frame.dataflow || self.on.dataflow && self.tape.one_in(3);
+        let kind = if dataflow { BlockKind::Dataflow } else { BlockKind::Binding };
+        let value = self.sequence_of(frame, &known, kind);
+        Some(Made { value, info: known.info, sizes: known.sizes })
+    }
+
+    /// A sequence that gives what is known.
+    fn sequence_of(&mut self, frame: &Frame, known: &Known, kind: BlockKind) -> Expr {
+        let var = Binder::var(self.fresh("s"));
+        let body = var.to_expr();
+        let value = known.expr.clone();
+        let bound = Binding::VarBinding(VarBinding { var, value: value.clone(), span: Span::NONE });
+        // It says no less than what is known outside.
+        let cast = self.inner_cast(frame, known);
+        let cast = cast.map(|struct_info| MatchCast { var: None, value, struct_info, span: Span::NONE });
+        let bindings = cast.map(Binding::MatchCast).into_iter().chain([bound]).collect();
+        let body = match self.tape.choose(4) {
+            3 if dtype_of(&known.info) == Some(DataType::FLOAT32) => Expr::call(Expr::op("relax.nn.relu"), vec![body]),
+            2 => Expr::seq(Vec::new(), body),
+            _ => body,
+        };
+        Expr::seq(vec![BindingBlock { kind, bindings, span: Span::NONE }], body)
+    }
+
+    /// The value as an operand: where it may be, in a form that normalization has to flatten.
+    pub(super) fn operand_of(&mut self, frame: &Frame, known: &Known) -> Expr {
+        let expr = known.expr.clone();
+        if !self.on.nested || !self.tape.one_in(6) {
+            return expr;
+        }
+        match self.tape.choose(3) {
+            0 => Expr::tuple_get_item(Expr::tuple(vec![expr]), 0),
+            1 if dtype_of(&known.info) == Some(DataType::FLOAT32) && dims_of(&known.info).is_some() => {
+                Expr::call(Expr::op("relax.nn.relu"), vec![expr])
+            }
+            2 if !frame.dataflow && dims_of(&known.info).is_some() => {
+                self.sequence_of(frame, known, BlockKind::Binding)
+            }
+            _ => expr,
+        }
+    }
+}
+
+fn first_tensor(operand: &Operand) -> Option<(DataType, Vec<i64>)> {
+    match operand {
+        Operand::Tensor(dtype, shape) => Some((*dtype, shape.clone())),
+        Operand::Tuple(fields) => fields.iter().find_map(first_tensor),
+        Operand::Shape(_) | Operand::Int(..) | Operand::Other(..) => None,
+    }
+}
+
+fn is_small(operand: &Operand) -> bool {
+    match operand {
+        Operand::Tensor(_, shape) => shape.iter().product::<i64>() <= ELEMENTS,
+        Operand::Tuple(fields) => fields.iter().all(is_small),
+        Operand::Shape(_) | Operand::Int(..) | Operand::Other(..) => true,
+    }
+}
+
+/// Whether the same size becomes the same size.
+fn maps(from: &[i64], to: &[i64]) -> bool {
+    from.iter().zip(to).all(|(a, b)| from.iter().zip(to).all(|(c, d)| a != c || b == d))
+}

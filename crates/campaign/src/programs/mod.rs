@@ -1,0 +1,83 @@
+//! Random whole programs, well-typed by construction: what is known of each variable is inferred as it is bound, and every call
+//! is drawn among those that what is in scope allows. One tape of choices gives one program, the choice zero the simplest, so that
+//! a seed reproduces a program and a shorter tape is a smaller one.
+//!
+//! Beside its structural information every tensor has example sizes, at which the program is meant to run to its end.
+
+mod apart;
+mod bindings;
+mod calls;
+mod census;
+mod control;
+mod features;
+mod frame;
+mod prim_funcs;
+mod seeds;
+mod source;
+mod violations;
+
+pub use census::Census;
+pub use features::Features;
+pub use seeds::Seeds;
+pub use source::{Restriction, Source};
+
+use std::collections::BTreeMap;
+
+use crate::generate::Tape;
+use relax_spec::grammar::{IrModule, Name, ShapeVar};
+
+/// How many choices a tape has for each binding of the program, and beside.
+const CHOICES: (usize, usize) = (24, 120);
+
+/// Turns are counted up to here.
+const TURNS: u64 = 1 << 32;
+
+/// A program that was drawn.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Drawn {
+    /// The program.
+    pub module: IrModule,
+    /// The functions that can be started, `main` the last of them.
+    pub entries: Vec<Name>,
+    /// Sizes at which it is meant to run to its end.
+    pub sizes: BTreeMap<ShapeVar, i64>,
+    /// What it may contain.
+    pub features: Features,
+    /// The choices that it was made of.
+    pub choices: Vec<u32>,
+}
+
+/// The tape of the program with a number.
+pub fn tape(seed: u64, number: u64) -> Tape {
+    let bindings = frame::bindings_of(&mut tape_of(seed, number, frame::SIZING));
+    tape_of(seed, number, CHOICES.0 * bindings + CHOICES.1)
+}
+
+/// So many choices for a number.
+pub(super) fn tape_of(seed: u64, number: u64, choices: usize) -> Tape {
+    // Neighbouring numbers must not give related tapes; the generator of `fastrand` mixes its seed.
+    Tape::from_seed(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(number), choices)
+}
+
+impl Source {
+    /// The program with a number.
+    pub fn program(&self, seed: u64, number: u64) -> Drawn {
+        let tape = match self.restriction.exactly {
+            Some(bindings) => tape_of(seed, number, CHOICES.0 * bindings + CHOICES.1),
+            None => tape(seed, number),
+        };
+        // Each operator has its turn, so that none waits long.
+        let mut choices = tape.choices().to_vec();
+        if let (Some(choice), Ok(turn)) = (choices.get_mut(frame::FEATURED), u32::try_from(number % TURNS)) {
+            *choice = turn;
+        }
+        self.of_tape(Tape::from_choices(choices))
+    }
+
+    /// The program of a tape.
+    pub fn of_tape(&self, mut tape: Tape) -> Drawn {
+        let choices = tape.choices().to_vec();
+        let (module, entries, sizes, features) = frame::Generator::new(self, &mut tape).module();
+        Drawn { module, entries, sizes, features, choices }
+    }
+}

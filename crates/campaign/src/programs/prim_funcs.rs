@@ -1,0 +1,179 @@
+//! The `PrimFunc`s that programs call: loops, reductions, a scatter, branches, several outputs, arguments written in place.
+
+use std::sync::Arc;
+
+use relax_spec::grammar::tir::PrimFunc;
+use relax_spec::grammar::{DataType, GlobalFunc};
+use relax_spec::syntax::tvmscript::parse_module;
+
+/// A tensor that a `PrimFunc` takes or gives: its data type, and its sizes by name.
+pub(super) type Buffer = (DataType, &'static [&'static str]);
+
+/// A `PrimFunc`, and how it is called.
+#[derive(Clone, Debug)]
+pub(super) struct Template {
+    pub(super) name: &'static str,
+    pub(super) func: Arc<PrimFunc>,
+    pub(super) inputs: &'static [Buffer],
+    pub(super) outputs: &'static [Buffer],
+    /// Whether it writes its first input, and has no output else.
+    pub(super) in_place: bool,
+}
+
+const F32: DataType = DataType::FLOAT32;
+const I64: DataType = DataType::INT64;
+
+/// Name, inputs, outputs, whether it works in place, the parameters' sizes, and the body.
+type Row = (&'static str, &'static [Buffer], &'static [Buffer], bool, &'static str);
+
+const ROWS: [Row; 9] = [
+    (
+        "tir_twice",
+        &[(F32, &["n"])],
+        &[(F32, &["n"])],
+        false,
+        "for i in range(n):
+    with T.block(\"b\"):
+        v = T.axis.spatial(n, i)
+        B1[v] = B0[v] * T.float32(2)",
+    ),
+    (
+        "tir_row_sum",
+        &[(F32, &["n", "m"])],
+        &[(F32, &["n"])],
+        false,
+        "for i, j in T.grid(n, m):
+    with T.block(\"b\"):
+        vi, vj = T.axis.remap(\"SR\", [i, j])
+        with T.init():
+            B1[vi] = T.float32(0)
+        B1[vi] = B1[vi] + B0[vi, vj]",
+    ),
+    (
+        "tir_transpose",
+        &[(F32, &["n", "m"])],
+        &[(F32, &["m", "n"])],
+        false,
+        "for i, j in T.grid(m, n):
+    with T.block(\"b\"):
+        vi, vj = T.axis.remap(\"SS\", [i, j])
+        B1[vi, vj] = B0[vj, vi]",
+    ),
+    (
+        "tir_split",
+        &[(F32, &["n"]), (F32, &["n"])],
+        &[(F32, &["n"]), (F32, &["n"])],
+        false,
+        "for i in range(n):
+    with T.block(\"b\"):
+        v = T.axis.spatial(n, i)
+        B2[v] = B0[v] + B1[v]
+        B3[v] = T.if_then_else(B0[v] < B1[v], B0[v], T.float32(0))",
+    ),
+    (
+        "tir_increment",
+        &[(F32, &["n"])],
+        &[],
+        true,
+        "for i in range(n):
+    with T.block(\"b\"):
+        v = T.axis.spatial(n, i)
+        B0[v] = B0[v] + T.float32(1)",
+    ),
+    (
+        "tir_scatter",
+        &[(I64, &["n"])],
+        &[(I64, &["m"])],
+        false,
+        "for i in range(m):
+    with T.block(\"zero\"):
+        v = T.axis.spatial(m, i)
+        B1[v] = T.int64(0)
+for i in range(n):
+    with T.block(\"add\"):
+        v = T.axis.opaque(n, i)
+        if B0[v] >= T.int64(0) and B0[v] < m:
+            B1[B0[v]] = B1[B0[v]] + T.int64(1)",
+    ),
+    (
+        "tir_product",
+        &[(F32, &["n", "k"]), (F32, &["k", "m"])],
+        &[(F32, &["n", "m"])],
+        false,
+        "for i, j, l in T.grid(n, m, k):
+    with T.block(\"b\"):
+        vi, vj, vl = T.axis.remap(\"SSR\", [i, j, l])
+        with T.init():
+            B2[vi, vj] = T.float32(0)
+        B2[vi, vj] = B2[vi, vj] + B0[vi, vl] * B1[vl, vj]",
+    ),
+    (
+        "tir_greatest",
+        &[(F32, &["n", "m"])],
+        &[(F32, &["n"])],
+        false,
+        "for i, j in T.grid(n, m):
+    with T.block(\"b\"):
+        vi, vj = T.axis.remap(\"SR\", [i, j])
+        with T.init():
+            B1[vi] = T.float32(-1)
+        B1[vi] = T.max(B1[vi], B0[vi, vj])",
+    ),
+    (
+        "tir_reverse",
+        &[(I64, &["n"])],
+        &[(I64, &["n"])],
+        false,
+        "for i in range(n):
+    with T.block(\"b\"):
+        v = T.axis.spatial(n, i)
+        B1[v] = B0[n - T.int64(1) - v] - v",
+    ),
+];
+
+/// Those that the reader reads, which are all of them.
+pub(super) fn templates() -> Vec<Template> {
+    ROWS.iter().filter_map(template).collect()
+}
+
+fn template(row: &Row) -> Option<Template> {
+    let (name, inputs, outputs, in_place, _) = *row;
+    let module = parse_module(&text(row)).ok()?;
+    match module.get(name)? {
+        GlobalFunc::PrimFunc(func) => Some(Template { name, func: func.clone(), inputs, outputs, in_place }),
+        GlobalFunc::Function(_) | GlobalFunc::ExternFunc(_) => None,
+    }
+}
+
+fn text((name, inputs, outputs, _, body): &Row) -> String {
+    let buffers: Vec<Buffer> = inputs.iter().chain(outputs.iter()).copied().collect();
+    let params: Vec<String> = (0..buffers.len()).map(|i| format!("b{i}: T.handle")).collect();
+    let mut out = format!("@T.prim_func(private=True)\ndef {name}({}):\n", params.join(", "));
+    let mut declared: Vec<&str> = Vec::new();
+    for size in buffers.iter().flat_map(|(_, sizes)| sizes.iter()) {
+        if !declared.contains(size) {
+            declared.push(size);
+            out.push_str(&format!("    {size} = T.int64()\n"));
+        }
+    }
+    for (i, (dtype, sizes)) in buffers.iter().enumerate() {
+        let shape: String = sizes.iter().map(|size| format!("{size}, ")).collect();
+        out.push_str(&format!("    B{i} = T.match_buffer(b{i}, ({shape}), \"{dtype}\")\n"));
+    }
+    for line in body.lines() {
+        out.push_str(&format!("    {line}\n"));
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_of_them_can_be_read() {
+        for row in &ROWS {
+            assert!(template(row).is_some(), "{:?}\n{}", parse_module(&text(row)).err(), text(row));
+        }
+    }
+}

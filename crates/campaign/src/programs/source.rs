@@ -1,0 +1,268 @@
+//! What programs are drawn from: calls of every operator that are known to give a value, and `PrimFunc`s.
+
+use relax_spec::rule;
+use std::sync::Arc;
+
+use glob::Pattern;
+
+use super::Features;
+use super::apart::one_attribute_apart;
+use super::prim_funcs::{Template, templates};
+use crate::calls::{Fill, Operand, RandomCall, draw, patterns};
+use crate::generate::Tape;
+use crate::operator_soundness::run_within;
+use relax_spec::book::{Edition, Rule};
+use relax_spec::grammar::{
+    Attrs, Binder, DataType, Expr, Function, GlobalFunc, GlobalVar, IrModule, Span, StructInfo, Var,
+};
+use relax_spec::judge::Cx;
+use relax_spec::ops::{self, Clauses, InferArgs, OpDef};
+use relax_spec::suite::Case;
+use relax_spec::value::Value;
+
+/// How many calls of an operator are kept, and after how many drawn ones nobody looks for more.
+const KEPT: usize = 12;
+const TRIED: u64 = 60;
+/// How many of those that are kept are varied attribute by attribute.
+const VARIED: usize = 2;
+/// How many elements a call may take and give, so that programs of many calls are run in no time.
+const ELEMENTS: i64 = 600;
+/// On how many random elements it has to give a value.
+const FILLS: u64 = 4;
+const FUEL: u64 = 100_000;
+const MEMORY: u64 = 1 << 20;
+
+/// What programs may be made of.
+#[derive(Clone, Debug)]
+pub struct Restriction {
+    /// The operators that may be called, by patterns of their names; all if there is none.
+    pub operators: Vec<Pattern>,
+    /// Operators that are called in one program of many only.
+    pub seldom: Vec<Pattern>,
+    /// What programs may contain.
+    pub features: Features,
+    /// The most bindings.
+    pub bindings: usize,
+    /// How many bindings may be made in every program; drawn for each if it is not said.
+    pub exactly: Option<usize>,
+    /// By which edition programs are typed.
+    pub edition: Edition,
+    /// The rules of which a program of a campaign has one applied to it, or broken, by patterns of their ids; any if there is none.
+    pub rules: Vec<Pattern>,
+    /// Whether annotations say the value of what is boxed, for which not every implementation has a notation.
+    pub values: bool,
+}
+
+impl Default for Restriction {
+    fn default() -> Restriction {
+        Restriction {
+            operators: Vec::new(),
+            seldom: Vec::new(),
+            features: Features::ALL,
+            bindings: 200,
+            exactly: None,
+            edition: Edition::default(),
+            rules: Vec::new(),
+            values: true,
+        }
+    }
+}
+
+/// An operator with calls of it that give a value.
+#[derive(Clone, Debug)]
+pub(super) struct Callable {
+    pub(super) op: &'static OpDef,
+    pub(super) calls: Vec<RandomCall>,
+    pub(super) seldom: bool,
+    /// Whether that is because of the implementation.
+    pub(super) troubled: bool,
+}
+
+/// What programs are drawn from.
+#[derive(Clone, Debug)]
+pub struct Source {
+    pub(super) operators: Vec<Callable>,
+    pub(super) prim_funcs: Vec<Template>,
+    pub(super) restriction: Restriction,
+}
+
+/// The language's own operators, of which calls are made otherwise, and those that run what is not here.
+const OTHERWISE: [&str; 12] = [
+    // An object of no other use, which Python takes for nothing.
+    "relax.null_value",
+    "relax.call_tir_inplace",
+    "relax.call_tir_with_grad",
+    "relax.call_inplace_packed",
+    "relax.call_pure_packed",
+    "relax.call_builtin_with_ctx",
+    "relax.call_py_func",
+    "relax.make_closure",
+    "relax.invoke_closure",
+    "relax.invoke_pure_closure",
+    "relax.print",
+    "relax.assert_op",
+];
+
+/// What works on memory and devices by hand, which most sequences of calls do wrongly.
+const OF_MEMORY: [&str; 5] = ["relax.memory.", "relax.builtin.", "relax.vm.", "relax.ccl.", "relax.dist."];
+
+impl Source {
+    /// All operators of the registry of which the reference says what they give, with calls like those in the cases.
+    pub fn of(suite: &[Case], restriction: Restriction) -> Source {
+        let wanted = |op: &&'static OpDef| {
+            matches!(op.clauses, Clauses::Tensor(_))
+                && op.excluded.is_none()
+                && !OTHERWISE.contains(&op.name)
+                && (restriction.operators.is_empty() || restriction.operators.iter().any(|p| p.matches(op.name)))
+        };
+        let callable = |op: &'static OpDef| {
+            let (mut calls, tame) = calls_of(op, suite);
+            calls.retain(|call| has_datatypes(restriction.edition, call));
+            let troubled = restriction.seldom.iter().any(|p| p.matches(op.name));
+            let seldom = !tame || troubled || OF_MEMORY.iter().any(|prefix| op.name.starts_with(prefix));
+            Callable { op, calls, seldom, troubled }
+        };
+        let operators = ops::all().filter(wanted).map(callable).filter(|op| !op.calls.is_empty()).collect();
+        Source { operators, prim_funcs: templates(), restriction }
+    }
+
+    /// The edition by which programs are typed.
+    pub fn edition(&self) -> Edition {
+        self.restriction.edition
+    }
+
+    /// Whether programs are wanted for this rule.
+    pub(crate) fn wants(&self, rule: Rule) -> bool {
+        let rules = &self.restriction.rules;
+        rules.is_empty() || rules.iter().any(|pattern| pattern.matches(rule.id()))
+    }
+
+    /// Whether any program is wanted.
+    pub(crate) fn wants_all(&self) -> bool {
+        self.restriction.rules.is_empty()
+    }
+
+    /// What judges the programs that are drawn.
+    pub(crate) fn cx(&self) -> Cx {
+        Cx::new().with_edition(self.restriction.edition)
+    }
+
+    /// The names of the operators that can be called.
+    pub fn operators(&self) -> impl Iterator<Item = &'static str> + '_ {
+        self.operators.iter().map(|callable| callable.op.name)
+    }
+}
+
+/// Whether an edition has the datatypes of what a call takes and gives: later ones leave some widths to an extension.
+fn has_datatypes(edition: Edition, call: &RandomCall) -> bool {
+    let (literal, mut infos) = call.literal();
+    let args = InferArgs { call: &literal, args: &infos, module: None };
+    let result = call.op.infer(&mut Cx::new().with_edition(edition), &args);
+    infos.extend(result);
+    let params = infos.iter().enumerate();
+    let param = |(at, info): (usize, &StructInfo)| Binder::var(Var::new(&format!("x{at}"))).annotated(info.clone());
+    let function = Function {
+        params: params.map(param).collect(),
+        body: Expr::seq(Vec::new(), Expr::tuple(Vec::new())),
+        ret_struct_info: Some(StructInfo::Object),
+        pure: Some(true),
+        attrs: Attrs::new(),
+        span: Span::NONE,
+    };
+    let funcs = vec![(GlobalVar::new("main"), GlobalFunc::Function(Arc::new(function)))];
+    let module = IrModule { funcs, ..IrModule::default() };
+    let found = relax_spec::well_formed::check(&mut Cx::new().with_edition(edition), &module);
+    // That nothing can be started is none of its faults.
+    found.iter().all(|finding| !OF_DATATYPES.contains(&finding.rule))
+}
+
+/// The criteria about the datatypes of annotations.
+const OF_DATATYPES: [Rule; 3] = [rule!("WF23-12.20.LANES"), rule!("WF23-12.20.INTBITS"), rule!("WF23-12.20.FLOATBITS")];
+
+/// Calls that give a value on random elements, or else on those of a case; whether they are of the first kind.
+fn calls_of(op: &'static OpDef, suite: &[Case]) -> (Vec<RandomCall>, bool) {
+    let patterns = patterns(op, suite);
+    let mut found: Vec<RandomCall> = Vec::new();
+    let mut second = Vec::new();
+    for n in 0..TRIED {
+        let mut tape = Tape::from_seed(n, 200);
+        let Some(pattern) = usize::try_from(n).ok().and_then(|n| patterns.get(n % patterns.len().max(1))) else {
+            break;
+        };
+        let call = if n < 4 { pattern.clone() } else { draw(pattern, &mut tape) };
+        if !is_small(&call) || !call.operands.iter().all(is_plain) {
+            continue;
+        }
+        if (n..n + FILLS).all(|seed| gives_value(&call, Fill::Random(seed))) {
+            found.push(call);
+        } else if gives_value(&call, Fill::Given(n)) || gives_value(&call, Fill::Zeros) {
+            second.push(call);
+        }
+        if found.len() >= KEPT {
+            break;
+        }
+    }
+    let tame = !found.is_empty();
+    if !tame {
+        found.extend(second.into_iter().take(KEPT / 2));
+    }
+    let is_good =
+        |call: &RandomCall| is_small(call) && call.operands.iter().all(is_plain) && gives_value_everywhere(call);
+    let apart: Vec<RandomCall> = found.iter().take(VARIED).flat_map(one_attribute_apart).filter(is_good).collect();
+    found.extend(apart);
+    (found, tame)
+}
+
+fn gives_value_everywhere(call: &RandomCall) -> bool {
+    (0..FILLS).all(|seed| gives_value(call, Fill::Random(seed)))
+}
+
+fn gives_value(call: &RandomCall, fill: Fill) -> bool {
+    let value = run_within(call, fill, FUEL, MEMORY);
+    value.is_some_and(|run| run.is_ok_and(|value| elements(&value) <= ELEMENTS))
+}
+
+fn elements(value: &Value) -> i64 {
+    match value {
+        Value::Tensor(tensor) => tensor.shape().iter().product(),
+        Value::Tuple(tuple) => tuple.fields().iter().map(elements).sum(),
+        Value::Shape(_)
+        | Value::Closure(_)
+        | Value::PackedFunc(_)
+        | Value::PrimFunc(_)
+        | Value::Prim(_)
+        | Value::Str(_)
+        | Value::DataType(_)
+        | Value::Object(_) => 1,
+    }
+}
+
+fn is_small(call: &RandomCall) -> bool {
+    call.operands.iter().all(|operand| match operand {
+        Operand::Tensor(_, shape) => shape.iter().product::<i64>() <= ELEMENTS,
+        Operand::Tuple(_) | Operand::Shape(_) | Operand::Int(..) | Operand::Other(..) => true,
+    })
+}
+
+/// Whether an operand can stand in any program: no function of the case's, and no data type of which tensors cannot be given.
+fn is_plain(operand: &Operand) -> bool {
+    match operand {
+        Operand::Tensor(dtype, _) => is_common(*dtype),
+        Operand::Tuple(fields) => fields.iter().all(is_plain),
+        Operand::Shape(_) | Operand::Int(..) => true,
+        Operand::Other(_, value) => match value {
+            Value::Prim(_) | Value::Str(_) | Value::DataType(_) => true,
+            Value::Tensor(_)
+            | Value::Tuple(_)
+            | Value::Shape(_)
+            | Value::Closure(_)
+            | Value::PackedFunc(_)
+            | Value::PrimFunc(_)
+            | Value::Object(_) => false,
+        },
+    }
+}
+
+fn is_common(dtype: DataType) -> bool {
+    dtype.is_bool() || dtype.is_int() || dtype.is_uint() || dtype.is_float()
+}

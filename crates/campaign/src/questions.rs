@@ -1,0 +1,578 @@
+//! Questions about the inference of operators. The cases of an operator hold calls of it on values; varied in one respect
+//! at a time (symbolic, unknown, another data type, another attribute, wrong), each call becomes some dozens of questions.
+
+use std::collections::HashSet;
+
+use relax_spec::grammar::{
+    AttrValue, Attrs, BinaryOp, Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, FloatBits, Function,
+    GlobalFunc, GlobalVar, IndexMap, IrModule, PrimExpr, PrimStructInfo, PrimValue, ShapeVar, Span, StructInfo,
+    TensorStructInfo, Var, VarBinding, VarKind,
+};
+use relax_spec::ops::{AttrDefault, AttrKind, Clauses, OpDef};
+use relax_spec::question::{Ask, Program};
+use relax_spec::suite::Case;
+use relax_spec::syntax::tvmscript::parse_module;
+
+/// The most questions about one operator that vary its calls in one respect each ..
+const MOST: usize = 72;
+/// .. and the most beside them that write a call otherwise, as people do.
+const MOST_WRITTEN: usize = 48;
+
+/// A question about the inference of an operator.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OperatorQuestion {
+    /// What was varied.
+    pub what: String,
+    /// The question itself.
+    pub ask: Ask,
+}
+
+/// A call, with what is known of the variables that it mentions.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(super) struct Scene {
+    pub(super) params: Vec<(Var, StructInfo)>,
+    pub(super) call: Call,
+    /// The other functions of the program, which the call may mention.
+    pub(super) others: Vec<(GlobalVar, GlobalFunc)>,
+}
+
+/// The variable whose information is asked for.
+const RESULT: &str = "result";
+/// The parameter that holds what stands in the call otherwise.
+const HELD: &str = "held";
+
+/// The questions about an operator, from the cases that claim its clauses.
+pub fn questions(op: &OpDef, suite: &[Case]) -> Vec<OperatorQuestion> {
+    let seeds = seeds(op, suite);
+    let mut seen = HashSet::new();
+    let varied = in_turn(seeds.iter().map(|seed| variations(op, seed)).collect(), MOST, &mut seen);
+    let written = in_turn(seeds.iter().map(written).collect(), MOST_WRITTEN, &mut seen);
+    varied.into_iter().chain(written).collect()
+}
+
+/// At most so many questions. Each call in turn gives one of its variations, so that none takes all the room.
+fn in_turn(mut variations: Vec<Vec<(String, Scene)>>, most: usize, seen: &mut HashSet<Scene>) -> Vec<OperatorQuestion> {
+    let mut questions = Vec::new();
+    variations.iter_mut().for_each(|list| list.reverse());
+    while questions.len() < most && variations.iter().any(|list| !list.is_empty()) {
+        for list in &mut variations {
+            let Some((what, scene)) = list.pop() else { continue };
+            if questions.len() < most && seen.insert(scene.clone()) {
+                questions.push(OperatorQuestion { what, ask: scene.ask() });
+            }
+        }
+    }
+    questions
+}
+
+/// The calls of an operator in the cases that claim its value.
+fn seeds(op: &OpDef, suite: &[Case]) -> Vec<Scene> {
+    let Clauses::Tensor(clauses) = op.clauses else { return Vec::new() };
+    let mut found: Vec<Scene> = Vec::new();
+    for case in suite.iter().filter(|case| case.rules.contains(&clauses.value)) {
+        let Ask::Evaluate(program, entry, _) = &case.ask else { continue };
+        for scene in scenes(program, entry, op) {
+            if !found.contains(&scene) {
+                found.push(scene);
+            }
+        }
+    }
+    found
+}
+
+pub(super) fn scenes(program: &Program, entry: &str, op: &OpDef) -> Vec<Scene> {
+    let parsed;
+    let module = match program {
+        Program::Module(module) => module,
+        Program::Script(text) => match parse_module(text) {
+            Ok(module) => {
+                parsed = module;
+                &parsed
+            }
+            Err(_) => return Vec::new(),
+        },
+    };
+    let Some(GlobalFunc::Function(main)) = module.get(entry) else { return Vec::new() };
+    let Expr::SeqExpr(body) = &main.body else { return Vec::new() };
+    let params: Option<Vec<(Var, StructInfo)>> =
+        main.params.iter().map(|p| Some((p.var.clone(), p.annotation.clone()?))).collect();
+    let Some(params) = params else { return Vec::new() };
+    let values = body.blocks.iter().flat_map(|block| &block.bindings).map(Binding::value);
+    let call_of = |value: &Expr| {
+        if let Expr::Call(call) = value
+            && let Expr::Op(callee) = &call.op
+            && relax_spec::ops::lookup(&callee.op_name).is_some_and(|found| found.name == op.name)
+        {
+            return Some((**call).clone());
+        }
+        None
+    };
+    let others: Vec<(GlobalVar, GlobalFunc)> =
+        module.funcs.iter().filter(|(gv, _)| &*gv.name != entry).cloned().collect();
+    values.filter_map(call_of).map(|call| Scene { params: params.clone(), call, others: others.clone() }).collect()
+}
+
+impl Scene {
+    fn ask(&self) -> Ask {
+        let sizes = [PrimExpr::var("n"), PrimExpr::var("m"), PrimExpr::var("k")];
+        let mut params = vec![Binder::var(Var::new("sizes")).annotated(StructInfo::shape(sizes))];
+        params.extend(self.params.iter().map(|(var, info)| Binder::var(var.clone()).annotated(info.clone())));
+        let result = Binder { var: Var::new(RESULT), kind: VarKind::Var, annotation: None };
+        let value = Expr::Call(self.call.clone().into());
+        let binding = Binding::VarBinding(VarBinding { var: result, value, span: Span::NONE });
+        let block = BindingBlock { kind: BlockKind::Binding, bindings: vec![binding], span: Span::NONE };
+        let attrs = Attrs::from([("global_symbol".into(), AttrValue::Str("main".into()))]);
+        let body = Expr::seq(vec![block], Expr::var(RESULT));
+        let main =
+            Function { params, body, ret_struct_info: None, pure: Some(self.is_pure()), attrs, span: Span::NONE };
+        let own = (GlobalVar::new("main"), GlobalFunc::Function(main.into()));
+        let funcs = self.others.iter().cloned().chain([own]).collect();
+        let module = IrModule { funcs, ..IrModule::default() };
+        Ask::DeriveVar(Program::Module(module), "main".into(), Var::new(RESULT))
+    }
+
+    /// Whether the operator's calls are pure.
+    fn is_pure(&self) -> bool {
+        let Expr::Op(op) = &self.call.op else { return true };
+        relax_spec::ops::lookup(&op.op_name).is_none_or(|op| op.pure)
+    }
+
+    fn with_param(&self, i: usize, info: StructInfo) -> Scene {
+        let mut scene = self.clone();
+        if let Some(slot) = scene.params.get_mut(i) {
+            slot.1 = info;
+        }
+        scene
+    }
+
+    fn with_args(&self, args: Vec<Expr>) -> Scene {
+        Scene { call: Call { args, ..self.call.clone() }, ..self.clone() }
+    }
+
+    fn with_arg(&self, i: usize, arg: Expr) -> Scene {
+        let mut args = self.call.args.clone();
+        if let Some(slot) = args.get_mut(i) {
+            *slot = arg;
+        }
+        self.with_args(args)
+    }
+
+    /// An argument is held in a parameter of which so much is known.
+    fn with_held(&self, i: usize, info: StructInfo) -> Scene {
+        let mut scene = self.with_arg(i, Expr::var(HELD));
+        scene.params.push((Var::new(HELD), info));
+        scene
+    }
+
+    fn with_attr(&self, name: &str, value: AttrValue) -> Scene {
+        let mut scene = self.clone();
+        scene.call.attrs.insert(name.into(), value);
+        scene
+    }
+
+    /// The same change to every tensor.
+    fn with_tensors(&self, change: impl Fn(&TensorStructInfo) -> StructInfo) -> Scene {
+        let mut scene = self.clone();
+        for (_, info) in &mut scene.params {
+            *info = on_tensors(info, &change);
+        }
+        scene
+    }
+
+    /// The same change to every dimension, those of literal shapes included.
+    fn with_dims(&self, change: impl Fn(i64) -> PrimExpr) -> Scene {
+        let change = |dim: &PrimExpr| match dim {
+            PrimExpr::IntImm(size) => change(*size),
+            other => other.clone(),
+        };
+        let mut scene = self.with_tensors(|t| match dims_of(t) {
+            Some(dims) => StructInfo::tensor(dims.iter().map(&change), t.dtype),
+            None => StructInfo::Tensor(t.clone()),
+        });
+        for arg in &mut scene.call.args {
+            if let Expr::ShapeExpr(s) = arg {
+                *arg = Expr::shape(s.values.iter().map(&change));
+            }
+        }
+        scene
+    }
+}
+
+fn on_tensors(info: &StructInfo, change: &impl Fn(&TensorStructInfo) -> StructInfo) -> StructInfo {
+    match info {
+        StructInfo::Tensor(t) => change(t),
+        StructInfo::Tuple(fields) => StructInfo::tuple(fields.iter().map(|field| on_tensors(field, change))),
+        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Func(_) => info.clone(),
+    }
+}
+
+fn dims_of(t: &TensorStructInfo) -> Option<&[PrimExpr]> {
+    t.shape.as_ref()?.as_dims().map(|dims| &**dims)
+}
+
+fn rank_only(t: &TensorStructInfo) -> StructInfo {
+    match t.ndim {
+        relax_spec::grammar::Ndim::Known(rank) => StructInfo::tensor_ndim(i64::from(rank), t.dtype),
+        relax_spec::grammar::Ndim::Unknown => StructInfo::tensor_ndim(-1, t.dtype),
+    }
+}
+
+fn unknown_rank(t: &TensorStructInfo) -> StructInfo {
+    StructInfo::tensor_ndim(-1, t.dtype)
+}
+
+fn of_dtype(t: &TensorStructInfo, dtype: DataType) -> StructInfo {
+    StructInfo::Tensor(TensorStructInfo { dtype, ..t.clone() })
+}
+
+fn plus(name: &str, n: i64) -> PrimExpr {
+    PrimExpr::binary(BinaryOp::Add, PrimExpr::var(name), PrimExpr::IntImm(n))
+}
+
+/// The call as it is, and varied.
+fn variations(op: &OpDef, seed: &Scene) -> Vec<(String, Scene)> {
+    let mut out = vec![("as it is".to_string(), seed.clone())];
+    whole(seed, &mut out);
+    for i in 0..seed.params.len() {
+        param(seed, i, &mut out);
+    }
+    for i in 0..seed.call.args.len() {
+        argument(seed, i, &mut out);
+    }
+    attributes(op, seed, &mut out);
+    arity(seed, &mut out);
+    for i in 0..seed.params.len() {
+        wrong(seed, i, &mut out);
+    }
+    out
+}
+
+/// The call as people write it: shapes and boxed numbers held in variables, boxed numbers as operands, more operands than two of
+/// which one is unknown, and tensors of unknown rank beside known ones.
+fn written(seed: &Scene) -> Vec<(String, Scene)> {
+    let mut out = Vec::new();
+    for (i, arg) in seed.call.args.iter().enumerate() {
+        held(seed, i, arg, &mut out);
+    }
+    beside_unknown(seed, &mut out);
+    for (i, arg) in seed.call.args.iter().enumerate() {
+        boxed(seed, i, arg, &mut out);
+    }
+    out
+}
+
+/// A literal shape or boxed integer is held in a variable of which as much is known, and less; a tuple has three operands, of which
+/// one is unknown.
+fn held(seed: &Scene, i: usize, arg: &Expr, out: &mut Vec<(String, Scene)>) {
+    match arg {
+        Expr::ShapeExpr(s) => {
+            out.push((format!("argument {i} held"), seed.with_held(i, StructInfo::shape(s.values.iter().cloned()))));
+            let symbolic = s.values.iter().map(|_| PrimExpr::var("n"));
+            out.push((format!("argument {i} held, symbolic"), seed.with_held(i, StructInfo::shape(symbolic))));
+        }
+        Expr::PrimValue(p) if p.float.is_none() => {
+            let of_value = |value: PrimExpr| {
+                StructInfo::Prim(PrimStructInfo { dtype: p.dtype, value: (!p.dtype.is_bool()).then_some(value) })
+            };
+            out.push((format!("argument {i} held"), seed.with_held(i, of_value(p.value.clone()))));
+            out.push((format!("argument {i} held, symbolic"), seed.with_held(i, of_value(PrimExpr::var("n")))));
+            out.push((format!("argument {i} held, unknown"), seed.with_held(i, StructInfo::prim(p.dtype))));
+        }
+        Expr::Tuple(t) => {
+            let Some(first) = t.fields.first() else { return };
+            let unknown = StructInfo::tensor_ndim(-1, DataType::VOID);
+            for at in 0..3 {
+                let field = |j| if j == at { Expr::var(HELD) } else { first.clone() };
+                let mut scene = seed.with_arg(i, Expr::tuple((0..3).map(field).collect()));
+                scene.params.push((Var::new(HELD), unknown.clone()));
+                out.push((format!("argument {i} of three operands, operand {at} unknown"), scene));
+            }
+        }
+        Expr::Var(_)
+        | Expr::DataflowVar(_)
+        | Expr::PrimValue(_)
+        | Expr::Constant(_)
+        | Expr::StringImm(_)
+        | Expr::DataTypeImm(_)
+        | Expr::GlobalVar(_)
+        | Expr::ExternFunc(_)
+        | Expr::SeqExpr(_)
+        | Expr::Function(_)
+        | Expr::If(_)
+        | Expr::Call(_)
+        | Expr::TupleGetItem(_)
+        | Expr::Op(_) => {}
+    }
+}
+
+/// One tensor is known, and of the others the rank is not; and the reverse, of two tensors and more.
+fn beside_unknown(seed: &Scene, out: &mut Vec<(String, Scene)>) {
+    let tensors: Vec<usize> =
+        (0..seed.params.len()).filter(|i| matches!(seed.params.get(*i), Some((_, StructInfo::Tensor(_))))).collect();
+    if tensors.len() < 3 {
+        // Of two tensors each alone is varied already.
+        return;
+    }
+    for known in &tensors {
+        let mut scene = seed.with_tensors(unknown_rank);
+        let kept = seed.params.get(*known).cloned();
+        if let (Some(slot), Some(param)) = (scene.params.get_mut(*known), kept) {
+            let what = format!("{} known, others of unknown rank", param.0.name);
+            *slot = param;
+            out.push((what, scene));
+        }
+    }
+}
+
+/// A boxed number in place of a tensor: a literal, and one that is held in a variable, of the tensor's datatype and of another.
+fn boxed(seed: &Scene, i: usize, arg: &Expr, out: &mut Vec<(String, Scene)>) {
+    let Expr::Var(var) = arg else { return };
+    let Some((_, StructInfo::Tensor(t))) = seed.params.iter().find(|(param, _)| param == var) else { return };
+    let dtype = if t.dtype.is_void() { DataType::FLOAT32 } else { t.dtype };
+    let float = dtype.is_float().then(|| FloatBits::new(2.0));
+    let value = PrimExpr::IntImm(if float.is_some() { 0 } else { i64::from(!dtype.is_bool()) + 1 });
+    let literal = Expr::PrimValue(PrimValue { value, dtype, float, span: Span::NONE });
+    out.push((format!("argument {i} boxed"), seed.with_arg(i, literal)));
+    out.push((format!("argument {i} boxed, held"), seed.with_held(i, StructInfo::prim(dtype))));
+    let other = if dtype.is_float() { DataType::INT64 } else { DataType::FLOAT32 };
+    out.push((format!("argument {i} boxed, held, of {other}"), seed.with_held(i, StructInfo::prim(other))));
+}
+
+/// Changes of all tensors together.
+fn whole(seed: &Scene, out: &mut Vec<(String, Scene)>) {
+    // Sizes that are equal stay equal; a 1 stays, as it has a meaning of its own.
+    let symbol = |size: i64| match size {
+        1 => PrimExpr::IntImm(1),
+        size if size % 3 == 0 => PrimExpr::var("n"),
+        size if size % 3 == 1 => PrimExpr::var("m"),
+        _ => PrimExpr::var("k"),
+    };
+    out.push(("all dimensions symbolic".into(), seed.with_dims(symbol)));
+    let sum = |size: i64| if size == 1 { PrimExpr::IntImm(1) } else { plus("n", size - 2) };
+    out.push(("all dimensions sums".into(), seed.with_dims(sum)));
+    out.push(("all of known rank only".into(), seed.with_tensors(rank_only)));
+    out.push(("all of unknown rank".into(), seed.with_tensors(unknown_rank)));
+    out.push(("all of unknown data type".into(), seed.with_tensors(|t| of_dtype(t, DataType::VOID))));
+    let nothing = |_: &TensorStructInfo| StructInfo::tensor_ndim(-1, DataType::VOID);
+    out.push(("nothing known of any tensor".into(), seed.with_tensors(nothing)));
+    for dtype in
+        [DataType::FLOAT16, DataType::FLOAT64, DataType::INT32, DataType::INT64, DataType::UINT8, DataType::BOOL]
+    {
+        out.push((format!("all of {dtype}"), seed.with_tensors(|t| of_dtype(t, dtype))));
+    }
+}
+
+/// Changes of one parameter that leave the call possible.
+fn param(seed: &Scene, i: usize, out: &mut Vec<(String, Scene)>) {
+    let Some((var, info)) = seed.params.get(i) else { return };
+    let StructInfo::Tensor(t) = info else { return };
+    let name = &var.name;
+    for (what, changed) in [("known rank only", rank_only(t)), ("unknown rank", unknown_rank(t))] {
+        out.push((format!("{name} of {what}"), seed.with_param(i, changed)));
+    }
+    out.push((format!("{name} of unknown data type"), seed.with_param(i, of_dtype(t, DataType::VOID))));
+    let Some(dims) = dims_of(t) else { return };
+    for j in 0..dims.len() {
+        for (what, dim) in [("symbolic", PrimExpr::var("n")), ("a sum", plus("m", 1)), ("1", PrimExpr::IntImm(1))] {
+            let mut dims = dims.to_vec();
+            if let Some(slot) = dims.get_mut(j) {
+                *slot = dim;
+            }
+            out.push((format!("{name}: dimension {j} {what}"), seed.with_param(i, StructInfo::tensor(dims, t.dtype))));
+        }
+    }
+    let longer = std::iter::once(PrimExpr::IntImm(2)).chain(dims.iter().cloned());
+    out.push((format!("{name} of one dimension more"), seed.with_param(i, StructInfo::tensor(longer, t.dtype))));
+    out.push((format!("{name} scalar"), seed.with_param(i, StructInfo::tensor([], t.dtype))));
+}
+
+/// Changes of one parameter that rather make the call wrong.
+fn wrong(seed: &Scene, i: usize, out: &mut Vec<(String, Scene)>) {
+    let Some((var, info)) = seed.params.get(i) else { return };
+    let name = &var.name;
+    out.push((format!("{name} an object"), seed.with_param(i, StructInfo::Object)));
+    out.push((format!("{name} a shape"), seed.with_param(i, StructInfo::shape_ndim(2))));
+    let StructInfo::Tensor(t) = info else { return };
+    for dtype in [DataType::INT32, DataType::FLOAT16, DataType::BOOL] {
+        out.push((format!("{name} of {dtype}"), seed.with_param(i, of_dtype(t, dtype))));
+    }
+    let Some(dims) = dims_of(t) else { return };
+    for j in 0..dims.len() {
+        let mut dims = dims.to_vec();
+        if let Some(PrimExpr::IntImm(size)) = dims.get_mut(j) {
+            *size += 4;
+        }
+        out.push((format!("{name}: dimension {j} larger"), seed.with_param(i, StructInfo::tensor(dims, t.dtype))));
+    }
+    if let Some((_, rest)) = dims.split_first() {
+        let shorter = StructInfo::tensor(rest.iter().cloned(), t.dtype);
+        out.push((format!("{name} without its first dimension"), seed.with_param(i, shorter)));
+    }
+}
+
+/// Changes of literal arguments.
+fn argument(seed: &Scene, i: usize, out: &mut Vec<(String, Scene)>) {
+    match seed.call.args.get(i) {
+        Some(Expr::ShapeExpr(s)) => {
+            for j in 0..s.values.len() {
+                for (what, dim) in [("symbolic", PrimExpr::var("n")), ("1", 1.into()), ("7", 7.into())] {
+                    let mut dims = s.values.to_vec();
+                    if let Some(slot) = dims.get_mut(j) {
+                        *slot = dim;
+                    }
+                    out.push((format!("argument {i}: dimension {j} {what}"), seed.with_arg(i, Expr::shape(dims))));
+                }
+            }
+            let longer = std::iter::once(PrimExpr::IntImm(2)).chain(s.values.iter().cloned());
+            out.push((format!("argument {i} of one dimension more"), seed.with_arg(i, Expr::shape(longer))));
+            for (what, ndim) in [("known rank only", s.values.len() as i64), ("unknown rank", -1)] {
+                let mut scene = seed.with_arg(i, Expr::var("shape"));
+                scene.params.push((Var::new("shape"), StructInfo::shape_ndim(ndim)));
+                out.push((format!("argument {i} of {what}"), scene));
+            }
+        }
+        Some(Expr::PrimValue(p)) if p.float.is_none() => {
+            let values = [
+                ("symbolic", PrimExpr::var("n")),
+                ("0", 0.into()),
+                ("1", 1.into()),
+                ("-1", PrimExpr::IntImm(-1)),
+                ("5", 5.into()),
+            ];
+            for (what, value) in values {
+                let changed = Expr::PrimValue(PrimValue { value, ..p.clone() });
+                out.push((format!("argument {i} {what}"), seed.with_arg(i, changed)));
+            }
+        }
+        Some(Expr::Tuple(t)) => {
+            let fields = &t.fields;
+            let mut variants = vec![("empty", Vec::new()), ("with its first field again", fields.clone())];
+            if let (Some(first), Some((_, last))) = (fields.first(), variants.split_first_mut()) {
+                for (_, fields) in last {
+                    fields.push(first.clone());
+                }
+                variants.push(("of one field", vec![first.clone()]));
+            }
+            for (what, fields) in variants {
+                out.push((format!("argument {i} {what}"), seed.with_arg(i, Expr::tuple(fields))));
+            }
+        }
+        Some(_) | None => {}
+    }
+}
+
+fn arity(seed: &Scene, out: &mut Vec<(String, Scene)>) {
+    let args = &seed.call.args;
+    if let Some((last, rest)) = args.split_last() {
+        out.push(("an argument less".into(), seed.with_args(rest.to_vec())));
+        out.push(("an argument more".into(), seed.with_args(args.iter().chain([last]).cloned().collect())));
+    }
+}
+
+/// Changes of the attributes, by their kinds.
+fn attributes(op: &OpDef, seed: &Scene, out: &mut Vec<(String, Scene)>) {
+    for attr in op.attrs() {
+        let name = attr.name;
+        // How to write a call without a required attribute is each implementation's own affair.
+        if attr.default != AttrDefault::Required && seed.call.attrs.contains_key(name) {
+            let mut scene = seed.clone();
+            scene.call.attrs.remove(name);
+            out.push((format!("without {name}"), scene));
+        }
+        for value in values(attr.kind, seed.call.attrs.get(name)) {
+            let scene = seed.with_attr(name, value.clone());
+            let shown = show(&value);
+            out.push((format!("{name}={shown}"), scene.clone()));
+            // What an attribute must be often depends on the rank alone.
+            if matches!(attr.kind, AttrKind::Int | AttrKind::IntOrNone | AttrKind::Ints) {
+                out.push((format!("{name}={shown}, known rank only"), scene.with_tensors(rank_only)));
+            }
+        }
+    }
+}
+
+fn values(kind: AttrKind, present: Option<&AttrValue>) -> Vec<AttrValue> {
+    let ints = |items: &[i64]| AttrValue::List(items.iter().map(|i| AttrValue::Int(*i)).collect());
+    match kind {
+        AttrKind::Int | AttrKind::IntOrNone => [0, 1, -1, 2, -3, 7].map(AttrValue::Int).to_vec(),
+        AttrKind::Bool => [true, false].map(AttrValue::Bool).to_vec(),
+        AttrKind::Float => [0.5, -2.0].map(|x| AttrValue::Float(FloatBits::new(x))).to_vec(),
+        AttrKind::Ints => match present {
+            // A list of another length rarely makes sense where one is given.
+            Some(AttrValue::List(items)) if !items.is_empty() => {
+                let each = |i: i64| AttrValue::List(vec![AttrValue::Int(i); items.len()]);
+                let mut shorter = items.clone();
+                shorter.pop();
+                vec![each(0), each(1), each(2), AttrValue::List(shorter), ints(&[1, 0]), ints(&[-1]), ints(&[7])]
+            }
+            Some(_) | None => vec![ints(&[0]), ints(&[-1]), ints(&[1, 0]), ints(&[0, 0]), ints(&[7]), ints(&[-3])],
+        },
+        AttrKind::Floats => {
+            let floats = |length: usize| {
+                let float = |i: usize| AttrValue::Float(FloatBits::new(i as f64 / 4.0));
+                AttrValue::List((0..length).map(float).collect())
+            };
+            let length = if let Some(AttrValue::List(items)) = present { items.len() } else { 4 };
+            vec![floats(length), floats(length + 1)]
+        }
+        AttrKind::DataType => [DataType::FLOAT16, DataType::INT64, DataType::FLOAT32].map(AttrValue::DataType).to_vec(),
+        AttrKind::Str(choices) => choices.iter().map(|choice| AttrValue::Str((*choice).into())).collect(),
+        AttrKind::Opaque => Vec::new(),
+        AttrKind::IndexMap => index_maps(present),
+        AttrKind::Any => match present {
+            Some(AttrValue::List(_)) => vec![ints(&[1]), ints(&[1, 2]), ints(&[2, 9]), AttrValue::Int(2)],
+            Some(_) | None => [1, 2, 3, 5].map(AttrValue::Int).to_vec(),
+        },
+    }
+}
+
+/// Maps of as many indices: the identity, the reverse, blocks of 2 and of 3, all in one axis, and some that lead nowhere in
+/// particular; and one of an index more.
+pub(super) fn index_maps(present: Option<&AttrValue>) -> Vec<AttrValue> {
+    let Some(AttrValue::IndexMap(map)) = present else { return Vec::new() };
+    let params = map.params.clone();
+    let indices: Vec<PrimExpr> = params.iter().cloned().map(PrimExpr::Var).collect();
+    let Some((last, outer)) = indices.split_last() else { return Vec::new() };
+    let by = |op, n: i64| PrimExpr::binary(op, last.clone(), PrimExpr::IntImm(n));
+    let blocks = |n| {
+        let block = [by(BinaryOp::FloorDiv, n), by(BinaryOp::FloorMod, n)];
+        outer.iter().cloned().chain(block).collect::<Vec<PrimExpr>>()
+    };
+    let joined = |n: i64| {
+        let join = |all: PrimExpr, i: &PrimExpr| {
+            let scaled = PrimExpr::binary(BinaryOp::Mul, all, PrimExpr::IntImm(n));
+            PrimExpr::binary(BinaryOp::Add, scaled, i.clone())
+        };
+        indices.iter().skip(1).fold(indices.first().cloned(), |all, i| all.map(|all| join(all, i)))
+    };
+    let longer: Vec<ShapeVar> = params.iter().cloned().chain([ShapeVar::new("one_more")]).collect();
+    let map = |params: Vec<ShapeVar>, results| AttrValue::IndexMap(IndexMap { params, results, inverse: None }.into());
+    let results = [
+        indices.clone(),
+        indices.iter().rev().cloned().collect(),
+        blocks(2),
+        blocks(3),
+        joined(8).into_iter().collect(),
+        indices.iter().take(1).cloned().collect(),
+        vec![by(BinaryOp::Sub, 1)],
+    ];
+    let maps = results.into_iter().map(|results| map(params.clone(), results));
+    maps.chain([map(longer, indices.clone())]).collect()
+}
+
+pub(super) fn show(value: &AttrValue) -> String {
+    match value {
+        AttrValue::None => "None".into(),
+        AttrValue::Bool(b) => b.to_string(),
+        AttrValue::Int(i) => i.to_string(),
+        AttrValue::Float(x) => x.get().to_string(),
+        AttrValue::Str(text) => text.to_string(),
+        AttrValue::DataType(dtype) => dtype.to_string(),
+        AttrValue::Prim(e) => e.to_string(),
+        AttrValue::List(items) => format!("[{}]", items.iter().map(show).collect::<Vec<_>>().join(", ")),
+        AttrValue::IndexMap(map) => {
+            format!("map to {}", map.results.iter().map(ToString::to_string).collect::<Vec<String>>().join(", "))
+        }
+        AttrValue::Dict(_) | AttrValue::StructInfo(_) | AttrValue::Made(_) => "..".into(),
+    }
+}

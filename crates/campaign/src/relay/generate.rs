@@ -1,0 +1,402 @@
+//! Random programs of Relay, drawn from a tape: well-typed by construction, with closures, conditionals, recursion, tuples and
+//! definitions that are polymorphic, and such arguments that nothing in a run is undefined.
+
+use std::sync::Arc;
+
+use crate::generate::Tape;
+use relax_spec::grammar::{AttrValue, Attrs, DataType, Name, Span, TensorData};
+use relax_spec::relay::{
+    BaseType, Binding, Call, Definition, Dim, Expr, ExprKind, Function, If, Kind, Notation, Param, Program, Shape,
+    Tensor, TypeExpr, TypeKind, TypeParam,
+};
+use relax_spec::value::ValueSpec;
+
+/// The type of a value that is drawn.
+#[derive(Clone, PartialEq, Debug)]
+enum Ty {
+    Tensor(DataType, Vec<i64>),
+    Pair(Box<Ty>, Box<Ty>),
+}
+
+/// A program with a function `main`, and arguments for it.
+pub fn program(tape: &mut Tape) -> (Program, Vec<ValueSpec>) {
+    let notation = if tape.one_in(2) { Notation::Printed } else { Notation::Introduced };
+    let mut draw = Draw { tape, locals: Vec::new(), helpers: Vec::new(), functions: Vec::new(), count: 0 };
+    let mut definitions = draw.helpers();
+    let params: Vec<Ty> = (0..1 + draw.tape.choose(3)).map(|_| draw.tensor()).collect();
+    let named: Vec<(Name, Ty)> = params.into_iter().map(|ty| (draw.name(), ty)).collect();
+    draw.locals.extend(named.iter().cloned());
+    let result = draw.ty();
+    let body = draw.block(&result, 4);
+    let annotated = draw.tape.one_in(2);
+    let function = Function {
+        type_params: Vec::new(),
+        params: named.iter().map(|(name, ty)| param(name, Some(ty))).collect(),
+        attrs: Attrs::new(),
+        result: annotated.then(|| written(&result)),
+        body,
+    };
+    definitions.push(definition("main", function));
+    let args = named.iter().map(|(_, ty)| draw.argument(ty)).collect();
+    (Program { notation, version: None, definitions }, args)
+}
+
+fn definition(name: &str, function: Function) -> Definition {
+    Definition { name: name.into(), function: Arc::new(function), attributes: None, span: Span::NONE }
+}
+
+fn param(name: &Name, ty: Option<&Ty>) -> Param {
+    Param { name: name.clone(), annotation: ty.map(written), span: Span::NONE }
+}
+
+fn written(ty: &Ty) -> TypeExpr {
+    match ty {
+        Ty::Tensor(dtype, dims) => TypeExpr::tensor(*dtype, dims.iter().copied().map(Dim::Known).collect()),
+        Ty::Pair(a, b) => TypeExpr::new(TypeKind::Tuple(vec![written(a), written(b)])),
+    }
+}
+
+/// What a definition that can be called takes and gives.
+#[derive(Clone)]
+enum Helper {
+    /// Takes and gives tensors of one type.
+    Of(Name, Ty),
+    /// Gives its argument, whatever it is.
+    Same(Name),
+    /// Gives the sum of its argument with itself.
+    Double(Name),
+    /// Applies its first argument to its second.
+    Apply(Name),
+    /// Adds its second argument to itself as often as the first says.
+    Repeat(Name, Ty),
+}
+
+struct Draw<'t> {
+    tape: &'t mut Tape,
+    locals: Vec<(Name, Ty)>,
+    helpers: Vec<Helper>,
+    /// Local functions, from and to a type.
+    functions: Vec<(Name, Ty)>,
+    count: usize,
+}
+
+fn operator(name: &str, args: Vec<Expr>) -> Expr {
+    Expr::operator(name, args, Attrs::new())
+}
+
+fn with_attr(name: &str, args: Vec<Expr>, key: &str, value: AttrValue) -> Expr {
+    Expr::operator(name, args, Attrs::from([(key.into(), value)]))
+}
+
+fn call(callee: Expr, args: Vec<Expr>) -> Expr {
+    Expr::new(ExprKind::Call(Box::new(Call { callee, args, attrs: Attrs::new() })))
+}
+
+fn global(name: &Name) -> Expr {
+    Expr::new(ExprKind::Global(name.clone()))
+}
+
+fn ints(sizes: impl IntoIterator<Item = i64>) -> AttrValue {
+    AttrValue::List(sizes.into_iter().map(AttrValue::Int).collect())
+}
+
+impl Draw<'_> {
+    fn name(&mut self) -> Name {
+        self.count += 1;
+        format!("v{}", self.count).as_str().into()
+    }
+
+    fn dtype(&mut self) -> DataType {
+        if self.tape.one_in(3) { DataType::INT32 } else { DataType::FLOAT32 }
+    }
+
+    fn tensor(&mut self) -> Ty {
+        let dtype = self.dtype();
+        let shapes: [&[i64]; 7] = [&[2], &[], &[3], &[2, 3], &[3, 2], &[1, 3], &[2, 2]];
+        Ty::Tensor(dtype, self.tape.pick(&shapes).map(|dims| dims.to_vec()).unwrap_or_default())
+    }
+
+    fn ty(&mut self) -> Ty {
+        if self.tape.one_in(4) { Ty::Pair(Box::new(self.tensor()), Box::new(self.tensor())) } else { self.tensor() }
+    }
+
+    /// Definitions that `main` may call.
+    fn helpers(&mut self) -> Vec<Definition> {
+        let mut definitions = Vec::new();
+        for i in 0..self.tape.choose(4) {
+            let name: Name = format!("helper{i}").as_str().into();
+            let (helper, function) = match self.tape.choose(5) {
+                0 => self.helper_of(&name),
+                1 => self.helper_same(&name),
+                2 => (Helper::Double(name.clone()), self.double()),
+                3 => (Helper::Apply(name.clone()), self.apply()),
+                _ => self.helper_repeat(&name),
+            };
+            self.helpers.push(helper);
+            definitions.push(definition(&name, function));
+        }
+        definitions
+    }
+
+    fn helper_of(&mut self, name: &Name) -> (Helper, Function) {
+        let ty = self.tensor();
+        let own = self.name();
+        let outer = std::mem::replace(&mut self.locals, vec![(own.clone(), ty.clone())]);
+        let body = self.block(&ty, 3);
+        self.locals = outer;
+        let params = vec![param(&own, Some(&ty))];
+        let result = self.tape.one_in(2).then(|| written(&ty));
+        (Helper::Of(name.clone(), ty), Function { type_params: Vec::new(), params, attrs: Attrs::new(), result, body })
+    }
+
+    fn helper_same(&mut self, name: &Name) -> (Helper, Function) {
+        let own = self.name();
+        let body = Expr::local(&own);
+        let mut function = unannotated(vec![own], body);
+        if self.tape.one_in(2) {
+            let kinds = [("s", Kind::Shape), ("bt", Kind::BaseType)];
+            function.type_params = kinds.map(|(n, kind)| TypeParam { name: n.into(), kind, span: Span::NONE }).to_vec();
+            let of = Tensor { base: BaseType::Param("bt".into()), shape: Shape::Param("s".into()) };
+            if let Some(param) = function.params.first_mut() {
+                param.annotation = Some(TypeExpr::new(TypeKind::Tensor(of)));
+            }
+        }
+        (Helper::Same(name.clone()), function)
+    }
+
+    fn double(&mut self) -> Function {
+        let own = self.name();
+        let body = operator("add", vec![Expr::local(&own), Expr::local(&own)]);
+        unannotated(vec![own], body)
+    }
+
+    fn apply(&mut self) -> Function {
+        let (f, x) = (self.name(), self.name());
+        let body = call(Expr::local(&f), vec![Expr::local(&x)]);
+        unannotated(vec![f, x], body)
+    }
+
+    fn helper_repeat(&mut self, name: &Name) -> (Helper, Function) {
+        let ty = self.tensor();
+        let (n, x) = (self.name(), self.name());
+        let condition = operator("less_equal", vec![Expr::local(&n), int(0)]);
+        let fewer = operator("subtract", vec![Expr::local(&n), int(1)]);
+        let twice = operator("add", vec![Expr::local(&x), Expr::local(&x)]);
+        let otherwise = call(global(name), vec![fewer, twice]);
+        let body = Expr::new(ExprKind::If(Box::new(If { condition, then: Expr::local(&x), otherwise })));
+        let scalar = Ty::Tensor(DataType::INT32, Vec::new());
+        let params = vec![param(&n, Some(&scalar)), param(&x, Some(&ty))];
+        let result = Some(written(&ty));
+        (
+            Helper::Repeat(name.clone(), ty),
+            Function { type_params: Vec::new(), params, attrs: Attrs::new(), result, body },
+        )
+    }
+
+    /// Bindings, then an expression of the type.
+    fn block(&mut self, ty: &Ty, depth: usize) -> Expr {
+        let mark = (self.locals.len(), self.functions.len());
+        let mut bindings = Vec::new();
+        for _ in 0..self.tape.choose(4) {
+            let name = self.name();
+            if self.tape.one_in(5) {
+                let (function, ty) = self.function(depth.saturating_sub(1));
+                bindings.push(Binding { var: param(&name, None), value: function });
+                self.functions.push((name, ty));
+            } else {
+                let ty = self.ty();
+                let value = self.expr(&ty, depth.saturating_sub(1));
+                let annotation = self.tape.one_in(4).then_some(&ty);
+                bindings.push(Binding { var: param(&name, annotation), value });
+                self.locals.push((name, ty));
+            }
+        }
+        let result = self.expr(ty, depth);
+        self.locals.truncate(mark.0);
+        self.functions.truncate(mark.1);
+        if bindings.is_empty() { result } else { Expr::new(ExprKind::Let(bindings, Box::new(result))) }
+    }
+
+    /// A function literal from a type to the same, which sees what is around it.
+    fn function(&mut self, depth: usize) -> (Expr, Ty) {
+        let (own, ty) = (self.name(), self.tensor());
+        self.locals.push((own.clone(), ty.clone()));
+        let body = self.block(&ty, depth);
+        self.locals.pop();
+        let params = vec![param(&own, Some(&ty))];
+        let function = Function { type_params: Vec::new(), params, attrs: Attrs::new(), result: None, body };
+        (Expr::new(ExprKind::Function(Arc::new(function))), ty)
+    }
+
+    fn expr(&mut self, ty: &Ty, depth: usize) -> Expr {
+        if depth == 0 {
+            return self.leaf(ty);
+        }
+        match self.tape.choose(8) {
+            0 => self.leaf(ty),
+            1 => self.conditional(ty, depth - 1),
+            2 => self.called(ty, depth - 1),
+            3 => self.projected(ty, depth - 1),
+            _ => match ty {
+                Ty::Tensor(dtype, dims) => self.operated(*dtype, dims, depth - 1),
+                Ty::Pair(a, b) => {
+                    let fields = vec![self.expr(a, depth - 1), self.expr(b, depth - 1)];
+                    Expr::new(ExprKind::Tuple(fields))
+                }
+            },
+        }
+    }
+
+    /// A variable, or what can be made of constants.
+    fn leaf(&mut self, ty: &Ty) -> Expr {
+        let fitting: Vec<Name> =
+            self.locals.iter().filter(|(_, known)| known == ty).map(|(name, _)| name.clone()).collect();
+        if let Some(name) = self.tape.pick(&fitting) {
+            return Expr::local(name);
+        }
+        match ty {
+            Ty::Pair(a, b) => Expr::new(ExprKind::Tuple(vec![self.leaf(a), self.leaf(b)])),
+            Ty::Tensor(dtype, dims) => {
+                let number = i32::try_from(self.tape.choose(7)).unwrap_or(0) - 3;
+                let scalar = number_of(*dtype, f64::from(number));
+                match dims.is_empty() {
+                    true => scalar,
+                    false => with_attr("broadcast_to", vec![scalar], "shape", ints(dims.iter().copied())),
+                }
+            }
+        }
+    }
+
+    fn conditional(&mut self, ty: &Ty, depth: usize) -> Expr {
+        let scalar = Ty::Tensor(self.dtype(), Vec::new());
+        let name = self.tape.pick(&["less", "equal", "greater_equal"]).copied().unwrap_or("less");
+        let condition = operator(name, vec![self.expr(&scalar, depth), self.expr(&scalar, 0)]);
+        let then = self.block(ty, depth);
+        let otherwise = self.block(ty, depth);
+        Expr::new(ExprKind::If(Box::new(If { condition, then, otherwise })))
+    }
+
+    fn called(&mut self, ty: &Ty, depth: usize) -> Expr {
+        let local: Vec<Name> =
+            self.functions.iter().filter(|(_, known)| known == ty).map(|(name, _)| name.clone()).collect();
+        if let Some(name) = self.tape.pick(&local) {
+            let name = name.clone();
+            return call(Expr::local(&name), vec![self.expr(ty, depth)]);
+        }
+        let tensor = matches!(ty, Ty::Tensor(..));
+        let fitting: Vec<Helper> = self
+            .helpers
+            .iter()
+            .filter(|helper| match helper {
+                Helper::Of(_, of) | Helper::Repeat(_, of) => of == ty,
+                Helper::Same(_) | Helper::Double(_) | Helper::Apply(_) => tensor,
+            })
+            .cloned()
+            .collect();
+        match self.tape.pick(&fitting).cloned() {
+            None => self.leaf(ty),
+            Some(Helper::Of(name, _) | Helper::Same(name) | Helper::Double(name)) => {
+                call(global(&name), vec![self.expr(ty, depth)])
+            }
+            Some(Helper::Apply(name)) => self.applied(&name, ty, depth),
+            Some(Helper::Repeat(name, _)) => {
+                let times = i32::try_from(self.tape.choose(4)).unwrap_or(0);
+                call(global(&name), vec![int(times), self.expr(ty, depth)])
+            }
+        }
+    }
+
+    fn applied(&mut self, name: &Name, ty: &Ty, depth: usize) -> Expr {
+        let own = self.name();
+        self.locals.push((own.clone(), ty.clone()));
+        let body = self.block(ty, depth);
+        self.locals.pop();
+        let params = vec![param(&own, Some(ty))];
+        let function = Function { type_params: Vec::new(), params, attrs: Attrs::new(), result: None, body };
+        let function = Expr::new(ExprKind::Function(Arc::new(function)));
+        call(global(name), vec![function, self.expr(ty, depth)])
+    }
+
+    fn projected(&mut self, ty: &Ty, depth: usize) -> Expr {
+        let other = self.tensor();
+        let (first, second) = (self.expr(ty, depth), self.expr(&other, 0));
+        let tuple = Expr::new(ExprKind::Tuple(vec![first, second]));
+        Expr::new(ExprKind::Project(Box::new(tuple), 0))
+    }
+
+    fn operated(&mut self, dtype: DataType, dims: &[i64], depth: usize) -> Expr {
+        let ty = Ty::Tensor(dtype, dims.to_vec());
+        match self.tape.choose(7) {
+            0 | 1 => {
+                let name =
+                    self.tape.pick(&["add", "subtract", "multiply", "maximum", "minimum"]).copied().unwrap_or("add");
+                operator(name, vec![self.expr(&ty, depth), self.expr(&ty, depth)])
+            }
+            2 => {
+                let scalar = Ty::Tensor(dtype, Vec::new());
+                operator("add", vec![self.expr(&ty, depth), self.expr(&scalar, depth)])
+            }
+            3 => {
+                let name = match dtype == DataType::FLOAT32 {
+                    true => self.tape.pick(&["negative", "tanh", "nn.relu", "sigmoid"]).copied().unwrap_or("negative"),
+                    false => "negative",
+                };
+                operator(name, vec![self.expr(&ty, depth)])
+            }
+            4 => {
+                let reversed = Ty::Tensor(dtype, dims.iter().rev().copied().collect());
+                operator("transpose", vec![self.expr(&reversed, depth)])
+            }
+            5 => {
+                let mut longer = vec![2];
+                longer.extend(dims);
+                let longer = Ty::Tensor(dtype, longer);
+                with_attr("sum", vec![self.expr(&longer, depth)], "axis", ints([0]))
+            }
+            _ => match (dtype, dims) {
+                (DataType::FLOAT32, [n, m]) => {
+                    let data = Ty::Tensor(dtype, vec![*n, 2]);
+                    let weights = Ty::Tensor(dtype, vec![*m, 2]);
+                    operator("nn.dense", vec![self.expr(&data, depth), self.expr(&weights, depth)])
+                }
+                (DataType::FLOAT32, _) => {
+                    let whole = Ty::Tensor(DataType::INT32, dims.to_vec());
+                    with_attr("cast", vec![self.expr(&whole, depth)], "dtype", AttrValue::Str("float32".into()))
+                }
+                (_, [n, rest @ ..]) if *n > 1 => {
+                    let part = |n: i64| Ty::Tensor(dtype, [&[n], rest].concat());
+                    let parts = vec![self.expr(&part(1), depth), self.expr(&part(n - 1), depth)];
+                    let parts = Expr::new(ExprKind::Tuple(parts));
+                    with_attr("concatenate", vec![parts], "axis", AttrValue::Int(0))
+                }
+                (_, _) => self.leaf(&ty),
+            },
+        }
+    }
+
+    fn argument(&mut self, ty: &Ty) -> ValueSpec {
+        match ty {
+            Ty::Tensor(dtype, dims) => {
+                let sizes: Vec<u64> = dims.iter().map(|size| u64::try_from(*size).unwrap_or(0)).collect();
+                let count: u64 = sizes.iter().product();
+                let values: Vec<f64> = (0..count).map(|_| self.tape.choose(9) as f64 - 4.0).collect();
+                TensorData::from_values(*dtype, &sizes, &values).map_or(ValueSpec::Object, ValueSpec::Tensor)
+            }
+            Ty::Pair(a, b) => ValueSpec::Tuple(vec![self.argument(a), self.argument(b)]),
+        }
+    }
+}
+
+fn unannotated(params: Vec<Name>, body: Expr) -> Function {
+    let params = params.iter().map(|name| param(name, None)).collect();
+    Function { type_params: Vec::new(), params, attrs: Attrs::new(), result: None, body }
+}
+
+fn int(value: i32) -> Expr {
+    number_of(DataType::INT32, value.into())
+}
+
+fn number_of(dtype: DataType, value: f64) -> Expr {
+    let data = TensorData::from_values(dtype, &[], &[value]);
+    data.map_or_else(|_| Expr::new(ExprKind::Tuple(Vec::new())), |data| Expr::new(ExprKind::Constant(data)))
+}

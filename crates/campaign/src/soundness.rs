@@ -1,0 +1,303 @@
+//! Is what the checks accept true? A program that they accept is run, and what is derived of a variable is held against
+//! every value that is bound to it.
+
+use relax_spec::rule;
+use std::cell::RefCell;
+use std::fmt;
+use std::rc::Rc;
+
+use rustc_hash::FxHashMap;
+
+use crate::generate::{Tape, module_of_functions};
+use relax_spec::book::{Edition, Rule};
+use relax_spec::check::{CheckReport, check_program};
+use relax_spec::derivation::{DeriveReport, inferred_results};
+use relax_spec::eval::{Options, Watch, evaluate};
+use relax_spec::findings::Severity;
+use relax_spec::grammar::visit::{Visitor, walk_function, walk_match_cast, walk_module, walk_var_binding};
+use relax_spec::grammar::{
+    DataType, Expr, FuncStructInfo, Function, GlobalFunc, IrModule, MatchCast, PrimExpr, PrimStructInfo, ShapeVar,
+    StructInfo, Var, VarBinding,
+};
+use relax_spec::judge::{Cx, Ending, RuntimeError};
+use relax_spec::value::{Host, Prim, Scalar, Stop, Tensor, Value};
+
+/// What came of one program.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Trial {
+    /// The checks reject it, by these rules.
+    Rejected(Vec<Rule>),
+    /// It is accepted, and nothing was held against it: a warning says that something is taken for granted which no check
+    /// looks at, or there are no arguments that pass its signature.
+    Unheld,
+    /// It is accepted, was run, and what is derived holds; with or without warnings.
+    Sound {
+        /// Whether there was a warning.
+        warned: bool,
+    },
+    /// It is accepted, and should not have been, or not with this information.
+    Unsound(Fault),
+}
+
+/// How an accepted program betrays its checks.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Fault {
+    /// A variable is bound to what the information derived for it does not describe.
+    False {
+        /// The variable.
+        var: Var,
+        /// What was derived.
+        info: String,
+        /// What came.
+        value: String,
+    },
+    /// A program without a warning came where no rule goes on.
+    Stuck(String),
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Fault::False { var, info, value } => write!(f, "`{var}` is derived {info}, and is {value}"),
+            Fault::Stuck(reason) => write!(f, "stuck: {reason}"),
+        }
+    }
+}
+
+/// The program of a seed, with the constructs of an edition.
+pub fn program(edition: Edition, seed: u64) -> IrModule {
+    module_of_functions(edition, &mut Tape::from_seed(seed, 600))
+}
+
+/// By what rules programs are checked and run. Where both are the same, and none is wrong, no program is unsound.
+#[derive(Clone, Default)]
+pub struct By {
+    /// The context of the checks.
+    pub checks: Cx,
+    /// The context of the runs.
+    pub runs: Cx,
+}
+
+impl By {
+    /// Both by the rules of an edition.
+    pub fn of(edition: Edition) -> By {
+        let cx = || Cx::new().with_edition(edition);
+        By { checks: cx(), runs: cx() }
+    }
+}
+
+/// Checks a program, and if it is accepted runs it on inputs that pass its signature.
+pub fn try_program(by: &By, module: &IrModule) -> Trial {
+    let report = check_program(&mut by.checks.clone(), module);
+    if !report.accepts() {
+        return Trial::Rejected(found(&report, Severity::Error));
+    }
+    let warnings = found(&report, Severity::Warning);
+    let views = warnings.contains(&rule!("SI.DERIVE.CALL.ARGS.WARN")) && sees_functions_otherwise(module);
+    if views || warnings.iter().any(|rule| UNCHECKED.contains(rule)) {
+        return Trial::Unheld;
+    }
+    let sizes = [[5, 3], [4, 6]];
+    let inputs = sizes.into_iter().flat_map(|sizes| [true, false].map(|truth| (sizes, truth)));
+    let mut trial = Trial::Unheld;
+    for (sizes, truth) in inputs {
+        let Some(args) = arguments(&report.module, sizes, truth) else { continue };
+        if let Some(fault) = run(by, &report, args, warnings.is_empty()) {
+            return Trial::Unsound(fault);
+        }
+        trial = Trial::Sound { warned: !warnings.is_empty() };
+    }
+    trial
+}
+
+/// The warnings that something is taken for granted which no check at run time looks at (A41, A49).
+const UNCHECKED: [Rule; 2] = [rule!("SI.DERIVE.VB.ANNOT.WARN"), rule!("SI.DERIVE.MC.ANNOT.OK")];
+
+/// Whether a function may be known by other information than that of its own signature, through a cast, an annotation, a
+/// parameter or a result. What such information demands of arguments beyond the signature no check at run time looks at.
+fn sees_functions_otherwise(module: &IrModule) -> bool {
+    let mut views = Views(false);
+    walk_module(&mut views, module);
+    views.0
+}
+
+struct Views(bool);
+
+impl Views {
+    fn see(&mut self, info: Option<&StructInfo>) {
+        self.0 |= info.is_some_and(holds_function);
+    }
+}
+
+impl Visitor for Views {
+    fn visit_function(&mut self, function: &Function) {
+        function.params.iter().for_each(|param| self.see(param.annotation.as_ref()));
+        self.see(function.ret_struct_info.as_ref());
+        walk_function(self, function);
+    }
+
+    fn visit_var_binding(&mut self, binding: &VarBinding) {
+        let own = if let Expr::Function(function) = &binding.value { Some(signature(function)) } else { None };
+        if binding.var.annotation.as_ref().map(of_any_purity) != own {
+            self.see(binding.var.annotation.as_ref());
+        }
+        walk_var_binding(self, binding);
+    }
+
+    fn visit_match_cast(&mut self, cast: &MatchCast) {
+        self.see(Some(&cast.struct_info));
+        walk_match_cast(self, cast);
+    }
+}
+
+fn signature(function: &Function) -> StructInfo {
+    let said = |info: &Option<StructInfo>| info.clone().unwrap_or(StructInfo::Object);
+    StructInfo::func(function.params.iter().map(|param| said(&param.annotation)), said(&function.ret_struct_info))
+}
+
+/// Purity demands nothing of arguments.
+fn of_any_purity(info: &StructInfo) -> StructInfo {
+    match info {
+        StructInfo::Func(func) => StructInfo::Func(FuncStructInfo { pure: None, ..(**func).clone() }.into()),
+        StructInfo::Object
+        | StructInfo::Tensor(_)
+        | StructInfo::Shape(_)
+        | StructInfo::Prim(_)
+        | StructInfo::Tuple(_) => info.clone(),
+    }
+}
+
+fn holds_function(info: &StructInfo) -> bool {
+    match info {
+        StructInfo::Func(_) => true,
+        StructInfo::Tuple(fields) => fields.iter().any(holds_function),
+        StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => false,
+    }
+}
+
+fn found(report: &CheckReport, severity: Severity) -> Vec<Rule> {
+    let findings = report.diagnostics.iter().filter(|finding| finding.severity == severity);
+    findings.map(|finding| finding.rule).collect()
+}
+
+fn run(by: &By, report: &CheckReport, args: Vec<Value>, certain: bool) -> Option<Fault> {
+    let held = Rc::new(Held::new(&report.derived));
+    let options = Options {
+        watch: Some(held.clone()),
+        results: inferred_results(&by.runs, &report.module),
+        fuel: 100_000,
+        max_depth: 200,
+        ..Options::default()
+    };
+    let run = evaluate(&mut by.runs.clone(), &report.module, "main", args, &options);
+    let found = held.found.borrow_mut().take();
+    found.or_else(|| match run.outcome {
+        Ending::Value(_) | Ending::OutOfFuel => None,
+        Ending::Error(error) => (certain && is_stuck(&error)).then(|| Fault::Stuck(error.to_string())),
+        Ending::Unspecified(reason) => Some(Fault::Stuck(reason)),
+    })
+}
+
+/// Whether the error is none of those that an accepted program may still raise: those of casts, checks at the
+/// boundaries of functions, operators, and dimensions (002:1103-1105).
+fn is_stuck(error: &RuntimeError) -> bool {
+    error.rule.id().starts_with("EVAL.") || error.rule.id().starts_with("VAL.")
+}
+
+/// Arguments for `main`: vectors of these sizes, as far as its signature leaves them open, a Boolean, and boxed scalars.
+fn arguments(module: &IrModule, sizes: [i64; 2], truth: bool) -> Option<Vec<Value>> {
+    let Some(GlobalFunc::Function(main)) = module.get("main") else { return None };
+    let mut chosen: Vec<(ShapeVar, i64)> = Vec::new();
+    let mut sizes = sizes.into_iter();
+    main.params.iter().map(|param| argument(param.annotation.as_ref()?, &mut sizes, &mut chosen, truth)).collect()
+}
+
+fn argument(
+    info: &StructInfo,
+    sizes: &mut impl Iterator<Item = i64>,
+    chosen: &mut Vec<(ShapeVar, i64)>,
+    truth: bool,
+) -> Option<Value> {
+    if let StructInfo::Prim(prim) = info {
+        return boxed(prim, truth);
+    }
+    let tensor = info.as_tensor()?;
+    let dims = tensor.shape.as_ref()?.as_dims()?;
+    let mut shape = Vec::new();
+    for dim in dims.iter() {
+        shape.push(match dim {
+            PrimExpr::IntImm(size) => *size,
+            PrimExpr::Var(var) => match chosen.iter().find(|(known, _)| known == var) {
+                Some((_, size)) => *size,
+                None => {
+                    let size = sizes.next()?;
+                    chosen.push((var.clone(), size));
+                    size
+                }
+            },
+            PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => return None,
+        });
+    }
+    let tensor = Tensor::zeros(tensor.dtype, &shape).ok()?;
+    let written = !shape.is_empty() || tensor.set(0, Scalar::Bool(truth));
+    written.then_some(Value::Tensor(tensor))
+}
+
+/// A boxed scalar of which only the datatype is said.
+fn boxed(prim: &PrimStructInfo, truth: bool) -> Option<Value> {
+    let value = match prim.dtype {
+        DataType::BOOL => Scalar::Bool(truth),
+        DataType::INT64 => Scalar::Int(if truth { 3 } else { 5 }),
+        _other => return None,
+    };
+    prim.value.is_none().then_some(Value::Prim(Prim { dtype: prim.dtype, value }))
+}
+
+/// What was derived, held against what comes.
+#[derive(Debug)]
+struct Held {
+    derived: FxHashMap<Var, StructInfo>,
+    found: RefCell<Option<Fault>>,
+}
+
+impl Held {
+    fn new(report: &DeriveReport) -> Held {
+        Held { derived: report.vars.iter().cloned().collect(), found: RefCell::new(None) }
+    }
+}
+
+impl Watch for Held {
+    fn bound(&self, run: &mut dyn Host, var: &Var, value: &Value) {
+        let Some(info) = self.derived.get(var) else { return };
+        if self.found.borrow().is_none() && !describes(run, info, value) {
+            let (info, value) = (info.to_string(), value.to_string());
+            *self.found.borrow_mut() = Some(Fault::False { var: var.clone(), info, value });
+        }
+    }
+}
+
+/// Whether information is true of a value. What a function promises of its results shows in the variables that they are
+/// bound to.
+fn describes(run: &mut dyn Host, info: &StructInfo, value: &Value) -> bool {
+    match info {
+        StructInfo::Object => true,
+        StructInfo::Tuple(fields) => value.as_tuple().is_some_and(|tuple| {
+            tuple.len() == fields.len()
+                && fields.iter().zip(tuple.fields()).all(|(info, value)| describes(run, info, value))
+        }),
+        StructInfo::Func(func) => match &func.params {
+            None => matches!(value, Value::PackedFunc(_)),
+            Some(params) => value.as_closure().is_some_and(|closure| {
+                closure.func.as_ref().is_none_or(|function| function.params.len() == params.len())
+            }),
+        },
+        // A shape variable of the surroundings that a closure did not capture may have any value here: alone it is bound by the match, and
+        // what is computed of it is not known.
+        StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => {
+            match run.match_without_binding(value, info) {
+                Ok(()) | Err(Stop::Unspecified(_) | Stop::OutOfFuel) => true,
+                Err(Stop::Error(_)) => false,
+            }
+        }
+    }
+}

@@ -1,0 +1,337 @@
+//! A worker: it draws programs and texts, asks an implementation about them, and holds the answers against them.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use super::before::Remembering;
+use super::inputs::{Domain, inputs, is_endless};
+use super::judge::{is_accepted, judge, rules_of};
+use super::judged::{Asked, Difference, Judged, names_rules};
+use super::keeping::{Keeper, Pending};
+use super::path::Path;
+use super::settings::{CampaignError, Settings, dialect_of};
+use super::signature::Kind;
+use super::steering::Steering;
+use super::store::Store;
+use super::tally::Tally;
+use super::told;
+use super::turns::Turns;
+use crate::programs::{Drawn, Features, Seeds, Source};
+use ask::implementation::Implementation;
+use ask::process::Interrupt;
+use ask::worker::StartError;
+use relax_spec::check::{CheckReport, check_program};
+use relax_spec::grammar::{GlobalFunc, IrModule, Name};
+use relax_spec::judge::Cx;
+use relax_spec::question::{Ask, Outcome};
+use relax_spec::syntax::tvmscript::print_module;
+use relax_spec::value::ValueSpec;
+
+/// One in so many programs breaks a rule.
+const VIOLATING: u64 = 8;
+
+/// How many texts and pairs of terms are asked about at once, and of one in how many the program is run.
+const TEXTS: u64 = 12;
+const RUN: u64 = 4;
+/// The function that is started of a text that names none.
+const MAIN: &str = "main";
+
+/// One in so many programs is run on what by the letter no operator is defined on.
+const WIDE: u64 = 16;
+
+fn domain(number: u64) -> Domain {
+    if number % WIDE == WIDE - 3 { Domain::Wide } else { Domain::Documented }
+}
+
+/// A program that was read: nothing is known of its sizes, and no tape makes it smaller.
+fn of_text(module: IrModule) -> Drawn {
+    let entry = |(gv, func): &(relax_spec::grammar::GlobalVar, GlobalFunc)| match func {
+        GlobalFunc::Function(_) => Some(gv.name.clone()),
+        GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
+    };
+    let mut entries: Vec<Name> = module.funcs.iter().filter_map(entry).collect();
+    entries.sort_by_key(|name| &**name != MAIN);
+    Drawn { module, entries, sizes: BTreeMap::new(), features: Features::ALL, choices: Vec::new() }
+}
+
+/// One of those who ask, with an implementation of its own.
+pub(super) struct Worker<'a> {
+    pub(super) source: &'a Source,
+    pub(super) steering: &'a Steering,
+    pub(super) seeds: Option<Seeds>,
+    pub(super) settings: &'a Settings,
+    pub(super) implementation: Remembering,
+    pub(super) store: &'a Mutex<Store>,
+    pub(super) tally: Tally,
+    /// What the program at hand has shown so far.
+    pub(super) found: Vec<Pending>,
+}
+
+impl Worker<'_> {
+    /// Asks about one program after the other, and looks at what has its turn, until the time is up.
+    pub(super) fn work(
+        &mut self,
+        turns: &Turns<Pending>,
+        deadline: Option<Instant>,
+        interrupt: &Interrupt,
+        progress: &(dyn Fn() + Sync),
+    ) -> Result<(), CampaignError> {
+        loop {
+            if let Some(pending) = turns.take() {
+                let settled = self.keep(pending, interrupt.is_raised());
+                turns.settled();
+                settled?;
+                self.note(turns)?;
+                continue;
+            }
+            let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            let number = if late || interrupt.is_raised() { None } else { turns.begin() };
+            let Some(number) = number else { return Ok(()) };
+            let asked = self.program(number);
+            let found = std::mem::take(&mut self.found);
+            match asked {
+                Err(CampaignError::Start(StartError::Interrupted)) => turns.give_up(number, found),
+                other => {
+                    turns.end(number, found);
+                    other?;
+                    self.note(turns)?;
+                }
+            }
+            progress();
+        }
+    }
+
+    fn keep(&mut self, pending: Pending, interrupted: bool) -> Result<(), CampaignError> {
+        let Worker { source, settings, store, implementation, .. } = self;
+        let mut keeper = Keeper { source, settings, implementation, store, reducing: 0 };
+        let kept = keeper.settle(pending, interrupted);
+        self.tally.reducing += keeper.reducing;
+        kept
+    }
+
+    /// Notes how far the campaign has come.
+    fn note(&mut self, turns: &Turns<Pending>) -> Result<(), CampaignError> {
+        let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(store.done(self.settings.seed, turns.done())?)
+    }
+
+    fn program(&mut self, number: u64) -> Result<(), CampaignError> {
+        let edition = self.implementation.edition();
+        // Of four numbers two, neither of which is that of a program with a violation or that of another entry point.
+        if let (1 | 2, true) = (number % 4, self.seeds.is_some()) {
+            return self.seeds(number);
+        }
+        let paths = self.settings.paths.of_program(self.settings.seed, number);
+        if number % VIOLATING == VIOLATING - 1 && paths.contains(&Path::Check) {
+            return self.violation(number);
+        }
+        let Some(drawn) = self.steering.program(self.source, self.settings.seed, number) else { return Ok(()) };
+        let mut cx = Cx::new().with_edition(edition);
+        let report = check_program(&mut cx, &drawn.module);
+        if !report.accepts() {
+            self.reject(number, &drawn.module, &report);
+            return Ok(());
+        }
+        // Now and then from another entry point.
+        let other = usize::try_from(number / 4).unwrap_or(0).checked_rem(drawn.entries.len()).unwrap_or(0);
+        let at = if number.is_multiple_of(4) { other } else { drawn.entries.len().saturating_sub(1) };
+        let Some(entry) = drawn.entries.get(at).cloned() else { return Ok(()) };
+        let mut inputs = inputs(&mut cx, (&drawn.module, &entry), &drawn.sizes, self.settings.runs, domain(number));
+        if inputs.is_empty() {
+            self.tally.unheld += 1;
+            return Ok(());
+        }
+        // Once more at the end: what the other runs have left behind must not show.
+        inputs.extend(inputs.first().cloned());
+        self.tally.programs += 1;
+        self.tally.coverage.count(&drawn.module, cx.recorded());
+        self.go(number, &drawn, &entry, &inputs, paths)
+    }
+
+    /// A program that is not what it is meant to be.
+    fn reject(&mut self, number: u64, module: &IrModule, report: &CheckReport) {
+        let said: Vec<String> =
+            report.diagnostics.iter().map(|found| format!("{}: {}", found.code(), found.message)).collect();
+        let text = print_module(module, dialect_of(&self.implementation));
+        self.tally.rejected.push(format!("number {number}: {}\n{text}", said.join("; ")));
+    }
+
+    /// Some pairs of terms and some texts of the suite.
+    fn seeds(&mut self, number: u64) -> Result<(), CampaignError> {
+        self.tally.programs += 1;
+        for at in number * TEXTS..(number + 1) * TEXTS {
+            if let Some(ask) = self.seeds.as_ref().and_then(|seeds| seeds.terms(self.settings.seed, at)) {
+                self.terms(number, &ask)?;
+            }
+            let Some(text) = self.seeds.as_ref().and_then(|seeds| seeds.text(self.settings.seed, at)) else { continue };
+            self.text(number, at, text)?;
+        }
+        Ok(())
+    }
+
+    /// A judgement on two terms.
+    fn terms(&mut self, number: u64, ask: &Ask) -> Result<(), CampaignError> {
+        let edition = self.implementation.edition();
+        let outcome = self.implementation.ask(edition, ask)?;
+        self.tally.questions += 1;
+        let drawn = of_text(IrModule::default());
+        let asked = Asked { module: &drawn.module, entry: &MAIN.into(), inputs: &[], names_rules: false, edition };
+        let judged = match &outcome {
+            Outcome::Answer { .. } | Outcome::Unsupported { .. } => told::of_terms(edition, ask, &outcome),
+            Outcome::Rejected { .. }
+            | Outcome::Trapped { .. }
+            | Outcome::InternalError { .. }
+            | Outcome::Crash { .. }
+            | Outcome::Timeout { .. }
+            | Outcome::ProtocolError { .. }
+            | Outcome::Flaky { .. } => judge(asked, &Path::Check, &outcome),
+        };
+        match judged {
+            Judged::Agrees { .. } => Ok(()),
+            Judged::Unsupported(what) => {
+                *self.tally.unsupported.entry(what).or_default() += 1;
+                Ok(())
+            }
+            Judged::Differs(difference) => {
+                self.misread(number, drawn, format!("# {ask}\n"), *difference);
+                Ok(())
+            }
+        }
+    }
+
+    /// A text of the suite: what is read from it, and all that is asked about a program if it is one.
+    fn text(&mut self, number: u64, at: u64, text: String) -> Result<(), CampaignError> {
+        let edition = self.implementation.edition();
+        let outcome = self.implementation.ask(edition, &Ask::Parse(text.clone()))?;
+        self.tally.questions += 1;
+        let module = told::module_of(edition, &text);
+        let is_one = module.is_some();
+        let drawn = of_text(module.unwrap_or_default());
+        let asked = Asked { module: &drawn.module, entry: &MAIN.into(), inputs: &[], names_rules: false, edition };
+        let judged = match &outcome {
+            Outcome::Answer { .. } | Outcome::Rejected { .. } => {
+                told::read((edition, &text), &outcome, names_rules(&self.implementation))
+            }
+            Outcome::Trapped { .. }
+            | Outcome::Unsupported { .. }
+            | Outcome::InternalError { .. }
+            | Outcome::Crash { .. }
+            | Outcome::Timeout { .. }
+            | Outcome::ProtocolError { .. }
+            | Outcome::Flaky { .. } => judge(asked, &Path::Parse, &outcome),
+        };
+        match judged {
+            Judged::Agrees { .. } => {}
+            Judged::Unsupported(what) => *self.tally.unsupported.entry(what).or_default() += 1,
+            Judged::Differs(difference) => {
+                self.misread(number, drawn, text, *difference);
+                return Ok(());
+            }
+        }
+        if !is_one {
+            return Ok(());
+        }
+        let mut cx = Cx::new().with_edition(edition);
+        let entry = drawn.entries.first().cloned();
+        let accepted = is_accepted(&mut cx, &drawn.module);
+        let ends = accepted && !drawn.entries.iter().any(|entry| is_endless(&mut cx, &drawn.module, entry));
+        let run = ends && entry.is_some() && at.is_multiple_of(RUN);
+        let entry = entry.unwrap_or_else(|| MAIN.into());
+        let mut inputs = match run {
+            true => inputs(&mut cx, (&drawn.module, &entry), &drawn.sizes, self.settings.runs, domain(number)),
+            false => Vec::new(),
+        };
+        inputs.extend(inputs.first().cloned());
+        let mut paths = self.settings.paths.of_program(self.settings.seed, at);
+        paths.retain(|path| match path {
+            Path::Run(_) | Path::Text | Path::Static => !inputs.is_empty(),
+            // The normal form is held against the program by running both.
+            Path::Normalize => ends,
+            Path::Derive => accepted,
+            Path::Check | Path::WellFormed | Path::NormalForm | Path::TypeCheck => true,
+            Path::Parse => false,
+        });
+        self.go(number, &drawn, &entry, &inputs, paths)
+    }
+
+    /// Along every path.
+    fn go(
+        &mut self,
+        number: u64,
+        drawn: &Drawn,
+        entry: &Name,
+        inputs: &[Vec<ValueSpec>],
+        paths: Vec<Path>,
+    ) -> Result<(), CampaignError> {
+        let (mut ran, edition) = (false, self.implementation.edition());
+        for path in paths {
+            let dialect = dialect_of(&self.implementation);
+            let ask = path.ask(edition, &drawn.module, entry, inputs, dialect);
+            let outcome = self.implementation.ask(edition, &ask)?;
+            self.tally.questions += 1;
+            let names_rules = names_rules(&self.implementation);
+            let asked = Asked { module: &drawn.module, entry, inputs, names_rules, edition };
+            match judge(asked, &path, &outcome) {
+                Judged::Agrees { ended, runs } => {
+                    self.tally.runs.0 += runs;
+                    self.tally.runs.1 += ended;
+                    ran |= runs > 0;
+                }
+                Judged::Unsupported(what) => *self.tally.unsupported.entry(what).or_default() += 1,
+                Judged::Differs(difference) => {
+                    ran |= difference.input.is_some();
+                    self.differs(number, drawn, entry, &path, *difference);
+                }
+            }
+        }
+        self.tally.ran += u64::from(ran);
+        Ok(())
+    }
+
+    /// Asks whether a program is accepted that breaks one rule.
+    fn violation(&mut self, number: u64) -> Result<(), CampaignError> {
+        let edition = self.implementation.edition();
+        let Some((drawn, rule)) = self.source.violating(self.settings.seed, number) else { return Ok(()) };
+        let report = check_program(&mut Cx::new().with_edition(edition), &drawn.module);
+        if rules_of(&report) != [rule] {
+            self.reject(number, &drawn.module, &report);
+            return Ok(());
+        }
+        let entry: Name = "main".into();
+        let dialect = dialect_of(&self.implementation);
+        let ask = Path::Check.ask(edition, &drawn.module, &entry, &[], dialect);
+        let outcome = self.implementation.ask(edition, &ask)?;
+        self.tally.violations += 1;
+        self.tally.questions += 1;
+        let names_rules = names_rules(&self.implementation);
+        let asked = Asked { module: &drawn.module, entry: &entry, inputs: &[], names_rules, edition };
+        match judge(asked, &Path::Check, &outcome) {
+            Judged::Agrees { .. } => {}
+            Judged::Unsupported(what) => *self.tally.unsupported.entry(what).or_default() += 1,
+            Judged::Differs(difference) => self.differs(number, &drawn, &entry, &Path::Check, *difference),
+        }
+        Ok(())
+    }
+
+    /// A difference of a program, which waits for its turn.
+    fn differs(&mut self, number: u64, drawn: &Drawn, entry: &Name, path: &Path, difference: Difference) {
+        match difference.signature.kind {
+            Kind::Crash | Kind::Hang => self.tally.lost += 1,
+            Kind::Refused => {
+                let reason = format!("{}: {}", difference.signature.stage, difference.signature.message);
+                *self.tally.refused.entry(reason).or_default() += 1;
+            }
+            Kind::Value | Kind::Fails | Kind::NotNormal | Kind::Accepted | Kind::AdapterError => {}
+        }
+        let lost = if difference.signature.kind == Kind::Crash { self.implementation.take_lost() } else { None };
+        let (drawn, entry, path, text) = (drawn.clone(), entry.clone(), path.clone(), None);
+        self.found.push(Pending { number, drawn, entry, path, difference, text, lost });
+    }
+
+    /// A text of which another program is read, or none, or one where there is none.
+    fn misread(&mut self, number: u64, drawn: Drawn, text: String, difference: Difference) {
+        let (entry, path, text, lost) = (MAIN.into(), Path::Parse, Some(text), None);
+        self.found.push(Pending { number, drawn, entry, path, difference, text, lost });
+    }
+}

@@ -1,0 +1,237 @@
+//! Crashes that do not show alone: a program that ran before in the same process has left damage behind. It is looked for among
+//! those, and is what the finding is about.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
+
+use super::judge::judge;
+use super::judged::{Asked, Judged, Shown, names_rules};
+use super::path::Path;
+use super::told;
+use ask::implementation::Implementation;
+use ask::protocol::Identity;
+use ask::worker::StartError;
+use relax_spec::book::Edition;
+use relax_spec::question::{Ask, Outcome, Program};
+use relax_spec::syntax::tvmscript::{Dialect, print_module};
+
+/// How many questions before a crash are looked at.
+const REMEMBERED: usize = 64;
+
+/// An implementation, how long it was waited for, and what its process was asked so far.
+pub(super) struct Remembering {
+    inner: Box<dyn Implementation + Send>,
+    pub(super) waited: Duration,
+    since: VecDeque<Ask>,
+    /// What the process that was lost last had been asked before, and the question that it was lost by.
+    lost: Option<(Vec<Ask>, Ask)>,
+}
+
+impl Remembering {
+    pub(super) fn new(inner: Box<dyn Implementation + Send>) -> Remembering {
+        Remembering { inner, waited: Duration::ZERO, since: VecDeque::new(), lost: None }
+    }
+
+    /// What the last process that was lost had been asked, once.
+    pub(super) fn take_lost(&mut self) -> Option<(Vec<Ask>, Ask)> {
+        self.lost.take()
+    }
+}
+
+impl Implementation for Remembering {
+    fn identity(&self) -> &Identity {
+        self.inner.identity()
+    }
+
+    fn edition(&self) -> Edition {
+        self.inner.edition()
+    }
+
+    fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
+        let begun = Instant::now();
+        let outcome = self.inner.ask(edition, ask);
+        self.waited += begun.elapsed();
+        if outcome.as_ref().is_ok_and(is_lost) {
+            self.lost = Some((self.since.drain(..).collect(), ask.clone()));
+        } else {
+            if self.since.len() == REMEMBERED {
+                self.since.pop_front();
+            }
+            self.since.push_back(ask.clone());
+        }
+        outcome
+    }
+
+    fn renew(&mut self) {
+        self.since.clear();
+        self.inner.renew();
+    }
+}
+
+/// Whether the process is gone.
+fn is_lost(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Crash { .. } | Outcome::Timeout { .. } => true,
+        Outcome::Answer { .. }
+        | Outcome::Rejected { .. }
+        | Outcome::Trapped { .. }
+        | Outcome::Unsupported { .. }
+        | Outcome::InternalError { .. }
+        | Outcome::ProtocolError { .. }
+        | Outcome::Flaky { .. } => false,
+    }
+}
+
+fn is_crash(outcome: &Outcome) -> bool {
+    is_lost(outcome) && !matches!(outcome, Outcome::Timeout { .. })
+}
+
+/// The question of those before by which the process is lost, then or by the crash that follows it in a new process. None if it cannot be
+/// told, or an answer does not come: each would have to be waited for.
+///
+/// # Errors
+///
+/// If nobody can be asked any more.
+pub(super) fn culprit(
+    implementation: &mut dyn Implementation,
+    before: &[Ask],
+    then: &Ask,
+) -> Result<Option<Ask>, StartError> {
+    if crashes(implementation, before, then)? != Some(true) {
+        return Ok(None);
+    }
+    // The last place from which it still crashes.
+    let (mut from, mut none) = (0, before.len());
+    while none - from > 1 {
+        let middle = from.midpoint(none);
+        match crashes(implementation, before.get(middle..).unwrap_or_default(), then)? {
+            Some(true) => from = middle,
+            Some(false) => none = middle,
+            None => return Ok(None),
+        }
+    }
+    let Some(ask) = before.get(from) else { return Ok(None) };
+    let is_enough = crashes(implementation, std::slice::from_ref(ask), then)?;
+    Ok((is_enough == Some(true)).then(|| ask.clone()))
+}
+
+/// Whether a new process crashes by one of the questions; none if an answer does not come.
+fn crashes(implementation: &mut dyn Implementation, before: &[Ask], then: &Ask) -> Result<Option<bool>, StartError> {
+    implementation.renew();
+    let edition = implementation.edition();
+    for ask in before.iter().chain([then]) {
+        let outcome = implementation.ask(edition, ask)?;
+        if is_lost(&outcome) {
+            return Ok(is_crash(&outcome).then_some(true));
+        }
+    }
+    Ok(Some(false))
+}
+
+/// An implementation that is asked something else in the same process after each question, and answers by its crash.
+pub(super) struct Followed<'a> {
+    pub(super) inner: &'a mut dyn Implementation,
+    pub(super) then: &'a Ask,
+}
+
+impl Implementation for Followed<'_> {
+    fn identity(&self) -> &Identity {
+        self.inner.identity()
+    }
+
+    fn edition(&self) -> Edition {
+        self.inner.edition()
+    }
+
+    fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
+        self.inner.renew();
+        let own = self.inner.ask(edition, ask)?;
+        if is_lost(&own) {
+            return Ok(without_number(own));
+        }
+        let then = self.inner.ask(edition, self.then)?;
+        Ok(if is_crash(&then) { without_number(then) } else { own })
+    }
+}
+
+/// The number of a run of another question says nothing of this one.
+fn without_number(outcome: Outcome) -> Outcome {
+    match outcome {
+        Outcome::Crash { cause, stage, stderr } => {
+            let stage = stage.map(|stage| stage.split(' ').next().unwrap_or_default().to_string());
+            Outcome::Crash { cause, stage, stderr }
+        }
+        other @ (Outcome::Answer { .. }
+        | Outcome::Rejected { .. }
+        | Outcome::Trapped { .. }
+        | Outcome::Unsupported { .. }
+        | Outcome::InternalError { .. }
+        | Outcome::Timeout { .. }
+        | Outcome::ProtocolError { .. }
+        | Outcome::Flaky { .. }) => other,
+    }
+}
+
+/// The program of a question as what shows the crash of the next one, and its path; none where it is no program that is run.
+///
+/// # Errors
+///
+/// If nobody can be asked any more.
+pub(super) fn shown(followed: &mut Followed<'_>, culprit: &Ask) -> Result<Option<(Path, Shown)>, StartError> {
+    let Ask::Trial(program, way, entry, inputs) = culprit else { return Ok(None) };
+    let edition = followed.edition();
+    let (path, module) = match program {
+        Program::Module(module) => (Path::named(way), Some(module.clone())),
+        Program::Script(text) => (Some(Path::Text), told::module_of(edition, text)),
+    };
+    let (Some(path), Some(module)) = (path, module) else { return Ok(None) };
+    let outcome = followed.ask(edition, culprit)?;
+    let names_rules = names_rules(followed);
+    let asked = Asked { module: &module, entry, inputs, names_rules, edition };
+    Ok(match judge(asked, &path, &outcome) {
+        Judged::Differs(difference) => {
+            let sizes = BTreeMap::new();
+            Some((path, Shown { entry: entry.clone(), sizes, difference: *difference, module }))
+        }
+        Judged::Agrees { .. } | Judged::Unsupported(_) => None,
+    })
+}
+
+/// The question as a text, for people.
+pub(super) fn told_of(ask: &Ask, dialect: Dialect) -> String {
+    let module = |program: &Program| match program {
+        Program::Module(module) => print_module(module, dialect),
+        Program::Script(text) => text.clone(),
+    };
+    let programs: Vec<String> = ask.programs().into_iter().map(module).collect();
+    if programs.is_empty() { ask.to_string() } else { programs.join("\n") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ask::implementation::InProcess;
+    use relax_spec::book::Reading;
+
+    /// No answer of it comes.
+    struct Silent(InProcess, usize);
+
+    impl Implementation for Silent {
+        fn identity(&self) -> &Identity {
+            self.0.identity()
+        }
+
+        fn ask(&mut self, _: Edition, _: &Ask) -> Result<Outcome, StartError> {
+            self.1 += 1;
+            Ok(Outcome::Timeout { stage: None })
+        }
+    }
+
+    #[test]
+    fn who_does_not_answer_is_waited_for_once() {
+        let ask = Ask::Parse(String::new());
+        let mut silent = Silent(InProcess::new(Reading::corrected()), 0);
+        assert_eq!(culprit(&mut silent, &vec![ask.clone(); 8], &ask).unwrap(), None);
+        assert_eq!(silent.1, 1);
+    }
+}

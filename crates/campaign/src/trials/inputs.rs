@@ -1,0 +1,183 @@
+//! What a program is run on, and what comes of it here.
+
+use std::collections::BTreeMap;
+
+use super::reduced::operators;
+use crate::programs::Drawn;
+use relax_spec::arguments::{Arguments, Draw, linked};
+use relax_spec::book::{Edition, Erratum, Reading, Rule};
+use relax_spec::check::check_program;
+use relax_spec::derivation::inferred_results;
+use relax_spec::eval::{Options, evaluate};
+use relax_spec::grammar::{IrModule, ShapeVar};
+use relax_spec::judge::{Cx, Ending};
+use relax_spec::oracle::answer_evaluate;
+use relax_spec::question::RunAnswer;
+use relax_spec::refine::{Settings, refine};
+use relax_spec::value::{Value, ValueSpec, from_specs};
+
+/// How often arguments are made until a run reaches its end.
+const ATTEMPTS: usize = 6;
+
+/// What becomes of a program that is run at its example sizes.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Ended {
+    /// It reaches its end.
+    Returns,
+    /// It stops with an error that the semantics prescribes.
+    Fails(Rule),
+    /// Nothing is said of the run, or a limit was reached.
+    Open(String),
+    /// The checks do not accept it; why.
+    Rejected(String),
+}
+
+/// Checks a program, and runs its `main` at its example sizes.
+pub fn at_example_sizes(drawn: &Drawn) -> Ended {
+    at_example_sizes_by(&mut Cx::new(), drawn)
+}
+
+/// As [`at_example_sizes`], in a context that records the rules.
+pub fn at_example_sizes_by(cx: &mut Cx, drawn: &Drawn) -> Ended {
+    let report = check_program(cx, &drawn.module);
+    if let Some(finding) = report.diagnostics.iter().find(|finding| finding.is_fatal()) {
+        return Ended::Rejected(format!("{}: {}", finding.code(), finding.message));
+    }
+    let mut ended = Ended::Open("no arguments can be made".to_string());
+    for attempt in 0..ATTEMPTS {
+        let Some(args) = example(&drawn.module, "main", &drawn.sizes, Draw { index: 0, attempt }) else { continue };
+        let args = from_specs(&args, &Options::default().registry);
+        let Ok(args) = args else { continue };
+        let run = evaluate(cx, &drawn.module, "main", args, &Options::default());
+        ended = match run.outcome {
+            Ending::Value(_) => return Ended::Returns,
+            Ending::Error(error) => Ended::Fails(error.rule),
+            Ending::OutOfFuel => Ended::Open("out of fuel".to_string()),
+            Ending::Unspecified(reason) => Ended::Open(reason),
+        };
+    }
+    ended
+}
+
+/// Arguments of the example sizes.
+fn example(module: &IrModule, entry: &str, sizes: &BTreeMap<ShapeVar, i64>, draw: Draw) -> Option<Vec<ValueSpec>> {
+    let func = linked(module, entry)?;
+    Arguments::of(&[module], 0, Options::default().memory).for_function(func, sizes, draw)
+}
+
+/// How many bytes inputs may take up beside those at example sizes: what a program does at sizes of its own choice may take minutes.
+const ROOM: u64 = 1 << 12;
+
+/// How many bytes generated inputs may take up, for a program that these were made for.
+pub(super) fn room(inputs: &[Vec<ValueSpec>]) -> u64 {
+    let bytes = |args: &Vec<ValueSpec>| -> u64 {
+        args.iter().flat_map(ValueSpec::tensors).map(|tensor| tensor.bytes.len() as u64).sum()
+    };
+    inputs.iter().map(bytes).max().unwrap_or(0).saturating_mul(2).saturating_add(ROOM)
+}
+
+/// What arguments may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Domain {
+    /// What every operator is defined on by its documentation.
+    Documented,
+    /// Also what an erratum gives a meaning to: a place that counts from the end.
+    Wide,
+}
+
+/// By the letter nothing is said of places below 0.
+const OF_PLACES: [Erratum; 4] = [Erratum::A60, Erratum::A61, Erratum::A62, Erratum::A63];
+/// The operators that take places.
+const TAKE_PLACES: [&str; 8] = [
+    "relax.take",
+    "relax.grad.take_backward",
+    "relax.gather_elements",
+    "relax.gather_nd",
+    "relax.scatter_nd",
+    "relax.index_put",
+    "relax.index_tensor",
+    "relax.one_hot",
+];
+
+/// Whether a run comes to what is said of in the corrected reading only.
+pub(super) fn is_outside(edition: Edition, (module, entry): (&IrModule, &str), args: &[ValueSpec]) -> bool {
+    if !operators(module).iter().any(|name| TAKE_PLACES.contains(&name.as_str())) {
+        return false;
+    }
+    let open = |cx: &mut Cx| matches!(answer_evaluate(cx, module, entry, args), Ok(RunAnswer::Unspecified));
+    let mut corrected = Cx::new().with_edition(edition);
+    let mut literal = corrected.clone().with_reading(Reading::literal_only(&OF_PLACES));
+    open(&mut literal) && !open(&mut corrected)
+}
+
+/// The inputs on which a program is compared: some at its example sizes, and some that are made to reach every branch.
+pub(super) fn inputs(
+    cx: &mut Cx,
+    (module, entry): (&IrModule, &str),
+    sizes: &BTreeMap<ShapeVar, i64>,
+    runs: usize,
+    domain: Domain,
+) -> Vec<Vec<ValueSpec>> {
+    let mut found = drawn(cx, module, entry, sizes, runs);
+    if domain == Domain::Documented {
+        let edition = cx.edition();
+        found.retain(|args| !is_outside(edition, (module, entry), args));
+    }
+    found
+}
+
+/// How many steps a run of a program may take that is asked about, and all runs that inputs are looked for by. What goes on for
+/// longer takes the time of many others.
+pub(super) const FUEL: u64 = 500_000;
+pub(super) const STEPS: u64 = 2_000_000;
+
+/// After how many steps a program that was read is taken for one that does not end: recursion so deep takes much time for each of them.
+const ENDLESS: u64 = 10_000;
+
+/// Whether a program goes on for long from this entry point.
+pub(super) fn is_endless(cx: &mut Cx, module: &IrModule, entry: &str) -> bool {
+    let args = example(module, entry, &BTreeMap::new(), Draw { index: 0, attempt: 0 });
+    args.is_some_and(|args| matches!(ending_within(cx, module, entry, &args, ENDLESS), Some(Ending::OutOfFuel)))
+}
+
+/// How a run ends.
+fn ending(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec]) -> Option<Ending<Value>> {
+    ending_within(cx, module, entry, args, FUEL)
+}
+
+fn ending_within(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec], fuel: u64) -> Option<Ending<Value>> {
+    let options = Options { fuel, results: inferred_results(cx, module), ..Options::default() };
+    let args = from_specs(args, &options.registry).ok()?;
+    Some(evaluate(cx, module, entry, args, &options).outcome)
+}
+
+fn drawn(
+    cx: &mut Cx,
+    module: &IrModule,
+    entry: &str,
+    sizes: &BTreeMap<ShapeVar, i64>,
+    runs: usize,
+) -> Vec<Vec<ValueSpec>> {
+    let mut found: Vec<Vec<ValueSpec>> = Vec::new();
+    for (index, attempt) in [(0, 0), (0, 1), (1, 2), (2, 4)] {
+        let Some(args) = example(module, entry, sizes, Draw { index, attempt }) else { continue };
+        match ending(cx, module, entry, &args) {
+            // So it goes with others, too.
+            Some(Ending::OutOfFuel) => return Vec::new(),
+            Some(Ending::Value(_)) if !found.contains(&args) => found.push(args),
+            Some(Ending::Value(_) | Ending::Error(_) | Ending::Unspecified(_)) | None => {}
+        }
+        if found.len() == 2 {
+            break;
+        }
+    }
+    let settings = Settings { keep: true, steps: STEPS, fuel: FUEL, memory: room(&found), ..Settings::runs(runs) };
+    if let Ok(refinement) = refine(cx, module, module, entry, &[], &settings) {
+        let mut fresh = refinement.inputs;
+        fresh.retain(|input| !found.contains(input));
+        fresh.truncate(runs);
+        fresh.retain(|input| !matches!(ending(cx, module, entry, input), Some(Ending::OutOfFuel)));
+        found.extend(fresh);
+    }
+    found
+}

@@ -1,0 +1,284 @@
+//! What an implementation made of a program, held against the program itself.
+
+use relax_spec::rule;
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+use super::inputs::{FUEL, STEPS, is_outside, room};
+use super::judged::{Asked, Difference, Judged};
+use super::path::Path;
+use super::signature::{Kind, Signature};
+use super::told;
+use ask::extern_process::overwrite;
+use relax_spec::book::Rule;
+use relax_spec::check::{CheckReport, check_program};
+use relax_spec::grammar::IrModule;
+use relax_spec::judge::{Cx, Ending, RuntimeError};
+use relax_spec::oracle::{UNSEEN, answer_evaluate};
+use relax_spec::question::{Answer, Ask, Outcome, Program, RunAnswer, TrialAnswer, Verdict};
+use relax_spec::refine::{self, Compiled, Ran, Settings, refine_compiled};
+use relax_spec::suite::normalized::objection_within;
+use relax_spec::syntax::tvmscript::{Dialect, print_module};
+use relax_spec::value::{Noise, Registry, Value, ValueSpec, from_spec};
+
+/// On how many inputs a program is compared with its normal form, and how many steps that may take. What does not end, as some texts of
+/// the suite do not, takes all of them each time.
+const NORMALIZED: usize = 4;
+const NORMALIZED_FUEL: u64 = FUEL / 5;
+const NORMALIZED_STEPS: u64 = STEPS / 5;
+
+/// Holds an outcome against the program. What shows on arguments outside of a documented domain is marked as such.
+pub fn judge(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
+    match judged(asked, path, outcome) {
+        Judged::Differs(mut difference) if path.runs() && shows_outside(asked, &difference) => {
+            difference.signature = difference.signature.outside();
+            Judged::Differs(difference)
+        }
+        other => other,
+    }
+}
+
+/// Whether the input is outside, or one of all where it is not known which it is.
+fn shows_outside(asked: Asked<'_>, difference: &Difference) -> bool {
+    let outside = |input: &Vec<ValueSpec>| is_outside(asked.edition, (asked.module, asked.entry), input);
+    match (&difference.input, difference.signature.kind) {
+        (Some(input), _) => outside(input),
+        (None, Kind::Crash | Kind::Hang | Kind::Fails) => asked.inputs.iter().any(outside),
+        (None, Kind::Value | Kind::NotNormal | Kind::Refused | Kind::Accepted | Kind::AdapterError) => false,
+    }
+}
+
+fn judged(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
+    let told = |kind, stage: &str, message: &str| {
+        let signature = Signature::of(kind, stage, message);
+        let expected = match path {
+            Path::Run(_) | Path::Text | Path::Static => "the program is run".to_string(),
+            Path::Check => "accepted".to_string(),
+            Path::Normalize => "a normal form".to_string(),
+            Path::Derive => "what is derived of a variable".to_string(),
+            Path::Parse => "the program of the text".to_string(),
+            Path::WellFormed | Path::NormalForm | Path::TypeCheck => "a verdict".to_string(),
+        };
+        let (message, given) = (message.to_string(), outcome.to_string());
+        Judged::Differs(Box::new(Difference { signature, message, input: None, expected, given }))
+    };
+    let ask = || path.ask(asked.edition, asked.module, asked.entry, asked.inputs, Dialect::default());
+    if *path == Path::Check
+        && let Some(judged) = of_check(asked, &ask(), outcome)
+    {
+        return judged;
+    }
+    match outcome {
+        Outcome::Answer { answer: Answer::Trials(answers), .. } => runs(asked, answers),
+        Outcome::Answer { answer: Answer::Verdict(Verdict::Accepted), .. } => Judged::Agrees { ended: 0, runs: 0 },
+        Outcome::Answer { answer: Answer::Program(given), .. } => {
+            let memory = room(asked.inputs);
+            let (steps, fuel) = (NORMALIZED_STEPS, NORMALIZED_FUEL);
+            let settings = Settings { memory, steps, fuel, ..Settings::runs(NORMALIZED) };
+            match objection_within(&mut asked.cx(), &Program::Module(asked.module.clone()), given, &settings) {
+                Some(why) => told(Kind::NotNormal, "normalize", &why),
+                None => Judged::Agrees { ended: 0, runs: 0 },
+            }
+        }
+        Outcome::Answer { .. } | Outcome::Rejected { .. } | Outcome::Trapped { .. } if *path == Path::Derive => {
+            told::derived(asked.edition, &ask(), outcome)
+        }
+        Outcome::Answer { .. } | Outcome::Rejected { .. } if *path == Path::Parse => {
+            told::read((asked.edition, &print_module(asked.module, Dialect::default())), outcome, asked.names_rules)
+        }
+        Outcome::Answer { answer: Answer::Verdict(given), .. } if path.is_stage() => {
+            told::of_stage((asked.edition, &ask()), given, outcome, asked.names_rules)
+        }
+        Outcome::Answer { answer, .. } => told(Kind::Refused, "answer", &answer.to_string()),
+        Outcome::Rejected { stage, message, class } => told(Kind::Refused, stage, &format!("{class}: {message}")),
+        Outcome::Trapped { message, class, .. } => told(Kind::Refused, "load", &format!("{class}: {message}")),
+        Outcome::Crash { stage: Some(stage), .. } | Outcome::Timeout { stage: Some(stage) }
+            if is_open(asked, stage) =>
+        {
+            Judged::Agrees { ended: 0, runs: 0 }
+        }
+        Outcome::Crash { cause, stage, stderr } => {
+            let stage = stage.clone().unwrap_or_default();
+            told(Kind::Crash, without_number(&stage), &format!("{cause}{}", crash_site(stderr)))
+        }
+        Outcome::Timeout { stage } => told(Kind::Hang, without_number(&stage.clone().unwrap_or_default()), ""),
+        Outcome::Unsupported { what } => Judged::Unsupported(what.clone()),
+        Outcome::InternalError { message } => told(Kind::AdapterError, "adapter", message),
+        Outcome::ProtocolError { message } => told(Kind::AdapterError, "protocol", message),
+        Outcome::Flaky { first, .. } => told(Kind::AdapterError, "flaky", &first.to_string()),
+    }
+}
+
+/// What a check says by itself: that a program which breaks a rule is accepted comes first, then which rules are named.
+fn of_check(asked: Asked<'_>, ask: &Ask, outcome: &Outcome) -> Option<Judged> {
+    let broken = of_broken(asked, outcome);
+    if let Some(Judged::Differs(_)) = broken {
+        return broken;
+    }
+    let named = if asked.names_rules { told::named(asked.edition, ask, outcome) } else { None };
+    named.or(broken)
+}
+
+/// What an implementation says of a program that breaks rules: whatever it complains about, it must not accept it. None for a program
+/// that breaks none, and for what is no verdict: an exception, too, is none (`Outcome::Trapped`), as in the suite.
+fn of_broken(asked: Asked<'_>, outcome: &Outcome) -> Option<Judged> {
+    let report = check_program(&mut asked.cx(), asked.module);
+    let first = report.diagnostics.iter().find(|finding| finding.is_fatal())?;
+    match outcome {
+        Outcome::Answer { answer: Answer::Verdict(Verdict::Accepted), .. } => {
+            let broken = rules_of(&report);
+            let expected = broken.iter().map(|rule| rule.id()).collect::<Vec<&str>>().join(", ");
+            Some(Judged::Differs(Box::new(Difference {
+                signature: Signature::of_accepted(&broken),
+                message: first.message.clone(),
+                input: None,
+                expected: format!("rejected by {expected}"),
+                given: outcome.to_string(),
+            })))
+        }
+        Outcome::Answer { answer: Answer::Verdict(Verdict::Rejected(_)), .. } => {
+            Some(Judged::Agrees { ended: 0, runs: 0 })
+        }
+        // What cannot be read is not judged.
+        Outcome::Rejected { message, .. } if outcome.is_unread() => Some(Judged::Unsupported(message.clone())),
+        Outcome::Rejected { .. } => Some(Judged::Agrees { ended: 0, runs: 0 }),
+        Outcome::Answer { .. }
+        | Outcome::Trapped { .. }
+        | Outcome::Unsupported { .. }
+        | Outcome::InternalError { .. }
+        | Outcome::Crash { .. }
+        | Outcome::Timeout { .. }
+        | Outcome::ProtocolError { .. }
+        | Outcome::Flaky { .. } => None,
+    }
+}
+
+/// Whether it is a run of which nothing is said that was going on.
+fn is_open(asked: Asked<'_>, stage: &str) -> bool {
+    let number = stage.strip_prefix("run ").and_then(|number| number.parse::<usize>().ok());
+    let Some(input) = number.and_then(|number| asked.inputs.get(number)) else { return false };
+    matches!(
+        answer_evaluate(&mut asked.cx(), asked.module, asked.entry, input),
+        Ok(RunAnswer::OutOfFuel | RunAnswer::Unspecified) | Err(_)
+    )
+}
+
+/// `run 3` is `run`.
+fn without_number(stage: &str) -> &str {
+    stage.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end()
+}
+
+/// The innermost frame of its own that the process has printed, if it has.
+fn crash_site(stderr: &str) -> String {
+    let is_frame = |line: &&str| line.contains("tvm::") && !line.contains("Traceback");
+    let site = stderr.lines().find(is_frame).map(str::trim);
+    site.map_or_else(String::new, |site| format!(": {site}"))
+}
+
+/// The runs, one after the other; the first that is not allowed decides.
+fn runs(asked: Asked<'_>, answers: &[TrialAnswer]) -> Judged {
+    let mut ended = 0;
+    for (input, answer) in asked.inputs.iter().zip(answers) {
+        match run(asked, input, answer) {
+            Some(difference) => return Judged::Differs(Box::new(difference)),
+            None => ended += u64::from(matches!(answer, TrialAnswer::Returns(..))),
+        }
+    }
+    Judged::Agrees { ended, runs: answers.len() as u64 }
+}
+
+fn run(asked: Asked<'_>, input: &[ValueSpec], answer: &TrialAnswer) -> Option<Difference> {
+    let Asked { module, entry, .. } = asked;
+    let expected = answer_evaluate(&mut asked.cx(), module, entry, input).ok()?;
+    let rule = match &expected {
+        RunAnswer::Fails(rule, _) => *rule,
+        RunAnswer::Returns(..) | RunAnswer::OutOfFuel | RunAnswer::Unspecified => rule!("PURE.ERR.OP"),
+    };
+    if let (RunAnswer::Returns(value, _), TrialAnswer::Returns(told, ..)) = (&expected, answer)
+        && value == told
+        && value.parts().any(|part| *part == ValueSpec::PrimFunc)
+    {
+        // Which TIR function it is cannot be told.
+        return None;
+    }
+    if let (true, RunAnswer::Returns(..), TrialAnswer::Open(reason)) = (asked.names_rules, &expected, answer)
+        && reason != UNSEEN
+    {
+        return Some(Difference {
+            signature: Signature::of(Kind::Value, "run", "open"),
+            message: format!("nothing is said of a run that comes to a value: {reason}"),
+            input: Some(input.to_vec()),
+            expected: expected.to_string(),
+            given: answer.to_string(),
+        });
+    }
+    let told = Told { answer: answer.clone(), rule };
+    let given = [input.to_vec()];
+    let refinement = refine_compiled(&mut asked.cx(), module, &told, entry, &given, &Settings::runs(0)).ok()?;
+    let refine::Verdict::NotAllowed { rule, message } = refinement.verdict else { return None };
+    let (kind, detail) = match answer {
+        TrialAnswer::Fails(said, _) => (Kind::Fails, said.clone()),
+        TrialAnswer::Returns(..) | TrialAnswer::Open(_) => {
+            let missed = match &expected {
+                RunAnswer::Fails(missed, _) => format!(", {missed} missed"),
+                RunAnswer::Returns(..) | RunAnswer::OutOfFuel | RunAnswer::Unspecified => String::new(),
+            };
+            (Kind::Value, format!("{}{missed}", rule.id()))
+        }
+    };
+    let by = refinement.deviation.map_or_else(String::new, |deviation| {
+        format!(
+            " (element {}: {} for {}, off by {}, of which rounding explains {})",
+            deviation.index, deviation.after, deviation.before, deviation.error, deviation.bound
+        )
+    });
+    Some(Difference {
+        signature: Signature::of(kind, "run", &detail),
+        message: format!("{message} [{rule}]{by}"),
+        input: Some(input.to_vec()),
+        expected: expected.to_string(),
+        given: answer.to_string(),
+    })
+}
+
+/// A run as it was told.
+#[derive(Debug)]
+struct Told {
+    answer: TrialAnswer,
+    /// The rule of the failure that is expected.
+    rule: Rule,
+}
+
+impl Compiled for Told {
+    fn run(&self, _: &mut Cx, _: &str, args: Vec<Value>, registry: Registry, _: Option<Rc<Noise>>) -> Ran {
+        let (outcome, effects) = match &self.answer {
+            TrialAnswer::Returns(value, after, effects) => {
+                for (arg, after) in args.iter().zip(after) {
+                    // An argument that cannot be written is none that could be mutated.
+                    let _unwritten = overwrite(arg, after);
+                }
+                let value = match from_spec(value, &args, &registry) {
+                    Ok(value) => Ending::Value(value),
+                    Err(error) => Ending::Unspecified(error.to_string()),
+                };
+                (value, effects.clone())
+            }
+            TrialAnswer::Fails(message, effects) => {
+                (Ending::Error(RuntimeError { rule: self.rule, message: message.clone() }), effects.clone())
+            }
+            TrialAnswer::Open(reason) => (Ending::Unspecified(reason.clone()), Vec::new()),
+        };
+        Ran { outcome, effects, steps: 0 }
+    }
+}
+
+/// The rules that a program breaks by the checks, each once.
+pub(super) fn rules_of(report: &CheckReport) -> Vec<Rule> {
+    let fatal: BTreeSet<Rule> = report.diagnostics.iter().filter(|f| f.is_fatal()).map(|f| f.rule).collect();
+    fatal.into_iter().collect()
+}
+
+/// Whether the checks accept a program.
+pub(super) fn is_accepted(cx: &mut Cx, module: &IrModule) -> bool {
+    check_program(cx, module).accepts()
+}

@@ -1,0 +1,356 @@
+//! The paths by which a program goes through an implementation. Each is a question of its own.
+
+use std::fmt;
+
+use super::spelt::{as_text, at_sizes};
+use crate::generate::Tape;
+use crate::programs::tape_of;
+use relax_spec::book::Edition;
+use relax_spec::grammar::{Binding, Expr, GlobalFunc, IrModule, Name, Var};
+use relax_spec::question::{Ask, Program};
+use relax_spec::syntax::tvmscript::{Dialect, print_module};
+use relax_spec::value::ValueSpec;
+
+/// A path.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Path {
+    /// Compiled and run, as a tree, by the way of this name ([`Ask::Trial`]).
+    Run(&'static str),
+    /// As text, through the implementation's own parser, then compiled and run.
+    Text,
+    /// With the sizes of the first input in the place of the shape variables of the parameters, then compiled and run: what the same calls
+    /// come to when they are spelt statically.
+    Static,
+    /// Its verdict: is the program well-formed, and do its types fit?
+    Check,
+    /// The normal form that it gives.
+    Normalize,
+    /// What it derives of a variable.
+    Derive,
+    /// Its verdict on the criteria of well-formedness alone, whatever comes of the other stages.
+    WellFormed,
+    /// On those of normal form.
+    NormalForm,
+    /// On the rules of type checking.
+    TypeCheck,
+    /// The program that it reads from the text.
+    Parse,
+}
+
+/// The ways of running: compiled for the processor, without optimizations, to machine code throughout, for the target `c`, printed and
+/// parsed again, after a pipeline that fuses calls, by the pipeline that the target has of its own, and after one pass more.
+pub const WAYS: &[&str] = &[
+    "llvm",
+    "plain",
+    "compiled",
+    "reprint",
+    "c",
+    "pipeline:zero",
+    "pipeline:target",
+    "pass:CanonicalizeBindings",
+    "pass:EliminateCommonSubexpr",
+    "pass:DeadCodeElimination",
+    "pass:FoldConstant",
+    "pass:ConvertToDataflow",
+    "pass:RemoveUnusedOutputs",
+    "pass:ExpandMatmulOfSum",
+    "pass:AdjustMatmulOrder",
+    "pass:CombineParallelMatmul",
+    "pass:DataflowUseInplaceCalls",
+    "pass:ReorderTakeAfterMatmul",
+    "pass:ReorderPermuteDimsAfterConcat",
+    "pass:ToNonDataflow",
+    "pass:RemoveRedundantReshape",
+    "pass:RewriteDataflowReshape",
+    "pass:TopologicalSort",
+    "pass:DecomposeOpsForInference",
+    "pass:Normalize",
+    "pass:InlinePrivateFunctions",
+    "pass:ExpandTupleArguments",
+    "pass:RemoveUnusedParameters",
+    "pass:ComputePrimValue",
+    "pass:FuseTransposeMatmul",
+    "pass:ConvertLayout",
+    "pass:OptimizeLayoutTransform",
+    "pass:FoldBatchnormToConv2D",
+    "pass:DecomposeOpsForTraining",
+];
+
+/// By which paths a campaign asks about each of its programs.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub enum Paths {
+    /// What is cheap always, and one way of running that is drawn for the program: a campaign goes every way, and about more programs.
+    #[default]
+    Drawn,
+    /// As many, and these for every program.
+    DrawnAnd(Vec<Path>),
+    /// Every path for every program.
+    All,
+    /// These for every program.
+    These(Vec<Path>),
+}
+
+/// What is asked only where it is asked for: implementations that compile programs read and infer otherwise than the text on purpose, and
+/// few machines have the device.
+const ASKED_FOR: [Path; 6] =
+    [Path::Derive, Path::Parse, Path::WellFormed, Path::NormalForm, Path::TypeCheck, Path::Run("cuda")];
+/// What is asked about every program.
+const CHEAP: [Path; 2] = [Path::Check, Path::Normalize];
+/// The ways of running, with how often each is drawn; the passes share what is left to them.
+const DRAWN: [(Path, usize); 9] = [
+    (Path::Run("llvm"), 6),
+    (Path::Text, 4),
+    (Path::Static, 3),
+    (Path::Run("plain"), 3),
+    (Path::Run("reprint"), 2),
+    (Path::Run("compiled"), 2),
+    (Path::Run("c"), 2),
+    (Path::Run("pipeline:zero"), 3),
+    (Path::Run("pipeline:target"), 3),
+];
+const PASSES: usize = 8;
+/// Tells the tape of paths from that of the program.
+const OF_PATHS: u64 = 0x5061_7468;
+
+impl Paths {
+    /// The paths of a name: `drawn`, `all`, or paths; the name that is none if there is one.
+    pub fn named(names: &[String]) -> Result<Paths, String> {
+        match names {
+            [] => Ok(Paths::Drawn),
+            [one] if one == "drawn" => Ok(Paths::Drawn),
+            [one] if one == "all" => Ok(Paths::All),
+            names => {
+                let path = |name: &&String| Path::named(name).ok_or_else(|| (*name).clone());
+                let (drawn, named): (Vec<&String>, Vec<&String>) = names.iter().partition(|name| *name == "drawn");
+                let named = named.iter().map(path).collect::<Result<_, _>>()?;
+                Ok(if drawn.is_empty() { Paths::These(named) } else { Paths::DrawnAnd(named) })
+            }
+        }
+    }
+
+    /// Those of the program with a number.
+    pub fn of_program(&self, seed: u64, number: u64) -> Vec<Path> {
+        match self {
+            Paths::Drawn => CHEAP.into_iter().chain(drawn(&mut tape_of(seed ^ OF_PATHS, number, 2))).collect(),
+            Paths::DrawnAnd(paths) => Paths::Drawn.of_program(seed, number).into_iter().chain(paths.clone()).collect(),
+            Paths::All => Path::all(),
+            Paths::These(paths) => paths.clone(),
+        }
+    }
+}
+
+/// A way of running.
+fn drawn(tape: &mut Tape) -> Option<Path> {
+    let mut left = tape.choose(DRAWN.iter().map(|(_, weight)| weight).sum::<usize>() + PASSES);
+    for (path, weight) in &DRAWN {
+        if left < *weight {
+            return Some(path.clone());
+        }
+        left -= weight;
+    }
+    let passes: Vec<&str> = WAYS.iter().copied().filter(|way| way.starts_with("pass:")).collect();
+    tape.pick(&passes).copied().map(Path::Run)
+}
+
+impl Path {
+    /// Every path that a compiler of programs goes.
+    pub fn all() -> Vec<Path> {
+        let ways = WAYS.iter().copied().map(Path::Run);
+        ways.chain([Path::Text, Path::Static, Path::Check, Path::Normalize]).collect()
+    }
+
+    /// Every path, those included that are asked only where they are asked for.
+    pub fn every() -> Vec<Path> {
+        Path::all().into_iter().chain(ASKED_FOR).collect()
+    }
+
+    /// The path of a name.
+    pub fn named(name: &str) -> Option<Path> {
+        Path::every().into_iter().find(|path| path.to_string() == name)
+    }
+
+    /// Whether the program is run.
+    pub fn runs(&self) -> bool {
+        match self {
+            Path::Run(_) | Path::Text | Path::Static => true,
+            Path::Check
+            | Path::Normalize
+            | Path::Derive
+            | Path::Parse
+            | Path::WellFormed
+            | Path::NormalForm
+            | Path::TypeCheck => false,
+        }
+    }
+
+    /// Whether it asks for the verdict of one stage.
+    pub fn is_stage(&self) -> bool {
+        match self {
+            Path::WellFormed | Path::NormalForm | Path::TypeCheck => true,
+            Path::Run(_) | Path::Text | Path::Static | Path::Check | Path::Normalize | Path::Derive | Path::Parse => {
+                false
+            }
+        }
+    }
+
+    /// The question, about a program that is judged by an edition.
+    pub fn ask(
+        &self,
+        edition: Edition,
+        module: &IrModule,
+        entry: &Name,
+        inputs: &[Vec<ValueSpec>],
+        dialect: Dialect,
+    ) -> Ask {
+        let tree = || Program::Module(module.clone());
+        match self {
+            Path::Run(way) => Ask::Trial(tree(), (*way).into(), entry.clone(), inputs.to_vec()),
+            Path::Text => Ask::Trial(as_text(edition, module, dialect), "llvm".into(), entry.clone(), inputs.to_vec()),
+            Path::Static => {
+                let (module, inputs) = at_sizes(edition, module, entry, inputs);
+                Ask::Trial(Program::Module(module), "llvm".into(), entry.clone(), inputs)
+            }
+            Path::Check => Ask::Check(tree()),
+            Path::Normalize => Ask::Normalize(tree()),
+            Path::Derive => derive(module, entry),
+            Path::WellFormed => Ask::WellFormed(tree()),
+            Path::NormalForm => Ask::NormalForm(tree()),
+            Path::TypeCheck => Ask::TypeCheck(tree()),
+            Path::Parse => Ask::Parse(print_module(module, dialect)),
+        }
+    }
+}
+
+/// One of the variables that the function binds outside of nested functions and branches, or the function itself if there is none.
+/// Which of them, the program says, so that campaigns ask about first ones and last ones.
+fn derive(module: &IrModule, entry: &Name) -> Ask {
+    let tree = Program::Module(module.clone());
+    let function = match module.get(entry) {
+        Some(GlobalFunc::Function(function)) => Some(function),
+        Some(GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_)) | None => None,
+    };
+    let vars = function.map(|function| bound(&function.body)).unwrap_or_default();
+    let text = print_module(module, Dialect::default());
+    let at = text.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(byte)));
+    match at.checked_rem(vars.len()).and_then(|at| vars.get(at)) {
+        Some(var) => Ask::DeriveVar(tree, entry.clone(), var.clone()),
+        None => Ask::DeriveFunction(tree, entry.clone()),
+    }
+}
+
+fn bound(body: &Expr) -> Vec<Var> {
+    let Expr::SeqExpr(seq) = body else { return Vec::new() };
+    let var = |binding: &Binding| match binding {
+        Binding::VarBinding(binding) => Some(binding.var.var.clone()),
+        Binding::MatchCast(cast) => cast.var.as_ref().map(|binder| binder.var.clone()),
+    };
+    seq.blocks.iter().flat_map(|block| &block.bindings).filter_map(var).collect()
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Path::Run(way) => way,
+            Path::Text => "text",
+            Path::Static => "static",
+            Path::Check => "check",
+            Path::Normalize => "normalize",
+            Path::Derive => "derive",
+            Path::Parse => "parse",
+            Path::WellFormed => "well_formed",
+            Path::NormalForm => "normal_form",
+            Path::TypeCheck => "type_check",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn a_campaign_goes_every_way_in_proportion_to_its_weight() {
+        let mut seen: BTreeMap<Path, usize> = BTreeMap::new();
+        for number in 0..2_000 {
+            Paths::Drawn.of_program(7, number).into_iter().for_each(|path| *seen.entry(path).or_default() += 1);
+        }
+        for path in Path::all() {
+            assert!(seen.contains_key(&path), "{path}");
+        }
+        let of = |name: &str| seen[&Path::named(name).unwrap()];
+        assert_eq!((of("check"), of("normalize")), (2_000, 2_000));
+        assert!(of("llvm") > of("c") && of("c") > of("pass:Normalize"), "{seen:?}");
+    }
+
+    #[test]
+    fn a_text_lists_the_devices_that_its_calls_name() {
+        let text = "@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n    y = R.to_vdevice(x, dst_vdevice=\"llvm:1\")\n    return y\n";
+        let module = relax_spec::syntax::tvmscript::parse_module(text).unwrap();
+        let Ask::Trial(Program::Script(text), ..) =
+            Path::Text.ask(Edition::default(), &module, &"main".into(), &[], Dialect::default())
+        else {
+            panic!("no text");
+        };
+        assert!(text.contains("I.module_global_infos"), "{text}");
+        assert_eq!(relax_spec::syntax::tvmscript::parse_module(&text).unwrap().vdevices().len(), 1, "{text}");
+    }
+
+    #[test]
+    fn a_text_says_no_rank_beside_a_shape_in_a_variable() {
+        let text = "@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n    s = R.shape_of(x)\n    y = R.match_cast(x, R.Tensor(s, dtype=\"float32\", ndim=1))\n    z: R.Tensor(dtype=\"float32\", ndim=1) = R.exp(y)\n    return z\n";
+        let module = relax_spec::syntax::tvmscript::parse_module(text).unwrap();
+        let Ask::Trial(Program::Script(text), ..) =
+            Path::Text.ask(Edition::default(), &module, &"main".into(), &[], Dialect::default())
+        else {
+            panic!("no text");
+        };
+        assert!(text.contains("R.Tensor(s, dtype=\"float32\")") && text.contains("ndim=1"), "{text}");
+    }
+
+    #[test]
+    fn a_text_has_a_choice_in_blocks_only() {
+        let text =
+            "@R.function\ndef main(c: R.Tensor((), \"bool\"), x: R.Object):\n    y = (x if c else x)\n    return y\n";
+        let module = relax_spec::syntax::tvmscript::parse_module(text).unwrap();
+        let Ask::Trial(Program::Script(text), ..) =
+            Path::Text.ask(Edition::default(), &module, &"main".into(), &[], Dialect::default())
+        else {
+            panic!("no text");
+        };
+        assert!(text.contains("if c:") && !text.contains("x if"), "{text}");
+    }
+
+    #[test]
+    fn statically_spelt_it_has_the_sizes_of_the_first_input() {
+        let text = "@R.function\ndef main(x: R.Tensor((\"n\",), \"float32\"), y: R.Tensor((\"m\",), \"float32\")):\n    z = R.matmul(x, y)\n    return z\n";
+        let module = relax_spec::syntax::tvmscript::parse_module(text).unwrap();
+        let tensor = |size: u64| {
+            let zeros = vec![0.0; usize::try_from(size).unwrap()];
+            let data =
+                relax_spec::grammar::TensorData::from_values(relax_spec::grammar::DataType::FLOAT32, &[size], &zeros);
+            ValueSpec::Tensor(data.unwrap())
+        };
+        let ask = |inputs: &[Vec<ValueSpec>]| {
+            let ask = Path::Static.ask(Edition::default(), &module, &"main".into(), inputs, Dialect::default());
+            let Ask::Trial(Program::Module(module), _, _, inputs) = ask else { panic!("no trial") };
+            (print_module(&module, Dialect::default()), inputs.len())
+        };
+        let (text, inputs) = ask(&[vec![tensor(2), tensor(2)], vec![tensor(2), tensor(2)], vec![tensor(3), tensor(3)]]);
+        assert!(text.contains("x: R.Tensor((2,)") && text.contains("y: R.Tensor((2,)"), "{text}");
+        assert_eq!(inputs, 2);
+        // Of these sizes the program is not well-formed.
+        let (text, inputs) = ask(&[vec![tensor(2), tensor(3)], vec![tensor(2), tensor(2)]]);
+        assert!(text.contains("R.Tensor((\"n\",)"), "{text}");
+        assert_eq!(inputs, 2);
+    }
+
+    #[test]
+    fn the_paths_of_a_program_are_its_own() {
+        let of = |number| Paths::Drawn.of_program(3, number);
+        assert_eq!(of(5), of(5));
+        assert!((0..20).any(|number| of(number) != of(number + 1)));
+        assert_eq!(Paths::named(&["text".into(), "no".into()]), Err("no".to_string()));
+    }
+}

@@ -1,0 +1,157 @@
+//! A finding as a golden case: its expectation is what the oracle says, and the reasons are for people to write.
+
+use super::again::{Kept, KeptError};
+use super::path::Path;
+use super::store::Finding;
+use relax_spec::book::{Edition, Rule, RuleSet};
+use relax_spec::data::{Write as _, ron};
+use relax_spec::grammar::IrModule;
+use relax_spec::judge::Cx;
+use relax_spec::ops::{self, Clauses};
+use relax_spec::oracle;
+use relax_spec::question::{Answer, Ask, Program, RunAnswer, Verdict};
+use relax_spec::suite::compare::CaseVerdict;
+use relax_spec::suite::coverage::execute;
+use relax_spec::suite::read_cases;
+use relax_spec::suite::same_program::same_program;
+use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
+use relax_spec::value::ValueSpec;
+
+/// How the reasons of a case begin that nobody has derived yet. The suite takes no such case: what the oracle says is no expectation.
+pub const UNDERIVED: &str = "to be derived from the text";
+
+/// Why a finding becomes no case.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum PromoteError {
+    /// It cannot be read.
+    #[error(transparent)]
+    Kept(#[from] KeptError),
+    /// Nothing is said of it that an implementation could be held to.
+    #[error("the text says nothing of it: {0}")]
+    Open(String),
+    /// What was written is no case that the oracle answers so.
+    #[error("the case cannot be written: {0}")]
+    Case(String),
+}
+
+/// The text of a file with the case.
+///
+/// # Errors
+///
+/// See [`PromoteError`].
+pub fn promoted(finding: &Finding, id: &str) -> Result<String, PromoteError> {
+    let (edition, kept) = (finding.edition, Kept::of(finding)?);
+    let question = Question::of(edition, &kept);
+    let mut cx = Cx::new().with_edition(edition);
+    let answer =
+        oracle::answer(&mut cx, &question.ask(&kept)).map_err(|error| PromoteError::Open(error.to_string()))?;
+    if let Answer::Run(RunAnswer::OutOfFuel | RunAnswer::Unspecified) = answer {
+        return Err(PromoteError::Open(answer.to_string()));
+    }
+    let rules = at_stake(finding, &answer, cx.recorded());
+    let names: Vec<String> = rules.iter().map(|rule| format!("{:?}", rule.id())).collect();
+    let message = finding.message.lines().next().unwrap_or_default();
+    let text = format!(
+        "// From a finding of `relax-spec fuzz`: {}, by {}.\n// To be done: the rules at stake, and the derivation of the expectation from the text.\n\
+         [\n    Case(\n        id: {id:?},\n        rules: [{}],\n        editions: [{:?}],\n        ask: {},\n        allow: [{}],\n        why: {:?},\n    ),\n]\n",
+        finding.signature,
+        finding.implementation,
+        names.join(", "),
+        edition.name(),
+        question.text(&kept),
+        answer_text(&answer),
+        format!("{UNDERIVED}; found as: {message}"),
+    );
+    is_answered_so(edition, &text).map(|()| text)
+}
+
+/// What the case asks about the program.
+enum Question {
+    Check,
+    Normalize,
+    Evaluate(Vec<ValueSpec>),
+}
+
+impl Question {
+    fn of(edition: Edition, kept: &Kept) -> Question {
+        match kept.paths.first() {
+            // A draft, from which one goes on by hand.
+            Some(Path::Check | Path::Derive | Path::Parse | Path::WellFormed | Path::NormalForm | Path::TypeCheck) => {
+                Question::Check
+            }
+            Some(Path::Normalize) => Question::Normalize,
+            Some(Path::Run(_) | Path::Text | Path::Static) | None => {
+                kept.inputs(edition).into_iter().next().map_or(Question::Check, Question::Evaluate)
+            }
+        }
+    }
+
+    fn ask(&self, kept: &Kept) -> Ask {
+        let program = Program::Module(kept.module.clone());
+        match self {
+            Question::Check => Ask::Check(program),
+            Question::Normalize => Ask::Normalize(program),
+            Question::Evaluate(input) => Ask::Evaluate(program, kept.entry.clone(), input.clone()),
+        }
+    }
+
+    /// In RON, with the program as text where that says the same.
+    fn text(&self, kept: &Kept) -> String {
+        let program = program_text(&kept.module);
+        match self {
+            Question::Check => format!("Check({program})"),
+            Question::Normalize => format!("Normalize({program})"),
+            Question::Evaluate(input) => {
+                let input: Vec<String> = input.iter().map(|value| ron::write_pretty(&value.write())).collect();
+                format!("Evaluate({program}, {:?}, [{}])", kept.entry.to_string(), input.join(", "))
+            }
+        }
+    }
+}
+
+/// The clauses that decide: what a verdict or a failure names, else those of the operators, else whatever was applied.
+fn at_stake(finding: &Finding, answer: &Answer, recorded: &RuleSet) -> Vec<Rule> {
+    let named = rules_in(answer);
+    let clauses = |name: &String| match ops::lookup(name).map(|op| op.clauses) {
+        Some(Clauses::Tensor(clauses)) => vec![clauses.infer, clauses.value],
+        Some(Clauses::Text) | None => Vec::new(),
+    };
+    let of_operators: Vec<Rule> =
+        finding.operators.iter().flat_map(clauses).filter(|rule| recorded.contains(*rule)).collect();
+    let all = || recorded.iter().collect();
+    [named, of_operators].into_iter().find(|rules| !rules.is_empty()).unwrap_or_else(all)
+}
+
+/// The rules that a verdict or a failure names.
+fn rules_in(answer: &Answer) -> Vec<Rule> {
+    if let Answer::Verdict(Verdict::Rejected(rules)) = answer {
+        return rules.clone();
+    }
+    if let Answer::Run(RunAnswer::Fails(rule, _)) = answer { vec![*rule] } else { Vec::new() }
+}
+
+fn answer_text(answer: &Answer) -> String {
+    if let Answer::Program(module) = answer { program_text(module) } else { ron::write_pretty(&answer.write()) }
+}
+
+/// TVMScript if it is read to the same program, else the tree.
+fn program_text(module: &IrModule) -> String {
+    let text = print_module(module, Dialect::default());
+    match parse_module(&text) {
+        Ok(read) if same_program(&read, module) && !text.contains("\"#") => {
+            format!("Script(r#\"\n{}\n\"#)", text.trim())
+        }
+        Ok(_) | Err(_) => ron::write_pretty(&Program::Module(module.clone()).write()),
+    }
+}
+
+fn is_answered_so(edition: Edition, text: &str) -> Result<(), PromoteError> {
+    let cases = read_cases("case.ron", text).map_err(|error| PromoteError::Case(error.to_string()))?;
+    for case in &cases {
+        let comparison = execute(case, edition, RuleSet::new()).comparison;
+        if comparison.verdict != CaseVerdict::Agree {
+            return Err(PromoteError::Case(comparison.why.unwrap_or_else(|| comparison.verdict.to_string())));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,56 @@
+//! How a campaign goes, and why it may not.
+
+use std::time::Duration;
+
+use super::path::Paths;
+use super::signature::KnownForm;
+use super::store::StoreError;
+use ask::implementation::Implementation;
+use ask::worker::StartError;
+use relax_spec::syntax::tvmscript::Dialect;
+
+/// What a campaign does, and when it ends.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Which programs there are.
+    pub seed: u64,
+    /// How many are asked about; as many as there is time for if it is not said.
+    pub programs: Option<u64>,
+    /// After how long no further one is begun.
+    pub time: Option<Duration>,
+    /// How many workers there are.
+    pub jobs: usize,
+    /// The paths of each program.
+    pub paths: Paths,
+    /// On how many inputs each is run.
+    pub runs: usize,
+    /// How many questions may be asked to reduce a finding.
+    pub budget: usize,
+    /// What is known.
+    pub known: Vec<KnownForm>,
+    /// Whether every second program is a text of the suite, mostly with something changed.
+    pub seeds: bool,
+}
+
+/// Why a campaign ends before its time.
+#[derive(Debug, thiserror::Error)]
+pub enum CampaignError {
+    /// Nobody can be asked.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    /// Findings cannot be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+/// Whether it has a notation for the value of a boxed number in structural information: later releases of TVM have none.
+pub(super) fn says_values(implementation: &dyn Implementation) -> bool {
+    implementation.identity().name != "apache-tvm"
+}
+
+/// How an implementation spells programs.
+pub(super) fn dialect_of(implementation: &dyn Implementation) -> Dialect {
+    let identity = implementation.identity();
+    let old = identity.version.starts_with("0.25");
+    if identity.name == "apache-tvm" && !old { Dialect::Tvm027 } else { Dialect::Tvm025 }
+}

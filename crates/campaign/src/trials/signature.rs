@@ -1,0 +1,411 @@
+//! What findings of one cause have in common, and which of them are known.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use glob::Pattern;
+use serde::{Deserialize, Serialize};
+
+use relax_spec::book::Rule;
+use relax_spec::eval::prelude;
+use relax_spec::suite::ledger::Class;
+
+/// What tells a reduced program from others with the same operators.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trait {
+    /// It holds a constant.
+    Constant,
+    /// It was run on a tensor without elements.
+    Empty,
+    /// It was run on a number that is none.
+    Nan,
+    /// It holds a boxed scalar.
+    Scalar,
+    /// It holds a sequence that is neither a body nor a branch.
+    Nested,
+    /// It shows by the usual way, and not where nothing is optimized: what is to blame are passes of the usual pipeline.
+    Planned,
+    /// It shows neither there nor by the usual way: what its own path adds is to blame.
+    OfPath,
+}
+
+impl Trait {
+    const ALL: [Trait; 7] =
+        [Trait::Constant, Trait::Empty, Trait::Nan, Trait::Scalar, Trait::Nested, Trait::Planned, Trait::OfPath];
+
+    /// Whether it says which path is to blame, and nothing of the program.
+    pub(super) fn is_of_path(self) -> bool {
+        match self {
+            Trait::Planned | Trait::OfPath => true,
+            Trait::Constant | Trait::Empty | Trait::Nan | Trait::Scalar | Trait::Nested => false,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Trait::Constant => "constant",
+            Trait::Empty => "empty",
+            Trait::Nan => "nan",
+            Trait::Scalar => "scalar",
+            Trait::Nested => "nested",
+            Trait::Planned => "planned",
+            Trait::OfPath => "of_path",
+        }
+    }
+}
+
+/// How an implementation fails.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The process ends.
+    Crash,
+    /// No answer comes in time.
+    Hang,
+    /// Another value, another effect, or a value for a failure.
+    Value,
+    /// A run fails that should not, or otherwise.
+    Fails,
+    /// What it calls a normal form is none of the program.
+    NotNormal,
+    /// A program is refused before it runs.
+    Refused,
+    /// A program that breaks a rule is accepted.
+    Accepted,
+    /// The adapter is to blame.
+    AdapterError,
+}
+
+/// What findings of one cause have in common.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct Signature {
+    /// How it fails.
+    pub kind: Kind,
+    /// Where, in its own words.
+    pub stage: String,
+    /// What it says, without what differs from run to run; the clause that a value breaks.
+    pub message: String,
+    /// The operators of the reduced program, where the message does not tell causes apart.
+    pub operators: Vec<String>,
+}
+
+/// What stands among the operators of a program and is none.
+pub(super) const CONSTRUCTS: [&str; 2] = [IF, CAST];
+pub(super) const IF: &str = "if";
+pub(super) const CAST: &str = "match_cast";
+/// The most characters of a message.
+const MESSAGE: usize = 160;
+/// Marks what shows on arguments outside of the documented domain of an operator only.
+const OUTSIDE: &str = ", outside of a domain";
+
+impl Signature {
+    pub(super) fn of(kind: Kind, stage: &str, message: &str) -> Signature {
+        Signature { kind, stage: stage.to_string(), message: normalized(message), operators: Vec::new() }
+    }
+
+    /// An implementation accepts a program that breaks these rules.
+    pub(super) fn of_accepted(rules: &[Rule]) -> Signature {
+        // The numbers in them tell rules apart.
+        let message = rules.iter().map(|rule| rule.id()).collect::<Vec<&str>>().join(", ");
+        Signature { kind: Kind::Accepted, stage: "check".to_string(), message, operators: Vec::new() }
+    }
+
+    /// Of a run on what by the letter no operator is defined on.
+    pub(super) fn outside(mut self) -> Signature {
+        self.stage.push_str(OUTSIDE);
+        self
+    }
+
+    /// Whether it is one of those.
+    pub(super) fn is_outside(&self) -> bool {
+        self.stage.ends_with(OUTSIDE)
+    }
+
+    /// Whether the message tells causes apart.
+    pub(super) fn tells(&self) -> bool {
+        match self.kind {
+            Kind::Refused | Kind::Accepted | Kind::Fails | Kind::AdapterError => true,
+            Kind::Crash | Kind::Hang | Kind::Value | Kind::NotNormal => false,
+        }
+    }
+
+    /// Whether it is a difference of the same kind: of crashes and hangs the message is where they happen to end.
+    pub(super) fn is_like(&self, other: &Signature) -> bool {
+        let alike = self.kind == other.kind && self.stage == other.stage;
+        match self.kind {
+            Kind::Crash | Kind::Hang => alike,
+            Kind::Value | Kind::Fails | Kind::NotNormal | Kind::Refused | Kind::Accepted | Kind::AdapterError => {
+                alike && self.message == other.message
+            }
+        }
+    }
+
+    /// A name for files: short, and the same for the same.
+    pub fn slug(&self) -> String {
+        let text = format!("{self:?}");
+        let hash = text
+            .bytes()
+            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        format!("{}-{hash:016x}", self.kind)
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Kind::Crash => "crash",
+            Kind::Hang => "hang",
+            Kind::Value => "value",
+            Kind::Fails => "fails",
+            Kind::NotNormal => "not_normal",
+            Kind::Refused => "refused",
+            Kind::Accepted => "accepted",
+            Kind::AdapterError => "adapter_error",
+        })
+    }
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} at {}: {}", self.kind, self.stage, self.message)?;
+        if !self.operators.is_empty() {
+            write!(f, " [{}]", self.operators.join(", "))?;
+        }
+        Ok(())
+    }
+}
+
+/// The telling line of a message, without numbers, addresses and the names of variables, which differ from program to program.
+fn normalized(message: &str) -> String {
+    let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let is_telling = |line: &&&str| {
+        ["Error:", "error:", "Check failed"].iter().any(|word| line.contains(word)) && !line.starts_with(['|', '^'])
+    };
+    let telling = lines.iter().rev().find(is_telling).or(lines.first()).copied().unwrap_or_default();
+    // What could not be lowered tells causes apart.
+    let call = lines.iter().position(|line| *line == "Offending call:").and_then(|at| lines.get(at + 1));
+    let call = call.and_then(|call| call.split('(').next());
+    let named = message.split("name=\"").nth(1).and_then(|rest| rest.split('"').next());
+    let call = call.or(named.filter(|_| telling.contains("CodeGenVM")));
+    let telling = without_directories(telling);
+    let telling = if telling.ends_with("error:") { format!("{telling} {}", pointed_at(&lines)) } else { telling };
+    let line = call.map_or_else(|| telling.clone(), |call| format!("{call}: {telling}"));
+    let line = without_addresses(&line);
+    let mut out = String::new();
+    let mut digits = false;
+    for c in line.chars() {
+        if c.is_ascii_digit() {
+            if !digits {
+                out.push('#');
+            }
+            digits = true;
+        } else {
+            out.push(c);
+            digits = false;
+        }
+    }
+    // A list of numbers is as long as it happens to be.
+    while out.contains("#, #") || out.contains("-#") {
+        out = out.replace("#, #", "#").replace("-#", "#");
+    }
+    out.chars().take(MESSAGE).collect()
+}
+
+/// Addresses have letters among their digits.
+fn without_addresses(line: &str) -> String {
+    let mut parts = line.split("0x");
+    let mut out = parts.next().unwrap_or_default().to_string();
+    for part in parts {
+        out.push_str("0x0");
+        out.push_str(part.trim_start_matches(|c: char| c.is_ascii_hexdigit()));
+    }
+    out
+}
+
+/// What a parser that says nothing points at, without the name before a colon.
+fn pointed_at(lines: &[&str]) -> String {
+    let code = lines.iter().find_map(|line| line.split_once(" |")).map_or("", |(_, code)| code.trim());
+    code.rsplit(": ").next().unwrap_or_default().to_string()
+}
+
+/// Of each file its name alone: directories, temporary ones above all, are others each time.
+fn without_directories(line: &str) -> String {
+    let name = |word: &str| match word.strip_prefix('/') {
+        Some(path) => path.rsplit_once('/').map_or(word.to_string(), |(_, name)| name.to_string()),
+        None => word.to_string(),
+    };
+    line.split(' ').map(name).collect::<Vec<String>>().join(" ")
+}
+
+/// A form of findings that is known.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct KnownForm {
+    /// How the implementation fails; any way if it is not said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
+    /// What the normalized message contains.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub message: String,
+    /// Operators of which the reduced program has one, as patterns of names; none if it does not matter.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub operators: Vec<String>,
+    /// What its stage contains.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub stage: String,
+    /// The path by which it was seen first; any if it is not said.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub path: String,
+    /// How the versions begin that fail so; all of them if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub versions: Vec<String>,
+    /// Operators that the reduced program has, all of them, and traits of it (see [`Trait`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub with: Vec<String>,
+    /// Why the implementation does so; not said of what nobody has looked at yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<Class>,
+    /// The clause that decides; not said of what nobody has looked at yet.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clause: Option<Rule>,
+    /// Why it is known, for people; never empty.
+    pub reason: String,
+    /// The folder below `conformance/findings` that shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub finding: Option<String>,
+}
+
+/// What a reduced program has in it, and how it came to be seen.
+#[derive(Clone, Copy, Debug)]
+pub struct Seen<'a> {
+    /// The operators in it.
+    pub operators: &'a [String],
+    /// What tells it from others with these.
+    pub traits: &'a BTreeSet<Trait>,
+    /// The path by which it was seen.
+    pub path: &'a str,
+    /// The version of the implementation.
+    pub version: &'a str,
+}
+
+impl KnownForm {
+    /// Reads a list of forms. An error if it is not RON of this form, or an entry says too little.
+    pub fn parse(text: &str) -> Result<Vec<KnownForm>, String> {
+        let forms: Vec<KnownForm> =
+            relax_spec::book::ron_options().from_str(text).map_err(|error| error.to_string())?;
+        for form in &forms {
+            if form.reason.trim().is_empty() {
+                return Err("an entry gives no reason".to_string());
+            }
+            if form.message.is_empty() && form.operators.is_empty() && form.with.is_empty() && form.path.is_empty() {
+                return Err(format!("an entry knows everything: {}", form.reason));
+            }
+            for operator in &form.operators {
+                Pattern::new(operator).map_err(|error| format!("{operator}: {error}"))?;
+            }
+            for name in &form.with {
+                let is_trait = Trait::ALL.iter().any(|own| own.name() == name);
+                let is_packed = || prelude().get(name).is_some();
+                let is_called = relax_spec::ops::lookup(name).is_some() || is_packed();
+                if !is_trait && !CONSTRUCTS.contains(&name.as_str()) && !is_called {
+                    return Err(format!("`{name}` is neither an operator nor a trait: {}", form.reason));
+                }
+            }
+        }
+        Ok(forms)
+    }
+
+    /// Whether what the signature says is all that the form goes by, so that the smaller program is not needed.
+    pub fn tells(&self, signature: &Signature) -> bool {
+        let says = !self.message.is_empty() && self.fits(signature);
+        says && self.with.is_empty() && self.path.is_empty() && (self.operators.is_empty() || signature.tells())
+    }
+
+    /// Whether the signature is as the form has it.
+    fn fits(&self, signature: &Signature) -> bool {
+        self.kind.is_none_or(|kind| kind == signature.kind)
+            && signature.message.contains(&self.message)
+            && signature.stage.contains(&self.stage)
+    }
+
+    /// Whether it is the form of a finding of this signature.
+    pub fn knows(&self, signature: &Signature, seen: &Seen<'_>) -> bool {
+        let Seen { operators, traits, path, version } = *seen;
+        let is_one = |pattern: &String| {
+            Pattern::new(pattern).is_ok_and(|pattern| operators.iter().any(|operator| pattern.matches(operator)))
+        };
+        let has = |name: &String| operators.contains(name) || traits.iter().any(|own| own.name() == name);
+        self.fits(signature)
+            && (self.versions.is_empty() || self.versions.iter().any(|one| version.starts_with(one.as_str())))
+            && (self.path.is_empty() || self.path == path)
+            && (self.operators.is_empty() || self.operators.iter().any(is_one))
+            && self.with.iter().all(has)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_from_run_to_run_is_left_out() {
+        let a = normalized("Traceback\n  File x\nInternalError: Check failed: (a == b) is false: 12 vs. 3, [4, 5, 6]");
+        let b = normalized("InternalError: Check failed: (a == b) is false: 1 vs. 30, [7, 8]");
+        assert_eq!(a, b);
+        assert_eq!(a, "InternalError: Check failed: (a == b) is false: # vs. #, [#]");
+        let (a, b) = ("no object at 0x7fa3c0de here", "no object at 0x55e1bb02 here");
+        assert_eq!(normalized(a), normalized(b));
+        let (a, b) = ("/some/dir_a1b/lib0.c:7:9: error: no `v / w`", "/other/xyz/lib1.c:12:1: error: no `v / w`");
+        assert_eq!(normalized(a), normalized(b));
+        assert_eq!(normalized(a), "lib#.c:#:#: error: no `v / w`");
+        let (a, b) = (" 8 |          v_3: R.Tuple\n   |          ^^^^^", "17 |    v: R.Tuple\n   |    ^^^");
+        let said = |pointed: &str| normalized(&format!("SomeError: error: \n --> <str>:8:9\n   |  \n{pointed}"));
+        assert_eq!(said(a), said(b));
+        assert_eq!(said(a), "SomeError: error: R.Tuple");
+    }
+
+    const NONE: &BTreeSet<Trait> = &BTreeSet::new();
+
+    fn with(operators: &[String]) -> Seen<'_> {
+        Seen { operators, traits: NONE, path: "llvm", version: "0.27.0" }
+    }
+
+    #[test]
+    fn a_form_that_knows_everything_is_refused() {
+        assert!(KnownForm::parse("[(reason: \"so\")]").is_err());
+        let forms = KnownForm::parse("[(kind: crash, operators: [\"relax.nn.*\"], reason: \"so\")]").unwrap();
+        let crash = Signature::of(Kind::Crash, "run", "SIGSEGV");
+        assert!(forms[0].knows(&crash, &with(&["relax.nn.relu".to_string()])));
+        assert!(!forms[0].knows(&crash, &with(&["relax.add".to_string()])));
+        assert!(!forms[0].knows(&Signature::of(Kind::Value, "run", ""), &with(&["relax.nn.relu".to_string()])));
+    }
+
+    #[test]
+    fn a_form_may_want_traits_of_the_program() {
+        let text = "[(kind: crash, with: [\"if\", \"planned\"], reason: \"planned\")]";
+        let form = &KnownForm::parse(text).unwrap()[0];
+        let crash = Signature::of(Kind::Crash, "run", "SIGSEGV");
+        let choice = ["if".to_string()];
+        let (planned, empty) = (BTreeSet::from([Trait::Planned, Trait::Constant]), BTreeSet::from([Trait::Empty]));
+        let seen = |traits| Seen { traits, ..with(&choice) };
+        assert!(form.knows(&crash, &seen(&planned)));
+        assert!(!form.knows(&crash, &seen(&empty)), "it shows without optimizations, too");
+        assert!(!form.knows(&crash, &Seen { operators: &[], ..seen(&planned) }));
+        let text = "[(kind: crash, path: \"text\", stage: \"run\", reason: \"read otherwise\")]";
+        let of_text = &KnownForm::parse(text).unwrap()[0];
+        assert!(
+            of_text.knows(&crash, &Seen { path: "text", ..seen(&planned) }) && !of_text.knows(&crash, &seen(&planned))
+        );
+        assert!(!of_text.tells(&crash));
+        let text =
+            "[(kind: crash, stage: \"pass:X\", message: \"SIGSEGV\", versions: [\"0.25\"], reason: \"of a pass\")]";
+        let of_pass = &KnownForm::parse(text).unwrap()[0];
+        let in_pass = Signature::of(Kind::Crash, "pass:X", "SIGSEGV");
+        assert!(of_pass.tells(&in_pass) && !of_pass.tells(&crash), "of other crashes the message tells nothing");
+        assert!(!of_pass.knows(&in_pass, &seen(&planned)), "another version");
+        assert!(of_pass.knows(&in_pass, &Seen { version: "0.25.1", ..seen(&planned) }));
+        assert!(KnownForm::parse("[(with: [\"optimised\"], reason: \"so\")]").is_err());
+        assert!(!form.tells(&crash), "what was drawn has its traits by chance");
+    }
+}

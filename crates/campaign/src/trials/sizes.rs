@@ -1,0 +1,74 @@
+//! The sizes that shape variables have, and programs at them.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use ask::protocol::{from_data, parse_json};
+use relax_spec::data::json::to_value;
+use relax_spec::grammar::{Binder, IrModule, PrimExpr, ShapeVar, StructInfo, TensorShape};
+use relax_spec::judge::with_stack;
+use relax_spec::value::ValueSpec;
+
+/// The sizes that the parameters have on an input.
+pub(super) fn sizes_on(params: &[Binder], input: &[ValueSpec]) -> BTreeMap<ShapeVar, i64> {
+    let mut sizes = BTreeMap::new();
+    for (param, value) in params.iter().zip(input) {
+        let dims: &[PrimExpr] = match &param.annotation {
+            Some(StructInfo::Tensor(tensor)) => match &tensor.shape {
+                Some(TensorShape::Dims(dims)) => dims,
+                Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) | None => &[],
+            },
+            Some(StructInfo::Shape(shape)) => shape.values.as_deref().unwrap_or_default(),
+            Some(StructInfo::Object | StructInfo::Prim(_) | StructInfo::Tuple(_) | StructInfo::Func(_)) | None => &[],
+        };
+        let given: Vec<i64> = match value {
+            ValueSpec::Tensor(data) => data.shape.iter().filter_map(|size| i64::try_from(*size).ok()).collect(),
+            ValueSpec::Shape(given) => given.clone(),
+            ValueSpec::Tuple(_)
+            | ValueSpec::PackedFunc(_)
+            | ValueSpec::Closure
+            | ValueSpec::PrimFunc
+            | ValueSpec::Int(_)
+            | ValueSpec::Bool(_)
+            | ValueSpec::Float(_)
+            | ValueSpec::Str(_)
+            | ValueSpec::DataType(_)
+            | ValueSpec::Object
+            | ValueSpec::Arg(_) => Vec::new(),
+        };
+        for (dim, size) in dims.iter().zip(given) {
+            if let PrimExpr::Var(var) = dim {
+                sizes.insert(var.clone(), size);
+            }
+        }
+    }
+    sizes
+}
+
+/// The program at fixed sizes.
+pub(super) fn fixed(module: &IrModule, sizes: &BTreeMap<ShapeVar, i64>) -> IrModule {
+    let mut data = to_value(module);
+    let functions = data.get_mut("funcs").and_then(Value::as_array_mut);
+    functions
+        .into_iter()
+        .flatten()
+        .filter(|func| func.pointer("/1/Function").is_some())
+        .for_each(|func| put(func, sizes));
+    let text = data.to_string();
+    parse_json(&text).and_then(|data| from_data(&data)).unwrap_or_else(|_| module.clone())
+}
+
+/// Shape variables stand as their names; what is generated has no other name like them.
+fn put(data: &mut Value, sizes: &BTreeMap<ShapeVar, i64>) {
+    with_stack(|| match data {
+        Value::String(name) => {
+            if let Some(size) = sizes.get(&ShapeVar::new(name)) {
+                *data = (*size).into();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(|item| put(item, sizes)),
+        Value::Object(fields) => fields.values_mut().for_each(|field| put(field, sizes)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    });
+}

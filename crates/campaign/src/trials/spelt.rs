@@ -1,0 +1,104 @@
+//! Other spellings of a program, by which paths go.
+
+use serde_json::Value;
+
+use super::reduced::function;
+use super::sizes::{fixed, sizes_on};
+use ask::protocol::{from_data, parse_json};
+use relax_spec::book::Edition;
+use relax_spec::check::{check_program, in_normal_form};
+use relax_spec::data::json::to_value;
+use relax_spec::grammar::visit::{Visitor, walk_call, walk_module};
+use relax_spec::grammar::{AttrValue, Call, IrModule, Name, VDevice};
+use relax_spec::judge::{Cx, with_stack};
+use relax_spec::question::Program;
+use relax_spec::syntax::tvmscript::{Dialect, print_module};
+use relax_spec::value::ValueSpec;
+
+/// How a sequence is printed that stands as an operand.
+const SEQUENCE: &str = "R.SeqExpr()";
+/// What is printed before the condition of a choice whose branches are no sequences, within a line.
+const CHOICE: &str = " if ";
+/// How the name of a packed function is printed that stands by itself.
+const BOUND_NAME: &str = "R.ExternFunc(";
+/// The attribute that names a device.
+const DEVICE: &str = "dst_vdevice";
+
+/// The program as text, in a notation that implementations read; as a tree where it has none.
+pub(super) fn as_text(edition: Edition, module: &IrModule, dialect: Dialect) -> Program {
+    let tree = module;
+    let module = without_ranks(&with_devices(module));
+    let mut text = print_module(&module, dialect);
+    let is_choice = |line: &str| !line.trim_start().starts_with("if ") && line.contains(CHOICE);
+    if text.contains(SEQUENCE) || text.lines().any(is_choice) {
+        // A sequence as an operand has no form that implementations read, and neither has a choice without blocks.
+        text = print_module(&in_normal_form(&mut Cx::new().with_edition(edition), &module).module, dialect);
+    }
+    // Neither has the name of a function that is bound to a variable.
+    if text.contains(BOUND_NAME) { Program::Module(tree.clone()) } else { Program::Script(text) }
+}
+
+/// The module at the sizes of the first input, and the inputs as long as they are of these sizes; the module itself where the text
+/// rejects it at these sizes, which is for no implementation to say then.
+pub(super) fn at_sizes(
+    edition: Edition,
+    module: &IrModule,
+    entry: &Name,
+    inputs: &[Vec<ValueSpec>],
+) -> (IrModule, Vec<Vec<ValueSpec>>) {
+    let params = function(module, entry).map(|function| function.params.as_slice()).unwrap_or_default();
+    let sizes = inputs.first().map(|input| sizes_on(params, input)).unwrap_or_default();
+    let at_them = fixed(module, &sizes);
+    if sizes.is_empty() || !check_program(&mut Cx::new().with_edition(edition), &at_them).accepts() {
+        return (module.clone(), inputs.to_vec());
+    }
+    let fits = |input: &&Vec<ValueSpec>| sizes_on(params, input) == sizes;
+    (at_them, inputs.iter().take_while(fits).cloned().collect())
+}
+
+/// The module with a list of the devices that its calls name, without which no implementation finds them in a text.
+fn with_devices(module: &IrModule) -> IrModule {
+    struct Devices(Vec<VDevice>);
+    impl Visitor for Devices {
+        fn visit_call(&mut self, call: &Call) {
+            if let Some(AttrValue::Str(name)) = call.attrs.get(DEVICE) {
+                let device = VDevice::named(name, &[]);
+                if !self.0.contains(&device) {
+                    self.0.push(device);
+                }
+            }
+            walk_call(self, call);
+        }
+    }
+    let mut devices = Devices(Vec::new());
+    walk_module(&mut devices, module);
+    let mut listing = module.clone();
+    if !devices.0.is_empty() && module.vdevices().is_empty() {
+        let list = devices.0.iter().map(VDevice::to_attr).collect();
+        listing.global_infos.insert("vdevice".into(), AttrValue::List(list));
+    }
+    listing
+}
+
+/// The module without the rank of a tensor whose shape is a variable, which has it: no implementation reads both.
+fn without_ranks(module: &IrModule) -> IrModule {
+    fn leave_out(data: &mut Value) -> bool {
+        with_stack(|| match data {
+            Value::Array(items) => items.iter_mut().fold(false, |found, item| leave_out(item) | found),
+            Value::Object(fields) => {
+                let is_var = fields.get("shape").is_some_and(|shape| shape.is_string() || shape.is_object());
+                let said = fields.get_mut("ndim").filter(|rank| is_var && rank.as_i64().is_some_and(|rank| rank >= 0));
+                let left_out = said.map(|rank| *rank = UNKNOWN.into()).is_some();
+                fields.values_mut().fold(left_out, |found, field| leave_out(field) | found)
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+        })
+    }
+    let mut data = to_value(module);
+    let read = |data: &Value| parse_json(&data.to_string()).and_then(|data| from_data(&data)).ok();
+    let less = leave_out(&mut data).then(|| read(&data)).flatten();
+    less.unwrap_or_else(|| module.clone())
+}
+
+/// How a rank is written that is not known.
+const UNKNOWN: i64 = -1;

@@ -1,0 +1,182 @@
+//! Which of two programs a number stands for: the one with more that the programs before it did not have. What counts are constructs and
+//! operators, then pairs of rules that are applied to one program, for mistakes hide where two rules meet.
+//!
+//! It is decided number after number and from the programs alone. So it depends neither on what an implementation answers nor on how many
+//! ask it.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use crate::programs::{Census, Drawn, Source};
+use relax_spec::book::{Rule, RuleSet};
+use relax_spec::check::check_program;
+
+/// Between how many programs a number has the choice, and how many are looked at where some rule is to be applied.
+const CANDIDATES: u64 = 2;
+const WANTED: u64 = 24;
+/// Tells the seed of the second one from that of the first.
+const OTHER: u64 = 0x7374_6565_7269_6e67;
+/// How many numbers may be at work at once: what was decided for older ones, nobody asks for.
+const AT_WORK: u64 = 256;
+
+/// Pairs of rules that were applied to one program.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct RulePairs {
+    beside: BTreeMap<Rule, RuleSet>,
+}
+
+impl RulePairs {
+    /// How many pairs of these rules are not among them, each counted from both sides.
+    fn lacking(&self, rules: &RuleSet) -> usize {
+        rules.iter().map(|rule| self.beside.get(&rule).map_or_else(|| rules.len(), |own| rules.lacking_in(own))).sum()
+    }
+
+    /// Adds all pairs of these rules.
+    pub(super) fn add(&mut self, rules: &RuleSet) {
+        for rule in rules.iter() {
+            self.beside.entry(rule).or_default().add(rules);
+        }
+    }
+
+    /// Adds those of others.
+    pub(super) fn merge(&mut self, other: &RulePairs) {
+        for (rule, beside) in &other.beside {
+            self.beside.entry(*rule).or_default().add(beside);
+        }
+    }
+
+    /// How many pairs of two rules there are.
+    pub fn len(&self) -> usize {
+        let (all, selves) = (self.beside.values().map(RuleSet::len).sum::<usize>(), self.beside.len());
+        (all - selves) / 2
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// What was decided, for all workers.
+#[derive(Debug)]
+pub(super) struct Steering {
+    plan: Mutex<Plan>,
+}
+
+#[derive(Debug)]
+struct Plan {
+    next: u64,
+    census: Census,
+    pairs: RulePairs,
+    decided: BTreeMap<u64, Drawn>,
+}
+
+impl Steering {
+    /// Nothing was seen yet, and this is the first number.
+    pub(super) fn new(first: u64) -> Steering {
+        let (census, pairs) = (Census::default(), RulePairs::default());
+        Steering { plan: Mutex::new(Plan { next: first, census, pairs, decided: BTreeMap::new() }) }
+    }
+
+    /// The program with a number; none if no rule that is wanted is applied to one of those.
+    pub(super) fn program(&self, source: &Source, seed: u64, number: u64) -> Option<Drawn> {
+        let mut plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
+        while plan.next <= number {
+            plan.decide(source, seed);
+        }
+        plan.decided.retain(|other, _| other + AT_WORK > number);
+        plan.decided.remove(&number)
+    }
+}
+
+impl Plan {
+    fn decide(&mut self, source: &Source, seed: u64) {
+        let number = self.next;
+        self.next += 1;
+        let count = if source.wants_all() { CANDIDATES } else { WANTED };
+        let candidates = (0..count).filter_map(|nth| {
+            let drawn = source.program(seed ^ OTHER.wrapping_mul(nth), number);
+            let mut cx = source.cx();
+            // Whether it is accepted is seen by who asks about it.
+            let _report = check_program(&mut cx, &drawn.module);
+            let rules = *cx.recorded();
+            rules.iter().any(|rule| source.wants(rule)).then_some((rules, drawn))
+        });
+        // The first of several that are equal.
+        let best = candidates.reduce(|best, other| if self.worth(&other) > self.worth(&best) { other } else { best });
+        if let Some((rules, drawn)) = best {
+            self.census.count(&drawn.module);
+            self.pairs.add(&rules);
+            self.decided.insert(number, drawn);
+        }
+    }
+
+    /// How much is in it that was not there yet.
+    fn worth(&self, (rules, drawn): &(RuleSet, Drawn)) -> (usize, usize) {
+        let mut own = Census::default();
+        own.count(&drawn.module);
+        let constructs = own.constructs.keys().filter(|name| !self.census.constructs.contains_key(*name)).count();
+        let operators = own.operators.keys().filter(|name| !self.census.operators.contains_key(*name)).count();
+        (constructs + operators, self.pairs.lacking(rules))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::programs::Restriction;
+    use ask::conformance;
+
+    #[test]
+    fn pairs_are_counted_once() {
+        let of = |rules: &[Rule]| rules.iter().copied().collect::<RuleSet>();
+        let (a, b, c) = (Rule::ALL[0], Rule::ALL[1], Rule::ALL[2]);
+        let mut pairs = RulePairs::default();
+        pairs.add(&of(&[a, b]));
+        assert_eq!((pairs.len(), pairs.lacking(&of(&[a, b]))), (1, 0));
+        // c with itself, and with a from both sides.
+        assert_eq!(pairs.lacking(&of(&[a, c])), 3);
+        let mut both = RulePairs::default();
+        both.add(&of(&[a, c]));
+        both.merge(&pairs);
+        assert_eq!(both.len(), 2);
+    }
+
+    #[test]
+    fn more_pairs_meet_where_programs_are_chosen_and_the_choice_is_the_same_each_time() {
+        let source = Source::of(&conformance::suite().unwrap(), Restriction::default());
+        let met = |program: &dyn Fn(u64) -> Drawn| {
+            let mut pairs = RulePairs::default();
+            for number in 0..60 {
+                let mut cx = source.cx();
+                check_program(&mut cx, &program(number).module);
+                pairs.add(cx.recorded());
+            }
+            pairs.len()
+        };
+        let steering = Steering::new(0);
+        let steered = met(&|number| steering.program(&source, 5, number).unwrap());
+        assert!(steered > met(&|number| source.program(5, number)));
+        // Whoever asks for a later number first.
+        let other = Steering::new(0);
+        let late = other.program(&source, 5, 40);
+        let first = other.program(&source, 5, 3);
+        let steering = Steering::new(0);
+        assert_eq!(steering.program(&source, 5, 3), first);
+        assert_eq!(steering.program(&source, 5, 40), late);
+    }
+
+    #[test]
+    fn every_program_applies_a_rule_that_is_wanted() {
+        let rules = vec![glob::Pattern::new("EVAL.IF.*").unwrap(), glob::Pattern::new("SI.DERIVE.IF*").unwrap()];
+        let source = Source::of(&conformance::suite().unwrap(), Restriction { rules, ..Restriction::default() });
+        let steering = Steering::new(0);
+        let drawn: Vec<Drawn> = (0..20).filter_map(|number| steering.program(&source, 5, number)).collect();
+        assert!(drawn.len() > 10, "{}", drawn.len());
+        for drawn in drawn {
+            let mut cx = source.cx();
+            check_program(&mut cx, &drawn.module);
+            assert!(cx.recorded().iter().any(|rule| source.wants(rule)));
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! What an implementation says of a program and of a text, held against what the text of the specification permits.
+
+use super::judged::{Difference, Judged};
+use super::signature::{Kind, Signature};
+use crate::infos::{is_permitted, kind_of_answer, permitted};
+use relax_spec::book::Edition;
+use relax_spec::grammar::IrModule;
+use relax_spec::judge::Cx;
+use relax_spec::oracle;
+use relax_spec::question::{Answer, Ask, Outcome, ReadAnswer, Verdict};
+use relax_spec::suite::same_program::same_program;
+
+const AGREES: Judged = Judged::Agrees { ended: 0, runs: 0 };
+
+fn differs(kind: Kind, stage: &str, message: &str, expected: String, outcome: &Outcome) -> Judged {
+    let (signature, message) = (Signature::of(kind, stage, message), message.to_string());
+    Judged::Differs(Box::new(Difference { signature, message, input: None, expected, given: outcome.to_string() }))
+}
+
+/// The structural information of a variable: one that some prover comes to.
+pub(super) fn derived(edition: Edition, ask: &Ask, outcome: &Outcome) -> Judged {
+    if is_permitted(edition, ask, outcome) {
+        return AGREES;
+    }
+    let allowed = permitted(edition, ask);
+    let Some(expected) = allowed.first() else { return Judged::Unsupported("nothing is derived of it".to_string()) };
+    match outcome {
+        Outcome::Answer { answer, .. } => {
+            let message = format!("{} for {}", kind_of_answer(answer), kind_of_answer(expected));
+            differs(Kind::Value, "derive", &message, expected.to_string(), outcome)
+        }
+        Outcome::Rejected { message, .. } | Outcome::Trapped { message, .. } => {
+            differs(Kind::Refused, "derive", message, expected.to_string(), outcome)
+        }
+        // What is no answer is judged as everywhere.
+        Outcome::Unsupported { .. }
+        | Outcome::InternalError { .. }
+        | Outcome::Crash { .. }
+        | Outcome::Timeout { .. }
+        | Outcome::ProtocolError { .. }
+        | Outcome::Flaky { .. } => AGREES,
+    }
+}
+
+/// What is read from a text: the same program up to the names of variables, or no program where it is none, and then by the
+/// same productions if the implementation names them.
+pub(super) fn read((edition, text): (Edition, &str), outcome: &Outcome, names_rules: bool) -> Judged {
+    let expected = match oracle::answer(&mut Cx::new().with_edition(edition), &Ask::Parse(text.to_string())) {
+        Ok(Answer::Read(expected)) => expected,
+        Ok(_) | Err(_) => return Judged::Unsupported("the text is not read here".to_string()),
+    };
+    let given = match outcome {
+        Outcome::Answer { answer: Answer::Read(given), .. } => given.clone(),
+        _ if outcome.is_unread() => ReadAnswer::Rejected(Vec::new()),
+        Outcome::Answer { .. }
+        | Outcome::Rejected { .. }
+        | Outcome::Trapped { .. }
+        | Outcome::Unsupported { .. }
+        | Outcome::InternalError { .. }
+        | Outcome::Crash { .. }
+        | Outcome::Timeout { .. }
+        | Outcome::ProtocolError { .. }
+        | Outcome::Flaky { .. } => return AGREES,
+    };
+    match (&expected, &given) {
+        (ReadAnswer::Module(m1), ReadAnswer::Module(m2)) if same_program(m1, m2) => AGREES,
+        (ReadAnswer::Module(_), ReadAnswer::Module(_)) => {
+            differs(Kind::Value, "parse", "another program", Answer::Read(expected.clone()).to_string(), outcome)
+        }
+        (ReadAnswer::Rejected(broken), ReadAnswer::Rejected(named)) if names_rules && broken != named => {
+            differs(Kind::Refused, "parse", "for another reason", Answer::Read(expected.clone()).to_string(), outcome)
+        }
+        (ReadAnswer::Rejected(_), ReadAnswer::Rejected(_)) => AGREES,
+        (ReadAnswer::Module(_), ReadAnswer::Rejected(_)) => {
+            differs(Kind::Refused, "parse", "a program", "a program".to_string(), outcome)
+        }
+        (ReadAnswer::Rejected(_), ReadAnswer::Module(_)) => {
+            differs(Kind::Accepted, "parse", "no program", "rejected".to_string(), outcome)
+        }
+    }
+}
+
+/// What is read from a text here.
+pub(super) fn module_of(edition: Edition, text: &str) -> Option<IrModule> {
+    match oracle::answer(&mut Cx::new().with_edition(edition), &Ask::Parse(text.to_string())) {
+        Ok(Answer::Read(ReadAnswer::Module(module))) => Some(module),
+        Ok(_) | Err(_) => None,
+    }
+}
+
+/// The verdict of one stage; with its rules if the implementation names them.
+pub(super) fn of_stage(
+    (edition, ask): (Edition, &Ask),
+    given: &Verdict,
+    outcome: &Outcome,
+    names_rules: bool,
+) -> Judged {
+    let expected = match oracle::answer(&mut Cx::new().with_edition(edition), ask) {
+        Ok(Answer::Verdict(expected)) => expected,
+        Ok(_) | Err(_) => return Judged::Unsupported("there is no verdict here".to_string()),
+    };
+    let kind = match (&expected, given) {
+        (Verdict::Accepted, Verdict::Accepted) => return AGREES,
+        (Verdict::Rejected(broken), Verdict::Rejected(named)) if !names_rules || broken == named => return AGREES,
+        (Verdict::Rejected(_), Verdict::Accepted) => Kind::Accepted,
+        (Verdict::Accepted | Verdict::Rejected(_), Verdict::Rejected(_)) => Kind::Refused,
+    };
+    let expected = Answer::Verdict(expected).to_string();
+    let message = format!("{} for {expected}", Answer::Verdict(given.clone()));
+    differs(kind, &ask.op(), &message, expected, outcome)
+}
+
+/// A term of the suite against another: what the judgements on types and structural information say of the pair.
+pub(super) fn of_terms(edition: Edition, ask: &Ask, outcome: &Outcome) -> Judged {
+    match outcome {
+        Outcome::Answer { answer, .. } if !is_permitted(edition, ask, outcome) => {
+            let expected = permitted(edition, ask).first().map(ToString::to_string).unwrap_or_default();
+            let message = kind_of_answer(answer);
+            differs(Kind::Value, &ask.op(), &message, expected, outcome)
+        }
+        Outcome::Unsupported { what } => Judged::Unsupported(what.clone()),
+        Outcome::Answer { .. }
+        | Outcome::Rejected { .. }
+        | Outcome::Trapped { .. }
+        | Outcome::InternalError { .. }
+        | Outcome::Crash { .. }
+        | Outcome::Timeout { .. }
+        | Outcome::ProtocolError { .. }
+        | Outcome::Flaky { .. } => AGREES,
+    }
+}
+
+/// An implementation that names rules is held to them, as by the suite: the verdict with its rules, and the warnings.
+pub(super) fn named(edition: Edition, ask: &Ask, outcome: &Outcome) -> Option<Judged> {
+    let Outcome::Answer { answer: given, warnings: Some(warned) } = outcome else { return None };
+    let (expected, warnings) = oracle::answer_with_warnings(&mut Cx::new().with_edition(edition), ask).ok()?;
+    let warnings = warnings.unwrap_or_default();
+    if (&expected, &warnings) == (given, warned) {
+        return Some(AGREES);
+    }
+    let said = |answer: &Answer, warnings: &[relax_spec::book::Rule]| {
+        let warnings = warnings.iter().map(|rule| rule.id()).collect::<Vec<&str>>().join(", ");
+        if warnings.is_empty() { answer.to_string() } else { format!("{answer}, with the warnings {warnings}") }
+    };
+    let message = format!("{} for {}", said(given, warned), said(&expected, &warnings));
+    Some(differs(Kind::Refused, "check", &message, said(&expected, &warnings), outcome))
+}

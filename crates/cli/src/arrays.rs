@@ -1,0 +1,323 @@
+//! Arrays as NumPy keeps them in files: `.npy` holds one, `.npz` several by name.
+//!
+//! An array of any order of its elements and of its bytes is read. NumPy has no bfloat16: `ml_dtypes` writes it as raw bytes, two an
+//! element (`<V2` or `|V2`), and those are read as bfloat16, and bfloat16 is written as them. What is written as raw bytes one an element,
+//! float8 and int4, is refused, for the file does not say which of them it is.
+
+use std::fs::File;
+use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use ndarray_npy::npy::header::{Header, Layout, ReadHeaderError, WriteHeaderError};
+use zip::result::ZipError;
+use zip::write::SimpleFileOptions;
+use zip::{ZipArchive, ZipWriter};
+
+use ask::checkout::write_atomically;
+use relax_spec::grammar::{DataType, TensorData, TensorDataError, TypeCode};
+
+/// Why there is no array.
+#[derive(Debug, thiserror::Error)]
+pub enum ArrayError {
+    /// Reading or writing fails.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    /// Neither of the two magic numbers is at the beginning.
+    #[error("it is neither an .npy nor an .npz file")]
+    Magic,
+    /// It cannot be read.
+    #[error("its header is not that of an .npy file: {0}")]
+    Header(String),
+    /// The archive cannot be read.
+    #[error("the archive is unreadable: {0}")]
+    Zip(#[from] ZipError),
+    /// The type as written, and why it is none here.
+    #[error("its elements are of type {0}: {1}")]
+    Elements(String, &'static str),
+    /// No memory has so many bytes.
+    #[error("an array of shape {0:?} has more bytes than there are")]
+    Overflow(Vec<usize>),
+    /// The bytes that the shape asks for, and those that are there.
+    #[error("it ends too early: its header says {expected} bytes of data, and there are {found}")]
+    Truncated {
+        /// By the header.
+        expected: u64,
+        /// In the file.
+        found: u64,
+    },
+    /// There is more than one array.
+    #[error("something follows its data, which has {0} bytes by its header")]
+    Trailing(u64),
+    /// It does not fit into the memory of the run.
+    #[error("out of memory: an array takes {0} bytes (--memory allows more bytes)")]
+    Memory(u64),
+    /// Some bytes are no element.
+    #[error("{0}")]
+    Data(#[from] TensorDataError),
+    /// The name that was asked for, and those that there are.
+    #[error("there is no array `{0}`; there are: {1}")]
+    Name(String, String),
+    /// Several arrays, and no name.
+    #[error("which of its arrays? {0}")]
+    Which(String),
+}
+
+/// The longest header that is read. NumPy itself reads 10,000 bytes.
+const LONGEST_HEADER: u64 = 1 << 16;
+/// How deep brackets may nest in a header.
+const DEEPEST_HEADER: usize = 16;
+const NPY: &[u8] = b"\x93NUMPY";
+const ZIP: &[u8] = b"PK";
+
+/// A file with arrays.
+pub enum Arrays {
+    /// `.npy`: the file, from its beginning.
+    One(BufReader<File>),
+    /// `.npz`.
+    Several(Box<ZipArchive<BufReader<File>>>),
+}
+
+impl Arrays {
+    /// Opens a file. What it is, its first bytes say.
+    pub fn open(path: &Path) -> Result<Arrays, ArrayError> {
+        let mut file = BufReader::new(File::open(path)?);
+        let mut magic = Vec::new();
+        file.by_ref().take(NPY.len() as u64).read_to_end(&mut magic)?;
+        file.seek(SeekFrom::Start(0))?;
+        if magic == NPY {
+            Ok(Arrays::One(file))
+        } else if magic.starts_with(ZIP) {
+            Ok(Arrays::Several(Box::new(ZipArchive::new(file)?)))
+        } else {
+            Err(ArrayError::Magic)
+        }
+    }
+
+    /// The names of the arrays, in order; of an `.npy` none.
+    pub fn names(&self) -> Vec<String> {
+        match self {
+            Arrays::One(_) => Vec::new(),
+            Arrays::Several(archive) => {
+                let mut names: Vec<String> = (0..archive.len())
+                    .filter_map(|i| archive.name_for_index(i)?.ok())
+                    .filter_map(|name| name.strip_suffix(".npy").map(str::to_string))
+                    .collect();
+                names.sort_unstable();
+                names
+            }
+        }
+    }
+
+    /// The names for a message.
+    fn known(&self) -> String {
+        let names = self.names();
+        if names.is_empty() { "none with a name".to_string() } else { names.join(", ") }
+    }
+
+    /// The array of a name, or the only one. `budget` says how many bytes there may still be, and is less afterwards.
+    pub fn read(&mut self, name: Option<&str>, budget: &mut u64) -> Result<TensorData, ArrayError> {
+        let of_name = |name: &str| format!("{name}.npy");
+        let entry = match (&*self, name) {
+            (Arrays::One(_), None) => None,
+            (Arrays::Several(archive), Some(name)) if archive.index_for_name(&of_name(name)).is_some() => {
+                Some(of_name(name))
+            }
+            (Arrays::One(_) | Arrays::Several(_), Some(name)) => {
+                return Err(ArrayError::Name(name.into(), self.known()));
+            }
+            (Arrays::Several(_), None) => match self.names().as_slice() {
+                [only] => Some(of_name(only)),
+                [..] => return Err(ArrayError::Which(self.known())),
+            },
+        };
+        match (self, entry) {
+            (Arrays::One(file), _) => npy(file, budget),
+            (Arrays::Several(archive), Some(entry)) => npy(&mut archive.by_name(&entry)?, budget),
+            (Arrays::Several(_), None) => Err(ArrayError::Which(String::new())),
+        }
+    }
+}
+
+/// The array of an `.npy`, which is all that there is to read.
+fn npy(reader: &mut impl Read, budget: &mut u64) -> Result<TensorData, ArrayError> {
+    let header = header(reader)?;
+    let element = Element::of(&header)?;
+    let count = match header.shape.contains(&0) {
+        true => Some(0),
+        false => header.shape.iter().try_fold(1u64, |count, size| count.checked_mul(*size as u64)),
+    };
+    let expected = count
+        .and_then(|count| count.checked_mul(element.dtype.bytes() as u64))
+        .filter(|bytes| i64::try_from(*bytes).is_ok())
+        .ok_or_else(|| ArrayError::Overflow(header.shape.clone()))?;
+    let mut bytes = Vec::new();
+    // What a header claims is not believed before it is there.
+    let most = expected.min(*budget);
+    reader.by_ref().take(most).read_to_end(&mut bytes)?;
+    let found = bytes.len() as u64;
+    if found < most {
+        return Err(ArrayError::Truncated { expected, found });
+    }
+    *budget = budget.checked_sub(expected).ok_or(ArrayError::Memory(expected))?;
+    if reader.read(&mut [0])? > 0 {
+        return Err(ArrayError::Trailing(expected));
+    }
+    if element.big_endian {
+        bytes.chunks_exact_mut(element.dtype.bytes()).for_each(<[u8]>::reverse);
+    }
+    if header.layout.is_fortran() {
+        bytes = row_major(&bytes, &header.shape, element.dtype.bytes());
+    }
+    let shape: Vec<u64> = header.shape.iter().map(|size| *size as u64).collect();
+    Ok(TensorData::new(element.dtype, &shape, bytes)?)
+}
+
+/// The header, which is neither long nor deep.
+fn header(reader: &mut impl Read) -> Result<Header, ArrayError> {
+    let mut text = Vec::new();
+    reader.by_ref().take(8).read_to_end(&mut text)?;
+    if !text.starts_with(NPY) {
+        return Err(ArrayError::Header("it does not begin as one".into()));
+    }
+    let width = if text.get(6) == Some(&1) { 2 } else { 4 };
+    let mut length = [0; 8];
+    for byte in length.iter_mut().take(width) {
+        reader.read_exact(std::slice::from_mut(byte)).map_err(|_| ArrayError::Header("it ends early".into()))?;
+    }
+    text.extend(length.iter().take(width));
+    let length = u64::from_le_bytes(length);
+    if length > LONGEST_HEADER {
+        return Err(ArrayError::Header(format!("it has {length} bytes")));
+    }
+    reader.by_ref().take(length).read_to_end(&mut text)?;
+    let mut depth = 0usize;
+    for byte in &text {
+        match byte {
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        if depth > DEEPEST_HEADER {
+            return Err(ArrayError::Header("its brackets nest too deep".into()));
+        }
+    }
+    Header::from_reader(&mut Cursor::new(text)).map_err(|error| match error {
+        ReadHeaderError::Io(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
+            ArrayError::Header("it ends early".into())
+        }
+        ReadHeaderError::Io(error) => ArrayError::Io(error),
+        ReadHeaderError::Parse(error) => ArrayError::Header(error.to_string()),
+    })
+}
+
+/// How an element is written.
+struct Element {
+    dtype: DataType,
+    big_endian: bool,
+}
+
+impl Element {
+    fn of(header: &Header) -> Result<Element, ArrayError> {
+        let written = &header.type_descriptor;
+        let refused = |why| Err(ArrayError::Elements(written.to_string(), why));
+        let Some(text) = written.as_string() else {
+            return refused("records are no elements of a tensor");
+        };
+        let text = text.trim_start_matches(['<', '=', '|']);
+        let (big_endian, text) = match text.strip_prefix('>') {
+            Some(text) => (true, text),
+            None => (false, text),
+        };
+        let dtype = match text {
+            "b1" => DataType::BOOL,
+            "i1" => DataType::INT8,
+            "i2" => DataType::INT16,
+            "i4" => DataType::INT32,
+            "i8" => DataType::INT64,
+            "u1" => DataType::UINT8,
+            "u2" => DataType::UINT16,
+            "u4" => DataType::UINT32,
+            "u8" => DataType::UINT64,
+            "f2" => DataType::FLOAT16,
+            "f4" => DataType::FLOAT32,
+            "f8" => DataType::FLOAT64,
+            "V2" => DataType::BFLOAT16,
+            "V1" | "f1" => return refused("which float8 or int4 that is, the file does not say"),
+            _ if text.starts_with('O') => return refused("objects of Python are not read"),
+            _ if text.starts_with(['U', 'S', 'a']) => return refused("texts are no elements of a tensor"),
+            _ if text.starts_with('c') => return refused("there are no complex numbers"),
+            _ if text.starts_with('V') => {
+                return refused("only raw bytes that are two an element are read, as bfloat16");
+            }
+            _ => return refused("no tensor has such elements"),
+        };
+        Ok(Element { dtype, big_endian })
+    }
+
+    /// How NumPy writes elements of a type.
+    fn written(dtype: DataType) -> Option<String> {
+        let code = match dtype.code {
+            _ if dtype.is_bool() => "|b1".to_string(),
+            TypeCode::Int if dtype.bits == 8 => "|i1".to_string(),
+            TypeCode::UInt if dtype.bits == 8 => "|u1".to_string(),
+            TypeCode::Int if dtype.bits > 8 => format!("<i{}", dtype.bytes()),
+            TypeCode::UInt if dtype.bits > 8 => format!("<u{}", dtype.bytes()),
+            TypeCode::Float => format!("<f{}", dtype.bytes()),
+            TypeCode::BFloat => "<V2".to_string(),
+            TypeCode::Int | TypeCode::UInt | TypeCode::Small(_) | TypeCode::Handle => return None,
+        };
+        Some(code)
+    }
+}
+
+/// Whether arrays of such elements are written.
+pub fn is_written(dtype: DataType) -> bool {
+    Element::written(dtype).is_some()
+}
+
+/// The elements of an array with the first index fastest, with the last index fastest.
+fn row_major(bytes: &[u8], shape: &[usize], size: usize) -> Vec<u8> {
+    let strides: Vec<usize> = shape
+        .iter()
+        .scan(1, |stride: &mut usize, size| Some(std::mem::replace(stride, stride.saturating_mul(*size))))
+        .collect();
+    let mut index = vec![0; shape.len()];
+    let mut ordered = Vec::with_capacity(bytes.len());
+    while ordered.len() < bytes.len() {
+        let at: usize = index.iter().zip(&strides).map(|(i, stride)| i * stride).sum();
+        ordered.extend(bytes.get(at * size..(at + 1) * size).unwrap_or_default());
+        for (i, size) in index.iter_mut().zip(shape).rev() {
+            *i += 1;
+            if *i < *size {
+                break;
+            }
+            *i = 0;
+        }
+    }
+    ordered
+}
+
+/// Writes arrays by name. No reader sees half of the file.
+pub fn write_npz(path: &Path, arrays: &[(String, TensorData)]) -> Result<(), ArrayError> {
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, data) in arrays {
+        let large = data.bytes.len() as u64 >= u64::from(u32::MAX) / 2;
+        let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Stored).large_file(large);
+        archive.start_file(format!("{name}.npy"), options)?;
+        written_header(data)?.write(&mut archive).map_err(|error| match error {
+            WriteHeaderError::Io(error) => ArrayError::Io(error),
+            WriteHeaderError::Format(error) => ArrayError::Header(error.to_string()),
+        })?;
+        archive.write_all(&data.bytes)?;
+    }
+    Ok(write_atomically(path, &archive.finish()?.into_inner())?)
+}
+
+fn written_header(data: &TensorData) -> Result<Header, ArrayError> {
+    let refused = || ArrayError::Elements(data.dtype.to_string(), "NumPy does not write such elements");
+    let code = Element::written(data.dtype).ok_or_else(refused)?;
+    let type_descriptor = format!("'{code}'").parse().map_err(|_| refused())?;
+    let shape =
+        data.shape.iter().map(|size| usize::try_from(*size)).collect::<Result<_, _>>().map_err(|_| refused())?;
+    Ok(Header { type_descriptor, layout: Layout::Standard, shape })
+}

@@ -1,0 +1,92 @@
+//! Starting what is asked, with what a terminal adds to it: progress, and an end when somebody wants one.
+
+use std::process::Command;
+use std::time::Duration;
+
+use indicatif::ProgressBar;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::flag;
+
+use super::{Exit, Failure, note};
+use ask::adapters::{Adapter, SetupError};
+use ask::implementation::{ChildProcess, Implementation as _, Launch};
+use ask::process::{CommandLine, Interrupt, MAX_REPLY};
+use ask::supervisor;
+use relax_spec::book::Edition;
+use relax_spec::oracle::Engine;
+
+/// How long an adapter may take to start.
+const STARTUP: Duration = Duration::from_secs(120);
+
+/// Sets an adapter up. A pipe gets plain lines, since a bar draws only on a terminal.
+pub fn prepare(adapter: &Adapter) -> Result<CommandLine, SetupError> {
+    let progress = ProgressBar::new_spinner();
+    progress.enable_steady_tick(Duration::from_millis(120));
+    let tell = |text: String| {
+        if progress.is_hidden() { note(&format!("{text}\n")) } else { progress.set_message(text) }
+    };
+    let command = adapter.prepare(&tell);
+    progress.finish_and_clear();
+    command
+}
+
+/// How `--adapter` names an adapter. `given` is what stands on the command line, which may stand for several.
+pub fn name_of(adapter: &Adapter, given: Option<&str>) -> String {
+    match adapter {
+        Adapter::Oracle(Engine::Evaluator) => "builtin:evaluator".to_string(),
+        // Its words are no longer quoted as they were.
+        Adapter::Command(command) => given.map_or_else(|| command.to_string(), str::to_string),
+        Adapter::Oracle(Engine::Machine) | Adapter::Tvm(_) | Adapter::TvmExecutables(_) | Adapter::TvmOf(_) => {
+            adapter.to_string()
+        }
+    }
+}
+
+/// What a command says of the answers that it asks for.
+#[derive(Clone, Copy)]
+pub struct Limits {
+    /// How long one may take.
+    pub timeout: Duration,
+    /// By which edition they are judged; by the one that the implementation claims if it is not said.
+    pub edition: Option<Edition>,
+}
+
+/// How the processes of an adapter are started.
+pub fn launch(adapter: &Adapter, limits: Limits, interrupt: &Interrupt) -> Result<Launch, SetupError> {
+    Ok(Launch {
+        command: prepare(adapter)?,
+        startup: STARTUP,
+        timeout: limits.timeout,
+        max_reply: MAX_REPLY,
+        edition: limits.edition,
+        spare: false,
+        interrupt: interrupt.clone(),
+    })
+}
+
+/// Starts the one process of a command that asks one question after another.
+pub fn start(adapter: &Adapter, limits: Limits, interrupt: &Interrupt) -> Result<ChildProcess, Failure> {
+    let launch = launch(adapter, limits, interrupt)?;
+    Ok(ChildProcess::start(launch)?)
+}
+
+/// Ends a conversation. An error if anything came in it about questions that had their answers.
+pub fn kept_to_the_protocol(implementation: &mut ChildProcess) -> Result<(), Failure> {
+    implementation.finish();
+    match implementation.late().first() {
+        None => Ok(()),
+        Some(late) => Err(Failure::new(Exit::Adapter, format!("the adapter broke the protocol: {}", late.message))),
+    }
+}
+
+/// An interrupt that the keyboard raises. The processes of adapters are in groups of their own, which a terminal does not
+/// signal, so this one must live to end them. A second signal ends it at once, and then the supervisor ends them.
+pub fn interrupt() -> Result<Interrupt, Failure> {
+    supervisor::start(Command::new(std::env::current_exe()?).arg("supervise"))?;
+    let interrupt = Interrupt::default();
+    for signal in [SIGINT, SIGTERM] {
+        flag::register_conditional_shutdown(signal, Exit::StoppedEarly as i32, interrupt.flag())?;
+        flag::register(signal, interrupt.flag())?;
+    }
+    Ok(interrupt)
+}

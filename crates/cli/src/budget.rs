@@ -1,0 +1,163 @@
+//! What a command may take: time and memory. A command that has taken it ends without an answer, with exit status 5.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use super::{Exit, note, options};
+use relax_spec::judge::{Cx, Fuel};
+
+/// The options of a command that reads programs.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Budget {
+    /// Seconds that the command may take; then it is undecided, with exit status 5
+    #[arg(long, value_name = "S", default_value = "600", value_parser = options::seconds)]
+    timeout: Duration,
+    /// Bytes that the command may take up, with K, M or G for powers of 1024; then it is undecided, with exit status 5. Measured on Linux, many
+    /// times a second
+    #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = options::bytes)]
+    memory: u64,
+}
+
+/// The options of a command that judges.
+#[derive(Clone, Debug, clap::Args)]
+pub struct StepBudget {
+    #[command(flatten)]
+    budget: Budget,
+    /// Steps that the command may take: rules that are applied, premises that are tested, judgements that are asked; then it is undecided, with exit
+    /// status 5 [default: as many as fit into the time]
+    #[arg(long, value_name = "STEPS", value_parser = fuel)]
+    fuel: Option<Fuel>,
+}
+
+/// The option of a command that runs programs, which has limits of its own on what they take beside time.
+#[derive(Clone, Debug, clap::Args)]
+pub struct TimeBudget {
+    /// Seconds that the command may take; then it is undecided, with exit status 5
+    #[arg(long, value_name = "S", default_value = "3600", value_parser = options::seconds)]
+    timeout: Duration,
+}
+
+/// What a command may take.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    timeout: Duration,
+    memory: Option<u64>,
+}
+
+/// What it has taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Spent {
+    /// The time.
+    Time(Duration),
+    /// The memory.
+    Memory(u64),
+}
+
+/// How often it is looked at.
+const TICK: Duration = Duration::from_millis(10);
+
+impl Budget {
+    /// As limits.
+    pub fn limits(&self) -> Limits {
+        Limits { timeout: self.timeout, memory: Some(self.memory) }
+    }
+}
+
+impl StepBudget {
+    /// As limits.
+    pub fn limits(&self) -> Limits {
+        self.budget.limits()
+    }
+
+    /// A context whose steps are counted, together with those of all others that it gives.
+    pub fn cx(&self) -> Cx {
+        match &self.fuel {
+            Some(fuel) => Cx::new().with_fuel(fuel.clone()),
+            None => Cx::new(),
+        }
+    }
+}
+
+/// Where the steps are spent, the command ends then and there: what it would still find depends on no clock.
+fn fuel(text: &str) -> Result<Fuel, String> {
+    let steps = text.parse().map_err(|_| format!("`{text}` is no number of steps"))?;
+    Ok(Fuel::new(steps, move || {
+        note(&format!("error: undecided, budget: it takes more than {steps} steps (--fuel)\n"));
+        std::process::exit(Exit::StoppedEarly as i32);
+    }))
+}
+
+impl TimeBudget {
+    /// As limits.
+    pub fn limits(&self) -> Limits {
+        Limits { timeout: self.timeout, memory: None }
+    }
+}
+
+impl Limits {
+    /// Waits for what another thread gives, but no longer than the limits allow. None if that thread ended without giving anything.
+    pub fn wait<T>(self, from: &Receiver<T>) -> Result<Option<T>, Spent> {
+        let start = Instant::now();
+        loop {
+            match from.recv_timeout(TICK) {
+                Ok(given) => return Ok(Some(given)),
+                Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if start.elapsed() >= self.timeout {
+                return Err(Spent::Time(self.timeout));
+            }
+            if let Some(most) = self.memory.filter(|most| taken().is_some_and(|taken| taken > *most)) {
+                return Err(Spent::Memory(most));
+            }
+        }
+    }
+}
+
+/// The memory that this process takes up, where the system tells it.
+fn taken() -> Option<u64> {
+    // The lines of this file are `VmRSS:  1234 kB` and the like; that of memory that is no file's is what we have made.
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kilobytes.checked_mul(1024)
+}
+
+impl std::fmt::Display for Spent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Spent::Time(most) => {
+                write!(f, "undecided, budget: it takes more than {} s (--timeout)", most.as_secs_f64())
+            }
+            Spent::Memory(most) => write!(f, "undecided, budget: it takes up more than {most} bytes (--memory)"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc::channel;
+    use std::thread;
+
+    use super::*;
+
+    #[test]
+    fn what_takes_too_long_is_not_waited_for() {
+        let limits = Limits { timeout: Duration::from_millis(50), memory: None };
+        let (give, given) = channel::<()>();
+        assert_eq!(limits.wait(&given), Err(Spent::Time(limits.timeout)));
+        let (sooner, soon) = channel();
+        thread::spawn(move || sooner.send(7));
+        assert_eq!(limits.wait(&soon), Ok(Some(7)));
+        drop(give);
+        assert_eq!(limits.wait(&given), Ok(None));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn memory_is_measured() {
+        let limits = Limits { timeout: Duration::from_secs(60), memory: Some(1) };
+        let (_give, given) = channel::<()>();
+        assert_eq!(limits.wait(&given), Err(Spent::Memory(1)));
+    }
+}

@@ -1,0 +1,490 @@
+//! `relax-spec check`.
+
+use relax_spec::rule;
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+
+use annotate_snippets::Renderer;
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+use super::budget::StepBudget;
+use super::choice::{Choice, Choosing, Offered};
+use super::convert::Target;
+use super::input::{self, InputError, Source};
+use super::types::Typed;
+use super::{Exit, Failure, Outcome, note, options, print, print_program, print_rendered, render};
+use relax_spec::book::{Edition, Proposal, Reading, WrongBase};
+use relax_spec::check::{Accepted, Claim, Later, all_findings, check_as, unknown_names};
+use relax_spec::findings::{Diagnostic, Severity};
+use relax_spec::grammar::{IrModule, Span, visible, visible_json};
+use relax_spec::syntax::load::LoadError;
+use relax_spec::syntax::tvmscript::Which;
+
+/// Check programs: well-formedness, normal form, types and structural information
+///
+/// Every finding is told with its place, the rule that it breaks, and why. A stage that finds errors does not end the check: the later ones
+/// go on, and are silent on what depends on a wrong place. FILE is TVMScript (.py),
+/// RON, JSON or Relay (.relay), programs of 2022 marked by `ast: "2022-06"` included; `-` is standard input; a directory stands for all
+/// programs below it. Every module of a Python file is checked, whatever stands around it.
+///
+/// Each module is judged by one edition, which is named at the end, with who has chosen it. Where a later edition accepts what is wrong in an
+/// earlier one, the finding says so, with the rules that decide.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  relax-spec check model.py
+  relax-spec check --format json models/ | jq .rule
+  relax-spec check --types model.py
+  relax-spec check --edition 2024-04 model.py
+  relax-spec check --reading literal model.py
+
+relax-spec.toml, in the directory of FILE or above it (of `-` in the current directory), of which the nearest holds:
+  edition = \"2024-04\"
+  reading = \"corrected\"       # or \"literal\"
+  proposals = []              # there is none yet
+  [errata]
+  A01 = \"literal\"            # this erratum in a reading of its own")]
+pub struct Args {
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+    #[command(flatten)]
+    selected: input::Selected,
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// Write each program with the structural information and the purity of every variable, as `types` does; the findings go to standard error
+    #[arg(long)]
+    types: bool,
+    /// The files are whole programs: one without a function that can be started from outside is in error (WF.11)
+    #[arg(long)]
+    program: bool,
+    /// The results of operators that nobody knows are objects, with a warning, as the text has it
+    #[arg(long)]
+    allow_unknown_ops: bool,
+    #[command(flatten)]
+    pub(super) budget: StepBudget,
+    /// How many findings are told; of the rest only the number
+    #[arg(long, value_name = "N", default_value_t = render::MOST)]
+    max_diagnostics: usize,
+    #[command(flatten)]
+    choosing: Choosing,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    Human,
+    /// One JSON object a finding and line; with --types one a program
+    Json,
+}
+
+/// A program and what is wrong with it.
+struct Checked {
+    path: PathBuf,
+    result: Result<Report, InputError>,
+}
+
+/// What is said of a file that can be read.
+struct Report {
+    source: Source,
+    modules: Vec<OfModule>,
+    /// The statements that belong to no module.
+    skipped: Option<(Span, usize)>,
+    /// What is wrong in modules beside these, if there are any that cannot be read.
+    broken: Option<InputError>,
+}
+
+/// What is said of a module.
+struct OfModule {
+    name: String,
+    /// With what is known of it, if that is asked for: the text, or JSON.
+    typed: Option<String>,
+    choice: Choice,
+    findings: Vec<Diagnostic>,
+    /// For each finding the later edition that accepts what is wrong, if there is one.
+    accepted: Vec<Option<Accepted>>,
+    /// What the implementation claims to follow whose dialect it is, if there nothing is wrong.
+    vanish_in: Option<Edition>,
+    /// What the literal text says, where its verdict is another one.
+    literally: Option<String>,
+    /// Which proposal is on, with the verdict of the edition by itself, where that is another one.
+    proposed: Option<String>,
+    /// Whether the module has something that its edition gives no meaning.
+    has_global_infos: bool,
+    /// No function of the module can be started from outside, and it does not claim to be a program.
+    fragment: bool,
+}
+
+impl OfModule {
+    /// What the chapter on Relay says of a program that is not translated.
+    fn of_relay(choice: Choice, findings: Vec<Diagnostic>) -> OfModule {
+        OfModule {
+            name: String::new(),
+            typed: None,
+            choice,
+            accepted: vec![None; findings.len()],
+            findings,
+            vanish_in: None,
+            literally: None,
+            proposed: None,
+            has_global_infos: false,
+            fragment: false,
+        }
+    }
+
+    /// Puts findings before the others.
+    fn begin_with(&mut self, findings: &[Diagnostic]) {
+        self.findings.splice(0..0, findings.iter().cloned());
+        self.accepted.splice(0..0, findings.iter().map(|_| None));
+    }
+
+    /// The first so many findings, each with the later edition that accepts what is wrong.
+    fn told(&self, most: usize) -> impl Iterator<Item = (&Diagnostic, Option<&Accepted>)> {
+        self.findings.iter().zip(self.accepted.iter().map(Option::as_ref)).take(most)
+    }
+}
+
+impl Report {
+    /// The edition in which all errors of the file are gone, if the implementation claims it whose dialect it is.
+    fn vanish_in(&self) -> Option<Edition> {
+        let wrong = self.modules.iter().filter(|module| has_errors(&module.findings));
+        let editions: BTreeSet<Option<Edition>> = wrong.map(|module| module.vanish_in).collect();
+        match (&self.broken, editions.len()) {
+            (None, 1) => editions.into_iter().next().flatten(),
+            (Some(_), _) | (None, _) => None,
+        }
+    }
+
+    fn findings(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.modules.iter().flat_map(|module| &module.findings)
+    }
+
+    /// How a module is called: as the file if there is no other.
+    fn title(&self, module: &OfModule) -> String {
+        match self.modules.len() {
+            1 => self.source.name.clone(),
+            _ => format!("{}: {}", self.source.name, module.name),
+        }
+    }
+}
+
+impl From<InputError> for Failure {
+    fn from(error: InputError) -> Failure {
+        let text = render::input_error(&Renderer::plain(), &error);
+        Failure::unreadable(text.trim_end().trim_start_matches("error: "))
+    }
+}
+
+pub fn run(args: &Args) -> Outcome {
+    let files = input::expand(&args.files)?;
+    let offered = |path: PathBuf| args.choosing.for_file(&path).map(|offered| (path, offered));
+    let files = files.into_iter().map(offered).collect::<Result<Vec<(PathBuf, Offered)>, Failure>>()?;
+    let check = |(path, offered): (PathBuf, Offered)| apart(path, |path| check(args, &offered, path));
+    let checked: Vec<Checked> = files.into_par_iter().map(check).collect();
+    let choices = choices(&checked);
+    choices
+        .iter()
+        .map(|choice| choice.edition)
+        .collect::<BTreeSet<Edition>>()
+        .into_iter()
+        .for_each(options::tell_of_preparation);
+    let renderer = render::renderer();
+    let mut most = args.max_diagnostics;
+    for one in &checked {
+        match (args.types, args.format) {
+            (false, Format::Human) => tell(&renderer, one, &mut most, &mut |text| print_rendered(text))?,
+            (false, Format::Json) => print_rendered(&visible_json(&json_lines(one, &mut most)?))?,
+            (true, format) => {
+                for module in one.result.iter().flat_map(|report| &report.modules) {
+                    module.typed.iter().try_for_each(|typed| print_program(typed))?;
+                }
+                match format {
+                    Format::Human => tell(&renderer, one, &mut most, &mut |text| {
+                        note(text);
+                        Ok(())
+                    })?,
+                    Format::Json => note(&visible_json(&json_lines(one, &mut most)?)),
+                }
+            }
+        }
+    }
+    if args.format == Format::Human && !args.types {
+        print(&summary(&checked, &choices))?;
+    }
+    if args.types {
+        choices.iter().for_each(Choice::tell_who);
+    }
+    Ok(checked.iter().map(exit).max().unwrap_or(Exit::NothingRan))
+}
+
+/// What is found of a file. An error of the oracle itself is one of this file, and the others are checked all the same.
+fn apart(path: PathBuf, check: impl FnOnce(PathBuf) -> Checked) -> Checked {
+    catch_unwind(AssertUnwindSafe(|| check(path.clone())))
+        .unwrap_or_else(|_| Checked { result: Err(InputError::Internal(path.display().to_string())), path })
+}
+
+fn check(args: &Args, offered: &Offered, path: PathBuf) -> Checked {
+    let result = input::read(&path).and_then(|source| {
+        let wrong = |error: WrongBase| InputError::Load(source.name.clone(), LoadError::Data(error.to_string()));
+        let choice = offered.for_none().map_err(wrong)?;
+        let of_relay = source.relay_findings(&mut choice.cx(args.budget.cx()))?;
+        if has_errors(&of_relay) {
+            let module = OfModule::of_relay(choice, of_relay);
+            return Ok(Report { source, modules: vec![module], skipped: None, broken: None });
+        }
+        let which = args.selected.module.as_deref().map_or(Which::All, Which::Named);
+        let file = source.modules(which)?;
+        let check = |(name, module): (String, IrModule)| {
+            let choice = offered.for_module(&source, &module)?;
+            Ok(check_module(args, &source, choice, name, &module))
+        };
+        let mut modules = file.modules.into_iter().map(check).collect::<Result<Vec<OfModule>, InputError>>()?;
+        modules.iter_mut().take(1).for_each(|module| module.begin_with(&of_relay));
+        let broken =
+            (!file.faults.is_empty()).then(|| InputError::Load(source.name.clone(), LoadError::Syntax(file.faults)));
+        Ok(Report { source, modules, skipped: file.skipped, broken })
+    });
+    Checked { path, result }
+}
+
+fn check_module(args: &Args, source: &Source, choice: Choice, name: String, module: &IrModule) -> OfModule {
+    let context = || choice.cx(args.budget.cx());
+    let claim = if args.program { Claim::Program } else { Claim::Fragment };
+    let report = check_as(&mut context(), module, claim);
+    let literal = check_as(&mut context().with_reading(Reading::literal()), module, claim).diagnostics;
+    let literally = (has_errors(&report.diagnostics) != has_errors(&literal)).then(|| verdict(&literal));
+    let proposed = choice.proposal.map(|proposal| under(args, &choice, proposal, module, claim, &report.diagnostics));
+    let unknown = unknown_names(module, options::unknown_ops(args.allow_unknown_ops));
+    let findings = all_findings(&mut context(), &report, unknown.clone());
+    let later = Later { module, claim, unknown: &unknown, cx: &context() };
+    let accepted = if has_errors(&findings) { later.accepting(&findings) } else { vec![None; findings.len()] };
+    let vanish_in = source.claimed_edition().filter(|claimed| {
+        accepted.iter().any(Option::is_some) && *claimed > choice.edition && later.is_accepted_by(*claimed)
+    });
+    let means_nothing = rule!("VDEV.WHEN").in_edition(choice.edition).is_none();
+    let has_global_infos = means_nothing && !module.global_infos.is_empty();
+    let typed = args.types.then(|| {
+        let typed = Typed::of(&mut context(), source, name.clone(), module);
+        typed.tell_left_out();
+        match args.format {
+            Format::Human => typed.text(&Target::default()),
+            Format::Json => format!("{}\n", typed.json(&Target::default())),
+        }
+    });
+    let fragment = report.fragment;
+    OfModule { name, typed, choice, findings, accepted, vanish_in, literally, proposed, has_global_infos, fragment }
+}
+
+fn has_errors<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> bool {
+    findings.into_iter().any(|finding| finding.severity == Severity::Error)
+}
+
+/// Says that a proposal is on, and what the edition by itself says of the module, where its verdict is another one.
+fn under(
+    args: &Args,
+    choice: &Choice,
+    proposal: Proposal,
+    module: &IrModule,
+    claim: Claim,
+    findings: &[Diagnostic],
+) -> String {
+    let mut cx = choice.without_proposal().cx(args.budget.cx());
+    let without = check_as(&mut cx, module, claim).diagnostics;
+    let same = verdict(findings) == verdict(&without);
+    let otherwise =
+        if same { String::new() } else { format!("; by edition {} alone: {}", choice.edition, verdict(&without)) };
+    format!("under the proposal {proposal}{otherwise}")
+}
+
+/// `accepted`, or the rules broken.
+fn verdict(findings: &[Diagnostic]) -> String {
+    let mut rules: Vec<&str> = findings
+        .iter()
+        .filter(|finding| finding.severity == Severity::Error)
+        .map(|finding| finding.rule.id())
+        .collect();
+    rules.sort_unstable();
+    rules.dedup();
+    if rules.is_empty() { "accepted".to_string() } else { format!("rejected by {}", rules.join(", ")) }
+}
+
+fn exit(checked: &Checked) -> Exit {
+    match &checked.result {
+        Ok(Report { broken: Some(_), .. }) | Err(_) => Exit::Unreadable,
+        Ok(report) => render::rejection(report.findings()).unwrap_or(Exit::AsExpected),
+    }
+}
+
+/// Where findings go.
+type Sink<'s> = &'s mut dyn FnMut(&str) -> Result<(), Failure>;
+
+/// Tells what there is to say of a file. Of all findings of a command only so many are told, of which some are left.
+fn tell(renderer: &Renderer, checked: &Checked, most: &mut usize, out: Sink<'_>) -> Result<(), Failure> {
+    match &checked.result {
+        Ok(report) => {
+            report.broken.iter().for_each(|error| note(&render::input_error(renderer, error)));
+            for module in &report.modules {
+                tell_module(renderer, &report.source, module, &visible(&report.title(module)), most, out)?;
+            }
+            match report.skipped {
+                Some((first, count)) => {
+                    let note = report.source.skipped_words(first, count);
+                    out(&format!("note: {}: {note}\n\n", visible(&report.source.name)))
+                }
+                None => Ok(()),
+            }
+        }
+        Err(error) => {
+            note(&render::input_error(renderer, error));
+            Ok(())
+        }
+    }
+}
+
+fn tell_module(
+    renderer: &Renderer,
+    source: &Source,
+    module: &OfModule,
+    title: &str,
+    most: &mut usize,
+    out: Sink<'_>,
+) -> Result<(), Failure> {
+    let OfModule { choice, literally, proposed, has_global_infos, fragment, .. } = module;
+    let human = |(finding, accepted)| render::human(renderer, source, choice.edition, finding, accepted);
+    module.told(*most).map(human).try_for_each(|text| out(&text))?;
+    let rest = module.findings.len().saturating_sub(*most);
+    *most = most.saturating_sub(module.findings.len());
+    if rest > 0 {
+        out(&format!("note: {title}: {} (--max-diagnostics)\n\n", render::not_shown(rest)))?;
+    }
+    if *has_global_infos {
+        out(&format!("note: {title}: virtual devices and other global infos mean nothing in this edition\n\n"))?;
+    }
+    if *fragment {
+        let rule = rule!("WF.11");
+        let rule = rule.in_edition(choice.edition).unwrap_or(rule);
+        let message = "no function has a global_symbol, so none can be started (an error with --program";
+        out(&format!("note: {title}: {message}: {rule})\n\n"))?;
+    }
+    if let Some(proposed) = proposed {
+        out(&format!("note: {title}: {proposed}\n\n"))?;
+    }
+    match literally {
+        Some(verdict) => out(&format!("note: {title}: in the literal reading of the text: {verdict}\n\n")),
+        None => Ok(()),
+    }
+}
+
+fn json_lines(checked: &Checked, most: &mut usize) -> Result<String, Failure> {
+    let values: Vec<Value> = match &checked.result {
+        Ok(report) => {
+            let of_module = |module: &OfModule| {
+                let json = |(finding, accepted)| finding_json(&report.source, module, finding, accepted);
+                let told: Vec<Value> = module.told(*most).map(json).collect();
+                let rest = module.findings.len().saturating_sub(*most);
+                *most = most.saturating_sub(module.findings.len());
+                let rest = (rest > 0).then(|| render::not_shown_json(&report.source.name, rest));
+                let proposed = module.proposed.iter().map(|note| render::note_json(&report.source.name, note));
+                told.into_iter().chain(rest).chain(proposed).collect::<Vec<Value>>()
+            };
+            let skipped = report.skipped.map(|skipped| render::skipped_json(&report.source, skipped));
+            let path = checked.path.display().to_string();
+            let broken = report.broken.iter().flat_map(|error| render::input_error_json(&path, error));
+            let judged_by = report.modules.iter().map(|module| judged_by_json(&report.source, module));
+            broken.chain(report.modules.iter().flat_map(of_module)).chain(judged_by).chain(skipped).collect()
+        }
+        Err(error) => render::input_error_json(&checked.path.display().to_string(), error),
+    };
+    let lines = values.iter().map(|value| serde_json::to_string(value).map(|line| line + "\n"));
+    lines.collect::<Result<String, serde_json::Error>>().map_err(Failure::unreadable)
+}
+
+/// A finding with the edition by which it is one.
+fn finding_json(source: &Source, module: &OfModule, finding: &Diagnostic, accepted: Option<&Accepted>) -> Value {
+    let mut value = render::finding_json(source, &module.name, finding);
+    value["edition"] = module.choice.edition.name().into();
+    value["accepted_by"] = accepted.map(render::accepted_json).into();
+    value
+}
+
+/// By what a module was judged, and who has chosen that.
+fn judged_by_json(source: &Source, module: &OfModule) -> Value {
+    json!({
+        "file": source.name,
+        "module": (!module.name.is_empty()).then_some(&module.name),
+        "severity": "note",
+        "rule": null,
+        "message": module.choice.to_string(),
+        "edition": module.choice.edition.name(),
+        "edition_from": module.choice.from(),
+        "vanish_in": module.vanish_in.map(Edition::name),
+    })
+}
+
+/// By what the modules were judged, each choice once.
+fn choices(checked: &[Checked]) -> Vec<Choice> {
+    let modules = checked.iter().filter_map(|one| one.result.as_ref().ok()).flat_map(|report| &report.modules);
+    let by_words: BTreeMap<String, &Choice> =
+        modules.map(|module| (module.choice.to_string(), &module.choice)).collect();
+    by_words.into_values().cloned().collect()
+}
+
+/// How many choices are told.
+const MOST_CHOICES: usize = 4;
+
+/// `; edition 2024-04, from relax-spec.toml`.
+fn judged_by(choices: &[Choice]) -> String {
+    let told: String = choices.iter().take(MOST_CHOICES).map(|choice| format!("; {choice}")).collect();
+    match choices.len().saturating_sub(MOST_CHOICES) {
+        0 => told,
+        rest => format!("{told}; and {rest} more choices"),
+    }
+}
+
+/// What is said of the files whose errors all vanish in the edition that their implementation claims.
+fn vanishing(checked: &[Checked]) -> String {
+    let editions = checked.iter().filter_map(|one| one.result.as_ref().ok()?.vanish_in());
+    let mut counts: BTreeMap<Edition, usize> = BTreeMap::new();
+    editions.for_each(|edition| *counts.entry(edition).or_default() += 1);
+    let line = |(edition, count): (Edition, usize)| {
+        let of = if count == checked.len() { String::new() } else { format!(" of {}", plural(count, "file")) };
+        format!("all errors{of} vanish in edition {edition}, which TVM claims (--edition {edition})\n")
+    };
+    counts.into_iter().map(line).collect()
+}
+
+/// `3 files: 5 errors, 1 warning; edition 2023-02, the default`.
+fn summary(checked: &[Checked], choices: &[Choice]) -> String {
+    let count = |severity| {
+        let findings = checked.iter().filter_map(|one| one.result.as_ref().ok()).flat_map(Report::findings);
+        findings.filter(|finding| finding.severity == severity).count()
+    };
+    let told = |count: usize, what: &str| if count > 0 { format!(", {count} {what}") } else { String::new() };
+    let unreadable = told(checked.iter().filter(|one| one.result.is_err()).count(), "unreadable");
+    let is_broken = |one: &&Checked| matches!(&one.result, Ok(Report { broken: Some(_), .. }));
+    let broken = told(checked.iter().filter(is_broken).count(), "in part unreadable");
+    format!(
+        "{}: {}, {}{}{unreadable}{broken}{}\n{}",
+        plural(checked.len(), "file"),
+        plural(count(Severity::Error), "error"),
+        plural(count(Severity::Warning), "warning"),
+        told(count(Severity::Limit), "undecided for a limit"),
+        judged_by(choices),
+        vanishing(checked),
+    )
+}
+
+fn plural(n: usize, noun: &str) -> String {
+    format!("{n} {noun}{}", if n == 1 { "" } else { "s" })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_internal_error_is_one_of_its_file() {
+        let checked = apart(PathBuf::from("broken.py"), |_| panic!("an error of ours"));
+        assert_eq!(exit(&checked), Exit::Unreadable);
+        assert!(matches!(checked.result, Err(InputError::Internal(name)) if name == "broken.py"));
+    }
+}

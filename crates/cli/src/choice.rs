@@ -1,0 +1,236 @@
+//! By which edition and in which reading a command judges, and who has chosen them.
+
+use relax_spec::rule;
+use std::env::{self, VarError};
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use super::input::{InputError, Source};
+use super::settings::Settings;
+use super::{Exit, Failure, note, options};
+use relax_spec::book::{Basis, Edition, Proposal, Reading, WrongBase};
+use relax_spec::findings::Diagnostic;
+use relax_spec::grammar::{IrModule, StatedEditionError, stated_edition, visible};
+use relax_spec::judge::Cx;
+use relax_spec::syntax::load::LoadError;
+
+/// The environment variable that names an edition.
+const VARIABLE: &str = "RELAX_SPEC_EDITION";
+
+/// The options by which the edition and the reading are chosen.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Choosing {
+    /// 2023-02, 2023-12 or 2024-04 [default: what the environment variable RELAX_SPEC_EDITION names; else what the module says of itself, by its
+    /// attribute `relax_spec.edition`; else what the nearest relax-spec.toml says, in the directory of the file or above it; else 2023-02]
+    #[arg(long, value_name = "EDITION", value_parser = options::edition)]
+    edition: Option<Edition>,
+    /// `corrected`, `literal`, or a list of errata to take literally (A01,A17) [default: as relax-spec.toml says; else corrected]
+    #[arg(long, value_name = "READING", value_parser = options::reading)]
+    reading: Option<Reading>,
+    /// Judge by a proposal on top of the edition that it is made to: `unknown-purity`, with --edition 2024-04 [default: as relax-spec.toml says]
+    #[arg(long, value_name = "NAME", value_parser = options::proposal)]
+    proposal: Option<Proposal>,
+}
+
+/// Who has chosen an edition.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum By {
+    Option,
+    Environment,
+    Module,
+    Settings(PathBuf),
+    /// It is the one that is taken where nobody chooses.
+    Nobody,
+}
+
+/// The edition and the reading that a module is judged by.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    pub edition: Edition,
+    /// What is on, on top of the edition.
+    pub proposal: Option<Proposal>,
+    by: By,
+    /// If somebody has chosen one.
+    chosen_reading: Option<Reading>,
+    /// The file that has.
+    read_by: Option<PathBuf>,
+}
+
+/// What there is to choose from for the modules of a file.
+#[derive(Clone, Debug)]
+pub struct Offered {
+    /// By the command line or the environment, which come before what a module says.
+    first: Option<(Edition, By)>,
+    reading: Option<Reading>,
+    proposal: Option<Proposal>,
+    settings: Option<Settings>,
+}
+
+impl Choosing {
+    /// For what stands in a file, or comes from standard input.
+    pub fn for_file(&self, path: &Path) -> Result<Offered, Failure> {
+        let first = match self.edition {
+            Some(edition) => Some((edition, By::Option)),
+            None => by_environment()?.map(|edition| (edition, By::Environment)),
+        };
+        let (reading, proposal) = (self.reading.clone(), self.proposal);
+        Ok(Offered { first, reading, proposal, settings: Settings::above(path)? })
+    }
+
+    /// For what is no module and can state no edition, in the current directory or in a file.
+    pub fn without_module(&self, path: &Path) -> Result<Choice, Failure> {
+        let choice = self.for_file(path)?.for_none().map_err(Failure::unreadable)?;
+        choice.tell();
+        Ok(choice)
+    }
+
+    /// For the only module of a file; on standard error it is told who has chosen, if that cannot be seen on the command line.
+    pub fn for_module(&self, path: &Path, source: &Source, module: &IrModule) -> Result<Choice, Failure> {
+        let choice = self.for_file(path)?.for_module(source, module)?;
+        choice.tell();
+        Ok(choice)
+    }
+}
+
+/// What the environment names. A variable that is empty names nothing.
+fn by_environment() -> Result<Option<Edition>, Failure> {
+    match env::var(VARIABLE) {
+        Ok(name) if name.is_empty() => Ok(None),
+        Ok(name) => match options::edition(&name) {
+            Ok(edition) => Ok(Some(edition)),
+            Err(error) => Err(Failure::unreadable(format!("the environment variable {VARIABLE}: {error}"))),
+        },
+        Err(VarError::NotPresent) => Ok(None),
+        Err(VarError::NotUnicode(_)) => {
+            Err(Failure::unreadable(format!("the environment variable {VARIABLE} is not UTF-8")))
+        }
+    }
+}
+
+impl Offered {
+    /// For a module.
+    pub fn for_module(&self, source: &Source, module: &IrModule) -> Result<Choice, InputError> {
+        let stated = stated_edition(&module.attrs);
+        let unreadable = |error: StatedEditionError| LoadError::Data(error.to_string());
+        let stated = stated.map_err(|error| InputError::Load(source.name.clone(), unreadable(error)))?;
+        let wrong = |error: WrongBase| InputError::Load(source.name.clone(), LoadError::Data(error.to_string()));
+        self.with(stated).map_err(wrong)
+    }
+
+    /// For what can state no edition.
+    pub fn for_none(&self) -> Result<Choice, WrongBase> {
+        self.with(None)
+    }
+
+    fn with(&self, stated: Option<Edition>) -> Result<Choice, WrongBase> {
+        let by_settings = || {
+            let settings = self.settings.as_ref()?;
+            Some((settings.edition?, By::Settings(settings.path.clone())))
+        };
+        let chosen = self.first.clone().or(stated.map(|edition| (edition, By::Module))).or_else(by_settings);
+        let (edition, by) = chosen.unwrap_or((Edition::default(), By::Nobody));
+        let read_by = self.settings.as_ref().filter(|found| self.reading.is_none() && found.reading.is_some());
+        let proposal = self.proposal.or(self.settings.as_ref().and_then(|settings| settings.proposal));
+        Basis::new(edition, proposal)?;
+        Ok(Choice {
+            edition,
+            proposal,
+            by,
+            chosen_reading: self.reading.clone().or(read_by.and_then(|settings| settings.reading.clone())),
+            read_by: read_by.map(|settings| settings.path.clone()),
+        })
+    }
+}
+
+impl Choice {
+    /// The reading, if the command line or a file chooses one.
+    pub fn chosen_reading(&self) -> Option<&Reading> {
+        self.chosen_reading.as_ref()
+    }
+
+    /// The reading that is taken.
+    pub fn reading(&self) -> Reading {
+        self.chosen_reading.clone().unwrap_or_default()
+    }
+
+    /// What is judged by: the edition, with the proposal to it if one is on.
+    pub fn basis(&self) -> Basis {
+        self.proposal.map_or(self.edition.into(), Basis::from)
+    }
+
+    /// A context that judges by it.
+    pub fn cx(&self, cx: Cx) -> Cx {
+        cx.with_edition(self.basis()).with_reading(self.reading())
+    }
+
+    /// The same choice of the edition by itself.
+    pub fn without_proposal(&self) -> Choice {
+        Choice { proposal: None, ..self.clone() }
+    }
+
+    /// PURITY3.GLOBAL.DEFER: what a program must not have left when it is lowered, if its check has found that.
+    pub fn lowers(&self, findings: &[Diagnostic]) -> Result<(), Failure> {
+        let left = findings.iter().find(|finding| finding.rule == rule!("PURITY3.GLOBAL.DEFER"));
+        match (left, self.proposal) {
+            (Some(left), Some(proposal)) => {
+                let goes_on = "--unchecked goes on all the same";
+                let message = format!("{} (under the proposal {proposal}; {goes_on})", left.message);
+                Err(Failure::new(Exit::Findings, message))
+            }
+            (Some(_), None) | (None, _) => Ok(()),
+        }
+    }
+
+    /// Who has chosen the edition, in words.
+    pub fn from(&self) -> String {
+        match &self.by {
+            By::Option => "from --edition".to_string(),
+            By::Environment => format!("from {VARIABLE}"),
+            By::Module => "as the module says".to_string(),
+            By::Settings(path) => format!("from {}", shown(path)),
+            By::Nobody => "the default".to_string(),
+        }
+    }
+
+    /// Says how far an edition is that is not complete, and who has chosen it.
+    pub fn tell(&self) {
+        options::tell_of_preparation(self.edition);
+        self.tell_who();
+        if let Some(proposal) = self.proposal {
+            note(&format!("note: under the proposal {proposal}, on top of edition {}\n", self.edition));
+        }
+    }
+
+    /// Says who has chosen, if the command line does not show it.
+    pub fn tell_who(&self) {
+        let is_seen = match &self.by {
+            By::Option | By::Nobody => self.read_by.is_none(),
+            By::Environment | By::Module | By::Settings(_) => false,
+        };
+        if !is_seen {
+            note(&format!("note: {}\n", visible(&self.to_string())));
+        }
+    }
+}
+
+/// `edition 2024-04, from relax-spec.toml`.
+impl fmt::Display for Choice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "edition {}", self.edition)?;
+        if let Some(proposal) = self.proposal {
+            write!(f, " with the proposal {proposal}")?;
+        }
+        write!(f, ", {}", self.from())?;
+        match &self.read_by {
+            Some(path) => write!(f, ", read as {} says", shown(path)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A path, from the current directory if it lies below that.
+fn shown(path: &Path) -> String {
+    let here = env::current_dir().and_then(|dir| dir.canonicalize()).ok();
+    let below = here.as_deref().and_then(|here| path.strip_prefix(here).ok());
+    below.unwrap_or(path).display().to_string()
+}

@@ -1,0 +1,129 @@
+//! `relax-spec convert`, and writing programs.
+
+use std::path::PathBuf;
+
+use super::budget::Budget;
+use super::{Exit, Failure, Outcome, input, print_program};
+use ask::checkout::write_atomically;
+use relax_spec::grammar::{IrModule, Var};
+use relax_spec::syntax::load::{self, Form};
+use relax_spec::syntax::tvmscript::{self, Dialect};
+
+/// Write a program in another form
+///
+/// RON and JSON hold exactly the abstract syntax; TVMScript is written in the dialect of either version of TVM, and read in
+/// both. Programs of the abstract syntax of 2022, RON or JSON marked by `ast: "2022-06"`, are imported.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  relax-spec convert model.py --to json
+  relax-spec convert model.json --to tvmscript --dialect tvm0.27
+  relax-spec convert old.py --to tvmscript --output new.py
+  relax-spec convert model.relay --from relay --to tvmscript")]
+pub struct Args {
+    /// TVMScript (.py), RON, JSON or Relay (.relay); `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// What FILE is, where its name does not say it
+    #[arg(long, value_enum)]
+    from: Option<From>,
+    #[command(flatten)]
+    selected: input::Selected,
+    #[command(flatten)]
+    target: Target,
+    #[command(flatten)]
+    pub(super) budget: Budget,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum From {
+    Tvmscript,
+    Ron,
+    Json,
+    Relay,
+}
+
+impl From {
+    fn extension(self) -> &'static str {
+        match self {
+            From::Tvmscript => "py",
+            From::Ron => "ron",
+            From::Json => "json",
+            From::Relay => "relay",
+        }
+    }
+}
+
+/// Where a program goes, and in which form.
+#[derive(Default, clap::Args)]
+pub struct Target {
+    #[arg(long, value_enum, default_value_t = To::Tvmscript)]
+    to: To,
+    /// Of TVMScript: the version of TVM whose spelling is written
+    #[arg(long, value_enum, default_value_t = DialectName::Tvm025)]
+    dialect: DialectName,
+    /// Into a file [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+enum To {
+    #[default]
+    Tvmscript,
+    Ron,
+    Json,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+enum DialectName {
+    #[default]
+    #[value(name = "tvm0.25")]
+    Tvm025,
+    // 0.26 reads it, too.
+    #[value(name = "tvm0.27", alias = "tvm0.26")]
+    Tvm027,
+}
+
+impl Target {
+    /// Writes a program.
+    pub fn write(&self, module: &IrModule) -> Result<(), Failure> {
+        self.put(&self.text(module))
+    }
+
+    /// The program as it is written.
+    pub fn text(&self, module: &IrModule) -> String {
+        self.text_with(module, &|_| None)
+    }
+
+    /// The program as it is written, in TVMScript with remarks on the bindings of variables.
+    pub fn text_with(&self, module: &IrModule, remark: &dyn Fn(&Var) -> Option<&'static str>) -> String {
+        let dialect = match self.dialect {
+            DialectName::Tvm025 => Dialect::Tvm025,
+            DialectName::Tvm027 => Dialect::Tvm027,
+        };
+        match self.to {
+            To::Tvmscript => tvmscript::print_module_with(module, dialect, remark),
+            To::Ron => load::write(Form::Ron, module),
+            To::Json => load::write(Form::Json, module),
+        }
+    }
+
+    /// Writes a text to where the program goes.
+    pub fn put(&self, text: &str) -> Result<(), Failure> {
+        match &self.output {
+            None => print_program(text),
+            Some(path) => write_atomically(path, text.as_bytes())
+                .map_err(|error| Failure::unreadable(format!("{}: {error}", path.display()))),
+        }
+    }
+}
+
+pub fn run(args: &Args) -> Outcome {
+    let mut source = input::read(&args.file)?;
+    if let Some(from) = args.from {
+        source.name =
+            format!("{}.{}", source.name.trim_end_matches(&format!(".{}", from.extension())), from.extension());
+    }
+    args.target.write(&source.module(args.selected.module.as_deref())?)?;
+    Ok(Exit::AsExpected)
+}

@@ -1,0 +1,215 @@
+//! `relax-spec editions`.
+
+use std::fmt::Write as _;
+
+use clap::Subcommand;
+use serde_json::{Value, json};
+
+use super::errata::{answer, listing, programs_of};
+use super::errata_text::field;
+use super::{Exit, Failure, Outcome, options, print};
+use ask::conformance;
+use ask::protocol::Reply;
+use campaign::editions::confirmed::{self, Confirmed, Unconfirmed};
+use campaign::editions::{Difference, Flip, Shown, Why, between};
+use relax_spec::book::{Change, Edition, Rule};
+use relax_spec::data::json::to_value;
+
+/// List the editions of the specification, or show what two of them judge differently
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Diff(Diff),
+}
+
+/// Show the rules by which the answers of two editions differ, each with the smallest question that shows it
+///
+/// The questions of the golden cases, the witnesses of errata and generated ones are asked in both editions. Where the answers differ,
+/// each rule that they record and that is not the same in both editions is taken out of both, or knocked out, and what that shows is told behind its
+/// name. "Without it" and "knocked out": the answers are the same then. `TVM` is a golden case that shows it too, with what becomes of it where
+/// each release is asked.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  relax-spec editions diff 2023-02 2023-12
+  relax-spec editions diff 2023-12 2024-04 NF.UNIT. PRIMFUNC.
+  relax-spec editions diff 2023-12 2024-04 --json | jq -r 'select(.shown) | .rule'")]
+struct Diff {
+    #[arg(value_parser = options::edition)]
+    from: Edition,
+    #[arg(value_parser = options::edition)]
+    to: Edition,
+    /// Beginnings of rule ids; without any, all that are not the same in both
+    #[arg(value_name = "PREFIX")]
+    prefixes: Vec<String>,
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn run(args: &Args) -> Outcome {
+    match &args.command {
+        None => print(&editions())?,
+        Some(Command::Diff(args)) => print(&diff(args)?)?,
+    }
+    Ok(Exit::AsExpected)
+}
+
+/// A line for each edition: how many rules it states, and what becomes of those of the edition before it.
+fn editions() -> String {
+    let mut out = String::new();
+    let mut before: Option<Edition> = None;
+    for edition in Edition::ALL {
+        let stated = Rule::ALL.iter().filter(|rule| rule.is_stated_by(edition)).count();
+        let _ = write!(out, "{edition}  {stated:>4} rules");
+        if let Some(before) = before {
+            let counts = Change::ALL.map(|change| {
+                let count = Rule::ALL.iter().filter(|rule| rule.change(before, edition) == Some(change)).count();
+                format!("{count} {}", change.name())
+            });
+            let _ = write!(out, "; since {before}: {}", counts.join(", "));
+        }
+        let pending = Rule::ALL.iter().filter(|rule| rule.is_pending_in(edition)).count();
+        let _ = writeln!(out, "; {pending} pending{}", if edition == Edition::default() { " (default)" } else { "" });
+        before = Some(edition);
+    }
+    out
+}
+
+fn diff(args: &Diff) -> Result<String, Failure> {
+    let mut differences = between(&conformance::suite()?, args.from, args.to)?;
+    let wanted = |rule: Rule| args.prefixes.iter().any(|prefix| rule.id().starts_with(prefix.as_str()));
+    differences.retain(|difference| args.prefixes.is_empty() || wanted(difference.rule));
+    if args.json {
+        let asked = Asked::kept()?;
+        let line =
+            |difference: &Difference| to_json(args, difference, asked.case(args, difference.rule)).to_string() + "\n";
+        return Ok(differences.iter().map(line).collect());
+    }
+    let (shown, silent): (Vec<&Difference>, Vec<&Difference>) =
+        differences.iter().partition(|difference| matches!(difference.shown, Shown::By(_)));
+    let (mut out, asked) = (String::new(), Asked::kept()?);
+    shown.iter().for_each(|difference| show(&mut out, args, difference, asked.told(args, difference.rule).as_deref()));
+    let _ = writeln!(out, "no difference found:");
+    silent.iter().for_each(|difference| {
+        let _ = writeln!(out, "{}  {}  {}", difference.rule, difference.change.name(), reason(args, &difference.shown));
+    });
+    let literal = shown.iter().filter(|difference| literally(difference).is_some()).count();
+    let _ = writeln!(
+        out,
+        "\n{} rules are not the same in {} and {}: {} are shown, {literal} of them in a literal reading only; {} are not",
+        differences.len(),
+        args.from,
+        args.to,
+        shown.len(),
+        silent.len()
+    );
+    Ok(out)
+}
+
+fn literally(difference: &Difference) -> Option<&'static str> {
+    match &difference.shown {
+        Shown::By(flip) => flip.literally.map(|erratum| erratum.id()),
+        Shown::Not(_) => None,
+    }
+}
+
+fn show(out: &mut String, args: &Diff, difference: &Difference, tvm: Option<&str>) {
+    let Shown::By(flip) = &difference.shown else { return };
+    let _ = writeln!(out, "{} ({}, {})", difference.rule, difference.change.name(), flip.evidence.name());
+    field(out, "reading", &reading(flip));
+    field(out, "question", &format!("{} ({}; size {})", flip.ask, flip.id, flip.size));
+    programs_of(&flip.ask).iter().for_each(|text| listing(out, text));
+    answer(out, args.from.name(), &flip.before);
+    answer(out, args.to.name(), &flip.after);
+    if let Some(tvm) = tvm {
+        field(out, "TVM", tvm);
+    }
+    out.push('\n');
+}
+
+/// What is kept of the cases that TVM was asked, and of what it cannot be asked.
+struct Asked {
+    confirmed: Vec<Confirmed>,
+    unasked: Vec<Unconfirmed>,
+}
+
+impl Asked {
+    fn kept() -> Result<Asked, Failure> {
+        let confirmed = confirmed::kept().map_err(Failure::unreadable)?;
+        Ok(Asked { confirmed, unasked: confirmed::unasked().map_err(Failure::unreadable)? })
+    }
+
+    /// The case of a rule.
+    fn case(&self, args: &Diff, rule: Rule) -> Option<&Confirmed> {
+        self.confirmed.iter().find(|one| one.rule == rule && one.is_between(args.from, args.to))
+    }
+
+    /// What is said of a rule: the case and its answers, and why there are none.
+    fn told(&self, args: &Diff, rule: Rule) -> Option<String> {
+        let case = self.case(args, rule).map(|one| {
+            let answers = one.answers.iter().map(|(release, verdict)| format!("{release} {verdict}"));
+            format!("{}: {}", one.case, answers.collect::<Vec<String>>().join(", "))
+        });
+        let about = |one: &&Unconfirmed| one.rule == rule && one.is_between(args.from, args.to);
+        let reason = self.unasked.iter().find(about).map(|one| one.reason.clone());
+        let said: Vec<String> = case.into_iter().chain(reason).collect();
+        (!said.is_empty()).then(|| said.join("; "))
+    }
+}
+
+fn reading(flip: &Flip) -> String {
+    flip.literally.map_or_else(|| "corrected".to_string(), |erratum| format!("literal of {erratum}"))
+}
+
+/// Why nothing is shown.
+fn reason(args: &Diff, shown: &Shown) -> String {
+    match shown {
+        Shown::By(_) => String::new(),
+        Shown::Not(Why::Excluded(reason)) => format!("excluded: {reason}"),
+        Shown::Not(Why::Pending) => "pending: nothing follows its words yet".to_string(),
+        Shown::Not(Why::Renumbered) => "another number, the same words".to_string(),
+        Shown::Not(Why::SameAnswers(count)) => {
+            format!("recorded by {} that {} not differ by it", answers(*count), if *count == 1 { "does" } else { "do" })
+        }
+        Shown::Not(Why::OneEdition(count)) => {
+            format!("recorded by {} to questions that {} and {} do not both have", answers(*count), args.from, args.to)
+        }
+        Shown::Not(Why::Unasked) => "no answer records it".to_string(),
+    }
+}
+
+fn answers(count: usize) -> String {
+    if count == 1 { "1 answer".to_string() } else { format!("{count} answers") }
+}
+
+fn to_json(args: &Diff, difference: &Difference, confirmed: Option<&Confirmed>) -> Value {
+    let mut value = json!({
+        "rule": difference.rule.id(),
+        "change": difference.change.name(),
+        "from": args.from.name(),
+        "to": args.to.name(),
+        "shown": Value::Null,
+        "tvm": confirmed.map(|one| json!({ "case": one.case, "answers": one.answers })),
+        "why": Value::Null,
+    });
+    match &difference.shown {
+        Shown::By(flip) => {
+            value["shown"] = json!({
+                "id": flip.id,
+                "question": to_value(&flip.ask),
+                "size": flip.size,
+                "literally": flip.literally.map(|erratum| erratum.id()),
+                "evidence": flip.evidence.name(),
+                "from": to_value(&Reply::of(&flip.before)),
+                "to": to_value(&Reply::of(&flip.after)),
+            });
+        }
+        Shown::Not(_) => value["why"] = json!(reason(args, &difference.shown)),
+    }
+    value
+}

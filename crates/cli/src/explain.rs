@@ -1,0 +1,263 @@
+//! `relax-spec explain`.
+
+use std::fmt::Write as _;
+
+use super::rules::{Evidence, RuleRow, status_name};
+use super::{Exit, Failure, Outcome, conflicts, conform, errata, explain_case, options, print};
+use ask::standing::{Count, Premise};
+use relax_spec::book::{Edition, Erratum, Proposal, Rule, Statement, or_meant};
+use relax_spec::suite::knockout::Shows;
+
+/// Show a rule: its text, the code that applies it, its golden cases, its errata; or a golden case
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  relax-spec explain SUB.TENSOR.RANK
+  relax-spec explain 'E[WF.5.BEFORE]'
+  relax-spec explain A17
+  relax-spec explain SI.COMPAT.TENSOR.DTYPE --edition 2023-12
+  relax-spec explain C05
+  relax-spec explain types/sub-rank
+  relax-spec explain conformance/suite/types/subtyping.ron")]
+pub struct Args {
+    /// A rule id, the code of a diagnostic such as E[WF.5.BEFORE], an erratum, a conflict between documents, the id of a golden case, or a file of cases
+    #[arg(value_name = "ID")]
+    id: String,
+    /// Only what this edition says of a rule, or a case as it states it [default: what each of them says]
+    #[arg(long, value_name = "EDITION", value_parser = options::edition)]
+    edition: Option<Edition>,
+    /// Which rule stands under this proposal: the one asked after, or the one that stands over it
+    #[arg(long, value_name = "NAME", value_parser = options::proposal, conflicts_with = "edition")]
+    proposal: Option<Proposal>,
+}
+
+pub fn run(args: &Args) -> Outcome {
+    let id = strip_code(&args.id);
+    if let Ok(rule) = id.parse::<Rule>() {
+        if let Some(proposal) = args.proposal {
+            let evidence = Evidence::kept()?;
+            let stated = under(rule, proposal)?;
+            return say(&stated.iter().map(|rule| explain(&evidence.row(*rule))).collect::<String>());
+        }
+        if let Some(edition) = args.edition {
+            return say(&in_edition(rule, edition)?);
+        }
+        print(&explain(&Evidence::kept()?.row(rule)))?;
+        return Ok(Exit::AsExpected);
+    }
+    if let Ok(errata) = Erratum::named(id) {
+        for erratum in errata {
+            print(&errata::one(erratum)?)?;
+        }
+        return Ok(Exit::AsExpected);
+    }
+    if let Some(conflict) = conflicts::one(id) {
+        print(&conflict)?;
+        return Ok(Exit::AsExpected);
+    }
+    if conform::is_case_file(id) {
+        return say(&explain_case::explain_file(id, args.edition)?);
+    }
+    if explain_case::is_like_a_case(id) {
+        if args.proposal.is_some() {
+            return Err(Failure::unreadable(
+                "--proposal is for rules: a case says by itself under which proposal it stands",
+            ));
+        }
+        return say(&explain_case::explain(id, args.edition)?);
+    }
+    Err(Failure::unreadable(unknown(id)))
+}
+
+fn say(text: &str) -> Outcome {
+    print(text)?;
+    Ok(Exit::AsExpected)
+}
+
+/// The rules that a proposal has in the place of one, which may be that one.
+fn under(rule: Rule, proposal: Proposal) -> Result<Vec<Rule>, Failure> {
+    if let Some(stated) = rule.in_edition(proposal) {
+        return Ok(vec![stated]);
+    }
+    let stands_over = |other: &&Rule| other.is_stated_by(proposal) && other.info().over.contains(&rule.id());
+    let over: Vec<Rule> = Rule::ALL.iter().filter(stands_over).copied().collect();
+    if over.is_empty() {
+        let base = proposal.base();
+        return Err(Failure::unreadable(format!(
+            "neither edition {base} nor the proposal {proposal} has a rule {rule}"
+        )));
+    }
+    Ok(over)
+}
+
+/// What one edition says of a rule.
+fn in_edition(rule: Rule, edition: Edition) -> Result<String, Failure> {
+    let Some(stated) = rule.in_edition(edition) else {
+        let info = rule.info();
+        let of = info.proposal.map_or(info.editions.join(", "), |proposal| format!("the proposal {proposal}"));
+        return Err(Failure::unreadable(format!("edition {edition} has no rule {rule} (it is of {of})")));
+    };
+    let statement = stated.statement(edition).into_iter();
+    let renamed = if stated == rule { String::new() } else { format!(", which {rule} has become") };
+    Ok(statement.map(|said| format!("{stated}{renamed}\n\n{}", stated_by(said, edition.name()))).collect())
+}
+
+/// The words of an edition, with whose they are.
+fn stated_by(said: Statement, edition: &str) -> String {
+    let mut out = String::new();
+    for line in said.text.lines() {
+        let _ = writeln!(out, "    {line}");
+    }
+    let kept = if said.edition == edition { String::new() } else { format!(", as in {}", said.edition) };
+    let pending = if said.pending { "; not yet judged by" } else { "" };
+    let _ = writeln!(out, "\nedition   {edition}{kept} ({}, source {}){pending}", said.kind, said.source);
+    out
+}
+
+/// What the later editions make of a rule that they have in other words.
+fn later(rule: Rule) -> String {
+    let restated = rule.info().later.iter().filter_map(|later| later.edition.parse::<Edition>().ok());
+    let said = restated.filter_map(|edition| Some(stated_by(rule.statement(edition)?, edition.name())));
+    said.map(|text| format!("{text}\n")).collect()
+}
+
+/// `WF.5.BEFORE` out of `E[WF.5.BEFORE]` or `W[WF.5.BEFORE]`.
+fn strip_code(id: &str) -> &str {
+    let inner = |prefix: &str| id.strip_prefix(prefix).and_then(|rest| rest.strip_suffix(']'));
+    inner("E[").or_else(|| inner("W[")).unwrap_or(id)
+}
+
+/// Says that there is no such id, and which ids begin like it.
+fn unknown(id: &str) -> String {
+    const SHOWN: usize = 12;
+    let upper = id.to_ascii_uppercase();
+    let near: Vec<&str> = Rule::ALL.iter().map(|rule| rule.id()).filter(|rule| rule.starts_with(&upper)).collect();
+    let more = if near.len() > SHOWN { format!(" and {} more", near.len() - SHOWN) } else { String::new() };
+    match near.as_slice() {
+        [] => {
+            let known = Rule::ALL.iter().map(|rule| rule.id()).chain(Erratum::ALL.iter().map(|erratum| erratum.id()));
+            let meant = or_meant(&upper, known);
+            format!("there is no rule or erratum `{id}`{meant} (`relax-spec rules` lists the rules)")
+        }
+        [only] => format!("there is no rule `{id}`; did you mean {only}?"),
+        near => {
+            let shown: Vec<&str> = near.iter().take(SHOWN).copied().collect();
+            format!("there is no rule `{id}`; there are {}{more}", shown.join(", "))
+        }
+    }
+}
+
+fn explain(row: &RuleRow) -> String {
+    let info = row.rule.info();
+    let mut out = String::new();
+    let _ = writeln!(out, "{}\n", info.id);
+    for line in info.text.lines() {
+        let _ = writeln!(out, "    {line}");
+    }
+    out.push('\n');
+    out.push_str(&later(row.rule));
+    let mut field = |name: &str, text: &str| {
+        if !text.is_empty() {
+            let _ = writeln!(out, "{name:<9} {text}");
+        }
+    };
+    let chevron = if info.chevron { ", marked as absent from the prototype of the day" } else { "" };
+    field("kind", &format!("{}{chevron}", info.kind));
+    field("editions", &info.editions.join(", "));
+    field("proposal", info.proposal.unwrap_or_default());
+    field("over", &info.over.join(", "));
+    list(&mut field, "replaced", &replaced(row.rule).iter().map(String::as_str).collect::<Vec<&str>>());
+    field("stated at", &format!("{}:{} (source {})", info.file, info.line, info.source));
+    field("succeeds", &info.succeeds.join(", "));
+    field("needs", &info.needs.join(", "));
+    let reason = info.excluded.map(|reason| format!(": {reason}")).unwrap_or_default();
+    field("status", &format!("{}{reason}", status_name(row.rule.status())));
+    if let Some((since, reason)) = info.excluded_since {
+        field("excluded", &format!("from {since} on: {reason}"));
+    }
+    list(&mut field, "code", &row.sites);
+    list(&mut field, "cases", &row.cases());
+    field("knock-out", &knockout_line(row));
+    let premises: Vec<String> = row.standing.iter().flat_map(|standing| &standing.premises).map(premise_line).collect();
+    list(&mut field, "premises", &premises.iter().map(String::as_str).collect::<Vec<&str>>());
+    let errata: Vec<String> = info.errata.iter().map(|id| erratum_line(id)).collect();
+    list(&mut field, "errata", &errata.iter().map(String::as_str).collect::<Vec<&str>>());
+    out
+}
+
+/// By what, under which proposal, a rule is replaced.
+fn replaced(rule: Rule) -> Vec<String> {
+    let over = |other: &&Rule| other.info().over.contains(&rule.id());
+    let told = |other: &Rule| format!("by {other} under the proposal {}", other.info().proposal.unwrap_or_default());
+    Rule::ALL.iter().filter(over).map(told).collect()
+}
+
+/// What switching the rule off shows.
+fn knockout_line(row: &RuleRow) -> String {
+    let Some(standing) = row.standing else {
+        return "not measured yet: the rule is newer than the record (`cargo xtask regenerate`)".to_string();
+    };
+    let why = row.why.as_deref().map(|why| format!(": {why}")).unwrap_or_default();
+    match standing.shows {
+        Shows::Panics => format!("panics without this rule, first in {}", some(&standing.panics)),
+        Shows::Flips => format!(
+            "flips: without this rule {} give another answer, such as {}",
+            number(standing.flips.number),
+            some(&standing.flips)
+        ),
+        Shows::Stuck => format!(
+            "stuck: without this rule {} give no answer, such as {}{why}",
+            number(standing.stuck.number),
+            some(&standing.stuck)
+        ),
+        Shows::Survives => format!("redundant: {} give the same answers without it{why}", number(standing.same.number)),
+        Shows::NoCase => row.why.as_deref().map(|why| format!("redundant: {why}")).unwrap_or_default(),
+    }
+}
+
+fn premise_line(premise: &Premise) -> String {
+    match &premise.fails_in {
+        Count { number: 0, .. } => format!("{}: fails in no case", premise.n),
+        cases => format!("{}: fails in {}, such as {}", premise.n, number(cases.number), some(cases)),
+    }
+}
+
+fn number(cases: usize) -> String {
+    if cases == 1 { "1 case".to_string() } else { format!("{cases} cases") }
+}
+
+/// The first few.
+fn some(cases: &Count) -> String {
+    cases.such_as.join(", ")
+}
+
+/// One item a line, the name on the first.
+fn list(field: &mut impl FnMut(&str, &str), name: &str, items: &[&str]) {
+    for (i, item) in items.iter().enumerate() {
+        field(if i == 0 { name } else { "" }, item);
+    }
+}
+
+fn erratum_line(id: &str) -> String {
+    match id.parse::<Erratum>().map(Erratum::info) {
+        Ok(Ok(info)) => format!("{id}: {}", info.title),
+        Ok(Err(_)) | Err(_) => id.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_of_diagnostics_name_their_rule() {
+        assert_eq!(strip_code("E[WF.5.BEFORE]"), "WF.5.BEFORE");
+        assert_eq!(strip_code("W[WF.5.BEFORE]"), "WF.5.BEFORE");
+        assert_eq!(strip_code("WF.5.BEFORE"), "WF.5.BEFORE");
+    }
+
+    #[test]
+    fn a_near_miss_is_told() {
+        assert!(unknown("si.unify").contains("SI.UNIFY."));
+        assert!(unknown("nonsense").contains("there is no rule or erratum"));
+    }
+}

@@ -1,0 +1,94 @@
+//! `relax-spec export`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::{Exit, Failure, Outcome, note};
+use ask::checkout::write_atomically;
+use ask::conformance;
+use relax_spec::book::Proposal;
+use relax_spec::data::json::{to_value, value_of};
+use relax_spec::data::{Data, Document};
+use relax_spec::suite::Case;
+
+/// The JSON Schema of the exported files. None of these schemas is derived from types (as `schemars` would): the types of the language
+/// bear no serde, and what serde would make of them is not the form that is written. Tests hold what is written against them instead.
+const SCHEMA: &str = include_str!("suite.schema.json");
+
+/// The JSON Schema of what each command writes with `--format json`.
+const OF_COMMANDS: [(&str, &str); 6] = [
+    ("check", include_str!("check.schema.json")),
+    ("run", include_str!("run.schema.json")),
+    ("judge", include_str!("judge.schema.json")),
+    ("normalize", include_str!("normalize.schema.json")),
+    ("types", include_str!("types.schema.json")),
+    ("refine", include_str!("refine.schema.json")),
+];
+
+/// Write the golden suite as JSON, for readers without RON, or the JSON Schemas of what commands write
+///
+/// One file a chapter, DIR/CHAPTER.json, a list of cases; DIR/suite.schema.json describes it. Questions and answers have
+/// the form of the adapter protocol. The schemas of commands are DIR/COMMAND.schema.json, of what COMMAND --format json writes.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Examples:\n  relax-spec export --json target/suite\n  relax-spec export --schemas target/schemas"
+)]
+#[group(required = true, multiple = true)]
+pub struct Args {
+    /// The directory to write the suite into
+    #[arg(long = "json", value_name = "DIR")]
+    suite: Option<PathBuf>,
+    /// The directory to write the schemas of commands into
+    #[arg(long, value_name = "DIR")]
+    schemas: Option<PathBuf>,
+}
+
+pub fn run(args: &Args) -> Outcome {
+    if let Some(dir) = &args.schemas {
+        for (command, schema) in OF_COMMANDS {
+            write_atomically(&dir.join(format!("{command}.schema.json")), schema.as_bytes())?;
+        }
+        note(&format!("wrote {} schemas to {}\n", OF_COMMANDS.len(), dir.display()));
+    }
+    match &args.suite {
+        Some(dir) => write_suite(dir),
+        None => Ok(Exit::AsExpected),
+    }
+}
+
+fn write_suite(dir: &Path) -> Outcome {
+    let suite = conformance::suite()?;
+    let mut chapters: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+    for case in &suite {
+        chapters.entry(case.chapter()).or_default().push(to_json(case));
+    }
+    for (chapter, cases) in &chapters {
+        let text = serde_json::to_string_pretty(cases).map_err(Failure::unreadable)? + "\n";
+        write_atomically(&dir.join(format!("{chapter}.json")), text.as_bytes())?;
+    }
+    write_atomically(&dir.join("suite.schema.json"), SCHEMA.as_bytes())?;
+    note(&format!("wrote {} cases of {} chapters to {}\n", suite.len(), chapters.len(), dir.display()));
+    Ok(Exit::AsExpected)
+}
+
+/// A case in JSON.
+fn to_json(case: &Case) -> Value {
+    let args = Document::new(Data::List(case.ask.arguments()).into());
+    json!({
+        "id": case.id,
+        "rules": case.rules,
+        "editions": case.editions.iter().map(|edition| edition.name()).collect::<Vec<&str>>(),
+        "proposal": case.proposal.map(Proposal::name),
+        "op": case.ask.op(),
+        "args": value_of(&args),
+        "allow": case.allow.iter().map(to_value).collect::<Vec<Value>>(),
+        "literal": case.literal.as_ref().map(to_value),
+        "erratum": case.erratum,
+        "warnings": case.warnings,
+        "as_text": case.as_text,
+        "within": case.within.as_ref().map(to_value),
+        "why": case.why,
+    })
+}

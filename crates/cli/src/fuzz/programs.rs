@@ -1,0 +1,330 @@
+//! `relax-spec fuzz --kind programs`.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use glob::Pattern;
+use indicatif::ProgressBar;
+
+use super::{Args, told};
+use crate::asking::launch;
+use crate::{Exit, Failure, Outcome, print_program};
+use ask::adapters::Adapter;
+use ask::conformance;
+use ask::implementation::Launch;
+use ask::process::Interrupt;
+use campaign::programs::{Census, Features, Restriction, Source};
+use campaign::trials::{
+    Campaign, CampaignError, Coverage, Finding, Judged, Kind, KnownForm, Path, Paths, Settings, Store, Tally, campaign,
+};
+use relax_spec::book::Rule;
+use relax_spec::syntax::tvmscript::{Dialect, print_module};
+
+/// How many programs are asked about if neither their number nor the time is said.
+const RUNS: u64 = 1_000;
+/// How many bindings a program has at most, how many processes are asked, and how many questions reduce a finding, if it is not said.
+const BINDINGS: usize = 200;
+const JOBS: usize = 1;
+const REDUCE: usize = 80;
+/// On how many inputs each program is run, beside those at its example sizes.
+const INPUTS: usize = 2;
+/// How many counts stand in one line.
+const COLUMNS: usize = 6;
+/// How many refusals are listed.
+const LISTED: usize = 12;
+
+impl From<CampaignError> for Failure {
+    fn from(error: CampaignError) -> Failure {
+        match error {
+            CampaignError::Start(error) => error.into(),
+            CampaignError::Store(error) => Failure::unreadable(error),
+        }
+    }
+}
+
+pub(super) fn show(args: &Args, number: u64) -> Outcome {
+    let source = Source::of(&conformance::suite()?, restriction(args, &[])?);
+    let drawn = source.program(args.seed, number);
+    print_program(&print_module(&drawn.module, Dialect::default()))?;
+    Ok(Exit::AsExpected)
+}
+
+fn restriction(args: &Args, known: &[KnownForm]) -> Result<Restriction, Failure> {
+    let pattern = |text: &String| Pattern::new(text).map_err(|error| Failure::unreadable(format!("{text}: {error}")));
+    let features = features(args)?;
+    for pattern in &args.rules {
+        let is_one = |pattern: &Pattern| Rule::ALL.iter().any(|rule| pattern.matches(rule.id()));
+        if !Pattern::new(pattern).is_ok_and(|pattern| is_one(&pattern)) {
+            return Err(Failure::unreadable(format!(
+                "no rule is called `{pattern}` (patterns are as in `SI.DERIVE.*`)"
+            )));
+        }
+    }
+    // Operators that are named are wanted, whatever is known of them.
+    let troubled: Vec<&String> = match args.operators.is_empty() {
+        true => known.iter().flat_map(|form| &form.operators).collect(),
+        false => Vec::new(),
+    };
+    Ok(Restriction {
+        operators: args.operators.iter().map(pattern).collect::<Result<_, _>>()?,
+        seldom: troubled.into_iter().map(pattern).collect::<Result<_, _>>()?,
+        features,
+        rules: args.rules.iter().map(pattern).collect::<Result<_, _>>()?,
+        bindings: args.bindings.unwrap_or(BINDINGS),
+        // A campaign draws by the edition by which the implementation is judged.
+        edition: args.edition.unwrap_or_default(),
+        ..Restriction::default()
+    })
+}
+
+/// What programs may contain: everything but what is left out, or nothing but what is named.
+fn features(args: &Args) -> Result<Features, Failure> {
+    let mut left_out = Features::ALL;
+    for name in args.without.iter().chain(&args.only) {
+        if !left_out.without(name) {
+            let all = Features::NAMES.join(", ");
+            return Err(Failure::unreadable(format!("there is no feature `{name}` (there are {all})")));
+        }
+    }
+    if args.only.is_empty() {
+        return Ok(left_out);
+    }
+    let mut only = Features::ALL;
+    for name in left_out.names() {
+        // It is the name of one.
+        only.without(name);
+    }
+    Ok(only)
+}
+
+/// The forms of findings that are known of an implementation.
+fn known_forms(args: &Args, adapter: &Adapter) -> Result<Vec<KnownForm>, Failure> {
+    let text = match &args.expect {
+        Some(path) => {
+            fs::read_to_string(path).map_err(|error| Failure::unreadable(format!("{}: {error}", path.display())))?
+        }
+        None => {
+            // The releases of an implementation share their forms.
+            let family = adapter.ledger_name().and_then(|name| name.split('-').next().map(str::to_string));
+            let name = family.map(|family| format!("{family}-programs"));
+            name.and_then(|name| conformance::ledger(&name)).unwrap_or_else(|| "[]".to_string())
+        }
+    };
+    KnownForm::parse(&text).map_err(|error| Failure::unreadable(format!("the ledger of programs: {error}")))
+}
+
+pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Outcome {
+    let known = known_forms(args, adapter)?;
+    let restriction = restriction(args, &known)?;
+    let paths = Paths::named(&args.paths).map_err(|name| {
+        let all: Vec<String> = Path::all().iter().map(ToString::to_string).collect();
+        Failure::unreadable(format!("there is no path `{name}` (there are {})", all.join(", ")))
+    })?;
+    let settings = Settings {
+        seed: args.seed,
+        programs: args.runs.or(if args.time.is_none() { Some(RUNS) } else { None }),
+        time: args.time,
+        jobs: args.jobs.unwrap_or(JOBS),
+        paths,
+        runs: INPUTS,
+        budget: args.reduce.unwrap_or(REDUCE),
+        known,
+        seeds: args.seeds,
+    };
+    // Each release has findings of its own.
+    let dir = args.out.as_ref().map(|dir| match adapter.ledger_name() {
+        Some(name) if args.adapter.as_deref() == Some("tvm") => dir.join(name),
+        Some(_) | None => dir.clone(),
+    });
+    let store = match &dir {
+        Some(dir) => Store::open(dir, args.seed).map_err(Failure::unreadable)?,
+        None => Store::in_memory(),
+    };
+    // Crashes are what is looked for: each costs a process.
+    let launch = Launch { spare: true, ..launch(adapter, args.limits(), interrupt)? };
+    let suite = conformance::suite()?;
+    let store = Mutex::new(store);
+    let bar =
+        settings.programs.map_or_else(ProgressBar::new_spinner, ProgressBar::new).with_message(adapter.to_string());
+    let outcome = campaign((&suite, &restriction), &settings, &|| launch.start(), &store, interrupt, &|| bar.inc(1));
+    bar.finish_and_clear();
+    let store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let findings = store.ranked();
+    let told = |campaign: &Campaign, stopped| {
+        told::of_programs((args, adapter), (campaign, stopped), (&findings, dir.as_deref()), &settings.known)
+    };
+    let campaign = match outcome {
+        Ok(campaign) => campaign,
+        Err(error) => {
+            let found = || findings.iter().map(|finding| describe(finding)).collect::<String>();
+            told::write(args, adapter, &told(&Campaign::default(), true), &found)?;
+            return Err(error.into());
+        }
+    };
+    told::write(args, adapter, &told(&campaign, campaign.interrupted), &|| {
+        report(&adapter.to_string(), &campaign, &findings, args.coverage)
+    })?;
+    let is_unanswered = |tally: &Tally| tally.questions == tally.unsupported.values().sum::<u64>();
+    Ok(match &campaign {
+        Campaign { interrupted: true, .. } => Exit::StoppedEarly,
+        Campaign { tally, .. } if is_unanswered(tally) => told::nothing_ran(adapter),
+        Campaign { .. } if findings.iter().any(|finding| finding.known.is_none()) => Exit::Findings,
+        Campaign { .. } => Exit::AsExpected,
+    })
+}
+
+fn percent(part: u64, whole: u64) -> u64 {
+    (part * 100).checked_div(whole).unwrap_or(0)
+}
+
+fn report(adapter: &str, campaign: &Campaign, findings: &[&Finding], whole: bool) -> String {
+    let Tally {
+        programs,
+        ran,
+        rejected,
+        violations,
+        unheld,
+        questions,
+        reducing,
+        runs,
+        lost,
+        unsupported,
+        refused,
+        coverage,
+        time,
+    } = &campaign.tally;
+    let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    // What does not show alone is no finding yet.
+    let (findings, apart): (Vec<&Finding>, Vec<&Finding>) = findings.iter().partition(|finding| finding.alone);
+    let unknown = findings.iter().filter(|finding| finding.known.is_none()).count();
+    // What is known by its message is left as large as it was.
+    let small: Vec<usize> = findings.iter().filter(|f| f.known.is_none()).map(|f| f.bindings).collect();
+    let bindings: usize = small.iter().sum();
+    let accepted: u64 = findings.iter().filter(|f| f.signature.kind == Kind::Accepted).map(|f| f.count).sum();
+    let mut out = format!(
+        "{adapter}, edition {}: {programs} programs, {ran} compiled and run, {questions} questions and {reducing} to reduce, {lost} processes lost\n\
+         {} runs, {}% reach the end on both sides; {}% of the time inside the implementation\n\
+         {violations} programs that break one rule, {accepted} of them accepted\n\
+         {} findings, {unknown} of them unknown, these of {} bindings on average\n",
+        campaign.edition,
+        runs.0,
+        percent(runs.1, runs.0),
+        percent(millis(time.1), millis(time.0)),
+        findings.len(),
+        format_args!("{:.1}", bindings as f64 / small.len().max(1) as f64),
+    );
+    if !apart.is_empty() {
+        let _ = writeln!(out, "{} crashes that do not show alone, apart", apart.len());
+    }
+    if !rejected.is_empty() || *unheld > 0 {
+        let _ = writeln!(out, "{} programs not accepted here, {unheld} without inputs", rejected.len());
+    }
+    // A mistake of ours, for us.
+    if let Some(first) = rejected.first() {
+        let _ = writeln!(out, "  the first of them, {first}");
+    }
+    out.push_str(&covered(coverage, whole));
+    for (title, reasons) in [("refused", refused), ("unsupported", unsupported)] {
+        let mut reasons: Vec<(&String, &u64)> = reasons.iter().collect();
+        reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+        for (reason, count) in reasons.iter().take(LISTED) {
+            let _ = writeln!(out, "  {title} {count} times: {reason}");
+        }
+        let rest: u64 = reasons.iter().skip(LISTED).map(|(_, count)| **count).sum();
+        if rest > 0 {
+            let _ = writeln!(out, "  {title} {rest} times for other reasons");
+        }
+    }
+    findings.iter().chain(&apart).for_each(|finding| out.push_str(&describe(finding)));
+    out
+}
+
+/// What occurred, all of it with its counts if that is wanted.
+fn covered(coverage: &Coverage, whole: bool) -> String {
+    let Census { constructs, operators, bindings, programs } = &coverage.census;
+    let all_constructs = Census::CONSTRUCTS.len();
+    let mut out = format!(
+        "covered: {} of {all_constructs} constructs, {} operators, {} rules and {} pairs of them, {} bindings on average\n",
+        constructs.len(),
+        operators.len(),
+        coverage.rules.len(),
+        coverage.pairs.len(),
+        format_args!("{:.1}", *bindings as f64 / (*programs).max(1) as f64),
+    );
+    if whole {
+        listed(&mut out, "constructs", constructs.iter());
+        listed(&mut out, "operators", operators.iter());
+        listed(&mut out, "rules", coverage.rules.iter().map(|(rule, count)| (rule.id(), count)));
+    }
+    out
+}
+
+fn listed<'a, T: std::fmt::Display>(out: &mut String, title: &str, counts: impl Iterator<Item = (T, &'a u64)>) {
+    let mut counts: Vec<(T, &u64)> = counts.collect();
+    counts.sort_by_key(|(_, count)| **count);
+    let _ = writeln!(out, "  {title}, by the number of programs:");
+    for line in counts.chunks(COLUMNS) {
+        let line: Vec<String> = line.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        let _ = writeln!(out, "    {}", line.join(", "));
+    }
+}
+
+fn describe(finding: &Finding) -> String {
+    let why = finding.known.as_ref().map_or_else(|| "UNKNOWN".to_string(), |known| format!("known: {known}"));
+    let paths: Vec<&str> = finding.paths.iter().map(String::as_str).collect();
+    let mut out = format!(
+        "\n{} times by {}: {}\n  {why}\n  number {} of seed {}\n",
+        finding.count,
+        paths.join(", "),
+        finding.signature,
+        finding.number,
+        finding.seed
+    );
+    if finding.known.is_some() {
+        return out;
+    }
+    let _ = writeln!(out, "  {}", finding.message.lines().next().unwrap_or_default());
+    let _ = writeln!(out, "  expected {}\n  given    {}", brief(&finding.expected), brief(&finding.given));
+    for line in finding.program.lines() {
+        let _ = writeln!(out, "    {line}");
+    }
+    if let Some(then) = &finding.then {
+        let _ = writeln!(out, "  when the same process is asked this next:");
+        for line in then.lines() {
+            let _ = writeln!(out, "    {line}");
+        }
+    }
+    out
+}
+
+fn brief(text: &str) -> String {
+    const MOST: usize = 400;
+    let line = text.replace('\n', " ");
+    match line.char_indices().nth(MOST) {
+        Some((at, _)) => format!("{} ..", line.get(..at).unwrap_or_default()),
+        None => line,
+    }
+}
+
+/// What became of each question about one program.
+pub(crate) fn told_of_paths(told: &[(Path, Judged)]) -> String {
+    let mut out = String::new();
+    for (path, judged) in told {
+        let _ = match judged {
+            Judged::Agrees { runs: 0, .. } => writeln!(out, "{path}: agrees"),
+            Judged::Agrees { ended, runs } => writeln!(out, "{path}: agrees, {ended} of {runs} runs reach the end"),
+            Judged::Unsupported(what) => writeln!(out, "{path}: unsupported: {what}"),
+            Judged::Differs(difference) => writeln!(
+                out,
+                "{path}: DIFFERS: {}\n  {}\n  expected {}\n  given    {}",
+                difference.signature,
+                brief(&difference.message),
+                brief(&difference.expected),
+                brief(&difference.given)
+            ),
+        };
+    }
+    out
+}

@@ -1,0 +1,356 @@
+//! Arguments as they are given: values, and arrays in files.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::arrays::{ArrayError, Arrays, is_written};
+use super::{Exit, Failure, value};
+use relax_spec::grammar::{DataType, Function, StructInfo, TensorData};
+use relax_spec::judge::with_stack;
+use relax_spec::value::{Scalar, Tensor, ValueSpec};
+
+/// The arguments of a function.
+#[derive(clap::Args)]
+pub struct Given {
+    /// An argument; give one for each parameter. `@FILE.npy` and `@FILE.npz:NAME` are arrays in files
+    #[arg(long = "arg", value_name = "VALUE", value_parser = argument, allow_hyphen_values = true)]
+    args: Vec<Argument>,
+    /// Arrays for the parameters of these names; the parameters that have none take what --arg gives, in order. The fields of a tuple `x` are
+    /// named `x.0`, `x.1`, ..
+    #[arg(long = "args", value_name = "FILE.npz")]
+    files: Vec<PathBuf>,
+}
+
+/// An argument.
+#[derive(Clone, Debug)]
+enum Argument {
+    Value(ValueSpec),
+    Array { path: PathBuf, name: Option<String> },
+    Tuple(Vec<Argument>),
+}
+
+/// Reads an argument; files are read later.
+fn argument(text: &str) -> Result<Argument, String> {
+    let text = text.trim();
+    if let Some(place) = text.strip_prefix('@') {
+        let (path, name) = match place.rsplit_once(".npz:") {
+            Some((path, name)) => (format!("{path}.npz"), Some(name.to_string())),
+            None => (place.to_string(), None),
+        };
+        return Ok(Argument::Array { path: path.into(), name });
+    }
+    match text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) {
+        Some(fields) if fields.contains('@') => {
+            value::refuse_depth(text)?;
+            let fields = value::items(fields);
+            with_stack(|| fields.into_iter().map(argument).collect::<Result<_, _>>().map(Argument::Tuple))
+        }
+        Some(_) | None => value::parse(text).map(Argument::Value),
+    }
+}
+
+impl Given {
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.args.is_empty() && self.files.is_empty()
+    }
+
+    /// The arguments of a function, whose signature says what an array is where it may be more than one thing. Arrays take up to `memory` bytes.
+    pub fn load(&self, func: Option<&Function>, memory: u64) -> Result<Vec<ValueSpec>, Failure> {
+        let mut loader = Loader { memory, open: BTreeMap::new() };
+        let annotations = func.map(|func| func.params.iter().map(|param| param.annotation.as_ref()).collect());
+        let annotations: Vec<Option<&StructInfo>> = annotations.unwrap_or_default();
+        if self.files.is_empty() {
+            let annotation = |i: usize| annotations.get(i).copied().flatten();
+            return self.args.iter().enumerate().map(|(i, arg)| loader.argument(arg, annotation(i))).collect();
+        }
+        let func = func.ok_or_else(|| Failure::unreadable("--args needs an entry point with named parameters"))?;
+        let names: Vec<&str> = func.params.iter().map(|param| param.var.name.as_ref()).collect();
+        let mut found = self.by_name(&names, &annotations, &mut loader)?;
+        let mut rest = self.args.iter();
+        let mut values = Vec::with_capacity(names.len());
+        for (i, name) in names.iter().enumerate() {
+            values.push(match found.remove(name) {
+                Some(value) => value,
+                None => {
+                    let nothing = || Failure::unreadable(format!("there is no array `{name}`, and no --arg for it"));
+                    loader.argument(rest.next().ok_or_else(nothing)?, annotations.get(i).copied().flatten())?
+                }
+            });
+        }
+        match rest.count() {
+            0 => Ok(values),
+            more => Err(Failure::unreadable(format!("{more} --arg more than parameters without an array"))),
+        }
+    }
+
+    /// The values that the files have for parameters.
+    fn by_name<'n>(
+        &self,
+        names: &[&'n str],
+        annotations: &[Option<&StructInfo>],
+        loader: &mut Loader,
+    ) -> Result<BTreeMap<&'n str, ValueSpec>, Failure> {
+        let mut found = BTreeMap::new();
+        let parameters: FxHashSet<&str> = names.iter().copied().collect();
+        for path in &self.files {
+            let arrays = loader.arrays(path)?.names();
+            let is_of_parameter = |array: &&String| beginnings(array).any(|name| parameters.contains(name));
+            if let Some(stray) = arrays.iter().find(|array| !is_of_parameter(array)) {
+                let message = format!("{}: `{stray}` is no parameter; they are: {}", path.display(), names.join(", "));
+                return Err(Failure::unreadable(message));
+            }
+            let arrays = Names::of(&arrays);
+            for (name, annotation) in names.iter().zip(annotations) {
+                if !arrays.beginnings.contains(name) {
+                    continue;
+                }
+                let value = loader.named(path, name, &arrays, *annotation)?;
+                if found.insert(*name, value).is_some() {
+                    return Err(Failure::unreadable(format!("{}: `{name}` is given twice", path.display())));
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// The names of the arrays of a file.
+struct Names<'a> {
+    whole: FxHashSet<&'a str>,
+    /// They, and what stands before each dot in them: the tuples that they are fields of.
+    beginnings: FxHashSet<&'a str>,
+}
+
+impl<'a> Names<'a> {
+    fn of(arrays: &'a [String]) -> Names<'a> {
+        Names {
+            whole: arrays.iter().map(String::as_str).collect(),
+            beginnings: arrays.iter().flat_map(|array| beginnings(array)).collect(),
+        }
+    }
+}
+
+/// `x.0.1`, `x.0` and `x`, of the first: what the array may be, or be a field of.
+fn beginnings(array: &str) -> impl Iterator<Item = &str> {
+    std::iter::successors(Some(array), |name| name.rsplit_once('.').map(|(before, _)| before))
+}
+
+/// Reads arrays from files, each of which it opens once.
+struct Loader {
+    /// How many bytes the arrays may still have.
+    memory: u64,
+    open: BTreeMap<PathBuf, Arrays>,
+}
+
+impl Loader {
+    fn argument(&mut self, argument: &Argument, annotation: Option<&StructInfo>) -> Result<ValueSpec, Failure> {
+        with_stack(|| match argument {
+            Argument::Value(value) => Ok(value.clone()),
+            Argument::Array { path, name } => self.array(path, name.as_deref(), annotation),
+            Argument::Tuple(fields) => {
+                let fields = fields.iter().enumerate().map(|(i, field)| self.argument(field, field_of(annotation, i)));
+                fields.collect::<Result<_, _>>().map(ValueSpec::Tuple)
+            }
+        })
+    }
+
+    /// The array of a name, or the tuple of the arrays of its fields.
+    fn named(
+        &mut self,
+        path: &Path,
+        name: &str,
+        arrays: &Names<'_>,
+        annotation: Option<&StructInfo>,
+    ) -> Result<ValueSpec, Failure> {
+        if arrays.whole.contains(name) {
+            return self.array(path, Some(name), annotation);
+        }
+        let mut fields = Vec::new();
+        loop {
+            let field = format!("{name}.{}", fields.len());
+            if !arrays.beginnings.contains(field.as_str()) {
+                break;
+            }
+            let annotation = field_of(annotation, fields.len());
+            fields.push(with_stack(|| self.named(path, &field, arrays, annotation))?);
+        }
+        match fields.is_empty() {
+            true => Err(Failure::unreadable(format!("{}: there is no array `{name}.0`", path.display()))),
+            false => Ok(ValueSpec::Tuple(fields)),
+        }
+    }
+
+    fn array(
+        &mut self,
+        path: &Path,
+        name: Option<&str>,
+        annotation: Option<&StructInfo>,
+    ) -> Result<ValueSpec, Failure> {
+        let mut memory = self.memory;
+        let array = self.arrays(path)?.read(name, &mut memory);
+        self.memory = memory;
+        // An `.npy` is read once.
+        if name.is_none() {
+            self.open.remove(path);
+        }
+        array.map(|data| value_of(data, annotation)).map_err(|error| failure(path, error))
+    }
+
+    fn arrays(&mut self, path: &Path) -> Result<&mut Arrays, Failure> {
+        match self.open.entry(path.to_path_buf()) {
+            std::collections::btree_map::Entry::Occupied(known) => Ok(known.into_mut()),
+            std::collections::btree_map::Entry::Vacant(place) => {
+                Ok(place.insert(Arrays::open(path).map_err(|error| failure(path, error))?))
+            }
+        }
+    }
+}
+
+/// What a file is good for, in words.
+pub fn failure(path: &Path, error: ArrayError) -> Failure {
+    let exit = match &error {
+        ArrayError::Memory(_) => Exit::StoppedEarly,
+        ArrayError::Io(_)
+        | ArrayError::Magic
+        | ArrayError::Header(_)
+        | ArrayError::Zip(_)
+        | ArrayError::Elements(..)
+        | ArrayError::Overflow(_)
+        | ArrayError::Truncated { .. }
+        | ArrayError::Trailing(_)
+        | ArrayError::Data(_)
+        | ArrayError::Name(..)
+        | ArrayError::Which(_) => Exit::Unreadable,
+    };
+    Failure::new(exit, format!("{}: {error}", path.display()))
+}
+
+fn field_of(annotation: Option<&StructInfo>, i: usize) -> Option<&StructInfo> {
+    match annotation {
+        Some(StructInfo::Tuple(fields)) => fields.get(i),
+        Some(
+            StructInfo::Object
+            | StructInfo::Tensor(_)
+            | StructInfo::Shape(_)
+            | StructInfo::Prim(_)
+            | StructInfo::Func(_),
+        )
+        | None => None,
+    }
+}
+
+/// An array is a tensor; where a shape or a boxed scalar is expected, it is that.
+fn value_of(data: TensorData, annotation: Option<&StructInfo>) -> ValueSpec {
+    let read = Tensor::from_data(&data).ok();
+    match (annotation, read) {
+        (Some(StructInfo::Shape(_)), Some(tensor)) if tensor.shape().len() == 1 => {
+            let size = |i| match tensor.get(i) {
+                Some(Scalar::Int(size)) => Some(size),
+                Some(Scalar::UInt(_) | Scalar::Bool(_) | Scalar::Float(_)) | None => None,
+            };
+            let sizes: Option<Vec<i64>> = (0..tensor.len()).map(size).collect();
+            sizes.map_or(ValueSpec::Tensor(data), ValueSpec::Shape)
+        }
+        (Some(StructInfo::Prim(_)), Some(tensor)) if tensor.shape().is_empty() => match tensor.get(0) {
+            Some(Scalar::Bool(truth)) => ValueSpec::Bool(truth),
+            Some(Scalar::Int(i)) => ValueSpec::Int(i),
+            Some(Scalar::Float(x)) => ValueSpec::Float(relax_spec::grammar::FloatBits::new(x)),
+            Some(Scalar::UInt(_)) | None => ValueSpec::Tensor(data),
+        },
+        (Some(_) | None, Some(_) | None) => ValueSpec::Tensor(data),
+    }
+}
+
+/// The arrays that a result is written as: a tuple as its fields, by their numbers and those of their fields; anything else as `0`. A
+/// shape is an array of int64, a boxed scalar one without dimensions.
+///
+/// # Errors
+///
+/// The name of a part that is no array.
+pub fn arrays_of(result: &ValueSpec) -> Result<Vec<(String, TensorData)>, String> {
+    let mut arrays = Vec::new();
+    match result {
+        ValueSpec::Tuple(fields) => {
+            for (i, field) in fields.iter().enumerate() {
+                collect(&i.to_string(), field, &mut arrays)?;
+            }
+        }
+        other => collect("0", other, &mut arrays)?,
+    }
+    Ok(arrays)
+}
+
+fn collect(name: &str, value: &ValueSpec, arrays: &mut Vec<(String, TensorData)>) -> Result<(), String> {
+    if let ValueSpec::Tuple(fields) = value {
+        let mut fields = fields.iter().enumerate();
+        return fields.try_for_each(|(i, field)| with_stack(|| collect(&format!("{name}.{i}"), field, arrays)));
+    }
+    let data = array_of(value).ok_or_else(|| format!("`{name}` of the result is no array: {value}"))?;
+    arrays.push((name.to_string(), data));
+    Ok(())
+}
+
+/// The array that a value is written as.
+fn array_of(value: &ValueSpec) -> Option<TensorData> {
+    let bytes = |dtype, shape: &[u64], bytes| TensorData::new(dtype, shape, bytes).ok();
+    match value {
+        ValueSpec::Tensor(data) => Some(data.clone()),
+        ValueSpec::Shape(sizes) => {
+            let bytes_of: Vec<u8> = sizes.iter().flat_map(|size| size.to_le_bytes()).collect();
+            bytes(DataType::INT64, &[sizes.len() as u64], bytes_of)
+        }
+        ValueSpec::Int(i) => bytes(DataType::INT64, &[], i.to_le_bytes().to_vec()),
+        ValueSpec::Bool(truth) => bytes(DataType::BOOL, &[], vec![u8::from(*truth)]),
+        ValueSpec::Float(x) => bytes(DataType::FLOAT64, &[], x.get().to_le_bytes().to_vec()),
+        ValueSpec::Tuple(_)
+        | ValueSpec::PackedFunc(_)
+        | ValueSpec::Closure
+        | ValueSpec::PrimFunc
+        | ValueSpec::Str(_)
+        | ValueSpec::DataType(_)
+        | ValueSpec::Object
+        | ValueSpec::Arg(_) => None,
+    }
+}
+
+/// Arguments as `--args` and `--arg` give them back.
+pub struct Kept<'v> {
+    /// By the names of their parameters.
+    pub arrays: Vec<(String, TensorData)>,
+    /// Those that no array gives back, in their order.
+    pub rest: Vec<&'v ValueSpec>,
+}
+
+/// The arguments of a function, as far as arrays by the names of its parameters give them back.
+pub fn by_parameters<'v>(func: Option<&Function>, values: &'v [ValueSpec]) -> Kept<'v> {
+    let mut kept = Kept { arrays: Vec::new(), rest: Vec::new() };
+    let params = func.map(|func| func.params.as_slice()).unwrap_or_default();
+    let mut seen: FxHashMap<&str, usize> = FxHashMap::default();
+    params.iter().for_each(|param| *seen.entry(&param.var.name).or_default() += 1);
+    for (i, value) in values.iter().enumerate() {
+        let param = params.get(i).filter(|param| {
+            let name = &*param.var.name;
+            !name.is_empty() && !name.contains('.') && seen.get(name) == Some(&1)
+        });
+        match param.filter(|param| is_given_back(value, param.annotation.as_ref())) {
+            // What is given back is an array in all its parts.
+            Some(param) if collect(&param.var.name, value, &mut kept.arrays).is_ok() => {}
+            Some(_) | None => kept.rest.push(value),
+        }
+    }
+    kept
+}
+
+/// Whether what is written of a value is read as the same where this is expected.
+fn is_given_back(value: &ValueSpec, annotation: Option<&StructInfo>) -> bool {
+    match value {
+        ValueSpec::Tuple(fields) => {
+            let mut fields = fields.iter().enumerate();
+            fields.len() > 0 && fields.all(|(i, field)| with_stack(|| is_given_back(field, field_of(annotation, i))))
+        }
+        leaf => array_of(leaf).is_some_and(|data| is_written(data.dtype) && value_of(data, annotation) == *leaf),
+    }
+}

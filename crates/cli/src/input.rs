@@ -1,0 +1,178 @@
+//! Reading programs: TVMScript, RON, JSON or Relay, from files, directories and standard input.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::{fs, io};
+
+use super::note;
+use relax_spec::book::Edition;
+use relax_spec::findings::Diagnostic;
+use relax_spec::grammar::source::Lines;
+use relax_spec::grammar::{IrModule, Span, visible};
+use relax_spec::judge::Cx;
+use relax_spec::reading;
+use relax_spec::relay::{self, Fault};
+use relax_spec::syntax::load::{self, Form, Given, LoadError};
+use relax_spec::syntax::tvmscript::{Dialect, PythonFile, Which};
+
+/// A program as given.
+pub struct Source {
+    /// The path, or `<stdin>`.
+    pub name: String,
+    pub text: String,
+    lines: OnceLock<Lines>,
+    /// What of a Python file is not in the text.
+    metadata: Option<String>,
+}
+
+/// Which module of a file is meant.
+#[derive(clap::Args)]
+pub struct Selected {
+    /// Of a Python file with several modules: the name of its class, with what it stands in before a dot where that is not clear; `functions` for
+    /// functions that stand in no class
+    #[arg(long, value_name = "NAME")]
+    pub module: Option<String>,
+}
+
+/// Why there is no program.
+#[derive(Debug, thiserror::Error)]
+pub enum InputError {
+    /// A directory that cannot be listed.
+    #[error("{0}: {1}")]
+    Io(String, io::Error),
+    #[error("{0}: holds no programs (.py, .ron, .json, .relay)")]
+    NoPrograms(String),
+    /// The file, and what is wrong with it.
+    #[error("{0}: {1}")]
+    Load(String, LoadError),
+    /// The file at which the oracle itself broke.
+    #[error("{0}: internal error: please report the file")]
+    Internal(String),
+}
+
+/// Reads one program's text; `-` is standard input.
+pub fn read(path: &Path) -> Result<Source, InputError> {
+    let standard_input = path.as_os_str() == "-";
+    let name = if standard_input { "<stdin>".to_string() } else { path.display().to_string() };
+    match load::read_source(path) {
+        Ok(load::Source { text, metadata }) => Ok(Source { name, text, lines: OnceLock::new(), metadata }),
+        Err(error) => Err(InputError::Load(name, error)),
+    }
+}
+
+/// The program files that paths stand for: a file for itself, a directory for all programs below it, in order.
+pub fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, InputError> {
+    let mut files = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let before = files.len();
+        collect(path, &mut files)?;
+        if files.len() == before {
+            return Err(InputError::NoPrograms(path.display().to_string()));
+        }
+    }
+    Ok(files)
+}
+
+fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), InputError> {
+    let error = |error| InputError::Io(dir.display().to_string(), error);
+    let mut entries =
+        fs::read_dir(dir).map_err(error)?.collect::<Result<Vec<fs::DirEntry>, io::Error>>().map_err(error)?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        // Links to directories are not followed, so that a circle of them is no trap.
+        if entry.file_type().map_err(error)?.is_dir() {
+            collect(&path, files)?;
+        } else if path
+            .extension()
+            .is_some_and(|extension| ["py", "ron", "json", "relay"].iter().any(|known| extension == *known))
+        {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+impl Source {
+    /// Line and column of an offset, both from 1, and the offset at which the line begins.
+    pub fn locate(&self, offset: u32) -> (usize, usize, usize) {
+        self.lines.get_or_init(|| Lines::of(&self.text)).place(&self.text, offset as usize)
+    }
+
+    /// The edition that the implementation claims to follow in whose dialect the text is written.
+    pub fn claimed_edition(&self) -> Option<Edition> {
+        let is_dialect =
+            !relay::is_relay(&self.name, &self.text) && Form::of(Path::new(&self.name), &self.text) == Form::TvmScript;
+        // Its dialects differ in spelling alone.
+        is_dialect.then(|| Dialect::default().claimed_edition())
+    }
+
+    /// The line of a span, for people.
+    pub fn place(&self, span: Span) -> String {
+        if span.is_none() { "anywhere".to_string() } else { format!("line {}", self.locate(span.start).0) }
+    }
+
+    /// The modules that are meant; of Relay the translation.
+    pub fn modules(&self, which: Which<'_>) -> Result<PythonFile, InputError> {
+        if relay::is_relay(&self.name, &self.text) {
+            if let Which::Named(_) = which {
+                return Err(InputError::Load(self.name.clone(), LoadError::OneModule));
+            }
+            return match relay::import(&mut Cx::new(), &self.text) {
+                Ok((module, _)) => {
+                    Ok(PythonFile { modules: vec![(String::new(), module)], skipped: None, faults: Vec::new() })
+                }
+                Err(faults) => Err(self.unreadable(&faults)),
+            };
+        }
+        let form = Form::of(Path::new(&self.name), &self.text);
+        let given = Given { text: &self.text, metadata: self.metadata.as_deref() };
+        reading::parse_modules(form, given, which).map_err(|error| InputError::Load(self.name.clone(), error))
+    }
+
+    /// The only module, or that of a name. What is skipped is told on standard error.
+    pub fn module(&self, name: Option<&str>) -> Result<IrModule, InputError> {
+        self.named_module(name).map(|(_, module)| module)
+    }
+
+    /// As [`Source::module`], with its name.
+    pub fn named_module(&self, name: Option<&str>) -> Result<(String, IrModule), InputError> {
+        let file = self.modules(name.map_or(Which::Only, Which::Named))?;
+        if let Some((first, count)) = file.skipped {
+            note(&format!("note: {}: {}\n", visible(&self.name), self.skipped_words(first, count)));
+        }
+        // Another module cannot be read.
+        file.faults.iter().for_each(|fault| note(&visible(&format!("note: {}:{fault}\n", self.name))));
+        file.modules.into_iter().next().ok_or_else(|| InputError::Load(self.name.clone(), LoadError::Empty))
+    }
+
+    /// What was skipped, in words.
+    pub fn skipped_words(&self, first: Span, count: usize) -> String {
+        match count {
+            1 => format!("1 statement belongs to no module and is skipped: {}", self.place(first)),
+            _ => format!("{count} statements belong to no module and are skipped, the first: {}", self.place(first)),
+        }
+    }
+
+    fn unreadable(&self, faults: &[Fault]) -> InputError {
+        let errors = faults.iter().filter(|fault| fault.is_error()).map(|fault| fault.syntax_error(&self.text));
+        InputError::Load(self.name.clone(), LoadError::Syntax(errors.collect()))
+    }
+
+    /// What the chapter on Relay says of the program; nothing of any other. The faults that break no rule, such as a missing
+    /// parenthesis, make it unreadable.
+    pub fn relay_findings(&self, cx: &mut Cx) -> Result<Vec<Diagnostic>, InputError> {
+        if !relay::is_relay(&self.name, &self.text) {
+            return Ok(Vec::new());
+        }
+        let faults = relay::understand(cx, &self.text).faults;
+        if faults.iter().any(|fault| fault.is_error() && fault.rule.is_none()) {
+            return Err(self.unreadable(&faults));
+        }
+        Ok(faults.iter().filter_map(|fault| fault.diagnostic(&self.text)).collect())
+    }
+}

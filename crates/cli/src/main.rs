@@ -1,0 +1,321 @@
+//! The command `relax-spec`. Results go to standard output, everything else to standard error.
+
+mod adapter;
+mod arrays;
+mod asking;
+mod budget;
+mod build;
+mod check;
+mod choice;
+mod completions;
+mod conflicts;
+mod conform;
+mod convert;
+mod diff;
+mod editions;
+mod errata;
+mod errata_text;
+mod explain;
+mod explain_case;
+mod export;
+mod externs;
+mod fuzz;
+mod given;
+mod input;
+mod judge;
+mod normalize;
+mod ops;
+mod options;
+mod promote;
+mod reduce;
+mod refine;
+mod refused;
+mod render;
+mod report;
+mod reports;
+mod reproduce;
+mod rules;
+mod run;
+mod settings;
+mod supervise;
+mod types;
+mod value;
+mod vm;
+
+use std::fmt;
+use std::io::{self, IsTerminal as _, Write};
+use std::process::ExitCode;
+use std::sync::mpsc::channel;
+use std::thread;
+
+use clap::{Parser, Subcommand};
+
+use ask::adapters::SetupError;
+use ask::worker::StartError;
+use relax_spec::grammar::{visible, visible_json};
+use relax_spec::suite::CaseError;
+
+/// Trees are allocated in many small pieces, and the system's allocator is slow at that.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Executable reference semantics, test oracle and conformance suite for the Relax IR.
+#[derive(Parser)]
+#[command(name = "relax-spec", version, about, max_term_width = 100, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+const EXIT_CODES: &str = "Exit status: 0 as expected; 1 findings or unexpected results, an unexpected pass included; \
+2 usage or unreadable input; 3 the adapter could not start or broke the protocol; 4 nothing ran, or no question was answered; 5 stopped early.";
+
+#[derive(Subcommand)]
+enum Command {
+    Check(check::Args),
+    Run(run::Args),
+    Build(build::Args),
+    Vm(vm::Args),
+    Judge(judge::Args),
+    Normalize(normalize::Args),
+    Convert(convert::Args),
+    Types(types::Args),
+    Refine(refine::Args),
+    Rules(rules::Args),
+    Explain(explain::Args),
+    Editions(editions::Args),
+    Errata(errata::Args),
+    Conform(conform::Args),
+    Fuzz(fuzz::Args),
+    Diff(diff::Args),
+    Reduce(reduce::Args),
+    Reproduce(reproduce::Args),
+    Promote(promote::Args),
+    Ops(ops::Args),
+    Adapter(adapter::Args),
+    Export(export::Args),
+    Completions(completions::Args),
+    #[command(hide = true)]
+    Supervise(supervise::Args),
+}
+
+impl Command {
+    /// What the command may take, where it judges what strangers have written.
+    fn limits(&self) -> Option<budget::Limits> {
+        match self {
+            Command::Check(args) => Some(args.budget.limits()),
+            Command::Run(args) => Some(args.budget.limits()),
+            Command::Build(args) => Some(args.budget.limits()),
+            Command::Vm(args) => args.limits(),
+            Command::Judge(args) => Some(args.budget.limits()),
+            Command::Normalize(args) => Some(args.budget.limits()),
+            Command::Convert(args) => Some(args.budget.limits()),
+            Command::Types(args) => Some(args.budget.limits()),
+            Command::Refine(args) => Some(args.budget.limits()),
+            Command::Rules(_)
+            | Command::Explain(_)
+            | Command::Errata(_)
+            | Command::Editions(_)
+            | Command::Conform(_)
+            | Command::Fuzz(_)
+            | Command::Diff(_)
+            | Command::Reduce(_)
+            | Command::Reproduce(_)
+            | Command::Promote(_)
+            | Command::Ops(_)
+            | Command::Adapter(_)
+            | Command::Export(_)
+            | Command::Completions(_)
+            | Command::Supervise(_) => None,
+        }
+    }
+}
+
+/// How a command ended, as the exit status.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Exit {
+    /// 0: all is as it should be, known divergences included.
+    AsExpected = 0,
+    /// 1: the program, or an answer of the implementation, is not as it should be.
+    Findings = 1,
+    /// 2: an input or an argument cannot be read.
+    Unreadable = 2,
+    /// 3: the adapter cannot be made ready or started, or breaks the protocol.
+    Adapter = 3,
+    /// 4: nothing was left to run, or no question was answered.
+    NothingRan = 4,
+    /// 5: an interrupt or a limit ended the run before its end.
+    StoppedEarly = 5,
+}
+
+impl Exit {
+    /// How a command ended of which two parts ended so: by the worse. That nothing was left to run in one part does not count where
+    /// something ran in the other.
+    fn and(self, other: Exit) -> Exit {
+        match (self == Exit::NothingRan, other == Exit::NothingRan) {
+            (true, _) => other,
+            (false, true) => self,
+            (false, false) => self.max(other),
+        }
+    }
+}
+
+/// Why a command could not do its work.
+#[derive(Debug)]
+struct Failure {
+    exit: Exit,
+    message: String,
+}
+
+/// What every command gives.
+type Outcome = Result<Exit, Failure>;
+
+/// The stack of the thread that does the work. It is only address space until it is used.
+const STACK: usize = 1 << 30;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        // It repeats what stands on the command line, which may be the names of strangers' files.
+        Err(error) if error.use_stderr() => {
+            note(&visible(&error.render().to_string()));
+            note(&refused::why(&error).unwrap_or_default());
+            return ExitCode::from(Exit::Unreadable as u8);
+        }
+        Err(error) => error.exit(),
+    };
+    let limits = cli.command.limits();
+    let (give, given) = channel();
+    let work = thread::Builder::new().name("relax-spec".to_string()).stack_size(STACK);
+    let internal = || Failure::new(Exit::Unreadable, "internal error");
+    let result = match work.spawn(move || give.send(dispatch(cli.command))) {
+        Ok(_) => match limits {
+            Some(limits) => limits.wait(&given),
+            None => Ok(given.recv().ok()),
+        },
+        Err(error) => Ok(Some(Err(Failure::new(Exit::Unreadable, format!("cannot start a thread: {error}"))))),
+    };
+    let result = match result {
+        Ok(Some(result)) => result,
+        Ok(None) => Err(internal()),
+        Err(spent) => Err(Failure::new(Exit::StoppedEarly, spent)),
+    };
+    match result {
+        Ok(exit) => ExitCode::from(exit as u8),
+        Err(failure) => {
+            if !failure.message.is_empty() {
+                note(&format!("error: {}\n", visible(&failure.message)));
+            }
+            ExitCode::from(failure.exit as u8)
+        }
+    }
+}
+
+fn dispatch(command: Command) -> Outcome {
+    match command {
+        Command::Check(args) => check::run(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Build(args) => build::run(&args),
+        Command::Vm(args) => vm::run(&args),
+        Command::Judge(args) => judge::run(&args),
+        Command::Normalize(args) => normalize::run(&args),
+        Command::Convert(args) => convert::run(&args),
+        Command::Types(args) => types::run(&args),
+        Command::Refine(args) => refine::run(&args),
+        Command::Rules(args) => rules::run(&args),
+        Command::Explain(args) => explain::run(&args),
+        Command::Errata(args) => errata::run(&args),
+        Command::Editions(args) => editions::run(&args),
+        Command::Conform(args) => conform::run(&args),
+        Command::Fuzz(args) => fuzz::run(&args),
+        Command::Diff(args) => diff::run(&args),
+        Command::Reduce(args) => reduce::run(&args),
+        Command::Reproduce(args) => reproduce::run(&args),
+        Command::Promote(args) => promote::run(&args),
+        Command::Ops(args) => ops::run(&args),
+        Command::Adapter(args) => adapter::run(&args),
+        Command::Export(args) => export::run(&args),
+        Command::Completions(args) => completions::run(&args),
+        Command::Supervise(args) => supervise::run(&args),
+    }
+}
+
+impl Failure {
+    fn new(exit: Exit, message: impl fmt::Display) -> Failure {
+        Failure { exit, message: message.to_string() }
+    }
+
+    fn unreadable(message: impl fmt::Display) -> Failure {
+        Failure::new(Exit::Unreadable, message)
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Failure {
+        Failure::unreadable(error)
+    }
+}
+
+impl From<CaseError> for Failure {
+    fn from(error: CaseError) -> Failure {
+        Failure::unreadable(error)
+    }
+}
+
+impl From<StartError> for Failure {
+    fn from(error: StartError) -> Failure {
+        let exit = match &error {
+            StartError::Interrupted => Exit::StoppedEarly,
+            StartError::Spawn { .. }
+            | StartError::Timeout { .. }
+            | StartError::Ended { .. }
+            | StartError::Protocol { .. } => Exit::Adapter,
+        };
+        Failure::new(exit, error)
+    }
+}
+
+impl From<SetupError> for Failure {
+    fn from(error: SetupError) -> Failure {
+        let exit = match &error {
+            SetupError::CommandLine(_) | SetupError::Unknown(_) => Exit::Unreadable,
+            SetupError::NoCache
+            | SetupError::Python(_)
+            | SetupError::NoTvm { .. }
+            | SetupError::Install { .. }
+            | SetupError::Io { .. } => Exit::Adapter,
+        };
+        Failure::new(exit, error)
+    }
+}
+
+/// Writes results. What is text from strangers in them is shown, not obeyed.
+fn print(text: &str) -> Result<(), Failure> {
+    print_rendered(&visible(text))
+}
+
+/// Writes results in which text from strangers is escaped already, beside colours of our own, and programs as they are.
+fn print_rendered(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        // That a reader has seen enough (`| head`) changes nothing about the answer.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+        written => Ok(written?),
+    }
+}
+
+/// Writes a program as it is, for whoever reads it again; a terminal is shown what it would obey.
+fn print_program(text: &str) -> Result<(), Failure> {
+    if io::stdout().is_terminal() { print(text) } else { print_rendered(text) }
+}
+
+/// Writes JSON, with what a terminal would obey written as JSON may write it.
+fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string(value).map_err(Failure::unreadable)?;
+    print_rendered(&format!("{}\n", visible_json(&text)))
+}
+
+/// Writes what is beside the results. That nobody reads it changes nothing.
+fn note(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}

@@ -1,0 +1,62 @@
+//! `relax-spec normalize`.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::budget::StepBudget;
+use super::choice::Choosing;
+use super::convert::Target;
+use super::options::Format;
+use super::{Exit, Outcome, input, render};
+use relax_spec::data::json::value_of;
+use relax_spec::data::to_document;
+use relax_spec::normal_form::normalize_reporting;
+
+/// Write an equivalent program in normal form
+///
+/// What is malformed is left as it is, told on standard error, and gives exit status 1.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  relax-spec normalize model.py
+  relax-spec normalize model.json --to json")]
+pub struct Args {
+    /// TVMScript (.py), RON or JSON; `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    selected: input::Selected,
+    #[command(flatten)]
+    target: Target,
+    /// As JSON the program and what is malformed, in one object
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    #[command(flatten)]
+    pub(super) budget: StepBudget,
+    #[command(flatten)]
+    choosing: Choosing,
+}
+
+pub fn run(args: &Args) -> Outcome {
+    let source = input::read(&args.file)?;
+    let module = source.module(args.selected.module.as_deref())?;
+    let choice = args.choosing.for_module(&args.file, &source, &module)?;
+    let normalized = normalize_reporting(&mut choice.cx(args.budget.cx()), &module);
+    match args.format {
+        Format::Human => {
+            args.target.write(&normalized.module)?;
+            render::tell_all(&source, choice.edition, &normalized.findings);
+        }
+        Format::Json => {
+            let finding = |finding| render::finding_json(&source, "", finding);
+            let report = json!({
+                "file": source.name,
+                "program": value_of(&to_document(&normalized.module)),
+                "text": args.target.text(&normalized.module),
+                "findings": normalized.findings.iter().map(finding).collect::<Vec<Value>>(),
+            });
+            args.target.put(&format!("{report}\n"))?;
+        }
+    }
+    Ok(if normalized.findings.is_empty() { Exit::AsExpected } else { Exit::Findings })
+}

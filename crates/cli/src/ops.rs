@@ -1,0 +1,405 @@
+//! `relax-spec ops`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use indicatif::ProgressBar;
+use serde_json::{Value, json};
+
+use super::asking::{Limits, interrupt, kept_to_the_protocol, launch, start};
+use super::{Exit, Failure, Outcome, note, options, print};
+use ask::adapters::Adapter;
+use ask::checkout::{self, write_atomically};
+use ask::conformance;
+use ask::implementation::Implementation;
+use ask::process::Interrupt;
+use ask::runner;
+use campaign::agreement::{
+    self, Agreement, Answered, OpAgreement, OperatorPattern, Tally, count_case, judge, ops_of_case,
+};
+use campaign::questions::questions;
+use relax_spec::book::{Edition, or_meant, ron_options};
+use relax_spec::ops::{self, Clauses, OpDef};
+use relax_spec::question::Ask;
+use relax_spec::suite::Case;
+use relax_spec::suite::ledger::{Ledger, Standing};
+use relax_spec::value::ValueSpec;
+
+/// List the operators: data types and cases, how implementations agree, how much of the tolerance they use
+///
+/// With --adapter the questions are asked anew: for each operator dozens of calls that vary its cases in one respect each,
+/// whose inferred information is compared up to provable equality, and the cases about values. A difference is looked up in
+/// the ledgers; one that none explains gives exit status 1, and so does an operator that agrees less often than is kept.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  relax-spec ops
+  relax-spec ops --json | jq 'select(.agreement.\"tvm-0.25\".inference.known > 0)'
+  relax-spec ops relax.sum --adapter tvm@0.25
+  relax-spec ops --adapter tvm --update")]
+pub struct Args {
+    /// Names of operators, with or without `relax.`; without any, all
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+    /// One JSON object a line
+    #[arg(long)]
+    json: bool,
+    /// Ask an implementation: `tvm`, `tvm@0.26`, `tvm@/path/to/python`, or a command that speaks the protocol
+    #[arg(long, value_name = "NAME|CMD")]
+    adapter: Option<String>,
+    /// Keep what the implementation says in conformance/agreement/
+    #[arg(long, requires = "adapter")]
+    update: bool,
+    /// Only the questions about inference, not the cases about values
+    #[arg(long, requires = "adapter")]
+    inference_only: bool,
+    /// Seconds that an answer may take
+    #[arg(long, value_name = "S", default_value = "180", value_parser = options::seconds)]
+    timeout: Duration,
+    /// The edition by which the answers are judged [default: the one that the implementation claims]
+    #[arg(long, requires = "adapter", value_name = "EDITION", value_parser = options::edition)]
+    edition: Option<Edition>,
+}
+
+impl Args {
+    fn limits(&self) -> Limits {
+        Limits { timeout: self.timeout, edition: self.edition }
+    }
+}
+
+pub fn run(args: &Args) -> Outcome {
+    let suite = conformance::suite()?;
+    let chosen = chosen(args)?;
+    let Some(adapter) = &args.adapter else { return table(args, &suite, &chosen) };
+    let (mut worst, interrupt) = (Exit::AsExpected, interrupt()?);
+    for adapter in Adapter::named(Some(adapter))? {
+        worst = worst.max(ask(args, &suite, &chosen, &adapter, &interrupt)?);
+    }
+    Ok(worst)
+}
+
+fn chosen(args: &Args) -> Result<Vec<&'static OpDef>, Failure> {
+    // An implementation is asked about those that have an entry of their own.
+    let asked = |op: &&OpDef| args.adapter.is_none() || matches!(op.clauses, Clauses::Tensor(_));
+    if args.names.is_empty() {
+        return Ok(ops::all().filter(asked).collect());
+    }
+    let find = |name: &String| {
+        let found = ops::lookup(name).filter(asked);
+        found.ok_or_else(|| {
+            let named = if name.starts_with("relax.") { name.clone() } else { format!("relax.{name}") };
+            let meant = or_meant(&named, ops::all().filter(asked).map(|op| op.name));
+            let what = if args.adapter.is_none() { "operator" } else { "operator with an entry of its own" };
+            Failure::new(Exit::NothingRan, format!("there is no {what} `{name}`{meant}"))
+        })
+    };
+    args.names.iter().map(find).collect()
+}
+
+// The table.
+
+/// Where the operators are defined that have no entry of their own.
+const BY_TEXT: &str = "the chapter Notable Operators";
+
+fn table(args: &Args, suite: &[Case], chosen: &[&OpDef]) -> Outcome {
+    let kept = agreement::kept().map_err(|error| Failure::unreadable(format!("conformance/agreement: {error}")))?;
+    let mut out = String::new();
+    if !args.json {
+        let _ = writeln!(out, "{:28} {:12} {:>5} {:>9}  data types", "operator", "accuracy", "cases", "questions");
+    }
+    for op in chosen {
+        if args.json {
+            out.push_str(&row_json(op, suite, &kept).to_string());
+            out.push('\n');
+        } else {
+            row(op, suite, &kept, &mut out);
+        }
+    }
+    print(&out)?;
+    Ok(Exit::AsExpected)
+}
+
+/// The cases about an operator's values.
+fn cases_of<'a>(op: &OpDef, suite: &'a [Case]) -> Vec<&'a Case> {
+    suite.iter().filter(|case| ops_of_case(case).any(|found| found.name == op.name)).collect()
+}
+
+/// The data types of the tensors that an operator is run on.
+fn dtypes(cases: &[&Case]) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for case in cases {
+        if let Ask::Evaluate(_, _, args) = &case.ask {
+            found.extend(args.iter().flat_map(ValueSpec::tensors).map(|data| data.dtype.to_string()));
+        }
+    }
+    found
+}
+
+fn row_json(op: &OpDef, suite: &[Case], kept: &[(String, Agreement)]) -> Value {
+    let cases = cases_of(op, suite);
+    let agreement: BTreeMap<&str, &OpAgreement> =
+        kept.iter().filter_map(|(name, all)| Some((name.as_str(), all.operators.get(op.name)?))).collect();
+    let Clauses::Tensor(clauses) = op.clauses else {
+        let params = op.params.iter().map(|param| param.name()).collect::<Vec<_>>();
+        return json!({
+            "name": op.name,
+            "params": params,
+            "pure": op.pure,
+            "accuracy": op.accuracy,
+            "source": BY_TEXT,
+        });
+    };
+    let rules = [Some(clauses.infer), Some(clauses.value), clauses.attrs];
+    let rules: Vec<&str> = rules.into_iter().flatten().map(|rule| rule.id()).collect();
+    json!({
+        "name": op.name,
+        "params": op.params.iter().map(|param| param.name()).collect::<Vec<_>>(),
+        "pure": op.pure,
+        "accuracy": op.accuracy,
+        "source": clauses.source,
+        "excluded": op.excluded,
+        "rules": rules,
+        "dtypes": dtypes(&cases),
+        "cases": cases.iter().map(|case| case.id.as_str()).collect::<Vec<_>>(),
+        "questions": questions(op, suite).len(),
+        "agreement": agreement,
+        "headroom": agreement.iter().filter_map(|(name, a)| Some((*name, 1.0 - a.used?))).collect::<BTreeMap<_, _>>(),
+    })
+}
+
+fn row(op: &OpDef, suite: &[Case], kept: &[(String, Agreement)], out: &mut String) {
+    if op.clauses == Clauses::Text {
+        let _ = writeln!(out, "{:28} {BY_TEXT}", op.name);
+        return;
+    }
+    let cases = cases_of(op, suite);
+    let dtypes: Vec<String> = dtypes(&cases).into_iter().collect();
+    let (accuracy, asked) = (format!("{:?}", op.accuracy).to_lowercase(), questions(op, suite).len());
+    let _ = writeln!(out, "{:28} {accuracy:12} {:>5} {asked:>9}  {}", op.name, cases.len(), dtypes.join(" "));
+    if let Some(reason) = op.excluded {
+        let _ = writeln!(out, "    not evaluated: {reason}");
+    }
+    for (name, all) in kept {
+        let Some(a) = all.operators.get(op.name) else { continue };
+        let headroom = a.used.map_or(String::new(), |used| format!(", headroom {:.0}%", 100.0 * (1.0 - used)));
+        let _ = writeln!(out, "    {name:12} inference {}; values {}{headroom}", tally(&a.inference), tally(&a.values));
+    }
+}
+
+fn tally(t: &Tally) -> String {
+    let mut text = format!("{}/{} agree", t.agree, t.asked);
+    for (count, what) in [(t.known, "known"), (t.unsupported, "not compared"), (t.unexplained, "UNEXPLAINED")] {
+        if count > 0 {
+            let _ = write!(text, ", {count} {what}");
+        }
+    }
+    text
+}
+
+// Asking.
+
+fn ask(args: &Args, suite: &[Case], chosen: &[&OpDef], adapter: &Adapter, interrupt: &Interrupt) -> Outcome {
+    let kept = kept_agreement(adapter)?;
+    let mut agreement = kept.clone();
+    let mut findings = String::new();
+    infer(args, suite, chosen, adapter, interrupt, &mut agreement, &mut findings)?;
+    if !args.inference_only {
+        values(args, suite, chosen, adapter, interrupt, &mut agreement, &mut findings)?;
+    }
+    let sum = |tally: fn(&OpAgreement) -> Tally| {
+        let each = chosen.iter().filter_map(|op| agreement.operators.get(op.name)).map(tally);
+        each.fold(Tally::default(), |a, b| Tally {
+            asked: a.asked + b.asked,
+            agree: a.agree + b.agree,
+            known: a.known + b.known,
+            unsupported: a.unsupported + b.unsupported,
+            unexplained: a.unexplained + b.unexplained,
+        })
+    };
+    let (inference, values) = (sum(|a| a.inference), sum(|a| a.values));
+    print(&format!(
+        "{findings}{adapter}: {} operators; inference {}; values {}\n",
+        chosen.len(),
+        tally(&inference),
+        tally(&values)
+    ))?;
+    if args.update {
+        update(adapter, &agreement)?;
+        return Ok(exit(inference.unexplained + values.unexplained > 0));
+    }
+    let fewer = agree_less_often(chosen, &kept, &agreement);
+    print(&fewer)?;
+    Ok(exit(inference.unexplained + values.unexplained > 0 || !fewer.is_empty()))
+}
+
+fn exit(findings: bool) -> Exit {
+    if findings { Exit::Findings } else { Exit::AsExpected }
+}
+
+/// The operators on which the implementation agrees less often than is kept. The ledger explains differences by their form,
+/// and a new one can have the form of an old one.
+fn agree_less_often(chosen: &[&OpDef], kept: &Agreement, found: &Agreement) -> String {
+    let mut out = String::new();
+    for op in chosen {
+        let (Some(kept), Some(found)) = (kept.operators.get(op.name), found.operators.get(op.name)) else { continue };
+        for (what, before, now) in
+            [("inference", kept.inference, found.inference), ("values", kept.values, found.values)]
+        {
+            if now.agree < before.agree {
+                let (name, now, before) = (op.name, now.agree, before.agree);
+                let _ = writeln!(out, "{name}: {what} agrees {now} times, {before} times are kept");
+            }
+        }
+    }
+    out
+}
+
+fn update(adapter: &Adapter, agreement: &Agreement) -> Result<(), Failure> {
+    let (Some(name), Some(root)) = (adapter.ledger_name(), checkout::root()) else {
+        return Err(Failure::unreadable("--update needs a named adapter inside a checkout"));
+    };
+    let path = root.join(format!("conformance/agreement/{name}.ron"));
+    let pretty = ron::ser::PrettyConfig::new().depth_limit(2).separate_tuple_members(false);
+    let text = ron_options().to_string_pretty(agreement, pretty).map_err(Failure::unreadable)?;
+    write_atomically(&path, (text + "\n").as_bytes())?;
+    note(&format!("wrote {}\n", path.display()));
+    Ok(())
+}
+
+/// The divergences that are known by their case.
+fn ledger(adapter: &Adapter) -> Result<Ledger, Failure> {
+    let Some(name) = adapter.ledger() else { return Ok(Ledger::default()) };
+    Ledger::parse(&kept_text(&name.file(None))?, name.version).map_err(Failure::unreadable)
+}
+
+/// A file of `conformance/ledger`, as it is in the checkout, else as it is built in.
+fn kept_text(name: &str) -> Result<String, Failure> {
+    let path = checkout::root().map(|root| root.join(format!("conformance/ledger/{name}.ron")));
+    match path.filter(|path| path.exists()) {
+        Some(path) => {
+            std::fs::read_to_string(&path).map_err(|e| Failure::unreadable(format!("{}: {e}", path.display())))
+        }
+        None => Ok(conformance::ledger(name).unwrap_or_else(|| "[]".to_string())),
+    }
+}
+
+/// The divergences that are known by their form; the releases of an implementation share them.
+fn patterns(adapter: &Adapter) -> Result<Vec<OperatorPattern>, Failure> {
+    let family = adapter.ledger_name().and_then(|name| name.split('-').next().map(str::to_string));
+    let Some(name) = family.map(|family| format!("{family}-operators")) else { return Ok(Vec::new()) };
+    ron_options().from_str(&kept_text(&name)?).map_err(|error| Failure::unreadable(format!("ledger {name}: {error}")))
+}
+
+fn kept_agreement(adapter: &Adapter) -> Result<Agreement, Failure> {
+    let kept = agreement::kept().map_err(|error| Failure::unreadable(format!("conformance/agreement: {error}")))?;
+    let name = adapter.ledger_name();
+    let mut found =
+        kept.into_iter().find(|(kept, _)| Some(kept.as_str()) == name.as_deref()).map(|(_, a)| a).unwrap_or_default();
+    found.implementation = adapter.to_string();
+    Ok(found)
+}
+
+fn infer(
+    args: &Args,
+    suite: &[Case],
+    chosen: &[&OpDef],
+    adapter: &Adapter,
+    interrupt: &Interrupt,
+    agreement: &mut Agreement,
+    findings: &mut String,
+) -> Result<(), Failure> {
+    let known = patterns(adapter)?;
+    let mut implementation = start(adapter, args.limits(), interrupt)?;
+    let version = adapter.to_string().rsplit('@').next().unwrap_or_default().to_string();
+    let bar = ProgressBar::new(chosen.len() as u64).with_message(adapter.to_string());
+    for op in chosen {
+        let mut inference = Tally::default();
+        for question in questions(op, suite) {
+            let given = implementation.ask(implementation.edition(), &question.ask)?;
+            let answered = judge(op, &question, &given, (&known, &version), implementation.edition());
+            inference.add(&answered);
+            match &answered {
+                Answered::Agree | Answered::Known(_) => {}
+                Answered::Unsupported(what) => {
+                    let _ = writeln!(findings, "{} [{}] unsupported: {what}", op.name, question.what);
+                }
+                Answered::Unexplained { expected, given } => {
+                    let given: String =
+                        given.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(400).collect();
+                    let _ = writeln!(
+                        findings,
+                        "{} [{}]\n  expected {expected}\n  given    {given}",
+                        op.name, question.what
+                    );
+                }
+            }
+        }
+        agreement.operators.entry(op.name.to_string()).or_default().inference = inference;
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    kept_to_the_protocol(&mut implementation)
+}
+
+fn values(
+    args: &Args,
+    suite: &[Case],
+    chosen: &[&OpDef],
+    adapter: &Adapter,
+    interrupt: &Interrupt,
+    agreement: &mut Agreement,
+    findings: &mut String,
+) -> Result<(), Failure> {
+    let is_chosen = |op: &'static OpDef| chosen.iter().any(|c| c.name == op.name);
+    let cases: Vec<&Case> = suite.iter().filter(|case| ops_of_case(case).any(is_chosen)).collect();
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let launch = launch(adapter, args.limits(), interrupt)?;
+    let ledger = ledger(adapter)?;
+    let first = launch.start()?;
+    let bar = ProgressBar::new(cases.len() as u64).with_message(adapter.to_string());
+    let result = runner::run(&cases, (first.edition(), jobs), (first, &|| launch.start()), &|_| {
+        bar.inc(1);
+        true
+    });
+    bar.finish_and_clear();
+    if let Some(failure) = result.failure {
+        return Err(failure.into());
+    }
+    for op in chosen {
+        let entry = agreement.operators.entry(op.name.to_string()).or_default();
+        (entry.values, entry.used) = (Tally::default(), None);
+    }
+    for result in result.results {
+        let Some(case) = cases.get(result.index) else { continue };
+        let verdict = result.comparison.verdict;
+        let known = matches!(ledger.standing(&case.id, verdict), Standing::Known(_));
+        if verdict.is_finding() && !known {
+            let why = result.comparison.why.clone().unwrap_or_default();
+            let why: String = why.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(600).collect();
+            let _ = writeln!(findings, "{}: {verdict}: {why}", case.id);
+        }
+        for op in ops_of_case(case).filter(|op| is_chosen(op)) {
+            count_case(agreement.operators.entry(op.name.to_string()).or_default(), case, &result, known);
+        }
+    }
+    Ok(())
+}
+
+/// The rule that a pattern names must exist for each of its operators.
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ledgers_of_forms_name_operators_and_clauses() {
+        for adapter in Adapter::named(Some("tvm@0.25")).unwrap() {
+            for pattern in patterns(&adapter).unwrap() {
+                assert!(!pattern.reason.trim().is_empty());
+                for name in &pattern.ops {
+                    let op = ops::lookup(name).unwrap_or_else(|| panic!("{name}"));
+                    assert!(agreement::clause(op, &pattern.clause).is_some(), "{name}: {}", pattern.clause);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Options that several commands share.
+
+use std::time::Duration;
+
+use super::note;
+use relax_spec::book::{Edition, Erratum, Proposal, Reading, Rule, UnknownEdition, UnknownProposal};
+use relax_spec::check::UnknownOps;
+use relax_spec::eval::SignatureOrder;
+use relax_spec::judge::{GlbPurity, Prover};
+use relax_spec::oracle;
+
+/// The fuel of a run that somebody asks for, who may have weights of some hundred megabytes: each element is read once at least.
+pub const FUEL: u64 = 200_000_000;
+
+/// `--format` of a report.
+#[derive(Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Format {
+    #[default]
+    Human,
+    /// One JSON object; `relax-spec export --schemas DIR` writes the schema of each command
+    Json,
+}
+
+/// `--engine`: who runs programs.
+#[derive(Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum Engine {
+    /// Walks the tree of the program
+    #[default]
+    Evaluator,
+    /// Compiles the program and runs it on the virtual machine
+    Vm,
+}
+
+impl From<Engine> for oracle::Engine {
+    fn from(engine: Engine) -> oracle::Engine {
+        match engine {
+            Engine::Evaluator => oracle::Engine::Evaluator,
+            Engine::Vm => oracle::Engine::Machine,
+        }
+    }
+}
+
+/// `--edition`.
+pub fn edition(text: &str) -> Result<Edition, String> {
+    text.parse().map_err(|error: UnknownEdition| error.to_string())
+}
+
+/// `--proposal`.
+pub fn proposal(text: &str) -> Result<Proposal, String> {
+    text.parse().map_err(|error: UnknownProposal| error.to_string())
+}
+
+/// Says of an edition that is not complete that it is not, and how far it is.
+pub fn tell_of_preparation(edition: Edition) {
+    let stated = Rule::ALL.iter().filter(|rule| rule.statement(edition).is_some()).count();
+    let pending = Rule::ALL.iter().filter(|rule| rule.is_pending_in(edition)).count();
+    if pending > 0 {
+        note(&format!(
+            "note: edition {edition} is in preparation: {pending} of its {stated} rules are stated but not yet judged by; \
+             `relax-spec rules --pending {edition}` lists them\n"
+        ));
+    }
+}
+
+/// `--reading`: `corrected`, `literal`, or a list of the errata to take literally.
+pub fn reading(text: &str) -> Result<Reading, String> {
+    match text {
+        "corrected" => Ok(Reading::corrected()),
+        "literal" => Ok(Reading::literal()),
+        list => {
+            let errata: Result<Vec<Vec<Erratum>>, _> = list.split(',').map(|id| Erratum::named(id.trim())).collect();
+            errata.map(|errata| Reading::literal_only(&errata.concat())).map_err(|error| error.to_string())
+        }
+    }
+}
+
+/// `--allow-unknown-ops`.
+pub fn unknown_ops(allowed: bool) -> UnknownOps {
+    if allowed { UnknownOps::Objects } else { UnknownOps::Errors }
+}
+
+/// `--signature-order`.
+pub fn signature_order(text: &str) -> Result<SignatureOrder, String> {
+    match text {
+        "left-to-right" => Ok(SignatureOrder::LeftToRight),
+        "any" => Ok(SignatureOrder::Any),
+        other => Err(format!("there is no order `{other}` (there are left-to-right, any)")),
+    }
+}
+
+/// `--glb-purity`.
+pub fn glb_purity(text: &str) -> Result<GlbPurity, String> {
+    match text {
+        "literal" => Ok(GlbPurity::Literal),
+        "min" => Ok(GlbPurity::Min),
+        other => Err(format!("there is no such purity `{other}` (there are literal, min)")),
+    }
+}
+
+/// `--prover`.
+pub fn prover(text: &str) -> Result<Prover, String> {
+    match text {
+        "alpha" => Ok(Prover::Alpha),
+        "algebraic" => Ok(Prover::Algebraic),
+        "exhaustive" => Ok(Prover::Exhaustive),
+        other => Err(format!("there is no prover `{other}` (there are alpha, algebraic, exhaustive)")),
+    }
+}
+
+/// The most seconds that an option takes: a year.
+const MOST_SECONDS: f64 = 365.0 * 24.0 * 60.0 * 60.0;
+
+/// A time in seconds.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok().filter(|seconds| *seconds > 0.0 && *seconds <= MOST_SECONDS);
+    let time = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()).filter(|time| !time.is_zero());
+    time.ok_or_else(|| format!("`{text}` is no number of seconds between 0 and {MOST_SECONDS}"))
+}
+
+/// The most processes at a time.
+const MOST_JOBS: usize = 1_024;
+
+/// `--jobs`.
+pub fn jobs(text: &str) -> Result<usize, String> {
+    let jobs = text.parse::<usize>().ok().filter(|jobs| (1..=MOST_JOBS).contains(jobs));
+    jobs.ok_or_else(|| format!("`{text}` is no number of processes between 1 and {MOST_JOBS}"))
+}
+
+/// A number of bytes.
+pub fn bytes(text: &str) -> Result<u64, String> {
+    let (digits, shift) = match text.char_indices().next_back() {
+        Some((at, 'K' | 'k')) => (&text[..at], 10),
+        Some((at, 'M' | 'm')) => (&text[..at], 20),
+        Some((at, 'G' | 'g')) => (&text[..at], 30),
+        Some(_) | None => (text, 0),
+    };
+    let number = digits.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+    number.ok_or_else(|| format!("`{text}` is no number of bytes"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_positive_and_no_longer_than_a_year() {
+        assert_eq!(seconds("0.5"), Ok(Duration::from_millis(500)));
+        assert_eq!(seconds("31536000"), Ok(Duration::from_secs(31_536_000)));
+        for text in ["0", "-1", "nan", "inf", "1e19", "1e300", "31536001", "1e-300", "", "x", "1s"] {
+            assert!(seconds(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_do_not_overflow() {
+        assert_eq!(bytes("64M"), Ok(64 << 20));
+        for text in ["", "M", "-1", "18446744073709551616", "18014398509481984K", "1é"] {
+            assert!(bytes(text).is_err(), "{text}");
+        }
+        assert!(jobs("0").is_err() && jobs("1025").is_err() && jobs("1e3").is_err());
+    }
+}

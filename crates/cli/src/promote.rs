@@ -1,0 +1,40 @@
+//! `relax-spec promote`.
+
+use std::path::PathBuf;
+
+use super::{Exit, Failure, Outcome};
+use ask::checkout::write_new;
+use campaign::trials::{promoted, read_findings};
+
+/// Write a golden case for what a campaign found
+///
+/// The case asks what the finding is about, and allows what the text gives, with the clauses that decide. Why it is so is for you to
+/// derive from the text.
+#[derive(clap::Args)]
+#[command(after_help = "Example:
+  relax-spec promote found/value-0123456789abcdef.json --id findings/sum-of-nothing --output case.ron
+
+Nothing is overwritten. Exit status: 0 written; 2 the file is no finding, the text says nothing of it, or the output is there already.")]
+pub struct Args {
+    /// A file that `fuzz --out` has written
+    #[arg(value_name = "FILE")]
+    finding: PathBuf,
+    /// The id of the case, `chapter/name`
+    #[arg(long, value_name = "ID")]
+    id: String,
+    /// Where the case is written
+    #[arg(long, value_name = "FILE", default_value = "case.ron")]
+    output: PathBuf,
+}
+
+pub fn run(args: &Args) -> Outcome {
+    let findings = read_findings(&args.finding).map_err(Failure::unreadable)?;
+    let [(path, finding)] = findings.as_slice() else {
+        return Err(Failure::unreadable(format!("{}: a case is made of one finding", args.finding.display())));
+    };
+    let text =
+        promoted(finding, &args.id).map_err(|error| Failure::unreadable(format!("{}: {error}", path.display())))?;
+    let io = |error| Failure::unreadable(format!("{}: {error}", args.output.display()));
+    write_new(&args.output, text.as_bytes()).map_err(io)?;
+    Ok(Exit::AsExpected)
+}

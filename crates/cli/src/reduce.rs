@@ -1,0 +1,76 @@
+//! `relax-spec reduce`.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::asking::{Limits, interrupt, start};
+use super::{Exit, Failure, Outcome, options, print};
+use ask::adapters::Adapter;
+use campaign::trials::{Kept, read_findings, reduced_further, write_finding};
+use relax_spec::book::Edition;
+
+/// Look for a smaller program and a simpler input that show what a campaign found and kept
+///
+/// A campaign asks only some questions about each finding, so as to go on; this asks more. A finding that does not show any more stays as
+/// it is. `diff --reduce` does the same to a program of your own.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  relax-spec reduce found/value-0123456789abcdef.json --adapter tvm@0.27
+  relax-spec reduce found --adapter tvm@0.27 --budget 1000 --write
+
+Exit status: 0 every finding shows still; 1 some do not; 2 a file is no finding; 3 the adapter could not start; 4 there are no findings.")]
+pub struct Args {
+    /// A file that `fuzz --out` has written, or a directory of them
+    #[arg(value_name = "FILE|DIR")]
+    finding: PathBuf,
+    /// `tvm@0.26`, `tvm@/path/to/python`, or a command that speaks the protocol
+    #[arg(long, value_name = "NAME|CMD")]
+    adapter: Option<String>,
+    /// How many questions may be asked about each
+    #[arg(long, value_name = "N", default_value_t = 400)]
+    budget: usize,
+    /// Write what became smaller in the place of what was kept
+    #[arg(long)]
+    write: bool,
+    /// Seconds that an answer may take
+    #[arg(long, value_name = "S", default_value = "30", value_parser = options::seconds)]
+    timeout: Duration,
+    /// The edition by which the answers are judged [default: the one that the implementation claims]
+    #[arg(long, value_name = "EDITION", value_parser = options::edition)]
+    edition: Option<Edition>,
+}
+
+pub fn run(args: &Args) -> Outcome {
+    let findings = read_findings(&args.finding).map_err(Failure::unreadable)?;
+    if findings.is_empty() {
+        return Err(Failure::new(Exit::NothingRan, format!("{}: no findings", args.finding.display())));
+    }
+    let interrupt = interrupt()?;
+    let adapters = Adapter::named(args.adapter.as_deref())?;
+    let [adapter] = adapters.as_slice() else {
+        return Err(Failure::unreadable("a program is reduced for one release: name it, as in `tvm@0.27`"));
+    };
+    let mut implementation = start(adapter, Limits { timeout: args.timeout, edition: args.edition }, &interrupt)?;
+    let mut worst = Exit::AsExpected;
+    for (path, finding) in &findings {
+        let name = path.display();
+        let kept = Kept::of(finding).map_err(|error| Failure::unreadable(format!("{name}: {error}")))?;
+        match reduced_further(&mut implementation, finding, &kept, args.budget)? {
+            Some(smaller) => {
+                let (before, after) = (finding.bindings, smaller.bindings);
+                print(&format!(
+                    "{adapter}: {name} shows, {before} bindings before and {after} now\n{}",
+                    smaller.program
+                ))?;
+                if args.write && after <= before {
+                    write_finding(path, &smaller).map_err(Failure::unreadable)?;
+                }
+            }
+            None => {
+                worst = Exit::Findings;
+                print(&format!("{adapter}: {name} does not show\n"))?;
+            }
+        }
+    }
+    Ok(worst)
+}

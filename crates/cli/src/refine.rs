@@ -1,0 +1,476 @@
+//! `relax-spec refine`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::arrays::write_npz;
+use super::budget::StepBudget;
+use super::choice::{Choice, Choosing};
+use super::externs::Externs;
+use super::given::{self, Given, Kept};
+use super::options::Format;
+use super::value::Brief;
+use super::{Exit, Failure, Outcome, input, print, print_json, render, value};
+use ask::executables::OnMachine;
+use ask::extern_process::ExternProcess;
+use campaign::adequacy::{Adequacy, adequacy};
+use relax_spec::arguments::linked;
+use relax_spec::check::check_program;
+use relax_spec::data::json::to_value;
+use relax_spec::eval;
+use relax_spec::findings::Severity;
+use relax_spec::grammar::{IrModule, Name};
+use relax_spec::judge::Cx;
+use relax_spec::refine::{
+    Assumption, Deviation, Differing, Refinement, Settings, Unreached, Verdict, refine, refine_compiled,
+};
+use relax_spec::value::ValueSpec;
+
+/// Is AFTER an allowed optimization of BEFORE?
+///
+/// Both programs run on the arguments given, if any are, and on generated ones, which lie around the constants of both. Inside of dataflow
+/// blocks AFTER may be more defined, never less; elsewhere values, errors, effects and mutations must be preserved. Floats may
+/// differ as far as BEFORE itself would if it rounded otherwise. Both are judged by the edition that BEFORE is judged by. Where A13 is taken
+/// literally, any divergence may be optimized away.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  relax-spec refine before.py after.py
+  relax-spec refine before.py after.py --runs 500
+  relax-spec refine test.py test.py --module Before --module Expected
+  relax-spec refine before.py after.py --runs 0 --arg '[1, 2]:float32'
+  relax-spec refine before.py after.py --arg @image.npy --args weights.npz
+  relax-spec refine before.py after.py --save found.npz || relax-spec refine before.py after.py --runs 0 --args found.npz
+
+Exit status: 0 allowed; 1 not allowed; 2 a program is ill-formed or cannot be read; 4 vacuous, for no run reached its end;
+5 undecided, on more than a tenth of the inputs, or out of budget.")]
+pub struct Args {
+    /// The source: TVMScript (.py), RON or JSON; `-` is standard input
+    #[arg(value_name = "BEFORE")]
+    before: PathBuf,
+    /// The target; it may be an executable, as `relax-spec build` writes it
+    #[arg(value_name = "AFTER")]
+    after: PathBuf,
+    /// Of Python files with several modules: the name of the class, in both files, or given twice, in BEFORE and in AFTER
+    #[arg(long = "module", value_name = "NAME")]
+    modules: Vec<String>,
+    /// The global symbol of the function to start [default: main]
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
+    #[command(flatten)]
+    given: Given,
+    /// How many generated inputs to try
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    runs: usize,
+    /// Judge programs though they are ill-formed
+    #[arg(long)]
+    unchecked: bool,
+    /// What determines the generated inputs
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Floats must be the same bit for bit, however they are rounded
+    #[arg(long)]
+    exact: bool,
+    /// Tell how many one-step mutants of BEFORE the inputs tell from it, and which not
+    #[arg(long)]
+    adequacy: bool,
+    /// What is assumed of a packed function that is not there: `NAME=pure`, `NAME=mutates:0`, `NAME=returns:1`, several with
+    /// commas; without it its calls are effects, and what it gives is a function of its arguments
+    #[arg(long = "assume", value_name = "NAME=WHAT", value_parser = assumption)]
+    assumed: Vec<(Name, Assumption)>,
+    #[command(flatten)]
+    externs: Externs,
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// Write the arguments of a counterexample into a file of NumPy, by the names of their parameters, as --args reads them
+    #[arg(long, value_name = "OUT.npz")]
+    save: Option<PathBuf>,
+    /// Print everything whole, however long
+    #[arg(long)]
+    verbose: bool,
+    /// How far a float may be off beside what rounding explains, in proportion to 1 more than its magnitude
+    #[arg(long, value_name = "X", default_value_t = 0.0)]
+    tolerance: f64,
+    #[command(flatten)]
+    pub(super) budget: StepBudget,
+    #[command(flatten)]
+    choosing: Choosing,
+}
+
+pub fn run(args: &Args) -> Outcome {
+    let (before, after) = (input::read(&args.before)?, input::read(&args.after)?);
+    let (of_before, of_after) = match args.modules.as_slice() {
+        [] => (None, None),
+        [both] => (Some(both), Some(both)),
+        [before, after] => (Some(before), Some(after)),
+        [_, _, _, ..] => return Err(Failure::unreadable("--module goes twice at most, for BEFORE and for AFTER")),
+    };
+    let source = before.module(of_before.map(String::as_str))?;
+    let target = Target::of(args, &after, of_after.map(String::as_str))?;
+    let choice = chosen(args, (&before, &source), (&after, &target))?;
+    let mut cx = choice.cx(args.budget.cx());
+    if !args.unchecked {
+        let mut programs = vec![(&before, &source)];
+        if let Target::Module(target) = &target {
+            programs.push((&after, target));
+        }
+        well_formed(&cx, args.format, &programs)?;
+    }
+    let entry = match &args.entry {
+        Some(entry) => entry.as_str().into(),
+        None => eval::default_entry(&mut cx, &source).map_err(Failure::unreadable)?,
+    };
+    let mut settings =
+        Settings { seed: args.seed, exact: args.exact, tolerance: args.tolerance, ..Settings::runs(args.runs) };
+    let externs = args.externs.bind(&mut settings.registry)?;
+    let given: Vec<Vec<ValueSpec>> = match args.given.is_empty() {
+        true => Vec::new(),
+        false => vec![args.given.load(linked(&source, &entry), eval::Options::default().memory)?],
+    };
+    let assumed: BTreeMap<Name, Assumption> = args.assumed.iter().cloned().collect();
+    if assumed.len() < args.assumed.len() {
+        return Err(Failure::unreadable(
+            "--assume says twice what is assumed of a function; several words go with commas",
+        ));
+    }
+    settings.unknown = Some(assumed);
+    settings.keep = args.adequacy;
+    let refinement = match &target {
+        Target::Module(target) => refine(&mut cx, &source, target, &entry, &given, &settings),
+        Target::Executable(target) => refine_compiled(&mut cx, &source, target, &entry, &given, &settings),
+    };
+    let refinement = refinement.map_err(Failure::unreadable)?;
+    if let Some(error) = externs.iter().find_map(ExternProcess::failure) {
+        return Err(Failure::new(Exit::Adapter, error));
+    }
+    let adequacy = match args.adequacy {
+        true => {
+            let adequacy = adequacy(&mut cx, &source, &entry, &refinement.inputs, &settings);
+            Some(adequacy.map_err(Failure::unreadable)?)
+        }
+        false => None,
+    };
+    let report = Report {
+        kept: refinement.input.as_ref().map(|input| given::by_parameters(linked(&source, &entry), input)),
+        names: linked(&source, &entry).map(|func| func.params.iter().map(|param| param.var.name.clone()).collect()),
+        refinement: &refinement,
+        adequacy: adequacy.as_ref(),
+        before: &before,
+        after: &after,
+        args,
+    };
+    if let (Some(path), Some(kept)) = (&args.save, &report.kept) {
+        write_npz(path, &kept.arrays).map_err(|error| given::failure(path, error))?;
+    }
+    match args.format {
+        Format::Human => print(&report.told())?,
+        Format::Json => print_json(&report.json())?,
+    }
+    Ok(match refinement.verdict {
+        Verdict::Allowed => Exit::AsExpected,
+        Verdict::NotAllowed { .. } => Exit::Findings,
+        Verdict::Vacuous(_) => Exit::NothingRan,
+        Verdict::Undecided(_) | Verdict::OutOfBudget(_) => Exit::StoppedEarly,
+    })
+}
+
+/// The edition and the reading by which both programs are judged.
+fn chosen(
+    args: &Args,
+    (before, source): (&input::Source, &IrModule),
+    (after, target): (&input::Source, &Target),
+) -> Result<Choice, Failure> {
+    let choice = args.choosing.for_module(&args.before, before, source)?;
+    let Target::Module(target) = target else { return Ok(choice) };
+    let other = args.choosing.for_file(&args.after)?.for_module(after, target)?;
+    if other.edition == choice.edition {
+        return Ok(choice);
+    }
+    let message = format!("BEFORE is to be judged by {choice}, AFTER by {other}; --edition chooses one for both");
+    Err(Failure::unreadable(message))
+}
+
+/// What is judged.
+enum Target {
+    Module(IrModule),
+    Executable(OnMachine),
+}
+
+impl Target {
+    fn of(args: &Args, after: &input::Source, module: Option<&str>) -> Result<Target, Failure> {
+        if !super::vm::is_executable(&after.text) {
+            return Ok(Target::Module(after.module(module)?));
+        }
+        let place = |error| Failure::unreadable(format!("{}: {error}", after.name));
+        let executable = super::vm::executable(&after.text).map_err(place)?;
+        super::vm::faults(&args.after, &executable)?;
+        Ok(Target::Executable(OnMachine(executable)))
+    }
+}
+
+/// `NAME=pure|impure|mutates:N|returns:N`, with commas.
+fn assumption(text: &str) -> Result<(Name, Assumption), String> {
+    let expected = "expected NAME=pure, impure, mutates:N or returns:N, several with commas";
+    let (name, says) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or(expected)?;
+    let mut assumption = Assumption::default();
+    for word in says.split(',') {
+        let number = |n: &str| n.parse::<usize>().map_err(|_| format!("`{n}` is no number of an argument; {expected}"));
+        match word.split_once(':') {
+            None if word == "pure" => assumption.pure = true,
+            None if word == "impure" => assumption.pure = false,
+            Some(("mutates", n)) => {
+                assumption.mutates.insert(number(n)?);
+            }
+            Some(("returns", n)) => assumption.returns = Some(number(n)?),
+            None | Some(_) => return Err(format!("`{word}` is no assumption; {expected}")),
+        }
+    }
+    Ok((name.into(), assumption))
+}
+
+/// What is ill-formed is told, and not judged.
+fn well_formed(cx: &Cx, format: Format, programs: &[(&input::Source, &IrModule)]) -> Result<(), Failure> {
+    let (mut told, mut broken) = (Vec::new(), false);
+    for (text, module) in programs {
+        let findings = check_program(&mut cx.clone(), module).diagnostics;
+        let errors = || findings.iter().filter(|finding| finding.is_fatal());
+        if format == Format::Human {
+            render::tell_all(text, cx.edition(), errors());
+        }
+        broken |= errors().any(|finding| finding.severity == Severity::Error);
+        told.extend(errors().map(|finding| render::finding_json(text, "", finding)));
+    }
+    if told.is_empty() {
+        return Ok(());
+    }
+    if format == Format::Json {
+        print_json(&json!({"verdict": if broken { "ill_formed" } else { "limit" }, "findings": told}))?;
+    }
+    if !broken {
+        let message =
+            "undecided, limit: a program that cannot be checked is not judged (--unchecked judges it all the same)";
+        return Err(Failure::new(Exit::StoppedEarly, message));
+    }
+    Err(Failure::unreadable("an ill-formed program is not judged (--unchecked judges it all the same)"))
+}
+
+/// What there is to say.
+struct Report<'a> {
+    refinement: &'a Refinement,
+    adequacy: Option<&'a Adequacy>,
+    /// The arguments of the counterexample, as they can be given again.
+    kept: Option<Kept<'a>>,
+    /// Those of the parameters.
+    names: Option<Vec<Name>>,
+    before: &'a input::Source,
+    after: &'a input::Source,
+    args: &'a Args,
+}
+
+/// How long a message and a value in it may be, and how many arguments and mutants there may be, in a report that fits a screen.
+const LONGEST: usize = 400;
+const MOST: usize = 10;
+
+impl Report<'_> {
+    /// The verdict, what it is worth, and the counterexample.
+    fn told(&self) -> String {
+        let Refinement { verdict, compared, ended, undecided, reason, differing, unknown, deviation, .. } =
+            self.refinement;
+        let mut text = match verdict {
+            Verdict::Allowed => {
+                format!("allowed on {compared} inputs, on {ended} of which both programs reach their end\n")
+            }
+            Verdict::NotAllowed { rule, message } => format!("not allowed [{rule}]: {}\n", self.cut(message)),
+            Verdict::Vacuous(reason) => format!("vacuous: {}\n", self.cut(reason)),
+            Verdict::Undecided(reason) => format!("undecided: {}\n", self.cut(reason)),
+            Verdict::OutOfBudget(reason) => format!("out of budget: {}\n", self.cut(reason)),
+        };
+        let open = matches!(verdict, Verdict::Undecided(_) | Verdict::OutOfBudget(_));
+        if let Some(reason) = reason.as_ref().filter(|_| !open) {
+            let _ = writeln!(text, "  undecided on {undecided} more: {}", self.cut(reason));
+        } else if *compared > 0 && open {
+            let _ = writeln!(text, "  on {undecided} of {} inputs", compared + undecided);
+        }
+        if let Some(Deviation { error, bound, index, before, after }) = deviation {
+            let _ = match verdict {
+                Verdict::NotAllowed { .. } => writeln!(
+                    text,
+                    "  element {index} is {before:?} in the source and {after:?} in the target; rounding explains {bound:.3e}"
+                ),
+                Verdict::Allowed | Verdict::Vacuous(_) | Verdict::Undecided(_) | Verdict::OutOfBudget(_) => {
+                    writeln!(text, "  a float is off by {error:.3e}; rounding explains {bound:.3e}")
+                }
+            };
+        }
+        if let Some(Differing { name, before, after }) = differing {
+            let [before, after] = [before, after].map(|value| self.cut(&value.to_string()));
+            let _ = writeln!(text, "  first at `{name}`: {before} in the source, {after} in the target");
+        }
+        if !unknown.is_empty() {
+            let names: Vec<&str> = unknown.iter().map(|name| &**name).collect();
+            let names = self.cut(&names.join(", "));
+            let _ = writeln!(text, "  not known: {names} (--extern CMD provides, --assume says more)");
+        }
+        self.counterexample(&mut text);
+        if *verdict == Verdict::Allowed {
+            self.untried(&mut text);
+        }
+        self.worth(&mut text);
+        text
+    }
+
+    /// The arguments, so that they can be given again, or how they can be had.
+    fn counterexample(&self, text: &mut String) {
+        let values = self.refinement.input.as_deref().unwrap_or_default();
+        let most = if self.args.verbose { values.len() } else { MOST };
+        let mut whole = true;
+        for (i, value) in values.iter().take(most).enumerate() {
+            let brief = if self.args.verbose { Brief::Whole(value::argument(value)) } else { value::brief(value) };
+            let _ = match brief {
+                Brief::Whole(argument) => writeln!(text, "  with --arg '{argument}'"),
+                Brief::Summary(summary) => {
+                    whole = false;
+                    let name = self.names.as_ref().and_then(|names| names.get(i));
+                    writeln!(text, "  with {} = {summary}", name.map_or("an argument", |name| name))
+                }
+            };
+        }
+        if values.len() > most {
+            let _ = writeln!(text, "  and {} more arguments", values.len() - most);
+        }
+        match (&self.args.save, &self.kept) {
+            (Some(path), Some(kept)) => {
+                let rest: String =
+                    kept.rest.iter().map(|value| format!(" --arg '{}'", value::argument(value))).collect();
+                let path = path.display().to_string();
+                let path = shlex::try_quote(&path).unwrap_or_default();
+                let _ = writeln!(text, "  the same: --args {path}{rest}");
+            }
+            (None, Some(_)) if !whole || values.len() > most => {
+                text.push_str("  (--save OUT.npz writes the arguments into a file that --args reads, --verbose prints them whole)\n");
+            }
+            (_, _) => {}
+        }
+    }
+
+    /// What an "allowed" does not speak of: the branches, calls and sides of choices that no run reached.
+    fn untried(&self, text: &mut String) {
+        let (of_before, of_after) = &self.refinement.unreached;
+        for (program, source, unreached) in [("BEFORE", self.before, of_before), ("AFTER", self.after, of_after)] {
+            let most = if self.args.verbose { unreached.len() } else { MOST };
+            for part in unreached.iter().take(most) {
+                let _ = match part {
+                    Unreached::Branch { span, holds } => {
+                        writeln!(text, "  never reached: the branch for {holds} {} in {program}", source.place(*span))
+                    }
+                    Unreached::Operator { span, name } => {
+                        writeln!(text, "  never reached: {name} {} in {program}", source.place(*span))
+                    }
+                    Unreached::Side { span, of, side } => {
+                        writeln!(text, "  never reached: {of} {side} {} in {program}", source.place(*span))
+                    }
+                };
+            }
+            if unreached.len() > most {
+                let _ = writeln!(text, "  never reached: {} more in {program}", unreached.len() - most);
+            }
+        }
+    }
+
+    /// [`Report::untried`] in JSON.
+    fn unreached(&self, source: &input::Source, unreached: &[Unreached]) -> Vec<Value> {
+        let part = |part: &Unreached| {
+            let (mut value, span) = match part {
+                Unreached::Branch { span, holds } => (json!({"branch": holds}), span),
+                Unreached::Operator { span, name } => (json!({"operator": name.to_string()}), span),
+                Unreached::Side { span, of, side } => (json!({"of": &**of, "side": side.word()}), span),
+            };
+            render::put_place(&mut value, source, *span);
+            value
+        };
+        unreached.iter().map(part).collect()
+    }
+
+    /// What the inputs are worth.
+    fn worth(&self, text: &mut String) {
+        let Some(Adequacy { told, untold, open }) = self.adequacy else { return };
+        let _ = writeln!(text, "the inputs tell {told} of {} one-step mutants of BEFORE from it", told + untold.len());
+        let most = if self.args.verbose { untold.len() } else { MOST };
+        for (what, span) in untold.iter().take(most) {
+            let _ = writeln!(text, "  not {}: {what}", self.before.place(*span));
+        }
+        if untold.len() > most {
+            let _ = writeln!(text, "  nor {} more (--verbose)", untold.len() - most);
+        }
+        if *open > 0 {
+            let _ = writeln!(text, "  of {open} more nothing can be said");
+        }
+    }
+
+    fn cut(&self, text: &str) -> String {
+        if self.args.verbose { text.to_string() } else { value::cut(text, LONGEST) }
+    }
+
+    /// Everything, as `refine.schema.json` describes it.
+    fn json(&self) -> Value {
+        let Refinement { verdict, compared, ended, undecided, reason, differing, unknown, deviation, input, .. } =
+            self.refinement;
+        let (name, rule, message) = match verdict {
+            Verdict::Allowed => ("allowed", None, None),
+            Verdict::NotAllowed { rule, message } => ("not_allowed", Some(rule), Some(message)),
+            Verdict::Vacuous(message) => ("vacuous", None, Some(message)),
+            Verdict::Undecided(message) => ("undecided", None, Some(message)),
+            Verdict::OutOfBudget(message) => ("out_of_budget", None, Some(message)),
+        };
+        let argument = |(i, value): (usize, &ValueSpec)| {
+            json!({
+                "parameter": self.names.as_ref().and_then(|names| names.get(i)).map(|name| &**name),
+                "argument": value::argument(value),
+                "value": to_value(value),
+            })
+        };
+        let deviation = deviation.map(|Deviation { error, bound, index, before, after }| {
+            let [error, bound, before, after] = [error, bound, before, after].map(number);
+            json!({"error": error, "bound": bound, "index": index, "before": before, "after": after})
+        });
+        let differing = differing.as_ref().map(|Differing { name, before, after }| {
+            json!({"name": &**name, "before": to_value(before), "after": to_value(after)})
+        });
+        let adequacy = self.adequacy.map(|Adequacy { told, untold, open }| {
+            let untold: Vec<Value> = untold
+                .iter()
+                .map(|(what, span)| {
+                    let mut mutant = json!({"what": what});
+                    render::put_place(&mut mutant, self.before, *span);
+                    mutant
+                })
+                .collect();
+            json!({"told": told, "untold": untold, "open": open})
+        });
+        json!({
+            "verdict": name,
+            "rule": rule,
+            "message": message,
+            "compared": compared,
+            "ended": ended,
+            "undecided": undecided,
+            "reason": reason,
+            "differing": differing,
+            "deviation": deviation,
+            "unknown": unknown.iter().map(|name| &**name).collect::<Vec<&str>>(),
+            "counterexample": input.as_ref().map(|input| input.iter().enumerate().map(argument).collect::<Vec<Value>>()),
+            "unreached": {
+                "before": self.unreached(self.before, &self.refinement.unreached.0),
+                "after": self.unreached(self.after, &self.refinement.unreached.1),
+            },
+            "adequacy": adequacy,
+        })
+    }
+}
+
+/// A float in JSON, which has no numbers beyond all numbers.
+fn number(x: f64) -> Value {
+    if x.is_finite() { x.into() } else { x.to_string().into() }
+}

@@ -1,0 +1,117 @@
+//! What an implementation does otherwise than the text permits, told once for all reports.
+
+use serde::Serialize;
+
+use super::{diff, words};
+use ask::runner::CaseResult;
+use relax_spec::book::Edition;
+use relax_spec::question::Outcome;
+use relax_spec::suite::Case;
+use relax_spec::suite::compare::CaseVerdict;
+
+/// A divergence: the question, both answers, and how it is asked again.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Divergence {
+    /// The programs of the question, as text.
+    pub programs: Vec<String>,
+    /// The question with its other arguments, in one line.
+    pub question: String,
+    /// Every permitted answer.
+    pub expected: Vec<String>,
+    /// What was given.
+    pub given: String,
+    /// The lines in which what was given differs from the nearest permitted answer; empty where no answer was given, or a permitted one.
+    pub diff: String,
+    /// The rules that decide.
+    pub rules: Vec<String>,
+    /// The command that asks the same again.
+    pub command: String,
+}
+
+/// How cases are asked again: the words of the command, without those that name the case.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Again(pub Vec<String>);
+
+impl Again {
+    /// The command for one case. `told`: whether its divergence is told at length without being asked for.
+    fn command(&self, case: &str, told: bool) -> String {
+        let all = (!told).then(|| "--all".to_string());
+        let words: Vec<String> = self.0.iter().cloned().chain(all).chain([glob::Pattern::escape(case)]).collect();
+        command_line(&words)
+    }
+}
+
+/// Words as a shell reads them.
+pub fn command_line(words: &[String]) -> String {
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
+}
+
+impl Divergence {
+    /// Of a case, as an edition states it. `told`: whether `conform` tells of it without `--all`.
+    pub(super) fn of_case(
+        case: &Case,
+        result: &CaseResult,
+        edition: Edition,
+        (again, told): (&Again, bool),
+    ) -> Divergence {
+        let stated = case.stated_in(edition);
+        let warned = stated.warnings.is_some();
+        let expected: Vec<String> =
+            stated.allow.iter().map(|answer| words::with_warnings(answer, stated.warnings.as_deref())).collect();
+        let given = words::outcome(&result.outcome, warned);
+        let is_answer = match &result.outcome {
+            Outcome::Answer { .. } | Outcome::Rejected { .. } | Outcome::Trapped { .. } => true,
+            Outcome::Unsupported { .. }
+            | Outcome::InternalError { .. }
+            | Outcome::Crash { .. }
+            | Outcome::Timeout { .. }
+            | Outcome::ProtocolError { .. }
+            | Outcome::Flaky { .. } => false,
+        };
+        let differs = is_answer && result.comparison.verdict == CaseVerdict::Diverge;
+        Divergence {
+            programs: words::programs(&case.ask),
+            question: case.ask.in_full(),
+            diff: if differs { diff::difference(&expected, &given) } else { String::new() },
+            expected,
+            given,
+            rules: case.rules.iter().map(ToString::to_string).collect(),
+            command: again.command(&case.id, told),
+        }
+    }
+
+    /// The permitted answers as one text: in one line where each is in one.
+    pub fn expected_text(&self) -> String {
+        let is_line = self.expected.iter().all(|answer| !answer.contains('\n'));
+        self.expected.join(if is_line { " or " } else { "\nor\n" })
+    }
+
+    /// What it is about and what speaks against it, each with its name, in the order in which it is told. `diff` is left out where both
+    /// answers are a line and can be compared at sight.
+    pub fn fields(&self) -> Vec<(&'static str, String)> {
+        let rules = (!self.rules.is_empty()).then(|| ("rules", self.rules.join(", ")));
+        let mut fields: Vec<(&'static str, String)> = rules.into_iter().collect();
+        fields.push(("question", self.question.clone()));
+        fields.extend(self.programs.iter().map(|program| ("program", program.clone())));
+        fields.push(("expected", self.expected_text()));
+        fields.push(("given", self.given.clone()));
+        if self.diff.lines().count() > 2 {
+            fields.push(("diff", self.diff.clone()));
+        }
+        fields
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_asks_again_is_one_command_for_a_shell() {
+        let again = Again(["relax-spec", "conform", "--adapter", "sh my adapter.sh"].map(str::to_string).to_vec());
+        assert_eq!(again.command("types/a", true), "relax-spec conform --adapter 'sh my adapter.sh' types/a");
+        assert_eq!(again.command("types/a[0]", false).split(" --all ").count(), 2);
+        let words = shlex::split(&again.command("types/a[0]", false)).unwrap();
+        assert!(glob::Pattern::new(words.last().unwrap()).unwrap().matches("types/a[0]"));
+    }
+}

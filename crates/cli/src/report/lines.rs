@@ -1,0 +1,76 @@
+//! The report as JSON lines: one object a case, then one with the sum.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::{CaseRow, Report, ReportError};
+use relax_spec::data::json::to_value;
+use relax_spec::grammar::visible_json;
+use relax_spec::question::Outcome;
+use relax_spec::suite::ledger::{KnownDivergence, Standing};
+
+/// A line of JSON for each case.
+pub fn jsonl(report: &Report) -> Result<String, ReportError> {
+    let mut out = String::new();
+    for row in &report.rows {
+        out.push_str(&serde_json::to_string(&case(row))?);
+        out.push('\n');
+    }
+    out.push_str(&serde_json::to_string(&sum(report))?);
+    out.push('\n');
+    Ok(visible_json(&out).into_owned())
+}
+
+fn case(row: &CaseRow) -> serde_json::Value {
+    let given = match &row.result.outcome {
+        Outcome::Answer { answer, .. } => to_value(answer),
+        _ => serde_json::Value::Null,
+    };
+    let expected: Vec<serde_json::Value> = row.case.allow.iter().map(to_value).collect();
+    json!({
+        "type": "case",
+        "case": row.case.id,
+        "chapter": row.case.chapter(),
+        "rules": row.case.rules,
+        "op": row.case.ask.op(),
+        "question": row.case.ask.in_full(),
+        "verdict": row.verdict(),
+        "outcome": row.result.outcome.class(),
+        "expected": expected,
+        "given": given,
+        "message": row.result.outcome.to_string(),
+        "why": row.result.comparison.why,
+        "literal": row.result.comparison.literal,
+        "adds_purity": row.result.comparison.adds_purity,
+        "unexpected": row.standing.is_unexpected(),
+        "class": known(row).and_then(|known| known.class),
+        "clause": known(row).and_then(|known| known.clause),
+        "reason": known(row).map(|known| &known.reason),
+        "divergence": row.divergence,
+        "seconds": row.result.time.as_secs_f64(),
+    })
+}
+
+fn known<'r>(row: &'r CaseRow) -> Option<&'r KnownDivergence> {
+    match &row.standing {
+        Standing::Known(known) | Standing::Changed(known) => Some(known),
+        Standing::Expected | Standing::New => None,
+    }
+}
+
+fn sum(report: &Report) -> serde_json::Value {
+    let totals: BTreeMap<&str, usize> = report.totals().iter().map(|(verdict, n)| (verdict.name(), *n)).collect();
+    json!({
+        "type": "summary",
+        "implementation": to_value(report.implementation),
+        "edition": report.edition.name(),
+        "cases": report.rows.len(),
+        "totals": totals,
+        "classes": report.by_class().into_iter().collect::<BTreeMap<&str, usize>>(),
+        "adding_purity": report.adding_purity(),
+        "unexpected": report.unexpected(),
+        "stale": report.stale,
+        "stopped": report.stopped,
+    })
+}

@@ -1,0 +1,197 @@
+//! Reports of a conformance run and of a campaign: for people on a terminal, and as JSON lines, JUnit, HTML and Markdown.
+
+pub mod campaign;
+mod diff;
+mod divergence;
+mod human;
+mod junit;
+mod lines;
+mod template;
+mod words;
+
+use std::collections::BTreeMap;
+
+use ask::protocol::Identity;
+use ask::runner::{CaseResult, RunResult};
+use relax_spec::book::Edition;
+use relax_spec::suite::Case;
+use relax_spec::suite::compare::CaseVerdict;
+use relax_spec::suite::ledger::{Class, KnownDivergence, Ledger, Standing};
+
+pub use diff::difference;
+pub use divergence::{Again, Divergence, command_line};
+pub use human::human;
+pub use junit::junit;
+pub use lines::jsonl;
+pub use template::{html, markdown};
+pub use words::{answer, programs};
+
+/// Why a report cannot be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// What the template engine says.
+    #[error("{0}")]
+    Template(#[from] minijinja::Error),
+    /// What the writer of XML says.
+    #[error("{0}")]
+    Junit(#[from] quick_junit::SerializeError),
+    /// What the writer of JSON says.
+    #[error("{0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// A run, seen against a ledger.
+pub struct Report<'a> {
+    /// Who was asked.
+    pub implementation: &'a Identity,
+    /// The edition that the questions mean.
+    pub edition: Edition,
+    /// In the order of the cases.
+    pub rows: Vec<CaseRow<'a>>,
+    /// Entries of the ledger about cases that the suite does not have.
+    pub stale: Vec<&'a KnownDivergence>,
+    /// Whether the run ended before all cases were asked.
+    pub stopped: bool,
+}
+
+/// A case and what became of it.
+pub struct CaseRow<'a> {
+    /// The case.
+    pub case: &'a Case,
+    /// What became of it.
+    pub result: &'a CaseResult,
+    /// How that stands to the ledger.
+    pub standing: Standing,
+    /// The same at length, where it is a finding or not as the ledger says.
+    pub divergence: Option<Divergence>,
+}
+
+/// How many cases came to each verdict.
+pub type Counts = BTreeMap<CaseVerdict, usize>;
+
+impl<'a> Report<'a> {
+    /// Sees a run against a ledger. `stale` are the ledger's entries of cases that the suite does not have; `again` is how a case is asked
+    /// again.
+    pub fn new(
+        cases: &[&'a Case],
+        run: &'a RunResult,
+        (ledger, stale): (&'a Ledger, Vec<&'a KnownDivergence>),
+        again: &Again,
+    ) -> Report<'a> {
+        let rows = run
+            .results
+            .iter()
+            .filter_map(|result| {
+                let case: &'a Case = cases.get(result.index).copied()?;
+                let verdict = result.comparison.verdict;
+                let standing = ledger.standing(&case.id, verdict);
+                let is_told = standing.is_unexpected();
+                let divergence = (is_told || verdict.is_finding())
+                    .then(|| Divergence::of_case(case, result, run.edition, (again, is_told)));
+                Some(CaseRow { case, result, standing, divergence })
+            })
+            .collect();
+        Report { implementation: &run.implementation, edition: run.edition, rows, stale, stopped: run.stopped }
+    }
+
+    /// Whether everything is as the ledger says.
+    pub fn as_expected(&self) -> bool {
+        self.stale.is_empty() && self.unexpected() == 0
+    }
+
+    /// How many rows are findings that the ledger does not list, or lists otherwise.
+    pub fn unexpected(&self) -> usize {
+        self.rows.iter().filter(|row| row.standing.is_unexpected()).count()
+    }
+
+    /// Whether cases were asked, and the implementation says of each that it cannot answer it.
+    pub fn is_unanswered(&self) -> bool {
+        !self.rows.is_empty() && self.rows.iter().all(|row| row.verdict() == CaseVerdict::Unsupported)
+    }
+
+    /// The counts by chapter, in the order of the suite.
+    pub fn by_chapter(&self) -> Vec<(&'a str, Counts)> {
+        let mut chapters: Vec<(&str, Counts)> = Vec::new();
+        for row in &self.rows {
+            let chapter = row.case.chapter();
+            let at = chapters.iter().position(|(name, _)| *name == chapter).unwrap_or_else(|| {
+                chapters.push((chapter, Counts::new()));
+                chapters.len() - 1
+            });
+            *chapters[at].1.entry(row.verdict()).or_default() += 1;
+        }
+        chapters
+    }
+
+    /// How many rows have each verdict.
+    pub fn totals(&self) -> Counts {
+        let mut totals = Counts::new();
+        for row in &self.rows {
+            *totals.entry(row.verdict()).or_default() += 1;
+        }
+        totals
+    }
+
+    /// How many allowed answers also say whether functions are pure, of which the text says nothing.
+    pub fn adding_purity(&self) -> usize {
+        self.rows.iter().filter(|row| row.result.comparison.adds_purity).count()
+    }
+
+    /// How many of the known divergences are of each class; last those of which nobody has said it.
+    pub fn by_class(&self) -> Vec<(&'static str, usize)> {
+        let count = |class: Option<Class>| {
+            let is_of = |row: &&CaseRow| matches!(&row.standing, Standing::Known(known) if known.class == class);
+            self.rows.iter().filter(is_of).filter(|row| row.verdict().is_finding()).count()
+        };
+        let classes = Class::ALL.into_iter().map(|class| (class.name(), count(Some(class))));
+        classes.chain([("of no class", count(None))]).filter(|(_, count)| *count > 0).collect()
+    }
+
+    /// `12 defect, 3 licence of the text`; empty where nothing is known.
+    pub fn classes_line(&self) -> String {
+        let classes: Vec<String> = self.by_class().iter().map(|(class, n)| format!("{n} {class}")).collect();
+        classes.join(", ")
+    }
+
+    /// `150 agree, 2 diverge`: the verdicts that occurred.
+    pub fn totals_line(&self) -> String {
+        let totals: Vec<String> = self.totals().iter().map(|(verdict, n)| format!("{n} {verdict}")).collect();
+        if totals.is_empty() { "nothing".to_string() } else { totals.join(", ") }
+    }
+}
+
+impl CaseRow<'_> {
+    /// Whether the outcome is one that the case allows.
+    pub fn verdict(&self) -> CaseVerdict {
+        self.result.comparison.verdict
+    }
+
+    /// What is to be said about how the ledger and the errata see it.
+    pub fn notes(&self) -> Vec<String> {
+        let mut notes = Vec::new();
+        if let Some(erratum) = self.result.comparison.literal {
+            notes.push(format!("matches the literal text (erratum {erratum})"));
+        }
+        if self.result.comparison.adds_purity {
+            notes
+                .push("also says whether functions are pure, of which the text says nothing (erratum A18)".to_string());
+        }
+        match &self.standing {
+            Standing::Expected => {}
+            Standing::New => notes.push("unexpected: no ledger lists it".to_string()),
+            Standing::Known(known) => notes.push(format!("known{}: {}", classed(known), known.reason)),
+            Standing::Changed(known) if self.verdict() == CaseVerdict::Agree => {
+                notes.push(format!("unexpected: passes, though the ledger lists it as `{}`", known.outcome));
+            }
+            Standing::Changed(known) => notes.push(format!("unexpected: the ledger lists it as `{}`", known.outcome)),
+        }
+        notes
+    }
+}
+
+/// ` (defect, SUB.TENSOR.RANK)`, as far as it is said.
+fn classed(known: &KnownDivergence) -> String {
+    let class = known.class.map(Class::name);
+    let said: Vec<&str> = class.into_iter().chain(known.clause.map(|clause| clause.id())).collect();
+    if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) }
+}

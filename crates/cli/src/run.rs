@@ -1,0 +1,332 @@
+//! `relax-spec run`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+
+use super::arrays::write_npz;
+use super::budget::TimeBudget;
+use super::choice::{Choice, Choosing};
+use super::externs::Externs;
+use super::given::{self, Given};
+use super::options::{Engine, Format};
+use super::value::Extent;
+use super::{Exit, Failure, Outcome, input, note, options, print, print_json, render, value};
+use ask::extern_process::ExternProcess;
+use relax_spec::arguments::{Arguments, Draw, linked};
+use relax_spec::check::{all_findings, check_program, unknown_names};
+use relax_spec::data::json::to_value;
+use relax_spec::derivation::inferred_results;
+use relax_spec::eval::{self, Options, Run, SignatureOrder};
+use relax_spec::grammar::IrModule;
+use relax_spec::judge::{self, Cx};
+use relax_spec::oracle::answer_evaluate_together;
+use relax_spec::question::RunAnswer;
+use relax_spec::value::{self as values, ValueSpec};
+use relax_spec::vm;
+
+/// Run a program and print its result
+///
+/// Programs are checked first; --unchecked runs one in spite of its errors. Packed functions that programs may call are
+/// described in conformance/INTERPRETING.md.
+#[derive(clap::Args)]
+#[command(
+    after_help = "Values: tensors [[1, 2.5], [inf, nan]]:float32, 3:int64, zeros(2, 3):float32, ones(2, 3):int8, iota(6):int64, \
+random((2, 3), float32, 7) with its seed, shapes shape(2, 3), packed(NAME), integers, true, false, tuples (1:int64, shape(2)), and anything as in suite \
+files, for example Tuple([Shape([2]), Int(1)]). Floats are rounded to the nearest of their type.
+
+Files: @x.npy and @x.npz:NAME, written by NumPy, in any order of elements and bytes. Raw bytes, two an element (|V2), are bfloat16, as ml_dtypes \
+writes it; raw bytes one an element (float8, int4) are refused.
+
+Examples:
+  relax-spec run model.py --arg '[[1, 2], [3, 4]]:float32'
+  relax-spec run model.py --entry predict --arg 'zeros(8, 16):float32' --trace
+  relax-spec run model.py --arg @image.npy --args weights.npz --save result.npz
+  relax-spec run model.py --extern 'python3 my_functions.py' --arg '[1, 2]:float32'"
+)]
+pub struct Args {
+    /// TVMScript (.py), RON, JSON or Relay (.relay); `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    selected: input::Selected,
+    /// The global symbol of the function to start [default: main]
+    #[arg(long, value_name = "NAME")]
+    entry: Option<String>,
+    #[command(flatten)]
+    given: Given,
+    /// Make the arguments, around the constants of the program
+    #[arg(long, conflicts_with_all = ["args", "files"])]
+    random: bool,
+    /// Which arguments are made
+    #[arg(long, value_name = "N", default_value_t = 0, requires = "random")]
+    seed: u64,
+    /// Who runs the program
+    #[arg(long, value_enum, default_value_t = Engine::Evaluator)]
+    engine: Engine,
+    /// Show bindings, shape variables, calls and effects in their order; of the machine its instructions, with registers and shape heap
+    #[arg(long)]
+    trace: bool,
+    /// Print every element of the result; without it, of a tensor with more than 1000 elements only some at its edges are printed
+    #[arg(long)]
+    full: bool,
+    /// Write the result into a file of NumPy, too: the fields of a tuple as the arrays 0, 1, .., anything else as 0
+    #[arg(long, value_name = "OUT.npz")]
+    save: Option<PathBuf>,
+    #[arg(long, value_enum, default_value_t = Format::Human)]
+    format: Format,
+    /// Run without checking first
+    #[arg(long)]
+    unchecked: bool,
+    /// The results of operators that nobody knows are objects, with a warning, as the text has it
+    #[arg(long)]
+    allow_unknown_ops: bool,
+    /// How many steps the run may take; an element that an operator computes counts as one [default: 200000000]
+    #[arg(long, value_name = "STEPS")]
+    fuel: Option<u64>,
+    /// How many bytes the tensors of the run, its arguments among them, and what operators keep beside them, may take up at once, with K, M or G for
+    /// powers of 1024 [default: 1G]
+    #[arg(long, value_name = "BYTES", value_parser = options::bytes)]
+    memory: Option<u64>,
+    /// How many calls may be open at once [default: 50000]
+    #[arg(long, value_name = "CALLS")]
+    depth: Option<usize>,
+    /// Run the program by so many workers together, which meet in its collectives. Each is given all arguments, or its own if there are as many for
+    /// each, those of worker 0 first
+    #[arg(long, value_name = "N", conflicts_with_all = ["engine", "trace", "save", "format", "commands", "fuel", "memory", "depth", "signature_order", "proposal"])]
+    workers: Option<usize>,
+    #[command(flatten)]
+    externs: Externs,
+    /// In which order a signature binds its shape variables: `left-to-right`, or `any` for all lone dimensions first (A08)
+    #[arg(long, value_name = "ORDER", default_value = "left-to-right", value_parser = options::signature_order, conflicts_with = "engine")]
+    signature_order: SignatureOrder,
+    #[command(flatten)]
+    pub(super) budget: TimeBudget,
+    #[command(flatten)]
+    choosing: Choosing,
+}
+
+pub fn run(args: &Args) -> Outcome {
+    let source = input::read(&args.file)?;
+    let module = source.module(args.selected.module.as_deref())?;
+    let choice = args.choosing.for_module(&args.file, &source, &module)?;
+    let cx = || choice.cx(Cx::new());
+    if !args.unchecked {
+        let unknown = unknown_names(&module, options::unknown_ops(args.allow_unknown_ops));
+        let findings = all_findings(&mut cx(), &check_program(&mut cx(), &module), unknown);
+        if args.format == Format::Human {
+            render::tell_all(&source, choice.edition, &findings);
+        }
+        if let Some(exit) = render::rejection(&findings) {
+            if args.format == Format::Json {
+                let findings: Vec<Value> =
+                    findings.iter().map(|finding| render::finding_json(&source, "", finding)).collect();
+                print_json(
+                    &json!({"outcome": if exit == Exit::Findings { "ill_formed" } else { "limit" }, "findings": findings}),
+                )?;
+            }
+            return Err(Failure::new(exit, "the program is not run (--unchecked runs it all the same)"));
+        }
+        choice.lowers(&findings)?;
+    }
+    let mut options = Options { trace: args.trace, signature_order: args.signature_order, ..Options::default() };
+    options.results = inferred_results(&cx(), &module);
+    options.fuel = args.fuel.unwrap_or(options::FUEL);
+    options.memory = args.memory.unwrap_or(options.memory);
+    options.max_depth = args.depth.unwrap_or(options.max_depth);
+    let externs = args.externs.bind(&mut options.registry)?;
+    let entry = match &args.entry {
+        Some(entry) => entry.as_str().into(),
+        None => eval::default_entry(&mut cx(), &module).map_err(Failure::unreadable)?,
+    };
+    let specs = match args.random {
+        true => made(args, &module, &entry)?,
+        false => args.given.load(linked(&module, &entry), options.memory)?,
+    };
+    if let Some(workers) = args.workers {
+        return together(args, &choice, &module, &entry, (workers, &specs));
+    }
+    let values = values::from_specs(&specs, &options.registry).map_err(Failure::unreadable)?;
+    let arguments = (args.format == Format::Json).then(|| specs.iter().map(value::argument).collect::<Vec<String>>());
+    drop(specs);
+    let run = match args.engine {
+        Engine::Evaluator => Told::of(eval::evaluate(&mut cx(), &module, &entry, values, &options)),
+        Engine::Vm => on_machine(&mut cx(), &module, &entry, values, &options),
+    };
+    let telling = Telling { trace: args.trace, full: args.full, save: args.save.as_deref() };
+    let ended = match arguments {
+        Some(arguments) => tell_json(&telling, &entry, &arguments, &run),
+        None => tell(&telling, &run),
+    };
+    match externs.iter().find_map(ExternProcess::failure) {
+        Some(error) => Err(Failure::new(Exit::Adapter, error)),
+        None => ended,
+    }
+}
+
+/// What is told of a run, whoever ran it.
+pub(super) struct Told {
+    outcome: judge::Ending<values::Value>,
+    effects: Vec<values::Effect>,
+    steps: Vec<String>,
+    out_of_memory: bool,
+}
+
+/// How it is told.
+pub(super) struct Telling<'a> {
+    pub(super) trace: bool,
+    pub(super) full: bool,
+    pub(super) save: Option<&'a Path>,
+}
+
+impl Told {
+    fn of(run: Run) -> Told {
+        let steps = run.steps.iter().map(ToString::to_string).collect();
+        Told { outcome: run.outcome, effects: run.effects, steps, out_of_memory: run.out_of_memory }
+    }
+
+    pub(super) fn of_machine(run: vm::Run) -> Told {
+        let steps = run.steps.iter().map(ToString::to_string).collect();
+        Told { outcome: run.outcome, effects: run.effects, steps, out_of_memory: run.out_of_memory }
+    }
+}
+
+/// The program compiled, and run with the limits of the evaluator.
+fn on_machine(cx: &mut Cx, module: &IrModule, entry: &str, values: Vec<values::Value>, options: &Options) -> Told {
+    let executable = vm::build(cx, module);
+    let options = vm::Options {
+        fuel: options.fuel,
+        memory: options.memory,
+        max_depth: options.max_depth,
+        trace: options.trace,
+        ..vm::Options::new(options.registry.clone())
+    };
+    Told::of_machine(vm::run(cx, &executable, entry, values, &options))
+}
+
+/// By several workers: what each of them comes to.
+fn together(
+    args: &Args,
+    choice: &Choice,
+    module: &IrModule,
+    entry: &str,
+    (workers, specs): (usize, &[ValueSpec]),
+) -> Outcome {
+    let wanted = linked(module, entry).map_or(specs.len(), |func| func.params.len());
+    let own: Vec<Vec<ValueSpec>> = match specs.len() {
+        given if given == wanted => vec![specs.to_vec(); workers],
+        given if given == wanted.saturating_mul(workers) => specs.chunks(wanted.max(1)).map(<[_]>::to_vec).collect(),
+        given => {
+            let message =
+                format!("{given} arguments are neither {wanted} for all workers nor as many for each of {workers}");
+            return Err(Failure::unreadable(message));
+        }
+    };
+    let mut exit = Exit::AsExpected;
+    let reading = choice.reading();
+    let answers = answer_evaluate_together((choice.edition, &reading), module, entry, &own);
+    for (worker, answer) in answers.into_iter().enumerate() {
+        let text = match answer.map_err(Failure::unreadable)? {
+            RunAnswer::Returns(spec, _) => {
+                value::format(&spec, if args.full { Extent::Whole } else { Extent::Summary })
+            }
+            other => {
+                exit = Exit::Findings;
+                format!("{other}")
+            }
+        };
+        print(&format!("worker {worker}: {text}\n"))?;
+    }
+    Ok(exit)
+}
+
+/// Arguments for the entry point, which are told.
+fn made(args: &Args, module: &IrModule, entry: &str) -> Result<Vec<ValueSpec>, Failure> {
+    let func =
+        linked(module, entry).ok_or_else(|| Failure::unreadable(format!("there is no entry point `{entry}`")))?;
+    let (index, attempt) = (usize::try_from(args.seed).unwrap_or(usize::MAX), 0);
+    let memory = Options::default().memory;
+    let arguments = Arguments::of(&[module], 0, memory).for_function(func, &BTreeMap::new(), Draw { index, attempt });
+    let made = arguments.ok_or_else(|| Failure::unreadable("no argument can be made for the signature"))?;
+    made.iter().for_each(|value| note(&format!("--arg '{}'\n", value::argument(value))));
+    Ok(made)
+}
+
+/// Writes the result.
+fn save(path: &Path, result: &ValueSpec) -> Outcome {
+    let arrays = given::arrays_of(result).map_err(Failure::unreadable)?;
+    write_npz(path, &arrays).map_err(|error| given::failure(path, error))?;
+    Ok(Exit::AsExpected)
+}
+
+pub(super) fn tell(args: &Telling<'_>, run: &Told) -> Outcome {
+    for step in &run.steps {
+        print(&format!("{step}\n"))?;
+    }
+    if !args.trace {
+        for effect in &run.effects {
+            print(&format!("effect: {effect}\n"))?;
+        }
+    }
+    match &run.outcome {
+        judge::Ending::Value(result) => {
+            let extent = if args.full { Extent::Whole } else { Extent::Summary };
+            let spec = values::to_spec(result);
+            let text = match &spec {
+                Ok(spec) => value::format(spec, extent),
+                Err(_) => result.to_string(),
+            };
+            print(&(text + "\n"))?;
+            match (args.save, spec) {
+                (None, _) => Ok(Exit::AsExpected),
+                (Some(path), Ok(spec)) => save(path, &spec),
+                (Some(_), Err(_)) => Err(Failure::unreadable("the result is too large to be saved")),
+            }
+        }
+        judge::Ending::Error(error) => Err(Failure::new(Exit::Findings, error)),
+        judge::Ending::OutOfFuel if run.out_of_memory => {
+            Err(Failure::new(Exit::StoppedEarly, "out of memory (--memory allows more bytes)"))
+        }
+        judge::Ending::OutOfFuel => {
+            Err(Failure::new(Exit::StoppedEarly, "out of fuel (--fuel allows more steps, --depth more open calls)"))
+        }
+        judge::Ending::Unspecified(reason) => {
+            Err(Failure::new(Exit::Findings, format!("the specification does not say what happens: {reason}")))
+        }
+    }
+}
+
+/// The run as `run.schema.json` describes it.
+fn tell_json(args: &Telling<'_>, entry: &str, arguments: &[String], run: &Told) -> Outcome {
+    let (outcome, rule, message, exit) = match &run.outcome {
+        judge::Ending::Value(_) => ("value", None, None, Exit::AsExpected),
+        judge::Ending::Error(error) => ("error", Some(error.rule), Some(error.message.clone()), Exit::Findings),
+        judge::Ending::OutOfFuel if run.out_of_memory => ("out_of_memory", None, None, Exit::StoppedEarly),
+        judge::Ending::OutOfFuel => ("out_of_fuel", None, None, Exit::StoppedEarly),
+        judge::Ending::Unspecified(reason) => ("unspecified", None, Some(reason.clone()), Exit::Findings),
+    };
+    let spec = match &run.outcome {
+        judge::Ending::Value(result) => {
+            let large = |_| Failure::unreadable("the result is too large to be written");
+            Some(values::to_spec(result).map_err(large)?)
+        }
+        judge::Ending::Error(_) | judge::Ending::OutOfFuel | judge::Ending::Unspecified(_) => None,
+    };
+    let report = json!({
+        "outcome": outcome,
+        "rule": rule,
+        "message": message,
+        "entry": entry,
+        "arguments": arguments,
+        "value": spec.as_ref().map(to_value),
+        "text": spec.as_ref().map(value::argument),
+        "effects": run.effects.iter().map(ToString::to_string).collect::<Vec<String>>(),
+        "steps": args.trace.then_some(&run.steps),
+    });
+    print_json(&report)?;
+    match (args.save, &spec) {
+        (Some(path), Some(spec)) => save(path, spec),
+        (Some(_) | None, _) => Ok(exit),
+    }
+}

@@ -1,0 +1,15 @@
+//! `relax-spec supervise`, which only `relax-spec` starts.
+
+use std::io;
+
+use super::{Exit, Outcome};
+use ask::supervisor::supervise;
+
+/// End the processes that are told on standard input when that ends
+#[derive(clap::Args)]
+pub struct Args {}
+
+pub fn run(_: &Args) -> Outcome {
+    supervise(io::stdin().lock());
+    Ok(Exit::AsExpected)
+}

@@ -1,0 +1,182 @@
+//! `relax-spec vm`.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+
+use super::budget::{Budget, Limits, TimeBudget};
+use super::choice::Choosing;
+use super::externs::Externs;
+use super::given::Given;
+use super::run::{Telling, Told, tell};
+use super::{Exit, Failure, Outcome, options as shared, print, print_rendered};
+use ask::executables::answer;
+use ask::extern_process::ExternProcess;
+use relax_spec::data::from_json;
+use relax_spec::eval::prelude;
+use relax_spec::grammar::visible_json;
+use relax_spec::judge::Cx;
+use relax_spec::syntax::load::read_text;
+use relax_spec::value::from_specs;
+use relax_spec::vm::{self, Executable, TvmExecutable};
+
+/// Run and verify executables of the virtual machine
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Run(Box<Run>),
+    Verify(Verify),
+    Answer(Answer),
+}
+
+/// Run a function of an executable
+#[derive(clap::Args)]
+#[command(after_help = "Example:
+  relax-spec build model.py --output model.rvm
+  relax-spec vm run model.rvm --entry main --arg '[1, 2, 3]:float32' --trace")]
+struct Run {
+    /// As `relax-spec build` writes it, as text or in JSON; `-` is standard input
+    #[arg(value_name = "EXEC")]
+    file: PathBuf,
+    /// The global symbol of the function to start
+    #[arg(long, value_name = "NAME", default_value = "main")]
+    entry: String,
+    #[command(flatten)]
+    given: Given,
+    /// Show each instruction with the register that it writes and the shape heap
+    #[arg(long)]
+    trace: bool,
+    /// Print every element of the result
+    #[arg(long)]
+    full: bool,
+    /// Write the result into a file of NumPy, too
+    #[arg(long, value_name = "OUT.npz")]
+    save: Option<PathBuf>,
+    /// Run without verifying first: what is wrong shows when the run comes to it
+    #[arg(long)]
+    unverified: bool,
+    /// How many steps the run may take [default: 200000000]
+    #[arg(long, value_name = "STEPS")]
+    fuel: Option<u64>,
+    /// How many bytes the tensors of the run, its arguments among them, and what operators keep beside them, may take up at once, with K, M or G for
+    /// powers of 1024 [default: 1G]
+    #[arg(long, value_name = "BYTES", value_parser = shared::bytes)]
+    memory: Option<u64>,
+    /// How many calls may be open at once [default: 50000]
+    #[arg(long, value_name = "CALLS")]
+    depth: Option<usize>,
+    #[command(flatten)]
+    externs: Externs,
+    #[command(flatten)]
+    choosing: Choosing,
+    #[command(flatten)]
+    budget: TimeBudget,
+}
+
+/// Hold an executable against what the machine relies on
+#[derive(clap::Args)]
+struct Verify {
+    /// As `relax-spec build` writes it, as text or in JSON; `-` is standard input
+    #[arg(value_name = "EXEC")]
+    file: PathBuf,
+    #[command(flatten)]
+    budget: Budget,
+}
+
+/// Run executables of TVM, one for each line of standard input
+///
+/// A line is a JSON object: `executable`, as the adapter's question `executable` gives it, `entry`, `args`, `identity` and `edition`. The reply is a
+/// line as to the question `evaluate`.
+#[derive(clap::Args)]
+struct Answer {}
+
+impl Args {
+    /// What the command may take.
+    pub fn limits(&self) -> Option<Limits> {
+        match &self.command {
+            Command::Run(args) => Some(args.budget.limits()),
+            Command::Verify(args) => Some(args.budget.limits()),
+            Command::Answer(_) => None,
+        }
+    }
+}
+
+pub fn run(args: &Args) -> Outcome {
+    match &args.command {
+        Command::Run(args) => start(args),
+        Command::Verify(args) => {
+            let executable = read(&args.file)?;
+            faults(&args.file, &executable)?;
+            print(&format!("{} functions are as they should be\n", executable.functions.len()))?;
+            Ok(Exit::AsExpected)
+        }
+        Command::Answer(Answer {}) => {
+            for line in io::stdin().lines() {
+                print_rendered(&visible_json(&format!("{}\n", answer(&line?))))?;
+            }
+            Ok(Exit::AsExpected)
+        }
+    }
+}
+
+fn start(args: &Run) -> Outcome {
+    // What is compiled has no attributes any more.
+    let choice = args.choosing.without_module(&args.file)?;
+    let executable = read(&args.file)?;
+    if !args.unverified {
+        faults(&args.file, &executable)?;
+    }
+    let mut options = vm::Options::new(prelude());
+    options.trace = args.trace;
+    options.fuel = args.fuel.unwrap_or(shared::FUEL);
+    options.memory = args.memory.unwrap_or(options.memory);
+    options.max_depth = args.depth.unwrap_or(options.max_depth);
+    let externs = args.externs.bind(&mut options.registry)?;
+    let specs = args.given.load(None, options.memory)?;
+    let values = from_specs(&specs, &options.registry).map_err(Failure::unreadable)?;
+    let run = vm::run(&mut choice.cx(Cx::new()), &executable, &args.entry, values, &options);
+    let telling = Telling { trace: args.trace, full: args.full, save: args.save.as_deref() };
+    let ended = tell(&telling, &Told::of_machine(run));
+    match externs.iter().find_map(ExternProcess::failure) {
+        Some(error) => Err(Failure::new(Exit::Adapter, error)),
+        None => ended,
+    }
+}
+
+/// The text form, or the data form, which begins with a brace; of an executable of TVM what its adapter says of it.
+fn read(path: &Path) -> Result<Executable, Failure> {
+    let text = read_text(path).map_err(|error| Failure::unreadable(format!("{}: {error}", path.display())))?;
+    let place = |error: String| Failure::unreadable(format!("{}: {error}", path.display()));
+    executable(&text).map_err(place)
+}
+
+pub(super) fn executable(text: &str) -> Result<Executable, String> {
+    if !text.trim_start().starts_with('{') {
+        return vm::read(text).map_err(|error| error.to_string());
+    }
+    let of_tvm = |own: String| match from_json::<TvmExecutable>(text) {
+        Ok(made) => vm::import(&made).map_err(|error| error.to_string()),
+        Err(_) => Err(own),
+    };
+    from_json(text).map_err(|error| error.to_string()).or_else(of_tvm)
+}
+
+/// Whether a text is that of an executable and not that of a program.
+pub(super) fn is_executable(text: &str) -> bool {
+    text.starts_with("relax-spec executable ") || text.starts_with('{') && executable(text).is_ok()
+}
+
+pub(super) fn faults(path: &Path, executable: &Executable) -> Result<(), Failure> {
+    let faults = vm::verify(executable);
+    if faults.is_empty() {
+        return Ok(());
+    }
+    let lines: Vec<String> = faults.iter().map(|fault| format!("{}: {fault}", path.display())).collect();
+    Err(Failure::new(Exit::Findings, lines.join("\n")))
+}

@@ -1,0 +1,28 @@
+//! What the long runs are told: numbers in their order, and the edition.
+
+use relax_spec::book::Edition;
+
+/// What was given on the command line.
+pub struct Arguments {
+    /// Whose programs are drawn, and by whose rules they are judged.
+    pub edition: Edition,
+    /// Everything else.
+    pub numbers: Vec<u64>,
+}
+
+impl Arguments {
+    /// Reads the command line: an edition after `--edition`, and numbers.
+    pub fn read(args: Vec<String>) -> Result<Arguments, String> {
+        let (mut edition, mut numbers) = (Edition::default(), Vec::new());
+        let mut args = args.into_iter();
+        while let Some(arg) = args.next() {
+            if arg == "--edition" {
+                let name = args.next().ok_or("--edition needs an edition")?;
+                edition = name.parse().map_err(|error| format!("{error}"))?;
+            } else {
+                numbers.push(arg.parse().map_err(|error| format!("`{arg}`: {error}"))?);
+            }
+        }
+        Ok(Arguments { edition, numbers })
+    }
+}

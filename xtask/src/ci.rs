@@ -1,0 +1,193 @@
+//! What must hold before a change lands. Every landing asks one release of TVM whole, and a part of the other two, which the
+//! hash of the commit draws; `full` asks everything. A check whose tool is missing fails.
+
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Instant;
+
+use ask::adapters::TvmVersion;
+
+use crate::root;
+
+/// The command, as the tests have built it.
+const TOOL: &str = "target/release/relax-spec";
+
+/// Into how many parts the suite is divided for the releases that are not asked whole.
+const PARTS: u64 = 6;
+
+/// Where tools are put that are not everywhere.
+const TOOLS: &str = "target/tools";
+
+/// How much is asked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    Landing,
+    Full,
+}
+
+/// A command line, and the variables of its environment.
+struct Step {
+    line: Vec<String>,
+    environment: Vec<(&'static str, &'static str)>,
+}
+
+impl Step {
+    fn new(line: &str) -> Step {
+        Step { line: line.split_whitespace().map(str::to_string).collect(), environment: Vec::new() }
+    }
+
+    fn with(mut self, name: &'static str, value: &'static str) -> Step {
+        self.environment.push((name, value));
+        self
+    }
+
+    /// Runs it, and tells what it is and how long it took.
+    fn holds(&self) -> bool {
+        let line = self.line.join(" ");
+        println!("== {line}");
+        let begun = Instant::now();
+        let (program, args) = self.line.split_first().map_or(("", &[][..]), |(program, args)| (program.as_str(), args));
+        let mut command = Command::new(program);
+        command.args(args).envs(self.environment.iter().copied()).current_dir(root()).stdin(Stdio::null());
+        let holds = match command.status() {
+            Ok(status) => status.success(),
+            Err(error) => {
+                println!("{program}: {error}");
+                false
+            }
+        };
+        println!("-- {} s{}", begun.elapsed().as_secs(), if holds { "" } else { "; FAILED" });
+        holds
+    }
+}
+
+/// Runs every step, whatever the ones before it gave.
+pub fn run(args: Vec<String>) -> ExitCode {
+    let (mut scope, mut list) = (Scope::Landing, false);
+    for arg in &args {
+        match arg.as_str() {
+            "full" => scope = Scope::Full,
+            "--list" => list = true,
+            _ => {
+                eprintln!("usage: cargo xtask ci [full] [--list]");
+                return ExitCode::from(2);
+            }
+        }
+    }
+    let draw = drawn();
+    let mut steps = sources();
+    steps.extend(oracle(scope));
+    // The commit draws which release is asked whole.
+    let whole = |at: usize| scope == Scope::Full || draw % TvmVersion::ALL.len() as u64 == at as u64;
+    for (at, version) in TvmVersion::ALL.into_iter().enumerate() {
+        steps.extend(if whole(at) {
+            whole_release(scope, version)
+        } else {
+            part_of_release(version, 1 + draw % PARTS)
+        });
+    }
+    steps.extend(generated(scope));
+    if list {
+        steps.iter().for_each(|step| println!("{}", step.line.join(" ")));
+        return ExitCode::SUCCESS;
+    }
+    let begun = Instant::now();
+    let failed: Vec<String> = steps.iter().filter(|step| !step.holds()).map(|step| step.line.join(" ")).collect();
+    println!("== {} steps, {} s", steps.len(), begun.elapsed().as_secs());
+    failed.iter().for_each(|line| println!("FAILED: {line}"));
+    if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// A number that the commit draws.
+fn drawn() -> u64 {
+    let head = Command::new("git").args(["rev-parse", "HEAD"]).current_dir(root()).output();
+    let hash = head.map(|output| String::from_utf8_lossy(&output.stdout).to_string()).unwrap_or_default();
+    hash.get(..8).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or(0)
+}
+
+/// The sources as they are written.
+fn sources() -> Vec<Step> {
+    vec![
+        Step::new("cargo fmt --all --check"),
+        Step::new("cargo fmt --check --manifest-path fuzz/Cargo.toml"),
+        Step::new("cargo clippy --release --locked --workspace --all-targets --quiet -- -D warnings"),
+        Step::new("cargo doc --release --locked --workspace --no-deps --quiet").with("RUSTDOCFLAGS", "-D warnings"),
+        Step::new(&format!("python3 -m venv {TOOLS}/python")),
+        Step::new(&format!("{TOOLS}/python/bin/pip install --quiet --disable-pip-version-check ruff==0.14.0")),
+        Step::new(&format!("{TOOLS}/python/bin/ruff check conformance tools")),
+        Step::new("python3 tools/hand_mutants.py --check"),
+        Step::new("python3 tools/seeded_faults.py check"),
+    ]
+}
+
+/// What asks the oracle only.
+fn oracle(scope: Scope) -> Vec<Step> {
+    let mut steps = vec![Step::new(&format!("{TOOL} conform"))];
+    if scope == Scope::Full {
+        // The database of advisories needs a network of its own.
+        steps.extend([
+            Step::new(&format!("cargo install cargo-deny --locked --quiet --root {TOOLS}")),
+            Step::new(&format!("{TOOLS}/bin/cargo-deny --locked check bans licenses sources")),
+            Step::new(&format!(
+                "cargo install mdbook --locked --quiet --version 0.5.4 --no-default-features --root {TOOLS}"
+            )),
+            Step::new(&format!("{TOOLS}/bin/mdbook build spec")),
+            Step::new("python3 tools/check_links.py target/book"),
+        ]);
+    }
+    steps
+}
+
+/// The checks of the adapter.
+const CHECKS: &str = "conformance/adapters/tvm/checks";
+
+/// The Python of the environment that the first question to a release makes.
+fn python_of(version: TvmVersion) -> String {
+    format!("target/adapters/{}/bin/python", version.directory())
+}
+
+/// A part of what is asked of a release of TVM.
+fn part_of_release(version: TvmVersion, part: u64) -> Vec<Step> {
+    let (release, python) = (version.name(), python_of(version));
+    vec![
+        Step::new(&format!("{TOOL} conform --adapter tvm@{release} --partition hash:{part}/{PARTS}")),
+        Step::new(&format!("{python} {CHECKS}/findings.py --partition {part}/{PARTS}")),
+        Step::new(&format!("{python} {CHECKS}/roundtrip_check.py {TOOL} conformance/corpus")),
+    ]
+}
+
+/// All that is asked of a release of TVM.
+fn whole_release(scope: Scope, version: TvmVersion) -> Vec<Step> {
+    let (release, python) = (version.name(), python_of(version));
+    let mut steps = vec![
+        Step::new(&format!("{TOOL} conform --adapter tvm@{release}")),
+        Step::new(&format!("{TOOL} fuzz --kind infos --adapter tvm@{release} --runs 2000")),
+        Step::new(&format!("{TOOL} ops --adapter tvm@{release}")),
+        Step::new(&format!("{python} {CHECKS}/test_adapter.py")),
+        Step::new(&format!("{python} {CHECKS}/roundtrip_check.py {TOOL} conformance/corpus")),
+        Step::new(&format!("{python} {CHECKS}/passes.py {TOOL} conformance/corpus")),
+        Step::new(&format!("{python} {CHECKS}/findings.py")),
+        Step::new(&format!("{python} tools/run_models.py check conformance/models {TOOL}")),
+    ];
+    if scope == Scope::Full && version == TvmVersion::V0_27 {
+        let corpora = format!("conformance/corpus conformance/corpus/tvm-{release}");
+        steps.extend([
+            Step::new(&format!("{TOOL} conform --adapter tvm-executables@{release} --partition hash:1/{PARTS}")),
+            Step::new(&format!("{python} {CHECKS}/executables.py {TOOL} {corpora}")),
+        ]);
+    }
+    steps
+}
+
+/// What tools have written is what they write now.
+fn generated(scope: Scope) -> Vec<Step> {
+    let mut steps = vec![Step::new("target/release/xtask regenerate --check")];
+    if scope == Scope::Full {
+        steps.extend([
+            Step::new("target/release/xtask confirmed --check"),
+            Step::new("bash .ci/relay_in_tvm"),
+            Step::new("bash tools/onnx_corpus.sh --every 20 0.27-1.23.2"),
+            Step::new("bash .ci/made_again"),
+        ]);
+    }
+    steps
+}

@@ -1,0 +1,194 @@
+//! Mutated inputs in one process, until the time is up: `cargo xtask mutate 1800 [SEED]`, a profile that checks
+//! arithmetic for overflow. What stands in `conformance/` is changed in a few places and read, checked, compiled, run or answered.
+//! A panic is told with the seed and the input that cause it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use std::{fs, io, thread};
+
+use ask::serve::serve;
+use relax_spec::book::Reading;
+use relax_spec::oracle::Engine;
+use relax_spec::syntax::load::{Form, parse};
+use relax_spec::{judge::Cx, vm};
+
+/// The stack of a thread that handles inputs, which may nest deeply.
+const STACK: usize = 1 << 30;
+
+/// What is slower than this is told.
+const SLOW: Duration = Duration::from_secs(10);
+
+/// The task, with what stands behind its name on the command line.
+pub fn run(args: Vec<String>) -> ExitCode {
+    let mut args = args.into_iter().map(|arg| arg.parse::<u64>());
+    let seconds = args.next().and_then(Result::ok).unwrap_or(60);
+    let first = args.next().and_then(Result::ok).unwrap_or(0);
+    let Ok(texts) = texts() else { return ExitCode::from(2) };
+    let jobs = thread::available_parallelism().map_or(1, usize::from);
+    let (next, panics, slow) = (AtomicU64::new(first), AtomicU64::new(0), AtomicU64::new(0));
+    let until = Instant::now() + Duration::from_secs(seconds);
+    thread::scope(|scope| {
+        for _ in 0..jobs {
+            let work = || {
+                while Instant::now() < until {
+                    let seed = next.fetch_add(1, Ordering::Relaxed);
+                    let (form, input) = mutated(&texts, seed);
+                    let start = Instant::now();
+                    if catch_unwind(AssertUnwindSafe(|| handle(form, &input))).is_err() {
+                        panics.fetch_add(1, Ordering::Relaxed);
+                        println!("seed {seed} panics:\n{input}\n");
+                    }
+                    if start.elapsed() > SLOW {
+                        slow.fetch_add(1, Ordering::Relaxed);
+                        println!("seed {seed} takes {:?}:\n{input}\n", start.elapsed());
+                    }
+                }
+            };
+            // A thread that does not start does nothing.
+            let _ = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+        }
+    });
+    let (panics, slow) = (panics.into_inner(), slow.into_inner());
+    println!("{} inputs: {panics} panics, {slow} over {} s", next.into_inner() - first, SLOW.as_secs());
+    if panics + slow == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// How a text is handled.
+#[derive(Clone, Copy)]
+enum Kind {
+    Program(Form),
+    Executable,
+    Question,
+}
+
+fn handle(kind: Kind, input: &str) {
+    match kind {
+        Kind::Program(form) => {
+            if let Ok(module) = parse(form, input) {
+                let accepted = relax_spec::check(&module).accepts();
+                let executable = vm::build(&mut Cx::new(), &module);
+                let _ = vm::verify(&executable);
+                if accepted {
+                    // Functions without parameters run; of others the arguments are refused.
+                    let _ = relax_spec::run(&module, "main", &[]);
+                }
+            }
+        }
+        Kind::Executable => {
+            if let Ok(executable) = vm::read(input)
+                && vm::verify(&executable).is_empty()
+            {
+                let options = vm::Options { fuel: 100_000, ..vm::Options::new(relax_spec::eval::prelude()) };
+                let _ = vm::run(&mut Cx::new(), &executable, "main", Vec::new(), &options);
+            }
+        }
+        Kind::Question => {
+            let _ = serve(Engine::default(), &Reading::corrected(), input.as_bytes(), io::sink());
+        }
+    }
+}
+
+/// The texts that are mutated: programs of the corpus, the executables that they compile to, and the questions of the suite.
+fn texts() -> io::Result<Vec<(Kind, String)>> {
+    let mut texts = Vec::new();
+    collect(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../conformance/corpus")), &mut texts)?;
+    collect(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples")), &mut texts)?;
+    let compiled: Vec<(Kind, String)> = texts
+        .iter()
+        .filter_map(|(kind, text)| match kind {
+            Kind::Program(form) => parse(*form, text).ok(),
+            Kind::Executable | Kind::Question => None,
+        })
+        .map(|module| (Kind::Executable, vm::print(&vm::build(&mut Cx::new(), &module))))
+        .collect();
+    texts.extend(compiled);
+    for case in ask::conformance::suite().unwrap_or_default() {
+        let question = ask::protocol::Question { id: 1, basis: Default::default(), ask: ask::protocol::with_module(case.ask) };
+        texts.push((Kind::Question, question.to_line()));
+    }
+    Ok(texts)
+}
+
+fn collect(dir: &Path, texts: &mut Vec<(Kind, String)>) -> io::Result<()> {
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(dir)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
+    paths.sort();
+    for path in paths {
+        if path.is_dir() {
+            collect(&path, texts)?;
+        } else if let Some(form) = form_of(&path) {
+            texts.push((Kind::Program(form), fs::read_to_string(&path)?));
+        }
+    }
+    Ok(())
+}
+
+fn form_of(path: &Path) -> Option<Form> {
+    match path.extension()?.to_str()? {
+        "py" => Some(Form::TvmScript),
+        "ron" => Some(Form::Ron),
+        "json" => Some(Form::Json),
+        _ => None,
+    }
+}
+
+/// What inputs are likely to be taken for more than they are.
+const EXTREMES: [&str; 16] = [
+    "-1",
+    "0",
+    "9223372036854775807",
+    "-9223372036854775808",
+    "18446744073709551616",
+    "4294967296",
+    "1e308",
+    "nan",
+    "\"\"",
+    "None",
+    "()",
+    "[]",
+    "\u{202e}",
+    "\0",
+    "((((((((",
+    "#9999999999",
+];
+
+/// A text with one to four changes.
+fn mutated(texts: &[(Kind, String)], seed: u64) -> (Kind, String) {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let (kind, text) = &texts[random.usize(..texts.len())];
+    let mut bytes = text.clone().into_bytes();
+    for _ in 0..random.usize(1..=4) {
+        let at = random.usize(..=bytes.len());
+        let end = (at + random.usize(..20)).min(bytes.len());
+        match random.u8(..6) {
+            0 => drop(bytes.drain(at..end)),
+            1 => drop(bytes.splice(at..at, bytes[at..end].to_vec())),
+            2 => drop(bytes.splice(at..end, EXTREMES[random.usize(..EXTREMES.len())].bytes())),
+            3 => swap_numbers(&mut bytes, &mut random),
+            4 => bytes.truncate(at),
+            _ => drop(bytes.splice(
+                at..end,
+                random.choice(texts).map(|other| &other.1).map_or(&b""[..], |other| piece(other, at)).to_vec(),
+            )),
+        }
+    }
+    (*kind, String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Some bytes of another text.
+fn piece(text: &str, at: usize) -> &[u8] {
+    let start = at % (text.len() + 1);
+    &text.as_bytes()[start..(start + 30).min(text.len())]
+}
+
+/// One number of the text becomes an extreme one.
+fn swap_numbers(bytes: &mut Vec<u8>, random: &mut fastrand::Rng) {
+    let digits: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at].is_ascii_digit()).collect();
+    if let Some(at) = random.choice(digits) {
+        let end = (at..bytes.len()).find(|at| !bytes[*at].is_ascii_digit()).unwrap_or(bytes.len());
+        bytes.splice(at..end, EXTREMES[random.usize(..7)].bytes());
+    }
+}

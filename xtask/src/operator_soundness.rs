@@ -1,0 +1,56 @@
+//! What inference says of operators against what they give: `cargo xtask operator-soundness 100000
+//! [FIRST-SEED]` draws that many calls, each of the operator of which the fewest have given a value, and tells which contradict
+//! what is inferred of them.
+
+use std::collections::BTreeSet;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use ask::conformance;
+use campaign::operator_soundness::Operators;
+use relax_spec::ops;
+
+/// So many calls of each operator reach a value in a run of 100,000.
+const ENOUGH: u64 = 200;
+
+/// The task, with what stands behind its name on the command line.
+pub fn run(args: Vec<String>) -> ExitCode {
+    let mut args = args.into_iter().map(|arg| arg.parse::<u64>());
+    let calls = args.next().and_then(Result::ok).unwrap_or(10_000);
+    let first = args.next().and_then(Result::ok).unwrap_or(0);
+    let suite = match conformance::suite() {
+        Ok(suite) => suite,
+        Err(error) => {
+            eprintln!("{error:?}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let start = Instant::now();
+    let operators = Operators::of(&suite);
+    let report = operators.try_all(first..first + calls);
+    let mut told = BTreeSet::new();
+    for (seed, call, fault) in &report.faults {
+        let (operator, kind) = (call.split(' ').next(), std::mem::discriminant(fault));
+        if told.insert((operator, format!("{kind:?}"))) {
+            println!("seed {seed}: {call}: {fault}");
+        }
+    }
+    let excluded: Vec<&str> = ops::all().filter(|op| op.excluded.is_some()).map(|op| op.name).collect();
+    let values: u64 = report.tallies.values().map(|tally| tally.values).sum();
+    let few: Vec<String> = report
+        .tallies
+        .iter()
+        .filter(|(_, tally)| tally.values < ENOUGH.min(calls / 500))
+        .map(|(name, tally)| format!("{name} {}/{}", tally.values, tally.calls))
+        .collect();
+    println!(
+        "{calls} calls of {} operators, {values} with a value, of each at least {}, {} at fault",
+        report.tallies.len(),
+        report.tallies.values().map(|tally| tally.values).min().unwrap_or(0),
+        report.faults.len()
+    );
+    println!("too few with a value: {few:?}");
+    println!("not evaluated here, and so not asked: {excluded:?}");
+    println!("{:.0} calls per second", calls as f64 / start.elapsed().as_secs_f64());
+    if report.faults.is_empty() && few.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

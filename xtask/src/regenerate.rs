@@ -1,0 +1,73 @@
+//! What is made from data and kept beside it: written, or compared with what is kept.
+
+use std::fs;
+use std::process::{Command, ExitCode};
+
+use ask::checkout::write_atomically;
+use ask::{conformance, standing};
+use relax_spec::suite::coverage;
+
+use crate::root;
+
+/// A file that is made: its path from the root of the checkout, and what it holds.
+struct Made {
+    path: String,
+    text: String,
+}
+
+/// Writes what is made from data. With `--check` nothing is written, and it is an error where what is kept is stale.
+pub fn run(args: Vec<String>) -> ExitCode {
+    let check = match args.iter().map(String::as_str).collect::<Vec<&str>>().as_slice() {
+        [] => false,
+        ["--check"] => true,
+        _ => {
+            eprintln!("usage: cargo xtask regenerate [--check]");
+            return ExitCode::from(2);
+        }
+    };
+    let made = match made() {
+        Ok(made) => made,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    let stale: Vec<Made> = made.into_iter().filter(|made| !is_kept(made)).collect();
+    for Made { path, text } in &stale {
+        if check {
+            eprintln!("stale: {path} (run `cargo xtask regenerate`)");
+        } else if let Err(error) = write_atomically(&root().join(path), text.as_bytes()) {
+            eprintln!("error: {path}: {error}");
+            return ExitCode::from(2);
+        } else {
+            println!("wrote {path}");
+        }
+    }
+    let findings = findings(check);
+    if findings && (stale.is_empty() || !check) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn is_kept(made: &Made) -> bool {
+    fs::read_to_string(root().join(&made.path)).is_ok_and(|kept| kept == made.text)
+}
+
+fn made() -> Result<Vec<Made>, Box<dyn std::error::Error>> {
+    let suite = conformance::suite()?;
+    let mut made = vec![
+        Made { path: "spec/src/implementations.md".to_string(), text: campaign::classes::page()? },
+        Made { path: standing::FILE.to_string(), text: standing::measured()?.to_text() },
+    ];
+    let locks = coverage::locks(&suite).into_iter();
+    made.extend(locks.map(|(chapter, text)| Made { path: format!("conformance/lock/{chapter}.lock"), text }));
+    Ok(made)
+}
+
+/// The list of the findings is made of their folders by a script, which compares by itself.
+fn findings(check: bool) -> bool {
+    let mut command = Command::new("python3");
+    command.arg(root().join("tools/make_findings.py")).current_dir(root());
+    if check {
+        command.arg("--check");
+    }
+    command.status().is_ok_and(|status| status.success())
+}

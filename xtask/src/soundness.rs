@@ -1,0 +1,95 @@
+//! Soundness of acceptance in the long run: `cargo xtask soundness 100000 [FIRST-SEED] [--edition 2024-04]` draws
+//! programs about functions until so many are accepted without a warning and run, and tells which betray their checks.
+
+use std::collections::BTreeMap;
+use std::process::ExitCode;
+use std::time::Instant;
+
+use crate::arguments::Arguments;
+use campaign::generate::{Tape, module_of_functions};
+use campaign::soundness::{By, Trial, program, try_program};
+use relax_spec::book::{Edition, Rule};
+use relax_spec::syntax::tvmscript::{Dialect, print_module};
+
+/// The task, with what stands behind its name on the command line.
+pub fn run(args: Vec<String>) -> ExitCode {
+    let Arguments { edition, numbers } = match Arguments::read(args) {
+        Ok(arguments) => arguments,
+        Err(message) => {
+            eprintln!("{message}");
+            return ExitCode::from(2);
+        }
+    };
+    let mut numbers = numbers.into_iter();
+    let (wanted, first) = (numbers.next().unwrap_or(1_000), numbers.next().unwrap_or(0));
+    let (show, by) = (numbers.next().unwrap_or(3), By::of(edition));
+    let (start, mut drawn, mut silent, mut warned, mut unheld, mut faults) =
+        (Instant::now(), 0_u64, 0_u64, 0_u64, 0_u64, Vec::new());
+    let mut rejected: BTreeMap<Rule, u64> = BTreeMap::new();
+    while silent < wanted {
+        let seed = first + drawn;
+        drawn += 1;
+        match try_program(&by, &program(edition, seed)) {
+            Trial::Rejected(rules) => {
+                rules.first().into_iter().for_each(|rule| *rejected.entry(*rule).or_default() += 1)
+            }
+            Trial::Unheld => unheld += 1,
+            Trial::Sound { warned: false } => silent += 1,
+            Trial::Sound { warned: true } => warned += 1,
+            Trial::Unsound(_) => {
+                silent += 1;
+                faults.push(seed);
+            }
+        }
+    }
+    for seed in faults.iter().take(usize::try_from(show).unwrap_or(3)) {
+        tell(edition, *seed);
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    println!(
+        "{drawn} programs of {edition}, accepted and run: {silent} without and {warned} with warnings, {} unsound",
+        faults.len()
+    );
+    println!("{unheld} more are accepted with warnings of what no check looks at, and not held to anything");
+    let mut reasons: Vec<(Rule, u64)> = rejected.into_iter().collect();
+    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let reasons: Vec<String> = reasons.iter().take(6).map(|(rule, count)| format!("{rule} {count}")).collect();
+    println!("most of the others are rejected by {}", reasons.join(", "));
+    println!("{:.0} programs run per second", (silent + warned) as f64 / seconds);
+    if faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The smallest program found that is unsound, and why.
+fn tell(edition: Edition, seed: u64) {
+    let by = By::of(edition);
+    let mut choices = Tape::from_seed(seed, 600).choices().to_vec();
+    let unsound = |choices: &[u32]| {
+        let module = module_of_functions(edition, &mut Tape::from_choices(choices.to_vec()));
+        matches!(try_program(&by, &module), Trial::Unsound(_))
+    };
+    let mut length = choices.len();
+    while length > 0 {
+        let mut at = 0;
+        while at < choices.len() {
+            let end = (at + length).min(choices.len());
+            let mut fewer = choices.clone();
+            fewer.drain(at..end);
+            let mut simpler = choices.clone();
+            simpler[at..end].fill(0);
+            if unsound(&fewer) {
+                choices = fewer;
+            } else {
+                if simpler != choices && unsound(&simpler) {
+                    choices = simpler;
+                }
+                at = end;
+            }
+        }
+        length /= 2;
+    }
+    let module = module_of_functions(edition, &mut Tape::from_choices(choices));
+    println!("seed {seed}: {}", print_module(&module, Dialect::default()));
+    if let Trial::Unsound(fault) = try_program(&by, &module) {
+        println!("{fault}\n");
+    }
+}
