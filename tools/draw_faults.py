@@ -41,7 +41,7 @@ PARTS = {
         ["src/type_checking/**/*.rs", "src/types/**/*.rs", "src/purity.rs"],
         ["src/struct_info/**/*.rs", "src/derivation/**/*.rs"],
     ],
-    "normalizer": [["src/normal_form/**/*.rs", "src/builder/**/*.rs"]],
+    "normalizer": [["src/normal_form/**/*.rs"]],
     "evaluator": [["src/eval/**/*.rs"], ["src/ops/**/*.rs"]],
     "machine": [["src/vm/**/*.rs"]],
 }

@@ -123,7 +123,7 @@ def copy(edits: Sequence[Edit], tree: Path) -> str:
         if not source.is_file():
             continue
         data = source.read_bytes()
-        if name.startswith(("src/", "conformance/suite/", "Cargo", "build.rs")):
+        if name.startswith(("src/", "crates/", "conformance/suite/", "Cargo", "build.rs")):
             digest.update(name.encode() + b"\0" + data)
         here = [edit for edit in edits if edit.file == name]
         if here:
