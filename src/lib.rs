@@ -82,7 +82,6 @@ pub mod generate;
 pub mod grammar;
 pub mod harness;
 pub mod judge;
-mod knockout;
 pub mod mutation;
 pub mod normal_form;
 pub mod number;

@@ -6,6 +6,7 @@ mod call;
 pub(crate) mod devices;
 mod expr;
 mod function;
+mod instead;
 mod purity;
 mod results;
 pub(crate) mod single;

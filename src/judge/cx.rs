@@ -61,7 +61,8 @@ pub type Condition<T> = (Rule, usize, bool, T);
 pub type Check<'a> = Condition<&'a dyn Fn() -> String>;
 
 /// What stands in for a conclusion when the rule that draws it is masked: another answer, such as a plausible wrong
-/// implementation would give. What that is stands in `knockout`, for all types; no chapter says it.
+/// implementation would give. What that is stands in
+/// the file `instead.rs` of the room that makes the type; no clause says it.
 pub trait Instead: Sized {
     /// Another answer than `self`, wherever the type has one.
     fn instead(self, rule: Rule) -> Self;

@@ -2,6 +2,7 @@
 
 mod cx;
 mod derivation;
+mod instead;
 mod once;
 mod stack;
 mod verdict;

@@ -43,6 +43,7 @@ macro_rules! operator {
 mod attrs;
 mod builtins;
 mod infer;
+mod instead;
 mod kernel;
 mod language;
 mod names;

@@ -9,6 +9,7 @@ mod eval;
 mod fault;
 mod generate;
 mod infer;
+mod instead;
 mod locals;
 mod operators;
 mod print;
@@ -21,13 +22,11 @@ mod tree;
 mod types;
 
 pub use environment::Environment;
-pub(crate) use eval::Value as RelayValue;
 pub use eval::evaluate;
 pub use fault::{Fault, located};
 pub use generate::program as generate;
 pub use infer::{Inferred, infer};
 pub use print::print;
-pub(crate) use read::Reference;
 pub use read::read;
 pub use text::{Reading, import, is_relay, resolved, understand};
 pub use translate::translate;
@@ -35,4 +34,3 @@ pub use tree::{
     Attributes, BaseType, Binding, Call, Definition, Dim, Expr, ExprKind, Function, If, Kind, Notation, Param, Program,
     Shape, Tensor, TypeExpr, TypeKind, TypeParam,
 };
-pub(crate) use types::Type;

@@ -4,10 +4,9 @@ mod binding;
 mod call;
 mod expr;
 mod function;
+mod instead;
 #[cfg(test)]
 mod tests;
-
-pub(crate) use call::Arity;
 
 use std::borrow::Cow;
 

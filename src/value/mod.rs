@@ -5,6 +5,7 @@
 mod account;
 mod effect;
 mod host;
+mod instead;
 mod noise;
 mod object;
 mod packed;

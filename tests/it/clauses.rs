@@ -1,5 +1,5 @@
 //! The chapters state each clause once and positively: what a rule says, and never what an implementation without it
-//! would say. That is in the room `knockout`.
+//! would say. That is in the file `instead.rs` of each room.
 //!
 //! This is a search that a reader can do as well. `fire` and its kin stand where a rule is used:
 //!

@@ -1,14 +1,8 @@
-//! Values, and what happens in a run.
+//! What stands in for values, and for how a run stops, where the rule that concludes them is switched off.
 
-use std::borrow::Cow;
-use std::rc::Rc;
-
+use super::{Itself, Prim, Scalar, Stop, Tensor, Value};
 use crate::book::Rule;
-use crate::grammar::{Attrs, Call, Name, StructInfo};
 use crate::judge::{Instead, with_stack};
-use crate::ops::InferError;
-use crate::refine::Verdict;
-use crate::value::{Itself, Prim, Scalar, Stop, Tensor, Value};
 
 /// Another value of the same category, where there is one.
 impl Instead for Value {
@@ -108,49 +102,6 @@ impl Instead for Result<(), Stop> {
             }
             Err(Stop::Error(_) | Stop::Unspecified(_)) => Ok(()),
             Err(Stop::OutOfFuel) => Err(Stop::OutOfFuel),
-        }
-    }
-}
-
-/// Other information; of what is rejected nothing is known.
-impl Instead for Result<StructInfo, InferError> {
-    fn instead(self, rule: Rule) -> Self {
-        match self {
-            Ok(info) => Ok(info.instead(rule)),
-            Err(InferError { .. }) => Ok(StructInfo::Object),
-        }
-    }
-}
-
-/// A call without the attributes that were given.
-impl Instead for Cow<'_, Call> {
-    fn instead(self, _: Rule) -> Self {
-        Cow::Owned(Call { attrs: Attrs::default(), ..self.into_owned() })
-    }
-}
-
-/// What was found is missed.
-impl<T> Instead for Option<Rc<T>> {
-    fn instead(self, _: Rule) -> Self {
-        None
-    }
-}
-
-/// The name of nothing.
-impl Instead for Name {
-    fn instead(self, _: Rule) -> Name {
-        Name::default()
-    }
-}
-
-/// What is allowed is refused, and the other way round.
-impl Instead for Verdict {
-    fn instead(self, rule: Rule) -> Verdict {
-        match self {
-            Verdict::Allowed => Verdict::NotAllowed { rule, message: "refused without a reason".to_string() },
-            Verdict::NotAllowed { .. } | Verdict::Vacuous(_) | Verdict::Undecided(_) | Verdict::OutOfBudget(_) => {
-                Verdict::Allowed
-            }
         }
     }
 }
