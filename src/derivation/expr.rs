@@ -254,7 +254,7 @@ impl<'m> Deriver<'_, 'm> {
             self.at(Step::Item("bindings", i), |d| d.binding(binding));
         }
         self.place.in_dataflow = around;
-        if self.cx.rule(rule!("SI.DERIVE.SEQ.DF-DROP"), block.kind == BlockKind::Dataflow) {
+        if block.kind == BlockKind::Dataflow && self.cx.fire(rule!("SI.DERIVE.SEQ.DF-DROP")) {
             self.scope.delta.leave_some(mark, |_, entry| entry.dataflow);
             // Literal E28: what is known of the variables that stay is not looked at.
             if !self.cx.literal(Erratum::E28) {

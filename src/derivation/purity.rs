@@ -36,7 +36,7 @@ pub(super) fn callee_is_pure(cx: &mut Cx, callee: Callee) -> bool {
 pub(super) fn declared_purity(cx: &mut Cx, function: &Function) -> Option<bool> {
     let infers = cx.has(rule!("PURITY3.INFER")) && !cx.literal(Erratum::U06);
     match function.pure {
-        None if infers => cx.rather(rule!("PURITY3.INFER"), None, Some(true)),
+        None if infers => (!cx.fire(rule!("PURITY3.INFER"))).then_some(true),
         None => {
             let declared = cx.by_kind((rule!("PURITY.DEFAULT-TRUE"), true));
             Some(cx.conclude(rule!("PURITY.NO-INFER"), declared))

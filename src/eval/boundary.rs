@@ -47,7 +47,7 @@ impl Machine<'_> {
         let value = value_of_prim_func(self, func, args)?;
         // EVAL.CALL.PRIMFUNC.EFFECT: that an argument has other contents than before is an effect.
         let changed = snapshot(args)? != before;
-        self.mutates |= self.cx.rule(rule!("EVAL.CALL.PRIMFUNC.EFFECT"), changed);
+        self.mutates |= changed && self.cx.fire(rule!("EVAL.CALL.PRIMFUNC.EFFECT"));
         let value = self.cx.conclude(rule!("VAL.PRIMFUNC"), Ok(value));
         called.conclude(value)
     }
@@ -114,7 +114,7 @@ impl Machine<'_> {
     /// SI.BOUNDARY.RECURSIVE: the caller's own bindings are in force again, not those of the call that has ended.
     fn after_recursion(&mut self, callees: Scopes<ShapeVar, i64>) {
         let own = std::mem::take(&mut self.activation.shape_vars);
-        self.activation.shape_vars = self.cx.rather(rule!("SI.BOUNDARY.RECURSIVE"), own, callees);
+        self.activation.shape_vars = if self.cx.fire(rule!("SI.BOUNDARY.RECURSIVE")) { own } else { callees };
     }
 
     /// The scope in which a closure's body runs.
@@ -122,11 +122,11 @@ impl Machine<'_> {
     /// EVAL.CALL.CLOSURE.SCOPE: nothing of the caller's is visible in it. SI.BOUNDARY.FRESH: each call has its own
     /// instances of the shape variables of the signature.
     fn new_activation(&mut self, closure: &Rc<Closure>) -> Activation {
-        let (no_vars, no_shape_vars) = (Scopes::default(), Scopes::default());
         let callers = &self.activation;
-        let vars = self.cx.rather(rule!("EVAL.CALL.CLOSURE.SCOPE"), &no_vars, &callers.vars).with_the_same();
-        let shape_vars =
-            self.cx.rather(rule!("SI.BOUNDARY.FRESH"), &no_shape_vars, &callers.shape_vars).with_the_same();
+        let no_vars = self.cx.fire(rule!("EVAL.CALL.CLOSURE.SCOPE"));
+        let vars = if no_vars { Scopes::default() } else { callers.vars.with_the_same() };
+        let no_shape_vars = self.cx.fire(rule!("SI.BOUNDARY.FRESH"));
+        let shape_vars = if no_shape_vars { Scopes::default() } else { callers.shape_vars.with_the_same() };
         Activation { closure: Some(closure.clone()), vars, shape_vars }
     }
 
@@ -206,7 +206,7 @@ impl Machine<'_> {
     /// SI.BOUNDARY.PARAM.BIND: what the annotation of a parameter binds stays bound from there on, as far as the body.
     pub(super) fn keep_bindings(&mut self, before: Mark) {
         let here = self.activation.shape_vars.push();
-        let from = self.cx.rather(rule!("SI.BOUNDARY.PARAM.BIND"), here, before);
+        let from = if self.cx.fire(rule!("SI.BOUNDARY.PARAM.BIND")) { here } else { before };
         self.activation.shape_vars.pop(from);
     }
 

@@ -316,7 +316,7 @@ impl Machine<'_> {
     /// EVAL.SEQ.PUSH, EVAL.SEQ.BODY, EVAL.SEQ.POP: a scope around the blocks in order and the body.
     fn seq_expr(&mut self, e: &SeqExpr) -> Result<Value, Stop> {
         let pushed = self.activation.push();
-        let mark = self.cx.rather(rule!("EVAL.SEQ.PUSH"), pushed, Default::default());
+        let mark = if self.cx.fire(rule!("EVAL.SEQ.PUSH")) { pushed } else { Default::default() };
         if !e.blocks.is_empty() {
             self.blocks(&e.blocks)?;
         }

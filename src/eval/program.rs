@@ -177,7 +177,8 @@ impl Machine<'_> {
             GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => false,
         });
         let linked = self.cx.conclude(rule!("MOD.EXTLINK.ATTR"), linked);
-        if self.cx.rule(rule!("MOD.EXTLINK"), linked.is_some())
+        if linked.is_some()
+            && self.cx.fire(rule!("MOD.EXTLINK"))
             && let Some((gv, _)) = linked
             && let Some(closure) = self.globals.get(&gv.name).and_then(Value::as_closure)
         {

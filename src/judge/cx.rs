@@ -50,9 +50,6 @@ pub struct Cx {
 /// A row of a definition by cases: the rule that it states, whether its condition holds, and its conclusion.
 pub type Row<T> = (Rule, bool, T);
 
-/// A row whose condition costs something and is looked at only if no row before it applies.
-pub type LazyRow<'a, T> = (Rule, &'a dyn Fn(&mut Cx) -> bool, T);
-
 /// A condition that must hold: the rule that sets it, which of its premises it is (counting from 1), whether it holds, and
 /// what follows if it does not.
 pub type Condition<T> = (Rule, usize, bool, T);
@@ -405,16 +402,6 @@ impl Cx {
         Open { rule: self.stated_as(rule), applies: self.draws(rule) }
     }
 
-    /// By a rule `this`, and not `that`.
-    pub fn rather<T>(&mut self, rule: Rule, this: T, that: T) -> T {
-        if self.fire(rule) { this } else { that }
-    }
-
-    /// As [`Cx::rather`], where what would be without the rule costs something.
-    pub fn rather_than<T>(&mut self, rule: Rule, this: T, that: impl FnOnce() -> T) -> T {
-        if self.fire(rule) { this } else { that() }
-    }
-
     /// By a rule what was made is new; if the rule is masked it may be one of those that were made before.
     pub fn fresh<T: Clone + 'static>(&mut self, rule: Rule, new: T, like: impl Fn(&T, &T) -> bool) -> T {
         if self.draws(rule) {
@@ -441,27 +428,6 @@ impl Cx {
     /// The n-th premise of a rule does not hold, which is why `conclusion` is drawn; another one if the rule is masked.
     pub fn refuse<T: Instead>(&mut self, rule: Rule, n: usize, conclusion: T) -> T {
         if self.has(rule) && self.premise(rule, n, false) { self.instead_of(rule, conclusion) } else { conclusion }
-    }
-
-    /// As [`Cx::by_cases`], with conditions that are looked at in turn.
-    pub fn by_lazy_cases<T: Clone + PartialEq>(&mut self, rows: &[LazyRow<'_, T>]) -> Option<T> {
-        if self.watch.is_none() {
-            return self.by_plain_lazy_cases(rows);
-        }
-        let standing = rows.iter().filter_map(|row| Some((self.stated(row.0)?, row)));
-        let rows: Vec<(Rule, &LazyRow<'_, T>)> = standing.collect();
-        let at = self.first_case(rows.len(), &|i| rows[i].0, &|cx, i| rows[i].1.1(cx))?;
-        self.conclusion_of(at, rows.len(), &|i| (rows[i].0, &rows[i].1.2))
-    }
-
-    fn by_plain_lazy_cases<T: Clone>(&mut self, rows: &[LazyRow<'_, T>]) -> Option<T> {
-        for (rule, holds, conclusion) in rows {
-            if self.has(*rule) && holds(self) {
-                self.recorded.extend(rule.in_edition(self.basis));
-                return Some(conclusion.clone());
-            }
-        }
-        None
     }
 
     /// A definition by kinds, of which a `match` has found the row: its conclusion, or another one if it is masked.
@@ -598,12 +564,6 @@ impl Cx {
             return Some(conclusion.clone());
         }
         another_conclusion(at, count, row)
-    }
-
-    /// A branch of an algorithm: if the condition holds and the rule is not masked, records it and answers true.
-    #[must_use = "the branch is taken only if this holds"]
-    pub fn rule(&mut self, rule: Rule, condition: bool) -> bool {
-        condition && self.fire(rule)
     }
 
     /// The n-th premise of a rule (counting from 1): records the test and answers its outcome, or true if the rule
@@ -753,10 +713,7 @@ mod tests {
 
     /// 1 if `a`, else 2 if `b`, else 3 if `c`.
     fn ask(cx: &mut Cx, [a, b, c]: [bool; 3]) -> Option<u8> {
-        let eager = cx.clone().by_cases(&[(FIRST, a, 1), (SECOND, b, 2), (THIRD, c, 3)]);
-        let lazy = cx.by_lazy_cases(&[(FIRST, &|_| a, 1), (SECOND, &|_| b, 2), (THIRD, &|_| c, 3)]);
-        assert_eq!(eager, lazy);
-        lazy
+        cx.by_cases(&[(FIRST, a, 1), (SECOND, b, 2), (THIRD, c, 3)])
     }
 
     #[test]

@@ -217,7 +217,7 @@ fn purity_of(cx: &mut Cx, func: &FuncStructInfo) -> Option<bool> {
         return func.pure;
     }
     let pure = if cx.literal(Erratum::N19) { func.pure.map(|_| false) } else { func.pure };
-    cx.rather(rule!("SI.ERASE_WD.FUNC.PURITY"), pure, None)
+    if cx.fire(rule!("SI.ERASE_WD.FUNC.PURITY")) { pure } else { None }
 }
 
 fn erase_packed(cx: &mut Cx, func: &FuncStructInfo, scope: &Scope) -> StructInfo {

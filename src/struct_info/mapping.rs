@@ -224,12 +224,13 @@ impl<'s> United<'_, 's> {
             PrimExpr::IntImm(_) => return None,
             PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => (first_var(dim)?, false),
         };
-        (!cx.rule(rule!("SI.MAPPING.NOTBOUND"), !lone || self.scope.has_shape_var(v))).then_some(v)
+        let bound = (!lone || self.scope.has_shape_var(v)) && cx.fire(rule!("SI.MAPPING.NOTBOUND"));
+        (!bound).then_some(v)
     }
 
     /// SI.MAPPING.UNION: the leftmost entry counts.
     fn unite(&mut self, cx: &mut Cx, assigned: &[Entry<'s>]) {
-        let united = cx.rule(rule!("SI.MAPPING.UNION"), self.parts > 0 && !assigned.is_empty());
+        let united = self.parts > 0 && !assigned.is_empty() && cx.fire(rule!("SI.MAPPING.UNION"));
         for (v, dim) in last_of_each(assigned) {
             let conflict = self.mapping.get(v).is_some_and(|earlier| !alpha_equal(earlier, dim));
             if !(united && conflict) {

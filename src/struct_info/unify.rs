@@ -195,7 +195,7 @@ fn tensor(cx: &mut Cx, s1: &TensorStructInfo, s2: &TensorStructInfo, scope: &Sco
     let of_any_rank = both_ranked_alike && s1.ndim.is_unknown();
     // Errata: N33, literally a shape of unknown rank is dropped.
     let kept = of_any_rank && !cx.literal(Erratum::N33);
-    let comparable = both_ranked_alike && (!s1.ndim.is_unknown() || cx.rule(rule!("SI.UNIFY.REFL"), kept));
+    let comparable = both_ranked_alike && (!s1.ndim.is_unknown() || (kept && cx.fire(rule!("SI.UNIFY.REFL"))));
     let shapes = if comparable { (s1.shape.as_ref(), s2.shape.as_ref()) } else { (None, None) };
     let proof = compare_known_shapes(cx, shapes.0, shapes.1, scope).proof;
     let keeps_shape = cx.by_cases_or(

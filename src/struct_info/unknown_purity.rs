@@ -8,8 +8,7 @@ use crate::judge::{Compatibility, Cx};
 
 /// PURITY3.FIELD: the purity that an information says, which may be unknown. In the editions, where it is left out, GRAM.SI.FUNC.
 pub fn purity_of(cx: &mut Cx, func: &FuncStructInfo) -> Option<bool> {
-    let by_default = Some(func.purity());
-    if cx.has(rule!("PURITY3.FIELD")) { cx.rather(rule!("PURITY3.FIELD"), func.pure, by_default) } else { by_default }
+    if cx.fire(rule!("PURITY3.FIELD")) { func.pure } else { Some(func.purity()) }
 }
 
 /// SUBSI.FUNC.PURITY, or PURITY3.SUB: whether the purity of one closure allows it where the other is expected.

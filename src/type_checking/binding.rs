@@ -162,7 +162,7 @@ impl<'m> Checker<'_, 'm> {
         match &cast.var {
             // TC.MC.NOVAR: Γ stays as it is.
             None => {
-                let _stays = self.cx.rule(rule!("TC.MC.NOVAR"), true);
+                let _stays = self.cx.fire(rule!("TC.MC.NOVAR"));
             }
             Some(binder) => self.cast_var(binder, cast, target),
         }

@@ -209,7 +209,7 @@ impl<'m> Checker<'_, 'm> {
             self.at(Step::Item("bindings", i), |c| c.binding(binding));
         }
         self.count_dataflow(dataflow, |n| n - 1);
-        if self.cx.rule(rule!("TC.SEQ.DF-DROP"), dataflow) {
+        if dataflow && self.cx.fire(rule!("TC.SEQ.DF-DROP")) {
             self.gamma.leave_some(mark, |_, entry| entry.dataflow);
         }
     }

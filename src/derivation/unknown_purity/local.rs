@@ -166,7 +166,7 @@ impl<'m> Deriver<'_, 'm> {
         let is_nested = self.inferring.depth > 0;
         if self.infers() && is_nested {
             let (skipped, counted) = (calls.clone().around(&own), calls.with(own.clone()));
-            self.inferring.calls = self.cx.rather(rule!("PURITY3.LOCAL.SKIP"), skipped, counted);
+            self.inferring.calls = if self.cx.fire(rule!("PURITY3.LOCAL.SKIP")) { skipped } else { counted };
         } else {
             self.inferring.left = own.clone();
         }
@@ -230,7 +230,7 @@ impl<'m> Deriver<'_, 'm> {
             (Some(_) | None, inferred) => inferred,
         };
         let pure = if self.cx.literal(Erratum::U04) { literal } else { checked };
-        self.cx.rather(rule!("PURITY3.FUNC.INFO"), pure, None)
+        if self.cx.fire(rule!("PURITY3.FUNC.INFO")) { pure } else { None }
     }
 }
 

@@ -274,8 +274,8 @@ fn call_first(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let [callee, args @ ..] = a.values else { return Err(kernel::fail("a callee is missing")) };
     let members = if let [Value::Tuple(fields)] = args { Some(fields.fields()) } else { None };
     let args = match members.filter(|_| !m.cx().literal(Erratum::N54)) {
-        Some(members) => m.cx().rather(rule!("OP.CALLPURE.ARGS"), members, args),
-        None => args,
+        Some(members) if m.cx().fire(rule!("OP.CALLPURE.ARGS")) => members,
+        Some(_) | None => args,
     };
     call(m, a, callee, args)
 }

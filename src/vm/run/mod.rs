@@ -162,7 +162,7 @@ impl<'m> Machine<'m> {
                 self.jump(at, if holds { 1 } else { *offset })
             }
             Some(Instruction::Goto(offset)) => {
-                let offset = self.cx.rather(rule!("R89.VM.GOTO"), *offset, 1);
+                let offset = if self.cx.fire(rule!("R89.VM.GOTO")) { *offset } else { 1 };
                 self.jump(at, offset)
             }
             None => Err(self.wrong("there is no instruction here")),
@@ -213,7 +213,7 @@ impl<'m> Machine<'m> {
     }
 
     fn write(&mut self, register: u32, value: Value) -> Result<(), Stop> {
-        let register = self.cx.rather(rule!("R89.VM.REGISTER"), register, 0);
+        let register = if self.cx.fire(rule!("R89.VM.REGISTER")) { register } else { 0 };
         match self.frame()?.registers.get_mut(register as usize) {
             Some(place) => *place = Some(value),
             None => return Err(self.wrong(format!("%{register} is not a register of the function"))),
