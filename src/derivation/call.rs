@@ -198,7 +198,7 @@ type Warnings = Vec<(usize, String)>;
 
 /// Conditions that a call must meet one and all, or the argument at fault; the error names the first that it does not.
 fn demand(cx: &mut Cx, arg: Option<usize>, demands: &[Check]) -> Result<(), CallError> {
-    cx.check(demands).map_err(|(rule, message)| CallError { rule, message, arg })
+    cx.holds(demands).map_err(|(rule, message)| CallError { rule, message: message(), arg })
 }
 
 /// The rules for a callee that is not an operator.

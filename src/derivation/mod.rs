@@ -193,10 +193,10 @@ impl Fit {
         }
         let definite = is_more_specific_in(cx, Relation::Definite, given, expected, scope);
         let possible = definite || is_more_specific_in(cx, Relation::Possible, given, expected, scope);
-        cx.by_cases_or(
+        cx.by_cases((
             &[(rule!("SUBSI.MEANING"), definite, Fit::Certainly), (rule!("SUBSI.LEVELS"), possible, Fit::Perhaps)],
             (rule!("SUBSI.MEANING"), Fit::Never),
-        )
+        ))
     }
 
     /// SI.COMPAT.INCOMPAT-ERR, SI.COMPAT.POSSIBLE-WARN; where no conclusion is reached the program is accepted

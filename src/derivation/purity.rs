@@ -74,13 +74,13 @@ impl Place {
     /// Errata: N56, literally there too.
     pub fn bars_effects(self, cx: &mut Cx) -> bool {
         let forced = self.forced && self.in_pure;
-        cx.by_cases_or(
+        cx.by_cases((
             &[
                 (rule!("PURITY.FORCE.NOT-DF"), self.in_dataflow && forced && !cx.literal(Erratum::N56), true),
                 (rule!("PURITY.FORCE.CHECK"), forced, false),
                 (rule!("PURITY.WHERE"), self.in_dataflow || self.in_pure, true),
             ],
             (rule!("PURITY.WHERE"), false),
-        )
+        ))
     }
 }

@@ -50,6 +50,92 @@ pub struct Cx {
 /// A row of a definition by cases: the rule that it states, whether its condition holds, and its conclusion.
 pub type Row<T> = (Rule, bool, T);
 
+/// The rows of a definition by cases, without a last row for what none of them covers, or with one.
+pub trait Rows {
+    /// The conclusion, or maybe one.
+    type Answer;
+
+    /// The conclusion of the first row that applies.
+    fn decided(self, cx: &mut Cx) -> Self::Answer;
+}
+
+impl<T: Clone + PartialEq> Rows for &[Row<T>] {
+    type Answer = Option<T>;
+
+    #[inline]
+    fn decided(self, cx: &mut Cx) -> Option<T> {
+        cx.by_rows(self)
+    }
+}
+
+impl<T: Clone + PartialEq, const N: usize> Rows for &[Row<T>; N] {
+    type Answer = Option<T>;
+
+    #[inline]
+    fn decided(self, cx: &mut Cx) -> Option<T> {
+        cx.by_rows(self)
+    }
+}
+
+impl<T: Clone + PartialEq, const N: usize> Rows for (&[Row<T>; N], (Rule, T)) {
+    type Answer = T;
+
+    #[inline]
+    fn decided(self, cx: &mut Cx) -> T {
+        cx.by_rows_or(self.0, self.1)
+    }
+}
+
+/// A condition that must hold, of which nothing follows but that it does or not: the rule that sets it, which of its premises it is
+/// (counting from 1), and whether it holds.
+pub type Plain = (Rule, usize, bool);
+
+/// Conditions that must hold one and all: [plain](Plain) ones, or [with something](Condition) to be said of the first that does not.
+pub trait Conditions {
+    /// Whether they hold, or the first that does not.
+    type Answer;
+
+    /// Whether they hold.
+    fn tested(self, cx: &mut Cx) -> Self::Answer;
+}
+
+impl Conditions for &[Plain] {
+    type Answer = bool;
+
+    #[inline]
+    fn tested(self, cx: &mut Cx) -> bool {
+        self.iter().all(|(rule, n, holds)| cx.meets(*rule, *n, *holds))
+    }
+}
+
+impl<const N: usize> Conditions for &[Plain; N] {
+    type Answer = bool;
+
+    #[inline]
+    fn tested(self, cx: &mut Cx) -> bool {
+        self.as_slice().tested(cx)
+    }
+}
+
+impl<T: Copy> Conditions for &[Condition<T>] {
+    type Answer = Result<(), (Rule, T)>;
+
+    fn tested(self, cx: &mut Cx) -> Self::Answer {
+        match cx.first_failing(self) {
+            None => Ok(()),
+            Some((rule, _, _, told)) => Err((cx.stated_as(*rule), *told)),
+        }
+    }
+}
+
+impl<T: Copy, const N: usize> Conditions for &[Condition<T>; N] {
+    type Answer = Result<(), (Rule, T)>;
+
+    fn tested(self, cx: &mut Cx) -> Self::Answer {
+        self.as_slice().tested(cx)
+    }
+}
+
 /// A condition that must hold: the rule that sets it, which of its premises it is (counting from 1), whether it holds, and
 /// what follows if it does not.
 pub type Condition<T> = (Rule, usize, bool, T);
@@ -304,12 +390,18 @@ impl Cx {
     }
 
     /// A definition by cases, in the order of the text: the conclusion of the first row whose condition holds, or `None`
-    /// if there is no such row. Rows whose rules are not of the edition do not stand in the table. Records the rule of that row. For a
+    /// if there is no such row. With a last row for what none of the others covers, as `(&[..], (rule, conclusion))`, there
+    /// always is a conclusion. Rows whose rules are not of the edition do not stand in the table. Records the rule of that row. For a
     /// masked rule the conclusion is that of the next row with another one, from the top again after the last.
     #[inline]
-    pub fn by_cases<T: Clone + PartialEq>(&mut self, rows: &[Row<T>]) -> Option<T> {
+    pub fn by_cases<R: Rows>(&mut self, rows: R) -> R::Answer {
+        rows.decided(self)
+    }
+
+    #[inline]
+    fn by_rows<T: Clone + PartialEq>(&mut self, rows: &[Row<T>]) -> Option<T> {
         if self.watch.is_some() {
-            return self.by_watched_cases(rows);
+            return self.by_watched_rows(rows);
         }
         let (rule, conclusion) = self.row_that_applies(rows)?;
         self.recorded.insert(rule);
@@ -333,17 +425,16 @@ impl Cx {
     }
 
     #[cold]
-    fn by_watched_cases<T: Clone + PartialEq>(&mut self, rows: &[Row<T>]) -> Option<T> {
+    fn by_watched_rows<T: Clone + PartialEq>(&mut self, rows: &[Row<T>]) -> Option<T> {
         let rows = self.standing(rows);
-        let at = self.first_case(rows.len(), &|i| rows[i].0, &|_, i| rows[i].1)?;
+        let at = self.first_case(rows.len(), &|i| rows[i].0, &|i| rows[i].1)?;
         self.conclusion_of(at, rows.len(), &|i| (rows[i].0, rows[i].2))
     }
 
-    /// As [`Cx::by_cases`], with a last row for what none of the others covers.
     #[inline]
-    pub fn by_cases_or<T: Clone + PartialEq>(&mut self, rows: &[Row<T>], otherwise: (Rule, T)) -> T {
+    fn by_rows_or<T: Clone + PartialEq>(&mut self, rows: &[Row<T>], otherwise: (Rule, T)) -> T {
         if self.watch.is_some() {
-            return self.by_watched_cases_or(rows, otherwise);
+            return self.by_watched_rows_or(rows, otherwise);
         }
         let row = self.row_that_applies(rows).map(|(rule, then)| (rule, then.clone()));
         match row {
@@ -359,17 +450,17 @@ impl Cx {
     }
 
     #[cold]
-    fn by_watched_cases_or<T: Clone + PartialEq>(&mut self, rows: &[Row<T>], otherwise: (Rule, T)) -> T {
+    fn by_watched_rows_or<T: Clone + PartialEq>(&mut self, rows: &[Row<T>], otherwise: (Rule, T)) -> T {
         let rows = self.standing(rows);
         let Some(last) = self.stated(otherwise.0) else {
-            let at = self.first_case(rows.len(), &|i| rows[i].0, &|_, i| rows[i].1);
+            let at = self.first_case(rows.len(), &|i| rows[i].0, &|i| rows[i].1);
             let of = |at| self.conclusion_of(at, rows.len(), &|i| (rows[i].0, rows[i].2));
             return at.and_then(of).unwrap_or(otherwise.1);
         };
         let count = rows.len() + 1;
         let row = |i: usize| rows.get(i).map_or((last, &otherwise.1), |(rule, _, then)| (*rule, *then));
         let holds = |i: usize| rows.get(i).is_none_or(|(_, holds, _)| *holds);
-        let conclusion = match self.first_case(count, &|i| row(i).0, &|_, i| holds(i)) {
+        let conclusion = match self.first_case(count, &|i| row(i).0, &holds) {
             Some(at) => self.conclusion_of(at, count, &row),
             // By mistake not even the last row applies.
             None => another_conclusion(rows.len(), count, &row),
@@ -460,15 +551,16 @@ impl Cx {
         self.mistake_at(rule) != Some(Mistake::Dropped)
     }
 
-    /// Conditions of which nothing follows but that all of them hold, or not: rule, which of its premises, whether it holds.
-    pub fn holds(&mut self, conditions: &[(Rule, usize, bool)]) -> bool {
-        conditions.iter().all(|(rule, n, holds)| self.meets(&(*rule, *n, *holds, ())))
+    /// Conditions that must hold one and all, looked at in turn: whether they do. Where each has something to be said of it, the first that
+    /// does not is the error.
+    #[inline]
+    pub fn holds<C: Conditions>(&mut self, conditions: C) -> C::Answer {
+        conditions.tested(self)
     }
 
-    /// Conditions that must hold one and all, looked at in turn: the first that does not.
-    pub fn first_failing<'r, T>(&mut self, conditions: &'r [Condition<T>]) -> Option<&'r Condition<T>> {
+    fn first_failing<'r, T>(&mut self, conditions: &'r [Condition<T>]) -> Option<&'r Condition<T>> {
         if self.watch.is_none() {
-            return conditions.iter().find(|condition| !self.meets(condition));
+            return conditions.iter().find(|condition| !self.meets(condition.0, condition.1, condition.2));
         }
         self.first_failing_watched(conditions)
     }
@@ -487,29 +579,21 @@ impl Cx {
                 rows.followed.insert(rule(position));
             }
             let condition = conditions[with_swapped(position, swapped)];
-            (!self.meets(condition)).then_some(condition)
+            (!self.meets(condition.0, condition.1, condition.2)).then_some(condition)
         })
-    }
-
-    /// Conditions that must hold one and all; the first that does not is the error, with its message.
-    pub fn check(&mut self, checks: &[Check]) -> Result<(), (Rule, String)> {
-        match self.first_failing(checks) {
-            None => Ok(()),
-            Some((rule, _, _, message)) => Err((self.stated_as(*rule), message())),
-        }
     }
 
     /// Whether a condition holds, with the mistake that is to be made about it: one of several that must hold one and all,
     /// each by itself.
     #[inline]
-    pub fn meets<T>(&mut self, (rule, n, holds, _): &Condition<T>) -> bool {
+    fn meets(&mut self, rule: Rule, n: usize, holds: bool) -> bool {
         // What another edition demands is not demanded.
-        let Some(rule) = self.stated(*rule) else { return true };
+        let Some(rule) = self.stated(rule) else { return true };
         if self.watch.is_some() {
-            return self.meets_watched(rule, *n, *holds);
+            return self.meets_watched(rule, n, holds);
         }
         self.recorded.insert(rule);
-        *holds
+        holds
     }
 
     #[cold]
@@ -527,16 +611,16 @@ impl Cx {
         &mut self,
         count: usize,
         rule: &dyn Fn(usize) -> Rule,
-        holds: &dyn Fn(&mut Cx, usize) -> bool,
+        holds: &dyn Fn(usize) -> bool,
     ) -> Option<usize> {
         let swapped = (1..count).find(|i| self.mistake_at(rule(i - 1)) == Some(Mistake::Swapped));
         for position in 0..count {
             let i = with_swapped(position, swapped);
             self.look_at(rule(i), i + 1 < count);
             let applies = match self.mistake_at(rule(i)) {
-                None | Some(Mistake::Swapped) => holds(self, i),
+                None | Some(Mistake::Swapped) => holds(i),
                 Some(Mistake::Dropped) => false,
-                Some(Mistake::Negated) => !holds(self, i),
+                Some(Mistake::Negated) => !holds(i),
             };
             if applies {
                 return Some(i);
@@ -776,11 +860,11 @@ mod tests {
         let conditions = |a, b| [(FIRST, 1, a, "first"), (SECOND, 2, b, "second")];
         let mut cx = Cx::new().with_trace().with_rows_noted();
         let failing = |cx: &mut Cx, a, b| {
-            conditions(a, b).iter().filter(|condition| !cx.meets(condition)).map(|c| c.3).collect::<Vec<&str>>()
+            conditions(a, b).iter().filter(|c| !cx.holds(&[(c.0, c.1, c.2)])).map(|c| c.3).collect::<Vec<&str>>()
         };
         assert_eq!(failing(&mut cx, true, true), Vec::<&str>::new());
         assert_eq!(failing(&mut cx, false, false), ["first", "second"]);
-        let first = |cx: &mut Cx, a, b| cx.first_failing(&conditions(a, b)).map(|c| c.3);
+        let first = |cx: &mut Cx, a, b| cx.holds(&conditions(a, b)).err().map(|(_, told)| told);
         assert_eq!(first(&mut cx, true, true), None);
         cx.take_steps();
         assert_eq!(first(&mut cx, true, false), Some("second"));
@@ -797,9 +881,7 @@ mod tests {
     fn a_condition_can_be_wrong_in_three_ways() {
         let ask = |mistake, a, b| {
             let mut cx = Cx::new().with_row_mutant(RowMutant { rule: FIRST, mistake });
-            let message = || "not so".to_string();
-            let checked = cx.check(&[(FIRST, 1, a, &message), (SECOND, 1, b, &message)]);
-            checked.map_err(|(rule, _)| rule)
+            cx.holds(&[(FIRST, 1, a, "not so"), (SECOND, 1, b, "not so")]).map_err(|(rule, _)| rule)
         };
         assert_eq!(ask(Mistake::Dropped, false, true), Ok(()));
         assert_eq!(ask(Mistake::Negated, false, true), Ok(()));
@@ -810,7 +892,7 @@ mod tests {
 
     #[test]
     fn a_definition_with_a_last_row_always_has_a_conclusion() {
-        let ask = |cx: &mut Cx, a: bool| cx.by_cases_or(&[(FIRST, a, 1)], (SECOND, 2));
+        let ask = |cx: &mut Cx, a: bool| cx.by_cases((&[(FIRST, a, 1)], (SECOND, 2)));
         assert_eq!([true, false].map(|a| ask(&mut Cx::new(), a)), [1, 2]);
         assert_eq!([true, false].map(|a| ask(&mut Cx::new().with_trace(), a)), [1, 2]);
         let without = |rule| Cx::new().with_mask(RuleSet::from_iter([rule]));

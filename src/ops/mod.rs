@@ -252,7 +252,7 @@ fn inferred(infer: Infer, cx: &mut Cx, args: &InferArgs<'_>) -> Result<StructInf
 
 /// Conditions that a call must meet one and all; the rejection names the first that it does not.
 pub(crate) fn demand(cx: &mut Cx, demands: &[Check]) -> Result<(), InferError> {
-    cx.check(demands).map_err(|(rule, message)| InferError::rule(rule, message))
+    cx.holds(demands).map_err(|(rule, message)| InferError::rule(rule, message()))
 }
 
 impl OpDef {

@@ -28,7 +28,7 @@ fn not_allowed(rule: Rule, message: String) -> Verdict {
 
 /// The verdict by the first condition that the runs do not meet.
 fn unmet(cx: &mut Cx, checks: &[Check]) -> Option<Verdict> {
-    cx.check(checks).err().map(|(rule, message)| not_allowed(rule, message))
+    cx.holds(checks).err().map(|(rule, message)| not_allowed(rule, message()))
 }
 
 /// OPT.GENERAL: the same value, and the same visible behaviour.

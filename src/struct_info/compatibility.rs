@@ -69,13 +69,13 @@ fn tuple(cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], scope: &Sc
         return answer;
     }
     let worst = worst(cx, fields1.iter().zip(fields2), scope);
-    cx.by_cases_or(
+    cx.by_cases((
         &[
             (rule!("SI.COMPAT.TUPLE.INCOMPAT"), worst == Incompatible, Incompatible),
             (rule!("SI.COMPAT.TUPLE.POSSIBLE"), worst == Possibly, Possibly),
         ],
         (rule!("SI.COMPAT.TUPLE.ALL"), Compatible),
-    )
+    ))
 }
 
 fn worst<'s>(
@@ -98,13 +98,13 @@ fn shape(cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) -> Compatibili
         return answer;
     }
     let Compared { proof, advanced } = compare_values(cx, s1.values.as_deref(), s2.values.as_deref());
-    let by_values = cx.by_cases_or(
+    let by_values = cx.by_cases((
         &[
             (rule!("SI.COMPAT.SHAPE.NEQ"), proof == Proof::Different, Incompatible),
             (rule!("SI.COMPAT.SHAPE.EQ"), proof == Proof::Equal, Compatible),
         ],
         (rule!("SI.COMPAT.SHAPE.UNKNOWN"), Possibly),
-    );
+    ));
     best_effort(cx, advanced, by_values)
 }
 
@@ -162,7 +162,7 @@ fn tensor_but_for_what_is_open(
     }
     let by_var = t1.shape.as_ref().is_some_and(is_var) || t2.shape.as_ref().is_some_and(is_var);
     let Compared { proof, advanced } = compare_known_shapes(cx, t1.shape.as_ref(), t2.shape.as_ref(), scope);
-    let by_shape = cx.by_cases_or(
+    let by_shape = cx.by_cases((
         &[
             (rule!("SI.COMPAT.TENSOR.VAR.NEQ"), by_var && proof == Proof::Different, Incompatible),
             (rule!("SI.COMPAT.TENSOR.VAR.EQ"), by_var && proof == Proof::Equal, Compatible),
@@ -171,7 +171,7 @@ fn tensor_but_for_what_is_open(
             (rule!("SI.COMPAT.TENSOR.DIMS.EQ"), proof == Proof::Equal, Compatible),
         ],
         (rule!("SI.COMPAT.TENSOR.DIMS.UNKNOWN"), Possibly),
-    );
+    ));
     best_effort(cx, advanced, by_shape)
 }
 
@@ -194,10 +194,10 @@ fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: 
 
 fn packed(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> Compatibility {
     let same = same_derive_func(cx, f1.derive_func.as_ref(), f2.derive_func.as_ref());
-    cx.by_cases_or(
+    cx.by_cases((
         &[(rule!("SI.COMPAT.FUNC.PACKED.SAME"), same, Compatible)],
         (rule!("SI.COMPAT.FUNC.PACKED.DIFF"), Possibly),
-    )
+    ))
 }
 
 /// A function info in the variables that the parameters of another introduce, if `mapping` changes it, and these
@@ -269,13 +269,13 @@ fn parts(
     // Parameters in reverse, then results forward.
     let worst = worst(cx, params2.iter().zip(params_of(f1)).chain([(&f1.ret, &f2.ret)]), scope);
     let worst = worst.max(at_best);
-    cx.by_cases_or(
+    cx.by_cases((
         &[
             (rule!("SI.COMPAT.FUNC.INCOMPAT"), worst == Incompatible, Incompatible),
             (rule!("SI.COMPAT.FUNC.POSSIBLE"), worst == Possibly, Possibly),
         ],
         (rule!("SI.COMPAT.FUNC.ALL"), Compatible),
-    )
+    ))
 }
 
 /// Boxed scalars are related to their own datatype only (A53); a known value is compared as a dimension is.
@@ -301,14 +301,14 @@ fn prim(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> Compatibility 
         Proof::Unknown => Possibly,
         Proof::Different => Incompatible,
     };
-    cx.by_cases_or(
+    cx.by_cases((
         &[
             (rule!("SI.COMPAT.PRIM.DTYPE"), !same_dtype, Incompatible),
             (rule!("SI.COMPAT.PRIM.NOVAL2"), p2.value.is_none(), Compatible),
             (rule!("SI.COMPAT.PRIM.NOVAL1"), p1.value.is_none(), Possibly),
         ],
         (rule!("SI.COMPAT.PRIM.EQ"), by_proof),
-    )
+    ))
 }
 
 #[cfg(test)]

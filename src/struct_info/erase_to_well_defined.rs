@@ -92,10 +92,10 @@ fn erase_tensor(cx: &mut Cx, s: &StructInfo, tensor: &TensorStructInfo, scope: &
         Some(TensorShape::Var(v) | TensorShape::DataflowVar(v)) => (!scope.has_var(v), false),
         Some(TensorShape::Dims(dims)) => (false, dims.iter().any(|dim| mentions_unknown(dim, scope))),
     };
-    let keeps_shape = cx.by_cases_or(
+    let keeps_shape = cx.by_cases((
         &[(rule!("SI.ERASE_WD.TENSOR.VAR"), var_is_out, false), (rule!("SI.ERASE_WD.TENSOR.DIMS"), dim_is_out, false)],
         (rule!("SI.ERASE_WD.TENSOR.KEEP"), true),
-    );
+    ));
     if keeps_shape { s.clone() } else { without_shape(cx, tensor) }
 }
 
@@ -113,7 +113,7 @@ fn erase_shape(cx: &mut Cx, s: &StructInfo, shape: &ShapeStructInfo, scope: &Sco
         return StructInfo::Object;
     }
     let keeps_values =
-        cx.by_cases_or(&[(rule!("SI.ERASE_WD.SHAPE.DROP"), unknown, false)], (rule!("SI.ERASE_WD.SHAPE.KEEP"), true));
+        cx.by_cases((&[(rule!("SI.ERASE_WD.SHAPE.DROP"), unknown, false)], (rule!("SI.ERASE_WD.SHAPE.KEEP"), true)));
     if keeps_values { s.clone() } else { without_values }
 }
 

@@ -174,10 +174,10 @@ impl<'s> United<'_, 's> {
         if shared && !self.seen.insert((place(fields1), place(fields2), self.params)) {
             return;
         }
-        let fieldwise = cx.by_cases_or(
+        let fieldwise = cx.by_cases((
             &[(rule!("SI.MAPPING.TUPLE.LEN"), fields1.len() != fields2.len(), false)],
             (rule!("SI.MAPPING.TUPLE"), true),
-        );
+        ));
         if fieldwise {
             fields1.iter().zip(fields2.iter()).for_each(|(field1, field2)| self.part(cx, field1, field2));
         }
@@ -189,7 +189,7 @@ impl<'s> United<'_, 's> {
         // What a function type in a parameter introduces is not chosen with that parameter (E55).
         let searched = same_arity && (!self.params || cx.literal(Erratum::E55));
         let by_params =
-            cx.by_cases_or(&[(rule!("SI.MAPPING.FUNC"), searched, true)], (rule!("SI.MAPPING.FUNC.ELSE"), false));
+            cx.by_cases((&[(rule!("SI.MAPPING.FUNC"), searched, true)], (rule!("SI.MAPPING.FUNC.ELSE"), false)));
         if !by_params {
             return;
         }

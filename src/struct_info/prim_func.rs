@@ -28,7 +28,7 @@ pub fn info_of_prim_func(cx: &mut Cx, module: &IrModule, func: &PrimFunc) -> Str
 fn purity(cx: &mut Cx, module: &IrModule, func: &PrimFunc) -> bool {
     let analysed = cx.has(rule!("PRIMFUNC.PURE.OTHERWISE"));
     let pure = analysed && is_pure_function(cx, module, func);
-    cx.by_cases_or(&[(rule!("PRIMFUNC.CALL.PURE"), pure, true)], (rule!("PRIMFUNC.CALL.IMPURE"), false))
+    cx.by_cases((&[(rule!("PRIMFUNC.CALL.PURE"), pure, true)], (rule!("PRIMFUNC.CALL.IMPURE"), false)))
 }
 
 /// PRIMFUNC.SI.RETTYPE: nothing comes of a call.

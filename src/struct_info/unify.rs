@@ -176,10 +176,10 @@ fn shape(cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) -> ShapeStruct
     let join = by_form.unwrap_or_else(|| {
         // Literally an undefined `S2.values` arrives here.
         let proof = compare_values(cx, s1.values.as_deref(), s2.values.as_deref()).proof;
-        cx.by_cases_or(
+        cx.by_cases((
             &[(rule!("SI.UNIFY.SHAPE.EQ"), proof == Proof::Equal, s1)],
             (rule!("SI.UNIFY.SHAPE.NEQ"), &of_rank),
-        )
+        ))
     });
     join.clone()
 }
@@ -198,13 +198,13 @@ fn tensor(cx: &mut Cx, s1: &TensorStructInfo, s2: &TensorStructInfo, scope: &Sco
     let comparable = both_ranked_alike && (!s1.ndim.is_unknown() || (kept && cx.fire(rule!("SI.UNIFY.REFL"))));
     let shapes = if comparable { (s1.shape.as_ref(), s2.shape.as_ref()) } else { (None, None) };
     let proof = compare_known_shapes(cx, shapes.0, shapes.1, scope).proof;
-    let keeps_shape = cx.by_cases_or(
+    let keeps_shape = cx.by_cases((
         &[
             (rule!("SI.UNIFY.TENSOR.NOSHAPE"), !comparable, false),
             (rule!("SI.UNIFY.TENSOR.EQ"), proof == Proof::Equal, true),
         ],
         (rule!("SI.UNIFY.TENSOR.NEQ"), false),
-    );
+    ));
     let literally = match (keeps_shape, comparable) {
         (true, _) => s1.vdevice.as_ref(),
         (false, true) => common_device(s1, s2),
@@ -295,8 +295,8 @@ fn func(
 
 fn packed(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &FuncStructInfo) -> StructInfo {
     let same = same_derive_func(cx, f1.derive_func.as_ref(), f2.derive_func.as_ref());
-    let keeps_derive_func = cx
-        .by_cases_or(&[(rule!("SI.UNIFY.FUNC.PACKED.SAME"), same, true)], (rule!("SI.UNIFY.FUNC.PACKED.DIFF"), false));
+    let keeps_derive_func =
+        cx.by_cases((&[(rule!("SI.UNIFY.FUNC.PACKED.SAME"), same, true)], (rule!("SI.UNIFY.FUNC.PACKED.DIFF"), false)));
     if keeps_derive_func { StructInfo::Func(f1.clone()) } else { StructInfo::packed(DeriveFunc::EmptyDerive) }
 }
 
@@ -413,7 +413,7 @@ fn unified_param(
     let below_both =
         below(cx, Relation::Definite, &join, param1, scope) && below(cx, Relation::Definite, &join, param2, scope);
     let kept = cx
-        .by_cases_or(&[(rule!("SI.UNIFY.FUNC.PARAM-OK"), below_both, true)], (rule!("SI.UNIFY.FUNC.PARAM-BAD"), false));
+        .by_cases((&[(rule!("SI.UNIFY.FUNC.PARAM-OK"), below_both, true)], (rule!("SI.UNIFY.FUNC.PARAM-BAD"), false)));
     kept.then_some(join)
 }
 
@@ -432,14 +432,14 @@ fn prim(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> StructInfo {
     if !cx.has(rule!("SI.UNIFY.PRIM.NEQ")) {
         return if equal { first } else { of_dtype };
     }
-    let join = cx.by_cases_or(
+    let join = cx.by_cases((
         &[
             (rule!("SI.UNIFY.PRIM.DTYPE"), !same_dtype, &StructInfo::Object),
             (rule!("SI.UNIFY.PRIM.NOVAL"), valueless, &of_dtype),
             (rule!("SI.UNIFY.PRIM.EQ"), equal, &first),
         ],
         (rule!("SI.UNIFY.PRIM.NEQ"), &of_dtype),
-    );
+    ));
     join.clone()
 }
 

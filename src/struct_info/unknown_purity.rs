@@ -33,13 +33,13 @@ fn is_below(cx: &Cx, relation: Relation, p1: Option<bool>, p2: Option<bool>) -> 
 /// PURITY3.UNIFY: the purity of the join.
 pub(super) fn joined(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> Option<bool> {
     let (p1, p2) = (purity_of(cx, f1), purity_of(cx, f2));
-    cx.by_cases_or(
+    cx.by_cases((
         &[
             (rule!("PURITY3.UNIFY"), p1 == Some(false) || p2 == Some(false), Some(false)),
             (rule!("PURITY3.UNIFY"), p1 == Some(true) && p2 == Some(true), Some(true)),
         ],
         (rule!("PURITY3.UNIFY"), None),
-    )
+    ))
 }
 
 /// SI.COMPAT.FUNC.PURITY, or PURITY3.COMPAT: what the purities of closures allow at best.

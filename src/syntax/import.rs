@@ -272,7 +272,7 @@ impl<'t> Importer<'t, '_> {
         };
         // AST22.MATCHSHAPE.SHAPE, AST22.MATCHSHAPE.TENSOR: by what the value is.
         let rows = [(rule!("AST22.MATCHSHAPE.SHAPE"), self.is_shape(&value), true)];
-        let is_shape = self.cx.by_cases_or(&rows, (rule!("AST22.MATCHSHAPE.TENSOR"), false));
+        let is_shape = self.cx.by_cases((&rows, (rule!("AST22.MATCHSHAPE.TENSOR"), false)));
         if let Some(vid) = var.as_ref().and_then(|var| var.get("vid")).and_then(Node::as_text) {
             self.shapes.insert(vid.to_string(), is_shape);
         }

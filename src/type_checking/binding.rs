@@ -209,10 +209,10 @@ impl<'m> Checker<'_, 'm> {
                 })],
             );
         }
-        let entered = self.cx.by_cases_or(
+        let entered = self.cx.by_cases((
             &[(rule!("TC.MC.BIND-ANNOT"), annotated.is_some(), annotated.as_ref().unwrap_or(&Type::Object))],
             (rule!("TC.MC.BIND"), &target),
-        );
+        ));
         let mut entered = entered.clone();
         if annotated.is_none() {
             // CONV.MATCHCAST-IS-CAST: from here on the value may be used at the type of the target.

@@ -133,10 +133,10 @@ fn dtype_clashes(cx: &Cx, ret_dtype: DataType, dtype2: DataType) -> bool {
 fn glb_shape(cx: &mut Cx, t1: &ShapeType, t2: &ShapeType) -> Option<Type> {
     let ret_ndim = filled_ndim(cx, t1.ndim, t2.ndim);
     let ret_ndim = cx.conclude(rule!("GLB.SHAPE.FILL"), ret_ndim);
-    let bound = cx.by_cases_or(
+    let bound = cx.by_cases((
         &[(rule!("GLB.SHAPE.CLASH"), ndim_clashes(cx, ret_ndim, t2.ndim), None)],
         (rule!("GLB.SHAPE.RET"), Some(ShapeType { ndim: ret_ndim })),
-    );
+    ));
     bound.map(Type::Shape)
 }
 
@@ -145,13 +145,13 @@ fn glb_tensor(cx: &mut Cx, t1: &DynTensorType, t2: &DynTensorType) -> Option<Typ
     let ret_ndim = cx.conclude(rule!("GLB.TENSOR.FILL-NDIM"), ret_ndim);
     let ret_dtype = if t1.dtype.is_void() { t2.dtype } else { t1.dtype };
     let ret_dtype = cx.conclude(rule!("GLB.TENSOR.FILL-DTYPE"), ret_dtype);
-    let bound = cx.by_cases_or(
+    let bound = cx.by_cases((
         &[
             (rule!("GLB.TENSOR.CLASH-NDIM"), ndim_clashes(cx, ret_ndim, t2.ndim), None),
             (rule!("GLB.TENSOR.CLASH-DTYPE"), dtype_clashes(cx, ret_dtype, t2.dtype), None),
         ],
         (rule!("GLB.TENSOR.RET"), Some(DynTensorType { ndim: ret_ndim, dtype: ret_dtype })),
-    );
+    ));
     bound.map(Type::Tensor)
 }
 
@@ -181,10 +181,10 @@ fn glb_purity(cx: &mut Cx, pure1: bool, pure2: bool) -> Option<bool> {
         GlbPurity::Min => Some(true),
         GlbPurity::Literal => None,
     };
-    cx.by_cases_or(
+    cx.by_cases((
         &[(rule!("GLB.FUNC.PURITY-KEEP"), pure1 == pure2, Some(pure1))],
         (rule!("GLB.FUNC.PURITY"), of_different),
-    )
+    ))
 }
 
 fn glb_func(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known, met: &Met) -> Option<Type> {

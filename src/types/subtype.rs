@@ -84,14 +84,14 @@ fn tensor(cx: &mut Cx, t1: &DynTensorType, t2: &DynTensorType) -> bool {
     let (same_rank, same_dtype) = (t1.ndim == t2.ndim, t1.dtype == t2.dtype);
     let (any_rank, any_dtype) = (t2.ndim.is_unknown(), t2.dtype.is_void());
     let top = any_rank && any_dtype && !cx.literal(Erratum::A17);
-    cx.by_cases_or(
+    cx.by_cases((
         &[
             (rule!("SUB.TENSOR.DTYPE"), !t1.ndim.is_unknown() && same_rank && any_dtype, true),
             (rule!("SUB.TENSOR.RANK"), !t1.dtype.is_void() && same_dtype && any_rank, true),
             (rule!("SUB.TENSOR.TOP"), top, true),
         ],
         (rule!("SUB.TENSOR.EXACT"), false),
-    )
+    ))
 }
 
 /// SUB.SHAPE: `Shape(n) <: Shape(-1)`, and no other. Literally there is no rule for shapes (A17).

@@ -149,9 +149,10 @@ impl<'m> Checker<'_, 'm> {
         let new = !self.relax.table.contains_key(var) && (shadows || same_name.is_none());
         let new = new && self.is_no_shape_var(var);
         // Who binds a variable again breaks all the clauses that say so; that of bindings does not speak of parameters.
-        let clauses = [(rule!("SCOPE.BIND-ONCE"), 1, new, ()), (rule!("SCOPE.BIND.NEW"), 1, new, ())];
+        let clauses = [(rule!("SCOPE.BIND-ONCE"), 1, new), (rule!("SCOPE.BIND.NEW"), 1, new)];
         let clauses = if region == Region::Function { &clauses[..1] } else { &clauses[..] };
-        let broken = clauses.iter().filter(|clause| !self.cx.meets(clause)).count() == clauses.len();
+        let broken =
+            clauses.iter().filter(|clause| !self.cx.holds(std::slice::from_ref(*clause))).count() == clauses.len();
         self.demand(
             var.span,
             &[(rule!("WF.2.ONCE"), 1, !broken, &|| {

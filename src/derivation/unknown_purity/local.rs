@@ -236,14 +236,14 @@ impl<'m> Deriver<'_, 'm> {
 
 /// PURITY3.LOCAL.FORCE to PURITY3.LOCAL.PURE: the purity that the calls of a body give its function; `None` is unknown.
 fn infer_local_purity(cx: &mut Cx, forced: bool, calls: &Calls<'_>) -> Option<bool> {
-    cx.by_cases_or(
+    cx.by_cases((
         &[
             (rule!("PURITY3.LOCAL.FORCE"), forced, Some(true)),
             (rule!("PURITY3.LOCAL.IMPURE"), calls.impure, Some(false)),
             (rule!("PURITY3.LOCAL.UNKNOWN"), calls.is_unknown(), None),
         ],
         (rule!("PURITY3.LOCAL.PURE"), Some(true)),
-    )
+    ))
 }
 
 /// A purity as messages have it.

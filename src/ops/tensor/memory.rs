@@ -316,8 +316,8 @@ pub(in crate::ops) fn place(m: &mut dyn Host, tensor: Tensor, storage: &Value, o
         storage.as_storage().ok_or_else(|| fail(format!("expects a storage, found {}", storage.category())))?;
     let released = storage.why_released();
     let message = || released.clone().unwrap_or_default();
-    let usable = m.cx().check(&[(rule!("MEM.RELEASED"), 1, released.is_none(), &message)]);
-    usable.map_err(|(rule, message)| Stop::error(rule, message))?;
+    let usable = m.cx().holds(&[(rule!("MEM.RELEASED"), 1, released.is_none(), &message)]);
+    usable.map_err(|(rule, message)| Stop::error(rule, message()))?;
     let offset = m.cx().conclude(rule!("MEM.TENSOR"), offset);
     let size = bytes_of(&tensor);
     let placed = u64::try_from(offset).ok().and_then(|offset| tensor.in_storage(storage, offset));
