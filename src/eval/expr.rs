@@ -114,7 +114,7 @@ impl Machine<'_> {
         let index = by.conclude(e.index);
         let field = value.as_tuple().and_then(|t| t.fields().get(usize::try_from(index).ok()?)).cloned();
         let none = || Stop::error(rule!("EVAL.TGI.COUNT"), format!("{value} has no field {index}"));
-        self.cx.given(rule!("EVAL.TGI.COUNT"), 1, field.ok_or_else(none))
+        self.cx.premise(rule!("EVAL.TGI.COUNT"), 1, field.ok_or_else(none))
     }
 
     /// VAL.OBJECT.UNUSABLE: nothing but an operator or a packed function can use an opaque object.
@@ -249,7 +249,7 @@ impl Machine<'_> {
         let found = self.cx.conclude(rule!("EVAL.EXTERNFUNC"), found).map(Value::PackedFunc);
         let missing = rule!("EVAL.EXTERNFUNC.MISSING");
         let message = || format!("no function is registered under the symbol {}", e.global_symbol);
-        self.cx.given(missing, 1, found.ok_or_else(|| Stop::error(missing, message())))
+        self.cx.premise(missing, 1, found.ok_or_else(|| Stop::error(missing, message())))
     }
 
     // Calls.

@@ -63,7 +63,7 @@ pub fn default_entry(cx: &mut Cx, module: &IrModule) -> Result<Name, RuntimeErro
         let message = format!("the module has no entry point `main`; {}", list(&eligible));
         RuntimeError { rule: rule!("MOD.MAIN"), message }
     });
-    cx.given(rule!("MOD.MAIN"), 1, chosen)
+    cx.premise(rule!("MOD.MAIN"), 1, chosen)
 }
 
 /// MOD.EXTLINK: the global symbol of an externally linked function.

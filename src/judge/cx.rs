@@ -50,6 +50,51 @@ pub struct Cx {
 /// A row of a definition by cases: the rule that it states, whether its condition holds, and its conclusion.
 pub type Row<T> = (Rule, bool, T);
 
+/// What comes of a test ([`Cx::premise`]).
+pub trait Premise: Sized {
+    /// Whether the premise holds.
+    fn holds(&self) -> bool;
+
+    /// What comes of it in an edition that does not demand it.
+    fn untested(self) -> Self;
+
+    /// What comes of it where its rule is masked.
+    fn masked(self, rule: Rule) -> Self;
+}
+
+impl Premise for bool {
+    #[inline]
+    fn holds(&self) -> bool {
+        *self
+    }
+
+    #[inline]
+    fn untested(self) -> bool {
+        true
+    }
+
+    fn masked(self, _: Rule) -> bool {
+        true
+    }
+}
+
+impl<T, E> Premise for Result<T, E>
+where
+    Result<T, E>: Instead,
+{
+    fn holds(&self) -> bool {
+        self.is_ok()
+    }
+
+    fn untested(self) -> Self {
+        self
+    }
+
+    fn masked(self, rule: Rule) -> Self {
+        if self.is_err() { self.instead(rule) } else { self }
+    }
+}
+
 /// The rows of a definition by cases, without a last row for what none of them covers, or with one.
 pub trait Rows {
     /// The conclusion, or maybe one.
@@ -507,20 +552,6 @@ impl Cx {
         new
     }
 
-    /// The n-th premise of a rule, which holds where there is no error.
-    pub fn given<T, E>(&mut self, rule: Rule, n: usize, result: Result<T, E>) -> Result<T, E>
-    where
-        Result<T, E>: Instead,
-    {
-        let accepted = self.has(rule) && self.premise(rule, n, result.is_ok());
-        if accepted && result.is_err() { result.instead(rule) } else { result }
-    }
-
-    /// The n-th premise of a rule does not hold, which is why `conclusion` is drawn; another one if the rule is masked.
-    pub fn refuse<T: Instead>(&mut self, rule: Rule, n: usize, conclusion: T) -> T {
-        if self.has(rule) && self.premise(rule, n, false) { self.instead_of(rule, conclusion) } else { conclusion }
-    }
-
     /// A definition by kinds, of which a `match` has found the row: its conclusion, or another one if it is masked.
     #[inline]
     pub fn by_kind<T: Instead>(&mut self, (rule, conclusion): (Rule, T)) -> T {
@@ -650,33 +681,22 @@ impl Cx {
         another_conclusion(at, count, row)
     }
 
-    /// The n-th premise of a rule (counting from 1): records the test and answers its outcome, or true if the rule
-    /// is masked or not of the edition.
+    /// The n-th premise of a rule (counting from 1): records the test and answers its outcome, which is whether it holds, or what comes of
+    /// it where it holds and an error where it does not. If the rule is masked there is no error.
     #[must_use = "a failing premise must have a consequence"]
     #[inline]
-    pub fn premise(&mut self, rule: Rule, n: usize, holds: bool) -> bool {
-        let Some(rule) = self.stated(rule) else { return true };
-        if let Some(watch) = &mut self.watch
-            && !watch.tests(rule, n, holds)
-        {
-            return true;
+    pub fn premise<P: Premise>(&mut self, rule: Rule, n: usize, outcome: P) -> P {
+        let Some(stated) = self.stated(rule) else { return outcome.untested() };
+        if self.watch.is_some() && !self.tests(stated, n, outcome.holds()) {
+            return outcome.masked(stated);
         }
-        self.recorded.insert(rule);
-        holds
+        self.recorded.insert(stated);
+        outcome
     }
 
-    /// As [`Cx::judge`], of what has no parts, so that it needs no more stack.
-    #[inline]
-    pub fn judge_leaf<T: Conclusion>(
-        &mut self,
-        judgement: &'static str,
-        inputs: impl FnOnce() -> Vec<String>,
-        body: impl FnOnce(&mut Cx) -> T,
-    ) -> T {
-        if self.watch.is_none() {
-            return body(self);
-        }
-        self.judge(judgement, inputs, body)
+    #[cold]
+    fn tests(&mut self, rule: Rule, n: usize, holds: bool) -> bool {
+        self.watch.as_mut().is_none_or(|watch| watch.tests(rule, n, holds))
     }
 
     /// Runs one judgement: a node of the derivation tree, with enough stack whatever the nesting.

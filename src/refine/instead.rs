@@ -2,7 +2,7 @@
 
 use super::Verdict;
 use crate::book::Rule;
-use crate::judge::Instead;
+use crate::judge::{Instead, Premise};
 
 /// What is allowed is refused, and the other way round.
 impl Instead for Verdict {
@@ -13,5 +13,20 @@ impl Instead for Verdict {
                 Verdict::Allowed
             }
         }
+    }
+}
+
+/// A premise whose outcome is a verdict holds where the target is allowed.
+impl Premise for Verdict {
+    fn holds(&self) -> bool {
+        *self == Verdict::Allowed
+    }
+
+    fn untested(self) -> Verdict {
+        self
+    }
+
+    fn masked(self, rule: Rule) -> Verdict {
+        if self.holds() { self } else { self.instead(rule) }
     }
 }

@@ -45,7 +45,7 @@ fn check(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compat
         }
         Kinds::Tuples(..) | Kinds::Funcs(..) => cx.judge(NAME, inputs, cases),
         Kinds::Shapes(..) | Kinds::Tensors(..) | Kinds::Prims(..) | Kinds::Objects | Kinds::Different => {
-            cx.judge_leaf(NAME, inputs, cases)
+            cx.judge(NAME, inputs, cases)
         }
     }
 }

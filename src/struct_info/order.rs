@@ -93,7 +93,7 @@ impl Order<'_> {
             ),
             Kinds::Tuples(..) | Kinds::Funcs(..) => cx.judge(name, inputs, anew),
             Kinds::Shapes(..) | Kinds::Tensors(..) | Kinds::Prims(..) | Kinds::Objects | Kinds::Different => {
-                cx.judge_leaf(name, inputs, anew)
+                cx.judge(name, inputs, anew)
             }
         }
     }

@@ -137,7 +137,7 @@ fn unify(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope, spelled: 
         }
         Kinds::Tuples(..) | Kinds::Funcs(..) => cx.judge(NAME, inputs, cases),
         Kinds::Shapes(..) | Kinds::Tensors(..) | Kinds::Prims(..) | Kinds::Objects | Kinds::Different => {
-            cx.judge_leaf(NAME, inputs, cases)
+            cx.judge(NAME, inputs, cases)
         }
     }
 }

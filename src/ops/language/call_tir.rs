@@ -359,7 +359,7 @@ fn infer_flat(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
 fn not_a_shape(cx: &mut Cx, found: &StructInfo) -> Result<StructInfo, InferError> {
     let message = format!("the last argument must be a shape or a tuple of shapes, it is {found}");
     let rule = rule!("OP.CALLTIR.SHAPE");
-    cx.refuse(rule, 1, Err(InferError::rule(rule, message)))
+    cx.premise(rule, 1, Err(InferError::rule(rule, message)))
 }
 
 /// OP.CALLTIR.CORR.SINGLE: to a single shape belongs a single tensor type.

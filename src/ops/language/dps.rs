@@ -164,8 +164,8 @@ fn result_of_packed(cx: &mut Cx, result: &Value, checked: Result<Value, Stop>) -
     let rule = rule!("OP.CALLDPS.RESULT-CHECK");
     match checked {
         Err(Stop::Error(_)) if !cx.has(rule) => checked,
-        Err(Stop::Error(error)) => cx.given(rule, 1, Err(Stop::error(rule, error.message))),
-        Ok(_) => cx.given(rule, 1, Ok(result.clone())),
+        Err(Stop::Error(error)) => cx.premise(rule, 1, Err(Stop::error(rule, error.message))),
+        Ok(_) => cx.premise(rule, 1, Ok(result.clone())),
         other @ Err(Stop::OutOfFuel | Stop::Unspecified(_)) => other,
     }
 }

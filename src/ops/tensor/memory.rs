@@ -334,7 +334,7 @@ pub(in crate::ops) fn place(m: &mut dyn Host, tensor: Tensor, storage: &Value, o
 /// MEM.BOUNDS.
 fn within_bounds(m: &mut dyn Host, placed: Option<Tensor>, beyond: impl FnOnce() -> String) -> Result<Value, Stop> {
     let bounds = rule!("MEM.BOUNDS");
-    m.cx().given(bounds, 1, placed.map(Value::Tensor).ok_or_else(|| Stop::error(bounds, beyond())))
+    m.cx().premise(bounds, 1, placed.map(Value::Tensor).ok_or_else(|| Stop::error(bounds, beyond())))
 }
 
 /// MEM.RELEASED: the tensor or the storage is not to be used from now on; nothing else has anything to release.
