@@ -525,14 +525,6 @@ impl Cx {
         }
     }
 
-    /// A clause by itself: records the rule and draws its conclusion, or gives another one ([`Instead`]) if it is masked.
-    #[inline]
-    pub fn clause<T: Instead>(&mut self, rule: Rule, conclusion: impl FnOnce(&mut Cx) -> T) -> T {
-        let applies = self.draws(rule);
-        let conclusion = conclusion(self);
-        if applies { conclusion } else { self.instead_of(rule, conclusion) }
-    }
-
     /// Records a rule whose conclusion is drawn later, when what it needs is there.
     pub fn open(&mut self, rule: Rule) -> Open {
         Open { rule: self.stated_as(rule), applies: self.draws(rule) }

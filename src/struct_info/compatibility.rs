@@ -263,7 +263,8 @@ fn parts(
     let own1_told = apart1.as_ref().map(|f1| Own::of(f1, scope));
     let (f1, f2) = (apart1.as_ref().unwrap_or(f1), apart2.as_ref().unwrap_or(f2));
     let (params1, params2) = (params_of(f1), params_of(f2));
-    let mapping = cx.clause(rule!("SI.COMPAT.FUNC.MAP"), |cx| matched(cx, params1.iter().zip(params2), scope));
+    let mapping = matched(cx, params1.iter().zip(params2), scope);
+    let mapping = cx.conclude(rule!("SI.COMPAT.FUNC.MAP"), mapping);
     let (replaced, _introduced) = in_terms_of(cx, [f1, f2], own1_told.as_ref().unwrap_or(&own1), &mapping, scope);
     let f1 = replaced.as_ref().unwrap_or(f1);
     // Parameters in reverse, then results forward.

@@ -55,12 +55,16 @@ fn erase_anew(cx: &mut Cx, s: &StructInfo, scope: &Scope) -> StructInfo {
             StructInfo::Object => cx.conclude(rule!("SI.ERASE_WD.OBJECT"), StructInfo::Object),
             StructInfo::Tensor(tensor) => erase_tensor(cx, s, tensor, scope),
             StructInfo::Shape(shape) => erase_shape(cx, s, shape, scope),
-            StructInfo::Tuple(fields) => cx.clause(rule!("SI.ERASE_WD.TUPLE"), |cx| {
-                StructInfo::Tuple(fields.iter().map(|field| erase(cx, field, scope)).collect())
-            }),
+            StructInfo::Tuple(fields) => {
+                let fields = fields.iter().map(|field| erase(cx, field, scope)).collect();
+                cx.conclude(rule!("SI.ERASE_WD.TUPLE"), StructInfo::Tuple(fields))
+            }
             StructInfo::Func(func) => match &func.params {
                 Some(params) => erase_func(cx, func, params, scope),
-                None => cx.clause(rule!("SI.ERASE_WD.FUNC.PACKED"), |cx| erase_packed(cx, func, scope)),
+                None => {
+                    let packed = erase_packed(cx, func, scope);
+                    cx.conclude(rule!("SI.ERASE_WD.FUNC.PACKED"), packed)
+                }
             },
             StructInfo::Prim(prim) => erase_prim(cx, s, prim, scope),
         },
@@ -200,7 +204,8 @@ fn erase_func(cx: &mut Cx, func: &FuncStructInfo, params: &[StructInfo], scope: 
         new_params.push((i, weakened));
     }
     new_params.sort_by_key(|(i, _)| *i);
-    let ret = cx.clause(rule!("SI.ERASE_WD.FUNC.RET"), |cx| erase(cx, &func.ret, scope));
+    let ret = erase(cx, &func.ret, scope);
+    let ret = cx.conclude(rule!("SI.ERASE_WD.FUNC.RET"), ret);
     if cx.fire(rule!("SI.ERASE_WD.FUNC.RESTORE")) {
         introduced.iter().for_each(|vars: &BTreeSet<ShapeVar>| scope.leave(vars));
     }

@@ -245,7 +245,7 @@ fn tuple(cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], scope: &Sc
     if let Some(join) = cx.by_cases(&[(rule!("SI.UNIFY.TUPLE.LEN"), other_length, &StructInfo::Object)]) {
         return join.clone();
     }
-    cx.clause(rule!("SI.UNIFY.TUPLE.RET"), |cx| match spelled {
+    let join = match spelled {
         Spelled::Wanted(spelled) => fields_spelled(cx, fields1, fields2, scope, spelled),
         Spelled::Inside | Spelled::Never => {
             let pairs = fields1.iter().zip(fields2);
@@ -253,7 +253,8 @@ fn tuple(cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], scope: &Sc
                 pairs.map(|(field1, field2)| unify(cx, field1, field2, scope, spelled.of_part())).collect(),
             )
         }
-    })
+    };
+    cx.conclude(rule!("SI.UNIFY.TUPLE.RET"), join)
 }
 
 /// The joins of fields, with how these are spelt in them.
@@ -374,12 +375,11 @@ fn parts(
         part.note(i, &mut parts);
     }
     let mut part = Respelled::default();
-    let join = cx.clause(rule!("SI.UNIFY.FUNC.RET"), |cx| {
-        let wanted = if matches!(spelled, Spelled::Wanted(_)) { Spelled::Wanted(&mut part) } else { spelled.of_part() };
-        let ret = unify(cx, &f1.ret, &f2.ret, scope, wanted);
-        let (params, pure) = (Some(unified_params.into()), purity_of_join(cx, f1, f2));
-        StructInfo::Func(Arc::new(FuncStructInfo { params, ret, derive_func: None, pure }))
-    });
+    let wanted = if matches!(spelled, Spelled::Wanted(_)) { Spelled::Wanted(&mut part) } else { spelled.of_part() };
+    let ret = unify(cx, &f1.ret, &f2.ret, scope, wanted);
+    let (params, pure) = (Some(unified_params.into()), purity_of_join(cx, f1, f2));
+    let join = StructInfo::Func(Arc::new(FuncStructInfo { params, ret, derive_func: None, pure }));
+    let join = cx.conclude(rule!("SI.UNIFY.FUNC.RET"), join);
     if let Spelled::Wanted(spelled) = spelled {
         part.note(params1.len(), &mut parts);
         spelled.func(written, [f1, f2], parts);

@@ -155,7 +155,8 @@ impl<'m> Checker<'_, 'm> {
             return self.enter(binder, None, None);
         }
         let target = self.ranked(&cast.struct_info);
-        let target = self.cx.clause(rule!("TC.MC.TARGET"), |cx| erase_struct_info(cx, &target));
+        let target = erase_struct_info(self.cx, &target);
+        let target = self.cx.conclude(rule!("TC.MC.TARGET"), target);
         if let Some(value) = value {
             self.cast_may_succeed(cast, &value, &target);
         }

@@ -194,9 +194,8 @@ fn glb_func(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known, met: &Met) 
         return bound;
     }
     let pairs = t1.arg_types.iter().zip(t2.arg_types.iter()).enumerate();
-    let arg_types: Arc<[Type]> = cx.clause(rule!("GLB.FUNC.ARGS"), |cx| {
-        pairs.map(|(i, (arg1, arg2))| lub(cx, arg1, arg2, known.component(i), met)).collect()
-    });
+    let arg_types: Arc<[Type]> = pairs.map(|(i, (arg1, arg2))| lub(cx, arg1, arg2, known.component(i), met)).collect();
+    let arg_types = cx.conclude(rule!("GLB.FUNC.ARGS"), arg_types);
     let by_ret = match glb(cx, &t1.ret_type, &t2.ret_type, known.component(arity), met) {
         None => (rule!("GLB.FUNC.RET-NONE"), None),
         Some(ret_type) => (rule!("GLB.FUNC.RET"), Some(func_type(arg_types, ret_type, pure))),
@@ -268,9 +267,8 @@ fn lub_tuple(cx: &mut Cx, t1: &[Type], t2: &[Type], known: Known, met: &Met) -> 
         return bound.clone();
     }
     let pairs = t1.iter().zip(t2).enumerate();
-    cx.clause(rule!("LUB.TUPLE.RET"), |cx| {
-        Type::Tuple(pairs.map(|(i, (field1, field2))| lub(cx, field1, field2, known.component(i), met)).collect())
-    })
+    let fields = pairs.map(|(i, (field1, field2))| lub(cx, field1, field2, known.component(i), met)).collect();
+    cx.conclude(rule!("LUB.TUPLE.RET"), Type::Tuple(fields))
 }
 
 fn lub_func(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known, met: &Met) -> Type {
