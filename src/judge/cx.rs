@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::watch::{Fuel, Mistake, RowMutant, RowsLookedAt, Watch};
+use super::watch::{Fuel, Made, Mistake, RowMutant, RowsLookedAt, Watch};
 use super::{Conclusion, Derivation, Step, with_stack};
 use crate::book::{Basis, Edition, Erratum, Proposal, Reading, Rule, RuleSet};
 
@@ -194,26 +194,17 @@ pub type Check<'a> = Condition<&'a dyn Fn() -> String>;
 pub trait Instead: Sized {
     /// Another answer than `self`, wherever the type has one.
     fn instead(self, rule: Rule) -> Self;
+
+    /// The same, where the type has rules of which each says that what is concluded is new: then it may be one of those that they have
+    /// made before.
+    fn instead_of_new(self, rule: Rule, _: &mut Made) -> Self {
+        self.instead(rule)
+    }
 }
 
 /// All that there is of something, where a rule wants every one of them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Every<T>(pub Vec<T>);
-
-/// A rule that applies, before its conclusion is known ([`Cx::open`]).
-#[derive(Clone, Copy, Debug)]
-#[must_use = "a rule draws a conclusion"]
-pub struct Open {
-    rule: Rule,
-    applies: bool,
-}
-
-impl Open {
-    /// The conclusion, or another one if the rule is masked.
-    pub fn conclude<T: Instead>(self, conclusion: T) -> T {
-        if self.applies { conclusion } else { conclusion.instead(self.rule) }
-    }
-}
 
 /// A rule without which the judgement cannot go on was masked, or the text gives no rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -414,8 +405,9 @@ impl Cx {
 
     /// What stands in for the conclusion of a masked rule.
     #[cold]
-    fn instead_of<T: Instead>(&self, rule: Rule, conclusion: T) -> T {
-        conclusion.instead(self.stated_as(rule))
+    fn instead_of<T: Instead>(&mut self, rule: Rule, conclusion: T) -> T {
+        let rule = self.stated_as(rule);
+        conclusion.instead_of_new(rule, &mut self.watch().made)
     }
 
     /// Whether the conclusion of a rule is drawn: as [`Cx::fire`], but that what the edition does not call a rule is not one that is
@@ -523,25 +515,6 @@ impl Cx {
                 rows.followed.insert(rule);
             }
         }
-    }
-
-    /// Records a rule whose conclusion is drawn later, when what it needs is there.
-    pub fn open(&mut self, rule: Rule) -> Open {
-        Open { rule: self.stated_as(rule), applies: self.draws(rule) }
-    }
-
-    /// By a rule what was made is new; if the rule is masked it may be one of those that were made before.
-    pub fn fresh<T: Clone + 'static>(&mut self, rule: Rule, new: T, like: impl Fn(&T, &T) -> bool) -> T {
-        if self.draws(rule) {
-            return new;
-        }
-        let made = &mut self.watch().made;
-        let before = made.iter().filter(|(by, _)| *by == rule).filter_map(|(_, made)| made.downcast_ref::<T>());
-        if let Some(known) = before.into_iter().find(|known| like(known, &new)).cloned() {
-            return known;
-        }
-        made.push((rule, Rc::new(new.clone())));
-        new
     }
 
     /// A definition by kinds, of which a `match` has found the row: its conclusion, or another one if it is masked.

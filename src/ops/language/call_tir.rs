@@ -450,7 +450,6 @@ fn infer_result(
             format!("the shape has rank {}, the type argument {}", shape.ndim, target.ndim)
         })],
     )?;
-    let by = cx.open(rule!("OP.CALLTIR.INFER"));
     let variable = match expr {
         Some(Expr::Var(v)) => Some(TensorShape::Var(v.clone().into())),
         Some(Expr::DataflowVar(v)) => Some(TensorShape::DataflowVar(v.clone().into())),
@@ -476,5 +475,5 @@ fn infer_result(
     let ndim = if shape.ndim == Ndim::Unknown { target.ndim } else { shape.ndim };
     let result =
         TensorStructInfo { shape: variable.or(literal), dtype: target.dtype, ndim, vdevice: target.vdevice.clone() };
-    Ok(by.conclude(StructInfo::Tensor(result)))
+    Ok(cx.conclude(rule!("OP.CALLTIR.INFER"), StructInfo::Tensor(result)))
 }

@@ -18,9 +18,7 @@ use std::rc::Rc;
 use super::executable::{Executable, Instruction, Operand};
 use crate::grammar::Name;
 use crate::judge::{Cx, Ending, with_stack};
-use crate::value::{
-    Account, Asked, Closure, Effect, Itself, Noise, PrimFuncObj, Registry, Stop, Tensor, Value, Worker,
-};
+use crate::value::{Account, Asked, Closure, Effect, Noise, PrimFuncObj, Registry, Stop, Tensor, Value, Worker};
 use link::Linked;
 
 pub use start::run;
@@ -171,10 +169,8 @@ impl<'m> Machine<'m> {
 
     /// R89.VM.RET: the caller, or whoever runs the machine, gets what is in the register.
     fn ret(&mut self, register: u32, base: usize) -> Result<Next, Stop> {
-        let Itself(value) = {
-            let held = Itself(self.register(register)?);
-            self.cx.conclude(rule!("R89.VM.RET"), held)
-        };
+        let held = self.register(register)?;
+        let value = self.cx.conclude(rule!("R89.VM.RET"), held);
         self.trace_return(&value);
         let ended = self.frames.pop();
         self.depth = self.depth.saturating_sub(1);
