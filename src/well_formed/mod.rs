@@ -167,8 +167,13 @@ impl<'c, 'm> Checker<'c, 'm> {
     fn global_prim_func(&mut self, index: usize, gv: &'m GlobalVar, prim_func: &PrimFunc) {
         self.trail = Trail::new(gv.name.clone());
         self.global_bound_once(index, gv);
-        let is_opaque = self.cx.fire(rule!("GRAM.PROGRAM.PRIMFUNC-OPAQUE"));
-        for param in prim_func.params.iter().filter(|_| !is_opaque) {
+        if !self.cx.fire(rule!("GRAM.PROGRAM.PRIMFUNC-OPAQUE")) {
+            self.datatypes_of(prim_func);
+        }
+    }
+
+    fn datatypes_of(&mut self, prim_func: &PrimFunc) {
+        for param in &prim_func.params {
             match param {
                 Param::Buffer(buffer) => self.datatype(buffer.dtype, prim_func.span),
                 Param::Scalar(var) => self.datatype(var.dtype, prim_func.span),
