@@ -124,8 +124,16 @@ impl Machine<'_> {
     /// instances of the shape variables of the signature.
     fn new_activation(&mut self, closure: &Rc<Closure>) -> Activation {
         let callers = &self.activation;
-        let vars = if self.cx.fire(rule!("EVAL.CALL.CLOSURE.SCOPE")) { Scopes::default() } else { callers.vars.with_the_same() };
-        let shape_vars = if self.cx.fire(rule!("SI.BOUNDARY.FRESH")) { Scopes::default() } else { callers.shape_vars.with_the_same() };
+        let vars = if self.cx.fire(rule!("EVAL.CALL.CLOSURE.SCOPE")) {
+            Scopes::default()
+        } else {
+            callers.vars.with_the_same()
+        };
+        let shape_vars = if self.cx.fire(rule!("SI.BOUNDARY.FRESH")) {
+            Scopes::default()
+        } else {
+            callers.shape_vars.with_the_same()
+        };
         Activation { closure: Some(closure.clone()), vars, shape_vars }
     }
 

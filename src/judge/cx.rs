@@ -5,6 +5,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use super::memo::{Inputs, Memo};
 use super::watch::{Fuel, Made, Mistake, RowMutant, RowsLookedAt, Watch};
 use super::{Conclusion, Derivation, Step, with_stack};
 use crate::book::{Basis, Edition, Erratum, Proposal, Reading, Rule, RuleSet};
@@ -43,6 +44,8 @@ pub struct Cx {
     /// What `find_glb` does about purity.
     pub glb_purity: GlbPurity,
     recorded: RuleSet,
+    /// What the judgements that are open have found.
+    pub(super) memo: Memo,
     /// What is out of the ordinary, if anything is: all else asks no more than whether there is something.
     watch: Option<Box<Watch>>,
 }
@@ -664,12 +667,48 @@ impl Cx {
         self.watch.as_mut().is_none_or(|watch| watch.tests(rule, n, holds))
     }
 
-    /// Runs one judgement: a node of the derivation tree, with enough stack whatever the nesting.
+    /// Runs one judgement: a node of the derivation tree, with enough stack whatever the nesting. What is found of tuples that several
+    /// hold in common is found once, unless a derivation is to show each time.
     #[inline]
-    pub fn judge<T: Conclusion>(
+    pub fn judge<T: Conclusion, I: Inputs<T>>(
         &mut self,
         judgement: &'static str,
-        inputs: impl FnOnce() -> Vec<String>,
+        inputs: I,
+        body: impl FnOnce(&mut Cx) -> T,
+    ) -> T {
+        let differing = self.memo.begin();
+        let found = if inputs.may_recur() && !self.is_traced() {
+            self.judge_once(judgement, inputs, body)
+        } else {
+            self.judge_anew(judgement, inputs, body)
+        };
+        self.memo.end(differing);
+        found
+    }
+
+    #[cold]
+    fn judge_once<T: Conclusion, I: Inputs<T>>(
+        &mut self,
+        judgement: &'static str,
+        inputs: I,
+        body: impl FnOnce(&mut Cx) -> T,
+    ) -> T {
+        let (known, key) = inputs.recall(judgement, &mut self.memo);
+        if let Some(known) = known {
+            return known;
+        }
+        let found = self.judge_anew(judgement, Vec::new, body);
+        if let Some(key) = key {
+            inputs.keep(key, &mut self.memo, &found);
+        }
+        found
+    }
+
+    #[inline]
+    fn judge_anew<T: Conclusion, I: Inputs<T>>(
+        &mut self,
+        judgement: &'static str,
+        inputs: I,
         body: impl FnOnce(&mut Cx) -> T,
     ) -> T {
         if self.watch.is_none() {
@@ -679,10 +718,10 @@ impl Cx {
     }
 
     #[cold]
-    fn judge_watched<T: Conclusion>(
+    fn judge_watched<T: Conclusion, I: Inputs<T>>(
         &mut self,
         judgement: &'static str,
-        inputs: impl FnOnce() -> Vec<String>,
+        inputs: I,
         body: impl FnOnce(&mut Cx) -> T,
     ) -> T {
         let Some(watch) = &mut self.watch else { return body(self) };
@@ -690,7 +729,7 @@ impl Cx {
         if watch.trace.is_none() {
             return with_stack(|| body(self));
         }
-        let inputs = inputs().into_iter().map(|input| watch.told(input)).collect();
+        let inputs = inputs.told().into_iter().map(|input| watch.told(input)).collect();
         if let Some(stack) = &mut watch.trace {
             stack.push(Derivation { judgement, inputs, ..Derivation::default() });
         }

@@ -3,6 +3,7 @@
 mod cx;
 mod derivation;
 mod instead;
+mod memo;
 mod once;
 mod stack;
 mod verdict;
@@ -10,6 +11,7 @@ mod watch;
 
 pub use cx::{Check, Condition, Conditions, Cx, Every, GlbPurity, Instead, Plain, Premise, Prover, Row, Rows, Stuck};
 pub use derivation::{Conclusion, Derivation, Step};
+pub use memo::{Asked, Fields, Inputs, Memo, State, address};
 pub use once::{Once, Places, Seen, is_new, is_shared, place};
 pub use stack::with_stack;
 pub use verdict::{BestEffort, Compatibility, Ending, Proof, RuntimeError};

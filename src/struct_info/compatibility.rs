@@ -14,7 +14,7 @@ use super::unknown_purity::compatible_purity;
 use crate::book::Erratum;
 use crate::grammar::{FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo};
 use crate::judge::Compatibility::{self, Compatible, Incompatible, Possibly};
-use crate::judge::{Cx, Proof};
+use crate::judge::{Asked, Cx, Proof};
 
 /// SI.COMPAT: may a value described by `s1` stand where `s2` is expected? Nothing is in scope.
 ///
@@ -34,24 +34,11 @@ pub fn check_compatibility_in(
 }
 
 fn check(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compatibility {
-    const NAME: &str = "check_compatibility";
-    let kinds = &Kinds::of(s1, s2);
-    let inputs = || vec![s1.to_string(), s2.to_string()];
-    let cases = |cx: &mut Cx| cases(cx, s2, kinds, scope);
-    match *kinds {
-        // Two tuples that others hold as well are compared for all of them.
-        Kinds::Tuples(fields1, fields2) if !cx.is_traced() => {
-            scope.known(|shared| &shared.compatible, fields1, fields2, || cx.judge(NAME, inputs, cases))
-        }
-        Kinds::Tuples(..) | Kinds::Funcs(..) => cx.judge(NAME, inputs, cases),
-        Kinds::Shapes(..) | Kinds::Tensors(..) | Kinds::Prims(..) | Kinds::Objects | Kinds::Different => {
-            cx.judge(NAME, inputs, cases)
-        }
-    }
+    cx.judge("check_compatibility", Asked::both(s1, s2).at(scope.state()), |cx| cases(cx, s1, s2, scope))
 }
 
-fn cases(cx: &mut Cx, s2: &StructInfo, kinds: &Kinds, scope: &Scope) -> Compatibility {
-    match *kinds {
+fn cases(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compatibility {
+    match Kinds::of(s1, s2) {
         _ if is_object(s2) => cx.by_kind((rule!("SI.COMPAT.OBJECT"), Compatible)),
         Kinds::Tuples(fields1, fields2) => tuple(cx, fields1, fields2, scope),
         Kinds::Shapes(s1, s2) => shape(cx, s1, s2),

@@ -12,7 +12,7 @@ use crate::book::{Edition, Erratum};
 use crate::grammar::{
     FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo,
 };
-use crate::judge::{Cx, Seen, is_new, with_stack};
+use crate::judge::{Asked, Cx, Seen, is_new, with_stack};
 
 /// SI.ERASE_WD: weakens `s` until it mentions no Relax variable outside Δ and no shape variable outside Σ.
 ///
@@ -33,42 +33,23 @@ pub fn erase_to_well_defined(cx: &mut Cx, s: &StructInfo, scope: &dyn Surroundin
 }
 
 fn erase(cx: &mut Cx, s: &StructInfo, scope: &Scope) -> StructInfo {
-    match s {
-        // A tuple that others hold as well is weakened for all of them.
-        StructInfo::Tuple(fields) if !cx.is_traced() => {
-            scope.known(|shared| &shared.erased, fields, fields, || erase_anew(cx, s, scope))
+    cx.judge("erase_to_well_defined", Asked::of(s).at(scope.state()), |cx| match s {
+        StructInfo::Object => cx.conclude(rule!("SI.ERASE_WD.OBJECT"), StructInfo::Object),
+        StructInfo::Tensor(tensor) => erase_tensor(cx, s, tensor, scope),
+        StructInfo::Shape(shape) => erase_shape(cx, s, shape, scope),
+        StructInfo::Tuple(fields) => {
+            let fields = fields.iter().map(|field| erase(cx, field, scope)).collect();
+            cx.conclude(rule!("SI.ERASE_WD.TUPLE"), StructInfo::Tuple(fields))
         }
-        StructInfo::Tuple(_)
-        | StructInfo::Object
-        | StructInfo::Tensor(_)
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Func(_) => erase_anew(cx, s, scope),
-    }
-}
-
-fn erase_anew(cx: &mut Cx, s: &StructInfo, scope: &Scope) -> StructInfo {
-    cx.judge(
-        "erase_to_well_defined",
-        || vec![s.to_string()],
-        |cx| match s {
-            StructInfo::Object => cx.conclude(rule!("SI.ERASE_WD.OBJECT"), StructInfo::Object),
-            StructInfo::Tensor(tensor) => erase_tensor(cx, s, tensor, scope),
-            StructInfo::Shape(shape) => erase_shape(cx, s, shape, scope),
-            StructInfo::Tuple(fields) => {
-                let fields = fields.iter().map(|field| erase(cx, field, scope)).collect();
-                cx.conclude(rule!("SI.ERASE_WD.TUPLE"), StructInfo::Tuple(fields))
+        StructInfo::Func(func) => match &func.params {
+            Some(params) => erase_func(cx, func, params, scope),
+            None => {
+                let packed = erase_packed(cx, func, scope);
+                cx.conclude(rule!("SI.ERASE_WD.FUNC.PACKED"), packed)
             }
-            StructInfo::Func(func) => match &func.params {
-                Some(params) => erase_func(cx, func, params, scope),
-                None => {
-                    let packed = erase_packed(cx, func, scope);
-                    cx.conclude(rule!("SI.ERASE_WD.FUNC.PACKED"), packed)
-                }
-            },
-            StructInfo::Prim(prim) => erase_prim(cx, s, prim, scope),
         },
-    )
+        StructInfo::Prim(prim) => erase_prim(cx, s, prim, scope),
+    })
 }
 
 fn mentions_unknown(e: &PrimExpr, scope: &Scope) -> bool {

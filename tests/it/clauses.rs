@@ -47,8 +47,7 @@ const POSITIVE: &[&str] = &[
 ];
 
 /// The rules of which a chapter says, with `else`, what is there without them. The list only shrinks.
-const BOTH_WAYS: &[&str] = &[
-];
+const BOTH_WAYS: &[&str] = &[];
 
 /// What is wrong about a use of `fire`, if anything is; `before` and `after` are the code around `fire(..)`.
 fn fault(before: &str, after: &str) -> Option<&'static str> {
@@ -57,7 +56,8 @@ fn fault(before: &str, after: &str) -> Option<&'static str> {
     // The condition or statement of which the call is a part.
     let statement = before.rsplit([';', '{', '}', ',']).next().unwrap_or_default();
     let statement = statement.rsplit("=>").next().unwrap_or_default().trim_start();
-    let is_condition = ["if ", "else if "].iter().any(|word| statement.starts_with(word)) || statement.contains(" if ");
+    let is_condition = ["if ", "else if "].iter().any(|word| statement.starts_with(word))
+        || [" if ", "(if "].iter().any(|word| statement.contains(word));
     if before.ends_with('!') {
         return Some("negated");
     }
