@@ -83,7 +83,6 @@ pub mod findings;
 mod generate;
 pub mod grammar;
 pub mod judge;
-mod knockout;
 pub mod normal_form;
 pub mod number;
 pub mod ops;

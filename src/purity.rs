@@ -39,7 +39,7 @@ pub fn call_is_pure(cx: &mut Cx, callee: Callee, call: &Call) -> bool {
 /// PURE.EXTERN-ATTR: the attribute of the call asserts that this call has no effect. Without it PURE.DEFAULT-IMPURE.
 fn packed_call_is_pure(cx: &mut Cx, attributed: bool) -> bool {
     let asserted = cx.conclude(rule!("PURE.EXTERN-ATTR"), attributed);
-    let pure = cx.by_cases_or(&[(rule!("PURE.CALL-EFFECT"), asserted, true)], (rule!("PURE.DEFAULT-IMPURE"), false));
+    let pure = cx.by_cases((&[(rule!("PURE.CALL-EFFECT"), asserted, true)], (rule!("PURE.DEFAULT-IMPURE"), false)));
     // R89.PURE.DEF: of which nothing is declared may do anything.
     cx.conclude(rule!("R89.PURE.DEF"), pure)
 }
@@ -75,7 +75,7 @@ pub fn function_is_pure(cx: &mut Cx, function: &Function, all_pure: bool) -> Fun
 /// Casts do not count (PURE.ERR-EXEMPT), nor does failing to terminate (PURE.NONTERM-UNTRACKED).
 fn inferred_purity(cx: &mut Cx, all_pure: bool) -> bool {
     let inferred = cx.conclude(rule!("TC.FUNC.PURE.INFER"), all_pure);
-    cx.by_cases_or(&[(rule!("PURE.NONTERM-UNTRACKED"), inferred, true)], (rule!("PURE.CONSERVATIVE"), false))
+    cx.by_cases((&[(rule!("PURE.NONTERM-UNTRACKED"), inferred, true)], (rule!("PURE.CONSERVATIVE"), false)))
 }
 
 /// Whether a callee is an operator that is registered as pure.

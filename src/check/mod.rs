@@ -103,7 +103,7 @@ pub fn check_as(cx: &mut Cx, module: &IrModule, claim: Claim) -> CheckReport {
     }
     let fragment = findings.len() < of_program;
     let report = CheckReport { fragment, ..CheckReport::of(module.clone(), findings) };
-    if cx.rule(rule!("WF.WHEN"), !accepts(&report.diagnostics)) {
+    if !accepts(&report.diagnostics) && cx.fire(rule!("WF.WHEN")) {
         return report;
     }
     after_well_formedness(cx, module, report)
@@ -125,7 +125,7 @@ fn after_well_formedness(cx: &mut Cx, module: &IrModule, mut report: CheckReport
         let known = known_of_vars(cx, &report.module, &groups);
         report.types = check_module_in(cx, &report.module, &groups, &known, Places::default());
         report.diagnostics.extend(report.types.diagnostics.iter().cloned());
-        if cx.rule(rule!("TC.BEFORE-SI"), !report.types.accepts()) {
+        if !report.types.accepts() && cx.fire(rule!("TC.BEFORE-SI")) {
             return report;
         }
     }

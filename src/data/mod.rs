@@ -10,6 +10,7 @@ mod data_type;
 mod device;
 mod dim;
 mod expr;
+mod instead;
 pub mod json;
 mod node;
 mod program;

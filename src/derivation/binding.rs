@@ -269,10 +269,10 @@ impl<'m> Deriver<'_, 'm> {
         if let Some(annotation) = annotation {
             self.target_fits(binder, cast, &target, annotation);
         }
-        let entered = self.cx.by_cases_or(
+        let entered = self.cx.by_cases((
             &[(rule!("SI.DERIVE.MC.ANNOT.OK"), annotation.is_some(), annotation.unwrap_or(&StructInfo::Object))],
             (rule!("SI.DERIVE.MC.NOANNOT"), &target),
-        );
+        ));
         let entered = entered.clone();
         self.enter(binder, Some(entered));
     }

@@ -169,7 +169,8 @@ impl<'m> Deriver<'_, 'm> {
         let args: Vec<StructInfo> = args.iter().map(|info| seen_through(info, &self.scope)).collect();
         self.lies_somewhere(call, &args);
         let known = InferArgs { call, args: &args, module: Some(self.module) };
-        match self.cx.clause(rule!("SI.DERIVE.CALL.OP"), |cx| def.infer(cx, &known)) {
+        let inferred = def.infer(self.cx, &known);
+        match self.cx.conclude(rule!("SI.DERIVE.CALL.OP"), inferred) {
             Ok(info) => {
                 let info = self.placed(call, &args, info);
                 Some(self.closed(&info))
@@ -198,7 +199,7 @@ type Warnings = Vec<(usize, String)>;
 
 /// Conditions that a call must meet one and all, or the argument at fault; the error names the first that it does not.
 fn demand(cx: &mut Cx, arg: Option<usize>, demands: &[Check]) -> Result<(), CallError> {
-    cx.check(demands).map_err(|(rule, message)| CallError { rule, message, arg })
+    cx.holds(demands).map_err(|(rule, message)| CallError { rule, message: message(), arg })
 }
 
 /// The rules for a callee that is not an operator.
@@ -220,7 +221,10 @@ fn call_of(
     )?;
     let Some(func) = func else { return Ok(StructInfo::Object) };
     match &func.derive_func {
-        Some(derive) => cx.clause(rule!("SI.DERIVE.CALL.DERIVE"), |cx| Ok(derived(cx, derive, sinfo_args))),
+        Some(derive) => {
+            let derived = derived(cx, derive, sinfo_args);
+            cx.conclude(rule!("SI.DERIVE.CALL.DERIVE"), Ok(derived))
+        }
         None => call_by_signature(cx, scope, func, args, warnings),
     }
 }
@@ -229,12 +233,13 @@ fn call_of(
 ///
 /// GRAM.DERIVE_FUNC: a macro is consulted here, and nowhere at run time.
 fn derived(cx: &mut Cx, derive: &DeriveFunc, sinfo_args: &[StructInfo]) -> StructInfo {
-    cx.clause(rule!("GRAM.DERIVE_FUNC"), |cx| match derive {
+    let derived = match derive {
         DeriveFunc::DefaultDerive => default_derive(cx, sinfo_args),
         DeriveFunc::EmptyDerive => empty_derive(cx),
         // A macro that only some implementation knows: anything may come of it.
         DeriveFunc::Named(_) => StructInfo::Object,
-    })
+    };
+    cx.conclude(rule!("GRAM.DERIVE_FUNC"), derived)
 }
 
 /// SI.DERIVE.CALL.ARITY, then SI.DERIVE.CALL.MAP, the arguments, and SI.DERIVE.CALL.RESULT.
@@ -269,7 +274,8 @@ fn call_by_signature(
     }
     let ret = substitute(cx, &own.ret, &mapping, scope);
     let ret = if cx.literal(Erratum::E57) { under_its_name(&ret) } else { ret };
-    let result = cx.clause(rule!("SI.DERIVE.CALL.RESULT"), |cx| erase_to_well_defined(cx, &ret, scope));
+    let result = erase_to_well_defined(cx, &ret, scope);
+    let result = cx.conclude(rule!("SI.DERIVE.CALL.RESULT"), result);
     Ok(closed(cx, &result, scope))
 }
 
@@ -314,7 +320,8 @@ fn under_its_name(ret: &StructInfo) -> StructInfo {
 
 /// SI.DERIVE.CALL.MAP: the union of the matches of the parameters with the arguments (A10: the leftmost counts).
 fn call_map(cx: &mut Cx, scope: &dyn Surroundings, params: &[StructInfo], args: &[StructInfo]) -> Mapping {
-    let mapping = cx.clause(rule!("SI.DERIVE.CALL.MAP"), |cx| united_mapping(cx, params.iter().zip(args), scope));
+    let mapping = united_mapping(cx, params.iter().zip(args), scope);
+    let mapping = cx.conclude(rule!("SI.DERIVE.CALL.MAP"), mapping);
     cx.conclude(rule!("SI.MAPPING.FREEVARS"), mapping)
 }
 

@@ -146,8 +146,8 @@ pub(crate) fn propagate(
     report: &DeriveReport,
 ) -> Option<Result<Located, Vec<Diagnostic>>> {
     let listed = module.vdevices();
-    let is_listed = cx.rule(rule!("MOD.DEVICES"), !listed.is_empty());
-    if !report.accepts() || !cx.rule(rule!("VDEV.WHEN"), is_listed) {
+    let is_listed = !listed.is_empty() && cx.fire(rule!("MOD.DEVICES"));
+    if !report.accepts() || !(is_listed && cx.fire(rule!("VDEV.WHEN"))) {
         return None;
     }
     let globals: FxHashMap<&str, &StructInfo> = report.functions.iter().map(|(name, info)| (&**name, info)).collect();
@@ -331,7 +331,7 @@ impl<'m> Backward<'_, 'm> {
         if !self.cx.literal(Erratum::N42) {
             let is_transfer = transfer(call).is_some();
             let says_itself = self.callee(&call.op).is_some_and(|info| has_params_with_devices(&info));
-            if self.cx.rule(rule!("VDEV.BACK.CALL.TRANSFER"), is_transfer) || says_itself {
+            if (is_transfer && self.cx.fire(rule!("VDEV.BACK.CALL.TRANSFER"))) || says_itself {
                 return;
             }
         }
@@ -498,7 +498,7 @@ impl<'m> Deriver<'_, 'm> {
             return info;
         }
         let located = filled(&info, found);
-        self.cx.rather(rule!("VDEV.FORWARD"), located, info)
+        if self.cx.fire(rule!("VDEV.FORWARD")) { located } else { info }
     }
 
     /// VDEV.FORWARD: what an operator makes of tensors lies where they do; OP.TOVDEVICE, OP.HINT: but for transfers, which say where.
@@ -522,8 +522,8 @@ impl<'m> Deriver<'_, 'm> {
                 );
                 let is_open = matches!(&info, StructInfo::Tensor(tensor) if tensor.vdevice.is_none());
                 match device.filter(|_| is_open) {
-                    Some(device) => self.cx.rather(rule!("VDEV.FORWARD"), moved(&info, &device), info),
-                    None => info,
+                    Some(device) if self.cx.fire(rule!("VDEV.FORWARD")) => moved(&info, &device),
+                    Some(_) | None => info,
                 }
             }
         }
@@ -535,8 +535,8 @@ impl<'m> Deriver<'_, 'm> {
         let goal = goal(kind, &call.attrs, &listed);
         match kind {
             Transfer::To => match goal {
-                Some(device) => self.cx.rather(rule!("OP.TOVDEVICE"), moved(&info, &device), info),
-                None => info,
+                Some(device) if self.cx.fire(rule!("OP.TOVDEVICE")) => moved(&info, &device),
+                Some(_) | None => info,
             },
             Transfer::Hint if listed.is_empty() => info,
             Transfer::Hint => {

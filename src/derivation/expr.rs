@@ -142,8 +142,8 @@ impl<'m> Deriver<'_, 'm> {
         let false_info = self.at(Step::Field("false_branch"), |d| d.expr(&branch.false_branch));
         let (true_info, false_info) = (true_info?, false_info?);
         let scope = &self.scope;
-        let joined =
-            self.cx.clause(rule!("SI.DERIVE.IF"), |cx| unify_struct_info_in(cx, &true_info, &false_info, scope));
+        let joined = unify_struct_info_in(self.cx, &true_info, &false_info, scope);
+        let joined = self.cx.conclude(rule!("SI.DERIVE.IF"), joined);
         // TYPE.GENERALIZE: where one type for both is no more to be said, later editions say it of structural information.
         Some(if self.declares_purity() { self.cx.conclude(rule!("TYPE.GENERALIZE"), joined) } else { joined })
     }
@@ -239,7 +239,8 @@ impl<'m> Deriver<'_, 'm> {
             self.scope.sigma.leave(sigma);
         }
         let (body, scope) = (body?, &self.scope);
-        let erased = self.cx.clause(rule!("SI.DERIVE.SEQ.ERASE"), |cx| erase_to_well_defined(cx, &body, scope));
+        let erased = erase_to_well_defined(self.cx, &body, scope);
+        let erased = self.cx.conclude(rule!("SI.DERIVE.SEQ.ERASE"), erased);
         // What a parameter mentions that is not in scope any more is now a variable of its function type.
         Some(self.closed(&erased))
     }
@@ -254,7 +255,7 @@ impl<'m> Deriver<'_, 'm> {
             self.at(Step::Item("bindings", i), |d| d.binding(binding));
         }
         self.place.in_dataflow = around;
-        if self.cx.rule(rule!("SI.DERIVE.SEQ.DF-DROP"), block.kind == BlockKind::Dataflow) {
+        if block.kind == BlockKind::Dataflow && self.cx.fire(rule!("SI.DERIVE.SEQ.DF-DROP")) {
             self.scope.delta.leave_some(mark, |_, entry| entry.dataflow);
             // Literal E28: what is known of the variables that stay is not looked at.
             if !self.cx.literal(Erratum::E28) {

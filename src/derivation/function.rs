@@ -114,7 +114,7 @@ impl<'m> Deriver<'_, 'm> {
             let own = Place::body_of(self.cx, function);
             let inside = Place { in_dataflow: outside.in_dataflow, ..own };
             let own = if self.cx.literal(Erratum::N57) { inside } else { own };
-            self.place = self.cx.rather(rule!("PURITY.NESTED"), own, inside);
+            self.place = if self.cx.fire(rule!("PURITY.NESTED")) { own } else { inside };
         }
         outside
     }

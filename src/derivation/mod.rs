@@ -6,6 +6,7 @@ mod call;
 pub(crate) mod devices;
 mod expr;
 mod function;
+mod instead;
 mod purity;
 mod results;
 #[cfg(test)]
@@ -191,10 +192,10 @@ impl Fit {
         }
         let definite = is_more_specific_in(cx, Relation::Definite, given, expected, scope);
         let possible = definite || is_more_specific_in(cx, Relation::Possible, given, expected, scope);
-        cx.by_cases_or(
+        cx.by_cases((
             &[(rule!("SUBSI.MEANING"), definite, Fit::Certainly), (rule!("SUBSI.LEVELS"), possible, Fit::Perhaps)],
             (rule!("SUBSI.MEANING"), Fit::Never),
-        )
+        ))
     }
 
     /// SI.COMPAT.INCOMPAT-ERR, SI.COMPAT.POSSIBLE-WARN; where no conclusion is reached the program is accepted

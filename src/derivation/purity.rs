@@ -36,7 +36,7 @@ pub(super) fn callee_is_pure(cx: &mut Cx, callee: Callee) -> bool {
 pub(super) fn declared_purity(cx: &mut Cx, function: &Function) -> Option<bool> {
     let infers = cx.has(rule!("PURITY3.INFER")) && !cx.literal(Erratum::U06);
     match function.pure {
-        None if infers => cx.rather(rule!("PURITY3.INFER"), None, Some(true)),
+        None if infers => (!cx.fire(rule!("PURITY3.INFER"))).then_some(true),
         None => {
             let declared = cx.by_kind((rule!("PURITY.DEFAULT-TRUE"), true));
             Some(cx.conclude(rule!("PURITY.NO-INFER"), declared))
@@ -74,13 +74,13 @@ impl Place {
     /// Errata: N56, literally there too.
     pub fn bars_effects(self, cx: &mut Cx) -> bool {
         let forced = self.forced && self.in_pure;
-        cx.by_cases_or(
+        cx.by_cases((
             &[
                 (rule!("PURITY.FORCE.NOT-DF"), self.in_dataflow && forced && !cx.literal(Erratum::N56), true),
                 (rule!("PURITY.FORCE.CHECK"), forced, false),
                 (rule!("PURITY.WHERE"), self.in_dataflow || self.in_pure, true),
             ],
             (rule!("PURITY.WHERE"), false),
-        )
+        ))
     }
 }

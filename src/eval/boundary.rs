@@ -11,7 +11,7 @@ use crate::book::{Erratum, Rule};
 use crate::grammar::{Binder, Function, ShapeVar, Span, StructInfo, TensorShape};
 use crate::judge::{RuntimeError, with_stack};
 use crate::ops::value_of_prim_func;
-use crate::value::{Applied, Asked, Closure, Host, Itself, PrimFuncObj, Stop, Value, snapshot};
+use crate::value::{Applied, Asked, Closure, Host, PrimFuncObj, Stop, Value, snapshot};
 
 impl Machine<'_> {
     /// EVAL.CALL.CALLEE: a call of a value, which must be a closure or a packed function, in later editions a `PrimFunc` as well.
@@ -42,14 +42,14 @@ impl Machine<'_> {
     /// EVAL.CALL.PRIMFUNC: it runs on the arguments themselves, and gives nothing (but see M06). VAL.PRIMFUNC: it is called as any other
     /// function is, by whatever name.
     fn call_prim_func(&mut self, func: &PrimFuncObj, args: &[Value]) -> Result<Value, Stop> {
-        let called = self.cx.open(rule!("EVAL.CALL.PRIMFUNC"));
+        let _ = self.cx.fire(rule!("EVAL.CALL.PRIMFUNC"));
         let before = snapshot(args)?;
         let value = value_of_prim_func(self, func, args)?;
         // EVAL.CALL.PRIMFUNC.EFFECT: that an argument has other contents than before is an effect.
         let changed = snapshot(args)? != before;
-        self.mutates |= self.cx.rule(rule!("EVAL.CALL.PRIMFUNC.EFFECT"), changed);
+        self.mutates |= changed && self.cx.fire(rule!("EVAL.CALL.PRIMFUNC.EFFECT"));
         let value = self.cx.conclude(rule!("VAL.PRIMFUNC"), Ok(value));
-        called.conclude(value)
+        self.cx.conclude(rule!("EVAL.CALL.PRIMFUNC"), value)
     }
 
     fn cannot_call(&mut self, rule: Rule, message: String) -> Result<Value, Stop> {
@@ -71,9 +71,10 @@ impl Machine<'_> {
         checked: bool,
     ) -> Result<Value, Stop> {
         let args = self.cx.conclude(rule!("EVAL.CALL.CLOSURE"), args);
-        let called = self.cx.open(rule!("VAL.CLOSURE.CALL"));
+        let _ = self.cx.fire(rule!("VAL.CLOSURE.CALL"));
         if let Some(applied) = &closure.applied {
-            return called.conclude(self.call_applied(applied, args));
+            let result = self.call_applied(applied, args);
+            return self.cx.conclude(rule!("VAL.CLOSURE.CALL"), result);
         }
         let Some(func) = closure.func.clone() else {
             return Err(Stop::unspecified("the closure came from outside and cannot be called here"));
@@ -92,7 +93,7 @@ impl Machine<'_> {
         if recursive {
             self.after_recursion(callee.shape_vars);
         }
-        called.conclude(result)
+        self.cx.conclude(rule!("VAL.CLOSURE.CALL"), result)
     }
 
     /// OPS.make_closure.value: what is captured follows the arguments of the call.
@@ -114,7 +115,7 @@ impl Machine<'_> {
     /// SI.BOUNDARY.RECURSIVE: the caller's own bindings are in force again, not those of the call that has ended.
     fn after_recursion(&mut self, callees: Scopes<ShapeVar, i64>) {
         let own = std::mem::take(&mut self.activation.shape_vars);
-        self.activation.shape_vars = self.cx.rather(rule!("SI.BOUNDARY.RECURSIVE"), own, callees);
+        self.activation.shape_vars = if self.cx.fire(rule!("SI.BOUNDARY.RECURSIVE")) { own } else { callees };
     }
 
     /// The scope in which a closure's body runs.
@@ -122,11 +123,17 @@ impl Machine<'_> {
     /// EVAL.CALL.CLOSURE.SCOPE: nothing of the caller's is visible in it. SI.BOUNDARY.FRESH: each call has its own
     /// instances of the shape variables of the signature.
     fn new_activation(&mut self, closure: &Rc<Closure>) -> Activation {
-        let (no_vars, no_shape_vars) = (Scopes::default(), Scopes::default());
         let callers = &self.activation;
-        let vars = self.cx.rather(rule!("EVAL.CALL.CLOSURE.SCOPE"), &no_vars, &callers.vars).with_the_same();
-        let shape_vars =
-            self.cx.rather(rule!("SI.BOUNDARY.FRESH"), &no_shape_vars, &callers.shape_vars).with_the_same();
+        let vars = if self.cx.fire(rule!("EVAL.CALL.CLOSURE.SCOPE")) {
+            Scopes::default()
+        } else {
+            callers.vars.with_the_same()
+        };
+        let shape_vars = if self.cx.fire(rule!("SI.BOUNDARY.FRESH")) {
+            Scopes::default()
+        } else {
+            callers.shape_vars.with_the_same()
+        };
         Activation { closure: Some(closure.clone()), vars, shape_vars }
     }
 
@@ -160,7 +167,7 @@ impl Machine<'_> {
     /// EVAL.CALL.CLOSURE.ALIAS: the parameters are bound to the arguments themselves.
     fn bind_params(&mut self, func: &Function, args: Vec<Value>) {
         for (param, arg) in func.params.iter().zip(args) {
-            let Itself(arg) = self.cx.conclude(rule!("EVAL.CALL.CLOSURE.ALIAS"), Itself(arg));
+            let arg = self.cx.conclude(rule!("EVAL.CALL.CLOSURE.ALIAS"), arg);
             self.bind_var(&param.var, arg, Span::NONE);
         }
     }
@@ -206,7 +213,7 @@ impl Machine<'_> {
     /// SI.BOUNDARY.PARAM.BIND: what the annotation of a parameter binds stays bound from there on, as far as the body.
     pub(super) fn keep_bindings(&mut self, before: Mark) {
         let here = self.activation.shape_vars.push();
-        let from = self.cx.rather(rule!("SI.BOUNDARY.PARAM.BIND"), here, before);
+        let from = if self.cx.fire(rule!("SI.BOUNDARY.PARAM.BIND")) { here } else { before };
         self.activation.shape_vars.pop(from);
     }
 
@@ -263,8 +270,7 @@ impl Machine<'_> {
         if self.cx.fire(rule!("SI.BOUNDARY.RET")) {
             self.match_value(&result, annotation).map_err(|stop| at_boundary(stop, "return value"))?;
         }
-        let Itself(result) = self.cx.conclude(rule!("SI.BOUNDARY.RET.ORDER"), Itself(result));
-        Ok(result)
+        Ok(self.cx.conclude(rule!("SI.BOUNDARY.RET.ORDER"), result))
     }
 }
 

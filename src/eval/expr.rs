@@ -13,11 +13,9 @@ use crate::grammar::{
     MatchCast, PrimValue, SeqExpr, ShapeExpr, ShapeVar, Span, TensorData, Tuple, TupleGetItem, Var, VarBinding,
     VarKind,
 };
-use crate::judge::{Open, with_stack};
+use crate::judge::with_stack;
 use crate::ops::{self, EvalArgs};
-use crate::value::{
-    Asked, Closure, Host, Itself, Place, Prim, Scalar, Site, Stop, Value, boxed_truth_counts, readable,
-};
+use crate::value::{Asked, Closure, Host, Place, Prim, Scalar, Site, Stop, Value, boxed_truth_counts, readable};
 
 impl Machine<'_> {
     /// The value of an expression in the current scope.
@@ -47,27 +45,25 @@ impl Machine<'_> {
     /// EVAL.CONST.FRESH, OPT.MUTABLE-FRESH: a new tensor with the literal's contents at each evaluation.
     fn constant(&mut self, e: &Constant) -> Result<Value, Stop> {
         let made = (std::ptr::from_ref(e) as usize, self.tensor(&e.data));
-        let made = self.cx.fresh(rule!("OPT.MUTABLE-FRESH"), made, |a, b| a.0 == b.0);
-        self.cx.fresh(rule!("EVAL.CONST.FRESH"), made, |a, b| a.0 == b.0).1
+        let made = self.cx.conclude(rule!("OPT.MUTABLE-FRESH"), made);
+        self.cx.conclude(rule!("EVAL.CONST.FRESH"), made).1
     }
 
     /// VAL.TENSOR: an array of scalars. VAL.TENSOR.ZERO-DIM: without elements if a dimension is 0.
     fn tensor(&mut self, data: &TensorData) -> Result<Value, Stop> {
-        let array = self.cx.open(rule!("VAL.TENSOR"));
-        let empty = data.shape.contains(&0).then(|| self.cx.open(rule!("VAL.TENSOR.ZERO-DIM")));
+        let _ = self.cx.fire(rule!("VAL.TENSOR"));
+        let empty = data.shape.contains(&0);
+        let _ = empty && self.cx.fire(rule!("VAL.TENSOR.ZERO-DIM"));
         self.spend(data.shape.iter().product())?;
         let tensor = self.account.tensor(data)?.map_err(|error| Stop::unspecified(error.to_string()))?;
-        let tensor = array.conclude(Value::Tensor(tensor));
-        Ok(match empty {
-            Some(empty) => empty.conclude(tensor),
-            None => tensor,
-        })
+        let tensor = self.cx.conclude(rule!("VAL.TENSOR"), Value::Tensor(tensor));
+        Ok(if empty { self.cx.conclude(rule!("VAL.TENSOR.ZERO-DIM"), tensor) } else { tensor })
     }
 
     /// EVAL.VAR: the very value that is stored for the variable.
     fn var(&mut self, v: &Var) -> Result<Value, Stop> {
-        let stored = self.cx.open(rule!("EVAL.VAR"));
-        let value = self.activation.var(v).map(|value| stored.conclude(Itself(value)).0);
+        let _ = self.cx.fire(rule!("EVAL.VAR"));
+        let value = self.activation.var(v).map(|value| self.cx.conclude(rule!("EVAL.VAR"), value));
         value.ok_or_else(|| Stop::unspecified(format!("the variable {v} has no value here")))
     }
 
@@ -78,16 +74,17 @@ impl Machine<'_> {
         {
             return self.extern_func(named);
         }
-        let stored = self.cx.open(rule!("EVAL.VAR"));
-        let value = self.globals.get(&e.name).map(|value| stored.conclude(Itself(value.clone())).0);
+        let _ = self.cx.fire(rule!("EVAL.VAR"));
+        let value = self.globals.get(&e.name).map(|value| self.cx.conclude(rule!("EVAL.VAR"), value.clone()));
         value.ok_or_else(|| Stop::unspecified(format!("the module binds no @{}", e.name)))
     }
 
     /// EVAL.TUPLE: the fields from left to right, then a tuple of those very values.
     fn tuple(&mut self, e: &Tuple) -> Result<Value, Stop> {
-        let by = self.cx.open(rule!("EVAL.TUPLE"));
+        let _ = self.cx.fire(rule!("EVAL.TUPLE"));
         let fields = self.evaluate_all(&e.fields)?;
-        Ok(self.new_tuple(by.conclude(fields)))
+        let fields = self.cx.conclude(rule!("EVAL.TUPLE"), fields);
+        Ok(self.new_tuple(fields))
     }
 
     /// EVAL.TUPLE.FRESH: each evaluation gives a new tuple object.
@@ -96,7 +93,7 @@ impl Machine<'_> {
             [] => (rule!("VAL.TUPLE.UNIT"), Value::unit()),
             [_, ..] => (rule!("VAL.TUPLE"), Value::tuple(fields)),
         });
-        self.cx.fresh(rule!("EVAL.TUPLE.FRESH"), tuple, have_same_fields)
+        self.cx.conclude(rule!("EVAL.TUPLE.FRESH"), tuple)
     }
 
     /// Evaluates from left to right.
@@ -106,15 +103,15 @@ impl Machine<'_> {
 
     /// EVAL.TGI: the field itself, without copying.
     fn tuple_get_item(&mut self, e: &TupleGetItem) -> Result<Value, Stop> {
-        let by = self.cx.open(rule!("EVAL.TGI"));
+        let _ = self.cx.fire(rule!("EVAL.TGI"));
         let value = self.evaluate(&e.tuple_value)?;
         if let Value::Object(_) | Value::PrimFunc(_) = &value {
             return self.unusable("an opaque object is indexed as a tuple");
         }
-        let index = by.conclude(e.index);
+        let index = self.cx.conclude(rule!("EVAL.TGI"), e.index);
         let field = value.as_tuple().and_then(|t| t.fields().get(usize::try_from(index).ok()?)).cloned();
         let none = || Stop::error(rule!("EVAL.TGI.COUNT"), format!("{value} has no field {index}"));
-        self.cx.given(rule!("EVAL.TGI.COUNT"), 1, field.ok_or_else(none))
+        self.cx.premise(rule!("EVAL.TGI.COUNT"), 1, field.ok_or_else(none))
     }
 
     /// VAL.OBJECT.UNUSABLE: nothing but an operator or a packed function can use an opaque object.
@@ -125,22 +122,24 @@ impl Machine<'_> {
 
     /// EVAL.SHAPEEXPR: the dimensions from left to right, as a new shape.
     fn shape_expr(&mut self, e: &ShapeExpr) -> Result<Value, Stop> {
-        let (by, shape) = (self.cx.open(rule!("EVAL.SHAPEEXPR")), self.cx.open(rule!("VAL.SHAPE")));
+        let _ = self.cx.fire(rule!("EVAL.SHAPEEXPR"));
+        let _ = self.cx.fire(rule!("VAL.SHAPE"));
         let dims = e.values.iter().map(|dim| self.eval_shape_dim(dim)).collect::<Result<Vec<i64>, Stop>>()?;
-        Ok(shape.conclude(Value::shape(&by.conclude(dims))))
+        let dims = self.cx.conclude(rule!("EVAL.SHAPEEXPR"), dims);
+        Ok(self.cx.conclude(rule!("VAL.SHAPE"), Value::shape(&dims)))
     }
 
     /// PR14148.EVAL.IMM, EVAL.PRIMVALUE: the expression's present value, boxed. VAL.PRIM: which is a category of its own.
     fn prim_value(&mut self, e: &PrimValue) -> Result<Value, Stop> {
         let rules = [rule!("PR14148.EVAL.IMM"), rule!("EVAL.PRIMVALUE"), rule!("VAL.PRIM")];
-        let boxed = rules.map(|rule| self.cx.open(rule));
+        let _ = rules.map(|rule| self.cx.fire(rule));
         let value = match e.float {
             Some(bits) => Scalar::Float(bits.get()),
             None if e.dtype == DataType::BOOL => Scalar::Bool(self.eval_dim(&e.value)? != 0),
             None => Scalar::Int(self.eval_dim(&e.value)?),
         };
         let value = Value::Prim(Prim { dtype: e.dtype, value });
-        Ok(boxed.into_iter().fold(value, |value, by| by.conclude(value)))
+        Ok(rules.into_iter().fold(value, |value, rule| self.cx.conclude(rule, value)))
     }
 
     /// PR14148.EVAL.IMM: a string or data type object; in later editions by a rule of its own, as one of the arbitrary objects (VAL.OBJECT).
@@ -156,13 +155,13 @@ impl Machine<'_> {
     ///
     /// EVAL.FUNC.RECBIND: if the function is the value of a local binding, the closure knows itself by that name.
     pub(super) fn function(&mut self, f: &Arc<Function>, name: Option<&Var>) -> Result<Value, Stop> {
-        let (by, category) = (self.cx.open(rule!("EVAL.FUNC.CLOSURE")), self.cx.open(rule!("VAL.CLOSURE")));
+        let _ = self.cx.fire(rule!("EVAL.FUNC.CLOSURE"));
+        let _ = self.cx.fire(rule!("VAL.CLOSURE"));
         let free = self.free_of(f);
         if let Some(v) = free.dataflow_vars.iter().next() {
             return self.captures_no_dataflow_var(v);
         }
         let self_name = name.filter(|name| free.vars.contains(*name));
-        let knows_itself = self_name.map(|_| self.knows_itself());
         let closure = Closure {
             func: Some(f.clone()),
             self_name: self_name.cloned(),
@@ -173,8 +172,9 @@ impl Machine<'_> {
             compiled: None,
         };
         let closure = Value::Closure(Rc::new(closure));
-        let closure = knows_itself.into_iter().flatten().fold(closure, |closure, rule| rule.conclude(closure));
-        Ok(by.conclude(category.conclude(closure)))
+        let closure = if self_name.is_some() { self.knows_itself(closure) } else { closure };
+        let closure = self.cx.conclude(rule!("VAL.CLOSURE"), closure);
+        Ok(self.cx.conclude(rule!("EVAL.FUNC.CLOSURE"), closure))
     }
 
     /// EVAL.FUNC.NO-DFVAR: such a program is ill-formed (WF.10), and nothing is said of its evaluation.
@@ -184,8 +184,9 @@ impl Machine<'_> {
     }
 
     /// EVAL.FUNC.RECBIND, VAL.CLOSURE.SELFNAME: the closure of a bound function stores the name by which it calls itself.
-    fn knows_itself(&mut self) -> [Open; 2] {
-        [self.cx.open(rule!("EVAL.FUNC.RECBIND")), self.cx.open(rule!("VAL.CLOSURE.SELFNAME"))]
+    fn knows_itself(&mut self, closure: Value) -> Value {
+        let closure = self.cx.conclude(rule!("EVAL.FUNC.RECBIND"), closure);
+        self.cx.conclude(rule!("VAL.CLOSURE.SELFNAME"), closure)
     }
 
     /// VAL.CLOSURE.FREE: the free variables and no others. EVAL.FUNC.BYREF: with their very values.
@@ -193,10 +194,16 @@ impl Machine<'_> {
         if free.vars.is_empty() {
             return BTreeMap::new();
         }
-        let (all, by_reference) = (self.cx.open(rule!("VAL.CLOSURE.FREE")), self.cx.open(rule!("EVAL.FUNC.BYREF")));
-        let others = free.vars.iter().filter(|v| own_name != Some(*v));
-        let valued = others.filter_map(|v| Some((v.clone(), self.activation.var(v)?)));
-        valued.map(|(v, value)| (v, by_reference.conclude(Itself(all.conclude(value))).0)).collect()
+        let _ = self.cx.fire(rule!("VAL.CLOSURE.FREE"));
+        let _ = self.cx.fire(rule!("EVAL.FUNC.BYREF"));
+        let mut captured = BTreeMap::new();
+        for v in free.vars.iter().filter(|v| own_name != Some(*v)) {
+            if let Some(value) = self.activation.var(v) {
+                let value = self.cx.conclude(rule!("VAL.CLOSURE.FREE"), value);
+                captured.insert(v.clone(), self.cx.conclude(rule!("EVAL.FUNC.BYREF"), value));
+            }
+        }
+        captured
     }
 
     /// VAL.CLOSURE.SHAPEVARS: the shape variables too. SI.DIM.CAPTURE: with the values that they have now.
@@ -249,7 +256,7 @@ impl Machine<'_> {
         let found = self.cx.conclude(rule!("EVAL.EXTERNFUNC"), found).map(Value::PackedFunc);
         let missing = rule!("EVAL.EXTERNFUNC.MISSING");
         let message = || format!("no function is registered under the symbol {}", e.global_symbol);
-        self.cx.given(missing, 1, found.ok_or_else(|| Stop::error(missing, message())))
+        self.cx.premise(missing, 1, found.ok_or_else(|| Stop::error(missing, message())))
     }
 
     // Calls.
@@ -277,21 +284,24 @@ impl Machine<'_> {
 
     /// EVAL.CALL.OP.ARGS: the arguments from left to right, then the operator on their values.
     fn call_op(&mut self, name: &str, call: &Call) -> Result<Value, Stop> {
-        let given = self.cx.open(rule!("EVAL.CALL.OP.ARGS"));
+        let _ = self.cx.fire(rule!("EVAL.CALL.OP.ARGS"));
         let Some(op) = ops::lookup(name) else {
             return Err(Stop::unspecified(format!("no operator {name} is registered")));
         };
         // OP.FREE: what the operator does is its own definition.
-        let own = self.cx.open(rule!("OP.FREE"));
-        let values = given.conclude(self.evaluate_all(&call.args)?);
+        let _ = self.cx.fire(rule!("OP.FREE"));
+        let values = self.evaluate_all(&call.args)?;
+        let values = self.cx.conclude(rule!("EVAL.CALL.OP.ARGS"), values);
         // EVAL.CALL.OP.MUTATE, EVAL.CALL.OP.ALIAS: it is given the arguments themselves, and its result is the value.
-        let Itself(values) = self.cx.conclude(rule!("EVAL.CALL.OP.MUTATE"), Itself(values));
-        let result = own.conclude(op.evaluate(self, &EvalArgs { call, values: &values, result: None }))?;
+        let _ = self.cx.fire(rule!("EVAL.CALL.OP.MUTATE"));
+        let themselves = |value| self.cx.conclude(rule!("EVAL.CALL.OP.MUTATE"), value);
+        let values: Vec<Value> = values.into_iter().map(themselves).collect();
+        let result = op.evaluate(self, &EvalArgs { call, values: &values, result: None });
+        let result = self.cx.conclude(rule!("OP.FREE"), result)?;
         if let Some(watch) = &self.options.watch {
             watch.called(call, &values);
         }
-        let Itself(result) = self.cx.conclude(rule!("EVAL.CALL.OP.ALIAS"), Itself(result));
-        Ok(result)
+        Ok(self.cx.conclude(rule!("EVAL.CALL.OP.ALIAS"), result))
     }
 
     /// EVAL.ORDER.ARGS: the callee first, then the arguments from left to right, then the call.
@@ -316,13 +326,16 @@ impl Machine<'_> {
     /// EVAL.SEQ.PUSH, EVAL.SEQ.BODY, EVAL.SEQ.POP: a scope around the blocks in order and the body.
     fn seq_expr(&mut self, e: &SeqExpr) -> Result<Value, Stop> {
         let pushed = self.activation.push();
-        let mark = self.cx.rather(rule!("EVAL.SEQ.PUSH"), pushed, Default::default());
+        let mark = if self.cx.fire(rule!("EVAL.SEQ.PUSH")) { pushed } else { Default::default() };
         if !e.blocks.is_empty() {
             self.blocks(&e.blocks)?;
         }
-        let (body, whole) = (self.cx.open(rule!("EVAL.SEQ.BODY")), self.cx.open(rule!("R89.SEQ.EVAL")));
+        let _ = self.cx.fire(rule!("EVAL.SEQ.BODY"));
+        let _ = self.cx.fire(rule!("R89.SEQ.EVAL"));
         let outer = self.account.go_to(Place { site: Site::Body, span: e.body.span(), instruction: None });
-        let result = whole.conclude(body.conclude(self.evaluate(&e.body)?));
+        let result = self.evaluate(&e.body)?;
+        let result = self.cx.conclude(rule!("EVAL.SEQ.BODY"), result);
+        let result = self.cx.conclude(rule!("R89.SEQ.EVAL"), result);
         self.account.go_to(outer);
         if self.cx.fire(rule!("EVAL.SEQ.POP")) {
             self.activation.pop(mark);
@@ -332,21 +345,20 @@ impl Machine<'_> {
 
     /// EVAL.SEQ.ORDER: the blocks in order, and in each of them the bindings.
     fn blocks(&mut self, blocks: &[BindingBlock]) -> Result<(), Stop> {
-        let in_order = self.cx.open(rule!("EVAL.SEQ.ORDER"));
-        for block in in_order.conclude(blocks.iter().collect::<Vec<&BindingBlock>>()) {
-            self.block(block, in_order)?;
+        for block in self.cx.conclude(rule!("EVAL.SEQ.ORDER"), blocks.iter().collect::<Vec<&BindingBlock>>()) {
+            self.block(block)?;
         }
         Ok(())
     }
 
     /// The bindings of a block. EVAL.SEQ.DF-CLEAN: at the end of a `DataflowBlock` its `DataflowVar`s go.
-    fn block(&mut self, block: &BindingBlock, in_order: Open) -> Result<(), Stop> {
+    fn block(&mut self, block: &BindingBlock) -> Result<(), Stop> {
         match block.kind {
-            BlockKind::Binding => self.bindings(block, in_order),
+            BlockKind::Binding => self.bindings(block),
             BlockKind::Dataflow => {
                 // Left open if the run ends inside, so that one can tell afterwards.
                 self.dataflow_blocks += 1;
-                self.bindings(block, in_order)?;
+                self.bindings(block)?;
                 self.dataflow_blocks -= 1;
                 self.clean_up(block);
                 Ok(())
@@ -354,8 +366,8 @@ impl Machine<'_> {
         }
     }
 
-    fn bindings(&mut self, block: &BindingBlock, in_order: Open) -> Result<(), Stop> {
-        for binding in in_order.conclude(block.bindings.iter().collect::<Vec<&Binding>>()) {
+    fn bindings(&mut self, block: &BindingBlock) -> Result<(), Stop> {
+        for binding in self.cx.conclude(rule!("EVAL.SEQ.ORDER"), block.bindings.iter().collect::<Vec<&Binding>>()) {
             self.spend(1)?;
             let outer = self.account.go_to(place_of(binding));
             match binding {
@@ -378,7 +390,7 @@ impl Machine<'_> {
 
     /// EVAL.SEQ.VARBINDING: the value, then the variable bound to that value.
     fn var_binding(&mut self, b: &VarBinding) -> Result<(), Stop> {
-        let by = self.cx.open(rule!("EVAL.SEQ.VARBINDING"));
+        let _ = self.cx.fire(rule!("EVAL.SEQ.VARBINDING"));
         let value = match &b.value {
             Expr::Function(f) => {
                 self.spend(1)?;
@@ -386,15 +398,17 @@ impl Machine<'_> {
             }
             other => self.evaluate(other)?,
         };
-        self.bind_var(&b.var.var, by.conclude(value), b.span);
+        let value = self.cx.conclude(rule!("EVAL.SEQ.VARBINDING"), value);
+        self.bind_var(&b.var.var, value, b.span);
         Ok(())
     }
 
     /// The value is evaluated before any check (`EVAL.SEQ.MATCHCAST.VALUE-FIRST`), then checked, and the variable is
     /// bound to it.
     fn match_cast(&mut self, b: &MatchCast) -> Result<(), Stop> {
-        let by = self.cx.open(rule!("EVAL.SEQ.MATCHCAST.VALUE-FIRST"));
-        let value = by.conclude(self.evaluate(&b.value)?);
+        let _ = self.cx.fire(rule!("EVAL.SEQ.MATCHCAST.VALUE-FIRST"));
+        let value = self.evaluate(&b.value)?;
+        let value = self.cx.conclude(rule!("EVAL.SEQ.MATCHCAST.VALUE-FIRST"), value);
         // RT.RECOGNIZABLE: the category of the value is seen, whatever its representation.
         if self.cx.fire(rule!("EVAL.SEQ.MATCHCAST.CHECK")) && self.cx.fire(rule!("RT.RECOGNIZABLE")) {
             let result = self.match_pattern(&value, &b.struct_info);
@@ -404,8 +418,8 @@ impl Machine<'_> {
         match &b.var {
             Some(binder) => {
                 // SI.MATCHCAST.RESULT: the very value that was checked.
-                let bound = self.cx.conclude(rule!("EVAL.SEQ.MATCHCAST.BIND"), Itself(value));
-                let Itself(value) = self.cx.conclude(rule!("SI.MATCHCAST.RESULT"), bound);
+                let value = self.cx.conclude(rule!("EVAL.SEQ.MATCHCAST.BIND"), value);
+                let value = self.cx.conclude(rule!("SI.MATCHCAST.RESULT"), value);
                 self.bind_var(&binder.var, value, b.span);
                 Ok(())
             }
@@ -428,11 +442,11 @@ impl Machine<'_> {
     ///
     /// VAL.FIRSTCLASS: so it is for values of every category. VAL.OBJECT.FAITHFUL: an opaque object stays the same.
     pub(super) fn bind_var(&mut self, var: &Var, value: Value, span: Span) {
-        let mut value = Itself(self.cx.conclude(rule!("VAL.FIRSTCLASS"), value));
-        if let Value::Object(_) = &value.0 {
+        let mut value = self.cx.conclude(rule!("VAL.FIRSTCLASS"), value);
+        if let Value::Object(_) = &value {
             value = self.cx.conclude(rule!("VAL.OBJECT.FAITHFUL"), value);
         }
-        let Itself(value) = self.cx.conclude(rule!("EVAL.BYREF"), value);
+        let value = self.cx.conclude(rule!("EVAL.BYREF"), value);
         if self.traces() {
             self.step(span, TraceEvent::Bind(var.clone(), value.to_string()));
         }
@@ -448,14 +462,6 @@ impl Machine<'_> {
 fn place_of(binding: &Binding) -> Place {
     let binding_of = binding.binder().map(|binder| binder.var.name.clone());
     Place { site: Site::Binding(binding_of), span: binding.span(), instruction: None }
-}
-
-/// Whether two tuples hold the same objects.
-fn have_same_fields(a: &Value, b: &Value) -> bool {
-    match (a.as_tuple(), b.as_tuple()) {
-        (Some(a), Some(b)) => a.len() == b.len() && a.fields().iter().zip(b.fields()).all(|(a, b)| a.same_as(b)),
-        (None, _) | (_, None) => false,
-    }
 }
 
 /// The truth of a scalar tensor of Boolean data type; `None` for anything else.

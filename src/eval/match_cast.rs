@@ -91,7 +91,7 @@ impl Machine<'_> {
 
     /// Conditions that must hold one and all; the error names the first that does not.
     pub(super) fn check(&mut self, conditions: &[Check]) -> Result<(), Stop> {
-        self.cx.check(conditions).map_err(|(rule, message)| Stop::error(rule, message))
+        self.cx.holds(conditions).map_err(|(rule, message)| Stop::error(rule, message()))
     }
 
     // Tensors.

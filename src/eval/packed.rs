@@ -11,7 +11,8 @@ impl Machine<'_> {
     /// What is registered under a global symbol: a `PrimFunc` of the module before a routine of the host.
     pub(super) fn find_packed(&mut self, symbol: &Name) -> Option<Rc<PackedFunc>> {
         let prim_func = self.prim_funcs.get(symbol).cloned();
-        if self.cx.rule(rule!("EVAL.EXTERNFUNC.PRIMFUNC"), prim_func.is_some())
+        if prim_func.is_some()
+            && self.cx.fire(rule!("EVAL.EXTERNFUNC.PRIMFUNC"))
             && let Some(func) = prim_func
         {
             return Some(Rc::new(PackedFunc::PrimFunc { symbol: symbol.clone(), func }));
@@ -68,7 +69,7 @@ impl Machine<'_> {
     fn notice_mutation(&mut self, before: Option<Vec<ValueSpec>>, args: &[Value]) -> Result<(), Stop> {
         let Some(before) = before else { return Ok(()) };
         let changed = snapshot(args)? != before;
-        self.mutates |= self.cx.rule(rule!("PURE.EFFECT.MUTATE"), changed);
+        self.mutates |= changed && self.cx.fire(rule!("PURE.EFFECT.MUTATE"));
         Ok(())
     }
 

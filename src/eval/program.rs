@@ -63,7 +63,7 @@ pub fn default_entry(cx: &mut Cx, module: &IrModule) -> Result<Name, RuntimeErro
         let message = format!("the module has no entry point `main`; {}", list(&eligible));
         RuntimeError { rule: rule!("MOD.MAIN"), message }
     });
-    cx.given(rule!("MOD.MAIN"), 1, chosen)
+    cx.premise(rule!("MOD.MAIN"), 1, chosen)
 }
 
 /// MOD.EXTLINK: the global symbol of an externally linked function.
@@ -123,7 +123,7 @@ impl Machine<'_> {
     ///
     /// MOD.MAP: entries of both kinds can be referred to by their `GlobalVar`.
     pub(super) fn load(&mut self) {
-        let mapped = self.cx.open(rule!("MOD.MAP"));
+        let _ = self.cx.fire(rule!("MOD.MAP"));
         for (gv, func) in &self.module.funcs {
             let value = match func {
                 GlobalFunc::Function(f) => self.load_function(f),
@@ -140,7 +140,8 @@ impl Machine<'_> {
                     self.cx.conclude(rule!("MOD.PRIMFUNC-OBJECT"), Value::PrimFunc(object))
                 }
             };
-            self.globals.entry(gv.name.clone()).or_insert(mapped.conclude(value));
+            let value = self.cx.conclude(rule!("MOD.MAP"), value);
+            self.globals.entry(gv.name.clone()).or_insert(value);
         }
     }
 
@@ -159,14 +160,15 @@ impl Machine<'_> {
     }
 
     pub(super) fn start(&mut self, entry: &str, args: Vec<Value>) -> Result<Value, Stop> {
-        let loaded = self.cx.open(rule!("MOD.LOAD-FIRST"));
+        let _ = self.cx.fire(rule!("MOD.LOAD-FIRST"));
         let Some(closure) = self.entry_point(entry)? else { return self.no_entry(entry) };
         // SI.BOUNDARY.ENTRY: the checks apply to a call from outside as to any other.
         let checked = self.cx.fire(rule!("SI.BOUNDARY.ENTRY")) && self.cx.fire(rule!("EVAL.CALL.CLOSURE.CHECK"));
         let result = self.enter_closure(&closure, args, checked);
         // Whoever started the program reads what it returns.
         self.account.go_to(Place { site: Site::End, ..Place::default() });
-        loaded.conclude(result.and_then(|value| readable(self, std::slice::from_ref(&value)).map(|()| value)))
+        let result = result.and_then(|value| readable(self, std::slice::from_ref(&value)).map(|()| value));
+        self.cx.conclude(rule!("MOD.LOAD-FIRST"), result)
     }
 
     /// The closure of an externally linked Relax function; `None` if nothing of the name can be one.
@@ -177,7 +179,8 @@ impl Machine<'_> {
             GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => false,
         });
         let linked = self.cx.conclude(rule!("MOD.EXTLINK.ATTR"), linked);
-        if self.cx.rule(rule!("MOD.EXTLINK"), linked.is_some())
+        if linked.is_some()
+            && self.cx.fire(rule!("MOD.EXTLINK"))
             && let Some((gv, _)) = linked
             && let Some(closure) = self.globals.get(&gv.name).and_then(Value::as_closure)
         {

@@ -38,9 +38,9 @@ pub trait Finder: Sized {
     fn demand(&mut self, span: Span, demands: &[Demand]) -> bool {
         let mut all = true;
         for demand in demands {
-            if !self.cx().meets(demand) {
+            let (rule, n, holds, complain) = demand;
+            if !self.cx().holds(&[(*rule, *n, *holds)]) {
                 all = false;
-                let (rule, _, _, complain) = demand;
                 self.complain(*rule, span, complain);
             }
         }
@@ -49,11 +49,11 @@ pub trait Finder: Sized {
 
     /// As [`Finder::demand`], for conditions of which one makes sense only if those before it are met.
     fn demand_in_turn(&mut self, span: Span, demands: &[Demand]) -> bool {
-        let unmet = self.cx().first_failing(demands);
-        if let Some((rule, _, _, complain)) = unmet {
-            self.complain(*rule, span, complain);
+        let met = self.cx().holds(demands);
+        if let Err((rule, complain)) = met {
+            self.complain(rule, span, complain);
         }
-        unmet.is_none()
+        met.is_ok()
     }
 
     /// Reports that a node does not meet a rule.

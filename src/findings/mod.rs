@@ -2,6 +2,7 @@
 
 mod diagnostic;
 mod finder;
+mod instead;
 mod places;
 mod trail;
 

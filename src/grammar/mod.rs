@@ -11,6 +11,7 @@ mod attrs;
 pub mod device;
 mod dtype;
 mod expr;
+mod instead;
 mod kinds;
 mod module;
 pub mod notation;

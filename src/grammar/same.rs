@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::{FuncStructInfo, FuncType, StructInfo, Type};
-use crate::judge::{is_shared, place, with_stack};
+use crate::judge::{Fields, is_shared, place, with_stack};
 
 /// The pairs of tuples that have been found equal, and how tuples were hashed.
 #[derive(Default)]
@@ -17,10 +17,7 @@ struct Known {
 }
 
 /// What types and structural information have in common: they are tuples, functions, or have no parts.
-trait Tree: Sized {
-    /// The fields of a tuple.
-    fn fields(&self) -> Option<&Arc<[Self]>>;
-
+trait Tree: Fields {
     /// Whether two are equal that are not both tuples.
     fn is_equal(&self, other: &Self, known: &mut Known) -> bool;
 
@@ -74,11 +71,14 @@ fn hash_all<T: Tree>(trees: &[T], hasher: &mut FxHasher, known: &mut Known) {
     with_stack(|| trees.iter().for_each(|tree| hash(tree, known).hash(hasher)));
 }
 
-impl Tree for Type {
+impl Fields for Type {
+    #[inline]
     fn fields(&self) -> Option<&Arc<[Type]>> {
         if let Type::Tuple(fields) = self { Some(fields) } else { None }
     }
+}
 
+impl Tree for Type {
     fn is_equal(&self, other: &Type, known: &mut Known) -> bool {
         match (self, other) {
             (Type::Object, Type::Object) | (Type::PackedFunc, Type::PackedFunc) => true,
@@ -128,11 +128,14 @@ fn same_func_type(a: &FuncType, b: &FuncType, known: &mut Known) -> bool {
         && with_stack(|| equal(&a.ret_type, &b.ret_type, known))
 }
 
-impl Tree for StructInfo {
+impl Fields for StructInfo {
+    #[inline]
     fn fields(&self) -> Option<&Arc<[StructInfo]>> {
         if let StructInfo::Tuple(fields) = self { Some(fields) } else { None }
     }
+}
 
+impl Tree for StructInfo {
     fn is_equal(&self, other: &StructInfo, known: &mut Known) -> bool {
         match (self, other) {
             (StructInfo::Object, StructInfo::Object) => true,

@@ -5,7 +5,8 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::watch::{Fuel, Mistake, RowMutant, RowsLookedAt, Watch};
+use super::memo::{Inputs, Memo};
+use super::watch::{Fuel, Made, Mistake, RowMutant, RowsLookedAt, Watch};
 use super::{Conclusion, Derivation, Step, with_stack};
 use crate::book::{Basis, Edition, Erratum, Proposal, Reading, Rule, RuleSet};
 
@@ -43,6 +44,8 @@ pub struct Cx {
     /// What `find_glb` does about purity.
     pub glb_purity: GlbPurity,
     recorded: RuleSet,
+    /// What the judgements that are open have found.
+    pub(super) memo: Memo,
     /// What is out of the ordinary, if anything is: all else asks no more than whether there is something.
     watch: Option<Box<Watch>>,
 }
@@ -50,8 +53,136 @@ pub struct Cx {
 /// A row of a definition by cases: the rule that it states, whether its condition holds, and its conclusion.
 pub type Row<T> = (Rule, bool, T);
 
-/// A row whose condition costs something and is looked at only if no row before it applies.
-pub type LazyRow<'a, T> = (Rule, &'a dyn Fn(&mut Cx) -> bool, T);
+/// What comes of a test ([`Cx::premise`]).
+pub trait Premise: Sized {
+    /// Whether the premise holds.
+    fn holds(&self) -> bool;
+
+    /// What comes of it in an edition that does not demand it.
+    fn untested(self) -> Self;
+
+    /// What comes of it where its rule is masked.
+    fn masked(self, rule: Rule) -> Self;
+}
+
+impl Premise for bool {
+    #[inline]
+    fn holds(&self) -> bool {
+        *self
+    }
+
+    #[inline]
+    fn untested(self) -> bool {
+        true
+    }
+
+    fn masked(self, _: Rule) -> bool {
+        true
+    }
+}
+
+impl<T, E> Premise for Result<T, E>
+where
+    Result<T, E>: Instead,
+{
+    fn holds(&self) -> bool {
+        self.is_ok()
+    }
+
+    fn untested(self) -> Self {
+        self
+    }
+
+    fn masked(self, rule: Rule) -> Self {
+        if self.is_err() { self.instead(rule) } else { self }
+    }
+}
+
+/// The rows of a definition by cases, without a last row for what none of them covers, or with one.
+pub trait Rows {
+    /// The conclusion, or maybe one.
+    type Answer;
+
+    /// The conclusion of the first row that applies.
+    fn decided(self, cx: &mut Cx) -> Self::Answer;
+}
+
+impl<T: Clone + PartialEq> Rows for &[Row<T>] {
+    type Answer = Option<T>;
+
+    #[inline]
+    fn decided(self, cx: &mut Cx) -> Option<T> {
+        cx.by_rows(self)
+    }
+}
+
+impl<T: Clone + PartialEq, const N: usize> Rows for &[Row<T>; N] {
+    type Answer = Option<T>;
+
+    #[inline]
+    fn decided(self, cx: &mut Cx) -> Option<T> {
+        cx.by_rows(self)
+    }
+}
+
+impl<T: Clone + PartialEq, const N: usize> Rows for (&[Row<T>; N], (Rule, T)) {
+    type Answer = T;
+
+    #[inline]
+    fn decided(self, cx: &mut Cx) -> T {
+        cx.by_rows_or(self.0, self.1)
+    }
+}
+
+/// A condition that must hold, of which nothing follows but that it does or not: the rule that sets it, which of its premises it is
+/// (counting from 1), and whether it holds.
+pub type Plain = (Rule, usize, bool);
+
+/// Conditions that must hold one and all: [plain](Plain) ones, or [with something](Condition) to be said of the first that does not.
+pub trait Conditions {
+    /// Whether they hold, or the first that does not.
+    type Answer;
+
+    /// Whether they hold.
+    fn tested(self, cx: &mut Cx) -> Self::Answer;
+}
+
+impl Conditions for &[Plain] {
+    type Answer = bool;
+
+    #[inline]
+    fn tested(self, cx: &mut Cx) -> bool {
+        self.iter().all(|(rule, n, holds)| cx.meets(*rule, *n, *holds))
+    }
+}
+
+impl<const N: usize> Conditions for &[Plain; N] {
+    type Answer = bool;
+
+    #[inline]
+    fn tested(self, cx: &mut Cx) -> bool {
+        self.as_slice().tested(cx)
+    }
+}
+
+impl<T: Copy> Conditions for &[Condition<T>] {
+    type Answer = Result<(), (Rule, T)>;
+
+    fn tested(self, cx: &mut Cx) -> Self::Answer {
+        match cx.first_failing(self) {
+            None => Ok(()),
+            Some((rule, _, _, told)) => Err((cx.stated_as(*rule), *told)),
+        }
+    }
+}
+
+impl<T: Copy, const N: usize> Conditions for &[Condition<T>; N] {
+    type Answer = Result<(), (Rule, T)>;
+
+    fn tested(self, cx: &mut Cx) -> Self::Answer {
+        self.as_slice().tested(cx)
+    }
+}
 
 /// A condition that must hold: the rule that sets it, which of its premises it is (counting from 1), whether it holds, and
 /// what follows if it does not.
@@ -61,30 +192,22 @@ pub type Condition<T> = (Rule, usize, bool, T);
 pub type Check<'a> = Condition<&'a dyn Fn() -> String>;
 
 /// What stands in for a conclusion when the rule that draws it is masked: another answer, such as a plausible wrong
-/// implementation would give. What that is stands in `knockout`, for all types; no chapter says it.
+/// implementation would give. What that is stands in
+/// the file `instead.rs` of the room that makes the type; no clause says it.
 pub trait Instead: Sized {
     /// Another answer than `self`, wherever the type has one.
     fn instead(self, rule: Rule) -> Self;
+
+    /// The same, where the type has rules of which each says that what is concluded is new: then it may be one of those that they have
+    /// made before.
+    fn instead_of_new(self, rule: Rule, _: &mut Made) -> Self {
+        self.instead(rule)
+    }
 }
 
 /// All that there is of something, where a rule wants every one of them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Every<T>(pub Vec<T>);
-
-/// A rule that applies, before its conclusion is known ([`Cx::open`]).
-#[derive(Clone, Copy, Debug)]
-#[must_use = "a rule draws a conclusion"]
-pub struct Open {
-    rule: Rule,
-    applies: bool,
-}
-
-impl Open {
-    /// The conclusion, or another one if the rule is masked.
-    pub fn conclude<T: Instead>(self, conclusion: T) -> T {
-        if self.applies { conclusion } else { conclusion.instead(self.rule) }
-    }
-}
 
 /// A rule without which the judgement cannot go on was masked, or the text gives no rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -285,8 +408,9 @@ impl Cx {
 
     /// What stands in for the conclusion of a masked rule.
     #[cold]
-    fn instead_of<T: Instead>(&self, rule: Rule, conclusion: T) -> T {
-        conclusion.instead(self.stated_as(rule))
+    fn instead_of<T: Instead>(&mut self, rule: Rule, conclusion: T) -> T {
+        let rule = self.stated_as(rule);
+        conclusion.instead_of_new(rule, &mut self.watch().made)
     }
 
     /// Whether the conclusion of a rule is drawn: as [`Cx::fire`], but that what the edition does not call a rule is not one that is
@@ -306,12 +430,18 @@ impl Cx {
     }
 
     /// A definition by cases, in the order of the text: the conclusion of the first row whose condition holds, or `None`
-    /// if there is no such row. Rows whose rules are not of the edition do not stand in the table. Records the rule of that row. For a
+    /// if there is no such row. With a last row for what none of the others covers, as `(&[..], (rule, conclusion))`, there
+    /// always is a conclusion. Rows whose rules are not of the edition do not stand in the table. Records the rule of that row. For a
     /// masked rule the conclusion is that of the next row with another one, from the top again after the last.
     #[inline]
-    pub fn by_cases<T: Clone + PartialEq>(&mut self, rows: &[Row<T>]) -> Option<T> {
+    pub fn by_cases<R: Rows>(&mut self, rows: R) -> R::Answer {
+        rows.decided(self)
+    }
+
+    #[inline]
+    fn by_rows<T: Clone + PartialEq>(&mut self, rows: &[Row<T>]) -> Option<T> {
         if self.watch.is_some() {
-            return self.by_watched_cases(rows);
+            return self.by_watched_rows(rows);
         }
         let (rule, conclusion) = self.row_that_applies(rows)?;
         self.recorded.insert(rule);
@@ -335,17 +465,16 @@ impl Cx {
     }
 
     #[cold]
-    fn by_watched_cases<T: Clone + PartialEq>(&mut self, rows: &[Row<T>]) -> Option<T> {
+    fn by_watched_rows<T: Clone + PartialEq>(&mut self, rows: &[Row<T>]) -> Option<T> {
         let rows = self.standing(rows);
-        let at = self.first_case(rows.len(), &|i| rows[i].0, &|_, i| rows[i].1)?;
+        let at = self.first_case(rows.len(), &|i| rows[i].0, &|i| rows[i].1)?;
         self.conclusion_of(at, rows.len(), &|i| (rows[i].0, rows[i].2))
     }
 
-    /// As [`Cx::by_cases`], with a last row for what none of the others covers.
     #[inline]
-    pub fn by_cases_or<T: Clone + PartialEq>(&mut self, rows: &[Row<T>], otherwise: (Rule, T)) -> T {
+    fn by_rows_or<T: Clone + PartialEq>(&mut self, rows: &[Row<T>], otherwise: (Rule, T)) -> T {
         if self.watch.is_some() {
-            return self.by_watched_cases_or(rows, otherwise);
+            return self.by_watched_rows_or(rows, otherwise);
         }
         let row = self.row_that_applies(rows).map(|(rule, then)| (rule, then.clone()));
         match row {
@@ -361,17 +490,17 @@ impl Cx {
     }
 
     #[cold]
-    fn by_watched_cases_or<T: Clone + PartialEq>(&mut self, rows: &[Row<T>], otherwise: (Rule, T)) -> T {
+    fn by_watched_rows_or<T: Clone + PartialEq>(&mut self, rows: &[Row<T>], otherwise: (Rule, T)) -> T {
         let rows = self.standing(rows);
         let Some(last) = self.stated(otherwise.0) else {
-            let at = self.first_case(rows.len(), &|i| rows[i].0, &|_, i| rows[i].1);
+            let at = self.first_case(rows.len(), &|i| rows[i].0, &|i| rows[i].1);
             let of = |at| self.conclusion_of(at, rows.len(), &|i| (rows[i].0, rows[i].2));
             return at.and_then(of).unwrap_or(otherwise.1);
         };
         let count = rows.len() + 1;
         let row = |i: usize| rows.get(i).map_or((last, &otherwise.1), |(rule, _, then)| (*rule, *then));
         let holds = |i: usize| rows.get(i).is_none_or(|(_, holds, _)| *holds);
-        let conclusion = match self.first_case(count, &|i| row(i).0, &|_, i| holds(i)) {
+        let conclusion = match self.first_case(count, &|i| row(i).0, &holds) {
             Some(at) => self.conclusion_of(at, count, &row),
             // By mistake not even the last row applies.
             None => another_conclusion(rows.len(), count, &row),
@@ -389,78 +518,6 @@ impl Cx {
                 rows.followed.insert(rule);
             }
         }
-    }
-
-    /// A clause by itself: records the rule and draws its conclusion, or gives another one ([`Instead`]) if it is masked.
-    #[inline]
-    pub fn clause<T: Instead>(&mut self, rule: Rule, conclusion: impl FnOnce(&mut Cx) -> T) -> T {
-        let applies = self.draws(rule);
-        let conclusion = conclusion(self);
-        if applies { conclusion } else { self.instead_of(rule, conclusion) }
-    }
-
-    /// Records a rule whose conclusion is drawn later, when what it needs is there.
-    pub fn open(&mut self, rule: Rule) -> Open {
-        Open { rule: self.stated_as(rule), applies: self.draws(rule) }
-    }
-
-    /// By a rule `this`, and not `that`.
-    pub fn rather<T>(&mut self, rule: Rule, this: T, that: T) -> T {
-        if self.fire(rule) { this } else { that }
-    }
-
-    /// As [`Cx::rather`], where what would be without the rule costs something.
-    pub fn rather_than<T>(&mut self, rule: Rule, this: T, that: impl FnOnce() -> T) -> T {
-        if self.fire(rule) { this } else { that() }
-    }
-
-    /// By a rule what was made is new; if the rule is masked it may be one of those that were made before.
-    pub fn fresh<T: Clone + 'static>(&mut self, rule: Rule, new: T, like: impl Fn(&T, &T) -> bool) -> T {
-        if self.draws(rule) {
-            return new;
-        }
-        let made = &mut self.watch().made;
-        let before = made.iter().filter(|(by, _)| *by == rule).filter_map(|(_, made)| made.downcast_ref::<T>());
-        if let Some(known) = before.into_iter().find(|known| like(known, &new)).cloned() {
-            return known;
-        }
-        made.push((rule, Rc::new(new.clone())));
-        new
-    }
-
-    /// The n-th premise of a rule, which holds where there is no error.
-    pub fn given<T, E>(&mut self, rule: Rule, n: usize, result: Result<T, E>) -> Result<T, E>
-    where
-        Result<T, E>: Instead,
-    {
-        let accepted = self.has(rule) && self.premise(rule, n, result.is_ok());
-        if accepted && result.is_err() { result.instead(rule) } else { result }
-    }
-
-    /// The n-th premise of a rule does not hold, which is why `conclusion` is drawn; another one if the rule is masked.
-    pub fn refuse<T: Instead>(&mut self, rule: Rule, n: usize, conclusion: T) -> T {
-        if self.has(rule) && self.premise(rule, n, false) { self.instead_of(rule, conclusion) } else { conclusion }
-    }
-
-    /// As [`Cx::by_cases`], with conditions that are looked at in turn.
-    pub fn by_lazy_cases<T: Clone + PartialEq>(&mut self, rows: &[LazyRow<'_, T>]) -> Option<T> {
-        if self.watch.is_none() {
-            return self.by_plain_lazy_cases(rows);
-        }
-        let standing = rows.iter().filter_map(|row| Some((self.stated(row.0)?, row)));
-        let rows: Vec<(Rule, &LazyRow<'_, T>)> = standing.collect();
-        let at = self.first_case(rows.len(), &|i| rows[i].0, &|cx, i| rows[i].1.1(cx))?;
-        self.conclusion_of(at, rows.len(), &|i| (rows[i].0, &rows[i].1.2))
-    }
-
-    fn by_plain_lazy_cases<T: Clone>(&mut self, rows: &[LazyRow<'_, T>]) -> Option<T> {
-        for (rule, holds, conclusion) in rows {
-            if self.has(*rule) && holds(self) {
-                self.recorded.extend(rule.in_edition(self.basis));
-                return Some(conclusion.clone());
-            }
-        }
-        None
     }
 
     /// A definition by kinds, of which a `match` has found the row: its conclusion, or another one if it is masked.
@@ -493,15 +550,16 @@ impl Cx {
         self.mistake_at(rule) != Some(Mistake::Dropped)
     }
 
-    /// Conditions of which nothing follows but that all of them hold, or not: rule, which of its premises, whether it holds.
-    pub fn holds(&mut self, conditions: &[(Rule, usize, bool)]) -> bool {
-        conditions.iter().all(|(rule, n, holds)| self.meets(&(*rule, *n, *holds, ())))
+    /// Conditions that must hold one and all, looked at in turn: whether they do. Where each has something to be said of it, the first that
+    /// does not is the error.
+    #[inline]
+    pub fn holds<C: Conditions>(&mut self, conditions: C) -> C::Answer {
+        conditions.tested(self)
     }
 
-    /// Conditions that must hold one and all, looked at in turn: the first that does not.
-    pub fn first_failing<'r, T>(&mut self, conditions: &'r [Condition<T>]) -> Option<&'r Condition<T>> {
+    fn first_failing<'r, T>(&mut self, conditions: &'r [Condition<T>]) -> Option<&'r Condition<T>> {
         if self.watch.is_none() {
-            return conditions.iter().find(|condition| !self.meets(condition));
+            return conditions.iter().find(|condition| !self.meets(condition.0, condition.1, condition.2));
         }
         self.first_failing_watched(conditions)
     }
@@ -520,29 +578,21 @@ impl Cx {
                 rows.followed.insert(rule(position));
             }
             let condition = conditions[with_swapped(position, swapped)];
-            (!self.meets(condition)).then_some(condition)
+            (!self.meets(condition.0, condition.1, condition.2)).then_some(condition)
         })
-    }
-
-    /// Conditions that must hold one and all; the first that does not is the error, with its message.
-    pub fn check(&mut self, checks: &[Check]) -> Result<(), (Rule, String)> {
-        match self.first_failing(checks) {
-            None => Ok(()),
-            Some((rule, _, _, message)) => Err((self.stated_as(*rule), message())),
-        }
     }
 
     /// Whether a condition holds, with the mistake that is to be made about it: one of several that must hold one and all,
     /// each by itself.
     #[inline]
-    pub fn meets<T>(&mut self, (rule, n, holds, _): &Condition<T>) -> bool {
+    fn meets(&mut self, rule: Rule, n: usize, holds: bool) -> bool {
         // What another edition demands is not demanded.
-        let Some(rule) = self.stated(*rule) else { return true };
+        let Some(rule) = self.stated(rule) else { return true };
         if self.watch.is_some() {
-            return self.meets_watched(rule, *n, *holds);
+            return self.meets_watched(rule, n, holds);
         }
         self.recorded.insert(rule);
-        *holds
+        holds
     }
 
     #[cold]
@@ -560,16 +610,16 @@ impl Cx {
         &mut self,
         count: usize,
         rule: &dyn Fn(usize) -> Rule,
-        holds: &dyn Fn(&mut Cx, usize) -> bool,
+        holds: &dyn Fn(usize) -> bool,
     ) -> Option<usize> {
         let swapped = (1..count).find(|i| self.mistake_at(rule(i - 1)) == Some(Mistake::Swapped));
         for position in 0..count {
             let i = with_swapped(position, swapped);
             self.look_at(rule(i), i + 1 < count);
             let applies = match self.mistake_at(rule(i)) {
-                None | Some(Mistake::Swapped) => holds(self, i),
+                None | Some(Mistake::Swapped) => holds(i),
                 Some(Mistake::Dropped) => false,
-                Some(Mistake::Negated) => !holds(self, i),
+                Some(Mistake::Negated) => !holds(i),
             };
             if applies {
                 return Some(i);
@@ -599,47 +649,66 @@ impl Cx {
         another_conclusion(at, count, row)
     }
 
-    /// A branch of an algorithm: if the condition holds and the rule is not masked, records it and answers true.
-    #[must_use = "the branch is taken only if this holds"]
-    pub fn rule(&mut self, rule: Rule, condition: bool) -> bool {
-        condition && self.fire(rule)
-    }
-
-    /// The n-th premise of a rule (counting from 1): records the test and answers its outcome, or true if the rule
-    /// is masked or not of the edition.
+    /// The n-th premise of a rule (counting from 1): records the test and answers its outcome, which is whether it holds, or what comes of
+    /// it where it holds and an error where it does not. If the rule is masked there is no error.
     #[must_use = "a failing premise must have a consequence"]
     #[inline]
-    pub fn premise(&mut self, rule: Rule, n: usize, holds: bool) -> bool {
-        let Some(rule) = self.stated(rule) else { return true };
-        if let Some(watch) = &mut self.watch
-            && !watch.tests(rule, n, holds)
-        {
-            return true;
+    pub fn premise<P: Premise>(&mut self, rule: Rule, n: usize, outcome: P) -> P {
+        let Some(stated) = self.stated(rule) else { return outcome.untested() };
+        if self.watch.is_some() && !self.tests(stated, n, outcome.holds()) {
+            return outcome.masked(stated);
         }
-        self.recorded.insert(rule);
-        holds
+        self.recorded.insert(stated);
+        outcome
     }
 
-    /// As [`Cx::judge`], of what has no parts, so that it needs no more stack.
+    #[cold]
+    fn tests(&mut self, rule: Rule, n: usize, holds: bool) -> bool {
+        self.watch.as_mut().is_none_or(|watch| watch.tests(rule, n, holds))
+    }
+
+    /// Runs one judgement: a node of the derivation tree, with enough stack whatever the nesting. What is found of tuples that several
+    /// hold in common is found once, unless a derivation is to show each time.
     #[inline]
-    pub fn judge_leaf<T: Conclusion>(
+    pub fn judge<T: Conclusion, I: Inputs<T>>(
         &mut self,
         judgement: &'static str,
-        inputs: impl FnOnce() -> Vec<String>,
+        inputs: I,
         body: impl FnOnce(&mut Cx) -> T,
     ) -> T {
-        if self.watch.is_none() {
-            return body(self);
-        }
-        self.judge(judgement, inputs, body)
+        let differing = self.memo.begin();
+        let found = if inputs.may_recur() && !self.is_traced() {
+            self.judge_once(judgement, inputs, body)
+        } else {
+            self.judge_anew(judgement, inputs, body)
+        };
+        self.memo.end(differing);
+        found
     }
 
-    /// Runs one judgement: a node of the derivation tree, with enough stack whatever the nesting.
-    #[inline]
-    pub fn judge<T: Conclusion>(
+    #[cold]
+    fn judge_once<T: Conclusion, I: Inputs<T>>(
         &mut self,
         judgement: &'static str,
-        inputs: impl FnOnce() -> Vec<String>,
+        inputs: I,
+        body: impl FnOnce(&mut Cx) -> T,
+    ) -> T {
+        let (known, key) = inputs.recall(judgement, &mut self.memo);
+        if let Some(known) = known {
+            return known;
+        }
+        let found = self.judge_anew(judgement, Vec::new, body);
+        if let Some(key) = key {
+            inputs.keep(key, &mut self.memo, &found);
+        }
+        found
+    }
+
+    #[inline]
+    fn judge_anew<T: Conclusion, I: Inputs<T>>(
+        &mut self,
+        judgement: &'static str,
+        inputs: I,
         body: impl FnOnce(&mut Cx) -> T,
     ) -> T {
         if self.watch.is_none() {
@@ -649,10 +718,10 @@ impl Cx {
     }
 
     #[cold]
-    fn judge_watched<T: Conclusion>(
+    fn judge_watched<T: Conclusion, I: Inputs<T>>(
         &mut self,
         judgement: &'static str,
-        inputs: impl FnOnce() -> Vec<String>,
+        inputs: I,
         body: impl FnOnce(&mut Cx) -> T,
     ) -> T {
         let Some(watch) = &mut self.watch else { return body(self) };
@@ -660,7 +729,7 @@ impl Cx {
         if watch.trace.is_none() {
             return with_stack(|| body(self));
         }
-        let inputs = inputs().into_iter().map(|input| watch.told(input)).collect();
+        let inputs = inputs.told().into_iter().map(|input| watch.told(input)).collect();
         if let Some(stack) = &mut watch.trace {
             stack.push(Derivation { judgement, inputs, ..Derivation::default() });
         }
@@ -752,10 +821,7 @@ mod tests {
 
     /// 1 if `a`, else 2 if `b`, else 3 if `c`.
     fn ask(cx: &mut Cx, [a, b, c]: [bool; 3]) -> Option<u8> {
-        let eager = cx.clone().by_cases(&[(FIRST, a, 1), (SECOND, b, 2), (THIRD, c, 3)]);
-        let lazy = cx.by_lazy_cases(&[(FIRST, &|_| a, 1), (SECOND, &|_| b, 2), (THIRD, &|_| c, 3)]);
-        assert_eq!(eager, lazy);
-        lazy
+        cx.by_cases(&[(FIRST, a, 1), (SECOND, b, 2), (THIRD, c, 3)])
     }
 
     #[test]
@@ -818,11 +884,11 @@ mod tests {
         let conditions = |a, b| [(FIRST, 1, a, "first"), (SECOND, 2, b, "second")];
         let mut cx = Cx::new().with_trace().with_rows_noted();
         let failing = |cx: &mut Cx, a, b| {
-            conditions(a, b).iter().filter(|condition| !cx.meets(condition)).map(|c| c.3).collect::<Vec<&str>>()
+            conditions(a, b).iter().filter(|c| !cx.holds(&[(c.0, c.1, c.2)])).map(|c| c.3).collect::<Vec<&str>>()
         };
         assert_eq!(failing(&mut cx, true, true), Vec::<&str>::new());
         assert_eq!(failing(&mut cx, false, false), ["first", "second"]);
-        let first = |cx: &mut Cx, a, b| cx.first_failing(&conditions(a, b)).map(|c| c.3);
+        let first = |cx: &mut Cx, a, b| cx.holds(&conditions(a, b)).err().map(|(_, told)| told);
         assert_eq!(first(&mut cx, true, true), None);
         cx.take_steps();
         assert_eq!(first(&mut cx, true, false), Some("second"));
@@ -839,9 +905,7 @@ mod tests {
     fn a_condition_can_be_wrong_in_three_ways() {
         let ask = |mistake, a, b| {
             let mut cx = Cx::new().with_row_mutant(RowMutant { rule: FIRST, mistake });
-            let message = || "not so".to_string();
-            let checked = cx.check(&[(FIRST, 1, a, &message), (SECOND, 1, b, &message)]);
-            checked.map_err(|(rule, _)| rule)
+            cx.holds(&[(FIRST, 1, a, "not so"), (SECOND, 1, b, "not so")]).map_err(|(rule, _)| rule)
         };
         assert_eq!(ask(Mistake::Dropped, false, true), Ok(()));
         assert_eq!(ask(Mistake::Negated, false, true), Ok(()));
@@ -852,7 +916,7 @@ mod tests {
 
     #[test]
     fn a_definition_with_a_last_row_always_has_a_conclusion() {
-        let ask = |cx: &mut Cx, a: bool| cx.by_cases_or(&[(FIRST, a, 1)], (SECOND, 2));
+        let ask = |cx: &mut Cx, a: bool| cx.by_cases((&[(FIRST, a, 1)], (SECOND, 2)));
         assert_eq!([true, false].map(|a| ask(&mut Cx::new(), a)), [1, 2]);
         assert_eq!([true, false].map(|a| ask(&mut Cx::new().with_trace(), a)), [1, 2]);
         let without = |rule| Cx::new().with_mask(RuleSet::from_iter([rule]));

@@ -2,14 +2,17 @@
 
 mod cx;
 mod derivation;
+mod instead;
+mod memo;
 mod once;
 mod stack;
 mod verdict;
 mod watch;
 
-pub use cx::{Check, Condition, Cx, Every, GlbPurity, Instead, LazyRow, Open, Prover, Row, Stuck};
+pub use cx::{Check, Condition, Conditions, Cx, Every, GlbPurity, Instead, Plain, Premise, Prover, Row, Rows, Stuck};
 pub use derivation::{Conclusion, Derivation, Step};
+pub use memo::{Asked, Fields, Inputs, Memo, State, address};
 pub use once::{Once, Places, Seen, is_new, is_shared, place};
 pub use stack::with_stack;
 pub use verdict::{BestEffort, Compatibility, Ending, Proof, RuntimeError};
-pub use watch::{Fuel, Mistake, RowMutant, RowsLookedAt};
+pub use watch::{Fuel, Made, Mistake, RowMutant, RowsLookedAt};

@@ -20,8 +20,7 @@ pub(super) struct Watch {
     pub(super) row_mutant: Option<RowMutant>,
     /// The rows that were looked at, if anyone wants to know.
     pub(super) rows: Option<RowsLookedAt>,
-    /// What masked rules of freshness have made ([`super::Cx::fresh`]).
-    pub(super) made: Vec<(Rule, Rc<dyn Any>)>,
+    pub(super) made: Made,
     /// The errata that were asked after, if anyone wants to know; all that is asked aside notes them here too.
     pub(super) consulted: Option<Rc<RefCell<BTreeSet<Erratum>>>>,
     pub(super) trace: Option<Vec<Derivation>>,
@@ -29,6 +28,22 @@ pub(super) struct Watch {
     pub(super) told: usize,
     /// The steps that are left, if they are counted; all that is asked aside takes its steps from them, too.
     pub(super) fuel: Option<Fuel>,
+}
+
+/// What masked rules of freshness have made ([`super::Instead`]).
+#[derive(Clone, Debug, Default)]
+pub struct Made(Vec<(Rule, Rc<dyn Any>)>);
+
+impl Made {
+    /// What a rule has made before that is like something new, or that one.
+    pub fn before<T: Clone + 'static>(&mut self, rule: Rule, new: T, like: impl Fn(&T, &T) -> bool) -> T {
+        let before = self.0.iter().filter(|(by, _)| *by == rule).filter_map(|(_, made)| made.downcast_ref::<T>());
+        if let Some(known) = before.into_iter().find(|known| like(known, &new)).cloned() {
+            return known;
+        }
+        self.0.push((rule, Rc::new(new.clone())));
+        new
+    }
 }
 
 /// How many bytes of operands and conclusions derivations tell at most.

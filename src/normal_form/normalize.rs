@@ -77,7 +77,8 @@ fn normalized(cx: &mut Cx, module: &IrModule, effects: Effects) -> Normalized {
 fn inline_units(cx: &mut Cx, module: &mut IrModule) {
     for (index, units) in used_units(cx, module).into_iter().enumerate() {
         if let Some((_, GlobalFunc::Function(function))) = module.funcs.get_mut(index)
-            && cx.rule(rule!("NF.UNIT.INLINE"), !units.is_empty())
+            && !units.is_empty()
+            && cx.fire(rule!("NF.UNIT.INLINE"))
         {
             *function = Arc::new(inlined(cx, function, &units));
         }
@@ -169,7 +170,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
     /// NF.IDEMPOTENT: `None` if the function is in normal form as it stands.
     fn global_function(&mut self, function: &Function) -> Option<Function> {
         let normal = is_normal(self.cx, function);
-        if self.cx.rule(rule!("NF.IDEMPOTENT"), normal) {
+        if normal && self.cx.fire(rule!("NF.IDEMPOTENT")) {
             return None;
         }
         (self.repeated, self.boxed) = rename::bound(function);
@@ -199,7 +200,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
         if matches!(body, Expr::SeqExpr(_)) {
             return normal;
         }
-        self.cx.rather_than(rule!("R89.AST.FUNC-BODY"), normal, || body.clone())
+        if self.cx.fire(rule!("R89.AST.FUNC-BODY")) { normal } else { body.clone() }
     }
 
     fn parameter(&mut self, param: &Binder) -> Binder {
@@ -287,7 +288,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
                 }
             });
         }
-        if self.cx.rule(rule!("NF.4.ALL-EMPTY"), all_empty && !blocks.is_empty()) && self.flattening == 0 {
+        if all_empty && !blocks.is_empty() && self.cx.fire(rule!("NF.4.ALL-EMPTY")) && self.flattening == 0 {
             self.out.retain(|block| !block.bindings.is_empty());
         }
     }
@@ -295,7 +296,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
     /// NF.4.DROP-EMPTY. Errata: A37, literally only a `BindingBlock` is dropped.
     fn empty_block(&mut self, block: &BindingBlock) {
         let counts = block.kind == BlockKind::Binding || !self.cx.literal(Erratum::A37);
-        if !self.cx.rule(rule!("NF.4.DROP-EMPTY"), counts) {
+        if !(counts && self.cx.fire(rule!("NF.4.DROP-EMPTY"))) {
             self.out.push(block.clone());
         }
     }
@@ -412,7 +413,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
             {
                 // Literal E10: flattening is called safe as it is.
                 let clashes = widened && self.repeated.contains(var) && !self.cx.literal(Erratum::E10);
-                let other = self.cx.rule(rule!("NF.WIDEN-SAFE"), clashes).then(|| self.fresh().shape_var(var));
+                let other = (clashes && self.cx.fire(rule!("NF.WIDEN-SAFE"))).then(|| self.fresh().shape_var(var));
                 self.replaced += usize::from(other.is_some());
                 self.shapes.enter(var.clone(), other);
             }

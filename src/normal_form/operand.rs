@@ -192,7 +192,7 @@ impl Normalizer<'_, '_> {
             _ if is_leaf(self.cx, expr) => {
                 // Left in place it would fail after the effect, not before.
                 let late = effect_follows && self.may_fail(expr);
-                if self.cx.rule(rule!("NF.PRESERVES"), late) { self.hoist(expr) } else { self.leaf(expr) }
+                if late && self.cx.fire(rule!("NF.PRESERVES")) { self.hoist(expr) } else { self.leaf(expr) }
             }
             _ => self.hoist(expr),
         }

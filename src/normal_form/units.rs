@@ -49,7 +49,7 @@ fn used(cx: &mut Cx, function: &Function, units: FxHashSet<Var>) -> FxHashSet<Va
         return used;
     }
     let by_value = used.intersection(&bound).cloned().collect();
-    cx.rather(rule!("NF.UNIT.ANY-BINDER"), used, by_value)
+    if cx.fire(rule!("NF.UNIT.ANY-BINDER")) { used } else { by_value }
 }
 
 struct Uses {

@@ -43,8 +43,8 @@ const BUILTINS: &[Builtin] = &[
 pub(super) fn register(registry: &mut Registry) {
     for (name, rule, run) in BUILTINS {
         registry.register_reading(&format!("vm.builtin.{name}"), true, Reads::Nothing, move |m, args| {
-            let by = m.cx().open(*rule);
-            by.conclude(run(m, &Given { name, rule: *rule, args })).map(Returned::Value)
+            let value = run(m, &Given { name, rule: *rule, args });
+            m.cx().conclude(*rule, value).map(Returned::Value)
         });
     }
 }

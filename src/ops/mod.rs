@@ -43,6 +43,7 @@ macro_rules! operator {
 mod attrs;
 mod builtins;
 mod infer;
+mod instead;
 mod kernel;
 mod language;
 mod names;
@@ -251,7 +252,7 @@ fn inferred(infer: Infer, cx: &mut Cx, args: &InferArgs<'_>) -> Result<StructInf
 
 /// Conditions that a call must meet one and all; the rejection names the first that it does not.
 pub(crate) fn demand(cx: &mut Cx, demands: &[Check]) -> Result<(), InferError> {
-    cx.check(demands).map_err(|(rule, message)| InferError::rule(rule, message))
+    cx.holds(demands).map_err(|(rule, message)| InferError::rule(rule, message()))
 }
 
 impl OpDef {
@@ -274,8 +275,8 @@ impl OpDef {
         };
         let Clauses::Tensor(clauses) = self.clauses else { return infer(cx, args) };
         let call = self.call(cx, &clauses, args.call)?;
-        let by = cx.open(clauses.infer);
-        by.conclude(inferred(infer, cx, &InferArgs { call: &call, ..*args }))
+        let inferred = inferred(infer, cx, &InferArgs { call: &call, ..*args });
+        cx.conclude(clauses.infer, inferred)
     }
 
     /// What a call of the operator gives, on the values of its arguments (`OP.FREE`).
@@ -289,11 +290,10 @@ impl OpDef {
         if self.reads {
             readable(m, args.values)?;
         }
-        let by = m.cx().open(clauses.value);
         let result = result::of_values(m.cx().in_same_reading(), self.infer, &call, args.values);
-        by.conclude(
-            result.and_then(|result| self.rounding(m, &EvalArgs { call: &call, result: Some(&result), ..*args })),
-        )
+        let value =
+            result.and_then(|result| self.rounding(m, &EvalArgs { call: &call, result: Some(&result), ..*args }));
+        m.cx().conclude(clauses.value, value)
     }
 
     /// The reference implementation. Where there is noise, an operator that rounds is given arguments and gives a result that

@@ -3,6 +3,7 @@
 mod answer;
 mod ask;
 mod form;
+mod instead;
 mod outcome;
 mod part;
 

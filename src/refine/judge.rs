@@ -28,7 +28,7 @@ fn not_allowed(rule: Rule, message: String) -> Verdict {
 
 /// The verdict by the first condition that the runs do not meet.
 fn unmet(cx: &mut Cx, checks: &[Check]) -> Option<Verdict> {
-    cx.check(checks).err().map(|(rule, message)| not_allowed(rule, message))
+    cx.holds(checks).err().map(|(rule, message)| not_allowed(rule, message()))
 }
 
 /// OPT.GENERAL: the same value, and the same visible behaviour.
@@ -138,7 +138,7 @@ fn differing_mutations(
 /// OPT.DF.NEVER-LESS, PURE.DIVERGE.NEVER-LESS: where the source gives a value, the target gives it too.
 fn less_defined(cx: &mut Cx, target: &Observed, how: String) -> Verdict {
     let rule = if target.in_dataflow_block { rule!("OPT.DF.NEVER-LESS") } else { rule!("PURE.DIVERGE.NEVER-LESS") };
-    cx.refuse(rule, 1, not_allowed(rule, format!("the source gives a value, the target {how}")))
+    cx.premise(rule, 1, not_allowed(rule, format!("the source gives a value, the target {how}")))
 }
 
 /// The source fails (or does not end, if there is no error).
@@ -157,7 +157,7 @@ fn diverging(
         (Some(before), Ending::Value(_)) => {
             let message = format!("the source fails outside of DataflowBlocks, the target gives a value: {before}");
             let rule = rule!("OPT.OUTSIDE-DF");
-            cx.refuse(rule, 1, not_allowed(rule, message))
+            cx.premise(rule, 1, not_allowed(rule, message))
         }
         (Some(_), Ending::OutOfFuel) => Verdict::OutOfBudget("the target ran out of fuel".to_string()),
         (Some(before), Ending::Unspecified(reason)) => {
@@ -165,7 +165,7 @@ fn diverging(
                 "the source fails outside of DataflowBlocks: {before}; of the target nothing is said: {reason}"
             );
             let rule = rule!("OPT.OUTSIDE-DF");
-            cx.refuse(rule, 1, not_allowed(rule, message))
+            cx.premise(rule, 1, not_allowed(rule, message))
         }
         (None, Ending::Value(_) | Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_)) => {
             Verdict::OutOfBudget("the source ran out of fuel".to_string())

@@ -6,6 +6,7 @@ mod calls;
 mod choices;
 mod compare;
 mod first;
+mod instead;
 mod judge;
 mod observe;
 mod reach;

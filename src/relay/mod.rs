@@ -8,6 +8,7 @@ mod environment;
 mod eval;
 mod fault;
 mod infer;
+mod instead;
 mod locals;
 mod operators;
 mod print;
@@ -20,12 +21,10 @@ mod tree;
 mod types;
 
 pub use environment::Environment;
-pub(crate) use eval::Value as RelayValue;
 pub use eval::evaluate;
 pub use fault::{Fault, located};
 pub use infer::{Inferred, infer};
 pub use print::print;
-pub(crate) use read::Reference;
 pub use read::read;
 pub use text::{Reading, import, is_relay, resolved, understand};
 pub use translate::translate;
@@ -33,4 +32,3 @@ pub use tree::{
     Attributes, BaseType, Binding, Call, Definition, Dim, Expr, ExprKind, Function, If, Kind, Notation, Param, Program,
     Shape, Tensor, TypeExpr, TypeKind, TypeParam,
 };
-pub(crate) use types::Type;

@@ -232,7 +232,7 @@ impl Printer<'_> {
 
     /// RELAY.OP.PRINT: operators are written without a sigil.
     fn operator(&mut self, name: &str) {
-        let sigil = self.cx.rather(rule!("RELAY.OP.PRINT"), "", "@");
+        let sigil = if self.cx.fire(rule!("RELAY.OP.PRINT")) { "" } else { "@" };
         let _ = write!(self.text, "{sigil}{name}");
     }
 

@@ -106,7 +106,7 @@ impl Resolver<'_> {
         } else {
             kind.clone()
         };
-        *kind = self.cx.rather(rule!("RELAY.VAR.BYKIND"), kind.clone(), nearest);
+        *kind = if self.cx.fire(rule!("RELAY.VAR.BYKIND")) { kind.clone() } else { nearest };
     }
 
     /// RELAY.LOCAL.RESOLVE: a local identifier refers to a parameter or to what `let` binds.

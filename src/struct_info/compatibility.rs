@@ -14,7 +14,7 @@ use super::unknown_purity::compatible_purity;
 use crate::book::Erratum;
 use crate::grammar::{FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo};
 use crate::judge::Compatibility::{self, Compatible, Incompatible, Possibly};
-use crate::judge::{Cx, Proof};
+use crate::judge::{Asked, Cx, Proof};
 
 /// SI.COMPAT: may a value described by `s1` stand where `s2` is expected? Nothing is in scope.
 ///
@@ -34,24 +34,11 @@ pub fn check_compatibility_in(
 }
 
 fn check(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compatibility {
-    const NAME: &str = "check_compatibility";
-    let kinds = &Kinds::of(s1, s2);
-    let inputs = || vec![s1.to_string(), s2.to_string()];
-    let cases = |cx: &mut Cx| cases(cx, s2, kinds, scope);
-    match *kinds {
-        // Two tuples that others hold as well are compared for all of them.
-        Kinds::Tuples(fields1, fields2) if !cx.is_traced() => {
-            scope.known(|shared| &shared.compatible, fields1, fields2, || cx.judge(NAME, inputs, cases))
-        }
-        Kinds::Tuples(..) | Kinds::Funcs(..) => cx.judge(NAME, inputs, cases),
-        Kinds::Shapes(..) | Kinds::Tensors(..) | Kinds::Prims(..) | Kinds::Objects | Kinds::Different => {
-            cx.judge_leaf(NAME, inputs, cases)
-        }
-    }
+    cx.judge("check_compatibility", Asked::both(s1, s2).at(scope.state()), |cx| cases(cx, s1, s2, scope))
 }
 
-fn cases(cx: &mut Cx, s2: &StructInfo, kinds: &Kinds, scope: &Scope) -> Compatibility {
-    match *kinds {
+fn cases(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compatibility {
+    match Kinds::of(s1, s2) {
         _ if is_object(s2) => cx.by_kind((rule!("SI.COMPAT.OBJECT"), Compatible)),
         Kinds::Tuples(fields1, fields2) => tuple(cx, fields1, fields2, scope),
         Kinds::Shapes(s1, s2) => shape(cx, s1, s2),
@@ -69,13 +56,13 @@ fn tuple(cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], scope: &Sc
         return answer;
     }
     let worst = worst(cx, fields1.iter().zip(fields2), scope);
-    cx.by_cases_or(
+    cx.by_cases((
         &[
             (rule!("SI.COMPAT.TUPLE.INCOMPAT"), worst == Incompatible, Incompatible),
             (rule!("SI.COMPAT.TUPLE.POSSIBLE"), worst == Possibly, Possibly),
         ],
         (rule!("SI.COMPAT.TUPLE.ALL"), Compatible),
-    )
+    ))
 }
 
 fn worst<'s>(
@@ -98,13 +85,13 @@ fn shape(cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) -> Compatibili
         return answer;
     }
     let Compared { proof, advanced } = compare_values(cx, s1.values.as_deref(), s2.values.as_deref());
-    let by_values = cx.by_cases_or(
+    let by_values = cx.by_cases((
         &[
             (rule!("SI.COMPAT.SHAPE.NEQ"), proof == Proof::Different, Incompatible),
             (rule!("SI.COMPAT.SHAPE.EQ"), proof == Proof::Equal, Compatible),
         ],
         (rule!("SI.COMPAT.SHAPE.UNKNOWN"), Possibly),
-    );
+    ));
     best_effort(cx, advanced, by_values)
 }
 
@@ -162,7 +149,7 @@ fn tensor_but_for_what_is_open(
     }
     let by_var = t1.shape.as_ref().is_some_and(is_var) || t2.shape.as_ref().is_some_and(is_var);
     let Compared { proof, advanced } = compare_known_shapes(cx, t1.shape.as_ref(), t2.shape.as_ref(), scope);
-    let by_shape = cx.by_cases_or(
+    let by_shape = cx.by_cases((
         &[
             (rule!("SI.COMPAT.TENSOR.VAR.NEQ"), by_var && proof == Proof::Different, Incompatible),
             (rule!("SI.COMPAT.TENSOR.VAR.EQ"), by_var && proof == Proof::Equal, Compatible),
@@ -171,7 +158,7 @@ fn tensor_but_for_what_is_open(
             (rule!("SI.COMPAT.TENSOR.DIMS.EQ"), proof == Proof::Equal, Compatible),
         ],
         (rule!("SI.COMPAT.TENSOR.DIMS.UNKNOWN"), Possibly),
-    );
+    ));
     best_effort(cx, advanced, by_shape)
 }
 
@@ -194,10 +181,10 @@ fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: 
 
 fn packed(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> Compatibility {
     let same = same_derive_func(cx, f1.derive_func.as_ref(), f2.derive_func.as_ref());
-    cx.by_cases_or(
+    cx.by_cases((
         &[(rule!("SI.COMPAT.FUNC.PACKED.SAME"), same, Compatible)],
         (rule!("SI.COMPAT.FUNC.PACKED.DIFF"), Possibly),
-    )
+    ))
 }
 
 /// A function info in the variables that the parameters of another introduce, if `mapping` changes it, and these
@@ -263,19 +250,20 @@ fn parts(
     let own1_told = apart1.as_ref().map(|f1| Own::of(f1, scope));
     let (f1, f2) = (apart1.as_ref().unwrap_or(f1), apart2.as_ref().unwrap_or(f2));
     let (params1, params2) = (params_of(f1), params_of(f2));
-    let mapping = cx.clause(rule!("SI.COMPAT.FUNC.MAP"), |cx| matched(cx, params1.iter().zip(params2), scope));
+    let mapping = matched(cx, params1.iter().zip(params2), scope);
+    let mapping = cx.conclude(rule!("SI.COMPAT.FUNC.MAP"), mapping);
     let (replaced, _introduced) = in_terms_of(cx, [f1, f2], own1_told.as_ref().unwrap_or(&own1), &mapping, scope);
     let f1 = replaced.as_ref().unwrap_or(f1);
     // Parameters in reverse, then results forward.
     let worst = worst(cx, params2.iter().zip(params_of(f1)).chain([(&f1.ret, &f2.ret)]), scope);
     let worst = worst.max(at_best);
-    cx.by_cases_or(
+    cx.by_cases((
         &[
             (rule!("SI.COMPAT.FUNC.INCOMPAT"), worst == Incompatible, Incompatible),
             (rule!("SI.COMPAT.FUNC.POSSIBLE"), worst == Possibly, Possibly),
         ],
         (rule!("SI.COMPAT.FUNC.ALL"), Compatible),
-    )
+    ))
 }
 
 /// Boxed scalars are related to their own datatype only (A53); a known value is compared as a dimension is.
@@ -301,14 +289,14 @@ fn prim(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> Compatibility 
         Proof::Unknown => Possibly,
         Proof::Different => Incompatible,
     };
-    cx.by_cases_or(
+    cx.by_cases((
         &[
             (rule!("SI.COMPAT.PRIM.DTYPE"), !same_dtype, Incompatible),
             (rule!("SI.COMPAT.PRIM.NOVAL2"), p2.value.is_none(), Compatible),
             (rule!("SI.COMPAT.PRIM.NOVAL1"), p1.value.is_none(), Possibly),
         ],
         (rule!("SI.COMPAT.PRIM.EQ"), by_proof),
-    )
+    ))
 }
 
 #[cfg(test)]

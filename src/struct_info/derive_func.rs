@@ -12,13 +12,13 @@ use crate::types::erase_struct_info;
 pub fn default_derive(cx: &mut Cx, sinfo_args: &[StructInfo]) -> StructInfo {
     let claimed: Vec<StructInfo> = sinfo_args.iter().map(|s| claimed(cx, s)).collect();
     let single = claimed.first().cloned().unwrap_or(StructInfo::Object);
-    cx.by_cases_or(
+    cx.by_cases((
         &[
             (rule!("SI.DERIVEFUNC.DEFAULT.0"), sinfo_args.is_empty(), StructInfo::Object),
             (rule!("SI.DERIVEFUNC.DEFAULT.1"), sinfo_args.len() == 1, single),
         ],
         (rule!("SI.DERIVEFUNC.DEFAULT.N"), StructInfo::tuple(claimed)),
-    )
+    ))
 }
 
 /// PR14148.SINFO.DEFAULT_DERIVE: what a call claims of its result, with its shapes. A type argument of the older form is

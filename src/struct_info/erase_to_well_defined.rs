@@ -12,7 +12,7 @@ use crate::book::{Edition, Erratum};
 use crate::grammar::{
     FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo,
 };
-use crate::judge::{Cx, Seen, is_new, with_stack};
+use crate::judge::{Asked, Cx, Seen, is_new, with_stack};
 
 /// SI.ERASE_WD: weakens `s` until it mentions no Relax variable outside Δ and no shape variable outside Σ.
 ///
@@ -33,38 +33,23 @@ pub fn erase_to_well_defined(cx: &mut Cx, s: &StructInfo, scope: &dyn Surroundin
 }
 
 fn erase(cx: &mut Cx, s: &StructInfo, scope: &Scope) -> StructInfo {
-    match s {
-        // A tuple that others hold as well is weakened for all of them.
-        StructInfo::Tuple(fields) if !cx.is_traced() => {
-            scope.known(|shared| &shared.erased, fields, fields, || erase_anew(cx, s, scope))
+    cx.judge("erase_to_well_defined", Asked::of(s).at(scope.state()), |cx| match s {
+        StructInfo::Object => cx.conclude(rule!("SI.ERASE_WD.OBJECT"), StructInfo::Object),
+        StructInfo::Tensor(tensor) => erase_tensor(cx, s, tensor, scope),
+        StructInfo::Shape(shape) => erase_shape(cx, s, shape, scope),
+        StructInfo::Tuple(fields) => {
+            let fields = fields.iter().map(|field| erase(cx, field, scope)).collect();
+            cx.conclude(rule!("SI.ERASE_WD.TUPLE"), StructInfo::Tuple(fields))
         }
-        StructInfo::Tuple(_)
-        | StructInfo::Object
-        | StructInfo::Tensor(_)
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Func(_) => erase_anew(cx, s, scope),
-    }
-}
-
-fn erase_anew(cx: &mut Cx, s: &StructInfo, scope: &Scope) -> StructInfo {
-    cx.judge(
-        "erase_to_well_defined",
-        || vec![s.to_string()],
-        |cx| match s {
-            StructInfo::Object => cx.conclude(rule!("SI.ERASE_WD.OBJECT"), StructInfo::Object),
-            StructInfo::Tensor(tensor) => erase_tensor(cx, s, tensor, scope),
-            StructInfo::Shape(shape) => erase_shape(cx, s, shape, scope),
-            StructInfo::Tuple(fields) => cx.clause(rule!("SI.ERASE_WD.TUPLE"), |cx| {
-                StructInfo::Tuple(fields.iter().map(|field| erase(cx, field, scope)).collect())
-            }),
-            StructInfo::Func(func) => match &func.params {
-                Some(params) => erase_func(cx, func, params, scope),
-                None => cx.clause(rule!("SI.ERASE_WD.FUNC.PACKED"), |cx| erase_packed(cx, func, scope)),
-            },
-            StructInfo::Prim(prim) => erase_prim(cx, s, prim, scope),
+        StructInfo::Func(func) => match &func.params {
+            Some(params) => erase_func(cx, func, params, scope),
+            None => {
+                let packed = erase_packed(cx, func, scope);
+                cx.conclude(rule!("SI.ERASE_WD.FUNC.PACKED"), packed)
+            }
         },
-    )
+        StructInfo::Prim(prim) => erase_prim(cx, s, prim, scope),
+    })
 }
 
 fn mentions_unknown(e: &PrimExpr, scope: &Scope) -> bool {
@@ -92,10 +77,10 @@ fn erase_tensor(cx: &mut Cx, s: &StructInfo, tensor: &TensorStructInfo, scope: &
         Some(TensorShape::Var(v) | TensorShape::DataflowVar(v)) => (!scope.has_var(v), false),
         Some(TensorShape::Dims(dims)) => (false, dims.iter().any(|dim| mentions_unknown(dim, scope))),
     };
-    let keeps_shape = cx.by_cases_or(
+    let keeps_shape = cx.by_cases((
         &[(rule!("SI.ERASE_WD.TENSOR.VAR"), var_is_out, false), (rule!("SI.ERASE_WD.TENSOR.DIMS"), dim_is_out, false)],
         (rule!("SI.ERASE_WD.TENSOR.KEEP"), true),
-    );
+    ));
     if keeps_shape { s.clone() } else { without_shape(cx, tensor) }
 }
 
@@ -113,7 +98,7 @@ fn erase_shape(cx: &mut Cx, s: &StructInfo, shape: &ShapeStructInfo, scope: &Sco
         return StructInfo::Object;
     }
     let keeps_values =
-        cx.by_cases_or(&[(rule!("SI.ERASE_WD.SHAPE.DROP"), unknown, false)], (rule!("SI.ERASE_WD.SHAPE.KEEP"), true));
+        cx.by_cases((&[(rule!("SI.ERASE_WD.SHAPE.DROP"), unknown, false)], (rule!("SI.ERASE_WD.SHAPE.KEEP"), true)));
     if keeps_values { s.clone() } else { without_values }
 }
 
@@ -200,7 +185,8 @@ fn erase_func(cx: &mut Cx, func: &FuncStructInfo, params: &[StructInfo], scope: 
         new_params.push((i, weakened));
     }
     new_params.sort_by_key(|(i, _)| *i);
-    let ret = cx.clause(rule!("SI.ERASE_WD.FUNC.RET"), |cx| erase(cx, &func.ret, scope));
+    let ret = erase(cx, &func.ret, scope);
+    let ret = cx.conclude(rule!("SI.ERASE_WD.FUNC.RET"), ret);
     if cx.fire(rule!("SI.ERASE_WD.FUNC.RESTORE")) {
         introduced.iter().for_each(|vars: &BTreeSet<ShapeVar>| scope.leave(vars));
     }
@@ -217,7 +203,7 @@ fn purity_of(cx: &mut Cx, func: &FuncStructInfo) -> Option<bool> {
         return func.pure;
     }
     let pure = if cx.literal(Erratum::N19) { func.pure.map(|_| false) } else { func.pure };
-    cx.rather(rule!("SI.ERASE_WD.FUNC.PURITY"), pure, None)
+    if cx.fire(rule!("SI.ERASE_WD.FUNC.PURITY")) { pure } else { None }
 }
 
 fn erase_packed(cx: &mut Cx, func: &FuncStructInfo, scope: &Scope) -> StructInfo {

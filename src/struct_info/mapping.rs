@@ -174,10 +174,10 @@ impl<'s> United<'_, 's> {
         if shared && !self.seen.insert((place(fields1), place(fields2), self.params)) {
             return;
         }
-        let fieldwise = cx.by_cases_or(
+        let fieldwise = cx.by_cases((
             &[(rule!("SI.MAPPING.TUPLE.LEN"), fields1.len() != fields2.len(), false)],
             (rule!("SI.MAPPING.TUPLE"), true),
-        );
+        ));
         if fieldwise {
             fields1.iter().zip(fields2.iter()).for_each(|(field1, field2)| self.part(cx, field1, field2));
         }
@@ -189,7 +189,7 @@ impl<'s> United<'_, 's> {
         // What a function type in a parameter introduces is not chosen with that parameter (E55).
         let searched = same_arity && (!self.params || cx.literal(Erratum::E55));
         let by_params =
-            cx.by_cases_or(&[(rule!("SI.MAPPING.FUNC"), searched, true)], (rule!("SI.MAPPING.FUNC.ELSE"), false));
+            cx.by_cases((&[(rule!("SI.MAPPING.FUNC"), searched, true)], (rule!("SI.MAPPING.FUNC.ELSE"), false)));
         if !by_params {
             return;
         }
@@ -224,12 +224,13 @@ impl<'s> United<'_, 's> {
             PrimExpr::IntImm(_) => return None,
             PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => (first_var(dim)?, false),
         };
-        (!cx.rule(rule!("SI.MAPPING.NOTBOUND"), !lone || self.scope.has_shape_var(v))).then_some(v)
+        let bound = (!lone || self.scope.has_shape_var(v)) && cx.fire(rule!("SI.MAPPING.NOTBOUND"));
+        (!bound).then_some(v)
     }
 
     /// SI.MAPPING.UNION: the leftmost entry counts.
     fn unite(&mut self, cx: &mut Cx, assigned: &[Entry<'s>]) {
-        let united = cx.rule(rule!("SI.MAPPING.UNION"), self.parts > 0 && !assigned.is_empty());
+        let united = self.parts > 0 && !assigned.is_empty() && cx.fire(rule!("SI.MAPPING.UNION"));
         for (v, dim) in last_of_each(assigned) {
             let conflict = self.mapping.get(v).is_some_and(|earlier| !alpha_equal(earlier, dim));
             if !(united && conflict) {

@@ -15,6 +15,7 @@ mod own;
 mod prim_func;
 mod prim_purity;
 mod same_shape;
+mod spelling;
 pub mod substitute;
 pub mod surroundings;
 mod syntactic;

@@ -15,8 +15,8 @@ use super::syntactic::{same_located_node, same_option, same_tensor_shape};
 use super::unknown_purity::{purity_is_below, purity_of};
 use crate::book::Erratum;
 use crate::grammar::{DeriveFunc, FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo};
-use crate::judge::{Cx, Proof};
-use crate::types::equality::{Known, first_difference, first_difference_by};
+use crate::judge::{Asked, Cx, Proof};
+use crate::types::equality::{same, same_by};
 
 /// Which pairs of shapes count as equal (A15).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,7 +53,7 @@ pub fn is_more_specific_in(
 }
 
 pub(super) fn below(cx: &mut Cx, relation: Relation, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> bool {
-    Order { relation, scope }.below(cx, s1, s2, Known::Nothing)
+    Order { relation, scope }.below(cx, s1, s2)
 }
 
 /// What the shapes contribute to the order of two tensor infos.
@@ -73,51 +73,18 @@ struct Order<'a> {
 }
 
 impl Order<'_> {
-    fn below(&self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, known: Known) -> bool {
+    fn below(&self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
         let name = match self.relation {
             Relation::Definite => "is_more_specific",
             Relation::Possible => "is_possibly_more_specific",
         };
-        let inputs = || vec![s1.to_string(), s2.to_string()];
-        let anew = |cx: &mut Cx| self.below_anew(cx, s1, s2, known);
-        match Kinds::of(s1, s2) {
-            // Two tuples that others hold as well are compared for all of them.
-            Kinds::Tuples(fields1, fields2) if !cx.is_traced() => self.scope.known(
-                |shared| match self.relation {
-                    Relation::Definite => &shared.definite,
-                    Relation::Possible => &shared.possible,
-                },
-                fields1,
-                fields2,
-                || cx.judge(name, inputs, anew),
-            ),
-            Kinds::Tuples(..) | Kinds::Funcs(..) => cx.judge(name, inputs, anew),
-            Kinds::Shapes(..) | Kinds::Tensors(..) | Kinds::Prims(..) | Kinds::Objects | Kinds::Different => {
-                cx.judge_leaf(name, inputs, anew)
-            }
-        }
+        cx.judge(name, Asked::both(s1, s2).at(self.scope.state()), |cx| self.cases(cx, s1, s2))
     }
 
-    fn below_anew(&self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, known: Known) -> bool {
-        match known {
-            Known::Same => self.cases(cx, s1, s2, true, known),
-            Known::DifferAt(_) => self.cases(cx, s1, s2, false, known),
-            Known::Nothing => {
-                // In the first edition devices mean nothing.
-                let difference = if cx.has(rule!("SUBSI.TENSOR.VDEVICE")) {
-                    first_difference_by(s1, s2, same_located_node)
-                } else {
-                    first_difference(s1, s2)
-                };
-                match difference {
-                    None => self.cases(cx, s1, s2, true, Known::Same),
-                    Some(path) => self.cases(cx, s1, s2, false, Known::DifferAt(&path)),
-                }
-            }
-        }
-    }
-
-    fn cases(&self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, equal: bool, known: Known) -> bool {
+    fn cases(&self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
+        // In the first edition devices mean nothing.
+        let located = cx.has(rule!("SUBSI.TENSOR.VDEVICE"));
+        let equal = if located { same_by(cx, s1, s2, same_located_node) } else { same(cx, s1, s2) };
         let by_form = cx.by_cases(&[
             (rule!("SI.ORDER.REFL"), equal, true),
             (rule!("SI.ORDER.TOP"), is_object(s2), true),
@@ -129,8 +96,8 @@ impl Order<'_> {
         match Kinds::of(s1, s2) {
             Kinds::Tensors(t1, t2) => self.tensor(cx, t1, t2),
             Kinds::Shapes(s1, s2) => self.shape(cx, s1, s2),
-            Kinds::Tuples(fields1, fields2) => self.tuple(cx, fields1, fields2, known),
-            Kinds::Funcs(f1, f2) => self.func(cx, f1, f2, known),
+            Kinds::Tuples(fields1, fields2) => self.tuple(cx, fields1, fields2),
+            Kinds::Funcs(f1, f2) => self.func(cx, f1, f2),
             Kinds::Prims(p1, p2) => self.prim(cx, p1, p2),
             Kinds::Objects | Kinds::Different => cx.by_kind((rule!("SI.ORDER.CROSS"), false)),
         }
@@ -242,17 +209,17 @@ impl Order<'_> {
         })
     }
 
-    fn tuple(&self, cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], known: Known) -> bool {
+    fn tuple(&self, cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo]) -> bool {
         if !cx.holds(&[(rule!("SI.ORDER.TUPLE"), 1, fields1.len() == fields2.len())]) {
             return false;
         }
-        fields1.iter().zip(fields2).enumerate().all(|(i, (field1, field2))| {
-            let below = self.below(cx, field1, field2, known.component(i));
+        fields1.iter().zip(fields2).all(|(field1, field2)| {
+            let below = self.below(cx, field1, field2);
             cx.holds(&[(rule!("SI.ORDER.TUPLE"), 2, below)])
         })
     }
 
-    fn func(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, known: Known) -> bool {
+    fn func(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>) -> bool {
         match (&f1.params, &f2.params) {
             (None, None) => self.packed(cx, f1, f2),
             (Some(_), Some(_)) => {
@@ -260,9 +227,8 @@ impl Order<'_> {
                 let by_field = purity_is_below(cx, self.relation, p1, p2);
                 // A18: the first edition has the field by way of extension.
                 let unsaid = cx.has(rule!("PURITY.FIELD")) || cx.literal(Erratum::A18);
-                let below = by_field
-                    && (unsaid || f2.pure != Some(true) || f1.pure == f2.pure)
-                    && self.params(cx, f1, f2, known);
+                let below =
+                    by_field && (unsaid || f2.pure != Some(true) || f1.pure == f2.pure) && self.params(cx, f1, f2);
                 below && (p1 == p2 || cx.conclude(rule!("SUBSI.FUNC.COMBINED"), true))
             }
             (None, Some(_)) | (Some(_), None) => cx.by_kind((rule!("SI.ORDER.CROSS"), false)),
@@ -279,51 +245,48 @@ impl Order<'_> {
         cx.holds(&[(rule!("SI.ORDER.FUNC.SAME"), 1, same)])
     }
 
-    fn params(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, known: Known) -> bool {
+    fn params(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>) -> bool {
         let same_arity = params_of(f1).len() == params_of(f2).len();
         if !cx.holds(&[(rule!("SI.ORDER.FUNC.PARAMS"), 1, same_arity)]) {
             return false;
         }
-        self.told(cx, f1, f2, known)
+        self.told(cx, f1, f2)
     }
 
     /// The outermost function types, told apart inside, and those inside them, which have been.
-    fn told(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, known: Known) -> bool {
-        let Some(_until_judged) = self.scope.outermost() else { return self.matched(cx, f1, f2, known) };
+    fn told(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>) -> bool {
+        let Some(_until_judged) = self.scope.outermost() else { return self.matched(cx, f1, f2) };
         let told = (told_inside_if_matched(cx, f1, self.scope), told_inside_if_matched(cx, f2, self.scope));
-        let known = if told.0.is_some() || told.1.is_some() { Known::Nothing } else { known };
-        self.matched(cx, told.0.as_ref().unwrap_or(f1), told.1.as_ref().unwrap_or(f2), known)
+        self.matched(cx, told.0.as_ref().unwrap_or(f1), told.1.as_ref().unwrap_or(f2))
     }
 
     /// The first in the variables of the second.
     ///
     /// Errata: N31, literally they are compared as they are spelt.
-    fn matched(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, known: Known) -> bool {
+    fn matched(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>) -> bool {
         if cx.literal(Erratum::N31) {
             let _introduced = self.scope.introduce(introduced_around(f1, f2));
-            return self.parts(cx, f1, f2, known);
+            return self.parts(cx, f1, f2);
         }
         let (own1, own2) = (Own::of(f1, self.scope), Own::of(f2, self.scope));
         let (apart1, apart2) = told_apart(cx, [f1, f2], [&own1, &own2], self.scope);
         let own1_told = apart1.as_ref().map(|f1| Own::of(f1, self.scope));
-        let known = if apart1.is_some() || apart2.is_some() { Known::Nothing } else { known };
         let (f1, f2) = (apart1.as_ref().unwrap_or(f1), apart2.as_ref().unwrap_or(f2));
         let mapping = corresponding(cx, params_of(f1).iter().zip(params_of(f2)), self.scope);
         let (replaced, _introduced) =
             in_terms_of(cx, [f1, f2], own1_told.as_ref().unwrap_or(&own1), &mapping, self.scope);
-        let known = if replaced.is_some() { Known::Nothing } else { known };
-        self.parts(cx, replaced.as_ref().unwrap_or(f1), f2, known)
+        self.parts(cx, replaced.as_ref().unwrap_or(f1), f2)
     }
 
     /// Of two functions in the same variables: parameters in reverse, then the results forward.
-    fn parts(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, known: Known) -> bool {
+    fn parts(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>) -> bool {
         let (params1, params2) = (params_of(f1), params_of(f2));
-        let contravariant = params2.iter().zip(params1).enumerate().all(|(i, (param2, param1))| {
-            let below = self.below(cx, param2, param1, known.component(i));
+        let contravariant = params2.iter().zip(params1).all(|(param2, param1)| {
+            let below = self.below(cx, param2, param1);
             cx.holds(&[(rule!("SI.ORDER.FUNC.PARAMS"), 2, below)])
         });
         contravariant && {
-            let below = self.below(cx, &f1.ret, &f2.ret, known.component(params2.len()));
+            let below = self.below(cx, &f1.ret, &f2.ret);
             cx.holds(&[(rule!("SI.ORDER.FUNC.PARAMS"), 3, below)])
         }
     }

@@ -18,7 +18,7 @@ pub fn info_of_prim_func(cx: &mut Cx, module: &IrModule, func: &PrimFunc) -> Str
     let params: Vec<StructInfo> = func.params.iter().map(|param| param_info(cx, param, &given)).collect();
     // PRIMFUNC.CALL.ARGS: what is known of the parameters is demanded of the arguments, outputs included.
     let unknown = || vec![StructInfo::Object; func.params.len()];
-    let params = cx.rather_than(rule!("PRIMFUNC.CALL.ARGS"), params, unknown);
+    let params = if cx.fire(rule!("PRIMFUNC.CALL.ARGS")) { params } else { unknown() };
     let (ret, pure) = (result_info(cx, func), Some(purity(cx, module, func)));
     let info = FuncStructInfo { params: Some(params.into()), ret, derive_func: None, pure };
     cx.conclude(rule!("PRIMFUNC.SI.RESULT"), StructInfo::Func(Arc::new(info)))
@@ -28,7 +28,7 @@ pub fn info_of_prim_func(cx: &mut Cx, module: &IrModule, func: &PrimFunc) -> Str
 fn purity(cx: &mut Cx, module: &IrModule, func: &PrimFunc) -> bool {
     let analysed = cx.has(rule!("PRIMFUNC.PURE.OTHERWISE"));
     let pure = analysed && is_pure_function(cx, module, func);
-    cx.by_cases_or(&[(rule!("PRIMFUNC.CALL.PURE"), pure, true)], (rule!("PRIMFUNC.CALL.IMPURE"), false))
+    cx.by_cases((&[(rule!("PRIMFUNC.CALL.PURE"), pure, true)], (rule!("PRIMFUNC.CALL.IMPURE"), false)))
 }
 
 /// PRIMFUNC.SI.RETTYPE: nothing comes of a call.

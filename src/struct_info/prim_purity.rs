@@ -34,10 +34,10 @@ impl<'m> Analysis<'_, 'm> {
         let found = walk.found;
         let stores = found.stores_elsewhere || self.counts_as_store(&found);
         let acts = found.updates || self.reads(&found) || self.calls(func, &found.calls);
-        self.cx.by_cases_or(
+        self.cx.by_cases((
             &[(rule!("PRIMFUNC.PURE.STORE"), stores, false), (rule!("PRIMFUNC.PURE.EFFECT"), acts, false)],
             (rule!("PRIMFUNC.PURE.OTHERWISE"), true),
-        )
+        ))
     }
 
     /// PRIMFUNC.PURE.LOCAL: what is written to memory of its own does not count.

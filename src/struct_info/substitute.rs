@@ -38,7 +38,7 @@ pub(super) fn substitute_in_func(
 ) -> Option<Arc<FuncStructInfo>> {
     if is_identity(mapping) {
         // Nothing is replaced, and a mapping without entries is not even applied.
-        let _ = cx.rule(rule!("SI.MAPPING.SUBST"), !mapping.is_empty());
+        let _ = !mapping.is_empty() && cx.fire(rule!("SI.MAPPING.SUBST"));
         return None;
     }
     let mapping = cx.conclude(rule!("SI.MAPPING.SUBST"), Cow::Owned(owned(mapping)));

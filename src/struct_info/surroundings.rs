@@ -3,12 +3,11 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
 
 use smallvec::SmallVec;
 
 use crate::grammar::{PrimExpr, ShapeVar, StructInfo, TensorShape, Var};
-use crate::judge::{Compatibility, Once, Seen, is_new, is_shared};
+use crate::judge::{Seen, State, is_new};
 
 /// The scopes at the place of use.
 pub trait Surroundings {
@@ -51,28 +50,8 @@ pub(super) struct Scope<'a> {
     last_number: Cell<u32>,
     /// Whether the function types that are judged here have been told apart inside.
     told: Cell<bool>,
-    /// What was found here of tuples that several hold in common.
-    shared: OnceCell<Box<Shared>>,
-}
-
-/// What judgements have found of tuples in one scope.
-#[derive(Default)]
-pub(super) struct Shared {
-    pub(super) erased: Once<StructInfo, StructInfo>,
-    pub(super) compatible: Once<StructInfo, Compatibility>,
-    pub(super) joined: Once<StructInfo, StructInfo>,
-    pub(super) definite: Once<StructInfo, bool>,
-    pub(super) possible: Once<StructInfo, bool>,
-}
-
-impl Shared {
-    fn forget(&self) {
-        self.erased.forget();
-        self.compatible.forget();
-        self.joined.forget();
-        self.definite.forget();
-        self.possible.forget();
-    }
+    /// How it is now.
+    state: State,
 }
 
 /// A function type that has been told apart inside, with all those in it, until this is dropped.
@@ -96,40 +75,25 @@ impl<'a> Scope<'a> {
             introduced: OnceCell::new(),
             last_number: Cell::new(0),
             told: Cell::new(false),
-            shared: OnceCell::new(),
+            state: State::default(),
         }
     }
 
-    /// What `find` says of two tuples; for those that others hold as well it is asked once, as long as nothing has changed here.
-    pub(super) fn known<V: Clone>(
-        &self,
-        of_what: impl FnOnce(&Shared) -> &Once<StructInfo, V>,
-        fields1: &Arc<[StructInfo]>,
-        fields2: &Arc<[StructInfo]>,
-        find: impl FnOnce() -> V,
-    ) -> V {
-        if !is_shared(fields1) && !is_shared(fields2) {
-            return find();
-        }
-        of_what(self.shared.get_or_init(Box::default)).of_both(fields1, fields2, find)
-    }
-
-    fn forget(&self) {
-        if let Some(shared) = self.shared.get() {
-            shared.forget();
-        }
+    /// How the scope is now, for the judgements that are kept.
+    pub(super) fn state(&self) -> &State {
+        &self.state
     }
 
     /// Whether a function type is met that no other is around, as far as this judgement looks: for as long as the result lives, those
     /// inside it are not met so.
     pub(super) fn outermost(&self) -> Option<Told<'_>> {
-        self.forget();
+        self.state.change();
         (!self.told.replace(true)).then_some(Told { scope: self })
     }
 
     /// Notes that numbers up to this one are given to variables.
     pub(super) fn number_up_to(&self, last: u32) {
-        self.forget();
+        self.state.change();
         self.last_number.set(last.max(self.last_number()));
     }
 
@@ -146,7 +110,7 @@ impl<'a> Scope<'a> {
     }
 
     fn enter_all<'v>(&self, vars: impl IntoIterator<Item = &'v ShapeVar>) {
-        self.forget();
+        self.state.change();
         for v in vars {
             let mut introduced = self.introduced.get_or_init(Box::default).borrow_mut();
             match introduced.get_mut(v) {
@@ -162,7 +126,7 @@ impl<'a> Scope<'a> {
     }
 
     pub(super) fn leave<'v>(&self, vars: impl IntoIterator<Item = &'v ShapeVar>) {
-        self.forget();
+        self.state.change();
         let Some(introduced) = self.introduced.get() else { return };
         let mut introduced = introduced.borrow_mut();
         for v in vars {
@@ -176,7 +140,7 @@ impl<'a> Scope<'a> {
 
 impl Drop for Told<'_> {
     fn drop(&mut self) {
-        self.scope.forget();
+        self.scope.state.change();
         self.scope.told.set(false);
     }
 }

@@ -9,6 +9,7 @@ use super::mapping::{introduced_around, params_of};
 use super::order::{Relation, below};
 use super::own::Own;
 use super::same_shape::{compare_known_shapes, compare_values};
+use super::spelling::{note_spelling, spelled_as_joined};
 use super::substitute::replace_everywhere;
 use super::surroundings::{Nowhere, Scope, Surroundings};
 use super::unknown_purity::joined;
@@ -16,7 +17,7 @@ use crate::book::Erratum;
 use crate::grammar::{
     DataType, DeriveFunc, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo, VDevice,
 };
-use crate::judge::{Cx, Proof};
+use crate::judge::{Asked, Cx, Proof};
 
 /// SI.UNIFY: an upper bound of both arguments under `<<:`. Nothing is in scope.
 ///
@@ -28,128 +29,21 @@ pub fn unify_struct_info(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> Struc
 
 /// As [`unify_struct_info`], at a place where the variables of `scope` are bound.
 pub fn unify_struct_info_in(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
-    // By the letter of these the order goes by names, and so does not take one spelling for the other.
-    let by_name = cx.literal_any(&[Erratum::A11, Erratum::A58, Erratum::E55, Erratum::E80]);
-    unify(cx, s1, s2, &Scope::new(scope), if by_name { Spelled::Never } else { Spelled::Inside })
+    unify(cx, s1, s2, &Scope::new(scope))
 }
 
-/// What was joined, with the variables of its function types spelt as in the join, so that it can be compared with that at
-/// once; `None` for what is spelt so already.
-#[derive(Default)]
-struct Respelled {
-    first: Option<StructInfo>,
-    second: Option<StructInfo>,
+fn unify(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> StructInfo {
+    cx.judge("unify_struct_info", Asked::both(s1, s2).at(scope.state()), |cx| cases(cx, s1, s2, scope))
 }
 
-/// Those parts of what is joined that are spelt otherwise in the join, which is seldom any, and where they stand.
-type Parts = Vec<(usize, Respelled)>;
-
-/// Whether it is wanted how what was joined is spelt in the join.
-enum Spelled<'r> {
-    /// Wanted here.
-    Wanted(&'r mut Respelled),
-    /// Not here, but inside of function types, for their parameters.
-    Inside,
-    /// Nowhere.
-    Never,
-}
-
-impl Spelled<'_> {
-    /// The same for a part of which it is not wanted.
-    fn of_part(&self) -> Spelled<'static> {
-        match self {
-            Spelled::Wanted(_) | Spelled::Inside => Spelled::Inside,
-            Spelled::Never => Spelled::Never,
-        }
-    }
-}
-
-impl Respelled {
-    /// Among the parts, if it is spelt otherwise.
-    fn note(self, at: usize, parts: &mut Parts) {
-        if self.first.is_some() || self.second.is_some() {
-            parts.push((at, self));
-        }
-    }
-
-    /// A tuple, from its fields.
-    fn tuple(&mut self, fields1: &[StructInfo], fields2: &[StructInfo], parts: Parts) {
-        let (firsts, seconds) = split(parts);
-        self.first = respelled(fields1, firsts).map(StructInfo::Tuple);
-        self.second = respelled(fields2, seconds).map(StructInfo::Tuple);
-    }
-
-    /// A function type, from its parameters and, behind them, its result.
-    fn func(&mut self, [old1, old2]: [&Arc<FuncStructInfo>; 2], [f1, f2]: [&Arc<FuncStructInfo>; 2], parts: Parts) {
-        let (firsts, seconds) = split(parts);
-        self.first = respelled_func(old1, f1, firsts);
-        self.second = respelled_func(old2, f2, seconds);
-    }
-}
-
-/// Parts that are spelt otherwise, and where they stand.
-type New = Vec<(usize, StructInfo)>;
-
-fn split(parts: Parts) -> (New, New) {
-    let (mut firsts, mut seconds) = (New::new(), New::new());
-    for (at, part) in parts {
-        firsts.extend(part.first.map(|first| (at, first)));
-        seconds.extend(part.second.map(|second| (at, second)));
-    }
-    (firsts, seconds)
-}
-
-/// The parts, with those that are spelt otherwise; `None` if there are none.
-fn respelled(parts: &[StructInfo], new: New) -> Option<Arc<[StructInfo]>> {
-    if new.is_empty() {
-        return None;
-    }
-    let mut all = parts.to_vec();
-    for (at, part) in new {
-        if let Some(old) = all.get_mut(at) {
-            *old = part;
-        }
-    }
-    Some(all.into())
-}
-
-/// A function type `old` as it is with its own variables renamed, and then with these parts.
-fn respelled_func(old: &Arc<FuncStructInfo>, renamed: &Arc<FuncStructInfo>, new: New) -> Option<StructInfo> {
-    if new.is_empty() {
-        return (!Arc::ptr_eq(old, renamed)).then(|| StructInfo::Func(renamed.clone()));
-    }
-    let (params, ret): (New, New) = new.into_iter().partition(|(at, _)| *at < params_of(renamed).len());
-    let ret = ret.into_iter().next().map_or_else(|| renamed.ret.clone(), |(_, ret)| ret);
-    let params = respelled(params_of(renamed), params).or_else(|| renamed.params.clone());
-    Some(StructInfo::Func(Arc::new(FuncStructInfo { params, ret, ..(**renamed).clone() })))
-}
-
-fn unify(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope, spelled: Spelled) -> StructInfo {
-    const NAME: &str = "unify_struct_info";
-    let kinds = Kinds::of(s1, s2);
-    let inputs = || vec![s1.to_string(), s2.to_string()];
-    let cases = |cx: &mut Cx| cases(cx, [s1, s2], kinds, scope, spelled);
-    match kinds {
-        // Two tuples that others hold as well are joined for all of them. Only what holds function types is spelt otherwise, and in
-        // joining these the scope changes, so that nothing is kept.
-        Kinds::Tuples(fields1, fields2) if !cx.is_traced() => {
-            scope.known(|shared| &shared.joined, fields1, fields2, || cx.judge(NAME, inputs, cases))
-        }
-        Kinds::Tuples(..) | Kinds::Funcs(..) => cx.judge(NAME, inputs, cases),
-        Kinds::Shapes(..) | Kinds::Tensors(..) | Kinds::Prims(..) | Kinds::Objects | Kinds::Different => {
-            cx.judge_leaf(NAME, inputs, cases)
-        }
-    }
-}
-
-fn cases(cx: &mut Cx, [s1, s2]: [&StructInfo; 2], kinds: Kinds, scope: &Scope, spelled: Spelled) -> StructInfo {
-    match kinds {
+fn cases(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> StructInfo {
+    match Kinds::of(s1, s2) {
         _ if is_object(s2) => object(cx, s1),
         _ if is_object(s1) => object(cx, s2),
         Kinds::Shapes(a, b) => StructInfo::Shape(shape(cx, a, b)),
         Kinds::Tensors(a, b) => StructInfo::Tensor(tensor(cx, a, b, scope)),
-        Kinds::Tuples(a, b) => tuple(cx, a, b, scope, spelled),
-        Kinds::Funcs(a, b) => func(cx, a, b, scope, spelled),
+        Kinds::Tuples(a, b) => tuple(cx, a, b, scope),
+        Kinds::Funcs(a, b) => func(cx, a, b, scope),
         Kinds::Prims(a, b) => prim(cx, a, b),
         Kinds::Objects | Kinds::Different => cx.by_kind((rule!("SI.UNIFY.KIND"), StructInfo::Object)),
     }
@@ -176,10 +70,10 @@ fn shape(cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) -> ShapeStruct
     let join = by_form.unwrap_or_else(|| {
         // Literally an undefined `S2.values` arrives here.
         let proof = compare_values(cx, s1.values.as_deref(), s2.values.as_deref()).proof;
-        cx.by_cases_or(
+        cx.by_cases((
             &[(rule!("SI.UNIFY.SHAPE.EQ"), proof == Proof::Equal, s1)],
             (rule!("SI.UNIFY.SHAPE.NEQ"), &of_rank),
-        )
+        ))
     });
     join.clone()
 }
@@ -195,16 +89,16 @@ fn tensor(cx: &mut Cx, s1: &TensorStructInfo, s2: &TensorStructInfo, scope: &Sco
     let of_any_rank = both_ranked_alike && s1.ndim.is_unknown();
     // Errata: N33, literally a shape of unknown rank is dropped.
     let kept = of_any_rank && !cx.literal(Erratum::N33);
-    let comparable = both_ranked_alike && (!s1.ndim.is_unknown() || cx.rule(rule!("SI.UNIFY.REFL"), kept));
+    let comparable = both_ranked_alike && (!s1.ndim.is_unknown() || (kept && cx.fire(rule!("SI.UNIFY.REFL"))));
     let shapes = if comparable { (s1.shape.as_ref(), s2.shape.as_ref()) } else { (None, None) };
     let proof = compare_known_shapes(cx, shapes.0, shapes.1, scope).proof;
-    let keeps_shape = cx.by_cases_or(
+    let keeps_shape = cx.by_cases((
         &[
             (rule!("SI.UNIFY.TENSOR.NOSHAPE"), !comparable, false),
             (rule!("SI.UNIFY.TENSOR.EQ"), proof == Proof::Equal, true),
         ],
         (rule!("SI.UNIFY.TENSOR.NEQ"), false),
-    );
+    ));
     let literally = match (keeps_shape, comparable) {
         (true, _) => s1.vdevice.as_ref(),
         (false, true) => common_device(s1, s2),
@@ -240,63 +134,28 @@ fn common_device<'s>(s1: &'s TensorStructInfo, s2: &TensorStructInfo) -> Option<
 }
 
 /// SI.UNIFY.TUPLE: field by field.
-fn tuple(cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], scope: &Scope, spelled: Spelled) -> StructInfo {
+fn tuple(cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], scope: &Scope) -> StructInfo {
     let other_length = fields1.len() != fields2.len();
     if let Some(join) = cx.by_cases(&[(rule!("SI.UNIFY.TUPLE.LEN"), other_length, &StructInfo::Object)]) {
         return join.clone();
     }
-    cx.clause(rule!("SI.UNIFY.TUPLE.RET"), |cx| match spelled {
-        Spelled::Wanted(spelled) => fields_spelled(cx, fields1, fields2, scope, spelled),
-        Spelled::Inside | Spelled::Never => {
-            let pairs = fields1.iter().zip(fields2);
-            StructInfo::Tuple(
-                pairs.map(|(field1, field2)| unify(cx, field1, field2, scope, spelled.of_part())).collect(),
-            )
-        }
-    })
-}
-
-/// The joins of fields, with how these are spelt in them.
-fn fields_spelled(
-    cx: &mut Cx,
-    fields1: &[StructInfo],
-    fields2: &[StructInfo],
-    scope: &Scope,
-    spelled: &mut Respelled,
-) -> StructInfo {
-    let mut parts = Parts::new();
-    let joined = fields1.iter().zip(fields2).enumerate().map(|(i, (field1, field2))| {
-        let mut part = Respelled::default();
-        let join = unify(cx, field1, field2, scope, Spelled::Wanted(&mut part));
-        part.note(i, &mut parts);
-        join
-    });
-    let join = StructInfo::Tuple(joined.collect());
-    if !parts.is_empty() {
-        spelled.tuple(fields1, fields2, parts);
-    }
-    join
+    let fields = fields1.iter().zip(fields2).map(|(field1, field2)| unify(cx, field1, field2, scope)).collect();
+    cx.conclude(rule!("SI.UNIFY.TUPLE.RET"), StructInfo::Tuple(fields))
 }
 
 /// SI.UNIFY.FUNC.
-fn func(
-    cx: &mut Cx,
-    f1: &Arc<FuncStructInfo>,
-    f2: &Arc<FuncStructInfo>,
-    scope: &Scope,
-    spelled: Spelled,
-) -> StructInfo {
+fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &Scope) -> StructInfo {
     match (&f1.params, &f2.params) {
         (None, None) => packed(cx, f1, f2),
-        (Some(_), Some(_)) => closures(cx, f1, f2, scope, spelled),
+        (Some(_), Some(_)) => closures(cx, f1, f2, scope),
         (None, Some(_)) | (Some(_), None) => cx.by_kind((rule!("SI.UNIFY.FUNC.FORM"), StructInfo::Object)),
     }
 }
 
 fn packed(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &FuncStructInfo) -> StructInfo {
     let same = same_derive_func(cx, f1.derive_func.as_ref(), f2.derive_func.as_ref());
-    let keeps_derive_func = cx
-        .by_cases_or(&[(rule!("SI.UNIFY.FUNC.PACKED.SAME"), same, true)], (rule!("SI.UNIFY.FUNC.PACKED.DIFF"), false));
+    let keeps_derive_func =
+        cx.by_cases((&[(rule!("SI.UNIFY.FUNC.PACKED.SAME"), same, true)], (rule!("SI.UNIFY.FUNC.PACKED.DIFF"), false)));
     if keeps_derive_func { StructInfo::Func(f1.clone()) } else { StructInfo::packed(DeriveFunc::EmptyDerive) }
 }
 
@@ -319,72 +178,42 @@ fn purity_of_join(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> Opti
     Some(cx.conclude(rule!("SI.UNIFY.FUNC.PURITY"), f1.purity() && f2.purity()))
 }
 
-fn closures(
-    cx: &mut Cx,
-    f1: &Arc<FuncStructInfo>,
-    f2: &Arc<FuncStructInfo>,
-    scope: &Scope,
-    spelled: Spelled,
-) -> StructInfo {
+fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &Scope) -> StructInfo {
     let other_arity = params_of(f1).len() != params_of(f2).len();
     if let Some(join) = cx.by_cases(&[(rule!("SI.UNIFY.FUNC.ARITY"), other_arity, &StructInfo::Object)]) {
         return join.clone();
     }
-    told(cx, f1, f2, scope, spelled)
+    told(cx, f1, f2, scope)
 }
 
 /// The join of the outermost function types, told apart inside, and of those inside them, which have been.
-fn told(
-    cx: &mut Cx,
-    f1: &Arc<FuncStructInfo>,
-    f2: &Arc<FuncStructInfo>,
-    scope: &Scope,
-    spelled: Spelled,
-) -> StructInfo {
-    let Some(_until_joined) = scope.outermost() else { return parts(cx, f1, f2, scope, spelled) };
+fn told(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &Scope) -> StructInfo {
+    let Some(_until_joined) = scope.outermost() else { return parts(cx, f1, f2, scope) };
     let (told1, told2, back) = told_in_both(f1, f2, scope);
-    let join = parts(cx, told1.as_ref().unwrap_or(f1), told2.as_ref().unwrap_or(f2), scope, spelled);
+    let join = parts(cx, told1.as_ref().unwrap_or(f1), told2.as_ref().unwrap_or(f2), scope);
     if back.is_empty() { join } else { replace_everywhere(&join, &back) }
 }
 
 /// The joins of the parameters and of the result, in the same variables.
-fn parts(
-    cx: &mut Cx,
-    f1: &Arc<FuncStructInfo>,
-    f2: &Arc<FuncStructInfo>,
-    scope: &Scope,
-    spelled: Spelled,
-) -> StructInfo {
-    let written = [f1, f2];
+fn parts(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &Scope) -> StructInfo {
     // Literal A58: nothing is renamed.
     let (apart, renamed) = if cx.literal(Erratum::A58) { (None, None) } else { in_same_variables(f1, f2, scope) };
-    let (f1, f2) = (apart.as_ref().unwrap_or(f1), renamed.as_ref().unwrap_or(f2));
-    let (params1, params2) = (params_of(f1), params_of(f2));
-    let _introduced = scope.introduce(introduced_around(f1, f2));
-    let (mut unified_params, mut parts) = (Vec::with_capacity(params1.len()), Parts::new());
-    let never = matches!(spelled, Spelled::Never);
-    for (i, (param1, param2)) in params1.iter().zip(params2).enumerate() {
-        let mut part = Respelled::default();
-        let join = unify(cx, param1, param2, scope, if never { Spelled::Never } else { Spelled::Wanted(&mut part) });
-        let (param1, param2) = (part.first.as_ref().unwrap_or(param1), part.second.as_ref().unwrap_or(param2));
+    let (told1, told2) = (apart.as_ref().unwrap_or(f1), renamed.as_ref().unwrap_or(f2));
+    let (params1, params2) = (params_of(told1), params_of(told2));
+    let _introduced = scope.introduce(introduced_around(told1, told2));
+    let (since, mut unified_params) = (cx.notes(), Vec::with_capacity(params1.len()));
+    for (param1, param2) in params1.iter().zip(params2) {
+        let join = unify(cx, param1, param2, scope);
         match unified_param(cx, join, param1, param2, scope) {
             Some(param) => unified_params.push(param),
             None => return StructInfo::Object,
         }
-        part.note(i, &mut parts);
     }
-    let mut part = Respelled::default();
-    let join = cx.clause(rule!("SI.UNIFY.FUNC.RET"), |cx| {
-        let wanted = if matches!(spelled, Spelled::Wanted(_)) { Spelled::Wanted(&mut part) } else { spelled.of_part() };
-        let ret = unify(cx, &f1.ret, &f2.ret, scope, wanted);
-        let (params, pure) = (Some(unified_params.into()), purity_of_join(cx, f1, f2));
-        StructInfo::Func(Arc::new(FuncStructInfo { params, ret, derive_func: None, pure }))
-    });
-    if let Spelled::Wanted(spelled) = spelled {
-        part.note(params1.len(), &mut parts);
-        spelled.func(written, [f1, f2], parts);
-    }
-    join
+    let ret = unify(cx, &told1.ret, &told2.ret, scope);
+    let (params, pure) = (Some(unified_params.into()), purity_of_join(cx, told1, told2));
+    let join = StructInfo::Func(Arc::new(FuncStructInfo { params, ret, derive_func: None, pure }));
+    note_spelling(cx, since, [[f1, told1], [f2, told2]]);
+    cx.conclude(rule!("SI.UNIFY.FUNC.RET"), join)
 }
 
 /// The first function with its own variables apart from those of the second, and the second in these where they stand for each
@@ -410,10 +239,12 @@ fn unified_param(
     param2: &StructInfo,
     scope: &Scope,
 ) -> Option<StructInfo> {
+    let (spelled1, spelled2) = (spelled_as_joined(cx, param1), spelled_as_joined(cx, param2));
+    let (param1, param2) = (spelled1.as_ref().unwrap_or(param1), spelled2.as_ref().unwrap_or(param2));
     let below_both =
         below(cx, Relation::Definite, &join, param1, scope) && below(cx, Relation::Definite, &join, param2, scope);
     let kept = cx
-        .by_cases_or(&[(rule!("SI.UNIFY.FUNC.PARAM-OK"), below_both, true)], (rule!("SI.UNIFY.FUNC.PARAM-BAD"), false));
+        .by_cases((&[(rule!("SI.UNIFY.FUNC.PARAM-OK"), below_both, true)], (rule!("SI.UNIFY.FUNC.PARAM-BAD"), false)));
     kept.then_some(join)
 }
 
@@ -432,14 +263,14 @@ fn prim(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> StructInfo {
     if !cx.has(rule!("SI.UNIFY.PRIM.NEQ")) {
         return if equal { first } else { of_dtype };
     }
-    let join = cx.by_cases_or(
+    let join = cx.by_cases((
         &[
             (rule!("SI.UNIFY.PRIM.DTYPE"), !same_dtype, &StructInfo::Object),
             (rule!("SI.UNIFY.PRIM.NOVAL"), valueless, &of_dtype),
             (rule!("SI.UNIFY.PRIM.EQ"), equal, &first),
         ],
         (rule!("SI.UNIFY.PRIM.NEQ"), &of_dtype),
-    );
+    ));
     join.clone()
 }
 
@@ -451,11 +282,7 @@ mod tests {
     use crate::struct_info::apart::tests::{beside_others, drawn};
     use crate::struct_info::apart::told_all_at_once;
     use crate::struct_info::is_more_specific;
-
-    /// Every parameter is compared with the join as it is written.
-    fn as_written(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> StructInfo {
-        unify(cx, s1, s2, &Scope::new(&Nowhere), Spelled::Never)
-    }
+    use crate::struct_info::spelling::as_written;
 
     #[test]
     fn a_join_does_not_depend_on_how_what_is_joined_is_spelt() {
@@ -468,7 +295,11 @@ mod tests {
             for reading in &readings {
                 let cx = || Cx::new().with_reading(reading.clone());
                 let join = unify_struct_info(&mut cx(), &s1, &s2);
-                assert_eq!(join, as_written(&mut cx(), &s1, &s2), "seed {seed}, {reading:?}: {s1} and {s2}");
+                assert_eq!(
+                    join,
+                    as_written(|| unify_struct_info(&mut cx(), &s1, &s2)),
+                    "seed {seed}, {reading:?}: {s1} and {s2}"
+                );
                 of_functions += usize::from(matches!(join, StructInfo::Func(_)));
             }
         }
@@ -491,7 +322,7 @@ mod tests {
             let scope = Scope::new(&Nowhere);
             let (told1, told2, back) = told_all_at_once(&s1, &s2, &scope);
             let _told = scope.outermost();
-            let told = unify(&mut Cx::new(), &told1, &told2, &scope, Spelled::Inside);
+            let told = unify(&mut Cx::new(), &told1, &told2, &scope);
             let join = unify_struct_info(&mut Cx::new(), &s1, &s2);
             given_back += usize::from(!back.is_empty() && join != StructInfo::Object);
             assert!(is_more_specific(&mut Cx::new(), &join, &told), "seed {seed}: {join} and {told}");

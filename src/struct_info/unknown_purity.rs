@@ -8,8 +8,7 @@ use crate::judge::{Compatibility, Cx};
 
 /// PURITY3.FIELD: the purity that an information says, which may be unknown. In the editions, where it is left out, GRAM.SI.FUNC.
 pub fn purity_of(cx: &mut Cx, func: &FuncStructInfo) -> Option<bool> {
-    let by_default = Some(func.purity());
-    if cx.has(rule!("PURITY3.FIELD")) { cx.rather(rule!("PURITY3.FIELD"), func.pure, by_default) } else { by_default }
+    if cx.fire(rule!("PURITY3.FIELD")) { func.pure } else { Some(func.purity()) }
 }
 
 /// SUBSI.FUNC.PURITY, or PURITY3.SUB: whether the purity of one closure allows it where the other is expected.
@@ -34,13 +33,13 @@ fn is_below(cx: &Cx, relation: Relation, p1: Option<bool>, p2: Option<bool>) -> 
 /// PURITY3.UNIFY: the purity of the join.
 pub(super) fn joined(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> Option<bool> {
     let (p1, p2) = (purity_of(cx, f1), purity_of(cx, f2));
-    cx.by_cases_or(
+    cx.by_cases((
         &[
             (rule!("PURITY3.UNIFY"), p1 == Some(false) || p2 == Some(false), Some(false)),
             (rule!("PURITY3.UNIFY"), p1 == Some(true) && p2 == Some(true), Some(true)),
         ],
         (rule!("PURITY3.UNIFY"), None),
-    )
+    ))
 }
 
 /// SI.COMPAT.FUNC.PURITY, or PURITY3.COMPAT: what the purities of closures allow at best.

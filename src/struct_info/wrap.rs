@@ -5,63 +5,39 @@ use std::sync::Arc;
 use crate::grammar::{
     DeriveFunc, DynTensorType, FuncStructInfo, FuncType, ShapeStructInfo, ShapeType, StructInfo, TensorStructInfo, Type,
 };
-use crate::judge::{Cx, Once};
+use crate::judge::{Asked, Cx};
 
 /// SI.WRAP: the structural information that says what a type says and no more.
 ///
 /// 2023-02, Auxiliary Procedures.
 pub fn wrap_type(cx: &mut Cx, t: &Type) -> StructInfo {
-    wrap(cx, t, &Wrapped::default())
-}
-
-type Wrapped = Once<Type, StructInfo>;
-
-fn wrap(cx: &mut Cx, t: &Type, wrapped: &Wrapped) -> StructInfo {
-    match t {
-        // A tuple that others hold as well is wrapped for all of them.
-        Type::Tuple(fields) if !cx.is_traced() => wrapped.of(fields, || wrap_anew(cx, t, wrapped)),
-        Type::Tuple(_)
-        | Type::Object
-        | Type::Tensor(_)
-        | Type::Shape(_)
-        | Type::Prim(_)
-        | Type::Func(_)
-        | Type::PackedFunc => wrap_anew(cx, t, wrapped),
-    }
-}
-
-fn wrap_anew(cx: &mut Cx, t: &Type, wrapped: &Wrapped) -> StructInfo {
-    cx.judge(
-        "wrap_type",
-        || vec![t.to_string()],
-        |cx| {
-            let by_kind = match t {
-                // No edition that has the type of boxed scalars wraps it.
-                Type::Object | Type::Prim(_) => (rule!("SI.WRAP.OBJECT"), StructInfo::Object),
-                Type::PackedFunc => (rule!("SI.WRAP.PACKED"), StructInfo::packed(DeriveFunc::DefaultDerive)),
-                Type::Func(func) => (rule!("SI.WRAP.FUNC"), wrap_func(cx, func, wrapped)),
-                Type::Tuple(fields) => {
-                    let fields = fields.iter().map(|field| wrap(cx, field, wrapped));
-                    (rule!("SI.WRAP.TUPLE"), StructInfo::Tuple(fields.collect()))
-                }
-                Type::Shape(ShapeType { ndim }) => {
-                    let shape = ShapeStructInfo { values: None, ndim: *ndim };
-                    (rule!("SI.WRAP.SHAPE"), StructInfo::Shape(shape))
-                }
-                Type::Tensor(DynTensorType { ndim, dtype }) => {
-                    let tensor = TensorStructInfo { shape: None, dtype: *dtype, ndim: *ndim, vdevice: None };
-                    (rule!("SI.WRAP.TENSOR"), StructInfo::Tensor(tensor))
-                }
-            };
-            cx.by_kind(by_kind)
-        },
-    )
+    cx.judge("wrap_type", Asked::of(t), |cx| {
+        let by_kind = match t {
+            // No edition that has the type of boxed scalars wraps it.
+            Type::Object | Type::Prim(_) => (rule!("SI.WRAP.OBJECT"), StructInfo::Object),
+            Type::PackedFunc => (rule!("SI.WRAP.PACKED"), StructInfo::packed(DeriveFunc::DefaultDerive)),
+            Type::Func(func) => (rule!("SI.WRAP.FUNC"), wrap_func(cx, func)),
+            Type::Tuple(fields) => {
+                let fields = fields.iter().map(|field| wrap_type(cx, field));
+                (rule!("SI.WRAP.TUPLE"), StructInfo::Tuple(fields.collect()))
+            }
+            Type::Shape(ShapeType { ndim }) => {
+                let shape = ShapeStructInfo { values: None, ndim: *ndim };
+                (rule!("SI.WRAP.SHAPE"), StructInfo::Shape(shape))
+            }
+            Type::Tensor(DynTensorType { ndim, dtype }) => {
+                let tensor = TensorStructInfo { shape: None, dtype: *dtype, ndim: *ndim, vdevice: None };
+                (rule!("SI.WRAP.TENSOR"), StructInfo::Tensor(tensor))
+            }
+        };
+        cx.by_kind(by_kind)
+    })
 }
 
 /// Purity is lost: the text has no place for it (A18).
-fn wrap_func(cx: &mut Cx, t: &FuncType, wrapped: &Wrapped) -> StructInfo {
-    let params = t.arg_types.iter().map(|arg_type| wrap(cx, arg_type, wrapped)).collect();
-    let ret = wrap(cx, &t.ret_type, wrapped);
+fn wrap_func(cx: &mut Cx, t: &FuncType) -> StructInfo {
+    let params = t.arg_types.iter().map(|arg_type| wrap_type(cx, arg_type)).collect();
+    let ret = wrap_type(cx, &t.ret_type);
     StructInfo::Func(Arc::new(FuncStructInfo { params: Some(params), ret, derive_func: None, pure: None }))
 }
 

@@ -221,16 +221,16 @@ impl<'t> Importer<'t, '_> {
     fn shape(&mut self, name: &str, shape: Node<'t>) -> Reading<Option<Node<'t>>> {
         if is_runtime_dep_shape(&shape) {
             // R89.SHAPE.V2: nothing is known.
-            return Ok(self.cx.rather(rule!("R89.SHAPE.V2"), None, Some(Data::List(Vec::new()).into())));
+            return Ok(if self.cx.fire(rule!("R89.SHAPE.V2")) { None } else { Some(Data::List(Vec::new()).into()) });
         }
         let values = content(&shape, "ShapeExpr").and_then(|shape| shape.get("values"));
         if let Some(values) = values.or(shape.as_items().map(|_| &shape)) {
             // R89.SHAPE.V0: a list of dimensions.
-            return Ok(self.cx.rather(rule!("R89.SHAPE.V0"), Some(values.clone()), None));
+            return Ok(if self.cx.fire(rule!("R89.SHAPE.V0")) { Some(values.clone()) } else { None });
         }
         // R89.SHAPE.V1: anything that gives a shape.
         let bound = self.bound_shape(name, shape)?;
-        Ok(self.cx.rather(rule!("R89.SHAPE.V1"), Some(bound), None))
+        Ok(if self.cx.fire(rule!("R89.SHAPE.V1")) { Some(bound) } else { None })
     }
 
     /// The variable that holds a shape, which is bound first if the shape is none itself (C08).
@@ -272,7 +272,7 @@ impl<'t> Importer<'t, '_> {
         };
         // AST22.MATCHSHAPE.SHAPE, AST22.MATCHSHAPE.TENSOR: by what the value is.
         let rows = [(rule!("AST22.MATCHSHAPE.SHAPE"), self.is_shape(&value), true)];
-        let is_shape = self.cx.by_cases_or(&rows, (rule!("AST22.MATCHSHAPE.TENSOR"), false));
+        let is_shape = self.cx.by_cases((&rows, (rule!("AST22.MATCHSHAPE.TENSOR"), false)));
         if let Some(vid) = var.as_ref().and_then(|var| var.get("vid")).and_then(Node::as_text) {
             self.shapes.insert(vid.to_string(), is_shape);
         }

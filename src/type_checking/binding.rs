@@ -155,14 +155,15 @@ impl<'m> Checker<'_, 'm> {
             return self.enter(binder, None, None);
         }
         let target = self.ranked(&cast.struct_info);
-        let target = self.cx.clause(rule!("TC.MC.TARGET"), |cx| erase_struct_info(cx, &target));
+        let target = erase_struct_info(self.cx, &target);
+        let target = self.cx.conclude(rule!("TC.MC.TARGET"), target);
         if let Some(value) = value {
             self.cast_may_succeed(cast, &value, &target);
         }
         match &cast.var {
             // TC.MC.NOVAR: Γ stays as it is.
             None => {
-                let _stays = self.cx.rule(rule!("TC.MC.NOVAR"), true);
+                let _stays = self.cx.fire(rule!("TC.MC.NOVAR"));
             }
             Some(binder) => self.cast_var(binder, cast, target),
         }
@@ -209,10 +210,10 @@ impl<'m> Checker<'_, 'm> {
                 })],
             );
         }
-        let entered = self.cx.by_cases_or(
+        let entered = self.cx.by_cases((
             &[(rule!("TC.MC.BIND-ANNOT"), annotated.is_some(), annotated.as_ref().unwrap_or(&Type::Object))],
             (rule!("TC.MC.BIND"), &target),
-        );
+        ));
         let mut entered = entered.clone();
         if annotated.is_none() {
             // CONV.MATCHCAST-IS-CAST: from here on the value may be used at the type of the target.

@@ -156,7 +156,8 @@ impl<'m> Checker<'_, 'm> {
             let infos: Vec<StructInfo> =
                 args.iter().zip(&call.args).map(|(ty, arg)| c.info_of_arg(arg, ty, view)).collect();
             let known = InferArgs { call, args: &infos, module: Some(c.module) };
-            c.cx.clause(rule!("TC.CALL.OP"), |cx| def.infer(cx, &known))
+            let inferred = def.infer(c.cx, &known);
+            c.cx.conclude(rule!("TC.CALL.OP"), inferred)
         };
         // What is wrong with sizes alone is told by derivation (SI.DERIVE.CALL.OP).
         let inferred = infer(self, View::Derived);

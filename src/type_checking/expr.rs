@@ -102,7 +102,8 @@ impl<'m> Checker<'_, 'm> {
             false_type = self.at(Step::Field("false_branch"), |c| c.expr(&branch.false_branch));
         }
         let (true_type, false_type) = (true_type?, false_type?);
-        let lub = self.cx.clause(rule!("TC.IF.LUB"), |cx| find_lub(cx, &true_type, &false_type));
+        let lub = find_lub(self.cx, &true_type, &false_type);
+        let lub = self.cx.conclude(rule!("TC.IF.LUB"), lub);
         // TYPE.GENERALIZE: branches of different types are no error.
         let precise = lub == true_type && lub == false_type;
         Some(if precise { lub } else { self.cx.conclude(rule!("TYPE.GENERALIZE"), lub) })
@@ -209,7 +210,7 @@ impl<'m> Checker<'_, 'm> {
             self.at(Step::Item("bindings", i), |c| c.binding(binding));
         }
         self.count_dataflow(dataflow, |n| n - 1);
-        if self.cx.rule(rule!("TC.SEQ.DF-DROP"), dataflow) {
+        if dataflow && self.cx.fire(rule!("TC.SEQ.DF-DROP")) {
             self.gamma.leave_some(mark, |_, entry| entry.dataflow);
         }
     }

@@ -141,13 +141,13 @@ impl<'m> Checker<'_, 'm> {
         // Literal E42: each is a subtype of the other if they are equal, and the marked sentence wants a cast.
         let same = self.cx.literal(Erratum::E42) && is_subtype(self.cx, &annotated, &body);
         let step = if same { Conversion::MatchCast } else { conversion(self.cx, &body, &annotated) };
-        let fault = self.cx.by_cases_or(
+        let fault = self.cx.by_cases((
             &[
                 (rule!("TC.FUNC.RET.OK"), step == Conversion::None, None),
                 (rule!("TC.FUNC.RET.DOWN"), step == Conversion::MatchCast, Some(Fault::MoreGeneral)),
             ],
             (rule!("TC.FUNC.RET.UNRELATED"), Some(Fault::Unrelated)),
-        );
+        ));
         match fault {
             None => {}
             Some(Fault::MoreGeneral) => {

@@ -4,10 +4,9 @@ mod binding;
 mod call;
 mod expr;
 mod function;
+mod instead;
 #[cfg(test)]
 mod tests;
-
-pub(crate) use call::Arity;
 
 use std::borrow::Cow;
 
@@ -175,7 +174,7 @@ impl<'c, 'm> Checker<'c, 'm> {
         if group.recursive {
             self.recursive.extend(&group.members);
         }
-        if self.cx.rule(rule!("TC.MODULE.PREPOPULATE"), group.members.len() > 1) {
+        if group.members.len() > 1 && self.cx.fire(rule!("TC.MODULE.PREPOPULATE")) {
             for member in &group.members {
                 let Some((gv, GlobalFunc::Function(function))) = self.module.funcs.get(*member) else { continue };
                 let ty = self.annotated_type(function).filter(|_| !self.wrong.in_signature(function));

@@ -2,59 +2,28 @@
 
 use std::sync::Arc;
 
-use super::equality::{Known, first_difference};
+use super::equality::same;
 use super::kinds::Kinds;
 use crate::book::Erratum;
 use crate::grammar::{DataType, DynTensorType, FuncType, Ndim, ShapeType, Type};
-use crate::judge::{Conclusion, Cx, GlbPurity, Once};
+use crate::judge::{Asked, Conclusion, Cx, GlbPurity};
 
 /// GLB: the greatest lower bound of two types, or `None` where there is none.
 ///
 /// 2023-02, Subtyping. Literal A06: the comparison that stands where an assignment is meant is a comparison, and
 /// a known field clashes with an unknown one on the right. [`Cx::glb_purity`] decides on A27.
 pub fn find_glb(cx: &mut Cx, t1: &Type, t2: &Type) -> Option<Type> {
-    glb(cx, t1, t2, Known::Nothing, &Met::default())
+    cx.judge("find_glb", Asked::both(t1, t2), |cx| Bound(glb(cx, t1, t2))).0
 }
 
 /// LUB: the least upper bound of two types, which always exists.
 ///
 /// 2023-02, Subtyping.
 pub fn find_lub(cx: &mut Cx, t1: &Type, t2: &Type) -> Type {
-    lub(cx, t1, t2, Known::Nothing, &Met::default())
+    cx.judge("find_lub", Asked::both(t1, t2), |cx| lub(cx, t1, t2))
 }
 
-/// What is known of pairs of tuples.
-#[derive(Default)]
-struct Met {
-    lower: Once<Type, Option<Type>>,
-    upper: Once<Type, Type>,
-}
-
-type Fields<'t> = &'t Arc<[Type]>;
-
-/// Two tuples, of which one and the same may be met more than once, unless a derivation is to show each time.
-fn tuples<'t>(cx: &Cx, t1: &'t Type, t2: &'t Type) -> Option<(Fields<'t>, Fields<'t>)> {
-    match (t1, t2) {
-        (Type::Tuple(fields1), Type::Tuple(fields2)) if !cx.is_traced() => Some((fields1, fields2)),
-        (
-            Type::Object
-            | Type::Tensor(_)
-            | Type::Shape(_)
-            | Type::Prim(_)
-            | Type::Tuple(_)
-            | Type::Func(_)
-            | Type::PackedFunc,
-            Type::Object
-            | Type::Tensor(_)
-            | Type::Shape(_)
-            | Type::Prim(_)
-            | Type::Tuple(_)
-            | Type::Func(_)
-            | Type::PackedFunc,
-        ) => None,
-    }
-}
-
+#[derive(Clone)]
 struct Bound(Option<Type>);
 
 impl Conclusion for Bound {
@@ -74,27 +43,8 @@ fn kinds_of<'a>(cx: &Cx, t1: &'a Type, t2: &'a Type) -> Kinds<'a> {
     if cx.literal(Erratum::E36) { Kinds::Different } else { Kinds::of(t1, t2) }
 }
 
-fn glb(cx: &mut Cx, t1: &Type, t2: &Type, known: Known, met: &Met) -> Option<Type> {
-    match tuples(cx, t1, t2) {
-        Some((fields1, fields2)) => met.lower.of_both(fields1, fields2, || glb_anew(cx, t1, t2, known, met)),
-        None => glb_anew(cx, t1, t2, known, met),
-    }
-}
-
-fn glb_anew(cx: &mut Cx, t1: &Type, t2: &Type, known: Known, met: &Met) -> Option<Type> {
-    let inputs = || vec![t1.to_string(), t2.to_string()];
-    let body = |cx: &mut Cx| match known {
-        Known::Same => Bound(glb_cases(cx, t1, t2, true, known, met)),
-        Known::DifferAt(_) => Bound(glb_cases(cx, t1, t2, false, known, met)),
-        Known::Nothing => match first_difference(t1, t2) {
-            None => Bound(glb_cases(cx, t1, t2, true, Known::Same, met)),
-            Some(path) => Bound(glb_cases(cx, t1, t2, false, Known::DifferAt(&path), met)),
-        },
-    };
-    cx.judge("find_glb", inputs, body).0
-}
-
-fn glb_cases(cx: &mut Cx, t1: &Type, t2: &Type, equal: bool, known: Known, met: &Met) -> Option<Type> {
+fn glb(cx: &mut Cx, t1: &Type, t2: &Type) -> Option<Type> {
+    let equal = same(cx, t1, t2);
     let by_form = cx.by_cases(&[
         (rule!("GLB.EQ"), equal, t2),
         (rule!("GLB.OBJ-L"), is_object(t1), t2),
@@ -106,8 +56,8 @@ fn glb_cases(cx: &mut Cx, t1: &Type, t2: &Type, equal: bool, known: Known, met: 
     match kinds_of(cx, t1, t2) {
         Kinds::Shapes(t1, t2) => glb_shape(cx, t1, t2),
         Kinds::Tensors(t1, t2) => glb_tensor(cx, t1, t2),
-        Kinds::Tuples(t1, t2) => glb_tuple(cx, t1, t2, known, met),
-        Kinds::Funcs(t1, t2) => glb_func(cx, t1, t2, known, met),
+        Kinds::Tuples(t1, t2) => glb_tuple(cx, t1, t2),
+        Kinds::Funcs(t1, t2) => glb_func(cx, t1, t2),
         Kinds::Objects | Kinds::PackedFuncs | Kinds::Different => cx.by_kind((rule!("GLB.KIND"), None)),
     }
 }
@@ -133,10 +83,10 @@ fn dtype_clashes(cx: &Cx, ret_dtype: DataType, dtype2: DataType) -> bool {
 fn glb_shape(cx: &mut Cx, t1: &ShapeType, t2: &ShapeType) -> Option<Type> {
     let ret_ndim = filled_ndim(cx, t1.ndim, t2.ndim);
     let ret_ndim = cx.conclude(rule!("GLB.SHAPE.FILL"), ret_ndim);
-    let bound = cx.by_cases_or(
+    let bound = cx.by_cases((
         &[(rule!("GLB.SHAPE.CLASH"), ndim_clashes(cx, ret_ndim, t2.ndim), None)],
         (rule!("GLB.SHAPE.RET"), Some(ShapeType { ndim: ret_ndim })),
-    );
+    ));
     bound.map(Type::Shape)
 }
 
@@ -145,22 +95,22 @@ fn glb_tensor(cx: &mut Cx, t1: &DynTensorType, t2: &DynTensorType) -> Option<Typ
     let ret_ndim = cx.conclude(rule!("GLB.TENSOR.FILL-NDIM"), ret_ndim);
     let ret_dtype = if t1.dtype.is_void() { t2.dtype } else { t1.dtype };
     let ret_dtype = cx.conclude(rule!("GLB.TENSOR.FILL-DTYPE"), ret_dtype);
-    let bound = cx.by_cases_or(
+    let bound = cx.by_cases((
         &[
             (rule!("GLB.TENSOR.CLASH-NDIM"), ndim_clashes(cx, ret_ndim, t2.ndim), None),
             (rule!("GLB.TENSOR.CLASH-DTYPE"), dtype_clashes(cx, ret_dtype, t2.dtype), None),
         ],
         (rule!("GLB.TENSOR.RET"), Some(DynTensorType { ndim: ret_ndim, dtype: ret_dtype })),
-    );
+    ));
     bound.map(Type::Tensor)
 }
 
-fn glb_tuple(cx: &mut Cx, t1: &[Type], t2: &[Type], known: Known, met: &Met) -> Option<Type> {
+fn glb_tuple(cx: &mut Cx, t1: &[Type], t2: &[Type]) -> Option<Type> {
     if let Some(bound) = cx.by_cases(&[(rule!("GLB.TUPLE.LEN"), t1.len() != t2.len(), None)]) {
         return bound;
     }
-    let pairs = t1.iter().zip(t2).enumerate();
-    let fields = all(pairs.map(|(i, (field1, field2))| glb(cx, field1, field2, known.component(i), met)));
+    let pairs = t1.iter().zip(t2);
+    let fields = all(pairs.map(|(field1, field2)| find_glb(cx, field1, field2)));
     cx.by_kind(match fields {
         None => (rule!("GLB.TUPLE.FIELD-NONE"), None),
         Some(fields) => (rule!("GLB.TUPLE.RET"), Some(Type::Tuple(fields))),
@@ -181,23 +131,22 @@ fn glb_purity(cx: &mut Cx, pure1: bool, pure2: bool) -> Option<bool> {
         GlbPurity::Min => Some(true),
         GlbPurity::Literal => None,
     };
-    cx.by_cases_or(
+    cx.by_cases((
         &[(rule!("GLB.FUNC.PURITY-KEEP"), pure1 == pure2, Some(pure1))],
         (rule!("GLB.FUNC.PURITY"), of_different),
-    )
+    ))
 }
 
-fn glb_func(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known, met: &Met) -> Option<Type> {
+fn glb_func(cx: &mut Cx, t1: &FuncType, t2: &FuncType) -> Option<Type> {
     let pure = glb_purity(cx, t1.pure, t2.pure)?;
     let arity = t1.arg_types.len();
     if let Some(bound) = cx.by_cases(&[(rule!("GLB.FUNC.ARITY"), arity != t2.arg_types.len(), None)]) {
         return bound;
     }
-    let pairs = t1.arg_types.iter().zip(t2.arg_types.iter()).enumerate();
-    let arg_types: Arc<[Type]> = cx.clause(rule!("GLB.FUNC.ARGS"), |cx| {
-        pairs.map(|(i, (arg1, arg2))| lub(cx, arg1, arg2, known.component(i), met)).collect()
-    });
-    let by_ret = match glb(cx, &t1.ret_type, &t2.ret_type, known.component(arity), met) {
+    let pairs = t1.arg_types.iter().zip(t2.arg_types.iter());
+    let arg_types: Arc<[Type]> = pairs.map(|(arg1, arg2)| find_lub(cx, arg1, arg2)).collect();
+    let arg_types = cx.conclude(rule!("GLB.FUNC.ARGS"), arg_types);
+    let by_ret = match find_glb(cx, &t1.ret_type, &t2.ret_type) {
         None => (rule!("GLB.FUNC.RET-NONE"), None),
         Some(ret_type) => (rule!("GLB.FUNC.RET"), Some(func_type(arg_types, ret_type, pure))),
     };
@@ -208,27 +157,8 @@ fn func_type(arg_types: Arc<[Type]>, ret_type: Type, pure: bool) -> Type {
     Type::Func(Arc::new(FuncType { arg_types, ret_type, pure }))
 }
 
-fn lub(cx: &mut Cx, t1: &Type, t2: &Type, known: Known, met: &Met) -> Type {
-    match tuples(cx, t1, t2) {
-        Some((fields1, fields2)) => met.upper.of_both(fields1, fields2, || lub_anew(cx, t1, t2, known, met)),
-        None => lub_anew(cx, t1, t2, known, met),
-    }
-}
-
-fn lub_anew(cx: &mut Cx, t1: &Type, t2: &Type, known: Known, met: &Met) -> Type {
-    let inputs = || vec![t1.to_string(), t2.to_string()];
-    let body = |cx: &mut Cx| match known {
-        Known::Same => lub_cases(cx, t1, t2, true, known, met),
-        Known::DifferAt(_) => lub_cases(cx, t1, t2, false, known, met),
-        Known::Nothing => match first_difference(t1, t2) {
-            None => lub_cases(cx, t1, t2, true, Known::Same, met),
-            Some(path) => lub_cases(cx, t1, t2, false, Known::DifferAt(&path), met),
-        },
-    };
-    cx.judge("find_lub", inputs, body)
-}
-
-fn lub_cases(cx: &mut Cx, t1: &Type, t2: &Type, equal: bool, known: Known, met: &Met) -> Type {
+fn lub(cx: &mut Cx, t1: &Type, t2: &Type) -> Type {
+    let equal = same(cx, t1, t2);
     let by_form =
         cx.by_cases(&[(rule!("LUB.EQ"), equal, t1), (rule!("LUB.OBJ"), is_object(t1) || is_object(t2), &Type::Object)]);
     if let Some(bound) = by_form {
@@ -237,8 +167,8 @@ fn lub_cases(cx: &mut Cx, t1: &Type, t2: &Type, equal: bool, known: Known, met: 
     match kinds_of(cx, t1, t2) {
         Kinds::Shapes(t1, t2) => lub_shape(cx, t1, t2),
         Kinds::Tensors(t1, t2) => lub_tensor(cx, t1, t2),
-        Kinds::Tuples(t1, t2) => lub_tuple(cx, t1, t2, known, met),
-        Kinds::Funcs(t1, t2) => lub_func(cx, t1, t2, known, met),
+        Kinds::Tuples(t1, t2) => lub_tuple(cx, t1, t2),
+        Kinds::Funcs(t1, t2) => lub_func(cx, t1, t2),
         Kinds::Objects | Kinds::PackedFuncs | Kinds::Different => cx.by_kind((rule!("LUB.KIND"), Type::Object)),
     }
 }
@@ -263,28 +193,27 @@ fn lub_tensor(cx: &mut Cx, t1: &DynTensorType, t2: &DynTensorType) -> Type {
     Type::Tensor(DynTensorType { ndim, dtype })
 }
 
-fn lub_tuple(cx: &mut Cx, t1: &[Type], t2: &[Type], known: Known, met: &Met) -> Type {
+fn lub_tuple(cx: &mut Cx, t1: &[Type], t2: &[Type]) -> Type {
     if let Some(bound) = cx.by_cases(&[(rule!("LUB.TUPLE.LEN"), t1.len() != t2.len(), &Type::Object)]) {
         return bound.clone();
     }
-    let pairs = t1.iter().zip(t2).enumerate();
-    cx.clause(rule!("LUB.TUPLE.RET"), |cx| {
-        Type::Tuple(pairs.map(|(i, (field1, field2))| lub(cx, field1, field2, known.component(i), met)).collect())
-    })
+    let pairs = t1.iter().zip(t2);
+    let fields = pairs.map(|(field1, field2)| find_lub(cx, field1, field2)).collect();
+    cx.conclude(rule!("LUB.TUPLE.RET"), Type::Tuple(fields))
 }
 
-fn lub_func(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known, met: &Met) -> Type {
+fn lub_func(cx: &mut Cx, t1: &FuncType, t2: &FuncType) -> Type {
     let pure = cx.conclude(rule!("LUB.FUNC.PURITY"), t1.pure && t2.pure);
     let arity = t1.arg_types.len();
     if let Some(bound) = cx.by_cases(&[(rule!("LUB.FUNC.ARITY"), arity != t2.arg_types.len(), &Type::Object)]) {
         return bound.clone();
     }
-    let pairs = t1.arg_types.iter().zip(t2.arg_types.iter()).enumerate();
-    let arg_types = all(pairs.map(|(i, (arg1, arg2))| glb(cx, arg1, arg2, known.component(i), met)));
+    let pairs = t1.arg_types.iter().zip(t2.arg_types.iter());
+    let arg_types = all(pairs.map(|(arg1, arg2)| find_glb(cx, arg1, arg2)));
     let by_args = match arg_types {
         None => (rule!("LUB.FUNC.ARG-NONE"), Type::Object),
         Some(arg_types) => {
-            let ret_type = lub(cx, &t1.ret_type, &t2.ret_type, known.component(arity), met);
+            let ret_type = find_lub(cx, &t1.ret_type, &t2.ret_type);
             (rule!("LUB.FUNC.RET"), func_type(arg_types, ret_type, pure))
         }
     };

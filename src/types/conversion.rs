@@ -27,10 +27,10 @@ pub fn conversion(cx: &mut Cx, actual: &Type, expected: &Type) -> Conversion {
     let more_general = !accepted && is_subtype(cx, expected, actual);
     let unrelated = !accepted && !more_general;
     let disjoint = unrelated && (cx.literal(Erratum::A25) || find_glb(cx, actual, expected).is_none());
-    let step = cx.by_cases_or(
+    let step = cx.by_cases((
         &[(rule!("CONV.UP"), accepted, Conversion::None), (rule!("CONV.DOWN"), more_general, Conversion::MatchCast)],
         (rule!("CONV.UNRELATED"), Conversion::Unrelated { disjoint }),
-    );
+    ));
     // Nothing is converted unless the program says so.
     if more_general { cx.conclude(rule!("TYPE.STRONG"), step) } else { step }
 }

@@ -1,35 +1,12 @@
 //! Syntactic equality of types and of structural informations, found once for a whole pair of trees.
 //!
 //! The algorithms begin every case with `T1 == T2`. Asked anew at each level of two deep types that differ only at
-//! the bottom this takes quadratic time, so what one comparison learned is handed down to the components.
+//! the bottom this takes quadratic time, so what one comparison has found is noted until the judgement ends that asked for it.
 
 use rustc_hash::FxHashSet;
 
 use crate::grammar::Type;
-use crate::judge::{is_shared, with_stack};
-
-/// What an enclosing comparison has found out about two trees.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Known<'a> {
-    Nothing,
-    Same,
-    /// The first difference lies along these positions of components.
-    DifferAt(&'a [usize]),
-}
-
-impl<'a> Known<'a> {
-    /// What is known about the `i`-th components.
-    pub(crate) fn component(self, i: usize) -> Known<'a> {
-        match self {
-            Known::Nothing => Known::Nothing,
-            Known::Same => Known::Same,
-            Known::DifferAt([]) => Known::Nothing,
-            Known::DifferAt([k, _rest @ ..]) if i < *k => Known::Same,
-            Known::DifferAt([k, rest @ ..]) if i == *k => Known::DifferAt(rest),
-            Known::DifferAt([..]) => Known::Nothing,
-        }
-    }
-}
+use crate::judge::{Cx, address, is_shared, with_stack};
 
 /// A tree whose nodes can be compared one by one.
 pub(crate) trait Tree: Sized {
@@ -85,49 +62,51 @@ impl Tree for Type {
     }
 }
 
-/// The positions that lead to the first difference, or `None` if the two are equal.
-pub(crate) fn first_difference<T: Tree>(t1: &T, t2: &T) -> Option<Vec<usize>> {
-    first_difference_by(t1, t2, T::same_node)
+/// Whether two trees are equal.
+#[inline]
+pub(crate) fn same<T: Tree>(cx: &mut Cx, t1: &T, t2: &T) -> bool {
+    same_by(cx, t1, t2, T::same_node)
 }
 
-/// As [`first_difference`], by another comparison of nodes, which is finer.
-pub(crate) fn first_difference_by<T: Tree>(
-    t1: &T,
-    t2: &T,
-    same_node: impl Fn(&T, &T) -> bool + Copy,
-) -> Option<Vec<usize>> {
-    let mut reversed = difference(t1, t2, same_node, &mut FxHashSet::default())?;
-    reversed.reverse();
-    Some(reversed)
+/// As [`same`], by another comparison of nodes, which is finer.
+pub(crate) fn same_by<T: Tree>(cx: &mut Cx, t1: &T, t2: &T, same_node: impl Fn(&T, &T) -> bool + Copy) -> bool {
+    if cx.are_known_to_differ(t1, t2) {
+        return false;
+    }
+    let mut differing = Vec::new();
+    let same = !differ(t1, t2, same_node, &mut FxHashSet::default(), &mut differing);
+    cx.note_differing(differing);
+    same
 }
 
-/// Two lists of components in which no difference was found are not gone through again.
-fn difference<T: Tree>(
+/// Whether two trees differ. Notes the pairs of components that lead to the first difference, the deepest first. Two lists of components in
+/// which no difference was found are not gone through again.
+fn differ<T: Tree>(
     t1: &T,
     t2: &T,
     same_node: impl Fn(&T, &T) -> bool + Copy,
     same: &mut FxHashSet<(*const T, *const T)>,
-) -> Option<Vec<usize>> {
+    differing: &mut Vec<(usize, usize)>,
+) -> bool {
     if std::ptr::eq(t1, t2) {
-        return None;
+        return false;
     }
     if !same_node(t1, t2) {
-        return Some(Vec::new());
+        return true;
     }
     let ((some1, last1), (some2, last2)) = (t1.components(), t2.components());
     let places = (some1.as_ptr(), some2.as_ptr());
     if last1.is_none() && (some1.is_empty() || places.0 == places.1 || same.contains(&places)) {
-        return None;
+        return false;
     }
-    let found = some1.iter().chain(last1).zip(some2.iter().chain(last2)).enumerate().find_map(|(i, (a, b))| {
-        let mut path = with_stack(|| difference(a, b, same_node, same))?;
-        path.push(i);
-        Some(path)
-    });
-    if found.is_none() && (t1.is_shared() || t2.is_shared()) {
+    let mut components = some1.iter().chain(last1).zip(some2.iter().chain(last2));
+    let found = components.find(|(a, b)| with_stack(|| differ(*a, *b, same_node, same, differing)));
+    if let Some((a, b)) = found {
+        differing.push((address(a), address(b)));
+    } else if t1.is_shared() || t2.is_shared() {
         same.insert(places);
     }
-    found
+    found.is_some()
 }
 
 #[cfg(test)]
@@ -135,22 +114,33 @@ mod tests {
     use super::*;
     use crate::grammar::DataType;
 
+    fn differences(t1: &Type, t2: &Type) -> Option<Vec<(usize, usize)>> {
+        let mut differing = Vec::new();
+        differ(t1, t2, Type::same_node, &mut FxHashSet::default(), &mut differing).then_some(differing)
+    }
+
     #[test]
-    fn the_first_difference_is_found_and_handed_down() {
+    fn the_way_to_the_first_difference_is_noted_until_the_judgement_ends() {
         let pair = |last: i64| Type::tuple([Type::Object, Type::tuple([Type::shape(1), Type::shape(last)])]);
-        assert_eq!(first_difference(&pair(2), &pair(2)), None);
-        let path = first_difference(&pair(2), &pair(3)).unwrap();
-        assert_eq!(path, [1, 1]);
-        let known = Known::DifferAt(&path);
-        assert!(matches!(known.component(0), Known::Same));
-        assert!(matches!(known.component(1).component(1), Known::DifferAt([])));
-        assert!(matches!(known.component(2), Known::Nothing));
+        let (t1, t2) = (pair(2), pair(3));
+        assert_eq!(differences(&t1, &pair(2)), None);
+        let (second1, second2) = (&t1.components().0[1], &t2.components().0[1]);
+        let (last1, last2) = (&second1.components().0[1], &second2.components().0[1]);
+        let expected = [(address(last1), address(last2)), (address(second1), address(second2))];
+        assert_eq!(differences(&t1, &t2).unwrap(), expected);
+        let mut cx = Cx::new();
+        let asked = |cx: &mut Cx| {
+            assert!(!same(cx, &t1, &t2));
+            cx.are_known_to_differ(second2, second1) && !cx.are_known_to_differ(second1, second2)
+        };
+        assert!(cx.judge("same", Vec::new, asked));
+        assert!(!cx.are_known_to_differ(last1, last2));
     }
 
     #[test]
     fn purity_and_arity_are_differences_of_the_node() {
         let f = |pure| Type::func([Type::tensor(1, DataType::FLOAT32)], Type::Object, pure);
-        assert_eq!(first_difference(&f(true), &f(false)), Some(vec![]));
-        assert_eq!(first_difference(&f(true), &Type::func([], Type::Object, true)), Some(vec![]));
+        assert_eq!(differences(&f(true), &f(false)), Some(vec![]));
+        assert_eq!(differences(&f(true), &Type::func([], Type::Object, true)), Some(vec![]));
     }
 }

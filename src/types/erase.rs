@@ -7,63 +7,40 @@ use crate::grammar::{
     DynTensorType, FuncStructInfo, FuncType, PrimStructInfo, PrimType, ShapeStructInfo, ShapeType, StructInfo,
     TensorStructInfo, Type,
 };
-use crate::judge::{Cx, Once};
+use crate::judge::{Asked, Cx};
 
 /// TYPE.ERASE: turns structural information into a type; total.
 ///
 /// 2023-02, Erasing Structural Information into Types.
 pub fn erase_struct_info(cx: &mut Cx, si: &StructInfo) -> Type {
-    erase(cx, si, &Once::default())
-}
-
-type Erased = Once<StructInfo, Type>;
-
-fn erase(cx: &mut Cx, si: &StructInfo, erased: &Erased) -> Type {
-    match si {
-        // A tuple that others hold as well is erased for all of them.
-        StructInfo::Tuple(fields) if !cx.is_traced() => erased.of(fields, || erase_anew(cx, si, erased)),
-        StructInfo::Tuple(_)
-        | StructInfo::Object
-        | StructInfo::Tensor(_)
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Func(_) => erase_anew(cx, si, erased),
-    }
-}
-
-fn erase_anew(cx: &mut Cx, si: &StructInfo, erased: &Erased) -> Type {
-    cx.judge(
-        "erase_struct_info",
-        || vec![si.to_string()],
-        |cx| {
-            let by_kind = match si {
-                StructInfo::Tensor(TensorStructInfo { ndim, dtype, .. }) => {
-                    (rule!("TYPE.ERASE.TENSOR"), Type::Tensor(DynTensorType { ndim: *ndim, dtype: *dtype }))
-                }
-                StructInfo::Shape(ShapeStructInfo { ndim, .. }) => {
-                    (rule!("TYPE.ERASE.SHAPE"), Type::Shape(ShapeType { ndim: *ndim }))
-                }
-                StructInfo::Tuple(fields) => {
-                    let fields = fields.iter().map(|field| erase(cx, field, erased));
-                    (rule!("TYPE.ERASE.TUPLE"), Type::Tuple(fields.collect()))
-                }
-                StructInfo::Func(func) => match &func.params {
-                    None => (rule!("TYPE.ERASE.FUNC.PACKED"), Type::PackedFunc),
-                    Some(params) => (rule!("TYPE.ERASE.FUNC"), erase_func(cx, params, func, erased)),
-                },
-                StructInfo::Prim(PrimStructInfo { dtype, .. }) if cx.has(rule!("TYPE.ERASE.PRIM")) => {
-                    let prim = Type::Prim(PrimType { dtype: *dtype });
-                    (rule!("TYPE.ERASE.PRIM"), cx.by_kind((rule!("PR14148.SI.PRIM.ERASE"), prim)))
-                }
-                StructInfo::Prim(_) => {
-                    (rule!("PR14148.SI.PRIM.ERASE"), cx.by_kind((rule!("TYPE.ERASE.OBJECT"), Type::Object)))
-                }
-                StructInfo::Object => (rule!("TYPE.ERASE.OBJECT"), Type::Object),
-            };
-            let erased = cx.by_kind(by_kind);
-            if cx.has(rule!("GRAM.TYPE.PRIM")) { cx.conclude(form(&erased), erased) } else { erased }
-        },
-    )
+    cx.judge("erase_struct_info", Asked::of(si), |cx| {
+        let by_kind = match si {
+            StructInfo::Tensor(TensorStructInfo { ndim, dtype, .. }) => {
+                (rule!("TYPE.ERASE.TENSOR"), Type::Tensor(DynTensorType { ndim: *ndim, dtype: *dtype }))
+            }
+            StructInfo::Shape(ShapeStructInfo { ndim, .. }) => {
+                (rule!("TYPE.ERASE.SHAPE"), Type::Shape(ShapeType { ndim: *ndim }))
+            }
+            StructInfo::Tuple(fields) => {
+                let fields = fields.iter().map(|field| erase_struct_info(cx, field));
+                (rule!("TYPE.ERASE.TUPLE"), Type::Tuple(fields.collect()))
+            }
+            StructInfo::Func(func) => match &func.params {
+                None => (rule!("TYPE.ERASE.FUNC.PACKED"), Type::PackedFunc),
+                Some(params) => (rule!("TYPE.ERASE.FUNC"), erase_func(cx, params, func)),
+            },
+            StructInfo::Prim(PrimStructInfo { dtype, .. }) if cx.has(rule!("TYPE.ERASE.PRIM")) => {
+                let prim = Type::Prim(PrimType { dtype: *dtype });
+                (rule!("TYPE.ERASE.PRIM"), cx.by_kind((rule!("PR14148.SI.PRIM.ERASE"), prim)))
+            }
+            StructInfo::Prim(_) => {
+                (rule!("PR14148.SI.PRIM.ERASE"), cx.by_kind((rule!("TYPE.ERASE.OBJECT"), Type::Object)))
+            }
+            StructInfo::Object => (rule!("TYPE.ERASE.OBJECT"), Type::Object),
+        };
+        let erased = cx.by_kind(by_kind);
+        if cx.has(rule!("GRAM.TYPE.PRIM")) { cx.conclude(form(&erased), erased) } else { erased }
+    })
 }
 
 /// The production by which later editions have a type, which they state beside erasure and nowhere else.
@@ -79,9 +56,9 @@ fn form(ty: &Type) -> Rule {
     }
 }
 
-fn erase_func(cx: &mut Cx, params: &[StructInfo], si: &FuncStructInfo, erased: &Erased) -> Type {
-    let arg_types = params.iter().map(|param| erase(cx, param, erased)).collect();
-    let ret_type = erase(cx, &si.ret, erased);
+fn erase_func(cx: &mut Cx, params: &[StructInfo], si: &FuncStructInfo) -> Type {
+    let arg_types = params.iter().map(|param| erase_struct_info(cx, param)).collect();
+    let ret_type = erase_struct_info(cx, &si.ret);
     let pure = erase_purity(cx, si.pure);
     Type::Func(Arc::new(FuncType { arg_types, ret_type, pure }))
 }

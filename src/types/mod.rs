@@ -6,6 +6,7 @@ pub mod conversion;
 pub(crate) mod equality;
 pub mod erase;
 pub mod fields;
+mod instead;
 mod kinds;
 pub mod subtype;
 

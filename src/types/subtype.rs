@@ -1,63 +1,21 @@
 //! Subtyping as a decision procedure. The axioms themselves, closed under reflexivity and transitivity, are in
 //! [`super::axioms`]; the tests compare the two.
 
-use super::equality::{Known, first_difference};
+use super::equality::same;
 use super::kinds::Kinds;
 use crate::book::Erratum;
 use crate::grammar::{DynTensorType, FuncType, ShapeType, Type};
-use crate::judge::{Cx, Once};
+use crate::judge::{Asked, Cx};
 
 /// SUB: is `t1` a subtype of `t2`, that is, is a member of `t1` accepted wherever one of `t2` is expected?
 ///
 /// 2023-02, Subtyping. Literal A17: the two axioms that the text lacks are left out.
 pub fn is_subtype(cx: &mut Cx, t1: &Type, t2: &Type) -> bool {
-    subtype(cx, t1, t2, Known::Nothing, &Met::default())
+    cx.judge("is_subtype", Asked::both(t1, t2), |cx| related(cx, t1, t2))
 }
 
-/// What is known of pairs of tuples.
-type Met = Once<Type, bool>;
-
-fn subtype(cx: &mut Cx, t1: &Type, t2: &Type, known: Known, met: &Met) -> bool {
-    match (t1, t2) {
-        // Two tuples that others hold as well are compared for all of them.
-        (Type::Tuple(fields1), Type::Tuple(fields2)) if !cx.is_traced() => {
-            met.of_both(fields1, fields2, || subtype_anew(cx, t1, t2, known, met))
-        }
-        (
-            Type::Object
-            | Type::Tensor(_)
-            | Type::Shape(_)
-            | Type::Prim(_)
-            | Type::Tuple(_)
-            | Type::Func(_)
-            | Type::PackedFunc,
-            Type::Object
-            | Type::Tensor(_)
-            | Type::Shape(_)
-            | Type::Prim(_)
-            | Type::Tuple(_)
-            | Type::Func(_)
-            | Type::PackedFunc,
-        ) => subtype_anew(cx, t1, t2, known, met),
-    }
-}
-
-fn subtype_anew(cx: &mut Cx, t1: &Type, t2: &Type, known: Known, met: &Met) -> bool {
-    cx.judge(
-        "is_subtype",
-        || vec![t1.to_string(), t2.to_string()],
-        |cx| match known {
-            Known::Same => related(cx, t1, t2, true, known, met),
-            Known::DifferAt(_) => related(cx, t1, t2, false, known, met),
-            Known::Nothing => match first_difference(t1, t2) {
-                None => related(cx, t1, t2, true, Known::Same, met),
-                Some(path) => related(cx, t1, t2, false, Known::DifferAt(&path), met),
-            },
-        },
-    )
-}
-
-fn related(cx: &mut Cx, t1: &Type, t2: &Type, equal: bool, known: Known, met: &Met) -> bool {
+fn related(cx: &mut Cx, t1: &Type, t2: &Type) -> bool {
+    let equal = same(cx, t1, t2);
     let by_form = cx.by_cases(&[
         (rule!("SUB.REFL"), equal, true),
         (rule!("SUB.TOP"), *t2 == Type::Object, true),
@@ -69,8 +27,8 @@ fn related(cx: &mut Cx, t1: &Type, t2: &Type, equal: bool, known: Known, met: &M
     match Kinds::of(t1, t2) {
         Kinds::Tensors(t1, t2) => tensor(cx, t1, t2),
         Kinds::Shapes(t1, t2) => shape(cx, t1, t2),
-        Kinds::Tuples(t1, t2) => tuple(cx, t1, t2, known, met),
-        Kinds::Funcs(t1, t2) => func(cx, t1, t2, known, met),
+        Kinds::Tuples(t1, t2) => tuple(cx, t1, t2),
+        Kinds::Funcs(t1, t2) => func(cx, t1, t2),
         Kinds::Different if *t1 == Type::PackedFunc || *t2 == Type::PackedFunc => {
             cx.by_kind((rule!("SUB.PACKED"), false))
         }
@@ -84,14 +42,14 @@ fn tensor(cx: &mut Cx, t1: &DynTensorType, t2: &DynTensorType) -> bool {
     let (same_rank, same_dtype) = (t1.ndim == t2.ndim, t1.dtype == t2.dtype);
     let (any_rank, any_dtype) = (t2.ndim.is_unknown(), t2.dtype.is_void());
     let top = any_rank && any_dtype && !cx.literal(Erratum::A17);
-    cx.by_cases_or(
+    cx.by_cases((
         &[
             (rule!("SUB.TENSOR.DTYPE"), !t1.ndim.is_unknown() && same_rank && any_dtype, true),
             (rule!("SUB.TENSOR.RANK"), !t1.dtype.is_void() && same_dtype && any_rank, true),
             (rule!("SUB.TENSOR.TOP"), top, true),
         ],
         (rule!("SUB.TENSOR.EXACT"), false),
-    )
+    ))
 }
 
 /// SUB.SHAPE: `Shape(n) <: Shape(-1)`, and no other. Literally there is no rule for shapes (A17).
@@ -100,45 +58,45 @@ fn shape(cx: &mut Cx, _: &ShapeType, t2: &ShapeType) -> bool {
     cx.conclude(rule!("SUB.SHAPE"), below)
 }
 
-fn tuple(cx: &mut Cx, t1: &[Type], t2: &[Type], known: Known, met: &Met) -> bool {
+fn tuple(cx: &mut Cx, t1: &[Type], t2: &[Type]) -> bool {
     let same_length = cx.holds(&[(rule!("SUB.TUPLE"), 1, t1.len() == t2.len())]);
     same_length
-        && t1.iter().zip(t2).enumerate().all(|(i, (field1, field2))| {
-            let below = subtype(cx, field1, field2, known.component(i), met);
+        && t1.iter().zip(t2).all(|(field1, field2)| {
+            let below = is_subtype(cx, field1, field2);
             cx.holds(&[(rule!("SUB.TUPLE"), 2, below)])
         })
 }
 
-fn func(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known, met: &Met) -> bool {
+fn func(cx: &mut Cx, t1: &FuncType, t2: &FuncType) -> bool {
     if let Some(answer) = cx.by_cases(&[(rule!("SUB.FUNC.PURE"), !t1.pure && t2.pure, false)]) {
         return answer;
     }
-    if t1.pure == t2.pure { variance(cx, t1, t2, known, met) } else { pure_below_impure(cx, t1, t2, met) }
+    if t1.pure == t2.pure { variance(cx, t1, t2) } else { pure_below_impure(cx, t1, t2) }
 }
 
 /// A step of purity, then one of variance if the types differ in more than purity.
-fn pure_below_impure(cx: &mut Cx, t1: &FuncType, t2: &FuncType, met: &Met) -> bool {
-    let as_impure = FuncType { pure: false, ..t1.clone() };
-    let (t1, t2) = (Type::Func(as_impure.clone().into()), Type::Func(t2.clone().into()));
-    let Some(path) = first_difference(&t1, &t2) else { return cx.conclude(rule!("SUB.FUNC.PURE"), true) };
-    let Type::Func(impure2) = &t2 else { return false };
-    cx.conclude(rule!("SUB.FUNC.PURE"), true)
+fn pure_below_impure(cx: &mut Cx, t1: &FuncType, t2: &FuncType) -> bool {
+    let by_purity = cx.conclude(rule!("SUB.FUNC.PURE"), true);
+    if t1.arg_types == t2.arg_types && t1.ret_type == t2.ret_type {
+        return by_purity;
+    }
+    by_purity
         && cx.conclude(rule!("SUB.TRANS"), true)
         && cx.conclude(rule!("SUB.FUNC.COMBINED"), true)
-        && variance(cx, &as_impure, impure2, Known::DifferAt(&path), met)
+        && variance(cx, t1, t2)
 }
 
 /// SUB.FUNC.VARIANCE: arguments the other way round, the result in the same direction.
-fn variance(cx: &mut Cx, t1: &FuncType, t2: &FuncType, known: Known, met: &Met) -> bool {
+fn variance(cx: &mut Cx, t1: &FuncType, t2: &FuncType) -> bool {
     let arity = t1.arg_types.len();
     let same_arity = cx.holds(&[(rule!("SUB.FUNC.VARIANCE"), 1, arity == t2.arg_types.len())]);
     let arguments = same_arity
-        && t1.arg_types.iter().zip(t2.arg_types.iter()).enumerate().all(|(i, (arg1, arg2))| {
-            let below = subtype(cx, arg2, arg1, known.component(i), met);
+        && t1.arg_types.iter().zip(t2.arg_types.iter()).all(|(arg1, arg2)| {
+            let below = is_subtype(cx, arg2, arg1);
             cx.holds(&[(rule!("SUB.FUNC.VARIANCE"), 2, below)])
         });
     arguments && {
-        let below = subtype(cx, &t1.ret_type, &t2.ret_type, known.component(arity), met);
+        let below = is_subtype(cx, &t1.ret_type, &t2.ret_type);
         cx.holds(&[(rule!("SUB.FUNC.VARIANCE"), 3, below)])
     }
 }

@@ -5,6 +5,7 @@
 mod account;
 mod effect;
 mod host;
+mod instead;
 mod noise;
 mod object;
 mod packed;
@@ -19,7 +20,7 @@ pub use account::{Account, Held, bytes_of, count};
 pub use effect::Effect;
 pub use host::{Asked, Host, Wanted, boxed_truth_counts, readable};
 pub use noise::{Noise, Short, Zeros, is_short, spacing};
-pub use object::{Applied, Closure, Compiled, Content, Itself, Opaque, Prim, PrimFuncObj, TupleObj, Value};
+pub use object::{Applied, Closure, Compiled, Content, Opaque, Prim, PrimFuncObj, TupleObj, Value};
 pub use packed::{PackedDef, PackedFunc, PackedImpl, Reads, Registry, Returned};
 pub use sides::{Side, Sides, Taken, address};
 pub use stop::Stop;

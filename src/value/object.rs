@@ -52,10 +52,6 @@ kinds!(Value {
     as_str: Str(Name),
 });
 
-/// A value of which a rule says that it is this very object, no copy of it (`EVAL.BYREF`).
-#[derive(Clone, Debug)]
-pub struct Itself<T>(pub T);
-
 /// A tuple (`VAL.TUPLE`). The empty one is unit (`VAL.TUPLE.UNIT`).
 #[derive(Debug)]
 pub struct TupleObj {

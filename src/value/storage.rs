@@ -277,12 +277,12 @@ impl Poison {
     /// It cannot be read, or nothing is said of what is read.
     pub fn check(&self, cx: &mut Cx) -> Result<(), Stop> {
         let told = |why: &Option<String>| why.clone().unwrap_or_default();
-        let checked = cx.check(&[
-            (rule!("MEM.RELEASED"), 1, self.released.is_none(), &|| told(&self.released)),
-            (rule!("MEM.UNWRITTEN"), 1, self.unwritten.is_none(), &|| told(&self.unwritten)),
-            (rule!("MEM.OVERWRITTEN"), 1, self.overwritten.is_none(), &|| told(&self.overwritten)),
+        let checked = cx.holds(&[
+            (rule!("MEM.RELEASED"), 1, self.released.is_none(), &self.released),
+            (rule!("MEM.UNWRITTEN"), 1, self.unwritten.is_none(), &self.unwritten),
+            (rule!("MEM.OVERWRITTEN"), 1, self.overwritten.is_none(), &self.overwritten),
         ]);
-        checked.map_err(|(rule, message)| Stop::error(rule, message))?;
+        checked.map_err(|(rule, why)| Stop::error(rule, told(why)))?;
         // OP.CALLTIR.ALLOC: of what nobody has written there, nothing is said.
         self.open.clone().map_or(Ok(()), |why| Err(Stop::Unspecified(why)))
     }

@@ -6,6 +6,7 @@
 
 mod compile;
 mod executable;
+mod instead;
 mod pool;
 mod run;
 mod slots;

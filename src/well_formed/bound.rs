@@ -149,9 +149,10 @@ impl<'m> Checker<'_, 'm> {
         let new = !self.relax.table.contains_key(var) && (shadows || same_name.is_none());
         let new = new && self.is_no_shape_var(var);
         // Who binds a variable again breaks all the clauses that say so; that of bindings does not speak of parameters.
-        let clauses = [(rule!("SCOPE.BIND-ONCE"), 1, new, ()), (rule!("SCOPE.BIND.NEW"), 1, new, ())];
+        let clauses = [(rule!("SCOPE.BIND-ONCE"), 1, new), (rule!("SCOPE.BIND.NEW"), 1, new)];
         let clauses = if region == Region::Function { &clauses[..1] } else { &clauses[..] };
-        let broken = clauses.iter().filter(|clause| !self.cx.meets(clause)).count() == clauses.len();
+        let broken =
+            clauses.iter().filter(|clause| !self.cx.holds(std::slice::from_ref(*clause))).count() == clauses.len();
         self.demand(
             var.span,
             &[(rule!("WF.2.ONCE"), 1, !broken, &|| {
@@ -180,14 +181,14 @@ impl<'m> Checker<'_, 'm> {
     fn is_no_shape_var(&mut self, var: &Var) -> bool {
         let shapes = &self.shapes;
         let only_here = || !shapes.contains(&ShapeVar::numbered(var.name.clone(), var.id));
-        self.cx.rather_than(rule!("SCOPE.NAMESPACE"), true, only_here)
+        self.cx.fire(rule!("SCOPE.NAMESPACE")) || only_here()
     }
 
     /// SCOPE.NAMESPACE: a shape variable may have the name of a Relax variable.
     pub(super) fn is_no_relax_var(&mut self, var: &ShapeVar) -> bool {
         let table = &self.relax.table;
         let only_here = || !table.contains_key(&Var::numbered(var.name.clone(), var.id));
-        self.cx.rather_than(rule!("SCOPE.NAMESPACE"), true, only_here)
+        self.cx.fire(rule!("SCOPE.NAMESPACE")) || only_here()
     }
 
     /// The scope of an older variable with the same name and another number, if there is one.
@@ -380,7 +381,7 @@ impl<'m> Checker<'_, 'm> {
         match kind {
             BlockKind::Binding => {
                 let (nothing, all) = (self.visible_count(), start);
-                let leaving = self.cx.rather(rule!("SCOPE.FOUR"), nothing, all);
+                let leaving = if self.cx.fire(rule!("SCOPE.FOUR")) { nothing } else { all };
                 self.leave(leaving);
             }
             BlockKind::Dataflow => {

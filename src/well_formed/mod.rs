@@ -37,8 +37,9 @@ pub fn check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
     checker.entry_point();
     let mut findings = checker.into_findings();
     // The criteria of normal form are for programs that have been normalized.
-    let further: Criteria = cx.rather(rule!("WF.NF"), |_, _| Vec::new(), crate::normal_form::violations);
-    findings.extend(further(cx, module));
+    if !cx.fire(rule!("WF.NF")) {
+        findings.extend(crate::normal_form::violations(cx, module));
+    }
     findings.extend(operators_before_normalization(cx, module));
     findings
 }
@@ -53,9 +54,6 @@ fn operators_before_normalization(cx: &mut Cx, module: &IrModule) -> Vec<Diagnos
     violations.retain(|finding| finding.rule == rule);
     if violations.is_empty() || cx.premise(rule, 1, false) { Vec::new() } else { violations }
 }
-
-/// Criteria that a program is held against.
-type Criteria = fn(&mut Cx, &IrModule) -> Vec<Diagnostic>;
 
 /// The state of the traversal.
 struct Checker<'c, 'm> {
@@ -169,8 +167,13 @@ impl<'c, 'm> Checker<'c, 'm> {
     fn global_prim_func(&mut self, index: usize, gv: &'m GlobalVar, prim_func: &PrimFunc) {
         self.trail = Trail::new(gv.name.clone());
         self.global_bound_once(index, gv);
-        let (nothing, inside): (&[Param], &[Param]) = (&[], &prim_func.params);
-        for param in self.cx.rather(rule!("GRAM.PROGRAM.PRIMFUNC-OPAQUE"), nothing, inside) {
+        if !self.cx.fire(rule!("GRAM.PROGRAM.PRIMFUNC-OPAQUE")) {
+            self.datatypes_of(prim_func);
+        }
+    }
+
+    fn datatypes_of(&mut self, prim_func: &PrimFunc) {
+        for param in &prim_func.params {
             match param {
                 Param::Buffer(buffer) => self.datatype(buffer.dtype, prim_func.span),
                 Param::Scalar(var) => self.datatype(var.dtype, prim_func.span),

@@ -133,7 +133,7 @@ impl<'m> Checker<'_, 'm> {
 
     /// WF.6.IMPURE-WHEN: what kind of function a callee is, and so whether the call is pure, is left to later stages.
     fn purity_is_deferred(&mut self, call: &Call) {
-        let by_its_looks = self.cx.rather(rule!("WF.6.IMPURE-WHEN"), None, Some(call));
+        let by_its_looks = (!self.cx.fire(rule!("WF.6.IMPURE-WHEN"))).then_some(call);
         let judged = self.cx.conclude(rule!("WF.6.IMPURE"), by_its_looks);
         if let Some(call) = judged.filter(|call| !matches!(call.op, Expr::Op(_))) {
             let message = "a call in a DataflowBlock is not known to be pure".to_string();

@@ -71,7 +71,7 @@ impl<'m> Checker<'_, 'm> {
     pub(super) fn value_of_annotation(&mut self, value: &'m PrimExpr, position: Position, span: Span) {
         let dims = std::slice::from_ref(value);
         let counts = self.cx.has(rule!("WF23-12.16")) || !self.cx.literal(Erratum::A74);
-        if self.cx.rule(rule!("PR14148.SI.PRIM.VALUE"), counts) {
+        if counts && self.cx.fire(rule!("PR14148.SI.PRIM.VALUE")) {
             self.dims_of_annotation(dims, Place { owner: Owner::Scalar, position, span });
         } else {
             self.dims_of_expr(dims, span);

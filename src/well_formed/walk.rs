@@ -121,7 +121,7 @@ impl<'m> Checker<'_, 'm> {
             // WF.SYNTACTIC: what operators exist is no concern of the criteria.
             Expr::Op(op) => {
                 let registered = || crate::ops::lookup(&op.op_name).is_some();
-                let callee = c.cx.rather_than(rule!("WF.SYNTACTIC"), true, registered);
+                let callee = c.cx.fire(rule!("WF.SYNTACTIC")) || registered();
                 c.op_is_callee(&op.op_name, op.span, callee);
             }
             callee => c.expr(callee),

@@ -181,8 +181,7 @@ impl<'m> Deriver<'_, 'm> {
         let mut settled = Decisions::default();
         for cycle in cycles.iter().filter(|cycle| cycle.unknown().next().is_some()) {
             let lone = !cycle.is_mutual() && !cycle.recursive;
-            let considered =
-                if lone { self.cx.rather(rule!("PURITY3.GLOBAL.ONLY"), false, true) } else { cycle.is_mutual() };
+            let considered = if lone { !self.cx.fire(rule!("PURITY3.GLOBAL.ONLY")) } else { cycle.is_mutual() };
             let closed = lone || cycle.is_closed(&settled) || self.cx.literal(Erratum::U08);
             if considered && closed && self.cx.fire(rule!("PURITY3.GLOBAL.PURE")) {
                 settled.extend(cycle.unknown().map(|name| (name, true)));

@@ -166,7 +166,7 @@ impl<'m> Deriver<'_, 'm> {
         let is_nested = self.inferring.depth > 0;
         if self.infers() && is_nested {
             let (skipped, counted) = (calls.clone().around(&own), calls.with(own.clone()));
-            self.inferring.calls = self.cx.rather(rule!("PURITY3.LOCAL.SKIP"), skipped, counted);
+            self.inferring.calls = if self.cx.fire(rule!("PURITY3.LOCAL.SKIP")) { skipped } else { counted };
         } else {
             self.inferring.left = own.clone();
         }
@@ -230,20 +230,20 @@ impl<'m> Deriver<'_, 'm> {
             (Some(_) | None, inferred) => inferred,
         };
         let pure = if self.cx.literal(Erratum::U04) { literal } else { checked };
-        self.cx.rather(rule!("PURITY3.FUNC.INFO"), pure, None)
+        if self.cx.fire(rule!("PURITY3.FUNC.INFO")) { pure } else { None }
     }
 }
 
 /// PURITY3.LOCAL.FORCE to PURITY3.LOCAL.PURE: the purity that the calls of a body give its function; `None` is unknown.
 fn infer_local_purity(cx: &mut Cx, forced: bool, calls: &Calls<'_>) -> Option<bool> {
-    cx.by_cases_or(
+    cx.by_cases((
         &[
             (rule!("PURITY3.LOCAL.FORCE"), forced, Some(true)),
             (rule!("PURITY3.LOCAL.IMPURE"), calls.impure, Some(false)),
             (rule!("PURITY3.LOCAL.UNKNOWN"), calls.is_unknown(), None),
         ],
         (rule!("PURITY3.LOCAL.PURE"), Some(true)),
-    )
+    ))
 }
 
 /// A purity as messages have it.

@@ -19,7 +19,7 @@ impl Deriver<'_, '_> {
         if !self.cx.has(rule!("PURITY3.EXTERN")) {
             return info;
         }
-        self.cx.rather(rule!("PURITY3.EXTERN"), of_purity(info.clone(), Some(false)), info)
+        if self.cx.fire(rule!("PURITY3.EXTERN")) { of_purity(info.clone(), Some(false)) } else { info }
     }
 
     /// PURITY3.PREPOPULATE: all global functions are known before any is derived, as they are annotated, or by what was derived of them.

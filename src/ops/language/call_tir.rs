@@ -359,7 +359,7 @@ fn infer_flat(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
 fn not_a_shape(cx: &mut Cx, found: &StructInfo) -> Result<StructInfo, InferError> {
     let message = format!("the last argument must be a shape or a tuple of shapes, it is {found}");
     let rule = rule!("OP.CALLTIR.SHAPE");
-    cx.refuse(rule, 1, Err(InferError::rule(rule, message)))
+    cx.premise(rule, 1, Err(InferError::rule(rule, message)))
 }
 
 /// OP.CALLTIR.CORR.SINGLE: to a single shape belongs a single tensor type.
@@ -450,7 +450,6 @@ fn infer_result(
             format!("the shape has rank {}, the type argument {}", shape.ndim, target.ndim)
         })],
     )?;
-    let by = cx.open(rule!("OP.CALLTIR.INFER"));
     let variable = match expr {
         Some(Expr::Var(v)) => Some(TensorShape::Var(v.clone().into())),
         Some(Expr::DataflowVar(v)) => Some(TensorShape::DataflowVar(v.clone().into())),
@@ -476,5 +475,5 @@ fn infer_result(
     let ndim = if shape.ndim == Ndim::Unknown { target.ndim } else { shape.ndim };
     let result =
         TensorStructInfo { shape: variable.or(literal), dtype: target.dtype, ndim, vdevice: target.vdevice.clone() };
-    Ok(by.conclude(StructInfo::Tensor(result)))
+    Ok(cx.conclude(rule!("OP.CALLTIR.INFER"), StructInfo::Tensor(result)))
 }

@@ -274,8 +274,8 @@ fn call_first(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let [callee, args @ ..] = a.values else { return Err(kernel::fail("a callee is missing")) };
     let members = if let [Value::Tuple(fields)] = args { Some(fields.fields()) } else { None };
     let args = match members.filter(|_| !m.cx().literal(Erratum::N54)) {
-        Some(members) => m.cx().rather(rule!("OP.CALLPURE.ARGS"), members, args),
-        None => args,
+        Some(members) if m.cx().fire(rule!("OP.CALLPURE.ARGS")) => members,
+        Some(_) | None => args,
     };
     call(m, a, callee, args)
 }
@@ -332,20 +332,20 @@ fn make_closure(_: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 
 /// OP.CAST: the result has the information asked for.
 fn infer_cast(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
-    let by = cx.open(rule!("OP.CAST"));
+    let _ = cx.fire(rule!("OP.CAST"));
     match (a.args, a.call.sinfo_args.as_slice()) {
-        ([_], [target]) => Ok(by.conclude(target.clone())),
+        ([_], [target]) => Ok(cx.conclude(rule!("OP.CAST"), target.clone())),
         ([] | [_, ..], [] | [_, ..]) => Err(InferError::rule(rule!("OP.CAST"), "expects one argument and one type")),
     }
 }
 
 /// OP.CAST: `v` itself if it matches what is asked for (A40).
 fn cast(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let by = m.cx().open(rule!("OP.CAST"));
+    let _ = m.cx().fire(rule!("OP.CAST"));
     match (a.values, a.call.sinfo_args.as_slice()) {
         ([v], [target]) => {
             m.match_without_binding(v, target)?;
-            Ok(by.conclude(v.clone()))
+            Ok(m.cx().conclude(rule!("OP.CAST"), v.clone()))
         }
         ([] | [_, ..], [] | [_, ..]) => Err(Stop::error(rule!("OP.CAST"), "expects one argument and one type")),
     }

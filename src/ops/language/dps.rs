@@ -9,7 +9,7 @@ use crate::ops::kernel::fail;
 use crate::ops::language::call_tir::{CallForm, may_all_be_fresh};
 use crate::ops::language::calls::inplace_indices;
 use crate::ops::language::prim_func::{result_misfit, run_prim_func};
-use crate::value::{Asked, Held, Host, Itself, PackedFunc, PrimFuncObj, Stop, Tensor, Value, Wanted, count};
+use crate::value::{Asked, Held, Host, PackedFunc, PrimFuncObj, Stop, Tensor, Value, Wanted, count};
 
 /// What a call in destination-passing style comes down to.
 struct DpsCall {
@@ -27,10 +27,10 @@ pub(in crate::ops) fn call_tir(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Val
 
 /// OPS.call_tir_inplace.value: as `call_tir`, where some outputs are inputs, which are written in place and not passed again.
 pub(super) fn call_tir_inplace(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let by = m.cx().open(rule!("OP.CALLTIRINPLACE"));
+    let _ = m.cx().fire(rule!("OP.CALLTIRINPLACE"));
     let may_all_be_fresh = may_all_be_fresh(m.cx());
     let result = run(m, a, |cx, inputs| Ok(inplace_indices(cx, a.call, inputs, may_all_be_fresh)?))?;
-    Ok(by.conclude(result))
+    Ok(m.cx().conclude(rule!("OP.CALLTIRINPLACE"), result))
 }
 
 /// `aliases` says of each result which input it is; of all of them that they are new tensors if it says nothing.
@@ -39,8 +39,8 @@ fn run(
     a: &EvalArgs<'_>,
     aliases: impl FnOnce(&Cx, usize) -> Result<Vec<Option<usize>>, Stop>,
 ) -> Result<Value, Stop> {
-    let ordered = m.cx().open(rule!("OP.CALLTIR.ARG-ORDER"));
-    let by = m.cx().open(rule!("R89.CALLTIR.SEM"));
+    let _ = m.cx().fire(rule!("OP.CALLTIR.ARG-ORDER"));
+    let _ = m.cx().fire(rule!("R89.CALLTIR.SEM"));
     let func = match prim_func(a) {
         Ok(func) => func,
         Err(stop) => return m.cx().conclude(rule!("R89.CALLTIR.GLOBALVAR"), Err(stop)),
@@ -56,7 +56,7 @@ fn run(
         call.inputs.iter().enumerate().filter(|(i, _)| !aliases.contains(&Some(*i))).map(|(_, input)| input).collect();
     let _held = paid(m, &kept)?;
     let before: Vec<_> = kept.iter().copied().map(contents).collect();
-    let inputs = ordered.conclude(call.inputs.clone());
+    let inputs = m.cx().conclude(rule!("OP.CALLTIR.ARG-ORDER"), call.inputs.clone());
     let first_output = inputs.len();
     let mut args = destination_passing(m, inputs, &fresh);
     let written = first_output..args.len();
@@ -72,7 +72,8 @@ fn run(
         )));
     }
     let result = results(m, outputs, call.tuple);
-    by.conclude(check_result(m, &result, &a.call.sinfo_args))
+    let checked = check_result(m, &result, &a.call.sinfo_args);
+    m.cx().conclude(rule!("R89.CALLTIR.SEM"), checked)
 }
 
 fn prim_func(a: &EvalArgs<'_>) -> Result<Rc<PrimFuncObj>, Stop> {
@@ -138,7 +139,8 @@ fn contents(value: &Value) -> Option<crate::grammar::TensorData> {
 
 /// OP.CALLDPS: as `call_tir`, with a packed function.
 pub(in crate::ops) fn call_dps_packed(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let (by, of_packed) = (m.cx().open(rule!("OP.CALLDPS")), m.cx().open(rule!("R89.CALLDPS.SEM")));
+    let _ = m.cx().fire(rule!("OP.CALLDPS"));
+    let _ = m.cx().fire(rule!("R89.CALLDPS.SEM"));
     let Some(packed) = dps_callee(m, a.values.first())? else {
         let missing = rule!("OP.CALLDPS.MISSING");
         return m.cx().conclude(missing, Err(Stop::error(missing, "no function is registered under the symbol")));
@@ -148,7 +150,9 @@ pub(in crate::ops) fn call_dps_packed(m: &mut dyn Host, a: &EvalArgs<'_>) -> Res
     let sizes: Vec<_> = sizes.collect();
     let outputs = allocate(m, &sizes)?;
     // OP.CALLDPS.MUTATE-ARGS: the function may change its inputs, which the caller sees.
-    let Itself(inputs) = m.cx().conclude(rule!("OP.CALLDPS.MUTATE-ARGS"), Itself(call.inputs));
+    let _ = m.cx().fire(rule!("OP.CALLDPS.MUTATE-ARGS"));
+    let themselves = |input| m.cx().conclude(rule!("OP.CALLDPS.MUTATE-ARGS"), input);
+    let inputs: Vec<Value> = call.inputs.into_iter().map(themselves).collect();
     let args = destination_passing(m, inputs, &outputs);
     let args = m.cx().conclude(rule!("OP.CALLDPS.CALL"), args);
     m.call_packed(&packed, &args, Asked { pure: a.call.is_marked_pure(), wanted: Wanted::Outputs(outputs.len()) })?;
@@ -156,7 +160,8 @@ pub(in crate::ops) fn call_dps_packed(m: &mut dyn Host, a: &EvalArgs<'_>) -> Res
     let result = m.cx().conclude(rule!("OP.CALLDPS.RET"), result);
     let checked = check_result(m, &result, &a.call.sinfo_args);
     let checked = result_of_packed(m.cx(), &result, checked);
-    by.conclude(of_packed.conclude(checked))
+    let checked = m.cx().conclude(rule!("R89.CALLDPS.SEM"), checked);
+    m.cx().conclude(rule!("OP.CALLDPS"), checked)
 }
 
 /// OP.CALLDPS.RESULT-CHECK: in later editions the check is a rule of its own.
@@ -164,8 +169,8 @@ fn result_of_packed(cx: &mut Cx, result: &Value, checked: Result<Value, Stop>) -
     let rule = rule!("OP.CALLDPS.RESULT-CHECK");
     match checked {
         Err(Stop::Error(_)) if !cx.has(rule) => checked,
-        Err(Stop::Error(error)) => cx.given(rule, 1, Err(Stop::error(rule, error.message))),
-        Ok(_) => cx.given(rule, 1, Ok(result.clone())),
+        Err(Stop::Error(error)) => cx.premise(rule, 1, Err(Stop::error(rule, error.message))),
+        Ok(_) => cx.premise(rule, 1, Ok(result.clone())),
         other @ Err(Stop::OutOfFuel | Stop::Unspecified(_)) => other,
     }
 }
@@ -261,7 +266,7 @@ fn tensor_of(m: &mut dyn Host, target: &StructInfo) -> Result<(Vec<i64>, DataTyp
 /// R89.DPS.SHAPE-FIRST: its shape is there before the call is made. R89.SHAPE.RUNTIME: it is the one that was computed.
 fn allocate(m: &mut dyn Host, results: &[(Vec<i64>, DataType)]) -> Result<Vec<Tensor>, Stop> {
     let rule = if results.is_empty() { rule!("OP.CALLTIR.EMPTY-TUPLE") } else { rule!("OP.CALLTIR.ALLOC") };
-    let by = m.cx().open(rule);
+    let _ = m.cx().fire(rule);
     let mut outputs = Vec::with_capacity(results.len());
     for (dims, dtype) in results {
         // OP.CALLTIR.DTYPE: that of the type argument; with the data type Void there is nothing to allocate.
@@ -270,7 +275,8 @@ fn allocate(m: &mut dyn Host, results: &[(Vec<i64>, DataType)]) -> Result<Vec<Te
             return Err(Stop::error(rule!("OP.CALLTIR.DTYPE"), "the type argument gives no data type"));
         }
         let dims = m.cx().conclude(rule!("R89.DPS.SHAPE-FIRST"), dims.clone());
-        let dims = by.conclude(m.cx().conclude(rule!("R89.SHAPE.RUNTIME"), dims));
+        let dims = m.cx().conclude(rule!("R89.SHAPE.RUNTIME"), dims);
+        let dims = m.cx().conclude(rule, dims);
         m.spend(count(&dims))?;
         let allocated = m.account().zeros(dtype, &dims)?;
         let allocated = allocated.map_err(|error| Stop::error(rule!("OP.CALLTIR.ALLOC"), error.to_string()))?;
@@ -281,12 +287,12 @@ fn allocate(m: &mut dyn Host, results: &[(Vec<i64>, DataType)]) -> Result<Vec<Te
 
 /// OP.CALLTIR.RET: the very tensors that were written.
 fn results(m: &mut dyn Host, outputs: Vec<Tensor>, tuple: bool) -> Value {
-    let by = m.cx().open(rule!("OP.CALLTIR.RET"));
     let outputs: Vec<Value> = outputs.into_iter().map(Value::Tensor).collect();
-    by.conclude(match <[Value; 1]>::try_from(outputs) {
+    let result = match <[Value; 1]>::try_from(outputs) {
         Ok([single]) if !tuple => single,
         Ok([single]) => Value::tuple(vec![single]),
         Err(outputs) if outputs.is_empty() => m.cx().conclude(rule!("OP.CALLTIR.EMPTY-TUPLE"), Value::unit()),
         Err(outputs) => Value::tuple(outputs),
-    })
+    };
+    m.cx().conclude(rule!("OP.CALLTIR.RET"), result)
 }

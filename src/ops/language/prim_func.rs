@@ -57,7 +57,7 @@ fn returned_by(
 
 pub(in crate::ops) fn result_misfit(m: &mut dyn Host, message: String) -> Result<(), Stop> {
     let rule = rule!("OP.CALLTIR.RESULT-CHECK");
-    m.cx().refuse(rule, 1, Err(Stop::error(rule, message)))
+    m.cx().premise(rule, 1, Err(Stop::error(rule, message)))
 }
 
 /// Two buffers of a `PrimFunc` are different memory; nothing is said of what it does where they are not.

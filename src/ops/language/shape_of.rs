@@ -28,8 +28,8 @@ fn infer_shape_of(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
             "the argument of shape_of must be a tensor".to_string()
         })],
     )?;
-    let by = cx.open(rule!("OP.SHAPEOF.INFER"));
-    let Some(t) = argument else { return Ok(by.conclude(StructInfo::shape_ndim(-1))) };
+    let infer = rule!("OP.SHAPEOF.INFER");
+    let Some(t) = argument else { return Ok(cx.conclude(infer, StructInfo::shape_ndim(-1))) };
     let values = match (Dims::of(t), &t.shape) {
         (Dims::Known(dims), _) => Some(dims),
         (
@@ -38,12 +38,13 @@ fn infer_shape_of(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
             | Some(TensorShape::Dims(_) | TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)),
         ) => None,
     };
-    Ok(by.conclude(StructInfo::Shape(ShapeStructInfo { values, ndim: t.ndim })))
+    Ok(cx.conclude(infer, StructInfo::Shape(ShapeStructInfo { values, ndim: t.ndim })))
 }
 
 /// OP.SHAPEOF: the shape of the tensor. OP.SHAPEOF.FRESH: a new shape object at each evaluation.
 fn shape_of(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let (by, sizes) = (m.cx().open(rule!("OP.SHAPEOF")), m.cx().open(rule!("VAL.TENSOR.SHAPE")));
+    let _ = m.cx().fire(rule!("OP.SHAPEOF"));
+    let _ = m.cx().fire(rule!("VAL.TENSOR.SHAPE"));
     let t = match kernel::tensor(a, 0) {
         Ok(t) => t,
         Err(Stop::Error(error)) => {
@@ -52,6 +53,7 @@ fn shape_of(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         }
         Err(stop) => return Err(stop),
     };
-    let shape = sizes.conclude(Value::shape(&by.conclude(t.shape().to_vec())));
-    Ok(m.cx().fresh(rule!("OP.SHAPEOF.FRESH"), shape, |a, b| a.as_shape() == b.as_shape()))
+    let sizes = m.cx().conclude(rule!("OP.SHAPEOF"), t.shape().to_vec());
+    let shape = m.cx().conclude(rule!("VAL.TENSOR.SHAPE"), Value::shape(&sizes));
+    Ok(m.cx().conclude(rule!("OP.SHAPEOF.FRESH"), shape))
 }

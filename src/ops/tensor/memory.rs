@@ -316,8 +316,8 @@ pub(in crate::ops) fn place(m: &mut dyn Host, tensor: Tensor, storage: &Value, o
         storage.as_storage().ok_or_else(|| fail(format!("expects a storage, found {}", storage.category())))?;
     let released = storage.why_released();
     let message = || released.clone().unwrap_or_default();
-    let usable = m.cx().check(&[(rule!("MEM.RELEASED"), 1, released.is_none(), &message)]);
-    usable.map_err(|(rule, message)| Stop::error(rule, message))?;
+    let usable = m.cx().holds(&[(rule!("MEM.RELEASED"), 1, released.is_none(), &message)]);
+    usable.map_err(|(rule, message)| Stop::error(rule, message()))?;
     let offset = m.cx().conclude(rule!("MEM.TENSOR"), offset);
     let size = bytes_of(&tensor);
     let placed = u64::try_from(offset).ok().and_then(|offset| tensor.in_storage(storage, offset));
@@ -334,7 +334,7 @@ pub(in crate::ops) fn place(m: &mut dyn Host, tensor: Tensor, storage: &Value, o
 /// MEM.BOUNDS.
 fn within_bounds(m: &mut dyn Host, placed: Option<Tensor>, beyond: impl FnOnce() -> String) -> Result<Value, Stop> {
     let bounds = rule!("MEM.BOUNDS");
-    m.cx().given(bounds, 1, placed.map(Value::Tensor).ok_or_else(|| Stop::error(bounds, beyond())))
+    m.cx().premise(bounds, 1, placed.map(Value::Tensor).ok_or_else(|| Stop::error(bounds, beyond())))
 }
 
 /// MEM.RELEASED: the tensor or the storage is not to be used from now on; nothing else has anything to release.
@@ -371,7 +371,7 @@ pub(in crate::ops) fn seen(m: &mut dyn Host, x: &Tensor, out: &Out, offset: i64)
     let view =
         within_bounds(m, view, || format!("a view of {size} bytes at byte {offset} of a tensor that has {there}"))?;
     let copy = |view: &Value| view.as_tensor().map_or_else(Value::unit, |view| Value::Tensor(copied(view)));
-    Ok(m.cx().rather_than(rule!("MEM.VIEW"), view.clone(), || copy(&view)))
+    Ok(if m.cx().fire(rule!("MEM.VIEW")) { view } else { copy(&view) })
 }
 
 fn copied(tensor: &Tensor) -> Tensor {

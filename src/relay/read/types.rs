@@ -43,7 +43,7 @@ impl Reader<'_, '_> {
     pub(super) fn no_references(&mut self, span: Span) -> Read<()> {
         let message = "references are not read: a Ref is mutable, and nothing of this chapter is";
         let refused = Err(Fault::rule(rule!("RELAY.REF"), span, message));
-        match self.cx.refuse(rule!("RELAY.REF"), 1, refused) {
+        match self.cx.premise(rule!("RELAY.REF"), 1, refused) {
             Ok(()) => Ok(()),
             Err(fault) => self.fault(fault),
         }

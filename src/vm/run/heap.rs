@@ -14,7 +14,7 @@ const UNWRITTEN: i64 = i64::MIN + 0x0bad_510f;
 impl Machine<'_> {
     /// A heap of so many slots, none of them written.
     pub(super) fn alloc_shape_heap(&mut self, slots: i64) -> Result<Value, Stop> {
-        let slots = self.cx.rather(rule!("R89.VM.SHAPEHEAP"), slots, 0);
+        let slots = if self.cx.fire(rule!("R89.VM.SHAPEHEAP")) { slots } else { 0 };
         let made = self.account.zeros(DataType::INT64, &[slots])?;
         let heap = made.map_err(|error| self.wrong(error))?;
         heap.fill(|_| Ok::<Scalar, Stop>(Scalar::Int(UNWRITTEN)))?;

@@ -18,9 +18,7 @@ use std::rc::Rc;
 use super::executable::{Executable, Instruction, Operand};
 use crate::grammar::Name;
 use crate::judge::{Cx, Ending, with_stack};
-use crate::value::{
-    Account, Asked, Closure, Effect, Itself, Noise, PrimFuncObj, Registry, Stop, Tensor, Value, Worker,
-};
+use crate::value::{Account, Asked, Closure, Effect, Noise, PrimFuncObj, Registry, Stop, Tensor, Value, Worker};
 use link::Linked;
 
 pub use start::run;
@@ -162,7 +160,7 @@ impl<'m> Machine<'m> {
                 self.jump(at, if holds { 1 } else { *offset })
             }
             Some(Instruction::Goto(offset)) => {
-                let offset = self.cx.rather(rule!("R89.VM.GOTO"), *offset, 1);
+                let offset = if self.cx.fire(rule!("R89.VM.GOTO")) { *offset } else { 1 };
                 self.jump(at, offset)
             }
             None => Err(self.wrong("there is no instruction here")),
@@ -171,10 +169,8 @@ impl<'m> Machine<'m> {
 
     /// R89.VM.RET: the caller, or whoever runs the machine, gets what is in the register.
     fn ret(&mut self, register: u32, base: usize) -> Result<Next, Stop> {
-        let Itself(value) = {
-            let held = Itself(self.register(register)?);
-            self.cx.conclude(rule!("R89.VM.RET"), held)
-        };
+        let held = self.register(register)?;
+        let value = self.cx.conclude(rule!("R89.VM.RET"), held);
         self.trace_return(&value);
         let ended = self.frames.pop();
         self.depth = self.depth.saturating_sub(1);
@@ -213,7 +209,7 @@ impl<'m> Machine<'m> {
     }
 
     fn write(&mut self, register: u32, value: Value) -> Result<(), Stop> {
-        let register = self.cx.rather(rule!("R89.VM.REGISTER"), register, 0);
+        let register = if self.cx.fire(rule!("R89.VM.REGISTER")) { register } else { 0 };
         match self.frame()?.registers.get_mut(register as usize) {
             Some(place) => *place = Some(value),
             None => return Err(self.wrong(format!("%{register} is not a register of the function"))),

@@ -21,7 +21,7 @@ const FLOORS: &[&[&str]] = &[
     &["normal_form", "question", "refine", "type_checking"],
     &["builder", "reading", "relay", "vm", "well_formed"],
     &["check"],
-    &["adequacy", "knockout", "oracle"],
+    &["adequacy", "oracle"],
     &["facade", "suite"],
     &["harness"],
     &["report"],

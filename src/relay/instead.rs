@@ -1,11 +1,12 @@
-//! Relay: its syntax, its types and its values.
+//! What stands in for the syntax, the types and the values of Relay where the rule that concludes them is switched off.
 
-use std::sync::Arc;
-
+use super::eval::Value;
+use super::read::Reference;
+use super::types::Type;
+use super::{Fault, Function, Param, TypeExpr, TypeKind};
 use crate::book::Rule;
-use crate::grammar::IrModule;
+use crate::grammar::{DataType, Span};
 use crate::judge::Instead;
-use crate::relay::{Fault, Function, Param, Reference, RelayValue, Type, TypeExpr, TypeKind};
 
 /// A variable for a definition, a definition for anything else.
 impl Instead for Reference {
@@ -24,7 +25,7 @@ impl Instead for Result<(), Fault> {
             Ok(()) => {
                 let blamed =
                     [rule!("RELAY.DEF.PARTS"), rule!("RELAY.PROGRAM")].into_iter().find(|other| *other != rule);
-                let fault = Fault::syntax(crate::grammar::Span::NONE, "refused without a reason");
+                let fault = Fault::syntax(Span::NONE, "refused without a reason");
                 Err(Fault { rule: blamed, ..fault })
             }
             Err(Fault { .. }) => Ok(()),
@@ -59,7 +60,7 @@ impl Instead for TypeKind {
         match self {
             TypeKind::Tensor(tensor) => TypeKind::Tuple(vec![TypeExpr::new(TypeKind::Tensor(tensor))]),
             TypeKind::Param(_) | TypeKind::Tuple(_) | TypeKind::Function(..) => {
-                TypeExpr::tensor(crate::grammar::DataType::BOOL, Vec::new()).kind
+                TypeExpr::tensor(DataType::BOOL, Vec::new()).kind
             }
         }
     }
@@ -73,23 +74,11 @@ impl Instead for Type {
 }
 
 /// A function is lost; anything else is wrapped.
-impl Instead for RelayValue {
-    fn instead(self, _: Rule) -> RelayValue {
+impl Instead for Value {
+    fn instead(self, _: Rule) -> Value {
         match self {
-            RelayValue::Closure(_) => RelayValue::Tuple([].into()),
-            RelayValue::Tensor(_) | RelayValue::Tuple(_) => RelayValue::Tuple([self].into()),
+            Value::Closure(_) => Value::Tuple([].into()),
+            Value::Tensor(_) | Value::Tuple(_) => Value::Tuple([self].into()),
         }
-    }
-}
-
-/// The functions are of no one's concern.
-impl Instead for IrModule {
-    fn instead(mut self, _: Rule) -> IrModule {
-        for (_, function) in &mut self.funcs {
-            if let crate::grammar::GlobalFunc::Function(function) = function {
-                Arc::make_mut(function).attrs.clear();
-            }
-        }
-        self
     }
 }

@@ -1,18 +1,42 @@
-//! Values, and what happens in a run.
+//! What stands in for values, and for how a run stops, where the rule that concludes them is switched off.
 
-use std::borrow::Cow;
-use std::rc::Rc;
-
+use super::{Prim, Scalar, Stop, Tensor, Value};
 use crate::book::Rule;
-use crate::grammar::{Attrs, Call, Name, StructInfo};
-use crate::judge::{Instead, with_stack};
-use crate::ops::InferError;
-use crate::refine::Verdict;
-use crate::value::{Itself, Prim, Scalar, Stop, Tensor, Value};
+use crate::judge::{Instead, Made, with_stack};
 
-/// Another value of the same category, where there is one.
+/// The rules of which each says of a value that it is this very object, no copy of it.
+const THIS_VERY_OBJECT: &[Rule] = &[
+    rule!("EVAL.BYREF"),
+    rule!("EVAL.CALL.CLOSURE.ALIAS"),
+    rule!("EVAL.CALL.OP.ALIAS"),
+    rule!("EVAL.CALL.OP.MUTATE"),
+    rule!("EVAL.FUNC.BYREF"),
+    rule!("EVAL.SEQ.MATCHCAST.BIND"),
+    rule!("EVAL.VAR"),
+    rule!("OP.CALLDPS.MUTATE-ARGS"),
+    rule!("R89.VM.RET"),
+    rule!("SI.BOUNDARY.RET.ORDER"),
+    rule!("SI.MATCHCAST.RESULT"),
+    rule!("VAL.OBJECT.FAITHFUL"),
+];
+
+/// A copy, where the rule says that it is none; one that was made before, where it says that it is new; else another value of the same
+/// category, where there is one.
 impl Instead for Value {
+    fn instead_of_new(self, rule: Rule, made: &mut Made) -> Value {
+        if rule == rule!("OP.SHAPEOF.FRESH") {
+            return made.before(rule, self, |a, b| a.as_shape() == b.as_shape());
+        }
+        if rule == rule!("EVAL.TUPLE.FRESH") {
+            return made.before(rule, self, have_same_fields);
+        }
+        self.instead(rule)
+    }
+
     fn instead(self, rule: Rule) -> Value {
+        if THIS_VERY_OBJECT.contains(&rule) {
+            return copy(&self);
+        }
         match self {
             Value::Tensor(t) => Value::Tensor(t.instead(rule)),
             Value::Tuple(t) => match t.fields().split_last() {
@@ -57,17 +81,22 @@ impl Instead for Scalar {
     }
 }
 
-/// A copy.
-impl Instead for Itself<Value> {
-    fn instead(self, _: Rule) -> Itself<Value> {
-        Itself(copy(&self.0))
+/// Whether two tuples hold the same objects.
+fn have_same_fields(a: &Value, b: &Value) -> bool {
+    match (a.as_tuple(), b.as_tuple()) {
+        (Some(a), Some(b)) => a.len() == b.len() && a.fields().iter().zip(b.fields()).all(|(a, b)| a.same_as(b)),
+        (None, _) | (_, None) => false,
     }
 }
 
-/// Copies.
-impl Instead for Itself<Vec<Value>> {
-    fn instead(self, _: Rule) -> Itself<Vec<Value>> {
-        Itself(self.0.iter().map(copy).collect())
+/// What a constant has made, which is known by where that lies.
+impl Instead for (usize, Result<Value, Stop>) {
+    fn instead(self, _: Rule) -> Self {
+        self
+    }
+
+    fn instead_of_new(self, rule: Rule, made: &mut Made) -> Self {
+        made.before(rule, self, |a, b| a.0 == b.0)
     }
 }
 
@@ -108,49 +137,6 @@ impl Instead for Result<(), Stop> {
             }
             Err(Stop::Error(_) | Stop::Unspecified(_)) => Ok(()),
             Err(Stop::OutOfFuel) => Err(Stop::OutOfFuel),
-        }
-    }
-}
-
-/// Other information; of what is rejected nothing is known.
-impl Instead for Result<StructInfo, InferError> {
-    fn instead(self, rule: Rule) -> Self {
-        match self {
-            Ok(info) => Ok(info.instead(rule)),
-            Err(InferError { .. }) => Ok(StructInfo::Object),
-        }
-    }
-}
-
-/// A call without the attributes that were given.
-impl Instead for Cow<'_, Call> {
-    fn instead(self, _: Rule) -> Self {
-        Cow::Owned(Call { attrs: Attrs::default(), ..self.into_owned() })
-    }
-}
-
-/// What was found is missed.
-impl<T> Instead for Option<Rc<T>> {
-    fn instead(self, _: Rule) -> Self {
-        None
-    }
-}
-
-/// The name of nothing.
-impl Instead for Name {
-    fn instead(self, _: Rule) -> Name {
-        Name::default()
-    }
-}
-
-/// What is allowed is refused, and the other way round.
-impl Instead for Verdict {
-    fn instead(self, rule: Rule) -> Verdict {
-        match self {
-            Verdict::Allowed => Verdict::NotAllowed { rule, message: "refused without a reason".to_string() },
-            Verdict::NotAllowed { .. } | Verdict::Vacuous(_) | Verdict::Undecided(_) | Verdict::OutOfBudget(_) => {
-                Verdict::Allowed
-            }
         }
     }
 }

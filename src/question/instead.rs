@@ -1,17 +1,9 @@
-//! Executables.
+//! What stands in for how a run ends where the rule that concludes it is switched off.
 
+use super::RunAnswer;
 use crate::book::Rule;
 use crate::judge::Instead;
-use crate::question::RunAnswer;
 use crate::value::ValueSpec;
-use crate::vm::Executable;
-
-/// One without functions.
-impl Instead for Executable {
-    fn instead(self, _: Rule) -> Executable {
-        Executable { functions: Vec::new(), ..self }
-    }
-}
 
 /// Unit, with nothing seen before.
 impl Instead for RunAnswer {

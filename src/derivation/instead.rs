@@ -1,0 +1,37 @@
+//! What stands in for what is derived where the rule that concludes it is switched off.
+
+use super::{CallError, Contexts, Fit};
+use crate::book::Rule;
+use crate::grammar::StructInfo;
+use crate::judge::Instead;
+
+/// Without SI.BESTEFFORT what is undecided is an error; otherwise no one is told of it.
+impl Instead for Fit {
+    fn instead(self, rule: Rule) -> Fit {
+        match (self, rule) {
+            (Fit::Perhaps, rule!("SI.BESTEFFORT")) | (Fit::Certainly, _) => Fit::Never,
+            (Fit::Perhaps | Fit::Never, _) => Fit::Certainly,
+        }
+    }
+}
+
+/// A rejected call gives an object.
+impl Instead for Result<StructInfo, CallError> {
+    fn instead(self, rule: Rule) -> Self {
+        Ok(self.map_or(StructInfo::Object, |info| info.instead(rule)))
+    }
+}
+
+/// What does not hold is passed over.
+impl Instead for Result<(), CallError> {
+    fn instead(self, _: Rule) -> Self {
+        Ok(())
+    }
+}
+
+/// A function literal sees nothing of what is around it.
+impl Instead for Contexts<'_> {
+    fn instead(self, _: Rule) -> Self {
+        Contexts::default()
+    }
+}

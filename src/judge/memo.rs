@@ -1,0 +1,252 @@
+//! What judgements have found, for as long as the outermost of them is asked: a pair of pairs of pairs has far more parts than it
+//! occupies, and two deep trees that differ at the bottom are not to be compared anew at each level.
+
+use std::any::Any;
+use std::cell::Cell;
+use std::fmt;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use super::{Cx, is_shared, place};
+
+/// What a judgement is asked about, as derivations tell it.
+pub trait Inputs<T>: Sized {
+    /// As written.
+    fn told(self) -> Vec<String>;
+
+    /// Whether this may be asked more than once, so that what is found is kept.
+    #[inline]
+    fn may_recur(&self) -> bool {
+        false
+    }
+
+    /// What was found before, and what to keep it by.
+    fn recall(&self, _: &'static str, _: &mut Memo) -> (Option<T>, Option<Key>) {
+        (None, None)
+    }
+
+    /// Keeps what was found.
+    fn keep(&self, _: Key, _: &mut Memo, _: &T) {}
+}
+
+impl<T, F: FnOnce() -> Vec<String>> Inputs<T> for F {
+    #[inline]
+    fn told(self) -> Vec<String> {
+        self()
+    }
+}
+
+/// A tree in which several may hold a tuple in common.
+pub trait Fields: fmt::Display + Sized + 'static {
+    /// The fields, if it is a tuple.
+    fn fields(&self) -> Option<&Arc<[Self]>>;
+}
+
+/// One or two trees that a judgement is asked about, anywhere or at a place.
+#[derive(Clone, Copy)]
+pub struct Asked<'t, A: Fields> {
+    first: &'t A,
+    second: Option<&'t A>,
+    place: Option<&'t State>,
+}
+
+impl<'t, A: Fields> Asked<'t, A> {
+    /// One tree.
+    #[inline]
+    pub fn of(tree: &'t A) -> Asked<'t, A> {
+        Asked { first: tree, second: None, place: None }
+    }
+
+    /// Two trees.
+    #[inline]
+    pub fn both(first: &'t A, second: &'t A) -> Asked<'t, A> {
+        Asked { first, second: Some(second), place: None }
+    }
+
+    /// The same at a place on which the answer depends.
+    #[inline]
+    pub fn at(self, place: &'t State) -> Asked<'t, A> {
+        Asked { place: Some(place), ..self }
+    }
+
+    /// The fields of both, of one alone twice; `None` where one is no tuple.
+    #[inline]
+    fn fields(&self) -> Option<(&'t Arc<[A]>, &'t Arc<[A]>)> {
+        let first = self.first.fields()?;
+        Some((first, self.second.map_or(Some(first), A::fields)?))
+    }
+
+    /// How the place is now: its number, which it is given here.
+    fn state(&self, memo: &mut Memo) -> u64 {
+        self.place.map_or(0, |place| place.number(memo))
+    }
+}
+
+impl<A: Fields, T: Clone + 'static> Inputs<T> for Asked<'_, A> {
+    fn told(self) -> Vec<String> {
+        [Some(self.first), self.second].into_iter().flatten().map(A::to_string).collect()
+    }
+
+    // What one holder has is met as often as that one, of whom the same is known.
+    #[inline]
+    fn may_recur(&self) -> bool {
+        self.fields().is_some_and(|(first, second)| is_shared(first) || is_shared(second))
+    }
+
+    fn recall(&self, judgement: &'static str, memo: &mut Memo) -> (Option<T>, Option<Key>) {
+        let Some((first, second)) = self.fields() else { return (None, None) };
+        let key = Key { judgement, state: self.state(memo), places: (place(first), place(second)) };
+        (memo.found.get(&key).and_then(|kept| kept.found.downcast_ref::<T>()).cloned(), Some(key))
+    }
+
+    fn keep(&self, key: Key, memo: &mut Memo, found: &T) {
+        // Something may have changed meanwhile on which the answer depends.
+        if let Some((first, second)) = self.fields()
+            && self.place.is_none_or(|place| place.is(key.state))
+        {
+            let lies = Rc::new((first.clone(), second.clone()));
+            memo.found.insert(key, Kept { found: Rc::new(found.clone()), _lies: lies });
+        }
+    }
+}
+
+/// What something that was found is known by: the judgement, how the place was, and where the tuples lie.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Key {
+    judgement: &'static str,
+    state: u64,
+    places: (usize, usize),
+}
+
+/// How the surroundings of judgements are, by a number that no others have; they get another one when they change.
+#[derive(Clone, Debug, Default)]
+pub struct State(Cell<u64>);
+
+impl State {
+    /// Something has changed on which answers depend.
+    #[inline]
+    pub fn change(&self) {
+        self.0.set(0);
+    }
+
+    fn number(&self, memo: &mut Memo) -> u64 {
+        if self.0.get() == 0 {
+            memo.states += 1;
+            self.0.set(memo.states);
+        }
+        self.0.get()
+    }
+
+    fn is(&self, number: u64) -> bool {
+        self.0.get() == number
+    }
+}
+
+/// Something that was found, and what it was found of, so that nothing else comes to lie there.
+#[derive(Clone)]
+struct Kept {
+    found: Rc<dyn Any>,
+    _lies: Rc<dyn Any>,
+}
+
+/// What judgements have found.
+#[derive(Clone, Default)]
+pub struct Memo {
+    found: FxHashMap<Key, Kept>,
+    /// What was noted beside that, in order.
+    noted: Vec<Key>,
+    /// The pairs of nodes of which an open comparison has found that they differ; those that are met next are last.
+    differing: Vec<(usize, usize)>,
+    /// How many judgements are open.
+    open: u32,
+    states: u64,
+}
+
+impl fmt::Debug for Memo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Memo").field("found", &self.found.len()).finish_non_exhaustive()
+    }
+}
+
+impl Memo {
+    /// A judgement begins; what to [end](Memo::end) it with.
+    #[inline]
+    pub(super) fn begin(&mut self) -> usize {
+        self.open += 1;
+        self.differing.len()
+    }
+
+    /// A judgement ends. With the outermost everything is forgotten.
+    #[inline]
+    pub(super) fn end(&mut self, differing: usize) {
+        self.open -= 1;
+        self.differing.truncate(differing);
+        if self.open == 0 && !self.found.is_empty() {
+            self.found.clear();
+            self.noted.clear();
+        }
+    }
+}
+
+impl Cx {
+    /// Whether an open comparison has found that two nodes differ.
+    #[inline]
+    pub fn are_known_to_differ<T>(&mut self, first: &T, second: &T) -> bool {
+        let (first, second) = (address(first), address(second));
+        let known = self.memo.differing.last().is_some_and(|next| *next == (first, second) || *next == (second, first));
+        if known {
+            self.memo.differing.pop();
+        }
+        known
+    }
+
+    /// Notes until the judgement ends which nodes differ, those that are met first last.
+    pub fn note_differing(&mut self, pairs: impl IntoIterator<Item = (usize, usize)>) {
+        if self.memo.open > 0 {
+            self.memo.differing.extend(pairs);
+        }
+    }
+
+    /// How much is noted, so as to [forget](Cx::forget_notes) what is noted from here on.
+    pub fn notes(&self) -> usize {
+        self.memo.noted.len()
+    }
+
+    /// Forgets what was noted since there were so many notes.
+    pub fn forget_notes(&mut self, since: usize) {
+        for key in self.memo.noted.drain(since.min(self.memo.noted.len())..) {
+            self.memo.found.remove(&key);
+        }
+    }
+
+    /// Notes something of what lies at a place, or that there is nothing to note of it, until the outermost judgement ends.
+    pub fn note_of<A: 'static, T: 'static>(&mut self, what: &'static str, of: &Arc<A>, found: Option<T>) {
+        let key = note(what, of);
+        match found {
+            Some(found) if self.memo.open > 0 => {
+                self.memo.noted.push(key);
+                self.memo.found.insert(key, Kept { found: Rc::new(found), _lies: Rc::new(of.clone()) });
+            }
+            Some(_) => {}
+            None if self.memo.noted.is_empty() => {}
+            None => drop(self.memo.found.remove(&key)),
+        }
+    }
+
+    /// What was noted of what lies at a place.
+    pub fn noted_of<A, T: Clone + 'static>(&self, what: &'static str, of: &Arc<A>) -> Option<T> {
+        self.memo.found.get(&note(what, of))?.found.downcast_ref::<T>().cloned()
+    }
+}
+
+fn note<A>(what: &'static str, of: &Arc<A>) -> Key {
+    let lies = Arc::as_ptr(of) as usize;
+    Key { judgement: what, state: 0, places: (lies, lies) }
+}
+
+/// Where a node lies.
+pub fn address<T>(node: &T) -> usize {
+    std::ptr::from_ref(node) as usize
+}
