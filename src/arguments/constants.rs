@@ -315,23 +315,10 @@ impl Visitor for Constants {
     }
 
     fn visit_expr(&mut self, expr: &Expr) {
-        match expr {
-            Expr::Constant(constant) => self.literal(&constant.data),
-            Expr::PrimValue(prim) => prim.float.iter().for_each(|x| self.float(x.get())),
-            Expr::Var(_)
-            | Expr::DataflowVar(_)
-            | Expr::GlobalVar(_)
-            | Expr::Tuple(_)
-            | Expr::SeqExpr(_)
-            | Expr::StringImm(_)
-            | Expr::DataTypeImm(_)
-            | Expr::Function(_)
-            | Expr::If(_)
-            | Expr::ExternFunc(_)
-            | Expr::Call(_)
-            | Expr::ShapeExpr(_)
-            | Expr::TupleGetItem(_)
-            | Expr::Op(_) => {}
+        if let Expr::Constant(constant) = expr {
+            self.literal(&constant.data);
+        } else if let Expr::PrimValue(prim) = expr {
+            prim.float.iter().for_each(|x| self.float(x.get()));
         }
         walk_expr(self, expr);
     }

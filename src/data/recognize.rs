@@ -141,26 +141,13 @@ impl Visitor for Productions<'_> {
 
     fn visit_expr(&mut self, expr: &Expr) {
         self.expr(expr);
-        match expr {
-            Expr::Constant(constant) => {
-                self.data_type(constant.data.dtype);
-                self.check(|r| storable(r, constant.span, constant.data.dtype));
-            }
-            Expr::PrimValue(prim) => self.data_type(prim.dtype),
-            Expr::DataTypeImm(imm) => self.data_type(imm.value),
-            Expr::Var(_)
-            | Expr::DataflowVar(_)
-            | Expr::GlobalVar(_)
-            | Expr::Tuple(_)
-            | Expr::SeqExpr(_)
-            | Expr::StringImm(_)
-            | Expr::Function(_)
-            | Expr::If(_)
-            | Expr::ExternFunc(_)
-            | Expr::Call(_)
-            | Expr::ShapeExpr(_)
-            | Expr::TupleGetItem(_)
-            | Expr::Op(_) => {}
+        if let Expr::Constant(constant) = expr {
+            self.data_type(constant.data.dtype);
+            self.check(|r| storable(r, constant.span, constant.data.dtype));
+        } else if let Expr::PrimValue(prim) = expr {
+            self.data_type(prim.dtype);
+        } else if let Expr::DataTypeImm(imm) = expr {
+            self.data_type(imm.value);
         }
         walk_expr(self, expr);
     }

@@ -298,23 +298,14 @@ fn takes_from_outside(info: &StructInfo, scope: &dyn Surroundings, seen: &mut Se
 
 /// What a literal says of itself: a constant or a `ShapeExpr`.
 pub fn info_of_literal(expr: &Expr) -> Option<StructInfo> {
-    match expr {
-        Expr::Constant(constant) => Some(info_of_constant(constant)),
-        Expr::ShapeExpr(shape) => Some(info_of_shape(shape)),
-        Expr::PrimValue(prim) => Some(StructInfo::prim(prim.dtype)),
-        Expr::Var(_)
-        | Expr::DataflowVar(_)
-        | Expr::GlobalVar(_)
-        | Expr::Tuple(_)
-        | Expr::SeqExpr(_)
-        | Expr::StringImm(_)
-        | Expr::DataTypeImm(_)
-        | Expr::Function(_)
-        | Expr::If(_)
-        | Expr::ExternFunc(_)
-        | Expr::Call(_)
-        | Expr::TupleGetItem(_)
-        | Expr::Op(_) => None,
+    if let Expr::Constant(constant) = expr {
+        Some(info_of_constant(constant))
+    } else if let Expr::ShapeExpr(shape) = expr {
+        Some(info_of_shape(shape))
+    } else if let Expr::PrimValue(prim) = expr {
+        Some(StructInfo::prim(prim.dtype))
+    } else {
+        None
     }
 }
 

@@ -137,19 +137,8 @@ impl IrModule {
 
 /// The virtual devices among what functions share; all else means nothing here (GRAM.PROGRAM.GLOBAL-INFO-EXT).
 pub fn devices_of(global_infos: &Attrs) -> Vec<VDevice> {
-    let lists = global_infos.values().flat_map(|value| match value {
-        AttrValue::List(values) => values.as_slice(),
-        AttrValue::None
-        | AttrValue::Bool(_)
-        | AttrValue::Int(_)
-        | AttrValue::Float(_)
-        | AttrValue::Str(_)
-        | AttrValue::DataType(_)
-        | AttrValue::Prim(_)
-        | AttrValue::Dict(_)
-        | AttrValue::StructInfo(_)
-        | AttrValue::IndexMap(_)
-        | AttrValue::Made(_) => std::slice::from_ref(value),
+    let lists = global_infos.values().flat_map(|value| {
+        if let AttrValue::List(values) = value { values.as_slice() } else { std::slice::from_ref(value) }
     });
     lists.filter_map(VDevice::made_by).collect()
 }

@@ -96,12 +96,5 @@ impl Tuples {
 }
 
 fn number_of_fields(info: &StructInfo) -> Option<usize> {
-    match info {
-        StructInfo::Tuple(fields) => Some(fields.len()),
-        StructInfo::Object
-        | StructInfo::Tensor(_)
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Func(_) => None,
-    }
+    if let StructInfo::Tuple(fields) = info { Some(fields.len()) } else { None }
 }

@@ -171,16 +171,13 @@ impl Visitor for Census {
     }
 
     fn visit_struct_info(&mut self, info: &StructInfo) {
-        match info {
-            StructInfo::Func(func) => self.scope(|census| {
+        if let StructInfo::Func(func) = info {
+            self.scope(|census| {
                 func.params.iter().flat_map(|params| params.iter()).for_each(|param| census.binding_annotation(param));
                 with_stack(|| walk_struct_info(census, info));
-            }),
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_) => walk_struct_info(self, info),
+            })
+        } else {
+            walk_struct_info(self, info)
         }
     }
 }

@@ -192,15 +192,7 @@ impl AttrDefault {
 impl OpDef {
     /// The attributes that the operator has.
     pub fn attrs(&self) -> impl Iterator<Item = Attr> + '_ {
-        self.params.iter().filter_map(|param| match param {
-            Param::Attr(attr) => Some(*attr),
-            Param::Arg(_)
-            | Param::OptionalArg(_)
-            | Param::Flag(..)
-            | Param::ShapeArg(_)
-            | Param::DtypeArg(_)
-            | Param::Rest(_) => None,
-        })
+        self.params.iter().filter_map(|param| if let Param::Attr(attr) = param { Some(*attr) } else { None })
     }
 
     /// The call with the defaults of the attributes that it leaves out; an error if one is missing or of another kind.

@@ -244,22 +244,17 @@ pub(super) fn no_negative_size(info: &StructInfo) -> Result<(), InferError> {
 }
 
 fn no_negative_size_in(info: &StructInfo, seen: &mut Seen) -> Result<(), InferError> {
-    match info {
-        StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. }) => {
-            match dims.iter().find(|dim| matches!(dim, PrimExpr::IntImm(..0))) {
-                Some(size) => Err(InferError::op(format!("the result would have a dimension of {size}"))),
-                None => Ok(()),
-            }
+    if let StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. }) = info {
+        match dims.iter().find(|dim| matches!(dim, PrimExpr::IntImm(..0))) {
+            Some(size) => Err(InferError::op(format!("the result would have a dimension of {size}"))),
+            None => Ok(()),
         }
-        StructInfo::Tuple(fields) if is_new(fields, seen) => {
-            with_stack(|| fields.iter().try_for_each(|field| no_negative_size_in(field, seen)))
-        }
-        StructInfo::Object
-        | StructInfo::Tensor(_)
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Tuple(_)
-        | StructInfo::Func(_) => Ok(()),
+    } else if let StructInfo::Tuple(fields) = info
+        && is_new(fields, seen)
+    {
+        with_stack(|| fields.iter().try_for_each(|field| no_negative_size_in(field, seen)))
+    } else {
+        Ok(())
     }
 }
 
@@ -490,19 +485,8 @@ pub(super) fn bool_attr(call: &Call, name: &str) -> Result<bool, InferError> {
 /// An attribute that is a list of integers, or one integer in place of a list of one.
 pub(super) fn ints_attr(call: &Call, name: &str) -> Result<Option<Vec<i64>>, InferError> {
     let wrong = |found: &AttrValue| InferError::op(format!("the attribute `{name}` must list integers: {found:?}"));
-    let int = |item: &AttrValue| match item {
-        AttrValue::Int(i) | AttrValue::Prim(PrimExpr::IntImm(i)) => Ok(*i),
-        AttrValue::None
-        | AttrValue::Bool(_)
-        | AttrValue::Float(_)
-        | AttrValue::Str(_)
-        | AttrValue::DataType(_)
-        | AttrValue::Prim(_)
-        | AttrValue::List(_)
-        | AttrValue::Dict(_)
-        | AttrValue::StructInfo(_)
-        | AttrValue::IndexMap(_)
-        | AttrValue::Made(_) => Err(wrong(item)),
+    let int = |item: &AttrValue| {
+        if let AttrValue::Int(i) | AttrValue::Prim(PrimExpr::IntImm(i)) = item { Ok(*i) } else { Err(wrong(item)) }
     };
     match attr(call, name) {
         None => Ok(None),
@@ -515,19 +499,14 @@ pub(super) fn ints_attr(call: &Call, name: &str) -> Result<Option<Vec<i64>>, Inf
 pub(super) fn floats_attr(call: &Call, name: &str, count: usize) -> Result<Vec<f64>, InferError> {
     let Some(AttrValue::List(items)) = attr(call, name) else { return Ok(vec![float_attr(call, name)?; count]) };
     let wrong = |found: &AttrValue| InferError::op(format!("the attribute `{name}` must list numbers: {found:?}"));
-    let number = |item: &AttrValue| match item {
-        AttrValue::Float(x) => Ok(x.get()),
-        AttrValue::Int(i) => Ok(*i as f64),
-        AttrValue::None
-        | AttrValue::Bool(_)
-        | AttrValue::Str(_)
-        | AttrValue::DataType(_)
-        | AttrValue::Prim(_)
-        | AttrValue::List(_)
-        | AttrValue::Dict(_)
-        | AttrValue::StructInfo(_)
-        | AttrValue::IndexMap(_)
-        | AttrValue::Made(_) => Err(wrong(item)),
+    let number = |item: &AttrValue| {
+        if let AttrValue::Float(x) = item {
+            Ok(x.get())
+        } else if let AttrValue::Int(i) = item {
+            Ok(*i as f64)
+        } else {
+            Err(wrong(item))
+        }
     };
     match items.len() {
         found if found == count => items.iter().map(number).collect(),

@@ -104,29 +104,19 @@ impl<'r> Reshapes<'r> {
     }
 
     fn dims_of(&self, e: &Expr) -> Option<Arc<[PrimExpr]>> {
-        match e {
-            Expr::Var(var) | Expr::DataflowVar(var) => match (self.here.get(var), self.known.get(var)) {
+        if let Expr::Var(var) | Expr::DataflowVar(var) = e {
+            match (self.here.get(var), self.known.get(var)) {
                 (Some(dims), _) => Some(dims.clone()),
                 (None, Some(StructInfo::Tensor(tensor))) => tensor.shape.as_ref()?.as_dims().cloned(),
                 (None, Some(_) | None) => None,
-            },
-            Expr::Constant(constant) => {
-                let size = |size: &u64| i64::try_from(*size).ok().map(PrimExpr::IntImm);
-                constant.data.shape.iter().map(size).collect::<Option<Vec<_>>>().map(Into::into)
             }
-            Expr::Call(call) => stated(call).and_then(|(_, shape)| self.found.get(&shape.span.start).cloned()),
-            Expr::GlobalVar(_)
-            | Expr::Tuple(_)
-            | Expr::PrimValue(_)
-            | Expr::StringImm(_)
-            | Expr::DataTypeImm(_)
-            | Expr::ExternFunc(_)
-            | Expr::SeqExpr(_)
-            | Expr::Function(_)
-            | Expr::If(_)
-            | Expr::ShapeExpr(_)
-            | Expr::TupleGetItem(_)
-            | Expr::Op(_) => None,
+        } else if let Expr::Constant(constant) = e {
+            let size = |size: &u64| i64::try_from(*size).ok().map(PrimExpr::IntImm);
+            constant.data.shape.iter().map(size).collect::<Option<Vec<_>>>().map(Into::into)
+        } else if let Expr::Call(call) = e {
+            stated(call).and_then(|(_, shape)| self.found.get(&shape.span.start).cloned())
+        } else {
+            None
         }
     }
 }

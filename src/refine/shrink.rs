@@ -386,25 +386,13 @@ fn cut(data: &TensorData, sizes: &[i64]) -> Option<TensorData> {
 /// The values with other tensors in them, counted from the first.
 fn map_tensors(values: &[ValueSpec], f: &mut impl FnMut(usize, &TensorData) -> TensorData) -> Vec<ValueSpec> {
     fn each(value: &ValueSpec, n: &mut usize, f: &mut impl FnMut(usize, &TensorData) -> TensorData) -> ValueSpec {
-        match value {
-            ValueSpec::Tensor(data) => {
-                *n += 1;
-                ValueSpec::Tensor(f(*n - 1, data))
-            }
-            ValueSpec::Tuple(fields) => {
-                with_stack(|| ValueSpec::Tuple(fields.iter().map(|field| each(field, n, f)).collect()))
-            }
-            ValueSpec::Shape(_)
-            | ValueSpec::PackedFunc(_)
-            | ValueSpec::Closure
-            | ValueSpec::PrimFunc
-            | ValueSpec::Int(_)
-            | ValueSpec::Bool(_)
-            | ValueSpec::Float(_)
-            | ValueSpec::Str(_)
-            | ValueSpec::DataType(_)
-            | ValueSpec::Object
-            | ValueSpec::Arg(_) => value.clone(),
+        if let ValueSpec::Tensor(data) = value {
+            *n += 1;
+            ValueSpec::Tensor(f(*n - 1, data))
+        } else if let ValueSpec::Tuple(fields) = value {
+            with_stack(|| ValueSpec::Tuple(fields.iter().map(|field| each(field, n, f)).collect()))
+        } else {
+            value.clone()
         }
     }
     let mut n = 0;

@@ -253,14 +253,10 @@ pub(super) fn relation(cx: &mut Cx, name: &str, attrs: &Attrs, args: &[StructInf
 
 /// The rank of a tensor, where it is known.
 pub(super) fn rank(info: &StructInfo) -> Option<usize> {
-    match info {
-        StructInfo::Tensor(TensorStructInfo { ndim: Ndim::Known(rank), .. }) => usize::try_from(*rank).ok(),
-        StructInfo::Tensor(_)
-        | StructInfo::Object
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Tuple(_)
-        | StructInfo::Func(_) => None,
+    if let StructInfo::Tensor(TensorStructInfo { ndim: Ndim::Known(rank), .. }) = info {
+        usize::try_from(*rank).ok()
+    } else {
+        None
     }
 }
 

@@ -253,14 +253,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
         out: &mut Vec<Binding>,
     ) -> Operated {
         let (tuple_value, info) = self.expr(tuple, None, out);
-        let field = match &info {
-            StructInfo::Tuple(fields) => fields.get(index).cloned(),
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Func(_) => None,
-        };
+        let field = if let StructInfo::Tuple(fields) = &info { fields.get(index).cloned() } else { None };
         let index = i64::try_from(index).unwrap_or(i64::MAX);
         let value = relax::Expr::TupleGetItem(Arc::new(TupleGetItem { tuple_value, index, span: expr.span }));
         let value = self.let_be(hint, value, expr.span, out);
@@ -314,13 +307,10 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
             return self.operator(name, call, expr, hint, out);
         }
         let (op, callee) = self.expr(&call.callee, None, out);
-        let (params, result) = match &callee {
-            StructInfo::Func(func) => (func.params.clone(), func.ret.clone()),
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_) => (None, StructInfo::Object),
+        let (params, result) = if let StructInfo::Func(func) = &callee {
+            (func.params.clone(), func.ret.clone())
+        } else {
+            (None, StructInfo::Object)
         };
         let mut args = Vec::new();
         for (i, arg) in call.args.iter().enumerate() {

@@ -313,23 +313,16 @@ fn has_float_in(
     is_such: &impl Fn(f64) -> bool,
     seen: &mut FxHashSet<*const TupleObj>,
 ) -> bool {
-    values.iter().any(|value| match value {
-        Value::Tensor(tensor) => {
+    values.iter().any(|value| {
+        if let Value::Tensor(tensor) = value {
             let such = |i| matches!(tensor.get(i), Some(Scalar::Float(x)) if is_such(x));
             let found = tensor.dtype().float_type();
             found.is_some() && (kind.is_none() || kind == found) && (0..tensor.len()).any(such)
-        }
-        Value::Tuple(tuple) => {
+        } else if let Value::Tuple(tuple) = value {
             seen.insert(Rc::as_ptr(tuple)) && with_stack(|| has_float_in(tuple.fields(), kind, is_such, seen))
+        } else {
+            false
         }
-        Value::Shape(_)
-        | Value::Closure(_)
-        | Value::PackedFunc(_)
-        | Value::PrimFunc(_)
-        | Value::Prim(_)
-        | Value::Str(_)
-        | Value::DataType(_)
-        | Value::Object(_) => false,
     })
 }
 

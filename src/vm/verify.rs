@@ -62,17 +62,18 @@ fn table(executable: &Executable) -> Vec<Fault> {
         message: format!("entry {index} of the function table: there is no {what}"),
     };
     let entries = executable.callees.iter().enumerate();
-    let missing = entries.filter_map(|(index, callee)| match callee {
-        Callee::Function(f) if *f as usize >= functions => Some(wrong(index, format!("function {f}"))),
-        Callee::PrimFunc(f) if f.index as usize >= executable.prim_funcs.len() => {
+    let missing = entries.filter_map(|(index, callee)| {
+        if let Callee::Function(f) = callee
+            && *f as usize >= functions
+        {
+            Some(wrong(index, format!("function {f}")))
+        } else if let Callee::PrimFunc(f) = callee
+            && f.index as usize >= executable.prim_funcs.len()
+        {
             Some(wrong(index, format!("PrimFunc {}", f.index)))
+        } else {
+            None
         }
-        Callee::Function(_)
-        | Callee::PrimFunc(_)
-        | Callee::Builtin(_)
-        | Callee::Operator(_)
-        | Callee::Packed(_)
-        | Callee::Value(_) => None,
     });
     missing.collect()
 }

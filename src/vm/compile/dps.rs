@@ -99,22 +99,14 @@ impl Emitter<'_, '_> {
 
     /// What is certain of an argument.
     fn known(&self, e: &Expr) -> Known {
-        match e {
-            Expr::Constant(_) => Known::Tensor,
-            Expr::Tuple(tuple) => Known::by_fields(&tuple.fields, |field| self.is_tensor(field)),
-            Expr::Var(v) | Expr::DataflowVar(v) => self.known_of_var(v),
-            Expr::GlobalVar(_)
-            | Expr::SeqExpr(_)
-            | Expr::PrimValue(_)
-            | Expr::StringImm(_)
-            | Expr::DataTypeImm(_)
-            | Expr::Function(_)
-            | Expr::If(_)
-            | Expr::ExternFunc(_)
-            | Expr::Call(_)
-            | Expr::ShapeExpr(_)
-            | Expr::TupleGetItem(_)
-            | Expr::Op(_) => Known::Nothing,
+        if matches!(e, Expr::Constant(_)) {
+            Known::Tensor
+        } else if let Expr::Tuple(tuple) = e {
+            Known::by_fields(&tuple.fields, |field| self.is_tensor(field))
+        } else if let Expr::Var(v) | Expr::DataflowVar(v) = e {
+            self.known_of_var(v)
+        } else {
+            Known::Nothing
         }
     }
 

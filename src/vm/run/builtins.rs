@@ -179,13 +179,10 @@ impl<'m> Machine<'m> {
 
     fn check_func_info(&mut self, v: Operand, info: u32) -> Result<Value, Stop> {
         let (v, info) = (self.operand(v)?, self.info_constant(info)?);
-        match info {
-            StructInfo::Func(f) => self.check_func(&v, f, info).map(|()| Value::unit()),
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_) => Err(self.wrong("the information is not that of a function")),
+        if let StructInfo::Func(f) = info {
+            self.check_func(&v, f, info).map(|()| Value::unit())
+        } else {
+            Err(self.wrong("the information is not that of a function"))
         }
     }
 
