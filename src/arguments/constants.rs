@@ -181,22 +181,13 @@ impl Constants {
     }
 
     fn attr(&mut self, value: &AttrValue) {
-        match value {
-            AttrValue::Int(x) => {
+        for leaf in value.leaves() {
+            if let AttrValue::Int(x) = leaf {
                 self.integer(*x);
                 self.index(*x);
+            } else if let AttrValue::Float(x) = leaf {
+                self.float(x.get());
             }
-            AttrValue::Float(x) => self.float(x.get()),
-            AttrValue::List(items) => with_stack(|| items.iter().for_each(|item| self.attr(item))),
-            AttrValue::Dict(items) => with_stack(|| items.values().for_each(|item| self.attr(item))),
-            AttrValue::None
-            | AttrValue::Bool(_)
-            | AttrValue::Str(_)
-            | AttrValue::DataType(_)
-            | AttrValue::Prim(_)
-            | AttrValue::StructInfo(_)
-            | AttrValue::IndexMap(_)
-            | AttrValue::Made(_) => {}
         }
     }
 

@@ -69,7 +69,7 @@ fn is_same(cx: &mut Cx, a: &Arc<VDevice>, b: &Arc<VDevice>) -> bool {
 
 /// The device of a tensor.
 fn device_of(info: &StructInfo) -> Option<&Arc<VDevice>> {
-    if let StructInfo::Tensor(tensor) = info { tensor.vdevice.as_ref() } else { None }
+    info.as_tensor()?.vdevice.as_ref()
 }
 
 /// The operators that take a tensor to another device.
@@ -80,7 +80,7 @@ enum Transfer {
 }
 
 fn transfer(call: &Call) -> Option<Transfer> {
-    let Expr::Op(op) = &call.op else { return None };
+    let op = call.op.as_op()?;
     match &*op.op_name {
         "relax.to_vdevice" => Some(Transfer::To),
         "relax.hint_on_device" => Some(Transfer::Hint),
@@ -236,7 +236,7 @@ impl<'m> Backward<'_, 'm> {
 
     fn field(&self, tuple: &Expr, index: i64) -> Option<StructInfo> {
         let (Expr::Var(var) | Expr::DataflowVar(var)) = tuple else { return None };
-        let StructInfo::Tuple(fields) = self.infos.get(var)? else { return None };
+        let fields = self.infos.get(var)?.as_tuple()?;
         fields.get(usize::try_from(index).ok()?).cloned()
     }
 
@@ -385,21 +385,12 @@ impl<'m> Backward<'_, 'm> {
 
 /// The information of a closure's result.
 fn result_of(info: &StructInfo) -> Option<StructInfo> {
-    if let StructInfo::Func(func) = info
-        && func.params.is_some()
-    {
-        Some(func.ret.clone())
-    } else {
-        None
-    }
+    info.as_func().filter(|func| func.params.is_some()).map(|func| func.ret.clone())
 }
 
 fn has_params_with_devices(info: &StructInfo) -> bool {
-    if let StructInfo::Func(func) = info {
-        func.params.iter().flat_map(|params| params.iter()).any(|p| device_of(p).is_some())
-    } else {
-        false
-    }
+    let mut params = info.as_func().into_iter().flat_map(|func| &func.params).flat_map(|params| params.iter());
+    params.any(|param| device_of(param).is_some())
 }
 
 /// The device that all have, if they have one.

@@ -205,7 +205,7 @@ impl<'m> Deriver<'_, 'm> {
     /// SI.DERIVE.TGI, with the conditions SI.DERIVE.TGI.NOTTUPLE and SI.DERIVE.TGI.BOUND.
     fn tuple_get_item(&mut self, get: &'m TupleGetItem) -> Option<StructInfo> {
         let tuple = self.at(Step::Field("tuple_value"), |d| d.expr(&get.tuple_value))?;
-        let fields = if let StructInfo::Tuple(fields) = &tuple { Some(fields) } else { None };
+        let fields = tuple.as_tuple();
         let shown = Shown(&tuple);
         self.demand(
             get.span,

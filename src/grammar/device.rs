@@ -77,7 +77,7 @@ impl Target {
 impl VDevice {
     /// The device that `I.vdevice(target, id, scope)` makes.
     pub fn made_by(value: &AttrValue) -> Option<VDevice> {
-        let AttrValue::Made(made) = value else { return None };
+        let made = value.as_made()?;
         let field = |at: usize, name: &str| made.args.get(at).or_else(|| made.named.get(name));
         if !["I.vdevice", "VDevice"].contains(&&*made.name) {
             return None;
@@ -137,8 +137,7 @@ impl IrModule {
 
 /// The virtual devices among what functions share; all else means nothing here (GRAM.PROGRAM.GLOBAL-INFO-EXT).
 pub fn devices_of(global_infos: &Attrs) -> Vec<VDevice> {
-    let lists = global_infos.values().flat_map(|value| {
-        if let AttrValue::List(values) = value { values.as_slice() } else { std::slice::from_ref(value) }
-    });
+    let items = |value| AttrValue::as_list(value).map_or(std::slice::from_ref(value), Vec::as_slice);
+    let lists = global_infos.values().flat_map(items);
     lists.filter_map(VDevice::made_by).collect()
 }

@@ -46,7 +46,7 @@ impl StructInfo {
 
     /// The rank of the shapes that it describes.
     pub fn rank_of_shape(&self) -> Ndim {
-        if let StructInfo::Shape(shape) = self { shape.ndim } else { Ndim::Unknown }
+        self.as_shape().map_or(Ndim::Unknown, |shape| shape.ndim)
     }
 }
 

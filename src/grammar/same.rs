@@ -76,7 +76,7 @@ fn hash_all<T: Tree>(trees: &[T], hasher: &mut FxHasher, known: &mut Known) {
 
 impl Tree for Type {
     fn fields(&self) -> Option<&Arc<[Type]>> {
-        if let Type::Tuple(fields) = self { Some(fields) } else { None }
+        self.as_tuple()
     }
 
     fn is_equal(&self, other: &Type, known: &mut Known) -> bool {
@@ -130,7 +130,7 @@ fn same_func_type(a: &FuncType, b: &FuncType, known: &mut Known) -> bool {
 
 impl Tree for StructInfo {
     fn fields(&self) -> Option<&Arc<[StructInfo]>> {
-        if let StructInfo::Tuple(fields) = self { Some(fields) } else { None }
+        self.as_tuple()
     }
 
     fn is_equal(&self, other: &StructInfo, known: &mut Known) -> bool {

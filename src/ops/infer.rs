@@ -133,7 +133,7 @@ pub(super) fn tensors<'a>(a: &InferArgs<'a>, i: usize) -> Result<Vec<&'a TensorS
     let wrong = |found: String| InferError::op(format!("argument {i} must be a tuple of tensors, it is {found}"));
     let Some(info) = a.args.get(i) else { return Err(InferError::op(format!("argument {i} is missing"))) };
     let StructInfo::Tuple(fields) = info else { return Err(wrong(info.to_string())) };
-    let tensor = |field: &'a StructInfo| if let StructInfo::Tensor(t) = field { Some(t) } else { None };
+    let tensor = |field: &'a StructInfo| field.as_tensor();
     fields.iter().map(tensor).collect::<Option<Vec<_>>>().ok_or_else(|| wrong(info.to_string()))
 }
 
@@ -376,36 +376,33 @@ pub(super) fn constant(size: i64) -> PrimExpr {
 
 /// `a op b`, with constants folded where there is no overflow.
 pub(super) fn dim(op: BinaryOp, a: PrimExpr, b: PrimExpr) -> PrimExpr {
-    let folded = match (op, &a, &b) {
-        (BinaryOp::Add, PrimExpr::IntImm(a), PrimExpr::IntImm(b)) => a.checked_add(*b),
-        (BinaryOp::Sub, PrimExpr::IntImm(a), PrimExpr::IntImm(b)) => a.checked_sub(*b),
-        (BinaryOp::Mul, PrimExpr::IntImm(a), PrimExpr::IntImm(b)) => a.checked_mul(*b),
-        (BinaryOp::FloorDiv, PrimExpr::IntImm(a), PrimExpr::IntImm(b)) if *b > 0 => Some(a.div_euclid(*b)),
-        (BinaryOp::Mul, PrimExpr::IntImm(1), _) | (BinaryOp::Add, PrimExpr::IntImm(0), _) => return b,
-        (BinaryOp::Mul, _, PrimExpr::IntImm(1)) | (BinaryOp::Add | BinaryOp::Sub, _, PrimExpr::IntImm(0)) => return a,
-        (
-            BinaryOp::Add
-            | BinaryOp::Sub
-            | BinaryOp::Mul
-            | BinaryOp::Div
-            | BinaryOp::Mod
-            | BinaryOp::FloorDiv
-            | BinaryOp::FloorMod
-            | BinaryOp::Min
-            | BinaryOp::Max
-            | BinaryOp::And
-            | BinaryOp::Or
-            | BinaryOp::Eq
-            | BinaryOp::Ne
-            | BinaryOp::Lt
-            | BinaryOp::Le
-            | BinaryOp::Gt
-            | BinaryOp::Ge,
-            _,
-            _,
-        ) => None,
-    };
-    folded.map_or_else(|| PrimExpr::binary(op, a, b), PrimExpr::IntImm)
+    if let (PrimExpr::IntImm(a), PrimExpr::IntImm(b)) = (&a, &b)
+        && let Some(value) = folded(op, *a, *b)
+    {
+        return PrimExpr::IntImm(value);
+    }
+    if let (BinaryOp::Mul, PrimExpr::IntImm(1)) | (BinaryOp::Add, PrimExpr::IntImm(0)) = (op, &a) {
+        return b;
+    }
+    if let (BinaryOp::Mul, PrimExpr::IntImm(1)) | (BinaryOp::Add | BinaryOp::Sub, PrimExpr::IntImm(0)) = (op, &b) {
+        return a;
+    }
+    PrimExpr::binary(op, a, b)
+}
+
+/// What an operator makes of two constants, where it is folded and does not overflow.
+fn folded(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
+    if op == BinaryOp::Add {
+        a.checked_add(b)
+    } else if op == BinaryOp::Sub {
+        a.checked_sub(b)
+    } else if op == BinaryOp::Mul {
+        a.checked_mul(b)
+    } else if op == BinaryOp::FloorDiv && b > 0 {
+        Some(a.div_euclid(b))
+    } else {
+        None
+    }
 }
 
 /// The product of dimensions.

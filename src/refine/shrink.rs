@@ -281,30 +281,17 @@ enum Axis {
 
 /// The sizes that can be changed.
 fn collect(info: &StructInfo, value: &ValueSpec, axes: &mut BTreeMap<Axis, i64>) {
-    match (info, value) {
-        (StructInfo::Tensor(t), ValueSpec::Tensor(data)) => {
-            let sizes = data.shape.iter().filter_map(|size| i64::try_from(*size).ok());
-            match &t.shape {
-                Some(TensorShape::Dims(dims)) => of_vars(dims, sizes, axes),
-                None => axes.extend(sizes.map(|size| (Axis::Open(size), size))),
-                Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => {}
-            }
+    if let (StructInfo::Tensor(t), ValueSpec::Tensor(data)) = (info, value) {
+        let sizes = data.shape.iter().filter_map(|size| i64::try_from(*size).ok());
+        match &t.shape {
+            Some(TensorShape::Dims(dims)) => of_vars(dims, sizes, axes),
+            None => axes.extend(sizes.map(|size| (Axis::Open(size), size))),
+            Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => {}
         }
-        (StructInfo::Shape(s), ValueSpec::Shape(dims)) => {
-            s.values.iter().for_each(|values| of_vars(values, dims.iter().copied(), axes));
-        }
-        (StructInfo::Tuple(infos), ValueSpec::Tuple(fields)) => with_stack(|| {
-            infos.iter().zip(fields).for_each(|(info, value)| collect(info, value, axes));
-        }),
-        (
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_)
-            | StructInfo::Func(_),
-            _,
-        ) => {}
+    } else if let (StructInfo::Shape(s), ValueSpec::Shape(dims)) = (info, value) {
+        s.values.iter().for_each(|values| of_vars(values, dims.iter().copied(), axes));
+    } else if let (StructInfo::Tuple(infos), ValueSpec::Tuple(fields)) = (info, value) {
+        with_stack(|| infos.iter().zip(fields).for_each(|(info, value)| collect(info, value, axes)));
     }
 }
 

@@ -244,5 +244,5 @@ impl<'c, 'm> Checker<'c, 'm> {
 
 /// How results of a function with this structural information are derived, if it is opaque.
 fn derive_func_of(info: &StructInfo) -> Option<DeriveFunc> {
-    if let StructInfo::Func(func) = info { func.derive_func.clone() } else { None }
+    info.as_func()?.derive_func.clone()
 }

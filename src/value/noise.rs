@@ -202,29 +202,20 @@ impl Noise {
 
     /// A copy of the value, whose floats are moved; a value without floats itself.
     fn of_value(&self, value: &Value, moves: Moves, copies: &mut Copies) -> Value {
-        match value {
-            Value::Tensor(tensor) => self.of_tensor(tensor, moves).map_or_else(|| value.clone(), Value::Tensor),
-            // What is shared in the value is shared in the copy.
-            Value::Tuple(tuple) => match copies.get(&Rc::as_ptr(tuple)) {
-                Some(copy) => copy.clone(),
-                None => {
-                    let copy = with_stack(|| {
-                        let fields = tuple.fields().iter().map(|field| self.of_value(field, moves, copies));
-                        Value::tuple(fields.collect())
-                    });
-                    copies.insert(Rc::as_ptr(tuple), copy.clone());
-                    copy
-                }
-            },
-            Value::Shape(_)
-            | Value::Closure(_)
-            | Value::PackedFunc(_)
-            | Value::PrimFunc(_)
-            | Value::Prim(_)
-            | Value::Str(_)
-            | Value::DataType(_)
-            | Value::Object(_) => value.clone(),
+        if let Value::Tensor(tensor) = value {
+            return self.of_tensor(tensor, moves).map_or_else(|| value.clone(), Value::Tensor);
         }
+        let Value::Tuple(tuple) = value else { return value.clone() };
+        // What is shared in the value is shared in the copy.
+        if let Some(copy) = copies.get(&Rc::as_ptr(tuple)) {
+            return copy.clone();
+        }
+        let copy = with_stack(|| {
+            let fields = tuple.fields().iter().map(|field| self.of_value(field, moves, copies));
+            Value::tuple(fields.collect())
+        });
+        copies.insert(Rc::as_ptr(tuple), copy.clone());
+        copy
     }
 
     fn of_tensor(&self, tensor: &Tensor, moves: Moves) -> Option<Tensor> {

@@ -171,11 +171,8 @@ impl Packed {
                         && size % block != 0
                     {
                         return Err(InferError::op(format!("{size} places do not fill blocks of {block}")));
-                    } else if block == 1 {
-                        size
-                    } else {
-                        dim(BinaryOp::FloorDiv, size, constant(block))
                     }
+                    if block == 1 { size } else { dim(BinaryOp::FloorDiv, size, constant(block)) }
                 }
             });
         }

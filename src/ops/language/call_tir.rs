@@ -361,7 +361,7 @@ fn infer_single(
     shape: &ShapeStructInfo,
     target: &StructInfo,
 ) -> Result<StructInfo, InferError> {
-    let tensor = if let StructInfo::Tensor(t) = target { Some(t) } else { None };
+    let tensor = target.as_tensor();
     demand(
         cx,
         &[(rule!("OP.CALLTIR.CORR.SINGLE"), 1, tensor.is_some(), &|| {
@@ -406,7 +406,7 @@ fn infer_field(
 ) -> Result<StructInfo, InferError> {
     // As the text has it the fields are ShapeTypes, so nothing gives the data type of the result.
     let literal = cx.literal(Erratum::A26);
-    let tensor = if let StructInfo::Tensor(t) = target { Some(t) } else { None };
+    let tensor = target.as_tensor();
     let corresponds = if literal { matches!(target, StructInfo::Shape(_)) } else { tensor.is_some() };
     demand(
         cx,

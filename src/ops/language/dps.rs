@@ -117,7 +117,7 @@ fn destination_passing(m: &mut dyn Host, inputs: Vec<Value>, outputs: &[Tensor])
 /// The attribute `tir_vars` of TVM's dialect: integers that follow the outputs.
 fn tir_vars(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Vec<Value>, Stop> {
     let Some(AttrValue::List(items)) = a.call.attrs.get("tir_vars") else { return Ok(Vec::new()) };
-    let dims = items.iter().filter_map(|item| if let AttrValue::Prim(dim) = item { Some(dim) } else { None });
+    let dims = items.iter().filter_map(AttrValue::as_prim);
     dims.map(|dim| m.eval_dim(dim).map(Value::int)).collect()
 }
 

@@ -72,7 +72,7 @@ impl Emitter<'_, '_> {
     /// What a result is to be in the flat form: of a shape with known places, and of a type that says no sizes and no other rank
     /// (OP.CALLTIR.NDIM).
     fn of_shape<'a>(&self, shape: &'a Expr, target: &StructInfo) -> Option<Output<'a>> {
-        let StructInfo::Tensor(t) = target else { return None };
+        let t = target.as_tensor()?;
         let (sizes, rank) = self.given(shape)?;
         let fits = t.shape.is_none() && (t.ndim == Ndim::Unknown || t.ndim == Ndim::of_len(rank));
         fits.then_some((sizes, t.dtype))
@@ -161,7 +161,7 @@ fn outputs(sinfo_args: &[StructInfo]) -> Option<(Vec<Output<'_>>, bool)> {
 }
 
 fn output(info: &StructInfo) -> Option<Output<'_>> {
-    let StructInfo::Tensor(t) = info else { return None };
+    let t = info.as_tensor()?;
     let Some(TensorShape::Dims(dims)) = &t.shape else { return None };
     (t.ndim == Ndim::of_len(dims.len())).then_some((Sizes::Said(dims), t.dtype))
 }
