@@ -45,23 +45,20 @@ impl Target {
 
     /// As `T.target(..)`, a tag or a configuration by themselves, or nothing.
     fn of(value: &AttrValue) -> Option<Target> {
-        match value {
-            AttrValue::None => Some(Target::Null),
-            AttrValue::Str(tag) => Some(Target::Tag(tag.clone())),
-            AttrValue::Dict(config) => Some(Target::Config(config.clone())),
-            AttrValue::Made(made) => match (&*made.name, made.args.as_slice()) {
+        if matches!(value, AttrValue::None) {
+            Some(Target::Null)
+        } else if let AttrValue::Str(tag) = value {
+            Some(Target::Tag(tag.clone()))
+        } else if let AttrValue::Dict(config) = value {
+            Some(Target::Config(config.clone()))
+        } else if let AttrValue::Made(made) = value {
+            match (&*made.name, made.args.as_slice()) {
                 ("T.target" | "T.Target", [of]) => Target::of(of),
                 ("T.target" | "T.Target", []) => Some(Target::Null),
                 _ => None,
-            },
-            AttrValue::Bool(_)
-            | AttrValue::Int(_)
-            | AttrValue::Float(_)
-            | AttrValue::DataType(_)
-            | AttrValue::Prim(_)
-            | AttrValue::List(_)
-            | AttrValue::StructInfo(_)
-            | AttrValue::IndexMap(_) => None,
+            }
+        } else {
+            None
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    AttrValue, Constant, DynTensorType, Expr, FuncStructInfo, FuncType, Made, Op, PrimExpr, PrimStructInfo,
+    AttrValue, Constant, DynTensorType, Expr, FuncStructInfo, FuncType, Made, Name, Op, PrimExpr, PrimStructInfo,
     ShapeStructInfo, ShapeType, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Tuple, Type,
 };
 
@@ -55,6 +55,7 @@ kinds!(Expr {
 
 kinds!(AttrValue {
     as_int: Int(i64),
+    as_str: Str(Name),
     as_prim: Prim(PrimExpr),
     as_list: List(Vec<AttrValue>),
     as_made: Made(Arc<Made>),

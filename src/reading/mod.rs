@@ -200,39 +200,17 @@ fn split<'d>(dims: impl Iterator<Item = &'d PrimExpr>) -> Option<(Vec<&'d PrimEx
 
 /// Writes the shapes that were found.
 fn replace(e: &mut Expr, found: &Found) {
-    with_stack(|| match e {
-        Expr::SeqExpr(seq) => replace_in_seq(Arc::make_mut(seq), found),
-        Expr::Function(function) => replace(&mut Arc::make_mut(function).body, found),
-        Expr::Tuple(tuple) => Arc::make_mut(tuple).fields.iter_mut().for_each(|field| replace(field, found)),
-        Expr::TupleGetItem(item) => replace(&mut Arc::make_mut(item).tuple_value, found),
-        Expr::If(branch) => {
-            let branch = Arc::make_mut(branch);
-            [&mut branch.cond, &mut branch.true_branch, &mut branch.false_branch]
-                .into_iter()
-                .for_each(|part| replace(part, found));
+    with_stack(|| {
+        if let Expr::SeqExpr(seq) = e {
+            return replace_in_seq(Arc::make_mut(seq), found);
         }
-        Expr::Call(call) => {
-            let dims = stated(call).and_then(|(_, shape)| found.get(&shape.span.start));
-            let call = Arc::make_mut(call);
-            match (dims, call.args.as_mut_slice()) {
-                (Some(dims), [x, Expr::ShapeExpr(shape)]) => {
-                    shape.values = dims.clone();
-                    replace(x, found);
-                }
-                (_, args) => args.iter_mut().for_each(|arg| replace(arg, found)),
-            }
-            replace(&mut call.op, found);
+        if let Expr::Call(call) = e
+            && let Some(dims) = stated(call).and_then(|(_, shape)| found.get(&shape.span.start))
+            && let [_, Expr::ShapeExpr(shape)] = Arc::make_mut(call).args.as_mut_slice()
+        {
+            shape.values = dims.clone();
         }
-        Expr::Constant(_)
-        | Expr::Var(_)
-        | Expr::DataflowVar(_)
-        | Expr::GlobalVar(_)
-        | Expr::PrimValue(_)
-        | Expr::StringImm(_)
-        | Expr::DataTypeImm(_)
-        | Expr::ExternFunc(_)
-        | Expr::ShapeExpr(_)
-        | Expr::Op(_) => {}
+        e.parts_mut().into_iter().for_each(|part| replace(part, found));
     });
 }
 

@@ -308,40 +308,34 @@ fn of_vars(dims: &[PrimExpr], sizes: impl Iterator<Item = i64>, axes: &mut BTree
 
 /// The value with other sizes; `None` if it would be larger, or has none.
 fn resized(info: &StructInfo, value: &ValueSpec, axes: &BTreeMap<Axis, i64>) -> Option<ValueSpec> {
-    match (info, value) {
-        (StructInfo::Tensor(t), ValueSpec::Tensor(data)) => {
-            let sizes = match &t.shape {
-                Some(TensorShape::Dims(dims)) => evaluated(dims, axes)?,
-                None => {
-                    let size = |size: &u64| axes.get(&Axis::Open(*size as i64)).copied();
-                    data.shape.iter().map(size).collect::<Option<_>>()?
-                }
-                Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => return None,
-            };
-            cut(data, &sizes).map(ValueSpec::Tensor)
-        }
-        (StructInfo::Shape(s), ValueSpec::Shape(_)) => match &s.values {
+    if let (StructInfo::Tensor(t), ValueSpec::Tensor(data)) = (info, value) {
+        let sizes = match &t.shape {
+            Some(TensorShape::Dims(dims)) => evaluated(dims, axes)?,
+            None => {
+                let size = |size: &u64| axes.get(&Axis::Open(*size as i64)).copied();
+                data.shape.iter().map(size).collect::<Option<_>>()?
+            }
+            Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => return None,
+        };
+        cut(data, &sizes).map(ValueSpec::Tensor)
+    } else if let (StructInfo::Shape(s), ValueSpec::Shape(_)) = (info, value) {
+        match &s.values {
             Some(values) => evaluated(values, axes).map(ValueSpec::Shape),
             None => Some(value.clone()),
-        },
-        (StructInfo::Prim(p), ValueSpec::Int(_)) => match &p.value {
+        }
+    } else if let (StructInfo::Prim(p), ValueSpec::Int(_)) = (info, value) {
+        match &p.value {
             Some(size) => evaluated(std::slice::from_ref(size), axes)?.first().map(|size| ValueSpec::Int(*size)),
             None => Some(value.clone()),
-        },
-        (StructInfo::Tuple(infos), ValueSpec::Tuple(fields)) => with_stack(|| {
+        }
+    } else if let (StructInfo::Tuple(infos), ValueSpec::Tuple(fields)) = (info, value) {
+        with_stack(|| {
             let fields: Option<Vec<ValueSpec>> =
                 infos.iter().zip(fields).map(|(info, value)| resized(info, value, axes)).collect();
             fields.map(ValueSpec::Tuple)
-        }),
-        (
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_)
-            | StructInfo::Func(_),
-            _,
-        ) => Some(value.clone()),
+        })
+    } else {
+        Some(value.clone())
     }
 }
 

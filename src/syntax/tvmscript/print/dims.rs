@@ -135,25 +135,12 @@ fn tighter(precedence: Precedence) -> Precedence {
 /// Whether TVM, or Python itself, computes instead of building the node: with two constants, or with a neutral or
 /// absorbing one.
 fn folds(op: BinaryOp, a: &PrimExpr, b: &PrimExpr) -> bool {
-    let is = |e: &PrimExpr, value: i64| *e == PrimExpr::IntImm(value);
+    use BinaryOp::{Add, FloorDiv, FloorMod, Mul, Sub};
+    let is = |e: &PrimExpr, value: i64, ops: &[BinaryOp]| *e == PrimExpr::IntImm(value) && ops.contains(&op);
     let is_literal = |e: &PrimExpr| matches!(e, PrimExpr::IntImm(_));
-    let has_unit = match op {
-        BinaryOp::Add => is(a, 0) || is(b, 0),
-        BinaryOp::Sub => is(b, 0),
-        BinaryOp::Mul => is(a, 0) || is(b, 0) || is(a, 1) || is(b, 1),
-        BinaryOp::FloorDiv | BinaryOp::FloorMod => is(a, 0) || is(b, 0) || is(b, 1),
-        BinaryOp::Div
-        | BinaryOp::Mod
-        | BinaryOp::Min
-        | BinaryOp::Max
-        | BinaryOp::And
-        | BinaryOp::Or
-        | BinaryOp::Eq
-        | BinaryOp::Ne
-        | BinaryOp::Lt
-        | BinaryOp::Le
-        | BinaryOp::Gt
-        | BinaryOp::Ge => false,
-    };
-    has_unit || (is_literal(a) && is_literal(b))
+    is(a, 0, &[Add, Mul, FloorDiv, FloorMod])
+        || is(b, 0, &[Add, Sub, Mul, FloorDiv, FloorMod])
+        || is(a, 1, &[Mul])
+        || is(b, 1, &[Mul, FloorDiv, FloorMod])
+        || (is_literal(a) && is_literal(b))
 }
