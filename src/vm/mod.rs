@@ -7,6 +7,7 @@
 mod compile;
 mod executable;
 mod pool;
+mod request;
 mod run;
 mod slots;
 mod substitute;

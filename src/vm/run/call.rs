@@ -71,8 +71,8 @@ impl Machine<'_> {
     /// A call whose result is there when it has been made.
     fn called(&mut self, linked: &Linked, args: &[Operand]) -> Result<Value, Stop> {
         match linked {
-            Linked::Builtin(builtin) => {
-                let result = self.builtin(*builtin, args)?;
+            Linked::Builtin => {
+                let result = self.builtin()?;
                 Ok(self.cx.conclude(rule!("R89.VM.BUILTINS"), result))
             }
             Linked::Operator(operator) => {

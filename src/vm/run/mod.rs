@@ -21,7 +21,7 @@ use crate::judge::{Cx, Ending, with_stack};
 use crate::value::{
     Account, Asked, Closure, Effect, Itself, Noise, PrimFuncObj, Registry, Stop, Tensor, Value, Worker,
 };
-use link::Linked;
+use link::{Linked, Requests};
 
 pub use start::run;
 pub use trace::Step;
@@ -107,6 +107,7 @@ pub(super) struct Machine<'m> {
     options: &'m Options,
     /// The function table, ready to be called.
     callees: Rc<[Linked]>,
+    requests: Requests<'m>,
     /// The closures of the functions of the global scope; they are made once.
     globals: Vec<Option<Rc<Closure>>>,
     prim_funcs: Vec<Rc<PrimFuncObj>>,
