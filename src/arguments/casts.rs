@@ -36,26 +36,20 @@ impl<'f> Casts<'f> {
     /// What a parameter is cast to first, where its annotation says less.
     pub(super) fn annotation(&self, nth: usize, var: &Var, annotation: StructInfo) -> StructInfo {
         let target = self.targets.iter().find(|(cast, _)| *cast == var).map(|(_, target)| *target);
-        match (&annotation, target) {
-            (StructInfo::Object, Some(target)) => target.clone(),
-            (StructInfo::Tensor(t), Some(StructInfo::Tensor(target))) if t.shape.is_none() => {
-                let dtype = if t.dtype.is_void() { target.dtype } else { t.dtype };
-                let shape = target.shape.clone().filter(|_| self.sizes_fit(nth));
-                StructInfo::Tensor(TensorStructInfo { dtype, shape, ..target.clone() })
-            }
-            (StructInfo::Shape(s), Some(StructInfo::Shape(target))) if s.values.is_none() => {
-                StructInfo::Shape(target.clone())
-            }
-            (
-                StructInfo::Object
-                | StructInfo::Tensor(_)
-                | StructInfo::Shape(_)
-                | StructInfo::Prim(_)
-                | StructInfo::Tuple(_)
-                | StructInfo::Func(_),
-                _,
-            ) => annotation,
+        let Some(target) = target else { return annotation };
+        if let (StructInfo::Tensor(t), StructInfo::Tensor(target)) = (&annotation, target)
+            && t.shape.is_none()
+        {
+            let dtype = if t.dtype.is_void() { target.dtype } else { t.dtype };
+            let shape = target.shape.clone().filter(|_| self.sizes_fit(nth));
+            return StructInfo::Tensor(TensorStructInfo { dtype, shape, ..target.clone() });
         }
+        if let (StructInfo::Shape(s), StructInfo::Shape(target)) = (&annotation, target)
+            && s.values.is_none()
+        {
+            return StructInfo::Shape(target.clone());
+        }
+        if matches!(annotation, StructInfo::Object) { target.clone() } else { annotation }
     }
 
     /// The sizes that the casts demand of variables in annotations of parameters.

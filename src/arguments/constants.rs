@@ -181,22 +181,13 @@ impl Constants {
     }
 
     fn attr(&mut self, value: &AttrValue) {
-        match value {
-            AttrValue::Int(x) => {
+        for leaf in value.leaves() {
+            if let AttrValue::Int(x) = leaf {
                 self.integer(*x);
                 self.index(*x);
+            } else if let AttrValue::Float(x) = leaf {
+                self.float(x.get());
             }
-            AttrValue::Float(x) => self.float(x.get()),
-            AttrValue::List(items) => with_stack(|| items.iter().for_each(|item| self.attr(item))),
-            AttrValue::Dict(items) => with_stack(|| items.values().for_each(|item| self.attr(item))),
-            AttrValue::None
-            | AttrValue::Bool(_)
-            | AttrValue::Str(_)
-            | AttrValue::DataType(_)
-            | AttrValue::Prim(_)
-            | AttrValue::StructInfo(_)
-            | AttrValue::IndexMap(_)
-            | AttrValue::Made(_) => {}
         }
     }
 
@@ -315,23 +306,10 @@ impl Visitor for Constants {
     }
 
     fn visit_expr(&mut self, expr: &Expr) {
-        match expr {
-            Expr::Constant(constant) => self.literal(&constant.data),
-            Expr::PrimValue(prim) => prim.float.iter().for_each(|x| self.float(x.get())),
-            Expr::Var(_)
-            | Expr::DataflowVar(_)
-            | Expr::GlobalVar(_)
-            | Expr::Tuple(_)
-            | Expr::SeqExpr(_)
-            | Expr::StringImm(_)
-            | Expr::DataTypeImm(_)
-            | Expr::Function(_)
-            | Expr::If(_)
-            | Expr::ExternFunc(_)
-            | Expr::Call(_)
-            | Expr::ShapeExpr(_)
-            | Expr::TupleGetItem(_)
-            | Expr::Op(_) => {}
+        if let Expr::Constant(constant) = expr {
+            self.literal(&constant.data);
+        } else if let Expr::PrimValue(prim) = expr {
+            prim.float.iter().for_each(|x| self.float(x.get()));
         }
         walk_expr(self, expr);
     }

@@ -125,29 +125,19 @@ fn replaced(x: Scalar, value: i64) -> Option<Scalar> {
 
 /// Changes the elements in a value; whether it has such.
 fn change_in(value: &mut ValueSpec, change: &dyn Fn(Scalar) -> Option<Scalar>) -> bool {
-    match value {
-        ValueSpec::Tensor(data) => match changed_tensor(data, change) {
+    if let ValueSpec::Tensor(data) = value {
+        match changed_tensor(data, change) {
             Some(changed) => {
                 *data = changed;
                 true
             }
             None => false,
-        },
-        ValueSpec::Tuple(fields) => {
-            // All of them, whatever becomes of the first.
-            with_stack(|| fields.iter_mut().filter_map(|field| change_in(field, change).then_some(())).count() > 0)
         }
-        ValueSpec::Shape(_)
-        | ValueSpec::PackedFunc(_)
-        | ValueSpec::Closure
-        | ValueSpec::PrimFunc
-        | ValueSpec::Int(_)
-        | ValueSpec::Bool(_)
-        | ValueSpec::Float(_)
-        | ValueSpec::Str(_)
-        | ValueSpec::DataType(_)
-        | ValueSpec::Object
-        | ValueSpec::Arg(_) => false,
+    } else if let ValueSpec::Tuple(fields) = value {
+        // All of them, whatever becomes of the first.
+        with_stack(|| fields.iter_mut().filter_map(|field| change_in(field, change).then_some(())).count() > 0)
+    } else {
+        false
     }
 }
 

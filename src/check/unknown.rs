@@ -131,23 +131,12 @@ const INTEGERS: [u16; 8] = [0, 1, 2, 4, 8, 16, 32, 64];
 impl Visitor for Names {
     fn visit_expr(&mut self, expr: &Expr) {
         self.inside(expr.span(), |names| {
-            match expr {
-                Expr::Constant(constant) => names.data_type(constant.data.dtype),
-                Expr::PrimValue(prim) => names.data_type(prim.dtype),
-                Expr::DataTypeImm(imm) => names.data_type(imm.value),
-                Expr::Var(_)
-                | Expr::DataflowVar(_)
-                | Expr::GlobalVar(_)
-                | Expr::Tuple(_)
-                | Expr::SeqExpr(_)
-                | Expr::StringImm(_)
-                | Expr::Function(_)
-                | Expr::If(_)
-                | Expr::ExternFunc(_)
-                | Expr::Op(_)
-                | Expr::Call(_)
-                | Expr::ShapeExpr(_)
-                | Expr::TupleGetItem(_) => {}
+            if let Expr::Constant(constant) = expr {
+                names.data_type(constant.data.dtype);
+            } else if let Expr::PrimValue(prim) = expr {
+                names.data_type(prim.dtype);
+            } else if let Expr::DataTypeImm(imm) = expr {
+                names.data_type(imm.value);
             }
             walk_expr(names, expr);
         });

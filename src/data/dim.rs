@@ -78,30 +78,7 @@ fn rule_of(name: &str) -> Option<Rule> {
     match name {
         "Not" => Some(rule!("GRAM.PRIM.NOT")),
         "Select" => Some(rule!("GRAM.PRIM.SELECT")),
-        name => BinaryOp::from_name(name).map(rule_of_op),
-    }
-}
-
-/// The production of a node with two operands.
-pub(super) fn rule_of_op(op: BinaryOp) -> Rule {
-    match op {
-        BinaryOp::Add => rule!("GRAM.PRIM.ADD"),
-        BinaryOp::Sub => rule!("GRAM.PRIM.SUB"),
-        BinaryOp::Mul => rule!("GRAM.PRIM.MUL"),
-        BinaryOp::Div => rule!("GRAM.PRIM.DIV"),
-        BinaryOp::Min => rule!("GRAM.PRIM.MIN"),
-        BinaryOp::Max => rule!("GRAM.PRIM.MAX"),
-        BinaryOp::And => rule!("GRAM.PRIM.AND"),
-        BinaryOp::Or => rule!("GRAM.PRIM.OR"),
-        BinaryOp::Mod
-        | BinaryOp::FloorDiv
-        | BinaryOp::FloorMod
-        | BinaryOp::Eq
-        | BinaryOp::Ne
-        | BinaryOp::Lt
-        | BinaryOp::Le
-        | BinaryOp::Gt
-        | BinaryOp::Ge => rule!("GRAM.PRIM.EXTENSIBLE"),
+        name => BinaryOp::from_name(name).map(BinaryOp::rule),
     }
 }
 

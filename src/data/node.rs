@@ -85,60 +85,22 @@ impl<'t> Node<'t> {
 
     /// The characters, if this is a text.
     pub fn as_text(&self) -> Option<&str> {
-        match &self.data {
-            Data::Text(text) => Some(text),
-            Data::Null
-            | Data::Bool(_)
-            | Data::Number(_)
-            | Data::List(_)
-            | Data::Tuple(_)
-            | Data::Map(_)
-            | Data::Struct(_)
-            | Data::Variant(..) => None,
-        }
+        if let Data::Text(text) = &self.data { Some(text) } else { None }
     }
 
     /// The number as it is written, if this is one.
     pub fn as_number(&self) -> Option<&str> {
-        match &self.data {
-            Data::Number(number) => Some(number),
-            Data::Null
-            | Data::Bool(_)
-            | Data::Text(_)
-            | Data::List(_)
-            | Data::Tuple(_)
-            | Data::Map(_)
-            | Data::Struct(_)
-            | Data::Variant(..) => None,
-        }
+        if let Data::Number(number) = &self.data { Some(number) } else { None }
     }
 
     /// The items of a list or tuple.
     pub fn as_items(&self) -> Option<&[Node<'t>]> {
-        match &self.data {
-            Data::List(items) | Data::Tuple(items) => Some(items),
-            Data::Null
-            | Data::Bool(_)
-            | Data::Number(_)
-            | Data::Text(_)
-            | Data::Map(_)
-            | Data::Struct(_)
-            | Data::Variant(..) => None,
-        }
+        if let Data::List(items) | Data::Tuple(items) = &self.data { Some(items) } else { None }
     }
 
     /// The values by key of a map or structure.
     pub fn as_entries(&self) -> Option<&[(Text<'t>, Node<'t>)]> {
-        match &self.data {
-            Data::Map(entries) | Data::Struct(entries) => Some(entries),
-            Data::Null
-            | Data::Bool(_)
-            | Data::Number(_)
-            | Data::Text(_)
-            | Data::List(_)
-            | Data::Tuple(_)
-            | Data::Variant(..) => None,
-        }
+        if let Data::Map(entries) | Data::Struct(entries) = &self.data { Some(entries) } else { None }
     }
 
     /// The value of a key, if this is a map or structure that has it.

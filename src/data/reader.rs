@@ -256,16 +256,11 @@ impl<'n, 't> Fields<'n, 't> {
 
 /// What is in a `Some`, which need not be written.
 fn without_some<'n, 't>(node: &'n Node<'t>) -> &'n Node<'t> {
-    match &node.data {
-        Data::Variant(name, Some(content)) if name == "Some" => content,
-        Data::Null
-        | Data::Bool(_)
-        | Data::Number(_)
-        | Data::Text(_)
-        | Data::List(_)
-        | Data::Tuple(_)
-        | Data::Map(_)
-        | Data::Struct(_)
-        | Data::Variant(..) => node,
+    if let Data::Variant(name, Some(content)) = &node.data
+        && name == "Some"
+    {
+        content
+    } else {
+        node
     }
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use super::attrs::storable;
 use super::data_type::by_name;
-use super::dim::rule_of_op;
 use super::reader::{Reader, Reading};
 use crate::book::Rule;
 use crate::grammar::visit::{
@@ -82,19 +81,14 @@ impl Productions<'_> {
     }
 
     fn value(&mut self, value: &AttrValue) {
-        match value {
-            AttrValue::None
-            | AttrValue::Bool(_)
-            | AttrValue::Int(_)
-            | AttrValue::Float(_)
-            | AttrValue::Str(_)
-            | AttrValue::IndexMap(_)
-            | AttrValue::Made(_) => {}
-            AttrValue::DataType(dtype) => self.data_type(*dtype),
-            AttrValue::Prim(expr) => self.visit_prim_expr(expr),
-            AttrValue::List(items) => with_stack(|| items.iter().for_each(|item| self.value(item))),
-            AttrValue::Dict(items) => with_stack(|| self.values(items)),
-            AttrValue::StructInfo(info) => self.visit_struct_info(info),
+        for leaf in value.leaves() {
+            if let AttrValue::DataType(dtype) = leaf {
+                self.data_type(*dtype);
+            } else if let AttrValue::Prim(expr) = leaf {
+                self.visit_prim_expr(expr);
+            } else if let AttrValue::StructInfo(info) = leaf {
+                self.visit_struct_info(info);
+            }
         }
     }
 
@@ -141,26 +135,13 @@ impl Visitor for Productions<'_> {
 
     fn visit_expr(&mut self, expr: &Expr) {
         self.expr(expr);
-        match expr {
-            Expr::Constant(constant) => {
-                self.data_type(constant.data.dtype);
-                self.check(|r| storable(r, constant.span, constant.data.dtype));
-            }
-            Expr::PrimValue(prim) => self.data_type(prim.dtype),
-            Expr::DataTypeImm(imm) => self.data_type(imm.value),
-            Expr::Var(_)
-            | Expr::DataflowVar(_)
-            | Expr::GlobalVar(_)
-            | Expr::Tuple(_)
-            | Expr::SeqExpr(_)
-            | Expr::StringImm(_)
-            | Expr::Function(_)
-            | Expr::If(_)
-            | Expr::ExternFunc(_)
-            | Expr::Call(_)
-            | Expr::ShapeExpr(_)
-            | Expr::TupleGetItem(_)
-            | Expr::Op(_) => {}
+        if let Expr::Constant(constant) = expr {
+            self.data_type(constant.data.dtype);
+            self.check(|r| storable(r, constant.span, constant.data.dtype));
+        } else if let Expr::PrimValue(prim) = expr {
+            self.data_type(prim.dtype);
+        } else if let Expr::DataTypeImm(imm) = expr {
+            self.data_type(imm.value);
         }
         walk_expr(self, expr);
     }
@@ -237,7 +218,7 @@ impl Visitor for Productions<'_> {
             PrimExpr::Var(_) => self.by(rule!("GRAM.PRIM.VAR")),
             PrimExpr::IntImm(_) => self.holds(Span::NONE, rule!("GRAM.PRIM.INTIMM")),
             PrimExpr::Binary(op, a, b) => {
-                self.by(rule_of_op(*op));
+                self.by(op.rule());
                 self.visit_prim_expr(a);
                 self.visit_prim_expr(b);
             }

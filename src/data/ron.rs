@@ -172,16 +172,10 @@ fn map<'t>(s: &mut Scanner<'t>) -> Scanned<Vec<(Text<'t>, Node<'t>)>> {
         let key = value(s)?;
         spaces(s)?;
         s.expect(":")?;
-        match key.data {
-            Data::Text(text) | Data::Variant(text, None) => Ok((text, value(s)?)),
-            Data::Null
-            | Data::Bool(_)
-            | Data::Number(_)
-            | Data::List(_)
-            | Data::Tuple(_)
-            | Data::Map(_)
-            | Data::Struct(_)
-            | Data::Variant(_, Some(_)) => Err(DataError::at(key.span, "a key is a text")),
+        if let Data::Text(text) | Data::Variant(text, None) = key.data {
+            Ok((text, value(s)?))
+        } else {
+            Err(DataError::at(key.span, "a key is a text"))
         }
     })?;
     s.distinct(&entries)?;
@@ -344,19 +338,12 @@ fn write_node(node: &Node<'_>, depth: usize, out: &mut String) {
         }
         Data::Variant(name, Some(content)) => {
             out.push_str(name);
-            match &content.data {
-                Data::Tuple(_) | Data::Struct(_) => write_node(content, depth, out),
-                Data::Null
-                | Data::Bool(_)
-                | Data::Number(_)
-                | Data::Text(_)
-                | Data::List(_)
-                | Data::Map(_)
-                | Data::Variant(..) => {
-                    out.push('(');
-                    write_node(content, depth, out);
-                    out.push(')');
-                }
+            if matches!(&content.data, Data::Tuple(_) | Data::Struct(_)) {
+                write_node(content, depth, out)
+            } else {
+                out.push('(');
+                write_node(content, depth, out);
+                out.push(')');
             }
         }
     });

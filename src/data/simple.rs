@@ -11,17 +11,7 @@ use crate::judge::{Compatibility, Proof};
 
 impl Read for bool {
     fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<bool> {
-        match &node.data {
-            Data::Bool(truth) => Ok(*truth),
-            Data::Null
-            | Data::Number(_)
-            | Data::Text(_)
-            | Data::List(_)
-            | Data::Tuple(_)
-            | Data::Map(_)
-            | Data::Struct(_)
-            | Data::Variant(..) => r.unexpected(node, "true or false"),
-        }
+        if let Data::Bool(truth) = &node.data { Ok(*truth) } else { r.unexpected(node, "true or false") }
     }
 }
 
@@ -127,17 +117,14 @@ impl<T: Write> Write for Arc<T> {
 /// `Some` may be written where that helps, and must be where what it holds is itself an option.
 impl<T: Read> Read for Option<T> {
     fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Option<T>> {
-        match &node.data {
-            Data::Null => Ok(None),
-            Data::Variant(name, Some(content)) if name == "Some" => r.read(content).map(Some),
-            Data::Bool(_)
-            | Data::Number(_)
-            | Data::Text(_)
-            | Data::List(_)
-            | Data::Tuple(_)
-            | Data::Map(_)
-            | Data::Struct(_)
-            | Data::Variant(..) => r.read(node).map(Some),
+        if matches!(&node.data, Data::Null) {
+            Ok(None)
+        } else if let Data::Variant(name, Some(content)) = &node.data
+            && name == "Some"
+        {
+            r.read(content).map(Some)
+        } else {
+            r.read(node).map(Some)
         }
     }
 

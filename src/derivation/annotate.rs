@@ -48,26 +48,15 @@ impl Known<'_> {
     }
 
     fn expr(&self, e: &mut Expr) {
-        with_stack(|| match e {
-            Expr::SeqExpr(seq) => self.seq(Arc::make_mut(seq)),
-            Expr::If(e) => {
+        with_stack(|| {
+            if let Expr::SeqExpr(seq) = e {
+                self.seq(Arc::make_mut(seq));
+            } else if let Expr::If(e) = e {
                 let e = Arc::make_mut(e);
                 [&mut e.true_branch, &mut e.false_branch].into_iter().for_each(|branch| self.expr(branch));
+            } else if let Expr::Function(function) = e {
+                self.function(Arc::make_mut(function), None);
             }
-            Expr::Function(function) => self.function(Arc::make_mut(function), None),
-            Expr::Constant(_)
-            | Expr::Var(_)
-            | Expr::DataflowVar(_)
-            | Expr::GlobalVar(_)
-            | Expr::Tuple(_)
-            | Expr::PrimValue(_)
-            | Expr::StringImm(_)
-            | Expr::DataTypeImm(_)
-            | Expr::ExternFunc(_)
-            | Expr::Call(_)
-            | Expr::ShapeExpr(_)
-            | Expr::TupleGetItem(_)
-            | Expr::Op(_) => {}
         });
     }
 

@@ -50,17 +50,10 @@ impl<'m> Deriver<'_, 'm> {
 
     /// The shape variables that an annotation introduces enter Σ.
     pub(super) fn enter_shape_vars(&mut self, info: &StructInfo) {
-        match info {
-            StructInfo::Object => {}
-            StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_)
-            | StructInfo::Func(_) => {
-                for var in introduced_shape_vars(info) {
-                    if !self.scope.sigma.contains(&var) {
-                        self.scope.sigma.enter(var, ());
-                    }
+        if !matches!(info, StructInfo::Object) {
+            for var in introduced_shape_vars(info) {
+                if !self.scope.sigma.contains(&var) {
+                    self.scope.sigma.enter(var, ());
                 }
             }
         }
@@ -200,17 +193,14 @@ impl<'m> Deriver<'_, 'm> {
 
     /// GRAM.SI.FUNC: an annotation that leaves out the purity has that of the literal.
     fn with_purity_declared(&mut self, annotation: StructInfo, function: &Function) -> StructInfo {
-        match &annotation {
-            StructInfo::Func(func) if func.pure.is_none() && self.leaves_purity_to_literals() => {
-                let pure = declared_purity(self.cx, function);
-                StructInfo::Func(Arc::new(FuncStructInfo { pure, ..(**func).clone() }))
-            }
-            StructInfo::Func(_)
-            | StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_) => annotation,
+        if let StructInfo::Func(func) = &annotation
+            && func.pure.is_none()
+            && self.leaves_purity_to_literals()
+        {
+            let pure = declared_purity(self.cx, function);
+            StructInfo::Func(Arc::new(FuncStructInfo { pure, ..(**func).clone() }))
+        } else {
+            annotation
         }
     }
 
@@ -279,14 +269,12 @@ impl<'m> Deriver<'_, 'm> {
 
     /// R89.SAFETY.REMATCH: behind a match of shapes the sizes of the pattern are known.
     fn rematched(&mut self, target: StructInfo) -> StructInfo {
-        match &target {
-            StructInfo::Tensor(t) if t.shape.is_some() => self.cx.conclude(rule!("R89.SAFETY.REMATCH"), target),
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_)
-            | StructInfo::Func(_) => target,
+        if let StructInfo::Tensor(t) = &target
+            && t.shape.is_some()
+        {
+            self.cx.conclude(rule!("R89.SAFETY.REMATCH"), target)
+        } else {
+            target
         }
     }
 

@@ -211,7 +211,7 @@ fn call_of(
     sinfo_args: &[StructInfo],
     warnings: &mut Warnings,
 ) -> Result<StructInfo, CallError> {
-    let func = if let StructInfo::Func(func) = callee { Some(func) } else { None };
+    let func = callee.as_func();
     demand(
         cx,
         None,

@@ -69,14 +69,7 @@ fn is_same(cx: &mut Cx, a: &Arc<VDevice>, b: &Arc<VDevice>) -> bool {
 
 /// The device of a tensor.
 fn device_of(info: &StructInfo) -> Option<&Arc<VDevice>> {
-    match info {
-        StructInfo::Tensor(tensor) => tensor.vdevice.as_ref(),
-        StructInfo::Object
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Tuple(_)
-        | StructInfo::Func(_) => None,
-    }
+    info.as_tensor()?.vdevice.as_ref()
 }
 
 /// The operators that take a tensor to another device.
@@ -87,7 +80,7 @@ enum Transfer {
 }
 
 fn transfer(call: &Call) -> Option<Transfer> {
-    let Expr::Op(op) = &call.op else { return None };
+    let op = call.op.as_op()?;
     match &*op.op_name {
         "relax.to_vdevice" => Some(Transfer::To),
         "relax.hint_on_device" => Some(Transfer::Hint),
@@ -225,33 +218,25 @@ impl<'m> Backward<'_, 'm> {
 
     /// The device on which a value lies, as far as is known.
     fn device_of_value(&mut self, e: &Expr) -> Option<Arc<VDevice>> {
-        let info = match e {
-            Expr::Var(var) | Expr::DataflowVar(var) => self.infos.get(var).cloned(),
-            Expr::TupleGetItem(get) => self.field(&get.tuple_value, get.index),
-            Expr::Call(call) => match (transfer(call), &call.op) {
+        let info = if let Expr::Var(var) | Expr::DataflowVar(var) = e {
+            self.infos.get(var).cloned()
+        } else if let Expr::TupleGetItem(get) = e {
+            self.field(&get.tuple_value, get.index)
+        } else if let Expr::Call(call) = e {
+            match (transfer(call), &call.op) {
                 (Some(kind), _) => return goal(kind, &call.attrs, &self.listed),
                 (None, Expr::Op(_)) => return common(&self.devices_of_args(call)),
                 (None, callee) => self.callee(callee).and_then(|info| result_of(&info)),
-            },
-            Expr::Constant(_)
-            | Expr::GlobalVar(_)
-            | Expr::Tuple(_)
-            | Expr::SeqExpr(_)
-            | Expr::PrimValue(_)
-            | Expr::StringImm(_)
-            | Expr::DataTypeImm(_)
-            | Expr::Function(_)
-            | Expr::If(_)
-            | Expr::ExternFunc(_)
-            | Expr::ShapeExpr(_)
-            | Expr::Op(_) => None,
+            }
+        } else {
+            None
         };
         info.as_ref().and_then(device_of).cloned()
     }
 
     fn field(&self, tuple: &Expr, index: i64) -> Option<StructInfo> {
         let (Expr::Var(var) | Expr::DataflowVar(var)) = tuple else { return None };
-        let StructInfo::Tuple(fields) = self.infos.get(var)? else { return None };
+        let fields = self.infos.get(var)?.as_tuple()?;
         fields.get(usize::try_from(index).ok()?).cloned()
     }
 
@@ -290,23 +275,16 @@ impl<'m> Backward<'_, 'm> {
 
     /// VDEV.BACK: an expression, whose information has this device.
     fn visit(&mut self, e: &'m Expr, device: Option<&Arc<VDevice>>) {
-        with_stack(|| match e {
-            Expr::Call(call) => self.call(call, device),
-            Expr::SeqExpr(seq) => self.seq(seq, device),
-            Expr::Function(function) => self.function(function, function.ret_struct_info.as_ref()),
-            Expr::Tuple(_)
-            | Expr::If(_)
-            | Expr::Constant(_)
-            | Expr::Var(_)
-            | Expr::DataflowVar(_)
-            | Expr::GlobalVar(_)
-            | Expr::PrimValue(_)
-            | Expr::StringImm(_)
-            | Expr::DataTypeImm(_)
-            | Expr::ExternFunc(_)
-            | Expr::ShapeExpr(_)
-            | Expr::TupleGetItem(_)
-            | Expr::Op(_) => self.other(e),
+        with_stack(|| {
+            if let Expr::Call(call) = e {
+                self.call(call, device)
+            } else if let Expr::SeqExpr(seq) = e {
+                self.seq(seq, device)
+            } else if let Expr::Function(function) = e {
+                self.function(function, function.ret_struct_info.as_ref())
+            } else {
+                self.other(e)
+            }
         });
     }
 
@@ -407,26 +385,12 @@ impl<'m> Backward<'_, 'm> {
 
 /// The information of a closure's result.
 fn result_of(info: &StructInfo) -> Option<StructInfo> {
-    match info {
-        StructInfo::Func(func) if func.params.is_some() => Some(func.ret.clone()),
-        StructInfo::Func(_)
-        | StructInfo::Object
-        | StructInfo::Tensor(_)
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Tuple(_) => None,
-    }
+    info.as_func().filter(|func| func.params.is_some()).map(|func| func.ret.clone())
 }
 
 fn has_params_with_devices(info: &StructInfo) -> bool {
-    match info {
-        StructInfo::Func(func) => func.params.iter().flat_map(|params| params.iter()).any(|p| device_of(p).is_some()),
-        StructInfo::Object
-        | StructInfo::Tensor(_)
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Tuple(_) => false,
-    }
+    let mut params = info.as_func().into_iter().flat_map(|func| &func.params).flat_map(|params| params.iter());
+    params.any(|param| device_of(param).is_some())
 }
 
 /// The device that all have, if they have one.

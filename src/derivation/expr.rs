@@ -205,7 +205,7 @@ impl<'m> Deriver<'_, 'm> {
     /// SI.DERIVE.TGI, with the conditions SI.DERIVE.TGI.NOTTUPLE and SI.DERIVE.TGI.BOUND.
     fn tuple_get_item(&mut self, get: &'m TupleGetItem) -> Option<StructInfo> {
         let tuple = self.at(Step::Field("tuple_value"), |d| d.expr(&get.tuple_value))?;
-        let fields = if let StructInfo::Tuple(fields) = &tuple { Some(fields) } else { None };
+        let fields = tuple.as_tuple();
         let shown = Shown(&tuple);
         self.demand(
             get.span,
@@ -299,23 +299,14 @@ fn takes_from_outside(info: &StructInfo, scope: &dyn Surroundings, seen: &mut Se
 
 /// What a literal says of itself: a constant or a `ShapeExpr`.
 pub fn info_of_literal(expr: &Expr) -> Option<StructInfo> {
-    match expr {
-        Expr::Constant(constant) => Some(info_of_constant(constant)),
-        Expr::ShapeExpr(shape) => Some(info_of_shape(shape)),
-        Expr::PrimValue(prim) => Some(StructInfo::prim(prim.dtype)),
-        Expr::Var(_)
-        | Expr::DataflowVar(_)
-        | Expr::GlobalVar(_)
-        | Expr::Tuple(_)
-        | Expr::SeqExpr(_)
-        | Expr::StringImm(_)
-        | Expr::DataTypeImm(_)
-        | Expr::Function(_)
-        | Expr::If(_)
-        | Expr::ExternFunc(_)
-        | Expr::Call(_)
-        | Expr::TupleGetItem(_)
-        | Expr::Op(_) => None,
+    if let Expr::Constant(constant) = expr {
+        Some(info_of_constant(constant))
+    } else if let Expr::ShapeExpr(shape) = expr {
+        Some(info_of_shape(shape))
+    } else if let Expr::PrimValue(prim) = expr {
+        Some(StructInfo::prim(prim.dtype))
+    } else {
+        None
     }
 }
 

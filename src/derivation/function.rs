@@ -32,19 +32,14 @@ impl<'m> Deriver<'_, 'm> {
     /// Literal E57: it is taken for it.
     fn without_params(&mut self, function: &Function, info: StructInfo) -> StructInfo {
         let callers = NoneOf(&function.params);
-        match &info {
-            StructInfo::Func(func)
-                if takes_shape_from_outside(&func.ret, &callers) && !self.cx.literal(Erratum::E57) =>
-            {
-                let ret = erase_to_well_defined(self.cx, &func.ret, &callers);
-                StructInfo::Func(Arc::new(FuncStructInfo { ret, ..(**func).clone() }))
-            }
-            StructInfo::Func(_)
-            | StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_) => info,
+        if let StructInfo::Func(func) = &info
+            && takes_shape_from_outside(&func.ret, &callers)
+            && !self.cx.literal(Erratum::E57)
+        {
+            let ret = erase_to_well_defined(self.cx, &func.ret, &callers);
+            StructInfo::Func(Arc::new(FuncStructInfo { ret, ..(**func).clone() }))
+        } else {
+            info
         }
     }
 
@@ -197,13 +192,10 @@ pub(super) fn pure(info: StructInfo) -> StructInfo {
 
 /// The same, of a function of this purity.
 pub(super) fn of_purity(info: StructInfo, pure: Option<bool>) -> StructInfo {
-    match info {
-        StructInfo::Func(func) => StructInfo::Func(Arc::new(FuncStructInfo { pure, ..(*func).clone() })),
-        other @ (StructInfo::Object
-        | StructInfo::Tensor(_)
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Tuple(_)) => other,
+    if let StructInfo::Func(func) = info {
+        StructInfo::Func(Arc::new(FuncStructInfo { pure, ..(*func).clone() }))
+    } else {
+        info
     }
 }
 

@@ -364,12 +364,9 @@ impl<'c, 'm> Deriver<'c, 'm> {
 
 /// What is reported of a function, of which the text's structural information has no word on purity (A18).
 fn without_purity(info: &StructInfo) -> StructInfo {
-    match info {
-        StructInfo::Func(func) => StructInfo::Func(Arc::new(FuncStructInfo { pure: None, ..(**func).clone() })),
-        other @ (StructInfo::Object
-        | StructInfo::Tensor(_)
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Tuple(_)) => other.clone(),
+    if let StructInfo::Func(func) = info {
+        StructInfo::Func(Arc::new(FuncStructInfo { pure: None, ..(**func).clone() }))
+    } else {
+        info.clone()
     }
 }

@@ -223,32 +223,20 @@ impl Machine<'_> {
         let annotated = func.params.iter().zip(args);
         pending.extend(annotated.filter_map(|(param, arg)| Some((arg, param.annotation.as_ref()?))).rev());
         while let Some((value, info)) = pending.pop() {
-            match (value, info) {
-                (Value::Tensor(tensor), StructInfo::Tensor(t)) => {
-                    if let Some(TensorShape::Dims(dims)) = &t.shape {
-                        dims.iter().zip(tensor.shape()).for_each(|(dim, size)| self.bind_if_new(lone(dim), *size));
-                    }
+            if let (Value::Tensor(tensor), StructInfo::Tensor(t)) = (value, info) {
+                if let Some(TensorShape::Dims(dims)) = &t.shape {
+                    dims.iter().zip(tensor.shape()).for_each(|(dim, size)| self.bind_if_new(lone(dim), *size));
                 }
-                (Value::Shape(sizes), StructInfo::Shape(s)) => {
-                    let values = s.values.iter().flat_map(|values| values.iter());
-                    values.zip(sizes.iter()).for_each(|(dim, size)| self.bind_if_new(lone(dim), *size));
-                }
-                (Value::Prim(prim), StructInfo::Prim(p)) if !self.cx.literal(Erratum::A74) => {
-                    let number = integer(prim.value).zip(p.value.as_ref());
-                    number.into_iter().for_each(|(number, value)| self.bind_if_new(lone(value), number));
-                }
-                (Value::Tuple(tuple), StructInfo::Tuple(fields)) => {
-                    pending.extend(tuple.fields().iter().zip(fields.iter()).rev());
-                }
-                (
-                    _,
-                    StructInfo::Object
-                    | StructInfo::Tensor(_)
-                    | StructInfo::Shape(_)
-                    | StructInfo::Tuple(_)
-                    | StructInfo::Prim(_)
-                    | StructInfo::Func(_),
-                ) => {}
+            } else if let (Value::Shape(sizes), StructInfo::Shape(s)) = (value, info) {
+                let values = s.values.iter().flat_map(|values| values.iter());
+                values.zip(sizes.iter()).for_each(|(dim, size)| self.bind_if_new(lone(dim), *size));
+            } else if let (Value::Prim(prim), StructInfo::Prim(p)) = (value, info)
+                && !self.cx.literal(Erratum::A74)
+            {
+                let number = integer(prim.value).zip(p.value.as_ref());
+                number.into_iter().for_each(|(number, value)| self.bind_if_new(lone(value), number));
+            } else if let (Value::Tuple(tuple), StructInfo::Tuple(fields)) = (value, info) {
+                pending.extend(tuple.fields().iter().zip(fields.iter()).rev());
             }
         }
     }

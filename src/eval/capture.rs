@@ -138,19 +138,12 @@ impl Walk<'_, '_> {
     }
 
     fn attr(&mut self, value: &AttrValue) {
-        match value {
-            AttrValue::Prim(dim) => self.dim(dim),
-            AttrValue::List(items) => items.iter().for_each(|item| self.attr(item)),
-            AttrValue::Dict(items) => items.values().for_each(|item| self.attr(item)),
-            AttrValue::StructInfo(info) => self.struct_info(info),
-            AttrValue::None
-            | AttrValue::Bool(_)
-            | AttrValue::Int(_)
-            | AttrValue::Float(_)
-            | AttrValue::Str(_)
-            | AttrValue::DataType(_)
-            | AttrValue::IndexMap(_)
-            | AttrValue::Made(_) => {}
+        for leaf in value.leaves() {
+            if let AttrValue::Prim(dim) = leaf {
+                self.dim(dim);
+            } else if let AttrValue::StructInfo(info) = leaf {
+                self.struct_info(info);
+            }
         }
     }
 

@@ -262,24 +262,7 @@ impl Machine<'_> {
     // Calls.
 
     fn call(&mut self, call: &Call) -> Result<Value, Stop> {
-        match &call.op {
-            Expr::Op(op) => self.call_op(&op.op_name, call),
-            Expr::Constant(_)
-            | Expr::Var(_)
-            | Expr::DataflowVar(_)
-            | Expr::GlobalVar(_)
-            | Expr::Tuple(_)
-            | Expr::SeqExpr(_)
-            | Expr::PrimValue(_)
-            | Expr::StringImm(_)
-            | Expr::DataTypeImm(_)
-            | Expr::Function(_)
-            | Expr::If(_)
-            | Expr::ExternFunc(_)
-            | Expr::Call(_)
-            | Expr::ShapeExpr(_)
-            | Expr::TupleGetItem(_) => self.call_expr(call),
-        }
+        if let Expr::Op(op) = &call.op { self.call_op(&op.op_name, call) } else { self.call_expr(call) }
     }
 
     /// EVAL.CALL.OP.ARGS: the arguments from left to right, then the operator on their values.

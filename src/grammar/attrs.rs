@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::{DataType, Name, PrimExpr, ShapeVar, StructInfo};
+use crate::judge::with_stack;
 
 /// Attributes by name.
 pub type Attrs = BTreeMap<Name, AttrValue>;
@@ -36,6 +37,38 @@ pub enum AttrValue {
     IndexMap(Arc<IndexMap>),
     /// An object that means nothing here, such as `T.target({..})`: it is kept as it is written.
     Made(Arc<Made>),
+}
+
+impl AttrValue {
+    /// The values in it that are no list and no dictionary, in order.
+    pub fn leaves(&self) -> impl Iterator<Item = &AttrValue> {
+        let mut todo = vec![self];
+        std::iter::from_fn(move || {
+            loop {
+                let next = todo.pop()?;
+                if let AttrValue::List(items) = next {
+                    todo.extend(items.iter().rev());
+                } else if let AttrValue::Dict(items) = next {
+                    todo.extend(items.values().rev());
+                } else {
+                    return Some(next);
+                }
+            }
+        })
+    }
+
+    /// The same with something else in the place of some of its leaves.
+    pub fn with_leaves(&self, other: &dyn Fn(&AttrValue) -> Option<AttrValue>) -> AttrValue {
+        with_stack(|| {
+            if let AttrValue::List(items) = self {
+                AttrValue::List(items.iter().map(|item| item.with_leaves(other)).collect())
+            } else if let AttrValue::Dict(items) = self {
+                AttrValue::Dict(items.iter().map(|(name, item)| (name.clone(), item.with_leaves(other))).collect())
+            } else {
+                other(self).unwrap_or_else(|| self.clone())
+            }
+        })
+    }
 }
 
 /// A function from indices to indices: each of them computed from the parameters, which are bound in it alone.

@@ -45,23 +45,20 @@ impl Target {
 
     /// As `T.target(..)`, a tag or a configuration by themselves, or nothing.
     fn of(value: &AttrValue) -> Option<Target> {
-        match value {
-            AttrValue::None => Some(Target::Null),
-            AttrValue::Str(tag) => Some(Target::Tag(tag.clone())),
-            AttrValue::Dict(config) => Some(Target::Config(config.clone())),
-            AttrValue::Made(made) => match (&*made.name, made.args.as_slice()) {
+        if matches!(value, AttrValue::None) {
+            Some(Target::Null)
+        } else if let AttrValue::Str(tag) = value {
+            Some(Target::Tag(tag.clone()))
+        } else if let AttrValue::Dict(config) = value {
+            Some(Target::Config(config.clone()))
+        } else if let AttrValue::Made(made) = value {
+            match (&*made.name, made.args.as_slice()) {
                 ("T.target" | "T.Target", [of]) => Target::of(of),
                 ("T.target" | "T.Target", []) => Some(Target::Null),
                 _ => None,
-            },
-            AttrValue::Bool(_)
-            | AttrValue::Int(_)
-            | AttrValue::Float(_)
-            | AttrValue::DataType(_)
-            | AttrValue::Prim(_)
-            | AttrValue::List(_)
-            | AttrValue::StructInfo(_)
-            | AttrValue::IndexMap(_) => None,
+            }
+        } else {
+            None
         }
     }
 
@@ -77,7 +74,7 @@ impl Target {
 impl VDevice {
     /// The device that `I.vdevice(target, id, scope)` makes.
     pub fn made_by(value: &AttrValue) -> Option<VDevice> {
-        let AttrValue::Made(made) = value else { return None };
+        let made = value.as_made()?;
         let field = |at: usize, name: &str| made.args.get(at).or_else(|| made.named.get(name));
         if !["I.vdevice", "VDevice"].contains(&&*made.name) {
             return None;
@@ -137,19 +134,7 @@ impl IrModule {
 
 /// The virtual devices among what functions share; all else means nothing here (GRAM.PROGRAM.GLOBAL-INFO-EXT).
 pub fn devices_of(global_infos: &Attrs) -> Vec<VDevice> {
-    let lists = global_infos.values().flat_map(|value| match value {
-        AttrValue::List(values) => values.as_slice(),
-        AttrValue::None
-        | AttrValue::Bool(_)
-        | AttrValue::Int(_)
-        | AttrValue::Float(_)
-        | AttrValue::Str(_)
-        | AttrValue::DataType(_)
-        | AttrValue::Prim(_)
-        | AttrValue::Dict(_)
-        | AttrValue::StructInfo(_)
-        | AttrValue::IndexMap(_)
-        | AttrValue::Made(_) => std::slice::from_ref(value),
-    });
+    let items = |value| AttrValue::as_list(value).map_or(std::slice::from_ref(value), Vec::as_slice);
+    let lists = global_infos.values().flat_map(items);
     lists.filter_map(VDevice::made_by).collect()
 }

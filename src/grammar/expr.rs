@@ -337,6 +337,34 @@ impl Call {
 }
 
 impl Expr {
+    /// The expressions that it is made of, from left to right; of a sequence none, for what its blocks bind has an order of its own.
+    pub fn parts_mut(&mut self) -> Vec<&mut Expr> {
+        match self {
+            Expr::Tuple(tuple) => Arc::make_mut(tuple).fields.iter_mut().collect(),
+            Expr::TupleGetItem(get) => vec![&mut Arc::make_mut(get).tuple_value],
+            Expr::Function(function) => vec![&mut Arc::make_mut(function).body],
+            Expr::If(branch) => {
+                let branch = Arc::make_mut(branch);
+                vec![&mut branch.cond, &mut branch.true_branch, &mut branch.false_branch]
+            }
+            Expr::Call(call) => {
+                let call = Arc::make_mut(call);
+                std::iter::once(&mut call.op).chain(&mut call.args).collect()
+            }
+            Expr::SeqExpr(_)
+            | Expr::Constant(_)
+            | Expr::Var(_)
+            | Expr::DataflowVar(_)
+            | Expr::GlobalVar(_)
+            | Expr::PrimValue(_)
+            | Expr::StringImm(_)
+            | Expr::DataTypeImm(_)
+            | Expr::ExternFunc(_)
+            | Expr::ShapeExpr(_)
+            | Expr::Op(_) => Vec::new(),
+        }
+    }
+
     /// Whether it is an expression over shape variables, which stands in a box; as the condition of an `If` it needs none by the text of
     /// 2024-04.
     pub fn is_over_shape_vars(&self) -> bool {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{
-    DynTensorType, FuncStructInfo, FuncType, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeType, ShapeVar,
-    StructInfo, TensorShape, TensorStructInfo, Type,
+    AttrValue, Constant, DynTensorType, Expr, FuncStructInfo, FuncType, Made, Name, Op, PrimExpr, PrimStructInfo,
+    ShapeStructInfo, ShapeType, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Tuple, Type,
 };
 
 /// For each kind a function that gives what is in a tree of that kind, and `None` for all others.
@@ -46,3 +46,17 @@ kinds!(Type {
 kinds!(TensorShape { as_dims: Dims(Arc<[PrimExpr]>) });
 
 kinds!(PrimExpr { as_int: IntImm(i64), as_var: Var(ShapeVar) });
+
+kinds!(Expr {
+    as_constant: Constant(Constant),
+    as_tuple: Tuple(Arc<Tuple>),
+    as_op: Op(Op),
+});
+
+kinds!(AttrValue {
+    as_int: Int(i64),
+    as_str: Str(Name),
+    as_prim: Prim(PrimExpr),
+    as_list: List(Vec<AttrValue>),
+    as_made: Made(Arc<Made>),
+});

@@ -14,6 +14,7 @@ use rustc_hash::FxHashSet;
 use smallvec::{SmallVec, smallvec};
 
 use super::ShapeVar;
+use crate::book::Rule;
 use crate::judge::with_stack;
 
 /// An expression over int64.
@@ -107,26 +108,56 @@ impl PrimExpr {
         match self {
             PrimExpr::Var(_) | PrimExpr::IntImm(_) => false,
             PrimExpr::Not(_) => true,
-            PrimExpr::Binary(op, ..) => match op {
-                BinaryOp::Add
-                | BinaryOp::Sub
-                | BinaryOp::Mul
-                | BinaryOp::Div
-                | BinaryOp::Mod
-                | BinaryOp::FloorDiv
-                | BinaryOp::FloorMod
-                | BinaryOp::Min
-                | BinaryOp::Max => false,
-                BinaryOp::And
-                | BinaryOp::Or
-                | BinaryOp::Eq
-                | BinaryOp::Ne
-                | BinaryOp::Lt
-                | BinaryOp::Le
-                | BinaryOp::Gt
-                | BinaryOp::Ge => true,
-            },
+            PrimExpr::Binary(op, ..) => op.is_predicate(),
             PrimExpr::Select(_, this, that) => with_stack(|| this.is_truth_value() && that.is_truth_value()),
+        }
+    }
+}
+
+impl BinaryOp {
+    /// Whether the result is a Boolean.
+    pub fn is_predicate(self) -> bool {
+        match self {
+            BinaryOp::And
+            | BinaryOp::Or
+            | BinaryOp::Eq
+            | BinaryOp::Ne
+            | BinaryOp::Lt
+            | BinaryOp::Le
+            | BinaryOp::Gt
+            | BinaryOp::Ge => true,
+            BinaryOp::Add
+            | BinaryOp::Sub
+            | BinaryOp::Mul
+            | BinaryOp::Div
+            | BinaryOp::Mod
+            | BinaryOp::FloorDiv
+            | BinaryOp::FloorMod
+            | BinaryOp::Min
+            | BinaryOp::Max => false,
+        }
+    }
+
+    /// The rule of the grammar that states it.
+    pub fn rule(self) -> Rule {
+        match self {
+            BinaryOp::Add => rule!("GRAM.PRIM.ADD"),
+            BinaryOp::Sub => rule!("GRAM.PRIM.SUB"),
+            BinaryOp::Mul => rule!("GRAM.PRIM.MUL"),
+            BinaryOp::Div => rule!("GRAM.PRIM.DIV"),
+            BinaryOp::Min => rule!("GRAM.PRIM.MIN"),
+            BinaryOp::Max => rule!("GRAM.PRIM.MAX"),
+            BinaryOp::And => rule!("GRAM.PRIM.AND"),
+            BinaryOp::Or => rule!("GRAM.PRIM.OR"),
+            BinaryOp::Mod
+            | BinaryOp::FloorDiv
+            | BinaryOp::FloorMod
+            | BinaryOp::Eq
+            | BinaryOp::Ne
+            | BinaryOp::Lt
+            | BinaryOp::Le
+            | BinaryOp::Gt
+            | BinaryOp::Ge => rule!("GRAM.PRIM.EXTENSIBLE"),
         }
     }
 }

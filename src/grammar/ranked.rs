@@ -46,14 +46,7 @@ impl StructInfo {
 
     /// The rank of the shapes that it describes.
     pub fn rank_of_shape(&self) -> Ndim {
-        match self {
-            StructInfo::Shape(shape) => shape.ndim,
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_)
-            | StructInfo::Func(_) => Ndim::Unknown,
-        }
+        self.as_shape().map_or(Ndim::Unknown, |shape| shape.ndim)
     }
 }
 

@@ -74,7 +74,7 @@ fn hash_all<T: Tree>(trees: &[T], hasher: &mut FxHasher, known: &mut Known) {
 impl Fields for Type {
     #[inline]
     fn fields(&self) -> Option<&Arc<[Type]>> {
-        if let Type::Tuple(fields) = self { Some(fields) } else { None }
+        self.as_tuple()
     }
 }
 
@@ -131,7 +131,7 @@ fn same_func_type(a: &FuncType, b: &FuncType, known: &mut Known) -> bool {
 impl Fields for StructInfo {
     #[inline]
     fn fields(&self) -> Option<&Arc<[StructInfo]>> {
-        if let StructInfo::Tuple(fields) = self { Some(fields) } else { None }
+        self.as_tuple()
     }
 }
 

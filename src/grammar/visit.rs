@@ -271,19 +271,12 @@ pub fn walk_attrs<V: Visitor + ?Sized>(visitor: &mut V, attrs: &Attrs) {
 }
 
 fn walk_attr<V: Visitor + ?Sized>(visitor: &mut V, value: &AttrValue) {
-    match value {
-        AttrValue::None
-        | AttrValue::Bool(_)
-        | AttrValue::Int(_)
-        | AttrValue::Float(_)
-        | AttrValue::Str(_)
-        | AttrValue::DataType(_)
-        | AttrValue::IndexMap(_)
-        | AttrValue::Made(_) => {}
-        AttrValue::Prim(expr) => visitor.visit_prim_expr(expr),
-        AttrValue::List(items) => with_stack(|| items.iter().for_each(|item| walk_attr(visitor, item))),
-        AttrValue::Dict(items) => with_stack(|| items.values().for_each(|item| walk_attr(visitor, item))),
-        AttrValue::StructInfo(info) => visitor.visit_struct_info(info),
+    for leaf in value.leaves() {
+        if let AttrValue::Prim(expr) = leaf {
+            visitor.visit_prim_expr(expr);
+        } else if let AttrValue::StructInfo(info) = leaf {
+            visitor.visit_struct_info(info);
+        }
     }
 }
 

@@ -136,27 +136,10 @@ impl Known<'_> {
         match dim {
             PrimExpr::Var(var) => is_size && self.boxed.contains(var),
             PrimExpr::IntImm(value) => is_size && *value < 0,
-            PrimExpr::Binary(op, a, b) => match op {
-                BinaryOp::Min | BinaryOp::Max => {
-                    with_stack(|| self.dim_may_fail(a, is_size) || self.dim_may_fail(b, is_size))
-                }
-                BinaryOp::Add
-                | BinaryOp::Sub
-                | BinaryOp::Mul
-                | BinaryOp::Div
-                | BinaryOp::Mod
-                | BinaryOp::FloorDiv
-                | BinaryOp::FloorMod
-                | BinaryOp::And
-                | BinaryOp::Or
-                | BinaryOp::Eq
-                | BinaryOp::Ne
-                | BinaryOp::Lt
-                | BinaryOp::Le
-                | BinaryOp::Gt
-                | BinaryOp::Ge => true,
-            },
-            PrimExpr::Not(_) | PrimExpr::Select(..) => true,
+            PrimExpr::Binary(BinaryOp::Min | BinaryOp::Max, a, b) => {
+                with_stack(|| self.dim_may_fail(a, is_size) || self.dim_may_fail(b, is_size))
+            }
+            PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => true,
         }
     }
 }

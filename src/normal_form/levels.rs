@@ -36,26 +36,18 @@ impl Normalizer<'_, '_> {
     }
 
     fn operands_of<'e>(&mut self, expr: &'e Expr, depth: usize, levels: &mut Levels<'e>) {
-        with_stack(|| match expr {
-            Expr::Call(call) => {
+        // What is inside a sequence or a function is bound inside it.
+        with_stack(|| {
+            if let Expr::Call(call) = expr {
                 let callee = Some(&call.op).filter(|op| !matches!(op, Expr::Op(_) | Expr::ExternFunc(_)));
                 callee.into_iter().chain(&call.args).for_each(|operand| self.operand_at(operand, depth, levels));
+            } else if let Expr::Tuple(tuple) = expr {
+                tuple.fields.iter().for_each(|field| self.operand_at(field, depth, levels));
+            } else if let Expr::TupleGetItem(get) = expr {
+                self.operand_at(&get.tuple_value, depth, levels);
+            } else if let Expr::If(branch) = expr {
+                self.operand_at(&branch.cond, depth, levels);
             }
-            Expr::Tuple(tuple) => tuple.fields.iter().for_each(|field| self.operand_at(field, depth, levels)),
-            Expr::TupleGetItem(get) => self.operand_at(&get.tuple_value, depth, levels),
-            Expr::If(branch) => self.operand_at(&branch.cond, depth, levels),
-            // What is inside these is bound inside them.
-            Expr::SeqExpr(_) | Expr::Function(_) => {}
-            Expr::Constant(_)
-            | Expr::Var(_)
-            | Expr::DataflowVar(_)
-            | Expr::GlobalVar(_)
-            | Expr::PrimValue(_)
-            | Expr::StringImm(_)
-            | Expr::DataTypeImm(_)
-            | Expr::ExternFunc(_)
-            | Expr::ShapeExpr(_)
-            | Expr::Op(_) => {}
         });
     }
 

@@ -46,8 +46,7 @@ impl Tuples {
         if !self.in_force {
             return;
         }
-        let literal =
-            value.and_then(|value| if let Expr::Tuple(tuple) = value { Some(tuple.fields.clone()) } else { None });
+        let literal = value.and_then(Expr::as_tuple).map(|tuple| tuple.fields.clone());
         let annotated = binder.annotation.as_ref().and_then(number_of_fields);
         if let Some(fields) = literal.as_ref().map(Vec::len).or(annotated) {
             self.known.insert(binder.var.clone(), Known { fields, literal });
@@ -75,7 +74,7 @@ impl Tuples {
 
     /// The variable that a call has for the tuple of its inputs, where it is known to hold one.
     pub(super) fn inputs_elsewhere(&self, call: &Call) -> Option<Var> {
-        let Expr::Op(op) = &call.op else { return None };
+        let op = call.op.as_op()?;
         let has_inputs = self.with_inputs.contains(&&*op.op_name);
         match call.args.get(1) {
             Some(Expr::Var(var) | Expr::DataflowVar(var)) if has_inputs && self.known.contains_key(var) => {
@@ -96,12 +95,5 @@ impl Tuples {
 }
 
 fn number_of_fields(info: &StructInfo) -> Option<usize> {
-    match info {
-        StructInfo::Tuple(fields) => Some(fields.len()),
-        StructInfo::Object
-        | StructInfo::Tensor(_)
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Func(_) => None,
-    }
+    info.as_tuple().map(|fields| fields.len())
 }

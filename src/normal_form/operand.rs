@@ -54,23 +54,12 @@ impl Normalizer<'_, '_> {
 
     /// An expression that stays as it is, but for its shape variables.
     pub(super) fn leaf(&mut self, expr: &Expr) -> Expr {
-        match expr {
-            Expr::ShapeExpr(shape) => Expr::ShapeExpr(ShapeExpr { values: self.dims(&shape.values), span: shape.span }),
-            Expr::PrimValue(prim) => Expr::PrimValue(PrimValue { value: self.prim_expr(&prim.value), ..prim.clone() }),
-            Expr::Constant(_)
-            | Expr::Var(_)
-            | Expr::DataflowVar(_)
-            | Expr::GlobalVar(_)
-            | Expr::Tuple(_)
-            | Expr::SeqExpr(_)
-            | Expr::StringImm(_)
-            | Expr::DataTypeImm(_)
-            | Expr::Function(_)
-            | Expr::If(_)
-            | Expr::ExternFunc(_)
-            | Expr::Call(_)
-            | Expr::TupleGetItem(_)
-            | Expr::Op(_) => expr.clone(),
+        if let Expr::ShapeExpr(shape) = expr {
+            Expr::ShapeExpr(ShapeExpr { values: self.dims(&shape.values), span: shape.span })
+        } else if let Expr::PrimValue(prim) = expr {
+            Expr::PrimValue(PrimValue { value: self.prim_expr(&prim.value), ..prim.clone() })
+        } else {
+            expr.clone()
         }
     }
 

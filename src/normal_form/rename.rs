@@ -64,21 +64,11 @@ pub(super) fn attrs(all: &Attrs, replace: Replace) -> Attrs {
 }
 
 fn attr(value: &AttrValue, replace: Replace) -> AttrValue {
-    with_stack(|| match value {
-        AttrValue::None
-        | AttrValue::Bool(_)
-        | AttrValue::Int(_)
-        | AttrValue::Float(_)
-        | AttrValue::Str(_)
-        | AttrValue::DataType(_)
-        | AttrValue::IndexMap(_)
-        | AttrValue::Made(_) => value.clone(),
-        AttrValue::Prim(expr) => AttrValue::Prim(prim_expr(expr, replace)),
-        AttrValue::List(items) => AttrValue::List(items.iter().map(|item| attr(item, replace)).collect()),
-        AttrValue::Dict(items) => {
-            AttrValue::Dict(items.iter().map(|(name, item)| (name.clone(), attr(item, replace))).collect())
+    value.with_leaves(&|leaf| {
+        if let AttrValue::StructInfo(info) = leaf {
+            return Some(AttrValue::StructInfo(struct_info(info, replace)));
         }
-        AttrValue::StructInfo(info) => AttrValue::StructInfo(struct_info(info, replace)),
+        leaf.as_prim().map(|expr| AttrValue::Prim(prim_expr(expr, replace)))
     })
 }
 
@@ -171,16 +161,13 @@ impl Visitor for Census {
     }
 
     fn visit_struct_info(&mut self, info: &StructInfo) {
-        match info {
-            StructInfo::Func(func) => self.scope(|census| {
+        if let StructInfo::Func(func) = info {
+            self.scope(|census| {
                 func.params.iter().flat_map(|params| params.iter()).for_each(|param| census.binding_annotation(param));
                 with_stack(|| walk_struct_info(census, info));
-            }),
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_) => walk_struct_info(self, info),
+            })
+        } else {
+            walk_struct_info(self, info)
         }
     }
 }

@@ -109,35 +109,16 @@ struct Inline<'a> {
 
 impl Inline<'_> {
     fn expr(&self, expr: &mut Expr) {
-        with_stack(|| match expr {
-            Expr::Var(var) | Expr::DataflowVar(var) => {
+        with_stack(|| {
+            if let Expr::Var(var) | Expr::DataflowVar(var) = expr {
                 if self.units.contains(var) {
                     *expr = Expr::Tuple(Arc::new(Tuple { fields: Vec::new(), span: var.span }));
                 }
+            } else if let Expr::SeqExpr(seq) = expr {
+                self.sequence(Arc::make_mut(seq));
+            } else {
+                expr.parts_mut().into_iter().for_each(|part| self.expr(part));
             }
-            Expr::Tuple(tuple) => Arc::make_mut(tuple).fields.iter_mut().for_each(|field| self.expr(field)),
-            Expr::Call(call) => {
-                let call = Arc::make_mut(call);
-                self.expr(&mut call.op);
-                call.args.iter_mut().for_each(|arg| self.expr(arg));
-            }
-            Expr::If(branch) => {
-                let branch = Arc::make_mut(branch);
-                [&mut branch.cond, &mut branch.true_branch, &mut branch.false_branch]
-                    .into_iter()
-                    .for_each(|part| self.expr(part));
-            }
-            Expr::TupleGetItem(get) => self.expr(&mut Arc::make_mut(get).tuple_value),
-            Expr::Function(function) => self.expr(&mut Arc::make_mut(function).body),
-            Expr::SeqExpr(seq) => self.sequence(Arc::make_mut(seq)),
-            Expr::Constant(_)
-            | Expr::GlobalVar(_)
-            | Expr::PrimValue(_)
-            | Expr::StringImm(_)
-            | Expr::DataTypeImm(_)
-            | Expr::ExternFunc(_)
-            | Expr::ShapeExpr(_)
-            | Expr::Op(_) => {}
         });
     }
 

@@ -118,39 +118,25 @@ impl Attr {
 
 impl AttrKind {
     fn admits(self, value: &AttrValue) -> bool {
-        match (self, value) {
-            (AttrKind::Any | AttrKind::Opaque, _) => true,
-            (AttrKind::IndexMap, AttrValue::IndexMap(_)) => true,
-            (
-                AttrKind::Int
-                | AttrKind::IntOrNone
-                | AttrKind::Ints
-                | AttrKind::Bool
-                | AttrKind::Float
-                | AttrKind::Floats,
-                AttrValue::Int(_),
-            ) => true,
-            (AttrKind::IntOrNone, AttrValue::None) => true,
-            (AttrKind::Int | AttrKind::IntOrNone | AttrKind::Ints, AttrValue::Prim(PrimExpr::IntImm(_))) => true,
-            (AttrKind::Ints, AttrValue::List(items)) => items.iter().all(|item| AttrKind::Int.admits(item)),
-            (AttrKind::Bool, AttrValue::Bool(_)) => true,
-            (AttrKind::Float | AttrKind::Floats, AttrValue::Float(_)) => true,
-            (AttrKind::Floats, AttrValue::List(items)) => items.iter().all(|item| AttrKind::Float.admits(item)),
-            (AttrKind::DataType, AttrValue::DataType(_)) => true,
-            (AttrKind::DataType, AttrValue::Str(text)) => text.is_empty() || text.parse::<DataType>().is_ok(),
-            (AttrKind::Str(choices), AttrValue::Str(text)) => choices.is_empty() || choices.contains(&text.as_ref()),
-            (
-                AttrKind::Int
-                | AttrKind::IntOrNone
-                | AttrKind::Bool
-                | AttrKind::Float
-                | AttrKind::Ints
-                | AttrKind::Floats
-                | AttrKind::DataType
-                | AttrKind::IndexMap
-                | AttrKind::Str(_),
-                _,
-            ) => false,
+        let is_int = matches!(value, AttrValue::Int(_));
+        let is_constant = matches!(value, AttrValue::Prim(PrimExpr::IntImm(_)));
+        let each = |kind: AttrKind| value.as_list().is_some_and(|items| items.iter().all(|item| kind.admits(item)));
+        match self {
+            AttrKind::Any | AttrKind::Opaque => true,
+            AttrKind::IndexMap => matches!(value, AttrValue::IndexMap(_)),
+            AttrKind::Int => is_int || is_constant,
+            AttrKind::IntOrNone => is_int || is_constant || *value == AttrValue::None,
+            AttrKind::Ints => is_int || is_constant || each(AttrKind::Int),
+            AttrKind::Bool => is_int || matches!(value, AttrValue::Bool(_)),
+            AttrKind::Float => is_int || matches!(value, AttrValue::Float(_)),
+            AttrKind::Floats => AttrKind::Float.admits(value) || each(AttrKind::Float),
+            AttrKind::DataType => match value {
+                AttrValue::DataType(_) => true,
+                value => value.as_str().is_some_and(|text| text.is_empty() || text.parse::<DataType>().is_ok()),
+            },
+            AttrKind::Str(choices) => {
+                value.as_str().is_some_and(|text| choices.is_empty() || choices.contains(&text.as_ref()))
+            }
         }
     }
 
@@ -192,15 +178,7 @@ impl AttrDefault {
 impl OpDef {
     /// The attributes that the operator has.
     pub fn attrs(&self) -> impl Iterator<Item = Attr> + '_ {
-        self.params.iter().filter_map(|param| match param {
-            Param::Attr(attr) => Some(*attr),
-            Param::Arg(_)
-            | Param::OptionalArg(_)
-            | Param::Flag(..)
-            | Param::ShapeArg(_)
-            | Param::DtypeArg(_)
-            | Param::Rest(_) => None,
-        })
+        self.params.iter().filter_map(|param| if let Param::Attr(attr) = param { Some(*attr) } else { None })
     }
 
     /// The call with the defaults of the attributes that it leaves out; an error if one is missing or of another kind.

@@ -133,7 +133,7 @@ pub(super) fn tensors<'a>(a: &InferArgs<'a>, i: usize) -> Result<Vec<&'a TensorS
     let wrong = |found: String| InferError::op(format!("argument {i} must be a tuple of tensors, it is {found}"));
     let Some(info) = a.args.get(i) else { return Err(InferError::op(format!("argument {i} is missing"))) };
     let StructInfo::Tuple(fields) = info else { return Err(wrong(info.to_string())) };
-    let tensor = |field: &'a StructInfo| if let StructInfo::Tensor(t) = field { Some(t) } else { None };
+    let tensor = |field: &'a StructInfo| field.as_tensor();
     fields.iter().map(tensor).collect::<Option<Vec<_>>>().ok_or_else(|| wrong(info.to_string()))
 }
 
@@ -244,22 +244,17 @@ pub(super) fn no_negative_size(info: &StructInfo) -> Result<(), InferError> {
 }
 
 fn no_negative_size_in(info: &StructInfo, seen: &mut Seen) -> Result<(), InferError> {
-    match info {
-        StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. }) => {
-            match dims.iter().find(|dim| matches!(dim, PrimExpr::IntImm(..0))) {
-                Some(size) => Err(InferError::op(format!("the result would have a dimension of {size}"))),
-                None => Ok(()),
-            }
+    if let StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. }) = info {
+        match dims.iter().find(|dim| matches!(dim, PrimExpr::IntImm(..0))) {
+            Some(size) => Err(InferError::op(format!("the result would have a dimension of {size}"))),
+            None => Ok(()),
         }
-        StructInfo::Tuple(fields) if is_new(fields, seen) => {
-            with_stack(|| fields.iter().try_for_each(|field| no_negative_size_in(field, seen)))
-        }
-        StructInfo::Object
-        | StructInfo::Tensor(_)
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Tuple(_)
-        | StructInfo::Func(_) => Ok(()),
+    } else if let StructInfo::Tuple(fields) = info
+        && is_new(fields, seen)
+    {
+        with_stack(|| fields.iter().try_for_each(|field| no_negative_size_in(field, seen)))
+    } else {
+        Ok(())
     }
 }
 
@@ -381,36 +376,33 @@ pub(super) fn constant(size: i64) -> PrimExpr {
 
 /// `a op b`, with constants folded where there is no overflow.
 pub(super) fn dim(op: BinaryOp, a: PrimExpr, b: PrimExpr) -> PrimExpr {
-    let folded = match (op, &a, &b) {
-        (BinaryOp::Add, PrimExpr::IntImm(a), PrimExpr::IntImm(b)) => a.checked_add(*b),
-        (BinaryOp::Sub, PrimExpr::IntImm(a), PrimExpr::IntImm(b)) => a.checked_sub(*b),
-        (BinaryOp::Mul, PrimExpr::IntImm(a), PrimExpr::IntImm(b)) => a.checked_mul(*b),
-        (BinaryOp::FloorDiv, PrimExpr::IntImm(a), PrimExpr::IntImm(b)) if *b > 0 => Some(a.div_euclid(*b)),
-        (BinaryOp::Mul, PrimExpr::IntImm(1), _) | (BinaryOp::Add, PrimExpr::IntImm(0), _) => return b,
-        (BinaryOp::Mul, _, PrimExpr::IntImm(1)) | (BinaryOp::Add | BinaryOp::Sub, _, PrimExpr::IntImm(0)) => return a,
-        (
-            BinaryOp::Add
-            | BinaryOp::Sub
-            | BinaryOp::Mul
-            | BinaryOp::Div
-            | BinaryOp::Mod
-            | BinaryOp::FloorDiv
-            | BinaryOp::FloorMod
-            | BinaryOp::Min
-            | BinaryOp::Max
-            | BinaryOp::And
-            | BinaryOp::Or
-            | BinaryOp::Eq
-            | BinaryOp::Ne
-            | BinaryOp::Lt
-            | BinaryOp::Le
-            | BinaryOp::Gt
-            | BinaryOp::Ge,
-            _,
-            _,
-        ) => None,
-    };
-    folded.map_or_else(|| PrimExpr::binary(op, a, b), PrimExpr::IntImm)
+    if let (PrimExpr::IntImm(a), PrimExpr::IntImm(b)) = (&a, &b)
+        && let Some(value) = folded(op, *a, *b)
+    {
+        return PrimExpr::IntImm(value);
+    }
+    if let (BinaryOp::Mul, PrimExpr::IntImm(1)) | (BinaryOp::Add, PrimExpr::IntImm(0)) = (op, &a) {
+        return b;
+    }
+    if let (BinaryOp::Mul, PrimExpr::IntImm(1)) | (BinaryOp::Add | BinaryOp::Sub, PrimExpr::IntImm(0)) = (op, &b) {
+        return a;
+    }
+    PrimExpr::binary(op, a, b)
+}
+
+/// What an operator makes of two constants, where it is folded and does not overflow.
+fn folded(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
+    if op == BinaryOp::Add {
+        a.checked_add(b)
+    } else if op == BinaryOp::Sub {
+        a.checked_sub(b)
+    } else if op == BinaryOp::Mul {
+        a.checked_mul(b)
+    } else if op == BinaryOp::FloorDiv && b > 0 {
+        Some(a.div_euclid(b))
+    } else {
+        None
+    }
 }
 
 /// The product of dimensions.
@@ -490,19 +482,8 @@ pub(super) fn bool_attr(call: &Call, name: &str) -> Result<bool, InferError> {
 /// An attribute that is a list of integers, or one integer in place of a list of one.
 pub(super) fn ints_attr(call: &Call, name: &str) -> Result<Option<Vec<i64>>, InferError> {
     let wrong = |found: &AttrValue| InferError::op(format!("the attribute `{name}` must list integers: {found:?}"));
-    let int = |item: &AttrValue| match item {
-        AttrValue::Int(i) | AttrValue::Prim(PrimExpr::IntImm(i)) => Ok(*i),
-        AttrValue::None
-        | AttrValue::Bool(_)
-        | AttrValue::Float(_)
-        | AttrValue::Str(_)
-        | AttrValue::DataType(_)
-        | AttrValue::Prim(_)
-        | AttrValue::List(_)
-        | AttrValue::Dict(_)
-        | AttrValue::StructInfo(_)
-        | AttrValue::IndexMap(_)
-        | AttrValue::Made(_) => Err(wrong(item)),
+    let int = |item: &AttrValue| {
+        if let AttrValue::Int(i) | AttrValue::Prim(PrimExpr::IntImm(i)) = item { Ok(*i) } else { Err(wrong(item)) }
     };
     match attr(call, name) {
         None => Ok(None),
@@ -515,19 +496,14 @@ pub(super) fn ints_attr(call: &Call, name: &str) -> Result<Option<Vec<i64>>, Inf
 pub(super) fn floats_attr(call: &Call, name: &str, count: usize) -> Result<Vec<f64>, InferError> {
     let Some(AttrValue::List(items)) = attr(call, name) else { return Ok(vec![float_attr(call, name)?; count]) };
     let wrong = |found: &AttrValue| InferError::op(format!("the attribute `{name}` must list numbers: {found:?}"));
-    let number = |item: &AttrValue| match item {
-        AttrValue::Float(x) => Ok(x.get()),
-        AttrValue::Int(i) => Ok(*i as f64),
-        AttrValue::None
-        | AttrValue::Bool(_)
-        | AttrValue::Str(_)
-        | AttrValue::DataType(_)
-        | AttrValue::Prim(_)
-        | AttrValue::List(_)
-        | AttrValue::Dict(_)
-        | AttrValue::StructInfo(_)
-        | AttrValue::IndexMap(_)
-        | AttrValue::Made(_) => Err(wrong(item)),
+    let number = |item: &AttrValue| {
+        if let AttrValue::Float(x) = item {
+            Ok(x.get())
+        } else if let AttrValue::Int(i) = item {
+            Ok(*i as f64)
+        } else {
+            Err(wrong(item))
+        }
     };
     match items.len() {
         found if found == count => items.iter().map(number).collect(),

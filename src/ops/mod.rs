@@ -228,18 +228,13 @@ fn pay_for(m: &mut dyn Host, value: &Value, parts: &mut u64) -> Result<(), Stop>
 
 /// How many elements there are to read in a value, apart from those in its fields.
 fn own_elements(value: &Value) -> u64 {
-    match value {
+    if let Value::Tensor(tensor) = value {
         // Of a tensor without elements operators go through the other axes.
-        Value::Tensor(tensor) => kernel::places(tensor.shape()),
-        Value::Shape(sizes) => sizes.len() as u64,
-        Value::Tuple(_) => 1,
-        Value::Closure(_)
-        | Value::PackedFunc(_)
-        | Value::PrimFunc(_)
-        | Value::Prim(_)
-        | Value::Str(_)
-        | Value::DataType(_)
-        | Value::Object(_) => 1,
+        kernel::places(tensor.shape())
+    } else if let Value::Shape(sizes) = value {
+        sizes.len() as u64
+    } else {
+        1
     }
 }
 

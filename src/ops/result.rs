@@ -27,17 +27,16 @@ pub(super) fn of_values(mut cx: Cx, infer: Option<Infer>, call: &Call, values: &
 /// The structural information of a value, as far as an operator on tensors asks for it.
 fn of_value(value: &Value) -> StructInfo {
     let dims = |sizes: &[i64]| sizes.iter().copied().map(PrimExpr::IntImm).collect::<Vec<PrimExpr>>();
-    match value {
-        Value::Tensor(tensor) => StructInfo::tensor(dims(tensor.shape()), tensor.dtype()),
-        Value::Shape(sizes) => StructInfo::shape(dims(sizes)),
-        Value::Tuple(tuple) => with_stack(|| StructInfo::tuple(tuple.fields().iter().map(of_value))),
-        Value::Prim(prim) => StructInfo::Prim(PrimStructInfo { dtype: prim.dtype, value: integer(prim) }),
-        Value::Closure(_)
-        | Value::PackedFunc(_)
-        | Value::PrimFunc(_)
-        | Value::Str(_)
-        | Value::DataType(_)
-        | Value::Object(_) => StructInfo::Object,
+    if let Value::Tensor(tensor) = value {
+        StructInfo::tensor(dims(tensor.shape()), tensor.dtype())
+    } else if let Value::Shape(sizes) = value {
+        StructInfo::shape(dims(sizes))
+    } else if let Value::Tuple(tuple) = value {
+        with_stack(|| StructInfo::tuple(tuple.fields().iter().map(of_value)))
+    } else if let Value::Prim(prim) = value {
+        StructInfo::Prim(PrimStructInfo { dtype: prim.dtype, value: integer(prim) })
+    } else {
+        StructInfo::Object
     }
 }
 

@@ -56,30 +56,19 @@ impl Answer {
             rules.dedup();
             rules
         };
-        match self {
-            Answer::Dim(DimAnswer::Fails(rule)) => Answer::Dim(DimAnswer::Fails(one(*rule))),
-            Answer::Match(MatchAnswer::Fails(rule)) => Answer::Match(MatchAnswer::Fails(one(*rule))),
-            Answer::Read(ReadAnswer::Rejected(rules)) => Answer::Read(ReadAnswer::Rejected(sorted(rules))),
-            Answer::Verdict(Verdict::Rejected(rules)) => Answer::Verdict(Verdict::Rejected(sorted(rules))),
-            Answer::Derived(Derived::Rejected(rule)) => Answer::Derived(Derived::Rejected(one(*rule))),
-            Answer::Run(RunAnswer::Fails(rule, effects)) => Answer::Run(RunAnswer::Fails(one(*rule), effects.clone())),
-            Answer::Dim(DimAnswer::Is(_))
-            | Answer::Match(MatchAnswer::Matches(_))
-            | Answer::Read(ReadAnswer::Module(_))
-            | Answer::Verdict(Verdict::Accepted)
-            | Answer::Derived(Derived::Is(_))
-            | Answer::Run(RunAnswer::Returns(..) | RunAnswer::OutOfFuel | RunAnswer::Unspecified)
-            | Answer::Bool(_)
-            | Answer::Type(_)
-            | Answer::OptionType(_)
-            | Answer::StructInfo(_)
-            | Answer::Mapping(_)
-            | Answer::Compatibility(_)
-            | Answer::Proof(_)
-            | Answer::Program(_)
-            | Answer::Trials(_)
-            | Answer::Text(_) => self.clone(),
+        let mut stated = self.clone();
+        if let Answer::Dim(DimAnswer::Fails(rule))
+        | Answer::Match(MatchAnswer::Fails(rule))
+        | Answer::Derived(Derived::Rejected(rule))
+        | Answer::Run(RunAnswer::Fails(rule, _)) = &mut stated
+        {
+            *rule = one(*rule);
+        } else if let Answer::Read(ReadAnswer::Rejected(rules)) | Answer::Verdict(Verdict::Rejected(rules)) =
+            &mut stated
+        {
+            *rules = sorted(rules);
         }
+        stated
     }
 }
 

@@ -97,26 +97,15 @@ impl AnswerKind {
 
     /// Reads an answer as cases have it: a program may be given as TVMScript.
     pub fn read_expected(self, r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Answer> {
-        match self {
-            AnswerKind::Program => expected_program(r, node).map(Answer::Program),
-            AnswerKind::Read => Ok(Answer::Read(match node.as_variant() {
+        if matches!(self, AnswerKind::Program) {
+            expected_program(r, node).map(Answer::Program)
+        } else if matches!(self, AnswerKind::Read) {
+            Ok(Answer::Read(match node.as_variant() {
                 Some(("Rejected", Some(_))) => r.read(node)?,
                 Some(_) | None => ReadAnswer::Module(expected_program(r, node)?),
-            })),
-            AnswerKind::Bool
-            | AnswerKind::Type
-            | AnswerKind::OptionType
-            | AnswerKind::StructInfo
-            | AnswerKind::Mapping
-            | AnswerKind::Compatibility
-            | AnswerKind::Proof
-            | AnswerKind::Dim
-            | AnswerKind::Match
-            | AnswerKind::Verdict
-            | AnswerKind::Derived
-            | AnswerKind::Run
-            | AnswerKind::Text
-            | AnswerKind::Trials => self.read(r, node),
+            }))
+        } else {
+            self.read(r, node)
         }
     }
 }

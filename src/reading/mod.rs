@@ -104,29 +104,19 @@ impl<'r> Reshapes<'r> {
     }
 
     fn dims_of(&self, e: &Expr) -> Option<Arc<[PrimExpr]>> {
-        match e {
-            Expr::Var(var) | Expr::DataflowVar(var) => match (self.here.get(var), self.known.get(var)) {
+        if let Expr::Var(var) | Expr::DataflowVar(var) = e {
+            match (self.here.get(var), self.known.get(var)) {
                 (Some(dims), _) => Some(dims.clone()),
                 (None, Some(StructInfo::Tensor(tensor))) => tensor.shape.as_ref()?.as_dims().cloned(),
                 (None, Some(_) | None) => None,
-            },
-            Expr::Constant(constant) => {
-                let size = |size: &u64| i64::try_from(*size).ok().map(PrimExpr::IntImm);
-                constant.data.shape.iter().map(size).collect::<Option<Vec<_>>>().map(Into::into)
             }
-            Expr::Call(call) => stated(call).and_then(|(_, shape)| self.found.get(&shape.span.start).cloned()),
-            Expr::GlobalVar(_)
-            | Expr::Tuple(_)
-            | Expr::PrimValue(_)
-            | Expr::StringImm(_)
-            | Expr::DataTypeImm(_)
-            | Expr::ExternFunc(_)
-            | Expr::SeqExpr(_)
-            | Expr::Function(_)
-            | Expr::If(_)
-            | Expr::ShapeExpr(_)
-            | Expr::TupleGetItem(_)
-            | Expr::Op(_) => None,
+        } else if let Expr::Constant(constant) = e {
+            let size = |size: &u64| i64::try_from(*size).ok().map(PrimExpr::IntImm);
+            constant.data.shape.iter().map(size).collect::<Option<Vec<_>>>().map(Into::into)
+        } else if let Expr::Call(call) = e {
+            stated(call).and_then(|(_, shape)| self.found.get(&shape.span.start).cloned())
+        } else {
+            None
         }
     }
 }
@@ -210,39 +200,17 @@ fn split<'d>(dims: impl Iterator<Item = &'d PrimExpr>) -> Option<(Vec<&'d PrimEx
 
 /// Writes the shapes that were found.
 fn replace(e: &mut Expr, found: &Found) {
-    with_stack(|| match e {
-        Expr::SeqExpr(seq) => replace_in_seq(Arc::make_mut(seq), found),
-        Expr::Function(function) => replace(&mut Arc::make_mut(function).body, found),
-        Expr::Tuple(tuple) => Arc::make_mut(tuple).fields.iter_mut().for_each(|field| replace(field, found)),
-        Expr::TupleGetItem(item) => replace(&mut Arc::make_mut(item).tuple_value, found),
-        Expr::If(branch) => {
-            let branch = Arc::make_mut(branch);
-            [&mut branch.cond, &mut branch.true_branch, &mut branch.false_branch]
-                .into_iter()
-                .for_each(|part| replace(part, found));
+    with_stack(|| {
+        if let Expr::SeqExpr(seq) = e {
+            return replace_in_seq(Arc::make_mut(seq), found);
         }
-        Expr::Call(call) => {
-            let dims = stated(call).and_then(|(_, shape)| found.get(&shape.span.start));
-            let call = Arc::make_mut(call);
-            match (dims, call.args.as_mut_slice()) {
-                (Some(dims), [x, Expr::ShapeExpr(shape)]) => {
-                    shape.values = dims.clone();
-                    replace(x, found);
-                }
-                (_, args) => args.iter_mut().for_each(|arg| replace(arg, found)),
-            }
-            replace(&mut call.op, found);
+        if let Expr::Call(call) = e
+            && let Some(dims) = stated(call).and_then(|(_, shape)| found.get(&shape.span.start))
+            && let [_, Expr::ShapeExpr(shape)] = Arc::make_mut(call).args.as_mut_slice()
+        {
+            shape.values = dims.clone();
         }
-        Expr::Constant(_)
-        | Expr::Var(_)
-        | Expr::DataflowVar(_)
-        | Expr::GlobalVar(_)
-        | Expr::PrimValue(_)
-        | Expr::StringImm(_)
-        | Expr::DataTypeImm(_)
-        | Expr::ExternFunc(_)
-        | Expr::ShapeExpr(_)
-        | Expr::Op(_) => {}
+        e.parts_mut().into_iter().for_each(|part| replace(part, found));
     });
 }
 

@@ -150,26 +150,17 @@ impl<'v> Closures<'v> {
         if self.found.len() > CLOSURES {
             return;
         }
-        match value {
-            Value::Closure(closure) => self.found.push(closure),
-            Value::Tuple(tuple) => {
-                let (place, before) = (Rc::as_ptr(tuple), self.found.len());
-                if self.without.contains(&place) {
-                    return;
-                }
-                with_stack(|| tuple.fields().iter().for_each(|field| self.collect(field)));
-                if self.found.len() == before {
-                    self.without.insert(place);
-                }
+        if let Value::Closure(closure) = value {
+            self.found.push(closure);
+        } else if let Value::Tuple(tuple) = value {
+            let (place, before) = (Rc::as_ptr(tuple), self.found.len());
+            if self.without.contains(&place) {
+                return;
             }
-            Value::Tensor(_)
-            | Value::Shape(_)
-            | Value::PackedFunc(_)
-            | Value::PrimFunc(_)
-            | Value::Prim(_)
-            | Value::Str(_)
-            | Value::DataType(_)
-            | Value::Object(_) => {}
+            with_stack(|| tuple.fields().iter().for_each(|field| self.collect(field)));
+            if self.found.len() == before {
+                self.without.insert(place);
+            }
         }
     }
 }

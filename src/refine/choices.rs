@@ -111,24 +111,10 @@ impl Walk<'_> {
             Expr::IfThenElse(c) => self.alternatives(c, "T.if_then_else"),
             Expr::Binary(b) => {
                 self.exprs([&b.a, &b.b]);
-                match b.op {
-                    BinaryOp::Min => self.choice(&**b, "T.min", &OPERANDS, b.span),
-                    BinaryOp::Max => self.choice(&**b, "T.max", &OPERANDS, b.span),
-                    BinaryOp::Add
-                    | BinaryOp::Sub
-                    | BinaryOp::Mul
-                    | BinaryOp::Div
-                    | BinaryOp::Mod
-                    | BinaryOp::FloorDiv
-                    | BinaryOp::FloorMod
-                    | BinaryOp::And
-                    | BinaryOp::Or
-                    | BinaryOp::Eq
-                    | BinaryOp::Ne
-                    | BinaryOp::Lt
-                    | BinaryOp::Le
-                    | BinaryOp::Gt
-                    | BinaryOp::Ge => {}
+                if b.op == BinaryOp::Min {
+                    self.choice(&**b, "T.min", &OPERANDS, b.span);
+                } else if b.op == BinaryOp::Max {
+                    self.choice(&**b, "T.max", &OPERANDS, b.span);
                 }
             }
             Expr::Not(e) | Expr::Cast(_, e) => self.expr(e),

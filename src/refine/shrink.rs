@@ -281,30 +281,17 @@ enum Axis {
 
 /// The sizes that can be changed.
 fn collect(info: &StructInfo, value: &ValueSpec, axes: &mut BTreeMap<Axis, i64>) {
-    match (info, value) {
-        (StructInfo::Tensor(t), ValueSpec::Tensor(data)) => {
-            let sizes = data.shape.iter().filter_map(|size| i64::try_from(*size).ok());
-            match &t.shape {
-                Some(TensorShape::Dims(dims)) => of_vars(dims, sizes, axes),
-                None => axes.extend(sizes.map(|size| (Axis::Open(size), size))),
-                Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => {}
-            }
+    if let (StructInfo::Tensor(t), ValueSpec::Tensor(data)) = (info, value) {
+        let sizes = data.shape.iter().filter_map(|size| i64::try_from(*size).ok());
+        match &t.shape {
+            Some(TensorShape::Dims(dims)) => of_vars(dims, sizes, axes),
+            None => axes.extend(sizes.map(|size| (Axis::Open(size), size))),
+            Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => {}
         }
-        (StructInfo::Shape(s), ValueSpec::Shape(dims)) => {
-            s.values.iter().for_each(|values| of_vars(values, dims.iter().copied(), axes));
-        }
-        (StructInfo::Tuple(infos), ValueSpec::Tuple(fields)) => with_stack(|| {
-            infos.iter().zip(fields).for_each(|(info, value)| collect(info, value, axes));
-        }),
-        (
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_)
-            | StructInfo::Func(_),
-            _,
-        ) => {}
+    } else if let (StructInfo::Shape(s), ValueSpec::Shape(dims)) = (info, value) {
+        s.values.iter().for_each(|values| of_vars(values, dims.iter().copied(), axes));
+    } else if let (StructInfo::Tuple(infos), ValueSpec::Tuple(fields)) = (info, value) {
+        with_stack(|| infos.iter().zip(fields).for_each(|(info, value)| collect(info, value, axes)));
     }
 }
 
@@ -321,40 +308,34 @@ fn of_vars(dims: &[PrimExpr], sizes: impl Iterator<Item = i64>, axes: &mut BTree
 
 /// The value with other sizes; `None` if it would be larger, or has none.
 fn resized(info: &StructInfo, value: &ValueSpec, axes: &BTreeMap<Axis, i64>) -> Option<ValueSpec> {
-    match (info, value) {
-        (StructInfo::Tensor(t), ValueSpec::Tensor(data)) => {
-            let sizes = match &t.shape {
-                Some(TensorShape::Dims(dims)) => evaluated(dims, axes)?,
-                None => {
-                    let size = |size: &u64| axes.get(&Axis::Open(*size as i64)).copied();
-                    data.shape.iter().map(size).collect::<Option<_>>()?
-                }
-                Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => return None,
-            };
-            cut(data, &sizes).map(ValueSpec::Tensor)
-        }
-        (StructInfo::Shape(s), ValueSpec::Shape(_)) => match &s.values {
+    if let (StructInfo::Tensor(t), ValueSpec::Tensor(data)) = (info, value) {
+        let sizes = match &t.shape {
+            Some(TensorShape::Dims(dims)) => evaluated(dims, axes)?,
+            None => {
+                let size = |size: &u64| axes.get(&Axis::Open(*size as i64)).copied();
+                data.shape.iter().map(size).collect::<Option<_>>()?
+            }
+            Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => return None,
+        };
+        cut(data, &sizes).map(ValueSpec::Tensor)
+    } else if let (StructInfo::Shape(s), ValueSpec::Shape(_)) = (info, value) {
+        match &s.values {
             Some(values) => evaluated(values, axes).map(ValueSpec::Shape),
             None => Some(value.clone()),
-        },
-        (StructInfo::Prim(p), ValueSpec::Int(_)) => match &p.value {
+        }
+    } else if let (StructInfo::Prim(p), ValueSpec::Int(_)) = (info, value) {
+        match &p.value {
             Some(size) => evaluated(std::slice::from_ref(size), axes)?.first().map(|size| ValueSpec::Int(*size)),
             None => Some(value.clone()),
-        },
-        (StructInfo::Tuple(infos), ValueSpec::Tuple(fields)) => with_stack(|| {
+        }
+    } else if let (StructInfo::Tuple(infos), ValueSpec::Tuple(fields)) = (info, value) {
+        with_stack(|| {
             let fields: Option<Vec<ValueSpec>> =
                 infos.iter().zip(fields).map(|(info, value)| resized(info, value, axes)).collect();
             fields.map(ValueSpec::Tuple)
-        }),
-        (
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_)
-            | StructInfo::Func(_),
-            _,
-        ) => Some(value.clone()),
+        })
+    } else {
+        Some(value.clone())
     }
 }
 
@@ -386,25 +367,13 @@ fn cut(data: &TensorData, sizes: &[i64]) -> Option<TensorData> {
 /// The values with other tensors in them, counted from the first.
 fn map_tensors(values: &[ValueSpec], f: &mut impl FnMut(usize, &TensorData) -> TensorData) -> Vec<ValueSpec> {
     fn each(value: &ValueSpec, n: &mut usize, f: &mut impl FnMut(usize, &TensorData) -> TensorData) -> ValueSpec {
-        match value {
-            ValueSpec::Tensor(data) => {
-                *n += 1;
-                ValueSpec::Tensor(f(*n - 1, data))
-            }
-            ValueSpec::Tuple(fields) => {
-                with_stack(|| ValueSpec::Tuple(fields.iter().map(|field| each(field, n, f)).collect()))
-            }
-            ValueSpec::Shape(_)
-            | ValueSpec::PackedFunc(_)
-            | ValueSpec::Closure
-            | ValueSpec::PrimFunc
-            | ValueSpec::Int(_)
-            | ValueSpec::Bool(_)
-            | ValueSpec::Float(_)
-            | ValueSpec::Str(_)
-            | ValueSpec::DataType(_)
-            | ValueSpec::Object
-            | ValueSpec::Arg(_) => value.clone(),
+        if let ValueSpec::Tensor(data) = value {
+            *n += 1;
+            ValueSpec::Tensor(f(*n - 1, data))
+        } else if let ValueSpec::Tuple(fields) = value {
+            with_stack(|| ValueSpec::Tuple(fields.iter().map(|field| each(field, n, f)).collect()))
+        } else {
+            value.clone()
         }
     }
     let mut n = 0;

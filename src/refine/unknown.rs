@@ -223,23 +223,14 @@ impl Given {
 
     /// Other contents for all tensors in a value.
     fn mutate(&mut self, m: &mut dyn Host, value: &Value) -> Result<(), Stop> {
-        match value {
-            Value::Tensor(tensor) => {
-                m.spend((tensor.len() as u64).saturating_mul(SUMS as u64))?;
-                tensor.fill(|_| Ok(self.scalar(tensor.dtype())))
-            }
-            Value::Tuple(tuple) => {
-                m.spend(tuple.len() as u64)?;
-                with_stack(|| tuple.fields().iter().try_for_each(|field| self.mutate(m, field)))
-            }
-            Value::Shape(_)
-            | Value::Closure(_)
-            | Value::PackedFunc(_)
-            | Value::PrimFunc(_)
-            | Value::Prim(_)
-            | Value::Str(_)
-            | Value::DataType(_)
-            | Value::Object(_) => Ok(()),
+        if let Value::Tensor(tensor) = value {
+            m.spend((tensor.len() as u64).saturating_mul(SUMS as u64))?;
+            tensor.fill(|_| Ok(self.scalar(tensor.dtype())))
+        } else if let Value::Tuple(tuple) = value {
+            m.spend(tuple.len() as u64)?;
+            with_stack(|| tuple.fields().iter().try_for_each(|field| self.mutate(m, field)))
+        } else {
+            Ok(())
         }
     }
 

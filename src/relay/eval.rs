@@ -89,18 +89,12 @@ fn outside(value: &Value) -> value::Value {
 
 /// A value from outside; `None` if Relay has none such.
 fn inside(value: &value::Value) -> Option<Value> {
-    match value {
-        value::Value::Tensor(tensor) => Some(Value::Tensor(tensor.clone())),
-        value::Value::Tuple(tuple) => with_stack(|| tuple.fields().iter().map(inside).collect::<Option<Vec<Value>>>())
-            .map(|f| Value::Tuple(f.into())),
-        value::Value::Shape(_)
-        | value::Value::Closure(_)
-        | value::Value::PackedFunc(_)
-        | value::Value::PrimFunc(_)
-        | value::Value::Prim(_)
-        | value::Value::Str(_)
-        | value::Value::DataType(_)
-        | value::Value::Object(_) => None,
+    if let value::Value::Tensor(tensor) = value {
+        Some(Value::Tensor(tensor.clone()))
+    } else if let value::Value::Tuple(tuple) = value {
+        with_stack(|| tuple.fields().iter().map(inside).collect::<Option<Vec<Value>>>()).map(|f| Value::Tuple(f.into()))
+    } else {
+        None
     }
 }
 

@@ -193,7 +193,7 @@ fn other_attr(name: &str, key: &Name) -> Name {
 }
 
 fn sizes_of(key: &str, value: &AttrValue) -> Result<Vec<i64>, String> {
-    let size = |value: &AttrValue| if let AttrValue::Int(size) = value { Some(*size) } else { None };
+    let size = |value: &AttrValue| value.as_int().copied();
     let sizes = match value {
         AttrValue::List(items) => items.iter().map(size).collect(),
         single => size(single).map(|size| vec![size]),
@@ -203,23 +203,12 @@ fn sizes_of(key: &str, value: &AttrValue) -> Result<Vec<i64>, String> {
 
 /// A data type is written as a string, or as a word.
 fn of_kind(kind: AttrKind, value: AttrValue) -> AttrValue {
-    match (kind, &value) {
-        (AttrKind::DataType, AttrValue::Str(name)) => name.parse().map_or(value.clone(), AttrValue::DataType),
-        (AttrKind::Ints, AttrValue::Int(_)) => AttrValue::List(vec![value]),
-        (
-            AttrKind::Int
-            | AttrKind::IntOrNone
-            | AttrKind::Bool
-            | AttrKind::Float
-            | AttrKind::Ints
-            | AttrKind::Floats
-            | AttrKind::DataType
-            | AttrKind::Str(_)
-            | AttrKind::IndexMap
-            | AttrKind::Any
-            | AttrKind::Opaque,
-            _,
-        ) => value,
+    if let (AttrKind::DataType, AttrValue::Str(name)) = (kind, &value) {
+        name.parse().map_or(value.clone(), AttrValue::DataType)
+    } else if let (AttrKind::Ints, AttrValue::Int(_)) = (kind, &value) {
+        AttrValue::List(vec![value])
+    } else {
+        value
     }
 }
 
@@ -253,14 +242,10 @@ pub(super) fn relation(cx: &mut Cx, name: &str, attrs: &Attrs, args: &[StructInf
 
 /// The rank of a tensor, where it is known.
 pub(super) fn rank(info: &StructInfo) -> Option<usize> {
-    match info {
-        StructInfo::Tensor(TensorStructInfo { ndim: Ndim::Known(rank), .. }) => usize::try_from(*rank).ok(),
-        StructInfo::Tensor(_)
-        | StructInfo::Object
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Tuple(_)
-        | StructInfo::Func(_) => None,
+    if let StructInfo::Tensor(TensorStructInfo { ndim: Ndim::Known(rank), .. }) = info {
+        usize::try_from(*rank).ok()
+    } else {
+        None
     }
 }
 

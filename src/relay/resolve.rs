@@ -112,27 +112,20 @@ impl Resolver<'_> {
     /// RELAY.LOCAL.RESOLVE: a local identifier refers to a parameter or to what `let` binds.
     /// RELAY.GLOBAL.RESOLVE: a global one to a definition, wherever it stands.
     fn defined(&mut self, kind: &ExprKind, span: Span) {
-        let fault = match kind {
-            ExprKind::Local(name) => {
-                let rule = rule!("RELAY.LOCAL.RESOLVE");
-                let bound = self.cx.premise(rule, 1, self.locals.get(name).is_some());
-                let meant = || self.or_meant(name, self.locals.names());
-                (!bound).then(|| Fault::rule(rule, span, format!("%{name} is not bound here{}", meant())))
-            }
-            ExprKind::Global(name) => {
-                let rule = rule!("RELAY.GLOBAL.RESOLVE");
-                let bound = self.cx.premise(rule, 1, self.globals.contains(name));
-                let meant = || self.or_meant(name, self.globals.iter());
-                (!bound).then(|| Fault::rule(rule, span, format!("@{name} is not defined{}", meant())))
-            }
-            ExprKind::Operator(name) => operators::registered(self.cx, name, span).err(),
-            ExprKind::Constant(_)
-            | ExprKind::Tuple(_)
-            | ExprKind::Project(..)
-            | ExprKind::Let(..)
-            | ExprKind::If(_)
-            | ExprKind::Function(_)
-            | ExprKind::Call(_) => None,
+        let fault = if let ExprKind::Local(name) = kind {
+            let rule = rule!("RELAY.LOCAL.RESOLVE");
+            let bound = self.cx.premise(rule, 1, self.locals.get(name).is_some());
+            let meant = || self.or_meant(name, self.locals.names());
+            (!bound).then(|| Fault::rule(rule, span, format!("%{name} is not bound here{}", meant())))
+        } else if let ExprKind::Global(name) = kind {
+            let rule = rule!("RELAY.GLOBAL.RESOLVE");
+            let bound = self.cx.premise(rule, 1, self.globals.contains(name));
+            let meant = || self.or_meant(name, self.globals.iter());
+            (!bound).then(|| Fault::rule(rule, span, format!("@{name} is not defined{}", meant())))
+        } else if let ExprKind::Operator(name) = kind {
+            operators::registered(self.cx, name, span).err()
+        } else {
+            None
         };
         self.faults.extend(fault);
     }

@@ -253,14 +253,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
         out: &mut Vec<Binding>,
     ) -> Operated {
         let (tuple_value, info) = self.expr(tuple, None, out);
-        let field = match &info {
-            StructInfo::Tuple(fields) => fields.get(index).cloned(),
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Func(_) => None,
-        };
+        let field = info.as_tuple().and_then(|fields| fields.get(index).cloned());
         let index = i64::try_from(index).unwrap_or(i64::MAX);
         let value = relax::Expr::TupleGetItem(Arc::new(TupleGetItem { tuple_value, index, span: expr.span }));
         let value = self.let_be(hint, value, expr.span, out);
@@ -314,14 +307,8 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
             return self.operator(name, call, expr, hint, out);
         }
         let (op, callee) = self.expr(&call.callee, None, out);
-        let (params, result) = match &callee {
-            StructInfo::Func(func) => (func.params.clone(), func.ret.clone()),
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_) => (None, StructInfo::Object),
-        };
+        let unknown = || (None, StructInfo::Object);
+        let (params, result) = callee.as_func().map_or_else(unknown, |func| (func.params.clone(), func.ret.clone()));
         let mut args = Vec::new();
         for (i, arg) in call.args.iter().enumerate() {
             let value = self.expr(arg, None, out);
@@ -390,32 +377,26 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
         if check_compatibility(&mut self.cx.unobserved(), &info, wanted) == Compatibility::Compatible {
             return (value, info);
         }
-        with_stack(|| match (&info, wanted) {
-            (StructInfo::Func(_), StructInfo::Func(_)) => self.wrapped(value, &info, wanted, out),
-            (StructInfo::Tuple(given), StructInfo::Tuple(fields)) if given.len() == fields.len() => {
+        with_stack(|| {
+            if let (StructInfo::Func(_), StructInfo::Func(_)) = (&info, wanted) {
+                return self.wrapped(value, &info, wanted, out);
+            }
+            if let (StructInfo::Tuple(given), StructInfo::Tuple(fields)) = (&info, wanted)
+                && given.len() == fields.len()
+            {
                 let mut parts = Vec::new();
                 for (i, (given, wanted)) in given.iter().zip(fields.iter()).enumerate() {
                     let field = relax::Expr::tuple_get_item(value.clone(), i64::try_from(i).unwrap_or(i64::MAX));
                     let field = self.let_be(None, field, Span::NONE, out);
                     parts.push(self.known_as((field, given.clone()), wanted, out).0);
                 }
-                (relax::Expr::tuple(parts), wanted.clone())
+                return (relax::Expr::tuple(parts), wanted.clone());
             }
-            (
-                StructInfo::Object
-                | StructInfo::Tensor(_)
-                | StructInfo::Shape(_)
-                | StructInfo::Prim(_)
-                | StructInfo::Tuple(_)
-                | StructInfo::Func(_),
-                _,
-            ) => {
-                let var = self.fresh("gv");
-                let binder = Some(Binder::var(var.clone()));
-                let cast = MatchCast { var: binder, struct_info: wanted.clone(), value, span: Span::NONE };
-                out.push(Binding::MatchCast(cast));
-                (relax::Expr::Var(var), wanted.clone())
-            }
+            let var = self.fresh("gv");
+            let binder = Some(Binder::var(var.clone()));
+            let cast = MatchCast { var: binder, struct_info: wanted.clone(), value, span: Span::NONE };
+            out.push(Binding::MatchCast(cast));
+            (relax::Expr::Var(var), wanted.clone())
         })
     }
 

@@ -113,16 +113,14 @@ impl Type {
 
     /// The structural information of a value of a type without variables; `None` for any other, and for functions.
     pub(super) fn ground(&self) -> Option<StructInfo> {
-        with_stack(|| match self {
-            Type::Tensor(Base::Known(dtype), Dims::Known(dims)) => Some(tensor_info(*dtype, dims)),
-            Type::Tuple(fields) => {
+        with_stack(|| {
+            if let Type::Tensor(Base::Known(dtype), Dims::Known(dims)) = self {
+                Some(tensor_info(*dtype, dims))
+            } else if let Type::Tuple(fields) = self {
                 Some(StructInfo::tuple(fields.iter().map(Type::ground).collect::<Option<Vec<_>>>()?))
+            } else {
+                None
             }
-            Type::Var(_)
-            | Type::Param(_)
-            | Type::Tensor(Base::Var(_) | Base::Param(_), _)
-            | Type::Tensor(_, Dims::Var(_) | Dims::Param(_))
-            | Type::Function(..) => None,
         })
     }
 

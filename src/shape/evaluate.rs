@@ -59,8 +59,8 @@ fn value(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -
         }
         PrimExpr::Binary(op, a, b) => {
             let (a, b) = (value(cx, a, lookup)?, value(cx, b, lookup)?);
-            let value = apply(*op, &a, &b).ok_or_else(|| error(rule_of(*op), format!("`{e}` divides by zero")));
-            as_in_tir(cx, (rule_of(*op), value))
+            let value = apply(*op, &a, &b).ok_or_else(|| error(op.rule(), format!("`{e}` divides by zero")));
+            as_in_tir(cx, (op.rule(), value))
         }
         PrimExpr::Not(a) => {
             let a = value(cx, a, lookup)?;
@@ -79,29 +79,6 @@ fn value(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -
 fn as_in_tir<T: Instead>(cx: &mut Cx, by_kind: (Rule, T)) -> T {
     let conclusion = cx.by_kind(by_kind);
     cx.conclude(rule!("GRAM.PRIM.TIRSEM"), conclusion)
-}
-
-/// The rule of the grammar that states an operator.
-fn rule_of(op: BinaryOp) -> Rule {
-    match op {
-        BinaryOp::Add => rule!("GRAM.PRIM.ADD"),
-        BinaryOp::Sub => rule!("GRAM.PRIM.SUB"),
-        BinaryOp::Mul => rule!("GRAM.PRIM.MUL"),
-        BinaryOp::Div => rule!("GRAM.PRIM.DIV"),
-        BinaryOp::Min => rule!("GRAM.PRIM.MIN"),
-        BinaryOp::Max => rule!("GRAM.PRIM.MAX"),
-        BinaryOp::And => rule!("GRAM.PRIM.AND"),
-        BinaryOp::Or => rule!("GRAM.PRIM.OR"),
-        BinaryOp::Mod
-        | BinaryOp::FloorDiv
-        | BinaryOp::FloorMod
-        | BinaryOp::Eq
-        | BinaryOp::Ne
-        | BinaryOp::Lt
-        | BinaryOp::Le
-        | BinaryOp::Gt
-        | BinaryOp::Ge => rule!("GRAM.PRIM.EXTENSIBLE"),
-    }
 }
 
 /// The exact value of an operator, or `None` for a zero divisor. Truth values are 0 and 1; nonzero is true.

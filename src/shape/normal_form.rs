@@ -66,23 +66,8 @@ impl Normalizer<'_> {
     }
 
     fn binary(&mut self, op: BinaryOp, a: &PrimExpr, b: &PrimExpr, nesting: usize) -> Option<Polynomial> {
-        let inside = match op {
-            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => nesting,
-            BinaryOp::Div
-            | BinaryOp::Mod
-            | BinaryOp::FloorDiv
-            | BinaryOp::FloorMod
-            | BinaryOp::Min
-            | BinaryOp::Max
-            | BinaryOp::And
-            | BinaryOp::Or
-            | BinaryOp::Eq
-            | BinaryOp::Ne
-            | BinaryOp::Lt
-            | BinaryOp::Le
-            | BinaryOp::Gt
-            | BinaryOp::Ge => nesting + 1,
-        };
+        let is_of_polynomials = matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul);
+        let inside = if is_of_polynomials { nesting } else { nesting + 1 };
         let (a, b) = (self.value(a, inside)?, self.value(b, inside)?);
         match op {
             BinaryOp::Add => Some(a.plus(b)),

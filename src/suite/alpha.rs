@@ -4,7 +4,9 @@
 use std::slice;
 use std::sync::Arc;
 
-use crate::grammar::{FuncStructInfo, PrimExpr, ShapeVar, StructInfo, TensorShape};
+use crate::grammar::{
+    FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo,
+};
 use crate::judge::{Cx, Proof, with_stack};
 use crate::oracle;
 use crate::question::{Answer, Ask};
@@ -107,20 +109,12 @@ fn same_func(cx: &mut Cx, renaming: &mut Renaming, f1: &FuncStructInfo, f2: &Fun
 /// From left to right: what a part of a parameter introduces is bound from there on, and a function type before it may
 /// have a variable of its own that is spelt alike.
 fn same_param(cx: &mut Cx, renaming: &mut Renaming, s1: &StructInfo, s2: &StructInfo) -> bool {
-    with_stack(|| match (s1, s2) {
-        (StructInfo::Tuple(f1), StructInfo::Tuple(f2)) => {
+    with_stack(|| {
+        if let (StructInfo::Tuple(f1), StructInfo::Tuple(f2)) = (s1, s2) {
             f1.len() == f2.len() && f1.iter().zip(f2.iter()).all(|(s1, s2)| same_param(cx, renaming, s1, s2))
-        }
-        (StructInfo::Func(f1), StructInfo::Func(f2)) => same_func(cx, renaming, f1, f2),
-        (
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_)
-            | StructInfo::Func(_),
-            _,
-        ) => {
+        } else if let (StructInfo::Func(f1), StructInfo::Func(f2)) = (s1, s2) {
+            same_func(cx, renaming, f1, f2)
+        } else {
             renaming.bind(s1, s2);
             same(cx, renaming, s1, s2)
         }
@@ -142,34 +136,23 @@ fn same_dim(cx: &mut Cx, renaming: &Renaming, e1: &PrimExpr, e2: &PrimExpr) -> b
 
 /// Visits the variables that stand alone at the same place of two parameters: these are what a signature binds.
 fn each_lone(s1: &StructInfo, s2: &StructInfo, visit: &mut impl FnMut(&ShapeVar, &ShapeVar)) {
-    match (s1, s2) {
-        (StructInfo::Tensor(t1), StructInfo::Tensor(t2)) => {
-            if let (Some(TensorShape::Dims(d1)), Some(TensorShape::Dims(d2))) = (&t1.shape, &t2.shape) {
-                each_lone_dim(d1, d2, visit);
-            }
-        }
-        (StructInfo::Shape(t1), StructInfo::Shape(t2)) => {
-            if let (Some(d1), Some(d2)) = (&t1.values, &t2.values) {
-                each_lone_dim(d1, d2, visit);
-            }
-        }
-        (StructInfo::Prim(p1), StructInfo::Prim(p2)) => {
-            if let (Some(v1), Some(v2)) = (&p1.value, &p2.value) {
-                each_lone_dim(slice::from_ref(v1), slice::from_ref(v2), visit);
-            }
-        }
-        (StructInfo::Tuple(f1), StructInfo::Tuple(f2)) => {
-            with_stack(|| f1.iter().zip(f2.iter()).for_each(|(s1, s2)| each_lone(s1, s2, visit)));
-        }
-        (
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_)
-            | StructInfo::Func(_),
-            _,
-        ) => {}
+    if let (StructInfo::Tuple(f1), StructInfo::Tuple(f2)) = (s1, s2) {
+        with_stack(|| f1.iter().zip(f2.iter()).for_each(|(s1, s2)| each_lone(s1, s2, visit)));
+    } else if s1.same_kind(s2) {
+        each_lone_dim(dims_of(s1), dims_of(s2), visit);
+    }
+}
+
+/// The dimensions that stand in the information itself; none in a function's.
+fn dims_of(info: &StructInfo) -> &[PrimExpr] {
+    if let StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. })
+    | StructInfo::Shape(ShapeStructInfo { values: Some(dims), .. }) = info
+    {
+        dims
+    } else if let StructInfo::Prim(PrimStructInfo { value: Some(value), .. }) = info {
+        slice::from_ref(value)
+    } else {
+        &[]
     }
 }
 

@@ -133,16 +133,10 @@ pub fn compare(case: &Case, outcome: &Outcome, edition: Edition, oracle: bool) -
 
 /// Whether the oracle's outcome is an answer, and the one expected; the names of bound variables do not count.
 pub fn is_answer(ask: &Ask, expected: &Answer, outcome: &Outcome) -> bool {
-    match outcome {
-        Outcome::Answer { answer, warnings: _ } => Judge::new(Cx::new(), ask, true).matches_answer(expected, answer),
-        Outcome::Rejected { .. }
-        | Outcome::Trapped { .. }
-        | Outcome::Unsupported { .. }
-        | Outcome::InternalError { .. }
-        | Outcome::Crash { .. }
-        | Outcome::Timeout { .. }
-        | Outcome::ProtocolError { .. }
-        | Outcome::Flaky { .. } => false,
+    if let Outcome::Answer { answer, warnings: _ } = outcome {
+        Judge::new(Cx::new(), ask, true).matches_answer(expected, answer)
+    } else {
+        false
     }
 }
 
@@ -150,27 +144,12 @@ pub fn is_answer(ask: &Ask, expected: &Answer, outcome: &Outcome) -> bool {
 pub fn tolerance_used(case: &Case, outcome: &Outcome) -> Option<f64> {
     let Outcome::Answer { answer: Answer::Run(RunAnswer::Returns(given, _)), .. } = outcome else { return None };
     let within = case.within.unwrap_or(BIT_FOR_BIT);
-    let used = |allowed: &Answer| match allowed {
-        Answer::Run(RunAnswer::Returns(expected, _)) => match closeness(&within, expected, given) {
+    let used = |allowed: &Answer| {
+        let Answer::Run(RunAnswer::Returns(expected, _)) = allowed else { return None };
+        match closeness(&within, expected, given) {
             Closeness::Within { used, could_fail: _ } => Some(used),
             Closeness::Apart => None,
-        },
-        Answer::Run(RunAnswer::Fails(..) | RunAnswer::OutOfFuel | RunAnswer::Unspecified)
-        | Answer::Bool(_)
-        | Answer::Type(_)
-        | Answer::OptionType(_)
-        | Answer::StructInfo(_)
-        | Answer::Mapping(_)
-        | Answer::Compatibility(_)
-        | Answer::Proof(_)
-        | Answer::Dim(_)
-        | Answer::Match(_)
-        | Answer::Program(_)
-        | Answer::Read(_)
-        | Answer::Verdict(_)
-        | Answer::Derived(_)
-        | Answer::Text(_)
-        | Answer::Trials(_) => None,
+        }
     };
     case.allow.iter().filter_map(used).reduce(f64::min)
 }
@@ -241,35 +220,18 @@ impl<'a> Judge<'a> {
     }
 
     fn matches(&mut self, allowed: &Answer, outcome: &Outcome) -> bool {
-        match outcome {
-            Outcome::Answer { answer, warnings: _ } => self.matches_answer(allowed, answer),
-            Outcome::Rejected { .. } => self.is_judged(outcome) && is_rejection(allowed),
-            Outcome::Trapped { effects, .. } => match allowed {
-                Answer::Run(RunAnswer::Fails(_, expected)) => expected == effects,
-                Answer::Dim(DimAnswer::Fails(_)) | Answer::Match(MatchAnswer::Fails(_)) => true,
-                Answer::Dim(DimAnswer::Is(_))
-                | Answer::Match(MatchAnswer::Matches(_))
-                | Answer::Run(RunAnswer::Returns(..) | RunAnswer::OutOfFuel | RunAnswer::Unspecified)
-                | Answer::Bool(_)
-                | Answer::Type(_)
-                | Answer::OptionType(_)
-                | Answer::StructInfo(_)
-                | Answer::Mapping(_)
-                | Answer::Compatibility(_)
-                | Answer::Proof(_)
-                | Answer::Program(_)
-                | Answer::Read(_)
-                | Answer::Verdict(_)
-                | Answer::Derived(_)
-                | Answer::Text(_)
-                | Answer::Trials(_) => false,
-            },
-            Outcome::Unsupported { .. }
-            | Outcome::InternalError { .. }
-            | Outcome::Crash { .. }
-            | Outcome::Timeout { .. }
-            | Outcome::ProtocolError { .. }
-            | Outcome::Flaky { .. } => false,
+        if let Outcome::Answer { answer, warnings: _ } = outcome {
+            self.matches_answer(allowed, answer)
+        } else if matches!(outcome, Outcome::Rejected { .. }) {
+            self.is_judged(outcome) && is_rejection(allowed)
+        } else if let Outcome::Trapped { effects, .. } = outcome {
+            if let Answer::Run(RunAnswer::Fails(_, expected)) = allowed {
+                expected == effects
+            } else {
+                matches!(allowed, Answer::Dim(DimAnswer::Fails(_)) | Answer::Match(MatchAnswer::Fails(_)))
+            }
+        } else {
+            false
         }
     }
 
@@ -346,29 +308,14 @@ fn trimmed(text: &str) -> Vec<&str> {
 
 /// Whether an expectation says that the operands are refused.
 fn is_rejection(allowed: &Answer) -> bool {
-    match allowed {
+    matches!(
+        allowed,
         Answer::Verdict(Verdict::Rejected(_))
-        | Answer::Read(ReadAnswer::Rejected(_))
-        | Answer::Derived(Derived::Rejected(_))
-        | Answer::Dim(DimAnswer::Fails(_))
-        | Answer::Match(MatchAnswer::Fails(_)) => true,
-        Answer::Verdict(Verdict::Accepted)
-        | Answer::Derived(Derived::Is(_))
-        | Answer::Dim(DimAnswer::Is(_))
-        | Answer::Match(MatchAnswer::Matches(_))
-        | Answer::Run(_)
-        | Answer::Bool(_)
-        | Answer::Type(_)
-        | Answer::OptionType(_)
-        | Answer::StructInfo(_)
-        | Answer::Mapping(_)
-        | Answer::Compatibility(_)
-        | Answer::Proof(_)
-        | Answer::Read(ReadAnswer::Module(_))
-        | Answer::Program(_)
-        | Answer::Text(_)
-        | Answer::Trials(_) => false,
-    }
+            | Answer::Read(ReadAnswer::Rejected(_))
+            | Answer::Derived(Derived::Rejected(_))
+            | Answer::Dim(DimAnswer::Fails(_))
+            | Answer::Match(MatchAnswer::Fails(_))
+    )
 }
 
 #[cfg(test)]

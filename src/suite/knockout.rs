@@ -249,56 +249,31 @@ fn agrees(execution: &Execution) -> bool {
 }
 
 fn effect_on(execution: &Execution, rule: Rule) -> Effect {
-    match execution.comparison.verdict {
-        CaseVerdict::Agree | CaseVerdict::Vacuous => Effect::Same,
-        CaseVerdict::Diverge
-        | CaseVerdict::Unsupported
-        | CaseVerdict::Crash
-        | CaseVerdict::Timeout
-        | CaseVerdict::InternalError
-        | CaseVerdict::ProtocolError
-        | CaseVerdict::Flaky => match &execution.outcome {
-            Outcome::Answer { answer, warnings: _ } if is_answer_without(answer, rule) => Effect::Flip,
-            Outcome::Answer { .. }
-            | Outcome::Rejected { .. }
-            | Outcome::Trapped { .. }
-            | Outcome::Unsupported { .. }
-            | Outcome::InternalError { .. }
-            | Outcome::Crash { .. }
-            | Outcome::Timeout { .. }
-            | Outcome::ProtocolError { .. }
-            | Outcome::Flaky { .. } => Effect::Stuck,
-        },
+    if matches!(execution.comparison.verdict, CaseVerdict::Agree | CaseVerdict::Vacuous) {
+        Effect::Same
+    } else if let Outcome::Answer { answer, warnings: _ } = &execution.outcome
+        && is_answer_without(answer, rule)
+    {
+        Effect::Flip
+    } else {
+        Effect::Stuck
     }
 }
 
 /// Whether an answer says something. One that blames the rule that was switched off only says that a judgement could not
 /// go on without it; a run that never ends, or about which the text is silent, has no answer.
 pub fn is_answer_without(answer: &Answer, rule: Rule) -> bool {
-    match answer {
-        Answer::Verdict(Verdict::Rejected(rules)) | Answer::Read(ReadAnswer::Rejected(rules)) => !rules.contains(&rule),
-        Answer::Derived(Derived::Rejected(blamed))
-        | Answer::Dim(DimAnswer::Fails(blamed))
-        | Answer::Match(MatchAnswer::Fails(blamed))
-        | Answer::Run(RunAnswer::Fails(blamed, _)) => *blamed != rule,
-        Answer::Run(RunAnswer::OutOfFuel | RunAnswer::Unspecified) => false,
-        Answer::Verdict(Verdict::Accepted)
-        | Answer::Read(ReadAnswer::Module(_))
-        | Answer::Text(_)
-        | Answer::Trials(_)
-        | Answer::Derived(Derived::Is(_))
-        | Answer::Dim(DimAnswer::Is(_))
-        | Answer::Match(MatchAnswer::Matches(_))
-        | Answer::Run(RunAnswer::Returns(..))
-        | Answer::Bool(_)
-        | Answer::Type(_)
-        | Answer::OptionType(_)
-        | Answer::StructInfo(_)
-        | Answer::Mapping(_)
-        | Answer::Compatibility(_)
-        | Answer::Proof(_)
-        | Answer::Program(_) => true,
+    if let Answer::Verdict(Verdict::Rejected(rules)) | Answer::Read(ReadAnswer::Rejected(rules)) = answer {
+        return !rules.contains(&rule);
     }
+    if let Answer::Derived(Derived::Rejected(blamed))
+    | Answer::Dim(DimAnswer::Fails(blamed))
+    | Answer::Match(MatchAnswer::Fails(blamed))
+    | Answer::Run(RunAnswer::Fails(blamed, _)) = answer
+    {
+        return *blamed != rule;
+    }
+    !matches!(answer, Answer::Run(RunAnswer::OutOfFuel | RunAnswer::Unspecified))
 }
 
 /// What the rules of a chapter show, counted.

@@ -242,26 +242,18 @@ impl Pairing {
     }
 
     fn attr(&mut self, v1: &AttrValue, v2: &AttrValue) -> bool {
-        with_stack(|| match (v1, v2) {
-            (AttrValue::Prim(e1), AttrValue::Prim(e2)) => self.prim_expr(e1, e2),
-            (AttrValue::StructInfo(s1), AttrValue::StructInfo(s2)) => self.struct_info(s1, s2),
-            (AttrValue::List(l1), AttrValue::List(l2)) => all(l1, l2, |a, b| self.attr(a, b)),
-            (AttrValue::Dict(d1), AttrValue::Dict(d2)) => self.attrs(d1, d2),
-            (
-                AttrValue::None
-                | AttrValue::Bool(_)
-                | AttrValue::Int(_)
-                | AttrValue::Float(_)
-                | AttrValue::Str(_)
-                | AttrValue::DataType(_)
-                | AttrValue::Prim(_)
-                | AttrValue::List(_)
-                | AttrValue::Dict(_)
-                | AttrValue::StructInfo(_)
-                | AttrValue::IndexMap(_)
-                | AttrValue::Made(_),
-                _,
-            ) => v1 == v2,
+        with_stack(|| {
+            if let (AttrValue::Prim(e1), AttrValue::Prim(e2)) = (v1, v2) {
+                self.prim_expr(e1, e2)
+            } else if let (AttrValue::StructInfo(s1), AttrValue::StructInfo(s2)) = (v1, v2) {
+                self.struct_info(s1, s2)
+            } else if let (AttrValue::List(l1), AttrValue::List(l2)) = (v1, v2) {
+                all(l1, l2, |a, b| self.attr(a, b))
+            } else if let (AttrValue::Dict(d1), AttrValue::Dict(d2)) = (v1, v2) {
+                self.attrs(d1, d2)
+            } else {
+                v1 == v2
+            }
         })
     }
 }

@@ -187,31 +187,15 @@ pub enum TirError {
 impl TirError {
     /// The rule of the specification that makes this an error, where it has one.
     pub fn rule(&self) -> Option<Rule> {
-        match self {
+        let is_of_result = matches!(
+            self,
             TirError::DataType { .. }
-            | TirError::Rank { .. }
-            | TirError::Shape { .. }
-            | TirError::Stride { .. }
-            | TirError::Offset { .. } => Some(rule!("OP.CALLTIR.RESULT-CHECK")),
-            TirError::Arity { .. }
-            | TirError::Kind { .. }
-            | TirError::Range { .. }
-            | TirError::Undetermined { .. }
-            | TirError::OutOfBounds { .. }
-            | TirError::OutsideMemory { .. }
-            | TirError::Uninitialized { .. }
-            | TirError::Undeclared { .. }
-            | TirError::Region { .. }
-            | TirError::DivisionByZero { .. }
-            | TirError::Shift { .. }
-            | TirError::Cast { .. }
-            | TirError::Step(_)
-            | TirError::Assert { .. }
-            | TirError::Alloc(_)
-            | TirError::Unsupported(_)
-            | TirError::Malformed(_)
-            | TirError::OutOfFuel => None,
-        }
+                | TirError::Rank { .. }
+                | TirError::Shape { .. }
+                | TirError::Stride { .. }
+                | TirError::Offset { .. }
+        );
+        is_of_result.then_some(rule!("OP.CALLTIR.RESULT-CHECK"))
     }
 }
 

@@ -48,21 +48,12 @@ impl fmt::Display for NamedType<'_> {
 /// Whether information that is no tuple of fields erases to a type or to one below it.
 fn says_at_least(info: &StructInfo, ty: &Type) -> bool {
     let rank = |known: Ndim, said: Ndim| said.is_unknown() || known == said;
-    match (info, ty) {
-        (StructInfo::Tensor(info), Type::Tensor(ty)) => {
-            rank(info.ndim, ty.ndim) && (ty.dtype.is_void() || info.dtype == ty.dtype)
-        }
-        (StructInfo::Shape(info), Type::Shape(ty)) => rank(info.ndim, ty.ndim),
-        (_, Type::Object) => true,
-        (
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_)
-            | StructInfo::Func(_),
-            Type::Tensor(_) | Type::Shape(_) | Type::Prim(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc,
-        ) => false,
+    if let (StructInfo::Tensor(info), Type::Tensor(ty)) = (info, ty) {
+        rank(info.ndim, ty.ndim) && (ty.dtype.is_void() || info.dtype == ty.dtype)
+    } else if let (StructInfo::Shape(info), Type::Shape(ty)) = (info, ty) {
+        rank(info.ndim, ty.ndim)
+    } else {
+        matches!(ty, Type::Object)
     }
 }
 

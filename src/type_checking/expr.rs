@@ -153,7 +153,7 @@ impl<'m> Checker<'_, 'm> {
     /// TC.TGI, with the conditions TC.TGI.NOTTUPLE and TC.TGI.BOUND.
     fn tuple_get_item(&mut self, get: &'m TupleGetItem) -> Option<Type> {
         let tuple = self.at(Step::Field("tuple_value"), |c| c.expr(&get.tuple_value))?;
-        let fields = if let Type::Tuple(fields) = &tuple { Some(fields) } else { None };
+        let fields = tuple.as_tuple();
         let is_tuple = fields.is_some() || self.usable_object(&tuple);
         let named = self.named_type(&get.tuple_value, &tuple);
         self.demand(

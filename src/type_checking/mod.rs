@@ -243,12 +243,5 @@ impl<'c, 'm> Checker<'c, 'm> {
 
 /// How results of a function with this structural information are derived, if it is opaque.
 fn derive_func_of(info: &StructInfo) -> Option<DeriveFunc> {
-    match info {
-        StructInfo::Func(func) => func.derive_func.clone(),
-        StructInfo::Object
-        | StructInfo::Tensor(_)
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Tuple(_) => None,
-    }
+    info.as_func()?.derive_func.clone()
 }

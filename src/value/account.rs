@@ -121,21 +121,14 @@ impl Drop for Held {
 pub fn bytes_of(values: &[Value]) -> u64 {
     let (mut todo, mut seen, mut bytes) = (values.iter().collect::<Vec<&Value>>(), FxHashSet::default(), 0u64);
     while let Some(value) = todo.pop() {
-        match value {
-            Value::Tensor(tensor) if seen.insert(tensor.address()) => {
-                bytes = bytes.saturating_add(count(tensor.shape()).saturating_mul(tensor.dtype().bytes() as u64));
-            }
-            Value::Tuple(tuple) if seen.insert(Rc::as_ptr(tuple).cast()) => todo.extend(tuple.fields()),
-            Value::Tensor(_)
-            | Value::Tuple(_)
-            | Value::Shape(_)
-            | Value::Closure(_)
-            | Value::PackedFunc(_)
-            | Value::PrimFunc(_)
-            | Value::Prim(_)
-            | Value::Str(_)
-            | Value::DataType(_)
-            | Value::Object(_) => {}
+        if let Value::Tensor(tensor) = value
+            && seen.insert(tensor.address())
+        {
+            bytes = bytes.saturating_add(count(tensor.shape()).saturating_mul(tensor.dtype().bytes() as u64));
+        } else if let Value::Tuple(tuple) = value
+            && seen.insert(Rc::as_ptr(tuple).cast())
+        {
+            todo.extend(tuple.fields());
         }
     }
     bytes

@@ -130,22 +130,14 @@ pub trait Host {
 pub fn readable(m: &mut (impl Host + ?Sized), values: &[Value]) -> Result<(), Stop> {
     let (mut todo, mut seen) = (values.iter().rev().collect::<Vec<&Value>>(), FxHashSet::default());
     while let Some(value) = todo.pop() {
-        match value {
-            Value::Tensor(tensor) => {
-                if let Some(poison) = tensor.poison(|| m.account().place()) {
-                    poison.check(m.cx())?;
-                }
+        if let Value::Tensor(tensor) = value {
+            if let Some(poison) = tensor.poison(|| m.account().place()) {
+                poison.check(m.cx())?;
             }
-            Value::Tuple(tuple) if seen.insert(Rc::as_ptr(tuple)) => todo.extend(tuple.fields().iter().rev()),
-            Value::Tuple(_)
-            | Value::Shape(_)
-            | Value::Closure(_)
-            | Value::PackedFunc(_)
-            | Value::PrimFunc(_)
-            | Value::Prim(_)
-            | Value::Str(_)
-            | Value::DataType(_)
-            | Value::Object(_) => {}
+        } else if let Value::Tuple(tuple) = value
+            && seen.insert(Rc::as_ptr(tuple))
+        {
+            todo.extend(tuple.fields().iter().rev());
         }
     }
     Ok(())

@@ -202,29 +202,20 @@ impl Noise {
 
     /// A copy of the value, whose floats are moved; a value without floats itself.
     fn of_value(&self, value: &Value, moves: Moves, copies: &mut Copies) -> Value {
-        match value {
-            Value::Tensor(tensor) => self.of_tensor(tensor, moves).map_or_else(|| value.clone(), Value::Tensor),
-            // What is shared in the value is shared in the copy.
-            Value::Tuple(tuple) => match copies.get(&Rc::as_ptr(tuple)) {
-                Some(copy) => copy.clone(),
-                None => {
-                    let copy = with_stack(|| {
-                        let fields = tuple.fields().iter().map(|field| self.of_value(field, moves, copies));
-                        Value::tuple(fields.collect())
-                    });
-                    copies.insert(Rc::as_ptr(tuple), copy.clone());
-                    copy
-                }
-            },
-            Value::Shape(_)
-            | Value::Closure(_)
-            | Value::PackedFunc(_)
-            | Value::PrimFunc(_)
-            | Value::Prim(_)
-            | Value::Str(_)
-            | Value::DataType(_)
-            | Value::Object(_) => value.clone(),
+        if let Value::Tensor(tensor) = value {
+            return self.of_tensor(tensor, moves).map_or_else(|| value.clone(), Value::Tensor);
         }
+        let Value::Tuple(tuple) = value else { return value.clone() };
+        // What is shared in the value is shared in the copy.
+        if let Some(copy) = copies.get(&Rc::as_ptr(tuple)) {
+            return copy.clone();
+        }
+        let copy = with_stack(|| {
+            let fields = tuple.fields().iter().map(|field| self.of_value(field, moves, copies));
+            Value::tuple(fields.collect())
+        });
+        copies.insert(Rc::as_ptr(tuple), copy.clone());
+        copy
     }
 
     fn of_tensor(&self, tensor: &Tensor, moves: Moves) -> Option<Tensor> {
@@ -313,23 +304,16 @@ fn has_float_in(
     is_such: &impl Fn(f64) -> bool,
     seen: &mut FxHashSet<*const TupleObj>,
 ) -> bool {
-    values.iter().any(|value| match value {
-        Value::Tensor(tensor) => {
+    values.iter().any(|value| {
+        if let Value::Tensor(tensor) = value {
             let such = |i| matches!(tensor.get(i), Some(Scalar::Float(x)) if is_such(x));
             let found = tensor.dtype().float_type();
             found.is_some() && (kind.is_none() || kind == found) && (0..tensor.len()).any(such)
-        }
-        Value::Tuple(tuple) => {
+        } else if let Value::Tuple(tuple) = value {
             seen.insert(Rc::as_ptr(tuple)) && with_stack(|| has_float_in(tuple.fields(), kind, is_such, seen))
+        } else {
+            false
         }
-        Value::Shape(_)
-        | Value::Closure(_)
-        | Value::PackedFunc(_)
-        | Value::PrimFunc(_)
-        | Value::Prim(_)
-        | Value::Str(_)
-        | Value::DataType(_)
-        | Value::Object(_) => false,
     })
 }
 

@@ -194,20 +194,13 @@ impl Value {
 
     /// The storage, if it is one.
     pub fn as_storage(&self) -> Option<&Rc<Storage>> {
-        match self {
-            Value::Object(object) => match &object.content {
+        if let Value::Object(object) = self {
+            match &object.content {
                 Content::Storage(storage) => Some(storage),
                 Content::Nothing => None,
-            },
-            Value::Tensor(_)
-            | Value::Tuple(_)
-            | Value::Shape(_)
-            | Value::Closure(_)
-            | Value::PackedFunc(_)
-            | Value::PrimFunc(_)
-            | Value::Prim(_)
-            | Value::Str(_)
-            | Value::DataType(_) => None,
+            }
+        } else {
+            None
         }
     }
 

@@ -177,16 +177,10 @@ impl Describe<'_> {
 
     /// Which of the known objects it is. Of other categories no identity is told: implementations may make them anew.
     fn known(&self, value: &Value) -> Option<usize> {
-        match value {
-            Value::Tensor(_) | Value::Object(_) => self.known.iter().position(|known| known.same_as(value)),
-            Value::Tuple(_)
-            | Value::Shape(_)
-            | Value::Closure(_)
-            | Value::PackedFunc(_)
-            | Value::PrimFunc(_)
-            | Value::Prim(_)
-            | Value::Str(_)
-            | Value::DataType(_) => None,
+        if matches!(value, Value::Tensor(_) | Value::Object(_)) {
+            self.known.iter().position(|known| known.same_as(value))
+        } else {
+            None
         }
     }
 }

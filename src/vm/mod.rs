@@ -8,6 +8,7 @@ mod compile;
 mod executable;
 mod instead;
 mod pool;
+mod request;
 mod run;
 mod slots;
 mod substitute;

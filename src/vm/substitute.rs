@@ -101,21 +101,11 @@ impl Substitution<'_> {
     }
 
     pub(super) fn attr(&self, value: &AttrValue) -> AttrValue {
-        with_stack(|| match value {
-            AttrValue::Prim(dim) => AttrValue::Prim(self.dim(dim)),
-            AttrValue::List(items) => AttrValue::List(items.iter().map(|item| self.attr(item)).collect()),
-            AttrValue::Dict(items) => {
-                AttrValue::Dict(items.iter().map(|(name, item)| (name.clone(), self.attr(item))).collect())
+        value.with_leaves(&|leaf| {
+            if let AttrValue::StructInfo(info) = leaf {
+                return Some(AttrValue::StructInfo(self.struct_info(info)));
             }
-            AttrValue::StructInfo(info) => AttrValue::StructInfo(self.struct_info(info)),
-            AttrValue::None
-            | AttrValue::Bool(_)
-            | AttrValue::Int(_)
-            | AttrValue::Float(_)
-            | AttrValue::Str(_)
-            | AttrValue::DataType(_)
-            | AttrValue::IndexMap(_)
-            | AttrValue::Made(_) => value.clone(),
+            leaf.as_prim().map(|dim| AttrValue::Prim(self.dim(dim)))
         })
     }
 }

@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::executable::{Builtin, Callee, Executable, Function, Instruction, MAX_REGISTERS, Operand, VERSION};
+use super::executable::{Callee, Executable, Function, Instruction, MAX_REGISTERS, Operand, VERSION};
+use super::request::Request;
 use crate::grammar::Name;
 
 /// What is wrong with an executable, and where.
@@ -62,17 +63,18 @@ fn table(executable: &Executable) -> Vec<Fault> {
         message: format!("entry {index} of the function table: there is no {what}"),
     };
     let entries = executable.callees.iter().enumerate();
-    let missing = entries.filter_map(|(index, callee)| match callee {
-        Callee::Function(f) if *f as usize >= functions => Some(wrong(index, format!("function {f}"))),
-        Callee::PrimFunc(f) if f.index as usize >= executable.prim_funcs.len() => {
+    let missing = entries.filter_map(|(index, callee)| {
+        if let Callee::Function(f) = callee
+            && *f as usize >= functions
+        {
+            Some(wrong(index, format!("function {f}")))
+        } else if let Callee::PrimFunc(f) = callee
+            && f.index as usize >= executable.prim_funcs.len()
+        {
             Some(wrong(index, format!("PrimFunc {}", f.index)))
+        } else {
+            None
         }
-        Callee::Function(_)
-        | Callee::PrimFunc(_)
-        | Callee::Builtin(_)
-        | Callee::Operator(_)
-        | Callee::Packed(_)
-        | Callee::Value(_) => None,
     });
     missing.collect()
 }
@@ -142,8 +144,12 @@ impl Check<'_> {
             Instruction::Call(dst, callee, args) => {
                 dst.iter().for_each(|register| self.register(at, *register));
                 self.callee(at, *callee);
+                let before = self.faults.len();
                 args.iter().for_each(|arg| self.operand(at, *arg));
-                self.builtin(at, *callee, args);
+                // What is not there is told once.
+                if self.faults.len() == before {
+                    self.builtin(at, *callee, args);
+                }
             }
             Instruction::Ret(register) => self.register(at, *register),
             Instruction::If(register, offset) => {
@@ -177,19 +183,18 @@ impl Check<'_> {
         }
     }
 
-    /// A closure is made of a function that captures as many values.
+    /// The operands of a function of the library are such as it takes. A closure is made of a function that captures as many values.
     fn builtin(&mut self, at: usize, callee: u32, args: &[Operand]) {
-        let Some(Callee::Builtin(Builtin::MakeClosure)) = self.executable.callees.get(callee as usize) else { return };
-        let of = match args.first() {
-            Some(Operand::Callee(made)) => self.executable.callees.get(*made as usize),
-            Some(_) | None => None,
-        };
-        let captured = match of {
-            Some(Callee::Function(f)) => self.executable.functions.get(*f as usize).map(|f| f.captured as usize),
-            Some(_) | None => None,
-        };
-        if captured != args.len().checked_sub(1) {
-            self.fault(Some(at), "a closure is made of a function and as many values as that captures".to_string());
+        let Some(Callee::Builtin(builtin)) = self.executable.callees.get(callee as usize) else { return };
+        let request = Request::of(self.executable, *builtin, args);
+        if let Ok(Request::MakeClosure { function, captured }) = request {
+            let of = self.executable.functions.get(function).map(|f| f.captured as usize);
+            if of != Some(captured.len()) {
+                let message = "a closure is made of a function and as many values as that captures";
+                self.fault(Some(at), message.to_string());
+            }
+        } else if let Err(message) = request {
+            self.fault(Some(at), message);
         }
     }
 

@@ -74,22 +74,12 @@ impl<'m> Checker<'_, 'm> {
 
     /// What function an expression denotes.
     pub(super) fn denotes(&self, expr: &Expr) -> Callee {
-        match expr {
-            Expr::GlobalVar(gv) => self.globals.get(&*gv.name).map_or(Callee::Unknown, |index| Callee::Global(*index)),
-            Expr::Var(v) | Expr::DataflowVar(v) => self.bound(v).map_or(Callee::Unknown, |bound| bound.callee),
-            Expr::Constant(_)
-            | Expr::Tuple(_)
-            | Expr::SeqExpr(_)
-            | Expr::PrimValue(_)
-            | Expr::StringImm(_)
-            | Expr::DataTypeImm(_)
-            | Expr::Function(_)
-            | Expr::If(_)
-            | Expr::ExternFunc(_)
-            | Expr::Call(_)
-            | Expr::ShapeExpr(_)
-            | Expr::TupleGetItem(_)
-            | Expr::Op(_) => Callee::Unknown,
+        if let Expr::GlobalVar(gv) = expr {
+            self.globals.get(&*gv.name).map_or(Callee::Unknown, |index| Callee::Global(*index))
+        } else if let Expr::Var(v) | Expr::DataflowVar(v) = expr {
+            self.bound(v).map_or(Callee::Unknown, |bound| bound.callee)
+        } else {
+            Callee::Unknown
         }
     }
 

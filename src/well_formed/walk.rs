@@ -17,23 +17,12 @@ use std::slice::from_ref;
 impl<'m> Checker<'_, 'm> {
     /// An expression anywhere but in callee position.
     pub(super) fn expr(&mut self, expr: &'m Expr) {
-        match expr {
-            Expr::Op(op) => self.op_is_callee(&op.op_name, op.span, false),
-            Expr::Function(function) => self.anonymous_function(function),
-            Expr::Constant(_)
-            | Expr::Var(_)
-            | Expr::DataflowVar(_)
-            | Expr::GlobalVar(_)
-            | Expr::Tuple(_)
-            | Expr::SeqExpr(_)
-            | Expr::PrimValue(_)
-            | Expr::StringImm(_)
-            | Expr::DataTypeImm(_)
-            | Expr::If(_)
-            | Expr::ExternFunc(_)
-            | Expr::Call(_)
-            | Expr::ShapeExpr(_)
-            | Expr::TupleGetItem(_) => with_stack(|| self.inside(expr)),
+        if let Expr::Op(op) = expr {
+            self.op_is_callee(&op.op_name, op.span, false)
+        } else if let Expr::Function(function) = expr {
+            self.anonymous_function(function)
+        } else {
+            with_stack(|| self.inside(expr))
         }
     }
 

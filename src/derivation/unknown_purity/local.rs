@@ -123,24 +123,12 @@ impl<'m> Inferring<'m> {
     }
 
     fn denotes(&self, expr: &'m Expr) -> Option<Named<'m>> {
-        match expr {
-            Expr::GlobalVar(gv) => Some(Named::Global(&gv.name)),
-            Expr::Var(var) | Expr::DataflowVar(var) => {
-                Some(self.aliases.get(var).copied().unwrap_or(Named::Local(var)))
-            }
-            Expr::Constant(_)
-            | Expr::Tuple(_)
-            | Expr::SeqExpr(_)
-            | Expr::PrimValue(_)
-            | Expr::StringImm(_)
-            | Expr::DataTypeImm(_)
-            | Expr::Function(_)
-            | Expr::If(_)
-            | Expr::ExternFunc(_)
-            | Expr::Call(_)
-            | Expr::ShapeExpr(_)
-            | Expr::TupleGetItem(_)
-            | Expr::Op(_) => None,
+        if let Expr::GlobalVar(gv) = expr {
+            Some(Named::Global(&gv.name))
+        } else if let Expr::Var(var) | Expr::DataflowVar(var) = expr {
+            Some(self.aliases.get(var).copied().unwrap_or(Named::Local(var)))
+        } else {
+            None
         }
     }
 }

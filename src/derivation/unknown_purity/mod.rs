@@ -44,17 +44,12 @@ impl Deriver<'_, '_> {
 
     /// What is known of a global function whose purity the module has settled.
     pub(super) fn as_settled(&self, name: &str, info: StructInfo) -> StructInfo {
-        match (&info, self.beforehand.settled.purity.get(name)) {
-            (StructInfo::Func(func), Some(pure)) if func.pure.is_none() => of_purity(info, Some(*pure)),
-            (
-                StructInfo::Func(_)
-                | StructInfo::Object
-                | StructInfo::Tensor(_)
-                | StructInfo::Shape(_)
-                | StructInfo::Prim(_)
-                | StructInfo::Tuple(_),
-                Some(_) | None,
-            ) => info,
+        if let (StructInfo::Func(func), Some(pure)) = (&info, self.beforehand.settled.purity.get(name))
+            && func.pure.is_none()
+        {
+            of_purity(info, Some(*pure))
+        } else {
+            info
         }
     }
 }

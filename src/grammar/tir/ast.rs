@@ -596,28 +596,3 @@ impl Load {
 pub(crate) fn lanes(indices: &[Expr]) -> u16 {
     indices.last().map_or(1, |index| crate::judge::with_stack(|| index.dtype().lanes))
 }
-
-impl BinaryOp {
-    /// Whether the result is a Boolean.
-    pub fn is_predicate(self) -> bool {
-        match self {
-            BinaryOp::And
-            | BinaryOp::Or
-            | BinaryOp::Eq
-            | BinaryOp::Ne
-            | BinaryOp::Lt
-            | BinaryOp::Le
-            | BinaryOp::Gt
-            | BinaryOp::Ge => true,
-            BinaryOp::Add
-            | BinaryOp::Sub
-            | BinaryOp::Mul
-            | BinaryOp::Div
-            | BinaryOp::Mod
-            | BinaryOp::FloorDiv
-            | BinaryOp::FloorMod
-            | BinaryOp::Min
-            | BinaryOp::Max => false,
-        }
-    }
-}

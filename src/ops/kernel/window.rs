@@ -167,17 +167,12 @@ impl Packed {
                 Place::Block(_, size) => constant(*size),
                 Place::Outer(axis) => {
                     let (size, block) = (dims.get(*axis).cloned().unwrap_or_else(|| constant(1)), self.block(*axis));
-                    match &size {
-                        PrimExpr::IntImm(size) if size % block != 0 => {
-                            return Err(InferError::op(format!("{size} places do not fill blocks of {block}")));
-                        }
-                        _ if block == 1 => size,
-                        PrimExpr::IntImm(_)
-                        | PrimExpr::Var(_)
-                        | PrimExpr::Binary(..)
-                        | PrimExpr::Not(_)
-                        | PrimExpr::Select(..) => dim(BinaryOp::FloorDiv, size, constant(block)),
+                    if let PrimExpr::IntImm(size) = &size
+                        && size % block != 0
+                    {
+                        return Err(InferError::op(format!("{size} places do not fill blocks of {block}")));
                     }
+                    if block == 1 { size } else { dim(BinaryOp::FloorDiv, size, constant(block)) }
                 }
             });
         }

@@ -166,14 +166,10 @@ fn number_of_tensors(sinfo_args: &[StructInfo]) -> usize {
 }
 
 fn size_of_shape(info: &StructInfo) -> Option<usize> {
-    match info {
-        StructInfo::Shape(ShapeStructInfo { ndim: Ndim::Known(size), .. }) => usize::try_from(*size).ok(),
-        StructInfo::Shape(_)
-        | StructInfo::Object
-        | StructInfo::Tensor(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Tuple(_)
-        | StructInfo::Func(_) => None,
+    if let StructInfo::Shape(ShapeStructInfo { ndim: Ndim::Known(size), .. }) = info {
+        usize::try_from(*size).ok()
+    } else {
+        None
     }
 }
 

@@ -60,18 +60,10 @@ impl CallForm {
 
     /// The form of a call whose arguments have the given structural information.
     pub fn infer(args: &[StructInfo], sinfo_args: &[StructInfo]) -> CallForm {
-        let tupled = match args.get(1) {
-            Some(StructInfo::Tuple(fields)) => {
-                fields.is_empty() || !fields.iter().all(|f| matches!(f, StructInfo::Shape(_)))
-            }
-            None
-            | Some(
-                StructInfo::Object
-                | StructInfo::Tensor(_)
-                | StructInfo::Shape(_)
-                | StructInfo::Prim(_)
-                | StructInfo::Func(_),
-            ) => false,
+        let tupled = if let Some(StructInfo::Tuple(fields)) = args.get(1) {
+            fields.is_empty() || !fields.iter().all(|f| matches!(f, StructInfo::Shape(_)))
+        } else {
+            false
         };
         CallForm::of(args.len(), tupled, sinfo_args)
     }
@@ -369,7 +361,7 @@ fn infer_single(
     shape: &ShapeStructInfo,
     target: &StructInfo,
 ) -> Result<StructInfo, InferError> {
-    let tensor = if let StructInfo::Tensor(t) = target { Some(t) } else { None };
+    let tensor = target.as_tensor();
     demand(
         cx,
         &[(rule!("OP.CALLTIR.CORR.SINGLE"), 1, tensor.is_some(), &|| {
@@ -383,14 +375,12 @@ fn infer_single(
 /// OP.CALLTIR.CORR.TUPLE: to a tuple of shapes belongs a tuple of as many tensor types (A26).
 fn infer_tuple(cx: &mut Cx, expr: &Expr, shapes: &[StructInfo], target: &StructInfo) -> Result<StructInfo, InferError> {
     let mut results = Vec::with_capacity(shapes.len());
-    let targets = match target {
-        StructInfo::Tuple(targets) if targets.len() == shapes.len() => Some(targets),
-        StructInfo::Tuple(_)
-        | StructInfo::Object
-        | StructInfo::Tensor(_)
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Func(_) => None,
+    let targets = if let StructInfo::Tuple(targets) = target
+        && targets.len() == shapes.len()
+    {
+        Some(targets)
+    } else {
+        None
     };
     demand(
         cx,
@@ -416,7 +406,7 @@ fn infer_field(
 ) -> Result<StructInfo, InferError> {
     // As the text has it the fields are ShapeTypes, so nothing gives the data type of the result.
     let literal = cx.literal(Erratum::A26);
-    let tensor = if let StructInfo::Tensor(t) = target { Some(t) } else { None };
+    let tensor = target.as_tensor();
     let corresponds = if literal { matches!(target, StructInfo::Shape(_)) } else { tensor.is_some() };
     demand(
         cx,
@@ -450,26 +440,12 @@ fn infer_result(
             format!("the shape has rank {}, the type argument {}", shape.ndim, target.ndim)
         })],
     )?;
-    let variable = match expr {
-        Some(Expr::Var(v)) => Some(TensorShape::Var(v.clone().into())),
-        Some(Expr::DataflowVar(v)) => Some(TensorShape::DataflowVar(v.clone().into())),
+    let variable = if let Some(Expr::Var(v)) = expr {
+        Some(TensorShape::Var(v.clone().into()))
+    } else if let Some(Expr::DataflowVar(v)) = expr {
+        Some(TensorShape::DataflowVar(v.clone().into()))
+    } else {
         None
-        | Some(
-            Expr::Constant(_)
-            | Expr::GlobalVar(_)
-            | Expr::Tuple(_)
-            | Expr::SeqExpr(_)
-            | Expr::PrimValue(_)
-            | Expr::StringImm(_)
-            | Expr::DataTypeImm(_)
-            | Expr::Function(_)
-            | Expr::If(_)
-            | Expr::ExternFunc(_)
-            | Expr::Call(_)
-            | Expr::ShapeExpr(_)
-            | Expr::TupleGetItem(_)
-            | Expr::Op(_),
-        ) => None,
     };
     let literal = shape.values.clone().map(TensorShape::Dims);
     let ndim = if shape.ndim == Ndim::Unknown { target.ndim } else { shape.ndim };

@@ -315,18 +315,11 @@ fn make_closure(_: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let [callee, Value::Tuple(args)] = a.values else {
         return Err(kernel::fail("expects a function and a tuple of captured values"));
     };
-    match callee {
-        Value::Closure(_) | Value::PackedFunc(_) | Value::PrimFunc(_) => {
-            let applied = Applied { callee: callee.clone(), last: args.fields().to_vec() };
-            Ok(Value::Closure(Rc::new(Closure::of_applied(applied))))
-        }
-        Value::Tensor(_)
-        | Value::Tuple(_)
-        | Value::Shape(_)
-        | Value::Prim(_)
-        | Value::Str(_)
-        | Value::DataType(_)
-        | Value::Object(_) => Err(kernel::fail(format!("{} cannot be called", callee.category()))),
+    if matches!(callee, Value::Closure(_) | Value::PackedFunc(_) | Value::PrimFunc(_)) {
+        let applied = Applied { callee: callee.clone(), last: args.fields().to_vec() };
+        Ok(Value::Closure(Rc::new(Closure::of_applied(applied))))
+    } else {
+        Err(kernel::fail(format!("{} cannot be called", callee.category())))
     }
 }
 

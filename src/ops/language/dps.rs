@@ -118,7 +118,7 @@ fn destination_passing(m: &mut dyn Host, inputs: Vec<Value>, outputs: &[Tensor])
 /// The attribute `tir_vars` of TVM's dialect: integers that follow the outputs.
 fn tir_vars(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Vec<Value>, Stop> {
     let Some(AttrValue::List(items)) = a.call.attrs.get("tir_vars") else { return Ok(Vec::new()) };
-    let dims = items.iter().filter_map(|item| if let AttrValue::Prim(dim) = item { Some(dim) } else { None });
+    let dims = items.iter().filter_map(AttrValue::as_prim);
     dims.map(|dim| m.eval_dim(dim).map(Value::int)).collect()
 }
 
@@ -201,27 +201,18 @@ fn read_flat(a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
         return Err(Stop::error(rule!("OP.CALLTIR.TYPEARG"), "expects a shape and one type argument"));
     };
     let wrong = |rule| Stop::error(rule, format!("the shape {shape} does not belong to the type argument {target}"));
-    let (results, tuple) = match (shape, target) {
-        (Value::Shape(dims), StructInfo::Tensor(t)) => (vec![(dims.to_vec(), t.dtype)], false),
-        (Value::Shape(_), StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Tuple(_))
-        | (Value::Shape(_), StructInfo::Func(_)) => return Err(wrong(rule!("OP.CALLTIR.CORR.SINGLE"))),
-        (Value::Tuple(shapes), StructInfo::Tuple(targets)) if shapes.len() == targets.len() => {
+    let (results, tuple) = if let Value::Shape(dims) = shape {
+        let tensor = target.as_tensor().ok_or_else(|| wrong(rule!("OP.CALLTIR.CORR.SINGLE")))?;
+        (vec![(dims.to_vec(), tensor.dtype)], false)
+    } else if let Value::Tuple(shapes) = shape {
+        let targets = target.as_tuple().filter(|targets| shapes.len() == targets.len());
+        let results = targets.and_then(|targets| {
             let fields = shapes.fields().iter().zip(targets.iter());
-            let results = fields.map(|(shape, target)| Some((shape.as_shape()?.to_vec(), target.as_tensor()?.dtype)));
-            (results.collect::<Option<Vec<_>>>().ok_or_else(|| wrong(rule!("OP.CALLTIR.CORR.TUPLE")))?, true)
-        }
-        (Value::Tuple(_), _) => return Err(wrong(rule!("OP.CALLTIR.CORR.TUPLE"))),
-        (
-            Value::Tensor(_)
-            | Value::Closure(_)
-            | Value::PackedFunc(_)
-            | Value::PrimFunc(_)
-            | Value::Prim(_)
-            | Value::Str(_)
-            | Value::DataType(_)
-            | Value::Object(_),
-            _,
-        ) => return Err(wrong(rule!("OP.CALLTIR.SHAPE"))),
+            fields.map(|(shape, target)| Some((shape.as_shape()?.to_vec(), target.as_tensor()?.dtype))).collect()
+        });
+        (results.ok_or_else(|| wrong(rule!("OP.CALLTIR.CORR.TUPLE")))?, true)
+    } else {
+        return Err(wrong(rule!("OP.CALLTIR.SHAPE")));
     };
     Ok(DpsCall { inputs: inputs.to_vec(), results, tuple })
 }

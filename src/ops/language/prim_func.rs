@@ -94,29 +94,12 @@ fn is_misfit_of_output(f: &PrimFunc, error: &TirError, outputs: Range<usize>) ->
         let params = f.params.iter().enumerate().filter(|(i, _)| outputs.contains(i));
         params.into_iter().any(|(_, param)| param_name(param) == name)
     };
-    match error {
-        TirError::DataType { param, .. } | TirError::Kind { param, .. } | TirError::Range { param, .. } => {
-            is_output(param)
-        }
-        TirError::Rank { buffer, .. } | TirError::Shape { buffer, .. } => is_output(buffer),
-        TirError::Arity { .. }
-        | TirError::Stride { .. }
-        | TirError::Offset { .. }
-        | TirError::Undetermined { .. }
-        | TirError::OutOfBounds { .. }
-        | TirError::OutsideMemory { .. }
-        | TirError::Uninitialized { .. }
-        | TirError::Undeclared { .. }
-        | TirError::Region { .. }
-        | TirError::DivisionByZero { .. }
-        | TirError::Shift { .. }
-        | TirError::Cast { .. }
-        | TirError::Step(_)
-        | TirError::Assert { .. }
-        | TirError::Alloc(_)
-        | TirError::Unsupported(_)
-        | TirError::Malformed(_)
-        | TirError::OutOfFuel => false,
+    if let TirError::DataType { param, .. } | TirError::Kind { param, .. } | TirError::Range { param, .. } = error {
+        is_output(param)
+    } else if let TirError::Rank { buffer, .. } | TirError::Shape { buffer, .. } = error {
+        is_output(buffer)
+    } else {
+        false
     }
 }
 

@@ -139,22 +139,12 @@ impl Calls {
 
     /// What a value is as a callee.
     fn value(&self, value: &Expr) -> Callee {
-        match value {
-            Expr::GlobalVar(gv) => Callee::Function(Key::Global(gv.name.clone())),
-            Expr::Var(var) | Expr::DataflowVar(var) => self.vars.get(var).cloned().unwrap_or(Callee::Impure),
-            Expr::Constant(_)
-            | Expr::Tuple(_)
-            | Expr::SeqExpr(_)
-            | Expr::PrimValue(_)
-            | Expr::StringImm(_)
-            | Expr::DataTypeImm(_)
-            | Expr::Function(_)
-            | Expr::If(_)
-            | Expr::ExternFunc(_)
-            | Expr::Op(_)
-            | Expr::Call(_)
-            | Expr::ShapeExpr(_)
-            | Expr::TupleGetItem(_) => Callee::Impure,
+        if let Expr::GlobalVar(gv) = value {
+            Callee::Function(Key::Global(gv.name.clone()))
+        } else if let Expr::Var(var) | Expr::DataflowVar(var) = value {
+            self.vars.get(var).cloned().unwrap_or(Callee::Impure)
+        } else {
+            Callee::Impure
         }
     }
 
@@ -260,27 +250,16 @@ pub(in crate::syntax) fn say_pure(module: &mut IrModule, silent: &Silent) {
 }
 
 fn say_in_expr(expr: &mut Expr, locals: &FxHashSet<&Var>) {
-    with_stack(|| match expr {
-        Expr::SeqExpr(seq) => say_in_seq(Arc::make_mut(seq), locals),
-        Expr::If(branch) => {
+    with_stack(|| {
+        if let Expr::SeqExpr(seq) = expr {
+            say_in_seq(Arc::make_mut(seq), locals);
+        } else if let Expr::If(branch) = expr {
             let branch = Arc::make_mut(branch);
             say_in_expr(&mut branch.true_branch, locals);
             say_in_expr(&mut branch.false_branch, locals);
+        } else if let Expr::Function(function) = expr {
+            say_in_expr(&mut Arc::make_mut(function).body, locals);
         }
-        Expr::Function(function) => say_in_expr(&mut Arc::make_mut(function).body, locals),
-        Expr::Constant(_)
-        | Expr::Var(_)
-        | Expr::DataflowVar(_)
-        | Expr::GlobalVar(_)
-        | Expr::Tuple(_)
-        | Expr::PrimValue(_)
-        | Expr::StringImm(_)
-        | Expr::DataTypeImm(_)
-        | Expr::ExternFunc(_)
-        | Expr::Op(_)
-        | Expr::Call(_)
-        | Expr::ShapeExpr(_)
-        | Expr::TupleGetItem(_) => {}
     });
 }
 

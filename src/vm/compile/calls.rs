@@ -9,27 +9,18 @@ use crate::vm::substitute::Substitution;
 
 impl Emitter<'_, '_> {
     pub(super) fn call_expr(&mut self, call: &Call, dst: Option<u32>) -> Place {
-        match &call.op {
-            Expr::Op(op) => self.call_op(&op.op_name, call, dst),
-            Expr::GlobalVar(gv) => match self.globals.get(&gv.name).cloned() {
+        if let Expr::Op(op) = &call.op {
+            self.call_op(&op.op_name, call, dst)
+        } else if let Expr::GlobalVar(gv) = &call.op {
+            match self.globals.get(&gv.name).cloned() {
                 Some(Global::Function(index)) => self.call_function(index, call, dst),
                 Some(Global::Extern(symbol)) => self.call_extern(&symbol, call, dst),
                 Some(Global::PrimFunc(_)) | None => self.call_value(call, dst),
-            },
-            Expr::ExternFunc(named) => self.call_extern(&named.global_symbol, call, dst),
-            Expr::Constant(_)
-            | Expr::Var(_)
-            | Expr::DataflowVar(_)
-            | Expr::Tuple(_)
-            | Expr::SeqExpr(_)
-            | Expr::PrimValue(_)
-            | Expr::StringImm(_)
-            | Expr::DataTypeImm(_)
-            | Expr::Function(_)
-            | Expr::If(_)
-            | Expr::Call(_)
-            | Expr::ShapeExpr(_)
-            | Expr::TupleGetItem(_) => self.call_value(call, dst),
+            }
+        } else if let Expr::ExternFunc(named) = &call.op {
+            self.call_extern(&named.global_symbol, call, dst)
+        } else {
+            self.call_value(call, dst)
         }
     }
 

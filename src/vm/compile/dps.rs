@@ -72,7 +72,7 @@ impl Emitter<'_, '_> {
     /// What a result is to be in the flat form: of a shape with known places, and of a type that says no sizes and no other rank
     /// (OP.CALLTIR.NDIM).
     fn of_shape<'a>(&self, shape: &'a Expr, target: &StructInfo) -> Option<Output<'a>> {
-        let StructInfo::Tensor(t) = target else { return None };
+        let t = target.as_tensor()?;
         let (sizes, rank) = self.given(shape)?;
         let fits = t.shape.is_none() && (t.ndim == Ndim::Unknown || t.ndim == Ndim::of_len(rank));
         fits.then_some((sizes, t.dtype))
@@ -99,22 +99,14 @@ impl Emitter<'_, '_> {
 
     /// What is certain of an argument.
     fn known(&self, e: &Expr) -> Known {
-        match e {
-            Expr::Constant(_) => Known::Tensor,
-            Expr::Tuple(tuple) => Known::by_fields(&tuple.fields, |field| self.is_tensor(field)),
-            Expr::Var(v) | Expr::DataflowVar(v) => self.known_of_var(v),
-            Expr::GlobalVar(_)
-            | Expr::SeqExpr(_)
-            | Expr::PrimValue(_)
-            | Expr::StringImm(_)
-            | Expr::DataTypeImm(_)
-            | Expr::Function(_)
-            | Expr::If(_)
-            | Expr::ExternFunc(_)
-            | Expr::Call(_)
-            | Expr::ShapeExpr(_)
-            | Expr::TupleGetItem(_)
-            | Expr::Op(_) => Known::Nothing,
+        if matches!(e, Expr::Constant(_)) {
+            Known::Tensor
+        } else if let Expr::Tuple(tuple) = e {
+            Known::by_fields(&tuple.fields, |field| self.is_tensor(field))
+        } else if let Expr::Var(v) | Expr::DataflowVar(v) = e {
+            self.known_of_var(v)
+        } else {
+            Known::Nothing
         }
     }
 
@@ -169,7 +161,7 @@ fn outputs(sinfo_args: &[StructInfo]) -> Option<(Vec<Output<'_>>, bool)> {
 }
 
 fn output(info: &StructInfo) -> Option<Output<'_>> {
-    let StructInfo::Tensor(t) = info else { return None };
+    let t = info.as_tensor()?;
     let Some(TensorShape::Dims(dims)) = &t.shape else { return None };
     (t.ndim == Ndim::of_len(dims.len())).then_some((Sizes::Said(dims), t.dtype))
 }

@@ -136,20 +136,13 @@ impl Search<'_, '_> {
     }
 
     fn attr(&mut self, value: &AttrValue) {
-        with_stack(|| match value {
-            AttrValue::Prim(dim) => self.dim(dim),
-            AttrValue::List(items) => items.iter().for_each(|item| self.attr(item)),
-            AttrValue::Dict(items) => items.values().for_each(|item| self.attr(item)),
-            AttrValue::StructInfo(info) => self.info(info),
-            AttrValue::None
-            | AttrValue::Bool(_)
-            | AttrValue::Int(_)
-            | AttrValue::Float(_)
-            | AttrValue::Str(_)
-            | AttrValue::DataType(_)
-            | AttrValue::IndexMap(_)
-            | AttrValue::Made(_) => {}
-        });
+        for leaf in value.leaves() {
+            if let AttrValue::Prim(dim) = leaf {
+                self.dim(dim);
+            } else if let AttrValue::StructInfo(info) = leaf {
+                self.info(info);
+            }
+        }
     }
 
     fn info(&mut self, info: &StructInfo) {

@@ -1,111 +1,64 @@
 //! The library of the machine (`R89.VM.BUILTINS`).
 
 use super::heap::negative;
-use super::link::Linked;
 use super::{Machine, check};
-use crate::grammar::{DataType, Name, PrimExpr, PrimValue, StructInfo, TensorData};
+use crate::grammar::{DataType, FuncStructInfo, PrimExpr, PrimValue, StructInfo, TensorData};
 use crate::value::{Host, Prim, Scalar, Stop, Tensor, Value, boxed_truth_counts, count, readable};
-use crate::vm::executable::{Builtin, Constant, Context, How, Operand};
+use crate::vm::executable::{Constant, Context, How, Operand};
+use crate::vm::request::{Request, Size};
 
 impl<'m> Machine<'m> {
-    pub(super) fn builtin(&mut self, builtin: Builtin, args: &[Operand]) -> Result<Value, Stop> {
-        match (builtin, args) {
-            (Builtin::AllocShapeHeap, [Operand::Immediate(slots)]) => self.alloc_shape_heap(*slots),
-            (Builtin::CheckTensorInfo, [v, Operand::Immediate(rank), dtype]) => self.check_tensor(*v, *rank, *dtype),
-            (Builtin::CheckShapeInfo, [v, Operand::Immediate(rank)]) => {
-                let v = self.operand(*v)?;
-                check::shape(&v, *rank).map(|_| Value::unit())
+    /// What the instruction at work asks of the library.
+    pub(super) fn builtin(&mut self) -> Result<Value, Stop> {
+        let frame = self.frame()?;
+        let (function, at) = (frame.function, frame.running);
+        let requests = self.requests.clone();
+        match requests.get(function).and_then(|requests| requests.get(at)?.as_ref()) {
+            Some(Ok(request)) => self.answer(request),
+            Some(Err(what)) => Err(self.wrong(what)),
+            None => Err(self.wrong("nothing is asked of the library here")),
+        }
+    }
+
+    fn answer(&mut self, request: &Request<'m>) -> Result<Value, Stop> {
+        match request {
+            Request::AllocShapeHeap { slots } => self.alloc_shape_heap(*slots),
+            Request::CheckTensorInfo { value, rank, dtype } => {
+                self.checked(*value, |v| check::tensor(v, *rank, *dtype).map(|_| ()))
             }
-            (Builtin::CheckTupleInfo, [v, Operand::Immediate(fields)]) => {
-                let v = self.operand(*v)?;
-                check::tuple(&v, *fields).map(|_| Value::unit())
-            }
-            (Builtin::CheckFuncInfo, [v, Operand::Constant(info)]) => self.check_func_info(*v, *info),
-            (Builtin::CheckPrimInfo, [v, Operand::Constant(dtype)]) => {
-                let (v, dtype) = (self.operand(*v)?, self.dtype_constant(*dtype)?);
-                let checked = check::prim(&v, dtype).map(|()| Value::unit());
+            Request::CheckShapeInfo { value, rank } => self.checked(*value, |v| check::shape(v, *rank).map(|_| ())),
+            Request::CheckTupleInfo { value, fields } => self.checked(*value, |v| check::tuple(v, *fields).map(|_| ())),
+            Request::CheckFuncInfo { value, wanted: (info, func) } => self.check_func_info(*value, info, func),
+            Request::CheckPrimInfo { value, dtype } => {
+                let checked = self.operand(*value).and_then(|v| check::prim(&v, *dtype)).map(|()| Value::unit());
                 checked.map_err(|stop| check::restated(self.cx, stop))
             }
-            (Builtin::MatchShape, [v, heap, Operand::Immediate(rank), Operand::Immediate(first), codes @ ..]) => {
-                self.match_shape(*v, *heap, *rank, *first, codes)
+            Request::MatchShape { value, heap, rank, first, sizes } => {
+                let (v, heap) = (self.operand(*value)?, self.heap_of(*heap)?);
+                self.match_shape(&v, heap.as_ref(), *rank, *first, sizes)
             }
-            (Builtin::MatchPrimValue, [v, heap, how @ Operand::Immediate(_), what @ Operand::Immediate(_)]) => {
-                let matched = self.match_prim_value(*v, *heap, &[*how, *what]);
+            Request::MatchPrimValue { value, heap, size } => {
+                let matched = self.match_prim_value(*value, *heap, *size);
                 matched.map_err(|stop| check::restated(self.cx, stop))
             }
-            (Builtin::MatchSameShape, [v, shape]) => {
-                let (v, shape) = (self.operand(*v)?, self.operand(*shape)?);
-                check::same_shape(&v, &shape).map(|()| Value::unit())
+            Request::MatchSameShape { value, shape } => self.match_same_shape(*value, *shape),
+            Request::SettleDims { heap, flag, context, dims, slots } => {
+                let heap = self.heap_of(*heap)?.ok_or_else(|| self.wrong("there is no heap"))?;
+                self.settle_dims(&heap, *flag, *context, dims.iter().zip(slots))
             }
-            (
-                Builtin::SettleDims,
-                [heap, Operand::Immediate(flag), Operand::Immediate(context), Operand::Constant(dims), slots @ ..],
-            ) => self.settle_dims(*heap, *flag, *context, *dims, slots),
-            (Builtin::MakeShape, [heap, codes @ ..]) => self.make_shape(*heap, codes),
-            (
-                Builtin::MakePrimValue,
-                [heap, how @ Operand::Immediate(_), what @ Operand::Immediate(_), Operand::Constant(dtype)],
-            ) => {
-                let value = self.sizes(*heap, &[*how, *what])?.first().copied().unwrap_or_default();
-                Ok(boxed(self.dtype_constant(*dtype)?, value))
+            Request::MakeShape { heap, sizes } => self.make_shape(*heap, sizes),
+            Request::MakePrimValue { heap, size, dtype } => self.make_prim_value(*heap, *size, *dtype),
+            Request::AllocTensor { heap, dtype, sizes } => self.alloc_tensor(*heap, *dtype, sizes),
+            Request::Constant { constant: value } | Request::Copy { value } => self.operand(*value),
+            Request::MakeTuple { fields } => self.operands(fields).map(Value::tuple),
+            Request::TupleGetItem { tuple, index } => self.operand(*tuple).and_then(|tuple| field(&tuple, *index)),
+            Request::ReadIfCond { value } => self.operand(*value).and_then(|v| self.read_if_cond(&v)),
+            Request::FindPacked { symbol } => self.found_packed(symbol).map(Value::PackedFunc),
+            Request::MakeClosure { function, captured } => {
+                self.operands(captured).and_then(|captured| self.make_closure(*function, captured))
             }
-            (Builtin::AllocTensor, [heap, Operand::Constant(dtype), codes @ ..]) => {
-                let (dims, dtype) = (self.sizes(*heap, codes)?, self.dtype_constant(*dtype)?);
-                self.alloc_tensor(&dims, dtype)
-            }
-            (Builtin::Constant, [constant]) => self.operand(*constant),
-            (Builtin::MakeTuple, fields) => Ok(Value::tuple(self.operands(fields)?)),
-            (Builtin::TupleGetItem, [tuple, Operand::Immediate(index)]) => {
-                let tuple = self.operand(*tuple)?;
-                field(&tuple, *index)
-            }
-            (Builtin::ReadIfCond, [v]) => {
-                let v = self.operand(*v)?;
-                self.read_if_cond(&v)
-            }
-            (Builtin::Copy, [v]) => self.operand(*v),
-            (Builtin::FindPacked, [Operand::Constant(symbol)]) => {
-                let symbol = self.string(*symbol)?;
-                self.found_packed(&symbol).map(Value::PackedFunc)
-            }
-            (Builtin::MakeClosure, [Operand::Callee(function), captured @ ..]) => {
-                let captured = self.operands(captured)?;
-                match self.callees.get(*function as usize) {
-                    Some(Linked::Function(index)) => self.make_closure(*index, captured),
-                    Some(_) | None => Err(self.wrong("a closure is made of what is no function of the executable")),
-                }
-            }
-            (Builtin::CurrentClosure, []) => {
-                let closure = self.frame()?.closure.clone();
-                closure.map(Value::Closure).ok_or_else(|| self.wrong("no closure runs"))
-            }
-            (Builtin::Unspecified, [Operand::Constant(reason)]) => {
-                Err(Stop::unspecified(self.string(*reason)?.to_string()))
-            }
-            (
-                Builtin::AllocShapeHeap
-                | Builtin::CheckTensorInfo
-                | Builtin::CheckShapeInfo
-                | Builtin::CheckTupleInfo
-                | Builtin::CheckFuncInfo
-                | Builtin::CheckPrimInfo
-                | Builtin::MatchShape
-                | Builtin::MatchPrimValue
-                | Builtin::MatchSameShape
-                | Builtin::SettleDims
-                | Builtin::MakeShape
-                | Builtin::MakePrimValue
-                | Builtin::AllocTensor
-                | Builtin::Constant
-                | Builtin::TupleGetItem
-                | Builtin::ReadIfCond
-                | Builtin::Copy
-                | Builtin::FindPacked
-                | Builtin::MakeClosure
-                | Builtin::CurrentClosure
-                | Builtin::Unspecified,
-                _,
-            ) => Err(self.wrong(format!("{} takes other arguments", builtin.name()))),
+            Request::CurrentClosure => self.current_closure(),
+            Request::Unspecified { reason } => Err(Stop::unspecified(reason.to_string())),
         }
     }
 
@@ -142,51 +95,20 @@ impl<'m> Machine<'m> {
         Ok(made)
     }
 
-    fn string(&self, index: u32) -> Result<Name, Stop> {
-        match self.executable.constants.get(index as usize) {
-            Some(Constant::Str(text)) => Ok(text.clone()),
-            Some(_) | None => Err(self.wrong(format!("c[{index}] is not a string"))),
-        }
-    }
-
-    fn dtype_constant(&self, index: u32) -> Result<DataType, Stop> {
-        match self.executable.constants.get(index as usize) {
-            Some(Constant::DataType(dtype)) => Ok(*dtype),
-            Some(_) | None => Err(self.wrong(format!("c[{index}] is not a data type"))),
-        }
-    }
-
-    fn info_constant(&self, index: u32) -> Result<&'m StructInfo, Stop> {
-        match self.executable.constants.get(index as usize) {
-            Some(Constant::StructInfo(info)) => Ok(info),
-            Some(_) | None => Err(self.wrong(format!("c[{index}] is not structural information"))),
-        }
-    }
-
     // Checks.
 
-    fn check_tensor(&mut self, v: Operand, rank: i64, dtype: Operand) -> Result<Value, Stop> {
-        let dtype = match dtype {
-            Operand::Void => None,
-            Operand::Constant(dtype) => Some(self.dtype_constant(dtype)?),
-            Operand::Register(_) | Operand::Immediate(_) | Operand::Callee(_) => {
-                return Err(self.wrong("a data type is a constant"));
-            }
-        };
-        let v = self.operand(v)?;
-        check::tensor(&v, rank, dtype).map(|_| Value::unit())
+    fn checked(&mut self, value: Operand, check: impl FnOnce(&Value) -> Result<(), Stop>) -> Result<Value, Stop> {
+        self.operand(value).and_then(|v| check(&v)).map(|()| Value::unit())
     }
 
-    fn check_func_info(&mut self, v: Operand, info: u32) -> Result<Value, Stop> {
-        let (v, info) = (self.operand(v)?, self.info_constant(info)?);
-        match info {
-            StructInfo::Func(f) => self.check_func(&v, f, info).map(|()| Value::unit()),
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_) => Err(self.wrong("the information is not that of a function")),
-        }
+    fn check_func_info(&mut self, v: Operand, info: &StructInfo, func: &FuncStructInfo) -> Result<Value, Stop> {
+        let v = self.operand(v)?;
+        self.check_func(&v, func, info).map(|()| Value::unit())
+    }
+
+    fn match_same_shape(&mut self, v: Operand, shape: Operand) -> Result<Value, Stop> {
+        let (v, shape) = (self.operand(v)?, self.operand(shape)?);
+        check::same_shape(&v, &shape).map(|()| Value::unit())
     }
 
     /// The heap, if there is one.
@@ -204,28 +126,26 @@ impl<'m> Machine<'m> {
     /// R89.VM.STORESHAPE: sizes are stored in slots, or compared with what is known, one after the other.
     fn match_shape(
         &mut self,
-        v: Operand,
-        heap: Operand,
+        v: &Value,
+        heap: Option<&Tensor>,
         rank: i64,
-        first: i64,
-        codes: &[Operand],
+        first: usize,
+        expected: &[Size],
     ) -> Result<Value, Stop> {
-        let (v, heap) = (self.operand(v)?, self.heap_of(heap)?);
-        let (sizes, of_tensor) = match &v {
+        let (sizes, of_tensor) = match v {
             Value::Tensor(t) => (t.shape(), true),
             Value::Shape(sizes) => (&**sizes, false),
             other => return Err(self.wrong(format!("{other} has no sizes"))),
         };
         check::length(sizes.len(), rank)?;
-        let first = usize::try_from(first).unwrap_or(usize::MAX);
-        for (index, (code, size)) in codes.chunks(2).zip(sizes.iter().skip(first)).enumerate() {
-            match (self.code(code)?, &heap) {
-                ((How::Store, slot), Some(heap)) => {
+        for (index, (expected, size)) in expected.iter().zip(sizes.iter().skip(first)).enumerate() {
+            match (expected, heap) {
+                (Size { how: How::Store, what: slot }, Some(heap)) => {
                     let size = self.cx.conclude(rule!("R89.VM.STORESHAPE"), *size);
-                    self.store(heap, slot, size)?;
+                    self.store(heap, *slot, size)?;
                 }
-                ((how, what), heap) => {
-                    let expected = self.read(heap.as_ref(), how, what)?;
+                (Size { how, what }, heap) => {
+                    let expected = self.read(heap, *how, *what)?;
                     check::size(first + index, expected, *size, of_tensor)?;
                 }
             }
@@ -234,85 +154,70 @@ impl<'m> Machine<'m> {
     }
 
     /// PR14148.SI.PRIM.VALUE: the number in a box is stored in a slot, or compared.
-    fn match_prim_value(&mut self, v: Operand, heap: Operand, code: &[Operand]) -> Result<Value, Stop> {
+    fn match_prim_value(&mut self, v: Operand, heap: Operand, expected: Size) -> Result<Value, Stop> {
         let (v, heap) = (self.operand(v)?, self.heap_of(heap)?);
         let found = check::integer(&v)?;
-        match (self.code(code)?, &heap) {
-            ((How::Store, slot), Some(heap)) => {
+        match (expected, &heap) {
+            (Size { how: How::Store, what: slot }, Some(heap)) => {
                 let found = self.cx.conclude(rule!("R89.VM.STORESHAPE"), found);
                 self.store(heap, slot, found)?;
             }
-            ((how, what), heap) => check::same_integer(self.read(heap.as_ref(), how, what)?, found)?,
+            (Size { how, what }, heap) => check::same_integer(self.read(heap.as_ref(), how, what)?, found)?,
         }
         Ok(Value::unit())
-    }
-
-    fn code(&self, code: &[Operand]) -> Result<(How, i64), Stop> {
-        match code {
-            [Operand::Immediate(how), Operand::Immediate(what)] => match How::of_code(*how) {
-                Some(how) => Ok((how, *what)),
-                None => Err(self.wrong(format!("{how} is no way to take part"))),
-            },
-            [] | [_, ..] => Err(self.wrong("sizes are given as pairs of numbers")),
-        }
     }
 
     /// Numbers and what is in slots, in order.
-    fn sizes(&mut self, heap: Operand, codes: &[Operand]) -> Result<Vec<i64>, Stop> {
+    fn sizes(&mut self, heap: Operand, sizes: &[Size]) -> Result<Vec<i64>, Stop> {
         let heap = self.heap_of(heap)?;
-        codes
-            .chunks(2)
-            .map(|code| self.code(code).and_then(|(how, what)| self.read(heap.as_ref(), how, what)))
-            .collect()
+        sizes.iter().map(|size| self.read(heap.as_ref(), size.how, size.what)).collect()
     }
 
-    fn settle_dims(
+    fn settle_dims<'d>(
         &mut self,
-        heap: Operand,
+        heap: &Tensor,
         flag: i64,
-        context: i64,
-        dims: u32,
-        slots: &[Operand],
+        context: Context,
+        dims: impl Iterator<Item = (&'d PrimExpr, &'d i64)>,
     ) -> Result<Value, Stop> {
-        let Some(heap) = self.heap_of(heap)? else { return Err(self.wrong("there is no heap")) };
-        if self.fitted(&heap, flag)? {
-            return Ok(Value::unit());
-        }
-        let context = Context::of_code(context).ok_or_else(|| self.wrong(format!("{context} is no context")))?;
-        let executable = self.executable;
-        let Some(Constant::Dims(dims)) = executable.constants.get(dims as usize) else {
-            return Err(self.wrong(format!("c[{dims}] is not a list of dimensions")));
-        };
-        for (dim, slot) in dims.iter().zip(slots) {
-            self.settle(&heap, dim, context, *slot)?;
+        if !self.fitted(heap, flag)? {
+            for (dim, slot) in dims {
+                let size = self.settled(dim, context)?;
+                self.store(heap, *slot, size)?;
+            }
         }
         Ok(Value::unit())
-    }
-
-    fn settle(&mut self, heap: &Tensor, dim: &PrimExpr, context: Context, slot: Operand) -> Result<(), Stop> {
-        let Operand::Immediate(slot) = slot else { return Err(self.wrong("a slot is a number")) };
-        let size = self.settled(dim, context)?;
-        self.store(heap, slot, size)
     }
 
     // Making values.
 
     /// EVAL.SHAPEEXPR: a new shape. SI.DIM.SHAPEEXPR-ERR: no size is negative.
-    fn make_shape(&mut self, heap: Operand, codes: &[Operand]) -> Result<Value, Stop> {
-        let sizes = self.sizes(heap, codes)?;
+    fn make_shape(&mut self, heap: Operand, sizes: &[Size]) -> Result<Value, Stop> {
+        let sizes = self.sizes(heap, sizes)?;
         match sizes.iter().find(|size| **size < 0) {
             Some(size) => Err(negative(*size)),
             None => Ok(Value::shape(&sizes)),
         }
     }
 
+    fn make_prim_value(&mut self, heap: Operand, size: Size, dtype: DataType) -> Result<Value, Stop> {
+        let value = self.sizes(heap, &[size])?.first().copied().unwrap_or_default();
+        Ok(boxed(dtype, value))
+    }
+
+    fn current_closure(&mut self) -> Result<Value, Stop> {
+        let closure = self.frame()?.closure.clone();
+        closure.map(Value::Closure).ok_or_else(|| self.wrong("no closure runs"))
+    }
+
     /// OP.CALLTIR.ALLOC: a new tensor. OP.CALLTIR.DTYPE: of the data type that is asked for.
-    fn alloc_tensor(&mut self, dims: &[i64], dtype: DataType) -> Result<Value, Stop> {
+    fn alloc_tensor(&mut self, heap: Operand, dtype: DataType, sizes: &[Size]) -> Result<Value, Stop> {
+        let dims = self.sizes(heap, sizes)?;
         if dtype.is_void() {
             return Err(Stop::error(rule!("OP.CALLTIR.DTYPE"), "the type argument gives no data type"));
         }
-        self.spend(count(dims))?;
-        let made = self.account.zeros(dtype, dims)?;
+        self.spend(count(&dims))?;
+        let made = self.account.zeros(dtype, &dims)?;
         let made = made.map_err(|error| Stop::error(rule!("OP.CALLTIR.ALLOC"), error.to_string()))?;
         Ok(Value::Tensor(made.without_values()))
     }

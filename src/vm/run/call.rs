@@ -55,18 +55,15 @@ impl Machine<'_> {
     /// A call that may be one of a function of the executable.
     fn enter_linked(&mut self, linked: &Linked, args: &[Operand], dst: Option<u32>) -> Result<Option<Value>, Stop> {
         let mut values = self.operands(args)?;
-        let (callee, asked) = match linked {
-            Linked::Function(index) => {
-                let closure = self.global_closure(*index).ok_or_else(|| self.wrong("the function is not global"))?;
-                (Value::Closure(closure), Asked::default())
-            }
-            Linked::Value(_) if values.is_empty() => return Err(self.wrong("nothing is called")),
-            Linked::Value(asked) => (values.remove(0), asked.clone()),
-            Linked::PrimFunc { .. }
-            | Linked::Builtin(_)
-            | Linked::Operator(_)
-            | Linked::Packed(..)
-            | Linked::Unknown(_) => return self.called(linked, args).map(Some),
+        let (callee, asked) = if let Linked::Function(index) = linked {
+            let closure = self.global_closure(*index).ok_or_else(|| self.wrong("the function is not global"))?;
+            (Value::Closure(closure), Asked::default())
+        } else if matches!(linked, Linked::Value(_)) && values.is_empty() {
+            return Err(self.wrong("nothing is called"));
+        } else if let Linked::Value(asked) = linked {
+            (values.remove(0), asked.clone())
+        } else {
+            return self.called(linked, args).map(Some);
         };
         self.enter(&callee, values, dst, asked)
     }
@@ -74,8 +71,8 @@ impl Machine<'_> {
     /// A call whose result is there when it has been made.
     fn called(&mut self, linked: &Linked, args: &[Operand]) -> Result<Value, Stop> {
         match linked {
-            Linked::Builtin(builtin) => {
-                let result = self.builtin(*builtin, args)?;
+            Linked::Builtin => {
+                let result = self.builtin()?;
                 Ok(self.cx.conclude(rule!("R89.VM.BUILTINS"), result))
             }
             Linked::Operator(operator) => {
@@ -152,17 +149,10 @@ impl Machine<'_> {
     fn enter_applied(&mut self, callee: &Value, args: Vec<Value>) -> Result<Value, Stop> {
         self.one_more_call()?;
         self.pay(args.len() as u64)?;
-        let result = match callee {
-            Value::PrimFunc(func) => run_prim_func(self, func, &args, 0..0).map(|()| Value::unit()),
-            Value::Closure(_)
-            | Value::PackedFunc(_)
-            | Value::Tensor(_)
-            | Value::Tuple(_)
-            | Value::Shape(_)
-            | Value::Prim(_)
-            | Value::Str(_)
-            | Value::DataType(_)
-            | Value::Object(_) => with_stack(|| self.run_to_end(callee, args)),
+        let result = if let Value::PrimFunc(func) = callee {
+            run_prim_func(self, func, &args, 0..0).map(|()| Value::unit())
+        } else {
+            with_stack(|| self.run_to_end(callee, args))
         };
         self.depth = self.depth.saturating_sub(1);
         result

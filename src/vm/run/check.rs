@@ -69,20 +69,14 @@ pub(super) fn restated(cx: &Cx, stop: Stop) -> Stop {
 
 /// The number in a box, where it is one that dimensions can be.
 pub(super) fn integer(v: &Value) -> Result<i64, Stop> {
-    let integer = match v {
-        Value::Prim(Prim { value: Scalar::Int(i), .. }) => Some(*i),
-        Value::Prim(Prim { value: Scalar::UInt(i), .. }) => i64::try_from(*i).ok(),
-        Value::Prim(Prim { value: Scalar::Bool(b), .. }) => Some(i64::from(*b)),
-        Value::Prim(Prim { value: Scalar::Float(_), .. })
-        | Value::Tensor(_)
-        | Value::Tuple(_)
-        | Value::Shape(_)
-        | Value::Closure(_)
-        | Value::PackedFunc(_)
-        | Value::PrimFunc(_)
-        | Value::Str(_)
-        | Value::DataType(_)
-        | Value::Object(_) => None,
+    let integer = if let Value::Prim(Prim { value: Scalar::Int(i), .. }) = v {
+        Some(*i)
+    } else if let Value::Prim(Prim { value: Scalar::UInt(i), .. }) = v {
+        i64::try_from(*i).ok()
+    } else if let Value::Prim(Prim { value: Scalar::Bool(b), .. }) = v {
+        Some(i64::from(*b))
+    } else {
+        None
     };
     integer.ok_or_else(|| Stop::error(rule!("PR14148.SI.PRIM.VALUE"), format!("{v} is no dimension")))
 }
@@ -109,18 +103,14 @@ pub(super) fn size(index: usize, expected: i64, found: i64, of_tensor: bool) -> 
 
 /// The truth of a boxed Boolean, or of a scalar tensor of Booleans.
 pub(super) fn truth(v: &Value) -> Option<bool> {
-    match v {
-        Value::Prim(Prim { value: Scalar::Bool(truth), .. }) => Some(*truth),
-        Value::Tensor(t) if t.dtype() == DataType::BOOL && t.shape().is_empty() => t.get(0).map(Scalar::is_true),
-        Value::Prim(_)
-        | Value::Tensor(_)
-        | Value::Tuple(_)
-        | Value::Shape(_)
-        | Value::Closure(_)
-        | Value::PackedFunc(_)
-        | Value::PrimFunc(_)
-        | Value::Str(_)
-        | Value::DataType(_)
-        | Value::Object(_) => None,
+    if let Value::Prim(Prim { value: Scalar::Bool(truth), .. }) = v {
+        Some(*truth)
+    } else if let Value::Tensor(t) = v
+        && t.dtype() == DataType::BOOL
+        && t.shape().is_empty()
+    {
+        t.get(0).map(Scalar::is_true)
+    } else {
+        None
     }
 }

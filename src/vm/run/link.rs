@@ -7,7 +7,8 @@ use super::Machine;
 use crate::grammar::{Call, Expr, GlobalVar, Name, Op, Span, Var};
 use crate::ops::{self, OpDef};
 use crate::value::{Asked, Stop, Value};
-use crate::vm::executable::{Builtin, Callee, Executable, Instruction, Operand, OperatorCall};
+use crate::vm::executable::{Callee, Executable, Instruction, Operand, OperatorCall};
+use crate::vm::request::{Decoded, Request};
 
 /// An entry, ready to be called.
 #[derive(Clone, Debug)]
@@ -17,7 +18,8 @@ pub(super) enum Linked {
         index: usize,
         outputs: usize,
     },
-    Builtin(Builtin),
+    /// A function of the library; what is asked of it, the instruction says.
+    Builtin,
     Operator(Operator),
     Packed(Name, Asked),
     Value(Asked),
@@ -49,6 +51,20 @@ fn named(args: &[Operand]) -> Vec<Option<u32>> {
     args.iter().map(entry).collect()
 }
 
+/// What the instructions of each function ask of the library, by their place.
+pub(super) type Requests<'m> = Rc<[Vec<Option<Decoded<Request<'m>>>>]>;
+
+pub(super) fn requests(executable: &Executable) -> Requests<'_> {
+    let functions = executable.functions.iter();
+    functions.map(|f| f.code.iter().map(|instruction| request(executable, instruction)).collect()).collect()
+}
+
+fn request<'e>(executable: &'e Executable, instruction: &'e Instruction) -> Option<Decoded<Request<'e>>> {
+    let Instruction::Call(_, callee, args) = instruction else { return None };
+    let callee = executable.callees.get(*callee as usize)?;
+    if let Callee::Builtin(builtin) = callee { Some(Request::of(executable, *builtin, args)) } else { None }
+}
+
 pub(super) fn link(executable: &Executable) -> Rc<[Linked]> {
     let mut calls: BTreeMap<u32, BTreeSet<Vec<Option<u32>>>> = BTreeMap::new();
     for instruction in executable.functions.iter().flat_map(|f| &f.code) {
@@ -64,7 +80,7 @@ pub(super) fn link(executable: &Executable) -> Rc<[Linked]> {
     let linked = (0..).zip(&executable.callees).map(|(index, callee)| match callee {
         Callee::Function(index) => Linked::Function(*index as usize),
         Callee::PrimFunc(call) => Linked::PrimFunc { index: call.index as usize, outputs: call.outputs as usize },
-        Callee::Builtin(builtin) => Linked::Builtin(*builtin),
+        Callee::Builtin(_) => Linked::Builtin,
         Callee::Operator(call) => operator(executable, call, calls.remove(&index).unwrap_or_default()),
         Callee::Packed(call) => Linked::Packed(call.symbol.clone(), Asked::of_type_args(&call.sinfo_args, call.pure)),
         Callee::Value(call) => Linked::Value(Asked::of_type_args(&call.sinfo_args, call.pure)),
@@ -99,7 +115,7 @@ impl Machine<'_> {
             Some(Linked::Function(index)) => self.global_closure(*index).map(Value::Closure),
             Some(Linked::PrimFunc { index, .. }) => self.prim_funcs.get(*index).cloned().map(Value::PrimFunc),
             Some(
-                Linked::Builtin(_) | Linked::Operator(_) | Linked::Packed(..) | Linked::Value(_) | Linked::Unknown(_),
+                Linked::Builtin | Linked::Operator(_) | Linked::Packed(..) | Linked::Value(_) | Linked::Unknown(_),
             )
             | None => None,
         };

@@ -19,7 +19,7 @@ use super::executable::{Executable, Instruction, Operand};
 use crate::grammar::Name;
 use crate::judge::{Cx, Ending, with_stack};
 use crate::value::{Account, Asked, Closure, Effect, Noise, PrimFuncObj, Registry, Stop, Tensor, Value, Worker};
-use link::Linked;
+use link::{Linked, Requests};
 
 pub use start::run;
 pub use trace::Step;
@@ -105,6 +105,7 @@ pub(super) struct Machine<'m> {
     options: &'m Options,
     /// The function table, ready to be called.
     callees: Rc<[Linked]>,
+    requests: Requests<'m>,
     /// The closures of the functions of the global scope; they are made once.
     globals: Vec<Option<Rc<Closure>>>,
     prim_funcs: Vec<Rc<PrimFuncObj>>,

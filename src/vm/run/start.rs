@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use super::link::link;
+use super::link::{link, requests};
 use super::{Machine, Options, Run};
 use crate::grammar::{AttrValue, Name};
 use crate::judge::{Cx, Ending};
@@ -42,6 +42,7 @@ impl<'m> Machine<'m> {
             executable,
             options,
             callees: link(executable),
+            requests: requests(executable),
             globals: executable.functions.iter().enumerate().map(|(index, f)| global(index, f)).collect(),
             prim_funcs: executable.prim_funcs.iter().map(object).collect(),
             symbols,

@@ -114,25 +114,14 @@ fn count(start: i64, end: i64, step: i64) -> i64 {
 
 /// The same of numbers of which one is a float, if all are constants.
 fn float_count(call: &Call) -> Option<i64> {
-    let number = |e: &Expr| match e {
-        Expr::PrimValue(PrimValue { float: Some(bits), .. }) => Some(bits.get()),
-        Expr::PrimValue(PrimValue { value: PrimExpr::IntImm(i), .. }) => Some(*i as f64),
-        Expr::PrimValue(_)
-        | Expr::Constant(_)
-        | Expr::Var(_)
-        | Expr::DataflowVar(_)
-        | Expr::GlobalVar(_)
-        | Expr::Tuple(_)
-        | Expr::ShapeExpr(_)
-        | Expr::StringImm(_)
-        | Expr::DataTypeImm(_)
-        | Expr::SeqExpr(_)
-        | Expr::Function(_)
-        | Expr::If(_)
-        | Expr::ExternFunc(_)
-        | Expr::Call(_)
-        | Expr::TupleGetItem(_)
-        | Expr::Op(_) => None,
+    let number = |e: &Expr| {
+        if let Expr::PrimValue(PrimValue { float: Some(bits), .. }) = e {
+            Some(bits.get())
+        } else if let Expr::PrimValue(PrimValue { value: PrimExpr::IntImm(i), .. }) = e {
+            Some(*i as f64)
+        } else {
+            None
+        }
     };
     match call.args.iter().map(number).collect::<Option<Vec<f64>>>()?.as_slice() {
         [start, end, step] if *step != 0.0 => Some(((end - start) / step).ceil().max(0.0) as i64),

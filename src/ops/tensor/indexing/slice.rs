@@ -167,17 +167,17 @@ fn list(a: &InferArgs<'_>, i: usize, name: &str) -> Result<Option<Numbers>, Infe
 
 /// The value of a boxed integer, if that is known; `None` of what is none.
 fn boxed(expr: Option<&Expr>, info: &StructInfo) -> Option<Option<PrimExpr>> {
-    match info {
-        StructInfo::Object => Some(None),
-        StructInfo::Prim(prim) if Domain::Integers.demand(prim.dtype).is_ok() => Some(match expr {
+    if matches!(info, StructInfo::Object) {
+        Some(None)
+    } else if let StructInfo::Prim(prim) = info
+        && Domain::Integers.demand(prim.dtype).is_ok()
+    {
+        Some(match expr {
             Some(Expr::PrimValue(literal)) => Some(literal.value.clone()),
             Some(_) | None => prim.value.clone(),
-        }),
-        StructInfo::Prim(_)
-        | StructInfo::Tensor(_)
-        | StructInfo::Shape(_)
-        | StructInfo::Tuple(_)
-        | StructInfo::Func(_) => None,
+        })
+    } else {
+        None
     }
 }
 
@@ -190,19 +190,12 @@ fn slice_attr(a: &InferArgs<'_>, name: &str) -> Result<Option<Numbers>, InferErr
 }
 
 fn bound(name: &str, item: &AttrValue) -> Result<Option<PrimExpr>, InferError> {
-    match item {
-        AttrValue::Int(i) => Ok(Some(constant(*i))),
-        AttrValue::Prim(dim) => Ok(Some(dim.clone())),
-        AttrValue::None
-        | AttrValue::Bool(_)
-        | AttrValue::Float(_)
-        | AttrValue::Str(_)
-        | AttrValue::DataType(_)
-        | AttrValue::List(_)
-        | AttrValue::Dict(_)
-        | AttrValue::StructInfo(_)
-        | AttrValue::IndexMap(_)
-        | AttrValue::Made(_) => Err(InferError::op(format!("`{name}` must list integers: {item:?}"))),
+    if let AttrValue::Int(i) = item {
+        Ok(Some(constant(*i)))
+    } else if let AttrValue::Prim(dim) = item {
+        Ok(Some(dim.clone()))
+    } else {
+        Err(InferError::op(format!("`{name}` must list integers: {item:?}")))
     }
 }
 

@@ -259,13 +259,13 @@ impl Printer<'_> {
 
     /// `R.shape([n])` for the attribute `tir_vars`.
     fn tir_vars(&mut self, name: &str, value: &AttrValue) -> Option<String> {
-        let AttrValue::List(values) = value else { return None };
+        let values = value.as_list()?;
         if name != "tir_vars" {
             return None;
         }
         let mut dims = Vec::new();
         for value in values {
-            let AttrValue::Prim(dim) = value else { return None };
+            let dim = value.as_prim()?;
             dims.push(dim.clone());
         }
         let mut text = String::from("R.shape([");

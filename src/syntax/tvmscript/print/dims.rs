@@ -31,7 +31,7 @@ impl Printer<'_> {
 
     /// The value of a boxed scalar. A truth value of a Boolean one is what it is.
     pub(super) fn value_in_box(&mut self, dtype: DataType, value: &PrimExpr, out: &mut String) {
-        if dtype != DataType::BOOL || !is_truth_value(value) {
+        if dtype != DataType::BOOL || !value.is_truth_value() {
             self.top_dim(value, out);
         } else if self.is_quoted(value) {
             out.push('"');
@@ -59,7 +59,7 @@ impl Printer<'_> {
     }
 
     fn cast_dim(&mut self, dim: &PrimExpr, quote: char, out: &mut String) {
-        if is_truth_value(dim) {
+        if dim.is_truth_value() {
             let _ = write!(out, "T.Cast({quote}int64{quote}, ");
             self.dim(dim, out);
             out.push(')');
@@ -135,51 +135,12 @@ fn tighter(precedence: Precedence) -> Precedence {
 /// Whether TVM, or Python itself, computes instead of building the node: with two constants, or with a neutral or
 /// absorbing one.
 fn folds(op: BinaryOp, a: &PrimExpr, b: &PrimExpr) -> bool {
-    let is = |e: &PrimExpr, value: i64| *e == PrimExpr::IntImm(value);
+    use BinaryOp::{Add, FloorDiv, FloorMod, Mul, Sub};
+    let is = |e: &PrimExpr, value: i64, ops: &[BinaryOp]| *e == PrimExpr::IntImm(value) && ops.contains(&op);
     let is_literal = |e: &PrimExpr| matches!(e, PrimExpr::IntImm(_));
-    let has_unit = match op {
-        BinaryOp::Add => is(a, 0) || is(b, 0),
-        BinaryOp::Sub => is(b, 0),
-        BinaryOp::Mul => is(a, 0) || is(b, 0) || is(a, 1) || is(b, 1),
-        BinaryOp::FloorDiv | BinaryOp::FloorMod => is(a, 0) || is(b, 0) || is(b, 1),
-        BinaryOp::Div
-        | BinaryOp::Mod
-        | BinaryOp::Min
-        | BinaryOp::Max
-        | BinaryOp::And
-        | BinaryOp::Or
-        | BinaryOp::Eq
-        | BinaryOp::Ne
-        | BinaryOp::Lt
-        | BinaryOp::Le
-        | BinaryOp::Gt
-        | BinaryOp::Ge => false,
-    };
-    has_unit || (is_literal(a) && is_literal(b))
-}
-
-fn is_truth_value(dim: &PrimExpr) -> bool {
-    match dim {
-        PrimExpr::Not(_) => true,
-        PrimExpr::Binary(op, _, _) => match op {
-            BinaryOp::And
-            | BinaryOp::Or
-            | BinaryOp::Eq
-            | BinaryOp::Ne
-            | BinaryOp::Lt
-            | BinaryOp::Le
-            | BinaryOp::Gt
-            | BinaryOp::Ge => true,
-            BinaryOp::Add
-            | BinaryOp::Sub
-            | BinaryOp::Mul
-            | BinaryOp::Div
-            | BinaryOp::Mod
-            | BinaryOp::FloorDiv
-            | BinaryOp::FloorMod
-            | BinaryOp::Min
-            | BinaryOp::Max => false,
-        },
-        PrimExpr::Var(_) | PrimExpr::IntImm(_) | PrimExpr::Select(..) => false,
-    }
+    is(a, 0, &[Add, Mul, FloorDiv, FloorMod])
+        || is(b, 0, &[Add, Sub, Mul, FloorDiv, FloorMod])
+        || is(a, 1, &[Mul])
+        || is(b, 1, &[Mul, FloorDiv, FloorMod])
+        || (is_literal(a) && is_literal(b))
 }

@@ -520,27 +520,21 @@ impl Reader<'_> {
 /// C14: the information of an output as its shape, and what is left of it without.
 pub(in crate::syntax) fn dps_output(info: &StructInfo) -> Option<(Expr, StructInfo)> {
     let span = Span::NONE;
-    match info {
-        StructInfo::Tuple(fields) => {
-            let parts = fields.iter().map(dps_output).collect::<Option<Vec<_>>>()?;
-            let (shapes, rest): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-            Some((tuple_of(shapes, span), StructInfo::tuple(rest)))
-        }
-        StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype, ndim, vdevice }) => {
-            let shape = match shape {
-                TensorShape::Dims(values) => Expr::ShapeExpr(ShapeExpr { values: values.clone(), span }),
-                TensorShape::Var(v) => Expr::Var(v.as_ref().clone()),
-                TensorShape::DataflowVar(v) => Expr::DataflowVar(v.as_ref().clone()),
-                TensorShape::Other(e) => (**e).clone(),
-            };
-            let (dtype, ndim, vdevice) = (*dtype, *ndim, vdevice.clone());
-            Some((shape, StructInfo::Tensor(TensorStructInfo { shape: None, dtype, ndim, vdevice })))
-        }
-        StructInfo::Tensor(TensorStructInfo { shape: None, .. })
-        | StructInfo::Object
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Func(_) => None,
+    if let StructInfo::Tuple(fields) = info {
+        let parts = fields.iter().map(dps_output).collect::<Option<Vec<_>>>()?;
+        let (shapes, rest): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+        Some((tuple_of(shapes, span), StructInfo::tuple(rest)))
+    } else if let StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype, ndim, vdevice }) = info {
+        let shape = match shape {
+            TensorShape::Dims(values) => Expr::ShapeExpr(ShapeExpr { values: values.clone(), span }),
+            TensorShape::Var(v) => Expr::Var(v.as_ref().clone()),
+            TensorShape::DataflowVar(v) => Expr::DataflowVar(v.as_ref().clone()),
+            TensorShape::Other(e) => (**e).clone(),
+        };
+        let (dtype, ndim, vdevice) = (*dtype, *ndim, vdevice.clone());
+        Some((shape, StructInfo::Tensor(TensorStructInfo { shape: None, dtype, ndim, vdevice })))
+    } else {
+        None
     }
 }
 

@@ -225,14 +225,8 @@ fn arithmetic(op: py::Operator) -> Option<BinaryOp> {
         py::Operator::Mult => Some(BinaryOp::Mul),
         py::Operator::FloorDiv => Some(BinaryOp::FloorDiv),
         py::Operator::Mod => Some(BinaryOp::FloorMod),
-        py::Operator::Div
-        | py::Operator::MatMult
-        | py::Operator::Pow
-        | py::Operator::LShift
-        | py::Operator::RShift
-        | py::Operator::BitOr
-        | py::Operator::BitXor
-        | py::Operator::BitAnd => None,
+        // The others of Python are none of dimensions.
+        _ => None,
     }
 }
 

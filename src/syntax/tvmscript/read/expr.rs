@@ -229,12 +229,8 @@ fn operator(op: py::Operator) -> Option<&'static str> {
         py::Operator::FloorDiv => Some("relax.floor_divide"),
         py::Operator::Mod => Some("relax.mod"),
         py::Operator::Pow => Some("relax.power"),
-        py::Operator::MatMult
-        | py::Operator::LShift
-        | py::Operator::RShift
-        | py::Operator::BitOr
-        | py::Operator::BitXor
-        | py::Operator::BitAnd => None,
+        // The others of Python are none of expressions.
+        _ => None,
     }
 }
 

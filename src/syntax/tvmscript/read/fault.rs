@@ -139,34 +139,44 @@ pub(super) fn members(e: &py::Expr) -> Option<&[py::Expr]> {
 
 /// The value of an integer literal, a minus in front included. Wide enough for every integer data type.
 pub(in crate::syntax::tvmscript) fn integer(e: &py::Expr) -> Option<i128> {
-    match e {
-        py::Expr::NumberLiteral(n) => match &n.value {
-            py::Number::Int(i) => i.as_u64().map(i128::from),
-            py::Number::Float(_) | py::Number::Complex { .. } => None,
-        },
-        py::Expr::UnaryOp(u) => match u.op {
-            py::UnaryOp::USub => integer(&u.operand).map(|i| -i),
-            py::UnaryOp::UAdd => integer(&u.operand),
-            py::UnaryOp::Invert | py::UnaryOp::Not => None,
-        },
-        _ => None,
+    let (mut operand, mut negative) = (e, false);
+    // One sign after the other, however many there are.
+    while let py::Expr::UnaryOp(u) = operand {
+        match u.op {
+            py::UnaryOp::USub => negative = !negative,
+            py::UnaryOp::UAdd => {}
+            py::UnaryOp::Invert | py::UnaryOp::Not => return None,
+        }
+        operand = &u.operand;
     }
+    let py::Expr::NumberLiteral(number) = operand else { return None };
+    let py::Number::Int(i) = &number.value else { return None };
+    let magnitude = i.as_u64().map(i128::from)?;
+    Some(if negative { -magnitude } else { magnitude })
 }
 
 /// The value of a literal number that is not an integer: `1.5`, `-2e3`, `float("inf")`.
 pub(super) fn float(e: &py::Expr) -> Option<f64> {
-    match e {
+    let (mut operand, mut negative) = (e, false);
+    while let py::Expr::UnaryOp(u) = operand {
+        if u.op != py::UnaryOp::USub {
+            return None;
+        }
+        negative = !negative;
+        operand = &u.operand;
+    }
+    let value = match operand {
         py::Expr::NumberLiteral(n) => match &n.value {
             py::Number::Float(f) => Some(*f),
             py::Number::Int(_) | py::Number::Complex { .. } => None,
         },
-        py::Expr::UnaryOp(u) if u.op == py::UnaryOp::USub => float(&u.operand).map(|f| -f),
         py::Expr::Call(call) if is_word(&call.func, "float") => match &*call.arguments.args {
             [word] => non_finite(string(word)?),
             _ => None,
         },
         _ => None,
-    }
+    };
+    value.map(|value| if negative { -value } else { value })
 }
 
 /// `inf`, `-inf`, `nan`.

@@ -368,16 +368,8 @@ fn floats(op: py::Operator, a: f64, b: f64) -> Option<Value> {
         py::Operator::Pow if b == 0.5 && a >= 0.0 => a.sqrt(),
         py::Operator::Pow if b == -0.5 && a > 0.0 => 1.0 / a.sqrt(),
         py::Operator::Pow if b.fract() == 0.0 && b.abs() <= 64.0 && (a != 0.0 || b >= 0.0) => power(a, b),
-        py::Operator::Div
-        | py::Operator::FloorDiv
-        | py::Operator::Mod
-        | py::Operator::Pow
-        | py::Operator::MatMult
-        | py::Operator::LShift
-        | py::Operator::RShift
-        | py::Operator::BitOr
-        | py::Operator::BitXor
-        | py::Operator::BitAnd => return None,
+        // The others of Python are none of floats, or not known here.
+        _ => return None,
     };
     Some(Value::Float(value))
 }

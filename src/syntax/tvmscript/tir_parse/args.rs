@@ -175,20 +175,7 @@ impl Parser<'_> {
 
     /// An integer constant.
     pub(super) fn integer(&self, e: &py::Expr) -> Result<i64> {
-        match self.attr(e)? {
-            AttrValue::Int(i) => Ok(i),
-            AttrValue::None
-            | AttrValue::Bool(_)
-            | AttrValue::Float(_)
-            | AttrValue::Str(_)
-            | AttrValue::DataType(_)
-            | AttrValue::Prim(_)
-            | AttrValue::List(_)
-            | AttrValue::Dict(_)
-            | AttrValue::StructInfo(_)
-            | AttrValue::IndexMap(_)
-            | AttrValue::Made(_) => self.error(e, "expected an integer"),
-        }
+        if let AttrValue::Int(i) = self.attr(e)? { Ok(i) } else { self.error(e, "expected an integer") }
     }
 
     /// The one argument of a call, a dictionary.

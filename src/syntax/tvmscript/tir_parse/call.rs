@@ -8,6 +8,7 @@ use super::expr::Operand;
 use super::{Def, Parser, Result};
 use crate::grammar::tir::{Call, Choice, Expr, Intrinsic, LetExpr, Signature, Var};
 use crate::grammar::{BinaryOp, DataType, FloatBits, TypeCode};
+use crate::number::FloatType;
 
 impl Parser<'_> {
     pub(super) fn call(&mut self, call: &py::ExprCall) -> Result<Operand> {
@@ -155,21 +156,13 @@ impl Parser<'_> {
     }
 
     fn limit(&self, call: &py::ExprCall, name: &str, dtype: DataType) -> Result<Operand> {
-        let largest = match (dtype.code, dtype.bits) {
-            (TypeCode::Float, 16) => Some(65504.0),
-            (TypeCode::Float, 32) => Some(f64::from(f32::MAX)),
-            (TypeCode::Float, 64) => Some(f64::MAX),
-            (TypeCode::BFloat, 16) => Some(f64::from(half::bf16::MAX.to_f32())),
-            (
-                TypeCode::Int
-                | TypeCode::UInt
-                | TypeCode::Float
-                | TypeCode::BFloat
-                | TypeCode::Small(_)
-                | TypeCode::Handle,
-                _,
-            ) => None,
-        };
+        let element = DataType { lanes: 1, ..dtype };
+        let largest = element.float_type().map(|float| match float {
+            FloatType::Float16 => 65504.0,
+            FloatType::BFloat16 => f64::from(half::bf16::MAX.to_f32()),
+            FloatType::Float32 => f64::from(f32::MAX),
+            FloatType::Float64 => f64::MAX,
+        });
         let int = match (dtype.code, name) {
             (TypeCode::Int, "min_value") => Some(-(1i128 << (dtype.bits.clamp(1, 64) - 1))),
             (TypeCode::Int, "max_value") => Some((1i128 << (dtype.bits.clamp(1, 64) - 1)) - 1),

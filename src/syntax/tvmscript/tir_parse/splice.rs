@@ -67,24 +67,14 @@ impl Parser<'_> {
 
 /// The variable or buffer that an expression itself names.
 fn named(e: &Expr) -> Option<&str> {
-    match e {
-        Expr::Var(var) => Some(&var.name),
-        Expr::Load(load) => Some(&load.buffer.name),
-        Expr::Data(buffer) => Some(&buffer.name),
-        Expr::Int(..)
-        | Expr::Float(..)
-        | Expr::Str(_)
-        | Expr::Binary(_)
-        | Expr::Not(_)
-        | Expr::Select(_)
-        | Expr::IfThenElse(_)
-        | Expr::Cast(..)
-        | Expr::Let(_)
-        | Expr::Call(_)
-        | Expr::Extern(_)
-        | Expr::Ramp(_)
-        | Expr::Broadcast(..)
-        | Expr::Shuffle(_) => None,
+    if let Expr::Var(var) = e {
+        Some(&var.name)
+    } else if let Expr::Load(load) = e {
+        Some(&load.buffer.name)
+    } else if let Expr::Data(buffer) = e {
+        Some(&buffer.name)
+    } else {
+        None
     }
 }
 
