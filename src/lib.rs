@@ -79,6 +79,7 @@ pub mod eval;
 mod facade;
 pub mod findings;
 #[cfg(test)]
+#[allow(dead_code, unused_imports)]
 #[path = "../crates/campaign/src/generate/mod.rs"]
 mod generate;
 pub mod grammar;

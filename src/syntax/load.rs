@@ -270,16 +270,18 @@ mod tests {
 
     #[test]
     fn what_is_no_program() {
-        let dir = tempfile::tempdir().unwrap();
-        assert!(matches!(load(dir.path()), Err(LoadError::Directory)));
-        assert!(matches!(load(&dir.path().join("absent.py")), Err(LoadError::Io(_))));
-        let file = dir.path().join("x.py");
+        let dir = std::env::temp_dir().join(format!("relax-spec-load-{}", std::process::id()));
+        fs::create_dir_all(&dir).unwrap();
+        assert!(matches!(load(&dir), Err(LoadError::Directory)));
+        assert!(matches!(load(&dir.join("absent.py")), Err(LoadError::Io(_))));
+        let file = dir.join("x.py");
         for (content, expected) in
             [(&b"\xff\xfe"[..], "it is not UTF-8 (the byte at offset 0)"), (b" \n", "it is empty")]
         {
             fs::write(&file, content).unwrap();
             assert_eq!(load(&file).unwrap_err().to_string(), expected);
         }
+        fs::remove_dir_all(&dir).unwrap();
         for text in ["{", "{\"funcs\": [[\"f\"]]}", "{\"functions\": []}", "[1, 2, 3, 4]", "{} {}"] {
             assert!(matches!(parse(Form::Json, text), Err(LoadError::Data(_))), "{text}");
         }

@@ -106,7 +106,8 @@ fn texts() -> io::Result<Vec<(Kind, String)>> {
         .collect();
     texts.extend(compiled);
     for case in ask::conformance::suite().unwrap_or_default() {
-        let question = ask::protocol::Question { id: 1, basis: Default::default(), ask: ask::protocol::with_module(case.ask) };
+        let question =
+            ask::protocol::Question { id: 1, basis: Default::default(), ask: ask::protocol::with_module(case.ask) };
         texts.push((Kind::Question, question.to_line()));
     }
     Ok(texts)
