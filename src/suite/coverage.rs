@@ -138,30 +138,64 @@ pub fn claims(suite: &[Case]) -> BTreeMap<Rule, Vec<&Case>> {
 /// `conformance/lock/CHAPTER.lock`, by chapter: how many cases there are, and the rules that each question about a program
 /// records. Such a question fires dozens of rules, of which the case names the ones at stake; a change in the others shows
 /// in the difference of these files.
+///
+/// Most programs of a chapter record much the same. What more than half of the questions of a kind and an edition record is
+/// said once, `usual KIND EDITION: RULES`; a case has the rules that it records beside these, and behind `-` those that it
+/// does not.
 pub fn locks(suite: &[Case]) -> BTreeMap<&str, String> {
-    let mut lines: Vec<(&Case, Option<String>)> = suite.par_iter().map(|case| (case, lock_line(case))).collect();
-    lines.sort_unstable_by(|(a, _), (b, _)| a.id.cmp(&b.id));
-    let mut chapters: BTreeMap<&str, (usize, String)> = BTreeMap::new();
-    for (case, line) in &lines {
-        let (count, text) = chapters.entry(case.chapter()).or_default();
+    let recorded: Vec<Vec<Locked>> = suite.par_iter().map(locked).collect();
+    let mut chapters: BTreeMap<&str, (usize, Vec<Locked>)> = BTreeMap::new();
+    for (case, lines) in suite.iter().zip(recorded) {
+        let (count, all) = chapters.entry(case.chapter()).or_default();
         *count += 1;
-        text.extend(line.as_deref());
+        all.extend(lines);
     }
     let head = "# Written by `relax-spec conform --update-lock`; see src/suite/coverage.rs.";
-    chapters.into_iter().map(|(name, (count, text))| (name, format!("{head}\n# {count} cases\n{text}"))).collect()
+    let text = |(count, lines)| format!("{head}\n# {count} cases\n{}", lock_lines(lines));
+    chapters.into_iter().map(|(name, chapter)| (name, text(chapter))).collect()
+}
+
+/// What a case records in one of its editions.
+struct Locked<'s> {
+    case: &'s Case,
+    /// The kind of question and what it is judged by: what is usual is the same for all of these.
+    group: String,
+    recorded: RuleSet,
 }
 
 /// Nothing for a question that claims exactly what it records.
-fn lock_line(case: &Case) -> Option<String> {
-    if case.ask.claims_exactly() {
-        return None;
-    }
-    Some(case.editions.iter().map(|edition| lock_line_in(case, *edition)).collect())
+fn locked(case: &Case) -> Vec<Locked<'_>> {
+    let editions = case.editions.iter().filter(|_| !case.ask.claims_exactly());
+    let one = |edition: &Edition| Locked {
+        case,
+        group: format!("{} {}", case.ask.op(), case.basis_in(*edition)),
+        recorded: execute(case, *edition, RuleSet::new()).recorded,
+    };
+    editions.map(one).collect()
 }
 
-/// An edition that is not the default one is named.
-fn lock_line_in(case: &Case, edition: Edition) -> String {
-    let recorded: Vec<&str> = execute(case, edition, RuleSet::new()).recorded.iter().map(Rule::id).collect();
-    let named = if edition == Edition::default() { String::new() } else { format!(" @{}", case.basis_in(edition)) };
-    format!("{}{named}: {}\n", case.id, recorded.join(" "))
+fn lock_lines(mut lines: Vec<Locked>) -> String {
+    lines.sort_by(|a, b| (&a.case.id, &a.group).cmp(&(&b.case.id, &b.group)));
+    let mut groups: BTreeMap<&str, Vec<&RuleSet>> = BTreeMap::new();
+    lines.iter().for_each(|line| groups.entry(&line.group).or_default().push(&line.recorded));
+    let usual: BTreeMap<&str, RuleSet> = groups.into_iter().map(|(group, sets)| (group, usual(&sets))).collect();
+    let told = |rules: Vec<String>| rules.iter().map(|rule| format!(" {rule}")).collect::<String>();
+    let heads = usual.iter().map(|(group, rules)| {
+        let ids = rules.iter().map(|rule| rule.id().to_string()).collect();
+        format!("usual {group}:{}\n", told(ids))
+    });
+    let cases = lines.iter().map(|Locked { case, group, recorded }| {
+        let usual = usual.get(group.as_str()).copied().unwrap_or_default();
+        let beside = recorded.iter().filter(|rule| !usual.contains(*rule)).map(|rule| rule.id().to_string());
+        let missing = usual.iter().filter(|rule| !recorded.contains(*rule)).map(|rule| format!("-{rule}"));
+        format!("{} {group}:{}\n", case.id, told(beside.chain(missing).collect()))
+    });
+    heads.chain(cases).collect()
+}
+
+/// The rules that more than half of the sets have.
+fn usual(sets: &[&RuleSet]) -> RuleSet {
+    let mut counts: BTreeMap<Rule, usize> = BTreeMap::new();
+    sets.iter().flat_map(|set| set.iter()).for_each(|rule| *counts.entry(rule).or_default() += 1);
+    counts.into_iter().filter(|(_, count)| 2 * count > sets.len()).map(|(rule, _)| rule).collect()
 }

@@ -19,6 +19,14 @@ struct Module {
     items: BTreeSet<String>,
     imports: Vec<Import>,
     mentions: Vec<(Path, usize)>,
+    impls: Vec<Impl>,
+}
+
+/// That a trait is implemented: the trait, the names in the type, and where.
+struct Impl {
+    of: Path,
+    names: Vec<Path>,
+    line: usize,
 }
 
 /// `use path as name`, or `use path::*` where there is no name.
@@ -103,6 +111,30 @@ impl Crate {
             }
         }
         edges
+    }
+
+    /// Where a room implements the trait of another one for a type that is not its own: a floor that calls the trait would not do
+    /// without the room, however high it stands.
+    pub fn stray_impls(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        for (at, module) in &self.modules {
+            let Some(room) = at.first() else { continue };
+            let rooms_of = |path: &Path| {
+                let mut rooms = BTreeSet::new();
+                self.follow(at, path, &mut rooms, &mut Vec::new());
+                rooms
+            };
+            for Impl { of, names, line } in &module.impls {
+                let owners = rooms_of(of);
+                let is_own = |path: &Path| {
+                    path.first().is_some_and(|name| module.items.contains(name)) || rooms_of(path).contains(room)
+                };
+                if !owners.is_empty() && !owners.contains(room) && !names.iter().any(is_own) {
+                    found.push(format!("{room} implements {}: src/{}:{line}", of.join("::"), module.file));
+                }
+            }
+        }
+        found
     }
 
     /// Where a path leads from a module: the module, if it is one. Every room on the way is noted. `seen` keeps imports
@@ -236,9 +268,17 @@ impl<'ast> Visit<'ast> for Module {
     }
 
     fn visit_item_impl(&mut self, item: &'ast syn::ItemImpl) {
-        if !is_for_tests(&item.attrs) {
-            visit::visit_item_impl(self, item);
+        if is_for_tests(&item.attrs) {
+            return;
         }
+        if let Some((_, of, _)) = &item.trait_ {
+            let mut inside = Module::default();
+            inside.visit_type(&item.self_ty);
+            let line = of.segments.first().map_or(0, |segment| segment.ident.span().start().line);
+            let names = inside.mentions.into_iter().map(|(path, _)| path).collect();
+            self.impls.push(Impl { of: names_of(of), names, line });
+        }
+        visit::visit_item_impl(self, item);
     }
 
     fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
@@ -248,7 +288,7 @@ impl<'ast> Visit<'ast> for Module {
     }
 
     fn visit_path(&mut self, path: &'ast syn::Path) {
-        let names = path.segments.iter().map(|segment| segment.ident.to_string()).collect();
+        let names = names_of(path);
         let line = path.segments.first().map_or(0, |segment| segment.ident.span().start().line);
         self.mentions.push((names, line));
         visit::visit_path(self, path);
@@ -258,6 +298,10 @@ impl<'ast> Visit<'ast> for Module {
         self.tokens(call.tokens.clone());
         visit::visit_macro(self, call);
     }
+}
+
+fn names_of(path: &syn::Path) -> Path {
+    path.segments.iter().map(|segment| segment.ident.to_string()).collect()
 }
 
 /// `#[cfg(test)]`.
