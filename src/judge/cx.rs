@@ -1,6 +1,7 @@
 //! The context that every judgement takes: which edition, which reading, how strong a prover, and what to
-//! record. [`Cx::fire`] and [`Cx::premise`] are the only places where the use of a rule is recorded;
-//! claims of golden cases, knock-out and derivation trees all rest on them.
+//! record. Seven verbs record the use of a rule, and nothing else does: [`Cx::by_cases`], [`Cx::by_kind`], [`Cx::holds`],
+//! [`Cx::conclude`], [`Cx::fire`], [`Cx::premise`], and [`Cx::judge`] for what is around them. Claims of golden cases, knock-out and
+//! derivation trees all rest on them.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
