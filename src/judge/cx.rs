@@ -1,12 +1,14 @@
 //! The context that every judgement takes: which edition, which reading, how strong a prover, and what to
-//! record. [`Cx::fire`] and [`Cx::premise`] are the only places where the use of a rule is recorded;
-//! claims of golden cases, knock-out and derivation trees all rest on them.
+//! record. Seven verbs record the use of a rule, and nothing else does: [`Cx::by_cases`], [`Cx::by_kind`], [`Cx::holds`],
+//! [`Cx::conclude`], [`Cx::fire`], [`Cx::premise`], and [`Cx::judge`] for what is around them. Claims of golden cases, knock-out and
+//! derivation trees all rest on them.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use super::forms::{Condition, Conditions, Instead, Premise, Row, Rows};
 use super::memo::{Inputs, Memo};
-use super::watch::{Fuel, Made, Mistake, RowMutant, RowsLookedAt, Watch};
+use super::watch::{Fuel, Mistake, RowMutant, RowsLookedAt, Watch};
 use super::{Conclusion, Derivation, Step, with_stack};
 use crate::book::{Basis, Edition, Erratum, Proposal, Reading, Rule, RuleSet};
 
@@ -49,165 +51,6 @@ pub struct Cx {
     /// What is out of the ordinary, if anything is: all else asks no more than whether there is something.
     watch: Option<Box<Watch>>,
 }
-
-/// A row of a definition by cases: the rule that it states, whether its condition holds, and its conclusion.
-pub type Row<T> = (Rule, bool, T);
-
-/// What comes of a test ([`Cx::premise`]).
-pub trait Premise: Sized {
-    /// Whether the premise holds.
-    fn holds(&self) -> bool;
-
-    /// What comes of it in an edition that does not demand it.
-    fn untested(self) -> Self;
-
-    /// What comes of it where its rule is masked.
-    fn masked(self, rule: Rule) -> Self;
-}
-
-impl Premise for bool {
-    #[inline]
-    fn holds(&self) -> bool {
-        *self
-    }
-
-    #[inline]
-    fn untested(self) -> bool {
-        true
-    }
-
-    fn masked(self, _: Rule) -> bool {
-        true
-    }
-}
-
-impl<T, E> Premise for Result<T, E>
-where
-    Result<T, E>: Instead,
-{
-    fn holds(&self) -> bool {
-        self.is_ok()
-    }
-
-    fn untested(self) -> Self {
-        self
-    }
-
-    fn masked(self, rule: Rule) -> Self {
-        if self.is_err() { self.instead(rule) } else { self }
-    }
-}
-
-/// The rows of a definition by cases, without a last row for what none of them covers, or with one.
-pub trait Rows {
-    /// The conclusion, or maybe one.
-    type Answer;
-
-    /// The conclusion of the first row that applies.
-    fn decided(self, cx: &mut Cx) -> Self::Answer;
-}
-
-impl<T: Clone + PartialEq> Rows for &[Row<T>] {
-    type Answer = Option<T>;
-
-    #[inline]
-    fn decided(self, cx: &mut Cx) -> Option<T> {
-        cx.by_rows(self)
-    }
-}
-
-impl<T: Clone + PartialEq, const N: usize> Rows for &[Row<T>; N] {
-    type Answer = Option<T>;
-
-    #[inline]
-    fn decided(self, cx: &mut Cx) -> Option<T> {
-        cx.by_rows(self)
-    }
-}
-
-impl<T: Clone + PartialEq, const N: usize> Rows for (&[Row<T>; N], (Rule, T)) {
-    type Answer = T;
-
-    #[inline]
-    fn decided(self, cx: &mut Cx) -> T {
-        cx.by_rows_or(self.0, self.1)
-    }
-}
-
-/// A condition that must hold, of which nothing follows but that it does or not: the rule that sets it, which of its premises it is
-/// (counting from 1), and whether it holds.
-pub type Plain = (Rule, usize, bool);
-
-/// Conditions that must hold one and all: [plain](Plain) ones, or [with something](Condition) to be said of the first that does not.
-pub trait Conditions {
-    /// Whether they hold, or the first that does not.
-    type Answer;
-
-    /// Whether they hold.
-    fn tested(self, cx: &mut Cx) -> Self::Answer;
-}
-
-impl Conditions for &[Plain] {
-    type Answer = bool;
-
-    #[inline]
-    fn tested(self, cx: &mut Cx) -> bool {
-        self.iter().all(|(rule, n, holds)| cx.meets(*rule, *n, *holds))
-    }
-}
-
-impl<const N: usize> Conditions for &[Plain; N] {
-    type Answer = bool;
-
-    #[inline]
-    fn tested(self, cx: &mut Cx) -> bool {
-        self.as_slice().tested(cx)
-    }
-}
-
-impl<T: Copy> Conditions for &[Condition<T>] {
-    type Answer = Result<(), (Rule, T)>;
-
-    fn tested(self, cx: &mut Cx) -> Self::Answer {
-        match cx.first_failing(self) {
-            None => Ok(()),
-            Some((rule, _, _, told)) => Err((cx.stated_as(*rule), *told)),
-        }
-    }
-}
-
-impl<T: Copy, const N: usize> Conditions for &[Condition<T>; N] {
-    type Answer = Result<(), (Rule, T)>;
-
-    fn tested(self, cx: &mut Cx) -> Self::Answer {
-        self.as_slice().tested(cx)
-    }
-}
-
-/// A condition that must hold: the rule that sets it, which of its premises it is (counting from 1), whether it holds, and
-/// what follows if it does not.
-pub type Condition<T> = (Rule, usize, bool, T);
-
-/// A condition with what to say where it does not hold.
-pub type Check<'a> = Condition<&'a dyn Fn() -> String>;
-
-/// What stands in for a conclusion when the rule that draws it is masked: another answer, such as a plausible wrong
-/// implementation would give. What that is stands in
-/// the file `instead.rs` of the room that makes the type; no clause says it.
-pub trait Instead: Sized {
-    /// Another answer than `self`, wherever the type has one.
-    fn instead(self, rule: Rule) -> Self;
-
-    /// The same, where the type has rules of which each says that what is concluded is new: then it may be one of those that they have
-    /// made before.
-    fn instead_of_new(self, rule: Rule, _: &mut Made) -> Self {
-        self.instead(rule)
-    }
-}
-
-/// All that there is of something, where a rule wants every one of them.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Every<T>(pub Vec<T>);
 
 /// A rule without which the judgement cannot go on was masked, or the text gives no rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
@@ -439,7 +282,7 @@ impl Cx {
     }
 
     #[inline]
-    fn by_rows<T: Clone + PartialEq>(&mut self, rows: &[Row<T>]) -> Option<T> {
+    pub(super) fn by_rows<T: Clone + PartialEq>(&mut self, rows: &[Row<T>]) -> Option<T> {
         if self.watch.is_some() {
             return self.by_watched_rows(rows);
         }
@@ -472,7 +315,7 @@ impl Cx {
     }
 
     #[inline]
-    fn by_rows_or<T: Clone + PartialEq>(&mut self, rows: &[Row<T>], otherwise: (Rule, T)) -> T {
+    pub(super) fn by_rows_or<T: Clone + PartialEq>(&mut self, rows: &[Row<T>], otherwise: (Rule, T)) -> T {
         if self.watch.is_some() {
             return self.by_watched_rows_or(rows, otherwise);
         }
@@ -557,7 +400,7 @@ impl Cx {
         conditions.tested(self)
     }
 
-    fn first_failing<'r, T>(&mut self, conditions: &'r [Condition<T>]) -> Option<&'r Condition<T>> {
+    pub(super) fn first_failing<'r, T>(&mut self, conditions: &'r [Condition<T>]) -> Option<&'r Condition<T>> {
         if self.watch.is_none() {
             return conditions.iter().find(|condition| !self.meets(condition.0, condition.1, condition.2));
         }
@@ -585,7 +428,7 @@ impl Cx {
     /// Whether a condition holds, with the mistake that is to be made about it: one of several that must hold one and all,
     /// each by itself.
     #[inline]
-    fn meets(&mut self, rule: Rule, n: usize, holds: bool) -> bool {
+    pub(super) fn meets(&mut self, rule: Rule, n: usize, holds: bool) -> bool {
         // What another edition demands is not demanded.
         let Some(rule) = self.stated(rule) else { return true };
         if self.watch.is_some() {

@@ -250,3 +250,80 @@ fn note<A>(what: &'static str, of: &Arc<A>) -> Key {
 pub fn address<T>(node: &T) -> usize {
     std::ptr::from_ref(node) as usize
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A tree for tests: a number, or numbers that several may hold in common.
+    struct Numbers(Option<Arc<[Numbers]>>);
+
+    impl fmt::Display for Numbers {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(if self.0.is_some() { "tuple" } else { "leaf" })
+        }
+    }
+
+    impl Fields for Numbers {
+        fn fields(&self) -> Option<&Arc<[Numbers]>> {
+            self.0.as_ref()
+        }
+    }
+
+    fn leaves(cx: &mut Cx, tree: &Numbers, place: &State, asked: &Cell<u32>) -> u32 {
+        cx.judge("leaves", Asked::of(tree).at(place), |cx| {
+            asked.set(asked.get() + 1);
+            let fields = tree.fields().map(|fields| fields.iter());
+            fields.map_or(1, |mut fields| fields.by_ref().fold(0, |all, field| all + leaves(cx, field, place, asked)))
+        })
+    }
+
+    fn twice(depth: usize) -> Numbers {
+        (0..depth).fold(Numbers(None), |inner, _| Numbers(Some([Numbers(inner.0.clone()), inner].into())))
+    }
+
+    #[test]
+    fn what_is_held_in_common_is_found_once_while_the_outermost_judgement_is_open() {
+        let (tree, place, asked, mut cx) = (twice(20), State::default(), Cell::new(0), Cx::new());
+        assert_eq!(leaves(&mut cx, &tree, &place, &asked), 1 << 20);
+        assert!(asked.get() < 64, "{}", asked.get());
+        assert!(cx.memo.found.is_empty() && cx.memo.open == 0);
+        // A derivation shows each time.
+        asked.set(0);
+        assert_eq!(leaves(&mut Cx::new().with_trace(), &twice(5), &place, &asked), 32);
+        assert_eq!(asked.get(), 63);
+    }
+
+    #[test]
+    fn what_was_found_before_the_place_changed_is_found_again() {
+        let (pair, place, asked) = (twice(2), State::default(), Cell::new(0));
+        Cx::new().judge("outermost", Vec::new, |cx| {
+            let other = Numbers(pair.0.clone());
+            let count = |cx: &mut Cx| {
+                asked.set(0);
+                leaves(cx, &other, &place, &asked);
+                asked.get() > 0
+            };
+            assert!(count(cx) && !count(cx));
+            place.change();
+            assert!(count(cx) && !count(cx));
+            true
+        });
+    }
+
+    #[test]
+    fn what_is_noted_is_forgotten_in_turn() {
+        let (a, b) = (Arc::new(1), Arc::new(2));
+        Cx::new().judge("outermost", Vec::new, |cx| {
+            cx.note_of("name", &a, Some("a"));
+            let since = cx.notes();
+            cx.note_of("name", &b, Some("b"));
+            assert_eq!((cx.noted_of("name", &a), cx.noted_of("name", &b)), (Some("a"), Some("b")));
+            cx.forget_notes(since);
+            assert_eq!((cx.noted_of("name", &a), cx.noted_of::<_, &str>("name", &b)), (Some("a"), None));
+            cx.note_of::<_, &str>("name", &a, None);
+            assert_eq!(cx.noted_of::<_, &str>("name", &a), None);
+            true
+        });
+    }
+}

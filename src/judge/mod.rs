@@ -2,6 +2,7 @@
 
 mod cx;
 mod derivation;
+mod forms;
 mod instead;
 mod memo;
 mod once;
@@ -9,8 +10,9 @@ mod stack;
 mod verdict;
 mod watch;
 
-pub use cx::{Check, Condition, Conditions, Cx, Every, GlbPurity, Instead, Plain, Premise, Prover, Row, Rows, Stuck};
+pub use cx::{Cx, GlbPurity, Prover, Stuck};
 pub use derivation::{Conclusion, Derivation, Step};
+pub use forms::{Check, Condition, Conditions, Every, Instead, Plain, Premise, Row, Rows};
 pub use memo::{Asked, Fields, Inputs, Memo, State, address};
 pub use once::{Once, Places, Seen, is_new, is_shared, place};
 pub use stack::with_stack;
