@@ -38,7 +38,7 @@ pub use expr::{
 };
 pub(crate) use kinds::kinds;
 pub use module::{EDITION_ATTR, FORMAT_VERSION, GlobalFunc, IrModule, StatedEditionError, stated_edition};
-pub use prim_expr::{BinaryOp, PrimExpr};
+pub use prim_expr::{BinaryOp, Precedence, PrimExpr};
 pub use ranked::Ranks;
 pub use struct_info::{
     DeriveFunc, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo,
