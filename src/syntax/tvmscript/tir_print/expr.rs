@@ -4,7 +4,7 @@ use super::quote;
 use crate::grammar::tir::{Binary, Buffer, Call, Choice, Expr, Extern, Intrinsic, Region, Var};
 use crate::grammar::{AttrValue, Attrs, BinaryOp, DataType, Name, Precedence, PrimExpr};
 use crate::judge::with_stack;
-use crate::syntax::tvmscript::print::index_map;
+use crate::syntax::tvmscript::print::{index_map, non_finite};
 use crate::syntax::tvmscript::tir_parse::{Gives, gives};
 
 /// What a name in scope stands for, as far as its uses are written differently.
@@ -179,14 +179,7 @@ fn int(value: i64, dtype: DataType) -> String {
 }
 
 fn float(value: f64, dtype: DataType) -> String {
-    if value.is_nan() {
-        format!("T.{dtype}(\"nan\")")
-    } else if value.is_infinite() {
-        let sign = if value < 0.0 { "-" } else { "" };
-        format!("T.{dtype}(\"{sign}inf\")")
-    } else {
-        format!("T.{dtype}({value:?})")
-    }
+    non_finite(value).map_or_else(|| format!("T.{dtype}({value:?})"), |word| format!("T.{dtype}(\"{word}\")"))
 }
 
 /// A tuple of expressions.
