@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::machine::{Activation, Machine, SignatureOrder};
-use super::match_cast::{integer, lone};
+use super::match_cast::lone;
 use super::scope::{Mark, Scopes};
 use super::trace::TraceEvent;
 use crate::book::{Erratum, Rule};
@@ -233,7 +233,7 @@ impl Machine<'_> {
             } else if let (Value::Prim(prim), StructInfo::Prim(p)) = (value, info)
                 && !self.cx.literal(Erratum::A74)
             {
-                let number = integer(prim.value).zip(p.value.as_ref());
+                let number = prim.value.to_dim().zip(p.value.as_ref());
                 number.into_iter().for_each(|(number, value)| self.bind_if_new(lone(value), number));
             } else if let (Value::Tuple(tuple), StructInfo::Tuple(fields)) = (value, info) {
                 pending.extend(tuple.fields().iter().zip(fields.iter()).rev());

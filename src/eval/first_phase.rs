@@ -3,7 +3,7 @@
 
 use super::boundary::at_boundary;
 use super::machine::Machine;
-use super::match_cast::{integer, lone};
+use super::match_cast::lone;
 use crate::book::{Erratum, Rule};
 use crate::grammar::{DataType, Function, PrimExpr, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
 use crate::judge::with_stack;
@@ -44,7 +44,7 @@ impl Machine<'_> {
             StructInfo::Shape(s) => self.sizes_of_shape(value, s),
             StructInfo::Prim(p) => {
                 self.has_form(value, |m| m.prim_of(value, p))?;
-                let number = value.as_prim().and_then(|prim| integer(prim.value));
+                let number = value.as_prim().and_then(|prim| prim.value.to_dim());
                 number.into_iter().zip(&p.value).for_each(|(number, value)| {
                     self.take(rule!("SI.BOUNDARY.PHASE1.PRIM"), value, number);
                 });

@@ -12,7 +12,7 @@ use crate::grammar::{Function, IrModule, Name, PrimExpr, ShapeVar, Span, StructI
 use crate::judge::Cx;
 use crate::value::{
     Account, Asked, Closure, Effect, Host, Noise, PackedFunc, PrimFuncObj, Registry, Seat, Sides, Stop, Tensor, Value,
-    Worker,
+    Worker, exchanged,
 };
 
 /// The limits and choices of a run.
@@ -207,17 +207,7 @@ impl Host for Machine<'_> {
     }
 
     fn exchange(&mut self, what: &str, mine: &Tensor) -> Result<Vec<Tensor>, Stop> {
-        match self.options.worker.clone() {
-            Some(worker) => {
-                // Of every worker's tensor a copy is made.
-                let (count, size) = (worker.seat().of as u64, mine.len() as u64);
-                self.spend(count.saturating_mul(size))?;
-                let bytes = size.saturating_mul(mine.dtype().bytes() as u64);
-                let _held = self.account.hold(count.saturating_mul(bytes))?;
-                worker.exchange(what, mine)
-            }
-            None => Ok(vec![mine.clone()]),
-        }
+        exchanged(self, self.options.worker.clone(), what, mine)
     }
 
     fn effect(&mut self, effect: Effect) {

@@ -334,23 +334,13 @@ impl Machine<'_> {
             return Ok(());
         }
         let rules = if stated { VALUE } else { VALUE_2023_02 };
-        match integer(found) {
+        match found.to_dim() {
             Some(number) if stated && self.cx.literal(Erratum::N11) => {
                 self.compare_dim(rules, &"the value", value, number)
             }
             Some(number) => self.match_dim(rules, &"the value", value, number),
             None => self.check(&[(rules.eval, 1, false, &|| format!("the value: expected {value}, found {found}"))]),
         }
-    }
-}
-
-/// The integer that a scalar is, where it is one that dimensions can be.
-pub(super) fn integer(scalar: Scalar) -> Option<i64> {
-    match scalar {
-        Scalar::Int(i) => Some(i),
-        Scalar::UInt(i) => i64::try_from(i).ok(),
-        Scalar::Bool(b) => Some(i64::from(b)),
-        Scalar::Float(_) => None,
     }
 }
 

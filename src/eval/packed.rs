@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::machine::Machine;
 use crate::grammar::Name;
-use crate::ops::run_prim_func;
+use crate::ops::run_packed_func;
 use crate::value::{Asked, Effect, Host, PackedFunc, Returned, Stop, Value, ValueSpec, Wanted, snapshot};
 
 impl Machine<'_> {
@@ -33,22 +33,11 @@ impl Machine<'_> {
         }
         let args = args.as_slice();
         let before = self.record_call(f, args)?;
-        let returned = match f {
-            PackedFunc::Native(def) => {
-                let outputs = if let Wanted::Outputs(outputs) = asked.wanted { outputs } else { 0 };
-                let outer = std::mem::replace(&mut self.asked, asked);
-                let returned = def.call(self, args, outputs);
-                self.asked = outer;
-                returned?
-            }
-            PackedFunc::PrimFunc { func, .. } => {
-                run_prim_func(self, func, args, 0..0)?;
-                Returned::Nothing
-            }
-            PackedFunc::Unknown(name) => {
-                return Err(Stop::unspecified(format!("the packed function {name} is not known here")));
-            }
-        };
+        let outputs = if let Wanted::Outputs(outputs) = asked.wanted { outputs } else { 0 };
+        let outer = std::mem::replace(&mut self.asked, asked);
+        let returned = run_packed_func(self, f, args, outputs);
+        self.asked = outer;
+        let returned = returned?;
         self.notice_mutation(before, args)?;
         self.accept_returned(f.name(), returned)
     }

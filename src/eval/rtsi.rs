@@ -3,11 +3,8 @@
 use std::sync::Arc;
 
 use super::machine::Machine;
-use crate::grammar::{
-    FuncStructInfo, Function, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape,
-    TensorStructInfo, Var,
-};
-use crate::judge::{Compatibility, Cx, with_stack};
+use crate::grammar::{FuncStructInfo, Function, PrimExpr, Replacement, ShapeVar, StructInfo, TensorShape, Var};
+use crate::judge::{Compatibility, Cx};
 use crate::struct_info::check_compatibility;
 use crate::value::{Closure, Value};
 
@@ -37,7 +34,7 @@ impl Machine<'_> {
         }));
         let sizes = |v: &ShapeVar| closure.captured_shape_vars.get(v).copied();
         let shapes = |v: &Var| closure.captured.get(v).and_then(Value::as_shape).map(|dims| dims.to_vec());
-        let known = Some(Substitution { sizes: &sizes, shapes: &shapes, with_purity }.struct_info(&signature));
+        let known = Some(signature.replaced(&Substitution { sizes: &sizes, shapes: &shapes, with_purity }));
         self.cx.conclude(rule!("VAL.CLOSURE.RTSI"), known)
     }
 
@@ -51,7 +48,7 @@ impl Machine<'_> {
     pub(super) fn close_over(&self, s: &StructInfo) -> StructInfo {
         let sizes = |v: &ShapeVar| self.activation.shape_var(v);
         let shapes = |v: &Var| self.activation.var(v).and_then(|value| value.as_shape().map(|dims| dims.to_vec()));
-        Substitution { sizes: &sizes, shapes: &shapes, with_purity: self.purity_counts() }.struct_info(s)
+        s.replaced(&Substitution { sizes: &sizes, shapes: &shapes, with_purity: self.purity_counts() })
     }
 
     /// Whether the purity with which a function was declared belongs to its run-time information, as in later editions.
@@ -67,56 +64,23 @@ struct Substitution<'s> {
     with_purity: bool,
 }
 
-impl Substitution<'_> {
-    fn struct_info(&self, s: &StructInfo) -> StructInfo {
-        with_stack(|| match s {
-            StructInfo::Object => StructInfo::Object,
-            StructInfo::Tensor(t) => StructInfo::Tensor(TensorStructInfo {
-                shape: t.shape.as_ref().map(|shape| self.tensor_shape(shape)),
-                ..t.clone()
-            }),
-            StructInfo::Shape(s) => StructInfo::Shape(ShapeStructInfo {
-                values: s.values.as_ref().map(|values| self.dims(values)),
-                ndim: s.ndim,
-            }),
-            StructInfo::Prim(p) => StructInfo::Prim(PrimStructInfo {
-                dtype: p.dtype,
-                value: p.value.as_ref().map(|value| self.dim(value)),
-            }),
-            StructInfo::Tuple(fields) => StructInfo::tuple(fields.iter().map(|field| self.struct_info(field))),
-            StructInfo::Func(f) => StructInfo::Func(Arc::new(FuncStructInfo {
-                params: f.params.as_ref().map(|params| params.iter().map(|param| self.struct_info(param)).collect()),
-                ret: self.struct_info(&f.ret),
-                derive_func: f.derive_func.clone(),
-                // In the first edition a closure carries information on its parameters and its result, which no purity can contradict.
-                pure: f.pure.filter(|_| self.with_purity),
-            })),
-        })
+impl Replacement for Substitution<'_> {
+    fn dim(&self, dim: &PrimExpr) -> PrimExpr {
+        dim.with_vars(&|v| (self.sizes)(v).map_or_else(|| PrimExpr::Var(v.clone()), PrimExpr::IntImm))
     }
 
-    fn tensor_shape(&self, shape: &TensorShape) -> TensorShape {
+    fn shape(&self, shape: &TensorShape) -> TensorShape {
         match shape {
-            TensorShape::Dims(dims) => TensorShape::Dims(self.dims(dims)),
             TensorShape::Var(v) | TensorShape::DataflowVar(v) => match (self.shapes)(v) {
                 Some(sizes) => TensorShape::Dims(sizes.into_iter().map(PrimExpr::IntImm).collect()),
                 None => shape.clone(),
             },
-            TensorShape::Other(_) => shape.clone(),
+            TensorShape::Dims(_) | TensorShape::Other(_) => shape.clone(),
         }
     }
 
-    fn dims(&self, dims: &[PrimExpr]) -> Arc<[PrimExpr]> {
-        dims.iter().map(|dim| self.dim(dim)).collect()
-    }
-
-    fn dim(&self, dim: &PrimExpr) -> PrimExpr {
-        let sub = |e: &Arc<PrimExpr>| Arc::new(self.dim(e));
-        with_stack(|| match dim {
-            PrimExpr::Var(v) => (self.sizes)(v).map_or_else(|| dim.clone(), PrimExpr::IntImm),
-            PrimExpr::IntImm(i) => PrimExpr::IntImm(*i),
-            PrimExpr::Binary(op, a, b) => PrimExpr::Binary(*op, sub(a), sub(b)),
-            PrimExpr::Not(a) => PrimExpr::Not(sub(a)),
-            PrimExpr::Select(c, t, f) => PrimExpr::Select(sub(c), sub(t), sub(f)),
-        })
+    /// In the first edition a closure carries information on its parameters and its result, which no purity can contradict.
+    fn purity(&self, pure: Option<bool>) -> Option<bool> {
+        pure.filter(|_| self.with_purity)
     }
 }

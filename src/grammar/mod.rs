@@ -17,6 +17,7 @@ mod module;
 pub mod notation;
 mod prim_expr;
 mod ranked;
+mod replace;
 mod same;
 mod signature;
 pub mod source;
@@ -39,8 +40,9 @@ pub use expr::{
 };
 pub(crate) use kinds::kinds;
 pub use module::{EDITION_ATTR, FORMAT_VERSION, GlobalFunc, IrModule, StatedEditionError, stated_edition};
-pub use prim_expr::{BinaryOp, PrimExpr};
+pub use prim_expr::{BinaryOp, Precedence, PrimExpr};
 pub use ranked::Ranks;
+pub use replace::Replacement;
 pub use struct_info::{
     DeriveFunc, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo,
 };

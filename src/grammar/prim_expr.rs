@@ -77,20 +77,28 @@ enum Notation {
     Prefix(&'static str),
 }
 
-/// From loosest to tightest.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Precedence {
+/// How tight an expression is, from loosest to tightest, on paper as in Python.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Precedence {
+    /// `or`.
     Or,
+    /// `and`.
     And,
+    /// `not`.
     Not,
+    /// `==`, `<` and the like, which Python chains.
     Comparison,
+    /// `+` and `-`.
     Sum,
+    /// `*`, `//` and `%`.
     Product,
+    /// What needs no parentheses anywhere.
     Atom,
 }
 
 impl Precedence {
-    fn tighter(self) -> Precedence {
+    /// The next tighter one.
+    pub fn tighter(self) -> Precedence {
         match self {
             Precedence::Or => Precedence::And,
             Precedence::And => Precedence::Not,
@@ -223,6 +231,16 @@ impl BinaryOp {
             "floormod" => Some(BinaryOp::FloorMod),
             node => BinaryOp::from_name(node),
         }
+    }
+
+    /// The sign that stands between the operands, and how tight it is; none where the operator is written as a function.
+    pub fn infix(self) -> Option<(&'static str, Precedence)> {
+        if let Notation::Infix(sign, precedence) = self.notation() { Some((sign, precedence)) } else { None }
+    }
+
+    /// What it is called where it is written as a function.
+    pub fn function(self) -> &'static str {
+        if let Notation::Prefix(name) = self.notation() { name } else { self.name() }
     }
 
     fn notation(self) -> Notation {

@@ -125,6 +125,14 @@ impl Ndim {
         u32::try_from(ndim).map_or(Ndim::Unknown, Ndim::Known)
     }
 
+    /// The number, with -1 for unknown.
+    pub fn to_i64(self) -> i64 {
+        match self {
+            Ndim::Unknown => -1,
+            Ndim::Known(rank) => rank.into(),
+        }
+    }
+
     /// The rank of a shape with `len` dimensions.
     pub fn of_len(len: usize) -> Ndim {
         u32::try_from(len).map_or(Ndim::Unknown, Ndim::Known)

@@ -6,8 +6,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::grammar::visit::{Visitor, walk_function, walk_seq_expr, walk_struct_info};
 use crate::grammar::{
-    AttrValue, Attrs, Binding, FuncStructInfo, Function, PrimExpr, PrimStructInfo, SeqExpr, ShapeStructInfo, ShapeVar,
-    StructInfo, TensorShape, TensorStructInfo,
+    AttrValue, Attrs, Binding, Function, PrimExpr, Replacement, SeqExpr, ShapeVar, StructInfo, TensorShape,
 };
 use crate::judge::with_stack;
 
@@ -15,48 +14,24 @@ use crate::judge::with_stack;
 pub(super) type Replace<'a> = &'a dyn Fn(&ShapeVar) -> Option<ShapeVar>;
 
 pub(super) fn prim_expr(expr: &PrimExpr, replace: Replace) -> PrimExpr {
-    let again = |e: &Arc<PrimExpr>| Arc::new(with_stack(|| prim_expr(e, replace)));
-    match expr {
-        PrimExpr::Var(var) => PrimExpr::Var(replace(var).unwrap_or_else(|| var.clone())),
-        PrimExpr::IntImm(value) => PrimExpr::IntImm(*value),
-        PrimExpr::Binary(op, a, b) => PrimExpr::Binary(*op, again(a), again(b)),
-        PrimExpr::Not(a) => PrimExpr::Not(again(a)),
-        PrimExpr::Select(c, t, f) => PrimExpr::Select(again(c), again(t), again(f)),
-    }
+    expr.with_vars(&|var| PrimExpr::Var(replace(var).unwrap_or_else(|| var.clone())))
 }
 
 pub(super) fn dims(values: &[PrimExpr], replace: Replace) -> Arc<[PrimExpr]> {
     values.iter().map(|dim| prim_expr(dim, replace)).collect()
 }
 
+/// Other names in the place of shape variables.
+struct Renamed<'a>(Replace<'a>);
+
+impl Replacement for Renamed<'_> {
+    fn dim(&self, dim: &PrimExpr) -> PrimExpr {
+        prim_expr(dim, self.0)
+    }
+}
+
 pub(super) fn struct_info(info: &StructInfo, replace: Replace) -> StructInfo {
-    with_stack(|| match info {
-        StructInfo::Object => StructInfo::Object,
-        StructInfo::Tensor(tensor) => StructInfo::Tensor(TensorStructInfo {
-            shape: tensor.shape.as_ref().map(|shape| match shape {
-                TensorShape::Dims(values) => TensorShape::Dims(dims(values, replace)),
-                TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_) => shape.clone(),
-            }),
-            ..tensor.clone()
-        }),
-        StructInfo::Shape(shape) => StructInfo::Shape(ShapeStructInfo {
-            values: shape.values.as_ref().map(|values| dims(values, replace)),
-            ndim: shape.ndim,
-        }),
-        StructInfo::Prim(prim) => StructInfo::Prim(PrimStructInfo {
-            dtype: prim.dtype,
-            value: prim.value.as_ref().map(|value| prim_expr(value, replace)),
-        }),
-        StructInfo::Tuple(fields) => {
-            StructInfo::Tuple(fields.iter().map(|field| struct_info(field, replace)).collect())
-        }
-        StructInfo::Func(func) => StructInfo::Func(Arc::new(FuncStructInfo {
-            params: func.params.as_ref().map(|params| params.iter().map(|param| struct_info(param, replace)).collect()),
-            ret: struct_info(&func.ret, replace),
-            derive_func: func.derive_func.clone(),
-            pure: func.pure,
-        })),
-    })
+    info.replaced(&Renamed(replace))
 }
 
 pub(super) fn attrs(all: &Attrs, replace: Replace) -> Attrs {

@@ -63,7 +63,7 @@ use crate::judge::{Check, Cx, with_stack};
 use crate::value::{Held, Host, Registry, Short, Stop, Value, Zeros, readable};
 
 pub use attrs::{Attr, AttrDefault, AttrKind};
-pub use language::{CallForm, run_prim_func, value_of_prim_func};
+pub use language::{CallForm, run_packed_func, run_prim_func, value_of_prim_func};
 pub(crate) use language::{assert_holds, printed};
 pub use names::{is_known, known};
 pub use sides::{sides, taken};

@@ -41,12 +41,7 @@ fn of_value(value: &Value) -> StructInfo {
 }
 
 fn integer(prim: &Prim) -> Option<PrimExpr> {
-    match prim.value {
-        Scalar::Int(i) => Some(PrimExpr::IntImm(i)),
-        Scalar::UInt(i) => i64::try_from(i).ok().map(PrimExpr::IntImm),
-        Scalar::Bool(b) => Some(PrimExpr::IntImm(b.into())),
-        Scalar::Float(_) => None,
-    }
+    prim.value.to_dim().map(PrimExpr::IntImm)
 }
 
 /// The call with literals in the place of arguments that inference reads as such.

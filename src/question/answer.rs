@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::part::{Functions, List, Map};
+use super::part::{Functions, Map};
 use crate::book::{Basis, Rule};
 use crate::grammar::{IrModule, PrimExpr, ShapeVar, StructInfo, Type};
 use crate::judge::{Compatibility, Proof, RuntimeError};
-use crate::value::{Effect, ValueSpec};
+use crate::value::{Effect, List, ValueSpec};
 
 /// An answer. [`AnswerKind`] says which variant belongs to which question.
 #[derive(Clone, PartialEq, Debug)]

@@ -6,7 +6,7 @@ use std::fmt;
 use super::Program;
 use crate::data::Profile;
 use crate::grammar::{GlobalFunc, IrModule, Name, PrimExpr, ShapeVar, StructInfo, Type, Var};
-use crate::value::ValueSpec;
+use crate::value::{List, ValueSpec};
 
 /// A part of a question.
 pub(super) trait Part {
@@ -31,9 +31,6 @@ pub(super) trait Part {
         None
     }
 }
-
-/// Items separated by `, `.
-pub(super) struct List<'a, T>(pub &'a [T]);
 
 /// A map as `{k: v, ..}`.
 pub(super) struct Map<'a, K, V>(pub &'a BTreeMap<K, V>);
@@ -114,18 +111,6 @@ impl Part for Vec<Vec<ValueSpec>> {
 impl Part for BTreeMap<ShapeVar, i64> {
     fn told(&self) -> String {
         Map(self).to_string()
-    }
-}
-
-impl<T: fmt::Display> fmt::Display for List<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, item) in self.0.iter().enumerate() {
-            if i > 0 {
-                f.write_str(", ")?;
-            }
-            write!(f, "{item}")?;
-        }
-        Ok(())
     }
 }
 

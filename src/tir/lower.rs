@@ -3,8 +3,6 @@
 mod expr;
 mod vector;
 
-use std::collections::HashMap;
-
 use super::code::{
     Access, BlockCode, BufferCode, Declared, Float, ForCode, Int, IterCode, MatchCode, Op, ParamCode, Program,
     RegionCode, Value,
@@ -18,6 +16,7 @@ use crate::grammar::tir::{
 use crate::grammar::{DataType, Name};
 use crate::judge::with_stack;
 use crate::number::FloatType;
+use crate::scope::Context;
 use crate::value::address;
 
 type Result<T> = std::result::Result<T, TirError>;
@@ -60,9 +59,7 @@ enum Def {
 #[derive(Default)]
 struct Lowering {
     /// The definitions of each name, the innermost last.
-    defs: HashMap<Name, Vec<Def>>,
-    /// The names defined since the start, for leaving scopes.
-    trail: Vec<Name>,
+    defs: Context<Name, Def>,
     ints: usize,
     floats: usize,
     buffers: Vec<Name>,
@@ -82,12 +79,11 @@ fn malformed<T>(message: impl Into<String>) -> Result<T> {
 
 impl Lowering {
     fn define(&mut self, name: &Name, def: Def) {
-        self.defs.entry(name.clone()).or_default().push(def);
-        self.trail.push(name.clone());
+        self.defs.enter(name.clone(), def);
     }
 
     fn lookup(&self, name: &str) -> Option<&Def> {
-        self.defs.get(name).and_then(|defs| defs.last())
+        self.defs.get(name)
     }
 
     fn int_slot(&mut self) -> usize {
@@ -111,13 +107,9 @@ impl Lowering {
     }
 
     fn scoped<T>(&mut self, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let mark = self.trail.len();
+        let mark = self.defs.mark();
         let result = self.nested(body);
-        for name in self.trail.drain(mark..) {
-            if let Some(defs) = self.defs.get_mut(&name) {
-                defs.pop();
-            }
-        }
+        self.defs.leave(mark);
         result
     }
 

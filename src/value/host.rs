@@ -12,7 +12,7 @@ use super::packed::{PackedFunc, Registry};
 use super::sides::Sides;
 use super::stop::Stop;
 use super::tensor::Tensor;
-use super::workers::Seat;
+use super::workers::{Seat, Worker};
 use super::written::snapshot;
 use crate::book::{Edition, Erratum};
 use crate::grammar::{Name, PrimExpr, StructInfo};
@@ -49,6 +49,21 @@ pub enum Wanted {
     Result(StructInfo),
     /// That the last so many arguments are written (`OP.CALLTIR.DPS`).
     Outputs(usize),
+}
+
+/// What all workers give for one tensor each. Of every worker's tensor a copy is made; whoever runs alone has his own.
+pub fn exchanged<H: Host + ?Sized>(
+    m: &mut H,
+    worker: Option<Rc<Worker>>,
+    what: &str,
+    mine: &Tensor,
+) -> Result<Vec<Tensor>, Stop> {
+    let Some(worker) = worker else { return Ok(vec![mine.clone()]) };
+    let (count, size) = (worker.seat().of as u64, mine.len() as u64);
+    m.spend(count.saturating_mul(size))?;
+    let bytes = size.saturating_mul(mine.dtype().bytes() as u64);
+    let _held = m.account().hold(count.saturating_mul(bytes))?;
+    worker.exchange(what, mine)
 }
 
 /// An evaluator, as seen by what it runs: to record rules, to spend fuel, to have effects, and to call back.

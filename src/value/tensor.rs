@@ -342,6 +342,16 @@ impl Encoding<u8> for Narrow {
 }
 
 impl Scalar {
+    /// The integer that it is, where it is one that dimensions can be; truth values are 0 and 1.
+    pub fn to_dim(self) -> Option<i64> {
+        match self {
+            Scalar::Int(i) => Some(i),
+            Scalar::UInt(i) => i64::try_from(i).ok(),
+            Scalar::Bool(b) => Some(i64::from(b)),
+            Scalar::Float(_) => None,
+        }
+    }
+
     /// Whether the value is nonzero.
     pub fn is_true(self) -> bool {
         match self {

@@ -186,7 +186,8 @@ impl Describe<'_> {
 }
 
 /// Items separated by `, `.
-pub(super) struct List<'a, T>(pub(super) &'a [T]);
+#[derive(Clone, Copy, Debug)]
+pub struct List<'a, T>(pub &'a [T]);
 
 impl<T: fmt::Display> fmt::Display for List<'_, T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

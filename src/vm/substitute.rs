@@ -5,10 +5,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use crate::grammar::{
-    AttrValue, FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape,
-    TensorStructInfo, Var,
-};
+use crate::grammar::{AttrValue, FuncStructInfo, PrimExpr, Replacement, ShapeVar, StructInfo, TensorShape, Var};
 use crate::judge::with_stack;
 
 /// An operand, and what has come of it.
@@ -34,46 +31,7 @@ impl<'s> Substitution<'s> {
 
 impl Substitution<'_> {
     pub(super) fn struct_info(&self, s: &StructInfo) -> StructInfo {
-        with_stack(|| match s {
-            StructInfo::Object => StructInfo::Object,
-            StructInfo::Tensor(t) => {
-                let shape = t.shape.as_ref().map(|shape| self.tensor_shape(shape));
-                StructInfo::Tensor(TensorStructInfo { shape, ..t.clone() })
-            }
-            StructInfo::Shape(s) => {
-                let values = s.values.as_ref().map(|values| self.dims(values));
-                StructInfo::Shape(ShapeStructInfo { values, ndim: s.ndim })
-            }
-            StructInfo::Prim(p) => StructInfo::Prim(PrimStructInfo {
-                dtype: p.dtype,
-                value: p.value.as_ref().map(|value| self.dim(value)),
-            }),
-            StructInfo::Tuple(fields) => {
-                StructInfo::Tuple(fields.iter().map(|field| self.struct_info(field)).collect())
-            }
-            StructInfo::Func(f) => StructInfo::Func(Arc::new(self.func(f))),
-        })
-    }
-
-    fn func(&self, f: &FuncStructInfo) -> FuncStructInfo {
-        FuncStructInfo {
-            params: f.params.as_ref().map(|params| params.iter().map(|param| self.struct_info(param)).collect()),
-            ret: self.struct_info(&f.ret),
-            derive_func: f.derive_func.clone(),
-            pure: f.pure,
-        }
-    }
-
-    fn tensor_shape(&self, shape: &TensorShape) -> TensorShape {
-        match shape {
-            TensorShape::Dims(dims) => TensorShape::Dims(self.dims(dims)),
-            TensorShape::Var(v) | TensorShape::DataflowVar(v) => (self.shape)(v),
-            TensorShape::Other(_) => shape.clone(),
-        }
-    }
-
-    pub(super) fn dims(&self, dims: &[PrimExpr]) -> Arc<[PrimExpr]> {
-        dims.iter().map(|dim| self.dim(dim)).collect()
+        s.replaced(self)
     }
 
     pub(super) fn dim(&self, dim: &PrimExpr) -> PrimExpr {
@@ -107,6 +65,19 @@ impl Substitution<'_> {
             }
             leaf.as_prim().map(|dim| AttrValue::Prim(self.dim(dim)))
         })
+    }
+}
+
+impl Replacement for Substitution<'_> {
+    fn dim(&self, dim: &PrimExpr) -> PrimExpr {
+        Substitution::dim(self, dim)
+    }
+
+    fn shape(&self, shape: &TensorShape) -> TensorShape {
+        match shape {
+            TensorShape::Var(v) | TensorShape::DataflowVar(v) => (self.shape)(v),
+            TensorShape::Dims(_) | TensorShape::Other(_) => shape.clone(),
+        }
     }
 }
 

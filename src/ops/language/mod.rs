@@ -15,7 +15,7 @@ pub use call_tir::CallForm;
 pub(super) use call_tir::infer_call_tir_local_view;
 pub(crate) use debug::{assert_holds, printed};
 pub(super) use dps::call_tir as run_call_tir;
-pub use prim_func::{run_prim_func, value_of_prim_func};
+pub use prim_func::{run_packed_func, run_prim_func, value_of_prim_func};
 
 const FAMILIES: &[&[OpDef]] = &[calls::OPS, call_tir::OPS, shape_of::OPS, debug::OPS];
 

@@ -7,11 +7,21 @@ use crate::grammar::tir::{Param, PrimFunc};
 use crate::ops::kernel::fail;
 use crate::struct_info::returned_datatype;
 use crate::tir::{TirArg, TirError, interpret_within};
-use crate::value::{Host, Poison, Prim, PrimFuncObj, Scalar, Stop, Tensor, Value};
+use crate::value::{Host, PackedFunc, Poison, Prim, PrimFuncObj, Returned, Scalar, Stop, Tensor, Value};
 
 /// Runs a `PrimFunc` on all of its arguments, of which those at `outputs` are destination buffers to be checked.
 pub fn run_prim_func(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value], outputs: Range<usize>) -> Result<(), Stop> {
     returned_by(m, func, args, outputs).map(|_| ())
+}
+
+/// Calls a packed function, to which the last `outputs` arguments are destinations: a routine of the host, or a `PrimFunc`, which gives
+/// nothing.
+pub fn run_packed_func(m: &mut dyn Host, f: &PackedFunc, args: &[Value], outputs: usize) -> Result<Returned, Stop> {
+    match f {
+        PackedFunc::Native(def) => def.call(m, args, outputs),
+        PackedFunc::PrimFunc { func, .. } => run_prim_func(m, func, args, 0..0).map(|()| Returned::Nothing),
+        PackedFunc::Unknown(name) => Err(Stop::unspecified(format!("the packed function {name} is not known here"))),
+    }
 }
 
 /// The value of a direct call.

@@ -10,7 +10,7 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::tensor::{escapes_slashes_only, saved_tensor, saved_tensor_in_json};
-use crate::grammar::{DataType, Name, TensorData};
+use crate::grammar::{AttrValue, DataType, FloatBits, Name, TensorData};
 
 /// Why such a graph cannot be read, and at which node.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -191,6 +191,31 @@ impl<'t> Graph<'t> {
     /// An integer of its own.
     pub fn int(&self, id: Id) -> Reading<i64> {
         self.value(id, "expected an integer")
+    }
+
+    /// The value of an attribute that is plain data, boxed or not; none of what holds other nodes, and of texts.
+    pub fn plain_attr(&self, id: Id) -> Reading<Option<AttrValue>> {
+        let float = |value| AttrValue::Float(FloatBits::new(value));
+        let plain = match (self.kind(id), self.short(id)) {
+            ("None", _) => AttrValue::None,
+            ("bool", _) => AttrValue::Bool(self.bool(id)?),
+            ("int", _) => AttrValue::Int(self.int(id)?),
+            ("float", _) => float(self.float(id)?),
+            ("DataType", _) => AttrValue::DataType(self.data_type(id)?),
+            (_, "IntImm") => {
+                let fields = self.fields(id)?;
+                let is_bool = self.dtype_of(&fields)?.is_bool();
+                let value = self.int_imm(&fields)?;
+                if is_bool { AttrValue::Bool(value != 0) } else { AttrValue::Int(value) }
+            }
+            (_, "FloatImm") => {
+                let value = self.fields(id)?.get("value").and_then(float_of);
+                float(value.ok_or_else(|| self.error(id, "expected a number"))?)
+            }
+            (_, "PrimType") => AttrValue::DataType(self.fields(id)?.dtype("dtype")?),
+            _ => return Ok(None),
+        };
+        Ok(Some(plain))
     }
 
     /// A truth value of its own.

@@ -674,13 +674,11 @@ impl<'g, 't> Builder<'g, 't> {
 
     fn attr_inner(&mut self, name: &str, id: Id) -> Reading<AttrValue> {
         let graph = self.graph;
+        if let Some(plain) = graph.plain_attr(id)? {
+            return Ok(plain);
+        }
         match graph.kind(id) {
-            "None" => return Ok(AttrValue::None),
-            "bool" => return graph.bool(id).map(AttrValue::Bool),
-            "int" => return graph.int(id).map(AttrValue::Int),
-            "float" => return graph.float(id).map(|value| AttrValue::Float(FloatBits::new(value))),
             "ffi.String" => return graph.text(id).map(|text| word(name, &text)),
-            "DataType" => return graph.data_type(id).map(AttrValue::DataType),
             "ffi.Array" => {
                 let members = graph.list(id)?;
                 return members.into_iter().map(|id| self.attr("", id)).collect::<Reading<_>>().map(AttrValue::List);
@@ -691,14 +689,6 @@ impl<'g, 't> Builder<'g, 't> {
         }
         let fields = graph.fields(id)?;
         match graph.short(id) {
-            "IntImm" if graph.dtype_of(&fields)?.is_bool() => Ok(AttrValue::Bool(graph.int_imm(&fields)? != 0)),
-            "IntImm" => graph.int_imm(&fields).map(AttrValue::Int),
-            "FloatImm" => {
-                let value =
-                    fields.get("value").and_then(float_of).ok_or_else(|| graph.error(id, "expected a number"))?;
-                Ok(AttrValue::Float(FloatBits::new(value)))
-            }
-            "PrimType" => fields.dtype("dtype").map(AttrValue::DataType),
             "StringImm" => fields.text("value").map(|text| word(name, &text)),
             "IndexMap" => self.index_map(id).map(|map| AttrValue::IndexMap(map.into())),
             "Target" => self.target(&fields).map(|target| made("T.target", vec![target])),

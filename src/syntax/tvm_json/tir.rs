@@ -560,13 +560,11 @@ impl Reader<'_, '_> {
 
     fn attr_inner(&mut self, id: Id) -> Reading<AttrValue> {
         let graph = self.graph;
+        if let Some(plain) = graph.plain_attr(id)? {
+            return Ok(plain);
+        }
         match graph.kind(id) {
-            "None" => return Ok(AttrValue::None),
-            "bool" => return graph.bool(id).map(AttrValue::Bool),
-            "int" => return graph.int(id).map(AttrValue::Int),
-            "float" => return graph.float(id).map(|value| AttrValue::Float(FloatBits::new(value))),
             "ffi.String" | "ir.EnvFunc" => return graph.text(id).map(AttrValue::Str),
-            "DataType" => return graph.data_type(id).map(AttrValue::DataType),
             "ffi.Map" => return self.attrs(id).map(AttrValue::Dict),
             "ffi.Array" => {
                 let members = graph.list(id)?;
@@ -576,15 +574,7 @@ impl Reader<'_, '_> {
         }
         let fields = graph.fields(id)?;
         match graph.short(id) {
-            "IntImm" if graph.dtype_of(&fields)?.is_bool() => Ok(AttrValue::Bool(graph.int_imm(&fields)? != 0)),
-            "IntImm" => graph.int_imm(&fields).map(AttrValue::Int),
-            "FloatImm" => {
-                let value =
-                    fields.get("value").and_then(float_of).ok_or_else(|| graph.error(id, "expected a number"))?;
-                Ok(AttrValue::Float(FloatBits::new(value)))
-            }
             "StringImm" => fields.text("value").map(AttrValue::Str),
-            "PrimType" => fields.dtype("dtype").map(AttrValue::DataType),
             "Target" => {
                 let mut attrs = fields.optional("attrs").map_or(Ok(Attrs::new()), |attrs| self.attrs(attrs))?;
                 attrs.insert("kind".into(), AttrValue::Str(fields.text("kind")?));

@@ -25,6 +25,7 @@ use crate::grammar::source::{MAX_DEPTH, SyntaxError};
 use crate::grammar::tir::{Buffer, Expr, Param, PrimFunc, Stmt, Var};
 use crate::grammar::{Attrs, DataType, Name, Span};
 use crate::judge::with_stack;
+use crate::scope::Context;
 use args::{Arguments, t_call, t_name};
 pub(super) use builtin::{Gives, gives};
 
@@ -63,13 +64,11 @@ struct Parser<'t> {
     text: &'t str,
     metadata: Option<&'t Metadata<'t>>,
     /// The definitions of each name, the innermost last, each with its number.
-    defs: HashMap<Name, Vec<(usize, Def)>>,
+    defs: Context<Name, (usize, Def)>,
     /// How many there were.
     definitions: usize,
     /// How many nodes were put where a name stood for them.
     spliced: usize,
-    /// The names defined since the start, for leaving scopes.
-    trail: Vec<Name>,
     params: Vec<Param>,
     /// Data types that the body declares for variables.
     declared: HashMap<Name, DataType>,
@@ -89,10 +88,9 @@ impl<'t> Parser<'t> {
         Parser {
             text,
             metadata,
-            defs: HashMap::new(),
+            defs: Context::new(),
             definitions: 0,
             spliced: 0,
-            trail: Vec::new(),
             params: Vec::new(),
             declared: HashMap::new(),
             implicit: None,
@@ -113,13 +111,9 @@ impl<'t> Parser<'t> {
 
     /// Runs `body` in a scope of its own, one level deeper.
     fn scoped<T>(&mut self, at: &impl Ranged, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
-        let mark = self.trail.len();
+        let mark = self.defs.mark();
         let result = self.nested(at, body);
-        for name in self.trail.drain(mark..) {
-            if let Some(defs) = self.defs.get_mut(&name) {
-                defs.pop();
-            }
-        }
+        self.defs.leave(mark);
         result
     }
 

@@ -224,8 +224,5 @@ impl Emitter<'_, '_> {
 }
 
 fn rank(ndim: Ndim) -> Operand {
-    Operand::Immediate(match ndim {
-        Ndim::Unknown => -1,
-        Ndim::Known(rank) => rank.into(),
-    })
+    Operand::Immediate(ndim.to_i64())
 }

@@ -69,15 +69,7 @@ pub(super) fn restated(cx: &Cx, stop: Stop) -> Stop {
 
 /// The number in a box, where it is one that dimensions can be.
 pub(super) fn integer(v: &Value) -> Result<i64, Stop> {
-    let integer = if let Value::Prim(Prim { value: Scalar::Int(i), .. }) = v {
-        Some(*i)
-    } else if let Value::Prim(Prim { value: Scalar::UInt(i), .. }) = v {
-        i64::try_from(*i).ok()
-    } else if let Value::Prim(Prim { value: Scalar::Bool(b), .. }) = v {
-        Some(i64::from(*b))
-    } else {
-        None
-    };
+    let integer = v.as_prim().and_then(|prim| prim.value.to_dim());
     integer.ok_or_else(|| Stop::error(rule!("PR14148.SI.PRIM.VALUE"), format!("{v} is no dimension")))
 }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::Machine;
 use crate::grammar::{Name, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::value::{Account, Asked, Effect, Host, Noise, PackedFunc, Registry, Seat, Stop, Tensor, Value};
+use crate::value::{Account, Asked, Effect, Host, Noise, PackedFunc, Registry, Seat, Stop, Tensor, Value, exchanged};
 
 impl Host for Machine<'_> {
     fn cx(&mut self) -> &mut Cx {
@@ -33,13 +33,7 @@ impl Host for Machine<'_> {
     }
 
     fn exchange(&mut self, what: &str, mine: &Tensor) -> Result<Vec<Tensor>, Stop> {
-        let Some(worker) = self.options.worker.clone() else { return Ok(vec![mine.clone()]) };
-        // Of every worker's tensor a copy is made.
-        let (count, size) = (worker.seat().of as u64, mine.len() as u64);
-        self.pay(count.saturating_mul(size))?;
-        let bytes = size.saturating_mul(mine.dtype().bytes() as u64);
-        let _held = self.account.hold(count.saturating_mul(bytes))?;
-        worker.exchange(what, mine)
+        exchanged(self, self.options.worker.clone(), what, mine)
     }
 
     fn effect(&mut self, effect: Effect) {

@@ -24,7 +24,7 @@ impl Machine<'_> {
             StructInfo::Object => Ok(()),
             StructInfo::Tensor(t) => self.match_tensor(v, t, bound),
             StructInfo::Shape(s) => {
-                let sizes = check::shape(v, rank(s.ndim))?;
+                let sizes = check::shape(v, s.ndim.to_i64())?;
                 match s.values.as_deref() {
                     None => Ok(()),
                     Some(dims) if s.ndim == Ndim::of_len(dims.len()) => self.match_dims(sizes, dims, false, bound),
@@ -45,7 +45,7 @@ impl Machine<'_> {
     }
 
     fn match_tensor(&mut self, v: &Value, t: &TensorStructInfo, bound: &mut Bound) -> Result<(), Stop> {
-        let tensor = check::tensor(v, rank(t.ndim), Some(t.dtype).filter(|dtype| !dtype.is_void()))?;
+        let tensor = check::tensor(v, t.ndim.to_i64(), Some(t.dtype).filter(|dtype| !dtype.is_void()))?;
         match &t.shape {
             None => Ok(()),
             Some(TensorShape::Var(shape) | TensorShape::DataflowVar(shape)) => match self.value_of(shape) {
@@ -110,11 +110,4 @@ fn with_bound(s: &StructInfo, bound: &Bound) -> StructInfo {
 
 fn dim_with_bound(dim: &PrimExpr, bound: &Bound) -> PrimExpr {
     substitute(bound, |substitution| substitution.dim(dim))
-}
-
-pub(super) fn rank(ndim: Ndim) -> i64 {
-    match ndim {
-        Ndim::Unknown => -1,
-        Ndim::Known(rank) => rank.into(),
-    }
 }

@@ -3,17 +3,8 @@
 use std::fmt::Write as _;
 
 use super::Printer;
-use crate::grammar::{BinaryOp, DataType, PrimExpr};
+use crate::grammar::{BinaryOp, DataType, Precedence, PrimExpr};
 use crate::judge::with_stack;
-
-/// From loosest to tightest, as in Python. Logical operators are written as functions.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Precedence {
-    Comparison,
-    Sum,
-    Product,
-    Atom,
-}
 
 impl Printer<'_> {
     /// A dimension as a Python expression.
@@ -83,7 +74,7 @@ impl Printer<'_> {
                     let left = if precedence == Precedence::Comparison { Precedence::Sum } else { precedence };
                     self.dim_at(a, left, out);
                     let _ = write!(out, " {symbol} ");
-                    self.dim_at(b, tighter(precedence), out);
+                    self.dim_at(b, precedence.tighter(), out);
                     out.push_str(if parenthesized { ")" } else { "" });
                 }
                 Some(_) | None => self.node(&format!("T.{}", op.name()), &[a, b], out),
@@ -107,29 +98,9 @@ impl Printer<'_> {
     }
 }
 
+/// The sign between the operands. Logical operators are written as functions.
 fn infix(op: BinaryOp) -> Option<(&'static str, Precedence)> {
-    match op {
-        BinaryOp::Add => Some(("+", Precedence::Sum)),
-        BinaryOp::Sub => Some(("-", Precedence::Sum)),
-        BinaryOp::Mul => Some(("*", Precedence::Product)),
-        BinaryOp::FloorDiv => Some(("//", Precedence::Product)),
-        BinaryOp::FloorMod => Some(("%", Precedence::Product)),
-        BinaryOp::Eq => Some(("==", Precedence::Comparison)),
-        BinaryOp::Ne => Some(("!=", Precedence::Comparison)),
-        BinaryOp::Lt => Some(("<", Precedence::Comparison)),
-        BinaryOp::Le => Some(("<=", Precedence::Comparison)),
-        BinaryOp::Gt => Some((">", Precedence::Comparison)),
-        BinaryOp::Ge => Some((">=", Precedence::Comparison)),
-        BinaryOp::Div | BinaryOp::Mod | BinaryOp::Min | BinaryOp::Max | BinaryOp::And | BinaryOp::Or => None,
-    }
-}
-
-fn tighter(precedence: Precedence) -> Precedence {
-    match precedence {
-        Precedence::Comparison => Precedence::Sum,
-        Precedence::Sum => Precedence::Product,
-        Precedence::Product | Precedence::Atom => Precedence::Atom,
-    }
+    op.infix().filter(|(_, precedence)| *precedence >= Precedence::Comparison)
 }
 
 /// Whether TVM, or Python itself, computes instead of building the node: with two constants, or with a neutral or

@@ -34,13 +34,17 @@ pub(super) fn bool(value: bool) -> &'static str {
 
 /// The shortest text that reads back as the same float64.
 pub(super) fn float(value: f64) -> String {
+    non_finite(value).map_or_else(|| format!("{value:?}"), |word| format!("float(\"{word}\")"))
+}
+
+/// The word for what is no finite number.
+pub(in crate::syntax::tvmscript) fn non_finite(value: f64) -> Option<&'static str> {
     if value.is_nan() {
-        "float(\"nan\")".into()
+        Some("nan")
     } else if value.is_infinite() {
-        let sign = if value < 0.0 { "-" } else { "" };
-        format!("float(\"{sign}inf\")")
+        Some(if value < 0.0 { "-inf" } else { "inf" })
     } else {
-        format!("{value:?}")
+        None
     }
 }
 

@@ -8,7 +8,7 @@ mod literal;
 mod names;
 mod sinfo;
 
-pub(super) use self::literal::index_map;
+pub(super) use self::literal::{index_map, non_finite};
 use self::names::Names;
 use super::unstated::Silent;
 use super::{Dialect, tir_print};

@@ -318,6 +318,28 @@ class Module:
     assert!(crate::suite::same_program::same_program(&parse_module(&new).unwrap(), &module), "{new}");
 }
 
+/// A shape takes int64. To TVM a choice between two comparisons is a Boolean as each of them is, so both dimensions need the cast.
+#[test]
+fn a_choice_between_truth_values_is_cast_as_a_truth_value_is() {
+    let text = r#"
+@I.ir_module
+class Module:
+    @R.function
+    def main(x: R.Tensor(("n",), "float32")):
+        n = T.int64()
+        s = R.shape([T.Select(n > 1, n == 8, n == 9), n == 8, T.Select(n > 1, n, 9)])
+        return s
+"#;
+    let module = parse_module(text).unwrap();
+    let choice = "T.Cast(\"int64\", T.Select(n > 1, n == 8, n == 9))";
+    let shape = format!("R.shape([{choice}, T.Cast(\"int64\", n == 8), T.Select(n > 1, n, T.int64(9))])");
+    for dialect in [Dialect::Tvm025, Dialect::Tvm027] {
+        let printed = print_module(&module, dialect);
+        assert!(printed.contains(&shape), "{printed}");
+        assert!(crate::suite::same_program::same_program(&parse_module(&printed).unwrap(), &module), "{printed}");
+    }
+}
+
 /// The purity of the functions of a module, outermost first, and the annotations of the local ones.
 fn purities(module: &IrModule) -> (Vec<Option<bool>>, Vec<Option<bool>>) {
     #[derive(Default)]

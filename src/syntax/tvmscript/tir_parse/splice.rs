@@ -41,17 +41,16 @@ impl Parser<'_> {
 
     /// When a name was defined that is seen here: later ones have larger numbers.
     fn defined_at(&self, name: &str) -> usize {
-        self.defs.get(name).and_then(|defs| defs.last()).map_or(0, |(at, _)| *at)
+        self.defs.get(name).map_or(0, |(at, _)| *at)
     }
 
     pub(super) fn define(&mut self, name: &Name, def: Def) {
         self.definitions += 1;
-        self.defs.entry(name.clone()).or_default().push((self.definitions, def));
-        self.trail.push(name.clone());
+        self.defs.enter(name.clone(), (self.definitions, def));
     }
 
     pub(super) fn lookup(&self, name: &str) -> Option<&Def> {
-        self.defs.get(name).and_then(|defs| defs.last()).map(|(_, def)| def)
+        self.defs.get(name).map(|(_, def)| def)
     }
 
     /// A buffer that is compact and begins where its memory does.

@@ -2,35 +2,10 @@
 
 use super::quote;
 use crate::grammar::tir::{Binary, Buffer, Call, Choice, Expr, Extern, Intrinsic, Region, Var};
-use crate::grammar::{AttrValue, Attrs, BinaryOp, DataType, Name, PrimExpr};
+use crate::grammar::{AttrValue, Attrs, BinaryOp, DataType, Name, Precedence, PrimExpr};
 use crate::judge::with_stack;
-use crate::syntax::tvmscript::print::index_map;
+use crate::syntax::tvmscript::print::{index_map, non_finite};
 use crate::syntax::tvmscript::tir_parse::{Gives, gives};
-
-/// From loosest to tightest, as in Python.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Precedence {
-    Or,
-    And,
-    Not,
-    Comparison,
-    Sum,
-    Product,
-    Atom,
-}
-
-impl Precedence {
-    fn tighter(self) -> Precedence {
-        match self {
-            Precedence::Or => Precedence::And,
-            Precedence::And => Precedence::Not,
-            Precedence::Not => Precedence::Comparison,
-            Precedence::Comparison => Precedence::Sum,
-            Precedence::Sum => Precedence::Product,
-            Precedence::Product | Precedence::Atom => Precedence::Atom,
-        }
-    }
-}
 
 /// What a name in scope stands for, as far as its uses are written differently.
 #[derive(Clone, PartialEq)]
@@ -107,25 +82,14 @@ impl ExprPrinter<'_> {
     }
 
     fn binary(&mut self, b: &Binary) -> (String, Precedence) {
-        let (symbol, precedence) = match b.op {
-            BinaryOp::Add => ("+", Precedence::Sum),
-            BinaryOp::Sub => ("-", Precedence::Sum),
-            BinaryOp::Mul => ("*", Precedence::Product),
-            BinaryOp::Div if b.a.dtype().is_float() => ("/", Precedence::Product),
-            BinaryOp::FloorDiv => ("//", Precedence::Product),
-            BinaryOp::FloorMod => ("%", Precedence::Product),
-            BinaryOp::And => ("and", Precedence::And),
-            BinaryOp::Or => ("or", Precedence::Or),
-            BinaryOp::Eq => ("==", Precedence::Comparison),
-            BinaryOp::Ne => ("!=", Precedence::Comparison),
-            BinaryOp::Lt => ("<", Precedence::Comparison),
-            BinaryOp::Le => ("<=", Precedence::Comparison),
-            BinaryOp::Gt => (">", Precedence::Comparison),
-            BinaryOp::Ge => (">=", Precedence::Comparison),
-            BinaryOp::Div => return self.function("Div", b),
-            BinaryOp::Mod => return self.function("truncmod", b),
-            BinaryOp::Min => return self.function("min", b),
-            BinaryOp::Max => return self.function("max", b),
+        let infix = if b.op == BinaryOp::Div && b.a.dtype().is_float() {
+            Some(("/", Precedence::Product))
+        } else {
+            b.op.infix()
+        };
+        let Some((symbol, precedence)) = infix else {
+            let name = if b.op == BinaryOp::Div { "Div" } else { b.op.function() };
+            return self.function(name, b);
         };
         // Comparisons chain in Python, so both sides must bind tighter.
         let left = if precedence == Precedence::Comparison { precedence.tighter() } else { precedence };
@@ -215,14 +179,7 @@ fn int(value: i64, dtype: DataType) -> String {
 }
 
 fn float(value: f64, dtype: DataType) -> String {
-    if value.is_nan() {
-        format!("T.{dtype}(\"nan\")")
-    } else if value.is_infinite() {
-        let sign = if value < 0.0 { "-" } else { "" };
-        format!("T.{dtype}(\"{sign}inf\")")
-    } else {
-        format!("T.{dtype}({value:?})")
-    }
+    non_finite(value).map_or_else(|| format!("T.{dtype}({value:?})"), |word| format!("T.{dtype}(\"{word}\")"))
 }
 
 /// A tuple of expressions.
