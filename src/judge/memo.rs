@@ -44,6 +44,9 @@ pub trait Fields: fmt::Display + Sized + 'static {
     fn fields(&self) -> Option<&Arc<[Self]>>;
 }
 
+/// The fields of two tuples.
+type Two<'t, A> = (&'t Arc<[A]>, &'t Arc<[A]>);
+
 /// One or two trees that a judgement is asked about, anywhere or at a place.
 #[derive(Clone, Copy)]
 pub struct Asked<'t, A: Fields> {
@@ -73,7 +76,7 @@ impl<'t, A: Fields> Asked<'t, A> {
 
     /// The fields of both, of one alone twice; `None` where one is no tuple.
     #[inline]
-    fn fields(&self) -> Option<(&'t Arc<[A]>, &'t Arc<[A]>)> {
+    fn fields(&self) -> Option<Two<'t, A>> {
         let first = self.first.fields()?;
         Some((first, self.second.map_or(Some(first), A::fields)?))
     }
