@@ -1,5 +1,5 @@
-//! What judgements have found, for as long as the outermost of them is asked: a pair of pairs of pairs has far more parts than it
-//! occupies, and two deep trees that differ at the bottom are not to be compared anew at each level.
+//! What judgements have found, for as long as the outermost of them is asked: a pair of pairs of pairs has far more
+//! parts than it occupies, and two deep trees that differ at the bottom are not to be compared anew at each level.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -224,7 +224,8 @@ impl Cx {
         }
     }
 
-    /// Notes something of what lies at a place, or that there is nothing to note of it, until the outermost judgement ends.
+    /// Notes something of what lies at a place, or that there is nothing to note of it, until the outermost judgement
+    /// ends.
     pub fn note_of<A: 'static, T: 'static>(&mut self, what: &'static str, of: &Arc<A>, found: Option<T>) {
         let key = note(what, of);
         match found {
