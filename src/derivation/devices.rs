@@ -140,7 +140,7 @@ pub(crate) fn propagate(
 ) -> Option<Result<Located, Vec<Diagnostic>>> {
     let listed = module.vdevices();
     let is_listed = !listed.is_empty() && cx.fire(rule!("MOD.DEVICES"));
-    if !report.accepts() || !(is_listed && cx.fire(rule!("VDEV.WHEN"))) {
+    if !(report.accepts() && is_listed && cx.fire(rule!("VDEV.WHEN"))) {
         return None;
     }
     let globals: FxHashMap<&str, &StructInfo> = report.functions.iter().map(|(name, info)| (&**name, info)).collect();

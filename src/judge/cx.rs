@@ -1,7 +1,7 @@
-//! The context that every judgement takes: which edition, which reading, how strong a prover, and what to
-//! record. Seven verbs record the use of a rule, and nothing else does: [`Cx::by_cases`], [`Cx::by_kind`], [`Cx::holds`],
-//! [`Cx::conclude`], [`Cx::fire`], [`Cx::premise`], and [`Cx::judge`] for what is around them. Claims of golden cases, knock-out and
-//! derivation trees all rest on them.
+//! The context that every judgement takes: which edition, which reading, how strong a prover, and what to record. Seven
+//! verbs record the use of a rule, and nothing else does: [`Cx::by_cases`], [`Cx::by_kind`], [`Cx::holds`],
+//! [`Cx::conclude`], [`Cx::fire`], [`Cx::premise`], and [`Cx::judge`] for what is around them. Claims of golden cases,
+//! knock-out and derivation trees all rest on them.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -272,10 +272,11 @@ impl Cx {
         !self.has(rule) || self.fire(rule)
     }
 
-    /// A definition by cases, in the order of the text: the conclusion of the first row whose condition holds, or `None`
-    /// if there is no such row. With a last row for what none of the others covers, as `(&[..], (rule, conclusion))`, there
-    /// always is a conclusion. Rows whose rules are not of the edition do not stand in the table. Records the rule of that row. For a
-    /// masked rule the conclusion is that of the next row with another one, from the top again after the last.
+    /// A definition by cases, in the order of the text: the conclusion of the first row whose condition holds, or
+    /// `None` if there is no such row. With a last row for what none of the others covers, as
+    /// `(&[..], (rule, conclusion))`, there always is a conclusion. Rows whose rules are not of the edition do not
+    /// stand in the table. Records the rule of that row. For a masked rule the conclusion is that of the next row with
+    /// another one, from the top again after the last.
     #[inline]
     pub fn by_cases<R: Rows>(&mut self, rows: R) -> R::Answer {
         rows.decided(self)
@@ -393,8 +394,8 @@ impl Cx {
         self.mistake_at(rule) != Some(Mistake::Dropped)
     }
 
-    /// Conditions that must hold one and all, looked at in turn: whether they do. Where each has something to be said of it, the first that
-    /// does not is the error.
+    /// Conditions that must hold one and all, looked at in turn: whether they do. Where each has something to be said
+    /// of it, the first that does not is the error.
     #[inline]
     pub fn holds<C: Conditions>(&mut self, conditions: C) -> C::Answer {
         conditions.tested(self)
@@ -492,8 +493,9 @@ impl Cx {
         another_conclusion(at, count, row)
     }
 
-    /// The n-th premise of a rule (counting from 1): records the test and answers its outcome, which is whether it holds, or what comes of
-    /// it where it holds and an error where it does not. If the rule is masked there is no error.
+    /// The n-th premise of a rule (counting from 1): records the test and answers its outcome, which is whether it
+    /// holds, or what comes of it where it holds and an error where it does not. If the rule is masked there is no
+    /// error.
     #[must_use = "a failing premise must have a consequence"]
     #[inline]
     pub fn premise<P: Premise>(&mut self, rule: Rule, n: usize, outcome: P) -> P {
@@ -510,8 +512,8 @@ impl Cx {
         self.watch.as_mut().is_none_or(|watch| watch.tests(rule, n, holds))
     }
 
-    /// Runs one judgement: a node of the derivation tree, with enough stack whatever the nesting. What is found of tuples that several
-    /// hold in common is found once, unless a derivation is to show each time.
+    /// Runs one judgement: a node of the derivation tree, with enough stack whatever the nesting. What is found of
+    /// tuples that several hold in common is found once, unless a derivation is to show each time.
     #[inline]
     pub fn judge<T: Conclusion, I: Inputs<T>>(
         &mut self,

@@ -88,11 +88,12 @@ impl<T: Clone + PartialEq, const N: usize> Rows for (&[Row<T>; N], (Rule, T)) {
     }
 }
 
-/// A condition that must hold, of which nothing follows but that it does or not: the rule that sets it, which of its premises it is
-/// (counting from 1), and whether it holds.
+/// A condition that must hold, of which nothing follows but that it does or not: the rule that sets it, which of its
+/// premises it is (counting from 1), and whether it holds.
 pub type Plain = (Rule, usize, bool);
 
-/// Conditions that must hold one and all: [plain](Plain) ones, or [with something](Condition) to be said of the first that does not.
+/// Conditions that must hold one and all: [plain](Plain) ones, or [with something](Condition) to be said of the first
+/// that does not.
 pub trait Conditions {
     /// Whether they hold, or the first that does not.
     type Answer;
@@ -138,8 +139,8 @@ impl<T: Copy, const N: usize> Conditions for &[Condition<T>; N] {
     }
 }
 
-/// A condition that must hold: the rule that sets it, which of its premises it is (counting from 1), whether it holds, and
-/// what follows if it does not.
+/// A condition that must hold: the rule that sets it, which of its premises it is (counting from 1), whether it holds,
+/// and what follows if it does not.
 pub type Condition<T> = (Rule, usize, bool, T);
 
 /// A condition with what to say where it does not hold.
@@ -152,8 +153,8 @@ pub trait Instead: Sized {
     /// Another answer than `self`, wherever the type has one.
     fn instead(self, rule: Rule) -> Self;
 
-    /// The same, where the type has rules of which each says that what is concluded is new: then it may be one of those that they have
-    /// made before.
+    /// The same, where the type has rules of which each says that what is concluded is new: then it may be one of those
+    /// that they have made before.
     fn instead_of_new(self, rule: Rule, _: &mut Made) -> Self {
         self.instead(rule)
     }

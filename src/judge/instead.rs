@@ -1,5 +1,5 @@
-//! What stands in for a conclusion whose rule is switched off, where it is of a type that the language has of itself or of a verdict
-//! that several judgements share. Each room has a file of this name for the types that it makes.
+//! What stands in for a conclusion whose rule is switched off, where it is of a type that the language has of itself or
+//! of a verdict that several judgements share. Each room has a file of this name for the types that it makes.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};

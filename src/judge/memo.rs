@@ -1,5 +1,5 @@
-//! What judgements have found, for as long as the outermost of them is asked: a pair of pairs of pairs has far more parts than it
-//! occupies, and two deep trees that differ at the bottom are not to be compared anew at each level.
+//! What judgements have found, for as long as the outermost of them is asked: a pair of pairs of pairs has far more
+//! parts than it occupies, and two deep trees that differ at the bottom are not to be compared anew at each level.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -44,6 +44,9 @@ pub trait Fields: fmt::Display + Sized + 'static {
     fn fields(&self) -> Option<&Arc<[Self]>>;
 }
 
+/// The fields of two tuples.
+type Two<'t, A> = (&'t Arc<[A]>, &'t Arc<[A]>);
+
 /// One or two trees that a judgement is asked about, anywhere or at a place.
 #[derive(Clone, Copy)]
 pub struct Asked<'t, A: Fields> {
@@ -73,7 +76,7 @@ impl<'t, A: Fields> Asked<'t, A> {
 
     /// The fields of both, of one alone twice; `None` where one is no tuple.
     #[inline]
-    fn fields(&self) -> Option<(&'t Arc<[A]>, &'t Arc<[A]>)> {
+    fn fields(&self) -> Option<Two<'t, A>> {
         let first = self.first.fields()?;
         Some((first, self.second.map_or(Some(first), A::fields)?))
     }
@@ -221,7 +224,8 @@ impl Cx {
         }
     }
 
-    /// Notes something of what lies at a place, or that there is nothing to note of it, until the outermost judgement ends.
+    /// Notes something of what lies at a place, or that there is nothing to note of it, until the outermost judgement
+    /// ends.
     pub fn note_of<A: 'static, T: 'static>(&mut self, what: &'static str, of: &Arc<A>, found: Option<T>) {
         let key = note(what, of);
         match found {

@@ -1,5 +1,5 @@
-//! How function types that are joined are spelt in the variables of the join. A parameter is compared with its join; in these variables it is at
-//! once, while as it is written each function type in it would have to be renamed once more.
+//! How function types that are joined are spelt in the variables of the join. A parameter is compared with its join; in
+//! these variables it is at once, while as it is written each function type in it would have to be renamed once more.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ type Func = Arc<FuncStructInfo>;
 /// Under which name the judgement keeps it.
 const SPELLED: &str = "spelt as in the join";
 
-/// Notes how two function types are spelt in their join, each by itself and renamed: in these variables, and their parts as they are spelt
-/// there. What was noted since then of the parts themselves is not needed any more.
+/// Notes how two function types are spelt in their join, each by itself and renamed: in these variables, and their
+/// parts as they are spelt there. What was noted since then of the parts themselves is not needed any more.
 pub(super) fn note_spelling(cx: &mut Cx, since: usize, functions: [[&Func; 2]; 2]) {
     if goes_by_name(cx) {
         return;

@@ -1,7 +1,8 @@
 //! Syntactic equality of types and of structural informations, found once for a whole pair of trees.
 //!
-//! The algorithms begin every case with `T1 == T2`. Asked anew at each level of two deep types that differ only at
-//! the bottom this takes quadratic time, so what one comparison has found is noted until the judgement ends that asked for it.
+//! The algorithms begin every case with `T1 == T2`. Asked anew at each level of two deep types that differ only at the
+//! bottom this takes quadratic time, so what one comparison has found is noted until the judgement ends that asked for
+//! it.
 
 use rustc_hash::FxHashSet;
 
@@ -79,8 +80,8 @@ pub(crate) fn same_by<T: Tree>(cx: &mut Cx, t1: &T, t2: &T, same_node: impl Fn(&
     same
 }
 
-/// Whether two trees differ. Notes the pairs of components that lead to the first difference, the deepest first. Two lists of components in
-/// which no difference was found are not gone through again.
+/// Whether two trees differ. Notes the pairs of components that lead to the first difference, the deepest first. Two
+/// lists of components in which no difference was found are not gone through again.
 fn differ<T: Tree>(
     t1: &T,
     t2: &T,

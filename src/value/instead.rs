@@ -20,8 +20,8 @@ const THIS_VERY_OBJECT: &[Rule] = &[
     rule!("VAL.OBJECT.FAITHFUL"),
 ];
 
-/// A copy, where the rule says that it is none; one that was made before, where it says that it is new; else another value of the same
-/// category, where there is one.
+/// A copy, where the rule says that it is none; one that was made before, where it says that it is new; else another
+/// value of the same category, where there is one.
 impl Instead for Value {
     fn instead_of_new(self, rule: Rule, made: &mut Made) -> Value {
         if rule == rule!("OP.SHAPEOF.FRESH") {

@@ -13,9 +13,9 @@
 //! * `if condition && cx.fire(rule) { return .. }`: a clause that ends the judgement; what follows are other clauses;
 //! * `if !cx.premise(rule, n, holds) { error }`: a premise, with what follows from its failure; `cx.premise(rule, n, result)?`.
 //!
-//! Everything else that asks whether a rule fires has a branch for the case that it does not, which is a wrong answer, or what another
-//! edition says. So has a condition on what a rule concludes if that is always `false`. [`BOTH_WAYS`] lists the rules of which that is
-//! allowed.
+//! Everything else that asks whether a rule fires has a branch for the case that it does not, which is a wrong answer,
+//! or what another edition says. So has a condition on what a rule concludes if that is always `false`. [`BOTH_WAYS`]
+//! lists the rules of which that is allowed.
 
 use std::fs;
 use std::path::{Path, PathBuf};
