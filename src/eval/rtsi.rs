@@ -79,7 +79,8 @@ impl Replacement for Substitution<'_> {
         }
     }
 
-    /// In the first edition a closure carries information on its parameters and its result, which no purity can contradict.
+    /// In the first edition a closure carries information on its parameters and its result.
+    /// No purity can contradict that.
     fn purity(&self, pure: Option<bool>) -> Option<bool> {
         pure.filter(|_| self.with_purity)
     }

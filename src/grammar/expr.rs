@@ -337,7 +337,8 @@ impl Call {
 }
 
 impl Expr {
-    /// The expressions that it is made of, from left to right; of a sequence none, for what its blocks bind has an order of its own.
+    /// The expressions that it is made of, from left to right.
+    /// Of a sequence there are none: what its blocks bind has an order of its own.
     pub fn parts_mut(&mut self) -> Vec<&mut Expr> {
         match self {
             Expr::Tuple(tuple) => Arc::make_mut(tuple).fields.iter_mut().collect(),

@@ -233,7 +233,8 @@ impl BinaryOp {
         }
     }
 
-    /// The sign that stands between the operands, and how tight it is; none where the operator is written as a function.
+    /// The sign that stands between the operands, and how tight it is.
+    /// There is none where the operator is written as a function.
     pub fn infix(self) -> Option<(&'static str, Precedence)> {
         if let Notation::Infix(sign, precedence) = self.notation() { Some((sign, precedence)) } else { None }
     }

@@ -1,5 +1,5 @@
-//! What a call of the library asks for: its operands, decoded by what they are for. The verifier refuses what has no such form, and a run
-//! decodes each call once, when it is loaded.
+//! What a call of the library asks for: its operands, decoded by what they are for.
+//! The verifier refuses what has no such form, and a run decodes each call once, when it is loaded.
 
 use super::executable::{Builtin, Callee, Constant, Context, Executable, How, Operand};
 use crate::grammar::{DataType, FuncStructInfo, Name, PrimExpr, StructInfo};

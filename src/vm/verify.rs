@@ -183,7 +183,8 @@ impl Check<'_> {
         }
     }
 
-    /// The operands of a function of the library are such as it takes. A closure is made of a function that captures as many values.
+    /// The operands of a function of the library are such as it takes.
+    /// A closure is made of a function that captures as many values.
     fn builtin(&mut self, at: usize, callee: u32, args: &[Operand]) {
         let Some(Callee::Builtin(builtin)) = self.executable.callees.get(callee as usize) else { return };
         let request = Request::of(self.executable, *builtin, args);

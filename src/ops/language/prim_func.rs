@@ -14,8 +14,8 @@ pub fn run_prim_func(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value], outpu
     returned_by(m, func, args, outputs).map(|_| ())
 }
 
-/// Calls a packed function, to which the last `outputs` arguments are destinations: a routine of the host, or a `PrimFunc`, which gives
-/// nothing.
+/// Calls a packed function, to which the last `outputs` arguments are destinations.
+/// It is a routine of the host, or a `PrimFunc`, which gives nothing.
 pub fn run_packed_func(m: &mut dyn Host, f: &PackedFunc, args: &[Value], outputs: usize) -> Result<Returned, Stop> {
     match f {
         PackedFunc::Native(def) => def.call(m, args, outputs),

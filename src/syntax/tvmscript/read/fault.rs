@@ -9,6 +9,7 @@ use smallvec::SmallVec;
 use crate::book::Rule;
 use crate::grammar::Span;
 use crate::grammar::source::SyntaxError;
+use crate::judge::with_stack;
 
 /// A [`SyntaxError`] in the making: line and column cost a pass over the text, so they wait until the end.
 #[derive(Clone, Debug)]
@@ -157,26 +158,18 @@ pub(in crate::syntax::tvmscript) fn integer(e: &py::Expr) -> Option<i128> {
 
 /// The value of a literal number that is not an integer: `1.5`, `-2e3`, `float("inf")`.
 pub(super) fn float(e: &py::Expr) -> Option<f64> {
-    let (mut operand, mut negative) = (e, false);
-    while let py::Expr::UnaryOp(u) = operand {
-        if u.op != py::UnaryOp::USub {
-            return None;
-        }
-        negative = !negative;
-        operand = &u.operand;
-    }
-    let value = match operand {
+    match e {
         py::Expr::NumberLiteral(n) => match &n.value {
             py::Number::Float(f) => Some(*f),
             py::Number::Int(_) | py::Number::Complex { .. } => None,
         },
+        py::Expr::UnaryOp(u) if u.op == py::UnaryOp::USub => with_stack(|| float(&u.operand)).map(|f| -f),
         py::Expr::Call(call) if is_word(&call.func, "float") => match &*call.arguments.args {
             [word] => non_finite(string(word)?),
             _ => None,
         },
         _ => None,
-    };
-    value.map(|value| if negative { -value } else { value })
+    }
 }
 
 /// `inf`, `-inf`, `nan`.

@@ -318,7 +318,8 @@ class Module:
     assert!(crate::suite::same_program::same_program(&parse_module(&new).unwrap(), &module), "{new}");
 }
 
-/// A shape takes int64. To TVM a choice between two comparisons is a Boolean as each of them is, so both dimensions need the cast.
+/// A shape takes int64.
+/// To TVM a choice between two comparisons is a Boolean as each of them is, so both dimensions need the cast.
 #[test]
 fn a_choice_between_truth_values_is_cast_as_a_truth_value_is() {
     let text = r#"
