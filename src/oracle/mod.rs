@@ -123,19 +123,11 @@ fn judgement(cx: &mut Cx, engine: Engine, ask: &Ask, warnings: &mut Option<Vec<R
         Ask::TypeCheck(program) => verdict(&type_check(cx, &*read(program)?), warnings),
         Ask::Check(program) => verdict(&check_program(cx, &*read(program)?).diagnostics, warnings),
         Ask::Normalize(program) => normal(normal_form::normalize_reporting(cx, &*read(program)?)),
-        Ask::DeriveFunction(program, name) => {
-            let report = derive(cx, &*read(program)?)?;
-            derived(report.info_of_function(name))
-        }
-        Ask::DeriveVar(program, function, var) => {
-            let report = derive(cx, &*read(program)?)?;
-            derived(report.info_of_var_in(function, var))
-        }
+        Ask::DeriveFunction(program, name) => derived(derive(cx, &*read(program)?)?.info_of_function(name)),
+        Ask::DeriveVar(program, name, var) => derived(derive(cx, &*read(program)?)?.info_of_var_in(name, var)),
         Ask::DeriveCall(callee, args, sinfo_args) => {
-            Ok(Answer::Derived(match derive_call(cx, callee, args, sinfo_args) {
-                Ok(info) => Derived::Is(info),
-                Err(rule) => Derived::Rejected(rule),
-            }))
+            let info = derive_call(cx, callee, args, sinfo_args);
+            Ok(Answer::Derived(info.map_or_else(Derived::Rejected, Derived::Is)))
         }
         Ask::Evaluate(program, entry, args) => {
             answer_evaluate_by(cx, engine, &*read(program)?, entry, args).map(Answer::Run)
@@ -149,11 +141,7 @@ fn judgement(cx: &mut Cx, engine: Engine, ask: &Ask, warnings: &mut Option<Vec<R
         Ask::Trial(program, _, entry, inputs) => {
             run::answer_trial(cx, engine, &*read(program)?, entry, inputs).map(Answer::Trials)
         }
-        Ask::RelayCheck(text) => {
-            let (verdict, warned) = relay::check(cx, text)?;
-            *warnings = Some(warned);
-            Ok(Answer::Verdict(verdict))
-        }
+        Ask::RelayCheck(text) => relay_verdict(cx, text, warnings),
         Ask::RelayPrint(text) => relay::print(cx, text).map(Answer::Text),
         Ask::RelayInfer(text) => relay::infer(cx, text).map(Answer::Text),
         Ask::RelayEnvironment(text) => relay::environment(cx, text).map(Answer::Text),
@@ -260,6 +248,12 @@ fn verdict(findings: &[Diagnostic], warnings: &mut Option<Vec<Rule>>) -> Result<
     *warnings = Some(rules(findings, Severity::Warning));
     let errors = rules(findings, Severity::Error);
     Ok(Answer::Verdict(if errors.is_empty() { Verdict::Accepted } else { Verdict::Rejected(errors) }))
+}
+
+fn relay_verdict(cx: &mut Cx, text: &str, warnings: &mut Option<Vec<Rule>>) -> Result<Answer, NoAnswer> {
+    let (verdict, warned) = relay::check(cx, text)?;
+    *warnings = Some(warned);
+    Ok(Answer::Verdict(verdict))
 }
 
 fn rules(findings: &[Diagnostic], severity: Severity) -> Vec<Rule> {

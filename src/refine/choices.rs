@@ -1,7 +1,7 @@
 //! The choices of `PrimFunc`s, and which of their sides no run took.
 
 use super::Unreached;
-use crate::grammar::tir::{Choice, Expr, PrimFunc, Stmt, lanes};
+use crate::grammar::tir::{Block, Choice, Expr, PrimFunc, Stmt, lanes};
 use crate::grammar::{BinaryOp, Span};
 use crate::judge::with_stack;
 use crate::value::{Side, Sides, address};
@@ -52,18 +52,7 @@ impl Walk<'_> {
                 self.expr(&l.extent);
                 self.rounds(l, "T.launch_thread", is_literal(&l.extent), &l.body, l.span);
             }
-            Stmt::Block(b) => {
-                self.exprs(b.iters.iter().map(|iter| &iter.value));
-                if let Some(predicate) = &b.predicate {
-                    self.expr(predicate);
-                    self.condition(&**b, predicate, "T.where", b.span);
-                    if !self.took(&**b, Side::Holds) {
-                        return;
-                    }
-                }
-                b.init.iter().for_each(|init| self.stmts(init));
-                self.stmts(&b.body);
-            }
+            Stmt::Block(b) => self.block(b),
             Stmt::If(i) => {
                 self.expr(&i.condition);
                 self.condition(i, &i.condition, "if", i.span);
@@ -83,6 +72,19 @@ impl Walk<'_> {
             Stmt::Evaluate(e) => self.expr(e),
             Stmt::Alloc(_) | Stmt::Decl(_) | Stmt::Break | Stmt::Continue => {}
         });
+    }
+
+    fn block(&mut self, b: &Block) {
+        self.exprs(b.iters.iter().map(|iter| &iter.value));
+        if let Some(predicate) = &b.predicate {
+            self.expr(predicate);
+            self.condition(b, predicate, "T.where", b.span);
+            if !self.took(b, Side::Holds) {
+                return;
+            }
+        }
+        b.init.iter().for_each(|init| self.stmts(init));
+        self.stmts(&b.body);
     }
 
     /// A loop, whose number of rounds may be written down.

@@ -65,6 +65,18 @@ pub(super) struct Judged {
     unseen: Option<String>,
 }
 
+/// Runs of the source with noise.
+#[derive(Default)]
+struct Shadows {
+    runs: Vec<Observed>,
+    /// Whether something was too large for its type in one of them.
+    overflows: bool,
+    /// Whether something was almost too large or too small for its type in one of them.
+    near_end: bool,
+    /// The finest type that was rounded to.
+    finest: Option<FloatType>,
+}
+
 /// A counterexample.
 struct Found {
     size: usize,
@@ -252,55 +264,69 @@ impl<'a> Comparison<'a> {
             return Ok(Judged { verdict: Verdict::Undecided(reason), ended, deviation: None, unseen: None });
         }
         let unseen = before.closures.unseen().or_else(|| after.closures.unseen()).map(String::from);
-        let judged = |verdict, deviation| Judged { verdict, ended, deviation, unseen };
-        if self.settings.exact || !may_be_rounding(before, &after) {
-            let verdict = judge_runs(self.cx, before, &after, &Agreement::exact());
-            return Ok(judged(verdict, None));
-        }
-        let (mut shadows, mut overflows, mut near_end, mut finest) = (Vec::new(), false, false, None);
+        let (verdict, deviation) = if self.settings.exact || !may_be_rounding(before, &after) {
+            (judge_runs(self.cx, before, &after, &Agreement::exact()), None)
+        } else {
+            self.judge_rounded(args, before, &after)?
+        };
+        Ok(Judged { verdict, ended, deviation, unseen })
+    }
+
+    /// The verdict where rounding may explain what differs, and how far the runs are apart.
+    fn judge_rounded(
+        &mut self,
+        args: &[ValueSpec],
+        before: &Observed,
+        after: &Observed,
+    ) -> Result<(Verdict, Option<Deviation>), RefineError> {
+        let undecided = |reason: &str| (Verdict::Undecided(reason.to_string()), None);
+        let mut shadows = Shadows::default();
         for wanted in [SHADOWS, MORE_SHADOWS] {
-            for seed in shadows.len() as u64..wanted {
-                let noise = Rc::new(Noise::new(seed + 1));
-                let plan = Plan::Repeat(&before.closures);
-                let (shadow, steps) =
-                    self.source.observe(&mut self.cx.clone(), args, plan, Some(noise.clone()), None)?;
-                self.steps += steps;
-                if !noise.was_asked() {
+            while (shadows.runs.len() as u64) < wanted {
+                if !self.shadow(args, before, &mut shadows)? {
                     let agreement = Agreement::within(Vec::new(), false, self.settings.tolerance).of_arguments(args);
-                    return Ok(judged(judge_runs(self.cx, before, &after, &agreement), agreement.largest()));
+                    return Ok((judge_runs(self.cx, before, after, &agreement), agreement.largest()));
                 }
-                overflows |= noise.overflowed();
-                near_end |= noise.neared_end();
-                finest = noise.finest();
-                shadows.push(shadow);
             }
-            if !shadows.iter().all(|shadow| is_alike(before, shadow)) {
-                let reason = "rounding decides how the source goes on".to_string();
-                return Ok(judged(Verdict::Undecided(reason), None));
+            if !shadows.runs.iter().all(|shadow| is_alike(before, shadow)) {
+                return Ok(undecided("rounding decides how the source goes on"));
             }
-            let agreement =
-                Agreement::within(shadows.iter().collect(), overflows, self.settings.tolerance).of_arguments(args);
-            let verdict = judge_runs(&mut self.cx.clone(), before, &after, &agreement);
+            let runs = shadows.runs.iter().collect();
+            let agreement = Agreement::within(runs, shadows.overflows, self.settings.tolerance).of_arguments(args);
+            let verdict = judge_runs(&mut self.cx.clone(), before, after, &agreement);
             if verdict != Verdict::Allowed
                 && args.iter().any(is_extreme)
-                && (near_end || self.target_nears_end(args, before)?)
+                && (shadows.near_end || self.target_nears_end(args, before)?)
             {
-                let reason = "an argument is so large or small that the order of operations decides".to_string();
-                return Ok(judged(Verdict::Undecided(reason), None));
+                return Ok(undecided("an argument is so large or small that the order of operations decides"));
             }
-            if verdict == Verdict::Allowed {
-                return Ok(judged(judge_runs(self.cx, before, &after, &agreement), agreement.largest()));
+            if verdict != Verdict::Allowed
+                && wanted == MORE_SHADOWS
+                && let Some(explained) = self.explained_by_target(args, before, after, shadows.finest)?
+            {
+                return Ok(explained);
             }
-            if wanted == MORE_SHADOWS {
-                let explained = self.explained_by_target(args, before, &after, finest)?;
-                let (verdict, deviation) = match explained {
-                    Some(found) => found,
-                    None => (judge_runs(self.cx, before, &after, &agreement), agreement.largest()),
-                };
-                return Ok(judged(verdict, deviation));
+            if verdict == Verdict::Allowed || wanted == MORE_SHADOWS {
+                return Ok((judge_runs(self.cx, before, after, &agreement), agreement.largest()));
             }
         }
-        Ok(judged(Verdict::Undecided("no shadow was run".to_string()), None))
+        Ok(undecided("no shadow was run"))
+    }
+
+    /// Runs the source once more, with noise; whether any of it was asked for.
+    fn shadow(&mut self, args: &[ValueSpec], before: &Observed, shadows: &mut Shadows) -> Result<bool, RefineError> {
+        let noise = Rc::new(Noise::new(shadows.runs.len() as u64 + 1));
+        let plan = Plan::Repeat(&before.closures);
+        let (shadow, steps) = self.source.observe(&mut self.cx.clone(), args, plan, Some(noise.clone()), None)?;
+        self.steps += steps;
+        if !noise.was_asked() {
+            return Ok(false);
+        }
+        shadows.overflows |= noise.overflowed();
+        shadows.near_end |= noise.neared_end();
+        shadows.finest = noise.finest();
+        shadows.runs.push(shadow);
+        Ok(true)
     }
 
     /// Whether the target computes what is almost too large or too small for its type.

@@ -111,17 +111,11 @@ impl<'p> Machine<'p> {
             }
             Op::StoreInt(access, value) => {
                 let value = self.int(value)?;
-                self.store(access, |data, at| match data {
-                    Data::Int(elements) => elements.get_mut(at).map(|element| *element = value),
-                    Data::Float(_) => None,
-                })?;
+                self.store_int(access, value)?;
             }
             Op::StoreFloat(access, value) => {
                 let value = self.float(value)?;
-                self.store(access, |data, at| match data {
-                    Data::Float(elements) => elements.get_mut(at).map(|element| *element = value),
-                    Data::Int(_) => None,
-                })?;
+                self.store_float(access, value)?;
             }
             Op::LetInt(slot, value) => self.ints[*slot] = self.int(value)?,
             Op::LetFloat(slot, value) => self.floats[*slot] = self.float(value)?,
@@ -149,6 +143,20 @@ impl<'p> Machine<'p> {
             }
         }
         Ok(Flow::Next)
+    }
+
+    fn store_int(&mut self, access: &'p Access, value: i64) -> Run<()> {
+        self.store(access, |data, at| match data {
+            Data::Int(elements) => elements.get_mut(at).map(|element| *element = value),
+            Data::Float(_) => None,
+        })
+    }
+
+    fn store_float(&mut self, access: &'p Access, value: f64) -> Run<()> {
+        self.store(access, |data, at| match data {
+            Data::Float(elements) => elements.get_mut(at).map(|element| *element = value),
+            Data::Int(_) => None,
+        })
     }
 
     fn scalar(&mut self, value: &'p Value) -> Run<Scalar> {
@@ -422,10 +430,7 @@ impl<'p> Machine<'p> {
         Ok(match e {
             Int::Const(value) => *value,
             Int::Slot(slot) => self.ints[*slot],
-            Int::Load(access) => self.load(access, |data, at| match data {
-                Data::Int(elements) => elements.get(at).copied(),
-                Data::Float(_) => None,
-            })?,
+            Int::Load(access) => self.load_int(access)?,
             Int::Add(o, repr) => repr.wrap(self.int(&o.0)?.wrapping_add(self.int(&o.1)?)),
             Int::Sub(o, repr) => repr.wrap(self.int(&o.0)?.wrapping_sub(self.int(&o.1)?)),
             Int::Mul(o, repr) => repr.wrap(self.int(&o.0)?.wrapping_mul(self.int(&o.1)?)),
@@ -448,9 +453,7 @@ impl<'p> Machine<'p> {
             Int::Picked(choice, op, o, repr) => {
                 let (a, b) = (self.int(&o.0)?, self.int(&o.1)?);
                 let picked = repr.binary(*op, a, b)?;
-                if a != b {
-                    self.note(Some(*choice), if picked == a { Side::First } else { Side::Second });
-                }
+                self.note_picked(*choice, a != b, picked == a);
                 picked
             }
             Int::Noted(choice, condition) => {
@@ -468,6 +471,30 @@ impl<'p> Machine<'p> {
                 self.int(&l.1)?
             }
             Int::Unsupported(what) => return Err(unsupported(what)),
+        })
+    }
+
+    /// Which of two operands was picked, where they differ.
+    #[inline]
+    fn note_picked(&mut self, choice: usize, differ: bool, first: bool) {
+        if differ {
+            self.note(Some(choice), if first { Side::First } else { Side::Second });
+        }
+    }
+
+    #[inline]
+    fn load_int(&mut self, access: &'p Access) -> Run<i64> {
+        self.load(access, |data, at| match data {
+            Data::Int(elements) => elements.get(at).copied(),
+            Data::Float(_) => None,
+        })
+    }
+
+    #[inline]
+    fn load_float(&mut self, access: &'p Access) -> Run<f64> {
+        self.load(access, |data, at| match data {
+            Data::Float(elements) => elements.get(at).copied(),
+            Data::Int(_) => None,
         })
     }
 
@@ -501,10 +528,7 @@ impl<'p> Machine<'p> {
         Ok(match e {
             Float::Const(value) => *value,
             Float::Slot(slot) => self.floats[*slot],
-            Float::Load(access) => self.load(access, |data, at| match data {
-                Data::Float(elements) => elements.get(at).copied(),
-                Data::Int(_) => None,
-            })?,
+            Float::Load(access) => self.load_float(access)?,
             Float::Add(o, round) => {
                 let (a, b) = (self.float(&o.0)?, self.float(&o.1)?);
                 self.sum(*round, a, b)
@@ -532,9 +556,7 @@ impl<'p> Machine<'p> {
             Float::Picked(choice, op, o, round) => {
                 let (a, b) = (self.float(&o.0)?, self.float(&o.1)?);
                 let picked = self.float_binary(*round, *op, a, b);
-                if a != b {
-                    self.note(Some(*choice), if picked == a { Side::First } else { Side::Second });
-                }
+                self.note_picked(*choice, a != b, picked == a);
                 picked
             }
             Float::FromInt(e, repr, round) => of_int(*round, self.int(e)?, *repr),

@@ -99,16 +99,33 @@ pub struct Args {
     choosing: Choosing,
 }
 
+impl Args {
+    /// The modules of BEFORE and of AFTER that are meant, where they are named.
+    fn modules(&self) -> Result<(Option<&str>, Option<&str>), Failure> {
+        match self.modules.as_slice() {
+            [] => Ok((None, None)),
+            [both] => Ok((Some(both), Some(both))),
+            [before, after] => Ok((Some(before), Some(after))),
+            [_, _, _, ..] => Err(Failure::unreadable("--module goes twice at most, for BEFORE and for AFTER")),
+        }
+    }
+
+    /// What is assumed of packed functions that are not there.
+    fn assumed(&self) -> Result<BTreeMap<Name, Assumption>, Failure> {
+        let assumed: BTreeMap<Name, Assumption> = self.assumed.iter().cloned().collect();
+        if assumed.len() < self.assumed.len() {
+            let twice = "--assume says twice what is assumed of a function; several words go with commas";
+            return Err(Failure::unreadable(twice));
+        }
+        Ok(assumed)
+    }
+}
+
 pub fn run(args: &Args) -> Outcome {
     let (before, after) = (input::read(&args.before)?, input::read(&args.after)?);
-    let (of_before, of_after) = match args.modules.as_slice() {
-        [] => (None, None),
-        [both] => (Some(both), Some(both)),
-        [before, after] => (Some(before), Some(after)),
-        [_, _, _, ..] => return Err(Failure::unreadable("--module goes twice at most, for BEFORE and for AFTER")),
-    };
-    let source = before.module(of_before.map(String::as_str))?;
-    let target = Target::of(args, &after, of_after.map(String::as_str))?;
+    let (of_before, of_after) = args.modules()?;
+    let source = before.module(of_before)?;
+    let target = Target::of(args, &after, of_after)?;
     let choice = chosen(args, (&before, &source), (&after, &target))?;
     let mut cx = choice.cx(args.budget.cx());
     if !args.unchecked {
@@ -129,13 +146,7 @@ pub fn run(args: &Args) -> Outcome {
         true => Vec::new(),
         false => vec![args.given.load(linked(&source, &entry), eval::Options::default().memory)?],
     };
-    let assumed: BTreeMap<Name, Assumption> = args.assumed.iter().cloned().collect();
-    if assumed.len() < args.assumed.len() {
-        return Err(Failure::unreadable(
-            "--assume says twice what is assumed of a function; several words go with commas",
-        ));
-    }
-    settings.unknown = Some(assumed);
+    settings.unknown = Some(args.assumed()?);
     settings.keep = args.adequacy;
     let refinement = match &target {
         Target::Module(target) => refine(&mut cx, &source, target, &entry, &given, &settings),
@@ -168,12 +179,16 @@ pub fn run(args: &Args) -> Outcome {
         Format::Human => print(&report.told())?,
         Format::Json => print_json(&report.json())?,
     }
-    Ok(match refinement.verdict {
+    Ok(exit(&refinement.verdict))
+}
+
+fn exit(verdict: &Verdict) -> Exit {
+    match verdict {
         Verdict::Allowed => Exit::AsExpected,
         Verdict::NotAllowed { .. } => Exit::Findings,
         Verdict::Vacuous(_) => Exit::NothingRan,
         Verdict::Undecided(_) | Verdict::OutOfBudget(_) => Exit::StoppedEarly,
-    })
+    }
 }
 
 /// The edition and the reading by which both programs are judged.

@@ -113,22 +113,7 @@ pub fn run(args: &Args) -> Outcome {
     let choice = args.choosing.for_module(&args.file, &source, &module)?;
     let cx = || choice.cx(Cx::new());
     if !args.unchecked {
-        let unknown = unknown_names(&module, options::unknown_ops(args.allow_unknown_ops));
-        let findings = all_findings(&mut cx(), &check_program(&mut cx(), &module), unknown);
-        if args.format == Format::Human {
-            render::tell_all(&source, choice.edition, &findings);
-        }
-        if let Some(exit) = render::rejection(&findings) {
-            if args.format == Format::Json {
-                let findings: Vec<Value> =
-                    findings.iter().map(|finding| render::finding_json(&source, "", finding)).collect();
-                print_json(
-                    &json!({"outcome": if exit == Exit::Findings { "ill_formed" } else { "limit" }, "findings": findings}),
-                )?;
-            }
-            return Err(Failure::new(exit, "the program is not run (--unchecked runs it all the same)"));
-        }
-        choice.lowers(&findings)?;
+        check(args, &source, &choice, &module)?;
     }
     let mut options = Options { trace: args.trace, signature_order: args.signature_order, ..Options::default() };
     options.results = inferred_results(&cx(), &module);
@@ -163,6 +148,23 @@ pub fn run(args: &Args) -> Outcome {
         Some(error) => Err(Failure::new(Exit::Adapter, error)),
         None => ended,
     }
+}
+
+/// Tells what is found in the program, which is a failure where it is not to be run for that.
+fn check(args: &Args, source: &input::Source, choice: &Choice, module: &IrModule) -> Result<(), Failure> {
+    let cx = || choice.cx(Cx::new());
+    let unknown = unknown_names(module, options::unknown_ops(args.allow_unknown_ops));
+    let findings = all_findings(&mut cx(), &check_program(&mut cx(), module), unknown);
+    if args.format == Format::Human {
+        render::tell_all(source, choice.edition, &findings);
+    }
+    let Some(exit) = render::rejection(&findings) else { return choice.lowers(&findings) };
+    if args.format == Format::Json {
+        let findings: Vec<Value> = findings.iter().map(|finding| render::finding_json(source, "", finding)).collect();
+        let outcome = if exit == Exit::Findings { "ill_formed" } else { "limit" };
+        print_json(&json!({"outcome": outcome, "findings": findings}))?;
+    }
+    Err(Failure::new(exit, "the program is not run (--unchecked runs it all the same)"))
 }
 
 /// What is told of a run, whoever ran it.

@@ -150,15 +150,7 @@ fn unique(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         fields.push(vector(m, groups.iter().map(|group| group.first().copied().unwrap_or(0) as i64).collect())?);
     }
     if asked(a, 3)? {
-        let mut inverse = vec![0; slices.slices.len()];
-        for (number, group) in groups.iter().enumerate() {
-            for place in group {
-                if let Some(slot) = inverse.get_mut(*place) {
-                    *slot = number as i64;
-                }
-            }
-        }
-        fields.push(vector(m, inverse)?);
+        fields.push(vector(m, group_of_each(&groups, slices.slices.len()))?);
     }
     if asked(a, 4)? {
         fields.push(vector(m, groups.iter().map(|group| group.len() as i64).collect())?);
@@ -167,6 +159,19 @@ fn unique(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         [only] => only.clone(),
         [] | [_, ..] => Value::tuple(fields),
     })
+}
+
+/// Of each of so many places the number of its group.
+fn group_of_each(groups: &[Vec<usize>], count: usize) -> Vec<i64> {
+    let mut numbers = vec![0; count];
+    for (number, group) in groups.iter().enumerate() {
+        for place in group {
+            if let Some(slot) = numbers.get_mut(*place) {
+                *slot = number as i64;
+            }
+        }
+    }
+    numbers
 }
 
 /// The first of each group.

@@ -210,24 +210,10 @@ impl Reader<'_, '_> {
                 }
             }
             "For" => out.push(self.scoped(|r| r.for_stmt(&fields))?),
-            "While" => {
-                let condition = self.expr(fields.node("condition")?)?;
-                let body = self.body(fields.node("body")?)?;
-                out.push(Stmt::While(While { condition, body, span }));
-            }
+            "While" => out.push(self.while_stmt(&fields)?),
             "SBlockRealize" | "BlockRealize" => out.push(self.scoped(|r| r.block(&fields))?),
-            "IfThenElse" => {
-                let condition = self.expr(fields.node("condition")?)?;
-                let then = self.body(fields.node("then_case")?)?;
-                let otherwise = fields.optional("else_case").map_or(Ok(Vec::new()), |id| self.body(id))?;
-                out.push(Stmt::If(If { condition, then, otherwise, span }));
-            }
-            "BufferStore" => {
-                let buffer = self.buffer(fields.node("buffer")?)?;
-                let value = self.expr(fields.node("value")?)?;
-                let indices = self.exprs(&fields.list("indices")?)?;
-                out.push(Stmt::Store(Store { buffer, indices, value, span }));
-            }
+            "IfThenElse" => out.push(self.if_stmt(&fields)?),
+            "BufferStore" => out.push(self.store(&fields)?),
             "Bind" | "LetStmt" => {
                 let value = self.expr(fields.node("value")?)?;
                 let var = self.var(fields.node("var")?)?;
@@ -242,13 +228,7 @@ impl Reader<'_, '_> {
             }
             "DeclBuffer" => self.decl(&fields, out)?,
             "AttrStmt" => out.push(self.scoped(|r| r.attr_stmt(&fields))?),
-            "AssertStmt" => {
-                let condition = self.expr(fields.node("condition")?)?;
-                let kind = self.imm_text(fields.node("error_kind")?)?;
-                let parts = fields.list("message_parts")?;
-                let message = parts.into_iter().map(|part| self.imm_text(part)).collect::<Reading<_>>()?;
-                out.push(Stmt::Assert(Assert { condition, kind, message, span }));
-            }
+            "AssertStmt" => out.push(self.assert_stmt(&fields)?),
             "Evaluate" => match self.expr(fields.node("value")?)? {
                 // What removed statements leave behind.
                 Expr::Int(0, DataType::INT32) => {}
@@ -263,6 +243,34 @@ impl Reader<'_, '_> {
             _ => return self.graph.wrong(id, "expected a statement of TIR"),
         }
         Ok(())
+    }
+
+    fn while_stmt(&mut self, fields: &Fields<'_, '_>) -> Reading<Stmt> {
+        let condition = self.expr(fields.node("condition")?)?;
+        let body = self.body(fields.node("body")?)?;
+        Ok(Stmt::While(While { condition, body, span: Span::NONE }))
+    }
+
+    fn if_stmt(&mut self, fields: &Fields<'_, '_>) -> Reading<Stmt> {
+        let condition = self.expr(fields.node("condition")?)?;
+        let then = self.body(fields.node("then_case")?)?;
+        let otherwise = fields.optional("else_case").map_or(Ok(Vec::new()), |id| self.body(id))?;
+        Ok(Stmt::If(If { condition, then, otherwise, span: Span::NONE }))
+    }
+
+    fn store(&mut self, fields: &Fields<'_, '_>) -> Reading<Stmt> {
+        let buffer = self.buffer(fields.node("buffer")?)?;
+        let value = self.expr(fields.node("value")?)?;
+        let indices = self.exprs(&fields.list("indices")?)?;
+        Ok(Stmt::Store(Store { buffer, indices, value, span: Span::NONE }))
+    }
+
+    fn assert_stmt(&mut self, fields: &Fields<'_, '_>) -> Reading<Stmt> {
+        let condition = self.expr(fields.node("condition")?)?;
+        let kind = self.imm_text(fields.node("error_kind")?)?;
+        let parts = fields.list("message_parts")?;
+        let message = parts.into_iter().map(|part| self.imm_text(part)).collect::<Reading<_>>()?;
+        Ok(Stmt::Assert(Assert { condition, kind, message, span: Span::NONE }))
     }
 
     fn imm_text(&self, id: Id) -> Reading<Name> {
@@ -431,23 +439,10 @@ impl Reader<'_, '_> {
         let span = Span::NONE;
         let kind = self.graph.short(id);
         if fields.has("a") && fields.has("b") {
-            let (a, b) = (self.expr(fields.node("a")?)?, self.expr(fields.node("b")?)?);
-            return match (BinaryOp::from_name(kind), bitwise(kind)) {
-                (Some(op), _) => Ok(Expr::binary(op, a, b, span)),
-                (None, Some(op)) => Ok(Expr::Call(Call { op, dtype: a.dtype(), args: vec![a, b], span })),
-                (None, None) => self.graph.wrong(id, "expected an operator"),
-            };
+            return self.binary(id, &fields);
         }
         match kind {
-            "Var" | "SizeVar" => {
-                if self.is_buffer(id)? {
-                    return self.buffer(id).map(Expr::Data);
-                }
-                match self.memory.get(&id) {
-                    Some(owner) if !self.names.contains_key(&id) => Ok(Expr::Data(owner.clone())),
-                    Some(_) | None => self.var(id).map(Expr::Var),
-                }
-            }
+            "Var" | "SizeVar" => self.var_or_buffer(id),
             "IntImm" => Ok(Expr::Int(self.graph.int_imm(&fields)?, self.graph.dtype_of(&fields)?)),
             "FloatImm" => {
                 let value =
@@ -457,23 +452,13 @@ impl Reader<'_, '_> {
             "StringImm" => fields.text("value").map(Expr::Str),
             "Not" => self.boxed(fields.node("a")?).map(Expr::Not),
             "Cast" => Ok(Expr::Cast(self.graph.dtype_of(&fields)?, self.boxed(fields.node("value")?)?)),
-            "Select" => {
-                let condition = self.expr(fields.node("condition")?)?;
-                let then = self.expr(fields.node("true_value")?)?;
-                let otherwise = self.expr(fields.node("false_value")?)?;
-                Ok(Expr::Select(Box::new(Choice { condition, then, otherwise })))
-            }
+            "Select" => self.select(&fields),
             "BufferLoad" | "TensorLoad" => {
                 let buffer = self.buffer(fields.either(&["buffer", "source"])?)?;
                 let indices = self.exprs(&fields.list("indices")?)?;
                 Ok(Expr::Load(Load { buffer, indices, span }))
             }
-            "Let" => {
-                let value = self.expr(fields.node("value")?)?;
-                let var = self.var(fields.node("var")?)?;
-                let body = self.expr(fields.node("body")?)?;
-                Ok(Expr::Let(Box::new(LetExpr { var, value, body })))
-            }
+            "Let" => self.let_expr(&fields),
             "Ramp" => {
                 let (base, stride) = (self.expr(fields.node("base")?)?, self.expr(fields.node("stride")?)?);
                 Ok(Expr::Ramp(Box::new(Ramp { base, stride, lanes: self.lanes(&fields)? })))
@@ -487,6 +472,42 @@ impl Reader<'_, '_> {
             "Call" => self.call(&fields),
             _ => self.graph.wrong(id, "expected an expression of TIR"),
         }
+    }
+
+    /// An operator on two operands.
+    fn binary(&mut self, id: Id, fields: &Fields<'_, '_>) -> Reading<Expr> {
+        let kind = self.graph.short(id);
+        let (a, b) = (self.expr(fields.node("a")?)?, self.expr(fields.node("b")?)?);
+        match (BinaryOp::from_name(kind), bitwise(kind)) {
+            (Some(op), _) => Ok(Expr::binary(op, a, b, Span::NONE)),
+            (None, Some(op)) => Ok(Expr::Call(Call { op, dtype: a.dtype(), args: vec![a, b], span: Span::NONE })),
+            (None, None) => self.graph.wrong(id, "expected an operator"),
+        }
+    }
+
+    /// A variable, which may stand for the memory of a buffer.
+    fn var_or_buffer(&mut self, id: Id) -> Reading<Expr> {
+        if self.is_buffer(id)? {
+            return self.buffer(id).map(Expr::Data);
+        }
+        match self.memory.get(&id) {
+            Some(owner) if !self.names.contains_key(&id) => Ok(Expr::Data(owner.clone())),
+            Some(_) | None => self.var(id).map(Expr::Var),
+        }
+    }
+
+    fn select(&mut self, fields: &Fields<'_, '_>) -> Reading<Expr> {
+        let condition = self.expr(fields.node("condition")?)?;
+        let then = self.expr(fields.node("true_value")?)?;
+        let otherwise = self.expr(fields.node("false_value")?)?;
+        Ok(Expr::Select(Box::new(Choice { condition, then, otherwise })))
+    }
+
+    fn let_expr(&mut self, fields: &Fields<'_, '_>) -> Reading<Expr> {
+        let value = self.expr(fields.node("value")?)?;
+        let var = self.var(fields.node("var")?)?;
+        let body = self.expr(fields.node("body")?)?;
+        Ok(Expr::Let(Box::new(LetExpr { var, value, body })))
     }
 
     /// The data type that a function says it returns; none where that is a pointer to something, or nothing.

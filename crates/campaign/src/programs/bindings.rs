@@ -394,17 +394,7 @@ impl Generator<'_> {
         if !self.prim_funcs.contains(&at) {
             self.prim_funcs.push(at);
         }
-        let ranks: Vec<StructInfo> = infos
-            .iter()
-            .map(|(dims, dtype)| StructInfo::tensor_ndim(i64::try_from(dims.len()).unwrap_or(-1), *dtype))
-            .collect();
-        let shapes: Vec<Expr> = infos.iter().map(|(dims, _)| Expr::shape(dims.clone())).collect();
-        let whole: Vec<StructInfo> =
-            infos.iter().map(|(dims, dtype)| StructInfo::tensor(dims.clone(), *dtype)).collect();
-        let (shape, rank, info) = match (shapes.as_slice(), ranks.as_slice(), whole.as_slice()) {
-            ([shape], [rank], [info]) => (shape.clone(), rank.clone(), info.clone()),
-            (_, _, _) => (Expr::tuple(shapes), StructInfo::tuple(ranks), StructInfo::tuple(whole)),
-        };
+        let Outputs { shape, rank, info } = Outputs::of(&infos);
         args.push(shape);
         let sizes = self.sizes_of(&info);
         let (mut name, mut attrs) = ("relax.call_tir", Attrs::new());
@@ -476,5 +466,32 @@ impl Generator<'_> {
         let args = vec![Expr::GlobalVar(GlobalVar::new(template.name)), known.expr, shape];
         let value = call_with(Expr::op("relax.call_tir_inplace"), args, vec![StructInfo::tensor_ndim(1, F32)], attrs);
         Some(Made { value, info, sizes })
+    }
+}
+
+/// What a call of a `PrimFunc` says of its outputs: of several, tuples.
+struct Outputs {
+    shape: Expr,
+    rank: StructInfo,
+    info: StructInfo,
+}
+
+impl Outputs {
+    fn of(infos: &[(Vec<PrimExpr>, DataType)]) -> Outputs {
+        let rank = |dims: &[PrimExpr]| i64::try_from(dims.len()).unwrap_or(-1);
+        let of_one = |(dims, dtype): &(Vec<PrimExpr>, DataType)| Outputs {
+            shape: Expr::shape(dims.clone()),
+            rank: StructInfo::tensor_ndim(rank(dims), *dtype),
+            info: StructInfo::tensor(dims.clone(), *dtype),
+        };
+        if let [one] = infos {
+            return of_one(one);
+        }
+        let all: Vec<Outputs> = infos.iter().map(of_one).collect();
+        Outputs {
+            info: StructInfo::tuple(all.iter().map(|output| output.info.clone())),
+            rank: StructInfo::tuple(all.iter().map(|output| output.rank.clone())),
+            shape: Expr::tuple(all.into_iter().map(|output| output.shape).collect::<Vec<Expr>>()),
+        }
     }
 }

@@ -51,14 +51,7 @@ fn shows_outside(asked: Asked<'_>, difference: &Difference) -> bool {
 fn judged(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
     let told = |kind, stage: &str, message: &str| {
         let signature = Signature::of(kind, stage, message);
-        let expected = match path {
-            Path::Run(_) | Path::Text | Path::Static => "the program is run".to_string(),
-            Path::Check => "accepted".to_string(),
-            Path::Normalize => "a normal form".to_string(),
-            Path::Derive => "what is derived of a variable".to_string(),
-            Path::Parse => "the program of the text".to_string(),
-            Path::WellFormed | Path::NormalForm | Path::TypeCheck => "a verdict".to_string(),
-        };
+        let expected = expected(path).to_string();
         let (message, given) = (message.to_string(), outcome.to_string());
         Judged::Differs(Box::new(Difference { signature, message, input: None, expected, given }))
     };
@@ -106,6 +99,18 @@ fn judged(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
         Outcome::InternalError { message } => told(Kind::AdapterError, "adapter", message),
         Outcome::ProtocolError { message } => told(Kind::AdapterError, "protocol", message),
         Outcome::Flaky { first, .. } => told(Kind::AdapterError, "flaky", &first.to_string()),
+    }
+}
+
+/// What is expected of a path that goes well.
+fn expected(path: &Path) -> &'static str {
+    match path {
+        Path::Run(_) | Path::Text | Path::Static => "the program is run",
+        Path::Check => "accepted",
+        Path::Normalize => "a normal form",
+        Path::Derive => "what is derived of a variable",
+        Path::Parse => "the program of the text",
+        Path::WellFormed | Path::NormalForm | Path::TypeCheck => "a verdict",
     }
 }
 

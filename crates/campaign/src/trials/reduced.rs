@@ -72,6 +72,19 @@ pub fn operators(module: &IrModule) -> Vec<String> {
 
 /// What tells the program from others with its operators, as far as it can be seen in it and in what it is run on.
 pub(super) fn held(module: &IrModule, input: Option<&[ValueSpec]>) -> BTreeSet<Trait> {
+    let mut traits = written(module);
+    let is_empty = |part: &ValueSpec| matches!(part, ValueSpec::Tensor(tensor) if tensor.shape.contains(&0));
+    if input.unwrap_or_default().iter().any(|value| value.parts().any(is_empty)) {
+        traits.insert(Trait::Empty);
+    }
+    if input.unwrap_or_default().iter().any(|value| value.parts().any(holds_nan)) {
+        traits.insert(Trait::Nan);
+    }
+    traits
+}
+
+/// What can be seen in the program.
+fn written(module: &IrModule) -> BTreeSet<Trait> {
     struct Parts(BTreeSet<Trait>);
     impl Parts {
         /// A body or a branch, which may be a sequence.
@@ -122,13 +135,6 @@ pub(super) fn held(module: &IrModule, input: Option<&[ValueSpec]>) -> BTreeSet<T
     }
     let mut parts = Parts(BTreeSet::new());
     walk_module(&mut parts, module);
-    let is_empty = |part: &ValueSpec| matches!(part, ValueSpec::Tensor(tensor) if tensor.shape.contains(&0));
-    if input.unwrap_or_default().iter().any(|value| value.parts().any(is_empty)) {
-        parts.0.insert(Trait::Empty);
-    }
-    if input.unwrap_or_default().iter().any(|value| value.parts().any(holds_nan)) {
-        parts.0.insert(Trait::Nan);
-    }
     parts.0
 }
 
@@ -298,75 +304,91 @@ pub fn candidates(edition: Edition, module: &IrModule, entry: &str, sizes: &BTre
     let Some(function) = function(module, entry) else { return Vec::new() };
     let Some(flat) = Flat::of(function) else { return Vec::new() };
     let report = check_program(&mut Cx::new().with_edition(edition), module);
-    let with = |flat: Flat, swept: bool| {
-        let flat = if swept { flat.swept() } else { flat };
-        replaced(edition, module, entry, flat.function())
-    };
+    let with = |flat: Flat| replaced(edition, module, entry, flat.function());
+    let swept = |flat: Flat| with(flat.swept());
     let mut found: Vec<IrModule> = Vec::new();
-    // One of the results, or one of the values on the way to them.
-    if let Expr::Tuple(tuple) = &flat.result
-        && tuple.fields.len() > 1
-    {
-        let half = tuple.fields.len() / 2;
-        for fields in [tuple.fields.get(..half), tuple.fields.get(half..)].into_iter().flatten() {
-            let result = match fields {
-                [one] => one.clone(),
-                several => Expr::tuple(several.to_vec()),
-            };
-            found.push(with(Flat { result, ..flat.clone() }, true));
-        }
-    } else if let Expr::Tuple(tuple) = &flat.result
-        && let [one] = tuple.fields.as_slice()
-    {
-        found.push(with(Flat { result: one.clone(), ..flat.clone() }, true));
-    }
-    // Another function in the place of this one.
-    for (gv, func) in &module.funcs {
-        if let GlobalFunc::Function(other) = func
-            && *gv.name != *entry
-        {
-            found.push(replaced(
-                edition,
-                module,
-                entry,
-                Function { attrs: function.attrs.clone(), ..(**other).clone() },
-            ));
-        }
-    }
-    let count = flat.bindings.len();
+    found.extend(fewer_results(&flat).into_iter().map(swept));
+    found.extend(other_entries(edition, module, entry, function));
     found.extend(plainer(edition, module, entry, sizes));
     // Without the parameters that nothing uses.
-    found.push(with(flat.clone(), true));
+    found.push(swept(flat.clone()));
     // The second half on the values that the first has made; the other halves are left out binding by binding or all at once elsewhere.
-    if count > FEW {
-        found.extend(suffix(&flat, count / 2, &report.derived).map(|flat| with(flat, true)));
+    if flat.bindings.len() > FEW {
+        found.extend(suffix(&flat, flat.bindings.len() / 2, &report.derived).map(swept));
     }
-    for binder in flat.bindings.iter().filter_map(|(_, binding)| binding.binder()) {
-        if binder.kind == VarKind::Var && binder.to_expr() != flat.result {
-            found.push(with(Flat { result: binder.to_expr(), ..flat.clone() }, true));
-        }
-    }
+    found.extend(earlier_results(&flat).map(swept));
     // A value as a parameter, so that what makes it is not needed.
     for (at, (_, binding)) in flat.bindings.iter().enumerate().rev() {
-        if let Some(cut) = cut(&flat, at, binding, &report.derived) {
-            found.push(with(cut, true));
-        }
+        found.extend(cut(&flat, at, binding, &report.derived).map(swept));
     }
     for at in (0..flat.bindings.len()).rev() {
         let mut less = flat.clone();
         less.bindings.remove(at);
-        found.push(with(less, false));
+        found.push(with(less));
     }
-    // A branch for the If.
+    found.extend(branches(&flat).into_iter().map(swept));
+    smaller(found, module, entry, flat.bindings.len())
+}
+
+/// One of the results, or half of them.
+fn fewer_results(flat: &Flat) -> Vec<Flat> {
+    let with = |result: Expr| Flat { result, ..flat.clone() };
+    if let Expr::Tuple(tuple) = &flat.result
+        && tuple.fields.len() > 1
+    {
+        let halves = tuple.fields.split_at(tuple.fields.len() / 2);
+        let of_half = |half: &[Expr]| match half {
+            [one] => one.clone(),
+            several => Expr::tuple(several.to_vec()),
+        };
+        vec![with(of_half(halves.0)), with(of_half(halves.1))]
+    } else if let Expr::Tuple(tuple) = &flat.result
+        && let [one] = tuple.fields.as_slice()
+    {
+        vec![with(one.clone())]
+    } else {
+        Vec::new()
+    }
+}
+
+/// Another function in the place of the entry point.
+fn other_entries(edition: Edition, module: &IrModule, entry: &str, function: &Function) -> Vec<IrModule> {
+    let mut found = Vec::new();
+    for (gv, func) in &module.funcs {
+        if let GlobalFunc::Function(other) = func
+            && *gv.name != *entry
+        {
+            let other = Function { attrs: function.attrs.clone(), ..(**other).clone() };
+            found.push(replaced(edition, module, entry, other));
+        }
+    }
+    found
+}
+
+/// One of the values on the way to the result in its place.
+fn earlier_results(flat: &Flat) -> impl Iterator<Item = Flat> {
+    let binders = flat.bindings.iter().filter_map(|(_, binding)| binding.binder());
+    let others = binders.filter(|binder| binder.kind == VarKind::Var && binder.to_expr() != flat.result);
+    others.map(|binder| Flat { result: binder.to_expr(), ..flat.clone() })
+}
+
+/// A branch for the If.
+fn branches(flat: &Flat) -> Vec<Flat> {
+    let mut found = Vec::new();
     for (at, (kind, binding)) in flat.bindings.iter().enumerate() {
         if let Binding::VarBinding(binding) = binding
             && let Expr::If(choice) = &binding.value
         {
             for branch in [&choice.true_branch, &choice.false_branch] {
-                found.extend(inlined(&flat, at, *kind, &binding.var, branch).map(|flat| with(flat, true)));
+                found.extend(inlined(flat, at, *kind, &binding.var, branch));
             }
         }
     }
+    found
+}
+
+/// Those that are smaller than the program itself, which has so many bindings.
+fn smaller(mut found: Vec<IrModule>, module: &IrModule, entry: &str, count: usize) -> Vec<IrModule> {
     let size = |module: &IrModule| bindings(module) * 100 + module.funcs.len() * 10 + params(module, entry);
     let now = (size(module), open_dims(module), dataflow(module));
     found.retain(|smaller| (size(smaller), open_dims(smaller), dataflow(smaller)) < now);

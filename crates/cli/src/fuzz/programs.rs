@@ -1,5 +1,6 @@
 //! `relax-spec fuzz --kind programs`.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::sync::{Mutex, PoisonError};
@@ -226,18 +227,24 @@ fn report(adapter: &str, campaign: &Campaign, findings: &[&Finding], whole: bool
         let _ = writeln!(out, "  the first of them, {first}");
     }
     out.push_str(&covered(coverage, whole));
-    for (title, reasons) in [("refused", refused), ("unsupported", unsupported)] {
-        let mut reasons: Vec<(&String, &u64)> = reasons.iter().collect();
-        reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
-        for (reason, count) in reasons.iter().take(LISTED) {
-            let _ = writeln!(out, "  {title} {count} times: {reason}");
-        }
-        let rest: u64 = reasons.iter().skip(LISTED).map(|(_, count)| **count).sum();
-        if rest > 0 {
-            let _ = writeln!(out, "  {title} {rest} times for other reasons");
-        }
-    }
+    out.push_str(&reasons("refused", refused));
+    out.push_str(&reasons("unsupported", unsupported));
     findings.iter().chain(&apart).for_each(|finding| out.push_str(&describe(finding)));
+    out
+}
+
+/// Why programs or questions were set aside, the most frequent reasons first.
+fn reasons(title: &str, reasons: &BTreeMap<String, u64>) -> String {
+    let mut out = String::new();
+    let mut reasons: Vec<(&String, &u64)> = reasons.iter().collect();
+    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    for (reason, count) in reasons.iter().take(LISTED) {
+        let _ = writeln!(out, "  {title} {count} times: {reason}");
+    }
+    let rest: u64 = reasons.iter().skip(LISTED).map(|(_, count)| **count).sum();
+    if rest > 0 {
+        let _ = writeln!(out, "  {title} {rest} times for other reasons");
+    }
     out
 }
 

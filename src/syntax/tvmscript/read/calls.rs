@@ -125,18 +125,18 @@ impl Reader<'_> {
         match name {
             "const" => self.constant(args, &py::Expr::Call(call.clone()), span),
             "shape" | "ShapeExpr" => self.shape_expr(args, call, span),
-            "prim_value" | "PrimValue" => match args.rest() {
-                [value] => self.prim_value(value, span),
-                _ => Err(Fault::expected(self.text, call, "one scalar")),
-            },
-            "str" | "StringImm" => match args.rest() {
-                [text] => Ok(Expr::StringImm(StringImm { value: self.string_arg(text)?.into(), span })),
-                _ => Err(Fault::expected(self.text, call, "one string")),
-            },
-            "dtype" | "DataTypeImm" => match args.rest() {
-                [dtype] => Ok(Expr::DataTypeImm(DataTypeImm { value: self.dtype(dtype)?, span })),
-                _ => Err(Fault::expected(self.text, call, "one data type")),
-            },
+            "prim_value" | "PrimValue" => {
+                let value = self.only(&mut args, call, "one scalar")?;
+                self.prim_value(value, span)
+            }
+            "str" | "StringImm" => {
+                let text = self.only(&mut args, call, "one string")?;
+                Ok(Expr::StringImm(StringImm { value: self.string_arg(text)?.into(), span }))
+            }
+            "dtype" | "DataTypeImm" => {
+                let dtype = self.only(&mut args, call, "one data type")?;
+                Ok(Expr::DataTypeImm(DataTypeImm { value: self.dtype(dtype)?, span }))
+            }
             "tuple" | "Tuple" => Ok(tuple_of(self.exprs(args.rest())?, span)),
             "TupleGetItem" => match args.rest() {
                 [tuple, index] => self.projection(tuple, index, span),
@@ -148,20 +148,9 @@ impl Reader<'_> {
                 _ => Err(Fault::expected(self.text, call, "the name of a function")),
             },
             "Op" => self.op_by_name(call, span),
-            "call_packed" => {
-                self.by(rule!("R89.SYN.CALLS"), span);
-                self.by(rule!("R89.CALLPACKED.AST"), span);
-                let callee = self.extern_callee(&mut args, call)?;
-                let (inputs, infos) = with_sinfo_args(&mut args)?;
-                let inputs = self.exprs(inputs)?;
-                self.finish_call(callee, inputs, infos, args, span)
-            }
+            "call_packed" => self.call_packed(args, call, span),
             "call_pure_packed" | "call_inplace_packed" | "call_builtin_with_ctx" => {
-                let mut inputs = vec![self.extern_callee(&mut args, call)?];
-                let (others, infos) = with_sinfo_args(&mut args)?;
-                inputs.extend(self.exprs(others)?);
-                let op = self.op(name, span);
-                self.finish_call(op, inputs, infos, args, span)
+                self.call_with_extern(name, args, call, span)
             }
             "call_py_func" => self.call_py_func(args, call, span),
             "hint_on_device" => self.hint_on_device(args, call, span),
@@ -181,6 +170,33 @@ impl Reader<'_> {
             }
             name => self.op_call(name, args, span),
         }
+    }
+
+    /// The one argument that there may be.
+    fn only<'e>(&self, args: &mut Arguments<'e>, call: &py::ExprCall, what: &str) -> Read<&'e py::Expr> {
+        match args.rest() {
+            [one] => Ok(one),
+            _ => Err(Fault::expected(self.text, call, what)),
+        }
+    }
+
+    /// `R.call_packed(name, ..)`, which calls the packed function.
+    fn call_packed(&mut self, mut args: Arguments<'_>, call: &py::ExprCall, span: Span) -> Read<Expr> {
+        self.by(rule!("R89.SYN.CALLS"), span);
+        self.by(rule!("R89.CALLPACKED.AST"), span);
+        let callee = self.extern_callee(&mut args, call)?;
+        let (inputs, infos) = with_sinfo_args(&mut args)?;
+        let inputs = self.exprs(inputs)?;
+        self.finish_call(callee, inputs, infos, args, span)
+    }
+
+    /// `R.name(callee, ..)` of an operator whose first argument is a packed function.
+    fn call_with_extern(&mut self, name: &str, mut args: Arguments<'_>, call: &py::ExprCall, span: Span) -> Read<Expr> {
+        let mut inputs = vec![self.extern_callee(&mut args, call)?];
+        let (others, infos) = with_sinfo_args(&mut args)?;
+        inputs.extend(self.exprs(others)?);
+        let op = self.op(name, span);
+        self.finish_call(op, inputs, infos, args, span)
     }
 
     fn shape_expr(&mut self, mut args: Arguments<'_>, call: &py::ExprCall, span: Span) -> Read<Expr> {
