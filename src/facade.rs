@@ -148,7 +148,7 @@ pub fn run(module: &IrModule, entry: &str, args: &[ValueSpec]) -> Result<RunAnsw
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn run_together(module: &IrModule, entry: &str, args: &[Vec<ValueSpec>]) -> Vec<Result<RunAnswer, NoAnswer>> {
-    oracle::answer_evaluate_together((Edition::default(), &Reading::corrected()), module, entry, args)
+    oracle::answer_evaluate_together(Edition::default(), &Reading::corrected(), module, entry, args)
 }
 
 /// Is the second program an allowed optimization of the first, on so many generated arguments of the entry function?

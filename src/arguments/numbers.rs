@@ -341,7 +341,7 @@ impl Numbers<'_> {
                     let index = if i == 0 { limit - 1 } else { random.between(0, limit - 1) };
                     if from_end && random.one_in(2) { index - limit } else { index }
                 }
-                None => self.int((i, scattered.at(i)), count, (low, high), random).clamp(low, high),
+                None => self.int(i, scattered.at(i), count, low, high, random).clamp(low, high),
             })
             .collect();
         if self.profile == Profile::Sorted {
@@ -351,7 +351,7 @@ impl Numbers<'_> {
     }
 
     /// The i-th integer; `nth` of all that are there, out of order.
-    fn int(&self, (i, nth): (usize, i64), count: usize, (low, high): (i64, i64), random: &mut Random) -> i64 {
+    fn int(&self, i: usize, nth: i64, count: usize, low: i64, high: i64, random: &mut Random) -> i64 {
         const WIDE: [i64; 10] = [127, 128, -129, 255, 256, 300, 32768, -32769, 65536, 70000];
         let least = low.max(-9);
         match self.profile {

@@ -75,6 +75,13 @@ pub(super) struct Activation {
     pub(super) shape_vars: Scopes<ShapeVar, i64>,
 }
 
+/// Where a scope began, of variables and of shape variables.
+#[derive(Default)]
+pub(super) struct ScopeMarks {
+    vars: Mark,
+    shape_vars: Mark,
+}
+
 impl Activation {
     pub(super) fn of(closure: Option<Rc<Closure>>) -> Activation {
         Activation { closure, vars: Scopes::new(), shape_vars: Scopes::new() }
@@ -87,14 +94,14 @@ impl Activation {
     }
 
     /// Begins a scope.
-    pub(super) fn push(&self) -> (Mark, Mark) {
-        (self.vars.push(), self.shape_vars.push())
+    pub(super) fn push(&self) -> ScopeMarks {
+        ScopeMarks { vars: self.vars.push(), shape_vars: self.shape_vars.push() }
     }
 
     /// Ends a scope.
-    pub(super) fn pop(&mut self, (vars, shape_vars): (Mark, Mark)) {
-        self.vars.pop(vars);
-        self.shape_vars.pop(shape_vars);
+    pub(super) fn pop(&mut self, marks: ScopeMarks) {
+        self.vars.pop(marks.vars);
+        self.shape_vars.pop(marks.shape_vars);
     }
 
     /// The value of a variable: a local one, the closure's own name, or a captured one.

@@ -147,7 +147,8 @@ fn match_one(
     g: &Given<'_>,
     heap: Option<&Tensor>,
     found: i64,
-    (code, operand): (i64, i64),
+    code: i64,
+    operand: i64,
 ) -> Result<(), Stop> {
     let expected = match code {
         0 => operand,
@@ -168,14 +169,14 @@ fn match_shape(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
     let heap = g.at(1)?.as_tensor();
     let expected = usize::try_from(g.int(2)?).map_err(|_| g.misused("a number of sizes"))?;
     g.holds(sizes.len() == expected, || format!("expected {expected} sizes, found {}", sizes.len()))?;
-    for (size, code) in sizes.iter().zip(g.codes(expected, 3)?) {
-        match_one(m, g, heap, *size, code)?;
+    for (size, (code, operand)) in sizes.iter().zip(g.codes(expected, 3)?) {
+        match_one(m, g, heap, *size, code, operand)?;
     }
     Ok(Value::unit())
 }
 
 /// One number is a constant (0) or that of a slot (1).
-fn make_one(m: &mut dyn Host, g: &Given<'_>, (code, operand): (i64, i64)) -> Result<i64, Stop> {
+fn make_one(m: &mut dyn Host, g: &Given<'_>, code: i64, operand: i64) -> Result<i64, Stop> {
     match code {
         0 => Ok(operand),
         1 => load(m, g, g.at(0)?.as_tensor(), operand),
@@ -187,7 +188,8 @@ fn make_one(m: &mut dyn Host, g: &Given<'_>, (code, operand): (i64, i64)) -> Res
 fn make_shape(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
     let count = usize::try_from(g.int(1)?).map_err(|_| g.misused("a number of sizes"))?;
     let codes = g.codes(count, 2)?;
-    let sizes = codes.into_iter().map(|code| make_one(m, g, code)).collect::<Result<Vec<i64>, Stop>>()?;
+    let made = codes.into_iter().map(|(code, operand)| make_one(m, g, code, operand));
+    let sizes = made.collect::<Result<Vec<i64>, Stop>>()?;
     if sizes.iter().any(|size| *size < 0) {
         return Err(g.misused("sizes that are not negative"));
     }
@@ -196,13 +198,13 @@ fn make_shape(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
 
 /// BUILTIN.MATCH_PRIM_VALUE: the number, the heap, a code and a number.
 fn match_prim_value(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
-    match_one(m, g, g.at(1)?.as_tensor(), g.int(0)?, (g.int(2)?, g.int(3)?))?;
+    match_one(m, g, g.at(1)?.as_tensor(), g.int(0)?, g.int(2)?, g.int(3)?)?;
     Ok(Value::unit())
 }
 
 /// BUILTIN.MAKE_PRIM_VALUE: the heap, a code and a number.
 fn make_prim_value(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
-    make_one(m, g, (g.int(1)?, g.int(2)?)).map(Value::int)
+    make_one(m, g, g.int(1)?, g.int(2)?).map(Value::int)
 }
 
 // Checks.

@@ -305,7 +305,7 @@ impl OpDef {
                 let result = (self.eval)(m, &EvalArgs { values: &values, ..*args })?;
                 // What is made of several functions may cancel in between.
                 let composed = self.name.starts_with("relax.nn.");
-                Ok(noise.of_result(&result, args.values, composed, (self.zeros(), self.short())))
+                Ok(noise.of_result(&result, args.values, composed, self.zeros(), self.short()))
             }
             None => (self.eval)(m, args),
         }

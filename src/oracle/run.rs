@@ -55,7 +55,8 @@ pub fn answer_evaluate_by(
 
 /// Runs an entry point by several workers together, each on arguments of its own; their answers, in order.
 pub fn answer_evaluate_together(
-    (edition, reading): (Edition, &Reading),
+    edition: Edition,
+    reading: &Reading,
     module: &IrModule,
     entry: &str,
     args: &[Vec<ValueSpec>],

@@ -418,8 +418,8 @@ impl<'a> Comparison<'a> {
         debug_assert_eq!(smaller, best.input);
         let before = self.source_on(&smaller)?;
         let seeds = if self.settings.exact { 1..1 } else { 1..SHADOWS + 1 };
-        let both = (&self.source, &self.target);
-        self.differing = first_differing(&mut self.cx.clone(), both, &smaller, &before, seeds)?;
+        let (source, target) = (&self.source, &self.target);
+        self.differing = first_differing(&mut self.cx.clone(), source, target, &smaller, &before, seeds)?;
         self.found = Some(best);
         Ok(())
     }

@@ -46,7 +46,8 @@ impl Watch for Bindings {
 /// Runs both programs again and looks where they part; `seeds` are those of the noise that shows what rounding explains.
 pub(super) fn first_differing(
     cx: &mut Cx,
-    (source, target): (&Subject<'_>, &Subject<'_>),
+    source: &Subject<'_>,
+    target: &Subject<'_>,
     args: &[ValueSpec],
     before: &Observed,
     seeds: impl Iterator<Item = u64>,

@@ -11,7 +11,7 @@ use crate::value::{Effect, ValueSpec};
 pub(super) fn judge_runs(cx: &mut Cx, source: &Observed, target: &Observed, agreement: &Agreement<'_>) -> Verdict {
     match (&source.outcome, &target.outcome) {
         (Ending::Unspecified(reason), _) => Verdict::Undecided(format!("the source is unspecified: {reason}")),
-        (Ending::Value(before), Ending::Value(after)) => same_value(cx, source, target, (before, after), agreement),
+        (Ending::Value(before), Ending::Value(after)) => same_value(cx, source, target, before, after, agreement),
         (Ending::Value(_), Ending::Error(error)) => less_defined(cx, target, format!("fails: {error}")),
         (Ending::Value(_), Ending::Unspecified(reason)) => {
             less_defined(cx, target, format!("does what nothing is said of: {reason}"))
@@ -38,7 +38,8 @@ fn same_value(
     cx: &mut Cx,
     source: &Observed,
     target: &Observed,
-    (before, after): (&ValueSpec, &ValueSpec),
+    before: &ValueSpec,
+    after: &ValueSpec,
     agreement: &Agreement<'_>,
 ) -> Verdict {
     let other_value = || format!("the source returns {before}, the target {after}");
@@ -153,7 +154,7 @@ fn diverging(
         return more_defined(cx, source, target, agreement);
     }
     match (error, &target.outcome) {
-        (Some(before), Ending::Error(after)) => same_error(cx, source, target, (before, after), agreement),
+        (Some(before), Ending::Error(after)) => same_error(cx, source, target, before, after, agreement),
         (Some(before), Ending::Value(_)) => {
             let message = format!("the source fails outside of DataflowBlocks, the target gives a value: {before}");
             let rule = rule!("OPT.OUTSIDE-DF");
@@ -213,7 +214,8 @@ fn same_error(
     cx: &mut Cx,
     source: &Observed,
     target: &Observed,
-    (before, after): (&RuntimeError, &RuntimeError),
+    before: &RuntimeError,
+    after: &RuntimeError,
     agreement: &Agreement<'_>,
 ) -> Verdict {
     let other_error = || format!("the source fails with `{before}`, the target with `{after}`");

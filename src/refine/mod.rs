@@ -173,7 +173,8 @@ pub fn refine_compiled(
 pub fn refine_stages(
     cx: &mut Cx,
     program: &IrModule,
-    (source, target): (&dyn Compiled, &dyn Compiled),
+    source: &dyn Compiled,
+    target: &dyn Compiled,
     entry: &str,
     settings: &Settings,
 ) -> Result<Refinement, RefineError> {

@@ -60,24 +60,24 @@ fn value(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -
         PrimExpr::Binary(op, a, b) => {
             let (a, b) = (value(cx, a, lookup)?, value(cx, b, lookup)?);
             let value = apply(*op, &a, &b).ok_or_else(|| error(op.rule(), format!("`{e}` divides by zero")));
-            as_in_tir(cx, (op.rule(), value))
+            as_in_tir(cx, op.rule(), value)
         }
         PrimExpr::Not(a) => {
             let a = value(cx, a, lookup)?;
-            as_in_tir(cx, (rule!("GRAM.PRIM.NOT"), Ok(i64::from(a.is_zero()).into())))
+            as_in_tir(cx, rule!("GRAM.PRIM.NOT"), Ok(i64::from(a.is_zero()).into()))
         }
         // Only the chosen side is evaluated (A35).
         PrimExpr::Select(c, t, f) => {
             let condition = value(cx, c, lookup)?;
-            let otherwise = as_in_tir(cx, (rule!("GRAM.PRIM.SELECT"), condition.is_zero()));
+            let otherwise = as_in_tir(cx, rule!("GRAM.PRIM.SELECT"), condition.is_zero());
             value(cx, if otherwise { f } else { t }, lookup)
         }
     })
 }
 
 /// GRAM.PRIM.TIRSEM: what a rule of the grammar concludes has the meaning that it has in TIR.
-fn as_in_tir<T: Instead>(cx: &mut Cx, by_kind: (Rule, T)) -> T {
-    let conclusion = cx.by_kind(by_kind);
+fn as_in_tir<T: Instead>(cx: &mut Cx, rule: Rule, conclusion: T) -> T {
+    let conclusion = cx.by_kind((rule, conclusion));
     cx.conclude(rule!("GRAM.PRIM.TIRSEM"), conclusion)
 }
 

@@ -229,7 +229,8 @@ impl Ledger {
         &self,
         observed: &[ObservedCase],
         suite: &BTreeSet<&str>,
-        (version, siblings): (&str, &[&str]),
+        version: &str,
+        siblings: &[&str],
     ) -> Ledger {
         let exists = |entry: &KnownDivergence| suite.contains(entry.case.as_str());
         let mut others: Vec<KnownDivergence> = self.others.iter().filter(|e| exists(e)).cloned().collect();
@@ -295,7 +296,7 @@ mod tests {
         assert!(!ledger.standing("a/b", CaseVerdict::Diverge).is_unexpected());
         assert!(ledger.standing("a/b", CaseVerdict::Crash).is_unexpected());
         let observed = ObservedCase { case: "a/b", verdict: CaseVerdict::Agree, reason: String::new() };
-        assert_eq!(ledger.updated(&[observed], &BTreeSet::from(["a/b"]), ("1", &[])), ledger);
+        assert_eq!(ledger.updated(&[observed], &BTreeSet::from(["a/b"]), "1", &[]), ledger);
     }
 
     #[test]
@@ -310,7 +311,7 @@ mod tests {
         let observed =
             [("a/kept", CaseVerdict::Diverge), ("a/mended", CaseVerdict::Agree), ("a/new", CaseVerdict::Timeout)]
                 .map(|(case, verdict)| ObservedCase { case, verdict, reason: "new".to_string() });
-        let updated = Ledger::parse(&ledger.updated(&observed, &suite, ("1", &[])).to_ron().unwrap(), "1").unwrap();
+        let updated = Ledger::parse(&ledger.updated(&observed, &suite, "1", &[]).to_ron().unwrap(), "1").unwrap();
         let reasons: Vec<(&str, &str)> =
             updated.known.values().map(|known| (known.case.as_str(), known.reason.as_str())).collect();
         assert_eq!(reasons, [("a/kept", "because"), ("a/new", "new")]);
@@ -329,7 +330,7 @@ mod tests {
         let ledger = Ledger::parse(&text, "0.2").unwrap();
         let (siblings, suite) = (["0.1", "0.2", "0.3"], BTreeSet::from(["a/b"]));
         let observed = ObservedCase { case: "a/b", verdict: CaseVerdict::Crash, reason: "new".into() };
-        let updated = ledger.updated(&[observed], &suite, ("0.2", &siblings)).to_ron().unwrap();
+        let updated = ledger.updated(&[observed], &suite, "0.2", &siblings).to_ron().unwrap();
         let standing = |version| Ledger::parse(&updated, version).unwrap().standing("a/b", CaseVerdict::Crash);
         assert!(!standing("0.2").is_unexpected());
         assert!(standing("0.1.9").is_unexpected() && standing("0.3").is_unexpected());

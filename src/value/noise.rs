@@ -154,7 +154,7 @@ impl Noise {
 
     /// The result of an operator on these arguments, moved. Of a function that is composed of others an intermediate result
     /// may have been some times as large as 1.
-    pub fn of_result(&self, result: &Value, args: &[Value], composed: bool, (zeros, short): (Zeros, Short)) -> Value {
+    pub fn of_result(&self, result: &Value, args: &[Value], composed: bool, zeros: Zeros, short: Short) -> Value {
         let infinite = |x: f64| x.is_infinite();
         if has_float(std::slice::from_ref(result), &infinite) && !has_float(args, &|x| x == 0.0 || !x.is_finite()) {
             self.overflowed.set(true);
@@ -401,7 +401,7 @@ mod tests {
         let noise = Noise::new(3);
         assert_eq!(noise.rounded(FloatType::Float32, 1e-60).abs(), f64::from(f32::from_bits(1)));
         let zero = [Value::Tensor(Tensor::zeros(crate::grammar::DataType::FLOAT32, &[1]).unwrap())];
-        let moved = |zeros| match noise.of_result(&zero[0], &zero, false, (zeros, Short::Exact)) {
+        let moved = |zeros| match noise.of_result(&zero[0], &zero, false, zeros, Short::Exact) {
             Value::Tensor(tensor) => tensor.get(0) != Some(Scalar::Float(0.0)),
             other => panic!("{other}"),
         };

@@ -159,7 +159,7 @@ fn run(settings: &Settings, start: impl Fn() -> Box<dyn Implementation + Send> +
     let (suite, store) = (conformance::suite().unwrap(), Mutex::new(Store::in_memory()));
     let restriction = Restriction { bindings: 12, ..Restriction::default() };
     let started = || -> Result<Box<dyn Implementation + Send>, StartError> { Ok(start()) };
-    let campaign = campaign((&suite, &restriction), settings, &started, &store, &Interrupt::default(), &|| {}).unwrap();
+    let campaign = campaign(&suite, &restriction, settings, &started, &store, &Interrupt::default(), &|| {}).unwrap();
     (campaign, store.into_inner().unwrap())
 }
 

@@ -186,7 +186,7 @@ fn each_stage_refines_the_one_before() {
             let first = refine_compiled(&mut Cx::new(), &module, &made[0], &entry, &[], &settings);
             judged[0] += usize::from(allowed(&told(0), first));
             for (i, pair) in made.windows(2).enumerate() {
-                let next = refine_stages(&mut Cx::new(), &module, (&pair[0], &pair[1]), &entry, &settings);
+                let next = refine_stages(&mut Cx::new(), &module, &pair[0], &pair[1], &entry, &settings);
                 judged[i + 1] += usize::from(allowed(&told(i + 1), next));
             }
         }

@@ -153,20 +153,20 @@ impl Write for Reply {
                 "answer"
             }
             Reply::Rejected { stage, class, message } => {
-                fields.extend([("stage", stage), ("class", class), ("message", message)].map(said));
+                fields.extend([said("stage", stage), said("class", class), said("message", message)]);
                 "rejected"
             }
             Reply::Trapped { class, message, effects } => {
-                fields.extend([("class", class), ("message", message)].map(said));
+                fields.extend([said("class", class), said("message", message)]);
                 fields.push(("effects".into(), effects.write()));
                 "trapped"
             }
             Reply::Unsupported { what } => {
-                fields.push(said(("what", what)));
+                fields.push(said("what", what));
                 "unsupported"
             }
             Reply::InternalError { message } => {
-                fields.push(said(("message", message)));
+                fields.push(said("message", message));
                 "internal_error"
             }
         };
@@ -176,7 +176,7 @@ impl Write for Reply {
 }
 
 /// A field that is a text.
-fn said<'n>((name, text): (&'static str, &'n String)) -> (Text<'n>, Node<'n>) {
+fn said<'n>(name: &'static str, text: &'n String) -> (Text<'n>, Node<'n>) {
     (name.into(), text.write())
 }
 

@@ -42,7 +42,7 @@ pub fn adequacy(
         if report.diagnostics.iter().any(Diagnostic::is_fatal) {
             continue;
         }
-        match on_inputs(cx, (program, &module), entry, inputs, &settings)? {
+        match on_inputs(cx, program, &module, entry, inputs, &settings)? {
             Told::Yes => found.told += 1,
             Told::No => found.untold.push((what, span)),
             Told::Open => found.open += 1,
@@ -59,7 +59,8 @@ enum Told {
 
 fn on_inputs(
     cx: &mut Cx,
-    (program, mutant): (&IrModule, &IrModule),
+    program: &IrModule,
+    mutant: &IrModule,
     entry: &str,
     inputs: &[Vec<ValueSpec>],
     settings: &Settings,

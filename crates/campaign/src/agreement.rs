@@ -143,7 +143,8 @@ pub fn judge(
     op: &OpDef,
     question: &OperatorQuestion,
     given: &Outcome,
-    (known, version): (&[OperatorPattern], &str),
+    known: &[OperatorPattern],
+    version: &str,
     edition: Edition,
 ) -> Answered {
     let expected = oracle::outcome(&mut Cx::new().with_edition(edition), &question.ask);

@@ -128,7 +128,7 @@ pub fn judgements(
     let mut found: BTreeMap<DivergenceSignature, Divergence> = BTreeMap::new();
     let mut ended = None;
     for number in numbers {
-        if let Err(error) = pair((seed, number), known, implementation, (&mut campaign, &mut found)) {
+        if let Err(error) = pair(seed, number, known, implementation, &mut campaign, &mut found) {
             ended = Some(error);
             break;
         }
@@ -140,10 +140,12 @@ pub fn judgements(
 
 /// The questions of one pair.
 fn pair(
-    (seed, number): (u64, u64),
+    seed: u64,
+    number: u64,
     known: &[Pattern],
     implementation: &mut dyn Implementation,
-    (campaign, found): (&mut Campaign, &mut BTreeMap<DivergenceSignature, Divergence>),
+    campaign: &mut Campaign,
+    found: &mut BTreeMap<DivergenceSignature, Divergence>,
 ) -> Result<(), StartError> {
     let edition = campaign.edition;
     for mut ask in questions(seed, number) {
@@ -154,7 +156,7 @@ fn pair(
         } else if !is_permitted(edition, &ask, &outcome) {
             let reduced = reduce(&mut ask, &mut outcome, implementation);
             // Found it is, however small it has become.
-            note(found, (known, edition), (ask, outcome), number);
+            note(found, known, edition, ask, outcome, number);
             reduced?;
         }
     }
@@ -163,8 +165,10 @@ fn pair(
 
 fn note(
     found: &mut BTreeMap<DivergenceSignature, Divergence>,
-    (known, edition): (&[Pattern], Edition),
-    (ask, outcome): (Ask, Outcome),
+    known: &[Pattern],
+    edition: Edition,
+    ask: Ask,
+    outcome: Outcome,
     number: u64,
 ) {
     let signature = signature(edition, &ask, &outcome);
@@ -172,7 +176,7 @@ fn note(
         finding.count += 1;
         return;
     }
-    let explanation = explain((edition, &ask), &outcome, &signature, known);
+    let explanation = explain(edition, &ask, &outcome, &signature, known);
     let (permitted, given) = (permitted(edition, &ask), outcome.to_string());
     found.insert(signature.clone(), Divergence { signature, explanation, count: 1, ask, permitted, given, number });
 }
@@ -210,7 +214,8 @@ fn same_answer(edition: Edition, a: &Answer, b: &Answer) -> bool {
 
 /// Looks for an erratum whose literal reading gives the answer, then for a known form.
 fn explain(
-    (edition, ask): (Edition, &Ask),
+    edition: Edition,
+    ask: &Ask,
     outcome: &Outcome,
     signature: &DivergenceSignature,
     known: &[Pattern],

@@ -386,7 +386,7 @@ fn json_lines(checked: &Checked, most: &mut usize) -> Result<String, Failure> {
                 let proposed = module.proposed.iter().map(|note| render::note_json(&report.source.name, note));
                 told.into_iter().chain(rest).chain(proposed).collect::<Vec<Value>>()
             };
-            let skipped = report.skipped.map(|skipped| render::skipped_json(&report.source, skipped));
+            let skipped = report.skipped.map(|(first, count)| render::skipped_json(&report.source, first, count));
             let path = checked.path.display().to_string();
             let broken = report.broken.iter().flat_map(|error| render::input_error_json(&path, error));
             let judged_by = report.modules.iter().map(|module| judged_by_json(&report.source, module));

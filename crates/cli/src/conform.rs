@@ -217,12 +217,12 @@ impl Run<'_> {
             self.adapter.ledger().map_or_else(|| first.identity().version.clone(), |name| name.version.into());
         let kept = Kept::read(args, self.adapter, &version, Some(edition).filter(|edition| *edition != claimed))?;
         let ledger = kept.ledger();
-        let result = self.ask_all(&cases, edition, (first, &launch), &ledger);
+        let result = self.ask_all(&cases, edition, first, &launch, &ledger);
         let ids: BTreeSet<&str> = self.suite.iter().map(|case| case.id.as_str()).collect();
         if args.update_expect {
             return kept.update(&cases, &result, &ids, &version);
         }
-        let report = Report::new(&cases, &result, (&ledger, ledger.stale(&ids)), &self.again(edition));
+        let report = Report::new(&cases, &result, &ledger, ledger.stale(&ids), &self.again(edition));
         reports::write(&args.reports, suffix, &|kind| match kind {
             ReportKind::Human => Ok(report::human(&report, args.all)),
             ReportKind::Jsonl => report::jsonl(&report),
@@ -268,13 +268,7 @@ impl Run<'_> {
         Again(words)
     }
 
-    fn ask_all(
-        &self,
-        cases: &[&Case],
-        edition: Edition,
-        (first, launch): (Asked, &Launch),
-        ledger: &Ledger,
-    ) -> RunResult {
+    fn ask_all(&self, cases: &[&Case], edition: Edition, first: Asked, launch: &Launch, ledger: &Ledger) -> RunResult {
         let jobs = self.args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         let bar = ProgressBar::new(cases.len() as u64).with_message(self.adapter.to_string());
         if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len} {elapsed}") {
@@ -361,7 +355,7 @@ impl Kept {
             .filter(|(case, _)| is_new(case))
             .map(|(case, result)| observed(case, result))
             .collect();
-        let updated = self.other.as_ref().unwrap_or(&self.own).updated(&observed, ids, (version, &self.siblings));
+        let updated = self.other.as_ref().unwrap_or(&self.own).updated(&observed, ids, version, &self.siblings);
         write_atomically(path, updated.to_ron().map_err(Failure::unreadable)?.as_bytes())?;
         note(&format!("wrote {}\n", path.display()));
         Ok(Exit::AsExpected)

@@ -316,7 +316,7 @@ fn infer(
         let mut inference = Tally::default();
         for question in questions(op, suite) {
             let given = implementation.ask(implementation.edition(), &question.ask)?;
-            let answered = judge(op, &question, &given, (&known, &version), implementation.edition());
+            let answered = judge(op, &question, &given, &known, &version, implementation.edition());
             inference.add(&answered);
             match &answered {
                 Answered::Agree | Answered::Known(_) => {}

@@ -126,7 +126,7 @@ pub fn run(args: &Args) -> Outcome {
     let (of_before, of_after) = args.modules()?;
     let source = before.module(of_before)?;
     let target = Target::of(args, &after, of_after)?;
-    let choice = chosen(args, (&before, &source), (&after, &target))?;
+    let choice = chosen(args, &before, &source, &after, &target)?;
     let mut cx = choice.cx(args.budget.cx());
     if !args.unchecked {
         let mut programs = vec![(&before, &source)];
@@ -194,8 +194,10 @@ fn exit(verdict: &Verdict) -> Exit {
 /// The edition and the reading by which both programs are judged.
 fn chosen(
     args: &Args,
-    (before, source): (&input::Source, &IrModule),
-    (after, target): (&input::Source, &Target),
+    before: &input::Source,
+    source: &IrModule,
+    after: &input::Source,
+    target: &Target,
 ) -> Result<Choice, Failure> {
     let choice = args.choosing.for_module(&args.before, before, source)?;
     let Target::Module(target) = target else { return Ok(choice) };

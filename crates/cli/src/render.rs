@@ -231,7 +231,7 @@ pub fn note_json(file: &str, message: &str) -> Value {
 }
 
 /// The note on the statements of a file that belong to no module.
-pub fn skipped_json(source: &Source, (first, count): (Span, usize)) -> Value {
+pub fn skipped_json(source: &Source, first: Span, count: usize) -> Value {
     let message = source.skipped_words(first, count);
     let mut value = json!({"file": source.name, "severity": "note", "rule": null, "message": message});
     put_place(&mut value, source, first);

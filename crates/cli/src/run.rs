@@ -130,7 +130,7 @@ pub fn run(args: &Args) -> Outcome {
         false => args.given.load(linked(&module, &entry), options.memory)?,
     };
     if let Some(workers) = args.workers {
-        return together(args, &choice, &module, &entry, (workers, &specs));
+        return together(args, &choice, &module, &entry, workers, &specs);
     }
     let values = values::from_specs(&specs, &options.registry).map_err(Failure::unreadable)?;
     let arguments = (args.format == Format::Json).then(|| specs.iter().map(value::argument).collect::<Vec<String>>());
@@ -213,7 +213,8 @@ fn together(
     choice: &Choice,
     module: &IrModule,
     entry: &str,
-    (workers, specs): (usize, &[ValueSpec]),
+    workers: usize,
+    specs: &[ValueSpec],
 ) -> Outcome {
     let wanted = linked(module, entry).map_or(specs.len(), |func| func.params.len());
     let own: Vec<Vec<ValueSpec>> = match specs.len() {
@@ -227,7 +228,7 @@ fn together(
     };
     let mut exit = Exit::AsExpected;
     let reading = choice.reading();
-    let answers = answer_evaluate_together((choice.edition, &reading), module, entry, &own);
+    let answers = answer_evaluate_together(choice.edition, &reading, module, entry, &own);
     for (worker, answer) in answers.into_iter().enumerate() {
         let text = match answer.map_err(Failure::unreadable)? {
             RunAnswer::Returns(spec, _) => {

@@ -133,21 +133,28 @@ impl<'m> Inferring<'m> {
     }
 }
 
+/// What is around a function that is gone through.
+pub(in crate::derivation) struct Outside<'m> {
+    calls: Calls<'m>,
+    current: Option<Named<'m>>,
+}
+
 impl<'m> Deriver<'_, 'm> {
     fn infers(&self) -> bool {
         self.cx.has(rule!("PURITY3.INFER"))
     }
 
     /// A function is gone through; gives back what is around it.
-    pub(in crate::derivation) fn enter_calls(&mut self) -> (Calls<'m>, Option<Named<'m>>) {
+    pub(in crate::derivation) fn enter_calls(&mut self) -> Outside<'m> {
         let next = self.inferring.next.take();
         let current = std::mem::replace(&mut self.inferring.current, next);
         self.inferring.depth += 1;
-        (std::mem::take(&mut self.inferring.calls), current)
+        Outside { calls: std::mem::take(&mut self.inferring.calls), current }
     }
 
     /// PURITY3.LOCAL.SKIP: the calls of the function that was gone through; for what is around it they do not count.
-    pub(in crate::derivation) fn leave_calls(&mut self, (calls, current): (Calls<'m>, Option<Named<'m>>)) -> Calls<'m> {
+    pub(in crate::derivation) fn leave_calls(&mut self, outside: Outside<'m>) -> Calls<'m> {
+        let Outside { calls, current } = outside;
         let own = std::mem::take(&mut self.inferring.calls);
         self.inferring.current = current;
         self.inferring.depth -= 1;

@@ -130,18 +130,18 @@ fn quantize(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, scale, zero) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?, kernel::tensor(a, 2)?);
     let along = channels(a.call, data.shape().len())?;
     let dtype = out_dtype(a.call)?;
-    let range = kernel::integers(dtype).ok_or_else(|| fail(format!("{dtype} has no whole numbers")))?;
+    let (least, greatest) = kernel::integers(dtype).ok_or_else(|| fail(format!("{dtype} has no whole numbers")))?;
     let quotient = wider(data.dtype(), scale.dtype());
     tabulate_out(m, a, |index| {
         let scaled = float(at(data, index)?)? / float(of_element(scale, index, along)?)?;
         let whole = libm::rint(quotient.round(scaled));
-        brought(whole, Number::of(of_element(zero, index, along)?), range)
+        brought(whole, Number::of(of_element(zero, index, along)?), least, greatest)
     })
 }
 
 /// The sum of a whole number and a zero point, brought into a range of integers. Beyond 128 bits a whole number lies beyond
 /// any such range, and no zero point brings it back.
-fn brought(whole: f64, zero: Number, (least, greatest): (i128, i128)) -> Result<Scalar, Stop> {
+fn brought(whole: f64, zero: Number, least: i128, greatest: i128) -> Result<Scalar, Stop> {
     let sum = match zero {
         Number::Whole(_) if whole.is_nan() => whole,
         Number::Whole(zero) => {

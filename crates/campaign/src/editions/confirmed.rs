@@ -39,7 +39,7 @@ pub struct Confirmed {
 impl Confirmed {
     /// Whether it is about these two editions, in either order.
     pub fn is_between(&self, a: Edition, b: Edition) -> bool {
-        are(self.editions, a, b)
+        [(a, b), (b, a)].contains(&self.editions)
     }
 
     /// Whether a release says something of it, be it right or wrong.
@@ -66,12 +66,8 @@ pub struct Unconfirmed {
 impl Unconfirmed {
     /// Whether it is about these two editions, in either order.
     pub fn is_between(&self, a: Edition, b: Edition) -> bool {
-        are(self.editions, a, b)
+        [(a, b), (b, a)].contains(&self.editions)
     }
-}
-
-fn are(editions: (Edition, Edition), a: Edition, b: Edition) -> bool {
-    [(a, b), (b, a)].contains(&editions)
 }
 
 /// Whether a release has answered, be it right or wrong.

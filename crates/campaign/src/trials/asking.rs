@@ -137,7 +137,7 @@ impl Worker<'_> {
         let other = usize::try_from(number / 4).unwrap_or(0).checked_rem(drawn.entries.len()).unwrap_or(0);
         let at = if number.is_multiple_of(4) { other } else { drawn.entries.len().saturating_sub(1) };
         let Some(entry) = drawn.entries.get(at).cloned() else { return Ok(()) };
-        let mut inputs = inputs(&mut cx, (&drawn.module, &entry), &drawn.sizes, self.settings.runs, domain(number));
+        let mut inputs = inputs(&mut cx, &drawn.module, &entry, &drawn.sizes, self.settings.runs, domain(number));
         if inputs.is_empty() {
             self.tally.unheld += 1;
             return Ok(());
@@ -211,7 +211,7 @@ impl Worker<'_> {
         let asked = Asked { module: &drawn.module, entry: &MAIN.into(), inputs: &[], names_rules: false, edition };
         let judged = match &outcome {
             Outcome::Answer { .. } | Outcome::Rejected { .. } => {
-                told::read((edition, &text), &outcome, names_rules(&self.implementation))
+                told::read(edition, &text, &outcome, names_rules(&self.implementation))
             }
             Outcome::Trapped { .. }
             | Outcome::Unsupported { .. }
@@ -239,7 +239,7 @@ impl Worker<'_> {
         let run = ends && entry.is_some() && at.is_multiple_of(RUN);
         let entry = entry.unwrap_or_else(|| MAIN.into());
         let mut inputs = match run {
-            true => inputs(&mut cx, (&drawn.module, &entry), &drawn.sizes, self.settings.runs, domain(number)),
+            true => inputs(&mut cx, &drawn.module, &entry, &drawn.sizes, self.settings.runs, domain(number)),
             false => Vec::new(),
         };
         inputs.extend(inputs.first().cloned());

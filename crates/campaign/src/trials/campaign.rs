@@ -45,7 +45,8 @@ pub type Start<'a> = &'a (dyn Fn() -> Result<Box<dyn Implementation + Send>, Sta
 ///
 /// See [`CampaignError`]. What was found until then is in the store.
 pub fn campaign(
-    (suite, restriction): (&[Case], &Restriction),
+    suite: &[Case],
+    restriction: &Restriction,
     settings: &Settings,
     start: Start<'_>,
     store: &Mutex<Store>,
@@ -106,5 +107,5 @@ pub fn diff(
 
 /// The inputs on which a given program is compared.
 pub fn inputs_of(edition: Edition, module: &IrModule, entry: &Name, runs: usize) -> Vec<Vec<ValueSpec>> {
-    inputs(&mut Cx::new().with_edition(edition), (module, entry), &BTreeMap::new(), runs, Domain::Wide)
+    inputs(&mut Cx::new().with_edition(edition), module, entry, &BTreeMap::new(), runs, Domain::Wide)
 }

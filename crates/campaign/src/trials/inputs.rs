@@ -100,7 +100,7 @@ const TAKE_PLACES: [&str; 8] = [
 ];
 
 /// Whether a run comes to what is said of in the corrected reading only.
-pub(super) fn is_outside(edition: Edition, (module, entry): (&IrModule, &str), args: &[ValueSpec]) -> bool {
+pub(super) fn is_outside(edition: Edition, module: &IrModule, entry: &str, args: &[ValueSpec]) -> bool {
     if !operators(module).iter().any(|name| TAKE_PLACES.contains(&name.as_str())) {
         return false;
     }
@@ -113,7 +113,8 @@ pub(super) fn is_outside(edition: Edition, (module, entry): (&IrModule, &str), a
 /// The inputs on which a program is compared: some at its example sizes, and some that are made to reach every branch.
 pub(super) fn inputs(
     cx: &mut Cx,
-    (module, entry): (&IrModule, &str),
+    module: &IrModule,
+    entry: &str,
     sizes: &BTreeMap<ShapeVar, i64>,
     runs: usize,
     domain: Domain,
@@ -121,7 +122,7 @@ pub(super) fn inputs(
     let mut found = drawn(cx, module, entry, sizes, runs);
     if domain == Domain::Documented {
         let edition = cx.edition();
-        found.retain(|args| !is_outside(edition, (module, entry), args));
+        found.retain(|args| !is_outside(edition, module, entry, args));
     }
     found
 }

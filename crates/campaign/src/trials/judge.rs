@@ -40,7 +40,7 @@ pub fn judge(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
 
 /// Whether the input is outside, or one of all where it is not known which it is.
 fn shows_outside(asked: Asked<'_>, difference: &Difference) -> bool {
-    let outside = |input: &Vec<ValueSpec>| is_outside(asked.edition, (asked.module, asked.entry), input);
+    let outside = |input: &Vec<ValueSpec>| is_outside(asked.edition, asked.module, asked.entry, input);
     match (&difference.input, difference.signature.kind) {
         (Some(input), _) => outside(input),
         (None, Kind::Crash | Kind::Hang | Kind::Fails) => asked.inputs.iter().any(outside),
@@ -77,10 +77,10 @@ fn judged(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
             told::derived(asked.edition, &ask(), outcome)
         }
         Outcome::Answer { .. } | Outcome::Rejected { .. } if *path == Path::Parse => {
-            told::read((asked.edition, &print_module(asked.module, Dialect::default())), outcome, asked.names_rules)
+            told::read(asked.edition, &print_module(asked.module, Dialect::default()), outcome, asked.names_rules)
         }
         Outcome::Answer { answer: Answer::Verdict(given), .. } if path.is_stage() => {
-            told::of_stage((asked.edition, &ask()), given, outcome, asked.names_rules)
+            told::of_stage(asked.edition, &ask(), given, outcome, asked.names_rules)
         }
         Outcome::Answer { answer, .. } => told(Kind::Refused, "answer", &answer.to_string()),
         Outcome::Rejected { stage, message, class } => told(Kind::Refused, stage, &format!("{class}: {message}")),

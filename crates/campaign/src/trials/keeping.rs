@@ -77,8 +77,8 @@ impl Keeper<'_> {
         let all = if pending.text.is_some() { Vec::new() } else { operators(&pending.drawn.module) };
         let is_there = {
             let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-            let drawn = (&*pending.path.to_string(), bindings(&pending.drawn.module));
-            store.again(&pending.difference.signature, &all, drawn)?
+            let (path, size) = (pending.path.to_string(), bindings(&pending.drawn.module));
+            store.again(&pending.difference.signature, &all, &path, size)?
         };
         if is_there {
             return Ok(());

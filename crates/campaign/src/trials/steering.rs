@@ -89,6 +89,12 @@ impl Steering {
     }
 }
 
+/// A program that may come next, with the rules that are applied to it.
+struct Candidate {
+    rules: RuleSet,
+    drawn: Drawn,
+}
+
 impl Plan {
     fn decide(&mut self, source: &Source, seed: u64) {
         let number = self.next;
@@ -100,11 +106,11 @@ impl Plan {
             // Whether it is accepted is seen by who asks about it.
             let _report = check_program(&mut cx, &drawn.module);
             let rules = *cx.recorded();
-            rules.iter().any(|rule| source.wants(rule)).then_some((rules, drawn))
+            rules.iter().any(|rule| source.wants(rule)).then_some(Candidate { rules, drawn })
         });
         // The first of several that are equal.
         let best = candidates.reduce(|best, other| if self.worth(&other) > self.worth(&best) { other } else { best });
-        if let Some((rules, drawn)) = best {
+        if let Some(Candidate { rules, drawn }) = best {
             self.census.count(&drawn.module);
             self.pairs.add(&rules);
             self.decided.insert(number, drawn);
@@ -112,7 +118,7 @@ impl Plan {
     }
 
     /// How much is in it that was not there yet.
-    fn worth(&self, (rules, drawn): &(RuleSet, Drawn)) -> (usize, usize) {
+    fn worth(&self, Candidate { rules, drawn }: &Candidate) -> (usize, usize) {
         let mut own = Census::default();
         own.count(&drawn.module);
         let constructs = own.constructs.keys().filter(|name| !self.census.constructs.contains_key(*name)).count();

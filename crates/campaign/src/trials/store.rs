@@ -160,7 +160,8 @@ impl Store {
         &mut self,
         signature: &Signature,
         operators: &[String],
-        (path, bindings): (&str, usize),
+        path: &str,
+        bindings: usize,
     ) -> Result<bool, StoreError> {
         let alike = |own: &Signature| {
             let same = own.kind == signature.kind && own.stage == signature.stage && own.message == signature.message;
@@ -340,13 +341,13 @@ mod tests {
         let mut store = Store::in_memory();
         store.put(finding()).unwrap();
         let like = Signature { operators: Vec::new(), ..finding().signature };
-        assert!(store.again(&like, &["relax.add".to_string(), "relax.sum".to_string()], ("text", 9)).unwrap());
-        assert!(!store.again(&like, &["relax.sum".to_string()], ("text", 9)).unwrap());
+        assert!(store.again(&like, &["relax.add".to_string(), "relax.sum".to_string()], "text", 9).unwrap());
+        assert!(!store.again(&like, &["relax.sum".to_string()], "text", 9).unwrap());
         assert_eq!(store.ranked()[0].count, 2);
         let mut store = Store::in_memory();
         store.put(Finding { signature: like.clone(), operators: Vec::new(), ..finding() }).unwrap();
-        assert!(store.again(&like, &[], ("text", 9)).unwrap());
-        assert!(!store.again(&like, &["relax.add".to_string()], ("text", 9)).unwrap(), "it has another cause");
+        assert!(store.again(&like, &[], "text", 9).unwrap());
+        assert!(!store.again(&like, &["relax.add".to_string()], "text", 9).unwrap(), "it has another cause");
     }
 
     #[test]
@@ -371,8 +372,8 @@ mod tests {
         let one = Finding { also, count: 3, ..known("max: no rule", 2) };
         assert_eq!(store.ranked(), [&Finding { known: None, ..known("no memory", 3) }, &one]);
         let mean = known("mean: no rule", 9).signature;
-        assert!(store.again(&mean, &[], ("llvm", 2)).unwrap());
-        assert!(!store.again(&mean, &[], ("llvm", 1)).unwrap(), "smaller than what stands for it");
+        assert!(store.again(&mean, &[], "llvm", 2).unwrap());
+        assert!(!store.again(&mean, &[], "llvm", 1).unwrap(), "smaller than what stands for it");
         assert_eq!(store.ranked()[1].count, 4);
     }
 }

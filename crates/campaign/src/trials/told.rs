@@ -44,7 +44,7 @@ pub(super) fn derived(edition: Edition, ask: &Ask, outcome: &Outcome) -> Judged 
 
 /// What is read from a text: the same program up to the names of variables, or no program where it is none, and then by the
 /// same productions if the implementation names them.
-pub(super) fn read((edition, text): (Edition, &str), outcome: &Outcome, names_rules: bool) -> Judged {
+pub(super) fn read(edition: Edition, text: &str, outcome: &Outcome, names_rules: bool) -> Judged {
     let expected = match oracle::answer(&mut Cx::new().with_edition(edition), &Ask::Parse(text.to_string())) {
         Ok(Answer::Read(expected)) => expected,
         Ok(_) | Err(_) => return Judged::Unsupported("the text is not read here".to_string()),
@@ -89,12 +89,7 @@ pub(super) fn module_of(edition: Edition, text: &str) -> Option<IrModule> {
 }
 
 /// The verdict of one stage; with its rules if the implementation names them.
-pub(super) fn of_stage(
-    (edition, ask): (Edition, &Ask),
-    given: &Verdict,
-    outcome: &Outcome,
-    names_rules: bool,
-) -> Judged {
+pub(super) fn of_stage(edition: Edition, ask: &Ask, given: &Verdict, outcome: &Outcome, names_rules: bool) -> Judged {
     let expected = match oracle::answer(&mut Cx::new().with_edition(edition), ask) {
         Ok(Answer::Verdict(expected)) => expected,
         Ok(_) | Err(_) => return Judged::Unsupported("there is no verdict here".to_string()),

@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Outc
     let (campaign, ended) = infos::judgements(args.seed, 0..runs, &known, &mut implementation, &mut || bar.inc(1));
     bar.finish_and_clear();
     let stopped = matches!(ended, Some(StartError::Interrupted));
-    told::write(args, adapter, &told::of_infos(args, adapter, (&campaign, ended.is_some()), &known), &|| {
+    told::write(args, adapter, &told::of_infos(args, adapter, &campaign, ended.is_some(), &known), &|| {
         report(adapter, &campaign, &known)
     })?;
     match ended {

@@ -149,12 +149,12 @@ pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Outc
     let store = Mutex::new(store);
     let bar =
         settings.programs.map_or_else(ProgressBar::new_spinner, ProgressBar::new).with_message(adapter.to_string());
-    let outcome = campaign((&suite, &restriction), &settings, &|| launch.start(), &store, interrupt, &|| bar.inc(1));
+    let outcome = campaign(&suite, &restriction, &settings, &|| launch.start(), &store, interrupt, &|| bar.inc(1));
     bar.finish_and_clear();
     let store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
     let findings = store.ranked();
     let told = |campaign: &Campaign, stopped| {
-        told::of_programs((args, adapter), (campaign, stopped), (&findings, dir.as_deref()), &settings.known)
+        told::of_programs(args, adapter, campaign, stopped, &findings, dir.as_deref(), &settings.known)
     };
     let campaign = match outcome {
         Ok(campaign) => campaign,

@@ -87,9 +87,12 @@ fn campaign_again(args: &Args, adapter: &Adapter, edition: String, number: u64) 
 
 /// The findings of a campaign of programs. `dir` is where they are kept.
 pub(super) fn of_programs(
-    (args, adapter): (&Args, &Adapter),
-    (campaign, stopped): (&Campaign, bool),
-    (findings, dir): (&[&Finding], Option<&Path>),
+    args: &Args,
+    adapter: &Adapter,
+    campaign: &Campaign,
+    stopped: bool,
+    findings: &[&Finding],
+    dir: Option<&Path>,
     known: &[KnownForm],
 ) -> CampaignReport {
     let Tally { programs, ran, rejected, violations, unheld, questions, reducing, runs, lost, .. } = &campaign.tally;
@@ -188,7 +191,8 @@ fn is_folder(rest: &str) -> bool {
 pub(super) fn of_infos(
     args: &Args,
     adapter: &Adapter,
-    (campaign, stopped): (&infos::Campaign, bool),
+    campaign: &infos::Campaign,
+    stopped: bool,
     known: &[Pattern],
 ) -> CampaignReport {
     let finding = |finding: &infos::Divergence| {

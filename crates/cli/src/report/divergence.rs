@@ -48,12 +48,7 @@ pub fn command_line(words: &[String]) -> String {
 
 impl Divergence {
     /// Of a case, as an edition states it. `told`: whether `conform` tells of it without `--all`.
-    pub(super) fn of_case(
-        case: &Case,
-        result: &CaseResult,
-        edition: Edition,
-        (again, told): (&Again, bool),
-    ) -> Divergence {
+    pub(super) fn of_case(case: &Case, result: &CaseResult, edition: Edition, again: &Again, told: bool) -> Divergence {
         let stated = case.stated_in(edition);
         let warned = stated.warnings.is_some();
         let expected: Vec<String> =

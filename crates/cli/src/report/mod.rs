@@ -75,7 +75,8 @@ impl<'a> Report<'a> {
     pub fn new(
         cases: &[&'a Case],
         run: &'a RunResult,
-        (ledger, stale): (&'a Ledger, Vec<&'a KnownDivergence>),
+        ledger: &'a Ledger,
+        stale: Vec<&'a KnownDivergence>,
         again: &Again,
     ) -> Report<'a> {
         let rows = run
@@ -87,7 +88,7 @@ impl<'a> Report<'a> {
                 let standing = ledger.standing(&case.id, verdict);
                 let is_told = standing.is_unexpected();
                 let divergence = (is_told || verdict.is_finding())
-                    .then(|| Divergence::of_case(case, result, run.edition, (again, is_told)));
+                    .then(|| Divergence::of_case(case, result, run.edition, again, is_told));
                 Some(CaseRow { case, result, standing, divergence })
             })
             .collect();

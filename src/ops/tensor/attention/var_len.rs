@@ -1,5 +1,7 @@
 //! `nn.attention_var_len`: sequences of several lengths, one behind the other.
 
+use std::ops::Range;
+
 use ndarray::{ArrayD, Axis, IxDyn, Slice};
 
 use super::{CAUSAL_MASK, SCALE, WINDOW_SIZE, attend, four, infer};
@@ -63,19 +65,24 @@ fn infer_var_len(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErro
 }
 
 /// Where the sequences begin and end: one behind the other, from the first row to the last, none longer than is said.
-fn bounds(starts: &Tensor, longest: &Tensor, rows: i64) -> Result<Vec<(i64, i64)>, Stop> {
+fn bounds(starts: &Tensor, longest: &Tensor, rows: i64) -> Result<Vec<Range<i64>>, Stop> {
     let starts: Vec<i64> = (0..starts.len()).map(|i| integer(at_flat(starts, i)?)).collect::<Result<_, Stop>>()?;
     let longest = integer(at_flat(longest, 0)?)?;
-    let bounds: Vec<(i64, i64)> = starts.iter().copied().zip(starts.iter().copied().skip(1)).collect();
+    let ends = starts.iter().skip(1);
+    let bounds: Vec<Range<i64>> = starts.iter().zip(ends).map(|(begin, end)| *begin..*end).collect();
     let whole = starts.first() == Some(&0) && starts.last() == Some(&rows);
-    if whole && bounds.iter().all(|(begin, end)| begin <= end && end.saturating_sub(*begin) <= longest) {
+    if whole && bounds.iter().all(|own| own.start <= own.end && own.end.saturating_sub(own.start) <= longest) {
         return Ok(bounds);
     }
     Err(Stop::unspecified(format!("sequences that start at {starts:?} in {rows} rows")))
 }
 
-fn part(x: &ArrayD<f64>, (begin, end): (i64, i64)) -> ArrayD<f64> {
-    x.slice_axis(Axis(1), Slice::from(begin as isize..end as isize)).to_owned()
+fn slice(rows: &Range<i64>) -> Slice {
+    Slice::from(rows.start as isize..rows.end as isize)
+}
+
+fn part(x: &ArrayD<f64>, rows: &Range<i64>) -> ArrayD<f64> {
+    x.slice_axis(Axis(1), slice(rows)).to_owned()
 }
 
 /// Each sequence of queries attends to the keys and values of its own.
@@ -94,7 +101,7 @@ fn var_len(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     if of_query.len() != of_key.len() {
         return Err(Stop::unspecified("there are not as many sequences of queries as of keys"));
     }
-    let pairs = of_query.iter().zip(&of_key).map(|(q, k)| count(&[q.1 - q.0, k.1 - k.0]));
+    let pairs = of_query.iter().zip(&of_key).map(|(q, k)| count(&[q.end - q.start, k.end - k.start]));
     let scores = pairs.fold(0, u64::saturating_add).saturating_mul(count(&[heads]));
     m.spend(scores.saturating_mul(count(&[size.max(width).max(1)])))?;
     let inputs = [query, key, value].iter().fold(scores, |n, t| n.saturating_add(2 * t.len() as u64));
@@ -103,10 +110,9 @@ fn var_len(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let dtype = query.dtype();
     let (query, key, value) = (floats(query)?, floats(key)?, floats(value)?);
     let mut result = ArrayD::zeros(IxDyn(&sizes(&out)?));
-    for (of_query, of_key) in of_query.into_iter().zip(of_key) {
+    for (of_query, of_key) in of_query.iter().zip(&of_key) {
         let attended = attend(a.call, [&part(&query, of_query), &part(&key, of_key), &part(&value, of_key)], None)?;
-        let (begin, end) = of_query;
-        result.slice_axis_mut(Axis(1), Slice::from(begin as isize..end as isize)).assign(&attended);
+        result.slice_axis_mut(Axis(1), slice(of_query)).assign(&attended);
     }
     of_floats(m, dtype, &result)
 }

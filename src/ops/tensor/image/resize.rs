@@ -129,8 +129,9 @@ impl Resize {
 
     /// What counts for each place of the result along an axis; nothing where it lies outside of the image.
     fn taps(&self, axis: usize, input: i64, output: i64) -> Vec<Option<Vec<Tap>>> {
-        let roi = self.roi.get(axis).copied().unwrap_or_default();
-        (0..output).map(|place| self.taps_at(self.mode.coordinate(place, input, output, roi), input)).collect()
+        let (start, end) = self.roi.get(axis).copied().unwrap_or_default();
+        let coordinate = |place| self.mode.coordinate(place, input, output, start, end);
+        (0..output).map(|place| self.taps_at(coordinate(place), input)).collect()
     }
 
     fn taps_at(&self, x: f64, input: i64) -> Option<Vec<Tap>> {
@@ -179,7 +180,7 @@ impl Rounding {
 
 impl Mode {
     /// The coordinate in the data of a place of the result. There is one division, so that whole coordinates are exact.
-    fn coordinate(self, place: i64, input: i64, output: i64, (start, end): (f64, f64)) -> f64 {
+    fn coordinate(self, place: i64, input: i64, output: i64, start: f64, end: f64) -> f64 {
         let (x, from, to) = (place as f64, input as f64, output as f64);
         match self {
             Mode::PytorchHalfPixel | Mode::AlignCorners if output == 1 => 0.0,

@@ -112,7 +112,7 @@ impl Sampling {
         let x = if self.method == Method::Nearest { x.round_ties_even() } else { x };
         let x = match self.padding {
             Padding::Border if x < low || x > high => x.clamp(0.0, (size - 1) as f64),
-            Padding::Reflection => reflected(x, (low, high)),
+            Padding::Reflection => reflected(x, low, high),
             Padding::Zeros | Padding::Border => x,
         };
         let found = match self.method {
@@ -128,13 +128,16 @@ impl Sampling {
         match self.padding {
             Padding::Zeros => (0..size).contains(&place).then_some(place),
             Padding::Border => Some(place.clamp(0, size - 1)),
-            Padding::Reflection => Some((reflected(place as f64, self.borders(size)) as i64).clamp(0, size - 1)),
+            Padding::Reflection => {
+                let (low, high) = self.borders(size);
+                Some((reflected(place as f64, low, high) as i64).clamp(0, size - 1))
+            }
         }
     }
 }
 
 /// A coordinate reflected at the borders until it lies between them.
-fn reflected(x: f64, (low, high): (f64, f64)) -> f64 {
+fn reflected(x: f64, low: f64, high: f64) -> f64 {
     let width = high - low;
     if width <= 0.0 || (low..=high).contains(&x) {
         return if width <= 0.0 { low } else { x };

@@ -169,7 +169,7 @@ fn gather_nd(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     tabulate_out(m, a, |index| {
         let (outer, rest) = index.split_at(outer.min(index.len()));
         let shared = outer.get(..batch).ok_or_else(|| fail("the indices lack the shared dimensions"))?;
-        at(data, &[shared, &coordinates(data, indices, (outer, batch), from_the_end)?, rest].concat())
+        at(data, &[shared, &coordinates(data, indices, outer, batch, from_the_end)?, rest].concat())
     })
 }
 
@@ -177,7 +177,8 @@ fn gather_nd(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 pub(in crate::ops) fn coordinates(
     data: &Tensor,
     indices: &Tensor,
-    (row, first): (&[i64], usize),
+    row: &[i64],
+    first: usize,
     from_the_end: bool,
 ) -> Result<Vec<i64>, Stop> {
     let count = indices.shape().last().copied().unwrap_or(0);

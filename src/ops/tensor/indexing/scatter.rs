@@ -240,7 +240,7 @@ fn scatter_nd(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let mut target = Target::of(data);
     for index in indices(updates.shape()) {
         let (row, rest) = index.split_at(outer.len().min(index.len()));
-        let place = [&coordinates(data, by, (row, 0), from_the_end)?, rest].concat();
+        let place = [&coordinates(data, by, row, 0, from_the_end)?, rest].concat();
         target.write(&place, reduction, at(updates, &index)?)?;
     }
     target.finish(m, data)

@@ -101,7 +101,7 @@ fn matmul(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let mut elements = Vec::with_capacity(count(&shape) as usize);
     for outer in kernel::indices(batch) {
         let (x, y) = (left.matrix(&outer)?, right.matrix(&outer)?);
-        product(&mut elements, (x, y), (rows as usize, columns as usize, k as usize), zero(dtype))?;
+        product(&mut elements, x, y, rows as usize, columns as usize, k as usize, zero(dtype))?;
     }
     fresh(kernel::from_list(m, dtype, &shape, &elements)?)
 }
@@ -134,8 +134,11 @@ impl<'a> Factor<'a> {
 /// Appends the product of a matrix of `(rows, k)` and one of `(k, columns)`.
 fn product(
     out: &mut Vec<Scalar>,
-    (x, y): (&[Scalar], &[Scalar]),
-    (rows, columns, k): (usize, usize, usize),
+    x: &[Scalar],
+    y: &[Scalar],
+    rows: usize,
+    columns: usize,
+    k: usize,
     zero: Scalar,
 ) -> Result<(), Stop> {
     for row in 0..rows {

@@ -102,7 +102,9 @@ fn argument(a: &EvalArgs<'_>, i: usize) -> Result<f64, Stop> {
 fn of_class(
     boxes: &[[f64; 4]],
     scores: &[f64],
-    (most, threshold, least): (f64, f64, f64),
+    most: f64,
+    threshold: f64,
+    least: f64,
 ) -> Result<Vec<(usize, f64)>, Stop> {
     let mut chosen: Vec<(usize, f64)> = Vec::new();
     for i in by_score(scores)? {
@@ -123,7 +125,7 @@ fn all_classes(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let [batch, classes, number_of] = sizes(y)?;
     m.spend(count(&[batch, classes, number_of]).saturating_mul(count(&[number_of])))?;
     let _held = (pay(m, x, 4)?, pay(m, y, 4)?);
-    let limits = (argument(a, 2)?, argument(a, 3)?, argument(a, 4)?);
+    let (most, threshold, least) = (argument(a, 2)?, argument(a, 3)?, argument(a, 4)?);
     let mut chosen: Vec<Vec<(i64, usize, f64)>> = Vec::new();
     for b in 0..batch {
         let corner = |i: i64, k: i64| at(x, &[b, i, k]).map(<f64 as Element>::from_scalar);
@@ -133,7 +135,8 @@ fn all_classes(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         for class in 0..classes {
             let score = |i: i64| at(y, &[b, class, i]).map(<f64 as Element>::from_scalar);
             let scores: Vec<f64> = (0..number_of).map(score).collect::<Result<_, Stop>>()?;
-            all.extend(of_class(&boxes, &scores, limits)?.into_iter().map(|(i, score)| (class, i, score)));
+            let of_class = of_class(&boxes, &scores, most, threshold, least)?;
+            all.extend(of_class.into_iter().map(|(i, score)| (class, i, score)));
         }
         chosen.push(all);
     }

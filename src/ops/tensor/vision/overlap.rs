@@ -24,23 +24,42 @@ pub(super) fn bounded(corners: [f64; 4]) -> Result<[f64; 4], Stop> {
 
 /// The part that two boxes share of what they cover together; of nothing it is 0. A box is two opposite corners.
 pub(super) fn overlap(a: [f64; 4], b: [f64; 4]) -> f64 {
-    let shared = shared(lines(a).0, lines(b).0) * shared(lines(a).1, lines(b).1);
+    let ([a1, a2], [b1, b2]) = (lines(a), lines(b));
+    let shared = a1.shared(b1) * a2.shared(b2);
     let covered = area(a) + area(b) - shared;
     if covered <= 0.0 { 0.0 } else { shared / covered }
 }
 
-/// From where to where a box reaches in either direction.
-fn lines([a, b, c, d]: [f64; 4]) -> ((f64, f64), (f64, f64)) {
-    ((a.min(c), a.max(c)), (b.min(d), b.max(d)))
+/// From where to where a box reaches in one direction.
+#[derive(Clone, Copy)]
+struct Line {
+    from: f64,
+    to: f64,
 }
 
-fn shared((a, b): (f64, f64), (c, d): (f64, f64)) -> f64 {
-    (b.min(d) - a.max(c)).max(0.0)
+impl Line {
+    fn between(a: f64, b: f64) -> Line {
+        Line { from: a.min(b), to: a.max(b) }
+    }
+
+    /// How much of it another one covers, too.
+    fn shared(self, other: Line) -> f64 {
+        (self.to.min(other.to) - self.from.max(other.from)).max(0.0)
+    }
+
+    fn length(self) -> f64 {
+        self.to - self.from
+    }
+}
+
+/// From where to where a box reaches in either direction.
+fn lines([a, b, c, d]: [f64; 4]) -> [Line; 2] {
+    [Line::between(a, c), Line::between(b, d)]
 }
 
 fn area(x: [f64; 4]) -> f64 {
-    let ((a, b), (c, d)) = lines(x);
-    (b - a) * (d - c)
+    let [down, across] = lines(x);
+    down.length() * across.length()
 }
 
 /// Higher scores first; equal ones stay in their order.

@@ -37,7 +37,7 @@ impl Parser<'_> {
     /// Two expressions of one data type.
     pub(super) fn pair(&mut self, a: &py::Expr, b: &py::Expr) -> Result<(Expr, Expr)> {
         let (left, right) = (self.operand(a)?, self.operand(b)?);
-        self.unify((a, left), (b, right))
+        self.unify(a, left, b, right)
     }
 
     pub(super) fn int(&self, at: &impl Ranged, value: i128, dtype: DataType) -> Result<Expr> {
@@ -68,7 +68,7 @@ impl Parser<'_> {
     }
 
     /// Gives two operands the same data type: that of the one which has one, or the wider one.
-    fn unify(&self, (at_a, a): (&py::Expr, Operand), (at_b, b): (&py::Expr, Operand)) -> Result<(Expr, Expr)> {
+    fn unify(&self, at_a: &py::Expr, a: Operand, at_b: &py::Expr, b: Operand) -> Result<(Expr, Expr)> {
         let dtype = match (&a, &b) {
             (Operand::Typed(a), Operand::Typed(b)) => wider(a.dtype(), b.dtype()),
             (Operand::Typed(e), Operand::Plain(_)) | (Operand::Plain(_), Operand::Typed(e)) => e.dtype(),
@@ -142,7 +142,7 @@ impl Parser<'_> {
                 None => self.error(op, "this operation on plain numbers is not supported"),
             };
         }
-        let (a, b) = self.unify((&op.left, left), (&op.right, right))?;
+        let (a, b) = self.unify(&op.left, left, &op.right, right)?;
         self.typed_bin_op(op, a, b).map(Operand::Typed)
     }
 
@@ -174,7 +174,7 @@ impl Parser<'_> {
     /// What an augmented assignment stores: `load op value`.
     pub(super) fn augmented(&mut self, stmt: &py::StmtAugAssign, load: Expr) -> Result<Expr> {
         let value = self.operand(&stmt.value)?;
-        let (a, b) = self.unify((&stmt.target, Operand::Typed(load)), (&stmt.value, value))?;
+        let (a, b) = self.unify(&stmt.target, Operand::Typed(load), &stmt.value, value)?;
         let op = py::ExprBinOp {
             node_index: py::AtomicNodeIndex::NONE,
             range: stmt.range,
