@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use relax_spec::book::{Erratum, Rule, ron_options};
 use relax_spec::suite::ledger::KnownDivergence;
 
+/// The command line, whose help texts stand in comments and strings.
+const CLI: &str = "crates/cli/src";
+
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
@@ -32,7 +35,9 @@ fn read_by_people() -> Vec<PathBuf> {
     below(&root().join("spec"), &["md", "ron"], &mut found);
     below(&root().join("conformance"), &["md"], &mut found);
     below(&root().join("conformance/ledger"), &["ron"], &mut found);
-    below(&root().join("src"), &["rs"], &mut found);
+    for sources in ["src", "crates", "xtask"] {
+        below(&root().join(sources), &["rs"], &mut found);
+    }
     found
 }
 
@@ -63,7 +68,7 @@ fn every_rule_that_is_cited_exists() {
         let is_code = path.extension().is_some_and(|e| e == "rs");
         // In code the compiler sees to the rest; what the command line says stands in attributes and comments.
         let is_read =
-            |line: &str| !is_code || line.trim_start().starts_with("//") || path.starts_with(root().join("src/cli"));
+            |line: &str| !is_code || line.trim_start().starts_with("//") || path.starts_with(root().join(CLI));
         for (i, line) in text.lines().enumerate().filter(|(_, line)| is_read(line)) {
             let place = path.strip_prefix(root()).unwrap_or(&path).display();
             unknown.extend(words(line).filter(|word| !is_known(word)).map(|word| format!("{place}:{}: {word}", i + 1)));
@@ -75,7 +80,7 @@ fn every_rule_that_is_cited_exists() {
 #[test]
 fn every_erratum_that_a_help_text_cites_exists() {
     let mut files = vec![root().join("README.md"), root().join("CONTRIBUTING.md")];
-    below(&root().join("src/cli"), &["rs"], &mut files);
+    below(&root().join(CLI), &["rs"], &mut files);
     let is_id =
         |word: &&str| word.len() == 3 && word.starts_with(['A', 'E']) && word[1..].bytes().all(|b| b.is_ascii_digit());
     let mut unknown = Vec::new();

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::{Exit, Failure, Outcome, note, options, print};
 use ask::conformance;
 use ask::sites::Sites;
-use ask::standing::{RuleStanding, Standing};
+use ask::standing::{Premise, RuleStanding, Standing};
 use relax_spec::book::{Edition, Proposal, Rule, Status, or_meant};
 use relax_spec::judge::{Mistake, RowMutant};
 use relax_spec::suite::knockout::{self, Baseline, Figures, Reasons, Shows};
@@ -131,6 +131,12 @@ impl RuleRow<'_> {
 
     fn to_json(&self) -> Value {
         let info = self.rule.info();
+        let premises = self.standing.iter().flat_map(|standing| &standing.premises);
+        let premises: Vec<Value> = premises
+            .map(|Premise { n, fails_in }| {
+                json!({ "n": n, "fails_in": fails_in.such_as, "fails_in_all": fails_in.number })
+            })
+            .collect();
         json!({
             "id": info.id,
             "chapter": self.rule.chapter(),
@@ -155,9 +161,11 @@ impl RuleRow<'_> {
             "sites": self.sites,
             "cases": self.cases(),
             "knockout": self.knockout_name(),
-            "flips": self.standing.map(|standing| &standing.flips),
-            "stuck": self.standing.map(|standing| &standing.stuck),
-            "premises": self.standing.map(|standing| &standing.premises),
+            "flips": self.standing.map(|standing| &standing.flips.such_as),
+            "flips_in_all": self.standing.map(|standing| standing.flips.number),
+            "stuck": self.standing.map(|standing| &standing.stuck.such_as),
+            "stuck_in_all": self.standing.map(|standing| standing.stuck.number),
+            "premises": premises,
             "errata": info.errata,
         })
     }
