@@ -3,31 +3,17 @@
 //! The compiler for the machine finds them once more (`vm::compile::free`), on purpose: the two ways to run a program share nothing of
 //! what it means, so that a mistake in one of them shows as a difference from the other.
 
-use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
+use super::free::Free;
 use super::machine::Machine;
 use super::scope::Scopes;
 use crate::book::Erratum;
-use crate::grammar::{
-    AttrValue, Binding, Call, Expr, Function, PrimExpr, SeqExpr, ShapeVar, StructInfo, TensorShape, Var,
-};
+use crate::grammar::{AttrValue, Binding, Call, Expr, Function, PrimExpr, SeqExpr, StructInfo, TensorShape, Var};
 use crate::judge::with_stack;
-
-/// What occurs free in a function.
-///
-/// The shape variables are all that occur: one that the function binds itself has another identity than any that is
-/// in scope outside (A03), so a closure captures those among them that have a value when it is created.
-#[derive(Debug, Default)]
-pub(super) struct Free {
-    pub(super) vars: BTreeSet<Var>,
-    /// Free uses of `DataflowVar`s, which no closure captures (`EVAL.FUNC.NO-DFVAR`).
-    pub(super) dataflow_vars: BTreeSet<Var>,
-    pub(super) shape_vars: BTreeSet<ShapeVar>,
-}
 
 impl Machine<'_> {
     /// The free variables of a function, found once and remembered.

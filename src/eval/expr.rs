@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::capture::Free;
+use super::free::Free;
 use super::machine::Machine;
 use super::trace::TraceEvent;
 use crate::book::Rule;

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::capture::Free;
+use super::free::Free;
 use super::prelude::prelude;
 use super::scope::{Mark, Scopes};
 use super::trace::{TraceEvent, TraceStep, Watch};

@@ -8,6 +8,7 @@ mod capture;
 mod dim;
 mod expr;
 mod first_phase;
+mod free;
 mod machine;
 mod match_cast;
 mod match_shape;

@@ -5,15 +5,12 @@
 //! the text says of it.
 
 use super::is_leaf;
-use super::normalize::Normalizer;
+use super::normalize::{Address, Normalizer};
 use crate::grammar::Expr;
 use crate::judge::with_stack;
 
 /// The operands of each depth that are no leaves, from left to right.
 type Levels<'e> = Vec<Vec<&'e Expr>>;
-
-/// Where an expression of the source stands in memory; the source outlives the normalizer.
-pub(super) type Address = usize;
 
 fn address(expr: &Expr) -> Address {
     std::ptr::from_ref(expr).addr()

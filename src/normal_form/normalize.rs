@@ -10,7 +10,6 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::criteria::is_normal;
 use super::effect::Effects;
 use super::fresh::Fresh;
-use super::levels::Address;
 use super::op_norm::Tuples;
 use super::units::{inlined, used_units};
 use super::{is_leaf, rename};
@@ -84,6 +83,9 @@ fn inline_units(cx: &mut Cx, module: &mut IrModule) {
         }
     }
 }
+
+/// Where an expression of the source stands in memory; the source outlives the normalizer.
+pub(super) type Address = usize;
 
 pub(super) struct Normalizer<'c, 'm> {
     pub(super) cx: &'c mut Cx,

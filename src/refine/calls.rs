@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
 
-use super::observe::{Observed, observed};
+use super::observed::{Call, Seen, observed};
 use crate::arguments::{Arguments, Draw};
 use crate::eval::Machine;
 use crate::judge::{Ending, with_stack};
@@ -17,33 +17,6 @@ const CALLS: usize = 4;
 const CLOSURES: usize = 16;
 /// How often what a call returns is called again.
 pub(super) const DEPTH: usize = 3;
-
-/// A call of a closure.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) struct Call {
-    pub(super) args: Vec<ValueSpec>,
-    pub(super) observed: Observed,
-}
-
-/// What was seen of the closures in a value.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Seen {
-    /// For each closure, from left to right, its calls.
-    closures: Vec<Vec<Call>>,
-    /// Why something was not seen.
-    unseen: Option<String>,
-}
-
-impl Seen {
-    pub(super) fn calls(&self) -> impl Iterator<Item = &Call> {
-        self.closures.iter().flatten()
-    }
-
-    /// Why something was not seen, here or of what a call returned.
-    pub(super) fn unseen(&self) -> Option<&str> {
-        self.unseen.as_deref().or_else(|| self.calls().find_map(|call| call.observed.closures.unseen()))
-    }
-}
 
 /// On what closures are called.
 pub(super) enum Plan<'a> {

@@ -1,6 +1,6 @@
 //! The choices of `PrimFunc`s, and which of their sides no run took.
 
-use super::Unreached;
+use super::unreached::Unreached;
 use crate::grammar::tir::{Block, Choice, Expr, PrimFunc, Stmt, lanes};
 use crate::grammar::{BinaryOp, Span};
 use crate::judge::with_stack;

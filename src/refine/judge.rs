@@ -1,7 +1,7 @@
 //! The clauses: what the text allows a run of the target to do for a run of the source on the same arguments.
 
 use super::agree::Agreement;
-use super::calls::{Call, Seen};
+use super::observed::{Call, Seen};
 use super::{Observed, Verdict};
 use crate::book::{Erratum, Rule};
 use crate::judge::{Check, Cx, Ending, RuntimeError};

@@ -9,17 +9,18 @@ mod first;
 mod instead;
 mod judge;
 mod observe;
+mod observed;
 mod reach;
 mod search;
 mod shrink;
 mod unknown;
 
-pub use calls::Seen;
 pub use compare::Refinement;
 pub use first::Differing;
-pub use observe::{Compiled, Observed, Ran};
-pub use reach::Unreached;
+pub use observe::{Compiled, Ran};
+pub use observed::{Observed, Seen};
 pub use unknown::{Assumption, missing};
+pub use unreached::Unreached;
 
 use std::collections::BTreeMap;
 
@@ -207,3 +208,4 @@ fn judged(
 
 #[cfg(test)]
 mod tests;
+mod unreached;

@@ -5,29 +5,13 @@ use std::fmt;
 use std::rc::Rc;
 
 use super::RefineError;
-use super::calls::{self, Plan, Seen};
+use super::calls::{self, Plan};
+use super::observed::{Observed, observed, seen};
 use crate::arguments::linked;
-use crate::eval::{Options, Run, Watch, evaluate_then};
+use crate::eval::{Options, Watch, evaluate_then};
 use crate::grammar::{Function, IrModule, StructInfo};
 use crate::judge::{Cx, Ending};
-use crate::value::{Effect, Host, Noise, Registry, Stop, Value, ValueSpec, from_specs, to_spec};
-
-/// What can be observed of a run.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Observed {
-    /// How it ended.
-    pub outcome: Ending<ValueSpec>,
-    /// What the world outside saw, in order.
-    pub effects: Vec<Effect>,
-    /// The contents of the arguments at the end, where mutations show.
-    pub arguments: Vec<ValueSpec>,
-    /// Whether a packed function has mutated anything.
-    pub mutated: bool,
-    /// Whether it ended inside of a DataflowBlock, where more is allowed (`OPT.DF.*`).
-    pub in_dataflow_block: bool,
-    /// What the closures do that it returned.
-    pub closures: Seen,
-}
+use crate::value::{Effect, Host, Noise, Registry, Value, ValueSpec, from_specs};
 
 /// A program in another form than a tree: whoever knows the form runs it.
 pub trait Compiled: fmt::Debug {
@@ -102,41 +86,5 @@ impl<'m> Subject<'m> {
         noise.iter().for_each(|noise| noise.look_at(&args));
         let Ran { outcome, effects, steps } = compiled.run(cx, self.entry, args.clone(), self.registry.clone(), noise);
         Ok((seen(outcome, effects, &args, calls::not_called), steps))
-    }
-}
-
-/// What can be observed of a run that was given these arguments. Its closures are called when everything else has been seen,
-/// for they may mutate what they share with it.
-pub(super) fn observed(run: Run, args: &[Value], of_closures: impl FnOnce(&Value) -> Seen) -> Observed {
-    let (mutated, in_dataflow_block) = (run.mutates, run.in_dataflow_block);
-    Observed { mutated, in_dataflow_block, ..seen(run.outcome, run.effects, args, of_closures) }
-}
-
-fn seen(
-    outcome: Ending<Value>,
-    effects: Vec<Effect>,
-    args: &[Value],
-    of_closures: impl FnOnce(&Value) -> Seen,
-) -> Observed {
-    let arguments = args.iter().map(to_spec).collect::<Result<Vec<_>, Stop>>().unwrap_or_default();
-    let mut closures = Seen::default();
-    let outcome = match outcome {
-        Ending::Value(value) => {
-            let seen = to_spec(&value).map_err(|stop| unspecified(&stop));
-            closures = of_closures(&value);
-            seen.map_or_else(Ending::Unspecified, Ending::Value)
-        }
-        Ending::Error(error) => Ending::Error(error),
-        Ending::OutOfFuel => Ending::OutOfFuel,
-        Ending::Unspecified(reason) => Ending::Unspecified(reason),
-    };
-    Observed { outcome, effects, arguments, mutated: false, in_dataflow_block: false, closures }
-}
-
-fn unspecified(stop: &Stop) -> String {
-    match stop {
-        Stop::Unspecified(reason) => reason.clone(),
-        Stop::Error(error) => error.to_string(),
-        Stop::OutOfFuel => "out of fuel".to_string(),
     }
 }

@@ -5,40 +5,13 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::choices;
+use super::unreached::Unreached;
 use crate::eval::Watch;
 use crate::grammar::visit::{Visitor, walk_call, walk_expr, walk_module, walk_var_binding};
-use crate::grammar::{Call, Expr, GlobalFunc, If, IrModule, Name, Span, Var, VarBinding};
+use crate::grammar::{Call, Expr, GlobalFunc, If, IrModule, Var, VarBinding};
 use crate::judge::with_stack;
 use crate::ops;
 use crate::value::{Host, Side, Sides, Value, address};
-
-/// A part of a program that no run reached.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Unreached {
-    /// A branch of a conditional.
-    Branch {
-        /// Where the conditional is written.
-        span: Span,
-        /// Which branch: the one for a condition that holds, or the other.
-        holds: bool,
-    },
-    /// The call of an operator, outside of such a branch.
-    Operator {
-        /// Where the call is written.
-        span: Span,
-        /// The operator.
-        name: Name,
-    },
-    /// A side of a choice that an operator makes for each element, or that a `PrimFunc` makes.
-    Side {
-        /// Where the choice is written.
-        span: Span,
-        /// What chooses.
-        of: Name,
-        /// What was not chosen.
-        side: Side,
-    },
-}
 
 /// What was seen of the runs of one program. It stays where it is meanwhile, so that an address tells a node from its equals.
 #[derive(Debug, Default)]

@@ -2,10 +2,12 @@
 //! are imported first.
 
 use super::import;
-use super::load::MAX_DATA_NESTING;
 use crate::data::{DataError, Document, Notation, Profile, Reader, Reading, one_function_a_name, read_text};
 use crate::grammar::{EDITION_ATTR, FORMAT_VERSION, IrModule, Span, stated_edition};
 use crate::judge::Cx;
+
+/// How deep brackets nest in RON and JSON. A level of the deepest TVMScript that is read takes fewer than ten.
+pub const MAX_DATA_NESTING: usize = 9_999;
 
 /// GRAM: the program that data describes.
 ///

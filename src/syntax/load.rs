@@ -4,16 +4,13 @@ use std::io::Read as _;
 use std::path::Path;
 use std::{fs, io};
 
-use super::decode::read_program;
+use super::decode::{MAX_DATA_NESTING, read_program};
 use super::tvm_json;
 use super::tvmscript::{Dialect, PythonFile, Which, parse_file_with, parse_module_all, print_module, take_metadata};
 use crate::data::{self, Notation, Profile};
 use crate::grammar::source::SyntaxError;
 use crate::grammar::{FORMAT_VERSION, IrModule};
 use crate::judge::Cx;
-
-/// How deep brackets nest in RON and JSON. A level of the deepest TVMScript that is read takes fewer than ten.
-pub const MAX_DATA_NESTING: usize = 9_999;
 
 /// An external form.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]

@@ -3,7 +3,7 @@
 //! An integer of any width is held as an i64: signed ones extended by their sign, unsigned ones by zeros (a uint64 by its
 //! bits), a Boolean as 0 or 1. A float of any width is held as an f64, which represents all of them exactly.
 
-use super::scalar::Repr;
+use super::scalar::{Compare, FloatOp, IntOp, Repr, Test};
 use crate::grammar::{DataType, Name};
 use crate::number::FloatType;
 
@@ -116,46 +116,6 @@ pub(super) struct MatchCode {
     pub ranges: Vec<(Int, Option<Int>)>,
     /// The variables in strides and offset that matching binds.
     pub unbound: Vec<usize>,
-}
-
-#[derive(Clone, Copy)]
-pub(super) enum Compare {
-    Eq,
-    Ne,
-    Lt,
-    Le,
-    Gt,
-    Ge,
-}
-
-#[derive(Clone, Copy)]
-pub(super) enum IntOp {
-    Div,
-    Mod,
-    FloorDiv,
-    FloorMod,
-    Min,
-    Max,
-    BitAnd,
-    BitOr,
-    BitXor,
-}
-
-#[derive(Clone, Copy)]
-pub(super) enum FloatOp {
-    Mod,
-    FloorDiv,
-    FloorMod,
-    Min,
-    Max,
-}
-
-#[derive(Clone, Copy)]
-pub(super) enum Test {
-    Nan,
-    Infinite,
-    Finite,
-    Nonzero,
 }
 
 /// An expression whose value is an integer or a Boolean.

@@ -80,3 +80,4 @@ pub fn interpret_within(
 
 #[cfg(test)]
 mod tests;
+mod touched;

@@ -2,13 +2,11 @@
 
 use std::rc::Rc;
 
-use super::code::{
-    Access, Binding, BlockCode, BufferCode, Float, FloatOp, ForCode, Int, MatchCode, Op, Program, Value,
-};
+use super::code::{Access, Binding, BlockCode, BufferCode, Float, ForCode, Int, MatchCode, Op, Program, Value};
 use super::error::{Run, TirError};
 use super::memory::{Data, Dim, Memory, View, compact_strides};
-use super::region::Touched;
-use super::scalar::{compare_floats, float_binary, of_int, test};
+use super::scalar::{FloatOp, compare_floats, float_binary, of_int, test};
+use super::touched::Touched;
 use crate::number::FloatType;
 use crate::value::{Account, AllocError, Held, Noise, Scalar, Side, Taken};
 

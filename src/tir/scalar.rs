@@ -1,11 +1,50 @@
 //! Arithmetic on single values, by data type.
 
-use super::code::{Compare, FloatOp, IntOp, Test};
 use super::error::{Run, TirError};
 use crate::grammar::tir::Intrinsic;
 use crate::grammar::{DataType, TypeCode};
 use crate::number::{FloatType, elementary};
 use crate::value::Scalar;
+
+#[derive(Clone, Copy)]
+pub(super) enum Compare {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum IntOp {
+    Div,
+    Mod,
+    FloorDiv,
+    FloorMod,
+    Min,
+    Max,
+    BitAnd,
+    BitOr,
+    BitXor,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum FloatOp {
+    Mod,
+    FloorDiv,
+    FloorMod,
+    Min,
+    Max,
+}
+
+#[derive(Clone, Copy)]
+pub(super) enum Test {
+    Nan,
+    Infinite,
+    Finite,
+    Nonzero,
+}
 
 /// The integers of a data type.
 #[derive(Clone, Copy, PartialEq, Debug)]

@@ -2,16 +2,17 @@
 //! about operators are written against [`Implementation`] and do not know which of them they ask.
 
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
-use crate::process::{CommandLine, Interrupt};
 use crate::protocol::{Identity, ORACLE, capability};
-use crate::runner::Asked;
+pub use crate::worker::Launch;
 use crate::worker::{After, StartError, Worker};
 use relax_spec::book::{Basis, Edition, Reading};
 use relax_spec::judge::Cx;
 use relax_spec::oracle;
 use relax_spec::question::{Ask, Outcome};
+
+/// What is asked, one for each job.
+pub type Asked = Box<dyn Implementation + Send>;
 
 /// Whatever answers the questions of the suite.
 pub trait Implementation {
@@ -87,25 +88,6 @@ impl Implementation for InProcess {
         let mut cx = Cx::new().with_edition(basis).with_reading(self.reading.clone());
         Ok(oracle::outcome(&mut cx, ask))
     }
-}
-
-/// How an adapter is started, and how long it may take.
-#[derive(Clone, Debug)]
-pub struct Launch {
-    /// What is started.
-    pub command: CommandLine,
-    /// For the greeting.
-    pub startup: Duration,
-    /// For an answer.
-    pub timeout: Duration,
-    /// How many bytes a line may have.
-    pub max_reply: u64,
-    /// By which edition the implementation is judged; the one that it claims if it is not said.
-    pub edition: Option<Edition>,
-    /// Whether a process more stands ready, so that nobody waits for the start of a new one when one is lost.
-    pub spare: bool,
-    /// Asks a waiting runner to stop.
-    pub interrupt: Interrupt,
 }
 
 impl Launch {

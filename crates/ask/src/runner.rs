@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::implementation::{Implementation, Late};
+use crate::implementation::{Asked, Implementation, Late};
 use crate::protocol::{Identity, ORACLE, with_module};
 use crate::worker::StartError;
 use relax_spec::book::Edition;
@@ -15,8 +15,6 @@ use relax_spec::question::Outcome;
 use relax_spec::suite::Case;
 use relax_spec::suite::compare::{Comparison, compare};
 
-/// What is asked, one for each job.
-pub type Asked = Box<dyn Implementation + Send>;
 /// How another one is had.
 pub type Start<'a> = &'a (dyn Fn() -> Result<Asked, StartError> + Sync);
 

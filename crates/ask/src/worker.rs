@@ -3,10 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use crate::implementation::Launch;
 use crate::process::{CommandLine, Interrupt, LineProcess, Received, deadline_in};
 use crate::protocol::{Greeting, Line, Question, Reply, Request};
-use relax_spec::book::Basis;
+use relax_spec::book::{Basis, Edition};
 use relax_spec::grammar::one_line;
 use relax_spec::question::{Ask, Outcome};
 
@@ -52,6 +51,25 @@ pub enum StartError {
     /// The user asked to stop.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// How an adapter is started, and how long it may take.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// What is started.
+    pub command: CommandLine,
+    /// For the greeting.
+    pub startup: Duration,
+    /// For an answer.
+    pub timeout: Duration,
+    /// How many bytes a line may have.
+    pub max_reply: u64,
+    /// By which edition the implementation is judged; the one that it claims if it is not said.
+    pub edition: Option<Edition>,
+    /// Whether a process more stands ready, so that nobody waits for the start of a new one when one is lost.
+    pub spare: bool,
+    /// Asks a waiting runner to stop.
+    pub interrupt: Interrupt,
 }
 
 /// A running adapter.

@@ -9,10 +9,10 @@ use crate::grammar::{DataType, Expr, GlobalFunc, Ndim, ShapeStructInfo, StructIn
 use crate::judge::Cx;
 use crate::ops::infer::Dims;
 use crate::ops::language::buffers::{inputs, inputs_fit, outputs, outputs_fit};
-use crate::ops::language::calls::{alias, inplace_indices};
+use crate::ops::language::call_form::CallForm;
 use crate::ops::language::dps::{call_dps_packed, call_tir};
+use crate::ops::language::in_place::{alias, inplace_indices, may_all_be_fresh};
 use crate::ops::{Accuracy, Clauses, InferArgs, InferError, OpDef, Param, demand};
-use crate::value::Value;
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     OpDef {
@@ -38,51 +38,6 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         excluded: None,
     },
 ];
-
-/// How the call gives its inputs and the shapes of its results (C14).
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum CallForm {
-    /// `[f, a1, .., an, shape]` with one structural information, whose data types count.
-    Flat,
-    /// `[f, (a1, .., an)]`, or `[f, (a1, .., an), ints]`, with shapes and data types in the structural information.
-    Tupled,
-}
-
-impl CallForm {
-    /// `inputs` says of the second argument that it is a tuple, and not one of shapes.
-    fn of(args: usize, tuple_of_inputs: bool, sinfo_args: &[StructInfo]) -> CallForm {
-        if matches!(args, 2 | 3) && tuple_of_inputs && sinfo_args.iter().all(has_dims) {
-            CallForm::Tupled
-        } else {
-            CallForm::Flat
-        }
-    }
-
-    /// The form of a call whose arguments have the given structural information.
-    pub fn infer(args: &[StructInfo], sinfo_args: &[StructInfo]) -> CallForm {
-        let tupled = if let Some(StructInfo::Tuple(fields)) = args.get(1) {
-            fields.is_empty() || !fields.iter().all(|f| matches!(f, StructInfo::Shape(_)))
-        } else {
-            false
-        };
-        CallForm::of(args.len(), tupled, sinfo_args)
-    }
-
-    pub(in crate::ops) fn of_values(values: &[Value], sinfo_args: &[StructInfo]) -> CallForm {
-        let tuple = values.get(1).and_then(Value::as_tuple);
-        let tupled = tuple.is_some_and(|t| t.is_empty() || !t.fields().iter().all(|f| f.as_shape().is_some()));
-        CallForm::of(values.len(), tupled, sinfo_args)
-    }
-}
-
-/// Whether structural information says every size of the tensors it describes.
-fn has_dims(info: &StructInfo) -> bool {
-    match info {
-        StructInfo::Tensor(t) => matches!(t.shape, Some(TensorShape::Dims(_))),
-        StructInfo::Tuple(fields) => fields.iter().all(has_dims),
-        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Func(_) => false,
-    }
-}
 
 // Inference.
 
@@ -111,11 +66,6 @@ pub(super) fn infer_call_tir_inplace(cx: &mut Cx, a: &InferArgs<'_>) -> Result<S
         }
     }
     Ok(result)
-}
-
-/// OP.CALLTIRINPLACE.INDEX: by the words of later editions each result may be a new tensor, as of `call_tir`.
-pub(super) fn may_all_be_fresh(cx: &Cx) -> bool {
-    cx.has(rule!("OP.CALLTIRINPLACE.INDEX"))
 }
 
 /// What later editions demand by a rule of their own; without the rule nothing is known of it.

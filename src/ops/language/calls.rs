@@ -5,11 +5,10 @@ use std::rc::Rc;
 use crate::book::Erratum;
 use crate::grammar::{Call, Expr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::given_ints;
 use crate::ops::language::call_tir::{infer_call_tir, infer_call_tir_inplace, may_be_packed};
 use crate::ops::language::dps::{call_tir, call_tir_inplace};
+use crate::ops::language::in_place::{alias, inplace_indices};
 use crate::ops::{Accuracy, Attr, AttrKind, Clauses, EvalArgs, InferArgs, InferError, OpDef, Param, demand, kernel};
-use crate::struct_info::{Nowhere, may_overlap};
 use crate::value::{Applied, Asked, Closure, Host, Stop, Value};
 
 const FUNC: Param = Param::Arg("func");
@@ -167,33 +166,6 @@ fn infer_call_packed(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
     Ok(asked(a.call))
 }
 
-/// Which argument each result is; none if it is a new tensor.
-///
-/// Errata: N50, literally an argument may be several results.
-pub(super) fn inplace_indices(
-    cx: &Cx,
-    call: &Call,
-    arguments: usize,
-    may_all_be_fresh: bool,
-) -> Result<Vec<Option<usize>>, InferError> {
-    let given = given_ints(call, "inplace_indices")?;
-    let mut found: Vec<Option<usize>> = Vec::with_capacity(given.len());
-    for index in given {
-        let argument = if index == -1 { None } else { Some(usize::try_from(index).unwrap_or(usize::MAX)) };
-        if argument.is_some_and(|argument| argument >= arguments) {
-            return Err(InferError::op(format!("there is no argument {index} that could be a result")));
-        }
-        if argument.is_some() && found.contains(&argument) && !cx.literal(Erratum::N50) {
-            return Err(InferError::op(format!("argument {index} is given for two results")));
-        }
-        found.push(argument);
-    }
-    if !may_all_be_fresh && found.iter().all(Option::is_none) {
-        return Err(InferError::op("no result is one of the arguments"));
-    }
-    Ok(found)
-}
-
 /// OPS.call_inplace_packed.infer: a result that is an argument is what the argument is known to be.
 fn infer_call_inplace_packed(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     callee(a)?;
@@ -210,14 +182,6 @@ fn infer_call_inplace_packed(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInf
         }
     }
     Ok(result)
-}
-
-/// What a result is said to be must not contradict what is known of the argument that it is.
-pub(super) fn alias(cx: &mut Cx, argument: &StructInfo, result: &StructInfo) -> Result<(), InferError> {
-    if may_overlap(&mut cx.in_same_reading(), argument, result, &Nowhere) {
-        return Ok(());
-    }
-    Err(InferError::op(format!("the result is said to be {result}, and is an argument that is {argument}")))
 }
 
 /// Without type arguments nothing comes of it.

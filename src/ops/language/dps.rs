@@ -6,8 +6,8 @@ use crate::grammar::{AttrValue, DataType, StructInfo, TensorShape, TensorStructI
 use crate::judge::Cx;
 use crate::ops::EvalArgs;
 use crate::ops::kernel::fail;
-use crate::ops::language::call_tir::{CallForm, may_all_be_fresh};
-use crate::ops::language::calls::inplace_indices;
+use crate::ops::language::call_form::CallForm;
+use crate::ops::language::in_place::{inplace_indices, may_all_be_fresh};
 use crate::ops::language::prim_func::{result_misfit, run_prim_func};
 use crate::value::{Asked, Held, Host, PackedFunc, PrimFuncObj, Stop, Tensor, Value, Wanted, count};
 

@@ -2,16 +2,18 @@
 //! and what is printed and asserted.
 
 mod buffers;
+mod call_form;
 mod call_tir;
 mod calls;
 mod debug;
 mod dps;
+mod in_place;
 mod prim_func;
 mod shape_of;
 
 use super::OpDef;
 
-pub use call_tir::CallForm;
+pub use call_form::CallForm;
 pub(super) use call_tir::infer_call_tir_local_view;
 pub(crate) use debug::{assert_holds, printed};
 pub(super) use dps::call_tir as run_call_tir;

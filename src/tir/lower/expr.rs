@@ -1,8 +1,8 @@
 //! From the AST to the tree that is run: expressions.
 
-use super::super::code::{Binding, Compare, Float, FloatOp, Int, IntOp, Test, Value};
+use super::super::code::{Binding, Float, Int, Value};
 use super::super::error::TirError;
-use super::super::scalar::{Repr, binary, unary};
+use super::super::scalar::{Compare, FloatOp, IntOp, Repr, Test, binary, unary};
 use super::{Def, Lowering, Pair, Result, malformed};
 use crate::grammar::tir::{Binary, Call, Choice, Expr, Intrinsic, LetExpr, Load, Var};
 use crate::grammar::{BinaryOp, DataType};

@@ -1,0 +1,85 @@
+//! What was observed of a run, and of the closures that it returned.
+
+use crate::eval::Run;
+use crate::judge::Ending;
+use crate::value::{Effect, Stop, Value, ValueSpec, to_spec};
+
+/// What can be observed of a run.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Observed {
+    /// How it ended.
+    pub outcome: Ending<ValueSpec>,
+    /// What the world outside saw, in order.
+    pub effects: Vec<Effect>,
+    /// The contents of the arguments at the end, where mutations show.
+    pub arguments: Vec<ValueSpec>,
+    /// Whether a packed function has mutated anything.
+    pub mutated: bool,
+    /// Whether it ended inside of a DataflowBlock, where more is allowed (`OPT.DF.*`).
+    pub in_dataflow_block: bool,
+    /// What the closures do that it returned.
+    pub closures: Seen,
+}
+
+/// A call of a closure.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Call {
+    pub(super) args: Vec<ValueSpec>,
+    pub(super) observed: Observed,
+}
+
+/// What was seen of the closures in a value.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Seen {
+    /// For each closure, from left to right, its calls.
+    pub(super) closures: Vec<Vec<Call>>,
+    /// Why something was not seen.
+    pub(super) unseen: Option<String>,
+}
+
+impl Seen {
+    pub(super) fn calls(&self) -> impl Iterator<Item = &Call> {
+        self.closures.iter().flatten()
+    }
+
+    /// Why something was not seen, here or of what a call returned.
+    pub(super) fn unseen(&self) -> Option<&str> {
+        self.unseen.as_deref().or_else(|| self.calls().find_map(|call| call.observed.closures.unseen()))
+    }
+}
+
+/// What can be observed of a run that was given these arguments. Its closures are called when everything else has been seen,
+/// for they may mutate what they share with it.
+pub(super) fn observed(run: Run, args: &[Value], of_closures: impl FnOnce(&Value) -> Seen) -> Observed {
+    let (mutated, in_dataflow_block) = (run.mutates, run.in_dataflow_block);
+    Observed { mutated, in_dataflow_block, ..seen(run.outcome, run.effects, args, of_closures) }
+}
+
+pub(super) fn seen(
+    outcome: Ending<Value>,
+    effects: Vec<Effect>,
+    args: &[Value],
+    of_closures: impl FnOnce(&Value) -> Seen,
+) -> Observed {
+    let arguments = args.iter().map(to_spec).collect::<Result<Vec<_>, Stop>>().unwrap_or_default();
+    let mut closures = Seen::default();
+    let outcome = match outcome {
+        Ending::Value(value) => {
+            let seen = to_spec(&value).map_err(|stop| unspecified(&stop));
+            closures = of_closures(&value);
+            seen.map_or_else(Ending::Unspecified, Ending::Value)
+        }
+        Ending::Error(error) => Ending::Error(error),
+        Ending::OutOfFuel => Ending::OutOfFuel,
+        Ending::Unspecified(reason) => Ending::Unspecified(reason),
+    };
+    Observed { outcome, effects, arguments, mutated: false, in_dataflow_block: false, closures }
+}
+
+fn unspecified(stop: &Stop) -> String {
+    match stop {
+        Stop::Unspecified(reason) => reason.clone(),
+        Stop::Error(error) => error.to_string(),
+        Stop::OutOfFuel => "out of fuel".to_string(),
+    }
+}
