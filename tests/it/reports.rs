@@ -27,8 +27,8 @@ const SILENT: [&str; 5] = ["$schema", "$defs", "title", "description", "pattern"
 
 impl Schema {
     fn of(command: &str) -> Schema {
-        let path =
-            Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(format!("crates/cli/src/{command}.schema.json"));
+        let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+            .join(format!("crates/cli/src/{command}.schema.json"));
         Schema { whole: serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap() }
     }
 

@@ -20,6 +20,8 @@ struct Module {
     imports: Vec<Import>,
     mentions: Vec<(Path, usize)>,
     impls: Vec<Impl>,
+    /// The types that stand inside of functions.
+    inner: BTreeSet<String>,
 }
 
 /// That a trait is implemented: the trait, the names in the type, and where.
@@ -127,7 +129,8 @@ impl Crate {
             for Impl { of, names, line } in &module.impls {
                 let owners = rooms_of(of);
                 let is_own = |path: &Path| {
-                    path.first().is_some_and(|name| module.items.contains(name)) || rooms_of(path).contains(room)
+                    path.first().is_some_and(|name| module.items.contains(name) || module.inner.contains(name))
+                        || rooms_of(path).contains(room)
                 };
                 if !owners.is_empty() && !owners.contains(room) && !names.iter().any(is_own) {
                     found.push(format!("{room} implements {}: src/{}:{line}", of.join("::"), module.file));
@@ -279,6 +282,11 @@ impl<'ast> Visit<'ast> for Module {
             self.impls.push(Impl { of: names_of(of), names, line });
         }
         visit::visit_item_impl(self, item);
+    }
+
+    fn visit_item_struct(&mut self, item: &'ast syn::ItemStruct) {
+        self.inner.insert(item.ident.to_string());
+        visit::visit_item_struct(self, item);
     }
 
     fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {

@@ -17,6 +17,9 @@ fn no_room_imports_a_room_above_it_and_there_is_no_circle() {
     assert_eq!(circles(&edges), Vec::<String>::new(), "circles");
 }
 
+/// `types` compares trees of any kind, and asks for structural information nowhere: who does brings the comparison along.
+const KNOWN_STRAYS: [&str; 1] = ["struct_info implements Tree: src/struct_info/syntactic.rs"];
+
 #[test]
 fn a_trait_is_implemented_where_it_or_the_type_is_at_home() {
     let house = |attic: &str| {
@@ -33,7 +36,11 @@ fn a_trait_is_implemented_where_it_or_the_type_is_at_home() {
     assert_eq!(house("use crate::cellar::{Kept, Wine}; impl Kept for Wine {}"), 1);
     assert_eq!(house("impl crate::cellar::Kept for u8 {}"), 1);
     let sources = sources(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")));
-    assert_eq!(Crate::read(&sources).unwrap().stray_impls(), Vec::<String>::new());
+    let is_known = |stray: &String| KNOWN_STRAYS.iter().any(|known| stray.starts_with(known));
+    let found: Vec<String> = Crate::read(&sources).unwrap().stray_impls();
+    let unknown: Vec<&String> = found.iter().filter(|stray| !is_known(stray)).collect();
+    assert_eq!(unknown, Vec::<&String>::new());
+    assert_eq!(found.len(), KNOWN_STRAYS.len(), "{found:?}");
 }
 
 #[test]
