@@ -11,9 +11,8 @@ use num_traits::{Signed, ToPrimitive, Zero};
 use super::budget::Budget;
 use super::evaluate::apply;
 use super::linear::infeasible;
-use super::nested::Nested;
 use super::normal_form::{NormalForm, normal_form, normal_form_within, rebuild};
-use super::polynomial::{Atom, Polynomial};
+use super::polynomial::{Atom, Nested, Polynomial};
 use crate::grammar::{BinaryOp, PrimExpr, ShapeVar};
 use crate::judge::{Proof, with_stack};
 

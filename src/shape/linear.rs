@@ -7,8 +7,7 @@ use num_bigint::BigInt;
 use num_traits::Signed;
 
 use super::budget::Budget;
-use super::nested::Nested;
-use super::polynomial::{Atom, Monomial, Polynomial};
+use super::polynomial::{Atom, Monomial, Nested, Polynomial};
 
 /// Constraints after which elimination gives up.
 const MAX_CONSTRAINTS: usize = 120;

@@ -7,7 +7,6 @@ mod budget;
 pub mod evaluate;
 pub mod exhaustive;
 mod linear;
-pub mod nested;
 pub mod normal_form;
 pub mod polynomial;
 pub mod prove;

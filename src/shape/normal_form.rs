@@ -8,8 +8,7 @@ use num_integer::Integer;
 use num_traits::{One, Signed, Zero};
 
 use super::budget::Budget;
-use super::nested::Nested;
-use super::polynomial::{Atom, Monomial, Polynomial};
+use super::polynomial::{Atom, Monomial, Nested, Polynomial};
 use crate::grammar::{BinaryOp, PrimExpr};
 use crate::judge::with_stack;
 

@@ -3,7 +3,7 @@
 use ruff_python_ast as py;
 use rustc_hash::FxHashMap;
 
-use super::read::{integer, string};
+use super::read::fault::{integer, string};
 use crate::grammar::{DataType, Name, TensorData};
 use crate::judge::with_stack;
 use crate::syntax::tvm_json::{Graph, GraphError, Id};

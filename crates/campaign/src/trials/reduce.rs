@@ -74,7 +74,7 @@ impl<'a> Reducer<'a> {
                 (true, Some(input)) => vec![input.clone(), input],
                 (true, None) => {
                     let domain = if like.is_outside() { Domain::Wide } else { Domain::Documented };
-                    let made = inputs(&mut cx, &candidate.module, &*candidate.entry, &candidate.sizes, RUNS, domain);
+                    let made = inputs(&mut cx, &candidate.module, &candidate.entry, &candidate.sizes, RUNS, domain);
                     if made.is_empty() {
                         return Ok(None);
                     }
