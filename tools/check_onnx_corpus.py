@@ -16,8 +16,8 @@ import fnmatch
 import json
 import pathlib
 import re
-import shutil
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile

@@ -51,7 +51,14 @@ LAWS = [
     ["gates::every_premise_fails", "gates::a_case_depends", "gates::switching_a_rule_off"],
 ]
 # Neither a judgement: what only masked runs give, processes that provide functions, and what is written for people.
-LEFT_OUT = ["src/**/tests.rs", "src/**/*_tests.rs", "src/**/instead.rs", "src/eval/extern_process.rs", "src/eval/inputs.rs", "src/eval/trace.rs"]
+LEFT_OUT = [
+    "src/**/tests.rs",
+    "src/**/*_tests.rs",
+    "src/**/instead.rs",
+    "src/eval/extern_process.rs",
+    "src/eval/inputs.rs",
+    "src/eval/trace.rs",
+]
 
 SWITCH = """//! Which mutant is on in this copy of the sources.
 use std::sync::LazyLock;
