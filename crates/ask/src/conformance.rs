@@ -104,9 +104,14 @@ pub fn ledger(name: &str) -> Option<String> {
     file(&format!("{}/{name}.ron", Part::Ledgers.directory()))
 }
 
-/// The checkout whose data is meant: the one that the program lies in, unless the program has a copy of its own.
+/// The checkout whose data is meant: the one that the program lies in. A program without a copy looks around it, and last
+/// where it was built, as its target directory may be elsewhere.
 pub(crate) fn root() -> Option<PathBuf> {
-    if KEPT.is_empty() { checkout::root() } else { checkout::of_the_program() }
+    if !KEPT.is_empty() {
+        return checkout::of_the_program();
+    }
+    let built_from = || Some(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).filter(|dir| dir.is_dir());
+    checkout::root().or_else(built_from)
 }
 
 /// What stands beside the files of a directory to check them, and belongs to no part.

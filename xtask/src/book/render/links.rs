@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use ask::conformance;
+use ask::{checkout, conformance};
 use ask::sites::Sites;
 use relax_spec::book::{Erratum, Rule};
 use relax_spec::suite::{Case, coverage};
@@ -107,8 +107,8 @@ fn page_link(from: &str, to: &str) -> String {
 }
 
 /// The root of the checkout.
-fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+fn root() -> PathBuf {
+    checkout::root().unwrap_or_default()
 }
 
 /// The file and line of each case, by its id.
