@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use ask::{checkout, conformance};
 use ask::sites::Sites;
+use ask::{checkout, conformance};
 use relax_spec::book::{Erratum, Rule};
 use relax_spec::suite::{Case, coverage};
 use serde_json::Value;
