@@ -1,10 +1,12 @@
 //! What is made from data and kept beside it: written, or compared with what is kept.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Command, ExitCode};
 
 use ask::checkout::write_atomically;
 use ask::{conformance, standing};
+use relax_spec::book::Rule;
 use relax_spec::suite::coverage;
 
 use crate::root;
@@ -57,9 +59,22 @@ fn made() -> Result<Vec<Made>, Box<dyn std::error::Error>> {
         Made { path: "spec/src/implementations.md".to_string(), text: campaign::classes::page()? },
         Made { path: standing::FILE.to_string(), text: standing::measured()?.to_text() },
     ];
+    made.push(numbers()?);
     let locks = coverage::locks(&suite).into_iter();
     made.extend(locks.map(|(chapter, text)| Made { path: format!("conformance/lock/{chapter}.lock"), text }));
     Ok(made)
+}
+
+/// The ids in the order of their numbers: those that are in the list stay, new ones come behind them.
+fn numbers() -> std::io::Result<Made> {
+    let path = "spec/numbers.txt".to_string();
+    let mut text = fs::read_to_string(root().join(&path))?;
+    let listed: BTreeSet<String> = text.lines().map(str::to_string).collect();
+    for id in Rule::ALL.iter().map(|rule| rule.id()).filter(|id| !listed.contains(*id)) {
+        text.push_str(id);
+        text.push('\n');
+    }
+    Ok(Made { path, text })
 }
 
 /// The list of the findings is made of their folders by a script, which compares by itself.
