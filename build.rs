@@ -317,14 +317,16 @@ impl Numbered<'_> {
 
     /// A table by number; a number whose rule is gone has the last entry.
     fn table<T: std::fmt::Debug>(&self, of: impl Fn(&RuleText) -> T, gone: T) -> String {
-        let entry = |id: &String| self.rules.get(id).map_or_else(|| format!("{gone:?}, "), |rule| format!("{:?}, ", of(rule)));
+        let entry =
+            |id: &String| self.rules.get(id).map_or_else(|| format!("{gone:?}, "), |rule| format!("{:?}, ", of(rule)));
         self.numbers.iter().map(entry).collect()
     }
 }
 
 fn rules_source(of: &Numbered, excluded: &BTreeMap<String, Exclusion>) -> Result<String, String> {
     let rules = of.rules;
-    let mut out = String::from("impl Rule {\n    /// Every rule, in the order of the ids.\n    pub const ALL: &[Rule] = &[\n");
+    let mut out =
+        String::from("impl Rule {\n    /// Every rule, in the order of the ids.\n    pub const ALL: &[Rule] = &[\n");
     for id in rules.keys() {
         let _ = writeln!(out, "        Rule({}),", of.number(id));
     }

@@ -104,7 +104,10 @@ impl Rule {
                 high = middle;
             }
         }
-        assert!(low < IDS.len() && !is_before(id.as_bytes(), IDS[low].0.as_bytes()), "the text states no rule of this id");
+        assert!(
+            low < IDS.len() && !is_before(id.as_bytes(), IDS[low].0.as_bytes()),
+            "the text states no rule of this id"
+        );
         Rule(IDS[low].1)
     }
 

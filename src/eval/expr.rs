@@ -89,10 +89,11 @@ impl Machine<'_> {
 
     /// EVAL.TUPLE.FRESH: each evaluation gives a new tuple object.
     fn new_tuple(&mut self, fields: Vec<Value>) -> Value {
-        let tuple = self.cx.by_kind(match fields.as_slice() {
+        let (rule, conclusion) = match fields.as_slice() {
             [] => (rule!("VAL.TUPLE.UNIT"), Value::unit()),
             [_, ..] => (rule!("VAL.TUPLE"), Value::tuple(fields)),
-        });
+        };
+        let tuple = self.cx.by_kind(rule, conclusion);
         self.cx.conclude(rule!("EVAL.TUPLE.FRESH"), tuple)
     }
 

@@ -99,7 +99,7 @@ impl Order<'_> {
             Kinds::Tuples(fields1, fields2) => self.tuple(cx, fields1, fields2),
             Kinds::Funcs(f1, f2) => self.func(cx, f1, f2),
             Kinds::Prims(p1, p2) => self.prim(cx, p1, p2),
-            Kinds::Objects | Kinds::Different => cx.by_kind((rule!("SI.ORDER.CROSS"), false)),
+            Kinds::Objects | Kinds::Different => cx.by_kind(rule!("SI.ORDER.CROSS"), false),
         }
     }
 
@@ -231,7 +231,7 @@ impl Order<'_> {
                     by_field && (unsaid || f2.pure != Some(true) || f1.pure == f2.pure) && self.params(cx, f1, f2);
                 below && (p1 == p2 || cx.conclude(rule!("SUBSI.FUNC.COMBINED"), true))
             }
-            (None, Some(_)) | (Some(_), None) => cx.by_kind((rule!("SI.ORDER.CROSS"), false)),
+            (None, Some(_)) | (Some(_), None) => cx.by_kind(rule!("SI.ORDER.CROSS"), false),
         }
     }
 

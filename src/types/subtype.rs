@@ -30,9 +30,9 @@ fn related(cx: &mut Cx, t1: &Type, t2: &Type) -> bool {
         Kinds::Tuples(t1, t2) => tuple(cx, t1, t2),
         Kinds::Funcs(t1, t2) => func(cx, t1, t2),
         Kinds::Different if *t1 == Type::PackedFunc || *t2 == Type::PackedFunc => {
-            cx.by_kind((rule!("SUB.PACKED"), false))
+            cx.by_kind(rule!("SUB.PACKED"), false)
         }
-        Kinds::Objects | Kinds::PackedFuncs | Kinds::Different => cx.by_kind((rule!("SUB.CROSS-KIND"), false)),
+        Kinds::Objects | Kinds::PackedFuncs | Kinds::Different => cx.by_kind(rule!("SUB.CROSS-KIND"), false),
     }
 }
 

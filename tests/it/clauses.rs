@@ -4,7 +4,7 @@
 //! This is a search that a reader can do as well. `fire` and its kin stand where a rule is used:
 //!
 //! * `cx.by_cases(&[(rule, condition, conclusion), ..])` and `cx.by_cases((&[..], (rule, conclusion)))`: rows;
-//! * `cx.by_kind(match x { .. => (rule, conclusion), .. })`: rows whose conditions are kinds;
+//! * `let (rule, conclusion) = match x { .. }; cx.by_kind(rule, conclusion)`: rows whose conditions are kinds;
 //! * `cx.holds(&[(rule, n, condition), ..])`, with a message behind the condition or without, and `self.demand(span, &[..])`:
 //!   conditions that must hold, one and all;
 //! * `cx.conclude(rule, conclusion)`: a clause by itself; `let _ = cx.fire(rule)` before it where there may be no conclusion;
