@@ -14,6 +14,7 @@ struct RuleText {
     id: String,
     file: String,
     line: usize,
+    heading: String,
     kind: String,
     editions: Vec<String>,
     source: String,
@@ -98,11 +99,15 @@ fn read_rules(root: &Path) -> Result<BTreeMap<String, RuleText>, String> {
     for path in files(&root.join("spec"), "md")? {
         let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
         let lines: Vec<&str> = text.lines().collect();
+        let mut heading = "";
         for (i, line) in lines.iter().enumerate() {
+            if let Some(words) = line.strip_prefix('#') {
+                heading = words.trim_start_matches('#').trim();
+            }
             let Some(id) = line.strip_prefix("r[").and_then(|rest| rest.strip_suffix(']')) else { continue };
             let place = format!("{}:{}", relative(root, &path), i + 1);
-            let rule =
-                parse_rule(id, &lines[i + 1..], relative(root, &path), i + 1).map_err(|e| format!("{place}: {e}"))?;
+            let rule = parse_rule(id, &lines[i + 1..], relative(root, &path), i + 1);
+            let rule = RuleText { heading: heading.to_string(), ..rule.map_err(|e| format!("{place}: {e}"))? };
             if let Some(first) = rules.get(id) {
                 return Err(format!("{place}: rule {id} is already stated at {}:{}", first.file, first.line));
             }
@@ -144,6 +149,7 @@ fn parse_rule(id: &str, after: &[&str], file: String, line: usize) -> Result<Rul
         id: id.to_string(),
         file,
         line,
+        heading: String::new(),
         kind: fields.kind,
         editions: fields.editions,
         source: fields.source,
@@ -337,10 +343,11 @@ fn rules_source(of: &Numbered, excluded: &BTreeMap<String, Exclusion>) -> Result
     for rule in rules.values() {
         let _ = writeln!(
             out,
-            "    RuleInfo {{ id: {:?}, file: {:?}, line: {}, kind: {:?}, editions: &{:?}, source: {:?}, needs: &{:?}, errata: &{:?}, chevron: {}, pending: {}, succeeds: &{:?}, proposal: {:?}, over: &{:?}, text: {:?}, later: &[{}], excluded: {:?}, excluded_since: {:?} }},",
+            "    RuleInfo {{ id: {:?}, file: {:?}, line: {}, heading: {:?}, kind: {:?}, editions: &{:?}, source: {:?}, needs: &{:?}, errata: &{:?}, chevron: {}, pending: {}, succeeds: &{:?}, proposal: {:?}, over: &{:?}, text: {:?}, later: &[{}], excluded: {:?}, excluded_since: {:?} }},",
             rule.id,
             rule.file,
             rule.line,
+            rule.heading,
             rule.kind,
             rule.editions,
             rule.source,

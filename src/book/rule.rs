@@ -30,6 +30,8 @@ pub struct RuleInfo {
     pub file: &'static str,
     /// The line of the anchor, counted from 1.
     pub line: usize,
+    /// The heading that it stands under.
+    pub heading: &'static str,
     /// `judgement`, `algorithm-branch`, `error`, ... as the catalogue classifies it.
     pub kind: &'static str,
     /// The editions that state it, by name.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::rules::{Evidence, RuleRow, status_name};
 use super::{Exit, Failure, Outcome, conflicts, conform, errata, explain_case, options, print};
 use ask::standing::{Count, Premise};
-use relax_spec::book::{Edition, Erratum, Proposal, Rule, Statement, or_meant};
+use relax_spec::book::{Edition, Erratum, Proposal, Rule, Statement, or_meant, search};
 use relax_spec::suite::knockout::Shows;
 
 /// Show a rule: its text, the code that applies it, its golden cases, its errata; or a golden case
@@ -14,12 +14,14 @@ use relax_spec::suite::knockout::Shows;
   relax-spec explain SUB.TENSOR.RANK
   relax-spec explain 'E[WF.5.BEFORE]'
   relax-spec explain A17
+  relax-spec explain match_cast
   relax-spec explain SI.COMPAT.TENSOR.DTYPE --edition 2023-12
   relax-spec explain C05
   relax-spec explain types/sub-rank
   relax-spec explain conformance/suite/types/subtyping.ron")]
 pub struct Args {
-    /// A rule id, the code of a diagnostic such as E[WF.5.BEFORE], an erratum, a conflict between documents, the id of a golden case, or a file of cases
+    /// A rule id, the code of a diagnostic such as E[WF.5.BEFORE], an erratum, a conflict between documents, the id of a golden case, a file of cases,
+    /// or words to look for in ids, headings and texts
     #[arg(value_name = "ID")]
     id: String,
     /// Only what this edition says of a rule, or a case as it states it [default: what each of them says]
@@ -65,7 +67,39 @@ pub fn run(args: &Args) -> Outcome {
         }
         return say(&explain_case::explain(id, args.edition)?);
     }
-    Err(Failure::unreadable(unknown(id)))
+    match by_words(id) {
+        Some(found) => say(&found),
+        None => Err(Failure::unreadable(unknown(id))),
+    }
+}
+
+/// A line for each rule and erratum that has the words, those first that have them in the id. What is written like an id,
+/// with dots, is none: who gives one means that one.
+fn by_words(text: &str) -> Option<String> {
+    const SHOWN: usize = 30;
+    let words: Vec<&str> = text.split_whitespace().collect();
+    if words.iter().any(|word| word.contains('.')) {
+        return None;
+    }
+    let rules = search(&words).into_iter().map(|(_, rule)| format!("{}  {}", rule.id(), sentence(rule.info().text)));
+    let errata = Erratum::ALL.iter().map(|erratum| erratum_line(erratum.id()));
+    let has_all = |line: &String| words.iter().all(|word| line.to_lowercase().contains(&word.to_lowercase()));
+    let found: Vec<String> = rules.chain(errata.filter(has_all)).collect();
+    let more = found.len().saturating_sub(SHOWN);
+    let mut out: String = found.iter().take(SHOWN).map(|line| format!("{line}\n")).collect();
+    if more > 0 {
+        let _ = writeln!(out, "and {more} more: `relax-spec rules {text}` lists all rules");
+    }
+    (!found.is_empty()).then_some(out)
+}
+
+/// The first sentence.
+fn sentence(text: &str) -> String {
+    let line = text.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+    match line.find(". ") {
+        Some(at) => line[..=at].to_string(),
+        None => line,
+    }
 }
 
 fn say(text: &str) -> Outcome {
