@@ -45,4 +45,5 @@ mod trials;
 mod types;
 mod unknown_purity;
 mod vm;
+mod why;
 mod workers;

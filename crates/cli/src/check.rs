@@ -325,10 +325,14 @@ fn tell(renderer: &Renderer, checked: &Checked, most: &mut usize, out: Sink<'_>)
             for module in &report.modules {
                 tell_module(renderer, &report.source, module, &visible(&report.title(module)), most, out)?;
             }
+            let name = visible(&report.source.name);
+            if let Some(verdicts) = literally(&report.modules) {
+                out(&format!("note: {name}: in the literal reading of the text: {verdicts}\n\n"))?;
+            }
             match report.skipped {
                 Some((first, count)) => {
                     let note = report.source.skipped_words(first, count);
-                    out(&format!("note: {}: {note}\n\n", visible(&report.source.name)))
+                    out(&format!("note: {name}: {note}\n\n"))
                 }
                 None => Ok(()),
             }
@@ -348,7 +352,7 @@ fn tell_module(
     most: &mut usize,
     out: Sink<'_>,
 ) -> Result<(), Failure> {
-    let OfModule { choice, literally, proposed, has_global_infos, fragment, .. } = module;
+    let OfModule { choice, proposed, has_global_infos, fragment, .. } = module;
     let human = |(finding, accepted)| render::human(renderer, source, choice.edition, finding, accepted);
     module.told(*most).map(human).try_for_each(|text| out(&text))?;
     let rest = module.findings.len().saturating_sub(*most);
@@ -365,13 +369,23 @@ fn tell_module(
         let message = "no function has a global_symbol, so none can be started (an error with --program";
         out(&format!("note: {title}: {message}: {rule})\n\n"))?;
     }
-    if let Some(proposed) = proposed {
-        out(&format!("note: {title}: {proposed}\n\n"))?;
-    }
-    match literally {
-        Some(verdict) => out(&format!("note: {title}: in the literal reading of the text: {verdict}\n\n")),
+    match proposed {
+        Some(proposed) => out(&format!("note: {title}: {proposed}\n\n")),
         None => Ok(()),
     }
+}
+
+/// What the literal reading says of the modules of a file, once for all of whom it says the same.
+fn literally(modules: &[OfModule]) -> Option<String> {
+    let mut by_verdict: BTreeMap<&str, usize> = BTreeMap::new();
+    modules.iter().filter_map(|module| module.literally.as_deref()).for_each(|verdict| {
+        *by_verdict.entry(verdict).or_default() += 1;
+    });
+    let said = by_verdict.iter().map(|(verdict, of)| match (modules.len(), of) {
+        (1, _) => verdict.to_string(),
+        (all, of) => format!("{verdict} ({of} of {all} modules)"),
+    });
+    (!by_verdict.is_empty()).then(|| said.collect::<Vec<String>>().join("; "))
 }
 
 fn json_lines(checked: &Checked, most: &mut usize) -> Result<String, Failure> {

@@ -41,6 +41,7 @@ mod supervise;
 mod types;
 mod value;
 mod vm;
+mod why;
 
 use std::fmt;
 use std::io::{self, IsTerminal as _, Write};

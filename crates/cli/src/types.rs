@@ -10,7 +10,7 @@ use super::choice::Choosing;
 use super::convert::Target;
 use super::input::Source;
 use super::options::Format;
-use super::{Exit, Outcome, input, note, print_json, render};
+use super::{Exit, Outcome, input, note, print, print_json, render, why};
 use relax_spec::derivation::{DeriveReport, annotated, derive_module};
 use relax_spec::findings::Diagnostic;
 use relax_spec::grammar::visit::{Visitor, walk_module, walk_var_binding};
@@ -28,6 +28,7 @@ use relax_spec::type_checking::{TypeReport, check_module};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec types model.py
+  relax-spec types --why 12 model.py
   relax-spec types --list model.py | jq .info
   relax-spec types --format json model.py | jq '.variables[] | select(.pure == false)'")]
 pub struct Args {
@@ -40,6 +41,9 @@ pub struct Args {
     /// text has that, `start` and `end`, each with `line`, `column` and, in bytes, `offset`
     #[arg(long, conflicts_with = "format")]
     list: bool,
+    /// Instead of the program: how the information of the variables that this line binds came about, back to where it was lost
+    #[arg(long, value_name = "LINE", conflicts_with_all = ["format", "list"])]
+    why: Option<usize>,
     /// As JSON the program, its functions, its variables with their places, and what is malformed, in one object
     #[arg(long, value_enum, default_value_t = Format::Human)]
     format: Format,
@@ -55,7 +59,12 @@ pub fn run(args: &Args) -> Outcome {
     let source = input::read(&args.file)?;
     let (name, module) = source.named_module(args.selected.module.as_deref())?;
     let choice = args.choosing.for_module(&args.file, &source, &module)?;
-    let typed = Typed::of(&mut choice.cx(args.budget.cx()), &source, name, &module);
+    let mut cx = choice.cx(args.budget.cx());
+    let typed = Typed::of(&mut cx, &source, name, &module);
+    if let Some(line) = args.why {
+        print(&why::why(&mut cx, &source, &typed.normalized.module, &typed.derived, line)?)?;
+        return Ok(Exit::AsExpected);
+    }
     match args.format {
         Format::Json => args.target.put(&format!("{}\n", typed.json(&args.target)))?,
         Format::Human if args.list => {
