@@ -1,5 +1,5 @@
 //! Soundness of acceptance: what is accepted without a warning does not get stuck, and what is derived of a variable is true
-//! of every value that is bound to it. `examples/soundness.rs` asks it of as many programs as one likes.
+//! of every value that is bound to it. `cargo xtask soundness` asks it of as many programs as one likes.
 
 use campaign::soundness::{SoundnessContexts, SoundnessTrial, program, try_program};
 use relax_spec::book::{Edition, Erratum, Reading};
@@ -18,7 +18,9 @@ fn what_is_accepted_is_true(edition: Edition) {
             SoundnessTrial::Rejected(_) | SoundnessTrial::Unheld => {}
             SoundnessTrial::Sound { warned } => accepted[usize::from(warned)] += 1,
             SoundnessTrial::Unsound(fault) => {
-                panic!("the program of seed {seed} (examples/soundness.rs --edition {edition} shows it): {fault}")
+                panic!(
+                    "the program of seed {seed} (`cargo xtask soundness 1 {seed} --edition {edition}` shows it): {fault}"
+                )
             }
         }
     }

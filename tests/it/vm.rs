@@ -100,7 +100,7 @@ fn generated_programs_come_to_the_same(edition: Edition) {
                 EngineTrial::Limited => limited += 1,
                 EngineTrial::Different(difference) => {
                     panic!(
-                        "the program of seed {seed} (examples/engines.rs --edition {edition} shows it):\n{difference}"
+                        "the program of seed {seed} (`cargo xtask engines 1 {seed} --edition {edition}` shows it):\n{difference}"
                     )
                 }
             }
