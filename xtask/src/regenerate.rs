@@ -12,7 +12,7 @@ use relax_spec::suite::coverage;
 use crate::root;
 
 /// A file that is made: its path from the root of the checkout, and what it holds.
-struct Made {
+struct GeneratedFile {
     path: String,
     text: String,
 }
@@ -34,8 +34,8 @@ pub fn run(args: Vec<String>) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let stale: Vec<Made> = made.into_iter().filter(|made| !is_kept(made)).collect();
-    for Made { path, text } in &stale {
+    let stale: Vec<GeneratedFile> = made.into_iter().filter(|made| !is_kept(made)).collect();
+    for GeneratedFile { path, text } in &stale {
         if check {
             eprintln!("stale: {path} (run `cargo xtask regenerate`)");
         } else if let Err(error) = write_atomically(&root().join(path), text.as_bytes()) {
@@ -49,24 +49,24 @@ pub fn run(args: Vec<String>) -> ExitCode {
     if findings && (stale.is_empty() || !check) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn is_kept(made: &Made) -> bool {
+fn is_kept(made: &GeneratedFile) -> bool {
     fs::read_to_string(root().join(&made.path)).is_ok_and(|kept| kept == made.text)
 }
 
-fn made() -> Result<Vec<Made>, Box<dyn std::error::Error>> {
+fn made() -> Result<Vec<GeneratedFile>, Box<dyn std::error::Error>> {
     let suite = conformance::suite()?;
     let mut made = vec![
-        Made { path: "spec/src/implementations.md".to_string(), text: campaign::classes::page()? },
-        Made { path: standing::FILE.to_string(), text: standing::measured()?.to_text() },
+        GeneratedFile { path: "spec/src/implementations.md".to_string(), text: campaign::classes::page()? },
+        GeneratedFile { path: standing::FILE.to_string(), text: standing::measured()?.to_text() },
     ];
     made.push(numbers()?);
     let locks = coverage::locks(&suite).into_iter();
-    made.extend(locks.map(|(chapter, text)| Made { path: format!("conformance/lock/{chapter}.lock"), text }));
+    made.extend(locks.map(|(chapter, text)| GeneratedFile { path: format!("conformance/lock/{chapter}.lock"), text }));
     Ok(made)
 }
 
 /// The ids in the order of their numbers: those that are in the list stay, new ones come behind them.
-fn numbers() -> std::io::Result<Made> {
+fn numbers() -> std::io::Result<GeneratedFile> {
     let path = "spec/numbers.txt".to_string();
     let mut text = fs::read_to_string(root().join(&path))?;
     let listed: BTreeSet<String> = text.lines().map(str::to_string).collect();
@@ -74,7 +74,7 @@ fn numbers() -> std::io::Result<Made> {
         text.push_str(id);
         text.push('\n');
     }
-    Ok(Made { path, text })
+    Ok(GeneratedFile { path, text })
 }
 
 /// The list of the findings is made of their folders by a script, which compares by itself.

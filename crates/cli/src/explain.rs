@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use super::rules::{Evidence, RuleRow, status_name};
-use super::{Exit, Failure, Outcome, conflicts, conform, errata, explain_case, options, print};
-use ask::standing::{Count, Premise};
+use super::rules::{RuleRecords, RuleRow, status_name};
+use super::{CommandResult, Exit, Failure, conflicts, conform, errata, explain_case, options, print};
+use ask::standing::{CaseCount, PremiseStanding};
 use relax_spec::book::{Edition, Erratum, Proposal, Rule, Statement, or_meant, search};
 use relax_spec::suite::knockout::Shows;
 
@@ -32,18 +32,18 @@ pub struct Args {
     proposal: Option<Proposal>,
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     let id = strip_code(&args.id);
     if let Ok(rule) = id.parse::<Rule>() {
         if let Some(proposal) = args.proposal {
-            let evidence = Evidence::kept()?;
+            let evidence = RuleRecords::kept()?;
             let stated = under(rule, proposal)?;
             return say(&stated.iter().map(|rule| explain(&evidence.row(*rule))).collect::<String>());
         }
         if let Some(edition) = args.edition {
             return say(&in_edition(rule, edition)?);
         }
-        print(&explain(&Evidence::kept()?.row(rule)))?;
+        print(&explain(&RuleRecords::kept()?.row(rule)))?;
         return Ok(Exit::AsExpected);
     }
     if let Ok(errata) = Erratum::named(id) {
@@ -102,7 +102,7 @@ fn sentence(text: &str) -> String {
     }
 }
 
-fn say(text: &str) -> Outcome {
+fn say(text: &str) -> CommandResult {
     print(text)?;
     Ok(Exit::AsExpected)
 }
@@ -248,9 +248,9 @@ fn knockout_line(row: &RuleRow) -> String {
     }
 }
 
-fn premise_line(premise: &Premise) -> String {
+fn premise_line(premise: &PremiseStanding) -> String {
     match &premise.fails_in {
-        Count { number: 0, .. } => format!("{}: fails in no case", premise.n),
+        CaseCount { number: 0, .. } => format!("{}: fails in no case", premise.n),
         cases => format!("{}: fails in {}, such as {}", premise.n, number(cases.number), some(cases)),
     }
 }
@@ -260,7 +260,7 @@ fn number(cases: usize) -> String {
 }
 
 /// The first few.
-fn some(cases: &Count) -> String {
+fn some(cases: &CaseCount) -> String {
     cases.such_as.join(", ")
 }
 

@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Exit, Failure, Outcome, note, options, print};
+use super::{CommandResult, Exit, Failure, note, options, print};
 use ask::conformance;
-use ask::sites::Sites;
-use ask::standing::{Premise, RuleStanding, Standing};
+use ask::sites::RuleSites;
+use ask::standing::{PremiseStanding, RuleStanding, StandingRecord};
 use relax_spec::book::{Edition, Proposal, Rule, Status, or_meant, search};
 use relax_spec::judge::{Mistake, RowMutant};
 use relax_spec::suite::knockout::{self, Baseline, Figures, Reasons, Shows};
@@ -60,27 +60,27 @@ pub struct RuleRow<'s> {
 }
 
 /// What is known of all rules.
-pub struct Evidence {
-    standing: Standing,
-    sites: Sites,
+pub struct RuleRecords {
+    standing: StandingRecord,
+    sites: RuleSites,
     redundant: Reasons,
     stuck: Reasons,
 }
 
-impl Evidence {
+impl RuleRecords {
     /// What is kept; a record of another suite is told.
-    pub fn kept() -> Result<Evidence, Failure> {
-        let standing = Standing::read().map_err(Failure::unreadable)?;
+    pub fn kept() -> Result<RuleRecords, Failure> {
+        let standing = StandingRecord::read().map_err(Failure::unreadable)?;
         if !standing.is_current() {
             note("note: the suite has changed since its record; `cargo xtask regenerate` renews it\n");
         }
-        Evidence::of(standing)
+        RuleRecords::of(standing)
     }
 
-    fn of(standing: Standing) -> Result<Evidence, Failure> {
-        Ok(Evidence {
+    fn of(standing: StandingRecord) -> Result<RuleRecords, Failure> {
+        Ok(RuleRecords {
             standing,
-            sites: Sites::read(),
+            sites: RuleSites::read(),
             redundant: knockout::redundant().map_err(|e| Failure::unreadable(format!("spec/redundant.ron: {e}")))?,
             stuck: knockout::stuck().map_err(|e| Failure::unreadable(format!("spec/stuck.ron: {e}")))?,
         })
@@ -134,7 +134,7 @@ impl RuleRow<'_> {
         let info = self.rule.info();
         let premises = self.standing.iter().flat_map(|standing| &standing.premises);
         let premises: Vec<Value> = premises
-            .map(|Premise { n, fails_in }| {
+            .map(|PremiseStanding { n, fails_in }| {
                 json!({ "n": n, "fails_in": fails_in.such_as, "fails_in_all": fails_in.number })
             })
             .collect();
@@ -186,7 +186,7 @@ fn prefixes() -> impl Iterator<Item = &'static str> {
     })
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     let begins = |rule: &Rule| args.prefixes.is_empty() || args.prefixes.iter().any(|p| rule.id().starts_with(p));
     let of_edition = |rule: &Rule| {
         args.edition.is_none_or(|edition| rule.statement(edition).is_some())
@@ -210,12 +210,12 @@ pub fn run(args: &Args) -> Outcome {
     }
     if args.knockout {
         let suite = conformance::suite()?;
-        let evidence = Evidence::of(Standing::measure(&suite))?;
+        let evidence = RuleRecords::of(StandingRecord::measure(&suite))?;
         let rows: Vec<RuleRow> = rules.iter().map(|rule| evidence.row(*rule)).collect();
         print(&(figures(&rows) + &mistakes(&Baseline::of(&suite), &rules)?))?;
         return Ok(Exit::AsExpected);
     }
-    let evidence = Evidence::kept()?;
+    let evidence = RuleRecords::kept()?;
     let rows: Vec<RuleRow> = rules.iter().map(|rule| evidence.row(*rule)).collect();
     print(&if args.json { json_lines(&rows)? } else { human(&rows) })?;
     Ok(Exit::AsExpected)

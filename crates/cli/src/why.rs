@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Failure;
-use super::input::Source;
+use super::input::SourceFile;
 use relax_spec::book::Rule;
 use relax_spec::derivation::{DeriveReport, derive_module};
 use relax_spec::grammar::visit::{Visitor, walk_expr, walk_function, walk_var_binding};
@@ -22,7 +22,7 @@ use relax_spec::judge::Cx;
 /// An error says which lines bind variables, where this one binds none.
 pub fn why(
     cx: &mut Cx,
-    source: &Source,
+    source: &SourceFile,
     module: &IrModule,
     derived: &DeriveReport,
     line: usize,
@@ -133,7 +133,7 @@ fn is_lost(info: &StructInfo) -> bool {
 
 struct History<'a> {
     cx: &'a mut Cx,
-    source: &'a Source,
+    source: &'a SourceFile,
     module: &'a IrModule,
     derived: &'a DeriveReport,
     infos: FxHashMap<&'a Var, &'a StructInfo>,
