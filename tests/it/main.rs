@@ -26,6 +26,7 @@ mod invariance;
 mod law_table;
 mod laws;
 mod ledgers;
+mod messages;
 mod models;
 mod numbers;
 mod onnx;

@@ -23,6 +23,7 @@ use relax_spec::grammar::IrModule;
 use relax_spec::judge::{self, Cx};
 use relax_spec::oracle::answer_evaluate_together;
 use relax_spec::question::RunAnswer;
+use relax_spec::rule;
 use relax_spec::value::{self as values, ValueSpec};
 use relax_spec::vm;
 
@@ -293,6 +294,10 @@ pub(super) fn tell(args: &Telling<'_>, run: &RunTranscript) -> CommandResult {
                 (Some(path), Ok(spec)) => save(path, &spec),
                 (Some(_), Err(_)) => Err(Failure::unreadable("the result is too large to be saved")),
             }
+        }
+        judge::Ending::Error(error) if error.rule == rule!("EVAL.EXTERNFUNC.MISSING") => {
+            let remedy = "--extern CMD runs with the functions that a process provides";
+            Err(Failure::new(Exit::Findings, format!("{error}\nhelp: {remedy}")))
         }
         judge::Ending::Error(error) => Err(Failure::new(Exit::Findings, error)),
         judge::Ending::OutOfFuel if run.out_of_memory => {
