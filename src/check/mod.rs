@@ -10,7 +10,7 @@ use rustc_hash::FxHashSet;
 
 use crate::book::Rule;
 use crate::derivation::{Beforehand, DeriveReport, derive_module, derive_module_in};
-use crate::findings::{Diagnostic, NodePath, Places, Severity, place};
+use crate::findings::{Diagnostic, FaultySpans, NodePath, Severity, place};
 use crate::grammar::{GlobalFunc, IrModule, Name, Type};
 use crate::judge::Cx;
 use crate::normal_form::Normalized;
@@ -123,7 +123,7 @@ fn after_well_formedness(cx: &mut Cx, module: &IrModule, mut report: CheckReport
     if has_types(cx) {
         report.stage = Stage::Types;
         let known = known_of_vars(cx, &report.module, &groups);
-        report.types = check_module_in(cx, &report.module, &groups, &known, Places::default());
+        report.types = check_module_in(cx, &report.module, &groups, &known, FaultySpans::default());
         report.diagnostics.extend(report.types.diagnostics.iter().cloned());
         if !report.types.accepts() && cx.fire(rule!("TC.BEFORE-SI")) {
             return report;
@@ -227,8 +227,8 @@ impl Told {
         Told { before, further: Vec::new(), said, whole }
     }
 
-    fn places(&self) -> Places {
-        Places::of(self.before.iter().chain(&self.further), &self.whole)
+    fn places(&self) -> FaultySpans {
+        FaultySpans::of(self.before.iter().chain(&self.further), &self.whole)
     }
 
     /// Adds what is new among the findings of a stage.

@@ -6,7 +6,7 @@ use super::function::pure;
 use super::purity::declared_purity;
 use super::{Deriver, Entry, Fit};
 use crate::book::Erratum;
-use crate::findings::{Complaint, Demand, Finder, Step};
+use crate::findings::{Complaint, Demand, Finder, TrailStep};
 use crate::grammar::{
     Binder, Binding, Expr, FuncStructInfo, Function, MatchCast, Span, StructInfo, VarBinding, VarKind,
 };
@@ -61,7 +61,7 @@ impl<'m> Deriver<'_, 'm> {
 
     /// What is known of a value, which is gone through when it is bound.
     fn bound(&mut self, value: &'m Expr) -> Option<StructInfo> {
-        let info = self.at(Step::Field("value"), |d| d.expr(value));
+        let info = self.at(TrailStep::Field("value"), |d| d.expr(value));
         // A tuple has been counted already.
         if matches!(value, Expr::Tuple(_)) { info } else { self.within_bounds(info, value.span()) }
     }
@@ -158,12 +158,12 @@ impl<'m> Deriver<'_, 'm> {
             })],
         );
         let Some(annotation) = binder.annotation.as_ref().map(|annotation| self.closed(annotation)) else {
-            let info = self.at(Step::Field("value"), |d| d.literal(function));
+            let info = self.at(TrailStep::Field("value"), |d| d.literal(function));
             return self.enter(binder, info);
         };
         if self.beforehand.wrong.in_signature(function) || self.beforehand.wrong.touch(span) {
             self.enter_silently(binder, None);
-            let _ = self.at(Step::Field("value"), |d| d.literal(function));
+            let _ = self.at(TrailStep::Field("value"), |d| d.literal(function));
             return;
         }
         let annotation = self.with_purity_declared(annotation, function);
@@ -171,7 +171,7 @@ impl<'m> Deriver<'_, 'm> {
         if self.cx.fire(rule!("SI.DERIVE.VB.FUNC.REC")) {
             self.enter_silently(binder, Some(annotation.clone()));
         }
-        let info = self.at(Step::Field("value"), |d| d.literal(function));
+        let info = self.at(TrailStep::Field("value"), |d| d.literal(function));
         if self.cx.fire(rule!("SI.DERIVE.VB.FUNC.REMOVE")) {
             self.scope.delta.leave(mark);
         }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use super::purity::{Callee, callee_is_pure};
 use super::{Deriver, Fit};
 use crate::book::{Erratum, Rule};
-use crate::findings::{Complaint, Demand, Finder, Step};
+use crate::findings::{Complaint, Demand, Finder, TrailStep};
 use crate::grammar::{Call, DeriveFunc, Expr, FuncStructInfo, GlobalFunc, Op, PrimExpr, ShapeVar, StructInfo, Var};
-use crate::judge::{Check, Cx};
+use crate::judge::{Cx, ReportedCondition};
 use crate::ops::{self, InferArgs, InferError};
 use crate::struct_info::closed::{is_chosen, original};
 use crate::struct_info::mapping::{all_shape_vars, united_mapping};
@@ -75,7 +75,7 @@ impl<'m> Deriver<'_, 'm> {
         let result = call_of(self.cx, &self.scope, &callee, &args, &sinfo_args, &mut warnings);
         for (arg, message) in warnings {
             let span = call.args.get(arg).map_or(call.span, Expr::span);
-            self.at(Step::Item("args", arg), |d| d.warning(rule!("SI.DERIVE.CALL.ARGS.WARN"), span, message));
+            self.at(TrailStep::Item("args", arg), |d| d.warning(rule!("SI.DERIVE.CALL.ARGS.WARN"), span, message));
         }
         result.map_err(|error| self.call_error(call, error)).ok()
     }
@@ -132,13 +132,13 @@ impl<'m> Deriver<'_, 'm> {
     }
 
     fn callee(&mut self, call: &'m Call) -> Option<StructInfo> {
-        self.at(Step::Field("op"), |d| d.expr(&call.op))
+        self.at(TrailStep::Field("op"), |d| d.expr(&call.op))
     }
 
     fn args(&mut self, call: &'m Call) -> Vec<Option<StructInfo>> {
         let args = call.args.iter().enumerate();
         args.map(|(i, arg)| {
-            let info = self.at(Step::Item("args", i), |d| d.expr(arg));
+            let info = self.at(TrailStep::Item("args", i), |d| d.expr(arg));
             self.within_bounds(info, arg.span())
         })
         .collect()
@@ -150,7 +150,7 @@ impl<'m> Deriver<'_, 'm> {
             Some(i) => {
                 let span = call.args.get(i).map_or(call.span, Expr::span);
                 let hint = "cast the argument with a match_cast if it can have the expected form at run time";
-                self.at(Step::Item("args", i), |d| d.error_with_hint(rule, span, message, hint));
+                self.at(TrailStep::Item("args", i), |d| d.error_with_hint(rule, span, message, hint));
             }
             None => self.error(rule, call.span, message),
         }
@@ -198,7 +198,7 @@ fn impure(what: &str) -> Complaint {
 type Warnings = Vec<(usize, String)>;
 
 /// Conditions that a call must meet one and all, or the argument at fault; the error names the first that it does not.
-fn demand(cx: &mut Cx, arg: Option<usize>, demands: &[Check]) -> Result<(), CallError> {
+fn demand(cx: &mut Cx, arg: Option<usize>, demands: &[ReportedCondition]) -> Result<(), CallError> {
     cx.holds(demands).map_err(|(rule, message)| CallError { rule, message: message(), arg })
 }
 

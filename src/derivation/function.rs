@@ -6,7 +6,7 @@ use super::expr::takes_shape_from_outside;
 use super::purity::{Place, declared_purity};
 use super::{Contexts, Deriver, Fit};
 use crate::book::Erratum;
-use crate::findings::{Complaint, Finder, Step};
+use crate::findings::{Complaint, Finder, TrailStep};
 use crate::grammar::{Binder, FuncStructInfo, Function, Ranks, ShapeVar, StructInfo, Var};
 use crate::judge::with_stack;
 use crate::struct_info::{Shown, Surroundings, erase_to_well_defined};
@@ -84,7 +84,7 @@ impl<'m> Deriver<'_, 'm> {
         }
         let outside = self.enter_body(function);
         let calls_outside = self.enter_calls();
-        let body = self.at(Step::Field("body"), |d| with_stack(|| d.expr(&function.body)));
+        let body = self.at(TrailStep::Field("body"), |d| with_stack(|| d.expr(&function.body)));
         self.place = outside;
         let calls = self.leave_calls(calls_outside);
         let body = body.map(|body| self.cx.conclude(rule!("SI.DERIVE.FUNC.BODY"), body));

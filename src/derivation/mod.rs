@@ -29,7 +29,7 @@ use purity::Place;
 use unknown_purity::Inferring;
 
 use crate::book::Erratum;
-use crate::findings::{Diagnostic, Finder, Places, Severity, Trail};
+use crate::findings::{Diagnostic, FaultySpans, Finder, Severity, Trail};
 use crate::grammar::width::Parts;
 use crate::grammar::{
     FuncStructInfo, Function, GlobalFunc, GlobalVar, IrModule, Name, Ndim, ShapeVar, StructInfo, Var,
@@ -107,7 +107,7 @@ pub(crate) struct Beforehand {
     /// The functions that the types have found to be pure.
     pub pure: FxHashSet<Name>,
     /// Where something is wrong already: what is bound there is not known.
-    pub wrong: Places,
+    pub wrong: FaultySpans,
     /// The devices that propagation has found; none before there was any.
     pub located: Option<devices::Located>,
     /// What derivation has come to before, under the proposal on unknown purity.

@@ -14,7 +14,7 @@ use super::op_norm::Tuples;
 use super::units::{inlined, used_units};
 use super::{is_leaf, rename};
 use crate::book::{Erratum, Rule};
-use crate::findings::{Diagnostic, Finder, Step, Trail};
+use crate::findings::{Diagnostic, Finder, Trail, TrailStep};
 use crate::grammar::{
     Attrs, Binder, Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, IrModule, MatchCast, PrimExpr,
     SeqExpr, ShapeVar, Span, StructInfo, TensorShape, VarBinding, VarKind,
@@ -198,7 +198,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
 
     /// R89.AST.FUNC-BODY: a body that is no `SeqExpr` is put into one.
     fn function_body(&mut self, body: &Expr, rule: Rule) -> Expr {
-        let normal = self.at(Step::Field("body"), |n| n.sequence(body, rule));
+        let normal = self.at(TrailStep::Field("body"), |n| n.sequence(body, rule));
         if matches!(body, Expr::SeqExpr(_)) {
             return normal;
         }
@@ -241,7 +241,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
     /// The blocks of a sequence, emitted into the one under construction, and its body as a leaf.
     fn contents(&mut self, seq: &SeqExpr) -> Expr {
         self.blocks(&seq.blocks);
-        self.at(Step::Field("body"), |n| n.body(&seq.body, rule!("NF.ALG.2.BIND-BODY")))
+        self.at(TrailStep::Field("body"), |n| n.body(&seq.body, rule!("NF.ALG.2.BIND-BODY")))
     }
 
     /// NF.ALG.2.BIND-BODY, NF.ALG.BODY-SEQ.
@@ -284,9 +284,9 @@ impl<'c, 'm> Normalizer<'c, 'm> {
                 continue;
             }
             all_empty = false;
-            self.at(Step::Item("blocks", i), |n| {
+            self.at(TrailStep::Item("blocks", i), |n| {
                 for (j, binding) in block.bindings.iter().enumerate() {
-                    n.at(Step::Item("bindings", j), |n| n.binding(binding));
+                    n.at(TrailStep::Item("bindings", j), |n| n.binding(binding));
                 }
             });
         }
@@ -304,7 +304,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
     }
 
     fn binding(&mut self, binding: &Binding) {
-        let value = self.at(Step::Field("value"), |n| n.value(binding.value()));
+        let value = self.at(TrailStep::Field("value"), |n| n.value(binding.value()));
         let source = binding;
         let binding = match binding {
             Binding::VarBinding(b) => Binding::VarBinding(VarBinding { var: self.binder(&b.var), value, span: b.span }),
@@ -357,7 +357,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
         self.blocks(&seq.blocks);
         let joins = self.out.last().is_some_and(|last| last.kind == block.kind);
         self.block = Block { starts: block.starts && !joins, ..block };
-        let value = self.at(Step::Field("body"), |n| n.flattened_body(&seq.body));
+        let value = self.at(TrailStep::Field("body"), |n| n.flattened_body(&seq.body));
         self.flattening -= 1;
         self.shapes.leave(mark);
         self.replaced = replaced;

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use crate::book::{Basis, Edition, Rule};
 use crate::check::{check_program, in_normal_form};
-use crate::data::{Notation, Reading, recognize};
+use crate::data::{DataNotation, DataResult, recognize};
 use crate::derivation::{DeriveReport, derive_call, derive_module};
 use crate::findings::{Diagnostic, Severity};
 use crate::grammar::{IrModule, StructInfo};
@@ -176,11 +176,11 @@ fn parse(cx: &mut Cx, text: &str) -> ReadAnswer {
 }
 
 /// JSON begins with a brace.
-fn notation(text: &str) -> Notation {
-    if text.trim_start().starts_with('{') { Notation::Json } else { Notation::Ron }
+fn notation(text: &str) -> DataNotation {
+    if text.trim_start().starts_with('{') { DataNotation::Json } else { DataNotation::Ron }
 }
 
-fn read_answer(read: Reading<IrModule>) -> ReadAnswer {
+fn read_answer(read: DataResult<IrModule>) -> ReadAnswer {
     match read {
         Ok(module) => ReadAnswer::Module(module),
         Err(error) => ReadAnswer::Rejected(error.rule.into_iter().collect()),

@@ -6,7 +6,7 @@ use std::fmt;
 use super::AnswerKind;
 use super::part::Part;
 use crate::data::record::choice;
-use crate::data::{Node, Profile, Reader, Reading, Write as _};
+use crate::data::{DataReader, DataResult, Node, Profile, Write as _};
 use crate::grammar::{IrModule, Name, PrimExpr, ShapeVar, StructInfo, Type, Var};
 use crate::value::ValueSpec;
 
@@ -57,7 +57,7 @@ macro_rules! questions {
             }
 
             /// The question of a name, from the list of its parts.
-            pub fn from_arguments(r: &mut Reader<'_>, name: &str, args: &Node<'_>) -> Reading<Ask> {
+            pub fn from_arguments(r: &mut DataReader<'_>, name: &str, args: &Node<'_>) -> DataResult<Ask> {
                 match name {
                     $(stringify!($name) => {
                         let [$($part),+] = r.tuple(args, name, None)?;

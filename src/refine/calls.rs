@@ -6,7 +6,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashSet;
 
 use super::observed::{Call, Seen, observed};
-use crate::arguments::{Arguments, Draw};
+use crate::arguments::{ArgumentSource, Draw};
 use crate::eval::Machine;
 use crate::judge::{Ending, with_stack};
 use crate::value::{Closure, TupleObj, Value, ValueSpec, from_specs};
@@ -21,7 +21,7 @@ pub(super) const DEPTH: usize = 3;
 /// On what closures are called.
 pub(super) enum Plan<'a> {
     /// On arguments that are made.
-    Make(&'a Arguments),
+    Make(&'a ArgumentSource),
     /// On the arguments of these calls.
     Repeat(&'a Seen),
 }

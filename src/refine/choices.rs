@@ -1,7 +1,7 @@
 //! The choices of `PrimFunc`s, and which of their sides no run took.
 
 use super::unreached::Unreached;
-use crate::grammar::tir::{Block, Choice, Expr, PrimFunc, Stmt, lanes};
+use crate::grammar::tir::{Block, Conditional, Expr, PrimFunc, Stmt, lanes};
 use crate::grammar::{BinaryOp, Span};
 use crate::judge::with_stack;
 use crate::value::{Side, Sides, address};
@@ -129,7 +129,7 @@ impl Walk<'_> {
         });
     }
 
-    fn alternatives(&mut self, c: &Choice, of: &str) {
+    fn alternatives(&mut self, c: &Conditional, of: &str) {
         self.expr(&c.condition);
         self.condition(c, &c.condition, of, c.condition.span());
         if self.took(c, Side::Holds) {

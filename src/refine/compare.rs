@@ -11,10 +11,10 @@ use super::reach::Reach;
 use super::shrink::{Look, Shown, smallest};
 use super::unreached::Unreached;
 use super::{Deviation, Observed, RefineError, Settings, Verdict, unknown};
-use crate::arguments::Arguments;
+use crate::arguments::ArgumentSource;
 use crate::book::Rule;
 use crate::derivation::inferred_results;
-use crate::eval::Watch;
+use crate::eval::RunObserver;
 use crate::grammar::{IrModule, Name, TensorData};
 use crate::judge::{Cx, Ending};
 use crate::number::FloatType;
@@ -99,7 +99,7 @@ pub(super) struct Comparison<'a> {
     pub(super) source: Subject<'a>,
     pub(super) target: Subject<'a>,
     pub(super) settings: &'a Settings,
-    pub(super) arguments: Arguments,
+    pub(super) arguments: ArgumentSource,
     /// The steps of all runs so far.
     pub(super) steps: u64,
     /// What the runs reach of the source, and of the target.
@@ -139,7 +139,7 @@ impl<'a> Comparison<'a> {
     ) -> Result<Comparison<'a>, RefineError> {
         let compiled = target.compiled;
         let target = target.module;
-        let arguments = Arguments::of(&[source, target], settings.seed, settings.memory);
+        let arguments = ArgumentSource::of(&[source, target], settings.seed, settings.memory);
         let (registry, unknown) = packed_functions(settings, &[source, target])?;
         let subject = |module| Subject {
             module,
@@ -179,7 +179,7 @@ impl<'a> Comparison<'a> {
 
     /// The source, run on the arguments.
     pub(super) fn source_on(&mut self, args: &[ValueSpec]) -> Result<Observed, RefineError> {
-        let watch: Rc<dyn Watch> = self.reach.0.clone();
+        let watch: Rc<dyn RunObserver> = self.reach.0.clone();
         let (observed, steps) = self.source.observe(self.cx, args, Plan::Make(&self.arguments), None, Some(watch))?;
         self.steps += steps;
         Ok(observed)
@@ -251,7 +251,7 @@ impl<'a> Comparison<'a> {
 
     /// The verdict on an input on which the source was run.
     pub(super) fn judge(&mut self, args: &[ValueSpec], before: &Observed) -> Result<Judged, RefineError> {
-        let watch: Rc<dyn Watch> = self.reach.1.clone();
+        let watch: Rc<dyn RunObserver> = self.reach.1.clone();
         let plan = Plan::Repeat(&before.closures);
         let (after, steps) = self.target.observe(self.cx, args, plan, None, Some(watch))?;
         self.steps += steps;

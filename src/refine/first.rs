@@ -8,7 +8,7 @@ use super::agree::Agreement;
 use super::calls::Plan;
 use super::observe::Subject;
 use super::{Observed, RefineError};
-use crate::eval::Watch;
+use crate::eval::RunObserver;
 use crate::grammar::{Name, Var};
 use crate::judge::Cx;
 use crate::value::{Host, Noise, Value, ValueSpec, to_spec};
@@ -31,7 +31,7 @@ const KEPT: usize = 4096;
 #[derive(Debug, Default)]
 struct Bindings(RefCell<Vec<((Name, usize), ValueSpec)>>);
 
-impl Watch for Bindings {
+impl RunObserver for Bindings {
     fn bound(&self, _: &mut dyn Host, var: &Var, value: &Value) {
         let mut seen = self.0.borrow_mut();
         if seen.len() < KEPT

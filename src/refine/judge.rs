@@ -4,7 +4,7 @@ use super::agree::Agreement;
 use super::observed::{Call, Seen};
 use super::{Observed, Verdict};
 use crate::book::{Erratum, Rule};
-use crate::judge::{Check, Cx, Ending, RuntimeError};
+use crate::judge::{Cx, Ending, ReportedCondition, RuntimeError};
 use crate::value::{Effect, ValueSpec};
 
 /// Whether a run of the target is one that the text allows for a run of the source on the same input.
@@ -27,7 +27,7 @@ fn not_allowed(rule: Rule, message: String) -> Verdict {
 }
 
 /// The verdict by the first condition that the runs do not meet.
-fn unmet(cx: &mut Cx, checks: &[Check]) -> Option<Verdict> {
+fn unmet(cx: &mut Cx, checks: &[ReportedCondition]) -> Option<Verdict> {
     cx.holds(checks).err().map(|(rule, message)| not_allowed(rule, message()))
 }
 
@@ -44,7 +44,7 @@ fn same_value(
 ) -> Verdict {
     let other_value = || format!("the source returns {before}, the target {after}");
     let same = agreement.results(before, after);
-    let same_value: Check = match source.mutated {
+    let same_value: ReportedCondition = match source.mutated {
         true => (rule!("OPT.MEM.COPY"), 1, same, &other_value),
         false => (rule!("OPT.GENERAL"), 1, same, &other_value),
     };

@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use compare::{Comparison, Target};
 
 use crate::book::Rule;
-use crate::eval::Options;
+use crate::eval::EvalOptions;
 use crate::grammar::{IrModule, Name};
 use crate::judge::Cx;
 use crate::value::{ConvertError, Registry, ValueSpec};
@@ -83,7 +83,7 @@ const STEPS: u64 = 60_000_000;
 impl Settings {
     /// On that many generated inputs.
     pub fn runs(runs: usize) -> Settings {
-        let Options { registry, memory, fuel, .. } = Options::default();
+        let EvalOptions { registry, memory, fuel, .. } = EvalOptions::default();
         let (exact, tolerance, keep, unknown) = (false, 0.0, false, None);
         Settings { runs, seed: 0, exact, tolerance, steps: STEPS, fuel, memory, keep, registry, unknown }
     }

@@ -8,7 +8,7 @@ use super::RefineError;
 use super::calls::{self, Plan};
 use super::observed::{Observed, observed, seen};
 use crate::arguments::linked;
-use crate::eval::{Options, Watch, evaluate_then};
+use crate::eval::{EvalOptions, RunObserver, evaluate_then};
 use crate::grammar::{Function, IrModule, StructInfo};
 use crate::judge::{Cx, Ending};
 use crate::value::{Effect, Host, Noise, Registry, Value, ValueSpec, from_specs};
@@ -59,13 +59,13 @@ impl<'m> Subject<'m> {
         args: &[ValueSpec],
         plan: Plan<'_>,
         noise: Option<Rc<Noise>>,
-        watch: Option<Rc<dyn Watch>>,
+        watch: Option<Rc<dyn RunObserver>>,
     ) -> Result<(Observed, u64), RefineError> {
         if let Some(compiled) = self.compiled {
             return self.observe_compiled(compiled, cx, args, noise);
         }
         let (results, registry) = (self.results.clone(), self.registry.clone());
-        let options = Options { results, registry, noise, watch, fuel: self.fuel, ..Options::default() };
+        let options = EvalOptions { results, registry, noise, watch, fuel: self.fuel, ..EvalOptions::default() };
         let args = from_specs(args, &options.registry)?;
         options.noise.iter().for_each(|noise| noise.look_at(&args));
         Ok(evaluate_then(cx, self.module, self.entry, args.clone(), &options, |machine, run| {

@@ -1,6 +1,6 @@
 //! What was observed of a run, and of the closures that it returned.
 
-use crate::eval::Run;
+use crate::eval::EvalRun;
 use crate::judge::Ending;
 use crate::value::{Effect, Stop, Value, ValueSpec, to_spec};
 
@@ -50,7 +50,7 @@ impl Seen {
 
 /// What can be observed of a run that was given these arguments. Its closures are called when everything else has been seen,
 /// for they may mutate what they share with it.
-pub(super) fn observed(run: Run, args: &[Value], of_closures: impl FnOnce(&Value) -> Seen) -> Observed {
+pub(super) fn observed(run: EvalRun, args: &[Value], of_closures: impl FnOnce(&Value) -> Seen) -> Observed {
     let (mutated, in_dataflow_block) = (run.mutates, run.in_dataflow_block);
     Observed { mutated, in_dataflow_block, ..seen(run.outcome, run.effects, args, of_closures) }
 }

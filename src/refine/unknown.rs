@@ -11,7 +11,9 @@ use crate::grammar::{
     AttrValue, Call, DataType, Expr, GlobalFunc, IrModule, Name, Ndim, StructInfo, TensorShape, TensorStructInfo,
 };
 use crate::judge::with_stack;
-use crate::value::{AllocError, Effect, Host, Prim, Registry, Returned, Scalar, Stop, Tensor, Value, Wanted, snapshot};
+use crate::value::{
+    AllocError, Effect, Host, Prim, Registry, ResultContract, Returned, Scalar, Stop, Tensor, Value, snapshot,
+};
 
 /// What is assumed of a packed function that is not there.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -90,8 +92,8 @@ fn call(m: &mut dyn Host, name: &Name, assumption: &Assumption, args: &[Value]) 
         m.effect(Effect::Call(name.clone(), args));
     }
     let written = match asked.wanted {
-        Wanted::Outputs(outputs) => outputs.min(args.len()),
-        Wanted::Anything | Wanted::Result(_) => 0,
+        ResultContract::Outputs(outputs) => outputs.min(args.len()),
+        ResultContract::Anything | ResultContract::Result(_) => 0,
     };
     let (inputs, outputs) = args.split_at(args.len() - written);
     let mut given = Given::of(m, name, inputs)?;
@@ -102,9 +104,9 @@ fn call(m: &mut dyn Host, name: &Name, assumption: &Assumption, args: &[Value]) 
         return args.get(returned).cloned().map(Returned::Value).ok_or_else(missing);
     }
     match asked.wanted {
-        Wanted::Outputs(_) => Ok(Returned::Nothing),
-        Wanted::Anything => given.value(m, &StructInfo::Object).map(Returned::Value),
-        Wanted::Result(info) => given.value(m, &info).map(Returned::Value),
+        ResultContract::Outputs(_) => Ok(Returned::Nothing),
+        ResultContract::Anything => given.value(m, &StructInfo::Object).map(Returned::Value),
+        ResultContract::Result(info) => given.value(m, &info).map(Returned::Value),
     }
 }
 

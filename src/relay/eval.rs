@@ -12,7 +12,7 @@ use super::tree::{
 use crate::grammar::{self as relax, DataType, Name, PrimExpr, Span, StructInfo};
 use crate::judge::{Cx, Ending, with_stack};
 use crate::ops::EvalArgs;
-use crate::value::{self, Account, Asked, Effect, Host, PackedFunc, Registry, Stop};
+use crate::value::{self, Account, Effect, Host, PackedCallContract, PackedFunc, Registry, Stop};
 
 /// The steps, the bytes and the depth of calls of a run.
 const FUEL: u64 = 50_000_000;
@@ -122,7 +122,7 @@ struct Machine<'m> {
     depth: usize,
     account: Rc<Account>,
     registry: Registry,
-    asked: Asked,
+    asked: PackedCallContract,
 }
 
 /// What the type parameters of a call stand for.
@@ -134,7 +134,7 @@ struct Instance {
 
 impl<'m> Machine<'m> {
     fn new(cx: &'m mut Cx, program: &'m Program, fuel: u64) -> Machine<'m> {
-        let (registry, asked) = (Registry::default(), Asked::default());
+        let (registry, asked) = (Registry::default(), PackedCallContract::default());
         Machine { cx, program, fuel, depth: 0, account: Account::new(MEMORY), registry, asked }
     }
 
@@ -368,11 +368,11 @@ impl Host for Machine<'_> {
         Err(Stop::unspecified("an operator of Relay calls no function"))
     }
 
-    fn call_packed(&mut self, _: &PackedFunc, _: &[value::Value], _: Asked) -> Result<value::Value, Stop> {
+    fn call_packed(&mut self, _: &PackedFunc, _: &[value::Value], _: PackedCallContract) -> Result<value::Value, Stop> {
         Err(Stop::unspecified("an operator of Relay calls no packed function"))
     }
 
-    fn asked(&self) -> &Asked {
+    fn asked(&self) -> &PackedCallContract {
         &self.asked
     }
 

@@ -18,7 +18,7 @@ use super::substitute::{rename_in_func, renamed};
 use super::surroundings::{Scope, Surroundings};
 use crate::book::Erratum;
 use crate::grammar::{FuncStructInfo, PrimExpr, ShapeVar, StructInfo};
-use crate::judge::{Cx, Once, Places, Seen, is_new, is_shared, place, with_stack};
+use crate::judge::{Cx, Once, SmallSet, VisitedTuples, is_new, is_shared, place, with_stack};
 
 type Func = Arc<FuncStructInfo>;
 
@@ -116,7 +116,7 @@ struct Around<'s> {
     /// Which of them have been met, a bit for each.
     met: u64,
     /// The tuples that were gone through since one of this has changed.
-    seen: Seen,
+    seen: VisitedTuples,
 }
 
 /// Of more variables than these it is not asked what they are.
@@ -401,7 +401,7 @@ pub(super) fn in_variables_of([f1, f2]: [&Func; 2], [own1, own2]: [&Own; 2], sco
     if own2.is_empty() {
         return None;
     }
-    let mut pairs = Pairs { own1, own2, found: SmallVec::new(), seen: Places::default() };
+    let mut pairs = Pairs { own1, own2, found: SmallVec::new(), seen: SmallSet::default() };
     params_of(f1).iter().zip(params_of(f2)).for_each(|(param1, param2)| pairs.infos(param1, param2));
     if pairs.found.len() == own2.len() && pairs.found.iter().all(|(v1, v2)| v1 == v2) {
         return None;
@@ -422,7 +422,7 @@ struct Pairs<'o, 's> {
     own2: &'o Own<'s>,
     found: SmallVec<[(&'s ShapeVar, &'s ShapeVar); 8]>,
     /// The pairs of tuples that others hold as well and that were gone through.
-    seen: Places<(usize, usize)>,
+    seen: SmallSet<(usize, usize)>,
 }
 
 impl<'s> Pairs<'_, 's> {

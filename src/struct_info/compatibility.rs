@@ -14,7 +14,7 @@ use super::unknown_purity::compatible_purity;
 use crate::book::Erratum;
 use crate::grammar::{FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo};
 use crate::judge::Compatibility::{self, Compatible, Incompatible, Possibly};
-use crate::judge::{Asked, Cx, Proof};
+use crate::judge::{Cx, MemoQuery, Proof};
 
 /// SI.COMPAT: may a value described by `s1` stand where `s2` is expected? Nothing is in scope.
 ///
@@ -34,7 +34,7 @@ pub fn check_compatibility_in(
 }
 
 fn check(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compatibility {
-    cx.judge("check_compatibility", Asked::both(s1, s2).at(scope.state()), |cx| cases(cx, s1, s2, scope))
+    cx.judge("check_compatibility", MemoQuery::both(s1, s2).at(scope.state()), |cx| cases(cx, s1, s2, scope))
 }
 
 fn cases(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compatibility {

@@ -12,7 +12,7 @@ use crate::book::{Edition, Erratum};
 use crate::grammar::{
     FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo,
 };
-use crate::judge::{Asked, Cx, Seen, is_new, with_stack};
+use crate::judge::{Cx, MemoQuery, VisitedTuples, is_new, with_stack};
 
 /// SI.ERASE_WD: weakens `s` until it mentions no Relax variable outside Δ and no shape variable outside Σ.
 ///
@@ -33,7 +33,7 @@ pub fn erase_to_well_defined(cx: &mut Cx, s: &StructInfo, scope: &dyn Surroundin
 }
 
 fn erase(cx: &mut Cx, s: &StructInfo, scope: &Scope) -> StructInfo {
-    cx.judge("erase_to_well_defined", Asked::of(s).at(scope.state()), |cx| match s {
+    cx.judge("erase_to_well_defined", MemoQuery::of(s).at(scope.state()), |cx| match s {
         StructInfo::Object => cx.conclude(rule!("SI.ERASE_WD.OBJECT"), StructInfo::Object),
         StructInfo::Tensor(tensor) => erase_tensor(cx, s, tensor, scope),
         StructInfo::Shape(shape) => erase_shape(cx, s, shape, scope),
@@ -110,7 +110,7 @@ fn unbound_in_params(cx: &Cx, params: &[StructInfo], scope: &Scope) -> BTreeSet<
     }
     let mut parts = Vec::new();
     let literal = cx.literal(Erratum::A24);
-    params.iter().for_each(|param| collect_parts(param, literal, &mut Seen::default(), &mut parts));
+    params.iter().for_each(|param| collect_parts(param, literal, &mut VisitedTuples::default(), &mut parts));
     still_introduced(&parts, scope)
 }
 
@@ -121,7 +121,7 @@ struct Part {
 }
 
 /// Literal A24: no shape stays. What a tuple says that stands in it more than once is said once.
-fn collect_parts(s: &StructInfo, without_shapes: bool, seen: &mut Seen, parts: &mut Vec<Part>) {
+fn collect_parts(s: &StructInfo, without_shapes: bool, seen: &mut VisitedTuples, parts: &mut Vec<Part>) {
     with_stack(|| match s {
         StructInfo::Tuple(fields) if is_new(fields, seen) => {
             fields.iter().for_each(|field| collect_parts(field, without_shapes, seen, parts));
@@ -244,7 +244,7 @@ mod tests {
             let mut parts = Vec::new();
             for _ in 0..3 {
                 let (s1, s2) = struct_info_pair(&mut tape, 2, &vars);
-                collect_parts(&StructInfo::tuple([s1, s2]), false, &mut Seen::default(), &mut parts);
+                collect_parts(&StructInfo::tuple([s1, s2]), false, &mut VisitedTuples::default(), &mut parts);
             }
             for scope in [&nowhere, &outside] {
                 let still = still_introduced(&parts, scope);

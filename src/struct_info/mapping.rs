@@ -10,7 +10,7 @@ use super::kinds::Kinds;
 use super::surroundings::{Surroundings, Vars};
 use crate::book::Erratum;
 use crate::grammar::{FuncStructInfo, PrimExpr, PrimStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo};
-use crate::judge::{Conclusion, Cx, Places, Seen, is_new, is_shared, place, with_stack};
+use crate::judge::{Conclusion, Cx, SmallSet, VisitedTuples, is_new, is_shared, place, with_stack};
 use crate::shape::alpha_equal;
 
 /// What shape variables are to be replaced by.
@@ -43,7 +43,7 @@ impl Conclusion for Shown<'_, '_> {
 pub fn get_shape_var_mapping(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &dyn Surroundings) -> Mapping {
     let to_itself = cx.literal(Erratum::A11);
     let mut united =
-        United { mapping: Found::new(), scope, parts: 0, to_itself, params: false, seen: Places::default() };
+        United { mapping: Found::new(), scope, parts: 0, to_itself, params: false, seen: SmallSet::default() };
     united.judge(cx, s1, s2);
     owned(&united.mapping)
 }
@@ -74,7 +74,7 @@ pub(super) fn matched<'s>(
     scope: &dyn Surroundings,
 ) -> Found<'s> {
     let to_itself = cx.literal(Erratum::A11);
-    United { mapping: Found::new(), scope, parts: 0, to_itself, params: true, seen: Places::default() }.all(cx, parts)
+    United { mapping: Found::new(), scope, parts: 0, to_itself, params: true, seen: SmallSet::default() }.all(cx, parts)
 }
 
 /// As [`matched`], for the order, of which the text says nothing about a mapping (A44): so there is no letter to follow.
@@ -83,7 +83,7 @@ pub(super) fn corresponding<'s>(
     parts: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>,
     scope: &dyn Surroundings,
 ) -> Found<'s> {
-    United { mapping: Found::new(), scope, parts: 0, to_itself: false, params: true, seen: Places::default() }
+    United { mapping: Found::new(), scope, parts: 0, to_itself: false, params: true, seen: SmallSet::default() }
         .all(cx, parts)
 }
 
@@ -99,7 +99,7 @@ struct United<'a, 's> {
     params: bool,
     /// The pairs of tuples that others hold as well and that were matched, with whether that was in parameters: to match them there
     /// again changes nothing, but a function type in them is searched outside of parameters, and is not inside.
-    seen: Places<(usize, usize, bool)>,
+    seen: SmallSet<(usize, usize, bool)>,
 }
 
 impl<'s> United<'_, 's> {
@@ -303,7 +303,7 @@ pub(super) fn introduced_by<'s>(infos: impl IntoIterator<Item = &'s StructInfo>)
 
 /// The same one after the other, as often as they stand there; those of a tuple that stands in it more than once, once.
 pub(super) fn for_each_lone<'s>(infos: impl IntoIterator<Item = &'s StructInfo>, mut visit: impl FnMut(&'s ShapeVar)) {
-    let mut seen = Seen::default();
+    let mut seen = VisitedTuples::default();
     let mut visit = |dim: &'s PrimExpr| {
         if let PrimExpr::Var(v) = dim {
             visit(v);
@@ -324,7 +324,7 @@ pub(super) fn for_each_lone<'s>(infos: impl IntoIterator<Item = &'s StructInfo>,
 /// What the variables that the first of each pair introduces are called in the second, which is the same up to names; no names at all
 /// if one of them is not. They need not hold the same things in common.
 pub(crate) fn names_among<'s>(pairs: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>) -> Mapping {
-    let mut names = Names { found: Found::new(), seen: Places::default() };
+    let mut names = Names { found: Found::new(), seen: SmallSet::default() };
     if pairs.into_iter().all(|(s1, s2)| names.infos(s1, s2)) { owned(&names.found) } else { Mapping::new() }
 }
 
@@ -332,7 +332,7 @@ pub(crate) fn names_among<'s>(pairs: impl IntoIterator<Item = (&'s StructInfo, &
 struct Names<'s> {
     found: Found<'s>,
     /// The pairs of tuples that others hold as well and that were gone through: what they say is known.
-    seen: Places<(usize, usize)>,
+    seen: SmallSet<(usize, usize)>,
 }
 
 impl<'s> Names<'s> {
@@ -397,14 +397,18 @@ pub(super) fn is_or_holds_func(s: &StructInfo) -> bool {
     match s {
         StructInfo::Func(_) => true,
         StructInfo::Tuple(fields) => {
-            holds(fields, &mut Seen::default(), &mut |part| matches!(part, StructInfo::Func(_)))
+            holds(fields, &mut VisitedTuples::default(), &mut |part| matches!(part, StructInfo::Func(_)))
         }
         StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => false,
     }
 }
 
 /// Whether a part of a tuple that is no tuple itself is such.
-pub(super) fn holds(fields: &Arc<[StructInfo]>, seen: &mut Seen, such: &mut dyn FnMut(&StructInfo) -> bool) -> bool {
+pub(super) fn holds(
+    fields: &Arc<[StructInfo]>,
+    seen: &mut VisitedTuples,
+    such: &mut dyn FnMut(&StructInfo) -> bool,
+) -> bool {
     is_new(fields, seen)
         && fields.iter().any(|field| match field {
             StructInfo::Tuple(fields) => with_stack(|| holds(fields, seen, such)),
@@ -419,7 +423,7 @@ pub(super) fn holds(fields: &Arc<[StructInfo]>, seen: &mut Seen, such: &mut dyn 
 /// Every shape variable that an info mentions anywhere.
 pub(crate) fn all_shape_vars(s: &StructInfo) -> BTreeSet<ShapeVar> {
     let mut found = BTreeSet::new();
-    collect(s, true, &mut Seen::default(), &mut |dim| {
+    collect(s, true, &mut VisitedTuples::default(), &mut |dim| {
         dim.for_each_var(|v| {
             found.insert(v.clone());
         })
@@ -430,7 +434,7 @@ pub(crate) fn all_shape_vars(s: &StructInfo) -> BTreeSet<ShapeVar> {
 /// Every shape variable that an info mentions outside of the function types in it, whose variables are their own.
 pub(crate) fn shape_vars_outside_functions(s: &StructInfo) -> BTreeSet<ShapeVar> {
     let mut found = BTreeSet::new();
-    collect(s, false, &mut Seen::default(), &mut |dim| {
+    collect(s, false, &mut VisitedTuples::default(), &mut |dim| {
         dim.for_each_var(|v| {
             found.insert(v.clone());
         })
@@ -441,13 +445,13 @@ pub(crate) fn shape_vars_outside_functions(s: &StructInfo) -> BTreeSet<ShapeVar>
 /// Every shape variable that a function type mentions, as often as it stands there; those of a tuple that stands in it more than once,
 /// once.
 pub(super) fn for_each_mentioned<'s>(func: &'s FuncStructInfo, visit: &mut dyn FnMut(&'s ShapeVar)) {
-    let mut seen = Seen::default();
+    let mut seen = VisitedTuples::default();
     for part in params_of(func).iter().chain([&func.ret]) {
         collect(part, true, &mut seen, &mut |dim| dim.for_each_var(&mut *visit));
     }
 }
 
-fn collect<'s>(s: &'s StructInfo, into_functions: bool, seen: &mut Seen, visit: &mut dyn FnMut(&'s PrimExpr)) {
+fn collect<'s>(s: &'s StructInfo, into_functions: bool, seen: &mut VisitedTuples, visit: &mut dyn FnMut(&'s PrimExpr)) {
     match s {
         StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => {
             dims_in(s).iter().for_each(visit);

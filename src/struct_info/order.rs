@@ -15,7 +15,7 @@ use super::syntactic::{same_located_node, same_option, same_tensor_shape};
 use super::unknown_purity::{purity_is_below, purity_of};
 use crate::book::Erratum;
 use crate::grammar::{DeriveFunc, FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo};
-use crate::judge::{Asked, Cx, Proof};
+use crate::judge::{Cx, MemoQuery, Proof};
 use crate::types::equality::{same, same_by};
 
 /// Which pairs of shapes count as equal (A15).
@@ -78,7 +78,7 @@ impl Order<'_> {
             Relation::Definite => "is_more_specific",
             Relation::Possible => "is_possibly_more_specific",
         };
-        cx.judge(name, Asked::both(s1, s2).at(self.scope.state()), |cx| self.cases(cx, s1, s2))
+        cx.judge(name, MemoQuery::both(s1, s2).at(self.scope.state()), |cx| self.cases(cx, s1, s2))
     }
 
     fn cases(&self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use smallvec::SmallVec;
 
 use crate::grammar::{PrimExpr, ShapeVar, StructInfo, TensorShape, Var};
-use crate::judge::{Seen, State, is_new};
+use crate::judge::{ScopeVersion, VisitedTuples, is_new};
 
 /// The scopes at the place of use.
 pub trait Surroundings {
@@ -51,7 +51,7 @@ pub(super) struct Scope<'a> {
     /// Whether the function types that are judged here have been told apart inside.
     told: Cell<bool>,
     /// How it is now.
-    state: State,
+    state: ScopeVersion,
 }
 
 /// A function type that has been told apart inside, with all those in it, until this is dropped.
@@ -75,12 +75,12 @@ impl<'a> Scope<'a> {
             introduced: OnceCell::new(),
             last_number: Cell::new(0),
             told: Cell::new(false),
-            state: State::default(),
+            state: ScopeVersion::default(),
         }
     }
 
     /// How the scope is now, for the judgements that are kept.
-    pub(super) fn state(&self) -> &State {
+    pub(super) fn state(&self) -> &ScopeVersion {
         &self.state
     }
 
@@ -160,7 +160,8 @@ impl InScope {
     /// What infos mention outside of function types, whose variables may be their own.
     pub fn mentioned_by(infos: &[StructInfo]) -> InScope {
         let mut scope = InScope::default();
-        let (mut todo, mut seen): (Vec<&StructInfo>, Seen) = (infos.iter().collect(), Seen::default());
+        let (mut todo, mut seen): (Vec<&StructInfo>, VisitedTuples) =
+            (infos.iter().collect(), VisitedTuples::default());
         while let Some(info) = todo.pop() {
             match info {
                 StructInfo::Tuple(fields) if is_new(fields, &mut seen) => todo.extend(fields.iter()),

@@ -17,7 +17,7 @@ use crate::book::Erratum;
 use crate::grammar::{
     DataType, DeriveFunc, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo, VDevice,
 };
-use crate::judge::{Asked, Cx, Proof};
+use crate::judge::{Cx, MemoQuery, Proof};
 
 /// SI.UNIFY: an upper bound of both arguments under `<<:`. Nothing is in scope.
 ///
@@ -33,7 +33,7 @@ pub fn unify_struct_info_in(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope
 }
 
 fn unify(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> StructInfo {
-    cx.judge("unify_struct_info", Asked::both(s1, s2).at(scope.state()), |cx| cases(cx, s1, s2, scope))
+    cx.judge("unify_struct_info", MemoQuery::both(s1, s2).at(scope.state()), |cx| cases(cx, s1, s2, scope))
 }
 
 fn cases(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> StructInfo {

@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::Case;
 use super::compare::{Comparison, compare};
 use crate::book::{Edition, Reading, Rule, RuleSet};
-use crate::judge::{Cx, RowsLookedAt, Step};
+use crate::judge::{Cx, DerivationStep, RowsLookedAt};
 use crate::oracle;
 use crate::question::Outcome;
 
@@ -114,9 +114,9 @@ fn premises_in(case: &Case, edition: Edition) -> Vec<Tested> {
     let mut steps = cx.take_steps();
     while let Some(step) = steps.pop() {
         match step {
-            Step::Fired(_) | Step::Tried(_) => {}
-            Step::Premise(rule, n, holds) => tested.push((rule, n, holds)),
-            Step::Sub(derivation) => steps.extend(derivation.steps),
+            DerivationStep::Fired(_) | DerivationStep::Tried(_) => {}
+            DerivationStep::Premise(rule, n, holds) => tested.push((rule, n, holds)),
+            DerivationStep::Sub(derivation) => steps.extend(derivation.steps),
         }
     }
     tested

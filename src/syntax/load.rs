@@ -7,7 +7,7 @@ use std::{fs, io};
 use super::decode::{MAX_DATA_NESTING, read_program};
 use super::tvm_json;
 use super::tvmscript::{Dialect, PythonFile, Which, parse_file_with, parse_module_all, print_module, take_metadata};
-use crate::data::{self, Notation, Profile};
+use crate::data::{self, DataNotation, Profile};
 use crate::grammar::source::SyntaxError;
 use crate::grammar::{FORMAT_VERSION, IrModule};
 use crate::judge::Cx;
@@ -165,11 +165,11 @@ fn read_within(from: impl io::Read, length: u64) -> Result<Vec<u8>, LoadError> {
 pub fn parse(form: Form, text: &str) -> Result<IrModule, LoadError> {
     match form {
         Form::TvmScript => parse_module_all(text).map_err(LoadError::Syntax),
-        Form::Ron => parse_data(Notation::Ron, text),
+        Form::Ron => parse_data(DataNotation::Ron, text),
         Form::Json if tvm_json::is_graph(text) => {
             tvm_json::read_module(text).map_err(|error| LoadError::Data(error.to_string()))
         }
-        Form::Json => parse_data(Notation::Json, text)
+        Form::Json => parse_data(DataNotation::Json, text)
             .map_err(|error| if is_notebook(text) { LoadError::Notebook } else { error }),
     }
 }
@@ -197,7 +197,7 @@ fn is_notebook(text: &str) -> bool {
     value.is_some_and(|value| value.get("cells").is_some() && value.get("nbformat").is_some())
 }
 
-fn parse_data(notation: Notation, text: &str) -> Result<IrModule, LoadError> {
+fn parse_data(notation: DataNotation, text: &str) -> Result<IrModule, LoadError> {
     let read = read_program(&mut Cx::new(), notation, text, Profile::Merged);
     let module = read.map_err(|error| match error.is_too_deep {
         true => LoadError::TooDeep,

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use super::Checker;
 use crate::book::Erratum;
 use crate::derivation::info_of_literal;
-use crate::findings::{Complaint, Demand, Finder, Step};
+use crate::findings::{Complaint, Demand, Finder, TrailStep};
 use crate::grammar::{
     AttrValue, Call, DeriveFunc, Expr, FuncType, GlobalFunc, Ndim, Op, PrimStructInfo, StructInfo, Type,
 };
@@ -119,13 +119,13 @@ impl<'m> Checker<'_, 'm> {
     }
 
     fn callee(&mut self, call: &'m Call) -> Option<Type> {
-        self.at(Step::Field("op"), |c| c.expr(&call.op))
+        self.at(TrailStep::Field("op"), |c| c.expr(&call.op))
     }
 
     fn args(&mut self, call: &'m Call) -> Vec<Option<Type>> {
         let args = call.args.iter().enumerate();
         args.map(|(i, arg)| {
-            let ty = self.at(Step::Item("args", i), |c| c.expr(arg));
+            let ty = self.at(TrailStep::Item("args", i), |c| c.expr(arg));
             self.within_bounds(ty, arg.span())
         })
         .collect()
@@ -303,7 +303,7 @@ impl<'m> Checker<'_, 'm> {
         }
         for (i, (param, arg)) in func.arg_types.iter().zip(args).enumerate() {
             if let Some(arg) = arg {
-                self.at(Step::Item("args", i), |c| c.arg_fits(call, i, arg, param));
+                self.at(TrailStep::Item("args", i), |c| c.arg_fits(call, i, arg, param));
             }
         }
         // TC.CALL.TYPEARGS-IGNORED: whatever the type arguments are.

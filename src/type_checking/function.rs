@@ -2,7 +2,7 @@
 
 use super::{Checker, Frame};
 use crate::book::Erratum;
-use crate::findings::{Complaint, Finder, Step};
+use crate::findings::{Complaint, Finder, TrailStep};
 use crate::grammar::{AttrValue, Function, Name, Ranks, StructInfo, Type};
 use crate::judge::with_stack;
 use crate::purity;
@@ -68,7 +68,7 @@ impl<'m> Checker<'_, 'm> {
         let mark = self.gamma.mark();
         self.frames.push(Frame { pure: true, in_dataflow: 0 });
         let params: Vec<Type> = self.params(function);
-        let body = self.at(Step::Field("body"), |c| with_stack(|| c.expr(&function.body)));
+        let body = self.at(TrailStep::Field("body"), |c| with_stack(|| c.expr(&function.body)));
         // TC.FUNC.POP.
         if self.cx.fire(rule!("TC.FUNC.POP")) {
             self.gamma.leave(mark);
@@ -88,7 +88,7 @@ impl<'m> Checker<'_, 'm> {
         for (i, param) in function.params.iter().enumerate() {
             // Literal A16: the grammar and the survey make the annotation optional.
             let annotated = param.annotation.is_some() || self.cx.literal(Erratum::A16);
-            self.at(Step::Item("params", i), |c| {
+            self.at(TrailStep::Item("params", i), |c| {
                 c.demand(
                     param.var.span,
                     &[(rule!("TC.FUNC.PARAM-ANNOT"), 1, annotated, &|| {

@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::book::Erratum;
 use crate::derivation::{Beforehand, DeriveReport, derive_module_in};
-use crate::findings::{Diagnostic, Finder, Places, Severity, Trail};
+use crate::findings::{Diagnostic, FaultySpans, Finder, Severity, Trail};
 use crate::grammar::width::Parts;
 use crate::grammar::{DeriveFunc, Function, GlobalFunc, IrModule, Name, Ndim, StructInfo, Type, Var};
 use crate::judge::Cx;
@@ -58,7 +58,7 @@ impl TypeReport {
 pub fn check_module(cx: &mut Cx, module: &IrModule) -> TypeReport {
     let groups = in_order_of_reference(module);
     let known = known_of_vars(cx, module, &groups);
-    check_module_in(cx, module, &groups, &known, Places::default())
+    check_module_in(cx, module, &groups, &known, FaultySpans::default())
 }
 
 /// [`check_module`], given the order of the global functions, what [is known](known_of_vars) of variables, and where something is
@@ -68,7 +68,7 @@ pub(crate) fn check_module_in<'m>(
     module: &'m IrModule,
     groups: &[Component],
     known: &'m DeriveReport,
-    wrong: Places,
+    wrong: FaultySpans,
 ) -> TypeReport {
     let mut checker = Checker { wrong, ..Checker::new(cx, module, known) };
     for group in groups {
@@ -125,7 +125,7 @@ struct Checker<'c, 'm> {
     finished: Vec<(&'m str, Option<Type>)>,
     recursive: FxHashSet<usize>,
     frames: Vec<Frame>,
-    wrong: Places,
+    wrong: FaultySpans,
     /// What derivation knows of the variables of each global function.
     known: FxHashMap<&'m str, &'m [(Var, StructInfo)]>,
     /// The part of it that is about the global function at hand.
@@ -160,7 +160,7 @@ impl<'c, 'm> Checker<'c, 'm> {
             finished: Vec::new(),
             recursive: FxHashSet::default(),
             frames: Vec::new(),
-            wrong: Places::default(),
+            wrong: FaultySpans::default(),
             known: known.by_function(),
             known_here: FxHashMap::default(),
             parts: Parts::default(),

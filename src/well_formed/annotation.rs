@@ -3,7 +3,7 @@
 use super::Checker;
 use super::shape_var::{Owner, Place, Position};
 use crate::book::{Erratum, Rule};
-use crate::findings::{Complaint, Demand, Finder, Step};
+use crate::findings::{Complaint, Demand, Finder, TrailStep};
 use crate::grammar::{
     DataType, FuncStructInfo, Ndim, PrimExpr, PrimStructInfo, ShapeStructInfo, Span, StructInfo, TensorShape,
     TensorStructInfo, TypeCode, VDevice, Var, VarKind,
@@ -21,7 +21,7 @@ impl<'m> Checker<'_, 'm> {
             StructInfo::Tuple(fields) => {
                 if self.cx.fire(rule!("WF.ANNOT-RECURSIVE")) {
                     for (i, field) in fields.iter().enumerate() {
-                        self.at(Step::Item("fields", i), |c| with_stack(|| c.annotation(field, position, span)));
+                        self.at(TrailStep::Item("fields", i), |c| with_stack(|| c.annotation(field, position, span)));
                     }
                 }
             }
@@ -78,7 +78,7 @@ impl<'m> Checker<'_, 'm> {
             }
             Some(TensorShape::Var(var)) => self.shape_is_var(var, VarKind::Var),
             Some(TensorShape::DataflowVar(var)) => self.shape_is_var(var, VarKind::DataflowVar),
-            Some(TensorShape::Other(expr)) => self.at(Step::Field("shape"), |c| c.expr(expr)),
+            Some(TensorShape::Other(expr)) => self.at(TrailStep::Field("shape"), |c| c.expr(expr)),
         }
     }
 
@@ -216,10 +216,10 @@ impl<'m> Checker<'_, 'm> {
     fn inside_func_annotation(&mut self, func: &'m FuncStructInfo, position: Position, span: Span) {
         let mark = self.shapes.mark();
         for (i, param) in func.params.iter().flat_map(|params| params.iter()).enumerate() {
-            self.at(Step::Item("params", i), |c| with_stack(|| c.annotation(param, Position::FuncParams, span)));
+            self.at(TrailStep::Item("params", i), |c| with_stack(|| c.annotation(param, Position::FuncParams, span)));
         }
         let ret = if position == Position::Return { Position::Return } else { Position::Other };
-        self.at(Step::Field("ret"), |c| with_stack(|| c.annotation(&func.ret, ret, span)));
+        self.at(TrailStep::Field("ret"), |c| with_stack(|| c.annotation(&func.ret, ret, span)));
         self.shapes.leave(mark);
     }
 }

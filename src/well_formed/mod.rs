@@ -14,7 +14,7 @@ mod walk;
 use rustc_hash::FxHashMap;
 
 use crate::book::Erratum;
-use crate::findings::{Complaint, Demand, Diagnostic, Finder, Step, Trail};
+use crate::findings::{Complaint, Demand, Diagnostic, Finder, Trail, TrailStep};
 use crate::grammar::tir::{Param, PrimFunc};
 use crate::grammar::{AttrValue, Function, GlobalFunc, GlobalVar, IrModule, ShapeVar, Span, Var};
 use crate::judge::{Cx, Every};
@@ -93,7 +93,7 @@ impl Finder for Checker<'_, '_> {
         self.findings.push((self.clock, finding));
     }
 
-    fn at<T>(&mut self, step: Step, body: impl FnOnce(&mut Self) -> T) -> T {
+    fn at<T>(&mut self, step: TrailStep, body: impl FnOnce(&mut Self) -> T) -> T {
         self.trail.push(step);
         self.clock += 1;
         let result = body(self);

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use relax_spec::check::check_program;
-use relax_spec::data::{Node, Read, Reader, Reading, from_json, from_ron};
+use relax_spec::data::{DataReader, DataResult, FromData, Node, from_json, from_ron};
 use relax_spec::grammar::{IrModule, TensorData};
 use relax_spec::judge::Cx;
 use relax_spec::ops::Accuracy;
@@ -48,15 +48,15 @@ struct Packed {
     digits: String,
 }
 
-impl Read for RunFile {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<RunFile> {
+impl FromData for RunFile {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<RunFile> {
         let fields = r.fields(node, "a file of runs", None)?;
         Ok(RunFile { inputs: fields.one(r, "inputs")?, outputs: fields.one(r, "outputs")? })
     }
 }
 
-impl Read for Packed {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Packed> {
+impl FromData for Packed {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Packed> {
         let fields = r.fields(node, "packed elements", None)?;
         Ok(Packed { shape: fields.one(r, "shape")?, scale: fields.one(r, "scale")?, digits: fields.one(r, "digits")? })
     }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::errata_text::{field, fold, told_apart};
 use super::{Exit, Failure, Outcome, conflicts, options, print};
 use ask::protocol::Reply;
-use relax_spec::book::erratum::{ErratumInfo, ErratumKind, Later, Shown};
+use relax_spec::book::erratum::{ErratumFate, ErratumInfo, ErratumKind, ErratumWitness};
 use relax_spec::book::{Erratum, Proposal, Reading, Rule};
 use relax_spec::data;
 use relax_spec::grammar::IrModule;
@@ -90,14 +90,14 @@ fn kind_name(kind: ErratumKind) -> &'static str {
 }
 
 /// What a later edition made of it.
-fn later_name(later: Later) -> &'static str {
+fn later_name(later: ErratumFate) -> &'static str {
     match later {
-        Later::Still => "still there",
-        Later::Worse => "still there, and more of it",
-        Later::Part => "repaired in part",
-        Later::Fixed => "repaired",
-        Later::Moot => "gone with what it was about",
-        Later::Apart => "no matter of editions",
+        ErratumFate::Still => "still there",
+        ErratumFate::Worse => "still there, and more of it",
+        ErratumFate::Part => "repaired in part",
+        ErratumFate::Fixed => "repaired",
+        ErratumFate::Moot => "gone with what it was about",
+        ErratumFate::Apart => "no matter of editions",
     }
 }
 
@@ -155,7 +155,7 @@ pub fn one(erratum: Erratum) -> Result<String, Failure> {
     if let Some(witness) = witness_of(&info)? {
         show(&mut out, erratum, &witness);
     }
-    if let Shown::Not(reason) = &info.shown {
+    if let ErratumWitness::Not(reason) = &info.shown {
         field(&mut out, "unseen", reason);
     }
     Ok(out)
@@ -250,7 +250,7 @@ fn to_json(erratum: Erratum) -> Result<Value, Failure> {
             "corrected": reply(&corrected),
         });
     }
-    if let Shown::Not(reason) = &info.shown {
+    if let ErratumWitness::Not(reason) = &info.shown {
         value["unseen"] = json!(reason);
     }
     Ok(value)

@@ -144,7 +144,7 @@ pub fn run(args: &Args) -> Outcome {
     let externs = args.externs.bind(&mut settings.registry)?;
     let given: Vec<Vec<ValueSpec>> = match args.given.is_empty() {
         true => Vec::new(),
-        false => vec![args.given.load(linked(&source, &entry), eval::Options::default().memory)?],
+        false => vec![args.given.load(linked(&source, &entry), eval::EvalOptions::default().memory)?],
     };
     settings.unknown = Some(args.assumed()?);
     settings.keep = args.adequacy;

@@ -10,8 +10,8 @@ use super::tir::printable;
 use crate::grammar::{
     AttrValue, Attrs, BinaryOp, Binder, Binding, BindingBlock, BlockKind, Call, Constant, DataType, DataTypeImm,
     DeriveFunc, Expr, ExternFunc, FloatBits, FuncStructInfo, Function, GlobalFunc, GlobalVar, If, IndexMap, IrModule,
-    Made, MatchCast, Name, Ndim, Op, PrimExpr, PrimStructInfo, PrimValue, ShapeExpr, ShapeStructInfo, ShapeVar, Span,
-    StringImm, StructInfo, TensorShape, TensorStructInfo, Tuple, TupleGetItem, VDevice, Var, VarBinding, VarKind,
+    MatchCast, Name, Ndim, ObjectCall, Op, PrimExpr, PrimStructInfo, PrimValue, ShapeExpr, ShapeStructInfo, ShapeVar,
+    Span, StringImm, StructInfo, TensorShape, TensorStructInfo, Tuple, TupleGetItem, VDevice, Var, VarBinding, VarKind,
 };
 use crate::judge::with_stack;
 use crate::syntax::tvmscript::{Param, Silent, dps_output, names_dtype, say_pure, signature};
@@ -764,7 +764,7 @@ fn word(name: &str, text: &str) -> AttrValue {
 }
 
 fn made(name: &str, args: Vec<AttrValue>) -> AttrValue {
-    AttrValue::Made(Made { name: name.into(), args, named: Attrs::new() }.into())
+    AttrValue::Made(ObjectCall { name: name.into(), args, named: Attrs::new() }.into())
 }
 
 fn ndim(fields: &Fields<'_, '_>) -> Reading<Ndim> {

@@ -4,11 +4,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::graph::{Fields, Graph, Id, Reading, float_of};
 use crate::grammar::tir::{
-    Assert, AttrStmt, Block, Buffer, BufferVar, Call, Choice, Decl, Expr, Extern, For, ForKind, If, Intrinsic, Iter,
-    IterKind, LaunchThread, Let, LetExpr, Load, MatchRegion, Param, PrimFunc, Ramp, Range, Region, Shuffle, Stmt,
+    Assert, AttrStmt, Block, Buffer, BufferVar, Call, Conditional, Decl, Expr, Extern, For, ForKind, If, Intrinsic,
+    Iter, IterKind, LaunchThread, Let, LetExpr, Load, MatchRegion, Param, PrimFunc, Ramp, Range, Region, Shuffle, Stmt,
     Store, Var, While,
 };
-use crate::grammar::{AttrValue, Attrs, BinaryOp, DataType, FloatBits, Made, Name, PrimExpr, Span};
+use crate::grammar::{AttrValue, Attrs, BinaryOp, DataType, FloatBits, Name, ObjectCall, PrimExpr, Span};
 use crate::judge::with_stack;
 
 /// The alignment that TVM gives a buffer of which nothing is said.
@@ -500,7 +500,7 @@ impl Reader<'_, '_> {
         let condition = self.expr(fields.node("condition")?)?;
         let then = self.expr(fields.node("true_value")?)?;
         let otherwise = self.expr(fields.node("false_value")?)?;
-        Ok(Expr::Select(Box::new(Choice { condition, then, otherwise })))
+        Ok(Expr::Select(Box::new(Conditional { condition, then, otherwise })))
     }
 
     fn let_expr(&mut self, fields: &Fields<'_, '_>) -> Reading<Expr> {
@@ -554,7 +554,7 @@ impl Reader<'_, '_> {
                 let mut parts = args.into_iter();
                 match (parts.next(), parts.next(), parts.next()) {
                     (Some(condition), Some(then), Some(otherwise)) => {
-                        Ok(Expr::IfThenElse(Box::new(Choice { condition, then, otherwise })))
+                        Ok(Expr::IfThenElse(Box::new(Conditional { condition, then, otherwise })))
                     }
                     (_, _, _) => self.graph.wrong(fields.id, "expected a condition and two values"),
                 }
@@ -609,7 +609,7 @@ impl Reader<'_, '_> {
                     attrs.insert("host".into(), dict.clone());
                 }
                 let args = vec![AttrValue::Dict(attrs)];
-                Ok(AttrValue::Made(Made { name: "T.target".into(), args, named: Attrs::new() }.into()))
+                Ok(AttrValue::Made(ObjectCall { name: "T.target".into(), args, named: Attrs::new() }.into()))
             }
             // Schedules refer to buffers by their names.
             "Buffer" | "Var" => Ok(AttrValue::Prim(PrimExpr::var(&self.name(id)?))),

@@ -4,7 +4,7 @@ use super::super::code::{Binding, Float, Int, Value};
 use super::super::error::TirError;
 use super::super::scalar::{Compare, FloatOp, IntOp, Repr, Test, binary, unary};
 use super::{Def, Lowering, Pair, Result, malformed};
-use crate::grammar::tir::{Binary, Call, Choice, Expr, Intrinsic, LetExpr, Load, Var};
+use crate::grammar::tir::{Binary, Call, Conditional, Expr, Intrinsic, LetExpr, Load, Var};
 use crate::grammar::{BinaryOp, DataType};
 use crate::number::FloatType;
 
@@ -136,7 +136,7 @@ impl Lowering {
         })
     }
 
-    fn choice(&mut self, c: &Choice) -> Result<Value> {
+    fn choice(&mut self, c: &Conditional) -> Result<Value> {
         let condition = self.condition(&c.condition)?;
         let condition = self.noted(c, condition);
         Ok(match self.pair(&c.then, &c.otherwise)? {

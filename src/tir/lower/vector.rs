@@ -3,7 +3,7 @@
 use super::super::code::{Access, Int, Op, Value};
 use super::super::error::TirError;
 use super::{Lowering, Result, malformed};
-use crate::grammar::tir::{Binary, Call, Choice, Expr, LetExpr, Load, Store};
+use crate::grammar::tir::{Binary, Call, Conditional, Expr, LetExpr, Load, Store};
 use crate::grammar::{BinaryOp, DataType};
 use crate::judge::with_stack;
 
@@ -89,8 +89,8 @@ fn lanes_of(es: &[Expr], n: u16) -> Result<Vec<Expr>> {
     es.iter().map(|e| lane(e, n)).collect()
 }
 
-fn choice(c: &Choice, n: u16) -> Result<Choice> {
-    Ok(Choice { condition: lane(&c.condition, n)?, then: lane(&c.then, n)?, otherwise: lane(&c.otherwise, n)? })
+fn choice(c: &Conditional, n: u16) -> Result<Conditional> {
+    Ok(Conditional { condition: lane(&c.condition, n)?, then: lane(&c.then, n)?, otherwise: lane(&c.otherwise, n)? })
 }
 
 /// The lane at a position among those of all the vectors.

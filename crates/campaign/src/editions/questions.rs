@@ -2,7 +2,7 @@
 
 use crate::generate::{Tape, struct_info_pair};
 use relax_spec::book::Erratum;
-use relax_spec::data::{Data, Node};
+use relax_spec::data::{Node, NodeData};
 use relax_spec::grammar::ShapeVar;
 use relax_spec::question::{Ask, Program};
 use relax_spec::suite::{Case, CaseError, witness};
@@ -60,17 +60,17 @@ fn parts(node: &Node<'_>) -> usize {
     let mut count = 0;
     while let Some(node) = pending.pop() {
         count += match &node.data {
-            Data::Text(text) => text.split_whitespace().count().max(1),
-            Data::Null | Data::Bool(_) | Data::Number(_) => 1,
-            Data::List(items) | Data::Tuple(items) => {
+            NodeData::Text(text) => text.split_whitespace().count().max(1),
+            NodeData::Null | NodeData::Bool(_) | NodeData::Number(_) => 1,
+            NodeData::List(items) | NodeData::Tuple(items) => {
                 pending.extend(items);
                 1
             }
-            Data::Map(entries) | Data::Struct(entries) => {
+            NodeData::Map(entries) | NodeData::Struct(entries) => {
                 pending.extend(entries.iter().map(|(_, value)| value));
                 1
             }
-            Data::Variant(_, content) => {
+            NodeData::Variant(_, content) => {
                 pending.extend(content.as_deref());
                 1
             }

@@ -10,7 +10,7 @@ use super::dims::Unbound;
 use super::fault::{
     Fault, Prefix, Read, dotted, float, integer, members, qualified, relax_name, span_of, string, tir_name,
 };
-use crate::grammar::{AttrValue, Attrs, DataType, FloatBits, IndexMap, Made, Name, ShapeVar, Span};
+use crate::grammar::{AttrValue, Attrs, DataType, FloatBits, IndexMap, Name, ObjectCall, ShapeVar, Span};
 use crate::judge::with_stack;
 
 impl Reader<'_> {
@@ -127,7 +127,7 @@ impl Reader<'_> {
         let name = words.join(".").into();
         let args = call.arguments.args.iter().map(|arg| self.attr("", arg)).collect::<Read<Vec<_>>>()?;
         let named = self.keyword_attrs(call.arguments.keywords.iter().collect())?;
-        Ok(AttrValue::Made(Made { name, args, named }.into()))
+        Ok(AttrValue::Made(ObjectCall { name, args, named }.into()))
     }
 
     /// `lambda i, j: (i, j // 4, j % 4)`. Its parameters are variables of its own, whatever has their names outside.

@@ -6,7 +6,7 @@ use ruff_text_size::Ranged;
 use super::args::{Arguments, t_name, t_path};
 use super::expr::Operand;
 use super::{Def, Parser, Result};
-use crate::grammar::tir::{Call, Choice, Expr, Intrinsic, LetExpr, Signature, Var};
+use crate::grammar::tir::{Call, Conditional, Expr, Intrinsic, LetExpr, Signature, Var};
 use crate::grammar::{BinaryOp, DataType, FloatBits, TypeCode};
 use crate::number::FloatType;
 
@@ -96,11 +96,11 @@ impl Parser<'_> {
         condition: &py::Expr,
         then: &py::Expr,
         otherwise: &py::Expr,
-        node: fn(Box<Choice>) -> Expr,
+        node: fn(Box<Conditional>) -> Expr,
     ) -> Result<Operand> {
         let condition = self.condition(condition)?;
         let (then, otherwise) = self.pair(then, otherwise)?;
-        Ok(Operand::Typed(node(Box::new(Choice { condition, then, otherwise }))))
+        Ok(Operand::Typed(node(Box::new(Conditional { condition, then, otherwise }))))
     }
 
     /// `T.Cast(dtype, value)`, a node even where the data types agree.
@@ -152,7 +152,7 @@ impl Parser<'_> {
         let zero = self.int(call, 0, dtype)?;
         let condition = Expr::binary(BinaryOp::Ge, a.clone(), zero.clone(), span);
         let otherwise = Expr::binary(BinaryOp::Sub, zero, a.clone(), span);
-        Ok(Operand::Typed(Expr::Select(Box::new(Choice { condition, then: a, otherwise }))))
+        Ok(Operand::Typed(Expr::Select(Box::new(Conditional { condition, then: a, otherwise }))))
     }
 
     fn limit(&self, call: &py::ExprCall, name: &str, dtype: DataType) -> Result<Operand> {

@@ -1,7 +1,7 @@
 //! Expressions, buffers and attributes as text.
 
 use super::quote;
-use crate::grammar::tir::{Binary, Buffer, Call, Choice, Expr, Extern, Intrinsic, Region, Var};
+use crate::grammar::tir::{Binary, Buffer, Call, Conditional, Expr, Extern, Intrinsic, Region, Var};
 use crate::grammar::{AttrValue, Attrs, BinaryOp, DataType, Name, Precedence, PrimExpr};
 use crate::judge::with_stack;
 use crate::syntax::tvmscript::print::{index_map, non_finite};
@@ -105,7 +105,7 @@ impl ExprPrinter<'_> {
         (format!("T.{name}({}, {})", self.expr(&b.a), self.expr(&b.b)), Precedence::Atom)
     }
 
-    fn choice(&mut self, name: &str, c: &Choice) -> String {
+    fn choice(&mut self, name: &str, c: &Conditional) -> String {
         let (condition, then, otherwise) = (self.expr(&c.condition), self.expr(&c.then), self.expr(&c.otherwise));
         format!("T.{name}({condition}, {then}, {otherwise})")
     }
