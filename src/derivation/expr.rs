@@ -1,6 +1,6 @@
 //! Leaves, tuples, conditionals, projections and sequences.
 
-use super::{Deriver, Entry, Fit};
+use super::{Deriver, Fit, InfoEntry};
 use crate::book::{Erratum, Rule};
 use crate::findings::{Complaint, Finder, TrailStep};
 use crate::grammar::width::TOO_WIDE;
@@ -9,7 +9,7 @@ use crate::grammar::{
     PrimValue, SeqExpr, ShapeExpr, Span, StructInfo, TensorShape, Tuple, TupleGetItem, Var,
 };
 use crate::judge::{VisitedTuples, is_new, with_stack};
-use crate::struct_info::{Shown, Surroundings, erase_to_well_defined, unify_struct_info_in};
+use crate::struct_info::{ClosedDisplay, Surroundings, erase_to_well_defined, unify_struct_info_in};
 
 use std::slice::from_ref;
 
@@ -164,7 +164,7 @@ impl<'m> Deriver<'_, 'm> {
         }
         let scalar = StructInfo::tensor([], DataType::BOOL);
         let fits = self.fits_condition(cond, &scalar);
-        let cond = Shown(cond);
+        let cond = ClosedDisplay(cond);
         self.demand_in_turn(
             expr.span(),
             &[
@@ -206,7 +206,7 @@ impl<'m> Deriver<'_, 'm> {
     fn tuple_get_item(&mut self, get: &'m TupleGetItem) -> Option<StructInfo> {
         let tuple = self.at(TrailStep::Field("tuple_value"), |d| d.expr(&get.tuple_value))?;
         let fields = tuple.as_tuple();
-        let shown = Shown(&tuple);
+        let shown = ClosedDisplay(&tuple);
         self.demand(
             get.span,
             &[(rule!("SI.DERIVE.TGI.NOTTUPLE"), 1, fields.is_some(), &|| {
@@ -269,11 +269,11 @@ impl<'m> Deriver<'_, 'm> {
 
     /// What is known of a variable that leaves a `DataflowBlock`, without the `DataflowVar`s that do not (E28).
     fn forget_dataflow_vars(&mut self, binder: &'m Binder) {
-        let Some(Entry { info: Some(info), dataflow }) = self.scope.delta.get(&binder.var) else { return };
+        let Some(InfoEntry { info: Some(info), dataflow }) = self.scope.delta.get(&binder.var) else { return };
         if takes_shape_from_outside(info, &self.scope) {
             let (info, dataflow) = (info.clone(), *dataflow);
             let info = Some(erase_to_well_defined(self.cx, &info, &self.scope));
-            self.scope.delta.enter(&binder.var, Entry { info, dataflow });
+            self.scope.delta.enter(&binder.var, InfoEntry { info, dataflow });
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::effect::Known;
+use super::effect::FailureContext;
 use super::is_leaf;
 use super::normalize::Normalizer;
 use crate::book::Erratum;
@@ -14,7 +14,7 @@ use crate::grammar::{
 use crate::judge::with_stack;
 
 /// The parts of a call that are evaluated.
-enum Part {
+enum EvaluatedCallPart {
     Callee,
     Arguments,
 }
@@ -90,10 +90,12 @@ impl Normalizer<'_, '_> {
     /// NF.ALG.3.CALLEE: the callee comes before the arguments.
     fn call(&mut self, call: &Call) -> Expr {
         let (mut op, mut args) = (None, Vec::new());
-        for part in self.cx.conclude(rule!("NF.ALG.3.CALLEE"), [Part::Callee, Part::Arguments]) {
+        for part in
+            self.cx.conclude(rule!("NF.ALG.3.CALLEE"), [EvaluatedCallPart::Callee, EvaluatedCallPart::Arguments])
+        {
             match part {
-                Part::Callee => op = Some(self.callee(call)),
-                Part::Arguments => args = self.operands("args", &call.args, false),
+                EvaluatedCallPart::Callee => op = Some(self.callee(call)),
+                EvaluatedCallPart::Arguments => args = self.operands("args", &call.args, false),
             }
         }
         let args = self.with_inputs_as_tuple(call, args);
@@ -149,7 +151,7 @@ impl Normalizer<'_, '_> {
 
     /// Whether an expression that is left in place may fail.
     fn may_fail(&self, expr: &Expr) -> bool {
-        Known { module: self.module, boxed: &self.boxed }.may_fail(expr)
+        FailureContext { module: self.module, boxed: &self.boxed }.may_fail(expr)
     }
 
     /// NF.PRESERVES: left in place, an `ExternFunc` that is not found would fail after the effects of the arguments.

@@ -14,7 +14,7 @@ use crate::derivation::{DeriveReport, derive_call, derive_module};
 use crate::findings::{Diagnostic, Severity};
 use crate::grammar::{IrModule, StructInfo};
 use crate::judge::Cx;
-use crate::question::{Answer, Ask, Derived, Outcome, PARSE, Program, ReadAnswer, Verdict};
+use crate::question::{Answer, Ask, Derived, Outcome, PARSE, ProgramInput, ReadAnswer, Verdict};
 use crate::struct_info::{self, InScope, Nowhere};
 use crate::syntax::decode::decode;
 use crate::type_checking::check_module;
@@ -188,10 +188,10 @@ fn read_answer(read: DataResult<IrModule>) -> ReadAnswer {
 }
 
 /// The module of a question about a program.
-fn read(program: &Program) -> Result<Cow<'_, IrModule>, NoAnswer> {
+fn read(program: &ProgramInput) -> Result<Cow<'_, IrModule>, NoAnswer> {
     match program {
-        Program::Module(module) => Ok(Cow::Borrowed(module)),
-        Program::Script(text) => read_script(text).map(Cow::Owned),
+        ProgramInput::Module(module) => Ok(Cow::Borrowed(module)),
+        ProgramInput::Script(text) => read_script(text).map(Cow::Owned),
     }
 }
 

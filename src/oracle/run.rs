@@ -10,7 +10,7 @@ use crate::eval::{EvalOptions, default_entry, evaluate, match_value, prelude};
 use crate::grammar::{IrModule, ShapeVar, StructInfo};
 use crate::judge::{Cx, Ending};
 use crate::question::{self, MatchAnswer, RunAnswer, TrialAnswer};
-use crate::refine::{Settings, Verdict, refine};
+use crate::refine::{RefinementVerdict, Settings, refine};
 use crate::value::{
     Effect, Stop, Value, ValueSpec, Worker, from_spec, from_specs, to_spec, to_spec_with_identity, workers,
 };
@@ -216,9 +216,9 @@ pub fn answer_refine(
     let refinement = refine(cx, source, target, entry, inputs, &Settings::runs(0));
     let refinement = refinement.map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
     match refinement.verdict {
-        Verdict::Allowed | Verdict::Vacuous(_) => Ok(question::Verdict::Accepted),
-        Verdict::NotAllowed { rule, .. } => Ok(question::Verdict::Rejected(vec![rule])),
-        Verdict::Undecided(reason) => Err(NoAnswer::Undecided(reason)),
-        Verdict::OutOfBudget(reason) => Err(NoAnswer::OutOfBudget(reason)),
+        RefinementVerdict::Allowed | RefinementVerdict::Vacuous(_) => Ok(question::Verdict::Accepted),
+        RefinementVerdict::NotAllowed { rule, .. } => Ok(question::Verdict::Rejected(vec![rule])),
+        RefinementVerdict::Undecided(reason) => Err(NoAnswer::Undecided(reason)),
+        RefinementVerdict::OutOfBudget(reason) => Err(NoAnswer::OutOfBudget(reason)),
     }
 }

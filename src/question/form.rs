@@ -2,7 +2,7 @@
 //! without the name of its kind, which follows from the question.
 
 use super::{
-    Answer, AnswerKind, Derived, DimAnswer, MatchAnswer, Program, ReadAnswer, RunAnswer, TrialAnswer, Verdict,
+    Answer, AnswerKind, Derived, DimAnswer, MatchAnswer, ProgramInput, ReadAnswer, RunAnswer, TrialAnswer, Verdict,
 };
 use crate::book::Edition;
 use crate::data::record::choice;
@@ -12,7 +12,7 @@ use crate::judge::Cx;
 use crate::syntax::tvmscript::parse_module;
 use crate::value::Effect;
 
-choice! { Program, "a program, Script(..) or Module(..)" { Script(text), Module(module) } }
+choice! { ProgramInput, "a program, Script(..) or Module(..)" { Script(text), Module(module) } }
 choice! { ReadAnswer, "Module(..) or Rejected([..])" { Module(module), Rejected(rules) } }
 choice! { DimAnswer, "Is(..) or Fails(..)" { Is(value), Fails(rule) } }
 choice! { MatchAnswer, "Matches(..) or Fails(..)" { Matches(sigma), Fails(rule) } }
@@ -114,8 +114,8 @@ impl AnswerKind {
 
 fn expected_program(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<IrModule> {
     match r.read(node)? {
-        Program::Module(module) => Ok(module),
-        Program::Script(text) => parse_module(&text).map_err(|error| DataError::at(node.span, error.to_string())),
+        ProgramInput::Module(module) => Ok(module),
+        ProgramInput::Script(text) => parse_module(&text).map_err(|error| DataError::at(node.span, error.to_string())),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::judge::{Cx, Ending};
 use crate::value::{Effect, Host, Noise, Registry, Value, ValueSpec, from_specs};
 
 /// A program in another form than a tree: whoever knows the form runs it.
-pub trait Compiled: fmt::Debug {
+pub trait CompiledProgram: fmt::Debug {
     /// Runs an entry point on arguments, with these packed functions; what moves the floats that are rounded, if anything does.
     fn run(&self, cx: &mut Cx, entry: &str, args: Vec<Value>, registry: Registry, noise: Option<Rc<Noise>>) -> Ran;
 }
@@ -42,7 +42,7 @@ pub(super) struct Subject<'m> {
     /// How many steps a run may take.
     pub(super) fuel: u64,
     /// What is run in place of the module.
-    pub(super) compiled: Option<&'m dyn Compiled>,
+    pub(super) compiled: Option<&'m dyn CompiledProgram>,
 }
 
 impl<'m> Subject<'m> {
@@ -77,7 +77,7 @@ impl<'m> Subject<'m> {
     /// What a closure does that it returns is not looked into, and nothing is known of blocks.
     fn observe_compiled(
         &self,
-        compiled: &dyn Compiled,
+        compiled: &dyn CompiledProgram,
         cx: &mut Cx,
         args: &[ValueSpec],
         noise: Option<Rc<Noise>>,

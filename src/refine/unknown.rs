@@ -28,7 +28,7 @@ pub struct Assumption {
 
 /// The packed functions that the programs name and nobody provides.
 pub fn missing(registry: &Registry, modules: &[&IrModule]) -> BTreeSet<Name> {
-    let mut named = Named::default();
+    let mut named = ExternSymbols::default();
     for module in modules {
         walk_module(&mut named, module);
         for (_, func) in &module.funcs {
@@ -51,9 +51,9 @@ fn is_prim_func(module: &IrModule, symbol: &Name) -> bool {
 }
 
 #[derive(Default)]
-struct Named(BTreeSet<Name>);
+struct ExternSymbols(BTreeSet<Name>);
 
-impl Visitor for Named {
+impl Visitor for ExternSymbols {
     fn visit_expr(&mut self, expr: &Expr) {
         if let Expr::ExternFunc(func) = expr {
             self.0.insert(func.global_symbol.clone());
@@ -96,7 +96,7 @@ fn call(m: &mut dyn Host, name: &Name, assumption: &Assumption, args: &[Value]) 
         ResultContract::Anything | ResultContract::Result(_) => 0,
     };
     let (inputs, outputs) = args.split_at(args.len() - written);
-    let mut given = Given::of(m, name, inputs)?;
+    let mut given = ArgumentDigest::of(m, name, inputs)?;
     let mutated = assumption.mutates.iter().filter_map(|i| inputs.get(*i)).chain(outputs);
     mutated.into_iter().try_for_each(|value| given.mutate(m, value))?;
     if let Some(returned) = assumption.returns {
@@ -114,7 +114,7 @@ fn call(m: &mut dyn Host, name: &Name, assumption: &Assumption, args: &[Value]) 
 const SUMS: usize = 8;
 
 /// What a function is given, in short.
-struct Given {
+struct ArgumentDigest {
     /// Everything but the finite floats.
     hash: u64,
     /// Sums of the finite floats, each with other weights.
@@ -127,10 +127,10 @@ struct Given {
     made: u64,
 }
 
-impl Given {
-    fn of(m: &mut dyn Host, name: &Name, args: &[Value]) -> Result<Given, Stop> {
+impl ArgumentDigest {
+    fn of(m: &mut dyn Host, name: &Name, args: &[Value]) -> Result<ArgumentDigest, Stop> {
         let hash = name.bytes().fold(0, |hash, byte| mixed(hash, u64::from(byte)));
-        let mut given = Given { hash, sums: [0.0; SUMS], floats: 0, shapes: Vec::new(), made: 0 };
+        let mut given = ArgumentDigest { hash, sums: [0.0; SUMS], floats: 0, shapes: Vec::new(), made: 0 };
         args.iter().try_for_each(|value| given.see(m, value))?;
         Ok(given)
     }

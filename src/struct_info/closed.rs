@@ -69,9 +69,9 @@ pub fn shown(s: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
 }
 
 /// Information as messages show it.
-pub struct Shown<'s>(pub &'s StructInfo);
+pub struct ClosedDisplay<'s>(pub &'s StructInfo);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for ClosedDisplay<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         shown(self.0, &Nowhere).fmt(f)
     }

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 
 use super::Case;
-use super::compare::{Comparison, compare};
+use super::compare::{CaseComparison, compare};
 use crate::book::{Edition, Reading, Rule, RuleSet};
 use crate::judge::{Cx, DerivationStep, RowsLookedAt};
 use crate::oracle;
@@ -18,7 +18,7 @@ pub struct Execution {
     /// What the question came to.
     pub outcome: Outcome,
     /// Whether the case allows that.
-    pub comparison: Comparison,
+    pub comparison: CaseComparison,
     /// Every rule that was recorded.
     pub recorded: RuleSet,
     /// Every row of a definition by cases that was looked at.

@@ -1,6 +1,6 @@
 //! Variable bindings and match casts.
 
-use super::{Checker, Entry, derive_func_of};
+use super::{TypeChecker, TypeEntry, derive_func_of};
 use crate::book::Erratum;
 use crate::findings::{Complaint, Finder, Severity, TrailStep};
 use crate::grammar::{
@@ -8,7 +8,7 @@ use crate::grammar::{
 };
 use crate::types::{Conversion, Generation, TwoFields, conversion, erase_struct_info, is_subtype};
 
-impl<'m> Checker<'_, 'm> {
+impl<'m> TypeChecker<'_, 'm> {
     pub(super) fn binding(&mut self, binding: &'m Binding) {
         let before = self.frames.last_mut().map(|frame| std::mem::replace(&mut frame.pure, true));
         match binding {
@@ -33,7 +33,7 @@ impl<'m> Checker<'_, 'm> {
 
     fn enter_silently(&mut self, binder: &'m Binder, ty: Option<Type>, derive: Option<DeriveFunc>) {
         let dataflow = binder.kind == VarKind::DataflowVar;
-        self.gamma.enter(&binder.var, Entry { ty, derive, dataflow, depth: self.frames.len() });
+        self.gamma.enter(&binder.var, TypeEntry { ty, derive, dataflow, depth: self.frames.len() });
     }
 
     /// The type of a value, which is gone through when it is bound.

@@ -1,6 +1,6 @@
 //! Leaves, tuples, conditionals, projections and sequences.
 
-use super::Checker;
+use super::TypeChecker;
 use super::call::NamedType;
 use crate::book::Erratum;
 use crate::findings::{Complaint, Finder, TrailStep};
@@ -12,7 +12,7 @@ use crate::grammar::{
 use crate::judge::with_stack;
 use crate::types::find_lub;
 
-impl<'m> Checker<'_, 'm> {
+impl<'m> TypeChecker<'_, 'm> {
     /// `Γ ⊢ e : T`, or `None` after an error.
     pub(super) fn expr(&mut self, expr: &'m Expr) -> Option<Type> {
         match expr {

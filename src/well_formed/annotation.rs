@@ -1,7 +1,7 @@
 //! Criteria 13 to 15, in later editions 10, 14 to 17, 19, 20 and 22: the form of structural annotations.
 
-use super::Checker;
-use super::shape_var::{Owner, Place, Position};
+use super::WellFormedChecker;
+use super::shape_var::{AnnotationSite, Owner, Position};
 use crate::book::{Erratum, Rule};
 use crate::findings::{Complaint, Demand, Finder, TrailStep};
 use crate::grammar::{
@@ -10,7 +10,7 @@ use crate::grammar::{
 };
 use crate::judge::with_stack;
 
-impl<'m> Checker<'_, 'm> {
+impl<'m> WellFormedChecker<'_, 'm> {
     /// WF.ANNOT-RECURSIVE: an annotation is checked at every depth.
     pub(super) fn annotation(&mut self, info: &'m StructInfo, position: Position, span: Span) {
         match info {
@@ -74,7 +74,7 @@ impl<'m> Checker<'_, 'm> {
                 let complain = || other_number("tensor", "dimensions", tensor.ndim, len);
                 self.demand(span, &[(rule!("WF.13.NDIM"), 1, agrees, &complain)]);
                 self.number_of_dimensions(agrees, span, &complain);
-                self.dims_of_annotation(dims, Place { owner: Owner::Tensor, position, span });
+                self.dims_of_annotation(dims, AnnotationSite { owner: Owner::Tensor, position, span });
             }
             Some(TensorShape::Var(var)) => self.shape_is_var(var, VarKind::Var),
             Some(TensorShape::DataflowVar(var)) => self.shape_is_var(var, VarKind::DataflowVar),
@@ -175,7 +175,7 @@ impl<'m> Checker<'_, 'm> {
         let complain = || other_number("shape", "values", shape.ndim, values.len());
         self.demand(span, &[(rule!("WF.14.NDIM"), 1, agrees, &complain)]);
         self.number_of_dimensions(agrees, span, &complain);
-        self.dims_of_annotation(values, Place { owner: Owner::Shape, position, span });
+        self.dims_of_annotation(values, AnnotationSite { owner: Owner::Shape, position, span });
     }
 
     /// WF.15: one of `params` and `derive_func`; then the parameters, whose new shape variables are known only in here.

@@ -1,8 +1,8 @@
 //! The traversal, in the order of evaluation, and criteria 6 and 8.
 
-use super::Checker;
-use super::bound::{Region, SequencePoint};
-use super::recursion::Callee;
+use super::WellFormedChecker;
+use super::bound::{ScopeRegion, SequencePoint};
+use super::recursion::DenotedFunction;
 use super::shape_var::Position;
 use crate::book::Erratum;
 use crate::findings::{Complaint, Finder, TrailStep};
@@ -14,7 +14,7 @@ use crate::judge::with_stack;
 
 use std::slice::from_ref;
 
-impl<'m> Checker<'_, 'm> {
+impl<'m> WellFormedChecker<'_, 'm> {
     /// An expression anywhere but in callee position.
     pub(super) fn expr(&mut self, expr: &'m Expr) {
         if let Expr::Op(op) = expr {
@@ -166,7 +166,7 @@ impl<'m> Checker<'_, 'm> {
     }
 
     fn block(&mut self, block: &'m BindingBlock, sequence: usize, index: usize) {
-        let region = Region::Block { sequence, block: index, kind: block.kind };
+        let region = ScopeRegion::Block { sequence, block: index, kind: block.kind };
         let start = self.visible_count();
         self.relax.reserve(block.bindings.len());
         self.count_dataflow(block.kind, |n| n + 1);
@@ -188,7 +188,7 @@ impl<'m> Checker<'_, 'm> {
         }
     }
 
-    fn var_binding(&mut self, binding: &'m VarBinding, region: Region) {
+    fn var_binding(&mut self, binding: &'m VarBinding, region: ScopeRegion) {
         let binder = &binding.var;
         self.at(TrailStep::Field("var"), |c| {
             c.dataflow_var_in_dataflow_block(binder, region);
@@ -207,17 +207,17 @@ impl<'m> Checker<'_, 'm> {
     }
 
     /// A function literal on the right side: it may call itself by the name it is bound to.
-    fn named_function(&mut self, binder: &'m Binder, function: &'m Function) -> Callee {
+    fn named_function(&mut self, binder: &'m Binder, function: &'m Function) -> DenotedFunction {
         let callee = self.next_local();
         let start = self.visible_count();
-        self.bind(binder, Region::OwnLiteral, callee);
+        self.bind(binder, ScopeRegion::OwnLiteral, callee);
         self.at(TrailStep::Field("value"), |c| c.function(function, callee));
         self.leave_own_literal(binder, start);
         callee
     }
 
     /// Errata: A47, literally the literal in a `MatchCast` may be recursive too.
-    fn match_cast(&mut self, cast: &'m MatchCast, region: Region) {
+    fn match_cast(&mut self, cast: &'m MatchCast, region: ScopeRegion) {
         if let Some(binder) = &cast.var {
             self.at(TrailStep::Field("var"), |c| {
                 c.dataflow_var_in_dataflow_block(binder, region);
@@ -260,11 +260,11 @@ impl<'m> Checker<'_, 'm> {
     /// SCOPE.FUNC.NEST-ANY: a literal may stand wherever an expression may.
     fn anonymous_function(&mut self, function: &'m Function) {
         if self.cx.fire(rule!("SCOPE.FUNC.NEST-ANY")) {
-            self.function(function, Callee::Unknown);
+            self.function(function, DenotedFunction::Unknown);
         }
     }
 
-    pub(super) fn function(&mut self, function: &'m Function, callee: Callee) {
+    pub(super) fn function(&mut self, function: &'m Function, callee: DenotedFunction) {
         with_stack(|| {
             let start = self.visible_count();
             let shapes = self.shapes.mark();
@@ -327,13 +327,13 @@ impl<'m> Checker<'_, 'm> {
     }
 
     fn parameter(&mut self, param: &'m Binder) {
-        self.dataflow_var_in_dataflow_block(param, Region::Function);
-        self.bound_once(param, Region::Function);
+        self.dataflow_var_in_dataflow_block(param, ScopeRegion::Function);
+        self.bound_once(param, ScopeRegion::Function);
         if let Some(info) = &param.annotation {
             self.in_signature = true;
             self.annotation_of_variable(info, Position::Parameter, param.var.span);
             self.in_signature = false;
         }
-        self.bind(param, Region::Function, Callee::Unknown);
+        self.bind(param, ScopeRegion::Function, DenotedFunction::Unknown);
     }
 }

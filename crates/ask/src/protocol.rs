@@ -11,7 +11,7 @@ use relax_spec::data::{
 };
 use relax_spec::grammar::{GlobalFunc, IrModule};
 use relax_spec::judge::{Cx, with_stack};
-use relax_spec::question::{Answer, Ask, Outcome, Program, snake_case};
+use relax_spec::question::{Answer, Ask, Outcome, ProgramInput, snake_case};
 use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 use relax_spec::value::Effect;
 
@@ -263,10 +263,10 @@ pub fn with_module(ask: Ask) -> Ask {
 }
 
 /// The program as an AST, or as it is if its text cannot be read.
-fn as_module(program: Program) -> Program {
+fn as_module(program: ProgramInput) -> ProgramInput {
     match program {
-        Program::Script(text) => parse_module(&text).map_or(Program::Script(text), Program::Module),
-        Program::Module(module) => Program::Module(module),
+        ProgramInput::Script(text) => parse_module(&text).map_or(ProgramInput::Script(text), ProgramInput::Module),
+        ProgramInput::Module(module) => ProgramInput::Module(module),
     }
 }
 
@@ -289,7 +289,7 @@ impl Question {
         if let Some(proposal) = self.basis.proposal() {
             line["proposal"] = proposal.name().into();
         }
-        if let Some(Program::Module(module)) = self.ask.program()
+        if let Some(ProgramInput::Module(module)) = self.ask.program()
             && let Some(text) = prim_func_text(module)
         {
             line["prim_funcs"] = text.into();

@@ -13,7 +13,7 @@ use relax_spec::data;
 use relax_spec::grammar::IrModule;
 use relax_spec::judge::Cx;
 use relax_spec::oracle;
-use relax_spec::question::{self, Answer, Ask, Program};
+use relax_spec::question::{self, Answer, Ask, ProgramInput};
 use relax_spec::suite::{Witness, witness};
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 
@@ -206,9 +206,9 @@ pub(super) fn answer(out: &mut String, reading: &str, outcome: &question::Outcom
 
 /// The programs that a question is about, as text.
 pub(super) fn programs_of(ask: &Ask) -> Vec<String> {
-    let text = |program: &Program| match program {
-        Program::Script(text) => text.trim().to_string(),
-        Program::Module(module) => script(module),
+    let text = |program: &ProgramInput| match program {
+        ProgramInput::Script(text) => text.trim().to_string(),
+        ProgramInput::Module(module) => script(module),
     };
     ask.programs().into_iter().map(text).collect()
 }

@@ -4,7 +4,7 @@ use crate::generate::{Tape, struct_info_pair};
 use relax_spec::book::Erratum;
 use relax_spec::data::{Node, NodeData};
 use relax_spec::grammar::ShapeVar;
-use relax_spec::question::{Ask, Program};
+use relax_spec::question::{Ask, ProgramInput};
 use relax_spec::suite::{Case, CaseError, witness};
 use relax_spec::syntax::tvmscript::parse_module;
 
@@ -48,9 +48,9 @@ fn generated(number: u64) -> [Question; 4] {
 
 /// How large a question is: the parts of its data, and in a text the words. A program counts as its tree.
 pub(super) fn size(ask: &Ask) -> usize {
-    let read = |program: Program| match program {
-        Program::Script(text) => parse_module(&text).map_or(Program::Script(text), Program::Module),
-        Program::Module(_) => program,
+    let read = |program: ProgramInput| match program {
+        ProgramInput::Script(text) => parse_module(&text).map_or(ProgramInput::Script(text), ProgramInput::Module),
+        ProgramInput::Module(_) => program,
     };
     ask.clone().map_programs(read).arguments().iter().map(parts).sum()
 }
