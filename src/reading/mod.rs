@@ -19,7 +19,7 @@ use crate::grammar::{
 };
 use crate::judge::{Cx, with_stack};
 use crate::normal_form::normalize;
-use crate::syntax::load::{self, Form, Given, LoadError};
+use crate::syntax::load::{self, ExternalForm, LoadError, SourceRef};
 use crate::syntax::tvmscript::{PythonFile, Which};
 
 /// Reads the modules that are meant of a text, and replaces in those of Python what is notation.
@@ -27,9 +27,9 @@ use crate::syntax::tvmscript::{PythonFile, Which};
 /// # Errors
 ///
 /// The text is not a program in that form, or it is not clear which module is meant.
-pub fn parse_modules(form: Form, given: Given<'_>, which: Which<'_>) -> Result<PythonFile, LoadError> {
+pub fn parse_modules(form: ExternalForm, given: SourceRef<'_>, which: Which<'_>) -> Result<PythonFile, LoadError> {
     let mut file = load::parse_modules(form, given, which)?;
-    if form == Form::TvmScript {
+    if form == ExternalForm::TvmScript {
         file.modules.iter_mut().for_each(|(_, module)| complete(module));
     }
     Ok(file)

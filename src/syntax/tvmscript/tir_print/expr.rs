@@ -9,7 +9,7 @@ use crate::syntax::tvmscript::tir_parse::{Gives, gives};
 
 /// What a name in scope stands for, as far as its uses are written differently.
 #[derive(Clone, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum NameRole {
     /// The variable of a loop over a range.
     Loop(Expr, Expr),
     /// A buffer of one element that is written as a variable.
@@ -18,12 +18,12 @@ pub(super) enum Kind {
 }
 
 /// The names in scope, the innermost last.
-pub(super) type Declarations = Vec<(Name, Kind)>;
+pub(super) type Declarations = Vec<(Name, NameRole)>;
 
 /// Writes expressions, and notes the variables that `T.Let` binds in them: these must be declared before.
 #[derive(Default)]
 pub(super) struct ExprPrinter<'a> {
-    pub scope: &'a [(Name, Kind)],
+    pub scope: &'a [(Name, NameRole)],
     pub lets: Vec<Var>,
 }
 
@@ -33,7 +33,7 @@ fn text(e: &Expr) -> String {
 }
 
 /// What the innermost definition of a name says.
-pub(super) fn find<'a>(scope: &'a [(Name, Kind)], name: &Name) -> Option<&'a Kind> {
+pub(super) fn find<'a>(scope: &'a [(Name, NameRole)], name: &Name) -> Option<&'a NameRole> {
     scope.iter().rev().find(|(known, _)| known == name).map(|(_, kind)| kind)
 }
 
@@ -138,7 +138,9 @@ impl ExprPrinter<'_> {
     /// `A[i, j]`, or `A` for a scalar.
     pub fn element(&mut self, buffer: &Name, indices: &[Expr]) -> String {
         match indices {
-            [Expr::Int(0, DataType::INT32)] if find(self.scope, buffer) == Some(&Kind::Scalar) => buffer.to_string(),
+            [Expr::Int(0, DataType::INT32)] if find(self.scope, buffer) == Some(&NameRole::Scalar) => {
+                buffer.to_string()
+            }
             indices => format!("{buffer}{}", self.indices(indices)),
         }
     }
