@@ -7,7 +7,7 @@ use crate::grammar::{
     AttrValue, BinaryOp, Call, DataType, Expr, Ndim, PrimExpr, PrimValue, ShapeStructInfo, StructInfo, TensorShape,
     TensorStructInfo,
 };
-use crate::judge::{Cx, Proof, Seen, is_new, with_stack};
+use crate::judge::{Cx, Proof, VisitedTuples, is_new, with_stack};
 use crate::shape::prove_equal;
 
 /// The dimensions of a tensor, as far as they are known.
@@ -240,10 +240,10 @@ pub(super) fn at_least(a: &PrimExpr, least: i64) -> bool {
 
 /// No tensor has a dimension that is a negative constant.
 pub(super) fn no_negative_size(info: &StructInfo) -> Result<(), InferError> {
-    no_negative_size_in(info, &mut Seen::default())
+    no_negative_size_in(info, &mut VisitedTuples::default())
 }
 
-fn no_negative_size_in(info: &StructInfo, seen: &mut Seen) -> Result<(), InferError> {
+fn no_negative_size_in(info: &StructInfo, seen: &mut VisitedTuples) -> Result<(), InferError> {
     if let StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. }) = info {
         match dims.iter().find(|dim| matches!(dim, PrimExpr::IntImm(..0))) {
             Some(size) => Err(InferError::op(format!("the result would have a dimension of {size}"))),

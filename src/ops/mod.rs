@@ -59,7 +59,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::book::{Edition, Erratum, Rule};
 use crate::grammar::{AttrValue, Call, IrModule, StructInfo};
-use crate::judge::{Check, Cx, with_stack};
+use crate::judge::{Cx, ReportedCondition, with_stack};
 use crate::value::{Held, Host, Registry, Short, Stop, Value, Zeros, readable};
 
 pub use attrs::{Attr, AttrDefault, AttrKind};
@@ -246,7 +246,7 @@ fn inferred(infer: Infer, cx: &mut Cx, args: &InferArgs<'_>) -> Result<StructInf
 }
 
 /// Conditions that a call must meet one and all; the rejection names the first that it does not.
-pub(crate) fn demand(cx: &mut Cx, demands: &[Check]) -> Result<(), InferError> {
+pub(crate) fn demand(cx: &mut Cx, demands: &[ReportedCondition]) -> Result<(), InferError> {
     cx.holds(demands).map_err(|(rule, message)| InferError::rule(rule, message()))
 }
 

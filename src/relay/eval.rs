@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::operators::{self, Operand};
+use super::operators::{self, StepOperand};
 use super::tree::{
-    BaseType, Call, Definition, Dim, Expr, ExprKind, Function, If, Program, Shape, Tensor, TypeExpr, TypeKind,
+    BaseType, Call, Definition, Expr, ExprKind, Function, If, Program, RelayDim, Shape, TensorTypeExpr, TypeExpr,
+    TypeKind,
 };
 use crate::grammar::{self as relax, DataType, Name, PrimExpr, Span, StructInfo};
 use crate::judge::{Cx, Ending, with_stack};
 use crate::ops::EvalArgs;
-use crate::value::{self, Account, Asked, Effect, Host, PackedFunc, Registry, Stop};
+use crate::value::{self, Account, Effect, Host, PackedCallContract, PackedFunc, Registry, Stop};
 
 /// The steps, the bytes and the depth of calls of a run.
 const FUEL: u64 = 50_000_000;
@@ -31,20 +32,20 @@ pub(crate) enum Value {
 #[derive(Debug)]
 pub(crate) struct Closure {
     function: Arc<Function>,
-    around: Option<Rc<Scope>>,
+    around: Option<Rc<BoundVariable>>,
     own_name: Option<Name>,
 }
 
 /// A variable, and those that were bound before it.
 #[derive(Debug)]
-pub(crate) struct Scope {
+pub(crate) struct BoundVariable {
     name: Name,
     value: Value,
-    outer: Option<Rc<Scope>>,
+    outer: Option<Rc<BoundVariable>>,
 }
 
 /// A scope may be as long as a program has bindings.
-impl Drop for Scope {
+impl Drop for BoundVariable {
     fn drop(&mut self) {
         let mut outer = self.outer.take();
         while let Some(mut scope) = outer.and_then(|scope| Rc::try_unwrap(scope).ok()) {
@@ -98,13 +99,13 @@ fn inside(value: &value::Value) -> Option<Value> {
     }
 }
 
-type Scopes = Option<Rc<Scope>>;
+type VariableChain = Option<Rc<BoundVariable>>;
 
-fn with(scope: &Scopes, name: &Name, value: Value) -> Scopes {
-    Some(Rc::new(Scope { name: name.clone(), value, outer: scope.clone() }))
+fn with(scope: &VariableChain, name: &Name, value: Value) -> VariableChain {
+    Some(Rc::new(BoundVariable { name: name.clone(), value, outer: scope.clone() }))
 }
 
-fn find(scope: &Scopes, name: &Name) -> Option<Value> {
+fn find(scope: &VariableChain, name: &Name) -> Option<Value> {
     let mut at = scope.as_ref();
     while let Some(here) = at {
         if here.name == *name {
@@ -122,19 +123,19 @@ struct Machine<'m> {
     depth: usize,
     account: Rc<Account>,
     registry: Registry,
-    asked: Asked,
+    asked: PackedCallContract,
 }
 
 /// What the type parameters of a call stand for.
 #[derive(Default)]
-struct Instance {
+struct TypeArguments {
     bases: BTreeMap<Name, DataType>,
     shapes: BTreeMap<Name, Vec<i64>>,
 }
 
 impl<'m> Machine<'m> {
     fn new(cx: &'m mut Cx, program: &'m Program, fuel: u64) -> Machine<'m> {
-        let (registry, asked) = (Registry::default(), Asked::default());
+        let (registry, asked) = (Registry::default(), PackedCallContract::default());
         Machine { cx, program, fuel, depth: 0, account: Account::new(MEMORY), registry, asked }
     }
 
@@ -147,7 +148,7 @@ impl<'m> Machine<'m> {
         self.apply(&global(definition), args)
     }
 
-    fn expr(&mut self, expr: &Expr, scope: &Scopes) -> Result<Value, Stop> {
+    fn expr(&mut self, expr: &Expr, scope: &VariableChain) -> Result<Value, Stop> {
         self.spend(1)?;
         with_stack(|| match &expr.kind {
             ExprKind::Local(name) => find(scope, name)
@@ -185,13 +186,13 @@ impl<'m> Machine<'m> {
         })
     }
 
-    fn all(&mut self, exprs: &[Expr], scope: &Scopes) -> Result<Vec<Value>, Stop> {
+    fn all(&mut self, exprs: &[Expr], scope: &VariableChain) -> Result<Vec<Value>, Stop> {
         exprs.iter().map(|expr| self.expr(expr, scope)).collect()
     }
 
     /// RELAY.FEATURES: a function literal sees the variables around it.
     /// RELAY.FIRSTCLASS: it is a value like any other.
-    fn closure(&mut self, function: &Arc<Function>, scope: &Scopes, own_name: Option<&Name>) -> Value {
+    fn closure(&mut self, function: &Arc<Function>, scope: &VariableChain, own_name: Option<&Name>) -> Value {
         let around = match scope {
             Some(_) => self.cx.conclude(rule!("RELAY.FEATURES"), scope.clone()),
             None => None,
@@ -201,7 +202,7 @@ impl<'m> Machine<'m> {
     }
 
     /// RELAY.FEATURES: only the branch that is chosen is evaluated.
-    fn conditional(&mut self, e: &If, scope: &Scopes) -> Result<Value, Stop> {
+    fn conditional(&mut self, e: &If, scope: &VariableChain) -> Result<Value, Stop> {
         let condition = self.expr(&e.condition, scope)?;
         let truth = match &condition {
             Value::Tensor(tensor) if tensor.dtype().is_bool() && tensor.shape().is_empty() => tensor.get(0),
@@ -216,7 +217,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    fn call(&mut self, call: &Call, scope: &Scopes) -> Result<Value, Stop> {
+    fn call(&mut self, call: &Call, scope: &VariableChain) -> Result<Value, Stop> {
         if let ExprKind::Operator(name) = &call.callee.kind {
             let args = self.all(&call.args, scope)?;
             return self.operator(name, &call.attrs, &args);
@@ -239,7 +240,7 @@ impl<'m> Machine<'m> {
         if function.params.len() != args.len() {
             return Err(Stop::error(rule!("RELAY.DEF.RESTRICT"), "another number of arguments than parameters"));
         }
-        let mut instance = Instance::default();
+        let mut instance = TypeArguments::default();
         let mut scope = closure.around.clone();
         if let Some(name) = &closure.own_name {
             scope = with(&scope, name, Value::Closure(closure.clone()));
@@ -261,7 +262,7 @@ impl<'m> Machine<'m> {
         &mut self,
         annotation: Option<&TypeExpr>,
         value: &Value,
-        instance: &mut Instance,
+        instance: &mut TypeArguments,
     ) -> Result<(), Stop> {
         let Some(annotation) = annotation else { return Ok(()) };
         let fits = is_of_type(value, annotation, instance);
@@ -292,12 +293,12 @@ impl<'m> Machine<'m> {
     }
 }
 
-fn operated(operand: &Operand, args: &[value::Value], results: &[value::Value]) -> value::Value {
+fn operated(operand: &StepOperand, args: &[value::Value], results: &[value::Value]) -> value::Value {
     let of = |values: &[value::Value], i: usize| values.get(i).cloned().unwrap_or_else(value::Value::unit);
     match operand {
-        Operand::Arg(i) => of(args, *i),
-        Operand::Step(i) => of(results, *i),
-        Operand::Shape(sizes) => value::Value::shape(sizes),
+        StepOperand::Arg(i) => of(args, *i),
+        StepOperand::Step(i) => of(results, *i),
+        StepOperand::Shape(sizes) => value::Value::shape(sizes),
     }
 }
 
@@ -310,7 +311,7 @@ fn global(definition: &Definition) -> Rc<Closure> {
 }
 
 /// Whether a value is of a type; type parameters stand for what they meet first.
-fn is_of_type(value: &Value, ty: &TypeExpr, instance: &mut Instance) -> bool {
+fn is_of_type(value: &Value, ty: &TypeExpr, instance: &mut TypeArguments) -> bool {
     with_stack(|| match (value, &ty.kind) {
         (_, TypeKind::Param(_)) | (Value::Closure(_), TypeKind::Function(..)) => true,
         (Value::Tensor(tensor), TypeKind::Tensor(wanted)) => is_tensor_of(tensor, wanted, instance),
@@ -321,12 +322,12 @@ fn is_of_type(value: &Value, ty: &TypeExpr, instance: &mut Instance) -> bool {
     })
 }
 
-fn is_tensor_of(tensor: &value::Tensor, wanted: &Tensor, instance: &mut Instance) -> bool {
+fn is_tensor_of(tensor: &value::Tensor, wanted: &TensorTypeExpr, instance: &mut TypeArguments) -> bool {
     let base = match &wanted.base {
         BaseType::Known(dtype) => dtype.is_void() || *dtype == tensor.dtype(),
         BaseType::Param(name) => *instance.bases.entry(name.clone()).or_insert(tensor.dtype()) == tensor.dtype(),
     };
-    let size = |(dim, size): (&Dim, &i64)| *dim == Dim::Any || *dim == Dim::Known(*size);
+    let size = |(dim, size): (&RelayDim, &i64)| *dim == RelayDim::Any || *dim == RelayDim::Known(*size);
     let shape = match &wanted.shape {
         Shape::Dims(dims) => dims.len() == tensor.shape().len() && dims.iter().zip(tensor.shape()).all(size),
         Shape::Param(name) => {
@@ -368,11 +369,11 @@ impl Host for Machine<'_> {
         Err(Stop::unspecified("an operator of Relay calls no function"))
     }
 
-    fn call_packed(&mut self, _: &PackedFunc, _: &[value::Value], _: Asked) -> Result<value::Value, Stop> {
+    fn call_packed(&mut self, _: &PackedFunc, _: &[value::Value], _: PackedCallContract) -> Result<value::Value, Stop> {
         Err(Stop::unspecified("an operator of Relay calls no packed function"))
     }
 
-    fn asked(&self) -> &Asked {
+    fn asked(&self) -> &PackedCallContract {
         &self.asked
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::tree::{BaseType, Dim, Kind, Shape, Tensor, TypeExpr, TypeKind};
+use super::tree::{BaseType, Kind, RelayDim, Shape, TensorTypeExpr, TypeExpr, TypeKind};
 use crate::grammar::{DataType, Name, Ndim, PrimExpr, StructInfo, TensorShape};
 use crate::judge::with_stack;
 
@@ -13,7 +13,7 @@ pub(crate) enum Type {
     Var(u32),
     /// A type parameter of kind Type.
     Param(Name),
-    Tensor(Base, Dims),
+    Tensor(Base, ShapeTerm),
     Tuple(Vec<Type>),
     Function(Vec<Type>, Box<Type>),
 }
@@ -28,10 +28,10 @@ pub(crate) enum Base {
 
 /// The shape of a tensor.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Dims {
+pub(crate) enum ShapeTerm {
     Var(u32),
     Param(Name),
-    Known(Vec<Dim>),
+    Known(Vec<RelayDim>),
 }
 
 /// A variable of any kind.
@@ -42,7 +42,7 @@ pub(crate) type Variable = (u8, u32);
 pub(super) struct Table {
     types: Vec<Option<Type>>,
     bases: Vec<Option<Base>>,
-    dims: Vec<Option<Dims>>,
+    dims: Vec<Option<ShapeTerm>>,
 }
 
 fn next<T>(slots: &mut Vec<Option<T>>) -> u32 {
@@ -62,11 +62,11 @@ fn bind<T>(slots: &mut [Option<T>], var: u32, to: T) {
 
 impl Type {
     pub(super) fn scalar(dtype: DataType) -> Type {
-        Type::Tensor(Base::Known(dtype), Dims::Known(Vec::new()))
+        Type::Tensor(Base::Known(dtype), ShapeTerm::Known(Vec::new()))
     }
 
     /// Every variable and every type parameter in it replaced.
-    pub(super) fn map(&self, f: &mut dyn Renaming) -> Type {
+    pub(super) fn map(&self, f: &mut dyn TypeRenaming) -> Type {
         with_stack(|| match self {
             Type::Var(v) => f.ty(*v),
             Type::Param(name) => f.ty_param(name),
@@ -77,9 +77,9 @@ impl Type {
                     Base::Known(dtype) => Base::Known(*dtype),
                 };
                 let dims = match dims {
-                    Dims::Var(v) => f.dims(*v),
-                    Dims::Param(name) => f.dims_param(name),
-                    Dims::Known(dims) => Dims::Known(dims.clone()),
+                    ShapeTerm::Var(v) => f.dims(*v),
+                    ShapeTerm::Param(name) => f.dims_param(name),
+                    ShapeTerm::Known(dims) => ShapeTerm::Known(dims.clone()),
                 };
                 Type::Tensor(base, dims)
             }
@@ -99,7 +99,7 @@ impl Type {
                 if let Base::Var(v) = base {
                     found.insert((1, *v));
                 }
-                if let Dims::Var(v) = dims {
+                if let ShapeTerm::Var(v) = dims {
                     found.insert((2, *v));
                 }
             }
@@ -114,7 +114,7 @@ impl Type {
     /// The structural information of a value of a type without variables; `None` for any other, and for functions.
     pub(super) fn ground(&self) -> Option<StructInfo> {
         with_stack(|| {
-            if let Type::Tensor(Base::Known(dtype), Dims::Known(dims)) = self {
+            if let Type::Tensor(Base::Known(dtype), ShapeTerm::Known(dims)) = self {
                 Some(tensor_info(*dtype, dims))
             } else if let Type::Tuple(fields) = self {
                 Some(StructInfo::tuple(fields.iter().map(Type::ground).collect::<Option<Vec<_>>>()?))
@@ -132,10 +132,10 @@ impl Type {
                 let dims = match &tensor.shape {
                     Some(TensorShape::Dims(dims)) => dims.iter().map(dim_of).collect(),
                     Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) | None => {
-                        vec![Dim::Any; rank as usize]
+                        vec![RelayDim::Any; rank as usize]
                     }
                 };
-                Some(Type::Tensor(Base::Known(tensor.dtype), Dims::Known(dims)))
+                Some(Type::Tensor(Base::Known(tensor.dtype), ShapeTerm::Known(dims)))
             }
             StructInfo::Tuple(fields) => Some(Type::Tuple(fields.iter().map(Type::of_info).collect::<Option<_>>()?)),
             StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Func(_) => None,
@@ -143,18 +143,18 @@ impl Type {
     }
 }
 
-fn dim_of(e: &PrimExpr) -> Dim {
+fn dim_of(e: &PrimExpr) -> RelayDim {
     match e {
-        PrimExpr::IntImm(size) => Dim::Known(*size),
-        PrimExpr::Var(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => Dim::Any,
+        PrimExpr::IntImm(size) => RelayDim::Known(*size),
+        PrimExpr::Var(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => RelayDim::Any,
     }
 }
 
 /// Relax has no dimension that stands for any: with one of them the whole shape is unknown (`RELAY.ANY`).
-pub(super) fn tensor_info(dtype: DataType, dims: &[Dim]) -> StructInfo {
-    let known = |dim: &Dim| match dim {
-        Dim::Known(size) => Some(PrimExpr::IntImm(*size)),
-        Dim::Any => None,
+pub(super) fn tensor_info(dtype: DataType, dims: &[RelayDim]) -> StructInfo {
+    let known = |dim: &RelayDim| match dim {
+        RelayDim::Known(size) => Some(PrimExpr::IntImm(*size)),
+        RelayDim::Any => None,
     };
     match dims.iter().map(known).collect::<Option<Vec<PrimExpr>>>() {
         Some(dims) => StructInfo::tensor(dims, dtype),
@@ -163,25 +163,25 @@ pub(super) fn tensor_info(dtype: DataType, dims: &[Dim]) -> StructInfo {
 }
 
 /// What variables and type parameters are replaced by.
-pub(super) trait Renaming {
+pub(super) trait TypeRenaming {
     fn ty(&mut self, var: u32) -> Type;
     fn base(&mut self, var: u32) -> Base;
-    fn dims(&mut self, var: u32) -> Dims;
+    fn dims(&mut self, var: u32) -> ShapeTerm;
     fn ty_param(&mut self, name: &Name) -> Type {
         Type::Param(name.clone())
     }
     fn base_param(&mut self, name: &Name) -> Base {
         Base::Param(name.clone())
     }
-    fn dims_param(&mut self, name: &Name) -> Dims {
-        Dims::Param(name.clone())
+    fn dims_param(&mut self, name: &Name) -> ShapeTerm {
+        ShapeTerm::Param(name.clone())
     }
 }
 
 /// Variables by what they stand for.
 struct Resolve<'t>(&'t Table);
 
-impl Renaming for Resolve<'_> {
+impl TypeRenaming for Resolve<'_> {
     fn ty(&mut self, var: u32) -> Type {
         at(&self.0.types, var).map_or(Type::Var(var), |ty| ty.map(self))
     }
@@ -192,17 +192,17 @@ impl Renaming for Resolve<'_> {
             None => Base::Var(var),
         }
     }
-    fn dims(&mut self, var: u32) -> Dims {
+    fn dims(&mut self, var: u32) -> ShapeTerm {
         match at(&self.0.dims, var) {
-            Some(Dims::Var(next)) => self.dims(*next),
+            Some(ShapeTerm::Var(next)) => self.dims(*next),
             Some(known) => known.clone(),
-            None => Dims::Var(var),
+            None => ShapeTerm::Var(var),
         }
     }
 }
 
 /// New variables for the quantified ones and for the declared parameters of a scheme.
-pub(super) struct Instance<'t, 's> {
+pub(super) struct SchemeInstance<'t, 's> {
     pub(super) table: &'t mut Table,
     pub(super) quantified: &'s BTreeSet<Variable>,
     pub(super) params: &'s BTreeMap<Name, Kind>,
@@ -210,13 +210,13 @@ pub(super) struct Instance<'t, 's> {
     named: BTreeMap<(u8, Name), u32>,
 }
 
-impl<'t, 's> Instance<'t, 's> {
+impl<'t, 's> SchemeInstance<'t, 's> {
     pub(super) fn new(
         table: &'t mut Table,
         quantified: &'s BTreeSet<Variable>,
         params: &'s BTreeMap<Name, Kind>,
-    ) -> Instance<'t, 's> {
-        Instance { table, quantified, params, types: BTreeMap::new(), named: BTreeMap::new() }
+    ) -> SchemeInstance<'t, 's> {
+        SchemeInstance { table, quantified, params, types: BTreeMap::new(), named: BTreeMap::new() }
     }
 
     fn new_for(&mut self, variable: Variable) -> u32 {
@@ -236,15 +236,15 @@ impl<'t, 's> Instance<'t, 's> {
     }
 }
 
-impl Renaming for Instance<'_, '_> {
+impl TypeRenaming for SchemeInstance<'_, '_> {
     fn ty(&mut self, var: u32) -> Type {
         Type::Var(self.new_for((0, var)))
     }
     fn base(&mut self, var: u32) -> Base {
         Base::Var(self.new_for((1, var)))
     }
-    fn dims(&mut self, var: u32) -> Dims {
-        Dims::Var(self.new_for((2, var)))
+    fn dims(&mut self, var: u32) -> ShapeTerm {
+        ShapeTerm::Var(self.new_for((2, var)))
     }
     fn ty_param(&mut self, name: &Name) -> Type {
         self.named(0, name).map_or_else(|| Type::Param(name.clone()), Type::Var)
@@ -252,8 +252,8 @@ impl Renaming for Instance<'_, '_> {
     fn base_param(&mut self, name: &Name) -> Base {
         self.named(1, name).map_or_else(|| Base::Param(name.clone()), Base::Var)
     }
-    fn dims_param(&mut self, name: &Name) -> Dims {
-        self.named(2, name).map_or_else(|| Dims::Param(name.clone()), Dims::Var)
+    fn dims_param(&mut self, name: &Name) -> ShapeTerm {
+        self.named(2, name).map_or_else(|| ShapeTerm::Param(name.clone()), ShapeTerm::Var)
     }
 }
 
@@ -321,18 +321,18 @@ impl Table {
     }
 
     /// RELAY.ANY: a dimension that is not known is no contradiction to one that is.
-    fn unify_dims(&mut self, a: &Dims, b: &Dims) -> bool {
+    fn unify_dims(&mut self, a: &ShapeTerm, b: &ShapeTerm) -> bool {
         match (a, b) {
-            (Dims::Var(x), Dims::Var(y)) if x == y => true,
-            (Dims::Var(x), other) | (other, Dims::Var(x)) => {
+            (ShapeTerm::Var(x), ShapeTerm::Var(y)) if x == y => true,
+            (ShapeTerm::Var(x), other) | (other, ShapeTerm::Var(x)) => {
                 bind(&mut self.dims, *x, other.clone());
                 true
             }
-            (Dims::Param(x), Dims::Param(y)) => x == y,
-            (Dims::Known(x), Dims::Known(y)) => {
-                x.len() == y.len() && x.iter().zip(y).all(|(x, y)| x == y || [x, y].contains(&&Dim::Any))
+            (ShapeTerm::Param(x), ShapeTerm::Param(y)) => x == y,
+            (ShapeTerm::Known(x), ShapeTerm::Known(y)) => {
+                x.len() == y.len() && x.iter().zip(y).all(|(x, y)| x == y || [x, y].contains(&&RelayDim::Any))
             }
-            (Dims::Param(_) | Dims::Known(_), _) => false,
+            (ShapeTerm::Param(_) | ShapeTerm::Known(_), _) => false,
         }
     }
 }
@@ -340,9 +340,9 @@ impl Table {
 /// What is known of a value that is one of either type: a dimension that only one of them knows is not known.
 pub(super) fn join(a: &Type, b: &Type) -> Type {
     with_stack(|| match (a, b) {
-        (Type::Tensor(base, Dims::Known(x)), Type::Tensor(_, Dims::Known(y))) if x.len() == y.len() => {
-            let dims = x.iter().zip(y).map(|(x, y)| if x == y { *x } else { Dim::Any });
-            Type::Tensor(base.clone(), Dims::Known(dims.collect()))
+        (Type::Tensor(base, ShapeTerm::Known(x)), Type::Tensor(_, ShapeTerm::Known(y))) if x.len() == y.len() => {
+            let dims = x.iter().zip(y).map(|(x, y)| if x == y { *x } else { RelayDim::Any });
+            Type::Tensor(base.clone(), ShapeTerm::Known(dims.collect()))
         }
         (Type::Tuple(x), Type::Tuple(y)) if x.len() == y.len() => {
             Type::Tuple(x.iter().zip(y).map(|(x, y)| join(x, y)).collect())
@@ -353,15 +353,15 @@ pub(super) fn join(a: &Type, b: &Type) -> Type {
 
 /// Names for the variables of a scheme, so that its type can be written.
 #[derive(Default)]
-pub(super) struct Names {
+pub(super) struct VariableNames {
     taken: BTreeSet<Name>,
     given: BTreeMap<Variable, Name>,
     count: [usize; 3],
 }
 
-impl Names {
-    pub(super) fn avoiding(taken: impl IntoIterator<Item = Name>) -> Names {
-        Names { taken: taken.into_iter().collect(), ..Names::default() }
+impl VariableNames {
+    pub(super) fn avoiding(taken: impl IntoIterator<Item = Name>) -> VariableNames {
+        VariableNames { taken: taken.into_iter().collect(), ..VariableNames::default() }
     }
 
     fn of(&mut self, variable: Variable) -> Name {
@@ -404,11 +404,11 @@ impl Names {
                     Base::Known(dtype) => BaseType::Known(*dtype),
                 };
                 let shape = match dims {
-                    Dims::Var(v) => Shape::Param(self.of((2, *v))),
-                    Dims::Param(name) => Shape::Param(name.clone()),
-                    Dims::Known(dims) => Shape::Dims(dims.clone()),
+                    ShapeTerm::Var(v) => Shape::Param(self.of((2, *v))),
+                    ShapeTerm::Param(name) => Shape::Param(name.clone()),
+                    ShapeTerm::Known(dims) => Shape::Dims(dims.clone()),
                 };
-                TypeKind::Tensor(Tensor { base, shape })
+                TypeKind::Tensor(TensorTypeExpr { base, shape })
             }
             Type::Tuple(fields) => TypeKind::Tuple(fields.iter().map(|field| self.write(field)).collect()),
             Type::Function(params, result) => {

@@ -8,7 +8,7 @@ use rustc_hash::FxHashSet;
 
 use super::object::Value;
 use super::stop::Stop;
-use super::storage::Place;
+use super::storage::ProgramPoint;
 use super::tensor::{AllocError, Tensor};
 use crate::grammar::{DataType, Name, TensorData};
 
@@ -20,7 +20,7 @@ pub struct Account {
     used: Cell<u64>,
     refused: Cell<bool>,
     /// Where the run is, which storages note when they are written.
-    place: RefCell<Place>,
+    place: RefCell<ProgramPoint>,
 }
 
 /// Bytes that are held as long as this lives.
@@ -37,7 +37,7 @@ impl Account {
     }
 
     /// What happens from now on happens here; where it was before.
-    pub fn go_to(&self, place: Place) -> Place {
+    pub fn go_to(&self, place: ProgramPoint) -> ProgramPoint {
         self.place.replace(place)
     }
 
@@ -50,7 +50,7 @@ impl Account {
     }
 
     /// Where the run is.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> ProgramPoint {
         self.place.borrow().clone()
     }
 

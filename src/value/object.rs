@@ -87,12 +87,12 @@ pub struct Closure {
     /// What is called in place of a definition, with what follows the arguments of a call.
     pub applied: Option<Applied>,
     /// What it is compiled to, on a machine that runs compiled programs.
-    pub compiled: Option<Compiled>,
+    pub compiled: Option<CompiledClosure>,
 }
 
 /// A function of an executable, with what follows the arguments of a call.
 #[derive(Clone, Debug)]
-pub struct Compiled {
+pub struct CompiledClosure {
     /// Its index in the executable that runs.
     pub function: usize,
     /// The values that the closure has captured.
@@ -125,7 +125,7 @@ impl Closure {
     }
 
     /// That runs a function of an executable.
-    pub fn of_compiled(compiled: Compiled) -> Closure {
+    pub fn of_compiled(compiled: CompiledClosure) -> Closure {
         let mut closure = Closure::unknown();
         closure.compiled = Some(compiled);
         closure

@@ -115,7 +115,8 @@ fn damaged_texts_are_told_plainly() {
 
 #[test]
 fn the_faults_are_seen() {
-    let shown = ["must be an integer, it is List([Prim(Var(ShapeVar { name: \"n\" }))])", "it is Some(3)", "n#1 is free"];
+    let shown =
+        ["must be an integer, it is List([Prim(Var(ShapeVar { name: \"n\" }))])", "it is Some(3)", "n#1 is free"];
     assert!(shown.iter().all(|message| fault_of(message).is_some()));
     let plain = ["it is Tensor((n, 4), float32), not Shape((n))", "`f` is Func((Object) -> Object, pure)", "[1, 2]"];
     assert!(plain.iter().all(|message| fault_of(message).is_none()));

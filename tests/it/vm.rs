@@ -15,8 +15,10 @@ use relax_spec::grammar::{DataType, IrModule, TensorData};
 use relax_spec::judge::{Cx, Ending};
 use relax_spec::normal_form::normalize;
 use relax_spec::oracle::{Engine, outcome_by};
-use relax_spec::question::{Ask, Program};
-use relax_spec::refine::{RefineError, Refinement, Settings, Verdict, refine, refine_compiled, refine_stages};
+use relax_spec::question::{Ask, ProgramInput};
+use relax_spec::refine::{
+    RefineError, Refinement, RefinementVerdict, Settings, refine, refine_compiled, refine_stages,
+};
 use relax_spec::syntax::load;
 use relax_spec::syntax::tvmscript::parse_module;
 use relax_spec::value::{ValueSpec, from_specs, to_spec_with_identity};
@@ -47,7 +49,7 @@ fn corpus() -> Vec<(PathBuf, IrModule)> {
 fn programs_of_the_suite() -> Vec<(String, IrModule)> {
     let suite = conformance::suite().unwrap();
     let modules = suite.into_iter().filter_map(|case| match with_module(case.ask.clone()) {
-        Ask::Evaluate(Program::Module(module), ..) | Ask::EvaluateIdentity(Program::Module(module), ..) => {
+        Ask::Evaluate(ProgramInput::Module(module), ..) | Ask::EvaluateIdentity(ProgramInput::Module(module), ..) => {
             Some((case.id, module))
         }
         _ => None,
@@ -151,7 +153,11 @@ fn normal_forms_refine_their_programs() {
             match refine(&mut Cx::new(), &module, &normal, &entry, &[], &Settings::runs(2)) {
                 Ok(refinement) => {
                     let verdict = refinement.verdict;
-                    assert!(!matches!(verdict, Verdict::NotAllowed { .. }), "{}: {verdict:?}", path.display());
+                    assert!(
+                        !matches!(verdict, RefinementVerdict::NotAllowed { .. }),
+                        "{}: {verdict:?}",
+                        path.display()
+                    );
                 }
                 Err(_) => continue,
             }
@@ -162,11 +168,10 @@ fn normal_forms_refine_their_programs() {
 /// Whether a stage is allowed by the one before it; none where nothing can be made for the signature.
 fn allowed(stage: &str, judged: Result<Refinement, RefineError>) -> bool {
     match judged.map(|refinement| refinement.verdict) {
-        Ok(Verdict::Allowed) => true,
-        Ok(Verdict::Vacuous(_) | Verdict::Undecided(_) | Verdict::OutOfBudget(_)) | Err(RefineError::Arguments(_)) => {
-            false
-        }
-        Ok(verdict @ Verdict::NotAllowed { .. }) => panic!("{stage}: {verdict:?}"),
+        Ok(RefinementVerdict::Allowed) => true,
+        Ok(RefinementVerdict::Vacuous(_) | RefinementVerdict::Undecided(_) | RefinementVerdict::OutOfBudget(_))
+        | Err(RefineError::Arguments(_)) => false,
+        Ok(verdict @ RefinementVerdict::NotAllowed { .. }) => panic!("{stage}: {verdict:?}"),
         Err(error) => panic!("{stage}: {error}"),
     }
 }
@@ -214,9 +219,9 @@ fn every_stage_comes_to_the_same_in_every_case() {
     let mut compared = 0;
     for case in conformance::suite().unwrap() {
         let id = case.id.clone();
-        let (Ask::Evaluate(Program::Module(module), entry, args)
-        | Ask::EvaluateIdentity(Program::Module(module), entry, args)
-        | Ask::EvaluateCompiled(Program::Module(module), entry, args)) = with_module(case.ask)
+        let (Ask::Evaluate(ProgramInput::Module(module), entry, args)
+        | Ask::EvaluateIdentity(ProgramInput::Module(module), entry, args)
+        | Ask::EvaluateCompiled(ProgramInput::Module(module), entry, args)) = with_module(case.ask)
         else {
             continue;
         };
@@ -597,24 +602,24 @@ fn executables_of_tvm_are_judged_against_their_program() {
     for release in ["0.25", "0.26", "0.27"] {
         let said = std::fs::read_to_string(directory.join(format!("branches-{release}.json"))).unwrap();
         let made: TvmExecutable = from_json(&said).unwrap();
-        assert_eq!(judged(&program, &made), Verdict::Allowed, "{release}");
+        assert_eq!(judged(&program, &made), RefinementVerdict::Allowed, "{release}");
         // The closure multiplies by its argument instead of what it has captured.
         let other = TvmExecutable { text: made.text.replace("in: %0, %1, %6", "in: %0, %0, %6"), ..made.clone() };
         assert_ne!(other, made);
-        assert!(matches!(judged(&program, &other), Verdict::NotAllowed { .. }), "{release}");
+        assert!(matches!(judged(&program, &other), RefinementVerdict::NotAllowed { .. }), "{release}");
         // A storage is too small for its tensor.
         let other =
             TvmExecutable { text: made.text.replace("in: %2, i1, i1, i1 ", "in: %2, i1, i0, i4 "), ..made.clone() };
         assert_ne!(other, made);
         let verdict = judged(&program, &other);
         assert!(
-            matches!(&verdict, Verdict::NotAllowed { message, .. } if message.contains("MEM.BOUNDS")),
+            matches!(&verdict, RefinementVerdict::NotAllowed { message, .. } if message.contains("MEM.BOUNDS")),
             "{verdict:?}"
         );
     }
 }
 
-fn judged(program: &IrModule, made: &TvmExecutable) -> Verdict {
+fn judged(program: &IrModule, made: &TvmExecutable) -> RefinementVerdict {
     let executable = vm::import(made).unwrap();
     assert_eq!(vm::verify(&executable), []);
     let settings = Settings::runs(20);

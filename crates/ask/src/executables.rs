@@ -8,7 +8,7 @@ use relax_spec::data::record::record;
 use relax_spec::eval::prelude;
 use relax_spec::judge::{Cx, Ending};
 use relax_spec::question::{Answer, Outcome, RunAnswer};
-use relax_spec::refine::{Compiled, Ran};
+use relax_spec::refine::{CompiledProgram, Ran};
 use relax_spec::value::{Noise, Registry, Stop, Value, ValueSpec, from_specs, to_spec, to_spec_with_identity};
 use relax_spec::vm::{self, Executable, TvmExecutable};
 
@@ -16,7 +16,7 @@ use relax_spec::vm::{self, Executable, TvmExecutable};
 #[derive(Debug)]
 pub struct OnMachine(pub Executable);
 
-impl Compiled for OnMachine {
+impl CompiledProgram for OnMachine {
     fn run(&self, cx: &mut Cx, entry: &str, args: Vec<Value>, registry: Registry, noise: Option<Rc<Noise>>) -> Ran {
         let options = vm::Options { noise, ..vm::Options::new(registry) };
         let run = vm::run(cx, &self.0, entry, args, &options);

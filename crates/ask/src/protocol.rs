@@ -6,10 +6,12 @@ use serde_json::json;
 use relax_spec::book::{Basis, Edition, Proposal, Rule};
 use relax_spec::data::json::{read, to_value, value_of};
 use relax_spec::data::record::record;
-use relax_spec::data::{Data, DataError, Document, MAX_DEPTH, Node, Read, Reader, Reading, Text, Write, from_node};
+use relax_spec::data::{
+    BorrowedText, DataError, DataReader, DataResult, Document, FromData, MAX_DEPTH, Node, NodeData, Write, from_node,
+};
 use relax_spec::grammar::{GlobalFunc, IrModule};
 use relax_spec::judge::{Cx, with_stack};
-use relax_spec::question::{Answer, Ask, Outcome, Program, snake_case};
+use relax_spec::question::{Answer, Ask, Outcome, ProgramInput, snake_case};
 use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 use relax_spec::value::Effect;
 
@@ -115,11 +117,11 @@ record! { AdapterGreeting, "a greeting", {
 } }
 record! { Identity, "an implementation", { name: one, version: or(String::new()) } }
 
-impl Read for AdapterReply {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<AdapterReply> {
+impl FromData for AdapterReply {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<AdapterReply> {
         let fields = r.fields(node, "a reply", None)?;
         let outcome: String = fields.one(r, "outcome")?;
-        let text = |r: &mut Reader<'_>, name: &str| fields.or(r, name, String::new);
+        let text = |r: &mut DataReader<'_>, name: &str| fields.or(r, name, String::new);
         match outcome.as_str() {
             "answer" => match node.get("answer") {
                 Some(answer) => Ok(AdapterReply::Answer {
@@ -147,7 +149,7 @@ impl Read for AdapterReply {
 
 impl Write for AdapterReply {
     fn write(&self) -> Node<'_> {
-        let mut fields: Vec<(Text<'_>, Node<'_>)> = Vec::new();
+        let mut fields: Vec<(BorrowedText<'_>, Node<'_>)> = Vec::new();
         let outcome = match self {
             AdapterReply::Answer { answer, warnings } => {
                 fields.push(("answer".into(), Node::clone(answer)));
@@ -173,12 +175,12 @@ impl Write for AdapterReply {
             }
         };
         fields.push(("outcome".into(), Node::text(outcome)));
-        Data::Struct(fields).into()
+        NodeData::Struct(fields).into()
     }
 }
 
 /// A field that is a text.
-fn said<'n>(name: &'static str, text: &'n String) -> (Text<'n>, Node<'n>) {
+fn said<'n>(name: &'static str, text: &'n String) -> (BorrowedText<'n>, Node<'n>) {
     (name.into(), text.write())
 }
 
@@ -224,7 +226,7 @@ pub fn parse_json(text: &str) -> Result<Document<'_>, ProtocolError> {
 }
 
 /// Reads a typed value out of data.
-pub fn from_data<T: Read>(node: &Node<'_>) -> Result<T, ProtocolError> {
+pub fn from_data<T: FromData>(node: &Node<'_>) -> Result<T, ProtocolError> {
     from_node(node).map_err(|error| ProtocolError::Shape(error.to_string()))
 }
 
@@ -253,7 +255,7 @@ pub fn ask_from_wire(op: &str, args: &Node<'_>) -> Result<Ask, ProtocolError> {
     if !Ask::VARIANTS.contains(&variant.as_str()) {
         return Err(ProtocolError::UnknownOp(op.to_string()));
     }
-    Ask::from_arguments(&mut Reader::new(&mut Cx::new()), &variant, args)
+    Ask::from_arguments(&mut DataReader::new(&mut Cx::new()), &variant, args)
         .map_err(|error| ProtocolError::Shape(error.to_string()))
 }
 
@@ -263,10 +265,10 @@ pub fn with_module(ask: Ask) -> Ask {
 }
 
 /// The program as an AST, or as it is if its text cannot be read.
-fn as_module(program: Program) -> Program {
+fn as_module(program: ProgramInput) -> ProgramInput {
     match program {
-        Program::Script(text) => parse_module(&text).map_or(Program::Script(text), Program::Module),
-        Program::Module(module) => Program::Module(module),
+        ProgramInput::Script(text) => parse_module(&text).map_or(ProgramInput::Script(text), ProgramInput::Module),
+        ProgramInput::Module(module) => ProgramInput::Module(module),
     }
 }
 
@@ -279,7 +281,7 @@ pub fn all_capabilities() -> Vec<String> {
 impl WireQuestion {
     /// The line to send. Where the program has `PrimFunc`s, their text goes along.
     pub fn to_line(&self) -> String {
-        let args = Document::new(Data::List(self.ask.arguments()).into());
+        let args = Document::new(NodeData::List(self.ask.arguments()).into());
         let mut line = json!({
             "id": self.id,
             "op": self.ask.op(),
@@ -289,7 +291,7 @@ impl WireQuestion {
         if let Some(proposal) = self.basis.proposal() {
             line["proposal"] = proposal.name().into();
         }
-        if let Some(Program::Module(module)) = self.ask.program()
+        if let Some(ProgramInput::Module(module)) = self.ask.program()
             && let Some(text) = prim_func_text(module)
         {
             line["prim_funcs"] = text.into();
@@ -337,7 +339,7 @@ impl AdapterRequest {
                 .find(|edition| edition.name() == name)
                 .ok_or_else(|| ProtocolError::Shape(format!("there is no edition `{name}`")))?,
         };
-        let none = Node::from(Data::List(Vec::new()));
+        let none = Node::from(NodeData::List(Vec::new()));
         let ask = ask_from_wire(op, request.get("args").unwrap_or(&none))?;
         Ok(AdapterRequest::Question(WireQuestion { id, basis: with_proposal(edition, request)?, ask }))
     }
@@ -402,8 +404,8 @@ impl AdapterReply {
 }
 
 /// An answer to a question as sent.
-fn given(ask: &Ask, answer: &Node<'_>) -> Reading<Answer> {
-    ask.answer_kind().read(&mut Reader::new(&mut Cx::new()), answer)
+fn given(ask: &Ask, answer: &Node<'_>) -> DataResult<Answer> {
+    ask.answer_kind().read(&mut DataReader::new(&mut Cx::new()), answer)
 }
 
 /// The `id` of a line.

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use crate::generate::{ProgramOptions, Tape, module, module_of_functions};
-use relax_spec::arguments::{Arguments, Draw, linked};
+use relax_spec::arguments::{ArgumentSource, Draw, linked};
 use relax_spec::book::Edition;
 use relax_spec::derivation::inferred_results;
 use relax_spec::eval::{self, prelude};
@@ -86,7 +86,7 @@ fn seen(outcome: &Ending<Value>, effects: Vec<Effect>, args: &[Value]) -> RunObs
 
 fn evaluated(mut cx: Cx, program: &IrModule, entry: &str, args: &[ValueSpec]) -> RunObservation {
     let results = inferred_results(&cx, program);
-    let options = eval::Options { results, fuel: FUEL, max_depth: DEPTH, ..eval::Options::default() };
+    let options = eval::EvalOptions { results, fuel: FUEL, max_depth: DEPTH, ..eval::EvalOptions::default() };
     let args = from_specs(args, &options.registry).ok()?;
     let run = eval::evaluate(&mut cx, program, entry, args.clone(), &options);
     seen(&run.outcome, run.effects, &args)
@@ -124,7 +124,7 @@ pub fn entries(program: &IrModule) -> Vec<Name> {
 
 /// Runs every function of a program that can be started on so many lists of arguments each.
 pub fn try_all(edition: Edition, program: &IrModule, lists: usize) -> Vec<EngineTrial> {
-    let arguments = Arguments::of(&[program], 0, vm::Options::new(prelude()).memory);
+    let arguments = ArgumentSource::of(&[program], 0, vm::Options::new(prelude()).memory);
     let mut trials = Vec::new();
     for entry in entries(program) {
         let Some(func) = linked(program, &entry) else { continue };

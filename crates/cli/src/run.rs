@@ -14,11 +14,11 @@ use super::options::{EngineOption, ReportFormat};
 use super::value::PrintExtent;
 use super::{CommandResult, Exit, Failure, input, note, options, print, print_json, render, value};
 use ask::extern_process::ExternProcess;
-use relax_spec::arguments::{Arguments, Draw, linked};
+use relax_spec::arguments::{ArgumentSource, Draw, linked};
 use relax_spec::check::{all_findings, check_program, unknown_names};
 use relax_spec::data::json::to_value;
 use relax_spec::derivation::inferred_results;
-use relax_spec::eval::{self, Options, Run, SignatureOrder};
+use relax_spec::eval::{self, EvalOptions, EvalRun, SignatureOrder};
 use relax_spec::grammar::IrModule;
 use relax_spec::judge::{self, Cx};
 use relax_spec::oracle::answer_evaluate_together;
@@ -116,7 +116,8 @@ pub fn run(args: &Args) -> CommandResult {
     if !args.unchecked {
         check(args, &source, &choice, &module)?;
     }
-    let mut options = Options { trace: args.trace, signature_order: args.signature_order, ..Options::default() };
+    let mut options =
+        EvalOptions { trace: args.trace, signature_order: args.signature_order, ..EvalOptions::default() };
     options.results = inferred_results(&cx(), &module);
     options.fuel = args.fuel.unwrap_or(options::FUEL);
     options.memory = args.memory.unwrap_or(options.memory);
@@ -185,7 +186,7 @@ pub(super) struct Telling<'a> {
 }
 
 impl RunTranscript {
-    fn of(run: Run) -> RunTranscript {
+    fn of(run: EvalRun) -> RunTranscript {
         let steps = run.steps.iter().map(ToString::to_string).collect();
         RunTranscript { outcome: run.outcome, effects: run.effects, steps, out_of_memory: run.out_of_memory }
     }
@@ -202,7 +203,7 @@ fn on_machine(
     module: &IrModule,
     entry: &str,
     values: Vec<values::Value>,
-    options: &Options,
+    options: &EvalOptions,
 ) -> RunTranscript {
     let executable = vm::build(cx, module);
     let options = vm::Options {
@@ -257,8 +258,9 @@ fn made(args: &Args, module: &IrModule, entry: &str) -> Result<Vec<ValueSpec>, F
     let func =
         linked(module, entry).ok_or_else(|| Failure::unreadable(format!("there is no entry point `{entry}`")))?;
     let (index, attempt) = (usize::try_from(args.seed).unwrap_or(usize::MAX), 0);
-    let memory = Options::default().memory;
-    let arguments = Arguments::of(&[module], 0, memory).for_function(func, &BTreeMap::new(), Draw { index, attempt });
+    let memory = EvalOptions::default().memory;
+    let arguments =
+        ArgumentSource::of(&[module], 0, memory).for_function(func, &BTreeMap::new(), Draw { index, attempt });
     let made = arguments.ok_or_else(|| Failure::unreadable("no argument can be made for the signature"))?;
     made.iter().for_each(|value| note(&format!("--arg '{}'\n", value::argument(value))));
     Ok(made)

@@ -9,7 +9,7 @@ use crate::ops::language::call_tir::{infer_call_tir, infer_call_tir_inplace, may
 use crate::ops::language::dps::{call_tir, call_tir_inplace};
 use crate::ops::language::in_place::{alias, inplace_indices};
 use crate::ops::{Accuracy, Attr, AttrKind, Clauses, EvalArgs, InferArgs, InferError, OpDef, Param, demand, kernel};
-use crate::value::{Applied, Asked, Closure, Host, Stop, Value};
+use crate::value::{Applied, Closure, Host, PackedCallContract, Stop, Value};
 
 const FUNC: Param = Param::Arg("func");
 const ARGS: Param = Param::Arg("args");
@@ -225,7 +225,7 @@ fn infer_invoke_closure(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
 /// A call of a value, which is told what is wanted of a packed function.
 fn call(m: &mut dyn Host, a: &EvalArgs<'_>, callee: &Value, args: &[Value]) -> Result<Value, Stop> {
     match callee.as_packed() {
-        Some(packed) => m.call_packed(packed, args, Asked::of_type_args(&a.call.sinfo_args, true)),
+        Some(packed) => m.call_packed(packed, args, PackedCallContract::of_type_args(&a.call.sinfo_args, true)),
         None => m.call_value(callee, args.to_vec()),
     }
 }

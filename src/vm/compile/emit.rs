@@ -6,7 +6,7 @@ use rustc_hash::FxHashSet;
 
 use super::Compiler;
 use crate::grammar::{PrimExpr, ShapeVar, StructInfo, Var};
-use crate::scope::{Context, Mark};
+use crate::scope::{Context, ContextMark};
 use crate::vm::executable::{Builtin, Callee, Constant, How, Instruction, Operand};
 
 /// What is certain of a value, whatever the inputs are.
@@ -91,9 +91,9 @@ pub(super) struct Emitter<'e, 'c> {
 
 /// Where a scope began.
 pub(super) struct Scope {
-    vars: Mark,
-    sizes: Mark,
-    derived: Mark,
+    vars: ContextMark,
+    sizes: ContextMark,
+    derived: ContextMark,
     next: u32,
 }
 

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::Compiler;
 use super::emit::{Emitter, Pending};
-use crate::grammar::tir::{Buffer, Choice, Expr, Let, Load, Param, PrimFunc, Stmt, Store, Var};
+use crate::grammar::tir::{Buffer, Conditional, Expr, Let, Load, Param, PrimFunc, Stmt, Store, Var};
 use crate::grammar::{BinaryOp, DataType, Name, PrimExpr, Span};
 use crate::judge::with_stack;
 use crate::vm::executable::Builtin;
@@ -77,7 +77,7 @@ fn binary(op: BinaryOp, a: &Expr, b: &Expr) -> Expr {
 }
 
 fn either(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
-    Expr::IfThenElse(Box::new(Choice { condition, then, otherwise }))
+    Expr::IfThenElse(Box::new(Conditional { condition, then, otherwise }))
 }
 
 fn number(truth: Expr) -> Expr {

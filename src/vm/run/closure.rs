@@ -9,7 +9,7 @@ use crate::grammar::{
 };
 use crate::judge::Compatibility;
 use crate::struct_info::{check_compatibility, info_of_prim_func};
-use crate::value::{Closure, Compiled, PrimFuncObj, Stop, Value};
+use crate::value::{Closure, CompiledClosure, PrimFuncObj, Stop, Value};
 use crate::vm::slots::register_of;
 use crate::vm::substitute::{Substitution, without_purity};
 
@@ -24,7 +24,7 @@ impl Machine<'_> {
             return Err(self.wrong(format!("{} captures {} values", definition.name, definition.captured)));
         }
         let info = self.close_over(&definition.signature);
-        Ok(Value::Closure(Rc::new(Closure::of_compiled(Compiled { function, captured, info }))))
+        Ok(Value::Closure(Rc::new(Closure::of_compiled(CompiledClosure { function, captured, info }))))
     }
 
     /// Information with what is in slots and registers now.

@@ -18,7 +18,9 @@ use std::rc::Rc;
 use super::executable::{Executable, Instruction, Operand};
 use crate::grammar::Name;
 use crate::judge::{Cx, Ending, with_stack};
-use crate::value::{Account, Asked, Closure, Effect, Noise, PrimFuncObj, Registry, Stop, Tensor, Value, Worker};
+use crate::value::{
+    Account, Closure, Effect, Noise, PackedCallContract, PrimFuncObj, Registry, Stop, Tensor, Value, Worker,
+};
 use link::{Linked, Requests};
 
 pub use start::run;
@@ -120,7 +122,7 @@ pub(super) struct Machine<'m> {
     account: Rc<Account>,
     /// How many calls are open.
     depth: usize,
-    asked: Asked,
+    asked: PackedCallContract,
 }
 
 impl<'m> Machine<'m> {
@@ -245,7 +247,7 @@ impl<'m> Machine<'m> {
     /// A call from an operator or a packed function: runs to its end.
     fn run_to_end(&mut self, callee: &Value, args: Vec<Value>) -> Result<Value, Stop> {
         let base = self.frames.len();
-        match self.enter(callee, args, None, Asked::default())? {
+        match self.enter(callee, args, None, PackedCallContract::default())? {
             Some(value) => Ok(value),
             None => with_stack(|| self.execute(base)),
         }

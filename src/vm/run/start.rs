@@ -7,7 +7,10 @@ use super::link::{link, requests};
 use super::{Machine, Options, Run};
 use crate::grammar::{AttrValue, Name};
 use crate::judge::{Cx, Ending};
-use crate::value::{Account, Asked, Closure, Compiled, Place, PrimFuncObj, Site, Stop, Value, bytes_of, readable};
+use crate::value::{
+    Account, Closure, CompiledClosure, PackedCallContract, PrimFuncObj, ProgramPoint, Site, Stop, Value, bytes_of,
+    readable,
+};
 use crate::vm::executable::{Executable, Function, NamedPrimFunc};
 
 /// R89.API.RUN: a function of the executable is called by its name on argument values.
@@ -53,7 +56,7 @@ impl<'m> Machine<'m> {
             fuel: options.fuel,
             account: Account::new(options.memory),
             depth: 0,
-            asked: Asked::default(),
+            asked: PackedCallContract::default(),
         }
     }
 
@@ -61,7 +64,7 @@ impl<'m> Machine<'m> {
         let closure = self.entry_point(entry)?;
         let result = self.run_to_end(&Value::Closure(closure), args)?;
         // Whoever started the program reads what it returns.
-        self.account.go_to(Place { site: Site::End, ..Place::default() });
+        self.account.go_to(ProgramPoint { site: Site::End, ..ProgramPoint::default() });
         readable(self, std::slice::from_ref(&result))?;
         Ok(result)
     }
@@ -96,7 +99,7 @@ impl<'m> Machine<'m> {
 
 /// MOD.GLOBAL-CLOSURE: the closure of a function in the global scope, which captures nothing.
 fn global(index: usize, function: &Function) -> Option<Rc<Closure>> {
-    let compiled = Compiled { function: index, captured: Vec::new(), info: function.signature.clone() };
+    let compiled = CompiledClosure { function: index, captured: Vec::new(), info: function.signature.clone() };
     function.global.then(|| Rc::new(Closure::of_compiled(compiled)))
 }
 

@@ -1,7 +1,7 @@
 //! Reading, line by line. What is not as it is printed is refused with its line.
 
 use super::line::{Line, Parsed, is_remark, shown};
-use crate::data::{Read, from_json};
+use crate::data::{FromData, from_json};
 use crate::grammar::{Name, StructInfo};
 use crate::vm::executable::{Executable, Function, Instruction, NamedPrimFunc, Operand, VERSION};
 
@@ -180,6 +180,6 @@ fn last(executable: &mut Executable) -> Parsed<&mut Function> {
     executable.functions.last_mut().ok_or_else(|| "this belongs to a function, and there is none yet".to_string())
 }
 
-fn data<T: Read>(text: &str) -> Parsed<T> {
+fn data<T: FromData>(text: &str) -> Parsed<T> {
     from_json(text).map_err(|error| error.to_string())
 }

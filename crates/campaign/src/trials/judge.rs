@@ -15,8 +15,8 @@ use relax_spec::check::{CheckReport, check_program};
 use relax_spec::grammar::IrModule;
 use relax_spec::judge::{Cx, Ending, RuntimeError};
 use relax_spec::oracle::{UNSEEN, answer_evaluate};
-use relax_spec::question::{Answer, Ask, Outcome, Program, RunAnswer, TrialAnswer, Verdict};
-use relax_spec::refine::{self, Compiled, Ran, Settings, refine_compiled};
+use relax_spec::question::{Answer, Ask, Outcome, ProgramInput, RunAnswer, TrialAnswer, Verdict};
+use relax_spec::refine::{self, CompiledProgram, Ran, Settings, refine_compiled};
 use relax_spec::suite::normalized::objection_within;
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 use relax_spec::value::{Noise, Registry, Value, ValueSpec, from_spec};
@@ -77,7 +77,7 @@ fn judged(asked: ProgramQuestion<'_>, path: &Path, outcome: &Outcome) -> TrialVe
             let memory = room(asked.inputs);
             let (steps, fuel) = (NORMALIZED_STEPS, NORMALIZED_FUEL);
             let settings = Settings { memory, steps, fuel, ..Settings::runs(NORMALIZED) };
-            match objection_within(&mut asked.cx(), &Program::Module(asked.module.clone()), given, &settings) {
+            match objection_within(&mut asked.cx(), &ProgramInput::Module(asked.module.clone()), given, &settings) {
                 Some(why) => told(FailureKind::NotNormal, "normalize", &why),
                 None => TrialVerdict::Agrees { ended: 0, runs: 0 },
             }
@@ -231,7 +231,7 @@ fn run(asked: ProgramQuestion<'_>, input: &[ValueSpec], answer: &TrialAnswer) ->
     let told = ReportedRun { answer: answer.clone(), rule };
     let given = [input.to_vec()];
     let refinement = refine_compiled(&mut asked.cx(), module, &told, entry, &given, &Settings::runs(0)).ok()?;
-    let refine::Verdict::NotAllowed { rule, message } = refinement.verdict else { return None };
+    let refine::RefinementVerdict::NotAllowed { rule, message } = refinement.verdict else { return None };
     let (kind, detail) = match answer {
         TrialAnswer::Fails(said, _) => (FailureKind::Fails, said.clone()),
         TrialAnswer::Returns(..) | TrialAnswer::Open(_) => {
@@ -265,7 +265,7 @@ struct ReportedRun {
     rule: Rule,
 }
 
-impl Compiled for ReportedRun {
+impl CompiledProgram for ReportedRun {
     fn run(&self, _: &mut Cx, _: &str, args: Vec<Value>, registry: Registry, _: Option<Rc<Noise>>) -> Ran {
         let (outcome, effects) = match &self.answer {
             TrialAnswer::Returns(value, after, effects) => {

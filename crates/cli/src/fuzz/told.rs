@@ -12,7 +12,7 @@ use campaign::infos::{self, Explanation, Pattern};
 use campaign::trials::{CampaignTally, FailureKind, Finding, KnownForm, ProgramCampaign, StoredFinding};
 use relax_spec::book::Rule;
 use relax_spec::grammar::visible;
-use relax_spec::suite::ledger::Class;
+use relax_spec::suite::ledger::DeviationClass;
 
 /// Writes the reports that are wanted. `human` is the one for people.
 pub(super) fn write(
@@ -167,7 +167,7 @@ fn of_program(finding: &Finding, command: String, known: &[KnownForm]) -> Findin
         seed: finding.seed,
         number: finding.number,
         known: finding.known.clone(),
-        class: form.and_then(|form| form.class).map(Class::name),
+        class: form.and_then(|form| form.class).map(DeviationClass::name),
         alone: finding.alone,
         message: finding.message.clone(),
         divergence: DivergenceReport {
