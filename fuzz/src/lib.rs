@@ -57,7 +57,8 @@ fn tape(data: &[u8]) -> Tape {
 
 thread_local! {
     /// What campaigns draw programs from: calls of every operator, which takes a while to make ready.
-    static SOURCE: ProgramSource = ProgramSource::of(&conformance::suite().expect("the suite is built in"), Restriction::default());
+    static SOURCE: ProgramSource =
+        ProgramSource::of(&conformance::suite().expect("the suite is built in"), Restriction::default());
 }
 
 /// A program of choices: of one of the generators, that of campaigns among them.

@@ -45,8 +45,8 @@ const POSITIVE: &[&str] = &[
     "src/well_formed",
 ];
 
-/// The rules of which a chapter says, with `else`, what is there without them. The list only shrinks, and a rule of which no
-/// chapter says that any more leaves it.
+/// The rules of which a chapter says, with `else`, what is there without them. The list only shrinks: a rule of which
+/// no chapter says that any more is none of them.
 const BOTH_WAYS: &[&str] = &[
     "EVAL.CALL.CLOSURE.SCOPE",
     "EVAL.SEQ.PUSH",

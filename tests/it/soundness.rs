@@ -18,9 +18,7 @@ fn what_is_accepted_is_true(edition: Edition) {
             SoundnessTrial::Rejected(_) | SoundnessTrial::Unheld => {}
             SoundnessTrial::Sound { warned } => accepted[usize::from(warned)] += 1,
             SoundnessTrial::Unsound(fault) => {
-                panic!(
-                    "the program of seed {seed} (`cargo xtask soundness 1 {seed} --edition {edition}` shows it): {fault}"
-                )
+                panic!("seed {seed}, shown by `cargo xtask soundness 1 {seed} --edition {edition}`: {fault}")
             }
         }
     }

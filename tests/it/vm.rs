@@ -101,9 +101,7 @@ fn generated_programs_come_to_the_same(edition: Edition) {
                 EngineTrial::Same(End::Unspecified) => {}
                 EngineTrial::Limited => limited += 1,
                 EngineTrial::Different(difference) => {
-                    panic!(
-                        "the program of seed {seed} (`cargo xtask engines 1 {seed} --edition {edition}` shows it):\n{difference}"
-                    )
+                    panic!("seed {seed}, shown by `cargo xtask engines 1 {seed} --edition {edition}`:\n{difference}")
                 }
             }
         }

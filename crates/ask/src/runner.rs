@@ -78,8 +78,8 @@ struct RunnerState<'a> {
     go_on: &'a (dyn Fn(&CaseResult) -> bool + Sync),
 }
 
-/// Runs the cases; `go_on` sees each result and may end the run, as an interrupt does, and as an implementation does that cannot be
-/// started again.
+/// Runs the cases; `go_on` sees each result and may end the run, as an interrupt does, and as an implementation does
+/// that cannot be started again.
 pub fn run(
     cases: &[&Case],
     schedule: SuiteSchedule,

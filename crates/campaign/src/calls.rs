@@ -531,8 +531,9 @@ impl RandomCall {
 
 /// Whether an operand still has the size and data type that it had.
 fn fits(operand: &CallOperand, data: &TensorData) -> bool {
+    let CallOperand::Tensor(dtype, shape) = operand else { return false };
     let sizes = data.shape.iter().map(|size| i64::try_from(*size).ok());
-    matches!(operand, CallOperand::Tensor(dtype, shape) if *dtype == data.dtype && sizes.eq(shape.iter().copied().map(Some)))
+    *dtype == data.dtype && sizes.eq(shape.iter().copied().map(Some))
 }
 
 fn value_of(operand: &CallOperand, fill: ElementSource, random: &mut fastrand::Rng) -> Option<Value> {

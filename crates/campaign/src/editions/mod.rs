@@ -1,9 +1,10 @@
 //! What differs between two editions: the rules whose behaviour does, each with the smallest question that shows it.
 //!
-//! Every question that there is, is asked in both editions: those of the golden cases, the witnesses of errata, and generated ones. Where
-//! the answers differ, each rule that one of them records and that is not the same in both editions is taken out, of the edition or as
-//! knock-out does. Where the answers are the same without it, it is what they differ by; [`RuleEvidence`] has what else may show it, which is
-//! weaker. The reading is the corrected one, or one in which a single erratum is taken literally.
+//! Every question that there is, is asked in both editions: those of the golden cases, the witnesses of errata, and
+//! generated ones. Where the answers differ, each rule that one of them records and that is not the same in both
+//! editions is taken out, of the edition or as knock-out does. Where the answers are the same without it, it is what
+//! they differ by; [`RuleEvidence`] has what else may show it, which is weaker. The reading is the corrected one, or
+//! one in which a single erratum is taken literally.
 
 pub mod confirmed;
 mod evidence;
