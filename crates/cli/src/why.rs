@@ -155,7 +155,8 @@ impl History<'_> {
     }
 
     fn tell_one(&mut self, var: &Var) -> Vec<Var> {
-        let Some((origin, annotated)) = self.bound.origins.get(var) else { return Vec::new() };
+        // The variable where it is bound: where it is used it has another place.
+        let Some((var, (origin, annotated))) = self.bound.origins.get_key_value(var) else { return Vec::new() };
         let info = self.infos.get(var).copied();
         let place = if var.span.is_none() { String::new() } else { format!("  ({})", self.source.place(var.span)) };
         let shown = info.map_or("not known, as something in it is wrong".to_string(), ToString::to_string);
