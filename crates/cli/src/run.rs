@@ -189,7 +189,7 @@ impl Told {
         Told { outcome: run.outcome, effects: run.effects, steps, out_of_memory: run.out_of_memory }
     }
 
-    pub(super) fn of_machine(run: vm::Run) -> Told {
+    pub(super) fn of_machine(run: vm::VmRun) -> Told {
         let steps = run.steps.iter().map(ToString::to_string).collect();
         Told { outcome: run.outcome, effects: run.effects, steps, out_of_memory: run.out_of_memory }
     }
@@ -198,12 +198,12 @@ impl Told {
 /// The program compiled, and run with the limits of the evaluator.
 fn on_machine(cx: &mut Cx, module: &IrModule, entry: &str, values: Vec<values::Value>, options: &EvalOptions) -> Told {
     let executable = vm::build(cx, module);
-    let options = vm::Options {
+    let options = vm::VmOptions {
         fuel: options.fuel,
         memory: options.memory,
         max_depth: options.max_depth,
         trace: options.trace,
-        ..vm::Options::new(options.registry.clone())
+        ..vm::VmOptions::new(options.registry.clone())
     };
     Told::of_machine(vm::run(cx, &executable, entry, values, &options))
 }
