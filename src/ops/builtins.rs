@@ -9,10 +9,10 @@ use crate::value::{
 };
 
 /// A function, with the rule that says what it does.
-type Builtin = (&'static str, Rule, fn(&mut dyn Host, &BuiltinCall<'_>) -> Result<Value, Stop>);
+type BuiltinRow = (&'static str, Rule, fn(&mut dyn Host, &BuiltinCall<'_>) -> Result<Value, Stop>);
 
 /// What follows `vm.builtin.` in the name, the rule, and the function.
-const BUILTINS: &[Builtin] = &[
+const BUILTINS: &[BuiltinRow] = &[
     ("alloc_shape_heap", rule!("BUILTIN.ALLOC_SHAPE_HEAP"), alloc_shape_heap),
     ("match_shape", rule!("BUILTIN.MATCH_SHAPE"), match_shape),
     ("make_shape", rule!("BUILTIN.MAKE_SHAPE"), make_shape),
