@@ -197,7 +197,7 @@ fn run_both(subject: &Subject) -> Result<(f64, f64), Failure> {
     let args = from_specs(&subject.args, &prelude())?;
     let results = inferred_results(&Cx::new(), &module);
     let evaluator = eval::EvalOptions { results, ..eval::EvalOptions::default() };
-    let machine = vm::Options::new(prelude());
+    let machine = vm::VmOptions::new(prelude());
     let mut shortest = [Duration::MAX; 2];
     let start = Instant::now();
     while shortest.contains(&Duration::MAX) || start.elapsed() < 2 * AT_LEAST {

@@ -276,7 +276,7 @@ pub fn executables(data: &[u8]) {
 /// Verifies an executable and runs what can be started of it, whether it was found whole or not.
 fn ended(executable: &Executable) {
     let _ = vm::verify(executable);
-    let options = vm::Options { fuel: 10_000, max_depth: 50, memory: 1 << 22, ..vm::Options::new(prelude()) };
+    let options = vm::VmOptions { fuel: 10_000, max_depth: 50, memory: 1 << 22, ..vm::VmOptions::new(prelude()) };
     for function in executable.functions.iter().take(3) {
         let Some(entry) = &function.symbol else { continue };
         let specs = vec![ValueSpec::Shape(vec![2]); function.params.min(8) as usize];

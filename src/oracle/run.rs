@@ -100,7 +100,7 @@ pub fn answer_evaluate_compiled(
         return Err(NoAnswer::Unreadable(fault.to_string()));
     }
     let args = from_specs(args, &prelude()).map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
-    let run = vm::run(cx, &executable, entry, args.clone(), &vm::Options::new(prelude()));
+    let run = vm::run(cx, &executable, entry, args.clone(), &vm::VmOptions::new(prelude()));
     let ended = Ended { outcome: run.outcome, effects: run.effects };
     let answer = answer_of(ended, &args, to_spec_with_identity);
     Ok(cx.conclude(rule!("R89.VM.EQUIV"), answer))
@@ -198,7 +198,7 @@ fn ended(cx: &mut Cx, By { engine, worker }: By, module: &IrModule, entry: &str,
         }
         Engine::Machine => {
             let executable = vm::build(cx, module);
-            let options = vm::Options { worker, ..vm::Options::new(prelude()) };
+            let options = vm::VmOptions { worker, ..vm::VmOptions::new(prelude()) };
             let run = vm::run(cx, &executable, entry, args, &options);
             Ended { outcome: run.outcome, effects: run.effects }
         }

@@ -5,7 +5,7 @@ use super::fault::RelayFault;
 use super::print::attr_text;
 use crate::grammar::{AttrValue, Attrs, Call, Expr, Name, Ndim, PrimExpr, Span, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
-use crate::ops::{self, AttrKind, InferArgs, OpDef, Param};
+use crate::ops::{self, AttrKind, InferArgs, OpDef, OpParam};
 
 /// A call of an operator of Relax, one of those that make up a call of Relay.
 #[derive(Clone, Debug)]
@@ -163,21 +163,21 @@ fn plain(name: &str, args: usize, given: &Attrs) -> Result<OperatorStep, String>
     let (mut operands, mut attrs, mut next) = (Vec::new(), Attrs::new(), 0);
     for param in op.params {
         match param {
-            Param::Arg(_) | Param::OptionalArg(_) | Param::Flag(..) | Param::DtypeArg(_) => {
+            OpParam::Arg(_) | OpParam::OptionalArg(_) | OpParam::Flag(..) | OpParam::DtypeArg(_) => {
                 if next < args {
                     operands.push(StepOperand::Arg(next));
                     next += 1;
                 }
             }
-            Param::Rest(_) => {
+            OpParam::Rest(_) => {
                 operands.extend((next..args).map(StepOperand::Arg));
                 next = args;
             }
-            Param::ShapeArg(key) => match given.remove(*key) {
+            OpParam::ShapeArg(key) => match given.remove(*key) {
                 Some(sizes) => operands.push(StepOperand::Shape(sizes_of(key, &sizes)?)),
                 None => return Err(format!("{name} needs the attribute `{key}`")),
             },
-            Param::Attr(attr) => {
+            OpParam::Attr(attr) => {
                 if let Some(value) = given.remove(attr.name) {
                     attrs.insert(attr.name.into(), of_kind(attr.kind, value));
                 }

@@ -22,7 +22,7 @@ use relax_spec::refine::{
 use relax_spec::syntax::load;
 use relax_spec::syntax::tvmscript::parse_module;
 use relax_spec::value::{ValueSpec, from_specs, to_spec_with_identity};
-use relax_spec::vm::{self, Builtin, Callee, Executable, Stage, TvmExecutable};
+use relax_spec::vm::{self, Builtin, Callee, CompileStage, Executable, TvmExecutable};
 
 fn files(directory: &str) -> Vec<PathBuf> {
     let directory = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(directory);
@@ -177,15 +177,15 @@ fn allowed(stage: &str, judged: Result<Refinement, RefineError>) -> bool {
 /// What the compiler makes of a program is judged stage by stage: the first against the program, each other against the one before it.
 #[test]
 fn each_stage_refines_the_one_before() {
-    let (mut judged, mut changed) = ([0; Stage::ALL.len()], [0; Stage::ALL.len()]);
+    let (mut judged, mut changed) = ([0; CompileStage::ALL.len()], [0; CompileStage::ALL.len()]);
     for (path, module) in corpus() {
-        let made = Stage::ALL.map(|stage| OnMachine(vm::build_up_to(&mut Cx::new(), &module, stage)));
+        let made = CompileStage::ALL.map(|stage| OnMachine(vm::build_up_to(&mut Cx::new(), &module, stage)));
         for (i, pair) in made.windows(2).enumerate() {
             changed[i + 1] += usize::from(pair[0].0 != pair[1].0);
         }
         for entry in campaign::engines::entries(&module) {
             let settings = Settings::runs(2);
-            let told = |i: usize| format!("{}: {:?} of {entry}", path.display(), Stage::ALL[i]);
+            let told = |i: usize| format!("{}: {:?} of {entry}", path.display(), CompileStage::ALL[i]);
             let first = refine_compiled(&mut Cx::new(), &module, &made[0], &entry, &[], &settings);
             judged[0] += usize::from(allowed(&told(0), first));
             for (i, pair) in made.windows(2).enumerate() {
@@ -200,7 +200,7 @@ fn each_stage_refines_the_one_before() {
 
 /// How a run of an executable ends, with its effects; none at a limit.
 fn end_of(executable: &Executable, entry: &str, args: &[ValueSpec]) -> Option<String> {
-    let options = vm::Options { fuel: 1_000_000, max_depth: 200, ..vm::Options::new(prelude()) };
+    let options = vm::VmOptions { fuel: 1_000_000, max_depth: 200, ..vm::VmOptions::new(prelude()) };
     let args = from_specs(args, &options.registry).ok()?;
     let run = vm::run(&mut Cx::new(), executable, entry, args.clone(), &options);
     match run.outcome {
@@ -223,7 +223,8 @@ fn every_stage_comes_to_the_same_in_every_case() {
         else {
             continue;
         };
-        let ends = Stage::ALL.map(|stage| end_of(&vm::build_up_to(&mut Cx::new(), &module, stage), &entry, &args));
+        let ends =
+            CompileStage::ALL.map(|stage| end_of(&vm::build_up_to(&mut Cx::new(), &module, stage), &entry, &args));
         if ends.iter().all(Option::is_some) {
             compared += 1;
             assert!(ends.iter().all(|end| *end == ends[0]), "{id}: {ends:#?}");
@@ -458,7 +459,7 @@ fn executables_of_another_version_are_refused() {
 
 fn run(text: &str, args: &[ValueSpec]) -> Ending<String> {
     let executable = vm::read(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let options = vm::Options { fuel: 10_000, max_depth: 50, ..vm::Options::new(prelude()) };
+    let options = vm::VmOptions { fuel: 10_000, max_depth: 50, ..vm::VmOptions::new(prelude()) };
     let args = from_specs(args, &options.registry).unwrap();
     match vm::run(&mut Cx::new(), &executable, "main", args, &options).outcome {
         Ending::Value(value) => Ending::Value(value.to_string()),
@@ -580,7 +581,7 @@ fn seen_of(step: &str) -> (&str, &str) {
 
 fn traced(text: &str, args: &[ValueSpec]) -> (Ending<String>, Vec<String>) {
     let executable = vm::read(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let options = vm::Options { trace: true, ..vm::Options::new(prelude()) };
+    let options = vm::VmOptions { trace: true, ..vm::VmOptions::new(prelude()) };
     let args = from_specs(args, &options.registry).unwrap();
     let run = vm::run(&mut Cx::new(), &executable, "main", args, &options);
     let ending = match run.outcome {

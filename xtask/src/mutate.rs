@@ -81,7 +81,7 @@ fn handle(kind: MutationSubject, input: &str) {
             if let Ok(executable) = vm::read(input)
                 && vm::verify(&executable).is_empty()
             {
-                let options = vm::Options { fuel: 100_000, ..vm::Options::new(relax_spec::eval::prelude()) };
+                let options = vm::VmOptions { fuel: 100_000, ..vm::VmOptions::new(relax_spec::eval::prelude()) };
                 let _ = vm::run(&mut Cx::new(), &executable, "main", Vec::new(), &options);
             }
         }

@@ -18,7 +18,7 @@ pub struct OnMachine(pub Executable);
 
 impl CompiledProgram for OnMachine {
     fn run(&self, cx: &mut Cx, entry: &str, args: Vec<Value>, registry: Registry, noise: Option<Rc<Noise>>) -> Ran {
-        let options = vm::Options { noise, ..vm::Options::new(registry) };
+        let options = vm::VmOptions { noise, ..vm::VmOptions::new(registry) };
         let run = vm::run(cx, &self.0, entry, args, &options);
         Ran { outcome: run.outcome, effects: run.effects, steps: run.spent }
     }
@@ -60,7 +60,7 @@ fn run(request: &ExecutableRequest) -> Result<Outcome, String> {
         return Err(format!("refused: {fault}"));
     }
     let edition = Edition::ALL.into_iter().find(|edition| edition.name() == request.edition).unwrap_or_default();
-    let options = vm::Options::new(prelude());
+    let options = vm::VmOptions::new(prelude());
     let args = from_specs(&request.args, &options.registry).map_err(|error| error.to_string())?;
     let run = vm::run(&mut Cx::new().with_edition(edition), &executable, &request.entry, args.clone(), &options);
     let trapped =

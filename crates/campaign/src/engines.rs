@@ -94,7 +94,7 @@ fn evaluated(mut cx: Cx, program: &IrModule, entry: &str, args: &[ValueSpec]) ->
 
 fn on_machine(mut cx: Cx, program: &IrModule, entry: &str, args: &[ValueSpec]) -> RunObservation {
     let executable = vm::build(&mut cx, program);
-    let options = vm::Options { fuel: FUEL, max_depth: DEPTH, ..vm::Options::new(prelude()) };
+    let options = vm::VmOptions { fuel: FUEL, max_depth: DEPTH, ..vm::VmOptions::new(prelude()) };
     let args = from_specs(args, &options.registry).ok()?;
     let run = vm::run(&mut cx, &executable, entry, args.clone(), &options);
     seen(&run.outcome, run.effects, &args)
@@ -124,7 +124,7 @@ pub fn entries(program: &IrModule) -> Vec<Name> {
 
 /// Runs every function of a program that can be started on so many lists of arguments each.
 pub fn try_all(edition: Edition, program: &IrModule, lists: usize) -> Vec<EngineTrial> {
-    let arguments = ArgumentSource::of(&[program], 0, vm::Options::new(prelude()).memory);
+    let arguments = ArgumentSource::of(&[program], 0, vm::VmOptions::new(prelude()).memory);
     let mut trials = Vec::new();
     for entry in entries(program) {
         let Some(func) = linked(program, &entry) else { continue };

@@ -191,7 +191,7 @@ impl RunTranscript {
         RunTranscript { outcome: run.outcome, effects: run.effects, steps, out_of_memory: run.out_of_memory }
     }
 
-    pub(super) fn of_machine(run: vm::Run) -> RunTranscript {
+    pub(super) fn of_machine(run: vm::VmRun) -> RunTranscript {
         let steps = run.steps.iter().map(ToString::to_string).collect();
         RunTranscript { outcome: run.outcome, effects: run.effects, steps, out_of_memory: run.out_of_memory }
     }
@@ -206,12 +206,12 @@ fn on_machine(
     options: &EvalOptions,
 ) -> RunTranscript {
     let executable = vm::build(cx, module);
-    let options = vm::Options {
+    let options = vm::VmOptions {
         fuel: options.fuel,
         memory: options.memory,
         max_depth: options.max_depth,
         trace: options.trace,
-        ..vm::Options::new(options.registry.clone())
+        ..vm::VmOptions::new(options.registry.clone())
     };
     RunTranscript::of_machine(vm::run(cx, &executable, entry, values, &options))
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::Compiler;
-use super::emit::{Emitter, Pending};
+use super::emit::{Emitter, PendingDims};
 use crate::grammar::tir::{Buffer, Conditional, Expr, Let, Load, Param, PrimFunc, Stmt, Store, Var};
 use crate::grammar::{BinaryOp, DataType, Name, PrimExpr, Span};
 use crate::judge::with_stack;
@@ -47,7 +47,7 @@ impl Emitter<'_, '_> {
 }
 
 /// The function for some dimensions.
-fn shape_func(slots: u32, pending: &Pending) -> PrimFunc {
+fn shape_func(slots: u32, pending: &PendingDims) -> PrimFunc {
     let heap = Buffer::new("H", vec![int(slots.into())], DataType::INT64);
     let mut writer = Writer { heap: heap.clone(), body: Vec::new(), known: FxHashMap::default(), fits: None };
     for (slot, dim) in &pending.dims {

@@ -4,7 +4,7 @@ use super::heap::negative;
 use super::{Machine, check};
 use crate::grammar::{DataType, FuncStructInfo, PrimExpr, PrimValue, StructInfo, TensorData};
 use crate::value::{Host, Prim, Scalar, Stop, Tensor, Value, boxed_truth_counts, count, readable};
-use crate::vm::executable::{Constant, Context, How, Operand};
+use crate::vm::executable::{Constant, DimensionUse, How, Operand};
 use crate::vm::request::{Request, Size};
 
 impl<'m> Machine<'m> {
@@ -177,7 +177,7 @@ impl<'m> Machine<'m> {
         &mut self,
         heap: &Tensor,
         flag: i64,
-        context: Context,
+        context: DimensionUse,
         dims: impl Iterator<Item = (&'d PrimExpr, &'d i64)>,
     ) -> Result<Value, Stop> {
         if !self.fitted(heap, flag)? {

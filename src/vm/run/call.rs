@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::link::{Linked, Operator};
-use super::{Frame, Machine};
+use super::{CallFrame, Machine};
 use crate::book::Rule;
 use crate::grammar::Name;
 use crate::judge::with_stack;
@@ -192,7 +192,7 @@ impl Machine<'_> {
         registers.resize(function.registers as usize, None);
         self.trace_enter(&function.name);
         let (function, closure) = (compiled.function, Some(closure.clone()));
-        self.frames.push(Frame { function, at: 0, running: 0, registers, heap: None, closure, result });
+        self.frames.push(CallFrame { function, at: 0, running: 0, registers, heap: None, closure, result });
         Ok(())
     }
 

@@ -11,7 +11,7 @@ use crate::judge::Compatibility;
 use crate::struct_info::{check_compatibility, info_of_prim_func};
 use crate::value::{Closure, CompiledClosure, PrimFuncObj, Stop, Value};
 use crate::vm::slots::register_of;
-use crate::vm::substitute::{Substitution, without_purity};
+use crate::vm::substitute::{DimensionSubstitution, without_purity};
 
 impl Machine<'_> {
     /// EVAL.FUNC.CLOSURE: a function with what it captures.
@@ -38,7 +38,7 @@ impl Machine<'_> {
             Some(sizes) => TensorShape::Dims(sizes.into_iter().map(PrimExpr::IntImm).collect()),
             None => TensorShape::Var(v.clone().into()),
         };
-        Substitution::new(&size, &shape).struct_info(&s)
+        DimensionSubstitution::new(&size, &shape).struct_info(&s)
     }
 
     /// In the first edition the purity of functions is no part of what is known of them at run time.

@@ -24,13 +24,13 @@ pub(in crate::syntax) fn signature(op: &str) -> Vec<PythonParam> {
     ops::lookup(op).into_iter().flat_map(|def| def.params).filter_map(|param| of_operator(*param)).collect()
 }
 
-fn of_operator(param: ops::Param) -> Option<PythonParam> {
+fn of_operator(param: ops::OpParam) -> Option<PythonParam> {
     match param {
-        ops::Param::Arg(name) | ops::Param::OptionalArg(name) => Some(Input(name)),
-        ops::Param::Flag(name, otherwise) => Some(Flag(name, otherwise)),
-        ops::Param::ShapeArg(name) => Some(Shape(name)),
-        ops::Param::DtypeArg(name) => Some(Dtype(name)),
-        ops::Param::Attr(attr) => Some(Attr(attr.name)),
-        ops::Param::Rest(_) => None,
+        ops::OpParam::Arg(name) | ops::OpParam::OptionalArg(name) => Some(Input(name)),
+        ops::OpParam::Flag(name, otherwise) => Some(Flag(name, otherwise)),
+        ops::OpParam::ShapeArg(name) => Some(Shape(name)),
+        ops::OpParam::DtypeArg(name) => Some(Dtype(name)),
+        ops::OpParam::Attr(attr) => Some(Attr(attr.name)),
+        ops::OpParam::Rest(_) => None,
     }
 }
