@@ -1,9 +1,9 @@
 //! Data: the two notations in which programs, cases and messages are written, RON and JSON, each read once, with positions;
 //! and the data form of every type, read from and written to what both notations share ([`Node`]).
 //!
-//! A type says in [`FromData`] how it is read and in [`Write`] how it is written; `record!` and `choice!` are for those that are
-//! written as their fields or as a named alternative. Nodes of the grammar are read by its productions: each fires its
-//! rule, and what does not fit is refused under the rule that it breaks.
+//! A type says in [`FromData`] how it is read and in [`Write`] how it is written; `record!` and `choice!` are for those
+//! that are written as their fields or as a named alternative. Nodes of the grammar are read by its productions: each
+//! fires its rule, and what does not fit is refused under the rule that it breaks.
 
 mod attrs;
 mod data_type;

@@ -119,7 +119,10 @@ proptest! {
             Node::number(number),
             float.write(),
             Node::variant("Name", NodeData::Struct(vec![("field".into(), NodeData::Null.into())]).into()),
-            Node::variant("Pair", NodeData::Tuple(vec![NodeData::Bool(true).into(), Node::entry("k", Node::text("v"))]).into()),
+            Node::variant(
+                "Pair",
+                NodeData::Tuple(vec![NodeData::Bool(true).into(), Node::entry("k", Node::text("v"))]).into(),
+            ),
         ]).into();
         let written = ron::write_pretty(&node);
         prop_assert_eq!(json::write(&ron::read(&written, 10).unwrap()), json::write(&node));
