@@ -1,6 +1,7 @@
 //! The tests of the whole but for the golden suite, in one program, so that everything is linked once.
 
 mod adequacy;
+mod attributes;
 mod book;
 mod choice;
 mod citations;
