@@ -9,7 +9,7 @@ use crate::book::Erratum;
 use crate::findings::{Complaint, Finder, TrailStep};
 use crate::grammar::{Binder, FuncStructInfo, Function, Ranks, ShapeVar, StructInfo, Var};
 use crate::judge::with_stack;
-use crate::struct_info::{ClosedDisplay, Surroundings, erase_to_well_defined};
+use crate::struct_info::{ClosedDisplay, Surroundings, binds_in_any_order, erase_to_well_defined};
 
 impl<'m> Deriver<'_, 'm> {
     /// SI.DERIVE.FUNC.GLOBAL: what the annotations alone say of a function, if they are right.
@@ -76,6 +76,9 @@ impl<'m> Deriver<'_, 'm> {
         let ranks = self.ranks(function);
         let params = self.params(function, &ranks);
         if self.cx.fire(rule!("SI.DERIVE.FUNC.SCOPE")) {
+            if binds_in_any_order(self.cx) {
+                params.iter().for_each(|info| self.enter_shape_vars(info));
+            }
             for (param, info) in function.params.iter().zip(params.iter()) {
                 let known = self.closed(info);
                 self.enter_shape_vars(info);

@@ -37,6 +37,17 @@ pub(super) struct Scheme {
     params: BTreeMap<Name, Kind>,
     /// What each use must meet.
     pub(super) relations: Vec<TypeRelation>,
+    /// What each use of a polymorphic literal in it must meet.
+    pub(super) inside: Vec<TypeRelation>,
+}
+
+/// What is known of a local variable or a literal.
+#[derive(Clone)]
+enum Known {
+    /// It is of one type.
+    Of(Type),
+    /// A function literal with type parameters, which is of a type of its own in each use.
+    General(Box<Scheme>),
 }
 
 /// That the operator relates the types of these arguments to that of the result.
@@ -47,6 +58,16 @@ pub(super) struct TypeRelation {
     pub(super) args: Vec<Type>,
     pub(super) result: Type,
     span: Span,
+}
+
+impl Known {
+    /// Its type, with the type parameters that it has.
+    fn ty(&self) -> &Type {
+        match self {
+            Known::Of(ty) => ty,
+            Known::General(scheme) => &scheme.ty,
+        }
+    }
 }
 
 /// Finds the types of a program whose identifiers are resolved.
@@ -61,6 +82,7 @@ pub fn infer<'p>(cx: &mut Cx, program: &'p Program) -> InferredProgram<'p> {
         locals: Locals::default(),
         kinds: BTreeMap::new(),
         pending: Vec::new(),
+        inside: Vec::new(),
         open: BTreeMap::new(),
     };
     for group in groups(program) {
@@ -83,10 +105,12 @@ struct Inference<'p, 'c> {
     schemes: BTreeMap<Name, Scheme>,
     types: HashMap<usize, Type>,
     faults: Vec<RelayFault>,
-    locals: Locals<Type>,
+    locals: Locals<Known>,
     /// The type parameters in scope.
     kinds: BTreeMap<Name, Kind>,
     pending: Vec<TypeRelation>,
+    /// What the polymorphic literals of the definitions at work ask of their uses.
+    inside: Vec<TypeRelation>,
     /// Those of the definitions at work, which are not general yet.
     open: BTreeMap<Name, Type>,
 }
@@ -110,17 +134,19 @@ impl<'p> Inference<'p, '_> {
             }
         }
         self.solve();
-        let relations: Vec<TypeRelation> = std::mem::take(&mut self.pending);
+        let (relations, inside) = (std::mem::take(&mut self.pending), std::mem::take(&mut self.inside));
         for definition in group {
             if let Some(ty) = self.open.remove(&definition.name) {
-                let scheme = self.general(&definition.function, &ty, &relations);
+                let inside = inside.iter().map(|relation| self.resolved(relation)).collect();
+                let scheme = Scheme { inside, ..self.general(&definition.function, &ty, &relations) };
                 self.schemes.insert(definition.name.clone(), scheme);
             }
         }
     }
 
     fn declared(&self, function: &Function, ty: Type) -> Scheme {
-        Scheme { ty, quantified: BTreeSet::new(), params: kinds_of(&function.type_params), relations: Vec::new() }
+        let params = kinds_of(&function.type_params);
+        Scheme { ty, quantified: BTreeSet::new(), params, relations: Vec::new(), inside: Vec::new() }
     }
 
     /// RELAY.INFER.GENERAL: what nothing restricts may be any type.
@@ -135,7 +161,7 @@ impl<'p> Inference<'p, '_> {
         if !quantified.is_empty() {
             quantified = self.cx.conclude(rule!("RELAY.INFER.GENERAL"), quantified);
         }
-        Scheme { ty, quantified, params: kinds_of(&function.type_params), relations }
+        Scheme { ty, quantified, params: kinds_of(&function.type_params), relations, inside: Vec::new() }
     }
 
     fn resolved(&self, relation: &TypeRelation) -> TypeRelation {
@@ -245,14 +271,17 @@ impl<'p> Inference<'p, '_> {
 
     fn bind(&mut self, param: &Param, ty: &Type) {
         self.types.insert(address(param), ty.clone());
-        self.locals.push(param.name.clone(), ty.clone());
+        self.locals.push(param.name.clone(), Known::Of(ty.clone()));
     }
 
     fn expr(&mut self, expr: &'p Expr) -> Type {
         let ty = with_stack(|| match &expr.kind {
             ExprKind::Local(name) => {
                 let found = self.locals.get(name).cloned();
-                found.unwrap_or_else(|| self.table.var())
+                match found {
+                    Some(known) => self.used(known, expr.span),
+                    None => self.table.var(),
+                }
             }
             ExprKind::Global(name) => self.global(name, expr.span),
             ExprKind::Operator(_) => self.table.var(),
@@ -272,22 +301,67 @@ impl<'p> Inference<'p, '_> {
                 result
             }
             ExprKind::If(e) => self.conditional(e),
-            ExprKind::Function(function) => self.literal(function, None),
+            ExprKind::Function(function) => {
+                let known = self.literal(function, None);
+                self.used(known, expr.span)
+            }
             ExprKind::Call(call) => self.call(call, expr.span),
         });
         self.types.insert(address(expr), ty.clone());
         ty
     }
 
-    /// A function literal; `own` is the type of the name that it is bound to.
-    fn literal(&mut self, function: &'p Function, own: Option<&Type>) -> Type {
-        let outer = self.kinds.clone();
+    /// A function literal; `own` is the name that it is bound to, by which it may call itself.
+    fn literal(&mut self, function: &'p Function, own: Option<&Name>) -> Known {
+        if function.type_params.is_empty() {
+            return Known::Of(self.literal_as_written(function, own));
+        }
+        let outside = std::mem::take(&mut self.pending);
+        let ty = self.literal_as_written(function, own);
+        self.solve();
+        let inside = std::mem::replace(&mut self.pending, outside);
+        Known::General(Box::new(self.general_literal(function, &ty, &inside)))
+    }
+
+    /// RELAY.POLY: what a literal with type parameters is in each use; `inside` is what its body asks for. What it takes from
+    /// around it is the same in all.
+    fn general_literal(&mut self, function: &Function, ty: &Type, inside: &[TypeRelation]) -> Scheme {
+        let mut around = BTreeSet::new();
+        for known in self.locals.all() {
+            match known {
+                Known::Of(ty) => self.table.resolve(ty).variables(&mut around),
+                Known::General(scheme) => {
+                    let mut its = BTreeSet::new();
+                    self.table.resolve(&scheme.ty).variables(&mut its);
+                    around.extend(&its - &scheme.quantified);
+                }
+            }
+        }
+        self.open.values().for_each(|ty| self.table.resolve(ty).variables(&mut around));
+        let mut scheme = self.general(function, ty, inside);
+        scheme.quantified = &scheme.quantified - &around;
+        self.inside.extend(scheme.relations.iter().cloned());
+        scheme
+    }
+
+    /// The type of a local variable or of a literal in one use.
+    fn used(&mut self, known: Known, span: Span) -> Type {
+        match known {
+            Known::Of(ty) => ty,
+            Known::General(scheme) => self.instance(&scheme, span),
+        }
+    }
+
+    /// The type of a literal as its own body knows it.
+    fn literal_as_written(&mut self, function: &'p Function, own: Option<&Name>) -> Type {
+        let (outer, mark) = (self.kinds.clone(), self.locals.mark());
         self.kinds.extend(kinds_of(&function.type_params));
         let signature = self.signature(function);
         if let Some(own) = own {
-            self.table.unify(own, &signature);
+            self.locals.push(own.clone(), Known::Of(signature.clone()));
         }
         self.function(function, &signature);
+        self.locals.truncate(mark);
         self.kinds = outer;
         signature
     }
@@ -296,11 +370,13 @@ impl<'p> Inference<'p, '_> {
         let annotation = var.annotation.as_ref().map(|written| self.written(written));
         let ty = match &value.kind {
             ExprKind::Function(function) => {
-                let own = self.table.var();
-                self.locals.push(var.name.clone(), own.clone());
-                let ty = self.literal(function, Some(&own));
-                self.types.insert(address(value), ty.clone());
-                ty
+                let known = self.literal(function, Some(&var.name));
+                self.types.insert(address(value), known.ty().clone());
+                if annotation.is_none() && matches!(known, Known::General(_)) {
+                    self.locals.push(var.name.clone(), known);
+                    return;
+                }
+                self.used(known, value.span)
             }
             _ => self.expr(value),
         };
@@ -657,6 +733,8 @@ impl InferredProgram<'_> {
                 then: self.annotated_expr(cx, &e.then, names),
                 otherwise: self.annotated_expr(cx, &e.otherwise, names),
             })),
+            // What its body leaves open is its own in each use, and there is no name for that.
+            ExprKind::Function(function) if !function.type_params.is_empty() => expr.kind.clone(),
             ExprKind::Function(function) => ExprKind::Function(self.annotated_function(cx, function, names).into()),
             ExprKind::Call(call) => ExprKind::Call(Box::new(Call {
                 callee: self.annotated_expr(cx, &call.callee, names),

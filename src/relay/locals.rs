@@ -47,6 +47,11 @@ impl<T> Locals<T> {
         }
     }
 
+    /// What is known of all of them, hidden ones as well.
+    pub(super) fn all(&self) -> impl Iterator<Item = &T> {
+        self.of.values().flatten()
+    }
+
     /// The names, in the order of their binding.
     pub(super) fn names(&self) -> impl Iterator<Item = &Name> {
         self.bound.iter()

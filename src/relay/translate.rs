@@ -64,8 +64,9 @@ type Operated = (relax::Expr, StructInfo);
 
 impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
     fn new(cx: &'c mut Cx, inferred: &'i InferredProgram<'p>, definition: &Definition) -> Translator<'p, 'i, 'c> {
-        let relations = inferred.schemes.get(&definition.name).map_or(&[][..], |scheme| &scheme.relations);
-        let weak = weakest(cx, relations);
+        let scheme = inferred.schemes.get(&definition.name);
+        let relations = scheme.into_iter().flat_map(|scheme| scheme.relations.iter().chain(&scheme.inside));
+        let weak = weakest(cx, &relations.collect::<Vec<_>>());
         Translator { cx, inferred, weak, locals: Locals::default(), numbers: HashMap::new(), faults: Vec::new() }
     }
 
@@ -481,19 +482,36 @@ fn sequence(bindings: Vec<Binding>, body: relax::Expr) -> relax::Expr {
 
 /// The weakest that makes the operators of a polymorphic definition applicable: an argument is some tensor, and of the result
 /// is known what the operator tells of such.
-fn weakest(cx: &mut Cx, relations: &[TypeRelation]) -> BTreeMap<u32, StructInfo> {
+///
+/// The parameter of a function that calls itself may be what an operator makes of it: where an argument is known by no other result
+/// it is some tensor, too.
+fn weakest(cx: &mut Cx, relations: &[&TypeRelation]) -> BTreeMap<u32, StructInfo> {
     let mut weak: BTreeMap<u32, StructInfo> = BTreeMap::new();
     let results: Vec<u32> = relations.iter().filter_map(|relation| variable(&relation.result)).collect();
-    for relation in relations {
-        for var in relation.args.iter().filter_map(variable).filter(|var| !results.contains(var)) {
-            weak.insert(var, StructInfo::tensor_ndim(-1, DataType::VOID));
-        }
+    let args = || relations.iter().flat_map(|relation| relation.args.iter().filter_map(variable));
+    for var in args().filter(|var| !results.contains(var)) {
+        weak.insert(var, some_tensor());
     }
+    propagate(cx, relations, &results, &mut weak);
+    let unknown: Vec<u32> = args().filter(|var| !weak.contains_key(var)).collect();
+    if !unknown.is_empty() {
+        weak.extend(unknown.into_iter().map(|var| (var, some_tensor())));
+        propagate(cx, relations, &results, &mut weak);
+    }
+    weak
+}
+
+fn some_tensor() -> StructInfo {
+    StructInfo::tensor_ndim(-1, DataType::VOID)
+}
+
+/// What operators tell of their results, given what is known of their arguments.
+fn propagate(cx: &mut Cx, relations: &[&TypeRelation], results: &[u32], weak: &mut BTreeMap<u32, StructInfo>) {
     let mut cx = cx.unobserved();
     for _ in relations {
         for relation in relations {
             let Some(result) = variable(&relation.result) else { continue };
-            let known: Vec<StructInfo> = relation.args.iter().map(|arg| weak_info(arg, &weak)).collect();
+            let known: Vec<StructInfo> = relation.args.iter().map(|arg| weak_info(arg, weak)).collect();
             if let Ok(info) = operators::relation(&mut cx, &relation.name, &relation.attrs, &known) {
                 weak.insert(result, info);
             }
@@ -502,7 +520,6 @@ fn weakest(cx: &mut Cx, relations: &[TypeRelation]) -> BTreeMap<u32, StructInfo>
             break;
         }
     }
-    weak
 }
 
 fn variable(ty: &Type) -> Option<u32> {

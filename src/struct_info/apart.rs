@@ -13,7 +13,7 @@ use super::mapping::{
     Mapping, all_shape_vars, dims_in, dims_of, for_each_lone, for_each_mentioned, has_func_inside, introduced_by,
     params_of,
 };
-use super::own::Own;
+use super::own::{Own, binds_in_any_order};
 use super::substitute::{rename_in_func, renamed};
 use super::surroundings::{JudgementScope, Surroundings};
 use crate::book::Erratum;
@@ -28,14 +28,19 @@ fn all_of(func: &Func) -> BTreeSet<ShapeVar> {
 
 /// Information in which no function type has a variable of its own that is spelt like one of a function type around it.
 /// They are spelt alike where the one inside stands before that of the outer is introduced, and so introduces its own, and
-/// a judgement that takes the variables of a signature all at once would confuse them.
-pub(super) fn told_inside<'s>(s: &'s StructInfo, scope: &JudgementScope) -> Cow<'s, StructInfo> {
-    told_inside_and_back(s, scope).0
+/// a judgement that takes the variables of a signature all at once would confuse them. Where signatures bind in any order they
+/// are the same (WF23-12.6.ANY-ORDER).
+pub(super) fn told_inside<'s>(cx: &Cx, s: &'s StructInfo, scope: &JudgementScope) -> Cow<'s, StructInfo> {
+    told_inside_and_back(cx, s, scope).0
 }
 
 /// As [`told_inside`], with what gives the variables their names again.
-pub(super) fn told_inside_and_back<'s>(s: &'s StructInfo, scope: &JudgementScope) -> (Cow<'s, StructInfo>, Mapping) {
-    if !shares_names(s, &mut Around::default()) {
+pub(super) fn told_inside_and_back<'s>(
+    cx: &Cx,
+    s: &'s StructInfo,
+    scope: &JudgementScope,
+) -> (Cow<'s, StructInfo>, Mapping) {
+    if binds_in_any_order(cx) || !shares_names(s, &mut Around::default()) {
         return (Cow::Borrowed(s), Mapping::new());
     }
     told_beside(s, &all_shape_vars(s), scope)
@@ -53,8 +58,14 @@ fn told_beside<'s>(
 
 /// As [`told_inside_and_back`], of two function types: what is alike in both stays alike, and no name stands for two variables.
 /// `None` for what stays as it is. In this scope no new name will be one of those that are given here.
-pub(super) fn told_in_both(f1: &Func, f2: &Func, scope: &JudgementScope) -> (Option<Func>, Option<Func>, Mapping) {
-    if !func_shares_names(f1, &mut Around::default()) && !func_shares_names(f2, &mut Around::default()) {
+pub(super) fn told_in_both(
+    cx: &Cx,
+    f1: &Func,
+    f2: &Func,
+    scope: &JudgementScope,
+) -> (Option<Func>, Option<Func>, Mapping) {
+    let shares = |func| func_shares_names(func, &mut Around::default());
+    if binds_in_any_order(cx) || !shares(f1) && !shares(f2) {
         return (None, None, Mapping::new());
     }
     let mut used = &all_of(f1) | &all_of(f2);
@@ -79,7 +90,10 @@ fn func_told_beside(func: &Func, used: &BTreeSet<ShapeVar>, scope: &JudgementSco
 /// As [`told_inside`], of a function type, for a judgement that matches and substitutes: by the letter of E55 and E80 it goes
 /// by names there.
 pub(super) fn told_inside_if_matched(cx: &Cx, func: &Func, scope: &JudgementScope) -> Option<Func> {
-    if !func_shares_names(func, &mut Around::default()) || cx.literal(Erratum::E55) || cx.literal(Erratum::E80) {
+    if binds_in_any_order(cx)
+        || !func_shares_names(func, &mut Around::default())
+        || cx.literal_any(&[Erratum::E55, Erratum::E80])
+    {
         return None;
     }
     func_told_beside(func, &all_of(func), scope).0

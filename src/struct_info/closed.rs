@@ -6,7 +6,8 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::mapping::{Mapping, all_shape_vars, holds, introduced_shape_vars};
+use super::mapping::{Mapping, all_shape_vars, holds, introduced_by, introduced_shape_vars};
+use super::own::binds_in_any_order;
 use super::substitute::{replace_everywhere, substitute_dim};
 use super::surroundings::{Nowhere, Surroundings};
 use crate::book::Erratum;
@@ -25,7 +26,8 @@ const CHOSEN: char = '‵';
 /// it, and every other variable in a function type belongs to that type and has a name of its own from here on.
 ///
 /// It is read from left to right, as a value is matched with it: what a tensor or a shape mentions outside of function types
-/// is bound from there on, if it was not before, and so a function type that follows it in a tuple means the same.
+/// is bound from there on, if it was not before, and so a function type that follows it in a tuple means the same. So it is with the
+/// parameters of a function type, unless they bind in any order (WF23-12.6.ANY-ORDER): then those of one come first.
 ///
 /// Literal E56: a variable is known by its name alone, wherever it is introduced. Literal E80: the variables of a nested
 /// function type are. Literal E55: a name means one variable throughout a function type.
@@ -102,6 +104,8 @@ struct Closing<'a> {
     outermost_only: bool,
     /// Literal E55.
     one_for_all: bool,
+    /// WF23-12.6.ANY-ORDER.
+    any_order: bool,
     /// What became of tuples that others hold as well, as long as nothing changes that it depends on: of one whose variables are introduced
     /// with it, and of any other.
     params: Rc<Once<StructInfo, StructInfo>>,
@@ -113,7 +117,8 @@ impl<'a> Closing<'a> {
         let (outermost_only, one_for_all) = (cx.literal(Erratum::E80), cx.literal(Erratum::E55));
         let (own, stray, met) = (Mapping::new(), BTreeSet::new(), BTreeSet::new());
         let (params, infos) = (Rc::default(), Rc::default());
-        Closing { scope, own, stray, met, depth: 0, mark, outermost_only, one_for_all, params, infos }
+        let any_order = binds_in_any_order(cx);
+        Closing { scope, own, stray, met, depth: 0, mark, outermost_only, one_for_all, any_order, params, infos }
     }
 
     fn info(&mut self, s: &StructInfo) -> StructInfo {
@@ -142,13 +147,18 @@ impl<'a> Closing<'a> {
         })
     }
 
-    /// From left to right: what a part of a parameter introduces is meant by all that follows, and in no function type before.
+    /// From left to right: what a part of a parameter introduces is meant by all that follows, and in no function type before. In any
+    /// order: by all.
     fn func(&mut self, func: &FuncStructInfo) -> FuncStructInfo {
         let Some(params) = &func.params else { return func.clone() };
         let around = (self.own.clone(), self.stray.clone());
         self.forget();
         self.depth += 1;
-        params.iter().flat_map(introduced_shape_vars).for_each(|var| self.leave_to_this_one(&var));
+        let introduced = introduced_by(params.iter());
+        introduced.iter().for_each(|var| self.leave_to_this_one(var));
+        if self.any_order {
+            introduced.iter().for_each(|var| self.introduce(var));
+        }
         let params = Some(params.iter().map(|param| self.param(param)).collect());
         let ret = self.info(&func.ret);
         self.depth -= 1;

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use super::apart::{distinct, told_inside, told_inside_and_back};
 use super::mapping::{all_shape_vars, introduced_shape_vars};
+use super::own::binds_in_any_order;
 use super::substitute::replace_everywhere;
 use super::surroundings::{JudgementScope, Surroundings};
-use crate::book::{Edition, Erratum};
+use crate::book::Erratum;
 use crate::grammar::{
     FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo,
 };
@@ -23,11 +24,11 @@ pub fn erase_to_well_defined(cx: &mut Cx, s: &StructInfo, scope: &dyn Surroundin
     let scope = JudgementScope::new(scope);
     if cx.literal(Erratum::A44) {
         // All of a parameter's variables come into scope, but not others that are spelt like them.
-        let told = told_inside(s, &scope);
+        let told = told_inside(cx, s, &scope);
         return erase(cx, &distinct(&told, &scope), &scope);
     }
     // What a function type introduces that stands before a variable of its name is another one, and keeps its name.
-    let (told, back) = told_inside_and_back(s, &scope);
+    let (told, back) = told_inside_and_back(cx, s, &scope);
     let erased = erase(cx, &told, &scope);
     if back.is_empty() { erased } else { replace_everywhere(&erased, &back) }
 }
@@ -173,7 +174,7 @@ fn erase_func(cx: &mut Cx, func: &FuncStructInfo, params: &[StructInfo], scope: 
     let in_turn: Vec<_> = params.iter().enumerate().collect();
     let mut introduced = Vec::with_capacity(params.len());
     let mut new_params = Vec::with_capacity(params.len());
-    let at_once = cx.edition() >= Edition::E2023_12;
+    let at_once = binds_in_any_order(cx);
     if at_once {
         introduced.push(scope.enter(unbound_in_params(cx, binding, scope)));
     }

@@ -32,6 +32,7 @@ pub(crate) use mapping::names_among;
 pub use mapping::{Mapping, get_shape_var_mapping, introduced_shape_vars, united_mapping};
 pub use order::{ShapeRelation, is_more_specific, is_more_specific_in, is_possibly_more_specific};
 pub use overlap::may_overlap;
+pub(crate) use own::binds_in_any_order;
 pub use prim_func::info_of_prim_func;
 pub(crate) use prim_func::returned_datatype;
 pub use same_shape::seen_through;

@@ -189,7 +189,7 @@ fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, sco
 /// The join of the outermost function types, told apart inside, and of those inside them, which have been.
 fn told(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &JudgementScope) -> StructInfo {
     let Some(_until_joined) = scope.outermost() else { return parts(cx, f1, f2, scope) };
-    let (told1, told2, back) = told_in_both(f1, f2, scope);
+    let (told1, told2, back) = told_in_both(cx, f1, f2, scope);
     let join = parts(cx, told1.as_ref().unwrap_or(f1), told2.as_ref().unwrap_or(f2), scope);
     if back.is_empty() { join } else { replace_everywhere(&join, &back) }
 }

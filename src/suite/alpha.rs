@@ -10,6 +10,7 @@ use crate::grammar::{
 use crate::judge::{Cx, Proof, with_stack};
 use crate::oracle;
 use crate::question::{Answer, Ask};
+use crate::struct_info::binds_in_any_order;
 
 /// What it means that the first operand does not say of a function whether it is pure, as the text of 2023-02 never
 /// does (A18).
@@ -90,7 +91,11 @@ fn same_func(cx: &mut Cx, renaming: &mut AlphaRenaming, f1: &FuncStructInfo, f2:
     let (bound, pending) = (renaming.pairs.len(), renaming.pending.len());
     let params = match (&f1.params, &f2.params) {
         (Some(p1), Some(p2)) => {
-            p1.iter().zip(p2.iter()).for_each(|(s1, s2)| renaming.expect(pending, s1, s2));
+            let all_at_once = binds_in_any_order(cx);
+            p1.iter().zip(p2.iter()).for_each(|(s1, s2)| match all_at_once {
+                true => renaming.bind(s1, s2),
+                false => renaming.expect(pending, s1, s2),
+            });
             p1.len() == p2.len() && p1.iter().zip(p2.iter()).all(|(s1, s2)| same_param(cx, renaming, s1, s2))
         }
         (None, None) => true,
@@ -107,7 +112,7 @@ fn same_func(cx: &mut Cx, renaming: &mut AlphaRenaming, f1: &FuncStructInfo, f2:
 }
 
 /// From left to right: what a part of a parameter introduces is bound from there on, and a function type before it may
-/// have a variable of its own that is spelt alike.
+/// have a variable of its own that is spelt alike, where signatures do not bind in any order (WF23-12.6.ANY-ORDER).
 fn same_param(cx: &mut Cx, renaming: &mut AlphaRenaming, s1: &StructInfo, s2: &StructInfo) -> bool {
     with_stack(|| {
         if let (StructInfo::Tuple(f1), StructInfo::Tuple(f2)) = (s1, s2) {
@@ -214,6 +219,7 @@ impl AlphaRenaming {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::book::Edition;
     use crate::grammar::{BinaryOp, DataType};
 
     fn closure(param: &str, result: PrimExpr) -> StructInfo {
@@ -244,6 +250,11 @@ mod tests {
         // What is mentioned before it is bound is what is bound.
         let early = |name| StructInfo::func([closure("i", PrimExpr::var(name)), tensor(name)], tensor(name));
         assert!(same(&early("n"), &early("m")));
+        // In any order, what stands after it as well.
+        let later =
+            |s1: &StructInfo, s2: &StructInfo| same_struct_info(&mut Cx::new().with_edition(Edition::E2023_12), s1, s2);
+        assert!(later(&first("n", "n"), &first("m", "m")) && later(&last("n", "n"), &last("m", "m")));
+        assert!(!later(&first("n", "n"), &first("k", "m")) && !later(&last("n", "n"), &last("n", "k")));
     }
 
     #[test]

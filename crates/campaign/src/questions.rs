@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use relax_spec::grammar::{
     AttrValue, Attrs, BinaryOp, Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, FloatBits, Function,
     GlobalFunc, GlobalVar, IndexMap, IrModule, PrimExpr, PrimStructInfo, PrimValue, ShapeVar, Span, StructInfo,
-    TensorStructInfo, Var, VarBinding, VarKind,
+    TensorShape, TensorStructInfo, Var, VarBinding, VarKind,
 };
 use relax_spec::ops::{AttrDefault, AttrKind, Clauses, OpDef};
 use relax_spec::question::{Ask, ProgramInput};
@@ -17,6 +17,8 @@ use relax_spec::syntax::tvmscript::parse_module;
 const MOST: usize = 72;
 /// .. and the most beside them that write a call otherwise, as people do.
 const MOST_WRITTEN: usize = 48;
+/// The most that hold shapes of tensors in variables.
+const MOST_OF_VARIABLES: usize = 24;
 
 /// A question about the inference of an operator.
 #[derive(Clone, PartialEq, Debug)]
@@ -47,7 +49,8 @@ pub fn questions(op: &OpDef, suite: &[Case]) -> Vec<OperatorQuestion> {
     let mut seen = HashSet::new();
     let varied = in_turn(seeds.iter().map(|seed| variations(op, seed)).collect(), MOST, &mut seen);
     let written = in_turn(seeds.iter().map(written).collect(), MOST_WRITTEN, &mut seen);
-    varied.into_iter().chain(written).collect()
+    let of_variables = in_turn(seeds.iter().map(of_variables).collect(), MOST_OF_VARIABLES, &mut seen);
+    varied.into_iter().chain(written).chain(of_variables).collect()
 }
 
 /// At most so many questions. Each call in turn gives one of its variations, so that none takes all the room.
@@ -179,6 +182,24 @@ impl Scene {
         scene
     }
 
+    /// These parameters, of these ranks, have shapes that variables hold, which are parameters too.
+    fn with_shapes(&self, ranks: &[(usize, usize)], name: impl Fn(usize, usize) -> String) -> Scene {
+        let mut scene = self.clone();
+        let mut shapes: Vec<(Var, StructInfo)> = Vec::new();
+        for (i, rank) in ranks {
+            let var = Var::new(&name(*i, *rank));
+            let shape = (var.clone(), StructInfo::shape_ndim(*rank as i64));
+            if !shapes.contains(&shape) {
+                shapes.push(shape);
+            }
+            if let Some((_, StructInfo::Tensor(t))) = scene.params.get_mut(*i) {
+                t.shape = Some(TensorShape::Var(var.into()));
+            }
+        }
+        scene.params.splice(0..0, shapes);
+        scene
+    }
+
     /// The same change to every dimension, those of literal shapes included.
     fn with_dims(&self, change: impl Fn(i64) -> PrimExpr) -> Scene {
         let change = |dim: &PrimExpr| match dim {
@@ -257,6 +278,25 @@ fn written(seed: &Scene) -> Vec<(String, Scene)> {
     beside_unknown(seed, &mut out);
     for (i, arg) in seed.call.args.iter().enumerate() {
         boxed(seed, i, arg, &mut out);
+    }
+    out
+}
+
+/// The shapes of tensors are held in variables of which the rank is known: one for all of a rank, one for each tensor, and one for one
+/// of them alone.
+fn of_variables(seed: &Scene) -> Vec<(String, Scene)> {
+    let tensors: Vec<(usize, &TensorStructInfo)> =
+        seed.params.iter().enumerate().filter_map(|(i, (_, info))| Some((i, info.as_tensor()?))).collect();
+    let ranked = |(i, t): &(usize, &TensorStructInfo)| Some((*i, dims_of(t)?.len()));
+    let ranks: Vec<(usize, usize)> = tensors.iter().filter_map(ranked).collect();
+    let mut out = vec![("of one shape variable".to_string(), seed.with_shapes(&ranks, |_, rank| format!("s{rank}")))];
+    if ranks.len() > 1 {
+        out.push(("each of a shape variable".into(), seed.with_shapes(&ranks, |i, _| format!("s_{i}"))));
+        for (i, rank) in ranks {
+            let Some((var, _)) = seed.params.get(i) else { continue };
+            let alone = seed.with_shapes(&[(i, rank)], |_, rank| format!("s{rank}"));
+            out.push((format!("{} of a shape variable", var.name), alone));
+        }
     }
     out
 }

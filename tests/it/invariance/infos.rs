@@ -15,7 +15,7 @@ use super::alike::alike;
 use super::spelling::{Manner, Spelling, free_in};
 use super::{cx, readings_of, seeds};
 
-fn names() -> [ShapeVar; 4] {
+pub(super) fn names() -> [ShapeVar; 4] {
     [ShapeVar::new("n"), ShapeVar::new("m"), ShapeVar::new("k"), ShapeVar::numbered("n".into(), 1)]
 }
 
@@ -88,7 +88,7 @@ fn pair(edition: Edition, tape: &mut Tape) -> (StructInfo, StructInfo) {
         0 => func(tape, 2),
         1 | 2 => nearby(tape, &first, 3),
         _ => {
-            let mut other = Spelling::new(Manner::Exchanged, BTreeSet::new(), &[]);
+            let mut other = Spelling::new(Manner::Exchanged, BTreeSet::new(), &[]).of(edition);
             let renamed = other.info(&first);
             nearby(tape, &renamed, 3)
         }
@@ -96,22 +96,30 @@ fn pair(edition: Edition, tape: &mut Tape) -> (StructInfo, StructInfo) {
     (first, second)
 }
 
+/// Two signatures of several parameters each, of which the second often resembles the first.
+pub(super) fn signatures(tape: &mut Tape) -> Option<(StructInfo, StructInfo)> {
+    let (first, second) = (func(tape, 3), func(tape, 2));
+    let second = if tape.one_in(4) { second } else { nearby(tape, &first, 3) };
+    let several = |s: &StructInfo| args_of(s).len() > 1;
+    (several(&first) && several(&second)).then_some((first, second))
+}
+
 /// Errata by whose letter what is matched and substituted goes by names, and everything else that is asked here does not.
 const BY_LETTER: [Erratum; 2] = [Erratum::E55, Erratum::E80];
 
 /// What is asked of a pair.
 #[derive(Debug)]
-enum Said {
+pub(super) enum Said {
     Word(String),
     Info(StructInfo),
 }
 
 /// A pair in one spelling, and arguments for a call of the first.
-struct Spelt {
-    manner: String,
-    s1: StructInfo,
-    s2: StructInfo,
-    args: Vec<StructInfo>,
+pub(super) struct Spelt {
+    pub(super) manner: String,
+    pub(super) s1: StructInfo,
+    pub(super) s2: StructInfo,
+    pub(super) args: Vec<StructInfo>,
 }
 
 impl fmt::Display for Spelt {
@@ -131,14 +139,14 @@ impl fmt::Display for Said {
 }
 
 /// Infos that fit the parameters of the first, more or less: those of the second, with sizes of the caller.
-fn args_of(s2: &StructInfo) -> Vec<StructInfo> {
+pub(super) fn args_of(s2: &StructInfo) -> Vec<StructInfo> {
     match s2 {
         StructInfo::Func(f) => f.params.iter().flat_map(|params| params.iter()).cloned().collect(),
         other => vec![other.clone()],
     }
 }
 
-fn asked(cx: &mut Cx, Spelt { s1, s2, args, .. }: &Spelt, scope: &InScope) -> Vec<(&'static str, Said)> {
+pub(super) fn asked(cx: &mut Cx, Spelt { s1, s2, args, .. }: &Spelt, scope: &InScope) -> Vec<(&'static str, Said)> {
     let call = match derive_call(cx, s1, args, &[]) {
         Ok(info) => Said::Info(info),
         Err(rule) => Said::Word(rule.to_string()),
@@ -155,21 +163,23 @@ fn asked(cx: &mut Cx, Spelt { s1, s2, args, .. }: &Spelt, scope: &InScope) -> Ve
 }
 
 /// Whether two answers agree; a variable of neither question, which some letters leave without a binder, may be any.
-fn agree(a: &Said, b: &Said, free: &BTreeSet<ShapeVar>) -> bool {
+pub(super) fn agree(edition: Edition, a: &Said, b: &Said, free: &BTreeSet<ShapeVar>) -> bool {
     match (a, b) {
         (Said::Word(a), Said::Word(b)) => a == b,
-        (Said::Info(a), Said::Info(b)) => a == b || same_struct_info(&mut Cx::new(), a, b) || alike(a, b, free),
+        (Said::Info(a), Said::Info(b)) => {
+            a == b || same_struct_info(&mut Cx::new().with_edition(edition), a, b) || alike(a, b, free)
+        }
         (Said::Word(_), Said::Info(_)) | (Said::Info(_), Said::Word(_)) => false,
     }
 }
 
 /// The pair in every spelling; last with one side only spelt otherwise.
-fn spellings(first: &Spelt, scope: &InScope) -> Vec<Spelt> {
+fn spellings(edition: Edition, first: &Spelt, scope: &InScope) -> Vec<Spelt> {
     let Spelt { s1, s2, args, .. } = first;
     let spell_in = |scope: &BTreeSet<ShapeVar>, manner, s: &StructInfo, other: &StructInfo| {
         // A name that is free in it may not be taken; one that is free in the other is as good as any.
         let pool: Vec<ShapeVar> = free_in(other).into_iter().chain(names()).collect();
-        Spelling::new(manner, scope.clone(), &pool).info(s)
+        Spelling::new(manner, scope.clone(), &pool).of(edition).info(s)
     };
     let spell = |manner, s: &StructInfo, other: &StructInfo| spell_in(&scope.shape_vars, manner, s, other);
     // What the arguments mention is in scope where they stand.
@@ -194,7 +204,7 @@ fn differences(edition: Edition, seed: u64, readings: &[(String, Reading)]) -> V
     let scope = InScope::new(&[], &names()[..tape.choose(3)]);
     let (s1, s2) = pair(edition, tape);
     let first = Spelt { manner: "as it is".into(), args: args_of(&s2), s1, s2 };
-    let spellings = spellings(&first, &scope);
+    let spellings = spellings(edition, &first, &scope);
     // In a call the callee stands by itself, and only what the arguments mention is known outside.
     let caller = InScope::mentioned_by(&first.args).shape_vars;
     let free1 = &free_in(&first.s1) | &scope.shape_vars;
@@ -207,10 +217,10 @@ fn differences(edition: Edition, seed: u64, readings: &[(String, Reading)]) -> V
         for spelt in &spellings {
             let after = asked(&mut cx(edition, literal), spelt, &scope);
             let differs = |judgement: &str, a: &Said, b: &Said| match judgement {
-                "call" => !captures && !agree(a, b, &caller),
-                "compatibility" | "order" | "possible order" => !captures && !agree(a, b, &free),
-                "what is well defined" => !agree(a, b, &free1),
-                _ => !agree(a, b, &free),
+                "call" => !captures && !agree(edition, a, b, &caller),
+                "compatibility" | "order" | "possible order" => !captures && !agree(edition, a, b, &free),
+                "what is well defined" => !agree(edition, a, b, &free1),
+                _ => !agree(edition, a, b, &free),
             };
             let pairs = before.iter().zip(&after).filter(|((judgement, a), (_, b))| differs(judgement, a, b));
             for ((judgement, a), (_, b)) in pairs {

@@ -7,6 +7,7 @@
 mod alike;
 mod infos;
 mod messages;
+mod order;
 mod programs;
 mod shared;
 mod spelling;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use relax_spec::book::Edition;
 use relax_spec::grammar::{
     FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var,
 };
@@ -41,6 +42,8 @@ pub struct Spelling {
     pending: Vec<(ShapeVar, ShapeVar)>,
     made: u32,
     functions: u32,
+    /// Whether the parameters of a signature bind in any order, those behind a function type for it as well.
+    any_order: bool,
     /// The new names of Relax variables.
     vars: Vec<(Var, Var)>,
 }
@@ -55,8 +58,14 @@ impl Spelling {
             pending: Vec::new(),
             made: 0,
             functions: 0,
+            any_order: false,
             vars: Vec::new(),
         }
+    }
+
+    /// As signatures bind in that edition.
+    pub fn of(self, edition: Edition) -> Spelling {
+        Spelling { any_order: edition >= Edition::E2023_12, ..self }
     }
 
     /// Begins a scope.
@@ -193,7 +202,7 @@ impl Spelling {
         free_in_func(func, &mut Vec::new(), &mut free);
         free.retain(|var| !self.is_bound(var));
         let names = self.names(own(func), &free);
-        self.pending.extend(names);
+        if self.any_order { &mut self.bound } else { &mut self.pending }.extend(names);
         let params = func
             .params
             .as_ref()
