@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::operators::{self, Operand};
 use super::tree::{
     BaseType, Call, Definition, Dim, Expr, ExprKind, Function, If, Program, Shape, Tensor, TypeExpr, TypeKind,
@@ -12,7 +14,7 @@ use super::tree::{
 use crate::grammar::{self as relax, DataType, Name, PrimExpr, Span, StructInfo};
 use crate::judge::{Cx, Ending, with_stack};
 use crate::ops::EvalArgs;
-use crate::value::{self, Account, Asked, Effect, Host, PackedFunc, Registry, Stop};
+use crate::value::{self, Account, Asked, Effect, Held, Host, PackedFunc, Registry, Stop};
 
 /// The steps, the bytes and the depth of calls of a run.
 const FUEL: u64 = 50_000_000;
@@ -23,8 +25,22 @@ const DEPTH: usize = 50_000;
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Tensor(value::Tensor),
-    Tuple(Rc<[Value]>),
+    Tuple(Rc<TupleObj>),
     Closure(Rc<Closure>),
+}
+
+/// A tuple. What it takes up counts, as tuples may be made at every step.
+#[derive(Debug)]
+pub(crate) struct TupleObj {
+    fields: Vec<Value>,
+    _held: Option<Held>,
+}
+
+impl Value {
+    /// A tuple that no run has made.
+    pub(crate) fn uncounted(fields: Vec<Value>) -> Value {
+        Value::Tuple(Rc::new(TupleObj { fields, _held: None }))
+    }
 }
 
 /// A function with the variables around it.
@@ -54,6 +70,14 @@ impl Drop for Scope {
 }
 
 /// Values nest as deep as programs recurse.
+impl Drop for TupleObj {
+    fn drop(&mut self) {
+        let fields = std::mem::take(&mut self.fields);
+        with_stack(|| drop(fields));
+    }
+}
+
+/// As tuples do.
 impl Drop for Closure {
     fn drop(&mut self) {
         let around = self.around.take();
@@ -80,22 +104,29 @@ pub(super) fn constant(cx: &mut Cx, program: &Program, expr: &Expr, fuel: u64) -
 
 /// A value as the world outside sees it.
 fn outside(value: &Value) -> value::Value {
+    outside_once(value, &mut FxHashMap::default())
+}
+
+/// `known`: the tuples that have been gone through, by where they lie, as values hold them in common.
+fn outside_once(value: &Value, known: &mut FxHashMap<*const Value, value::Value>) -> value::Value {
     match value {
         Value::Tensor(tensor) => value::Value::Tensor(tensor.clone()),
-        Value::Tuple(fields) => with_stack(|| value::Value::tuple(fields.iter().map(outside).collect())),
+        Value::Tuple(tuple) => {
+            if let Some(found) = known.get(&tuple.fields.as_ptr()) {
+                return found.clone();
+            }
+            let fields = with_stack(|| tuple.fields.iter().map(|field| outside_once(field, known)).collect());
+            let found = value::Value::tuple(fields);
+            known.insert(tuple.fields.as_ptr(), found.clone());
+            found
+        }
         Value::Closure(_) => value::Value::Closure(Rc::new(value::Closure::unknown())),
     }
 }
 
-/// A value from outside; `None` if Relay has none such.
-fn inside(value: &value::Value) -> Option<Value> {
-    if let value::Value::Tensor(tensor) = value {
-        Some(Value::Tensor(tensor.clone()))
-    } else if let value::Value::Tuple(tuple) = value {
-        with_stack(|| tuple.fields().iter().map(inside).collect::<Option<Vec<Value>>>()).map(|f| Value::Tuple(f.into()))
-    } else {
-        None
-    }
+/// The bytes that a tuple of so many fields takes up.
+fn bytes_of_tuple(fields: usize) -> u64 {
+    (size_of::<TupleObj>() + fields * size_of::<Value>()) as u64
 }
 
 type Scopes = Option<Rc<Scope>>;
@@ -138,11 +169,45 @@ impl<'m> Machine<'m> {
         Machine { cx, program, fuel, depth: 0, account: Account::new(MEMORY), registry, asked }
     }
 
+    /// A new tuple.
+    fn tuple(&self, fields: Vec<Value>) -> Result<Value, Stop> {
+        let held = Some(self.account.hold(bytes_of_tuple(fields.len()))?);
+        Ok(Value::Tuple(Rc::new(TupleObj { fields, _held: held })))
+    }
+
+    /// A value from outside; `None` if Relay has none such.
+    fn inside(
+        &self,
+        value: &value::Value,
+        known: &mut FxHashMap<*const value::TupleObj, Value>,
+    ) -> Result<Option<Value>, Stop> {
+        if let value::Value::Tensor(tensor) = value {
+            return Ok(Some(Value::Tensor(tensor.clone())));
+        }
+        let value::Value::Tuple(tuple) = value else { return Ok(None) };
+        if let Some(found) = known.get(&Rc::as_ptr(tuple)) {
+            return Ok(Some(found.clone()));
+        }
+        let mut fields = Vec::new();
+        for field in tuple.fields() {
+            match with_stack(|| self.inside(field, known))? {
+                Some(field) => fields.push(field),
+                None => return Ok(None),
+            }
+        }
+        let found = self.tuple(fields)?;
+        known.insert(Rc::as_ptr(tuple), found.clone());
+        Ok(Some(found))
+    }
+
     fn start(&mut self, entry: &str, args: &[value::Value]) -> Result<Value, Stop> {
         let definition = self.program.get(entry);
         let definition =
             definition.ok_or_else(|| Stop::error(rule!("RELAY.GLOBAL.RESOLVE"), format!("there is no @{entry}")))?;
-        let args: Option<Vec<Value>> = args.iter().map(inside).collect();
+        let mut known = FxHashMap::default();
+        let inside =
+            args.iter().map(|arg| self.inside(arg, &mut known)).collect::<Result<Vec<Option<Value>>, Stop>>()?;
+        let args: Option<Vec<Value>> = inside.into_iter().collect();
         let args = args.ok_or_else(|| Stop::unspecified("an argument is neither a tensor nor a tuple"))?;
         self.apply(&global(definition), args)
     }
@@ -161,12 +226,13 @@ impl<'m> Machine<'m> {
                 let tensor = self.account.tensor(data)?.map_err(|error| Stop::unspecified(error.to_string()))?;
                 Ok(Value::Tensor(tensor))
             }
-            ExprKind::Tuple(fields) => Ok(Value::Tuple(self.all(fields, scope)?.into())),
+            ExprKind::Tuple(fields) => {
+                let fields = self.all(fields, scope)?;
+                self.tuple(fields)
+            }
             ExprKind::Project(tuple, index) => match self.expr(tuple, scope)? {
-                Value::Tuple(fields) if *index < fields.len() => {
-                    fields.get(*index).cloned().ok_or_else(|| no_field(*index))
-                }
-                Value::Tuple(_) | Value::Tensor(_) | Value::Closure(_) => Err(no_field(*index)),
+                Value::Tuple(tuple) => tuple.fields.get(*index).cloned().ok_or_else(|| no_field(*index)),
+                Value::Tensor(_) | Value::Closure(_) => Err(no_field(*index)),
             },
             ExprKind::Let(bindings, result) => {
                 let mut scope = scope.clone();
@@ -287,7 +353,10 @@ impl<'m> Machine<'m> {
             let result = step.op.evaluate(self, &EvalArgs { call: &call, values: &operands, result: None })?;
             results.push(result);
         }
-        let result = results.pop().as_ref().and_then(inside);
+        let result = match results.pop() {
+            Some(result) => self.inside(&result, &mut FxHashMap::default())?,
+            None => None,
+        };
         result.ok_or_else(|| Stop::unspecified("the result of an operator is neither a tensor nor a tuple"))
     }
 }
@@ -314,7 +383,8 @@ fn is_of_type(value: &Value, ty: &TypeExpr, instance: &mut Instance) -> bool {
     with_stack(|| match (value, &ty.kind) {
         (_, TypeKind::Param(_)) | (Value::Closure(_), TypeKind::Function(..)) => true,
         (Value::Tensor(tensor), TypeKind::Tensor(wanted)) => is_tensor_of(tensor, wanted, instance),
-        (Value::Tuple(values), TypeKind::Tuple(types)) => {
+        (Value::Tuple(tuple), TypeKind::Tuple(types)) => {
+            let values = &tuple.fields;
             values.len() == types.len() && values.iter().zip(types).all(|(value, ty)| is_of_type(value, ty, instance))
         }
         (Value::Tensor(_) | Value::Tuple(_) | Value::Closure(_), _) => false,
