@@ -467,13 +467,13 @@ fn errata_source(errata: &[(String, PathBuf)]) -> Result<String, String> {
     for (id, _) in errata {
         let _ = writeln!(out, "        Erratum::{id},");
     }
-    let _ = writeln!(out, "    ];\n}}\nstatic SOURCES: &[Source] = &[");
+    let _ = writeln!(out, "    ];\n}}\nstatic SOURCES: &[ErratumFile] = &[");
     for (id, path) in errata {
         let text = path.display().to_string();
         let (also, stands) = (other_ids(path)?, editions_of_erratum(id, path)?);
         let _ = writeln!(
             out,
-            "    Source {{ id: {id:?}, text: include_str!({text:?}), also: &{also:?}, stands: {stands} }},"
+            "    ErratumFile {{ id: {id:?}, text: include_str!({text:?}), also: &{also:?}, stands: {stands} }},"
         );
     }
     out.push_str("];\n");

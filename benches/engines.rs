@@ -196,8 +196,8 @@ fn run_both(subject: &Subject) -> Result<(f64, f64), Failure> {
     let executable = vm::build(&mut Cx::new(), &module);
     let args = from_specs(&subject.args, &prelude())?;
     let results = inferred_results(&Cx::new(), &module);
-    let evaluator = eval::Options { results, ..eval::Options::default() };
-    let machine = vm::Options::new(prelude());
+    let evaluator = eval::EvalOptions { results, ..eval::EvalOptions::default() };
+    let machine = vm::VmOptions::new(prelude());
     let mut shortest = [Duration::MAX; 2];
     let start = Instant::now();
     while shortest.contains(&Duration::MAX) || start.elapsed() < 2 * AT_LEAST {

@@ -11,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use ask::adapters::Adapter;
 use relax_spec::data::json::to_value;
-use relax_spec::data::{Node, Read, Reader, Reading, from_json};
-use relax_spec::eval::{Options, evaluate};
+use relax_spec::data::{DataReader, DataResult, FromData, Node, from_json};
+use relax_spec::eval::{EvalOptions, evaluate};
 use relax_spec::grammar::{DataType, IrModule, TensorData};
 use relax_spec::judge::{Cx, Ending};
 use relax_spec::syntax::tvmscript::parse_module;
@@ -46,8 +46,8 @@ struct Timing {
     result: ValueSpec,
 }
 
-impl Read for Timing {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Timing> {
+impl FromData for Timing {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Timing> {
         let fields = r.fields(node, "a timing", None)?;
         Ok(Timing { seconds: fields.one(r, "seconds")?, result: fields.one(r, "result")? })
     }
@@ -167,7 +167,7 @@ fn run_here(subject: &Subject) -> Result<(f64, ValueSpec), Failure> {
 }
 
 fn run_once(module: &IrModule, args: &[ValueSpec]) -> Result<ValueSpec, Failure> {
-    let options = Options { fuel: u64::MAX, ..Options::default() };
+    let options = EvalOptions { fuel: u64::MAX, ..EvalOptions::default() };
     let args = from_specs(args, &options.registry)?;
     match evaluate(&mut Cx::new(), module, "main", args, &options).outcome {
         Ending::Value(value) => to_spec(&value).map_err(|stop| format!("{stop:?}").into()),

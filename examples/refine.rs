@@ -1,6 +1,6 @@
 //! Judges an optimization: `cargo run --example refine`.
 
-use relax_spec::refine::Verdict;
+use relax_spec::refine::RefinementVerdict;
 
 fn program(result: &str) -> String {
     format!(
@@ -20,11 +20,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let after = relax_spec::parse(&program(result))?;
         let refinement = relax_spec::refine(&before, &after, "main", 50)?;
         match refinement.verdict {
-            Verdict::Allowed => println!("{result}: allowed on {} inputs", refinement.compared),
-            Verdict::NotAllowed { rule, message } => println!("{result}: not allowed by {rule}: {message}"),
-            Verdict::Undecided(reason) => println!("{result}: undecided: {reason}"),
-            Verdict::Vacuous(reason) => println!("{result}: nothing was compared: {reason}"),
-            Verdict::OutOfBudget(reason) => println!("{result}: out of budget: {reason}"),
+            RefinementVerdict::Allowed => println!("{result}: allowed on {} inputs", refinement.compared),
+            RefinementVerdict::NotAllowed { rule, message } => println!("{result}: not allowed by {rule}: {message}"),
+            RefinementVerdict::Undecided(reason) => println!("{result}: undecided: {reason}"),
+            RefinementVerdict::Vacuous(reason) => println!("{result}: nothing was compared: {reason}"),
+            RefinementVerdict::OutOfBudget(reason) => println!("{result}: out of budget: {reason}"),
         }
     }
     Ok(())

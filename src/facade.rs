@@ -13,7 +13,7 @@ use crate::oracle::{self, NoAnswer};
 use crate::question::{Answer, Ask, RunAnswer};
 use crate::reading;
 use crate::refine::{self, RefineError, Refinement};
-use crate::syntax::load::{Form, LoadError};
+use crate::syntax::load::{ExternalForm, LoadError};
 use crate::syntax::tvmscript::Which;
 use crate::value::ValueSpec;
 
@@ -28,7 +28,7 @@ use crate::value::ValueSpec;
 /// assert!(error.to_string().starts_with("2:"), "{error}");
 /// ```
 pub fn parse(text: &str) -> Result<IrModule, LoadError> {
-    let form = Form::of(Path::new("-"), text);
+    let form = ExternalForm::of(Path::new("-"), text);
     reading::parse_modules(form, text.into(), Which::Only)
         .and_then(|file| file.modules.into_iter().next().map(|(_, module)| module).ok_or(LoadError::Empty))
 }

@@ -7,7 +7,7 @@ use crate::ops::{self, OpDef};
 
 /// What a call goes to, as far as purity is concerned.
 #[derive(Clone, Copy, Debug)]
-pub enum Callee {
+pub enum PurityCallee {
     /// An operator, if the registry knows it.
     Op(Option<&'static OpDef>),
     /// An `ExternFunc`, or any value of `PackedFuncType` (A31).
@@ -20,10 +20,10 @@ pub enum Callee {
 }
 
 /// PURE.CALL-EFFECT: whether a call is marked pure, which is decided for each call separately.
-pub fn call_is_pure(cx: &mut Cx, callee: Callee, call: &Call) -> bool {
+pub fn call_is_pure(cx: &mut Cx, callee: PurityCallee, call: &Call) -> bool {
     let attributed = call.is_marked_pure() && cx.conclude(rule!("PURE.ATTR.REPR"), true);
     match callee {
-        Callee::Op(def) => {
+        PurityCallee::Op(def) => {
             let registered = match def {
                 // That it may raise an error does not count (PURE.ERR.OP).
                 Some(def) => def.is_pure(cx) && cx.conclude(rule!("PURE.ERR.OP"), true),
@@ -31,8 +31,8 @@ pub fn call_is_pure(cx: &mut Cx, callee: Callee, call: &Call) -> bool {
             };
             registered || attributed
         }
-        Callee::Packed => packed_call_is_pure(cx, attributed),
-        Callee::Closure { pure } => pure,
+        PurityCallee::Packed => packed_call_is_pure(cx, attributed),
+        PurityCallee::Closure { pure } => pure,
     }
 }
 

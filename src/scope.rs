@@ -22,7 +22,7 @@ pub struct Context<K, V> {
 
 /// A place in the history of a [`Context`], to which [`Context::leave`] goes back.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Mark(usize);
+pub struct ContextMark(usize);
 
 impl<K, V> Default for Context<K, V> {
     fn default() -> Context<K, V> {
@@ -37,8 +37,8 @@ impl<K: Clone + Eq + Hash, V> Context<K, V> {
     }
 
     /// The start of a scope.
-    pub fn mark(&self) -> Mark {
-        Mark(self.log.len())
+    pub fn mark(&self) -> ContextMark {
+        ContextMark(self.log.len())
     }
 
     /// Adds an entry, which hides an older one of the same key until the scope ends.
@@ -54,7 +54,7 @@ impl<K: Clone + Eq + Hash, V> Context<K, V> {
     }
 
     /// Ends a scope: everything entered since the mark leaves.
-    pub fn leave(&mut self, mark: Mark) {
+    pub fn leave(&mut self, mark: ContextMark) {
         while self.log.len() > mark.0 {
             let Some((key, older)) = self.log.pop() else { return };
             self.restore(key, older);
@@ -63,7 +63,7 @@ impl<K: Clone + Eq + Hash, V> Context<K, V> {
 
     /// Takes out of the entries made since the mark those that `goes` selects; the others stay until their own
     /// scope ends.
-    pub fn leave_some(&mut self, mark: Mark, goes: impl Fn(&K, &V) -> bool) {
+    pub fn leave_some(&mut self, mark: ContextMark, goes: impl Fn(&K, &V) -> bool) {
         let recent = self.log.split_off(mark.0.min(self.log.len()));
         let mut staying = Vec::new();
         for (key, older) in recent.into_iter().rev() {
@@ -107,7 +107,7 @@ impl<K: Clone + Eq + Hash, V> Context<K, V> {
 /// The strongly connected components of a graph, given by the successors of each node: every component comes
 /// after the components it leads to, so callees come before their callers.
 pub fn strongly_connected(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
-    let mut search = Search::new(successors.len());
+    let mut search = ComponentSearch::new(successors.len());
     for root in 0..successors.len() {
         if search.index[root].is_none() {
             search.visit(root, successors);
@@ -117,7 +117,7 @@ pub fn strongly_connected(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
 }
 
 /// Tarjan's algorithm with an explicit stack.
-struct Search {
+struct ComponentSearch {
     index: Vec<Option<usize>>,
     low: Vec<usize>,
     on_stack: Vec<bool>,
@@ -126,9 +126,9 @@ struct Search {
     met: usize,
 }
 
-impl Search {
-    fn new(nodes: usize) -> Search {
-        Search {
+impl ComponentSearch {
+    fn new(nodes: usize) -> ComponentSearch {
+        ComponentSearch {
             index: vec![None; nodes],
             low: vec![0; nodes],
             on_stack: vec![false; nodes],

@@ -22,7 +22,7 @@ use relax_spec::oracle::Engine;
 use relax_spec::relay;
 use relax_spec::shape::{Assignment, exact_value, prove_equal};
 use relax_spec::suite::same_program::same_program;
-use relax_spec::syntax::load::{Form, parse, write};
+use relax_spec::syntax::load::{ExternalForm, parse, write};
 use relax_spec::value::{ValueSpec, from_specs};
 use relax_spec::vm::{self, Executable, TvmExecutable};
 
@@ -72,13 +72,13 @@ fn drawn(data: &[u8]) -> IrModule {
 
 /// A program that is text if it can be read as that, and else one of choices.
 fn program(data: &[u8]) -> IrModule {
-    utf8(data).and_then(|text| parse(Form::TvmScript, text).ok()).unwrap_or_else(|| drawn(data))
+    utf8(data).and_then(|text| parse(ExternalForm::TvmScript, text).ok()).unwrap_or_else(|| drawn(data))
 }
 
 /// TVMScript is read, or refused.
 pub fn text(data: &[u8]) {
     if let Some(text) = utf8(data) {
-        let _ = parse(Form::TvmScript, text);
+        let _ = parse(ExternalForm::TvmScript, text);
         let _ = relax_spec::parse(text);
     }
 }
@@ -102,15 +102,15 @@ pub fn notation(data: &[u8]) {
 
 /// What is read of RON is read again from what is written.
 pub fn ron(data: &[u8]) {
-    read_again(Form::Ron, data);
+    read_again(ExternalForm::Ron, data);
 }
 
 /// What is read of JSON is read again from what is written.
 pub fn json(data: &[u8]) {
-    read_again(Form::Json, data);
+    read_again(ExternalForm::Json, data);
 }
 
-fn read_again(form: Form, data: &[u8]) {
+fn read_again(form: ExternalForm, data: &[u8]) {
     let Some(text) = utf8(data) else { return };
     if let Ok(module) = parse(form, text) {
         let written = write(form, &module);
@@ -153,8 +153,9 @@ pub fn checker(data: &[u8]) {
     let module = program(data);
     let accepts = relax_spec::check(&module).accepts();
     let _ = relax_spec::derive(&module);
-    let again = parse(Form::Json, &write(Form::Json, &module)).map(|again| relax_spec::check(&again).accepts());
-    assert_eq!(again.ok(), Some(accepts), "{}", write(Form::Json, &module));
+    let again =
+        parse(ExternalForm::Json, &write(ExternalForm::Json, &module)).map(|again| relax_spec::check(&again).accepts());
+    assert_eq!(again.ok(), Some(accepts), "{}", write(ExternalForm::Json, &module));
 }
 
 /// What is normalized is in normal form, stays as it is, and is judged as before.
@@ -164,7 +165,7 @@ pub fn normalize(data: &[u8]) {
     if !once.findings.is_empty() {
         return;
     }
-    let normal = write(Form::TvmScript, &once.module);
+    let normal = write(ExternalForm::TvmScript, &once.module);
     assert!(relax_spec::normalize(&once.module).module == once.module, "{normal}");
     if relax_spec::check(&module).accepts() {
         let violations = normal_form::check(&mut Cx::new(), &once.module);
@@ -179,8 +180,8 @@ pub fn print_parse(data: &[u8]) {
     let module = program(data);
     if relax_spec::check(&module).accepts() {
         let module = relax_spec::normalize(&module).module;
-        let printed = write(Form::TvmScript, &module);
-        let again = parse(Form::TvmScript, &printed);
+        let printed = write(ExternalForm::TvmScript, &module);
+        let again = parse(ExternalForm::TvmScript, &printed);
         assert!(again.is_ok_and(|again| same_program(&again, &module)), "{printed}");
     }
 }
@@ -194,7 +195,7 @@ pub fn evaluate(data: &[u8]) {
     for trial in engines::try_all(Edition::default(), &module, 2) {
         match trial {
             Trial::Same(_) | Trial::Limited => {}
-            Trial::Different(difference) => panic!("{difference}\n{}", write(Form::TvmScript, &module)),
+            Trial::Different(difference) => panic!("{difference}\n{}", write(ExternalForm::TvmScript, &module)),
         }
     }
 }
@@ -274,7 +275,7 @@ pub fn executables(data: &[u8]) {
 /// Verifies an executable and runs what can be started of it, whether it was found whole or not.
 fn ended(executable: &Executable) {
     let _ = vm::verify(executable);
-    let options = vm::Options { fuel: 10_000, max_depth: 50, memory: 1 << 22, ..vm::Options::new(prelude()) };
+    let options = vm::VmOptions { fuel: 10_000, max_depth: 50, memory: 1 << 22, ..vm::VmOptions::new(prelude()) };
     for function in executable.functions.iter().take(3) {
         let Some(entry) = &function.symbol else { continue };
         let specs = vec![ValueSpec::Shape(vec![2]); function.params.min(8) as usize];

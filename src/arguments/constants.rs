@@ -9,7 +9,7 @@ use crate::grammar::{
     AttrValue, Attrs, BinaryOp, Call, DataType, Expr, GlobalFunc, IrModule, Name, PrimExpr, TensorData,
 };
 use crate::judge::with_stack;
-use crate::ops::{self, AttrDefault, Param};
+use crate::ops::{self, AttrDefault, OpParam};
 use crate::value::{Scalar, Tensor};
 
 /// Constants below this are sizes in many inputs.
@@ -195,7 +195,7 @@ impl Constants {
     fn defaults(&mut self, call: &Call) {
         let Expr::Op(op) = &call.op else { return };
         for param in ops::lookup(&op.op_name).iter().flat_map(|op| op.params) {
-            if let Param::Attr(attr) = param
+            if let OpParam::Attr(attr) = param
                 && let AttrDefault::Float(value) = attr.default
             {
                 self.float(value);

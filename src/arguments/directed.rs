@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Arguments, Draw};
+use super::{ArgumentSource, Draw};
 use crate::grammar::{Function, PrimExpr, ShapeVar, StructInfo, TensorData, TensorShape};
 use crate::judge::with_stack;
 use crate::value::{Scalar, Tensor, ValueSpec};
@@ -31,7 +31,7 @@ const FAR: [i64; 4] = [1_000_003, -1_000_003, (1 << 40) + 7, -(1 << 40) - 7];
 /// So many elements a tensor may have whose size is chosen here.
 const MAX_SIZE: i64 = 1 << 20;
 
-impl Arguments {
+impl ArgumentSource {
     /// Arguments for the function that reach what others do not, one list after the other.
     pub fn directed<'a>(&'a self, func: &'a Function) -> impl Iterator<Item = Vec<ValueSpec>> + 'a {
         let ways = self.ways(func);

@@ -13,9 +13,9 @@ use std::collections::BTreeMap;
 
 use casts::Casts;
 use constants::Constants;
-use numbers::{Integers, Numbers, Place, Profile};
+use numbers::{ElementGenerator, FilledTensor, Integers, NumberProfile};
 use random::Random;
-use sizes::Sizes;
+use sizes::SizeDraw;
 use upstream::upstream;
 
 use crate::grammar::{
@@ -27,7 +27,7 @@ use crate::value::ValueSpec;
 
 /// A source of arguments for functions of some programs.
 #[derive(Clone, Debug)]
-pub struct Arguments {
+pub struct ArgumentSource {
     constants: Constants,
     seed: u64,
     /// How many bytes the arguments of one call may take up.
@@ -55,10 +55,10 @@ pub fn linked<'m>(module: &'m IrModule, entry: &str) -> Option<&'m Function> {
     })
 }
 
-impl Arguments {
+impl ArgumentSource {
     /// Arguments that lie around the constants of these programs, and take up no more than so many bytes.
-    pub fn of(modules: &[&IrModule], seed: u64, memory: u64) -> Arguments {
-        Arguments { constants: Constants::of(modules), seed, memory }
+    pub fn of(modules: &[&IrModule], seed: u64, memory: u64) -> ArgumentSource {
+        ArgumentSource { constants: Constants::of(modules), seed, memory }
     }
 
     /// A list of arguments for a function whose shape variables are known as far as `known` says; `None` where the
@@ -71,16 +71,16 @@ impl Arguments {
             Draw { .. } => Casts::of(func),
         };
         let known = casts.sizes(func).into_iter().chain(known.clone()).collect();
-        let mut sizes = Sizes::new(&self.constants, known, draw, &mut random);
+        let mut sizes = SizeDraw::new(&self.constants, known, draw, &mut random);
         let own = |param: &Binder| param.annotation.clone().unwrap_or(StructInfo::Object);
         let infos: Vec<StructInfo> =
             func.params.iter().enumerate().map(|(nth, param)| casts.annotation(nth, &param.var, own(param))).collect();
         let outlines: Option<Vec<Outline>> = infos.iter().map(|info| outline(info, &mut sizes, &mut random)).collect();
         let outlines = outlines?;
         let limits = self.constants.limits(outlines.iter().flat_map(Outline::dims));
-        let about = Profile::of(draw.index) == Profile::SmallBefore;
+        let about = NumberProfile::of(draw.index) == NumberProfile::SmallBefore;
         let flows = if about { upstream(func, &self.constants, draw.index / 10) } else { None };
-        let place = Place { index: draw.index, nth: 0, of: outlines.iter().map(Outline::tensors).sum() };
+        let place = FilledTensor { index: draw.index, nth: 0, of: outlines.iter().map(Outline::tensors).sum() };
         let memory = self.memory;
         let mut filling = Filling { constants: &self.constants, memory, limits, draw, place, flows: None, random };
         let fill = |(nth, outline)| {
@@ -135,7 +135,7 @@ impl Outline {
 }
 
 /// A value of the structural information; `None` where none can be made from outside.
-fn outline(info: &StructInfo, sizes: &mut Sizes<'_>, random: &mut Random) -> Option<Outline> {
+fn outline(info: &StructInfo, sizes: &mut SizeDraw<'_>, random: &mut Random) -> Option<Outline> {
     match info {
         StructInfo::Object => Some(Outline::Tensor(DataType::FLOAT32, Vec::new(), Extent::Fixed)),
         StructInfo::Tensor(t) => Some(Outline::Tensor(dtype_of(t), dims_of(t, sizes, random)?, extent_of(t))),
@@ -166,7 +166,7 @@ fn dtype_of(t: &TensorStructInfo) -> DataType {
     if t.dtype.is_void() { DataType::FLOAT32 } else { t.dtype }
 }
 
-fn dims_of(t: &TensorStructInfo, sizes: &mut Sizes<'_>, random: &mut Random) -> Option<Vec<i64>> {
+fn dims_of(t: &TensorStructInfo, sizes: &mut SizeDraw<'_>, random: &mut Random) -> Option<Vec<i64>> {
     match &t.shape {
         Some(TensorShape::Dims(dims)) => sizes.of_dims(dims, random),
         None if has_many_axes(t.ndim) => None,
@@ -193,7 +193,7 @@ struct Filling<'a> {
     limits: Vec<i64>,
     draw: Draw,
     /// Which tensor is next.
-    place: Place,
+    place: FilledTensor,
     /// Whether the argument flows into the small constant that the draw is about, if it is about one.
     flows: Option<bool>,
     random: Random,
@@ -216,14 +216,14 @@ impl<'a> Filling<'a> {
     }
 
     /// How the elements of the next tensor are chosen.
-    fn numbers(&mut self, dtype: DataType, count: usize) -> Numbers<'a> {
+    fn numbers(&mut self, dtype: DataType, count: usize) -> ElementGenerator<'a> {
         let place = self.place;
         self.place.nth += 1;
-        let profile = Profile::of_argument(place, self.flows, &mut self.random);
-        let usual = Numbers { constants: self.constants, profile, integers: self.integers(), dtype, place };
+        let profile = NumberProfile::of_argument(place, self.flows, &mut self.random);
+        let usual = ElementGenerator { constants: self.constants, profile, integers: self.integers(), dtype, place };
         // A single number decides where a program goes on, and is rarely an index.
         if count == 1 && place.is_at_edge() && self.draw.attempt < 3 && !profile.is_boundless() {
-            return Numbers { profile: Profile::Edges, integers: Integers::Values, ..usual };
+            return ElementGenerator { profile: NumberProfile::Edges, integers: Integers::Values, ..usual };
         }
         usual
     }
@@ -234,7 +234,7 @@ impl<'a> Filling<'a> {
         let limit = |n: usize| self.limits.get(n % self.limits.len().max(1)).copied().unwrap_or(1).max(1);
         match attempt {
             // Every second time that a profile comes.
-            0 if Profile::nth(index).is_multiple_of(2) => Integers::Values,
+            0 if NumberProfile::nth(index).is_multiple_of(2) => Integers::Values,
             0 => Integers::Below(limit(index / 2)),
             1 => Integers::Below(limit(self.limits.len().saturating_sub(1))),
             n if n - 2 < self.limits.len() => Integers::Below(limit(self.limits.len() - 1 - (n - 2))),

@@ -8,7 +8,7 @@ use crate::value::is_short;
 
 /// What kind of numbers a tensor is filled with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Profile {
+pub(super) enum NumberProfile {
     /// Pairwise different numbers of few digits, of both signs, on which most operations are exact.
     Exact,
     /// Of many digits, between -2 and 2.
@@ -39,32 +39,32 @@ pub(super) enum Profile {
     Boundless,
 }
 
-const CYCLE: [Profile; 19] = [
-    Profile::Exact,
-    Profile::Fractional,
-    Profile::Edges,
-    Profile::Large,
-    Profile::Positive,
-    Profile::Small,
-    Profile::Wide,
-    Profile::Fractional,
-    Profile::Unit,
-    Profile::Exact,
-    Profile::Repeated,
-    Profile::Edges,
-    Profile::Sorted,
-    Profile::SmallBefore,
-    Profile::Sparse,
-    Profile::Extreme,
-    Profile::Large,
-    Profile::Edges,
-    Profile::Boundless,
+const CYCLE: [NumberProfile; 19] = [
+    NumberProfile::Exact,
+    NumberProfile::Fractional,
+    NumberProfile::Edges,
+    NumberProfile::Large,
+    NumberProfile::Positive,
+    NumberProfile::Small,
+    NumberProfile::Wide,
+    NumberProfile::Fractional,
+    NumberProfile::Unit,
+    NumberProfile::Exact,
+    NumberProfile::Repeated,
+    NumberProfile::Edges,
+    NumberProfile::Sorted,
+    NumberProfile::SmallBefore,
+    NumberProfile::Sparse,
+    NumberProfile::Extreme,
+    NumberProfile::Large,
+    NumberProfile::Edges,
+    NumberProfile::Boundless,
 ];
 
-impl Profile {
+impl NumberProfile {
     /// Of the draw with a number.
-    pub(super) fn of(index: usize) -> Profile {
-        CYCLE.get(Profile::nth(index) % CYCLE.len()).copied().unwrap_or(Profile::Exact)
+    pub(super) fn of(index: usize) -> NumberProfile {
+        CYCLE.get(NumberProfile::nth(index) % CYCLE.len()).copied().unwrap_or(NumberProfile::Exact)
     }
 
     /// A count through the cycle, again and again; after each round another pairing with the cycle of sizes begins.
@@ -74,33 +74,36 @@ impl Profile {
 
     /// Of an argument of the draw with a number; `flows` says whether it flows into the small constant that the draw is about, if
     /// it is about one.
-    pub(super) fn of_argument(place: Place, flows: Option<bool>, random: &mut Random) -> Profile {
+    pub(super) fn of_argument(place: FilledTensor, flows: Option<bool>, random: &mut Random) -> NumberProfile {
         let tame = flows.map_or_else(|| place.is_tame(random), |flows| !flows);
-        if tame { Profile::tame(random) } else { Profile::of(place.index) }
+        if tame { NumberProfile::tame(random) } else { NumberProfile::of(place.index) }
     }
 
     /// How many draws before the one with a number had its profile.
     fn ordinal(index: usize) -> usize {
-        let (round, at) = (index / CYCLE.len(), Profile::nth(index) % CYCLE.len());
-        let same = |profile: &&Profile| **profile == Profile::of(index);
+        let (round, at) = (index / CYCLE.len(), NumberProfile::nth(index) % CYCLE.len());
+        let same = |profile: &&NumberProfile| **profile == NumberProfile::of(index);
         round * CYCLE.iter().filter(same).count() + CYCLE.iter().take(at).filter(same).count()
     }
 
     /// One that does not hide what other arguments show.
-    pub(super) fn tame(random: &mut Random) -> Profile {
-        random.pick(&[Profile::Exact, Profile::Fractional, Profile::Positive, Profile::Unit], Profile::Exact)
+    pub(super) fn tame(random: &mut Random) -> NumberProfile {
+        random.pick(
+            &[NumberProfile::Exact, NumberProfile::Fractional, NumberProfile::Positive, NumberProfile::Unit],
+            NumberProfile::Exact,
+        )
     }
 
     /// Whether infinities and NaN are among the numbers.
     pub(super) fn is_boundless(self) -> bool {
-        matches!(self, Profile::Extreme | Profile::Boundless)
+        matches!(self, NumberProfile::Extreme | NumberProfile::Boundless)
     }
 }
 
 /// Which tensor is filled. It decides, and not the seed, which classes of numbers its elements have, so that every seed has all of
 /// them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Place {
+pub(super) struct FilledTensor {
     /// The number of the draw.
     pub(super) index: usize,
     /// The number of the tensor in it.
@@ -109,7 +112,7 @@ pub(super) struct Place {
     pub(super) of: usize,
 }
 
-impl Place {
+impl FilledTensor {
     /// Whether the tensor is to hide nothing of what others show: none, the odd ones, the even ones, then some.
     fn is_tame(self, random: &mut Random) -> bool {
         match self.index / CYCLE.len() % 4 {
@@ -142,12 +145,12 @@ pub(super) enum Integers {
 }
 
 /// How the elements of one tensor are chosen.
-pub(super) struct Numbers<'c> {
+pub(super) struct ElementGenerator<'c> {
     pub(super) constants: &'c Constants,
-    pub(super) profile: Profile,
+    pub(super) profile: NumberProfile,
     pub(super) integers: Integers,
     pub(super) dtype: DataType,
-    pub(super) place: Place,
+    pub(super) place: FilledTensor,
 }
 
 /// What is no ordinary number.
@@ -163,7 +166,7 @@ const WIDE: [f64; 20] = [
     -32769.0, 65535.0, 65600.0, 70000.5, -70000.5, 16777215.0,
 ];
 
-impl Numbers<'_> {
+impl ElementGenerator<'_> {
     /// Elements as bytes; `None` for a data type that has none.
     pub(super) fn bytes(&self, count: usize, random: &mut Random) -> Option<Vec<u8>> {
         let dtype = self.dtype;
@@ -187,7 +190,7 @@ impl Numbers<'_> {
     }
 
     fn truths(&self, count: usize, random: &mut Random) -> Vec<u8> {
-        let constant = self.profile == Profile::Repeated;
+        let constant = self.profile == NumberProfile::Repeated;
         let value = random.below(2) as u8;
         (0..count).map(|_| if constant { value } else { random.below(2) as u8 }).collect()
     }
@@ -201,7 +204,7 @@ impl Numbers<'_> {
             // Only what is so on purpose is infinite.
             values.iter_mut().filter(|x| !x.is_finite()).for_each(|x| *x = 1.0);
         }
-        if self.profile == Profile::Sorted {
+        if self.profile == NumberProfile::Sorted {
             values.sort_by(f64::total_cmp);
         }
         values
@@ -213,37 +216,39 @@ impl Numbers<'_> {
         let negative = self.ordinal().is_multiple_of(2);
         (0..count)
             .map(|i| match self.profile {
-                Profile::Exact if i % 4 == 1 => {
+                NumberProfile::Exact if i % 4 == 1 => {
                     let met = self.ordinal() * count.div_ceil(4) + self.place.nth;
                     // What stands elsewhere in the tensor would stand there twice.
                     let fresh = self.together(met, i / 4, float).filter(|x| !scattered.holds(*x));
                     fresh.unwrap_or_else(|| scattered.quarter(i))
                 }
-                Profile::Exact => scattered.quarter(i),
-                Profile::Fractional | Profile::Sorted => random.float(-2.0, 2.0),
-                Profile::Edges => self.edge(i, count, float, random),
-                Profile::Positive => random.float(0.01, 4.0),
-                Profile::Large | Profile::Small | Profile::SmallBefore => random.float(-1.5, 1.5) * scale,
-                Profile::Unit => random.float(if negative { -1.0 } else { 0.0 }, 1.0),
-                Profile::Repeated => random.pick(&FEW, 1.0),
-                Profile::Wide if i % 3 == 2 => random.float(-400.0, 400.0),
-                Profile::Wide => self.in_turn(&WIDE, i - i / 3, count - count / 3).unwrap_or(300.0),
-                Profile::Sparse => {
+                NumberProfile::Exact => scattered.quarter(i),
+                NumberProfile::Fractional | NumberProfile::Sorted => random.float(-2.0, 2.0),
+                NumberProfile::Edges => self.edge(i, count, float, random),
+                NumberProfile::Positive => random.float(0.01, 4.0),
+                NumberProfile::Large | NumberProfile::Small | NumberProfile::SmallBefore => {
+                    random.float(-1.5, 1.5) * scale
+                }
+                NumberProfile::Unit => random.float(if negative { -1.0 } else { 0.0 }, 1.0),
+                NumberProfile::Repeated => random.pick(&FEW, 1.0),
+                NumberProfile::Wide if i % 3 == 2 => random.float(-400.0, 400.0),
+                NumberProfile::Wide => self.in_turn(&WIDE, i - i / 3, count - count / 3).unwrap_or(300.0),
+                NumberProfile::Sparse => {
                     if random.one_in(5) {
                         random.float(-3.0, 3.0)
                     } else {
                         0.0
                     }
                 }
-                Profile::Boundless => self.boundless(i, random),
-                Profile::Extreme => self.extreme(i, count, float, random),
+                NumberProfile::Boundless => self.boundless(i, random),
+                NumberProfile::Extreme => self.extreme(i, count, float, random),
             })
             .collect()
     }
 
     /// How often the profile came before.
     fn ordinal(&self) -> usize {
-        Profile::ordinal(self.place.index)
+        NumberProfile::ordinal(self.place.index)
     }
 
     /// One after the other, going on where the last draw of the profile ended, if its tensor had as many; each tensor of a draw
@@ -317,7 +322,7 @@ impl Numbers<'_> {
 
     /// How large the numbers of the profiles are that have a scale.
     fn scale(&self) -> f64 {
-        if matches!(self.profile, Profile::Small | Profile::SmallBefore) {
+        if matches!(self.profile, NumberProfile::Small | NumberProfile::SmallBefore) {
             self.constants.scale(self.place.index / CYCLE.len())
         } else {
             const SCALES: [f64; 4] = [60.0, 700.0, 8.0, 120.0];
@@ -344,7 +349,7 @@ impl Numbers<'_> {
                 None => self.int(i, scattered.at(i), count, low, high, random).clamp(low, high),
             })
             .collect();
-        if self.profile == Profile::Sorted {
+        if self.profile == NumberProfile::Sorted {
             values.sort_unstable();
         }
         values
@@ -355,22 +360,24 @@ impl Numbers<'_> {
         const WIDE: [i64; 10] = [127, 128, -129, 255, 256, 300, 32768, -32769, 65536, 70000];
         let least = low.max(-9);
         match self.profile {
-            Profile::Exact | Profile::Sorted if low < 0 => nth - count as i64 / 2,
-            Profile::Exact | Profile::Sorted => nth,
-            Profile::Fractional | Profile::Unit | Profile::Boundless => random.between(least, 9),
-            Profile::Positive => random.between(1, 9),
-            Profile::Edges => self.int_edge(i, count, least, random),
-            Profile::Large => random.between(low.max(-1000), high.min(1000)),
-            Profile::Small | Profile::SmallBefore | Profile::Repeated => random.between(low.max(-1), 1),
-            Profile::Sparse => {
+            NumberProfile::Exact | NumberProfile::Sorted if low < 0 => nth - count as i64 / 2,
+            NumberProfile::Exact | NumberProfile::Sorted => nth,
+            NumberProfile::Fractional | NumberProfile::Unit | NumberProfile::Boundless => random.between(least, 9),
+            NumberProfile::Positive => random.between(1, 9),
+            NumberProfile::Edges => self.int_edge(i, count, least, random),
+            NumberProfile::Large => random.between(low.max(-1000), high.min(1000)),
+            NumberProfile::Small | NumberProfile::SmallBefore | NumberProfile::Repeated => {
+                random.between(low.max(-1), 1)
+            }
+            NumberProfile::Sparse => {
                 if random.one_in(5) {
                     random.between(least, 9)
                 } else {
                     0
                 }
             }
-            Profile::Wide => self.in_turn(&WIDE, i, count).unwrap_or(300),
-            Profile::Extreme => {
+            NumberProfile::Wide => self.in_turn(&WIDE, i, count).unwrap_or(300),
+            NumberProfile::Extreme => {
                 let far = [low, high, -1, 1 << 33, low.saturating_add(1), 0, high - 1, -(1 << 33), 1, (1 << 24) + 1];
                 self.in_turn(&far, i, count).unwrap_or(high)
             }

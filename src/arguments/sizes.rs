@@ -16,7 +16,7 @@ const MAX_RANK: u32 = 3;
 
 /// What the sizes of a draw are like.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum SizeStrategy {
     /// Small and pairwise different.
     Different,
     /// One is at or beside a constant of the programs.
@@ -32,9 +32,9 @@ enum Kind {
 }
 
 /// The sizes of one draw.
-pub(super) struct Sizes<'c> {
+pub(super) struct SizeDraw<'c> {
     constants: &'c Constants,
-    kind: Kind,
+    kind: SizeStrategy,
     assigned: BTreeMap<ShapeVar, i64>,
     /// Sizes that were given.
     taken: Vec<i64>,
@@ -48,35 +48,42 @@ pub(super) struct Sizes<'c> {
     special_size: i64,
 }
 
-impl<'c> Sizes<'c> {
+impl<'c> SizeDraw<'c> {
     pub(super) fn new(
         constants: &'c Constants,
         assigned: BTreeMap<ShapeVar, i64>,
         draw: Draw,
         random: &mut Random,
-    ) -> Sizes<'c> {
+    ) -> SizeDraw<'c> {
         let kind = kind_of(draw, random);
         // Three of eight draws are around a constant.
         let nth = draw.index / 8 * 3 + draw.index % 8 / 3;
         let special_size = match kind {
-            Kind::Zero => 0,
-            Kind::One => 1,
-            Kind::Around => constants.around(nth, random),
-            Kind::Equal | Kind::Constants => constants.size(random),
-            Kind::Different => 2,
+            SizeStrategy::Zero => 0,
+            SizeStrategy::One => 1,
+            SizeStrategy::Around => constants.around(nth, random),
+            SizeStrategy::Equal | SizeStrategy::Constants => constants.size(random),
+            SizeStrategy::Different => 2,
         };
         let alike = match draw.attempt {
             0 => !draw.index.is_multiple_of(3),
             _ => !random.one_in(4),
         };
         let special = match (draw.attempt, kind) {
-            (0, Kind::Around) => (draw.index / 8 + draw.index / 3) % 2,
-            (0, Kind::Zero) => draw.index / 24 % 3,
-            (0, Kind::One) => draw.index / 8 % 3,
-            (_, Kind::Around) => random.below(2),
-            (_, Kind::Different | Kind::Constants | Kind::One | Kind::Zero | Kind::Equal) => random.below(3),
+            (0, SizeStrategy::Around) => (draw.index / 8 + draw.index / 3) % 2,
+            (0, SizeStrategy::Zero) => draw.index / 24 % 3,
+            (0, SizeStrategy::One) => draw.index / 8 % 3,
+            (_, SizeStrategy::Around) => random.below(2),
+            (
+                _,
+                SizeStrategy::Different
+                | SizeStrategy::Constants
+                | SizeStrategy::One
+                | SizeStrategy::Zero
+                | SizeStrategy::Equal,
+            ) => random.below(3),
         };
-        Sizes { constants, kind, assigned, taken: Vec::new(), last: Vec::new(), alike, special, special_size }
+        SizeDraw { constants, kind, assigned, taken: Vec::new(), last: Vec::new(), alike, special, special_size }
     }
 
     /// Sizes for dimensions; a variable that has none yet is given one.
@@ -111,10 +118,12 @@ impl<'c> Sizes<'c> {
         let volume = self.taken.iter().fold(1i64, |volume, size| volume.saturating_mul(*size));
         let fits = volume.max(1).saturating_mul(self.special_size) <= MAX_ELEMENTS;
         let size = match self.kind {
-            Kind::Equal => self.special_size,
-            Kind::Constants => self.constants.size(random),
-            Kind::Zero | Kind::One | Kind::Around if is_special && fits => self.special_size,
-            Kind::Different | Kind::Around | Kind::One | Kind::Zero => self.small(random),
+            SizeStrategy::Equal => self.special_size,
+            SizeStrategy::Constants => self.constants.size(random),
+            SizeStrategy::Zero | SizeStrategy::One | SizeStrategy::Around if is_special && fits => self.special_size,
+            SizeStrategy::Different | SizeStrategy::Around | SizeStrategy::One | SizeStrategy::Zero => {
+                self.small(random)
+            }
         };
         self.taken.push(size);
         size
@@ -127,22 +136,23 @@ impl<'c> Sizes<'c> {
     }
 }
 
-fn kind_of(draw: Draw, random: &mut Random) -> Kind {
-    const CYCLE: [Kind; 8] = [
-        Kind::Different,
-        Kind::Around,
-        Kind::Different,
-        Kind::One,
-        Kind::Constants,
-        Kind::Around,
-        Kind::Different,
-        Kind::Around,
+fn kind_of(draw: Draw, random: &mut Random) -> SizeStrategy {
+    const CYCLE: [SizeStrategy; 8] = [
+        SizeStrategy::Different,
+        SizeStrategy::Around,
+        SizeStrategy::Different,
+        SizeStrategy::One,
+        SizeStrategy::Constants,
+        SizeStrategy::Around,
+        SizeStrategy::Different,
+        SizeStrategy::Around,
     ];
-    const TRIED: [Kind; 4] = [Kind::Constants, Kind::Equal, Kind::Different, Kind::Constants];
+    const TRIED: [SizeStrategy; 4] =
+        [SizeStrategy::Constants, SizeStrategy::Equal, SizeStrategy::Different, SizeStrategy::Constants];
     match draw.attempt {
-        4.. if random.one_in(2) => Kind::Equal,
-        0 if draw.index % 24 == 11 => Kind::Zero,
-        0 => CYCLE.get(draw.index % CYCLE.len()).copied().unwrap_or(Kind::Different),
-        _ => random.pick(&TRIED, Kind::Different),
+        4.. if random.one_in(2) => SizeStrategy::Equal,
+        0 if draw.index % 24 == 11 => SizeStrategy::Zero,
+        0 => CYCLE.get(draw.index % CYCLE.len()).copied().unwrap_or(SizeStrategy::Different),
+        _ => random.pick(&TRIED, SizeStrategy::Different),
     }
 }

@@ -7,7 +7,7 @@ fn module(signature: &str, body: &str) -> IrModule {
 }
 
 fn draws(module: &IrModule, seed: u64) -> Vec<Vec<ValueSpec>> {
-    let arguments = Arguments::of(&[module], seed, 1 << 30);
+    let arguments = ArgumentSource::of(&[module], seed, 1 << 30);
     let main = linked(module, "main").unwrap();
     (0..200).map(|index| arguments.for_function(main, &BTreeMap::new(), Draw { index, attempt: 0 }).unwrap()).collect()
 }

@@ -14,7 +14,7 @@ use super::{Edition, Rule, ron_options};
 include!(concat!(env!("OUT_DIR"), "/errata.rs"));
 
 /// A file of `spec/errata/`.
-struct Source {
+struct ErratumFile {
     id: &'static str,
     text: &'static str,
     also: &'static [&'static str],
@@ -37,7 +37,7 @@ pub enum ErratumKind {
 
 /// What became of it in an edition after the one in which it was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub enum Later {
+pub enum ErratumFate {
     /// The same words, or others with the same trouble.
     Still,
     /// More of the text is touched.
@@ -70,9 +70,9 @@ pub struct ErratumInfo {
     /// What the corrected reading gives; the tools' default.
     pub corrected: String,
     /// The question that tells the readings apart, or why there is none.
-    pub shown: Shown,
+    pub shown: ErratumWitness,
     /// What became of it in each edition after the one in which it was found.
-    pub later: BTreeMap<Edition, Later>,
+    pub later: BTreeMap<Edition, ErratumFate>,
     /// The errata of later editions under which what is left of it stands.
     pub heirs: Vec<Erratum>,
     /// Other repairs that were considered.
@@ -81,7 +81,7 @@ pub struct ErratumInfo {
 
 /// Whether a question shows what the reading changes.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Shown {
+pub enum ErratumWitness {
     /// The question with the answer of each reading, as it is written.
     By(String),
     /// Why no question can.
@@ -118,7 +118,7 @@ struct RawErratum {
     #[serde(default)]
     unseen: Option<String>,
     #[serde(default)]
-    later: BTreeMap<String, Later>,
+    later: BTreeMap<String, ErratumFate>,
     #[serde(default)]
     heirs: Vec<Erratum>,
     #[serde(default)]
@@ -130,8 +130,8 @@ impl TryFrom<RawErratum> for ErratumInfo {
 
     fn try_from(raw: RawErratum) -> Result<ErratumInfo, ErratumError> {
         let shown = match (raw.witness, raw.unseen) {
-            (Some(witness), None) => Shown::By(witness.get_ron().trim().to_string()),
-            (None, Some(reason)) => Shown::Not(reason),
+            (Some(witness), None) => ErratumWitness::By(witness.get_ron().trim().to_string()),
+            (None, Some(reason)) => ErratumWitness::Not(reason),
             (None, None) | (Some(_), Some(_)) => return Err(ErratumError::WitnessOrReason),
         };
         Ok(ErratumInfo {
@@ -150,7 +150,7 @@ impl TryFrom<RawErratum> for ErratumInfo {
     }
 }
 
-fn in_editions(later: BTreeMap<String, Later>) -> Result<BTreeMap<Edition, Later>, UnknownEdition> {
+fn in_editions(later: BTreeMap<String, ErratumFate>) -> Result<BTreeMap<Edition, ErratumFate>, UnknownEdition> {
     later.into_iter().map(|(edition, fate)| Ok((edition.parse()?, fate))).collect()
 }
 

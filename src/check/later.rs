@@ -29,7 +29,7 @@ const MOST_TRIED: usize = 64;
 const MOST_CHECKED: usize = 100_000;
 
 /// A program that an edition rejects, for a later one to judge.
-pub struct Later<'a> {
+pub struct RejectedProgram<'a> {
     /// The program.
     pub module: &'a IrModule,
     /// What it is said to be.
@@ -41,12 +41,12 @@ pub struct Later<'a> {
 }
 
 /// What an edition finds.
-struct Found {
+struct EditionFindings {
     findings: Vec<Diagnostic>,
     recorded: RuleSet,
 }
 
-impl Later<'_> {
+impl RejectedProgram<'_> {
     /// For each finding the first later edition that accepts what is wrong, if one does.
     pub fn accepting(&self, findings: &[Diagnostic]) -> Vec<Option<Accepted>> {
         let mut accepted: Vec<Option<Accepted>> = vec![None; findings.len()];
@@ -76,12 +76,12 @@ impl Later<'_> {
         !self.found_in(edition, RuleSet::new()).findings.iter().any(Diagnostic::is_fatal)
     }
 
-    fn found_in(&self, edition: Edition, mask: RuleSet) -> Found {
+    fn found_in(&self, edition: Edition, mask: RuleSet) -> EditionFindings {
         let fresh = || self.cx.unobserved().with_edition(edition);
         let mut cx = if mask.is_empty() { fresh() } else { fresh().with_mask(mask) };
         let report = check_as(&mut cx, self.module, self.claim);
         let findings = all_findings(&mut fresh(), &report, self.unknown.to_vec());
-        Found { findings, recorded: *cx.recorded() }
+        EditionFindings { findings, recorded: *cx.recorded() }
     }
 
     /// The functions in which, and in all that they refer to, nothing is wrong: what is silent elsewhere may only hang on what is.
@@ -105,13 +105,13 @@ impl Later<'_> {
     }
 
     fn most_tried(&self) -> usize {
-        let mut bindings = Bindings(1);
+        let mut bindings = BindingCount(1);
         walk_module(&mut bindings, self.module);
         MOST_TRIED.min(MOST_CHECKED / bindings.0)
     }
 
     /// For each of the findings the rules of a later edition without which something would be wrong at its place there.
-    fn deciding(&self, edition: Edition, found: &Found, findings: &[&Diagnostic]) -> Vec<Vec<Rule>> {
+    fn deciding(&self, edition: Edition, found: &EditionFindings, findings: &[&Diagnostic]) -> Vec<Vec<Rule>> {
         let mut candidates: Vec<Rule> = found.recorded.iter().filter(|rule| self.is_new(*rule, edition)).collect();
         // What the edition has of itself is nearer to its difference than what it has kept of another.
         candidates.sort_by_key(|rule| rule.statement(edition).is_none_or(|said| said.edition != edition.name()));
@@ -133,9 +133,9 @@ impl Later<'_> {
 }
 
 /// How many bindings a program has.
-struct Bindings(usize);
+struct BindingCount(usize);
 
-impl Visitor for Bindings {
+impl Visitor for BindingCount {
     fn visit_binding_block(&mut self, block: &BindingBlock) {
         self.0 += block.bindings.len();
         walk_block(self, block);

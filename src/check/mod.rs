@@ -3,14 +3,14 @@
 mod later;
 mod unknown;
 
-pub use later::{Accepted, Later};
+pub use later::{Accepted, RejectedProgram};
 pub use unknown::{UnknownOps, unknown_names};
 
 use rustc_hash::FxHashSet;
 
 use crate::book::Rule;
 use crate::derivation::{Beforehand, DeriveReport, derive_module, derive_module_in};
-use crate::findings::{Diagnostic, NodePath, Places, Severity, place};
+use crate::findings::{Diagnostic, FaultySpans, NodePath, Severity, place};
 use crate::grammar::{GlobalFunc, IrModule, Name, Type};
 use crate::judge::Cx;
 use crate::normal_form::Normalized;
@@ -25,7 +25,7 @@ pub struct CheckReport {
     /// The program in normal form; as it was given if an earlier stage rejects it.
     pub module: IrModule,
     /// How far the check came.
-    pub stage: Stage,
+    pub stage: CheckStage,
     /// What type checking found; empty if it was not reached.
     pub types: TypeReport,
     /// What derivation found; empty if it was not reached.
@@ -48,7 +48,7 @@ pub enum Claim {
 
 /// The last stage that was reached.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Stage {
+pub enum CheckStage {
     /// The criteria `WF.*`; an error there ends the check.
     WellFormed,
     /// Into normal form, `NF.*`.
@@ -64,7 +64,7 @@ impl CheckReport {
     fn of(module: IrModule, diagnostics: Vec<Diagnostic>) -> CheckReport {
         CheckReport {
             module,
-            stage: Stage::WellFormed,
+            stage: CheckStage::WellFormed,
             types: TypeReport::default(),
             derived: DeriveReport::default(),
             diagnostics,
@@ -111,7 +111,7 @@ pub fn check_as(cx: &mut Cx, module: &IrModule, claim: Claim) -> CheckReport {
 
 /// The stages after the first.
 fn after_well_formedness(cx: &mut Cx, module: &IrModule, mut report: CheckReport) -> CheckReport {
-    report.stage = Stage::Normalize;
+    report.stage = CheckStage::Normalize;
     let normalized = in_normal_form(cx, module);
     report.module = normalized.module;
     let malformed = !normalized.findings.is_empty();
@@ -121,15 +121,15 @@ fn after_well_formedness(cx: &mut Cx, module: &IrModule, mut report: CheckReport
     }
     let groups = in_order_of_reference(&report.module);
     if has_types(cx) {
-        report.stage = Stage::Types;
+        report.stage = CheckStage::Types;
         let known = known_of_vars(cx, &report.module, &groups);
-        report.types = check_module_in(cx, &report.module, &groups, &known, Places::default());
+        report.types = check_module_in(cx, &report.module, &groups, &known, FaultySpans::default());
         report.diagnostics.extend(report.types.diagnostics.iter().cloned());
         if !report.types.accepts() && cx.fire(rule!("TC.BEFORE-SI")) {
             return report;
         }
     }
-    report.stage = Stage::Derivation;
+    report.stage = CheckStage::Derivation;
     let pure = pure_functions(&report.types);
     let beforehand = Beforehand { pure, ..Beforehand::default() };
     report.derived = derive_module_in(cx, &report.module, &groups, beforehand);
@@ -154,9 +154,9 @@ pub fn all_findings(cx: &mut Cx, report: &CheckReport, unknown: Vec<Diagnostic>)
         return unknown.into_iter().chain(report.diagnostics.iter().cloned()).chain(further).collect();
     }
     // What hangs on an unknown name is not known, so that the stages behind well-formedness are asked again.
-    let well_formed = report.diagnostics.iter().filter(|_| report.stage == Stage::WellFormed).cloned();
+    let well_formed = report.diagnostics.iter().filter(|_| report.stage == CheckStage::WellFormed).cloned();
     let told: Vec<Diagnostic> = unknown.into_iter().chain(well_formed).collect();
-    let further = go_on(cx, &report.module, Stage::WellFormed, told.clone());
+    let further = go_on(cx, &report.module, CheckStage::WellFormed, told.clone());
     told.into_iter().chain(further).collect()
 }
 
@@ -178,9 +178,9 @@ pub fn further_findings(cx: &mut Cx, report: &CheckReport) -> Vec<Diagnostic> {
 }
 
 /// The stages behind one, each told what is wrong so far.
-fn go_on(cx: &mut Cx, module: &IrModule, behind: Stage, told: Vec<Diagnostic>) -> Vec<Diagnostic> {
-    let mut told = Told::new(module, told);
-    let normalized = if behind < Stage::Normalize {
+fn go_on(cx: &mut Cx, module: &IrModule, behind: CheckStage, told: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let mut told = CheckFindings::new(module, told);
+    let normalized = if behind < CheckStage::Normalize {
         let normalized = in_normal_form(cx, module);
         told.add(normalized.findings);
         Some(normalized.module)
@@ -190,13 +190,13 @@ fn go_on(cx: &mut Cx, module: &IrModule, behind: Stage, told: Vec<Diagnostic>) -
     let module = normalized.as_ref().unwrap_or(module);
     let groups = in_order_of_reference(module);
     let mut pure = FxHashSet::default();
-    if behind < Stage::Types && has_types(cx) {
+    if behind < CheckStage::Types && has_types(cx) {
         let known = known_of_vars(cx, module, &groups);
         let types = check_module_in(cx, module, &groups, &known, told.places());
         pure = pure_functions(&types);
         told.add(types.diagnostics);
     }
-    if behind < Stage::Derivation {
+    if behind < CheckStage::Derivation {
         let beforehand = Beforehand { pure, wrong: told.places(), ..Beforehand::default() };
         told.add(derive_module_in(cx, module, &groups, beforehand).diagnostics);
     }
@@ -204,7 +204,7 @@ fn go_on(cx: &mut Cx, module: &IrModule, behind: Stage, told: Vec<Diagnostic>) -
 }
 
 /// What is told of a program.
-struct Told {
+struct CheckFindings {
     /// By the stages that the check has reached.
     before: Vec<Diagnostic>,
     further: Vec<Diagnostic>,
@@ -214,8 +214,8 @@ struct Told {
     whole: FxHashSet<(u32, u32)>,
 }
 
-impl Told {
-    fn new(module: &IrModule, before: Vec<Diagnostic>) -> Told {
+impl CheckFindings {
+    fn new(module: &IrModule, before: Vec<Diagnostic>) -> CheckFindings {
         let whole = |func: &GlobalFunc| match func {
             GlobalFunc::Function(function) => function.span,
             GlobalFunc::PrimFunc(func) => func.span,
@@ -224,11 +224,11 @@ impl Told {
         let whole = module.funcs.iter().map(|(_, func)| place(whole(func))).collect();
         let mut said = Said::default();
         before.iter().for_each(|finding| said.add(finding));
-        Told { before, further: Vec::new(), said, whole }
+        CheckFindings { before, further: Vec::new(), said, whole }
     }
 
-    fn places(&self) -> Places {
-        Places::of(self.before.iter().chain(&self.further), &self.whole)
+    fn places(&self) -> FaultySpans {
+        FaultySpans::of(self.before.iter().chain(&self.further), &self.whole)
     }
 
     /// Adds what is new among the findings of a stage.
@@ -291,14 +291,14 @@ fn of_unaffected_functions(cx: &mut Cx, report: &CheckReport) -> Vec<Diagnostic>
     }
     let module = IrModule { funcs, ..report.module.clone() };
     match report.stage {
-        Stage::WellFormed | Stage::Normalize => {
+        CheckStage::WellFormed | CheckStage::Normalize => {
             let start = CheckReport::of(module.clone(), Vec::new());
             let later = after_well_formedness(cx, &module, start);
             let further = if later.stage > report.stage { further_findings(cx, &later) } else { Vec::new() };
             later.diagnostics.into_iter().chain(further).collect()
         }
-        Stage::Types => derive_module(cx, &module).diagnostics,
-        Stage::Derivation => Vec::new(),
+        CheckStage::Types => derive_module(cx, &module).diagnostics,
+        CheckStage::Derivation => Vec::new(),
     }
 }
 

@@ -25,7 +25,8 @@ pub enum UnknownOps {
 
 /// The unknown names of a program, in the order of its text.
 pub fn unknown_names(module: &IrModule, unknown: UnknownOps) -> Vec<Diagnostic> {
-    let mut names = Names { unknown, function: "".into(), place: Span::NONE, in_result: false, found: Vec::new() };
+    let mut names =
+        UnknownOpVisitor { unknown, function: "".into(), place: Span::NONE, in_result: false, found: Vec::new() };
     for (gv, func) in &module.funcs {
         match func {
             GlobalFunc::Function(function) => {
@@ -39,7 +40,7 @@ pub fn unknown_names(module: &IrModule, unknown: UnknownOps) -> Vec<Diagnostic> 
     names.found
 }
 
-struct Names {
+struct UnknownOpVisitor {
     unknown: UnknownOps,
     function: Name,
     /// The nearest place that is known around a node that has none.
@@ -49,7 +50,7 @@ struct Names {
     found: Vec<Diagnostic>,
 }
 
-impl Names {
+impl UnknownOpVisitor {
     fn path(&self) -> NodePath {
         NodePath(format!("{}{}", self.function, if self.in_result { "/ret_struct_info" } else { "" }))
     }
@@ -128,7 +129,7 @@ const COMMON: [&str; 2] = ["pure", "attrs_type_key"];
 /// The widths of integers that some implementation has.
 const INTEGERS: [u16; 8] = [0, 1, 2, 4, 8, 16, 32, 64];
 
-impl Visitor for Names {
+impl Visitor for UnknownOpVisitor {
     fn visit_expr(&mut self, expr: &Expr) {
         self.inside(expr.span(), |names| {
             if let Expr::Constant(constant) = expr {

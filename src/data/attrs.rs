@@ -1,9 +1,9 @@
 //! Attributes, floats and the data of tensors.
 
-use super::reader::{Read, Reader, Reading, Write};
+use super::reader::{DataReader, DataResult, FromData, Write};
 use super::record::{choice, record};
-use super::{Data, DataError, Node};
-use crate::grammar::{AttrValue, Attrs, DataType, FloatBits, IndexMap, Made, Span, TensorData, TensorDataError};
+use super::{DataError, Node, NodeData};
+use crate::grammar::{AttrValue, Attrs, DataType, FloatBits, IndexMap, ObjectCall, Span, TensorData, TensorDataError};
 
 choice! { AttrValue, "the value of an attribute" {
     None,
@@ -21,11 +21,11 @@ choice! { AttrValue, "the value of an attribute" {
 } }
 
 record! { IndexMap, "IndexMap", { params: one, results: one, inverse: unless(None) } }
-record! { Made, "Made", { name: one, args: many, named: unless(Attrs::new()) } }
+record! { ObjectCall, "Made", { name: one, args: many, named: unless(Attrs::new()) } }
 
 /// The 16 hexadecimal digits of the bits of a float64.
-impl Read for FloatBits {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<FloatBits> {
+impl FromData for FloatBits {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<FloatBits> {
         let digits = node.as_text().filter(|text| text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit()));
         match digits.map(|digits| u64::from_str_radix(digits, 16)) {
             Some(Ok(bits)) => Ok(FloatBits::new(f64::from_bits(bits))),
@@ -42,15 +42,15 @@ impl Write for FloatBits {
 
 /// `dtype`, `shape` and `bits` (hexadecimal, two digits a byte, in memory order). In place of `bits` there may be `values`:
 /// a flat list of numbers that the data type represents exactly.
-impl Read for TensorData {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<TensorData> {
+impl FromData for TensorData {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<TensorData> {
         let fields = r.fields(node, "TensorData", Some(rule!("GRAM.EXPR.CONSTANT")))?;
         fields.closed(&["dtype", "shape", "bits", "values"])?;
         let dtype: DataType = fields.one(r, "dtype")?;
         storable(r, node.span, dtype)?;
         let shape: Vec<u64> = fields.or(r, "shape", Vec::new)?;
         let bits: Option<std::sync::Arc<str>> = fields.one(r, "bits")?;
-        let values: Option<Vec<Numeral>> = fields.one(r, "values")?;
+        let values: Option<Vec<AttrNumeral>> = fields.one(r, "values")?;
         let data = match (bits, values) {
             (Some(bits), None) => TensorData::from_hex(dtype, &shape, &bits),
             (None, Some(values)) => TensorData::from_numerals(dtype, &shape, &values),
@@ -61,25 +61,25 @@ impl Read for TensorData {
 }
 
 /// A number as it is written.
-struct Numeral(String);
+struct AttrNumeral(String);
 
-impl Read for Numeral {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Numeral> {
+impl FromData for AttrNumeral {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<AttrNumeral> {
         match node.as_number() {
-            Some(number) => Ok(Numeral(number.into())),
+            Some(number) => Ok(AttrNumeral(number.into())),
             None => r.unexpected(node, "a number"),
         }
     }
 }
 
-impl AsRef<str> for Numeral {
+impl AsRef<str> for AttrNumeral {
     fn as_ref(&self) -> &str {
         &self.0
     }
 }
 
 /// PR14148.DTYPE.VOID.MEANING and the limits of datatypes, for the elements of a constant.
-pub(super) fn storable(r: &mut Reader<'_>, at: Span, dtype: DataType) -> Reading<()> {
+pub(super) fn storable(r: &mut DataReader<'_>, at: Span, dtype: DataType) -> DataResult<()> {
     if dtype.is_void() {
         let message = || "the elements of a constant have no datatype".to_string();
         r.premise(at, rule!("PR14148.DTYPE.VOID.MEANING"), 1, false, message)?;
@@ -97,6 +97,6 @@ impl Write for TensorData {
             ("shape".into(), self.shape.write()),
             ("bits".into(), Node::text(self.to_hex())),
         ];
-        Data::Struct(fields).into()
+        NodeData::Struct(fields).into()
     }
 }

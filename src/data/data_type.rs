@@ -1,13 +1,13 @@
 //! Datatypes: the constructors of both documents, and the names under which datatypes are written.
 
-use super::reader::{Profile, Read, Reader, Reading, Write};
+use super::reader::{DataReader, DataResult, FromData, Profile, Write};
 use super::{DataError, Node};
 use crate::book::{Edition, Rule};
 use crate::grammar::{DataType, TypeCode};
 
-impl Read for DataType {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<DataType> {
-        let nothing = Node::from(super::Data::Null);
+impl FromData for DataType {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<DataType> {
+        let nothing = Node::from(super::NodeData::Null);
         let Some((name, content)) = node.as_variant() else { return r.unexpected(node, "a datatype") };
         let content = content.unwrap_or(&nothing);
         match name {
@@ -23,7 +23,7 @@ impl Read for DataType {
 }
 
 /// `Bool()` and `Void()`, which both documents have.
-fn abbreviation(r: &mut Reader<'_>, older: Rule, later: Rule, dtype: DataType) -> Reading<DataType> {
+fn abbreviation(r: &mut DataReader<'_>, older: Rule, later: Rule, dtype: DataType) -> DataResult<DataType> {
     let rule = match r.profile {
         Profile::Merged => older,
         Profile::Pr14148 => later,
@@ -34,12 +34,12 @@ fn abbreviation(r: &mut Reader<'_>, older: Rule, later: Rule, dtype: DataType) -
 
 /// A constructor: `(bits, lanes)`, or in the older form the width alone.
 fn constructor(
-    r: &mut Reader<'_>,
+    r: &mut DataReader<'_>,
     node: &Node<'_>,
     code: TypeCode,
     older: Option<Rule>,
     content: &Node<'_>,
-) -> Reading<DataType> {
+) -> DataResult<DataType> {
     let rule = if r.cx.edition() < Edition::E2023_12 { rule_of(code) } else { own_rule_of(code) };
     let number = |node: &Node<'_>| node.as_number().and_then(|number| number.parse().ok());
     let field = |name: &str| content.get(name).and_then(number);
@@ -58,14 +58,14 @@ fn constructor(
 }
 
 /// GRAM.DTYPE.INT, GRAM.DTYPE.FLOAT: one lane of a width that is not zero.
-fn one_lane(r: &mut Reader<'_>, node: &Node<'_>, rule: Rule, code: TypeCode, bits: u16) -> Reading<DataType> {
+fn one_lane(r: &mut DataReader<'_>, node: &Node<'_>, rule: Rule, code: TypeCode, bits: u16) -> DataResult<DataType> {
     r.premise(node.span, rule, 1, bits != 0, || "a datatype has no bits".to_string())?;
     r.by(rule)?;
     Ok(DataType::new(code, bits))
 }
 
 /// The name of a datatype, in the long form or, by AST22.SYN.F32, in the short one.
-fn written(r: &mut Reader<'_>, node: &Node<'_>, name: &str) -> Reading<DataType> {
+fn written(r: &mut DataReader<'_>, node: &Node<'_>, name: &str) -> DataResult<DataType> {
     let Ok(dtype) = name.parse::<DataType>() else {
         return Err(DataError::at(node.span, format!("`{name}` is not a datatype, such as `float32` or `int64`")));
     };
@@ -77,7 +77,7 @@ fn written(r: &mut Reader<'_>, node: &Node<'_>, name: &str) -> Reading<DataType>
 }
 
 /// The production of a datatype that stands under its name.
-pub(super) fn by_name(r: &mut Reader<'_>, dtype: DataType) -> Reading<()> {
+pub(super) fn by_name(r: &mut DataReader<'_>, dtype: DataType) -> DataResult<()> {
     match dtype {
         DataType::BOOL => r.by(rule!("PR14148.DTYPE.BOOL")),
         DataType::VOID => r.by(rule!("PR14148.DTYPE.VOID")),
@@ -87,7 +87,7 @@ pub(super) fn by_name(r: &mut Reader<'_>, dtype: DataType) -> Reading<()> {
 }
 
 /// The constructor `(bits, lanes)`; in later editions it is that of the grammar itself.
-fn by_code(r: &mut Reader<'_>, code: TypeCode) -> Reading<()> {
+fn by_code(r: &mut DataReader<'_>, code: TypeCode) -> DataResult<()> {
     r.by(rule_of(code))?;
     if r.cx.edition() < Edition::E2023_12 {
         return Ok(());

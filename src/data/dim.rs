@@ -3,15 +3,15 @@
 
 use std::sync::Arc;
 
-use super::reader::{Profile, Read, Reader, Reading, Write};
-use super::simple::{Key, read_key};
-use super::{Data, DataError, Node, Text};
+use super::reader::{DataReader, DataResult, FromData, Profile, Write};
+use super::simple::{MapKey, read_key};
+use super::{BorrowedText, DataError, Node, NodeData};
 use crate::book::Rule;
 use crate::grammar::notation::parse_prim_expr;
 use crate::grammar::{BinaryOp, PrimExpr, ShapeVar, Var};
 
-impl Read for PrimExpr {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<PrimExpr> {
+impl FromData for PrimExpr {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<PrimExpr> {
         if let Some(number) = node.as_number() {
             let value = number.parse();
             let message = || format!("{number} is not an int64");
@@ -29,7 +29,7 @@ impl Read for PrimExpr {
         within_extension(r, node, name, rule)?;
         r.by(rule)?;
         let operands = r.items(operands, name, Some(rule))?;
-        let operands = operands.iter().map(|operand| r.read(operand)).collect::<Reading<Vec<Arc<PrimExpr>>>>()?;
+        let operands = operands.iter().map(|operand| r.read(operand)).collect::<DataResult<Vec<Arc<PrimExpr>>>>()?;
         match (name, operands.as_slice()) {
             ("Not", [a]) => Ok(PrimExpr::Not(a.clone())),
             ("Select", [c, t, e]) => Ok(PrimExpr::Select(c.clone(), t.clone(), e.clone())),
@@ -44,7 +44,7 @@ impl Read for PrimExpr {
 }
 
 /// GRAM.PRIM.VAR: a name. What is more than a name is an expression as on paper.
-fn written(r: &mut Reader<'_>, node: &Node<'_>, text: &str) -> Reading<PrimExpr> {
+fn written(r: &mut DataReader<'_>, node: &Node<'_>, text: &str) -> DataResult<PrimExpr> {
     r.by(rule!("GRAM.PRIM.VAR"))?;
     if let Some(var) = lone_name(text).and_then(ShapeVar::parse) {
         return Ok(PrimExpr::Var(var.at(node.span)));
@@ -59,7 +59,7 @@ fn lone_name(text: &str) -> Option<&str> {
 }
 
 /// GRAM.PRIM.EXTENSIBLE: the documents alone do not have the extension set.
-fn within_extension(r: &mut Reader<'_>, node: &Node<'_>, name: &str, rule: Rule) -> Reading<()> {
+fn within_extension(r: &mut DataReader<'_>, node: &Node<'_>, name: &str, rule: Rule) -> DataResult<()> {
     match (r.profile, rule == rule!("GRAM.PRIM.EXTENSIBLE")) {
         (Profile::Pr14148, true) => r.premise(node.span, rule, 1, false, || {
             format!("`{name}` is of the extension set, which the documents lack")
@@ -95,20 +95,20 @@ impl Write for PrimExpr {
 }
 
 fn operation<'e>(name: &'static str, operands: &[&'e PrimExpr]) -> Node<'e> {
-    Node::entry(name, Data::List(operands.iter().map(|operand| operand.write()).collect()).into())
+    Node::entry(name, NodeData::List(operands.iter().map(|operand| operand.write()).collect()).into())
 }
 
 macro_rules! variables {
     ($($type:ident, $noun:literal;)*) => {
         $(
-            impl Key for $type {
+            impl MapKey for $type {
                 const NOUN: &'static str = $noun;
 
                 fn from_text(text: &str) -> Option<$type> {
                     $type::parse(text)
                 }
 
-                fn to_text(&self) -> Text<'_> {
+                fn to_text(&self) -> BorrowedText<'_> {
                     match self.id {
                         0 => (&*self.name).into(),
                         _ => self.to_string().into(),
@@ -116,8 +116,8 @@ macro_rules! variables {
                 }
             }
 
-            impl Read for $type {
-                fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<$type> {
+            impl FromData for $type {
+                fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<$type> {
                     read_key::<$type>(r, node).map(|var| var.at(node.span))
                 }
             }

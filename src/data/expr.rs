@@ -2,7 +2,7 @@
 
 use super::Node;
 use super::dim::is_dim_node;
-use super::reader::{Choice as _, Read, Reader, Reading};
+use super::reader::{DataReader, DataResult, FromData, NamedVariants as _};
 use super::record::{choice, record, word, write_record};
 use crate::book::{Edition, Erratum};
 use crate::grammar::{
@@ -26,8 +26,8 @@ record! { DataTypeImm, "DataTypeImm" by rule!("PR14148.EXPR.DATATYPEIMM"), { val
 /// GRAM.EXPR.FUNCTION. In 2024-04 the attributes are mandatory.
 ///
 /// Errata: M12, literally, so that they must be written where there are none.
-impl Read for Function {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Function> {
+impl FromData for Function {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Function> {
         let rule = rule!("GRAM.EXPR.FUNCTION");
         r.by(rule)?;
         let fields = r.fields(node, "Function", Some(rule))?;
@@ -79,7 +79,7 @@ fn is_dim(node: &Node<'_>) -> bool {
 }
 
 /// GRAM.PRIM.POSITION, GRAM.PRIM.SHAPEVAR-ONLY-IN-PRIM: what stands for a dimension is no expression.
-fn no_dimension(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<()> {
+fn no_dimension(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<()> {
     r.premise(node.span, rule!("GRAM.PRIM.POSITION"), 1, !is_dim(node), || {
         "a dimension stands for an expression".to_string()
     })?;
@@ -88,8 +88,8 @@ fn no_dimension(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<()> {
 }
 
 /// GRAM.EXPR.IF: three expressions, all mandatory; of 2024-04 the condition may be one over shape variables, which is kept in a box.
-impl Read for If {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<If> {
+impl FromData for If {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<If> {
         let rule = rule!("GRAM.EXPR.IF");
         r.by(rule)?;
         let fields = r.fields(node, "If", Some(rule))?;
@@ -110,8 +110,8 @@ impl Read for If {
 write_record! { If, { cond: one, true_branch: one, false_branch: one, span: place } }
 
 /// GRAM.EXPR.CALL (C01). In place of `sinfo_args` a call may have the older `type_args`, which are converted.
-impl Read for Call {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Call> {
+impl FromData for Call {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Call> {
         let rule = rule!("GRAM.EXPR.CALL");
         r.by(rule)?;
         let fields = r.fields(node, "Call", Some(rule))?;
@@ -157,8 +157,8 @@ word! { VarKind, "`Var` or `DataflowVar`" { Var, DataflowVar } }
 word! { BlockKind, "`Binding` or `Dataflow`" { Binding, Dataflow } }
 
 /// A parameter, or the left side of a binding: a `Var` or a `DataflowVar`.
-impl Read for Binder {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Binder> {
+impl FromData for Binder {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Binder> {
         let (rule, name) = match node.get("kind").and_then(Node::as_variant) {
             Some(("DataflowVar", None)) => (rule!("GRAM.EXPR.DATAFLOWVAR"), "DataflowVar"),
             Some(_) | None => (rule!("GRAM.EXPR.VAR"), "Var"),
@@ -179,8 +179,8 @@ impl Read for Binder {
 write_record! { Binder, { var: one, kind: unless(VarKind::Var), annotation: unless(None) } }
 
 /// GRAM.BLOCK.BINDING, GRAM.BLOCK.DATAFLOW.
-impl Read for BindingBlock {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<BindingBlock> {
+impl FromData for BindingBlock {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<BindingBlock> {
         let (rule, name) = match node.get("kind").and_then(Node::as_variant) {
             Some(("Dataflow", None)) => (rule!("GRAM.BLOCK.DATAFLOW"), "DataflowBlock"),
             Some(_) | None => (rule!("GRAM.BLOCK.BINDING"), "BindingBlock"),

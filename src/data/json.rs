@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use super::node::{Data, Document, Node, Text};
+use super::node::{BorrowedText, Document, Node, NodeData};
 use super::reader::Write;
 use super::scan::{Scanned, Scanner};
 use super::{DataError, to_document};
@@ -30,19 +30,19 @@ fn value<'t>(s: &mut Scanner<'t>) -> Scanned<Node<'t>> {
     spaces(s);
     let start = s.at;
     let data = match s.peek() {
-        Some(b'{') => Data::Map(s.nested(object)?),
-        Some(b'[') => Data::List(s.nested(array)?),
-        Some(b'"') => Data::Text(text(s)?),
-        Some(b'-' | b'0'..=b'9') => Data::Number(number(s)?),
-        Some(b't') if s.eat("true") => Data::Bool(true),
-        Some(b'f') if s.eat("false") => Data::Bool(false),
-        Some(b'n') if s.eat("null") => Data::Null,
+        Some(b'{') => NodeData::Map(s.nested(object)?),
+        Some(b'[') => NodeData::List(s.nested(array)?),
+        Some(b'"') => NodeData::Text(text(s)?),
+        Some(b'-' | b'0'..=b'9') => NodeData::Number(number(s)?),
+        Some(b't') if s.eat("true") => NodeData::Bool(true),
+        Some(b'f') if s.eat("false") => NodeData::Bool(false),
+        Some(b'n') if s.eat("null") => NodeData::Null,
         Some(_) | None => return Err(s.expected("a value")),
     };
     Ok(s.node(start, data))
 }
 
-fn object<'t>(s: &mut Scanner<'t>) -> Scanned<Vec<(Text<'t>, Node<'t>)>> {
+fn object<'t>(s: &mut Scanner<'t>) -> Scanned<Vec<(BorrowedText<'t>, Node<'t>)>> {
     let entries = items(s, "{", "}", |s| {
         spaces(s);
         let key = text(s)?;
@@ -80,7 +80,7 @@ fn items<'t, T>(
     }
 }
 
-fn text<'t>(s: &mut Scanner<'t>) -> Scanned<Text<'t>> {
+fn text<'t>(s: &mut Scanner<'t>) -> Scanned<BorrowedText<'t>> {
     s.expect("\"")?;
     s.quoted(|c| c >= ' ', escape)
 }
@@ -114,7 +114,7 @@ fn utf16(s: &mut Scanner<'_>) -> Scanned<char> {
     }
 }
 
-fn number<'t>(s: &mut Scanner<'t>) -> Scanned<Text<'t>> {
+fn number<'t>(s: &mut Scanner<'t>) -> Scanned<BorrowedText<'t>> {
     let start = s.at;
     s.eat("-");
     let whole = s.take_while(|c| c.is_ascii_digit());
@@ -130,7 +130,7 @@ fn number<'t>(s: &mut Scanner<'t>) -> Scanned<Text<'t>> {
             return Err(s.expected("a digit"));
         }
     }
-    Ok(Text::Borrowed(&s.text[start..s.at]))
+    Ok(BorrowedText::Borrowed(&s.text[start..s.at]))
 }
 
 /// In one line.
@@ -157,15 +157,15 @@ pub fn to_value<T: Write + ?Sized>(value: &T) -> Value {
 impl Serialize for Node<'_> {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         with_stack(|| match &self.data {
-            Data::Null => s.serialize_unit(),
-            Data::Bool(truth) => s.serialize_bool(*truth),
-            Data::Number(number) => serialize_number(number, s),
-            Data::Text(text) | Data::Variant(text, None) => s.serialize_str(text),
-            Data::List(items) | Data::Tuple(items) => s.collect_seq(items),
-            Data::Map(entries) | Data::Struct(entries) => {
+            NodeData::Null => s.serialize_unit(),
+            NodeData::Bool(truth) => s.serialize_bool(*truth),
+            NodeData::Number(number) => serialize_number(number, s),
+            NodeData::Text(text) | NodeData::Variant(text, None) => s.serialize_str(text),
+            NodeData::List(items) | NodeData::Tuple(items) => s.collect_seq(items),
+            NodeData::Map(entries) | NodeData::Struct(entries) => {
                 s.collect_map(entries.iter().map(|(key, value)| (key, value)))
             }
-            Data::Variant(name, Some(content)) => s.collect_map([(name, content)]),
+            NodeData::Variant(name, Some(content)) => s.collect_map([(name, content)]),
         })
     }
 }

@@ -1,7 +1,7 @@
 //! Data: the two notations in which programs, cases and messages are written, RON and JSON, each read once, with positions;
 //! and the data form of every type, read from and written to what both notations share ([`Node`]).
 //!
-//! A type says in [`Read`] how it is read and in [`Write`] how it is written; `record!` and `choice!` are for those that are
+//! A type says in [`FromData`] how it is read and in [`Write`] how it is written; `record!` and `choice!` are for those that are
 //! written as their fields or as a named alternative. Nodes of the grammar are read by its productions: each fires its
 //! rule, and what does not fit is refused under the rule that it breaks.
 
@@ -24,10 +24,10 @@ mod struct_info;
 mod tir;
 mod value;
 
-pub use node::{Data, Document, Node, Text};
-pub use reader::{Choice, Fields, Profile, Read, Reader, Reading, Write};
+pub use node::{BorrowedText, Document, Node, NodeData};
+pub use reader::{DataReader, DataResult, FromData, NamedVariants, Profile, StructFields, Write};
 pub use recognize::{one_function_a_name, recognize};
-pub use simple::Key;
+pub use simple::MapKey;
 
 use std::fmt;
 
@@ -39,7 +39,7 @@ pub const MAX_DEPTH: usize = 20_000;
 
 /// The two notations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Notation {
+pub enum DataNotation {
     /// Rusty Object Notation.
     Ron,
     /// JSON.
@@ -97,10 +97,10 @@ fn line_and_column(text: &str, span: Span) -> (usize, usize) {
 /// # Errors
 ///
 /// It is not of the notation, or nests deeper than `limit`.
-pub fn read_text(notation: Notation, text: &str, limit: usize) -> Result<Document<'_>, DataError> {
+pub fn read_text(notation: DataNotation, text: &str, limit: usize) -> Result<Document<'_>, DataError> {
     match notation {
-        Notation::Ron => ron::read(text, limit),
-        Notation::Json => json::read(text, limit),
+        DataNotation::Ron => ron::read(text, limit),
+        DataNotation::Json => json::read(text, limit),
     }
 }
 
@@ -109,8 +109,8 @@ pub fn read_text(notation: Notation, text: &str, limit: usize) -> Result<Documen
 /// # Errors
 ///
 /// It is not RON, or does not describe such a value.
-pub fn from_ron<T: Read>(text: &str) -> Result<T, LocatedError> {
-    from_text(Notation::Ron, text)
+pub fn from_ron<T: FromData>(text: &str) -> Result<T, LocatedError> {
+    from_text(DataNotation::Ron, text)
 }
 
 /// A value of a type, from a text in JSON. The error tells line and column.
@@ -118,11 +118,11 @@ pub fn from_ron<T: Read>(text: &str) -> Result<T, LocatedError> {
 /// # Errors
 ///
 /// It is not JSON, or does not describe such a value.
-pub fn from_json<T: Read>(text: &str) -> Result<T, LocatedError> {
-    from_text(Notation::Json, text)
+pub fn from_json<T: FromData>(text: &str) -> Result<T, LocatedError> {
+    from_text(DataNotation::Json, text)
 }
 
-fn from_text<T: Read>(notation: Notation, text: &str) -> Result<T, LocatedError> {
+fn from_text<T: FromData>(notation: DataNotation, text: &str) -> Result<T, LocatedError> {
     let read = read_text(notation, text, MAX_DEPTH).and_then(|document| from_node(&document));
     read.map_err(|error| LocatedError(error.located(text)))
 }
@@ -132,8 +132,8 @@ fn from_text<T: Read>(notation: Notation, text: &str) -> Result<T, LocatedError>
 /// # Errors
 ///
 /// The data does not describe such a value.
-pub fn from_node<T: Read>(node: &Node<'_>) -> Reading<T> {
-    Reader::new(&mut crate::judge::Cx::new()).read(node)
+pub fn from_node<T: FromData>(node: &Node<'_>) -> DataResult<T> {
+    DataReader::new(&mut crate::judge::Cx::new()).read(node)
 }
 
 /// The data form of a value.

@@ -7,7 +7,7 @@ use crate::grammar::Span;
 use crate::judge::with_stack;
 
 /// A text inside data, borrowed where nothing had to be unescaped.
-pub type Text<'t> = Cow<'t, str>;
+pub type BorrowedText<'t> = Cow<'t, str>;
 
 /// A piece of data, and where it stands in the text that it was read from.
 #[derive(Clone, PartialEq, Debug)]
@@ -15,36 +15,36 @@ pub struct Node<'t> {
     /// Where it stands; [`Span::NONE`] for data that comes from no text.
     pub span: Span,
     /// What it says.
-    pub data: Data<'t>,
+    pub data: NodeData<'t>,
 }
 
 /// What data can be. The two notations share it: an object of JSON is a map, and so is a structure of RON but for the way
 /// it is written.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Data<'t> {
+pub enum NodeData<'t> {
     /// Nothing: `null`, `None`.
     Null,
     /// `true` or `false`.
     Bool(bool),
     /// A number as it is written, so that nothing of it is lost before its type is known.
-    Number(Text<'t>),
+    Number(BorrowedText<'t>),
     /// Characters in quotation marks.
-    Text(Text<'t>),
+    Text(BorrowedText<'t>),
     /// Values in order, of any number.
     List(Vec<Node<'t>>),
     /// A list of a fixed number of items, which RON writes in parentheses.
     Tuple(Vec<Node<'t>>),
     /// Values by keys that are data themselves.
-    Map(Vec<(Text<'t>, Node<'t>)>),
+    Map(Vec<(BorrowedText<'t>, Node<'t>)>),
     /// Values by the names of fields.
-    Struct(Vec<(Text<'t>, Node<'t>)>),
+    Struct(Vec<(BorrowedText<'t>, Node<'t>)>),
     /// A named alternative, with what it holds. JSON has maps with one key and texts in its place.
-    Variant(Text<'t>, Option<Box<Node<'t>>>),
+    Variant(BorrowedText<'t>, Option<Box<Node<'t>>>),
 }
 
-impl<'t> From<Data<'t>> for Node<'t> {
+impl<'t> From<NodeData<'t>> for Node<'t> {
     /// Data that does not come from a text.
-    fn from(data: Data<'t>) -> Node<'t> {
+    fn from(data: NodeData<'t>) -> Node<'t> {
         Node { span: Span::NONE, data }
     }
 }
@@ -52,55 +52,60 @@ impl<'t> From<Data<'t>> for Node<'t> {
 impl<'t> Node<'t> {
     /// A number as it is written.
     pub fn number(number: impl ToString) -> Node<'static> {
-        Data::Number(number.to_string().into()).into()
+        NodeData::Number(number.to_string().into()).into()
     }
 
     /// Characters in quotation marks.
-    pub fn text(text: impl Into<Text<'t>>) -> Node<'t> {
-        Data::Text(text.into()).into()
+    pub fn text(text: impl Into<BorrowedText<'t>>) -> Node<'t> {
+        NodeData::Text(text.into()).into()
     }
 
     /// A map with one key.
-    pub fn entry(key: impl Into<Text<'t>>, value: Node<'t>) -> Node<'t> {
-        Data::Map(vec![(key.into(), value)]).into()
+    pub fn entry(key: impl Into<BorrowedText<'t>>, value: Node<'t>) -> Node<'t> {
+        NodeData::Map(vec![(key.into(), value)]).into()
     }
 
     /// A named alternative that holds something.
-    pub fn variant(name: impl Into<Text<'t>>, content: Node<'t>) -> Node<'t> {
-        Data::Variant(name.into(), Some(Box::new(content))).into()
+    pub fn variant(name: impl Into<BorrowedText<'t>>, content: Node<'t>) -> Node<'t> {
+        NodeData::Variant(name.into(), Some(Box::new(content))).into()
     }
 
     /// The name of an alternative, and what it holds.
     pub fn as_variant(&self) -> Option<(&str, Option<&Node<'t>>)> {
         match &self.data {
-            Data::Text(name) => Some((name, None)),
-            Data::Variant(name, content) => Some((name, content.as_deref())),
-            Data::Map(entries) => match entries.as_slice() {
+            NodeData::Text(name) => Some((name, None)),
+            NodeData::Variant(name, content) => Some((name, content.as_deref())),
+            NodeData::Map(entries) => match entries.as_slice() {
                 [(name, content)] => Some((name, Some(content))),
                 [] | [_, _, ..] => None,
             },
-            Data::Null | Data::Bool(_) | Data::Number(_) | Data::List(_) | Data::Tuple(_) | Data::Struct(_) => None,
+            NodeData::Null
+            | NodeData::Bool(_)
+            | NodeData::Number(_)
+            | NodeData::List(_)
+            | NodeData::Tuple(_)
+            | NodeData::Struct(_) => None,
         }
     }
 
     /// The characters, if this is a text.
     pub fn as_text(&self) -> Option<&str> {
-        if let Data::Text(text) = &self.data { Some(text) } else { None }
+        if let NodeData::Text(text) = &self.data { Some(text) } else { None }
     }
 
     /// The number as it is written, if this is one.
     pub fn as_number(&self) -> Option<&str> {
-        if let Data::Number(number) = &self.data { Some(number) } else { None }
+        if let NodeData::Number(number) = &self.data { Some(number) } else { None }
     }
 
     /// The items of a list or tuple.
     pub fn as_items(&self) -> Option<&[Node<'t>]> {
-        if let Data::List(items) | Data::Tuple(items) = &self.data { Some(items) } else { None }
+        if let NodeData::List(items) | NodeData::Tuple(items) = &self.data { Some(items) } else { None }
     }
 
     /// The values by key of a map or structure.
-    pub fn as_entries(&self) -> Option<&[(Text<'t>, Node<'t>)]> {
-        if let Data::Map(entries) | Data::Struct(entries) = &self.data { Some(entries) } else { None }
+    pub fn as_entries(&self) -> Option<&[(BorrowedText<'t>, Node<'t>)]> {
+        if let NodeData::Map(entries) | NodeData::Struct(entries) = &self.data { Some(entries) } else { None }
     }
 
     /// The value of a key, if this is a map or structure that has it.
@@ -110,26 +115,26 @@ impl<'t> Node<'t> {
 
     /// Whether this is nothing: `null`, `None`.
     pub fn is_null(&self) -> bool {
-        self.data == Data::Null
+        self.data == NodeData::Null
     }
 
     /// The same, of which nothing is borrowed.
     pub fn into_owned(self) -> Node<'static> {
-        let text = |text: Text<'t>| Text::Owned(text.into_owned());
-        let entries = |entries: Vec<(Text<'t>, Node<'t>)>| {
+        let text = |text: BorrowedText<'t>| BorrowedText::Owned(text.into_owned());
+        let entries = |entries: Vec<(BorrowedText<'t>, Node<'t>)>| {
             entries.into_iter().map(|(key, value)| (text(key), value.into_owned())).collect()
         };
         let data = with_stack(|| match self.data {
-            Data::Null => Data::Null,
-            Data::Bool(truth) => Data::Bool(truth),
-            Data::Number(number) => Data::Number(text(number)),
-            Data::Text(content) => Data::Text(text(content)),
-            Data::List(items) => Data::List(items.into_iter().map(Node::into_owned).collect()),
-            Data::Tuple(items) => Data::Tuple(items.into_iter().map(Node::into_owned).collect()),
-            Data::Map(found) => Data::Map(entries(found)),
-            Data::Struct(found) => Data::Struct(entries(found)),
-            Data::Variant(name, content) => {
-                Data::Variant(text(name), content.map(|content| Box::new(content.into_owned())))
+            NodeData::Null => NodeData::Null,
+            NodeData::Bool(truth) => NodeData::Bool(truth),
+            NodeData::Number(number) => NodeData::Number(text(number)),
+            NodeData::Text(content) => NodeData::Text(text(content)),
+            NodeData::List(items) => NodeData::List(items.into_iter().map(Node::into_owned).collect()),
+            NodeData::Tuple(items) => NodeData::Tuple(items.into_iter().map(Node::into_owned).collect()),
+            NodeData::Map(found) => NodeData::Map(entries(found)),
+            NodeData::Struct(found) => NodeData::Struct(entries(found)),
+            NodeData::Variant(name, content) => {
+                NodeData::Variant(text(name), content.map(|content| Box::new(content.into_owned())))
             }
         });
         Node { span: self.span, data }
@@ -138,18 +143,18 @@ impl<'t> Node<'t> {
     /// What this is, in a message.
     pub fn describe(&self) -> String {
         match &self.data {
-            Data::Null => "nothing".to_string(),
-            Data::Bool(truth) => format!("`{truth}`"),
-            Data::Number(number) => format!("`{number}`"),
-            Data::Text(text) => format!("the text `{}`", shortened(text)),
-            Data::List(_) => "a list".to_string(),
-            Data::Tuple(_) => "a tuple".to_string(),
-            Data::Map(entries) => match entries.as_slice() {
+            NodeData::Null => "nothing".to_string(),
+            NodeData::Bool(truth) => format!("`{truth}`"),
+            NodeData::Number(number) => format!("`{number}`"),
+            NodeData::Text(text) => format!("the text `{}`", shortened(text)),
+            NodeData::List(_) => "a list".to_string(),
+            NodeData::Tuple(_) => "a tuple".to_string(),
+            NodeData::Map(entries) => match entries.as_slice() {
                 [(name, _)] => format!("`{}`", shortened(name)),
                 [] | [_, _, ..] => "a map".to_string(),
             },
-            Data::Struct(_) => "a structure".to_string(),
-            Data::Variant(name, _) => format!("`{}`", shortened(name)),
+            NodeData::Struct(_) => "a structure".to_string(),
+            NodeData::Variant(name, _) => format!("`{}`", shortened(name)),
         }
     }
 }
@@ -175,7 +180,7 @@ impl<'t> Document<'t> {
 
     /// The data itself, to be changed.
     pub fn into_root(mut self) -> Node<'t> {
-        std::mem::replace(&mut self.0, Data::Null.into())
+        std::mem::replace(&mut self.0, NodeData::Null.into())
     }
 }
 
@@ -189,15 +194,19 @@ impl<'t> Deref for Document<'t> {
 
 impl Drop for Document<'_> {
     fn drop(&mut self) {
-        let mut left = vec![std::mem::replace(&mut self.0.data, Data::Null)];
+        let mut left = vec![std::mem::replace(&mut self.0.data, NodeData::Null)];
         while let Some(data) = left.pop() {
             match data {
-                Data::Null | Data::Bool(_) | Data::Number(_) | Data::Text(_) | Data::Variant(_, None) => {}
-                Data::List(items) | Data::Tuple(items) => left.extend(items.into_iter().map(|item| item.data)),
-                Data::Map(entries) | Data::Struct(entries) => {
+                NodeData::Null
+                | NodeData::Bool(_)
+                | NodeData::Number(_)
+                | NodeData::Text(_)
+                | NodeData::Variant(_, None) => {}
+                NodeData::List(items) | NodeData::Tuple(items) => left.extend(items.into_iter().map(|item| item.data)),
+                NodeData::Map(entries) | NodeData::Struct(entries) => {
                     left.extend(entries.into_iter().map(|(_, value)| value.data));
                 }
-                Data::Variant(_, Some(content)) => left.push(content.data),
+                NodeData::Variant(_, Some(content)) => left.push(content.data),
             }
         }
     }

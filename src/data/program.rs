@@ -1,7 +1,7 @@
 //! Programs (chapter Program).
 
 use super::Node;
-use super::reader::{Read, Reader, Reading, Write};
+use super::reader::{DataReader, DataResult, FromData, Write};
 use super::record::{choice, record};
 use crate::grammar::{Attrs, FORMAT_VERSION, GlobalFunc, GlobalVar, IrModule, Name};
 
@@ -14,8 +14,8 @@ record! { IrModule, "IRModule" by rule!("GRAM.PROGRAM"), closed {
 
 choice! { GlobalFunc, "a Function or a PrimFunc" { Function(f), PrimFunc by rule!("GRAM.PROGRAM") (f), ExternFunc(f) } }
 
-impl Read for GlobalVar {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<GlobalVar> {
+impl FromData for GlobalVar {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<GlobalVar> {
         let name: Name = r.read(node)?;
         Ok(GlobalVar { name, span: node.span })
     }

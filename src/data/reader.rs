@@ -1,18 +1,18 @@
 //! From data to values of a type.
 
 use super::DataError;
-use super::node::{Data, Node, Text};
+use super::node::{BorrowedText, Node, NodeData};
 use crate::book::Rule;
 use crate::grammar::Span;
 use crate::judge::{Cx, with_stack};
 
 /// What reading gives: a value, or why the data describes none.
-pub type Reading<T> = Result<T, DataError>;
+pub type DataResult<T> = Result<T, DataError>;
 
 /// A type that is read from data.
-pub trait Read: Sized {
+pub trait FromData: Sized {
     /// The value that the data describes.
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Self>;
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Self>;
 
     /// What a field of the type is that is left out; `None` if it must be given.
     fn absent() -> Option<Self> {
@@ -27,7 +27,7 @@ pub trait Write {
 }
 
 /// A type that is one of several named alternatives.
-pub trait Choice {
+pub trait NamedVariants {
     /// The names, in the order of the type.
     const NAMES: &'static [&'static str];
 
@@ -46,26 +46,26 @@ pub enum Profile {
 }
 
 /// What reading needs: where rules are recorded, and which documents hold.
-pub struct Reader<'c> {
+pub struct DataReader<'c> {
     /// The context: it records the productions that are used.
     pub cx: &'c mut Cx,
     /// Whose productions hold.
     pub profile: Profile,
 }
 
-impl<'c> Reader<'c> {
+impl<'c> DataReader<'c> {
     /// By the documents merged.
-    pub fn new(cx: &'c mut Cx) -> Reader<'c> {
-        Reader { cx, profile: Profile::Merged }
+    pub fn new(cx: &'c mut Cx) -> DataReader<'c> {
+        DataReader { cx, profile: Profile::Merged }
     }
 
     /// A value of a type, however deep it nests.
-    pub fn read<T: Read>(&mut self, node: &Node<'_>) -> Reading<T> {
+    pub fn read<T: FromData>(&mut self, node: &Node<'_>) -> DataResult<T> {
         with_stack(|| T::read(self, node))
     }
 
     /// A node is built by a production.
-    pub fn by(&mut self, rule: Rule) -> Reading<()> {
+    pub fn by(&mut self, rule: Rule) -> DataResult<()> {
         self.cx.conclude(rule, Ok(()))
     }
 
@@ -77,7 +77,7 @@ impl<'c> Reader<'c> {
         n: usize,
         holds: bool,
         message: impl FnOnce() -> String,
-    ) -> Reading<()> {
+    ) -> DataResult<()> {
         if self.cx.premise(rule, n, holds) {
             return Ok(());
         }
@@ -85,7 +85,7 @@ impl<'c> Reader<'c> {
     }
 
     /// What the data is not: a breach of the first premise of a rule, where one decides.
-    pub fn refuse<T>(&mut self, node: &Node<'_>, rule: Option<Rule>, message: String) -> Reading<T> {
+    pub fn refuse<T>(&mut self, node: &Node<'_>, rule: Option<Rule>, message: String) -> DataResult<T> {
         if let Some(rule) = rule {
             self.premise(node.span, rule, 1, false, || message.clone())?;
         }
@@ -93,7 +93,7 @@ impl<'c> Reader<'c> {
     }
 
     /// Refuses data of the wrong kind, under no rule. `what` is what is wanted, in words.
-    pub fn unexpected<T>(&self, node: &Node<'_>, what: &str) -> Reading<T> {
+    pub fn unexpected<T>(&self, node: &Node<'_>, what: &str) -> DataResult<T> {
         Err(DataError::at(node.span, format!("expected {what}, found {}", node.describe())))
     }
 
@@ -103,22 +103,27 @@ impl<'c> Reader<'c> {
         node: &'n Node<'t>,
         name: &'static str,
         rule: Option<Rule>,
-    ) -> Reading<Fields<'n, 't>> {
-        let entries: &'n [(Text<'t>, Node<'t>)] = match &node.data {
-            Data::Map(entries) | Data::Struct(entries) => entries,
+    ) -> DataResult<StructFields<'n, 't>> {
+        let entries: &'n [(BorrowedText<'t>, Node<'t>)] = match &node.data {
+            NodeData::Map(entries) | NodeData::Struct(entries) => entries,
             // A node without any field that is given.
-            Data::Null => &[],
-            Data::Variant(found, Some(content)) if found == name => return self.fields(content, name, rule),
-            Data::Variant(found, None) if found == name => &[],
-            Data::Bool(_) | Data::Number(_) | Data::Text(_) | Data::List(_) | Data::Tuple(_) | Data::Variant(..) => {
+            NodeData::Null => &[],
+            NodeData::Variant(found, Some(content)) if found == name => return self.fields(content, name, rule),
+            NodeData::Variant(found, None) if found == name => &[],
+            NodeData::Bool(_)
+            | NodeData::Number(_)
+            | NodeData::Text(_)
+            | NodeData::List(_)
+            | NodeData::Tuple(_)
+            | NodeData::Variant(..) => {
                 return self.refuse(node, rule, format!("the fields of `{name}` are named, found {}", node.describe()));
             }
         };
-        Ok(Fields { node, name, rule, entries })
+        Ok(StructFields { node, name, rule, entries })
     }
 
     /// The items of a list; `rule` is that of the node which the list is of.
-    pub fn items<'n, 't>(&mut self, node: &'n Node<'t>, name: &str, rule: Option<Rule>) -> Reading<&'n [Node<'t>]> {
+    pub fn items<'n, 't>(&mut self, node: &'n Node<'t>, name: &str, rule: Option<Rule>) -> DataResult<&'n [Node<'t>]> {
         match node.as_items() {
             Some(items) => Ok(items),
             None => self.refuse(node, rule, format!("`{name}` has a list here, found {}", node.describe())),
@@ -131,7 +136,7 @@ impl<'c> Reader<'c> {
         node: &'n Node<'t>,
         name: &str,
         rule: Option<Rule>,
-    ) -> Reading<&'n [Node<'t>; N]> {
+    ) -> DataResult<&'n [Node<'t>; N]> {
         match node.as_items().map(TryFrom::try_from) {
             Some(Ok(items)) => Ok(items),
             Some(Err(_)) | None => {
@@ -147,7 +152,7 @@ impl<'c> Reader<'c> {
         content: Option<&Node<'_>>,
         name: &str,
         rule: Option<Rule>,
-    ) -> Reading<()> {
+    ) -> DataResult<()> {
         match content {
             Some(content) if !content.is_null() => self.refuse(node, rule, format!("`{name}` has no fields")),
             Some(_) | None => Ok(()),
@@ -156,16 +161,16 @@ impl<'c> Reader<'c> {
 }
 
 /// The fields of a structure.
-pub struct Fields<'n, 't> {
+pub struct StructFields<'n, 't> {
     /// The structure itself.
     pub node: &'n Node<'t>,
     name: &'static str,
     /// The rule of the node, which a missing field breaks.
     rule: Option<Rule>,
-    entries: &'n [(Text<'t>, Node<'t>)],
+    entries: &'n [(BorrowedText<'t>, Node<'t>)],
 }
 
-impl<'n, 't> Fields<'n, 't> {
+impl<'n, 't> StructFields<'n, 't> {
     /// A field that is given, and not as nothing.
     pub fn get(&self, name: &str) -> Option<&'n Node<'t>> {
         self.entries.iter().find(|(key, value)| key == name && !value.is_null()).map(|(_, value)| value)
@@ -182,7 +187,7 @@ impl<'n, 't> Fields<'n, 't> {
     }
 
     /// A field that must be given, unless its type says what it is without.
-    pub fn one<T: Read>(&self, r: &mut Reader<'_>, name: &str) -> Reading<T> {
+    pub fn one<T: FromData>(&self, r: &mut DataReader<'_>, name: &str) -> DataResult<T> {
         match (self.get(name), T::absent()) {
             (Some(value), _) => r.read(value),
             (None, Some(absent)) => Ok(absent),
@@ -191,24 +196,24 @@ impl<'n, 't> Fields<'n, 't> {
     }
 
     /// A field that may be left out.
-    pub fn or<T: Read>(&self, r: &mut Reader<'_>, name: &str, default: impl FnOnce() -> T) -> Reading<T> {
+    pub fn or<T: FromData>(&self, r: &mut DataReader<'_>, name: &str, default: impl FnOnce() -> T) -> DataResult<T> {
         self.get(name).map_or_else(|| Ok(default()), |value| r.read(value))
     }
 
     /// A list, which may be left out if it is empty.
-    pub fn many<L: Read + Default>(&self, r: &mut Reader<'_>, name: &str) -> Reading<L> {
+    pub fn many<L: FromData + Default>(&self, r: &mut DataReader<'_>, name: &str) -> DataResult<L> {
         self.maybe_many(r, name).map(Option::unwrap_or_default)
     }
 
     /// A list that may be left out, which then means something else than an empty one.
-    pub fn maybe_many<L: Read>(&self, r: &mut Reader<'_>, name: &str) -> Reading<Option<L>> {
+    pub fn maybe_many<L: FromData>(&self, r: &mut DataReader<'_>, name: &str) -> DataResult<Option<L>> {
         let Some(list) = self.get(name).map(without_some) else { return Ok(None) };
         r.items(list, self.name, self.rule)?;
         r.read(list).map(Some)
     }
 
     /// A field that must be given; what is no such value breaks the rule of the node.
-    pub fn literal<T: Read>(&self, r: &mut Reader<'_>, name: &str) -> Reading<T> {
+    pub fn literal<T: FromData>(&self, r: &mut DataReader<'_>, name: &str) -> DataResult<T> {
         self.one(r, name).or_else(|error: DataError| match error.rule {
             Some(_) => Err(error),
             None => r.refuse(self.get(name).unwrap_or(self.node), self.rule, error.message),
@@ -216,13 +221,13 @@ impl<'n, 't> Fields<'n, 't> {
     }
 
     /// A field that may be left out, with a rule of its own.
-    pub fn ruled<T: Read>(
+    pub fn ruled<T: FromData>(
         &self,
-        r: &mut Reader<'_>,
+        r: &mut DataReader<'_>,
         name: &str,
         rule: Rule,
         default: impl FnOnce() -> T,
-    ) -> Reading<T> {
+    ) -> DataResult<T> {
         match self.get(name) {
             None => Ok(default()),
             Some(value) => {
@@ -233,12 +238,12 @@ impl<'n, 't> Fields<'n, 't> {
     }
 
     /// Other fields than these are ignored.
-    pub fn open(&self, _: &[&str]) -> Reading<()> {
+    pub fn open(&self, _: &[&str]) -> DataResult<()> {
         Ok(())
     }
 
     /// There are no other fields than these.
-    pub fn closed(&self, names: &[&str]) -> Reading<()> {
+    pub fn closed(&self, names: &[&str]) -> DataResult<()> {
         match self.entries.iter().find(|(key, _)| !names.contains(&key.as_ref())) {
             None => Ok(()),
             Some((key, value)) => {
@@ -256,7 +261,7 @@ impl<'n, 't> Fields<'n, 't> {
 
 /// What is in a `Some`, which need not be written.
 fn without_some<'n, 't>(node: &'n Node<'t>) -> &'n Node<'t> {
-    if let Data::Variant(name, Some(content)) = &node.data
+    if let NodeData::Variant(name, Some(content)) = &node.data
         && name == "Some"
     {
         content

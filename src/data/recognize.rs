@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::attrs::storable;
 use super::data_type::by_name;
-use super::reader::{Reader, Reading};
+use super::reader::{DataReader, DataResult};
 use crate::book::Rule;
 use crate::grammar::visit::{
     Visitor, walk_block, walk_call, walk_expr, walk_function, walk_match_cast, walk_module, walk_struct_info,
@@ -21,8 +21,8 @@ use crate::judge::{Cx, with_stack};
 /// # Errors
 ///
 /// A production is not of the grammar.
-pub fn recognize(cx: &mut Cx, module: &IrModule) -> Reading<()> {
-    let mut visitor = Productions { r: Reader::new(cx), so_far: Ok(()) };
+pub fn recognize(cx: &mut Cx, module: &IrModule) -> DataResult<()> {
+    let mut visitor = Productions { r: DataReader::new(cx), so_far: Ok(()) };
     visitor.by(rule!("GRAM.PROGRAM"));
     for (_, func) in &module.funcs {
         match func {
@@ -45,24 +45,24 @@ pub fn recognize(cx: &mut Cx, module: &IrModule) -> Reading<()> {
 /// # Errors
 ///
 /// Two functions have one name.
-pub fn one_function_a_name(cx: &mut Cx, module: &IrModule) -> Reading<()> {
+pub fn one_function_a_name(cx: &mut Cx, module: &IrModule) -> DataResult<()> {
     let mut names = BTreeSet::new();
     for (gv, _) in &module.funcs {
         let first = names.insert(&gv.name);
         let message = || format!("the module binds `{}` twice", gv.name);
-        Reader::new(cx).premise(gv.span, rule!("GRAM.PROGRAM"), 2, first, message)?;
+        DataReader::new(cx).premise(gv.span, rule!("GRAM.PROGRAM"), 2, first, message)?;
     }
     Ok(())
 }
 
 struct Productions<'c> {
-    r: Reader<'c>,
-    so_far: Reading<()>,
+    r: DataReader<'c>,
+    so_far: DataResult<()>,
 }
 
 impl Productions<'_> {
     /// Goes on as long as nothing was wrong.
-    fn check(&mut self, production: impl FnOnce(&mut Reader<'_>) -> Reading<()>) {
+    fn check(&mut self, production: impl FnOnce(&mut DataReader<'_>) -> DataResult<()>) {
         if self.so_far.is_ok() {
             self.so_far = production(&mut self.r);
         }

@@ -32,7 +32,7 @@ macro_rules! write_record {
             fn write(&self) -> $crate::data::Node<'_> {
                 let mut fields = Vec::new();
                 $($crate::data::record::write_field!(self, fields, $field $how $(($($arg)*))?);)*
-                $crate::data::Data::Struct(fields).into()
+                $crate::data::NodeData::Struct(fields).into()
             }
         }
     };
@@ -48,11 +48,11 @@ macro_rules! read_record {
     ($type:ty, $name:literal $(by rule!($rule:tt))?, $closed:ident {
         $($field:ident: $how:ident $(($($arg:tt)*))?),* $(,)?
     }) => {
-        impl $crate::data::Read for $type {
+        impl $crate::data::FromData for $type {
             fn read(
-                r: &mut $crate::data::Reader<'_>,
+                r: &mut $crate::data::DataReader<'_>,
                 node: &$crate::data::Node<'_>,
-            ) -> $crate::data::Reading<$type> {
+            ) -> $crate::data::DataResult<$type> {
                 $crate::data::record::rule_of!(r, node, $name, rule $(by rule!($rule))?);
                 let fields = r.fields(node, $name, rule)?;
                 fields.$closed(&[$(stringify!($field)),*])?;
@@ -111,11 +111,11 @@ macro_rules! choice {
     ($type:ty, $noun:literal $(first $check:path)? {
         $($variant:ident $(by rule!($rule:tt))? $(($($part:ident),+))? $([$list:ident])?),* $(,)?
     }) => {
-        impl $crate::data::Read for $type {
+        impl $crate::data::FromData for $type {
             fn read(
-                r: &mut $crate::data::Reader<'_>,
+                r: &mut $crate::data::DataReader<'_>,
                 node: &$crate::data::Node<'_>,
-            ) -> $crate::data::Reading<$type> {
+            ) -> $crate::data::DataResult<$type> {
                 $($check(r, node)?;)?
                 let Some((name, content)) = node.as_variant() else { return r.unexpected(node, $noun) };
                 match name {
@@ -131,7 +131,7 @@ macro_rules! choice {
             }
         }
 
-        impl $crate::data::Choice for $type {
+        impl $crate::data::NamedVariants for $type {
             const NAMES: &'static [&'static str] = &[$(stringify!($variant)),*];
 
             fn name(&self) -> &'static str {
@@ -167,7 +167,7 @@ macro_rules! read_alternative {
         $crate::data::record::rule_of!($r, $node, stringify!($variant), rule $(by rule!($rule))?);
         let _: Option<$crate::book::Rule> = rule;
         // What holds nothing is read as nothing, which has a place all the same.
-        let absent = $crate::data::Node { span: $node.span, data: $crate::data::Data::Null };
+        let absent = $crate::data::Node { span: $node.span, data: $crate::data::NodeData::Null };
         $r.read($content.unwrap_or(&absent)).map(Self::$variant)
     }};
     ($r:ident, $node:ident, $content:ident, $variant:ident $(by rule!($rule:tt))? [$list:ident]) => {{
@@ -200,7 +200,7 @@ macro_rules! rule_of {
 #[macro_export]
 macro_rules! write_alternative {
     ($variant:ident) => {
-        $crate::data::Data::Variant(stringify!($variant).into(), None).into()
+        $crate::data::NodeData::Variant(stringify!($variant).into(), None).into()
     };
     ($variant:ident ($only:ident)) => {
         $crate::data::Node::variant(stringify!($variant), $crate::data::Write::write($only))
@@ -208,7 +208,7 @@ macro_rules! write_alternative {
     ($variant:ident ($($part:ident),+)) => {
         $crate::data::Node::variant(
             stringify!($variant),
-            $crate::data::Data::Tuple(vec![$($crate::data::Write::write($part)),+]).into(),
+            $crate::data::NodeData::Tuple(vec![$($crate::data::Write::write($part)),+]).into(),
         )
     };
 }
@@ -218,11 +218,11 @@ macro_rules! write_alternative {
 #[macro_export]
 macro_rules! word {
     ($type:ty, $noun:literal { $($variant:ident $(= $word:literal)?),* $(,)? }) => {
-        impl $crate::data::Read for $type {
+        impl $crate::data::FromData for $type {
             fn read(
-                r: &mut $crate::data::Reader<'_>,
+                r: &mut $crate::data::DataReader<'_>,
                 node: &$crate::data::Node<'_>,
-            ) -> $crate::data::Reading<$type> {
+            ) -> $crate::data::DataResult<$type> {
                 match node.as_variant() {
                     $(Some(($crate::data::record::spelling!($variant $($word)?), None)) => Ok(Self::$variant),)*
                     Some(_) | None => r.unexpected(node, $noun),
@@ -237,7 +237,7 @@ macro_rules! word {
                 let word = match self {
                     $(Self::$variant => $crate::data::record::spelling!($variant $($word)?),)*
                 };
-                $crate::data::Data::Variant(word.into(), None).into()
+                $crate::data::NodeData::Variant(word.into(), None).into()
             }
         }
     };

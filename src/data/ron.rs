@@ -4,7 +4,7 @@
 //! `unwrap_variant_newtypes`: `Tensor(ndim: 2)` stands for `Tensor((ndim: Some(2)))`. Keys of maps are texts.
 
 use super::DataError;
-use super::node::{Data, Document, Node, Text};
+use super::node::{BorrowedText, Document, Node, NodeData};
 use super::scan::{Scanned, Scanner};
 use crate::judge::with_stack;
 
@@ -67,13 +67,13 @@ fn value<'t>(s: &mut Scanner<'t>) -> Scanned<Node<'t>> {
     spaces(s)?;
     let start = s.at;
     let data = match s.char() {
-        Some('{') => Data::Map(s.nested(map)?),
-        Some('[') => Data::List(s.nested(|s| items(s, "[", "]", value))?),
+        Some('{') => NodeData::Map(s.nested(map)?),
+        Some('[') => NodeData::List(s.nested(|s| items(s, "[", "]", value))?),
         Some('(') => s.nested(|s| parenthesized(s, None))?,
-        Some('"') => Data::Text(text(s)?),
-        Some('r') if raw_text_ahead(s) => Data::Text(raw_text(s)?),
-        Some('\'') => Data::Text(character(s)?),
-        Some(c) if c.is_ascii_digit() || matches!(c, '+' | '-' | '.') => Data::Number(number(s)?),
+        Some('"') => NodeData::Text(text(s)?),
+        Some('r') if raw_text_ahead(s) => NodeData::Text(raw_text(s)?),
+        Some('\'') => NodeData::Text(character(s)?),
+        Some(c) if c.is_ascii_digit() || matches!(c, '+' | '-' | '.') => NodeData::Number(number(s)?),
         Some(c) if is_word(c) => named(s)?,
         Some(_) | None => return Err(s.expected("a value")),
     };
@@ -85,16 +85,16 @@ fn is_word(c: char) -> bool {
 }
 
 /// A word, and what stands in parentheses behind it.
-fn named<'t>(s: &mut Scanner<'t>) -> Scanned<Data<'t>> {
+fn named<'t>(s: &mut Scanner<'t>) -> Scanned<NodeData<'t>> {
     let is_raw = s.rest().starts_with("r#");
     let name = word(s);
     match name {
         // `r#` says that it is no word of the notation.
         _ if is_raw => {}
-        "true" => return Ok(Data::Bool(true)),
-        "false" => return Ok(Data::Bool(false)),
-        "None" => return Ok(Data::Null),
-        "inf" | "NaN" => return Ok(Data::Number(name.into())),
+        "true" => return Ok(NodeData::Bool(true)),
+        "false" => return Ok(NodeData::Bool(false)),
+        "None" => return Ok(NodeData::Null),
+        "inf" | "NaN" => return Ok(NodeData::Number(name.into())),
         _ => {}
     }
     let end = s.at;
@@ -103,7 +103,7 @@ fn named<'t>(s: &mut Scanner<'t>) -> Scanned<Data<'t>> {
         return s.nested(|s| parenthesized(s, Some(name)));
     }
     s.at = end;
-    Ok(Data::Variant(name.into(), None))
+    Ok(NodeData::Variant(name.into(), None))
 }
 
 /// The words that stand for something else than a name.
@@ -118,27 +118,27 @@ fn word<'t>(s: &mut Scanner<'t>) -> &'t str {
 }
 
 /// `(a: 1, b: 2)`, `(1, 2)` or `(1)`; behind the name of an alternative one item is its content.
-fn parenthesized<'t>(s: &mut Scanner<'t>, name: Option<&'t str>) -> Scanned<Data<'t>> {
+fn parenthesized<'t>(s: &mut Scanner<'t>, name: Option<&'t str>) -> Scanned<NodeData<'t>> {
     let start = s.at;
     let content = if field_ahead(s)? {
         let entries = items(s, "(", ")", field)?;
         s.distinct(&entries)?;
-        Data::Struct(entries)
+        NodeData::Struct(entries)
     } else {
         let mut found = items(s, "(", ")", value)?;
         match (name, found.pop()) {
-            (_, None) => Data::Struct(Vec::new()),
+            (_, None) => NodeData::Struct(Vec::new()),
             (Some(name), Some(only)) if found.is_empty() => {
-                return Ok(Data::Variant(name.into(), Some(Box::new(only))));
+                return Ok(NodeData::Variant(name.into(), Some(Box::new(only))));
             }
             (_, Some(last)) => {
                 found.push(last);
-                Data::Tuple(found)
+                NodeData::Tuple(found)
             }
         }
     };
     match name {
-        Some(name) => Ok(Data::Variant(name.into(), Some(Box::new(s.node(start, content))))),
+        Some(name) => Ok(NodeData::Variant(name.into(), Some(Box::new(s.node(start, content))))),
         None => Ok(content),
     }
 }
@@ -156,7 +156,7 @@ fn field_ahead(s: &mut Scanner<'_>) -> Scanned<bool> {
     Ok(named)
 }
 
-fn field<'t>(s: &mut Scanner<'t>) -> Scanned<(Text<'t>, Node<'t>)> {
+fn field<'t>(s: &mut Scanner<'t>) -> Scanned<(BorrowedText<'t>, Node<'t>)> {
     spaces(s)?;
     let name = word(s);
     if name.is_empty() {
@@ -167,12 +167,12 @@ fn field<'t>(s: &mut Scanner<'t>) -> Scanned<(Text<'t>, Node<'t>)> {
     Ok((name.into(), value(s)?))
 }
 
-fn map<'t>(s: &mut Scanner<'t>) -> Scanned<Vec<(Text<'t>, Node<'t>)>> {
+fn map<'t>(s: &mut Scanner<'t>) -> Scanned<Vec<(BorrowedText<'t>, Node<'t>)>> {
     let entries = items(s, "{", "}", |s| {
         let key = value(s)?;
         spaces(s)?;
         s.expect(":")?;
-        if let Data::Text(text) | Data::Variant(text, None) = key.data {
+        if let NodeData::Text(text) | NodeData::Variant(text, None) = key.data {
             Ok((text, value(s)?))
         } else {
             Err(DataError::at(key.span, "a key is a text"))
@@ -204,7 +204,7 @@ fn items<'t, T>(
     }
 }
 
-fn text<'t>(s: &mut Scanner<'t>) -> Scanned<Text<'t>> {
+fn text<'t>(s: &mut Scanner<'t>) -> Scanned<BorrowedText<'t>> {
     s.expect("\"")?;
     s.quoted(|_| true, escape)
 }
@@ -239,7 +239,7 @@ fn raw_text_ahead(s: &Scanner<'_>) -> bool {
     s.rest().strip_prefix('r').is_some_and(|rest| rest.trim_start_matches('#').starts_with('"'))
 }
 
-fn raw_text<'t>(s: &mut Scanner<'t>) -> Scanned<Text<'t>> {
+fn raw_text<'t>(s: &mut Scanner<'t>) -> Scanned<BorrowedText<'t>> {
     s.expect("r")?;
     let marks = s.take_while(|c| c == '#');
     s.expect("\"")?;
@@ -248,13 +248,13 @@ fn raw_text<'t>(s: &mut Scanner<'t>) -> Scanned<Text<'t>> {
     match rest.find(&closing) {
         Some(length) => {
             s.at += length + closing.len();
-            Ok(Text::Borrowed(&rest[..length]))
+            Ok(BorrowedText::Borrowed(&rest[..length]))
         }
         None => Err(s.error(format!("a text is not closed by `{closing}`"))),
     }
 }
 
-fn character<'t>(s: &mut Scanner<'t>) -> Scanned<Text<'t>> {
+fn character<'t>(s: &mut Scanner<'t>) -> Scanned<BorrowedText<'t>> {
     s.expect("'")?;
     let c = if s.eat("\\") {
         escape(s)?
@@ -264,11 +264,11 @@ fn character<'t>(s: &mut Scanner<'t>) -> Scanned<Text<'t>> {
         c
     };
     s.expect("'")?;
-    Ok(Text::Owned(c.to_string()))
+    Ok(BorrowedText::Owned(c.to_string()))
 }
 
 /// A number as Rust writes them, in the form in which it is parsed: decimal, without `+` and `_`.
-fn number<'t>(s: &mut Scanner<'t>) -> Scanned<Text<'t>> {
+fn number<'t>(s: &mut Scanner<'t>) -> Scanned<BorrowedText<'t>> {
     let negative = s.eat("-");
     let start = s.at;
     if !negative {
@@ -278,11 +278,11 @@ fn number<'t>(s: &mut Scanner<'t>) -> Scanned<Text<'t>> {
         if s.eat(prefix) {
             let digits = s.take_while(|c| c.is_digit(radix) || c == '_').replace('_', "");
             let Ok(value) = i128::from_str_radix(&digits, radix) else { return Err(s.expected("a number")) };
-            return Ok(Text::Owned(if negative { -value } else { value }.to_string()));
+            return Ok(BorrowedText::Owned(if negative { -value } else { value }.to_string()));
         }
     }
     if s.eat("inf") || s.eat("NaN") {
-        return Ok(Text::Owned(format!("{}{}", if negative { "-" } else { "" }, &s.text[s.at - 3..s.at])));
+        return Ok(BorrowedText::Owned(format!("{}{}", if negative { "-" } else { "" }, &s.text[s.at - 3..s.at])));
     }
     let digits = |s: &mut Scanner<'t>| s.take_while(|c| c.is_ascii_digit() || c == '_').len();
     let mut count = digits(s);
@@ -298,9 +298,9 @@ fn number<'t>(s: &mut Scanner<'t>) -> Scanned<Text<'t>> {
     }
     let written = &s.text[if negative { start - 1 } else { start }..s.at];
     if written.starts_with('+') || written.contains('_') {
-        return Ok(Text::Owned(written.trim_start_matches('+').replace('_', "")));
+        return Ok(BorrowedText::Owned(written.trim_start_matches('+').replace('_', "")));
     }
-    Ok(Text::Borrowed(written))
+    Ok(BorrowedText::Borrowed(written))
 }
 
 /// An item or entry a line; tuples in one line.
@@ -312,33 +312,33 @@ pub fn write_pretty(node: &Node<'_>) -> String {
 
 fn write_node(node: &Node<'_>, depth: usize, out: &mut String) {
     with_stack(|| match &node.data {
-        Data::Null => out.push_str("None"),
-        Data::Bool(truth) => out.push_str(if *truth { "true" } else { "false" }),
-        Data::Number(number) => out.push_str(number),
-        Data::Text(text) => quote(text, out),
-        Data::List(items) => lines("[", "]", items, depth, out, |item, out| write_node(item, depth + 1, out)),
-        Data::Tuple(items) => {
+        NodeData::Null => out.push_str("None"),
+        NodeData::Bool(truth) => out.push_str(if *truth { "true" } else { "false" }),
+        NodeData::Number(number) => out.push_str(number),
+        NodeData::Text(text) => quote(text, out),
+        NodeData::List(items) => lines("[", "]", items, depth, out, |item, out| write_node(item, depth + 1, out)),
+        NodeData::Tuple(items) => {
             out.push('(');
             write_items(items, depth, out);
             out.push(')');
         }
-        Data::Map(entries) => lines("{", "}", entries, depth, out, |(key, value), out| {
+        NodeData::Map(entries) => lines("{", "}", entries, depth, out, |(key, value), out| {
             quote(key, out);
             out.push_str(": ");
             write_node(value, depth + 1, out);
         }),
-        Data::Struct(fields) => lines("(", ")", fields, depth, out, |(name, value), out| {
+        NodeData::Struct(fields) => lines("(", ")", fields, depth, out, |(name, value), out| {
             out.push_str(name);
             out.push_str(": ");
             write_node(value, depth + 1, out);
         }),
-        Data::Variant(name, None) => {
+        NodeData::Variant(name, None) => {
             out.push_str(if is_reserved(name) { "r#" } else { "" });
             out.push_str(name);
         }
-        Data::Variant(name, Some(content)) => {
+        NodeData::Variant(name, Some(content)) => {
             out.push_str(name);
-            if matches!(&content.data, Data::Tuple(_) | Data::Struct(_)) {
+            if matches!(&content.data, NodeData::Tuple(_) | NodeData::Struct(_)) {
                 write_node(content, depth, out)
             } else {
                 out.push('(');

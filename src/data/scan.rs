@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::DataError;
-use super::node::{Data, Node, Text};
+use super::node::{BorrowedText, Node, NodeData};
 use crate::grammar::Span;
 use crate::judge::with_stack;
 
@@ -56,7 +56,7 @@ impl<'t> Scanner<'t> {
         Span::new(offset(start), offset(self.at))
     }
 
-    pub fn node(&self, start: usize, data: Data<'t>) -> Node<'t> {
+    pub fn node(&self, start: usize, data: NodeData<'t>) -> Node<'t> {
         Node { span: self.span_from(start), data }
     }
 
@@ -88,7 +88,7 @@ impl<'t> Scanner<'t> {
     }
 
     /// No key may occur twice.
-    pub fn distinct(&self, entries: &[(Text<'t>, Node<'t>)]) -> Scanned<()> {
+    pub fn distinct(&self, entries: &[(BorrowedText<'t>, Node<'t>)]) -> Scanned<()> {
         let twice = if entries.len() <= FEW_KEYS {
             entries.iter().enumerate().find(|(i, (key, _))| entries[..*i].iter().any(|(other, _)| other == key))
         } else {
@@ -106,16 +106,16 @@ impl<'t> Scanner<'t> {
         &mut self,
         allowed: impl Fn(char) -> bool,
         mut escape: impl FnMut(&mut Self) -> Scanned<char>,
-    ) -> Scanned<Text<'t>> {
+    ) -> Scanned<BorrowedText<'t>> {
         let plain = |c: char| c != '"' && c != '\\' && allowed(c);
         let first = self.take_while(plain);
         if self.eat("\"") {
-            return Ok(Text::Borrowed(first));
+            return Ok(BorrowedText::Borrowed(first));
         }
         let mut text = first.to_string();
         loop {
             if self.eat("\"") {
-                return Ok(Text::Owned(text));
+                return Ok(BorrowedText::Owned(text));
             }
             if !self.eat("\\") {
                 return Err(self.expected("the end of a text"));

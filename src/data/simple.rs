@@ -3,29 +3,29 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::node::{Data, Node, Text};
-use super::reader::{Profile, Read, Reader, Reading, Write};
+use super::node::{BorrowedText, Node, NodeData};
+use super::reader::{DataReader, DataResult, FromData, Profile, Write};
 use super::record::word;
 use crate::book::{Edition, Erratum, Proposal, Rule};
 use crate::judge::{Compatibility, Proof};
 
-impl Read for bool {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<bool> {
-        if let Data::Bool(truth) = &node.data { Ok(*truth) } else { r.unexpected(node, "true or false") }
+impl FromData for bool {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<bool> {
+        if let NodeData::Bool(truth) = &node.data { Ok(*truth) } else { r.unexpected(node, "true or false") }
     }
 }
 
 impl Write for bool {
     fn write(&self) -> Node<'_> {
-        Data::Bool(*self).into()
+        NodeData::Bool(*self).into()
     }
 }
 
 macro_rules! numbers {
     ($($type:ty, $what:literal;)*) => {
         $(
-            impl Read for $type {
-                fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<$type> {
+            impl FromData for $type {
+                fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<$type> {
                     match node.as_number().map(str::parse) {
                         Some(Ok(number)) => Ok(number),
                         Some(Err(_)) | None => r.unexpected(node, $what),
@@ -50,8 +50,8 @@ numbers! {
     usize, "a number from 0 on";
 }
 
-impl Read for f64 {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<f64> {
+impl FromData for f64 {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<f64> {
         match node.as_number().map(str::parse) {
             Some(Ok(number)) => Ok(number),
             Some(Err(_)) | None => r.unexpected(node, "a number"),
@@ -62,12 +62,12 @@ impl Read for f64 {
 impl Write for f64 {
     fn write(&self) -> Node<'_> {
         // With a point, so that it is read as no integer.
-        Data::Number(format!("{self:?}").into()).into()
+        NodeData::Number(format!("{self:?}").into()).into()
     }
 }
 
-impl Read for String {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<String> {
+impl FromData for String {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<String> {
         node.as_text().map_or_else(|| r.unexpected(node, "a text"), |text| Ok(text.to_string()))
     }
 }
@@ -78,8 +78,8 @@ impl Write for String {
     }
 }
 
-impl Read for Arc<str> {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Arc<str>> {
+impl FromData for Arc<str> {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Arc<str>> {
         node.as_text().map_or_else(|| r.unexpected(node, "a text"), |text| Ok(text.into()))
     }
 }
@@ -90,8 +90,8 @@ impl Write for Arc<str> {
     }
 }
 
-impl<T: Read> Read for Box<T> {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Box<T>> {
+impl<T: FromData> FromData for Box<T> {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Box<T>> {
         T::read(r, node).map(Box::new)
     }
 }
@@ -102,8 +102,8 @@ impl<T: Write + ?Sized> Write for Box<T> {
     }
 }
 
-impl<T: Read> Read for Arc<T> {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Arc<T>> {
+impl<T: FromData> FromData for Arc<T> {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Arc<T>> {
         T::read(r, node).map(Arc::new)
     }
 }
@@ -115,11 +115,11 @@ impl<T: Write> Write for Arc<T> {
 }
 
 /// `Some` may be written where that helps, and must be where what it holds is itself an option.
-impl<T: Read> Read for Option<T> {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Option<T>> {
-        if matches!(&node.data, Data::Null) {
+impl<T: FromData> FromData for Option<T> {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Option<T>> {
+        if matches!(&node.data, NodeData::Null) {
             Ok(None)
-        } else if let Data::Variant(name, Some(content)) = &node.data
+        } else if let NodeData::Variant(name, Some(content)) = &node.data
             && name == "Some"
         {
             r.read(content).map(Some)
@@ -135,32 +135,32 @@ impl<T: Read> Read for Option<T> {
 
 impl<T: Write> Write for Option<T> {
     fn write(&self) -> Node<'_> {
-        self.as_ref().map_or(Data::Null.into(), T::write)
+        self.as_ref().map_or(NodeData::Null.into(), T::write)
     }
 }
 
-fn read_list<T: Read, C: FromIterator<T>>(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<C> {
+fn read_list<T: FromData, C: FromIterator<T>>(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<C> {
     match node.as_items() {
         Some(items) => items.iter().map(|item| r.read(item)).collect(),
         None => r.unexpected(node, "a list"),
     }
 }
 
-impl<T: Read> Read for Vec<T> {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Vec<T>> {
+impl<T: FromData> FromData for Vec<T> {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Vec<T>> {
         read_list(r, node)
     }
 }
 
-impl<T: Read> Read for Arc<[T]> {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Arc<[T]>> {
+impl<T: FromData> FromData for Arc<[T]> {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Arc<[T]>> {
         read_list(r, node)
     }
 }
 
 impl<T: Write> Write for [T] {
     fn write(&self) -> Node<'_> {
-        Data::List(self.iter().map(T::write).collect()).into()
+        NodeData::List(self.iter().map(T::write).collect()).into()
     }
 }
 
@@ -176,8 +176,8 @@ impl<T: Write> Write for Arc<[T]> {
     }
 }
 
-impl<A: Read, B: Read> Read for (A, B) {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<(A, B)> {
+impl<A: FromData, B: FromData> FromData for (A, B) {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<(A, B)> {
         let [a, b] = r.tuple(node, "a pair", None)?;
         Ok((r.read(a)?, r.read(b)?))
     }
@@ -185,99 +185,99 @@ impl<A: Read, B: Read> Read for (A, B) {
 
 impl<A: Write, B: Write> Write for (A, B) {
     fn write(&self) -> Node<'_> {
-        Data::Tuple(vec![self.0.write(), self.1.write()]).into()
+        NodeData::Tuple(vec![self.0.write(), self.1.write()]).into()
     }
 }
 
 /// A type whose values are written as a text, and can be keys of a map.
-pub trait Key: Sized {
+pub trait MapKey: Sized {
     /// The value that such a text means; `None` if it means none.
     fn from_text(text: &str) -> Option<Self>;
     /// The text that means the value.
-    fn to_text(&self) -> Text<'_>;
+    fn to_text(&self) -> BorrowedText<'_>;
     /// What such a text is, in a message.
     const NOUN: &'static str;
 }
 
-impl Key for String {
+impl MapKey for String {
     const NOUN: &'static str = "a text";
 
     fn from_text(text: &str) -> Option<String> {
         Some(text.to_string())
     }
 
-    fn to_text(&self) -> Text<'_> {
+    fn to_text(&self) -> BorrowedText<'_> {
         self.as_str().into()
     }
 }
 
-impl Key for Arc<str> {
+impl MapKey for Arc<str> {
     const NOUN: &'static str = "a text";
 
     fn from_text(text: &str) -> Option<Arc<str>> {
         Some(text.into())
     }
 
-    fn to_text(&self) -> Text<'_> {
+    fn to_text(&self) -> BorrowedText<'_> {
         (&**self).into()
     }
 }
 
-impl Key for Edition {
+impl MapKey for Edition {
     const NOUN: &'static str = "an edition";
 
     fn from_text(text: &str) -> Option<Edition> {
         text.parse().ok()
     }
 
-    fn to_text(&self) -> Text<'_> {
+    fn to_text(&self) -> BorrowedText<'_> {
         self.name().into()
     }
 }
 
-impl Key for Proposal {
+impl MapKey for Proposal {
     const NOUN: &'static str = "a proposal";
 
     fn from_text(text: &str) -> Option<Proposal> {
         text.parse().ok()
     }
 
-    fn to_text(&self) -> Text<'_> {
+    fn to_text(&self) -> BorrowedText<'_> {
         self.name().into()
     }
 }
 
-impl Key for Rule {
+impl MapKey for Rule {
     const NOUN: &'static str = "the id of a rule";
 
     fn from_text(text: &str) -> Option<Rule> {
         text.parse().ok()
     }
 
-    fn to_text(&self) -> Text<'_> {
+    fn to_text(&self) -> BorrowedText<'_> {
         self.id().into()
     }
 }
 
-impl Key for Erratum {
+impl MapKey for Erratum {
     const NOUN: &'static str = "the id of an erratum";
 
     fn from_text(text: &str) -> Option<Erratum> {
         text.parse().ok()
     }
 
-    fn to_text(&self) -> Text<'_> {
+    fn to_text(&self) -> BorrowedText<'_> {
         self.id().into()
     }
 }
 
 /// Reads what is written as a text.
-pub fn read_key<K: Key>(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<K> {
+pub fn read_key<K: MapKey>(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<K> {
     node.as_text().and_then(K::from_text).map_or_else(|| r.unexpected(node, K::NOUN), Ok)
 }
 
-impl Read for Edition {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Edition> {
+impl FromData for Edition {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Edition> {
         read_key(r, node)
     }
 }
@@ -288,14 +288,14 @@ impl Write for Edition {
     }
 }
 
-impl Read for Proposal {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Proposal> {
+impl FromData for Proposal {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Proposal> {
         read_key(r, node)
     }
 }
 
-impl Read for Rule {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Rule> {
+impl FromData for Rule {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Rule> {
         read_key(r, node)
     }
 }
@@ -306,8 +306,8 @@ impl Write for Rule {
     }
 }
 
-impl Read for Erratum {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Erratum> {
+impl FromData for Erratum {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Erratum> {
         read_key(r, node)
     }
 }
@@ -318,20 +318,20 @@ impl Write for Erratum {
     }
 }
 
-impl<K: Key + Ord, V: Read> Read for BTreeMap<K, V> {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<BTreeMap<K, V>> {
+impl<K: MapKey + Ord, V: FromData> FromData for BTreeMap<K, V> {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<BTreeMap<K, V>> {
         let Some(entries) = node.as_entries() else { return r.unexpected(node, "a map") };
-        let entry = |(key, value): &(Text<'_>, Node<'_>)| match K::from_text(key) {
+        let entry = |(key, value): &(BorrowedText<'_>, Node<'_>)| match K::from_text(key) {
             Some(key) => Ok((key, r.read(value)?)),
-            None => r.unexpected(&Node { span: value.span, data: Data::Text(key.clone()) }, K::NOUN),
+            None => r.unexpected(&Node { span: value.span, data: NodeData::Text(key.clone()) }, K::NOUN),
         };
         entries.iter().map(entry).collect()
     }
 }
 
-impl<K: Key, V: Write> Write for BTreeMap<K, V> {
+impl<K: MapKey, V: Write> Write for BTreeMap<K, V> {
     fn write(&self) -> Node<'_> {
-        Data::Map(self.iter().map(|(key, value)| (key.to_text(), value.write())).collect()).into()
+        NodeData::Map(self.iter().map(|(key, value)| (key.to_text(), value.write())).collect()).into()
     }
 }
 

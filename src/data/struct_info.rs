@@ -1,7 +1,7 @@
 //! Structural information and types.
 
 use super::Node;
-use super::reader::{Profile, Read, Reader, Reading, Write};
+use super::reader::{DataReader, DataResult, FromData, Profile, Write};
 use super::record::{choice, record, write_record};
 use crate::grammar::{
     DataType, DeriveFunc, DynTensorType, FuncStructInfo, FuncType, Ndim, PrimStructInfo, PrimType, ShapeStructInfo,
@@ -22,8 +22,8 @@ record! { PrimStructInfo, "PrimStructInfo" by rule!("PR14148.SI.PRIM"), { dtype:
 choice! { DeriveFunc, "DefaultDerive, EmptyDerive or Named(..)" { DefaultDerive, EmptyDerive, Named(name) } }
 
 /// A rank that is left out is the number of dimensions of a literal shape, else unknown; a data type, `Void`.
-impl Read for TensorStructInfo {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<TensorStructInfo> {
+impl FromData for TensorStructInfo {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<TensorStructInfo> {
         let rule = rule!("GRAM.SI.TENSOR");
         r.by(rule)?;
         let fields = r.fields(node, "TensorStructInfo", Some(rule))?;
@@ -41,8 +41,8 @@ impl Read for TensorStructInfo {
 write_record! { TensorStructInfo, { shape: unless(None), dtype: one, ndim: one, vdevice: unless(None) } }
 
 /// A list of dimensions, a variable, or any other expression, which the grammar permits (WF.13.FORM does not).
-impl Read for TensorShape {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<TensorShape> {
+impl FromData for TensorShape {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<TensorShape> {
         if let Some(var) = node.as_text() {
             let var = Var::parse(var).map(|var| TensorShape::Var(var.at(node.span).into()));
             return var.map_or_else(|| r.unexpected(node, "a variable"), Ok);
@@ -73,8 +73,8 @@ impl Write for TensorShape {
 }
 
 /// A rank that is left out is the number of values, else unknown.
-impl Read for ShapeStructInfo {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<ShapeStructInfo> {
+impl FromData for ShapeStructInfo {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<ShapeStructInfo> {
         let rule = rule!("GRAM.SI.SHAPE");
         r.by(rule)?;
         let fields = r.fields(node, "ShapeStructInfo", Some(rule))?;
@@ -87,8 +87,8 @@ impl Read for ShapeStructInfo {
 write_record! { ShapeStructInfo, { values: unless(None), ndim: one } }
 
 /// The result of a packed function, which has no parameters, may be left out: the text ignores it.
-impl Read for FuncStructInfo {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<FuncStructInfo> {
+impl FromData for FuncStructInfo {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<FuncStructInfo> {
         // The proposal states the production anew.
         let by_proposal = r.cx.has(rule!("PURITY3.FIELD"));
         let rule = if by_proposal { rule!("PURITY3.FIELD") } else { rule!("GRAM.SI.FUNC") };
@@ -105,8 +105,8 @@ impl Read for FuncStructInfo {
 
 write_record! { FuncStructInfo, { params: unless(None), ret: one, derive_func: unless(None), pure: unless(None) } }
 
-impl Read for Ndim {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Ndim> {
+impl FromData for Ndim {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Ndim> {
         match r.read::<i64>(node)? {
             -1 => Ok(Ndim::Unknown),
             n => u32::try_from(n).map_or_else(|_| r.unexpected(node, "a rank (-1 or more)"), |n| Ok(Ndim::Known(n))),
@@ -136,7 +136,7 @@ record! { PrimType, "PrimType" by rule!("GRAM.TYPE.PRIM"), { dtype: one } }
 record! { FuncType, "FuncType" by rule!("GRAM.TYPE.FUNC"), { arg_types: many, ret_type: one, pure: or(false) } }
 
 /// PR14148.NOTYPES.GRAMMAR: the later revision has no types. Boxed scalars have one only where GRAM.TYPE.PRIM says so.
-fn there_are_types(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<()> {
+fn there_are_types(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<()> {
     if node.as_variant().is_some_and(|(name, _)| name == "Prim") && !r.cx.has(rule!("GRAM.TYPE.PRIM")) {
         return r.unexpected(node, "a type");
     }

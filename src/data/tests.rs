@@ -114,12 +114,12 @@ proptest! {
     /// What is written is read back, in both notations, and RON by its own library too.
     #[test]
     fn what_is_written_is_read_back(text in "\\PC{0,8}", number in any::<i64>(), float in any::<f64>()) {
-        let node: Node<'_> = Data::List(vec![
+        let node: Node<'_> = NodeData::List(vec![
             Node::text(text.as_str()),
             Node::number(number),
             float.write(),
-            Node::variant("Name", Data::Struct(vec![("field".into(), Data::Null.into())]).into()),
-            Node::variant("Pair", Data::Tuple(vec![Data::Bool(true).into(), Node::entry("k", Node::text("v"))]).into()),
+            Node::variant("Name", NodeData::Struct(vec![("field".into(), NodeData::Null.into())]).into()),
+            Node::variant("Pair", NodeData::Tuple(vec![NodeData::Bool(true).into(), Node::entry("k", Node::text("v"))]).into()),
         ]).into();
         let written = ron::write_pretty(&node);
         prop_assert_eq!(json::write(&ron::read(&written, 10).unwrap()), json::write(&node));

@@ -1,12 +1,12 @@
 //! The inside of `PrimFunc`s.
 
 use super::Node;
-use super::reader::{Read, Reader, Reading, Write};
+use super::reader::{DataReader, DataResult, FromData, Write};
 use super::record::{choice, record, word};
 use crate::grammar::tir::{
-    Assert, AttrStmt, Binary, Block, Buffer, BufferVar, Call, Choice, Decl, Expr, Extern, For, ForKind, If, Intrinsic,
-    Iter, IterKind, LaunchThread, Let, LetExpr, Load, MatchRegion, Param, PrimFunc, Ramp, Range, Region, Shuffle, Stmt,
-    Store, Var, While,
+    Assert, AttrStmt, Binary, Block, Buffer, BufferVar, Call, Conditional, Decl, Expr, Extern, For, ForKind, If,
+    Intrinsic, Iter, IterKind, LaunchThread, Let, LetExpr, Load, MatchRegion, Param, PrimFunc, Ramp, Range, Region,
+    Shuffle, Stmt, Store, Var, While,
 };
 use crate::grammar::{Attrs, BinaryOp, Name};
 
@@ -119,15 +119,15 @@ choice! { Expr, "an expression of TIR" {
 record! { Ramp, "Ramp", { base: one, stride: one, lanes: one } }
 record! { Shuffle, "Shuffle", { vectors: one, indices: one, span: place } }
 record! { Binary, "Binary", { op: one, a: one, b: one, span: place } }
-record! { Choice, "Choice", { condition: one, then: one, otherwise: one } }
+record! { Conditional, "Choice", { condition: one, then: one, otherwise: one } }
 record! { Load, "Load", { buffer: one, indices: many, span: place } }
 record! { LetExpr, "LetExpr", { var: one, value: one, body: one } }
 record! { Call, "Call", { op: one, dtype: one, args: one, span: place } }
 record! { Extern, "Extern", { op: one, of_module: or(false), dtype: one, args: many, span: place } }
 
 /// An operator by the name of its node.
-impl Read for BinaryOp {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<BinaryOp> {
+impl FromData for BinaryOp {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<BinaryOp> {
         node.as_text().and_then(BinaryOp::from_name).map_or_else(|| r.unexpected(node, "an operator of TIR"), Ok)
     }
 }
@@ -139,8 +139,8 @@ impl Write for BinaryOp {
 }
 
 /// An intrinsic by its name after `T.`.
-impl Read for Intrinsic {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Intrinsic> {
+impl FromData for Intrinsic {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Intrinsic> {
         let name = node.as_variant().filter(|(_, content)| content.is_none()).map(|(name, _)| name);
         name.and_then(Intrinsic::from_name).map_or_else(|| r.unexpected(node, "an intrinsic of TIR"), Ok)
     }
@@ -148,6 +148,6 @@ impl Read for Intrinsic {
 
 impl Write for Intrinsic {
     fn write(&self) -> Node<'_> {
-        super::Data::Variant(self.name().into(), None).into()
+        super::NodeData::Variant(self.name().into(), None).into()
     }
 }

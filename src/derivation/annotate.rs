@@ -13,7 +13,7 @@ use crate::struct_info::{names_among, replace_everywhere};
 /// of its functions, as `report` knows them of this program. Annotations that are there stay. What is known of a variable is left out if
 /// most of a long text of it would be repetition: a pair of pairs of pairs.
 pub fn annotated(module: &IrModule, report: &DeriveReport) -> IrModule {
-    let known = Known {
+    let known = KnownInfos {
         vars: report.vars.iter().filter(|(_, info)| !is_mostly_repeated(info)).map(|(var, info)| (var, info)).collect(),
     };
     let functions: HashMap<&str, &StructInfo> =
@@ -31,11 +31,11 @@ pub fn annotated(module: &IrModule, report: &DeriveReport) -> IrModule {
     module
 }
 
-struct Known<'r> {
+struct KnownInfos<'r> {
     vars: HashMap<&'r Var, &'r StructInfo>,
 }
 
-impl Known<'_> {
+impl KnownInfos<'_> {
     fn function(&self, function: &mut Function, info: Option<&StructInfo>) {
         if let (None, Some(StructInfo::Func(info))) = (&function.ret_struct_info, info) {
             // The signature may call the shape variables otherwise than the function itself does.

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use super::function::pure;
 use super::purity::declared_purity;
-use super::{Deriver, Entry, Fit};
+use super::{Deriver, Fit, InfoEntry};
 use crate::book::Erratum;
-use crate::findings::{Complaint, Demand, Finder, Step};
+use crate::findings::{Complaint, Demand, Finder, TrailStep};
 use crate::grammar::{
     Binder, Binding, Expr, FuncStructInfo, Function, MatchCast, Span, StructInfo, VarBinding, VarKind,
 };
 use crate::struct_info::annotation::shape_var_faults;
-use crate::struct_info::{Relation, Shown, introduced_shape_vars, is_more_specific_in, may_overlap};
+use crate::struct_info::{ClosedDisplay, ShapeRelation, introduced_shape_vars, is_more_specific_in, may_overlap};
 
 /// Whether what is bound is a function literal, of which a rule of its own speaks.
 #[derive(Clone, Copy)]
@@ -45,7 +45,7 @@ impl<'m> Deriver<'_, 'm> {
 
     fn enter_silently(&mut self, binder: &'m Binder, info: Option<StructInfo>) {
         let dataflow = binder.kind == VarKind::DataflowVar;
-        self.scope.delta.enter(&binder.var, Entry { info, dataflow });
+        self.scope.delta.enter(&binder.var, InfoEntry { info, dataflow });
     }
 
     /// The shape variables that an annotation introduces enter Σ.
@@ -61,7 +61,7 @@ impl<'m> Deriver<'_, 'm> {
 
     /// What is known of a value, which is gone through when it is bound.
     fn bound(&mut self, value: &'m Expr) -> Option<StructInfo> {
-        let info = self.at(Step::Field("value"), |d| d.expr(value));
+        let info = self.at(TrailStep::Field("value"), |d| d.expr(value));
         // A tuple has been counted already.
         if matches!(value, Expr::Tuple(_)) { info } else { self.within_bounds(info, value.span()) }
     }
@@ -114,7 +114,7 @@ impl<'m> Deriver<'_, 'm> {
             if self.cx.literal(Erratum::A02) { (annotation, derived) } else { (derived, annotation) };
         let fits = Fit::of(self.cx, given, expected, &self.scope);
         let fits = self.strongly(fits);
-        let (derived, annotation) = (Shown(derived), Shown(annotation));
+        let (derived, annotation) = (ClosedDisplay(derived), ClosedDisplay(annotation));
         let name = &binder.var;
         let never = || {
             Complaint::error(format!("`{name}` is annotated as {annotation}, but its value is {derived}"))
@@ -158,12 +158,12 @@ impl<'m> Deriver<'_, 'm> {
             })],
         );
         let Some(annotation) = binder.annotation.as_ref().map(|annotation| self.closed(annotation)) else {
-            let info = self.at(Step::Field("value"), |d| d.literal(function));
+            let info = self.at(TrailStep::Field("value"), |d| d.literal(function));
             return self.enter(binder, info);
         };
         if self.beforehand.wrong.in_signature(function) || self.beforehand.wrong.touch(span) {
             self.enter_silently(binder, None);
-            let _ = self.at(Step::Field("value"), |d| d.literal(function));
+            let _ = self.at(TrailStep::Field("value"), |d| d.literal(function));
             return;
         }
         let annotation = self.with_purity_declared(annotation, function);
@@ -171,7 +171,7 @@ impl<'m> Deriver<'_, 'm> {
         if self.cx.fire(rule!("SI.DERIVE.VB.FUNC.REC")) {
             self.enter_silently(binder, Some(annotation.clone()));
         }
-        let info = self.at(Step::Field("value"), |d| d.literal(function));
+        let info = self.at(TrailStep::Field("value"), |d| d.literal(function));
         if self.cx.fire(rule!("SI.DERIVE.VB.FUNC.REMOVE")) {
             self.scope.delta.leave(mark);
         }
@@ -228,17 +228,17 @@ impl<'m> Deriver<'_, 'm> {
     ///
     /// Errata: A07, literally a warning unless each is below the other; N38, unless one of them definitely is.
     fn cast_may_succeed(&mut self, cast: &MatchCast, value: &StructInfo, target: &StructInfo) {
-        let down = is_more_specific_in(self.cx, Relation::Possible, target, value, &self.scope);
-        let up = is_more_specific_in(self.cx, Relation::Possible, value, target, &self.scope);
+        let down = is_more_specific_in(self.cx, ShapeRelation::Possible, target, value, &self.scope);
+        let up = is_more_specific_in(self.cx, ShapeRelation::Possible, value, target, &self.scope);
         let expected = if self.cx.literal(Erratum::A07) {
             down && up
         } else if self.cx.literal(Erratum::N38) {
-            is_more_specific_in(self.cx, Relation::Definite, target, value, &self.scope)
-                || is_more_specific_in(self.cx, Relation::Definite, value, target, &self.scope)
+            is_more_specific_in(self.cx, ShapeRelation::Definite, target, value, &self.scope)
+                || is_more_specific_in(self.cx, ShapeRelation::Definite, value, target, &self.scope)
         } else {
             down || up || may_overlap(self.cx, value, target, &self.scope)
         };
-        let (value, target) = (Shown(value), Shown(target));
+        let (value, target) = (ClosedDisplay(value), ClosedDisplay(target));
         self.demand(
             cast.span,
             &[(rule!("SI.DERIVE.MC.WARN"), 1, expected, &|| {
@@ -280,7 +280,7 @@ impl<'m> Deriver<'_, 'm> {
 
     fn target_fits(&mut self, binder: &Binder, cast: &MatchCast, target: &StructInfo, annotation: &StructInfo) {
         let fits = Fit::by_subtyping(self.cx, target, annotation, &self.scope);
-        let (target, annotation) = (Shown(target), Shown(annotation));
+        let (target, annotation) = (ClosedDisplay(target), ClosedDisplay(annotation));
         let possible = self.demand(
             cast.span,
             &[(rule!("SI.DERIVE.MC.ANNOT.ERR"), 1, fits != Fit::Never, &|| {

@@ -2,18 +2,18 @@
 
 use std::collections::BTreeSet;
 
-use super::purity::{Callee, callee_is_pure};
+use super::purity::{DerivedCallee, callee_is_pure};
 use super::{Deriver, Fit};
 use crate::book::{Erratum, Rule};
-use crate::findings::{Complaint, Demand, Finder, Step};
+use crate::findings::{Complaint, Demand, Finder, TrailStep};
 use crate::grammar::{Call, DeriveFunc, Expr, FuncStructInfo, GlobalFunc, Op, PrimExpr, ShapeVar, StructInfo, Var};
-use crate::judge::{Check, Cx};
+use crate::judge::{Cx, ReportedCondition};
 use crate::ops::{self, InferArgs, InferError};
 use crate::struct_info::closed::{is_chosen, original};
 use crate::struct_info::mapping::{all_shape_vars, united_mapping};
 use crate::struct_info::substitute::replace_everywhere;
 use crate::struct_info::{
-    InScope, Mapping, Nowhere, Shown, Surroundings, chosen_anew, closed, default_derive, empty_derive,
+    ClosedDisplay, InScope, Mapping, Nowhere, Surroundings, chosen_anew, closed, default_derive, empty_derive,
     erase_to_well_defined, purity_of, seen_through, shown, substitute,
 };
 
@@ -46,7 +46,7 @@ pub fn derive_call(
 }
 
 /// A part of a call that is derived by itself.
-enum Part {
+enum DerivedCallPart {
     Callee,
     Args,
 }
@@ -58,10 +58,10 @@ impl<'m> Deriver<'_, 'm> {
         }
         // SI.DERIVE.CALL.ORDER: the callee, then the arguments from left to right.
         let (mut callee, mut args) = (None, Vec::new());
-        for part in self.cx.conclude(rule!("SI.DERIVE.CALL.ORDER"), [Part::Callee, Part::Args]) {
+        for part in self.cx.conclude(rule!("SI.DERIVE.CALL.ORDER"), [DerivedCallPart::Callee, DerivedCallPart::Args]) {
             match part {
-                Part::Callee => callee = self.callee(call),
-                Part::Args => args = self.args(call),
+                DerivedCallPart::Callee => callee = self.callee(call),
+                DerivedCallPart::Args => args = self.args(call),
             }
         }
         let args: Option<Vec<StructInfo>> = args.into_iter().collect();
@@ -75,7 +75,7 @@ impl<'m> Deriver<'_, 'm> {
         let result = call_of(self.cx, &self.scope, &callee, &args, &sinfo_args, &mut warnings);
         for (arg, message) in warnings {
             let span = call.args.get(arg).map_or(call.span, Expr::span);
-            self.at(Step::Item("args", arg), |d| d.warning(rule!("SI.DERIVE.CALL.ARGS.WARN"), span, message));
+            self.at(TrailStep::Item("args", arg), |d| d.warning(rule!("SI.DERIVE.CALL.ARGS.WARN"), span, message));
         }
         result.map_err(|error| self.call_error(call, error)).ok()
     }
@@ -90,7 +90,7 @@ impl<'m> Deriver<'_, 'm> {
         }
         let is_packed = func.derive_func.is_some();
         let pure = purity_of(self.cx, func).map(|pure| pure && !self.sent_to_call_tir(call));
-        let callee = if is_packed { Callee::Packed } else { Callee::Closure { pure } };
+        let callee = if is_packed { DerivedCallee::Packed } else { DerivedCallee::Closure { pure } };
         self.count_call(&call.op, if is_packed { Some(false) } else { pure });
         let deferred = !is_packed && pure.is_none() && !self.cx.literal(Erratum::U05);
         let deferred = self.cx.by_cases(&[(rule!("PURITY3.CALL.UNKNOWN"), deferred, true)]).unwrap_or(false);
@@ -116,7 +116,7 @@ impl<'m> Deriver<'_, 'm> {
         if !self.declares_purity() {
             return;
         }
-        let pure = callee_is_pure(self.cx, Callee::Op(ops::lookup(&op.op_name)));
+        let pure = callee_is_pure(self.cx, DerivedCallee::Op(ops::lookup(&op.op_name)));
         self.count_call(&call.op, Some(pure));
         let allowed = pure || !self.place.bars_effects(self.cx);
         let name = &op.op_name;
@@ -132,13 +132,13 @@ impl<'m> Deriver<'_, 'm> {
     }
 
     fn callee(&mut self, call: &'m Call) -> Option<StructInfo> {
-        self.at(Step::Field("op"), |d| d.expr(&call.op))
+        self.at(TrailStep::Field("op"), |d| d.expr(&call.op))
     }
 
     fn args(&mut self, call: &'m Call) -> Vec<Option<StructInfo>> {
         let args = call.args.iter().enumerate();
         args.map(|(i, arg)| {
-            let info = self.at(Step::Item("args", i), |d| d.expr(arg));
+            let info = self.at(TrailStep::Item("args", i), |d| d.expr(arg));
             self.within_bounds(info, arg.span())
         })
         .collect()
@@ -150,7 +150,7 @@ impl<'m> Deriver<'_, 'm> {
             Some(i) => {
                 let span = call.args.get(i).map_or(call.span, Expr::span);
                 let hint = "cast the argument with a match_cast if it can have the expected form at run time";
-                self.at(Step::Item("args", i), |d| d.error_with_hint(rule, span, message, hint));
+                self.at(TrailStep::Item("args", i), |d| d.error_with_hint(rule, span, message, hint));
             }
             None => self.error(rule, call.span, message),
         }
@@ -198,7 +198,7 @@ fn impure(what: &str) -> Complaint {
 type Warnings = Vec<(usize, String)>;
 
 /// Conditions that a call must meet one and all, or the argument at fault; the error names the first that it does not.
-fn demand(cx: &mut Cx, arg: Option<usize>, demands: &[Check]) -> Result<(), CallError> {
+fn demand(cx: &mut Cx, arg: Option<usize>, demands: &[ReportedCondition]) -> Result<(), CallError> {
     cx.holds(demands).map_err(|(rule, message)| CallError { rule, message: message(), arg })
 }
 
@@ -216,7 +216,7 @@ fn call_of(
         cx,
         None,
         &[(rule!("SI.DERIVE.CALL.NOTFUNC"), 1, func.is_some(), &|| {
-            format!("something of {} is called, which is not known to be a function", Shown(callee))
+            format!("something of {} is called, which is not known to be a function", ClosedDisplay(callee))
         })],
     )?;
     let Some(func) = func else { return Ok(StructInfo::Object) };
@@ -337,7 +337,7 @@ fn argument(
 ) -> Result<Option<String>, CallError> {
     let (given, expected) = if cx.literal(Erratum::A28) { (param, arg) } else { (arg, param) };
     let fits = Fit::by_subtyping(cx, given, expected, scope);
-    let (arg, param) = (Shown(arg), Shown(param));
+    let (arg, param) = (ClosedDisplay(arg), ClosedDisplay(param));
     demand(
         cx,
         Some(i),

@@ -7,12 +7,12 @@ use rustc_hash::FxHashMap;
 
 use super::{DeriveReport, Deriver};
 use crate::book::Erratum;
-use crate::findings::{Complaint, Diagnostic, Finder, Step, Trail};
+use crate::findings::{Complaint, Diagnostic, Finder, Trail, TrailStep};
 use crate::grammar::{
     AttrValue, Attrs, Binder, Binding, Call, Expr, FuncStructInfo, Function, GlobalFunc, IrModule, Name, SeqExpr, Span,
     StructInfo, TensorStructInfo, VDevice, Var,
 };
-use crate::judge::{Cx, Once, Seen, is_new, with_stack};
+use crate::judge::{Cx, Once, VisitedTuples, is_new, with_stack};
 
 /// What propagation found of variables, by the address of where they are bound.
 pub(crate) type Located = FxHashMap<usize, StructInfo>;
@@ -261,7 +261,7 @@ impl<'m> Backward<'_, 'm> {
         function.params.iter().for_each(|param| self.bind(param));
         let device = ret.and_then(device_of).cloned();
         let device = device.filter(|_| self.cx.fire(rule!("VDEV.BACK.FUNC")));
-        self.at(Step::Field("body"), |pass| {
+        self.at(TrailStep::Field("body"), |pass| {
             if let Some(device) = &device {
                 pass.set(&function.body, device);
             }
@@ -296,8 +296,8 @@ impl<'m> Backward<'_, 'm> {
         if let Expr::If(branch) = e
             && self.cx.fire(rule!("VDEV.BACK.OTHER"))
         {
-            self.at(Step::Field("true_branch"), |pass| pass.visit(&branch.true_branch, None));
-            self.at(Step::Field("false_branch"), |pass| pass.visit(&branch.false_branch, None));
+            self.at(TrailStep::Field("true_branch"), |pass| pass.visit(&branch.true_branch, None));
+            self.at(TrailStep::Field("false_branch"), |pass| pass.visit(&branch.false_branch, None));
         }
     }
 
@@ -334,7 +334,9 @@ impl<'m> Backward<'_, 'm> {
         }
         for (b, i) in places {
             let Some(binding) = seq.blocks.get(b).and_then(|block| block.bindings.get(i)) else { continue };
-            self.at(Step::Item("blocks", b), |pass| pass.at(Step::Item("bindings", i), |pass| pass.binding(binding)));
+            self.at(TrailStep::Item("blocks", b), |pass| {
+                pass.at(TrailStep::Item("bindings", i), |pass| pass.binding(binding))
+            });
         }
         self.visit(&seq.body, device);
     }
@@ -345,7 +347,7 @@ impl<'m> Backward<'_, 'm> {
                 let var = &binding.var.var;
                 self.bind(&binding.var);
                 let between = self.cx.fire(rule!("VDEV.BACK.VB"));
-                self.at(Step::Field("value"), |pass| pass.both_ways(var, &binding.value, between));
+                self.at(TrailStep::Field("value"), |pass| pass.both_ways(var, &binding.value, between));
             }
             Binding::MatchCast(cast) => {
                 if let Some(binder) = &cast.var {
@@ -355,7 +357,8 @@ impl<'m> Backward<'_, 'm> {
                         self.set_var(&binder.var, &device);
                     }
                     let between = self.cx.fire(rule!("VDEV.BACK.MC"));
-                    return self.at(Step::Field("value"), |pass| pass.both_ways(&binder.var, &cast.value, between));
+                    return self
+                        .at(TrailStep::Field("value"), |pass| pass.both_ways(&binder.var, &cast.value, between));
                 }
                 self.visit(&cast.value, None);
             }
@@ -400,7 +403,7 @@ fn common(devices: &[Arc<VDevice>]) -> Option<Arc<VDevice>> {
 }
 
 /// The devices of tensors, in tuples too.
-fn devices_in(info: &StructInfo, seen: &mut Seen, into: &mut Vec<Arc<VDevice>>) {
+fn devices_in(info: &StructInfo, seen: &mut VisitedTuples, into: &mut Vec<Arc<VDevice>>) {
     match info {
         StructInfo::Tensor(tensor) => into.extend(tensor.vdevice.clone()),
         StructInfo::Tuple(fields) if !is_new(fields, seen) => {}
@@ -473,7 +476,7 @@ impl<'m> Deriver<'_, 'm> {
         match transfer(call) {
             Some(kind) => self.transferred(kind, call, info),
             None => {
-                let (mut devices, mut seen) = (Vec::new(), Seen::default());
+                let (mut devices, mut seen) = (Vec::new(), VisitedTuples::default());
                 args.iter().for_each(|arg| devices_in(arg, &mut seen, &mut devices));
                 let device = common(&devices);
                 let agree = devices.is_empty() || device.is_some();
@@ -532,9 +535,10 @@ impl<'m> Deriver<'_, 'm> {
             let lies = if self.cx.literal(Erratum::N47) {
                 device_of(info).is_some()
             } else {
-                !lies_nowhere(info, &mut Seen::default()) || (is_constant(arg) && !self.cx.literal(Erratum::N46))
+                !lies_nowhere(info, &mut VisitedTuples::default())
+                    || (is_constant(arg) && !self.cx.literal(Erratum::N46))
             };
-            self.at(Step::Item("args", i), |d| {
+            self.at(TrailStep::Item("args", i), |d| {
                 d.demand(
                     arg.span(),
                     &[(rule!("VDEV.FINAL.ERR"), 1, lies, &|| {
@@ -555,7 +559,7 @@ fn is_constant(e: &Expr) -> bool {
 }
 
 /// Whether there is a tensor in it of which no device is known.
-fn lies_nowhere(info: &StructInfo, seen: &mut Seen) -> bool {
+fn lies_nowhere(info: &StructInfo, seen: &mut VisitedTuples) -> bool {
     match info {
         StructInfo::Tensor(tensor) => tensor.vdevice.is_none(),
         StructInfo::Tuple(fields) => {

@@ -1,15 +1,15 @@
 //! Leaves, tuples, conditionals, projections and sequences.
 
-use super::{Deriver, Entry, Fit};
+use super::{Deriver, Fit, InfoEntry};
 use crate::book::{Erratum, Rule};
-use crate::findings::{Complaint, Finder, Step};
+use crate::findings::{Complaint, Finder, TrailStep};
 use crate::grammar::width::TOO_WIDE;
 use crate::grammar::{
     Binder, Binding, BindingBlock, BlockKind, Constant, DataType, Expr, GlobalVar, If, PrimExpr, PrimStructInfo,
     PrimValue, SeqExpr, ShapeExpr, Span, StructInfo, TensorShape, Tuple, TupleGetItem, Var,
 };
-use crate::judge::{Seen, is_new, with_stack};
-use crate::struct_info::{Shown, Surroundings, erase_to_well_defined, unify_struct_info_in};
+use crate::judge::{VisitedTuples, is_new, with_stack};
+use crate::struct_info::{ClosedDisplay, Surroundings, erase_to_well_defined, unify_struct_info_in};
 
 use std::slice::from_ref;
 
@@ -115,7 +115,7 @@ impl<'m> Deriver<'_, 'm> {
     fn tuple(&mut self, tuple: &'m Tuple) -> Option<StructInfo> {
         let mut fields = Vec::with_capacity(tuple.fields.len());
         for (i, field) in tuple.fields.iter().enumerate() {
-            fields.push(self.at(Step::Item("fields", i), |d| d.expr(field)));
+            fields.push(self.at(TrailStep::Item("fields", i), |d| d.expr(field)));
         }
         let fields: Option<Vec<StructInfo>> = fields.into_iter().collect();
         let info = fields.map(|fields| self.cx.conclude(rule!("SI.DERIVE.TUPLE"), StructInfo::tuple(fields)));
@@ -135,11 +135,11 @@ impl<'m> Deriver<'_, 'm> {
     /// SI.DERIVE.IF: the join of the branches. The condition is derived for its errors only.
     fn if_expr(&mut self, branch: &'m If) -> Option<StructInfo> {
         if self.cx.fire(rule!("SI.DERIVE.IF.COND")) {
-            let cond = self.at(Step::Field("cond"), |d| d.expr(&branch.cond));
+            let cond = self.at(TrailStep::Field("cond"), |d| d.expr(&branch.cond));
             cond.iter().for_each(|cond| self.condition(cond, &branch.cond));
         }
-        let true_info = self.at(Step::Field("true_branch"), |d| d.expr(&branch.true_branch));
-        let false_info = self.at(Step::Field("false_branch"), |d| d.expr(&branch.false_branch));
+        let true_info = self.at(TrailStep::Field("true_branch"), |d| d.expr(&branch.true_branch));
+        let false_info = self.at(TrailStep::Field("false_branch"), |d| d.expr(&branch.false_branch));
         let (true_info, false_info) = (true_info?, false_info?);
         let scope = &self.scope;
         let joined = unify_struct_info_in(self.cx, &true_info, &false_info, scope);
@@ -164,7 +164,7 @@ impl<'m> Deriver<'_, 'm> {
         }
         let scalar = StructInfo::tensor([], DataType::BOOL);
         let fits = self.fits_condition(cond, &scalar);
-        let cond = Shown(cond);
+        let cond = ClosedDisplay(cond);
         self.demand_in_turn(
             expr.span(),
             &[
@@ -204,9 +204,9 @@ impl<'m> Deriver<'_, 'm> {
 
     /// SI.DERIVE.TGI, with the conditions SI.DERIVE.TGI.NOTTUPLE and SI.DERIVE.TGI.BOUND.
     fn tuple_get_item(&mut self, get: &'m TupleGetItem) -> Option<StructInfo> {
-        let tuple = self.at(Step::Field("tuple_value"), |d| d.expr(&get.tuple_value))?;
+        let tuple = self.at(TrailStep::Field("tuple_value"), |d| d.expr(&get.tuple_value))?;
         let fields = tuple.as_tuple();
-        let shown = Shown(&tuple);
+        let shown = ClosedDisplay(&tuple);
         self.demand(
             get.span,
             &[(rule!("SI.DERIVE.TGI.NOTTUPLE"), 1, fields.is_some(), &|| {
@@ -229,9 +229,12 @@ impl<'m> Deriver<'_, 'm> {
     fn seq_expr(&mut self, seq: &'m SeqExpr) -> Option<StructInfo> {
         let (delta, sigma) = (self.scope.delta.mark(), self.scope.sigma.mark());
         if self.cx.fire(rule!("SI.DERIVE.SEQ.BINDINGS")) {
-            seq.blocks.iter().enumerate().for_each(|(i, block)| self.at(Step::Item("blocks", i), |d| d.block(block)));
+            seq.blocks
+                .iter()
+                .enumerate()
+                .for_each(|(i, block)| self.at(TrailStep::Item("blocks", i), |d| d.block(block)));
         }
-        let body = self.at(Step::Field("body"), |d| d.expr(&seq.body));
+        let body = self.at(TrailStep::Field("body"), |d| d.expr(&seq.body));
         let body = self.within_bounds(body, seq.body.span());
         let body = body.map(|body| self.cx.conclude(rule!("SI.DERIVE.SEQ.BODY"), body));
         if self.cx.fire(rule!("SI.DERIVE.SEQ.REMOVE")) {
@@ -252,7 +255,7 @@ impl<'m> Deriver<'_, 'm> {
         let around = self.place.in_dataflow;
         self.place.in_dataflow |= block.kind == BlockKind::Dataflow;
         for (i, binding) in block.bindings.iter().enumerate() {
-            self.at(Step::Item("bindings", i), |d| d.binding(binding));
+            self.at(TrailStep::Item("bindings", i), |d| d.binding(binding));
         }
         self.place.in_dataflow = around;
         if block.kind == BlockKind::Dataflow && self.cx.fire(rule!("SI.DERIVE.SEQ.DF-DROP")) {
@@ -266,21 +269,21 @@ impl<'m> Deriver<'_, 'm> {
 
     /// What is known of a variable that leaves a `DataflowBlock`, without the `DataflowVar`s that do not (E28).
     fn forget_dataflow_vars(&mut self, binder: &'m Binder) {
-        let Some(Entry { info: Some(info), dataflow }) = self.scope.delta.get(&binder.var) else { return };
+        let Some(InfoEntry { info: Some(info), dataflow }) = self.scope.delta.get(&binder.var) else { return };
         if takes_shape_from_outside(info, &self.scope) {
             let (info, dataflow) = (info.clone(), *dataflow);
             let info = Some(erase_to_well_defined(self.cx, &info, &self.scope));
-            self.scope.delta.enter(&binder.var, Entry { info, dataflow });
+            self.scope.delta.enter(&binder.var, InfoEntry { info, dataflow });
         }
     }
 }
 
 /// Whether some tensor takes its shape from a variable that is not in scope.
 pub(super) fn takes_shape_from_outside(info: &StructInfo, scope: &dyn Surroundings) -> bool {
-    takes_from_outside(info, scope, &mut Seen::default())
+    takes_from_outside(info, scope, &mut VisitedTuples::default())
 }
 
-fn takes_from_outside(info: &StructInfo, scope: &dyn Surroundings, seen: &mut Seen) -> bool {
+fn takes_from_outside(info: &StructInfo, scope: &dyn Surroundings, seen: &mut VisitedTuples) -> bool {
     with_stack(|| match info {
         StructInfo::Tensor(tensor) => match &tensor.shape {
             Some(TensorShape::Var(var) | TensorShape::DataflowVar(var)) => !scope.has_var(var),

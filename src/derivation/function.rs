@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use super::expr::takes_shape_from_outside;
-use super::purity::{Place, declared_purity};
+use super::purity::{PurityContext, declared_purity};
 use super::{Contexts, Deriver, Fit};
 use crate::book::Erratum;
-use crate::findings::{Complaint, Finder, Step};
+use crate::findings::{Complaint, Finder, TrailStep};
 use crate::grammar::{Binder, FuncStructInfo, Function, Ranks, ShapeVar, StructInfo, Var};
 use crate::judge::with_stack;
-use crate::struct_info::{Shown, Surroundings, erase_to_well_defined};
+use crate::struct_info::{ClosedDisplay, Surroundings, erase_to_well_defined};
 
 impl<'m> Deriver<'_, 'm> {
     /// SI.DERIVE.FUNC.GLOBAL: what the annotations alone say of a function, if they are right.
@@ -84,7 +84,7 @@ impl<'m> Deriver<'_, 'm> {
         }
         let outside = self.enter_body(function);
         let calls_outside = self.enter_calls();
-        let body = self.at(Step::Field("body"), |d| with_stack(|| d.expr(&function.body)));
+        let body = self.at(TrailStep::Field("body"), |d| with_stack(|| d.expr(&function.body)));
         self.place = outside;
         let calls = self.leave_calls(calls_outside);
         let body = body.map(|body| self.cx.conclude(rule!("SI.DERIVE.FUNC.BODY"), body));
@@ -103,11 +103,11 @@ impl<'m> Deriver<'_, 'm> {
     /// PURITY.NESTED: a function is a place of its own, whatever is around it, which is given back.
     ///
     /// Errata: N57, literally the `DataflowBlock` around it is around its calls as well.
-    fn enter_body(&mut self, function: &Function) -> Place {
+    fn enter_body(&mut self, function: &Function) -> PurityContext {
         let outside = self.place;
         if self.declares_purity() {
-            let own = Place::body_of(self.cx, function);
-            let inside = Place { in_dataflow: outside.in_dataflow, ..own };
+            let own = PurityContext::body_of(self.cx, function);
+            let inside = PurityContext { in_dataflow: outside.in_dataflow, ..own };
             let own = if self.cx.literal(Erratum::N57) { inside } else { own };
             self.place = if self.cx.fire(rule!("PURITY.NESTED")) { own } else { inside };
         }
@@ -154,7 +154,7 @@ impl<'m> Deriver<'_, 'm> {
     /// SI.DERIVE.FUNC.RET.ERR, SI.DERIVE.FUNC.RET.WARN.
     fn result_fits(&mut self, function: &Function, body: &StructInfo, expected: &StructInfo) {
         let fits = Fit::of(self.cx, body, expected, &self.scope);
-        let (body, expected) = (Shown(body), Shown(expected));
+        let (body, expected) = (ClosedDisplay(body), ClosedDisplay(expected));
         self.demand_in_turn(
             function.span,
             &[

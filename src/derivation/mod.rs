@@ -25,11 +25,11 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use purity::Place;
+use purity::PurityContext;
 use unknown_purity::Inferring;
 
 use crate::book::Erratum;
-use crate::findings::{Diagnostic, Finder, Places, Severity, Trail};
+use crate::findings::{Diagnostic, FaultySpans, Finder, Severity, Trail};
 use crate::grammar::width::Parts;
 use crate::grammar::{
     FuncStructInfo, Function, GlobalFunc, GlobalVar, IrModule, Name, Ndim, ShapeVar, StructInfo, Var,
@@ -37,7 +37,7 @@ use crate::grammar::{
 use crate::judge::{Compatibility, Cx};
 use crate::scope::{Component, Context, in_order_of_reference};
 use crate::struct_info::{
-    Nowhere, Relation, Surroundings, check_compatibility_in, closed, info_of_prim_func, is_more_specific_in, shown,
+    Nowhere, ShapeRelation, Surroundings, check_compatibility_in, closed, info_of_prim_func, is_more_specific_in, shown,
 };
 
 /// What derivation says of a module.
@@ -107,7 +107,7 @@ pub(crate) struct Beforehand {
     /// The functions that the types have found to be pure.
     pub pure: FxHashSet<Name>,
     /// Where something is wrong already: what is bound there is not known.
-    pub wrong: Places,
+    pub wrong: FaultySpans,
     /// The devices that propagation has found; none before there was any.
     pub located: Option<devices::Located>,
     /// What derivation has come to before, under the proposal on unknown purity.
@@ -148,13 +148,13 @@ fn derived(cx: &mut Cx, module: &IrModule, groups: &[Component], beforehand: Bef
 /// Δ and Σ.
 #[derive(Default)]
 pub(crate) struct Contexts<'m> {
-    delta: Context<&'m Var, Entry>,
+    delta: Context<&'m Var, InfoEntry>,
     sigma: Context<ShapeVar, ()>,
 }
 
 /// What Δ holds for a variable; no information if an error left none.
 #[derive(Clone)]
-struct Entry {
+struct InfoEntry {
     info: Option<StructInfo>,
     dataflow: bool,
 }
@@ -190,8 +190,8 @@ impl Fit {
         if !cx.has(rule!("SUBSI.MEANING")) {
             return Fit::of(cx, given, expected, scope);
         }
-        let definite = is_more_specific_in(cx, Relation::Definite, given, expected, scope);
-        let possible = definite || is_more_specific_in(cx, Relation::Possible, given, expected, scope);
+        let definite = is_more_specific_in(cx, ShapeRelation::Definite, given, expected, scope);
+        let possible = definite || is_more_specific_in(cx, ShapeRelation::Possible, given, expected, scope);
         cx.by_cases((
             &[(rule!("SUBSI.MEANING"), definite, Fit::Certainly), (rule!("SUBSI.LEVELS"), possible, Fit::Perhaps)],
             (rule!("SUBSI.MEANING"), Fit::Never),
@@ -229,7 +229,7 @@ struct Deriver<'c, 'm> {
     /// What may still be gone through.
     parts: Parts,
     /// Where the traversal stands, as far as purity is concerned.
-    place: Place,
+    place: PurityContext,
     /// What is noted for the purity of functions that leave it out.
     inferring: Inferring<'m>,
     trail: Trail,
@@ -260,7 +260,7 @@ impl<'c, 'm> Deriver<'c, 'm> {
             results: HashMap::new(),
             beforehand: Beforehand::default(),
             parts: Parts::default(),
-            place: Place::default(),
+            place: PurityContext::default(),
             inferring: Inferring::default(),
             trail: Trail::default(),
             report: DeriveReport::default(),

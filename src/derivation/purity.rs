@@ -7,7 +7,7 @@ use crate::ops::OpDef;
 
 /// What a call goes to, as far as purity is concerned.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Callee {
+pub(super) enum DerivedCallee {
     /// An operator, if the registry knows it.
     Op(Option<&'static OpDef>),
     /// What has a `derive_func`.
@@ -17,15 +17,15 @@ pub(super) enum Callee {
 }
 
 /// Whether calls of a callee are pure: by FPurity of an operator, never of a packed function, and by the information of any other.
-pub(super) fn callee_is_pure(cx: &mut Cx, callee: Callee) -> bool {
+pub(super) fn callee_is_pure(cx: &mut Cx, callee: DerivedCallee) -> bool {
     match callee {
-        Callee::Op(Some(def)) => {
+        DerivedCallee::Op(Some(def)) => {
             let registered = def.is_pure(cx);
             cx.conclude(rule!("PURITY.FPURITY"), registered)
         }
-        Callee::Op(None) => cx.conclude(rule!("PURE.DEFAULT-IMPURE"), false),
-        Callee::Packed => cx.conclude(rule!("PURITY.EXTERN"), false),
-        Callee::Closure { pure } => cx.conclude(rule!("PURITY.CLOSURE"), pure == Some(true)),
+        DerivedCallee::Op(None) => cx.conclude(rule!("PURE.DEFAULT-IMPURE"), false),
+        DerivedCallee::Packed => cx.conclude(rule!("PURITY.EXTERN"), false),
+        DerivedCallee::Closure { pure } => cx.conclude(rule!("PURITY.CLOSURE"), pure == Some(true)),
     }
 }
 
@@ -50,7 +50,7 @@ pub(super) fn declared_purity(cx: &mut Cx, function: &Function) -> Option<bool> 
 
 /// Where a call stands, as far as it matters whether it is pure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) struct Place {
+pub(super) struct PurityContext {
     /// The innermost function around it is declared pure.
     pub in_pure: bool,
     /// That function is forced to count as what it is declared.
@@ -59,13 +59,13 @@ pub(super) struct Place {
     pub in_dataflow: bool,
 }
 
-impl Place {
+impl PurityContext {
     /// The body of a function.
-    pub fn body_of(cx: &mut Cx, function: &Function) -> Place {
+    pub fn body_of(cx: &mut Cx, function: &Function) -> PurityContext {
         // PURE.ATTR.REPR: the attribute that is mapped to true counts.
         let mapped = function.force_pure() && cx.conclude(rule!("PURE.ATTR.REPR"), true);
         let forced = mapped && cx.conclude(rule!("PURE.FORCE"), true);
-        Place { in_pure: declared_purity(cx, function) == Some(true), forced, in_dataflow: false }
+        PurityContext { in_pure: declared_purity(cx, function) == Some(true), forced, in_dataflow: false }
     }
 
     /// PURITY.WHERE: whether an impure call is an error here. PURITY.FORCE.CHECK, PURITY.FORCE.NOT-DF: a function that is forced may

@@ -13,7 +13,7 @@ use crate::scope::in_order_of_reference;
 /// The results of the module's functions without return annotation, by the address of the function; none if there is no
 /// function type in the module that the closure of one could be compared with.
 pub fn inferred_results(cx: &Cx, module: &IrModule) -> Option<Rc<HashMap<usize, StructInfo>>> {
-    let mut asked = Asked::default();
+    let mut asked = ResultRequirement::default();
     for (_, func) in &module.funcs {
         match func {
             GlobalFunc::Function(function) => asked.visit_function(function),
@@ -31,12 +31,12 @@ pub fn inferred_results(cx: &Cx, module: &IrModule) -> Option<Rc<HashMap<usize, 
 
 /// Whether anything has to be known of results.
 #[derive(Default)]
-struct Asked {
+struct ResultRequirement {
     unannotated: bool,
     function_types: bool,
 }
 
-impl Visitor for Asked {
+impl Visitor for ResultRequirement {
     fn visit_function(&mut self, function: &Function) {
         self.unannotated |= function.ret_struct_info.is_none();
         walk_function(self, function);

@@ -5,20 +5,20 @@ use std::sync::Arc;
 
 use super::machine::{Activation, Machine, SignatureOrder};
 use super::match_cast::{Twice, lone};
-use super::scope::{Mark, Scopes};
+use super::scope::{ScopeMark, Scopes};
 use super::trace::TraceEvent;
 use crate::book::{Erratum, Rule};
 use crate::grammar::{Binder, Function, ShapeVar, Span, StructInfo, TensorShape};
 use crate::judge::{RuntimeError, with_stack};
 use crate::ops::value_of_prim_func;
-use crate::value::{Applied, Asked, Closure, Host, PrimFuncObj, Stop, Value, snapshot};
+use crate::value::{Applied, Closure, Host, PackedCallContract, PrimFuncObj, Stop, Value, snapshot};
 
 impl Machine<'_> {
     /// EVAL.CALL.CALLEE: a call of a value, which must be a closure or a packed function, in later editions a `PrimFunc` as well.
     pub fn call_value(&mut self, callee: &Value, args: Vec<Value>) -> Result<Value, Stop> {
         match callee {
             Value::Closure(closure) => self.call_closure(closure, args),
-            Value::PackedFunc(packed) => self.call_packed(packed, &args, Asked::default()),
+            Value::PackedFunc(packed) => self.call_packed(packed, &args, PackedCallContract::default()),
             Value::PrimFunc(func) if self.cx.has(rule!("EVAL.CALL.PRIMFUNC")) => {
                 let value = self.call_prim_func(func, &args);
                 self.cx.conclude(rule!("EVAL.CALL.CALLEE"), value)
@@ -211,7 +211,7 @@ impl Machine<'_> {
     }
 
     /// SI.BOUNDARY.PARAM.BIND: what the annotation of a parameter binds stays bound from there on, as far as the body.
-    pub(super) fn keep_bindings(&mut self, before: Mark) {
+    pub(super) fn keep_bindings(&mut self, before: ScopeMark) {
         let here = self.activation.shape_vars.push();
         let from = if self.cx.fire(rule!("SI.BOUNDARY.PARAM.BIND")) { here } else { before };
         self.activation.shape_vars.pop(from);

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::free::Free;
+use super::free::FreeVariables;
 use super::machine::Machine;
 use super::scope::Scopes;
 use crate::book::Erratum;
@@ -17,14 +17,19 @@ use crate::judge::with_stack;
 
 impl Machine<'_> {
     /// The free variables of a function, found once and remembered.
-    pub(super) fn free_of(&mut self, func: &Arc<Function>) -> Rc<Free> {
+    pub(super) fn free_of(&mut self, func: &Arc<Function>) -> Rc<FreeVariables> {
         let key = Arc::as_ptr(func) as usize;
         if let Some(free) = self.free_variables.get(&key) {
             return free.clone();
         }
         // A45: the text counts the body alone.
         let annotations = !self.cx.literal(Erratum::A45);
-        let mut walk = Walk { machine: self, bound: Scopes::new(), seen: FxHashSet::default(), free: Free::default() };
+        let mut walk = CaptureWalk {
+            machine: self,
+            bound: Scopes::new(),
+            seen: FxHashSet::default(),
+            free: FreeVariables::default(),
+        };
         walk.function(func, annotations);
         let free = Rc::new(walk.free);
         self.free_variables.insert(key, free.clone());
@@ -32,15 +37,15 @@ impl Machine<'_> {
     }
 }
 
-struct Walk<'w, 'm> {
+struct CaptureWalk<'w, 'm> {
     machine: &'w mut Machine<'m>,
     bound: Scopes<Var, ()>,
     /// The operands of dimensions already looked at, by address: shared ones need to be seen once.
     seen: FxHashSet<usize>,
-    free: Free,
+    free: FreeVariables,
 }
 
-impl Walk<'_, '_> {
+impl CaptureWalk<'_, '_> {
     fn function(&mut self, func: &Function, annotations: bool) {
         for param in &func.params {
             if annotations && let Some(annotation) = &param.annotation {

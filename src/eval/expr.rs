@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::free::Free;
+use super::free::FreeVariables;
 use super::machine::Machine;
 use super::trace::TraceEvent;
 use crate::book::Rule;
@@ -15,7 +15,9 @@ use crate::grammar::{
 };
 use crate::judge::with_stack;
 use crate::ops::{self, EvalArgs};
-use crate::value::{Asked, Closure, Host, Place, Prim, Scalar, Site, Stop, Value, boxed_truth_counts, readable};
+use crate::value::{
+    Closure, Host, PackedCallContract, Prim, ProgramPoint, Scalar, Site, Stop, Value, boxed_truth_counts, readable,
+};
 
 impl Machine<'_> {
     /// The value of an expression in the current scope.
@@ -84,16 +86,16 @@ impl Machine<'_> {
         let _ = self.cx.fire(rule!("EVAL.TUPLE"));
         let fields = self.evaluate_all(&e.fields)?;
         let fields = self.cx.conclude(rule!("EVAL.TUPLE"), fields);
-        Ok(self.new_tuple(fields))
+        self.new_tuple(fields)
     }
 
     /// EVAL.TUPLE.FRESH: each evaluation gives a new tuple object.
-    fn new_tuple(&mut self, fields: Vec<Value>) -> Value {
+    fn new_tuple(&mut self, fields: Vec<Value>) -> Result<Value, Stop> {
         let tuple = self.cx.by_kind(match fields.as_slice() {
             [] => (rule!("VAL.TUPLE.UNIT"), Value::unit()),
-            [_, ..] => (rule!("VAL.TUPLE"), Value::tuple(fields)),
+            [_, ..] => (rule!("VAL.TUPLE"), self.account.tuple(fields)?),
         });
-        self.cx.conclude(rule!("EVAL.TUPLE.FRESH"), tuple)
+        Ok(self.cx.conclude(rule!("EVAL.TUPLE.FRESH"), tuple))
     }
 
     /// Evaluates from left to right.
@@ -190,7 +192,7 @@ impl Machine<'_> {
     }
 
     /// VAL.CLOSURE.FREE: the free variables and no others. EVAL.FUNC.BYREF: with their very values.
-    fn captured(&mut self, free: &Free, own_name: Option<&Var>) -> BTreeMap<Var, Value> {
+    fn captured(&mut self, free: &FreeVariables, own_name: Option<&Var>) -> BTreeMap<Var, Value> {
         if free.vars.is_empty() {
             return BTreeMap::new();
         }
@@ -207,7 +209,7 @@ impl Machine<'_> {
     }
 
     /// VAL.CLOSURE.SHAPEVARS: the shape variables too. SI.DIM.CAPTURE: with the values that they have now.
-    fn captured_shape_vars(&mut self, free: &Free) -> BTreeMap<ShapeVar, i64> {
+    fn captured_shape_vars(&mut self, free: &FreeVariables) -> BTreeMap<ShapeVar, i64> {
         let mut captured = BTreeMap::new();
         for v in &free.shape_vars {
             if let Some(size) = self.activation.shape_var(v) {
@@ -299,7 +301,11 @@ impl Machine<'_> {
         let callee = values.next().unwrap_or_else(Value::unit);
         let args: Vec<Value> = values.collect();
         if let Value::PackedFunc(packed) = &callee {
-            return self.call_packed(packed, &args, Asked::of_type_args(&call.sinfo_args, call.is_marked_pure()));
+            return self.call_packed(
+                packed,
+                &args,
+                PackedCallContract::of_type_args(&call.sinfo_args, call.is_marked_pure()),
+            );
         }
         self.call_value(&callee, args)
     }
@@ -315,7 +321,7 @@ impl Machine<'_> {
         }
         let _ = self.cx.fire(rule!("EVAL.SEQ.BODY"));
         let _ = self.cx.fire(rule!("R89.SEQ.EVAL"));
-        let outer = self.account.go_to(Place { site: Site::Body, span: e.body.span(), instruction: None });
+        let outer = self.account.go_to(ProgramPoint { site: Site::Body, span: e.body.span(), instruction: None });
         let result = self.evaluate(&e.body)?;
         let result = self.cx.conclude(rule!("EVAL.SEQ.BODY"), result);
         let result = self.cx.conclude(rule!("R89.SEQ.EVAL"), result);
@@ -442,9 +448,9 @@ impl Machine<'_> {
 }
 
 /// Where the run is while it evaluates a binding.
-fn place_of(binding: &Binding) -> Place {
+fn place_of(binding: &Binding) -> ProgramPoint {
     let binding_of = binding.binder().map(|binder| binder.var.name.clone());
-    Place { site: Site::Binding(binding_of), span: binding.span(), instruction: None }
+    ProgramPoint { site: Site::Binding(binding_of), span: binding.span(), instruction: None }
 }
 
 /// The truth of a scalar tensor of Boolean data type; `None` for anything else.

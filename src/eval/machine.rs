@@ -4,20 +4,20 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::free::Free;
+use super::free::FreeVariables;
 use super::prelude::prelude;
-use super::scope::{Mark, Scopes};
-use super::trace::{TraceEvent, TraceStep, Watch};
+use super::scope::{ScopeMark, Scopes};
+use super::trace::{RunObserver, TraceEvent, TraceStep};
 use crate::grammar::{Function, IrModule, Name, PrimExpr, ShapeVar, Span, StructInfo, Var};
 use crate::judge::Cx;
 use crate::value::{
-    Account, Asked, Closure, Effect, Host, Noise, PackedFunc, PrimFuncObj, Registry, Seat, Sides, Stop, Tensor, Value,
-    Worker, exchanged,
+    Account, Closure, Effect, Host, Noise, PackedCallContract, PackedFunc, PrimFuncObj, Registry, Seat, Sides, Stop,
+    Tensor, Value, Worker, exchanged,
 };
 
 /// The limits and choices of a run.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct EvalOptions {
     /// How many steps a run may take; an element that an operator computes counts as one.
     pub fuel: u64,
     /// How many bytes the tensors that a run makes, and what operators keep beside them, may take up at once.
@@ -33,7 +33,7 @@ pub struct Options {
     /// What is known of the results of the program's functions that have no return annotation, by their address.
     pub results: Option<Rc<HashMap<usize, StructInfo>>>,
     /// Who looks on.
-    pub watch: Option<Rc<dyn Watch>>,
+    pub watch: Option<Rc<dyn RunObserver>>,
     /// What moves the floats that are rounded, if anything does.
     pub noise: Option<Rc<Noise>>,
     /// The place among the workers that run the program together; without one it runs alone.
@@ -50,9 +50,9 @@ pub enum SignatureOrder {
     Any,
 }
 
-impl Default for Options {
-    fn default() -> Options {
-        Options {
+impl Default for EvalOptions {
+    fn default() -> EvalOptions {
+        EvalOptions {
             fuel: 50_000_000,
             memory: 1 << 30,
             max_depth: 50_000,
@@ -78,8 +78,8 @@ pub(super) struct Activation {
 /// Where a scope began, of variables and of shape variables.
 #[derive(Default)]
 pub(super) struct ScopeMarks {
-    vars: Mark,
-    shape_vars: Mark,
+    vars: ScopeMark,
+    shape_vars: ScopeMark,
 }
 
 impl Activation {
@@ -129,7 +129,7 @@ pub struct Machine<'m> {
     /// The context: it records the rules that are used, and says which of them are masked.
     pub cx: &'m mut Cx,
     pub(super) module: &'m IrModule,
-    pub(super) options: &'m Options,
+    pub(super) options: &'m EvalOptions,
     /// The global scope (`MOD.LOAD-FIRST`).
     pub(super) globals: BTreeMap<Name, Value>,
     /// The `PrimFunc`s of the module by global symbol (`EVAL.EXTERNFUNC.PRIMFUNC`).
@@ -137,21 +137,21 @@ pub struct Machine<'m> {
     pub(super) activation: Activation,
     pub(super) effects: Vec<Effect>,
     pub(super) steps: Vec<TraceStep>,
-    pub(super) free_variables: HashMap<usize, Rc<Free>>,
+    pub(super) free_variables: HashMap<usize, Rc<FreeVariables>>,
     pub(super) fuel: u64,
     pub(super) account: Rc<Account>,
     pub(super) depth: usize,
     /// Whether a packed function has mutated what it was given.
     pub(super) mutates: bool,
     /// What the call of the packed function that runs says of it.
-    pub(super) asked: Asked,
+    pub(super) asked: PackedCallContract,
     /// How many `DataflowBlock`s are open, in all activations together.
     pub(super) dataflow_blocks: usize,
 }
 
 impl<'m> Machine<'m> {
     /// A run of the module that has not begun: no global is made yet, no effect has happened.
-    pub fn new(cx: &'m mut Cx, module: &'m IrModule, options: &'m Options) -> Machine<'m> {
+    pub fn new(cx: &'m mut Cx, module: &'m IrModule, options: &'m EvalOptions) -> Machine<'m> {
         Machine {
             cx,
             module,
@@ -166,7 +166,7 @@ impl<'m> Machine<'m> {
             account: Account::new(options.memory),
             depth: 0,
             mutates: false,
-            asked: Asked::default(),
+            asked: PackedCallContract::default(),
             dataflow_blocks: 0,
         }
     }
@@ -236,11 +236,11 @@ impl Host for Machine<'_> {
         Machine::call_value(self, callee, args)
     }
 
-    fn call_packed(&mut self, f: &PackedFunc, args: &[Value], asked: Asked) -> Result<Value, Stop> {
+    fn call_packed(&mut self, f: &PackedFunc, args: &[Value], asked: PackedCallContract) -> Result<Value, Stop> {
         Machine::call_packed(self, f, args, asked)
     }
 
-    fn asked(&self) -> &Asked {
+    fn asked(&self) -> &PackedCallContract {
         &self.asked
     }
 

@@ -8,14 +8,14 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::machine::{Machine, Options};
+use super::machine::{EvalOptions, Machine};
 use super::trace::TraceEvent;
 use crate::book::{Erratum, Rule};
 use crate::grammar::{
     FuncStructInfo, IrModule, Ndim, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, Span, StructInfo, TensorShape,
     TensorStructInfo, Var,
 };
-use crate::judge::{Check, Cx, is_shared, place, with_stack};
+use crate::judge::{Cx, ReportedCondition, is_shared, place, with_stack};
 use crate::struct_info::info_of_prim_func;
 use crate::value::{Closure, PrimFuncObj, Scalar, Stop, Tensor, TupleObj, Value};
 
@@ -68,9 +68,9 @@ fn key(value: &Value, fields: &Arc<[StructInfo]>) -> Option<(*const TupleObj, us
 }
 
 /// What a match came to, for derivation trees.
-struct Matched(Result<BTreeMap<ShapeVar, i64>, Stop>);
+struct MatchOutcome(Result<BTreeMap<ShapeVar, i64>, Stop>);
 
-impl fmt::Display for Matched {
+impl fmt::Display for MatchOutcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Ok(bound) => {
@@ -90,7 +90,7 @@ pub fn match_value(
     v: &Value,
     s: &StructInfo,
     sigma: &BTreeMap<ShapeVar, i64>,
-    options: &Options,
+    options: &EvalOptions,
 ) -> Result<BTreeMap<ShapeVar, i64>, Stop> {
     let module = IrModule::default();
     let inputs = || vec![v.to_string(), s.to_string()];
@@ -98,7 +98,9 @@ pub fn match_value(
         let mut machine = Machine::new(cx, &module, options);
         sigma.iter().for_each(|(var, size)| machine.activation.shape_vars.bind(var.clone(), *size));
         let result = machine.match_value(v, s);
-        Matched(result.map(|()| machine.activation.shape_vars.iter().map(|(var, size)| (var.clone(), *size)).collect()))
+        MatchOutcome(
+            result.map(|()| machine.activation.shape_vars.iter().map(|(var, size)| (var.clone(), *size)).collect()),
+        )
     });
     matched.0
 }
@@ -127,7 +129,7 @@ impl Machine<'_> {
     }
 
     /// Conditions that must hold one and all; the error names the first that does not.
-    pub(super) fn check(&mut self, conditions: &[Check]) -> Result<(), Stop> {
+    pub(super) fn check(&mut self, conditions: &[ReportedCondition]) -> Result<(), Stop> {
         self.cx.holds(conditions).map_err(|(rule, message)| Stop::error(rule, message()))
     }
 

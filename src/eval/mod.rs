@@ -1,6 +1,6 @@
 //! Evaluation (chapters Evaluating Expressions, Match casts and function boundaries, Values, Program organization).
 //!
-//! [`evaluate`] runs an entry point of a module on values and reports the [`Run`]: how it ended, the visible effects
+//! [`evaluate`] runs an entry point of a module on values and reports the [`EvalRun`]: how it ended, the visible effects
 //! in their order, and, if asked for, every step.
 
 mod boundary;
@@ -19,11 +19,11 @@ mod rtsi;
 mod scope;
 mod trace;
 
-pub use machine::{Machine, Options, SignatureOrder};
+pub use machine::{EvalOptions, Machine, SignatureOrder};
 pub use match_cast::match_value;
 pub use prelude::prelude;
-pub use program::{Run, default_entry, evaluate, evaluate_then};
-pub use trace::{TraceEvent, TraceStep, Watch};
+pub use program::{EvalRun, default_entry, evaluate, evaluate_then};
+pub use trace::{RunObserver, TraceEvent, TraceStep};
 
 #[cfg(test)]
 mod tests;

@@ -5,7 +5,9 @@ use std::rc::Rc;
 use super::machine::Machine;
 use crate::grammar::Name;
 use crate::ops::run_packed_func;
-use crate::value::{Asked, Effect, Host, PackedFunc, Returned, Stop, Value, ValueSpec, Wanted, snapshot};
+use crate::value::{
+    Effect, Host, PackedCallContract, PackedFunc, ResultContract, Returned, Stop, Value, ValueSpec, snapshot,
+};
 
 impl Machine<'_> {
     /// What is registered under a global symbol: a `PrimFunc` of the module before a routine of the host.
@@ -25,15 +27,20 @@ impl Machine<'_> {
     /// EVAL.CALL.PACKED: invokes a packed function with all argument values in order.
     ///
     /// The call is a visible effect unless the function is declared pure (`PURE.DEFAULT-IMPURE`).
-    pub(super) fn call_packed(&mut self, f: &PackedFunc, args: &[Value], asked: Asked) -> Result<Value, Stop> {
+    pub(super) fn call_packed(
+        &mut self,
+        f: &PackedFunc,
+        args: &[Value],
+        asked: PackedCallContract,
+    ) -> Result<Value, Stop> {
         let mut args = self.cx.conclude(rule!("EVAL.CALL.PACKED"), args.to_vec());
-        if !matches!(asked.wanted, Wanted::Outputs(_)) {
+        if !matches!(asked.wanted, ResultContract::Outputs(_)) {
             // R89.CALLPACKED.NONDPS: the arguments of the call and nothing else.
             args = self.cx.conclude(rule!("R89.CALLPACKED.NONDPS"), args);
         }
         let args = args.as_slice();
         let before = self.record_call(f, args)?;
-        let outputs = if let Wanted::Outputs(outputs) = asked.wanted { outputs } else { 0 };
+        let outputs = if let ResultContract::Outputs(outputs) = asked.wanted { outputs } else { 0 };
         let outer = std::mem::replace(&mut self.asked, asked);
         let returned = run_packed_func(self, f, args, outputs);
         self.asked = outer;

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::machine::{Activation, Machine, Options};
+use super::machine::{Activation, EvalOptions, Machine};
 use super::trace::TraceStep;
 use crate::grammar::{AttrValue, Attrs, Function, GlobalFunc, IrModule, Name};
 use crate::judge::{Cx, Ending, RuntimeError};
-use crate::value::{Closure, Effect, Place, PrimFuncObj, Registry, Site, Stop, Value, bytes_of, readable};
+use crate::value::{Closure, Effect, PrimFuncObj, ProgramPoint, Registry, Site, Stop, Value, bytes_of, readable};
 
 /// A run that has ended.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct EvalRun {
     /// How the run ended.
     pub outcome: Ending<Value>,
     /// The visible effects in their order, up to the end of the run.
@@ -23,12 +23,12 @@ pub struct Run {
     pub in_dataflow_block: bool,
     /// Whether it ran out of memory, if it ran out of anything.
     pub out_of_memory: bool,
-    /// Every step, if [`Options::trace`] asks for them.
+    /// Every step, if [`EvalOptions::trace`] asks for them.
     pub steps: Vec<TraceStep>,
 }
 
 /// Runs the entry point of a module on argument values.
-pub fn evaluate(cx: &mut Cx, module: &IrModule, entry: &str, args: Vec<Value>, options: &Options) -> Run {
+pub fn evaluate(cx: &mut Cx, module: &IrModule, entry: &str, args: Vec<Value>, options: &EvalOptions) -> EvalRun {
     evaluate_then(cx, module, entry, args, options, |_, run| run)
 }
 
@@ -41,8 +41,8 @@ pub fn evaluate_then<T>(
     module: &IrModule,
     entry: &str,
     args: Vec<Value>,
-    options: &Options,
-    then: impl FnOnce(&mut Machine<'_>, Run) -> T,
+    options: &EvalOptions,
+    then: impl FnOnce(&mut Machine<'_>, EvalRun) -> T,
 ) -> T {
     let mut machine = Machine::new(cx, module, options);
     // The arguments are part of what the run holds.
@@ -91,7 +91,7 @@ fn list(eligible: &[Name]) -> String {
 
 impl Machine<'_> {
     /// How a call from outside ended, and what was seen of it.
-    fn ended(&mut self, result: Result<Value, Stop>) -> Run {
+    fn ended(&mut self, result: Result<Value, Stop>) -> EvalRun {
         let outcome = match self.no_exceptions(result) {
             Ok(value) => Ending::Value(value),
             Err(Stop::Error(error)) => Ending::Error(error),
@@ -101,11 +101,18 @@ impl Machine<'_> {
         let in_dataflow_block = self.dataflow_blocks > 0;
         let (effects, steps) = (std::mem::take(&mut self.effects), std::mem::take(&mut self.steps));
         let out_of_memory = self.account.has_refused();
-        Run { outcome, effects, out_of_memory, mutates: std::mem::take(&mut self.mutates), in_dataflow_block, steps }
+        EvalRun {
+            outcome,
+            effects,
+            out_of_memory,
+            mutates: std::mem::take(&mut self.mutates),
+            in_dataflow_block,
+            steps,
+        }
     }
 
     /// Calls a closure as whoever was given it by a run that has ended; the fuel is what that run has left.
-    pub fn call_from_outside(&mut self, closure: &Rc<Closure>, args: Vec<Value>) -> Run {
+    pub fn call_from_outside(&mut self, closure: &Rc<Closure>, args: Vec<Value>) -> EvalRun {
         // A run that fails leaves its activations open.
         self.activation = Activation::of(None);
         self.dataflow_blocks = 0;
@@ -166,7 +173,7 @@ impl Machine<'_> {
         let checked = self.cx.fire(rule!("SI.BOUNDARY.ENTRY")) && self.cx.fire(rule!("EVAL.CALL.CLOSURE.CHECK"));
         let result = self.enter_closure(&closure, args, checked);
         // Whoever started the program reads what it returns.
-        self.account.go_to(Place { site: Site::End, ..Place::default() });
+        self.account.go_to(ProgramPoint { site: Site::End, ..ProgramPoint::default() });
         let result = result.and_then(|value| readable(self, std::slice::from_ref(&value)).map(|()| value));
         self.cx.conclude(rule!("MOD.LOAD-FIRST"), result)
     }

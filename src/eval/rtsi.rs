@@ -34,7 +34,7 @@ impl Machine<'_> {
         }));
         let sizes = |v: &ShapeVar| closure.captured_shape_vars.get(v).copied();
         let shapes = |v: &Var| closure.captured.get(v).and_then(Value::as_shape).map(|dims| dims.to_vec());
-        let known = Some(signature.replaced(&Substitution { sizes: &sizes, shapes: &shapes, with_purity }));
+        let known = Some(signature.replaced(&RuntimeSubstitution { sizes: &sizes, shapes: &shapes, with_purity }));
         self.cx.conclude(rule!("VAL.CLOSURE.RTSI"), known)
     }
 
@@ -48,7 +48,7 @@ impl Machine<'_> {
     pub(super) fn close_over(&self, s: &StructInfo) -> StructInfo {
         let sizes = |v: &ShapeVar| self.activation.shape_var(v);
         let shapes = |v: &Var| self.activation.var(v).and_then(|value| value.as_shape().map(|dims| dims.to_vec()));
-        s.replaced(&Substitution { sizes: &sizes, shapes: &shapes, with_purity: self.purity_counts() })
+        s.replaced(&RuntimeSubstitution { sizes: &sizes, shapes: &shapes, with_purity: self.purity_counts() })
     }
 
     /// Whether the purity with which a function was declared belongs to its run-time information, as in later editions.
@@ -58,13 +58,13 @@ impl Machine<'_> {
 }
 
 /// Run-time values for shape variables, and for variables used as shapes.
-struct Substitution<'s> {
+struct RuntimeSubstitution<'s> {
     sizes: &'s dyn Fn(&ShapeVar) -> Option<i64>,
     shapes: &'s dyn Fn(&Var) -> Option<Vec<i64>>,
     with_purity: bool,
 }
 
-impl Replacement for Substitution<'_> {
+impl Replacement for RuntimeSubstitution<'_> {
     fn dim(&self, dim: &PrimExpr) -> PrimExpr {
         dim.with_vars(&|v| (self.sizes)(v).map_or_else(|| PrimExpr::Var(v.clone()), PrimExpr::IntImm))
     }

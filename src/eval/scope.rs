@@ -14,7 +14,7 @@ pub(super) struct Scopes<K, V> {
 
 /// Where a scope began; by default the outermost one.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Mark(usize);
+pub(super) struct ScopeMark(usize);
 
 impl<K, V> Default for Scopes<K, V> {
     fn default() -> Scopes<K, V> {
@@ -36,12 +36,12 @@ impl<K: Eq + Hash + Clone, V> Scopes<K, V> {
     }
 
     /// Begins a scope.
-    pub(super) fn push(&self) -> Mark {
-        Mark(self.hidden.len())
+    pub(super) fn push(&self) -> ScopeMark {
+        ScopeMark(self.hidden.len())
     }
 
     /// Ends a scope: everything bound since its mark is gone, and what that hid is visible again.
-    pub(super) fn pop(&mut self, mark: Mark) {
+    pub(super) fn pop(&mut self, mark: ScopeMark) {
         while self.hidden.len() > mark.0 {
             let Some((key, before)) = self.hidden.pop() else { return };
             match before {

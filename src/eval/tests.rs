@@ -87,7 +87,7 @@ fn n_plus(i: i64) -> PrimExpr {
 }
 
 fn run_in(cx: &mut Cx, module: &IrModule, args: &[ValueSpec]) -> (Ending<ValueSpec>, Vec<Effect>) {
-    let options = Options::default();
+    let options = EvalOptions::default();
     let args = from_specs(args, &options.registry).unwrap();
     let run = evaluate(cx, module, "main", args, &options);
     let outcome = match run.outcome {
@@ -351,7 +351,7 @@ fn entry_points_are_the_externally_linked_functions() {
     assert_eq!(failure(&module(vec![]), &[]), rule!("MOD.ENTRY-ANY"));
     // A call from another global function works.
     let program = module(vec![linked("start", func(vec![], Expr::call(global("main"), vec![]))), private]);
-    let run = evaluate(&mut Cx::new(), &program, "start", vec![], &Options::default());
+    let run = evaluate(&mut Cx::new(), &program, "start", vec![], &EvalOptions::default());
     assert!(matches!(run.outcome, Ending::Value(Value::Tuple(t)) if t.is_empty()));
     let prim_func = GlobalFunc::PrimFunc(Arc::new(tir::PrimFunc::default()));
     assert_eq!(failure(&module(vec![(GlobalVar::new("main"), prim_func)]), &[]), rule!("MOD.ENTRY-ANY"));
@@ -414,7 +414,7 @@ fn a_negative_dimension_is_an_error() {
 
 #[test]
 fn the_trace_shows_every_step() {
-    let options = Options { trace: true, ..Options::default() };
+    let options = EvalOptions { trace: true, ..EvalOptions::default() };
     let body = seq(vec![bind("y", x())], Expr::var("y"));
     let program = main_of(func(vec![("x", Some(StructInfo::shape([PrimExpr::var("n")])))], body));
     let run = evaluate(&mut Cx::new(), &program, "main", vec![Value::shape(&[2])], &options);

@@ -7,7 +7,7 @@ use crate::grammar::{Call, If, Name, ShapeVar, Span, Var};
 use crate::value::{Effect, Host, Sides, Value};
 
 /// Looks on while a program runs.
-pub trait Watch: fmt::Debug {
+pub trait RunObserver: fmt::Debug {
     /// A variable was bound to a value; what else is in scope there can be asked of `run`.
     fn bound(&self, run: &mut dyn Host, var: &Var, value: &Value);
 

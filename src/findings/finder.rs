@@ -1,6 +1,6 @@
 //! What every pass over a program does that reports findings.
 
-use super::{Complaint, Diagnostic, Step, Trail};
+use super::{Complaint, Diagnostic, Trail, TrailStep};
 use crate::book::Rule;
 use crate::grammar::Span;
 use crate::judge::{Condition, Cx};
@@ -26,7 +26,7 @@ pub trait Finder: Sized {
 
     /// Does something one step further down.
     #[inline]
-    fn at<T>(&mut self, step: Step, body: impl FnOnce(&mut Self) -> T) -> T {
+    fn at<T>(&mut self, step: TrailStep, body: impl FnOnce(&mut Self) -> T) -> T {
         self.trail().push(step);
         let result = body(self);
         self.trail().pop();

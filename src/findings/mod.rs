@@ -8,6 +8,6 @@ mod trail;
 
 pub use diagnostic::{Complaint, Diagnostic, NodePath, Severity};
 pub use finder::{Demand, Finder};
-pub use places::Places;
+pub use places::FaultySpans;
 pub(crate) use places::place;
-pub use trail::{Step, Trail};
+pub use trail::{Trail, TrailStep};

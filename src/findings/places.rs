@@ -7,23 +7,23 @@ use crate::grammar::{Binding, Expr, Function, Span};
 
 /// Places of a text at which errors have been found, of which nothing further is to be said, nor of what depends on them.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Places {
+pub struct FaultySpans {
     /// In order, and apart: where two overlap, one place stands for both.
     wrong: Vec<(u32, u32)>,
     /// Where the annotation of a result is wrong, in order: on the name of the function, or on all of it.
     results: Vec<(u32, u32)>,
 }
 
-impl Places {
+impl FaultySpans {
     /// The places of errors, but for those that are all of a function: `whole` has these.
-    pub fn of<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>, whole: &FxHashSet<(u32, u32)>) -> Places {
+    pub fn of<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>, whole: &FxHashSet<(u32, u32)>) -> FaultySpans {
         let errors = findings.into_iter().filter(|finding| finding.is_fatal());
         let placed = errors.filter(|finding| !finding.span.is_none());
         let (results, others): (Vec<_>, Vec<_>) = placed.partition(|finding| finding.path.is_result());
         let mut results: Vec<(u32, u32)> = results.into_iter().map(|finding| place(finding.span)).collect();
         results.sort_unstable();
         let others = others.into_iter().map(|finding| place(finding.span));
-        Places { results, ..Places::covering(others.filter(|span| !whole.contains(span)).collect()) }
+        FaultySpans { results, ..FaultySpans::covering(others.filter(|span| !whole.contains(span)).collect()) }
     }
 
     /// Whether something is wrong in the annotation of a function's result.
@@ -38,7 +38,7 @@ impl Places {
         self.in_result(function) || function.params.iter().any(|param| self.touch(param.var.span))
     }
 
-    fn covering(mut spans: Vec<(u32, u32)>) -> Places {
+    fn covering(mut spans: Vec<(u32, u32)>) -> FaultySpans {
         spans.sort_unstable();
         let mut apart: Vec<(u32, u32)> = Vec::with_capacity(spans.len());
         for (start, end) in spans {
@@ -47,7 +47,7 @@ impl Places {
                 Some(_) | None => apart.push((start, end)),
             }
         }
-        Places { wrong: apart, results: Vec::new() }
+        FaultySpans { wrong: apart, results: Vec::new() }
     }
 
     /// Whether something is wrong in a place, or the place is in something wrong.
@@ -80,7 +80,7 @@ mod tests {
         let spans: Vec<(u32, u32)> = short.collect();
         let three = |i: usize| [i, i / 7, i / 31].map(|at| spans[at % spans.len()]);
         for wrong in (0..2_000).map(three) {
-            let places = Places::covering(wrong.to_vec());
+            let places = FaultySpans::covering(wrong.to_vec());
             for (start, end) in (0..13).flat_map(|start| (start..13).map(move |end| (start, end))) {
                 let place = Span::new(start, end);
                 let plain = !place.is_none() && wrong.iter().any(|wrong| wrong.0 < end && start < wrong.1);

@@ -8,7 +8,7 @@ use crate::grammar::Name;
 
 /// One step down the tree.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Step {
+pub enum TrailStep {
     /// A field, for example `body`.
     Field(&'static str),
     /// An element of a field that is a list, for example `args[1]`.
@@ -19,7 +19,7 @@ pub enum Step {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Trail {
     global: Name,
-    steps: Vec<Step>,
+    steps: Vec<TrailStep>,
 }
 
 impl Trail {
@@ -29,7 +29,7 @@ impl Trail {
     }
 
     /// Goes down to a part of the node.
-    pub fn push(&mut self, step: Step) {
+    pub fn push(&mut self, step: TrailStep) {
         self.steps.push(step);
     }
 
@@ -44,8 +44,8 @@ impl Trail {
         for step in &self.steps {
             // Writing to a String cannot fail.
             let _ = match step {
-                Step::Field(name) => write!(text, "/{name}"),
-                Step::Item(name, i) => write!(text, "/{name}[{i}]"),
+                TrailStep::Field(name) => write!(text, "/{name}"),
+                TrailStep::Item(name, i) => write!(text, "/{name}[{i}]"),
             };
         }
         NodePath(text)
@@ -65,9 +65,9 @@ mod tests {
     #[test]
     fn a_path_reads_from_the_global_down() {
         let mut trail = Trail::new("main".into());
-        trail.push(Step::Field("body"));
-        trail.push(Step::Item("blocks", 1));
-        trail.push(Step::Field("value"));
+        trail.push(TrailStep::Field("body"));
+        trail.push(TrailStep::Item("blocks", 1));
+        trail.push(TrailStep::Field("value"));
         trail.pop();
         assert_eq!(trail.path(), NodePath("main/body/blocks[1]".into()));
     }

@@ -36,7 +36,7 @@ pub enum AttrValue {
     /// A function from indices to indices, `T.index_map(..)`.
     IndexMap(Arc<IndexMap>),
     /// An object that means nothing here, such as `T.target({..})`: it is kept as it is written.
-    Made(Arc<Made>),
+    Made(Arc<ObjectCall>),
 }
 
 impl AttrValue {
@@ -84,7 +84,7 @@ pub struct IndexMap {
 
 /// An object of TVM, by the call that makes it: `name(args, named)`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Made {
+pub struct ObjectCall {
     /// What is called, with its prefix, for example `T.target`.
     pub name: Name,
     /// By position.

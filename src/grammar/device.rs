@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{AttrValue, Attrs, IrModule, Made, Name};
+use super::{AttrValue, Attrs, IrModule, Name, ObjectCall};
 
 /// GRAM.VDEVICE: a place for tensors. GRAM.VDEVICE.EQ: two are the same where all fields agree.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -96,7 +96,7 @@ impl VDevice {
     /// The call that makes it.
     pub fn to_attr(&self) -> AttrValue {
         let args = vec![self.target.to_attr(), AttrValue::Int(self.dev_id), AttrValue::Str(self.mem_scope.clone())];
-        AttrValue::Made(Arc::new(Made { name: "I.vdevice".into(), args, named: Attrs::new() }))
+        AttrValue::Made(Arc::new(ObjectCall { name: "I.vdevice".into(), args, named: Attrs::new() }))
     }
 
     /// The device that a text such as `llvm`, `cuda:1` or `cuda:0:shared` names: the number counts the devices of that kind in the list, or all

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    AttrValue, Constant, DynTensorType, Expr, FuncStructInfo, FuncType, Made, Name, Op, PrimExpr, PrimStructInfo,
+    AttrValue, Constant, DynTensorType, Expr, FuncStructInfo, FuncType, Name, ObjectCall, Op, PrimExpr, PrimStructInfo,
     ShapeStructInfo, ShapeType, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Tuple, Type,
 };
 
@@ -58,5 +58,5 @@ kinds!(AttrValue {
     as_str: Str(Name),
     as_prim: Prim(PrimExpr),
     as_list: List(Vec<AttrValue>),
-    as_made: Made(Arc<Made>),
+    as_made: Made(Arc<ObjectCall>),
 });

@@ -31,7 +31,7 @@ pub mod visit;
 pub mod width;
 mod words;
 
-pub use attrs::{AttrValue, Attrs, FloatBits, IndexMap, Made};
+pub use attrs::{AttrValue, Attrs, FloatBits, IndexMap, ObjectCall};
 pub use device::{Target, VDevice};
 pub use dtype::{DataType, DataTypeError, SmallFloat, TypeCode};
 pub use expr::{

@@ -72,7 +72,7 @@ pub enum BinaryOp {
 }
 
 /// How an operator is written on paper.
-enum Notation {
+enum OperatorNotation {
     Infix(&'static str, Precedence),
     Prefix(&'static str),
 }
@@ -236,33 +236,33 @@ impl BinaryOp {
     /// The sign that stands between the operands, and how tight it is.
     /// There is none where the operator is written as a function.
     pub fn infix(self) -> Option<(&'static str, Precedence)> {
-        if let Notation::Infix(sign, precedence) = self.notation() { Some((sign, precedence)) } else { None }
+        if let OperatorNotation::Infix(sign, precedence) = self.notation() { Some((sign, precedence)) } else { None }
     }
 
     /// What it is called where it is written as a function.
     pub fn function(self) -> &'static str {
-        if let Notation::Prefix(name) = self.notation() { name } else { self.name() }
+        if let OperatorNotation::Prefix(name) = self.notation() { name } else { self.name() }
     }
 
-    fn notation(self) -> Notation {
+    fn notation(self) -> OperatorNotation {
         match self {
-            BinaryOp::Add => Notation::Infix("+", Precedence::Sum),
-            BinaryOp::Sub => Notation::Infix("-", Precedence::Sum),
-            BinaryOp::Mul => Notation::Infix("*", Precedence::Product),
-            BinaryOp::FloorDiv => Notation::Infix("//", Precedence::Product),
-            BinaryOp::FloorMod => Notation::Infix("%", Precedence::Product),
-            BinaryOp::And => Notation::Infix("and", Precedence::And),
-            BinaryOp::Or => Notation::Infix("or", Precedence::Or),
-            BinaryOp::Eq => Notation::Infix("==", Precedence::Comparison),
-            BinaryOp::Ne => Notation::Infix("!=", Precedence::Comparison),
-            BinaryOp::Lt => Notation::Infix("<", Precedence::Comparison),
-            BinaryOp::Le => Notation::Infix("<=", Precedence::Comparison),
-            BinaryOp::Gt => Notation::Infix(">", Precedence::Comparison),
-            BinaryOp::Ge => Notation::Infix(">=", Precedence::Comparison),
-            BinaryOp::Div => Notation::Prefix("truncdiv"),
-            BinaryOp::Mod => Notation::Prefix("truncmod"),
-            BinaryOp::Min => Notation::Prefix("min"),
-            BinaryOp::Max => Notation::Prefix("max"),
+            BinaryOp::Add => OperatorNotation::Infix("+", Precedence::Sum),
+            BinaryOp::Sub => OperatorNotation::Infix("-", Precedence::Sum),
+            BinaryOp::Mul => OperatorNotation::Infix("*", Precedence::Product),
+            BinaryOp::FloorDiv => OperatorNotation::Infix("//", Precedence::Product),
+            BinaryOp::FloorMod => OperatorNotation::Infix("%", Precedence::Product),
+            BinaryOp::And => OperatorNotation::Infix("and", Precedence::And),
+            BinaryOp::Or => OperatorNotation::Infix("or", Precedence::Or),
+            BinaryOp::Eq => OperatorNotation::Infix("==", Precedence::Comparison),
+            BinaryOp::Ne => OperatorNotation::Infix("!=", Precedence::Comparison),
+            BinaryOp::Lt => OperatorNotation::Infix("<", Precedence::Comparison),
+            BinaryOp::Le => OperatorNotation::Infix("<=", Precedence::Comparison),
+            BinaryOp::Gt => OperatorNotation::Infix(">", Precedence::Comparison),
+            BinaryOp::Ge => OperatorNotation::Infix(">=", Precedence::Comparison),
+            BinaryOp::Div => OperatorNotation::Prefix("truncdiv"),
+            BinaryOp::Mod => OperatorNotation::Prefix("truncmod"),
+            BinaryOp::Min => OperatorNotation::Prefix("min"),
+            BinaryOp::Max => OperatorNotation::Prefix("max"),
         }
     }
 }
@@ -326,8 +326,8 @@ impl PrimExpr {
     fn write(&self, f: &mut fmt::Formatter<'_>, at: Precedence) -> fmt::Result {
         let precedence = match self {
             PrimExpr::Binary(op, ..) => match op.notation() {
-                Notation::Infix(_, precedence) => precedence,
-                Notation::Prefix(_) => Precedence::Atom,
+                OperatorNotation::Infix(_, precedence) => precedence,
+                OperatorNotation::Prefix(_) => Precedence::Atom,
             },
             PrimExpr::Not(_) => Precedence::Not,
             // A negative constant is not an atom to its neighbours: `n - -1`, but `(-1) * n`.
@@ -348,14 +348,14 @@ impl PrimExpr {
             PrimExpr::Var(v) => write!(f, "{v}"),
             PrimExpr::IntImm(i) => write!(f, "{i}"),
             PrimExpr::Binary(op, a, b) => match op.notation() {
-                Notation::Infix(symbol, precedence) => {
+                OperatorNotation::Infix(symbol, precedence) => {
                     // Comparisons do not chain on paper, so both sides bind tighter.
                     let left = if precedence == Precedence::Comparison { precedence.tighter() } else { precedence };
                     a.write(f, left)?;
                     write!(f, " {symbol} ")?;
                     b.write(f, precedence.tighter())
                 }
-                Notation::Prefix(word) => write!(f, "{word}({a}, {b})"),
+                OperatorNotation::Prefix(word) => write!(f, "{word}({a}, {b})"),
             },
             PrimExpr::Not(a) => {
                 f.write_str("not ")?;

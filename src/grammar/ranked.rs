@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::{FuncStructInfo, Function, Ndim, StructInfo, TensorShape, TensorStructInfo, Var};
-use crate::judge::{Once, Seen, is_new, with_stack};
+use crate::judge::{Once, VisitedTuples, is_new, with_stack};
 
 /// The parameters of a function, and the ranks of the shapes that they stand for. None for a signature by the letter, in which
 /// they give each other none.
@@ -37,7 +37,7 @@ impl Ranks<'_> {
 impl StructInfo {
     /// The same with the ranks that the variables standing for shapes are known to have, where it leaves them open.
     pub fn ranked(&self, rank_of: &dyn Fn(&Var) -> Ndim) -> Cow<'_, StructInfo> {
-        if leaves_open(self, &mut Seen::default()) {
+        if leaves_open(self, &mut VisitedTuples::default()) {
             Cow::Owned(ranked(self, rank_of, &Once::default()))
         } else {
             Cow::Borrowed(self)
@@ -59,7 +59,7 @@ fn open(tensor: &TensorStructInfo) -> Option<&Var> {
     }
 }
 
-fn leaves_open(info: &StructInfo, seen: &mut Seen) -> bool {
+fn leaves_open(info: &StructInfo, seen: &mut VisitedTuples) -> bool {
     match info {
         StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) => false,
         StructInfo::Tensor(tensor) => open(tensor).is_some(),

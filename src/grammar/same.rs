@@ -7,25 +7,25 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
 use super::{FuncStructInfo, FuncType, StructInfo, Type};
-use crate::judge::{Fields, is_shared, place, with_stack};
+use crate::judge::{TreeFields, is_shared, place, with_stack};
 
 /// The pairs of tuples that have been found equal, and how tuples were hashed.
 #[derive(Default)]
-struct Known {
+struct EqualityMemo {
     equal: FxHashSet<(usize, usize)>,
     hashes: FxHashMap<usize, u64>,
 }
 
 /// What types and structural information have in common: they are tuples, functions, or have no parts.
-trait Tree: Fields {
+trait TupleTree: TreeFields {
     /// Whether two are equal that are not both tuples.
-    fn is_equal(&self, other: &Self, known: &mut Known) -> bool;
+    fn is_equal(&self, other: &Self, known: &mut EqualityMemo) -> bool;
 
     /// Hashes what is no tuple.
-    fn add_to(&self, hasher: &mut FxHasher, known: &mut Known);
+    fn add_to(&self, hasher: &mut FxHasher, known: &mut EqualityMemo);
 }
 
-fn equal<T: Tree>(a: &T, b: &T, known: &mut Known) -> bool {
+fn equal<T: TupleTree>(a: &T, b: &T, known: &mut EqualityMemo) -> bool {
     let (Some(fields1), Some(fields2)) = (a.fields(), b.fields()) else { return a.is_equal(b, known) };
     if Arc::ptr_eq(fields1, fields2) {
         return true;
@@ -45,11 +45,11 @@ fn equal<T: Tree>(a: &T, b: &T, known: &mut Known) -> bool {
     all
 }
 
-fn all_equal<T: Tree>(a: &[T], b: &[T], known: &mut Known) -> bool {
+fn all_equal<T: TupleTree>(a: &[T], b: &[T], known: &mut EqualityMemo) -> bool {
     a.len() == b.len() && with_stack(|| a.iter().zip(b).all(|(a, b)| equal(a, b, known)))
 }
 
-fn hash<T: Tree>(tree: &T, known: &mut Known) -> u64 {
+fn hash<T: TupleTree>(tree: &T, known: &mut EqualityMemo) -> u64 {
     let shared = tree.fields().filter(|fields| is_shared(fields)).map(place);
     if let Some(known) = shared.and_then(|place| known.hashes.get(&place)) {
         return *known;
@@ -66,20 +66,20 @@ fn hash<T: Tree>(tree: &T, known: &mut Known) -> u64 {
     hash
 }
 
-fn hash_all<T: Tree>(trees: &[T], hasher: &mut FxHasher, known: &mut Known) {
+fn hash_all<T: TupleTree>(trees: &[T], hasher: &mut FxHasher, known: &mut EqualityMemo) {
     trees.len().hash(hasher);
     with_stack(|| trees.iter().for_each(|tree| hash(tree, known).hash(hasher)));
 }
 
-impl Fields for Type {
+impl TreeFields for Type {
     #[inline]
     fn fields(&self) -> Option<&Arc<[Type]>> {
         self.as_tuple()
     }
 }
 
-impl Tree for Type {
-    fn is_equal(&self, other: &Type, known: &mut Known) -> bool {
+impl TupleTree for Type {
+    fn is_equal(&self, other: &Type, known: &mut EqualityMemo) -> bool {
         match (self, other) {
             (Type::Object, Type::Object) | (Type::PackedFunc, Type::PackedFunc) => true,
             (Type::Tensor(a), Type::Tensor(b)) => a == b,
@@ -105,7 +105,7 @@ impl Tree for Type {
         }
     }
 
-    fn add_to(&self, hasher: &mut FxHasher, known: &mut Known) {
+    fn add_to(&self, hasher: &mut FxHasher, known: &mut EqualityMemo) {
         std::mem::discriminant(self).hash(hasher);
         match self {
             Type::Object | Type::PackedFunc => {}
@@ -122,21 +122,21 @@ impl Tree for Type {
     }
 }
 
-fn same_func_type(a: &FuncType, b: &FuncType, known: &mut Known) -> bool {
+fn same_func_type(a: &FuncType, b: &FuncType, known: &mut EqualityMemo) -> bool {
     a.pure == b.pure
         && all_equal(&a.arg_types, &b.arg_types, known)
         && with_stack(|| equal(&a.ret_type, &b.ret_type, known))
 }
 
-impl Fields for StructInfo {
+impl TreeFields for StructInfo {
     #[inline]
     fn fields(&self) -> Option<&Arc<[StructInfo]>> {
         self.as_tuple()
     }
 }
 
-impl Tree for StructInfo {
-    fn is_equal(&self, other: &StructInfo, known: &mut Known) -> bool {
+impl TupleTree for StructInfo {
+    fn is_equal(&self, other: &StructInfo, known: &mut EqualityMemo) -> bool {
         match (self, other) {
             (StructInfo::Object, StructInfo::Object) => true,
             (StructInfo::Tensor(a), StructInfo::Tensor(b)) => a == b,
@@ -160,7 +160,7 @@ impl Tree for StructInfo {
         }
     }
 
-    fn add_to(&self, hasher: &mut FxHasher, known: &mut Known) {
+    fn add_to(&self, hasher: &mut FxHasher, known: &mut EqualityMemo) {
         std::mem::discriminant(self).hash(hasher);
         match self {
             StructInfo::Object => {}
@@ -177,7 +177,7 @@ impl Tree for StructInfo {
     }
 }
 
-fn same_func(a: &FuncStructInfo, b: &FuncStructInfo, known: &mut Known) -> bool {
+fn same_func(a: &FuncStructInfo, b: &FuncStructInfo, known: &mut EqualityMemo) -> bool {
     let params = match (&a.params, &b.params) {
         (None, None) => true,
         (Some(a), Some(b)) => all_equal(a, b, known),
@@ -190,7 +190,7 @@ macro_rules! by_tree {
     ($($name:ty),*) => {$(
         impl PartialEq for $name {
             fn eq(&self, other: &$name) -> bool {
-                equal(self, other, &mut Known::default())
+                equal(self, other, &mut EqualityMemo::default())
             }
         }
 
@@ -198,7 +198,7 @@ macro_rules! by_tree {
 
         impl Hash for $name {
             fn hash<H: Hasher>(&self, state: &mut H) {
-                state.write_u64(hash(self, &mut Known::default()));
+                state.write_u64(hash(self, &mut EqualityMemo::default()));
             }
         }
     )*};
@@ -208,7 +208,7 @@ by_tree!(Type, StructInfo);
 
 impl PartialEq for FuncType {
     fn eq(&self, other: &FuncType) -> bool {
-        same_func_type(self, other, &mut Known::default())
+        same_func_type(self, other, &mut EqualityMemo::default())
     }
 }
 
@@ -216,7 +216,7 @@ impl Eq for FuncType {}
 
 impl PartialEq for FuncStructInfo {
     fn eq(&self, other: &FuncStructInfo) -> bool {
-        same_func(self, other, &mut Known::default())
+        same_func(self, other, &mut EqualityMemo::default())
     }
 }
 

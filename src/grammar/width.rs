@@ -30,32 +30,32 @@ const MOST_WRITTEN: usize = 1 << 14;
 
 /// Whether information would be written at length, nearly all of it again and again: by tuples that share their fields.
 pub fn is_mostly_repeated(info: &StructInfo) -> bool {
-    let mut written = Written::default();
+    let mut written = WrittenParts::default();
     let count = written.info(info);
     written.is_mostly_repeated(count)
 }
 
 /// As [`is_mostly_repeated`], of a type.
 pub fn is_type_mostly_repeated(ty: &Type) -> bool {
-    let mut written = Written::default();
+    let mut written = WrittenParts::default();
     let count = written.ty(ty);
     written.is_mostly_repeated(count)
 }
 
 /// How many parts are written of the tuples that several hold in common.
 #[derive(Default)]
-struct Written {
+struct WrittenParts {
     known: FxHashMap<usize, usize>,
     /// How many parts there are, what is shared once.
     apart: usize,
 }
 
-impl Written {
+impl WrittenParts {
     fn is_mostly_repeated(&self, count: usize) -> bool {
         count > MOST_WRITTEN && count / 8 > self.apart
     }
 
-    fn shared<T>(&mut self, fields: &Arc<[T]>, part: impl Fn(&mut Written, &T) -> usize) -> usize {
+    fn shared<T>(&mut self, fields: &Arc<[T]>, part: impl Fn(&mut WrittenParts, &T) -> usize) -> usize {
         let place = is_shared(fields).then(|| place(fields));
         if let Some(known) = place.and_then(|place| self.known.get(&place)) {
             return *known;
@@ -75,7 +75,7 @@ impl Written {
 
     fn info(&mut self, info: &StructInfo) -> usize {
         match info {
-            StructInfo::Tuple(fields) => self.shared(fields, Written::info),
+            StructInfo::Tuple(fields) => self.shared(fields, WrittenParts::info),
             StructInfo::Func(func) => with_stack(|| {
                 let parts = func.params.iter().flat_map(|params| params.iter()).chain([&func.ret]);
                 parts.fold(self.leaf(), |sum, part| sum.saturating_add(self.info(part)))
@@ -86,7 +86,7 @@ impl Written {
 
     fn ty(&mut self, ty: &Type) -> usize {
         match ty {
-            Type::Tuple(fields) => self.shared(fields, Written::ty),
+            Type::Tuple(fields) => self.shared(fields, WrittenParts::ty),
             Type::Func(func) => with_stack(|| {
                 let parts = func.arg_types.iter().chain([&func.ret_type]);
                 parts.fold(self.leaf(), |sum, part| sum.saturating_add(self.ty(part)))

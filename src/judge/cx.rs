@@ -6,10 +6,10 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use super::forms::{Condition, Conditions, Instead, Premise, Row, Rows};
-use super::memo::{Inputs, Memo};
-use super::watch::{Fuel, Mistake, RowMutant, RowsLookedAt, Watch};
-use super::{Conclusion, Derivation, Step, with_stack};
+use super::forms::{Condition, Conditions, DefinitionRow, Instead, Premise, Rows};
+use super::memo::{JudgementInputs, Memo};
+use super::watch::{Fuel, JudgementWatch, Mistake, RowMutant, RowsLookedAt};
+use super::{Conclusion, Derivation, DerivationStep, with_stack};
 use crate::book::{Basis, Edition, Erratum, Proposal, Reading, Rule, RuleSet};
 
 /// How much the prover of shape equality may know. Every answer of a weaker one is an answer of the stronger.
@@ -49,7 +49,7 @@ pub struct Cx {
     /// What the judgements that are open have found.
     pub(super) memo: Memo,
     /// What is out of the ordinary, if anything is: all else asks no more than whether there is something.
-    watch: Option<Box<Watch>>,
+    watch: Option<Box<JudgementWatch>>,
 }
 
 /// A rule without which the judgement cannot go on was masked, or the text gives no rule.
@@ -116,7 +116,7 @@ impl Cx {
         self
     }
 
-    fn watch(&mut self) -> &mut Watch {
+    fn watch(&mut self) -> &mut JudgementWatch {
         self.watch.get_or_insert_default()
     }
 
@@ -283,7 +283,7 @@ impl Cx {
     }
 
     #[inline]
-    pub(super) fn by_rows<T: Clone + PartialEq>(&mut self, rows: &[Row<T>]) -> Option<T> {
+    pub(super) fn by_rows<T: Clone + PartialEq>(&mut self, rows: &[DefinitionRow<T>]) -> Option<T> {
         if self.watch.is_some() {
             return self.by_watched_rows(rows);
         }
@@ -294,7 +294,7 @@ impl Cx {
 
     /// The first row of the edition whose condition holds.
     #[inline]
-    fn row_that_applies<'r, T>(&self, rows: &'r [Row<T>]) -> Option<(Rule, &'r T)> {
+    fn row_that_applies<'r, T>(&self, rows: &'r [DefinitionRow<T>]) -> Option<(Rule, &'r T)> {
         for (rule, holds, then) in rows {
             if *holds && let Some(rule) = rule.in_edition(self.basis) {
                 return Some((rule, then));
@@ -304,19 +304,19 @@ impl Cx {
     }
 
     /// The rows that stand in the table, in the edition.
-    fn standing<'r, T>(&self, rows: &'r [Row<T>]) -> Vec<(Rule, bool, &'r T)> {
+    fn standing<'r, T>(&self, rows: &'r [DefinitionRow<T>]) -> Vec<(Rule, bool, &'r T)> {
         rows.iter().filter_map(|(rule, holds, then)| Some((self.stated(*rule)?, *holds, then))).collect()
     }
 
     #[cold]
-    fn by_watched_rows<T: Clone + PartialEq>(&mut self, rows: &[Row<T>]) -> Option<T> {
+    fn by_watched_rows<T: Clone + PartialEq>(&mut self, rows: &[DefinitionRow<T>]) -> Option<T> {
         let rows = self.standing(rows);
         let at = self.first_case(rows.len(), &|i| rows[i].0, &|i| rows[i].1)?;
         self.conclusion_of(at, rows.len(), &|i| (rows[i].0, rows[i].2))
     }
 
     #[inline]
-    pub(super) fn by_rows_or<T: Clone + PartialEq>(&mut self, rows: &[Row<T>], otherwise: (Rule, T)) -> T {
+    pub(super) fn by_rows_or<T: Clone + PartialEq>(&mut self, rows: &[DefinitionRow<T>], otherwise: (Rule, T)) -> T {
         if self.watch.is_some() {
             return self.by_watched_rows_or(rows, otherwise);
         }
@@ -334,7 +334,7 @@ impl Cx {
     }
 
     #[cold]
-    fn by_watched_rows_or<T: Clone + PartialEq>(&mut self, rows: &[Row<T>], otherwise: (Rule, T)) -> T {
+    fn by_watched_rows_or<T: Clone + PartialEq>(&mut self, rows: &[DefinitionRow<T>], otherwise: (Rule, T)) -> T {
         let rows = self.standing(rows);
         let Some(last) = self.stated(otherwise.0) else {
             let at = self.first_case(rows.len(), &|i| rows[i].0, &|i| rows[i].1);
@@ -469,7 +469,7 @@ impl Cx {
                 return Some(i);
             }
             if let Some(watch) = &mut self.watch {
-                watch.step(|| Step::Tried(rule(i)));
+                watch.step(|| DerivationStep::Tried(rule(i)));
             }
         }
         None
@@ -515,7 +515,7 @@ impl Cx {
     /// Runs one judgement: a node of the derivation tree, with enough stack whatever the nesting. What is found of
     /// tuples that several hold in common is found once, unless a derivation is to show each time.
     #[inline]
-    pub fn judge<T: Conclusion, I: Inputs<T>>(
+    pub fn judge<T: Conclusion, I: JudgementInputs<T>>(
         &mut self,
         judgement: &'static str,
         inputs: I,
@@ -532,7 +532,7 @@ impl Cx {
     }
 
     #[cold]
-    fn judge_once<T: Conclusion, I: Inputs<T>>(
+    fn judge_once<T: Conclusion, I: JudgementInputs<T>>(
         &mut self,
         judgement: &'static str,
         inputs: I,
@@ -550,7 +550,7 @@ impl Cx {
     }
 
     #[inline]
-    fn judge_anew<T: Conclusion, I: Inputs<T>>(
+    fn judge_anew<T: Conclusion, I: JudgementInputs<T>>(
         &mut self,
         judgement: &'static str,
         inputs: I,
@@ -563,7 +563,7 @@ impl Cx {
     }
 
     #[cold]
-    fn judge_watched<T: Conclusion, I: Inputs<T>>(
+    fn judge_watched<T: Conclusion, I: JudgementInputs<T>>(
         &mut self,
         judgement: &'static str,
         inputs: I,
@@ -587,7 +587,7 @@ impl Cx {
             {
                 node.conclusion = conclusion;
                 if let Some(parent) = stack.last_mut() {
-                    parent.steps.push(Step::Sub(node));
+                    parent.steps.push(DerivationStep::Sub(node));
                 }
             }
         }
@@ -615,7 +615,7 @@ impl Cx {
     }
 
     /// Takes what happened so far at the outermost level.
-    pub fn take_steps(&mut self) -> Vec<Step> {
+    pub fn take_steps(&mut self) -> Vec<DerivationStep> {
         let Some(stack) = self.stack() else { return Vec::new() };
         let steps = std::mem::take(stack).into_iter().next().map(|root| root.steps).unwrap_or_default();
         stack.push(Derivation::default());
@@ -627,8 +627,8 @@ impl Cx {
         self.take_steps()
             .into_iter()
             .filter_map(|step| match step {
-                Step::Sub(derivation) => Some(derivation),
-                Step::Fired(_) | Step::Tried(_) | Step::Premise(..) => None,
+                DerivationStep::Sub(derivation) => Some(derivation),
+                DerivationStep::Fired(_) | DerivationStep::Tried(_) | DerivationStep::Premise(..) => None,
             })
             .collect()
     }
@@ -693,7 +693,7 @@ mod tests {
         let mut cx = Cx::new().with_trace();
         assert_eq!(ask(&mut cx, [false, true, true]), Some(2));
         assert_eq!(cx.recorded().iter().collect::<Vec<Rule>>(), [SECOND]);
-        assert_eq!(cx.take_steps(), [Step::Tried(FIRST), Step::Fired(SECOND)]);
+        assert_eq!(cx.take_steps(), [DerivationStep::Tried(FIRST), DerivationStep::Fired(SECOND)]);
         assert_eq!(ask(&mut cx, [false, false, false]), None);
     }
 
@@ -737,7 +737,10 @@ mod tests {
         assert_eq!(first(&mut cx, true, true), None);
         cx.take_steps();
         assert_eq!(first(&mut cx, true, false), Some("second"));
-        assert_eq!(cx.take_steps(), [Step::Premise(FIRST, 1, true), Step::Premise(SECOND, 2, false)]);
+        assert_eq!(
+            cx.take_steps(),
+            [DerivationStep::Premise(FIRST, 1, true), DerivationStep::Premise(SECOND, 2, false)]
+        );
         assert_eq!(cx.rows_looked_at().rows, RuleSet::from_iter([FIRST, SECOND]));
         assert_eq!(cx.rows_looked_at().followed, RuleSet::from_iter([FIRST]));
         assert!(cx.holds(&[(FIRST, 1, true), (SECOND, 1, true)]) && !cx.holds(&[(FIRST, 1, true), (SECOND, 1, false)]));

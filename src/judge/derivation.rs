@@ -13,14 +13,14 @@ pub struct Derivation {
     /// What it was about, as written.
     pub inputs: Vec<String>,
     /// What was done, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<DerivationStep>,
     /// What it answered, as written.
     pub conclusion: String,
 }
 
 /// What happened inside a judgement, in order.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Step {
+pub enum DerivationStep {
     /// A rule was applied.
     Fired(Rule),
     /// A row of a definition by cases whose condition does not hold.
@@ -53,9 +53,9 @@ impl fmt::Display for Derivation {
 impl Derivation {
     /// Without a judgement that does nothing but ask another one.
     pub fn unwrapped(self) -> Derivation {
-        match <[Step; 1]>::try_from(self.steps) {
-            Ok([Step::Sub(inner)]) => inner,
-            Ok([step @ (Step::Fired(_) | Step::Tried(_) | Step::Premise(..))]) => {
+        match <[DerivationStep; 1]>::try_from(self.steps) {
+            Ok([DerivationStep::Sub(inner)]) => inner,
+            Ok([step @ (DerivationStep::Fired(_) | DerivationStep::Tried(_) | DerivationStep::Premise(..))]) => {
                 Derivation { steps: vec![step], ..self }
             }
             Err(steps) => Derivation { steps, ..self },
@@ -67,11 +67,11 @@ impl Derivation {
         writeln!(f, "{indent}{}({}) = {}", self.judgement, self.inputs.join(", "), self.conclusion)?;
         for step in &self.steps {
             match step {
-                Step::Fired(rule) => writeln!(f, "{indent}  by {rule}")?,
-                Step::Tried(rule) => writeln!(f, "{indent}  not by {rule}")?,
-                Step::Premise(rule, n, true) => writeln!(f, "{indent}  premise {n} of {rule} holds")?,
-                Step::Premise(rule, n, false) => writeln!(f, "{indent}  premise {n} of {rule} FAILS")?,
-                Step::Sub(sub) => with_stack(|| sub.write(f, depth + 1))?,
+                DerivationStep::Fired(rule) => writeln!(f, "{indent}  by {rule}")?,
+                DerivationStep::Tried(rule) => writeln!(f, "{indent}  not by {rule}")?,
+                DerivationStep::Premise(rule, n, true) => writeln!(f, "{indent}  premise {n} of {rule} holds")?,
+                DerivationStep::Premise(rule, n, false) => writeln!(f, "{indent}  premise {n} of {rule} FAILS")?,
+                DerivationStep::Sub(sub) => with_stack(|| sub.write(f, depth + 1))?,
             }
         }
         Ok(())

@@ -1,11 +1,11 @@
 //! The forms in which clauses are stated: rows, conditions, premises and conclusions, as the verbs of [`Cx`] take them.
 
 use super::Cx;
-use super::watch::Made;
+use super::watch::MaskedFreshness;
 use crate::book::Rule;
 
 /// A row of a definition by cases: the rule that it states, whether its condition holds, and its conclusion.
-pub type Row<T> = (Rule, bool, T);
+pub type DefinitionRow<T> = (Rule, bool, T);
 
 /// What comes of a test ([`Cx::premise`]).
 pub trait Premise: Sized {
@@ -61,7 +61,7 @@ pub trait Rows {
     fn decided(self, cx: &mut Cx) -> Self::Answer;
 }
 
-impl<T: Clone + PartialEq> Rows for &[Row<T>] {
+impl<T: Clone + PartialEq> Rows for &[DefinitionRow<T>] {
     type Answer = Option<T>;
 
     #[inline]
@@ -70,7 +70,7 @@ impl<T: Clone + PartialEq> Rows for &[Row<T>] {
     }
 }
 
-impl<T: Clone + PartialEq, const N: usize> Rows for &[Row<T>; N] {
+impl<T: Clone + PartialEq, const N: usize> Rows for &[DefinitionRow<T>; N] {
     type Answer = Option<T>;
 
     #[inline]
@@ -79,7 +79,7 @@ impl<T: Clone + PartialEq, const N: usize> Rows for &[Row<T>; N] {
     }
 }
 
-impl<T: Clone + PartialEq, const N: usize> Rows for (&[Row<T>; N], (Rule, T)) {
+impl<T: Clone + PartialEq, const N: usize> Rows for (&[DefinitionRow<T>; N], (Rule, T)) {
     type Answer = T;
 
     #[inline]
@@ -90,9 +90,9 @@ impl<T: Clone + PartialEq, const N: usize> Rows for (&[Row<T>; N], (Rule, T)) {
 
 /// A condition that must hold, of which nothing follows but that it does or not: the rule that sets it, which of its
 /// premises it is (counting from 1), and whether it holds.
-pub type Plain = (Rule, usize, bool);
+pub type PlainCondition = (Rule, usize, bool);
 
-/// Conditions that must hold one and all: [plain](Plain) ones, or [with something](Condition) to be said of the first
+/// Conditions that must hold one and all: [plain](PlainCondition) ones, or [with something](Condition) to be said of the first
 /// that does not.
 pub trait Conditions {
     /// Whether they hold, or the first that does not.
@@ -102,7 +102,7 @@ pub trait Conditions {
     fn tested(self, cx: &mut Cx) -> Self::Answer;
 }
 
-impl Conditions for &[Plain] {
+impl Conditions for &[PlainCondition] {
     type Answer = bool;
 
     #[inline]
@@ -111,7 +111,7 @@ impl Conditions for &[Plain] {
     }
 }
 
-impl<const N: usize> Conditions for &[Plain; N] {
+impl<const N: usize> Conditions for &[PlainCondition; N] {
     type Answer = bool;
 
     #[inline]
@@ -144,7 +144,7 @@ impl<T: Copy, const N: usize> Conditions for &[Condition<T>; N] {
 pub type Condition<T> = (Rule, usize, bool, T);
 
 /// A condition with what to say where it does not hold.
-pub type Check<'a> = Condition<&'a dyn Fn() -> String>;
+pub type ReportedCondition<'a> = Condition<&'a dyn Fn() -> String>;
 
 /// What stands in for a conclusion when the rule that draws it is masked: another answer, such as a plausible wrong
 /// implementation would give. What that is stands in
@@ -155,7 +155,7 @@ pub trait Instead: Sized {
 
     /// The same, where the type has rules of which each says that what is concluded is new: then it may be one of those
     /// that they have made before.
-    fn instead_of_new(self, rule: Rule, _: &mut Made) -> Self {
+    fn instead_of_new(self, rule: Rule, _: &mut MaskedFreshness) -> Self {
         self.instead(rule)
     }
 }

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 use super::{Cx, is_shared, place};
 
 /// What a judgement is asked about, as derivations tell it.
-pub trait Inputs<T>: Sized {
+pub trait JudgementInputs<T>: Sized {
     /// As written.
     fn told(self) -> Vec<String>;
 
@@ -23,15 +23,15 @@ pub trait Inputs<T>: Sized {
     }
 
     /// What was found before, and what to keep it by.
-    fn recall(&self, _: &'static str, _: &mut Memo) -> (Option<T>, Option<Key>) {
+    fn recall(&self, _: &'static str, _: &mut Memo) -> (Option<T>, Option<MemoKey>) {
         (None, None)
     }
 
     /// Keeps what was found.
-    fn keep(&self, _: Key, _: &mut Memo, _: &T) {}
+    fn keep(&self, _: MemoKey, _: &mut Memo, _: &T) {}
 }
 
-impl<T, F: FnOnce() -> Vec<String>> Inputs<T> for F {
+impl<T, F: FnOnce() -> Vec<String>> JudgementInputs<T> for F {
     #[inline]
     fn told(self) -> Vec<String> {
         self()
@@ -39,44 +39,44 @@ impl<T, F: FnOnce() -> Vec<String>> Inputs<T> for F {
 }
 
 /// A tree in which several may hold a tuple in common.
-pub trait Fields: fmt::Display + Sized + 'static {
+pub trait TreeFields: fmt::Display + Sized + 'static {
     /// The fields, if it is a tuple.
     fn fields(&self) -> Option<&Arc<[Self]>>;
 }
 
 /// The fields of two tuples.
-type Two<'t, A> = (&'t Arc<[A]>, &'t Arc<[A]>);
+type TuplePair<'t, A> = (&'t Arc<[A]>, &'t Arc<[A]>);
 
 /// One or two trees that a judgement is asked about, anywhere or at a place.
 #[derive(Clone, Copy)]
-pub struct Asked<'t, A: Fields> {
+pub struct MemoQuery<'t, A: TreeFields> {
     first: &'t A,
     second: Option<&'t A>,
-    place: Option<&'t State>,
+    place: Option<&'t ScopeVersion>,
 }
 
-impl<'t, A: Fields> Asked<'t, A> {
+impl<'t, A: TreeFields> MemoQuery<'t, A> {
     /// One tree.
     #[inline]
-    pub fn of(tree: &'t A) -> Asked<'t, A> {
-        Asked { first: tree, second: None, place: None }
+    pub fn of(tree: &'t A) -> MemoQuery<'t, A> {
+        MemoQuery { first: tree, second: None, place: None }
     }
 
     /// Two trees.
     #[inline]
-    pub fn both(first: &'t A, second: &'t A) -> Asked<'t, A> {
-        Asked { first, second: Some(second), place: None }
+    pub fn both(first: &'t A, second: &'t A) -> MemoQuery<'t, A> {
+        MemoQuery { first, second: Some(second), place: None }
     }
 
     /// The same at a place on which the answer depends.
     #[inline]
-    pub fn at(self, place: &'t State) -> Asked<'t, A> {
-        Asked { place: Some(place), ..self }
+    pub fn at(self, place: &'t ScopeVersion) -> MemoQuery<'t, A> {
+        MemoQuery { place: Some(place), ..self }
     }
 
     /// The fields of both, of one alone twice; `None` where one is no tuple.
     #[inline]
-    fn fields(&self) -> Option<Two<'t, A>> {
+    fn fields(&self) -> Option<TuplePair<'t, A>> {
         let first = self.first.fields()?;
         Some((first, self.second.map_or(Some(first), A::fields)?))
     }
@@ -87,7 +87,7 @@ impl<'t, A: Fields> Asked<'t, A> {
     }
 }
 
-impl<A: Fields, T: Clone + 'static> Inputs<T> for Asked<'_, A> {
+impl<A: TreeFields, T: Clone + 'static> JudgementInputs<T> for MemoQuery<'_, A> {
     fn told(self) -> Vec<String> {
         [Some(self.first), self.second].into_iter().flatten().map(A::to_string).collect()
     }
@@ -98,26 +98,26 @@ impl<A: Fields, T: Clone + 'static> Inputs<T> for Asked<'_, A> {
         self.fields().is_some_and(|(first, second)| is_shared(first) || is_shared(second))
     }
 
-    fn recall(&self, judgement: &'static str, memo: &mut Memo) -> (Option<T>, Option<Key>) {
+    fn recall(&self, judgement: &'static str, memo: &mut Memo) -> (Option<T>, Option<MemoKey>) {
         let Some((first, second)) = self.fields() else { return (None, None) };
-        let key = Key { judgement, state: self.state(memo), places: (place(first), place(second)) };
+        let key = MemoKey { judgement, state: self.state(memo), places: (place(first), place(second)) };
         (memo.found.get(&key).and_then(|kept| kept.found.downcast_ref::<T>()).cloned(), Some(key))
     }
 
-    fn keep(&self, key: Key, memo: &mut Memo, found: &T) {
+    fn keep(&self, key: MemoKey, memo: &mut Memo, found: &T) {
         // Something may have changed meanwhile on which the answer depends.
         if let Some((first, second)) = self.fields()
             && self.place.is_none_or(|place| place.is(key.state))
         {
             let lies = Rc::new((first.clone(), second.clone()));
-            memo.found.insert(key, Kept { found: Rc::new(found.clone()), _lies: lies });
+            memo.found.insert(key, MemoEntry { found: Rc::new(found.clone()), _lies: lies });
         }
     }
 }
 
 /// What something that was found is known by: the judgement, how the place was, and where the tuples lie.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Key {
+pub struct MemoKey {
     judgement: &'static str,
     state: u64,
     places: (usize, usize),
@@ -125,9 +125,9 @@ pub struct Key {
 
 /// How the surroundings of judgements are, by a number that no others have; they get another one when they change.
 #[derive(Clone, Debug, Default)]
-pub struct State(Cell<u64>);
+pub struct ScopeVersion(Cell<u64>);
 
-impl State {
+impl ScopeVersion {
     /// Something has changed on which answers depend.
     #[inline]
     pub fn change(&self) {
@@ -149,7 +149,7 @@ impl State {
 
 /// Something that was found, and what it was found of, so that nothing else comes to lie there.
 #[derive(Clone)]
-struct Kept {
+struct MemoEntry {
     found: Rc<dyn Any>,
     _lies: Rc<dyn Any>,
 }
@@ -157,9 +157,9 @@ struct Kept {
 /// What judgements have found.
 #[derive(Clone, Default)]
 pub struct Memo {
-    found: FxHashMap<Key, Kept>,
+    found: FxHashMap<MemoKey, MemoEntry>,
     /// What was noted beside that, in order.
-    noted: Vec<Key>,
+    noted: Vec<MemoKey>,
     /// The pairs of nodes of which an open comparison has found that they differ; those that are met next are last.
     differing: Vec<(usize, usize)>,
     /// How many judgements are open.
@@ -231,7 +231,7 @@ impl Cx {
         match found {
             Some(found) if self.memo.open > 0 => {
                 self.memo.noted.push(key);
-                self.memo.found.insert(key, Kept { found: Rc::new(found), _lies: Rc::new(of.clone()) });
+                self.memo.found.insert(key, MemoEntry { found: Rc::new(found), _lies: Rc::new(of.clone()) });
             }
             Some(_) => {}
             None if self.memo.noted.is_empty() => {}
@@ -245,9 +245,9 @@ impl Cx {
     }
 }
 
-fn note<A>(what: &'static str, of: &Arc<A>) -> Key {
+fn note<A>(what: &'static str, of: &Arc<A>) -> MemoKey {
     let lies = Arc::as_ptr(of) as usize;
-    Key { judgement: what, state: 0, places: (lies, lies) }
+    MemoKey { judgement: what, state: 0, places: (lies, lies) }
 }
 
 /// Where a node lies.
@@ -268,14 +268,14 @@ mod tests {
         }
     }
 
-    impl Fields for Numbers {
+    impl TreeFields for Numbers {
         fn fields(&self) -> Option<&Arc<[Numbers]>> {
             self.0.as_ref()
         }
     }
 
-    fn leaves(cx: &mut Cx, tree: &Numbers, place: &State, asked: &Cell<u32>) -> u32 {
-        cx.judge("leaves", Asked::of(tree).at(place), |cx| {
+    fn leaves(cx: &mut Cx, tree: &Numbers, place: &ScopeVersion, asked: &Cell<u32>) -> u32 {
+        cx.judge("leaves", MemoQuery::of(tree).at(place), |cx| {
             asked.set(asked.get() + 1);
             let fields = tree.fields().map(|fields| fields.iter());
             fields.map_or(1, |mut fields| fields.by_ref().fold(0, |all, field| all + leaves(cx, field, place, asked)))
@@ -288,7 +288,7 @@ mod tests {
 
     #[test]
     fn what_is_held_in_common_is_found_once_while_the_outermost_judgement_is_open() {
-        let (tree, place, asked, mut cx) = (twice(20), State::default(), Cell::new(0), Cx::new());
+        let (tree, place, asked, mut cx) = (twice(20), ScopeVersion::default(), Cell::new(0), Cx::new());
         assert_eq!(leaves(&mut cx, &tree, &place, &asked), 1 << 20);
         assert!(asked.get() < 64, "{}", asked.get());
         assert!(cx.memo.found.is_empty() && cx.memo.open == 0);
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn what_was_found_before_the_place_changed_is_found_again() {
-        let (pair, place, asked) = (twice(2), State::default(), Cell::new(0));
+        let (pair, place, asked) = (twice(2), ScopeVersion::default(), Cell::new(0));
         Cx::new().judge("outermost", Vec::new, |cx| {
             let other = Numbers(pair.0.clone());
             let count = |cx: &mut Cx| {

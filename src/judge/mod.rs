@@ -11,10 +11,12 @@ mod verdict;
 mod watch;
 
 pub use cx::{Cx, GlbPurity, Prover, Stuck};
-pub use derivation::{Conclusion, Derivation, Step};
-pub use forms::{Check, Condition, Conditions, Every, Instead, Plain, Premise, Row, Rows};
-pub use memo::{Asked, Fields, Inputs, Memo, State, address};
-pub use once::{Once, Places, Seen, is_new, is_shared, place};
+pub use derivation::{Conclusion, Derivation, DerivationStep};
+pub use forms::{
+    Condition, Conditions, DefinitionRow, Every, Instead, PlainCondition, Premise, ReportedCondition, Rows,
+};
+pub use memo::{JudgementInputs, Memo, MemoQuery, ScopeVersion, TreeFields, address};
+pub use once::{Once, SmallSet, VisitedTuples, is_new, is_shared, place};
 pub use stack::with_stack;
 pub use verdict::{BestEffort, Compatibility, Ending, Proof, RuntimeError};
-pub use watch::{Fuel, Made, Mistake, RowMutant, RowsLookedAt};
+pub use watch::{Fuel, MaskedFreshness, Mistake, RowMutant, RowsLookedAt};

@@ -8,20 +8,20 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-type Two<T> = (Arc<[T]>, Arc<[T]>);
+type HeldPair<T> = (Arc<[T]>, Arc<[T]>);
 
-type Known<T, V> = FxHashMap<(usize, usize), (Two<T>, V)>;
+type OnceEntries<T, V> = FxHashMap<(usize, usize), (HeldPair<T>, V)>;
 
 /// What is known of tuples, or of pairs of them, by where they lie. They are kept, so that no other comes to lie in their place.
 /// Nearly always nothing is held in common, and then there is nothing here.
 #[derive(Debug)]
 pub struct Once<T, V> {
-    kept: OnceCell<Box<Kept<T, V>>>,
+    kept: OnceCell<Box<OnceTable<T, V>>>,
 }
 
 #[derive(Debug)]
-struct Kept<T, V> {
-    known: RefCell<Known<T, V>>,
+struct OnceTable<T, V> {
+    known: RefCell<OnceEntries<T, V>>,
     /// How often something has changed on which the answers depend.
     changes: Cell<u64>,
 }
@@ -32,9 +32,9 @@ impl<T, V> Default for Once<T, V> {
     }
 }
 
-impl<T, V> Default for Kept<T, V> {
-    fn default() -> Kept<T, V> {
-        Kept { known: RefCell::default(), changes: Cell::new(0) }
+impl<T, V> Default for OnceTable<T, V> {
+    fn default() -> OnceTable<T, V> {
+        OnceTable { known: RefCell::default(), changes: Cell::new(0) }
     }
 }
 
@@ -63,7 +63,7 @@ impl<T, V: Clone> Once<T, V> {
     }
 }
 
-impl<T, V: Clone> Kept<T, V> {
+impl<T, V: Clone> OnceTable<T, V> {
     fn of_both(&self, fields1: &Arc<[T]>, fields2: &Arc<[T]>, find: impl FnOnce() -> V) -> V {
         let places = (place(fields1), place(fields2));
         if let Some((_, known)) = self.known.borrow().get(&places) {
@@ -92,26 +92,26 @@ pub fn is_shared<T>(fields: &Arc<[T]>) -> bool {
 }
 
 /// The tuples that others hold as well and that were gone through, by where they lie.
-pub type Seen = Places<usize>;
+pub type VisitedTuples = SmallSet<usize>;
 
 /// So many places are sooner looked through than hashed.
 const FEW: usize = 4;
 
 /// A set of places. There are few of them nearly always.
 #[derive(Clone, Debug)]
-pub struct Places<T> {
+pub struct SmallSet<T> {
     few: SmallVec<[T; FEW]>,
     /// All of them, if they are more than a few.
     many: FxHashSet<T>,
 }
 
-impl<T> Default for Places<T> {
-    fn default() -> Places<T> {
-        Places { few: SmallVec::new(), many: FxHashSet::default() }
+impl<T> Default for SmallSet<T> {
+    fn default() -> SmallSet<T> {
+        SmallSet { few: SmallVec::new(), many: FxHashSet::default() }
     }
 }
 
-impl<T: Eq + Hash> Places<T> {
+impl<T: Eq + Hash> SmallSet<T> {
     /// Adds a place; whether it is a new one.
     pub fn insert(&mut self, place: T) -> bool {
         if self.many.is_empty() {
@@ -135,7 +135,7 @@ impl<T: Eq + Hash> Places<T> {
 }
 
 /// Whether it is the first time that a tuple is gone through, or may be.
-pub fn is_new<T>(fields: &Arc<[T]>, seen: &mut Seen) -> bool {
+pub fn is_new<T>(fields: &Arc<[T]>, seen: &mut VisitedTuples) -> bool {
     !is_shared(fields) || seen.insert(place(fields))
 }
 
@@ -180,7 +180,7 @@ mod tests {
     #[test]
     fn a_set_of_places_is_a_set_however_many_there_are() {
         for vars in 1..4 * FEW {
-            let (mut places, mut plainly) = (Places::default(), FxHashSet::default());
+            let (mut places, mut plainly) = (SmallSet::default(), FxHashSet::default());
             for place in (0..6 * FEW).map(|i| i * 7 % vars) {
                 assert_eq!(places.insert(place), plainly.insert(place), "{place} of {vars}");
             }

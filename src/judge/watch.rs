@@ -8,19 +8,19 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::{Derivation, Step};
+use super::{Derivation, DerivationStep};
 use crate::book::{Erratum, Rule, RuleSet};
 
 /// What is switched off or mistaken, and what is noted beside the rules that are used.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Watch {
+pub(super) struct JudgementWatch {
     pub(super) mask: RuleSet,
     /// The rules of the edition that it is asked without.
     pub(super) absent: RuleSet,
     pub(super) row_mutant: Option<RowMutant>,
     /// The rows that were looked at, if anyone wants to know.
     pub(super) rows: Option<RowsLookedAt>,
-    pub(super) made: Made,
+    pub(super) made: MaskedFreshness,
     /// The errata that were asked after, if anyone wants to know; all that is asked aside notes them here too.
     pub(super) consulted: Option<Rc<RefCell<BTreeSet<Erratum>>>>,
     pub(super) trace: Option<Vec<Derivation>>,
@@ -32,9 +32,9 @@ pub(super) struct Watch {
 
 /// What masked rules of freshness have made ([`super::Instead`]).
 #[derive(Clone, Debug, Default)]
-pub struct Made(Vec<(Rule, Rc<dyn Any>)>);
+pub struct MaskedFreshness(Vec<(Rule, Rc<dyn Any>)>);
 
-impl Made {
+impl MaskedFreshness {
     /// What a rule has made before that is like something new, or that one.
     pub fn before<T: Clone + 'static>(&mut self, rule: Rule, new: T, like: impl Fn(&T, &T) -> bool) -> T {
         let before = self.0.iter().filter(|(by, _)| *by == rule).filter_map(|(_, made)| made.downcast_ref::<T>());
@@ -77,14 +77,14 @@ impl fmt::Debug for Fuel {
     }
 }
 
-impl Watch {
+impl JudgementWatch {
     /// Whether a rule applies; a step of the derivation if so.
     #[cold]
     pub(super) fn fires(&mut self, rule: Rule) -> bool {
         self.burn();
         let applies = !self.mask.contains(rule);
         if applies {
-            self.step(|| Step::Fired(rule));
+            self.step(|| DerivationStep::Fired(rule));
         }
         applies
     }
@@ -95,7 +95,7 @@ impl Watch {
         self.burn();
         let tested = !self.mask.contains(rule);
         if tested {
-            self.step(|| Step::Premise(rule, n, holds));
+            self.step(|| DerivationStep::Premise(rule, n, holds));
         }
         tested
     }
@@ -115,15 +115,15 @@ impl Watch {
     }
 
     /// What is still wanted where something is asked aside, if anything is.
-    pub(super) fn aside(&self) -> Option<Box<Watch>> {
+    pub(super) fn aside(&self) -> Option<Box<JudgementWatch>> {
         let (consulted, fuel) = (self.consulted.clone(), self.fuel.clone());
         // What an edition lacks it lacks there too.
         let wanted = consulted.is_some() || fuel.is_some() || !self.absent.is_empty();
-        wanted.then(|| Box::new(Watch { consulted, fuel, absent: self.absent, ..Watch::default() }))
+        wanted.then(|| Box::new(JudgementWatch { consulted, fuel, absent: self.absent, ..JudgementWatch::default() }))
     }
 
     /// Notes a step of a derivation, if one is collected; what is noted is made only then.
-    pub(super) fn step(&mut self, step: impl FnOnce() -> Step) {
+    pub(super) fn step(&mut self, step: impl FnOnce() -> DerivationStep) {
         if let Some(stack) = &mut self.trace
             && let Some(top) = stack.last_mut()
         {

@@ -4,7 +4,7 @@ use super::is_leaf;
 use super::op_norm::Tuples;
 use super::units::{first_use, used_units};
 use crate::book::Erratum;
-use crate::findings::{Complaint, Demand, Diagnostic, Finder, Step, Trail};
+use crate::findings::{Complaint, Demand, Diagnostic, Finder, Trail, TrailStep};
 use crate::grammar::{Binding, BindingBlock, BlockKind, Call, Expr, Function, GlobalFunc, If, IrModule, SeqExpr};
 use crate::judge::{Cx, with_stack};
 
@@ -106,7 +106,7 @@ impl Criteria<'_> {
     /// NF.3.FUNC: the body of a function is a `SeqExpr`.
     fn function(&mut self, function: &Function) {
         function.params.iter().for_each(|param| self.tuples.enter(param, None));
-        with_stack(|| self.at(Step::Field("body"), |c| c.body_of_function(&function.body)));
+        with_stack(|| self.at(TrailStep::Field("body"), |c| c.body_of_function(&function.body)));
     }
 
     fn body_of_function(&mut self, body: &Expr) {
@@ -154,10 +154,10 @@ impl Criteria<'_> {
     fn seq_expr(&mut self, seq: &SeqExpr) {
         let mut previous: Option<BlockKind> = None;
         for (i, block) in seq.blocks.iter().enumerate() {
-            self.at(Step::Item("blocks", i), |c| c.block(block, previous));
+            self.at(TrailStep::Item("blocks", i), |c| c.block(block, previous));
             previous = Some(block.kind);
         }
-        self.at(Step::Field("body"), |c| c.body_of_sequence(&seq.body));
+        self.at(TrailStep::Field("body"), |c| c.body_of_sequence(&seq.body));
     }
 
     /// NF.1.BODY-LEAF. Errata: A12, the criteria do not say it.
@@ -196,7 +196,7 @@ impl Criteria<'_> {
             ],
         );
         for (i, binding) in block.bindings.iter().enumerate() {
-            self.at(Step::Item("bindings", i), |c| c.binding(binding));
+            self.at(TrailStep::Item("bindings", i), |c| c.binding(binding));
         }
     }
 
@@ -205,7 +205,10 @@ impl Criteria<'_> {
             Binding::VarBinding(_) => true,
             Binding::MatchCast(_) => self.cx.conclude(rule!("NF.1.MATCHCAST"), true),
         };
-        self.at(Step::Field("value"), |c| if applies { c.value(binding.value()) } else { c.inside(binding.value()) });
+        self.at(
+            TrailStep::Field("value"),
+            |c| if applies { c.value(binding.value()) } else { c.inside(binding.value()) },
+        );
         self.tuples.enter_binding(binding);
     }
 
@@ -215,14 +218,14 @@ impl Criteria<'_> {
             Expr::SeqExpr(seq) => with_stack(|| self.misplaced_sequence(seq)),
             Expr::Tuple(tuple) => self.fields(&tuple.fields),
             Expr::Call(call) => {
-                self.at(Step::Field("op"), |c| c.operand(&call.op, OperandPlace::Callee));
+                self.at(TrailStep::Field("op"), |c| c.operand(&call.op, OperandPlace::Callee));
                 for (i, arg) in call.args.iter().enumerate() {
-                    self.at(Step::Item("args", i), |c| c.operand(arg, OperandPlace::Other));
+                    self.at(TrailStep::Item("args", i), |c| c.operand(arg, OperandPlace::Other));
                 }
                 self.conforms(call);
             }
             Expr::TupleGetItem(get) => {
-                self.at(Step::Field("tuple_value"), |c| c.operand(&get.tuple_value, OperandPlace::Other));
+                self.at(TrailStep::Field("tuple_value"), |c| c.operand(&get.tuple_value, OperandPlace::Other));
             }
             Expr::If(branch) => self.if_value(branch),
             Expr::Function(function) => self.function_value(function),
@@ -255,10 +258,10 @@ impl Criteria<'_> {
 
     /// NF.1.EXCEPT-BODIES: of an `If`, criterion 1 tests the condition only.
     fn if_value(&mut self, branch: &If) {
-        self.at(Step::Field("cond"), |c| c.condition(&branch.cond));
+        self.at(TrailStep::Field("cond"), |c| c.condition(&branch.cond));
         let exempt = self.bodies_are_exempt();
-        self.at(Step::Field("true_branch"), |c| c.branch_value(&branch.true_branch, exempt));
-        self.at(Step::Field("false_branch"), |c| c.branch_value(&branch.false_branch, exempt));
+        self.at(TrailStep::Field("true_branch"), |c| c.branch_value(&branch.true_branch, exempt));
+        self.at(TrailStep::Field("false_branch"), |c| c.branch_value(&branch.false_branch, exempt));
     }
 
     /// NF.1.LEAF.PRIMEXPR: what is said of shape variables is a leaf as a condition.
@@ -286,7 +289,7 @@ impl Criteria<'_> {
 
     fn function_value(&mut self, function: &Function) {
         if !self.bodies_are_exempt() {
-            self.at(Step::Field("body"), |c| {
+            self.at(TrailStep::Field("body"), |c| {
                 c.test_leaf(&function.body, OperandPlace::Other);
             });
         }
@@ -304,7 +307,7 @@ impl Criteria<'_> {
 
     fn fields(&mut self, fields: &[Expr]) {
         for (i, field) in fields.iter().enumerate() {
-            self.at(Step::Item("fields", i), |c| with_stack(|| c.operand(field, OperandPlace::Field)));
+            self.at(TrailStep::Item("fields", i), |c| with_stack(|| c.operand(field, OperandPlace::Field)));
         }
     }
 
@@ -346,17 +349,17 @@ impl Criteria<'_> {
             Expr::SeqExpr(seq) => with_stack(|| self.misplaced_sequence(seq)),
             Expr::Function(function) => self.function(function),
             Expr::If(branch) => with_stack(|| {
-                self.at(Step::Field("cond"), |c| c.inside(&branch.cond));
-                self.at(Step::Field("true_branch"), |c| c.branch(&branch.true_branch));
-                self.at(Step::Field("false_branch"), |c| c.branch(&branch.false_branch));
+                self.at(TrailStep::Field("cond"), |c| c.inside(&branch.cond));
+                self.at(TrailStep::Field("true_branch"), |c| c.branch(&branch.true_branch));
+                self.at(TrailStep::Field("false_branch"), |c| c.branch(&branch.false_branch));
             }),
             Expr::Tuple(tuple) => self.each_inside("fields", &tuple.fields),
             Expr::Call(call) => {
-                self.at(Step::Field("op"), |c| with_stack(|| c.inside(&call.op)));
+                self.at(TrailStep::Field("op"), |c| with_stack(|| c.inside(&call.op)));
                 self.each_inside("args", &call.args);
             }
             Expr::TupleGetItem(get) => {
-                self.at(Step::Field("tuple_value"), |c| with_stack(|| c.inside(&get.tuple_value)));
+                self.at(TrailStep::Field("tuple_value"), |c| with_stack(|| c.inside(&get.tuple_value)));
             }
             Expr::Constant(_)
             | Expr::Var(_)
@@ -373,7 +376,7 @@ impl Criteria<'_> {
 
     fn each_inside(&mut self, field: &'static str, exprs: &[Expr]) {
         for (i, expr) in exprs.iter().enumerate() {
-            self.at(Step::Item(field, i), |c| with_stack(|| c.inside(expr)));
+            self.at(TrailStep::Item(field, i), |c| with_stack(|| c.inside(expr)));
         }
     }
 }

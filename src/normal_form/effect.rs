@@ -94,13 +94,13 @@ fn hoisted_may_fail(expr: &Expr) -> bool {
 }
 
 /// What a leaf fails by depends on.
-pub(super) struct Known<'k> {
+pub(super) struct FailureContext<'k> {
     pub(super) module: &'k IrModule,
     /// The shape variables that a boxed scalar may bind, to a number that is no size.
     pub(super) boxed: &'k FxHashSet<ShapeVar>,
 }
 
-impl Known<'_> {
+impl FailureContext<'_> {
     /// Whether evaluating an expression that is left in place may fail.
     pub(super) fn may_fail(&self, expr: &Expr) -> bool {
         match expr {

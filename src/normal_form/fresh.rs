@@ -8,23 +8,23 @@ use crate::grammar::{Binder, IrModule, Name, ShapeVar, StructInfo, Var, VarKind}
 use rustc_hash::FxHashMap;
 
 /// The supply of fresh variables for one module.
-pub(crate) struct Fresh {
+pub(crate) struct FreshSupply {
     taken: FxHashSet<Name>,
     next: u32,
     /// The highest number that each name of a shape variable has.
     numbers: FxHashMap<Name, u32>,
 }
 
-impl Default for Fresh {
-    fn default() -> Fresh {
-        Fresh { taken: FxHashSet::default(), next: 1, numbers: FxHashMap::default() }
+impl Default for FreshSupply {
+    fn default() -> FreshSupply {
+        FreshSupply { taken: FxHashSet::default(), next: 1, numbers: FxHashMap::default() }
     }
 }
 
-impl Fresh {
+impl FreshSupply {
     /// Nothing that occurs in the module is fresh.
-    pub(crate) fn for_module(module: &IrModule) -> Fresh {
-        let mut fresh = Fresh::default();
+    pub(crate) fn for_module(module: &IrModule) -> FreshSupply {
+        let mut fresh = FreshSupply::default();
         walk_module(&mut fresh, module);
         fresh
     }
@@ -54,7 +54,7 @@ impl Fresh {
     }
 }
 
-impl Visitor for Fresh {
+impl Visitor for FreshSupply {
     fn visit_var_def(&mut self, binder: &Binder) {
         self.take(&binder.var.name);
         walk_var_def(self, binder);

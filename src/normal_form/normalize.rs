@@ -9,12 +9,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::criteria::is_normal;
 use super::effect::Effects;
-use super::fresh::Fresh;
+use super::fresh::FreshSupply;
 use super::op_norm::Tuples;
 use super::units::{inlined, used_units};
 use super::{is_leaf, rename};
 use crate::book::{Erratum, Rule};
-use crate::findings::{Diagnostic, Finder, Step, Trail};
+use crate::findings::{Diagnostic, Finder, Trail, TrailStep};
 use crate::grammar::{
     Attrs, Binder, Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, IrModule, MatchCast, PrimExpr,
     SeqExpr, ShapeVar, Span, StructInfo, TensorShape, VarBinding, VarKind,
@@ -93,12 +93,12 @@ pub(super) struct Normalizer<'c, 'm> {
     pub(super) trail: Trail,
     findings: Vec<Diagnostic>,
     /// Made when the first fresh variable is needed.
-    fresh: Option<Fresh>,
+    fresh: Option<FreshSupply>,
     pub(super) effects: Effects,
     /// The blocks of the sequence under construction.
     out: Vec<BindingBlock>,
     /// The block of the source that is being read.
-    pub(super) block: Block,
+    pub(super) block: BlockContext,
     /// How many sequences around this place are being flattened into the one under construction.
     flattening: usize,
     /// The shape variables in scope in the source, with their replacements.
@@ -116,15 +116,15 @@ pub(super) struct Normalizer<'c, 'm> {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Block {
+pub(super) struct BlockContext {
     pub(super) kind: BlockKind,
     span: Span,
     /// Nothing of the block has been emitted yet.
     starts: bool,
 }
 
-impl Block {
-    const ORDINARY: Block = Block { kind: BlockKind::Binding, span: Span::NONE, starts: true };
+impl BlockContext {
+    const ORDINARY: BlockContext = BlockContext { kind: BlockKind::Binding, span: Span::NONE, starts: true };
 }
 
 impl Finder for Normalizer<'_, '_> {
@@ -153,7 +153,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
             fresh: None,
             effects,
             out: Vec::new(),
-            block: Block::ORDINARY,
+            block: BlockContext::ORDINARY,
             flattening: 0,
             shapes: Context::new(),
             replaced: 0,
@@ -164,9 +164,9 @@ impl<'c, 'm> Normalizer<'c, 'm> {
         }
     }
 
-    pub(super) fn fresh(&mut self) -> &mut Fresh {
+    pub(super) fn fresh(&mut self) -> &mut FreshSupply {
         let module = self.module;
-        self.fresh.get_or_insert_with(|| Fresh::for_module(module))
+        self.fresh.get_or_insert_with(|| FreshSupply::for_module(module))
     }
 
     /// NF.IDEMPOTENT: `None` if the function is in normal form as it stands.
@@ -198,7 +198,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
 
     /// R89.AST.FUNC-BODY: a body that is no `SeqExpr` is put into one.
     fn function_body(&mut self, body: &Expr, rule: Rule) -> Expr {
-        let normal = self.at(Step::Field("body"), |n| n.sequence(body, rule));
+        let normal = self.at(TrailStep::Field("body"), |n| n.sequence(body, rule));
         if matches!(body, Expr::SeqExpr(_)) {
             return normal;
         }
@@ -226,7 +226,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
     fn built_by_itself(&mut self, expr: &Expr) -> Expr {
         let outer = (std::mem::take(&mut self.out), self.block, self.flattening);
         let (mark, replaced) = (self.shapes.mark(), self.replaced);
-        (self.block, self.flattening) = (Block::ORDINARY, 0);
+        (self.block, self.flattening) = (BlockContext::ORDINARY, 0);
         let body = with_stack(|| match expr {
             Expr::SeqExpr(seq) => self.contents(seq),
             _ => self.body(expr, rule!("NF.ALG.3.LAST")),
@@ -241,14 +241,14 @@ impl<'c, 'm> Normalizer<'c, 'm> {
     /// The blocks of a sequence, emitted into the one under construction, and its body as a leaf.
     fn contents(&mut self, seq: &SeqExpr) -> Expr {
         self.blocks(&seq.blocks);
-        self.at(Step::Field("body"), |n| n.body(&seq.body, rule!("NF.ALG.2.BIND-BODY")))
+        self.at(TrailStep::Field("body"), |n| n.body(&seq.body, rule!("NF.ALG.2.BIND-BODY")))
     }
 
     /// NF.ALG.2.BIND-BODY, NF.ALG.BODY-SEQ.
     ///
     /// Errata: A37, the text speaks of the final block even if that is a `DataflowBlock`.
     fn body(&mut self, body: &Expr, rule: Rule) -> Expr {
-        self.block = Block::ORDINARY;
+        self.block = BlockContext::ORDINARY;
         if self.cx.literal(Erratum::A37)
             && let Some(last) = self.out.last()
         {
@@ -278,15 +278,15 @@ impl<'c, 'm> Normalizer<'c, 'm> {
     fn blocks(&mut self, blocks: &[BindingBlock]) {
         let mut all_empty = true;
         for (i, block) in blocks.iter().enumerate() {
-            self.block = Block { kind: block.kind, span: block.span, starts: true };
+            self.block = BlockContext { kind: block.kind, span: block.span, starts: true };
             if block.bindings.is_empty() {
                 self.empty_block(block);
                 continue;
             }
             all_empty = false;
-            self.at(Step::Item("blocks", i), |n| {
+            self.at(TrailStep::Item("blocks", i), |n| {
                 for (j, binding) in block.bindings.iter().enumerate() {
-                    n.at(Step::Item("bindings", j), |n| n.binding(binding));
+                    n.at(TrailStep::Item("bindings", j), |n| n.binding(binding));
                 }
             });
         }
@@ -304,7 +304,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
     }
 
     fn binding(&mut self, binding: &Binding) {
-        let value = self.at(Step::Field("value"), |n| n.value(binding.value()));
+        let value = self.at(TrailStep::Field("value"), |n| n.value(binding.value()));
         let source = binding;
         let binding = match binding {
             Binding::VarBinding(b) => Binding::VarBinding(VarBinding { var: self.binder(&b.var), value, span: b.span }),
@@ -324,7 +324,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
 
     /// Appends a binding to the sequence under construction; criterion 4 decides to which block.
     pub(super) fn emit(&mut self, binding: Binding) {
-        let Block { kind, span, starts } = self.block;
+        let BlockContext { kind, span, starts } = self.block;
         let joins = match self.out.last().map(|block| block.kind) {
             None => false,
             Some(last) if last == kind => !starts || self.merges(kind),
@@ -356,8 +356,8 @@ impl<'c, 'm> Normalizer<'c, 'm> {
         self.flattening += 1;
         self.blocks(&seq.blocks);
         let joins = self.out.last().is_some_and(|last| last.kind == block.kind);
-        self.block = Block { starts: block.starts && !joins, ..block };
-        let value = self.at(Step::Field("body"), |n| n.flattened_body(&seq.body));
+        self.block = BlockContext { starts: block.starts && !joins, ..block };
+        let value = self.at(TrailStep::Field("body"), |n| n.flattened_body(&seq.body));
         self.flattening -= 1;
         self.shapes.leave(mark);
         self.replaced = replaced;

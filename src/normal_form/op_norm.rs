@@ -19,10 +19,10 @@ pub(super) struct Tuples {
     in_force: bool,
     /// The operators that have one.
     with_inputs: &'static [&'static str],
-    known: FxHashMap<Var, Known>,
+    known: FxHashMap<Var, KnownTuple>,
 }
 
-struct Known {
+struct KnownTuple {
     fields: usize,
     literal: Option<Vec<Expr>>,
 }
@@ -49,7 +49,7 @@ impl Tuples {
         let literal = value.and_then(Expr::as_tuple).map(|tuple| tuple.fields.clone());
         let annotated = binder.annotation.as_ref().and_then(number_of_fields);
         if let Some(fields) = literal.as_ref().map(Vec::len).or(annotated) {
-            self.known.insert(binder.var.clone(), Known { fields, literal });
+            self.known.insert(binder.var.clone(), KnownTuple { fields, literal });
         }
     }
 
@@ -66,7 +66,7 @@ impl Tuples {
                 let Some(binder) = &cast.var else { return };
                 self.enter(binder, None);
                 if let Some(fields) = number_of_fields(&cast.struct_info) {
-                    self.known.entry(binder.var.clone()).or_insert(Known { fields, literal: None });
+                    self.known.entry(binder.var.clone()).or_insert(KnownTuple { fields, literal: None });
                 }
             }
         }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::effect::Known;
+use super::effect::FailureContext;
 use super::is_leaf;
 use super::normalize::Normalizer;
 use crate::book::Erratum;
-use crate::findings::{Finder, Step};
+use crate::findings::{Finder, TrailStep};
 use crate::grammar::{
     Binder, Binding, BlockKind, Call, Expr, Function, If, PrimValue, ShapeExpr, Span, StructInfo, Tuple, TupleGetItem,
     Var, VarBinding, VarKind,
@@ -14,7 +14,7 @@ use crate::grammar::{
 use crate::judge::with_stack;
 
 /// The parts of a call that are evaluated.
-enum Part {
+enum EvaluatedCallPart {
     Callee,
     Arguments,
 }
@@ -35,7 +35,7 @@ impl Normalizer<'_, '_> {
             }
             Expr::Function(function) => Expr::Function(Arc::new(self.function(function, rule!("NF.ALG.NESTED-FUNC")))),
             Expr::TupleGetItem(get) => Expr::TupleGetItem(Arc::new(TupleGetItem {
-                tuple_value: self.at(Step::Field("tuple_value"), |n| n.operand(&get.tuple_value, false)),
+                tuple_value: self.at(TrailStep::Field("tuple_value"), |n| n.operand(&get.tuple_value, false)),
                 index: get.index,
                 span: get.span,
             })),
@@ -67,12 +67,13 @@ impl Normalizer<'_, '_> {
     fn condition(&mut self, branch: &If) -> Expr {
         let cond = &branch.cond;
         let moves = cond.is_over_shape_vars() && !self.cx.conclude(rule!("NF.1.LEAF.PRIMEXPR"), true);
-        self.at(Step::Field("cond"), |n| if moves { n.hoist(cond) } else { n.operand(cond, false) })
+        self.at(TrailStep::Field("cond"), |n| if moves { n.hoist(cond) } else { n.operand(cond, false) })
     }
 
     /// NF.ALG.4.IF: what is hoisted in a branch stays in the branch.
     fn if_expr(&mut self, branch: &If, cond: Expr) -> Expr {
-        let side = |n: &mut Self, field, side| n.at(Step::Field(field), |n| n.sequence(side, rule!("NF.ALG.4.IF")));
+        let side =
+            |n: &mut Self, field, side| n.at(TrailStep::Field(field), |n| n.sequence(side, rule!("NF.ALG.4.IF")));
         Expr::If(Arc::new(If {
             cond,
             true_branch: side(self, "true_branch", &branch.true_branch),
@@ -89,10 +90,12 @@ impl Normalizer<'_, '_> {
     /// NF.ALG.3.CALLEE: the callee comes before the arguments.
     fn call(&mut self, call: &Call) -> Expr {
         let (mut op, mut args) = (None, Vec::new());
-        for part in self.cx.conclude(rule!("NF.ALG.3.CALLEE"), [Part::Callee, Part::Arguments]) {
+        for part in
+            self.cx.conclude(rule!("NF.ALG.3.CALLEE"), [EvaluatedCallPart::Callee, EvaluatedCallPart::Arguments])
+        {
             match part {
-                Part::Callee => op = Some(self.callee(call)),
-                Part::Arguments => args = self.operands("args", &call.args, false),
+                EvaluatedCallPart::Callee => op = Some(self.callee(call)),
+                EvaluatedCallPart::Arguments => args = self.operands("args", &call.args, false),
             }
         }
         let args = self.with_inputs_as_tuple(call, args);
@@ -136,7 +139,7 @@ impl Normalizer<'_, '_> {
 
     /// NF.1.LEAF.OTHERS: an `Op` or an `ExternFunc` stays in callee position.
     fn callee(&mut self, call: &Call) -> Expr {
-        self.at(Step::Field("op"), |n| match &call.op {
+        self.at(TrailStep::Field("op"), |n| match &call.op {
             Expr::Op(_) => call.op.clone(),
             Expr::ExternFunc(_) if !n.is_looked_up_before_an_effect(&call.args) => call.op.clone(),
             Expr::GlobalVar(_) if n.may_fail(&call.op) && n.is_looked_up_before_an_effect(&call.args) => {
@@ -148,7 +151,7 @@ impl Normalizer<'_, '_> {
 
     /// Whether an expression that is left in place may fail.
     fn may_fail(&self, expr: &Expr) -> bool {
-        Known { module: self.module, boxed: &self.boxed }.may_fail(expr)
+        FailureContext { module: self.module, boxed: &self.boxed }.may_fail(expr)
     }
 
     /// NF.PRESERVES: left in place, an `ExternFunc` that is not found would fail after the effects of the arguments.
@@ -164,7 +167,7 @@ impl Normalizer<'_, '_> {
         let mut done = Vec::with_capacity(exprs.len());
         for (i, expr) in self.cx.conclude(rule!("NF.ALG.3.ORDER"), exprs.iter().enumerate().collect::<Vec<_>>()) {
             let follows = effect_follows || last_effect.is_some_and(|last| last > i);
-            done.push((i, self.at(Step::Item(field, i), |n| n.operand(expr, follows))));
+            done.push((i, self.at(TrailStep::Item(field, i), |n| n.operand(expr, follows))));
         }
         done.sort_by_key(|(i, _)| *i);
         done.into_iter().map(|(_, operand)| operand).collect()

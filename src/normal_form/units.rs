@@ -42,9 +42,9 @@ fn used(cx: &mut Cx, function: &Function, units: FxHashSet<Var>) -> FxHashSet<Va
     if units.is_empty() {
         return units;
     }
-    let mut uses = Uses { units, used: FxHashSet::default(), bound: FxHashSet::default() };
+    let mut uses = UnitUses { units, used: FxHashSet::default(), bound: FxHashSet::default() };
     uses.visit_expr(&function.body);
-    let Uses { used, bound, .. } = uses;
+    let UnitUses { used, bound, .. } = uses;
     if used.is_empty() {
         return used;
     }
@@ -52,14 +52,14 @@ fn used(cx: &mut Cx, function: &Function, units: FxHashSet<Var>) -> FxHashSet<Va
     if cx.fire(rule!("NF.UNIT.ANY-BINDER")) { used } else { by_value }
 }
 
-struct Uses {
+struct UnitUses {
     units: FxHashSet<Var>,
     used: FxHashSet<Var>,
     /// By a `VarBinding`.
     bound: FxHashSet<Var>,
 }
 
-impl Visitor for Uses {
+impl Visitor for UnitUses {
     fn visit_expr(&mut self, expr: &Expr) {
         if let Expr::Var(var) | Expr::DataflowVar(var) = expr
             && self.units.contains(var)

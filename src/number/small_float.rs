@@ -14,7 +14,7 @@ enum Special {
 }
 
 /// The layout of a format: bits of the exponent, bits of the fraction, what is taken off the exponent.
-struct Layout {
+struct FloatLayout {
     exponent: u32,
     fraction: u32,
     bias: i32,
@@ -40,9 +40,9 @@ macro_rules! small_floats {
                 }
             }
 
-            const fn layout(self) -> Layout {
+            const fn layout(self) -> FloatLayout {
                 match self {
-                    $(SmallFloat::$variant => Layout {
+                    $(SmallFloat::$variant => FloatLayout {
                         exponent: $exponent,
                         fraction: $fraction,
                         bias: $bias,

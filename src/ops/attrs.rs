@@ -1,6 +1,6 @@
 //! The attributes of operators as data: kind, default, and what a call may give.
 
-use super::{InferError, OpDef, Param};
+use super::{InferError, OpDef, OpParam};
 use crate::grammar::{AttrValue, Attrs, Call, DataType, FloatBits, PrimExpr};
 
 /// An attribute of an operator.
@@ -178,7 +178,7 @@ impl AttrDefault {
 impl OpDef {
     /// The attributes that the operator has.
     pub fn attrs(&self) -> impl Iterator<Item = Attr> + '_ {
-        self.params.iter().filter_map(|param| if let Param::Attr(attr) = param { Some(*attr) } else { None })
+        self.params.iter().filter_map(|param| if let OpParam::Attr(attr) = param { Some(*attr) } else { None })
     }
 
     /// The call with the defaults of the attributes that it leaves out; an error if one is missing or of another kind.

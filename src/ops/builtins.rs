@@ -9,10 +9,10 @@ use crate::value::{
 };
 
 /// A function, with the rule that says what it does.
-type Builtin = (&'static str, Rule, fn(&mut dyn Host, &Given<'_>) -> Result<Value, Stop>);
+type BuiltinRow = (&'static str, Rule, fn(&mut dyn Host, &BuiltinCall<'_>) -> Result<Value, Stop>);
 
 /// What follows `vm.builtin.` in the name, the rule, and the function.
-const BUILTINS: &[Builtin] = &[
+const BUILTINS: &[BuiltinRow] = &[
     ("alloc_shape_heap", rule!("BUILTIN.ALLOC_SHAPE_HEAP"), alloc_shape_heap),
     ("match_shape", rule!("BUILTIN.MATCH_SHAPE"), match_shape),
     ("make_shape", rule!("BUILTIN.MAKE_SHAPE"), make_shape),
@@ -43,20 +43,20 @@ const BUILTINS: &[Builtin] = &[
 pub(super) fn register(registry: &mut Registry) {
     for (name, rule, run) in BUILTINS {
         registry.register_reading(&format!("vm.builtin.{name}"), true, Reads::Nothing, move |m, args| {
-            let value = run(m, &Given { name, rule: *rule, args });
+            let value = run(m, &BuiltinCall { name, rule: *rule, args });
             m.cx().conclude(*rule, value).map(Returned::Value)
         });
     }
 }
 
 /// What a function is given.
-struct Given<'a> {
+struct BuiltinCall<'a> {
     name: &'static str,
     rule: Rule,
     args: &'a [Value],
 }
 
-impl<'a> Given<'a> {
+impl<'a> BuiltinCall<'a> {
     /// It was not to be called so.
     fn misused(&self, expected: &str) -> Stop {
         fail(format!("vm.builtin.{} expects {expected}", self.name))
@@ -108,7 +108,7 @@ impl<'a> Given<'a> {
 // The shape heap.
 
 /// So many slots, of which none has a value.
-fn alloc_shape_heap(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
+fn alloc_shape_heap(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let slots = g.int(0)?;
     let tensor = new_tensor(m, &Out { dtype: DataType::INT64, shape: vec![slots] })?;
     let storage = new_storage(m, &[slots, 8])?;
@@ -116,7 +116,7 @@ fn alloc_shape_heap(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
 }
 
 /// The number in a slot of the heap, which must have been written.
-fn load(m: &mut dyn Host, g: &Given<'_>, heap: Option<&Tensor>, slot: i64) -> Result<i64, Stop> {
+fn load(m: &mut dyn Host, g: &BuiltinCall<'_>, heap: Option<&Tensor>, slot: i64) -> Result<i64, Stop> {
     let (heap, at) = slot_of(g, heap, slot)?;
     if let Some(poison) = heap.poison_of(at) {
         poison.check(m.cx())?;
@@ -127,24 +127,24 @@ fn load(m: &mut dyn Host, g: &Given<'_>, heap: Option<&Tensor>, slot: i64) -> Re
     }
 }
 
-fn store(g: &Given<'_>, heap: Option<&Tensor>, slot: i64, value: i64) -> Result<(), Stop> {
+fn store(g: &BuiltinCall<'_>, heap: Option<&Tensor>, slot: i64, value: i64) -> Result<(), Stop> {
     let (heap, at) = slot_of(g, heap, slot)?;
     if heap.set(at, Scalar::Int(value)) { Ok(()) } else { Err(no_slot(g, slot)) }
 }
 
-fn slot_of<'a>(g: &Given<'_>, heap: Option<&'a Tensor>, slot: i64) -> Result<(&'a Tensor, usize), Stop> {
+fn slot_of<'a>(g: &BuiltinCall<'_>, heap: Option<&'a Tensor>, slot: i64) -> Result<(&'a Tensor, usize), Stop> {
     let heap = heap.filter(|heap| heap.dtype() == DataType::INT64 && heap.shape().len() == 1);
     heap.zip(usize::try_from(slot).ok()).ok_or_else(|| no_slot(g, slot))
 }
 
-fn no_slot(g: &Given<'_>, slot: i64) -> Stop {
+fn no_slot(g: &BuiltinCall<'_>, slot: i64) -> Stop {
     g.misused(&format!("a shape heap that has slot {slot}"))
 }
 
 /// One number is compared with a constant (0) or with a slot (3), stored in a slot (1), or left alone (2).
 fn match_one(
     m: &mut dyn Host,
-    g: &Given<'_>,
+    g: &BuiltinCall<'_>,
     heap: Option<&Tensor>,
     found: i64,
     code: i64,
@@ -161,7 +161,7 @@ fn match_one(
 }
 
 /// BUILTIN.MATCH_SHAPE: the input, the heap, how many sizes there are, and a code and a number for each.
-fn match_shape(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
+fn match_shape(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let sizes = match g.at(0)?.as_tensor() {
         Some(tensor) => tensor.shape(),
         None => g.shape(0)?,
@@ -176,7 +176,7 @@ fn match_shape(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
 }
 
 /// One number is a constant (0) or that of a slot (1).
-fn make_one(m: &mut dyn Host, g: &Given<'_>, code: i64, operand: i64) -> Result<i64, Stop> {
+fn make_one(m: &mut dyn Host, g: &BuiltinCall<'_>, code: i64, operand: i64) -> Result<i64, Stop> {
     match code {
         0 => Ok(operand),
         1 => load(m, g, g.at(0)?.as_tensor(), operand),
@@ -185,7 +185,7 @@ fn make_one(m: &mut dyn Host, g: &Given<'_>, code: i64, operand: i64) -> Result<
 }
 
 /// BUILTIN.MAKE_SHAPE: the heap, how many sizes there are, and a code and a number for each.
-fn make_shape(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
+fn make_shape(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let count = usize::try_from(g.int(1)?).map_err(|_| g.misused("a number of sizes"))?;
     let codes = g.codes(count, 2)?;
     let made = codes.into_iter().map(|(code, operand)| make_one(m, g, code, operand));
@@ -197,20 +197,20 @@ fn make_shape(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
 }
 
 /// BUILTIN.MATCH_PRIM_VALUE: the number, the heap, a code and a number.
-fn match_prim_value(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
+fn match_prim_value(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     match_one(m, g, g.at(1)?.as_tensor(), g.int(0)?, g.int(2)?, g.int(3)?)?;
     Ok(Value::unit())
 }
 
 /// BUILTIN.MAKE_PRIM_VALUE: the heap, a code and a number.
-fn make_prim_value(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
+fn make_prim_value(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     make_one(m, g, g.int(1)?, g.int(2)?).map(Value::int)
 }
 
 // Checks.
 
 /// BUILTIN.CHECK_TENSOR_INFO: a tensor, its rank if that is not -1, and its data type if one is given.
-fn check_tensor_info(_: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
+fn check_tensor_info(_: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let (value, ndim) = (g.at(0)?, g.int(1)?);
     let Some(tensor) = value.as_tensor() else {
         return Err(g.refused(format!("expected a tensor, found {}", value.category())));
@@ -223,7 +223,7 @@ fn check_tensor_info(_: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
 }
 
 /// BUILTIN.CHECK_SHAPE_INFO: a shape, and its rank if that is not -1.
-fn check_shape_info(_: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
+fn check_shape_info(_: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let (value, ndim) = (g.at(0)?, g.int(1)?);
     let Some(sizes) = value.as_shape() else {
         return Err(g.refused(format!("expected a shape, found {}", value.category())));
@@ -232,21 +232,21 @@ fn check_shape_info(_: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
 }
 
 /// BUILTIN.CHECK_PRIM_VALUE_INFO: a boxed scalar of a kind of numbers.
-fn check_prim_value_info(_: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
+fn check_prim_value_info(_: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let (value, dtype) = (g.at(0)?, g.dtype(1)?);
     let holds = value.as_prim().is_some_and(|prim| matches!(prim.value, Scalar::Float(_)) == dtype.is_float());
     g.holds(holds, || format!("expected a boxed {dtype}, found {value}"))
 }
 
 /// BUILTIN.CHECK_TUPLE_INFO: a tuple of so many fields.
-fn check_tuple_info(_: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
+fn check_tuple_info(_: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let (value, fields) = (g.at(0)?, g.int(1)?);
     let found = value.as_tuple().map(|tuple| tuple.len() as i64);
     g.holds(found == Some(fields), || format!("expected a tuple of {fields} fields, found {value}"))
 }
 
 /// BUILTIN.CHECK_FUNC_INFO: something that can be called.
-fn check_func_info(_: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
+fn check_func_info(_: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let value = g.at(0)?;
     let holds = matches!(value, Value::Closure(_) | Value::PackedFunc(_) | Value::PrimFunc(_));
     g.holds(holds, || format!("expected a function, found {}", value.category()))
@@ -254,12 +254,12 @@ fn check_func_info(_: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
 
 // Values.
 
-fn shape_of(_: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
+fn shape_of(_: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     Ok(Value::shape(g.tensor(0)?.shape()))
 }
 
 /// BUILTIN.TENSOR_TO_SHAPE: the shape whose sizes are the elements of a vector of integers.
-fn tensor_to_shape(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
+fn tensor_to_shape(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let wrong = || g.misused("a vector of sizes");
     let x = g.tensor(0)?;
     if x.shape().len() != 1 || !(x.dtype().is_int() || x.dtype().is_uint()) || x.dtype().is_bool() {
@@ -277,7 +277,7 @@ fn tensor_to_shape(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
 }
 
 /// BUILTIN.RESHAPE: the same bytes in another shape of as many places.
-fn reshape(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
+fn reshape(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let (x, sizes) = (g.tensor(0)?, g.shape(1)?);
     if count(sizes) != x.len() as u64 {
         return Err(g.misused("a shape of as many places as the tensor has"));
@@ -286,19 +286,19 @@ fn reshape(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
 }
 
 /// BUILTIN.COPY: the object itself.
-fn copy(_: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
+fn copy(_: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     g.at(0).cloned()
 }
 
 /// BUILTIN.TO_DEVICE: a new tensor of the same elements.
-fn to_device(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
+fn to_device(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     readable(m, g.args)?;
     let x = g.tensor(0)?;
     in_shape(m, x, x.shape()).map(Value::Tensor)
 }
 
 /// BUILTIN.READ_IF_COND: whether the one element of a tensor, or a boxed integer, is not 0.
-fn read_if_cond(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
+fn read_if_cond(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let wrong = || g.misused("one integer or Boolean");
     readable(m, g.args)?;
     let cond = g.at(0)?;
@@ -312,15 +312,15 @@ fn read_if_cond(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
     }
 }
 
-fn null_value(_: &mut dyn Host, _: &Given<'_>) -> Result<Value, Stop> {
+fn null_value(_: &mut dyn Host, _: &BuiltinCall<'_>) -> Result<Value, Stop> {
     Ok(Value::unit())
 }
 
-fn make_tuple(_: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
+fn make_tuple(_: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     Ok(Value::tuple(g.args.to_vec()))
 }
 
-fn tuple_getitem(_: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
+fn tuple_getitem(_: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let fields = g.at(0)?.as_tuple().map(|tuple| tuple.fields());
     let field = fields.zip(usize::try_from(g.int(1)?).ok()).and_then(|(fields, at)| fields.get(at));
     field.cloned().ok_or_else(|| g.misused("a tuple and the number of one of its fields"))
@@ -329,7 +329,7 @@ fn tuple_getitem(_: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
 // Functions.
 
 /// BUILTIN.MAKE_CLOSURE: a function with its last arguments.
-fn make_closure(_: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
+fn make_closure(_: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     match g.args {
         [callee @ (Value::Closure(_) | Value::PackedFunc(_) | Value::PrimFunc(_)), last @ ..] => {
             let applied = Applied { callee: callee.clone(), last: last.to_vec() };
@@ -340,13 +340,13 @@ fn make_closure(_: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
 }
 
 /// BUILTIN.INVOKE_CLOSURE: a call of the first argument on the others.
-fn invoke_closure(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
+fn invoke_closure(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let [callee, args @ ..] = g.args else { return Err(g.misused("a closure and its arguments")) };
     m.call_value(callee, args.to_vec())
 }
 
 /// BUILTIN.CALL_TIR_DYN: a call of a `PrimFunc`, whose last argument is a shape and stands for its sizes.
-fn call_tir_dyn(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
+fn call_tir_dyn(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     match g.args {
         [Value::PrimFunc(func), args @ ..] => run_with_sizes(m, func, args),
         [] | [_, ..] => Err(g.misused("a PrimFunc and its arguments")),
@@ -355,12 +355,12 @@ fn call_tir_dyn(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
 
 // Memory.
 
-fn alloc_storage(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
+fn alloc_storage(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     new_storage(m, g.shape(0)?)
 }
 
 /// BUILTIN.ALLOC_TENSOR: the storage, where in it, the shape and the data type.
-fn alloc_tensor(m: &mut dyn Host, g: &Given<'_>) -> Result<Value, Stop> {
+fn alloc_tensor(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let out = Out { dtype: g.dtype(3)?, shape: g.shape(2)?.to_vec() };
     let tensor = new_tensor(m, &out)?;
     place(m, tensor, g.at(0)?, g.int(1)?)

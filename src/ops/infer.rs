@@ -7,12 +7,12 @@ use crate::grammar::{
     AttrValue, BinaryOp, Call, DataType, Expr, Ndim, PrimExpr, PrimValue, ShapeStructInfo, StructInfo, TensorShape,
     TensorStructInfo,
 };
-use crate::judge::{Cx, Proof, Seen, is_new, with_stack};
+use crate::judge::{Cx, Proof, VisitedTuples, is_new, with_stack};
 use crate::shape::prove_equal;
 
 /// The dimensions of a tensor, as far as they are known.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Dims {
+pub(super) enum TensorDims {
     /// All dimensions.
     Known(Arc<[PrimExpr]>),
     /// The rank alone.
@@ -20,40 +20,40 @@ pub(super) enum Dims {
     Unknown,
 }
 
-impl Dims {
-    pub(super) fn of(t: &TensorStructInfo) -> Dims {
+impl TensorDims {
+    pub(super) fn of(t: &TensorStructInfo) -> TensorDims {
         match (&t.shape, t.ndim) {
-            (Some(TensorShape::Dims(dims)), _) => Dims::Known(dims.clone()),
+            (Some(TensorShape::Dims(dims)), _) => TensorDims::Known(dims.clone()),
             (None | Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)), ndim) => {
-                Dims::of_ndim(ndim)
+                TensorDims::of_ndim(ndim)
             }
         }
     }
 
     /// The dimensions that a shape names.
-    pub(super) fn of_shape(s: &ShapeStructInfo) -> Dims {
+    pub(super) fn of_shape(s: &ShapeStructInfo) -> TensorDims {
         match &s.values {
-            Some(values) => Dims::Known(values.clone()),
-            None => Dims::of_ndim(s.ndim),
+            Some(values) => TensorDims::Known(values.clone()),
+            None => TensorDims::of_ndim(s.ndim),
         }
     }
 
-    pub(super) fn of_ndim(ndim: Ndim) -> Dims {
+    pub(super) fn of_ndim(ndim: Ndim) -> TensorDims {
         match ndim {
-            Ndim::Known(rank) => Dims::Rank(rank),
-            Ndim::Unknown => Dims::Unknown,
+            Ndim::Known(rank) => TensorDims::Rank(rank),
+            Ndim::Unknown => TensorDims::Unknown,
         }
     }
 
-    pub(super) fn of_rank(rank: usize) -> Dims {
-        Dims::of_ndim(Ndim::of_len(rank))
+    pub(super) fn of_rank(rank: usize) -> TensorDims {
+        TensorDims::of_ndim(Ndim::of_len(rank))
     }
 
     pub(super) fn ndim(&self) -> Ndim {
         match self {
-            Dims::Known(dims) => Ndim::of_len(dims.len()),
-            Dims::Rank(rank) => Ndim::Known(*rank),
-            Dims::Unknown => Ndim::Unknown,
+            TensorDims::Known(dims) => Ndim::of_len(dims.len()),
+            TensorDims::Rank(rank) => Ndim::Known(*rank),
+            TensorDims::Unknown => Ndim::Unknown,
         }
     }
 
@@ -68,16 +68,16 @@ impl Dims {
     pub(super) fn tensor(self, dtype: DataType) -> StructInfo {
         let ndim = self.ndim();
         let shape = match self {
-            Dims::Known(dims) => Some(TensorShape::Dims(dims)),
-            Dims::Rank(_) | Dims::Unknown => None,
+            TensorDims::Known(dims) => Some(TensorShape::Dims(dims)),
+            TensorDims::Rank(_) | TensorDims::Unknown => None,
         };
         StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim, vdevice: None })
     }
 }
 
-impl From<Vec<PrimExpr>> for Dims {
-    fn from(dims: Vec<PrimExpr>) -> Dims {
-        Dims::Known(dims.into())
+impl From<Vec<PrimExpr>> for TensorDims {
+    fn from(dims: Vec<PrimExpr>) -> TensorDims {
+        TensorDims::Known(dims.into())
     }
 }
 
@@ -148,12 +148,14 @@ pub(super) fn shape<'a>(a: &InferArgs<'a>, i: usize) -> Result<&'a ShapeStructIn
 
 /// A tensor of the shape that is the i-th argument; held in a variable, if no more is known of it than that.
 pub(super) fn of_shape_arg(a: &InferArgs<'_>, i: usize, dtype: DataType) -> Result<StructInfo, InferError> {
-    let dims = Dims::of_shape(shape(a, i)?);
+    let dims = TensorDims::of_shape(shape(a, i)?);
     let ndim = dims.ndim();
     let held = match (&dims, a.call.args.get(i)) {
-        (Dims::Rank(_) | Dims::Unknown, Some(Expr::Var(v))) => Some(TensorShape::Var(v.clone().into())),
-        (Dims::Rank(_) | Dims::Unknown, Some(Expr::DataflowVar(v))) => Some(TensorShape::DataflowVar(v.clone().into())),
-        (Dims::Known(_) | Dims::Rank(_) | Dims::Unknown, Some(_) | None) => None,
+        (TensorDims::Rank(_) | TensorDims::Unknown, Some(Expr::Var(v))) => Some(TensorShape::Var(v.clone().into())),
+        (TensorDims::Rank(_) | TensorDims::Unknown, Some(Expr::DataflowVar(v))) => {
+            Some(TensorShape::DataflowVar(v.clone().into()))
+        }
+        (TensorDims::Known(_) | TensorDims::Rank(_) | TensorDims::Unknown, Some(_) | None) => None,
     };
     Ok(match held {
         Some(shape) => StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype, ndim, vdevice: None }),
@@ -240,10 +242,10 @@ pub(super) fn at_least(a: &PrimExpr, least: i64) -> bool {
 
 /// No tensor has a dimension that is a negative constant.
 pub(super) fn no_negative_size(info: &StructInfo) -> Result<(), InferError> {
-    no_negative_size_in(info, &mut Seen::default())
+    no_negative_size_in(info, &mut VisitedTuples::default())
 }
 
-fn no_negative_size_in(info: &StructInfo, seen: &mut Seen) -> Result<(), InferError> {
+fn no_negative_size_in(info: &StructInfo, seen: &mut VisitedTuples) -> Result<(), InferError> {
     if let StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. }) = info {
         match dims.iter().find(|dim| matches!(dim, PrimExpr::IntImm(..0))) {
             Some(size) => Err(InferError::op(format!("the result would have a dimension of {size}"))),
@@ -265,14 +267,14 @@ pub(super) fn differ(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> bool {
 
 /// What is known of the shapes of several operands that are the same but along one axis. Each is compared with each, so
 /// that an unknown one hides nothing: provably different ranks and sizes are an error. All dimensions are those of the first.
-pub(super) fn alike(cx: &mut Cx, all: &[Dims], but: Option<usize>) -> Result<Dims, InferError> {
-    let mut ranks = all.iter().filter_map(Dims::rank);
-    let Some(rank) = ranks.next() else { return Ok(Dims::Unknown) };
+pub(super) fn alike(cx: &mut Cx, all: &[TensorDims], but: Option<usize>) -> Result<TensorDims, InferError> {
+    let mut ranks = all.iter().filter_map(TensorDims::rank);
+    let Some(rank) = ranks.next() else { return Ok(TensorDims::Unknown) };
     if let Some(other) = ranks.find(|other| *other != rank) {
         return Err(InferError::op(format!("the ranks {rank} and {other} differ")));
     }
     let known: Vec<&Arc<[PrimExpr]>> =
-        all.iter().filter_map(|dims| if let Dims::Known(dims) = dims { Some(dims) } else { None }).collect();
+        all.iter().filter_map(|dims| if let TensorDims::Known(dims) = dims { Some(dims) } else { None }).collect();
     let mut same = known.len() == all.len();
     for i in (0..rank).filter(|i| but != Some(*i)) {
         let mut found: Vec<&PrimExpr> = Vec::new();
@@ -288,24 +290,24 @@ pub(super) fn alike(cx: &mut Cx, all: &[Dims], but: Option<usize>) -> Result<Dim
         same &= found.len() < 2;
     }
     Ok(match known.first() {
-        Some(first) if same => Dims::Known((*first).clone()),
-        Some(_) | None => Dims::of_rank(rank),
+        Some(first) if same => TensorDims::Known((*first).clone()),
+        Some(_) | None => TensorDims::of_rank(rank),
     })
 }
 
 /// What several shapes broadcast to. Each is compared with each, so that none hides what two others are.
-pub(super) fn broadcast_all(all: &[Dims]) -> Result<Dims, InferError> {
+pub(super) fn broadcast_all(all: &[TensorDims]) -> Result<TensorDims, InferError> {
     for (i, a) in all.iter().enumerate() {
         for b in all.iter().skip(i + 1) {
             broadcastable(a, b)?;
         }
     }
-    all.iter().try_fold(Dims::Known([].into()), |a, b| broadcast(&a, b))
+    all.iter().try_fold(TensorDims::Known([].into()), |a, b| broadcast(&a, b))
 }
 
 /// No two constants may differ of which neither is 1.
-fn broadcastable(a: &Dims, b: &Dims) -> Result<(), InferError> {
-    let (Dims::Known(a), Dims::Known(b)) = (a, b) else { return Ok(()) };
+fn broadcastable(a: &TensorDims, b: &TensorDims) -> Result<(), InferError> {
+    let (TensorDims::Known(a), TensorDims::Known(b)) = (a, b) else { return Ok(()) };
     a.iter().rev().zip(b.iter().rev()).try_for_each(|(x, y)| match (x, y) {
         (PrimExpr::IntImm(x), PrimExpr::IntImm(y)) if x != y && *x != 1 && *y != 1 => {
             Err(InferError::op(format!("the dimensions {x} and {y} cannot be broadcast")))
@@ -318,17 +320,19 @@ fn broadcastable(a: &Dims, b: &Dims) -> Result<(), InferError> {
 }
 
 /// Broadcasting from the right: equal sizes stay, 1 gives way. What cannot be decided is unknown.
-pub(super) fn broadcast(a: &Dims, b: &Dims) -> Result<Dims, InferError> {
+pub(super) fn broadcast(a: &TensorDims, b: &TensorDims) -> Result<TensorDims, InferError> {
     match (a, b) {
-        (Dims::Known(a), Dims::Known(b)) => broadcast_known(a, b),
-        (Dims::Known(_) | Dims::Rank(_), Dims::Known(_) | Dims::Rank(_)) => Ok(Dims::of_ndim(a.ndim().max(b.ndim()))),
-        (Dims::Unknown, _) | (_, Dims::Unknown) => Ok(Dims::Unknown),
+        (TensorDims::Known(a), TensorDims::Known(b)) => broadcast_known(a, b),
+        (TensorDims::Known(_) | TensorDims::Rank(_), TensorDims::Known(_) | TensorDims::Rank(_)) => {
+            Ok(TensorDims::of_ndim(a.ndim().max(b.ndim())))
+        }
+        (TensorDims::Unknown, _) | (_, TensorDims::Unknown) => Ok(TensorDims::Unknown),
     }
 }
 
-fn broadcast_known(a: &Arc<[PrimExpr]>, b: &Arc<[PrimExpr]>) -> Result<Dims, InferError> {
+fn broadcast_known(a: &Arc<[PrimExpr]>, b: &Arc<[PrimExpr]>) -> Result<TensorDims, InferError> {
     if a == b {
-        return Ok(Dims::Known(a.clone()));
+        return Ok(TensorDims::Known(a.clone()));
     }
     let rank = a.len().max(b.len());
     let mut dims = Vec::with_capacity(rank);
@@ -337,7 +341,7 @@ fn broadcast_known(a: &Arc<[PrimExpr]>, b: &Arc<[PrimExpr]>) -> Result<Dims, Inf
         let dim = match (at(a, i), at(b, i)) {
             (Some(x), Some(y)) => match broadcast_dim(x, y)? {
                 Some(dim) => dim,
-                None => return Ok(Dims::of_ndim(Ndim::of_len(rank))),
+                None => return Ok(TensorDims::of_ndim(Ndim::of_len(rank))),
             },
             (Some(x), None) | (None, Some(x)) => x,
             (None, None) => PrimExpr::IntImm(1),

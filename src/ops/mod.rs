@@ -59,7 +59,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::book::{Edition, Erratum, Rule};
 use crate::grammar::{AttrValue, Call, IrModule, StructInfo};
-use crate::judge::{Check, Cx, with_stack};
+use crate::judge::{Cx, ReportedCondition, with_stack};
 use crate::value::{Held, Host, Registry, Short, Stop, Value, Zeros, readable};
 
 pub use attrs::{Attr, AttrDefault, AttrKind};
@@ -74,7 +74,7 @@ pub struct OpDef {
     /// As registered, for example `relax.add`.
     pub name: &'static str,
     /// The parameters in the order of the surface syntax, so that a reader can tell arguments from attributes.
-    pub params: &'static [Param],
+    pub params: &'static [OpParam],
     /// The declaration of purity (`PURE.REGISTER-MANUAL`).
     pub pure: bool,
     /// The macro `FInferStructInfo`; without one the result is an object (`SI.DERIVE.CALL.OP-DEFAULT`).
@@ -121,7 +121,7 @@ pub type Eval = fn(&mut dyn Host, &EvalArgs<'_>) -> Result<Value, Stop>;
 
 /// A parameter of an operator in the surface syntax.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Param {
+pub enum OpParam {
     /// An argument of the call.
     Arg(&'static str),
     /// An argument that may be left out.
@@ -246,7 +246,7 @@ fn inferred(infer: Infer, cx: &mut Cx, args: &InferArgs<'_>) -> Result<StructInf
 }
 
 /// Conditions that a call must meet one and all; the rejection names the first that it does not.
-pub(crate) fn demand(cx: &mut Cx, demands: &[Check]) -> Result<(), InferError> {
+pub(crate) fn demand(cx: &mut Cx, demands: &[ReportedCondition]) -> Result<(), InferError> {
     cx.holds(demands).map_err(|(rule, message)| InferError::rule(rule, message()))
 }
 
@@ -389,17 +389,17 @@ impl OpDef {
     }
 }
 
-impl Param {
+impl OpParam {
     /// As in the surface syntax.
     pub fn name(self) -> &'static str {
         match self {
-            Param::Arg(name)
-            | Param::OptionalArg(name)
-            | Param::Flag(name, _)
-            | Param::ShapeArg(name)
-            | Param::DtypeArg(name)
-            | Param::Rest(name) => name,
-            Param::Attr(attr) => attr.name,
+            OpParam::Arg(name)
+            | OpParam::OptionalArg(name)
+            | OpParam::Flag(name, _)
+            | OpParam::ShapeArg(name)
+            | OpParam::DtypeArg(name)
+            | OpParam::Rest(name) => name,
+            OpParam::Attr(attr) => attr.name,
         }
     }
 }

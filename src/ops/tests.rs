@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::book::Edition;
-use crate::eval::{Machine, Options};
+use crate::eval::{EvalOptions, Machine};
 use crate::grammar::{
     Attrs, BinaryOp, DataType, Expr, Ndim, PrimExpr, Span, TensorData, TensorShape, TensorStructInfo,
 };
@@ -32,7 +32,7 @@ fn bools(values: &[f64]) -> ValueSpec {
 
 /// Runs an operator; an error gives its message.
 fn eval(name: &str, attrs: &[(&str, AttrValue)], args: &[ValueSpec]) -> Result<ValueSpec, String> {
-    let (module, options) = (IrModule::default(), Options::default());
+    let (module, options) = (IrModule::default(), EvalOptions::default());
     let mut cx = Cx::new();
     let mut machine = Machine::new(&mut cx, &module, &options);
     let values: Vec<Value> = args.iter().map(|spec| from_spec(spec, &[], &options.registry).unwrap()).collect();
@@ -269,7 +269,7 @@ fn creation_and_conversion() {
     assert_eq!(eval("full", &[], &[ValueSpec::Shape(vec![1]), tensor(&[], &[3.0])]), Ok(tensor(&[1], &[3.0])));
     assert_eq!(eval("zeros_like", &[], &[tensor(&[1], &[3.0])]), Ok(tensor(&[1], &[0.0])));
     assert_eq!(eval("astype", &dtype, &[tensor(&[2], &[-1.5, 2.5])]), Ok(ints(&[2], &[-1.0, 2.0])));
-    assert!(from_spec(&ValueSpec::Shape(vec![-1]), &[], &Options::default().registry).is_err());
+    assert!(from_spec(&ValueSpec::Shape(vec![-1]), &[], &EvalOptions::default().registry).is_err());
     assert_eq!(infer("zeros", &dtype, &[StructInfo::shape([n()])]), Ok(StructInfo::tensor([n()], DataType::INT64)));
     assert!(infer("zeros", &[], &[StructInfo::shape([n()])]).is_err());
     assert!(infer("full", &[], &[StructInfo::shape([n()]), ranked(1)]).is_err());
@@ -408,7 +408,7 @@ fn call_tir_needs_a_prim_func_of_the_module() {
 fn what_is_shared_is_paid_for_as_often_as_it_is_read() {
     let pair = |value: Value| Value::tuple(vec![value.clone(), value]);
     let wide = (0..60).fold(Value::int(0), |value, _| pair(value));
-    let (module, options) = (IrModule::default(), Options { fuel: 100_000, ..Options::default() });
+    let (module, options) = (IrModule::default(), EvalOptions { fuel: 100_000, ..EvalOptions::default() });
     for op in all().filter(|op| matches!(op.clauses, Clauses::Tensor(_))) {
         let mut cx = Cx::new();
         let mut machine = Machine::new(&mut cx, &module, &options);
@@ -424,7 +424,7 @@ fn no_shape_has_a_negative_size() {
     assert_eq!(eval("tensor_to_shape", &[], &[ints(&[2], &[3.0, 0.0])]), Ok(ValueSpec::Shape(vec![3, 0])));
     let negative = eval("tensor_to_shape", &[], &[ints(&[2], &[3.0, -1.0])]);
     assert_eq!(negative, Err("no shape has the negative size -1".to_string()));
-    let outside = from_spec(&ValueSpec::Tuple(vec![ValueSpec::Shape(vec![-1])]), &[], &Options::default().registry);
+    let outside = from_spec(&ValueSpec::Tuple(vec![ValueSpec::Shape(vec![-1])]), &[], &EvalOptions::default().registry);
     assert!(outside.is_err());
 }
 

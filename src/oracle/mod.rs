@@ -9,13 +9,13 @@ use std::borrow::Cow;
 
 use crate::book::{Basis, Edition, Rule};
 use crate::check::{check_program, in_normal_form};
-use crate::data::{Notation, Reading, recognize};
+use crate::data::{DataNotation, DataResult, recognize};
 use crate::derivation::{DeriveReport, derive_call, derive_module};
 use crate::findings::{Diagnostic, Severity};
 use crate::grammar::width::is_mostly_repeated;
 use crate::grammar::{IrModule, StructInfo};
 use crate::judge::Cx;
-use crate::question::{Answer, Ask, Derived, Outcome, PARSE, Program, ReadAnswer, Verdict};
+use crate::question::{Answer, Ask, Derived, Outcome, PARSE, ProgramInput, ReadAnswer, Verdict};
 use crate::struct_info::{self, InScope, Nowhere};
 use crate::syntax::decode::decode;
 use crate::type_checking::check_module;
@@ -177,11 +177,11 @@ fn parse(cx: &mut Cx, text: &str) -> ReadAnswer {
 }
 
 /// JSON begins with a brace.
-fn notation(text: &str) -> Notation {
-    if text.trim_start().starts_with('{') { Notation::Json } else { Notation::Ron }
+fn notation(text: &str) -> DataNotation {
+    if text.trim_start().starts_with('{') { DataNotation::Json } else { DataNotation::Ron }
 }
 
-fn read_answer(read: Reading<IrModule>) -> ReadAnswer {
+fn read_answer(read: DataResult<IrModule>) -> ReadAnswer {
     match read {
         Ok(module) => ReadAnswer::Module(module),
         Err(error) => ReadAnswer::Rejected(error.rule.into_iter().collect()),
@@ -189,10 +189,10 @@ fn read_answer(read: Reading<IrModule>) -> ReadAnswer {
 }
 
 /// The module of a question about a program.
-fn read(program: &Program) -> Result<Cow<'_, IrModule>, NoAnswer> {
+fn read(program: &ProgramInput) -> Result<Cow<'_, IrModule>, NoAnswer> {
     match program {
-        Program::Module(module) => Ok(Cow::Borrowed(module)),
-        Program::Script(text) => read_script(text).map(Cow::Owned),
+        ProgramInput::Module(module) => Ok(Cow::Borrowed(module)),
+        ProgramInput::Script(text) => read_script(text).map(Cow::Owned),
     }
 }
 

@@ -6,14 +6,14 @@ use crate::findings::Severity;
 use crate::grammar::IrModule;
 use crate::judge::{Cx, Ending};
 use crate::question::{RunAnswer, Verdict};
-use crate::relay::{self, Environment, Fault, Inferred, Program};
+use crate::relay::{self, Environment, InferredProgram, Program, RelayFault};
 use crate::value::{Registry, ValueSpec, from_specs, to_spec};
 
 /// Whether nothing stands against a program, with the rules of the warnings.
 pub(super) fn check(cx: &mut Cx, text: &str) -> Result<(Verdict, Vec<Rule>), NoAnswer> {
     let faults = relay::understand(cx, text).faults;
     let (errors, warnings) = (rules(&faults, Severity::Error), rules(&faults, Severity::Warning));
-    match (faults.iter().any(Fault::is_error), errors.is_empty()) {
+    match (faults.iter().any(RelayFault::is_error), errors.is_empty()) {
         (false, _) => Ok((Verdict::Accepted, warnings)),
         (true, false) => Ok((Verdict::Rejected(errors), warnings)),
         (true, true) => Err(unreadable(&faults, text)),
@@ -21,7 +21,7 @@ pub(super) fn check(cx: &mut Cx, text: &str) -> Result<(Verdict, Vec<Rule>), NoA
 }
 
 /// Each once, in the order of the ids.
-fn rules(faults: &[Fault], severity: Severity) -> Vec<Rule> {
+fn rules(faults: &[RelayFault], severity: Severity) -> Vec<Rule> {
     let of = faults.iter().filter(|fault| fault.severity == severity);
     let mut rules: Vec<Rule> = of.filter_map(|fault| fault.rule).collect();
     rules.sort_unstable();
@@ -29,14 +29,14 @@ fn rules(faults: &[Fault], severity: Severity) -> Vec<Rule> {
     rules
 }
 
-fn unreadable(faults: &[Fault], text: &str) -> NoAnswer {
+fn unreadable(faults: &[RelayFault], text: &str) -> NoAnswer {
     NoAnswer::Unreadable(relay::located(faults, text))
 }
 
 /// The program in the notation in which it is written.
 pub(super) fn print(cx: &mut Cx, text: &str) -> Result<String, NoAnswer> {
     let (program, faults) = relay::read(cx, text);
-    match faults.iter().any(Fault::is_error) {
+    match faults.iter().any(RelayFault::is_error) {
         true => Err(unreadable(&faults, text)),
         false => Ok(relay::print(cx, &program, program.notation)),
     }
@@ -46,10 +46,10 @@ pub(super) fn print(cx: &mut Cx, text: &str) -> Result<String, NoAnswer> {
 fn inferred<T>(
     cx: &mut Cx,
     text: &str,
-    then: impl FnOnce(&mut Cx, &Program, Inferred<'_>) -> Result<T, NoAnswer>,
+    then: impl FnOnce(&mut Cx, &Program, InferredProgram<'_>) -> Result<T, NoAnswer>,
 ) -> Result<T, NoAnswer> {
     let (program, faults) = relay::resolved(cx, text);
-    if faults.iter().any(Fault::is_error) {
+    if faults.iter().any(RelayFault::is_error) {
         return Err(unreadable(&faults, text));
     }
     let mut inferred = relay::infer(cx, &program);
@@ -85,7 +85,7 @@ pub(super) fn convert(cx: &mut Cx, text: &str) -> Result<IrModule, NoAnswer> {
 /// The run of a function.
 pub(super) fn run(cx: &mut Cx, text: &str, entry: &str, args: &[ValueSpec]) -> Result<RunAnswer, NoAnswer> {
     let (program, faults) = relay::resolved(cx, text);
-    if faults.iter().any(Fault::is_error) {
+    if faults.iter().any(RelayFault::is_error) {
         return Err(unreadable(&faults, text));
     }
     let args = from_specs(args, &Registry::default()).map_err(|error| NoAnswer::Unreadable(error.to_string()))?;

@@ -6,11 +6,11 @@ use std::rc::Rc;
 use super::{Engine, NoAnswer};
 use crate::book::{Edition, Reading};
 use crate::derivation::inferred_results;
-use crate::eval::{Options, default_entry, evaluate, match_value, prelude};
+use crate::eval::{EvalOptions, default_entry, evaluate, match_value, prelude};
 use crate::grammar::{IrModule, ShapeVar, StructInfo};
 use crate::judge::{Cx, Ending};
 use crate::question::{self, MatchAnswer, RunAnswer, TrialAnswer};
-use crate::refine::{Settings, Verdict, refine};
+use crate::refine::{RefinementVerdict, Settings, refine};
 use crate::value::{
     Effect, Stop, Value, ValueSpec, Worker, from_spec, from_specs, to_spec, to_spec_with_identity, workers,
 };
@@ -26,7 +26,7 @@ pub fn answer_match_value(
     s: &StructInfo,
     sigma: &BTreeMap<ShapeVar, i64>,
 ) -> Result<MatchAnswer, NoAnswer> {
-    let options = Options::default();
+    let options = EvalOptions::default();
     let v = from_spec(value, &[], &options.registry).map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
     match match_value(cx, &v, s, sigma, &options) {
         Ok(bound) => Ok(MatchAnswer::Matches(bound)),
@@ -100,7 +100,7 @@ pub fn answer_evaluate_compiled(
         return Err(NoAnswer::Unreadable(fault.to_string()));
     }
     let args = from_specs(args, &prelude()).map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
-    let run = vm::run(cx, &executable, entry, args.clone(), &vm::Options::new(prelude()));
+    let run = vm::run(cx, &executable, entry, args.clone(), &vm::VmOptions::new(prelude()));
     let ended = Ended { outcome: run.outcome, effects: run.effects };
     let answer = answer_of(ended, &args, to_spec_with_identity);
     Ok(cx.conclude(rule!("R89.VM.EQUIV"), answer))
@@ -192,13 +192,13 @@ fn ended(cx: &mut Cx, By { engine, worker }: By, module: &IrModule, entry: &str,
     let worker = worker.map(Rc::new);
     match engine {
         Engine::Evaluator => {
-            let options = Options { results: inferred_results(cx, module), worker, ..Options::default() };
+            let options = EvalOptions { results: inferred_results(cx, module), worker, ..EvalOptions::default() };
             let run = evaluate(cx, module, entry, args, &options);
             Ended { outcome: run.outcome, effects: run.effects }
         }
         Engine::Machine => {
             let executable = vm::build(cx, module);
-            let options = vm::Options { worker, ..vm::Options::new(prelude()) };
+            let options = vm::VmOptions { worker, ..vm::VmOptions::new(prelude()) };
             let run = vm::run(cx, &executable, entry, args, &options);
             Ended { outcome: run.outcome, effects: run.effects }
         }
@@ -216,9 +216,9 @@ pub fn answer_refine(
     let refinement = refine(cx, source, target, entry, inputs, &Settings::runs(0));
     let refinement = refinement.map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
     match refinement.verdict {
-        Verdict::Allowed | Verdict::Vacuous(_) => Ok(question::Verdict::Accepted),
-        Verdict::NotAllowed { rule, .. } => Ok(question::Verdict::Rejected(vec![rule])),
-        Verdict::Undecided(reason) => Err(NoAnswer::Undecided(reason)),
-        Verdict::OutOfBudget(reason) => Err(NoAnswer::OutOfBudget(reason)),
+        RefinementVerdict::Allowed | RefinementVerdict::Vacuous(_) => Ok(question::Verdict::Accepted),
+        RefinementVerdict::NotAllowed { rule, .. } => Ok(question::Verdict::Rejected(vec![rule])),
+        RefinementVerdict::Undecided(reason) => Err(NoAnswer::Undecided(reason)),
+        RefinementVerdict::OutOfBudget(reason) => Err(NoAnswer::OutOfBudget(reason)),
     }
 }

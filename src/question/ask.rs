@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::AnswerKind;
-use super::part::Part;
+use super::part::QuestionPart;
 use crate::data::record::choice;
-use crate::data::{Node, Profile, Reader, Reading, Write as _};
+use crate::data::{DataReader, DataResult, Node, Profile, Write as _};
 use crate::grammar::{IrModule, Name, PrimExpr, ShapeVar, StructInfo, Type, Var};
 use crate::value::ValueSpec;
 
@@ -57,7 +57,7 @@ macro_rules! questions {
             }
 
             /// The question of a name, from the list of its parts.
-            pub fn from_arguments(r: &mut Reader<'_>, name: &str, args: &Node<'_>) -> Reading<Ask> {
+            pub fn from_arguments(r: &mut DataReader<'_>, name: &str, args: &Node<'_>) -> DataResult<Ask> {
                 match name {
                     $(stringify!($name) => {
                         let [$($part),+] = r.tuple(args, name, None)?;
@@ -67,15 +67,15 @@ macro_rules! questions {
                 }
             }
 
-            fn parts(&self) -> Vec<&dyn Part> {
+            fn parts(&self) -> Vec<&dyn QuestionPart> {
                 match self {
-                    $(Ask::$name($($part),+) => vec![$($part as &dyn Part),+],)+
+                    $(Ask::$name($($part),+) => vec![$($part as &dyn QuestionPart),+],)+
                 }
             }
 
-            fn parts_mut(&mut self) -> Vec<&mut dyn Part> {
+            fn parts_mut(&mut self) -> Vec<&mut dyn QuestionPart> {
                 match self {
-                    $(Ask::$name($($part),+) => vec![$($part as &mut dyn Part),+],)+
+                    $(Ask::$name($($part),+) => vec![$($part as &mut dyn QuestionPart),+],)+
                 }
             }
         }
@@ -118,30 +118,30 @@ questions! {
     /// Read a program from data, RON or JSON, by the productions of the grammar.
     Text Decode(text: String, profile: Profile) -> Read;
     /// Are the well-formedness criteria met?
-    Program WellFormed(program: Program) -> Verdict;
+    Program WellFormed(program: ProgramInput) -> Verdict;
     /// Are the criteria of normal form met?
-    Program NormalForm(program: Program) -> Verdict;
+    Program NormalForm(program: ProgramInput) -> Verdict;
     /// An equivalent program in normal form.
-    Program Normalize(program: Program) -> Program;
+    Program Normalize(program: ProgramInput) -> Program;
     /// The type checking rules.
-    Program TypeCheck(program: Program) -> Verdict;
+    Program TypeCheck(program: ProgramInput) -> Verdict;
     /// Well-formed, normalized, type-checked and derived without error?
-    Program Check(program: Program) -> Verdict;
+    Program Check(program: ProgramInput) -> Verdict;
     /// The structural information of a global function.
-    Program DeriveFunction(program: Program, function: Name) -> StructInfo;
+    Program DeriveFunction(program: ProgramInput, function: Name) -> StructInfo;
     /// The entry that a local variable of a global function has in the context.
-    Program DeriveVar(program: Program, function: Name, var: Var) -> StructInfo;
+    Program DeriveVar(program: ProgramInput, function: Name, var: Var) -> StructInfo;
     /// The structural information of a call: callee, arguments, `sinfo_args`.
     Call DeriveCall(callee: StructInfo, args: Vec<StructInfo>, sinfo_args: Vec<StructInfo>) -> Derived;
     /// Run an entry point on arguments.
-    Program Evaluate(program: Program, entry: Name, args: Vec<ValueSpec>) -> Run;
+    Program Evaluate(program: ProgramInput, entry: Name, args: Vec<ValueSpec>) -> Run;
     /// Run an entry point on arguments, and tell a tensor or object in the result that is one of them as that argument.
-    Program EvaluateIdentity(program: Program, entry: Name, args: Vec<ValueSpec>) -> Run;
+    Program EvaluateIdentity(program: ProgramInput, entry: Name, args: Vec<ValueSpec>) -> Run;
     /// As `EvaluateIdentity`, of the program built to an executable that is written as text, read back, and run on the virtual machine.
-    Program EvaluateCompiled(program: Program, entry: Name, args: Vec<ValueSpec>) -> Run;
+    Program EvaluateCompiled(program: ProgramInput, entry: Name, args: Vec<ValueSpec>) -> Run;
     /// Run an entry point on several inputs, one after the other in one process, of a program that comes there by the way of this
     /// name; the text knows one way only.
-    Program Trial(program: Program, way: Name, entry: Name, inputs: Vec<Vec<ValueSpec>>) -> Trials;
+    Program Trial(program: ProgramInput, way: Name, entry: Name, inputs: Vec<Vec<ValueSpec>>) -> Trials;
     /// Does the text of Relay name what it uses, and have its types?
     Text RelayCheck(text: String) -> Verdict;
     /// A program of Relay, printed in the notation in which it is written.
@@ -156,7 +156,7 @@ questions! {
     Text RelayEvaluate(text: String, entry: Name, args: Vec<ValueSpec>) -> Run;
     /// Does the second program, as an optimization of the first, do only what is allowed on these inputs of the entry
     /// point?
-    TwoPrograms Refine(before: Program, after: Program, entry: Name, inputs: Vec<Vec<ValueSpec>>) -> Verdict;
+    TwoPrograms Refine(before: ProgramInput, after: ProgramInput, entry: Name, inputs: Vec<Vec<ValueSpec>>) -> Verdict;
 }
 
 /// What a question is about.
@@ -176,7 +176,7 @@ pub enum About {
 
 /// A program, as text or as an AST.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Program {
+pub enum ProgramInput {
     /// TVMScript.
     Script(String),
     /// The syntax tree itself.
@@ -185,13 +185,13 @@ pub enum Program {
 
 impl Ask {
     /// The programs that the question has among its parts.
-    pub fn programs(&self) -> Vec<&Program> {
-        self.parts().into_iter().filter_map(Part::program).collect()
+    pub fn programs(&self) -> Vec<&ProgramInput> {
+        self.parts().into_iter().filter_map(QuestionPart::program).collect()
     }
 
     /// The texts of programs that the question has among its parts: it is about them as texts.
     pub fn texts(&self) -> Vec<&str> {
-        self.parts().into_iter().filter_map(Part::text).collect()
+        self.parts().into_iter().filter_map(QuestionPart::text).collect()
     }
 
     /// In one line, as it is displayed, with nothing left out but the programs.
@@ -199,13 +199,13 @@ impl Ask {
         self.with_parts(&|part| part.whole())
     }
 
-    fn with_parts(&self, told: &dyn Fn(&dyn Part) -> String) -> String {
+    fn with_parts(&self, told: &dyn Fn(&dyn QuestionPart) -> String) -> String {
         let parts: Vec<String> = self.parts().into_iter().map(told).filter(|told| !told.is_empty()).collect();
         format!("{}({})", self.op(), parts.join(", "))
     }
 
     /// The program that the question is about, if it is about one.
-    pub fn program(&self) -> Option<&Program> {
+    pub fn program(&self) -> Option<&ProgramInput> {
         match self.about() {
             About::Program => self.programs().into_iter().next(),
             About::Terms | About::Text | About::Call | About::TwoPrograms => None,
@@ -213,7 +213,7 @@ impl Ask {
     }
 
     /// The same question about another program; unchanged where it is about none.
-    pub fn with_program(self, program: Program) -> Ask {
+    pub fn with_program(self, program: ProgramInput) -> Ask {
         match self.about() {
             About::Program => self.map_programs(|_| program.clone()),
             About::Terms | About::Text | About::Call | About::TwoPrograms => self,
@@ -221,9 +221,9 @@ impl Ask {
     }
 
     /// The same question about other programs, each made from its own.
-    pub fn map_programs(mut self, other: impl Fn(Program) -> Program) -> Ask {
-        for program in self.parts_mut().into_iter().filter_map(Part::program_mut) {
-            let own = std::mem::replace(program, Program::Script(String::new()));
+    pub fn map_programs(mut self, other: impl Fn(ProgramInput) -> ProgramInput) -> Ask {
+        for program in self.parts_mut().into_iter().filter_map(QuestionPart::program_mut) {
+            let own = std::mem::replace(program, ProgramInput::Script(String::new()));
             *program = other(own);
         }
         self

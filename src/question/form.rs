@@ -2,17 +2,17 @@
 //! without the name of its kind, which follows from the question.
 
 use super::{
-    Answer, AnswerKind, Derived, DimAnswer, MatchAnswer, Program, ReadAnswer, RunAnswer, TrialAnswer, Verdict,
+    Answer, AnswerKind, Derived, DimAnswer, MatchAnswer, ProgramInput, ReadAnswer, RunAnswer, TrialAnswer, Verdict,
 };
 use crate::book::Edition;
 use crate::data::record::choice;
-use crate::data::{Data, DataError, Node, Read, Reader, Reading, Write};
+use crate::data::{DataError, DataReader, DataResult, FromData, Node, NodeData, Write};
 use crate::grammar::IrModule;
 use crate::judge::Cx;
 use crate::syntax::tvmscript::parse_module;
 use crate::value::Effect;
 
-choice! { Program, "a program, Script(..) or Module(..)" { Script(text), Module(module) } }
+choice! { ProgramInput, "a program, Script(..) or Module(..)" { Script(text), Module(module) } }
 choice! { ReadAnswer, "Module(..) or Rejected([..])" { Module(module), Rejected(rules) } }
 choice! { DimAnswer, "Is(..) or Fails(..)" { Is(value), Fails(rule) } }
 choice! { MatchAnswer, "Matches(..) or Fails(..)" { Matches(sigma), Fails(rule) } }
@@ -25,8 +25,8 @@ choice! { Verdict, "Accepted or Rejected([..])" { Accepted, Rejected(rules) } }
 choice! { Derived, "Is(..) or Rejected(..)" { Is(info), Rejected(rule) } }
 
 /// Where a run had no effects, none need be given.
-impl Read for RunAnswer {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<RunAnswer> {
+impl FromData for RunAnswer {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<RunAnswer> {
         let what = "Returns(..), Fails(..), OutOfFuel or Unspecified";
         match node.as_variant() {
             Some(("Returns", Some(content))) => {
@@ -44,7 +44,7 @@ impl Read for RunAnswer {
     }
 }
 
-fn with_effects<T: Read, E: Read>(r: &mut Reader<'_>, content: &Node<'_>) -> Reading<(T, Vec<E>)> {
+fn with_effects<T: FromData, E: FromData>(r: &mut DataReader<'_>, content: &Node<'_>) -> DataResult<(T, Vec<E>)> {
     match content.as_items() {
         Some([end, effects]) => Ok((r.read(end)?, r.read(effects)?)),
         Some([end]) => Ok((r.read(end)?, Vec::new())),
@@ -58,23 +58,25 @@ impl Write for RunAnswer {
         match self {
             RunAnswer::Returns(value, effects) => ended("Returns", value.write(), effects),
             RunAnswer::Fails(rule, effects) => ended("Fails", rule.write(), effects),
-            RunAnswer::OutOfFuel => Data::Variant("OutOfFuel".into(), None).into(),
-            RunAnswer::Unspecified => Data::Variant("Unspecified".into(), None).into(),
+            RunAnswer::OutOfFuel => NodeData::Variant("OutOfFuel".into(), None).into(),
+            RunAnswer::Unspecified => NodeData::Variant("Unspecified".into(), None).into(),
         }
     }
 }
 
 fn ended<'n>(name: &'static str, end: Node<'n>, effects: &'n [Effect]) -> Node<'n> {
-    Node::variant(name, Data::Tuple(vec![end, effects.write()]).into())
+    Node::variant(name, NodeData::Tuple(vec![end, effects.write()]).into())
 }
 
 impl AnswerKind {
     /// Reads an answer of this kind.
-    pub fn read(self, r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Answer> {
+    pub fn read(self, r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Answer> {
         Ok(match self {
             AnswerKind::Bool => Answer::Bool(r.read(node)?),
             // As a type there may be any that some edition has.
-            AnswerKind::Type => Answer::Type(Reader::new(&mut Cx::new().with_edition(Edition::E2024_04)).read(node)?),
+            AnswerKind::Type => {
+                Answer::Type(DataReader::new(&mut Cx::new().with_edition(Edition::E2024_04)).read(node)?)
+            }
             AnswerKind::OptionType => Answer::OptionType(r.read(node)?),
             AnswerKind::StructInfo => Answer::StructInfo(r.read(node)?),
             AnswerKind::Mapping => Answer::Mapping(r.read(node)?),
@@ -96,7 +98,7 @@ impl AnswerKind {
     }
 
     /// Reads an answer as cases have it: a program may be given as TVMScript.
-    pub fn read_expected(self, r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Answer> {
+    pub fn read_expected(self, r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Answer> {
         if matches!(self, AnswerKind::Program) {
             expected_program(r, node).map(Answer::Program)
         } else if matches!(self, AnswerKind::Read) {
@@ -110,10 +112,10 @@ impl AnswerKind {
     }
 }
 
-fn expected_program(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<IrModule> {
+fn expected_program(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<IrModule> {
     match r.read(node)? {
-        Program::Module(module) => Ok(module),
-        Program::Script(text) => parse_module(&text).map_err(|error| DataError::at(node.span, error.to_string())),
+        ProgramInput::Module(module) => Ok(module),
+        ProgramInput::Script(text) => parse_module(&text).map_err(|error| DataError::at(node.span, error.to_string())),
     }
 }
 

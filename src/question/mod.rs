@@ -8,5 +8,5 @@ mod outcome;
 mod part;
 
 pub use answer::{Answer, AnswerKind, Derived, DimAnswer, MatchAnswer, ReadAnswer, RunAnswer, TrialAnswer, Verdict};
-pub use ask::{About, Ask, Program, snake_case};
+pub use ask::{About, Ask, ProgramInput, snake_case};
 pub use outcome::{Outcome, OutcomeClass, PARSE};

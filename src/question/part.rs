@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::Program;
+use super::ProgramInput;
 use crate::data::Profile;
 use crate::grammar::{GlobalFunc, IrModule, Name, PrimExpr, ShapeVar, StructInfo, Type, Var};
 use crate::value::{List, ValueSpec};
 
 /// A part of a question.
-pub(super) trait Part {
+pub(super) trait QuestionPart {
     /// In a few words; empty where there is nothing to tell.
     fn told(&self) -> String;
 
@@ -23,11 +23,11 @@ pub(super) trait Part {
         None
     }
 
-    fn program(&self) -> Option<&Program> {
+    fn program(&self) -> Option<&ProgramInput> {
         None
     }
 
-    fn program_mut(&mut self) -> Option<&mut Program> {
+    fn program_mut(&mut self) -> Option<&mut ProgramInput> {
         None
     }
 }
@@ -38,16 +38,16 @@ pub(super) struct Map<'a, K, V>(pub &'a BTreeMap<K, V>);
 /// A module by its functions.
 pub(super) struct Functions<'a>(pub &'a IrModule);
 
-impl Part for Program {
+impl QuestionPart for ProgramInput {
     fn told(&self) -> String {
         self.to_string()
     }
 
-    fn program(&self) -> Option<&Program> {
+    fn program(&self) -> Option<&ProgramInput> {
         Some(self)
     }
 
-    fn program_mut(&mut self) -> Option<&mut Program> {
+    fn program_mut(&mut self) -> Option<&mut ProgramInput> {
         Some(self)
     }
 }
@@ -55,7 +55,7 @@ impl Part for Program {
 /// Parts that are told as they are printed.
 macro_rules! printed {
     ($($type:ty),+) => {
-        $(impl Part for $type {
+        $(impl QuestionPart for $type {
             fn told(&self) -> String {
                 self.to_string()
             }
@@ -65,7 +65,7 @@ macro_rules! printed {
 
 printed!(Type, StructInfo, PrimExpr, ValueSpec, Name, Var);
 
-impl Part for String {
+impl QuestionPart for String {
     fn told(&self) -> String {
         format!("text of {} lines", self.trim().lines().count())
     }
@@ -75,7 +75,7 @@ impl Part for String {
     }
 }
 
-impl Part for Profile {
+impl QuestionPart for Profile {
     fn told(&self) -> String {
         match self {
             Profile::Merged => String::new(),
@@ -87,7 +87,7 @@ impl Part for Profile {
 /// Lists of parts that are told as they are printed.
 macro_rules! listed {
     ($($type:ty),+) => {
-        $(impl Part for Vec<$type> {
+        $(impl QuestionPart for Vec<$type> {
             fn told(&self) -> String {
                 format!("[{}]", List(self))
             }
@@ -97,18 +97,18 @@ macro_rules! listed {
 
 listed!(Var, ShapeVar, StructInfo, ValueSpec);
 
-impl Part for Vec<Vec<ValueSpec>> {
+impl QuestionPart for Vec<Vec<ValueSpec>> {
     fn told(&self) -> String {
         format!("{} inputs", self.len())
     }
 
     fn whole(&self) -> String {
-        let inputs: Vec<String> = self.iter().map(Part::told).collect();
+        let inputs: Vec<String> = self.iter().map(QuestionPart::told).collect();
         format!("[{}]", List(&inputs))
     }
 }
 
-impl Part for BTreeMap<ShapeVar, i64> {
+impl QuestionPart for BTreeMap<ShapeVar, i64> {
     fn told(&self) -> String {
         Map(self).to_string()
     }
@@ -137,14 +137,14 @@ impl fmt::Display for Functions<'_> {
     }
 }
 
-impl fmt::Display for Program {
+impl fmt::Display for ProgramInput {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Program::Script(text) => {
+            ProgramInput::Script(text) => {
                 let lines = text.trim().lines().count();
                 write!(f, "script of {lines} lines")
             }
-            Program::Module(module) => Functions(module).fmt(f),
+            ProgramInput::Module(module) => Functions(module).fmt(f),
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::grammar::{
 };
 use crate::judge::{Cx, with_stack};
 use crate::normal_form::normalize;
-use crate::syntax::load::{self, Form, Given, LoadError};
+use crate::syntax::load::{self, ExternalForm, LoadError, SourceRef};
 use crate::syntax::tvmscript::{PythonFile, Which};
 
 /// Reads the modules that are meant of a text, and replaces in those of Python what is notation.
@@ -27,9 +27,9 @@ use crate::syntax::tvmscript::{PythonFile, Which};
 /// # Errors
 ///
 /// The text is not a program in that form, or it is not clear which module is meant.
-pub fn parse_modules(form: Form, given: Given<'_>, which: Which<'_>) -> Result<PythonFile, LoadError> {
+pub fn parse_modules(form: ExternalForm, given: SourceRef<'_>, which: Which<'_>) -> Result<PythonFile, LoadError> {
     let mut file = load::parse_modules(form, given, which)?;
-    if form == Form::TvmScript {
+    if form == ExternalForm::TvmScript {
         file.modules.iter_mut().for_each(|(_, module)| complete(module));
     }
     Ok(file)
@@ -85,20 +85,20 @@ impl Visitor for Shapes {
 }
 
 /// What the shapes are, by where they begin.
-type Found = FxHashMap<u32, Arc<[PrimExpr]>>;
+type ShapeIndex = FxHashMap<u32, Arc<[PrimExpr]>>;
 
 /// Determines shapes, from the first binding to the last.
 struct Reshapes<'r> {
     known: FxHashMap<&'r Var, &'r StructInfo>,
     /// Of the variables that are bound to a reshape just determined.
     here: FxHashMap<Var, Arc<[PrimExpr]>>,
-    found: Found,
+    found: ShapeIndex,
 }
 
 impl<'r> Reshapes<'r> {
     fn of(module: &IrModule, report: &'r DeriveReport) -> Reshapes<'r> {
         let known = report.vars.iter().map(|(var, info)| (var, info)).collect();
-        let mut reshapes = Reshapes { known, here: FxHashMap::default(), found: Found::default() };
+        let mut reshapes = Reshapes { known, here: FxHashMap::default(), found: ShapeIndex::default() };
         walk_module(&mut reshapes, module);
         reshapes
     }
@@ -199,7 +199,7 @@ fn split<'d>(dims: impl Iterator<Item = &'d PrimExpr>) -> Option<(Vec<&'d PrimEx
 }
 
 /// Writes the shapes that were found.
-fn replace(e: &mut Expr, found: &Found) {
+fn replace(e: &mut Expr, found: &ShapeIndex) {
     with_stack(|| {
         if let Expr::SeqExpr(seq) = e {
             return replace_in_seq(Arc::make_mut(seq), found);
@@ -214,7 +214,7 @@ fn replace(e: &mut Expr, found: &Found) {
     });
 }
 
-fn replace_in_seq(seq: &mut SeqExpr, found: &Found) {
+fn replace_in_seq(seq: &mut SeqExpr, found: &ShapeIndex) {
     for binding in seq.blocks.iter_mut().flat_map(|block| &mut block.bindings) {
         match binding {
             Binding::VarBinding(binding) => replace(&mut binding.value, found),

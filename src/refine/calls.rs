@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
 
-use super::observed::{Call, Seen, observed};
-use crate::arguments::{Arguments, Draw};
+use super::observed::{ClosureObservations, ObservedCall, observed};
+use crate::arguments::{ArgumentSource, Draw};
 use crate::eval::Machine;
 use crate::judge::{Ending, with_stack};
 use crate::value::{Closure, TupleObj, Value, ValueSpec, from_specs};
@@ -21,25 +21,30 @@ pub(super) const DEPTH: usize = 3;
 /// On what closures are called.
 pub(super) enum Plan<'a> {
     /// On arguments that are made.
-    Make(&'a Arguments),
+    Make(&'a ArgumentSource),
     /// On the arguments of these calls.
-    Repeat(&'a Seen),
+    Repeat(&'a ClosureObservations),
 }
 
 /// Calls the closures in a value.
-pub(super) fn of_closures(machine: &mut Machine<'_>, value: &Value, mut plan: Plan<'_>, depth: usize) -> Seen {
+pub(super) fn of_closures(
+    machine: &mut Machine<'_>,
+    value: &Value,
+    mut plan: Plan<'_>,
+    depth: usize,
+) -> ClosureObservations {
     let closures = Closures::of(value);
     if closures.is_empty() {
-        return Seen::default();
+        return ClosureObservations::default();
     }
-    let unseen = |reason: &str| Seen { closures: Vec::new(), unseen: Some(reason.to_string()) };
+    let unseen = |reason: &str| ClosureObservations { closures: Vec::new(), unseen: Some(reason.to_string()) };
     if depth == 0 {
         return unseen("calls of what is returned give closures again and again");
     }
     if closures.len() > CLOSURES {
         return unseen("there are too many closures in what is returned");
     }
-    let mut seen = Seen::default();
+    let mut seen = ClosureObservations::default();
     for (i, closure) in closures.iter().enumerate() {
         match called(machine, closure, &mut plan, i, depth) {
             Some(calls) => seen.closures.push(calls),
@@ -50,9 +55,9 @@ pub(super) fn of_closures(machine: &mut Machine<'_>, value: &Value, mut plan: Pl
 }
 
 /// The closures in a value that nobody here can call.
-pub(super) fn not_called(value: &Value) -> Seen {
+pub(super) fn not_called(value: &Value) -> ClosureObservations {
     let reason = "a closure that a compiled program returns is not called";
-    Seen { closures: Vec::new(), unseen: (!Closures::of(value).is_empty()).then(|| reason.to_string()) }
+    ClosureObservations { closures: Vec::new(), unseen: (!Closures::of(value).is_empty()).then(|| reason.to_string()) }
 }
 
 /// The calls of the i-th closure; `None` if none can be made.
@@ -62,7 +67,7 @@ fn called(
     plan: &mut Plan<'_>,
     i: usize,
     depth: usize,
-) -> Option<Vec<Call>> {
+) -> Option<Vec<ObservedCall>> {
     match plan {
         Plan::Make(inputs) => {
             let mut calls = Vec::new();
@@ -82,7 +87,7 @@ fn called(
         }
         Plan::Repeat(seen) => {
             let before = seen.closures.get(i)?;
-            let again = |before: &Call| {
+            let again = |before: &ObservedCall| {
                 call(machine, closure, before.args.clone(), Plan::Repeat(&before.observed.closures), depth)
             };
             before.iter().map(again).collect()
@@ -96,11 +101,11 @@ fn call(
     args: Vec<ValueSpec>,
     plan: Plan<'_>,
     depth: usize,
-) -> Option<Call> {
+) -> Option<ObservedCall> {
     let values = from_specs(&args, machine.registered()).ok()?;
     let run = machine.call_from_outside(closure, values.clone());
     let observed = observed(run, &values, |value| of_closures(machine, value, plan, depth - 1));
-    Some(Call { args, observed })
+    Some(ObservedCall { args, observed })
 }
 
 /// The closures in a value, from left to right, and one more than are called at most.

@@ -1,7 +1,7 @@
 //! The choices of `PrimFunc`s, and which of their sides no run took.
 
 use super::unreached::Unreached;
-use crate::grammar::tir::{Block, Choice, Expr, PrimFunc, Stmt, lanes};
+use crate::grammar::tir::{Block, Conditional, Expr, PrimFunc, Stmt, lanes};
 use crate::grammar::{BinaryOp, Span};
 use crate::judge::with_stack;
 use crate::value::{Side, Sides, address};
@@ -9,12 +9,12 @@ use crate::value::{Side, Sides, address};
 /// Notes what was not reached of a function, if it was run at all.
 pub(super) fn missed(sides: &Sides, func: &PrimFunc, unreached: &mut Vec<Unreached>) {
     if sides.took(address(func), Side::Holds) {
-        Walk { sides, unreached }.stmts(&func.body);
+        ChoiceWalk { sides, unreached }.stmts(&func.body);
     }
 }
 
 /// Looks for what was not reached; into a side that was not taken it does not look.
-struct Walk<'w> {
+struct ChoiceWalk<'w> {
     sides: &'w Sides,
     unreached: &'w mut Vec<Unreached>,
 }
@@ -23,7 +23,7 @@ const CONDITION: [Side; 2] = [Side::Holds, Side::Fails];
 const OPERANDS: [Side; 2] = [Side::First, Side::Second];
 const ROUNDS: [Side; 3] = [Side::Never, Side::Once, Side::Often];
 
-impl Walk<'_> {
+impl ChoiceWalk<'_> {
     fn choice<T>(&mut self, node: &T, of: &str, all: &[Side], span: Span) {
         let missed = all.iter().filter(|side| !self.sides.took(address(node), **side));
         self.unreached.extend(missed.map(|side| Unreached::Side { span, of: of.into(), side: *side }));
@@ -129,7 +129,7 @@ impl Walk<'_> {
         });
     }
 
-    fn alternatives(&mut self, c: &Choice, of: &str) {
+    fn alternatives(&mut self, c: &Conditional, of: &str) {
         self.expr(&c.condition);
         self.condition(c, &c.condition, of, c.condition.span());
         if self.took(c, Side::Holds) {

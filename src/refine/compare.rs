@@ -6,15 +6,15 @@ use super::agree::{Agreement, is_extreme};
 use super::calls::Plan;
 use super::first::{Differing, first_differing};
 use super::judge::judge_runs;
-use super::observe::{Compiled, Subject};
+use super::observe::{CompiledProgram, Subject};
 use super::reach::Reach;
-use super::shrink::{Look, Shown, smallest};
+use super::shrink::{Look, ShrinkOutcome, smallest};
 use super::unreached::Unreached;
-use super::{Deviation, Observed, RefineError, Settings, Verdict, unknown};
-use crate::arguments::Arguments;
+use super::{Deviation, Observed, RefineError, RefinementVerdict, Settings, unknown};
+use crate::arguments::ArgumentSource;
 use crate::book::Rule;
 use crate::derivation::inferred_results;
-use crate::eval::Watch;
+use crate::eval::RunObserver;
 use crate::grammar::{IrModule, Name, TensorData};
 use crate::judge::{Cx, Ending};
 use crate::number::FloatType;
@@ -33,7 +33,7 @@ const ONE_IN: usize = 10;
 #[derive(Clone, PartialEq, Debug)]
 pub struct Refinement {
     /// On all inputs together.
-    pub verdict: Verdict,
+    pub verdict: RefinementVerdict,
     /// The smallest input found on which the target breaks the clause.
     pub input: Option<Vec<ValueSpec>>,
     /// The inputs on which they were compared, if they are kept.
@@ -58,7 +58,7 @@ pub struct Refinement {
 
 /// The verdict on an input.
 pub(super) struct Judged {
-    pub(super) verdict: Verdict,
+    pub(super) verdict: RefinementVerdict,
     /// Whether both runs reached the end.
     pub(super) ended: bool,
     deviation: Option<Deviation>,
@@ -79,27 +79,27 @@ struct Shadows {
 }
 
 /// A counterexample.
-struct Found {
+struct FoundDeviation {
     size: usize,
-    verdict: Verdict,
+    verdict: RefinementVerdict,
     input: Vec<ValueSpec>,
     deviation: Option<Deviation>,
 }
 
 /// A target. One that is compiled has no module to look into, and that is empty.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Target<'a> {
+pub(super) struct RefinementTarget<'a> {
     pub(super) module: &'a IrModule,
-    pub(super) compiled: Option<&'a dyn Compiled>,
+    pub(super) compiled: Option<&'a dyn CompiledProgram>,
 }
 
 /// Two programs that are being compared.
-pub(super) struct Comparison<'a> {
+pub(super) struct RefinementComparison<'a> {
     cx: &'a mut Cx,
     pub(super) source: Subject<'a>,
     pub(super) target: Subject<'a>,
     pub(super) settings: &'a Settings,
-    pub(super) arguments: Arguments,
+    pub(super) arguments: ArgumentSource,
     /// The steps of all runs so far.
     pub(super) steps: u64,
     /// What the runs reach of the source, and of the target.
@@ -110,36 +110,36 @@ pub(super) struct Comparison<'a> {
     undecided: usize,
     /// How many of these inputs the user gave.
     undecided_given: usize,
-    reason: Option<Verdict>,
+    reason: Option<RefinementVerdict>,
     unseen: Option<String>,
     deviation: Option<Deviation>,
-    found: Option<Found>,
+    found: Option<FoundDeviation>,
     differing: Option<Differing>,
     unknown: Vec<Name>,
 }
 
-impl<'a> Comparison<'a> {
+impl<'a> RefinementComparison<'a> {
     pub(super) fn of(
         cx: &'a mut Cx,
         source: &'a IrModule,
         target: &'a IrModule,
         entry: &'a str,
         settings: &'a Settings,
-    ) -> Result<Comparison<'a>, RefineError> {
-        Comparison::with(cx, source, Target { module: target, compiled: None }, entry, settings)
+    ) -> Result<RefinementComparison<'a>, RefineError> {
+        RefinementComparison::with(cx, source, RefinementTarget { module: target, compiled: None }, entry, settings)
     }
 
-    /// As [`Comparison::of`], with a target that may be compiled.
+    /// As [`RefinementComparison::of`], with a target that may be compiled.
     pub(super) fn with(
         cx: &'a mut Cx,
         source: &'a IrModule,
-        target: Target<'a>,
+        target: RefinementTarget<'a>,
         entry: &'a str,
         settings: &'a Settings,
-    ) -> Result<Comparison<'a>, RefineError> {
+    ) -> Result<RefinementComparison<'a>, RefineError> {
         let compiled = target.compiled;
         let target = target.module;
-        let arguments = Arguments::of(&[source, target], settings.seed, settings.memory);
+        let arguments = ArgumentSource::of(&[source, target], settings.seed, settings.memory);
         let (registry, unknown) = packed_functions(settings, &[source, target])?;
         let subject = |module| Subject {
             module,
@@ -150,7 +150,7 @@ impl<'a> Comparison<'a> {
             compiled: None,
         };
         let (source, target) = (subject(source), Subject { compiled, ..subject(target) });
-        Ok(Comparison {
+        Ok(RefinementComparison {
             source,
             target,
             cx,
@@ -179,7 +179,7 @@ impl<'a> Comparison<'a> {
 
     /// The source, run on the arguments.
     pub(super) fn source_on(&mut self, args: &[ValueSpec]) -> Result<Observed, RefineError> {
-        let watch: Rc<dyn Watch> = self.reach.0.clone();
+        let watch: Rc<dyn RunObserver> = self.reach.0.clone();
         let (observed, steps) = self.source.observe(self.cx, args, Plan::Make(&self.arguments), None, Some(watch))?;
         self.steps += steps;
         Ok(observed)
@@ -219,7 +219,7 @@ impl<'a> Comparison<'a> {
         Ok(())
     }
 
-    /// As [`Comparison::on`], where the source was run already.
+    /// As [`RefinementComparison::on`], where the source was run already.
     pub(super) fn on_run(&mut self, args: &[ValueSpec], before: &Observed) -> Result<(), RefineError> {
         let judged = self.judge(args, before)?;
         if self.settings.keep {
@@ -227,22 +227,22 @@ impl<'a> Comparison<'a> {
         }
         self.unseen = self.unseen.take().or(judged.unseen);
         match judged.verdict {
-            Verdict::Allowed | Verdict::Vacuous(_) => {
+            RefinementVerdict::Allowed | RefinementVerdict::Vacuous(_) => {
                 self.compared += 1;
                 self.ended += usize::from(judged.ended);
                 self.deviation = larger(self.deviation, judged.deviation);
             }
-            open @ (Verdict::Undecided(_) | Verdict::OutOfBudget(_)) => {
+            open @ (RefinementVerdict::Undecided(_) | RefinementVerdict::OutOfBudget(_)) => {
                 self.undecided += 1;
                 self.reason = Some(open);
             }
-            verdict @ Verdict::NotAllowed { .. } => {
+            verdict @ RefinementVerdict::NotAllowed { .. } => {
                 self.compared += 1;
                 self.ended += usize::from(judged.ended);
                 let size = size_of(args);
                 if self.found.as_ref().is_none_or(|found| size < found.size) {
                     let (input, deviation) = (args.to_vec(), judged.deviation);
-                    self.found = Some(Found { size, verdict, input, deviation });
+                    self.found = Some(FoundDeviation { size, verdict, input, deviation });
                 }
             }
         }
@@ -251,7 +251,7 @@ impl<'a> Comparison<'a> {
 
     /// The verdict on an input on which the source was run.
     pub(super) fn judge(&mut self, args: &[ValueSpec], before: &Observed) -> Result<Judged, RefineError> {
-        let watch: Rc<dyn Watch> = self.reach.1.clone();
+        let watch: Rc<dyn RunObserver> = self.reach.1.clone();
         let plan = Plan::Repeat(&before.closures);
         let (after, steps) = self.target.observe(self.cx, args, plan, None, Some(watch))?;
         self.steps += steps;
@@ -262,7 +262,7 @@ impl<'a> Comparison<'a> {
         {
             // Whether an operator has a value for nothing is its own definition (OP.FREE), and each has another.
             let reason = format!("an argument has no elements, for which operators differ: {error}");
-            return Ok(Judged { verdict: Verdict::Undecided(reason), ended, deviation: None, unseen: None });
+            return Ok(Judged { verdict: RefinementVerdict::Undecided(reason), ended, deviation: None, unseen: None });
         }
         let unseen = before.closures.unseen().or_else(|| after.closures.unseen()).map(String::from);
         let (verdict, deviation) = if self.settings.exact || !may_be_rounding(before, &after) {
@@ -279,8 +279,8 @@ impl<'a> Comparison<'a> {
         args: &[ValueSpec],
         before: &Observed,
         after: &Observed,
-    ) -> Result<(Verdict, Option<Deviation>), RefineError> {
-        let undecided = |reason: &str| (Verdict::Undecided(reason.to_string()), None);
+    ) -> Result<(RefinementVerdict, Option<Deviation>), RefineError> {
+        let undecided = |reason: &str| (RefinementVerdict::Undecided(reason.to_string()), None);
         let mut shadows = Shadows::default();
         for wanted in [SHADOWS, MORE_SHADOWS] {
             while (shadows.runs.len() as u64) < wanted {
@@ -295,19 +295,19 @@ impl<'a> Comparison<'a> {
             let runs = shadows.runs.iter().collect();
             let agreement = Agreement::within(runs, shadows.overflows, self.settings.tolerance).of_arguments(args);
             let verdict = judge_runs(&mut self.cx.clone(), before, after, &agreement);
-            if verdict != Verdict::Allowed
+            if verdict != RefinementVerdict::Allowed
                 && args.iter().any(is_extreme)
                 && (shadows.near_end || self.target_nears_end(args, before)?)
             {
                 return Ok(undecided("an argument is so large or small that the order of operations decides"));
             }
-            if verdict != Verdict::Allowed
+            if verdict != RefinementVerdict::Allowed
                 && wanted == MORE_SHADOWS
                 && let Some(explained) = self.explained_by_target(args, before, after, shadows.finest)?
             {
                 return Ok(explained);
             }
-            if verdict == Verdict::Allowed || wanted == MORE_SHADOWS {
+            if verdict == RefinementVerdict::Allowed || wanted == MORE_SHADOWS {
                 return Ok((judge_runs(self.cx, before, after, &agreement), agreement.largest()));
             }
         }
@@ -346,7 +346,7 @@ impl<'a> Comparison<'a> {
         before: &Observed,
         after: &Observed,
         finest: Option<FloatType>,
-    ) -> Result<Option<(Verdict, Option<Deviation>)>, RefineError> {
+    ) -> Result<Option<(RefinementVerdict, Option<Deviation>)>, RefineError> {
         let Some(finest) = finest else { return Ok(None) };
         let mut shadows = Vec::new();
         for seed in 0..SHADOWS {
@@ -363,10 +363,10 @@ impl<'a> Comparison<'a> {
             Agreement::within_of_target(shadows.iter().collect(), self.settings.tolerance).of_arguments(args);
         let verdict = judge_runs(&mut self.cx.clone(), before, after, &agreement);
         let deviation = agreement.largest();
-        Ok((verdict == Verdict::Allowed).then(|| match deviation {
+        Ok((verdict == RefinementVerdict::Allowed).then(|| match deviation {
             Some(deviation) if deviation.leaves_no_digit() => {
                 let reason = "rounding in the target leaves no digit of what the source returns".to_string();
-                (Verdict::Undecided(reason), Some(deviation))
+                (RefinementVerdict::Undecided(reason), Some(deviation))
             }
             Some(_) | None => (verdict, deviation),
         }))
@@ -396,13 +396,13 @@ impl<'a> Comparison<'a> {
             tolerance => Agreement::within(Vec::new(), false, tolerance),
         };
         let verdict = judge_runs(&mut self.cx.clone(), &before, &after, &agreement);
-        Ok(matches!(verdict, Verdict::NotAllowed { rule: broken, .. } if broken == rule))
+        Ok(matches!(verdict, RefinementVerdict::NotAllowed { rule: broken, .. } if broken == rule))
     }
 
     /// The verdict on the input that was found, made smaller.
     pub(super) fn shrink(&mut self) -> Result<(), RefineError> {
         let Some(found) = self.found.take() else { return Ok(()) };
-        let Verdict::NotAllowed { rule, .. } = found.verdict else { return Ok(()) };
+        let RefinementVerdict::NotAllowed { rule, .. } = found.verdict else { return Ok(()) };
         let input = found.input.clone();
         let tolerance = found.deviation.map_or(0.0, |d| d.error / 2.0 / (1.0 + d.before.abs()));
         let limit = self.steps.saturating_add(self.settings.steps / 4);
@@ -430,21 +430,23 @@ impl<'a> Comparison<'a> {
         let unreached = self.unreached();
         let (compared, ended, undecided, given) = (self.compared, self.ended, self.undecided, self.undecided_given);
         let reason = self.reason.as_ref().map(|verdict| match verdict {
-            Verdict::Undecided(reason) | Verdict::OutOfBudget(reason) | Verdict::Vacuous(reason) => reason.clone(),
-            Verdict::NotAllowed { message, .. } => message.clone(),
-            Verdict::Allowed => String::new(),
+            RefinementVerdict::Undecided(reason)
+            | RefinementVerdict::OutOfBudget(reason)
+            | RefinementVerdict::Vacuous(reason) => reason.clone(),
+            RefinementVerdict::NotAllowed { message, .. } => message.clone(),
+            RefinementVerdict::Allowed => String::new(),
         });
         let (verdict, input, deviation) = match (self.found, self.reason, self.unseen) {
-            (Some(Found { verdict, input, deviation, .. }), _, _) => (verdict, Some(input), deviation),
+            (Some(FoundDeviation { verdict, input, deviation, .. }), _, _) => (verdict, Some(input), deviation),
             // What a closure does on other arguments may be anything.
-            (None, _, Some(reason)) => (Verdict::Undecided(reason), None, None),
+            (None, _, Some(reason)) => (RefinementVerdict::Undecided(reason), None, None),
             // What cannot be evaluated is not allowed, unless it is the exception.
             (None, Some(open), None) if given > 0 || undecided * ONE_IN > compared + undecided => (open, None, None),
             (None, _, None) if ended == 0 => {
                 let reason = "no run of the programs reached its end".to_string();
-                (Verdict::Vacuous(reason), None, self.deviation)
+                (RefinementVerdict::Vacuous(reason), None, self.deviation)
             }
-            (None, _, None) => (Verdict::Allowed, None, self.deviation),
+            (None, _, None) => (RefinementVerdict::Allowed, None, self.deviation),
         };
         let (inputs, differing, unknown) = (self.inputs, self.differing, self.unknown);
         Refinement {
@@ -465,10 +467,10 @@ impl<'a> Comparison<'a> {
 
 /// Looks at smaller inputs than the one that was found.
 struct Breaking<'c, 'a> {
-    comparison: &'c mut Comparison<'a>,
+    comparison: &'c mut RefinementComparison<'a>,
     /// The clause that the target breaks.
     rule: Rule,
-    best: Found,
+    best: FoundDeviation,
     /// The steps of all runs after which nobody looks any more.
     limit: u64,
     /// The steps that the last look took: the next one will take as many.
@@ -482,27 +484,29 @@ struct Breaking<'c, 'a> {
 }
 
 impl Look for &mut Breaking<'_, '_> {
-    fn at(&mut self, input: &[ValueSpec]) -> Shown {
+    fn at(&mut self, input: &[ValueSpec]) -> ShrinkOutcome {
         let steps = self.comparison.steps;
         // The first look is due, whatever it takes.
         if self.cost > 0 && steps.saturating_add(self.cost) > self.limit {
-            return Shown::Unasked;
+            return ShrinkOutcome::Unasked;
         }
-        let Ok(before) = self.comparison.source_on(input) else { return Shown::Other };
+        let Ok(before) = self.comparison.source_on(input) else { return ShrinkOutcome::Other };
         let judged = self.comparison.judge(input, &before);
         self.cost = self.comparison.steps.saturating_sub(steps).max(1);
         match judged {
-            Ok(Judged { verdict: verdict @ Verdict::NotAllowed { rule, .. }, deviation, .. }) if rule == self.rule => {
-                self.best = Found { size: size_of(input), verdict, input: input.to_vec(), deviation };
-                Shown::Broken
+            Ok(Judged { verdict: verdict @ RefinementVerdict::NotAllowed { rule, .. }, deviation, .. })
+                if rule == self.rule =>
+            {
+                self.best = FoundDeviation { size: size_of(input), verdict, input: input.to_vec(), deviation };
+                ShrinkOutcome::Broken
             }
-            Ok(_) | Err(_) => Shown::Other,
+            Ok(_) | Err(_) => ShrinkOutcome::Other,
         }
     }
 
-    fn glance_at(&mut self, input: &[ValueSpec]) -> Shown {
+    fn glance_at(&mut self, input: &[ValueSpec]) -> ShrinkOutcome {
         if self.glances == 0 {
-            return Shown::Unasked;
+            return ShrinkOutcome::Unasked;
         }
         let steps = self.comparison.steps;
         let shown = self.comparison.differs_by(input, self.rule, self.tolerance);
@@ -510,7 +514,7 @@ impl Look for &mut Breaking<'_, '_> {
         let taken = self.comparison.steps.saturating_sub(steps).saturating_add(size_of(input) as u64);
         self.glances = self.glances.saturating_sub(taken);
         self.comparison.steps = steps;
-        if shown.unwrap_or(false) { Shown::Broken } else { Shown::Other }
+        if shown.unwrap_or(false) { ShrinkOutcome::Broken } else { ShrinkOutcome::Other }
     }
 
     fn element(&self) -> Option<usize> {

@@ -8,7 +8,7 @@ use super::agree::Agreement;
 use super::calls::Plan;
 use super::observe::Subject;
 use super::{Observed, RefineError};
-use crate::eval::Watch;
+use crate::eval::RunObserver;
 use crate::grammar::{Name, Var};
 use crate::judge::Cx;
 use crate::value::{Host, Noise, Value, ValueSpec, to_spec};
@@ -29,9 +29,9 @@ const KEPT: usize = 4096;
 
 /// What was bound, in order; the name, and how often it was bound before.
 #[derive(Debug, Default)]
-struct Bindings(RefCell<Vec<((Name, usize), ValueSpec)>>);
+struct BindingTrace(RefCell<Vec<((Name, usize), ValueSpec)>>);
 
-impl Watch for Bindings {
+impl RunObserver for BindingTrace {
     fn bound(&self, _: &mut dyn Host, var: &Var, value: &Value) {
         let mut seen = self.0.borrow_mut();
         if seen.len() < KEPT
@@ -53,7 +53,7 @@ pub(super) fn first_differing(
     seeds: impl Iterator<Item = u64>,
 ) -> Result<Option<Differing>, RefineError> {
     let mut bindings = |subject: &Subject<'_>, noise: Option<u64>| {
-        let watch = Rc::new(Bindings::default());
+        let watch = Rc::new(BindingTrace::default());
         let noise = noise.map(|seed| Rc::new(Noise::new(seed)));
         subject.observe(cx, args, Plan::Repeat(&before.closures), noise, Some(watch.clone()))?;
         Ok::<_, RefineError>(watch.0.take())

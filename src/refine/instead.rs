@@ -1,32 +1,35 @@
 //! What stands in for a verdict where the rule that concludes it is switched off.
 
-use super::Verdict;
+use super::RefinementVerdict;
 use crate::book::Rule;
 use crate::judge::{Instead, Premise};
 
 /// What is allowed is refused, and the other way round.
-impl Instead for Verdict {
-    fn instead(self, rule: Rule) -> Verdict {
+impl Instead for RefinementVerdict {
+    fn instead(self, rule: Rule) -> RefinementVerdict {
         match self {
-            Verdict::Allowed => Verdict::NotAllowed { rule, message: "refused without a reason".to_string() },
-            Verdict::NotAllowed { .. } | Verdict::Vacuous(_) | Verdict::Undecided(_) | Verdict::OutOfBudget(_) => {
-                Verdict::Allowed
+            RefinementVerdict::Allowed => {
+                RefinementVerdict::NotAllowed { rule, message: "refused without a reason".to_string() }
             }
+            RefinementVerdict::NotAllowed { .. }
+            | RefinementVerdict::Vacuous(_)
+            | RefinementVerdict::Undecided(_)
+            | RefinementVerdict::OutOfBudget(_) => RefinementVerdict::Allowed,
         }
     }
 }
 
 /// A premise whose outcome is a verdict holds where the target is allowed.
-impl Premise for Verdict {
+impl Premise for RefinementVerdict {
     fn holds(&self) -> bool {
-        *self == Verdict::Allowed
+        *self == RefinementVerdict::Allowed
     }
 
-    fn untested(self) -> Verdict {
+    fn untested(self) -> RefinementVerdict {
         self
     }
 
-    fn masked(self, rule: Rule) -> Verdict {
+    fn masked(self, rule: Rule) -> RefinementVerdict {
         if self.holds() { self } else { self.instead(rule) }
     }
 }

@@ -1,33 +1,42 @@
 //! The clauses: what the text allows a run of the target to do for a run of the source on the same arguments.
 
 use super::agree::Agreement;
-use super::observed::{Call, Seen};
-use super::{Observed, Verdict};
+use super::observed::{ClosureObservations, ObservedCall};
+use super::{Observed, RefinementVerdict};
 use crate::book::{Erratum, Rule};
-use crate::judge::{Check, Cx, Ending, RuntimeError};
+use crate::judge::{Cx, Ending, ReportedCondition, RuntimeError};
 use crate::value::{Effect, ValueSpec};
 
 /// Whether a run of the target is one that the text allows for a run of the source on the same input.
-pub(super) fn judge_runs(cx: &mut Cx, source: &Observed, target: &Observed, agreement: &Agreement<'_>) -> Verdict {
+pub(super) fn judge_runs(
+    cx: &mut Cx,
+    source: &Observed,
+    target: &Observed,
+    agreement: &Agreement<'_>,
+) -> RefinementVerdict {
     match (&source.outcome, &target.outcome) {
-        (Ending::Unspecified(reason), _) => Verdict::Undecided(format!("the source is unspecified: {reason}")),
+        (Ending::Unspecified(reason), _) => {
+            RefinementVerdict::Undecided(format!("the source is unspecified: {reason}"))
+        }
         (Ending::Value(before), Ending::Value(after)) => same_value(cx, source, target, before, after, agreement),
         (Ending::Value(_), Ending::Error(error)) => less_defined(cx, target, format!("fails: {error}")),
         (Ending::Value(_), Ending::Unspecified(reason)) => {
             less_defined(cx, target, format!("does what nothing is said of: {reason}"))
         }
-        (Ending::Value(_), Ending::OutOfFuel) => Verdict::OutOfBudget("the target ran out of fuel".to_string()),
+        (Ending::Value(_), Ending::OutOfFuel) => {
+            RefinementVerdict::OutOfBudget("the target ran out of fuel".to_string())
+        }
         (Ending::Error(error), _) => diverging(cx, source, target, Some(error), agreement),
         (Ending::OutOfFuel, _) => diverging(cx, source, target, None, agreement),
     }
 }
 
-fn not_allowed(rule: Rule, message: String) -> Verdict {
-    Verdict::NotAllowed { rule, message }
+fn not_allowed(rule: Rule, message: String) -> RefinementVerdict {
+    RefinementVerdict::NotAllowed { rule, message }
 }
 
 /// The verdict by the first condition that the runs do not meet.
-fn unmet(cx: &mut Cx, checks: &[Check]) -> Option<Verdict> {
+fn unmet(cx: &mut Cx, checks: &[ReportedCondition]) -> Option<RefinementVerdict> {
     cx.holds(checks).err().map(|(rule, message)| not_allowed(rule, message()))
 }
 
@@ -41,10 +50,10 @@ fn same_value(
     before: &ValueSpec,
     after: &ValueSpec,
     agreement: &Agreement<'_>,
-) -> Verdict {
+) -> RefinementVerdict {
     let other_value = || format!("the source returns {before}, the target {after}");
     let same = agreement.results(before, after);
-    let same_value: Check = match source.mutated {
+    let same_value: ReportedCondition = match source.mutated {
         true => (rule!("OPT.MEM.COPY"), 1, same, &other_value),
         false => (rule!("OPT.GENERAL"), 1, same, &other_value),
     };
@@ -55,16 +64,21 @@ fn same_value(
 }
 
 /// OPT.GENERAL: a closure is what its calls do, so these are compared one by one, as runs are.
-fn same_calls(cx: &mut Cx, source: &Seen, target: &Seen, agreement: &Agreement<'_>) -> Verdict {
+fn same_calls(
+    cx: &mut Cx,
+    source: &ClosureObservations,
+    target: &ClosureObservations,
+    agreement: &Agreement<'_>,
+) -> RefinementVerdict {
     let (mut open, mut compared) = (None, source.calls().next().is_none());
-    for (i, (Call { args, observed: before }, after)) in source.calls().zip(target.calls()).enumerate() {
+    for (i, (ObservedCall { args, observed: before }, after)) in source.calls().zip(target.calls()).enumerate() {
         let within = agreement.of_call(i);
         let verdict = judge_runs(cx, before, &after.observed, &within);
         within.largest().into_iter().for_each(|deviation| agreement.note(deviation));
         match verdict {
-            Verdict::Allowed | Verdict::Vacuous(_) => compared = true,
-            undecided @ (Verdict::Undecided(_) | Verdict::OutOfBudget(_)) => open = Some(undecided),
-            Verdict::NotAllowed { rule, message } => {
+            RefinementVerdict::Allowed | RefinementVerdict::Vacuous(_) => compared = true,
+            undecided @ (RefinementVerdict::Undecided(_) | RefinementVerdict::OutOfBudget(_)) => open = Some(undecided),
+            RefinementVerdict::NotAllowed { rule, message } => {
                 let args: Vec<String> = args.iter().map(ToString::to_string).collect();
                 return not_allowed(
                     rule,
@@ -73,12 +87,17 @@ fn same_calls(cx: &mut Cx, source: &Seen, target: &Seen, agreement: &Agreement<'
             }
         }
     }
-    open.filter(|_| !compared).unwrap_or(Verdict::Allowed)
+    open.filter(|_| !compared).unwrap_or(RefinementVerdict::Allowed)
 }
 
 /// OPT.VISIBLE.IO: the effects, their order and their number. Where the same calls are given other values, the values
 /// were computed differently, or, in a program that mutates, a mutation was not seen (`OPT.MEM.MUTVISIBLE`).
-fn differing_effects(cx: &mut Cx, source: &Observed, target: &Observed, agreement: &Agreement<'_>) -> Option<Verdict> {
+fn differing_effects(
+    cx: &mut Cx,
+    source: &Observed,
+    target: &Observed,
+    agreement: &Agreement<'_>,
+) -> Option<RefinementVerdict> {
     let (before, after) = (&source.effects, &target.effects);
     let called = |effects: &[Effect]| effects.iter().map(callee).collect::<Vec<String>>();
     let other_calls = || format!("the source has the effects {:?}, the target {:?}", called(before), called(after));
@@ -123,7 +142,7 @@ fn differing_mutations(
     source: &Observed,
     target: &Observed,
     agreement: &Agreement<'_>,
-) -> Option<Verdict> {
+) -> Option<RefinementVerdict> {
     let mut pairs = source.arguments.iter().zip(&target.arguments).enumerate();
     let differing = pairs.find(|(i, (before, after))| !agreement.argument(*i, before, after));
     let other_contents = || match differing {
@@ -137,7 +156,7 @@ fn differing_mutations(
 }
 
 /// OPT.DF.NEVER-LESS, PURE.DIVERGE.NEVER-LESS: where the source gives a value, the target gives it too.
-fn less_defined(cx: &mut Cx, target: &Observed, how: String) -> Verdict {
+fn less_defined(cx: &mut Cx, target: &Observed, how: String) -> RefinementVerdict {
     let rule = if target.in_dataflow_block { rule!("OPT.DF.NEVER-LESS") } else { rule!("PURE.DIVERGE.NEVER-LESS") };
     cx.premise(rule, 1, not_allowed(rule, format!("the source gives a value, the target {how}")))
 }
@@ -149,7 +168,7 @@ fn diverging(
     target: &Observed,
     error: Option<&RuntimeError>,
     agreement: &Agreement<'_>,
-) -> Verdict {
+) -> RefinementVerdict {
     if may_change_divergence(cx, source, error) {
         return more_defined(cx, source, target, agreement);
     }
@@ -160,7 +179,7 @@ fn diverging(
             let rule = rule!("OPT.OUTSIDE-DF");
             cx.premise(rule, 1, not_allowed(rule, message))
         }
-        (Some(_), Ending::OutOfFuel) => Verdict::OutOfBudget("the target ran out of fuel".to_string()),
+        (Some(_), Ending::OutOfFuel) => RefinementVerdict::OutOfBudget("the target ran out of fuel".to_string()),
         (Some(before), Ending::Unspecified(reason)) => {
             let message = format!(
                 "the source fails outside of DataflowBlocks: {before}; of the target nothing is said: {reason}"
@@ -169,7 +188,7 @@ fn diverging(
             cx.premise(rule, 1, not_allowed(rule, message))
         }
         (None, Ending::Value(_) | Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_)) => {
-            Verdict::OutOfBudget("the source ran out of fuel".to_string())
+            RefinementVerdict::OutOfBudget("the source ran out of fuel".to_string())
         }
     }
 }
@@ -201,12 +220,12 @@ fn is_cast(rule: Rule) -> bool {
 }
 
 /// OPT.DF.MORE-DEFINED: the effects up to the divergence are the same; what follows is what the rest does.
-fn more_defined(cx: &mut Cx, source: &Observed, target: &Observed, agreement: &Agreement<'_>) -> Verdict {
+fn more_defined(cx: &mut Cx, source: &Observed, target: &Observed, agreement: &Agreement<'_>) -> RefinementVerdict {
     let mut pairs = source.effects.iter().zip(&target.effects).enumerate();
     let same_so_far =
         source.effects.len() <= target.effects.len() && pairs.all(|(i, (x, y))| agreement.effect(i, x, y));
     let message = || "the effects before the source diverges are not those of the target".to_string();
-    unmet(cx, &[(rule!("OPT.DF.MORE-DEFINED"), 1, same_so_far, &message)]).unwrap_or(Verdict::Allowed)
+    unmet(cx, &[(rule!("OPT.DF.MORE-DEFINED"), 1, same_so_far, &message)]).unwrap_or(RefinementVerdict::Allowed)
 }
 
 /// OPT.ERROR-IDENTITY: the same check fails, after the same effects.
@@ -217,9 +236,9 @@ fn same_error(
     before: &RuntimeError,
     after: &RuntimeError,
     agreement: &Agreement<'_>,
-) -> Verdict {
+) -> RefinementVerdict {
     let other_error = || format!("the source fails with `{before}`, the target with `{after}`");
     differing_effects(cx, source, target, agreement)
         .or_else(|| unmet(cx, &[(rule!("OPT.ERROR-IDENTITY"), 1, before.rule == after.rule, &other_error)]))
-        .unwrap_or(Verdict::Allowed)
+        .unwrap_or(RefinementVerdict::Allowed)
 }

@@ -17,24 +17,24 @@ mod unknown;
 
 pub use compare::Refinement;
 pub use first::Differing;
-pub use observe::{Compiled, Ran};
-pub use observed::{Observed, Seen};
+pub use observe::{CompiledProgram, Ran};
+pub use observed::{ClosureObservations, Observed};
 pub use unknown::{Assumption, missing};
 pub use unreached::Unreached;
 
 use std::collections::BTreeMap;
 
-use compare::{Comparison, Target};
+use compare::{RefinementComparison, RefinementTarget};
 
 use crate::book::Rule;
-use crate::eval::Options;
+use crate::eval::EvalOptions;
 use crate::grammar::{IrModule, Name};
 use crate::judge::Cx;
 use crate::value::{ConvertError, Registry, ValueSpec};
 
 /// What the comparison of two runs, or of several pairs of runs, says.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Verdict {
+pub enum RefinementVerdict {
     /// The target may do this.
     Allowed,
     /// The clause that the target breaks.
@@ -83,7 +83,7 @@ const STEPS: u64 = 60_000_000;
 impl Settings {
     /// On that many generated inputs.
     pub fn runs(runs: usize) -> Settings {
-        let Options { registry, memory, fuel, .. } = Options::default();
+        let EvalOptions { registry, memory, fuel, .. } = EvalOptions::default();
         let (exact, tolerance, keep, unknown) = (false, 0.0, false, None);
         Settings { runs, seed: 0, exact, tolerance, steps: STEPS, fuel, memory, keep, registry, unknown }
     }
@@ -147,7 +147,8 @@ pub fn refine(
     given: &[Vec<ValueSpec>],
     settings: &Settings,
 ) -> Result<Refinement, RefineError> {
-    Comparison::of(cx, source, target, entry, settings).and_then(|comparison| judged(comparison, given, settings))
+    RefinementComparison::of(cx, source, target, entry, settings)
+        .and_then(|comparison| judged(comparison, given, settings))
 }
 
 /// As [`refine`], with a compiled target.
@@ -157,14 +158,15 @@ pub fn refine(
 pub fn refine_compiled(
     cx: &mut Cx,
     source: &IrModule,
-    target: &dyn Compiled,
+    target: &dyn CompiledProgram,
     entry: &str,
     given: &[Vec<ValueSpec>],
     settings: &Settings,
 ) -> Result<Refinement, RefineError> {
     let module = IrModule::default();
-    let target = Target { module: &module, compiled: Some(target) };
-    Comparison::with(cx, source, target, entry, settings).and_then(|comparison| judged(comparison, given, settings))
+    let target = RefinementTarget { module: &module, compiled: Some(target) };
+    RefinementComparison::with(cx, source, target, entry, settings)
+        .and_then(|comparison| judged(comparison, given, settings))
 }
 
 /// As [`refine_compiled`], with a compiled source: what `program` was compiled to, which says what arguments there are.
@@ -174,20 +176,20 @@ pub fn refine_compiled(
 pub fn refine_stages(
     cx: &mut Cx,
     program: &IrModule,
-    source: &dyn Compiled,
-    target: &dyn Compiled,
+    source: &dyn CompiledProgram,
+    target: &dyn CompiledProgram,
     entry: &str,
     settings: &Settings,
 ) -> Result<Refinement, RefineError> {
     let module = IrModule::default();
-    let target = Target { module: &module, compiled: Some(target) };
-    let mut comparison = Comparison::with(cx, program, target, entry, settings)?;
+    let target = RefinementTarget { module: &module, compiled: Some(target) };
+    let mut comparison = RefinementComparison::with(cx, program, target, entry, settings)?;
     comparison.source.compiled = Some(source);
     judged(comparison, &[], settings)
 }
 
 fn judged(
-    mut comparison: Comparison<'_>,
+    mut comparison: RefinementComparison<'_>,
     given: &[Vec<ValueSpec>],
     settings: &Settings,
 ) -> Result<Refinement, RefineError> {

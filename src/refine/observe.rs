@@ -8,13 +8,13 @@ use super::RefineError;
 use super::calls::{self, Plan};
 use super::observed::{Observed, observed, seen};
 use crate::arguments::linked;
-use crate::eval::{Options, Watch, evaluate_then};
+use crate::eval::{EvalOptions, RunObserver, evaluate_then};
 use crate::grammar::{Function, IrModule, StructInfo};
 use crate::judge::{Cx, Ending};
 use crate::value::{Effect, Host, Noise, Registry, Value, ValueSpec, from_specs};
 
 /// A program in another form than a tree: whoever knows the form runs it.
-pub trait Compiled: fmt::Debug {
+pub trait CompiledProgram: fmt::Debug {
     /// Runs an entry point on arguments, with these packed functions; what moves the floats that are rounded, if anything does.
     fn run(&self, cx: &mut Cx, entry: &str, args: Vec<Value>, registry: Registry, noise: Option<Rc<Noise>>) -> Ran;
 }
@@ -42,7 +42,7 @@ pub(super) struct Subject<'m> {
     /// How many steps a run may take.
     pub(super) fuel: u64,
     /// What is run in place of the module.
-    pub(super) compiled: Option<&'m dyn Compiled>,
+    pub(super) compiled: Option<&'m dyn CompiledProgram>,
 }
 
 impl<'m> Subject<'m> {
@@ -59,13 +59,13 @@ impl<'m> Subject<'m> {
         args: &[ValueSpec],
         plan: Plan<'_>,
         noise: Option<Rc<Noise>>,
-        watch: Option<Rc<dyn Watch>>,
+        watch: Option<Rc<dyn RunObserver>>,
     ) -> Result<(Observed, u64), RefineError> {
         if let Some(compiled) = self.compiled {
             return self.observe_compiled(compiled, cx, args, noise);
         }
         let (results, registry) = (self.results.clone(), self.registry.clone());
-        let options = Options { results, registry, noise, watch, fuel: self.fuel, ..Options::default() };
+        let options = EvalOptions { results, registry, noise, watch, fuel: self.fuel, ..EvalOptions::default() };
         let args = from_specs(args, &options.registry)?;
         options.noise.iter().for_each(|noise| noise.look_at(&args));
         Ok(evaluate_then(cx, self.module, self.entry, args.clone(), &options, |machine, run| {
@@ -77,7 +77,7 @@ impl<'m> Subject<'m> {
     /// What a closure does that it returns is not looked into, and nothing is known of blocks.
     fn observe_compiled(
         &self,
-        compiled: &dyn Compiled,
+        compiled: &dyn CompiledProgram,
         cx: &mut Cx,
         args: &[ValueSpec],
         noise: Option<Rc<Noise>>,

@@ -1,6 +1,6 @@
 //! What was observed of a run, and of the closures that it returned.
 
-use crate::eval::Run;
+use crate::eval::EvalRun;
 use crate::judge::Ending;
 use crate::value::{Effect, Stop, Value, ValueSpec, to_spec};
 
@@ -18,27 +18,27 @@ pub struct Observed {
     /// Whether it ended inside of a DataflowBlock, where more is allowed (`OPT.DF.*`).
     pub in_dataflow_block: bool,
     /// What the closures do that it returned.
-    pub closures: Seen,
+    pub closures: ClosureObservations,
 }
 
 /// A call of a closure.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Call {
+pub(super) struct ObservedCall {
     pub(super) args: Vec<ValueSpec>,
     pub(super) observed: Observed,
 }
 
 /// What was seen of the closures in a value.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Seen {
+pub struct ClosureObservations {
     /// For each closure, from left to right, its calls.
-    pub(super) closures: Vec<Vec<Call>>,
+    pub(super) closures: Vec<Vec<ObservedCall>>,
     /// Why something was not seen.
     pub(super) unseen: Option<String>,
 }
 
-impl Seen {
-    pub(super) fn calls(&self) -> impl Iterator<Item = &Call> {
+impl ClosureObservations {
+    pub(super) fn calls(&self) -> impl Iterator<Item = &ObservedCall> {
         self.closures.iter().flatten()
     }
 
@@ -50,7 +50,11 @@ impl Seen {
 
 /// What can be observed of a run that was given these arguments. Its closures are called when everything else has been seen,
 /// for they may mutate what they share with it.
-pub(super) fn observed(run: Run, args: &[Value], of_closures: impl FnOnce(&Value) -> Seen) -> Observed {
+pub(super) fn observed(
+    run: EvalRun,
+    args: &[Value],
+    of_closures: impl FnOnce(&Value) -> ClosureObservations,
+) -> Observed {
     let (mutated, in_dataflow_block) = (run.mutates, run.in_dataflow_block);
     Observed { mutated, in_dataflow_block, ..seen(run.outcome, run.effects, args, of_closures) }
 }
@@ -59,14 +63,17 @@ pub(super) fn seen(
     outcome: Ending<Value>,
     effects: Vec<Effect>,
     args: &[Value],
-    of_closures: impl FnOnce(&Value) -> Seen,
+    of_closures: impl FnOnce(&Value) -> ClosureObservations,
 ) -> Observed {
     let arguments = args.iter().map(to_spec).collect::<Result<Vec<_>, Stop>>().unwrap_or_default();
-    let mut closures = Seen::default();
+    let mut closures = ClosureObservations::default();
     let outcome = match outcome {
         Ending::Value(value) => {
             let seen = to_spec(&value).map_err(|stop| unspecified(&stop));
-            closures = of_closures(&value);
+            // What is too large to be written is too large to be looked into.
+            if seen.is_ok() {
+                closures = of_closures(&value);
+            }
             seen.map_or_else(Ending::Unspecified, Ending::Value)
         }
         Ending::Error(error) => Ending::Error(error),

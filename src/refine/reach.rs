@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::choices;
 use super::unreached::Unreached;
-use crate::eval::Watch;
+use crate::eval::RunObserver;
 use crate::grammar::visit::{Visitor, walk_call, walk_expr, walk_module, walk_var_binding};
 use crate::grammar::{Call, Expr, GlobalFunc, If, IrModule, Var, VarBinding};
 use crate::judge::with_stack;
@@ -20,7 +20,7 @@ pub(super) struct Reach {
     variables: RefCell<BTreeSet<usize>>,
 }
 
-impl Watch for Reach {
+impl RunObserver for Reach {
     fn bound(&self, _: &mut dyn Host, var: &Var, _: &Value) {
         self.variables.borrow_mut().insert(address(var));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::compare::Comparison;
+use super::compare::RefinementComparison;
 use super::{Observed, RefineError, Unreached};
 use crate::arguments::Draw;
 use crate::book::Rule;
@@ -22,7 +22,7 @@ const MOST: u64 = 4;
 const MORE: usize = 3;
 
 /// Compares the programs on generated inputs, until one tells them apart.
-pub(super) fn on_generated(comparison: &mut Comparison<'_>) -> Result<(), RefineError> {
+pub(super) fn on_generated(comparison: &mut RefinementComparison<'_>) -> Result<(), RefineError> {
     let entry = comparison.source.entry;
     let func = comparison.source.function().ok_or_else(|| RefineError::Entry(entry.to_string()))?;
     let mut ways = Ways::default();
@@ -63,23 +63,23 @@ pub(super) fn on_generated(comparison: &mut Comparison<'_>) -> Result<(), Refine
 }
 
 /// What inputs are looked for.
-type Wanted = fn(&Unreached) -> bool;
+type SideFilter = fn(&Unreached) -> bool;
 /// Where it is looked for.
-type Inputs<'a> = Box<dyn Iterator<Item = Vec<ValueSpec>> + 'a>;
+type InputCandidates<'a> = Box<dyn Iterator<Item = Vec<ValueSpec>> + 'a>;
 
 /// Looks for inputs that reach what none has reached of either program: only such are compared.
-fn towards_the_unreached(comparison: &mut Comparison<'_>, func: &Function) -> Result<(), RefineError> {
+fn towards_the_unreached(comparison: &mut RefinementComparison<'_>, func: &Function) -> Result<(), RefineError> {
     let arguments = comparison.arguments.clone();
     let runs = comparison.settings.runs;
     // A branch may hide behind anything.
     let more = (runs..runs.saturating_mul(1 + MORE))
         .filter_map(|index| arguments.for_function(func, &BTreeMap::new(), Draw { index, attempt: index % 2 }));
-    let ways: [(Wanted, Inputs<'_>); 2] = [
+    let ways: [(SideFilter, InputCandidates<'_>); 2] = [
         (|part| matches!(part, Unreached::Branch { .. } | Unreached::Side { .. }), Box::new(arguments.directed(func))),
         (|part| matches!(part, Unreached::Branch { .. }), Box::new(more)),
     ];
     for (is_wanted, inputs) in ways {
-        let open = |comparison: &Comparison<'_>| {
+        let open = |comparison: &RefinementComparison<'_>| {
             let (source, target) = comparison.unreached();
             (source.iter().any(is_wanted), target.iter().any(is_wanted))
         };

@@ -17,7 +17,7 @@ const LARGE: usize = 1 << 13;
 
 /// What an input shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Shown {
+pub(super) enum ShrinkOutcome {
     /// The target breaks the clause on it.
     Broken,
     /// It does not, or something else.
@@ -29,10 +29,10 @@ pub(super) enum Shown {
 /// Who looks at inputs.
 pub(super) trait Look {
     /// Whether the target breaks the clause on the input.
-    fn at(&mut self, input: &[ValueSpec]) -> Shown;
+    fn at(&mut self, input: &[ValueSpec]) -> ShrinkOutcome;
 
     /// Whether it seems to: as far as two runs show, without those that show what rounding explains.
-    fn glance_at(&mut self, input: &[ValueSpec]) -> Shown;
+    fn glance_at(&mut self, input: &[ValueSpec]) -> ShrinkOutcome;
 
     /// Which element of the result differs on the input that was found, where that is known.
     fn element(&self) -> Option<usize>;
@@ -65,13 +65,13 @@ impl<L: Look> Shrinker<L> {
         let Some(left) = self.trials.checked_sub(1) else { return false };
         self.trials = left;
         match self.look.at(&candidate) {
-            Shown::Broken => {
+            ShrinkOutcome::Broken => {
                 self.best = candidate;
                 true
             }
-            Shown::Other => false,
+            ShrinkOutcome::Other => false,
             // Nor will anybody look at the others.
-            Shown::Unasked => {
+            ShrinkOutcome::Unasked => {
                 self.trials = 0;
                 false
             }
@@ -91,7 +91,7 @@ impl<L: Look> Shrinker<L> {
     }
 
     /// The smallest size of an axis: 0, 1, 2, .., then half and one less again and again.
-    fn size(&mut self, infos: &[StructInfo], axis: &Axis) {
+    fn size(&mut self, infos: &[StructInfo], axis: &ShrinkAxis) {
         while self.trials > 0 {
             let mut axes = BTreeMap::new();
             infos.iter().zip(&self.best).for_each(|(info, value)| collect(info, value, &mut axes));
@@ -150,7 +150,7 @@ impl<L: Look> Shrinker<L> {
     }
 
     fn seems_broken(&mut self, candidate: &[ValueSpec]) -> bool {
-        self.look.glance_at(candidate) == Shown::Broken
+        self.look.glance_at(candidate) == ShrinkOutcome::Broken
     }
 
     // Elements.
@@ -274,18 +274,18 @@ fn shortened(scalar: Scalar, digits: f64) -> Scalar {
 
 /// What has a size of its own: a shape variable, or, where the signature leaves sizes open, all axes of a size.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Axis {
+enum ShrinkAxis {
     Var(ShapeVar),
     Open(i64),
 }
 
 /// The sizes that can be changed.
-fn collect(info: &StructInfo, value: &ValueSpec, axes: &mut BTreeMap<Axis, i64>) {
+fn collect(info: &StructInfo, value: &ValueSpec, axes: &mut BTreeMap<ShrinkAxis, i64>) {
     if let (StructInfo::Tensor(t), ValueSpec::Tensor(data)) = (info, value) {
         let sizes = data.shape.iter().filter_map(|size| i64::try_from(*size).ok());
         match &t.shape {
             Some(TensorShape::Dims(dims)) => of_vars(dims, sizes, axes),
-            None => axes.extend(sizes.map(|size| (Axis::Open(size), size))),
+            None => axes.extend(sizes.map(|size| (ShrinkAxis::Open(size), size))),
             Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => {}
         }
     } else if let (StructInfo::Shape(s), ValueSpec::Shape(dims)) = (info, value) {
@@ -295,11 +295,11 @@ fn collect(info: &StructInfo, value: &ValueSpec, axes: &mut BTreeMap<Axis, i64>)
     }
 }
 
-fn of_vars(dims: &[PrimExpr], sizes: impl Iterator<Item = i64>, axes: &mut BTreeMap<Axis, i64>) {
+fn of_vars(dims: &[PrimExpr], sizes: impl Iterator<Item = i64>, axes: &mut BTreeMap<ShrinkAxis, i64>) {
     for (dim, size) in dims.iter().zip(sizes) {
         match dim {
             PrimExpr::Var(var) => {
-                axes.insert(Axis::Var(var.clone()), size);
+                axes.insert(ShrinkAxis::Var(var.clone()), size);
             }
             PrimExpr::IntImm(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => {}
         }
@@ -307,12 +307,12 @@ fn of_vars(dims: &[PrimExpr], sizes: impl Iterator<Item = i64>, axes: &mut BTree
 }
 
 /// The value with other sizes; `None` if it would be larger, or has none.
-fn resized(info: &StructInfo, value: &ValueSpec, axes: &BTreeMap<Axis, i64>) -> Option<ValueSpec> {
+fn resized(info: &StructInfo, value: &ValueSpec, axes: &BTreeMap<ShrinkAxis, i64>) -> Option<ValueSpec> {
     if let (StructInfo::Tensor(t), ValueSpec::Tensor(data)) = (info, value) {
         let sizes = match &t.shape {
             Some(TensorShape::Dims(dims)) => evaluated(dims, axes)?,
             None => {
-                let size = |size: &u64| axes.get(&Axis::Open(*size as i64)).copied();
+                let size = |size: &u64| axes.get(&ShrinkAxis::Open(*size as i64)).copied();
                 data.shape.iter().map(size).collect::<Option<_>>()?
             }
             Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) => return None,
@@ -339,8 +339,8 @@ fn resized(info: &StructInfo, value: &ValueSpec, axes: &BTreeMap<Axis, i64>) -> 
     }
 }
 
-fn evaluated(dims: &[PrimExpr], axes: &BTreeMap<Axis, i64>) -> Option<Vec<i64>> {
-    let lookup = |var: &ShapeVar| axes.get(&Axis::Var(var.clone())).copied();
+fn evaluated(dims: &[PrimExpr], axes: &BTreeMap<ShrinkAxis, i64>) -> Option<Vec<i64>> {
+    let lookup = |var: &ShapeVar| axes.get(&ShrinkAxis::Var(var.clone())).copied();
     let size = |dim| crate::shape::evaluate(&mut Cx::new(), dim, &lookup).ok().filter(|size| *size >= 0);
     dims.iter().map(size).collect()
 }

@@ -2,7 +2,7 @@
 //! first.
 
 use super::refine;
-use super::{Refinement, Settings, Unreached, Verdict};
+use super::{Refinement, RefinementVerdict, Settings, Unreached};
 use crate::book::{Erratum, Reading, Rule};
 use crate::grammar::{DataType, IrModule, TensorData};
 use crate::judge::Cx;
@@ -27,13 +27,13 @@ fn compare(signature: &str, source: &str, target: &str) -> Refinement {
 
 fn allowed(signature: &str, source: &str, target: &str) {
     let refinement = compare(signature, source, target);
-    assert!(matches!(refinement.verdict, Verdict::Allowed | Verdict::Vacuous(_)), "{refinement:?}");
+    assert!(matches!(refinement.verdict, RefinementVerdict::Allowed | RefinementVerdict::Vacuous(_)), "{refinement:?}");
     assert!(refinement.compared > 0);
 }
 
 fn broken(signature: &str, source: &str, target: &str) -> Rule {
     match compare(signature, source, target) {
-        Refinement { verdict: Verdict::NotAllowed { rule, .. }, input: Some(_), .. } => rule,
+        Refinement { verdict: RefinementVerdict::NotAllowed { rule, .. }, input: Some(_), .. } => rule,
         other => panic!("{other:?}"),
     }
 }
@@ -85,7 +85,7 @@ fn the_forbidden_changes_of_the_worked_example() {
 fn by_the_literal_survey_errors_outside_of_dataflow_blocks_may_go_too() {
     let target = [BLOCK, CAST_B, LOG, RETURN].concat();
     let mut lenient = Cx::new().with_reading(Reading::literal_only(&[Erratum::A13]));
-    assert_eq!(compare_in(&mut lenient, XY, &source(), &target).verdict, Verdict::Allowed);
+    assert_eq!(compare_in(&mut lenient, XY, &source(), &target).verdict, RefinementVerdict::Allowed);
 }
 
 const X: &str = "x: R.Tensor((\"n\", 2), \"float32\")";
@@ -180,14 +180,14 @@ fn the_smallest_input_is_shown() {
     let given = ValueSpec::Tensor(TensorData::from_values(DataType::FLOAT32, &[0, 2], &[]).unwrap());
     let (source, target) = (main_of(X, &of("R.add(x, x)")), main_of(X, &of("x")));
     let refinement = refine(&mut Cx::new(), &source, &target, "main", &[vec![given]], &Settings::runs(0)).unwrap();
-    assert_eq!((refinement.verdict, refinement.compared), (Verdict::Allowed, 1));
+    assert_eq!((refinement.verdict, refinement.compared), (RefinementVerdict::Allowed, 1));
 }
 
 #[test]
 fn nothing_is_said_of_unspecified_programs() {
     let source = "        y = R.call_packed(\"relax_spec.raw_int\", pure=True)\n        return y\n";
     let refinement = compare(X, source, "        return x\n");
-    assert!(matches!(refinement.verdict, Verdict::Undecided(_)));
+    assert!(matches!(refinement.verdict, RefinementVerdict::Undecided(_)));
     assert_eq!(refinement.compared, 0);
 }
 
@@ -204,11 +204,11 @@ fn a_run_without_end_is_out_of_budget() {
         let (source, target) = (main_of(X, source), main_of(X, target));
         refine(&mut Cx::new(), &source, &target, "main", &[], &Settings::runs(1)).unwrap().verdict
     };
-    assert!(matches!(of(&endless, "        return x\n"), Verdict::OutOfBudget(_)));
-    assert!(matches!(of("        return x\n", &endless), Verdict::OutOfBudget(_)));
+    assert!(matches!(of(&endless, "        return x\n"), RefinementVerdict::OutOfBudget(_)));
+    assert!(matches!(of("        return x\n", &endless), RefinementVerdict::OutOfBudget(_)));
     // The same in a call of what is returned.
     let returned = [ENDLESS, "        return f\n"].concat();
-    assert!(matches!(of(&returned, &returned), Verdict::OutOfBudget(_)));
+    assert!(matches!(of(&returned, &returned), RefinementVerdict::OutOfBudget(_)));
 }
 
 fn returning(param: &str, body: &str) -> String {
@@ -242,9 +242,9 @@ fn a_mutation_is_that_of_the_call_that_does_it() {
 fn nothing_is_said_of_closures_that_cannot_be_called() {
     let takes_function = "a: R.Callable((R.Object,), R.Object)";
     let refinement = compare(X, &returning(takes_function, "x"), &returning(takes_function, "x"));
-    assert!(matches!(refinement.verdict, Verdict::Undecided(_)), "{refinement:?}");
+    assert!(matches!(refinement.verdict, RefinementVerdict::Undecided(_)), "{refinement:?}");
     let again = "        @R.function\n        def f() -> R.Object:\n            return f\n        return f\n";
-    assert!(matches!(compare(X, again, again).verdict, Verdict::Undecided(_)));
+    assert!(matches!(compare(X, again, again).verdict, RefinementVerdict::Undecided(_)));
 }
 
 const NESTED: &str = "        a = R.equal(n, R.const(37, \"int64\"))
@@ -264,7 +264,7 @@ const NX: &str = "n: R.Tensor((), \"int64\"), x: R.Tensor((), \"float32\")";
 #[test]
 fn inputs_are_looked_for_that_reach_every_branch() {
     let refinement = compare(NX, NESTED, NESTED);
-    assert_eq!(refinement.verdict, Verdict::Allowed);
+    assert_eq!(refinement.verdict, RefinementVerdict::Allowed);
     assert_eq!(refinement.unreached, (Vec::new(), Vec::new()));
     // Only in the innermost branch, which one input in hundreds reaches.
     assert_eq!(broken(NX, NESTED, &NESTED.replace("R.abs(x)", "x")), rule!("OPT.GENERAL"));
@@ -282,7 +282,7 @@ fn what_no_run_reaches_is_told() {
         return b
 ";
     let refinement = compare(NX, dead, dead);
-    assert_eq!(refinement.verdict, Verdict::Allowed);
+    assert_eq!(refinement.verdict, RefinementVerdict::Allowed);
     let (before, after) = &refinement.unreached;
     assert!(matches!(before.as_slice(), [Unreached::Branch { holds: true, .. }]), "{before:?}");
     assert!(matches!(after.as_slice(), [Unreached::Branch { holds: true, .. }]), "{after:?}");
@@ -303,7 +303,7 @@ fn calls_behind_an_error_are_told_as_never_reached() {
 fn a_target_that_loses_all_digits_is_not_allowed_on_its_own_word() {
     let lost = "        a = R.add(x, R.const(1e+08, \"float32\"))\n        b = R.subtract(a, R.const(1e+08, \"float32\"))\n        return b\n";
     let refinement = compare("x: R.Tensor((3,), \"float32\")", "        return x\n", lost);
-    assert!(!matches!(refinement.verdict, Verdict::Allowed), "{refinement:?}");
+    assert!(!matches!(refinement.verdict, RefinementVerdict::Allowed), "{refinement:?}");
 }
 
 #[test]
@@ -318,7 +318,7 @@ fn a_factor_too_small_for_its_type_may_be_one_that_is_not() {
         |x: f32| ValueSpec::Tensor(TensorData::new(DataType::FLOAT32, &[1], x.to_le_bytes().to_vec()).unwrap());
     let given = [vec![tensor(-120.3), tensor(60.7)]];
     let refinement = refine(&mut Cx::new(), &source, &target, "main", &given, &Settings::runs(0)).unwrap();
-    assert_eq!(refinement.verdict, Verdict::Allowed);
+    assert_eq!(refinement.verdict, RefinementVerdict::Allowed);
 }
 
 /// What no run of the source reached, in words.
@@ -384,7 +384,7 @@ fn sides_in_prim_funcs_are_looked_for_and_told() {
         out[i] = T.Select(x[i] > T.float32(0.0), x[i], T.float32(0.0))";
     assert_eq!(untaken(&compare_prim_funcs(far, far)), Vec::<String>::new());
     let refinement = compare_prim_funcs(far, &far.replace("x[i] > T.float32(0.0)", "x[i] > T.float32(1.0)"));
-    assert!(matches!(refinement.verdict, Verdict::NotAllowed { .. }), "{refinement:?}");
+    assert!(matches!(refinement.verdict, RefinementVerdict::NotAllowed { .. }), "{refinement:?}");
     let never = "for i in range(n):
     out[i] = x[i]
     for j in range(T.min(i, T.int64(-1))):
@@ -402,7 +402,7 @@ fn tensors_of_fixed_sizes_may_be_as_large_as_the_memory_of_a_run() {
         "        s = R.strided_slice(x, axes=[1], begin=[0], end=[2])\n        return s\n",
     );
     let refinement = refine(&mut Cx::new(), &large, &large, "main", &[], &Settings::runs(1)).unwrap();
-    assert_eq!((&refinement.verdict, refinement.ended), (&Verdict::Allowed, 1), "{refinement:?}");
+    assert_eq!((&refinement.verdict, refinement.ended), (&RefinementVerdict::Allowed, 1), "{refinement:?}");
     let beyond = "x: R.Tensor((30000, 30000), \"float32\")";
     let same = main_of(beyond, "        return x\n");
     let error = refine(&mut Cx::new(), &same, &same, "main", &[], &Settings::runs(2)).unwrap_err();

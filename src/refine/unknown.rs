@@ -11,7 +11,9 @@ use crate::grammar::{
     AttrValue, Call, DataType, Expr, GlobalFunc, IrModule, Name, Ndim, StructInfo, TensorShape, TensorStructInfo,
 };
 use crate::judge::with_stack;
-use crate::value::{AllocError, Effect, Host, Prim, Registry, Returned, Scalar, Stop, Tensor, Value, Wanted, snapshot};
+use crate::value::{
+    AllocError, Effect, Host, Prim, Registry, ResultContract, Returned, Scalar, Stop, Tensor, Value, snapshot,
+};
 
 /// What is assumed of a packed function that is not there.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -26,7 +28,7 @@ pub struct Assumption {
 
 /// The packed functions that the programs name and nobody provides.
 pub fn missing(registry: &Registry, modules: &[&IrModule]) -> BTreeSet<Name> {
-    let mut named = Named::default();
+    let mut named = ExternSymbols::default();
     for module in modules {
         walk_module(&mut named, module);
         for (_, func) in &module.funcs {
@@ -49,9 +51,9 @@ fn is_prim_func(module: &IrModule, symbol: &Name) -> bool {
 }
 
 #[derive(Default)]
-struct Named(BTreeSet<Name>);
+struct ExternSymbols(BTreeSet<Name>);
 
-impl Visitor for Named {
+impl Visitor for ExternSymbols {
     fn visit_expr(&mut self, expr: &Expr) {
         if let Expr::ExternFunc(func) = expr {
             self.0.insert(func.global_symbol.clone());
@@ -90,11 +92,11 @@ fn call(m: &mut dyn Host, name: &Name, assumption: &Assumption, args: &[Value]) 
         m.effect(Effect::Call(name.clone(), args));
     }
     let written = match asked.wanted {
-        Wanted::Outputs(outputs) => outputs.min(args.len()),
-        Wanted::Anything | Wanted::Result(_) => 0,
+        ResultContract::Outputs(outputs) => outputs.min(args.len()),
+        ResultContract::Anything | ResultContract::Result(_) => 0,
     };
     let (inputs, outputs) = args.split_at(args.len() - written);
-    let mut given = Given::of(m, name, inputs)?;
+    let mut given = ArgumentDigest::of(m, name, inputs)?;
     let mutated = assumption.mutates.iter().filter_map(|i| inputs.get(*i)).chain(outputs);
     mutated.into_iter().try_for_each(|value| given.mutate(m, value))?;
     if let Some(returned) = assumption.returns {
@@ -102,9 +104,9 @@ fn call(m: &mut dyn Host, name: &Name, assumption: &Assumption, args: &[Value]) 
         return args.get(returned).cloned().map(Returned::Value).ok_or_else(missing);
     }
     match asked.wanted {
-        Wanted::Outputs(_) => Ok(Returned::Nothing),
-        Wanted::Anything => given.value(m, &StructInfo::Object).map(Returned::Value),
-        Wanted::Result(info) => given.value(m, &info).map(Returned::Value),
+        ResultContract::Outputs(_) => Ok(Returned::Nothing),
+        ResultContract::Anything => given.value(m, &StructInfo::Object).map(Returned::Value),
+        ResultContract::Result(info) => given.value(m, &info).map(Returned::Value),
     }
 }
 
@@ -112,7 +114,7 @@ fn call(m: &mut dyn Host, name: &Name, assumption: &Assumption, args: &[Value]) 
 const SUMS: usize = 8;
 
 /// What a function is given, in short.
-struct Given {
+struct ArgumentDigest {
     /// Everything but the finite floats.
     hash: u64,
     /// Sums of the finite floats, each with other weights.
@@ -125,10 +127,10 @@ struct Given {
     made: u64,
 }
 
-impl Given {
-    fn of(m: &mut dyn Host, name: &Name, args: &[Value]) -> Result<Given, Stop> {
+impl ArgumentDigest {
+    fn of(m: &mut dyn Host, name: &Name, args: &[Value]) -> Result<ArgumentDigest, Stop> {
         let hash = name.bytes().fold(0, |hash, byte| mixed(hash, u64::from(byte)));
-        let mut given = Given { hash, sums: [0.0; SUMS], floats: 0, shapes: Vec::new(), made: 0 };
+        let mut given = ArgumentDigest { hash, sums: [0.0; SUMS], floats: 0, shapes: Vec::new(), made: 0 };
         args.iter().try_for_each(|value| given.see(m, value))?;
         Ok(given)
     }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::eval;
-use super::infer::{Inferred, globals_in};
+use super::infer::{InferredProgram, globals_in};
 use super::print::{attr_text, type_text};
 use super::tree::{ExprKind, Function, TypeKind};
 use crate::grammar::{AttrValue, Attrs, Name};
@@ -30,7 +30,7 @@ impl Environment {
     /// The environment of a program; `None` where its types repeat themselves too often to be written.
     ///
     /// RELAY.ENV.CONTENTS: what is stored. RELAY.ENV.SERVICES: types and constants are found by asking for them.
-    pub fn of(cx: &mut Cx, inferred: &Inferred<'_>) -> Option<Environment> {
+    pub fn of(cx: &mut Cx, inferred: &InferredProgram<'_>) -> Option<Environment> {
         let program = inferred.annotated(cx)?;
         let mut environment = Environment::default();
         for definition in &program.definitions {
@@ -65,7 +65,7 @@ impl Environment {
 }
 
 /// The type of a function whose types are all written.
-fn signature(function: &Function, inferred: &Inferred<'_>) -> String {
+fn signature(function: &Function, inferred: &InferredProgram<'_>) -> String {
     let params: Vec<String> =
         function.type_params.iter().map(|param| format!("{}: {}", param.name, param.kind.name())).collect();
     let general = if params.is_empty() { String::new() } else { format!("<{}>", params.join(", ")) };
@@ -77,7 +77,7 @@ fn signature(function: &Function, inferred: &Inferred<'_>) -> String {
 }
 
 /// RELAY.ENV.SERVICES: the constant evaluator.
-fn constants(cx: &mut Cx, inferred: &Inferred<'_>) -> BTreeMap<Name, ValueSpec> {
+fn constants(cx: &mut Cx, inferred: &InferredProgram<'_>) -> BTreeMap<Name, ValueSpec> {
     let mut found = BTreeMap::new();
     for definition in &inferred.program.definitions {
         let function = &definition.function;

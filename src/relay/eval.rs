@@ -7,18 +7,19 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::operators::{self, Operand};
+use super::operators::{self, StepOperand};
 use super::tree::{
-    BaseType, Call, Definition, Dim, Expr, ExprKind, Function, If, Program, Shape, Tensor, TypeExpr, TypeKind,
+    BaseType, Call, Definition, Expr, ExprKind, Function, If, Program, RelayDim, Shape, TensorTypeExpr, TypeExpr,
+    TypeKind,
 };
 use crate::grammar::{self as relax, DataType, Name, PrimExpr, Span, StructInfo};
 use crate::judge::{Cx, Ending, with_stack};
 use crate::ops::EvalArgs;
-use crate::value::{self, Account, Asked, Effect, Held, Host, PackedFunc, Registry, Stop};
+use crate::value::{self, Account, Effect, Held, Host, PackedCallContract, PackedFunc, Registry, Stop};
 
 /// The steps, the bytes and the depth of calls of a run.
 const FUEL: u64 = 50_000_000;
-const MEMORY: u64 = 1 << 30;
+const MEMORY: u64 = 1 << 28;
 const DEPTH: usize = 50_000;
 
 /// A value of Relay.
@@ -47,20 +48,20 @@ impl Value {
 #[derive(Debug)]
 pub(crate) struct Closure {
     function: Arc<Function>,
-    around: Option<Rc<Scope>>,
+    around: Option<Rc<BoundVariable>>,
     own_name: Option<Name>,
 }
 
 /// A variable, and those that were bound before it.
 #[derive(Debug)]
-pub(crate) struct Scope {
+pub(crate) struct BoundVariable {
     name: Name,
     value: Value,
-    outer: Option<Rc<Scope>>,
+    outer: Option<Rc<BoundVariable>>,
 }
 
 /// A scope may be as long as a program has bindings.
-impl Drop for Scope {
+impl Drop for BoundVariable {
     fn drop(&mut self) {
         let mut outer = self.outer.take();
         while let Some(mut scope) = outer.and_then(|scope| Rc::try_unwrap(scope).ok()) {
@@ -69,15 +70,21 @@ impl Drop for Scope {
     }
 }
 
-/// Values nest as deep as programs recurse.
+/// Values nest as deep as programs recurse, tuples deeper than there is stack for.
 impl Drop for TupleObj {
     fn drop(&mut self) {
-        let fields = std::mem::take(&mut self.fields);
-        with_stack(|| drop(fields));
+        let mut todo = std::mem::take(&mut self.fields);
+        while let Some(value) = todo.pop() {
+            if let Value::Tuple(tuple) = value
+                && let Some(mut tuple) = Rc::into_inner(tuple)
+            {
+                todo.append(&mut tuple.fields);
+            }
+        }
     }
 }
 
-/// As tuples do.
+/// Closures nest as deep as programs recurse.
 impl Drop for Closure {
     fn drop(&mut self) {
         let around = self.around.take();
@@ -88,7 +95,7 @@ impl Drop for Closure {
 /// Runs a function of a program on arguments.
 pub fn evaluate(cx: &mut Cx, program: &Program, entry: &str, args: &[value::Value]) -> Ending<value::Value> {
     let mut machine = Machine::new(cx, program, FUEL);
-    let result = machine.start(entry, args).map(|value| outside(&value));
+    let result = machine.start(entry, args).and_then(|value| outside(&value));
     match result {
         Ok(value) => Ending::Value(value),
         Err(Stop::Error(error)) => Ending::Error(error),
@@ -99,43 +106,48 @@ pub fn evaluate(cx: &mut Cx, program: &Program, entry: &str, args: &[value::Valu
 
 /// RELAY.ENV.SERVICES: the value of a closed expression, if it can be found in so many steps.
 pub(super) fn constant(cx: &mut Cx, program: &Program, expr: &Expr, fuel: u64) -> Option<value::Value> {
-    Machine::new(cx, program, fuel).expr(expr, &None).ok().map(|value| outside(&value))
+    Machine::new(cx, program, fuel).expr(expr, &None).and_then(|value| outside(&value)).ok()
 }
 
+/// How deep a value nests that goes outside.
+const DEEPEST: usize = 10_000;
+
 /// A value as the world outside sees it.
-fn outside(value: &Value) -> value::Value {
-    outside_once(value, &mut FxHashMap::default())
+fn outside(value: &Value) -> Result<value::Value, Stop> {
+    outside_once(value, &mut FxHashMap::default(), 0)
 }
 
 /// `known`: the tuples that have been gone through, by where they lie, as values hold them in common.
-fn outside_once(value: &Value, known: &mut FxHashMap<*const Value, value::Value>) -> value::Value {
+fn outside_once(
+    value: &Value,
+    known: &mut FxHashMap<*const Value, value::Value>,
+    depth: usize,
+) -> Result<value::Value, Stop> {
     match value {
-        Value::Tensor(tensor) => value::Value::Tensor(tensor.clone()),
+        Value::Tensor(tensor) => Ok(value::Value::Tensor(tensor.clone())),
         Value::Tuple(tuple) => {
             if let Some(found) = known.get(&tuple.fields.as_ptr()) {
-                return found.clone();
+                return Ok(found.clone());
             }
-            let fields = with_stack(|| tuple.fields.iter().map(|field| outside_once(field, known)).collect());
-            let found = value::Value::tuple(fields);
+            if depth >= DEEPEST {
+                return Err(Stop::unspecified(format!("a value nests deeper than {DEEPEST} levels")));
+            }
+            let fields = tuple.fields.iter().map(|field| with_stack(|| outside_once(field, known, depth + 1)));
+            let found = value::Value::tuple(fields.collect::<Result<_, Stop>>()?);
             known.insert(tuple.fields.as_ptr(), found.clone());
-            found
+            Ok(found)
         }
-        Value::Closure(_) => value::Value::Closure(Rc::new(value::Closure::unknown())),
+        Value::Closure(_) => Ok(value::Value::Closure(Rc::new(value::Closure::unknown()))),
     }
 }
 
-/// The bytes that a tuple of so many fields takes up.
-fn bytes_of_tuple(fields: usize) -> u64 {
-    (size_of::<TupleObj>() + fields * size_of::<Value>()) as u64
+type VariableChain = Option<Rc<BoundVariable>>;
+
+fn with(scope: &VariableChain, name: &Name, value: Value) -> VariableChain {
+    Some(Rc::new(BoundVariable { name: name.clone(), value, outer: scope.clone() }))
 }
 
-type Scopes = Option<Rc<Scope>>;
-
-fn with(scope: &Scopes, name: &Name, value: Value) -> Scopes {
-    Some(Rc::new(Scope { name: name.clone(), value, outer: scope.clone() }))
-}
-
-fn find(scope: &Scopes, name: &Name) -> Option<Value> {
+fn find(scope: &VariableChain, name: &Name) -> Option<Value> {
     let mut at = scope.as_ref();
     while let Some(here) = at {
         if here.name == *name {
@@ -153,25 +165,25 @@ struct Machine<'m> {
     depth: usize,
     account: Rc<Account>,
     registry: Registry,
-    asked: Asked,
+    asked: PackedCallContract,
 }
 
 /// What the type parameters of a call stand for.
 #[derive(Default)]
-struct Instance {
+struct TypeArguments {
     bases: BTreeMap<Name, DataType>,
     shapes: BTreeMap<Name, Vec<i64>>,
 }
 
 impl<'m> Machine<'m> {
     fn new(cx: &'m mut Cx, program: &'m Program, fuel: u64) -> Machine<'m> {
-        let (registry, asked) = (Registry::default(), Asked::default());
+        let (registry, asked) = (Registry::default(), PackedCallContract::default());
         Machine { cx, program, fuel, depth: 0, account: Account::new(MEMORY), registry, asked }
     }
 
     /// A new tuple.
     fn tuple(&self, fields: Vec<Value>) -> Result<Value, Stop> {
-        let held = Some(self.account.hold(bytes_of_tuple(fields.len()))?);
+        let held = Some(self.account.hold_tuple(fields.len())?);
         Ok(Value::Tuple(Rc::new(TupleObj { fields, _held: held })))
     }
 
@@ -212,7 +224,7 @@ impl<'m> Machine<'m> {
         self.apply(&global(definition), args)
     }
 
-    fn expr(&mut self, expr: &Expr, scope: &Scopes) -> Result<Value, Stop> {
+    fn expr(&mut self, expr: &Expr, scope: &VariableChain) -> Result<Value, Stop> {
         self.spend(1)?;
         with_stack(|| match &expr.kind {
             ExprKind::Local(name) => find(scope, name)
@@ -251,13 +263,13 @@ impl<'m> Machine<'m> {
         })
     }
 
-    fn all(&mut self, exprs: &[Expr], scope: &Scopes) -> Result<Vec<Value>, Stop> {
+    fn all(&mut self, exprs: &[Expr], scope: &VariableChain) -> Result<Vec<Value>, Stop> {
         exprs.iter().map(|expr| self.expr(expr, scope)).collect()
     }
 
     /// RELAY.FEATURES: a function literal sees the variables around it.
     /// RELAY.FIRSTCLASS: it is a value like any other.
-    fn closure(&mut self, function: &Arc<Function>, scope: &Scopes, own_name: Option<&Name>) -> Value {
+    fn closure(&mut self, function: &Arc<Function>, scope: &VariableChain, own_name: Option<&Name>) -> Value {
         let around = match scope {
             Some(_) => self.cx.conclude(rule!("RELAY.FEATURES"), scope.clone()),
             None => None,
@@ -267,7 +279,7 @@ impl<'m> Machine<'m> {
     }
 
     /// RELAY.FEATURES: only the branch that is chosen is evaluated.
-    fn conditional(&mut self, e: &If, scope: &Scopes) -> Result<Value, Stop> {
+    fn conditional(&mut self, e: &If, scope: &VariableChain) -> Result<Value, Stop> {
         let condition = self.expr(&e.condition, scope)?;
         let truth = match &condition {
             Value::Tensor(tensor) if tensor.dtype().is_bool() && tensor.shape().is_empty() => tensor.get(0),
@@ -282,7 +294,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    fn call(&mut self, call: &Call, scope: &Scopes) -> Result<Value, Stop> {
+    fn call(&mut self, call: &Call, scope: &VariableChain) -> Result<Value, Stop> {
         if let ExprKind::Operator(name) = &call.callee.kind {
             let args = self.all(&call.args, scope)?;
             return self.operator(name, &call.attrs, &args);
@@ -305,7 +317,7 @@ impl<'m> Machine<'m> {
         if function.params.len() != args.len() {
             return Err(Stop::error(rule!("RELAY.DEF.RESTRICT"), "another number of arguments than parameters"));
         }
-        let mut instance = Instance::default();
+        let mut instance = TypeArguments::default();
         let mut scope = closure.around.clone();
         if let Some(name) = &closure.own_name {
             scope = with(&scope, name, Value::Closure(closure.clone()));
@@ -327,7 +339,7 @@ impl<'m> Machine<'m> {
         &mut self,
         annotation: Option<&TypeExpr>,
         value: &Value,
-        instance: &mut Instance,
+        instance: &mut TypeArguments,
     ) -> Result<(), Stop> {
         let Some(annotation) = annotation else { return Ok(()) };
         let fits = is_of_type(value, annotation, instance);
@@ -341,7 +353,7 @@ impl<'m> Machine<'m> {
     fn operator(&mut self, name: &Name, attrs: &relax::Attrs, args: &[Value]) -> Result<Value, Stop> {
         operators::registered(self.cx, name, Span::NONE)
             .map_err(|fault| Stop::error(rule!("RELAY.OP.REGISTER"), fault.message))?;
-        let values: Vec<value::Value> = args.iter().map(outside).collect();
+        let values = args.iter().map(outside).collect::<Result<Vec<value::Value>, Stop>>()?;
         let ranks: Vec<Option<usize>> = values.iter().map(|value| value.as_tensor().map(|t| t.shape().len())).collect();
         let wrong = |message: String| Stop::error(rule!("RELAY.TYPEREL"), message);
         let steps = operators::steps(name, &ranks, attrs).map_err(wrong)?;
@@ -361,12 +373,12 @@ impl<'m> Machine<'m> {
     }
 }
 
-fn operated(operand: &Operand, args: &[value::Value], results: &[value::Value]) -> value::Value {
+fn operated(operand: &StepOperand, args: &[value::Value], results: &[value::Value]) -> value::Value {
     let of = |values: &[value::Value], i: usize| values.get(i).cloned().unwrap_or_else(value::Value::unit);
     match operand {
-        Operand::Arg(i) => of(args, *i),
-        Operand::Step(i) => of(results, *i),
-        Operand::Shape(sizes) => value::Value::shape(sizes),
+        StepOperand::Arg(i) => of(args, *i),
+        StepOperand::Step(i) => of(results, *i),
+        StepOperand::Shape(sizes) => value::Value::shape(sizes),
     }
 }
 
@@ -379,7 +391,7 @@ fn global(definition: &Definition) -> Rc<Closure> {
 }
 
 /// Whether a value is of a type; type parameters stand for what they meet first.
-fn is_of_type(value: &Value, ty: &TypeExpr, instance: &mut Instance) -> bool {
+fn is_of_type(value: &Value, ty: &TypeExpr, instance: &mut TypeArguments) -> bool {
     with_stack(|| match (value, &ty.kind) {
         (_, TypeKind::Param(_)) | (Value::Closure(_), TypeKind::Function(..)) => true,
         (Value::Tensor(tensor), TypeKind::Tensor(wanted)) => is_tensor_of(tensor, wanted, instance),
@@ -391,12 +403,12 @@ fn is_of_type(value: &Value, ty: &TypeExpr, instance: &mut Instance) -> bool {
     })
 }
 
-fn is_tensor_of(tensor: &value::Tensor, wanted: &Tensor, instance: &mut Instance) -> bool {
+fn is_tensor_of(tensor: &value::Tensor, wanted: &TensorTypeExpr, instance: &mut TypeArguments) -> bool {
     let base = match &wanted.base {
         BaseType::Known(dtype) => dtype.is_void() || *dtype == tensor.dtype(),
         BaseType::Param(name) => *instance.bases.entry(name.clone()).or_insert(tensor.dtype()) == tensor.dtype(),
     };
-    let size = |(dim, size): (&Dim, &i64)| *dim == Dim::Any || *dim == Dim::Known(*size);
+    let size = |(dim, size): (&RelayDim, &i64)| *dim == RelayDim::Any || *dim == RelayDim::Known(*size);
     let shape = match &wanted.shape {
         Shape::Dims(dims) => dims.len() == tensor.shape().len() && dims.iter().zip(tensor.shape()).all(size),
         Shape::Param(name) => {
@@ -438,11 +450,11 @@ impl Host for Machine<'_> {
         Err(Stop::unspecified("an operator of Relay calls no function"))
     }
 
-    fn call_packed(&mut self, _: &PackedFunc, _: &[value::Value], _: Asked) -> Result<value::Value, Stop> {
+    fn call_packed(&mut self, _: &PackedFunc, _: &[value::Value], _: PackedCallContract) -> Result<value::Value, Stop> {
         Err(Stop::unspecified("an operator of Relay calls no packed function"))
     }
 
-    fn asked(&self) -> &Asked {
+    fn asked(&self) -> &PackedCallContract {
         &self.asked
     }
 

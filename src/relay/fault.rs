@@ -7,7 +7,7 @@ use crate::grammar::source::{SyntaxError, locate};
 
 /// Something wrong with a program, or to be warned of.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Fault {
+pub struct RelayFault {
     /// Whether the program is refused.
     pub severity: Severity,
     /// The rule that is broken; none for what no rule speaks of, such as a missing parenthesis.
@@ -20,26 +20,26 @@ pub struct Fault {
     pub also: Option<(Span, String)>,
 }
 
-impl Fault {
+impl RelayFault {
     /// What no rule speaks of.
-    pub fn syntax(span: Span, message: impl Into<String>) -> Fault {
-        Fault { severity: Severity::Error, rule: None, message: message.into(), span, also: None }
+    pub fn syntax(span: Span, message: impl Into<String>) -> RelayFault {
+        RelayFault { severity: Severity::Error, rule: None, message: message.into(), span, also: None }
     }
 
     /// What a rule forbids.
-    pub fn rule(rule: Rule, span: Span, message: impl Into<String>) -> Fault {
-        Fault { rule: Some(rule), ..Fault::syntax(span, message) }
+    pub fn rule(rule: Rule, span: Span, message: impl Into<String>) -> RelayFault {
+        RelayFault { rule: Some(rule), ..RelayFault::syntax(span, message) }
     }
 
     /// What a rule lets pass with a warning.
-    pub fn warning(rule: Rule, span: Span, message: impl Into<String>) -> Fault {
-        Fault { severity: Severity::Warning, ..Fault::rule(rule, span, message) }
+    pub fn warning(rule: Rule, span: Span, message: impl Into<String>) -> RelayFault {
+        RelayFault { severity: Severity::Warning, ..RelayFault::rule(rule, span, message) }
     }
 
     /// With the other place.
-    pub fn and(self, span: Span, what: impl Into<String>) -> Fault {
+    pub fn and(self, span: Span, what: impl Into<String>) -> RelayFault {
         let also = (!span.is_none()).then(|| (span, what.into()));
-        Fault { also, ..self }
+        RelayFault { also, ..self }
     }
 
     /// Whether the program is refused.
@@ -73,7 +73,7 @@ impl Fault {
 }
 
 /// Faults as lines, each with its place.
-pub fn located(faults: &[Fault], text: &str) -> String {
+pub fn located(faults: &[RelayFault], text: &str) -> String {
     let lines: Vec<String> = faults.iter().map(|fault| fault.syntax_error(text).to_string()).collect();
     lines.join("\n")
 }

@@ -6,27 +6,27 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::fault::Fault;
+use super::fault::RelayFault;
 use super::locals::Locals;
 use super::operators;
 use super::print::type_text;
 use super::tree::{
-    BaseType, Call, Definition, Dim, Expr, ExprKind, Function, If, Kind, Notation, Param, Program, Shape, TypeExpr,
-    TypeKind, TypeParam,
+    BaseType, Call, Definition, Expr, ExprKind, Function, If, Kind, Param, Program, RelayDim, RelayNotation, Shape,
+    TypeExpr, TypeKind, TypeParam,
 };
-use super::types::{Base, Dims, Instance, Names, Table, Type, Variable, join};
+use super::types::{Base, SchemeInstance, ShapeTerm, Table, Type, Variable, VariableNames, join};
 use crate::grammar::{Attrs, DataType, Name, Span};
 use crate::judge::{Cx, with_stack};
 
 /// What is known of a program.
 #[derive(Debug)]
-pub struct Inferred<'p> {
+pub struct InferredProgram<'p> {
     pub(super) program: &'p Program,
     table: Table,
     pub(super) schemes: BTreeMap<Name, Scheme>,
     types: HashMap<usize, Type>,
     /// What is wrong.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<RelayFault>,
 }
 
 /// The type of a definition, for all types that its variables stand for.
@@ -36,12 +36,12 @@ pub(super) struct Scheme {
     quantified: BTreeSet<Variable>,
     params: BTreeMap<Name, Kind>,
     /// What each use must meet.
-    pub(super) relations: Vec<Relation>,
+    pub(super) relations: Vec<TypeRelation>,
 }
 
 /// That the operator relates the types of these arguments to that of the result.
 #[derive(Clone, Debug)]
-pub(super) struct Relation {
+pub(super) struct TypeRelation {
     pub(super) name: Name,
     pub(super) attrs: Attrs,
     pub(super) args: Vec<Type>,
@@ -50,7 +50,7 @@ pub(super) struct Relation {
 }
 
 /// Finds the types of a program whose identifiers are resolved.
-pub fn infer<'p>(cx: &mut Cx, program: &'p Program) -> Inferred<'p> {
+pub fn infer<'p>(cx: &mut Cx, program: &'p Program) -> InferredProgram<'p> {
     let mut inference = Inference {
         cx,
         program,
@@ -68,10 +68,10 @@ pub fn infer<'p>(cx: &mut Cx, program: &'p Program) -> Inferred<'p> {
     }
     let Inference { table, schemes, types, mut faults, .. } = inference;
     if table.is_too_much() {
-        faults = vec![Fault::syntax(Span::NONE, "the types of the program have too many parts to be found")];
+        faults = vec![RelayFault::syntax(Span::NONE, "the types of the program have too many parts to be found")];
     }
     faults.sort_by_key(|fault| fault.span.start);
-    Inferred { program, table, schemes, types, faults }
+    InferredProgram { program, table, schemes, types, faults }
 }
 
 /// The address of a node, which stays where it is as long as the program is borrowed.
@@ -85,11 +85,11 @@ struct Inference<'p, 'c> {
     table: Table,
     schemes: BTreeMap<Name, Scheme>,
     types: HashMap<usize, Type>,
-    faults: Vec<Fault>,
+    faults: Vec<RelayFault>,
     locals: Locals<Type>,
     /// The type parameters in scope.
     kinds: BTreeMap<Name, Kind>,
-    pending: Vec<Relation>,
+    pending: Vec<TypeRelation>,
     /// Those of the definitions at work, which are not general yet.
     open: BTreeMap<Name, Type>,
 }
@@ -113,7 +113,7 @@ impl<'p> Inference<'p, '_> {
             }
         }
         self.solve();
-        let relations: Vec<Relation> = std::mem::take(&mut self.pending);
+        let relations: Vec<TypeRelation> = std::mem::take(&mut self.pending);
         for definition in group {
             if let Some(ty) = self.open.remove(&definition.name) {
                 let scheme = self.general(&definition.function, &ty, &relations);
@@ -127,11 +127,11 @@ impl<'p> Inference<'p, '_> {
     }
 
     /// RELAY.INFER.GENERAL: what nothing restricts may be any type.
-    fn general(&mut self, function: &Function, ty: &Type, relations: &[Relation]) -> Scheme {
+    fn general(&mut self, function: &Function, ty: &Type, relations: &[TypeRelation]) -> Scheme {
         let ty = self.table.resolve(ty);
         let mut quantified = BTreeSet::new();
         ty.variables(&mut quantified);
-        let relations: Vec<Relation> = relations.iter().map(|relation| self.resolved(relation)).collect();
+        let relations: Vec<TypeRelation> = relations.iter().map(|relation| self.resolved(relation)).collect();
         for relation in &relations {
             relation.args.iter().chain([&relation.result]).for_each(|ty| ty.variables(&mut quantified));
         }
@@ -141,8 +141,8 @@ impl<'p> Inference<'p, '_> {
         Scheme { ty, quantified, params: kinds_of(&function.type_params), relations }
     }
 
-    fn resolved(&self, relation: &Relation) -> Relation {
-        Relation {
+    fn resolved(&self, relation: &TypeRelation) -> TypeRelation {
+        TypeRelation {
             args: relation.args.iter().map(|arg| self.table.resolve(arg)).collect(),
             result: self.table.resolve(&relation.result),
             ..relation.clone()
@@ -175,10 +175,10 @@ impl<'p> Inference<'p, '_> {
                     }
                 };
                 let dims = match &tensor.shape {
-                    Shape::Dims(dims) => Dims::Known(dims.clone()),
+                    Shape::Dims(dims) => ShapeTerm::Known(dims.clone()),
                     Shape::Param(name) => {
                         self.of_kind(name, Kind::Shape, ty.span);
-                        Dims::Param(name.clone())
+                        ShapeTerm::Param(name.clone())
                     }
                 };
                 Type::Tensor(base, dims)
@@ -201,13 +201,13 @@ impl<'p> Inference<'p, '_> {
         let known = self.kinds.get(name).copied();
         if !self.cx.premise(rule!("RELAY.TYPE.TENSOR"), 1, known.is_some()) {
             let message = format!("`{name}` is neither a {} nor a type parameter", wanted.name());
-            self.faults.push(Fault::rule(rule!("RELAY.TYPE.TENSOR"), span, message));
+            self.faults.push(RelayFault::rule(rule!("RELAY.TYPE.TENSOR"), span, message));
         }
         if let Some(kind) = known
             && !self.cx.premise(rule!("RELAY.KINDS"), 1, kind == wanted)
         {
             let message = format!("`{name}` is of kind {}, and a {} is wanted", kind.name(), wanted.name());
-            self.faults.push(Fault::rule(rule!("RELAY.KINDS"), span, message));
+            self.faults.push(RelayFault::rule(rule!("RELAY.KINDS"), span, message));
         }
     }
 
@@ -224,7 +224,7 @@ impl<'p> Inference<'p, '_> {
             Some(annotation) => {
                 if !self.cx.premise(rule!("RELAY.DEF.RESTRICT"), 1, agrees) {
                     let message = format!("the body is {}, the result {}", self.told(&body), self.told(result));
-                    let fault = Fault::rule(rule!("RELAY.DEF.RESTRICT"), function.body.span, message);
+                    let fault = RelayFault::rule(rule!("RELAY.DEF.RESTRICT"), function.body.span, message);
                     self.faults.push(fault.and(annotation.span, "which is annotated"));
                 }
             }
@@ -242,7 +242,7 @@ impl<'p> Inference<'p, '_> {
         self.types.insert(address(function), concluded);
         if !self.cx.premise(rule!("RELAY.INFER.RET"), 1, agrees) {
             let message = format!("calls of the function expect {}, the body is something else", self.told(result));
-            self.faults.push(Fault::rule(rule!("RELAY.INFER.RET"), function.body.span, message));
+            self.faults.push(RelayFault::rule(rule!("RELAY.INFER.RET"), function.body.span, message));
         }
     }
 
@@ -263,8 +263,8 @@ impl<'p> Inference<'p, '_> {
             ExprKind::Global(name) => self.global(name, expr.span),
             ExprKind::Operator(_) => self.table.var(),
             ExprKind::Constant(data) => {
-                let size = |size: &u64| Dim::Known(i64::try_from(*size).unwrap_or(i64::MAX));
-                Type::Tensor(Base::Known(data.dtype), Dims::Known(data.shape.iter().map(size).collect()))
+                let size = |size: &u64| RelayDim::Known(i64::try_from(*size).unwrap_or(i64::MAX));
+                Type::Tensor(Base::Known(data.dtype), ShapeTerm::Known(data.shape.iter().map(size).collect()))
             }
             ExprKind::Tuple(fields) => Type::tuple(fields.iter().map(|field| self.expr(field))),
             ExprKind::Project(tuple, index) => self.project(tuple, *index, expr.span),
@@ -315,7 +315,7 @@ impl<'p> Inference<'p, '_> {
             && !self.cx.premise(rule!("RELAY.DEF.RESTRICT"), 2, agrees)
         {
             let message = format!("%{} is bound to {}", var.name, self.told(&ty));
-            let fault = Fault::rule(rule!("RELAY.DEF.RESTRICT"), value.span, message);
+            let fault = RelayFault::rule(rule!("RELAY.DEF.RESTRICT"), value.span, message);
             self.faults.push(fault.and(written.span, format!("it is annotated with {}", self.told(annotation))));
         }
         self.bind(var, annotation.as_ref().unwrap_or(&ty));
@@ -327,14 +327,17 @@ impl<'p> Inference<'p, '_> {
         let is_truth = self.table.unify(&condition, &Type::scalar(DataType::BOOL));
         if !self.cx.premise(rule!("RELAY.FEATURES"), 1, is_truth) {
             let message = format!("the condition is {}, and no truth value", self.told(&condition));
-            self.faults.push(Fault::rule(rule!("RELAY.FEATURES"), e.condition.span, message));
+            self.faults.push(RelayFault::rule(rule!("RELAY.FEATURES"), e.condition.span, message));
         }
         let (then, otherwise) = (self.expr(&e.then), self.expr(&e.otherwise));
         let agree = self.table.unify(&then, &otherwise);
         if !self.cx.premise(rule!("RELAY.FEATURES"), 2, agree) {
             let (this, that) = (self.told(&then), self.told(&otherwise));
-            let fault =
-                Fault::rule(rule!("RELAY.FEATURES"), e.then.span, format!("one branch is {this}, the other {that}"));
+            let fault = RelayFault::rule(
+                rule!("RELAY.FEATURES"),
+                e.then.span,
+                format!("one branch is {this}, the other {that}"),
+            );
             self.faults.push(fault.and(e.otherwise.span, "which stands"));
         }
         join(&self.table.resolve(&then), &self.table.resolve(&otherwise))
@@ -350,7 +353,7 @@ impl<'p> Inference<'p, '_> {
         let field = if let Type::Tuple(fields) = &known { fields.get(index).cloned() } else { None };
         if !self.cx.premise(rule!("RELAY.FEATURES"), 3, field.is_some()) {
             let message = format!("{} has no field {index}", self.told(&known));
-            self.faults.push(Fault::rule(rule!("RELAY.FEATURES"), span, message));
+            self.faults.push(RelayFault::rule(rule!("RELAY.FEATURES"), span, message));
         }
         field.unwrap_or_else(|| self.table.var())
     }
@@ -368,12 +371,12 @@ impl<'p> Inference<'p, '_> {
             true => scheme.params.clone(),
             false => self.cx.conclude(rule!("RELAY.POLY"), scheme.params.clone()),
         };
-        let mut instance = Instance::new(&mut self.table, &scheme.quantified, &params);
+        let mut instance = SchemeInstance::new(&mut self.table, &scheme.quantified, &params);
         let ty = instance.of(&scheme.ty);
         for relation in &scheme.relations {
             let args = relation.args.iter().map(|arg| instance.of(arg)).collect();
             let result = instance.of(&relation.result);
-            self.pending.push(Relation { args, result, span, ..relation.clone() });
+            self.pending.push(TypeRelation { args, result, span, ..relation.clone() });
         }
         ty
     }
@@ -382,7 +385,7 @@ impl<'p> Inference<'p, '_> {
         if let ExprKind::Operator(name) = &call.callee.kind {
             let args = call.args.iter().map(|arg| self.expr(arg)).collect();
             let result = self.table.var();
-            let relation = Relation { name: name.clone(), attrs: call.attrs.clone(), args, result, span };
+            let relation = TypeRelation { name: name.clone(), attrs: call.attrs.clone(), args, result, span };
             let result = relation.result.clone();
             self.pending.push(relation);
             self.solve();
@@ -403,7 +406,7 @@ impl<'p> Inference<'p, '_> {
                 let callable = self.table.unify(&callee, &wanted);
                 if !self.cx.premise(rule!("RELAY.FIRSTCLASS"), 1, callable) {
                     let message = format!("{} is called, and no function", self.told(&callee));
-                    self.faults.push(Fault::rule(rule!("RELAY.FIRSTCLASS"), call.callee.span, message));
+                    self.faults.push(RelayFault::rule(rule!("RELAY.FIRSTCLASS"), call.callee.span, message));
                 }
                 self.table.resolve(&result)
             }
@@ -415,7 +418,7 @@ impl<'p> Inference<'p, '_> {
         let as_many = params.len() == args.len();
         if !self.cx.premise(rule!("RELAY.DEF.RESTRICT"), 3, as_many) {
             let message = format!("the function takes {} arguments, there are {}", params.len(), args.len());
-            let fault = Fault::rule(rule!("RELAY.DEF.RESTRICT"), span, message);
+            let fault = RelayFault::rule(rule!("RELAY.DEF.RESTRICT"), span, message);
             self.faults.push(fault.and(self.place_of(call, None), "it is defined"));
         }
         for (i, (param, arg)) in params.iter().zip(args).enumerate() {
@@ -423,7 +426,7 @@ impl<'p> Inference<'p, '_> {
             if !self.cx.premise(rule!("RELAY.DEF.RESTRICT"), 4, agrees) {
                 let (given, wanted) = (self.told(arg), self.told(param));
                 let place = call.args.get(i).map_or(span, |arg| arg.span);
-                let fault = Fault::rule(
+                let fault = RelayFault::rule(
                     rule!("RELAY.DEF.RESTRICT"),
                     place,
                     format!("argument {i} is {given}, the parameter is {wanted}"),
@@ -465,7 +468,7 @@ impl<'p> Inference<'p, '_> {
         }
     }
 
-    fn relate(&mut self, relation: &Relation, infos: &[crate::grammar::StructInfo]) {
+    fn relate(&mut self, relation: &TypeRelation, infos: &[crate::grammar::StructInfo]) {
         let related = operators::relation(self.cx, &relation.name, &relation.attrs, infos);
         let related = match related {
             Ok(info) => Type::of_info(&info).ok_or_else(|| {
@@ -480,7 +483,7 @@ impl<'p> Inference<'p, '_> {
                 if !self.cx.premise(rule!("RELAY.DEF.RESTRICT"), 5, agrees) {
                     let (is, wanted) = (self.told(&ty), self.told(&relation.result));
                     let message = format!("`{}` gives {is}, and {wanted} is wanted", relation.name);
-                    self.faults.push(Fault::rule(rule!("RELAY.DEF.RESTRICT"), relation.span, message));
+                    self.faults.push(RelayFault::rule(rule!("RELAY.DEF.RESTRICT"), relation.span, message));
                 }
             }
             Err(message) => self.unrelated(relation, message),
@@ -491,16 +494,16 @@ impl<'p> Inference<'p, '_> {
         let _related = self.cx.premise(rule!("RELAY.TYPEREL"), 1, true);
     }
 
-    fn unrelated(&mut self, relation: &Relation, message: String) {
+    fn unrelated(&mut self, relation: &TypeRelation, message: String) {
         if !self.cx.premise(rule!("RELAY.TYPEREL"), 1, false) {
             let message = format!("`{}`: {message}", relation.name);
-            self.faults.push(Fault::rule(rule!("RELAY.TYPEREL"), relation.span, message));
+            self.faults.push(RelayFault::rule(rule!("RELAY.TYPEREL"), relation.span, message));
         }
     }
 
     /// A type as it is written, in the notation of the program.
     fn told(&self, ty: &Type) -> String {
-        let mut names = Names::default();
+        let mut names = VariableNames::default();
         let written = names.write(&self.table.resolve(ty));
         match names.repeat_themselves() {
             true => "a type that repeats itself too often to be written".to_string(),
@@ -530,7 +533,7 @@ fn groups(program: &Program) -> Vec<Vec<&Definition>> {
             names.iter().filter_map(|name| index.get(&**name).copied()).collect()
         })
         .collect();
-    let mut order = Order {
+    let mut order = ComponentOrder {
         calls: &calls,
         number: vec![None; calls.len()],
         low: vec![0; calls.len()],
@@ -544,7 +547,7 @@ fn groups(program: &Program) -> Vec<Vec<&Definition>> {
 }
 
 /// Strongly connected components, by Tarjan's algorithm.
-struct Order<'g> {
+struct ComponentOrder<'g> {
     calls: &'g [BTreeSet<usize>],
     number: Vec<Option<usize>>,
     low: Vec<usize>,
@@ -553,7 +556,7 @@ struct Order<'g> {
     groups: Vec<Vec<usize>>,
 }
 
-impl Order<'_> {
+impl ComponentOrder<'_> {
     fn visit(&mut self, node: usize) {
         if self.number[node].is_some() {
             return;
@@ -602,7 +605,7 @@ pub(super) fn globals_in(expr: &Expr, found: &mut BTreeSet<Name>) {
     });
 }
 
-impl Inferred<'_> {
+impl InferredProgram<'_> {
     /// RELAY.NODE.TYPE: the type of a node of the program.
     fn checked_type<T>(&self, cx: &mut Cx, node: &T) -> Option<&Type> {
         cx.conclude(rule!("RELAY.NODE.TYPE"), self.types.get(&address(node)))
@@ -616,10 +619,10 @@ impl Inferred<'_> {
     /// The program with every type that was found: of parameters, results and bindings. `None` where the types repeat themselves
     /// beyond measure, for they are written without anything in common.
     pub fn annotated(&self, cx: &mut Cx) -> Option<Program> {
-        let (mut definitions, mut before) = (Vec::new(), Names::default());
+        let (mut definitions, mut before) = (Vec::new(), VariableNames::default());
         for definition in &self.program.definitions {
             let taken = definition.function.type_params.iter().map(|param| param.name.clone());
-            let mut names = Names::avoiding(taken).after(&before);
+            let mut names = VariableNames::avoiding(taken).after(&before);
             let mut function = self.annotated_function(cx, &definition.function, &mut names);
             for (name, kind) in names.params() {
                 function.type_params.push(TypeParam { name, kind, span: Span::NONE });
@@ -630,7 +633,7 @@ impl Inferred<'_> {
         (!before.repeat_themselves()).then(|| Program { definitions, ..self.program.clone() })
     }
 
-    fn annotated_function(&self, cx: &mut Cx, function: &Function, names: &mut Names) -> Function {
+    fn annotated_function(&self, cx: &mut Cx, function: &Function, names: &mut VariableNames) -> Function {
         let params = function.params.iter().map(|param| self.annotated_param(cx, param, names)).collect();
         let result = match &function.result {
             Some(written) => Some(written.clone()),
@@ -640,12 +643,12 @@ impl Inferred<'_> {
         Function { params, result, body, ..function.clone() }
     }
 
-    fn annotated_param(&self, cx: &mut Cx, param: &Param, names: &mut Names) -> Param {
+    fn annotated_param(&self, cx: &mut Cx, param: &Param, names: &mut VariableNames) -> Param {
         let ty = self.checked_type(cx, param).map(|ty| self.table.resolve(ty));
         Param { annotation: ty.map(|ty| names.write(&ty)), ..param.clone() }
     }
 
-    fn annotated_expr(&self, cx: &mut Cx, expr: &Expr, names: &mut Names) -> Expr {
+    fn annotated_expr(&self, cx: &mut Cx, expr: &Expr, names: &mut VariableNames) -> Expr {
         let kind = with_stack(|| match &expr.kind {
             ExprKind::Local(_) | ExprKind::Global(_) | ExprKind::Operator(_) | ExprKind::Constant(_) => {
                 expr.kind.clone()
@@ -679,7 +682,7 @@ impl Inferred<'_> {
     }
 
     /// The notation in which types are told.
-    pub(super) fn notation(&self) -> Notation {
+    pub(super) fn notation(&self) -> RelayNotation {
         self.program.notation
     }
 }

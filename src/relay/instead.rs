@@ -3,7 +3,7 @@
 use super::eval::Value;
 use super::read::Reference;
 use super::types::Type;
-use super::{Fault, Function, Param, TypeExpr, TypeKind};
+use super::{Function, Param, RelayFault, TypeExpr, TypeKind};
 use crate::book::Rule;
 use crate::grammar::{DataType, Span};
 use crate::judge::Instead;
@@ -19,16 +19,16 @@ impl Instead for Reference {
 }
 
 /// What is in order is refused, by a rule that is not the one in question; what is not is accepted.
-impl Instead for Result<(), Fault> {
+impl Instead for Result<(), RelayFault> {
     fn instead(self, rule: Rule) -> Self {
         match self {
             Ok(()) => {
                 let blamed =
                     [rule!("RELAY.DEF.PARTS"), rule!("RELAY.PROGRAM")].into_iter().find(|other| *other != rule);
-                let fault = Fault::syntax(Span::NONE, "refused without a reason");
-                Err(Fault { rule: blamed, ..fault })
+                let fault = RelayFault::syntax(Span::NONE, "refused without a reason");
+                Err(RelayFault { rule: blamed, ..fault })
             }
-            Err(Fault { .. }) => Ok(()),
+            Err(RelayFault { .. }) => Ok(()),
         }
     }
 }

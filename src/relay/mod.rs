@@ -22,13 +22,13 @@ mod types;
 
 pub use environment::Environment;
 pub use eval::evaluate;
-pub use fault::{Fault, located};
-pub use infer::{Inferred, infer};
+pub use fault::{RelayFault, located};
+pub use infer::{InferredProgram, infer};
 pub use print::print;
 pub use read::read;
-pub use text::{Reading, import, is_relay, resolved, understand};
+pub use text::{ReadProgram, import, is_relay, resolved, understand};
 pub use translate::translate;
 pub use tree::{
-    Attributes, BaseType, Binding, Call, Definition, Dim, Expr, ExprKind, Function, If, Kind, Notation, Param, Program,
-    Shape, Tensor, TypeExpr, TypeKind, TypeParam,
+    Attributes, BaseType, Binding, Call, Definition, Expr, ExprKind, Function, If, Kind, Param, Program, RelayDim,
+    RelayNotation, Shape, TensorTypeExpr, TypeExpr, TypeKind, TypeParam,
 };

@@ -1,23 +1,23 @@
 //! The registry of operators: every tensor operator of Relax under its own name, and the names of Relay for those that it
 //! calls otherwise or that are made of several. One table for types, translation and evaluation.
 
-use super::fault::Fault;
+use super::fault::RelayFault;
 use super::print::attr_text;
 use crate::grammar::{AttrValue, Attrs, Call, Expr, Name, Ndim, PrimExpr, Span, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
-use crate::ops::{self, AttrKind, InferArgs, OpDef, Param};
+use crate::ops::{self, AttrKind, InferArgs, OpDef, OpParam};
 
 /// A call of an operator of Relax, one of those that make up a call of Relay.
 #[derive(Clone, Debug)]
-pub(super) struct Step {
+pub(super) struct OperatorStep {
     pub(super) op: &'static OpDef,
-    pub(super) operands: Vec<Operand>,
+    pub(super) operands: Vec<StepOperand>,
     pub(super) attrs: Attrs,
 }
 
 /// An operand of a step.
 #[derive(Clone, Debug)]
-pub(super) enum Operand {
+pub(super) enum StepOperand {
     /// An argument of the call.
     Arg(usize),
     /// The result of an earlier step.
@@ -50,16 +50,16 @@ pub(super) fn lookup(name: &str) -> Option<&'static OpDef> {
 /// RELAY.OP.EXTERNAL: what an operator does is provided from outside.
 /// RELAY.OP.REGISTER: it has an implementation, a type and what else is required of it.
 /// RELAY.OPS-PURE: it makes new values, and does nothing else.
-pub(super) fn registered(cx: &mut Cx, name: &Name, span: Span) -> Result<(), Fault> {
+pub(super) fn registered(cx: &mut Cx, name: &Name, span: Span) -> Result<(), RelayFault> {
     let provided = cx.conclude(rule!("RELAY.OP.EXTERNAL"), lookup(name));
     let known = provided.is_some();
     if !cx.premise(rule!("RELAY.OP.REGISTER"), 1, known) {
         let message = format!("no operator `{name}` is registered{}", crate::book::or_meant(name, names()));
-        return Err(Fault::rule(rule!("RELAY.OP.REGISTER"), span, message));
+        return Err(RelayFault::rule(rule!("RELAY.OP.REGISTER"), span, message));
     }
     if !cx.premise(rule!("RELAY.OPS-PURE"), 1, provided.is_none_or(|op| op.pure)) {
         let message = format!("`{name}` has effects, and the operators of Relay have none");
-        return Err(Fault::rule(rule!("RELAY.OPS-PURE"), span, message));
+        return Err(RelayFault::rule(rule!("RELAY.OPS-PURE"), span, message));
     }
     Ok(())
 }
@@ -75,14 +75,14 @@ fn names() -> impl Iterator<Item = &'static str> {
 /// # Errors
 ///
 /// Arguments or attributes that the operator does not have.
-pub(super) fn steps(name: &str, ranks: &[Option<usize>], attrs: &Attrs) -> Result<Vec<Step>, String> {
+pub(super) fn steps(name: &str, ranks: &[Option<usize>], attrs: &Attrs) -> Result<Vec<OperatorStep>, String> {
     let args = ranks.len();
     match name {
         "nn.dense" => {
             expect(name, args, 2, attrs, &["units", "out_dtype"])?;
             Ok(vec![
-                step("permute_dims", [Operand::Arg(1)], &[])?,
-                step("matmul", [Operand::Arg(0), Operand::Step(0)], &[])?,
+                step("permute_dims", [StepOperand::Arg(1)], &[])?,
+                step("matmul", [StepOperand::Arg(0), StepOperand::Step(0)], &[])?,
             ])
         }
         "nn.batch_matmul" => batch_matmul(args, attrs),
@@ -100,7 +100,7 @@ pub(super) fn steps(name: &str, ranks: &[Option<usize>], attrs: &Attrs) -> Resul
 }
 
 /// The bias gets dimensions of size 1 behind it, so that it lies along the axis.
-fn biased_along(axis: i64, rank: Option<usize>) -> Result<Vec<Step>, String> {
+fn biased_along(axis: i64, rank: Option<usize>) -> Result<Vec<OperatorStep>, String> {
     let rank =
         rank.and_then(|rank| i64::try_from(rank).ok()).ok_or("the rank of what the bias is added to is not known")?;
     let from_front = if axis < 0 { axis + rank } else { axis };
@@ -109,13 +109,13 @@ fn biased_along(axis: i64, rank: Option<usize>) -> Result<Vec<Step>, String> {
     }
     let behind: Vec<AttrValue> = (1..rank - from_front).map(AttrValue::Int).collect();
     if behind.is_empty() {
-        return Ok(vec![step("add", [Operand::Arg(0), Operand::Arg(1)], &[])?]);
+        return Ok(vec![step("add", [StepOperand::Arg(0), StepOperand::Arg(1)], &[])?]);
     }
-    let spread = step("expand_dims", [Operand::Arg(1)], &[("axis", AttrValue::List(behind))])?;
-    Ok(vec![spread, step("add", [Operand::Arg(0), Operand::Step(0)], &[])?])
+    let spread = step("expand_dims", [StepOperand::Arg(1)], &[("axis", AttrValue::List(behind))])?;
+    Ok(vec![spread, step("add", [StepOperand::Arg(0), StepOperand::Step(0)], &[])?])
 }
 
-fn batch_matmul(args: usize, attrs: &Attrs) -> Result<Vec<Step>, String> {
+fn batch_matmul(args: usize, attrs: &Attrs) -> Result<Vec<OperatorStep>, String> {
     expect("nn.batch_matmul", args, 2, attrs, &["transpose_a", "transpose_b", "out_dtype"])?;
     let is = |key: &str, default: bool| match attrs.get(key) {
         Some(AttrValue::Bool(b)) => *b,
@@ -126,10 +126,10 @@ fn batch_matmul(args: usize, attrs: &Attrs) -> Result<Vec<Step>, String> {
     let (mut steps, mut operands) = (Vec::new(), Vec::new());
     for (i, transposed) in [is("transpose_a", false), is("transpose_b", true)].into_iter().enumerate() {
         if transposed {
-            operands.push(Operand::Step(steps.len()));
-            steps.push(step("permute_dims", [Operand::Arg(i)], &[("axes", swapped.clone())])?);
+            operands.push(StepOperand::Step(steps.len()));
+            steps.push(step("permute_dims", [StepOperand::Arg(i)], &[("axes", swapped.clone())])?);
         } else {
-            operands.push(Operand::Arg(i));
+            operands.push(StepOperand::Arg(i));
         }
     }
     steps.push(step("matmul", operands, &[])?);
@@ -146,34 +146,38 @@ fn expect(name: &str, args: usize, arity: usize, attrs: &Attrs, known: &[&str]) 
     }
 }
 
-fn step(relax: &str, operands: impl IntoIterator<Item = Operand>, attrs: &[(&str, AttrValue)]) -> Result<Step, String> {
+fn step(
+    relax: &str,
+    operands: impl IntoIterator<Item = StepOperand>,
+    attrs: &[(&str, AttrValue)],
+) -> Result<OperatorStep, String> {
     let op = ops::lookup(relax).ok_or_else(|| format!("there is no operator {relax}"))?;
     let attrs = attrs.iter().map(|(key, value)| (Name::from(*key), value.clone())).collect();
-    Ok(Step { op, operands: operands.into_iter().collect(), attrs })
+    Ok(OperatorStep { op, operands: operands.into_iter().collect(), attrs })
 }
 
 /// An operator that is one of Relax: arguments by position, attributes and shapes by name.
-fn plain(name: &str, args: usize, given: &Attrs) -> Result<Step, String> {
+fn plain(name: &str, args: usize, given: &Attrs) -> Result<OperatorStep, String> {
     let op = lookup(name).ok_or_else(|| format!("no operator `{name}` is registered"))?;
     let mut given: Attrs = given.iter().map(|(key, value)| (other_attr(name, key), value.clone())).collect();
     let (mut operands, mut attrs, mut next) = (Vec::new(), Attrs::new(), 0);
     for param in op.params {
         match param {
-            Param::Arg(_) | Param::OptionalArg(_) | Param::Flag(..) | Param::DtypeArg(_) => {
+            OpParam::Arg(_) | OpParam::OptionalArg(_) | OpParam::Flag(..) | OpParam::DtypeArg(_) => {
                 if next < args {
-                    operands.push(Operand::Arg(next));
+                    operands.push(StepOperand::Arg(next));
                     next += 1;
                 }
             }
-            Param::Rest(_) => {
-                operands.extend((next..args).map(Operand::Arg));
+            OpParam::Rest(_) => {
+                operands.extend((next..args).map(StepOperand::Arg));
                 next = args;
             }
-            Param::ShapeArg(key) => match given.remove(*key) {
-                Some(sizes) => operands.push(Operand::Shape(sizes_of(key, &sizes)?)),
+            OpParam::ShapeArg(key) => match given.remove(*key) {
+                Some(sizes) => operands.push(StepOperand::Shape(sizes_of(key, &sizes)?)),
                 None => return Err(format!("{name} needs the attribute `{key}`")),
             },
-            Param::Attr(attr) => {
+            OpParam::Attr(attr) => {
                 if let Some(value) = given.remove(attr.name) {
                     attrs.insert(attr.name.into(), of_kind(attr.kind, value));
                 }
@@ -183,7 +187,7 @@ fn plain(name: &str, args: usize, given: &Attrs) -> Result<Step, String> {
     match (next == args, given.keys().next()) {
         (false, _) => Err(format!("{name} takes {next} arguments, there are {args}")),
         (true, Some(unknown)) => Err(format!("{name} has no attribute `{unknown}`")),
-        (true, None) => Ok(Step { op, operands, attrs }),
+        (true, None) => Ok(OperatorStep { op, operands, attrs }),
     }
 }
 
@@ -212,7 +216,7 @@ fn of_kind(kind: AttrKind, value: AttrValue) -> AttrValue {
     }
 }
 
-impl Step {
+impl OperatorStep {
     /// The call in Relax on these expressions.
     pub(super) fn call(&self, args: Vec<Expr>, span: Span) -> Call {
         Call { op: Expr::op(self.op.name), args, sinfo_args: Vec::new(), attrs: self.attrs.clone(), span }
@@ -249,12 +253,12 @@ pub(super) fn rank(info: &StructInfo) -> Option<usize> {
     }
 }
 
-fn known(operand: &Operand, args: &[StructInfo], results: &[StructInfo]) -> (Expr, StructInfo) {
+fn known(operand: &StepOperand, args: &[StructInfo], results: &[StructInfo]) -> (Expr, StructInfo) {
     let of = |infos: &[StructInfo], i: &usize| infos.get(*i).cloned().unwrap_or(StructInfo::Object);
     match operand {
-        Operand::Arg(i) => (Expr::var("argument"), of(args, i)),
-        Operand::Step(i) => (Expr::var("step"), of(results, i)),
-        Operand::Shape(sizes) => {
+        StepOperand::Arg(i) => (Expr::var("argument"), of(args, i)),
+        StepOperand::Step(i) => (Expr::var("step"), of(results, i)),
+        StepOperand::Shape(sizes) => {
             let dims = || sizes.iter().copied().map(PrimExpr::IntImm);
             (Expr::shape(dims()), StructInfo::shape(dims()))
         }

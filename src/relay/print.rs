@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::read::CONSTANT;
 use super::tree::{
-    BaseType, Call, Definition, Dim, Expr, ExprKind, Function, INFIX, Kind, Notation, Param, Program, Shape, Tensor,
-    TypeExpr, TypeKind, TypeParam,
+    BaseType, Call, Definition, Expr, ExprKind, Function, INFIX, Kind, Param, Program, RelayDim, RelayNotation, Shape,
+    TensorTypeExpr, TypeExpr, TypeKind, TypeParam,
 };
 use crate::grammar::{AttrValue, Attrs, DataType, FloatBits, TensorData};
 use crate::judge::{Cx, with_stack};
@@ -15,7 +15,7 @@ use crate::syntax::tensor_to_save;
 use crate::value;
 
 /// The text of a program in a notation.
-pub fn print(cx: &mut Cx, program: &Program, notation: Notation) -> String {
+pub fn print(cx: &mut Cx, program: &Program, notation: RelayNotation) -> String {
     let mut printer = Printer { cx, notation, text: String::new(), indent: 0, constants: Vec::new() };
     printer.program(program);
     printer.section();
@@ -23,7 +23,7 @@ pub fn print(cx: &mut Cx, program: &Program, notation: Notation) -> String {
 }
 
 /// The text of a type in a notation.
-pub(super) fn type_text(ty: &TypeExpr, notation: Notation) -> String {
+pub(super) fn type_text(ty: &TypeExpr, notation: RelayNotation) -> String {
     let mut printer = Printer { cx: &mut Cx::new(), notation, text: String::new(), indent: 0, constants: Vec::new() };
     printer.ty(ty);
     printer.text
@@ -57,7 +57,7 @@ fn float_text(x: FloatBits) -> String {
 
 struct Printer<'c> {
     cx: &'c mut Cx,
-    notation: Notation,
+    notation: RelayNotation,
     text: String,
     indent: usize,
     /// The tensors that stand behind the program, as they are saved.
@@ -82,9 +82,9 @@ impl Printer<'_> {
     }
 
     fn program(&mut self, program: &Program) {
-        if let (Notation::Printed, Some(version)) = (self.notation, &program.version) {
+        if let (RelayNotation::Printed, Some(version)) = (self.notation, &program.version) {
             let _ = writeln!(self.text, "#[version = \"{version}\"]");
-        } else if self.notation == Notation::Printed {
+        } else if self.notation == RelayNotation::Printed {
             self.put("#[version = \"0.0.5\"]\n");
         }
         for (i, definition) in program.definitions.iter().enumerate() {
@@ -140,13 +140,13 @@ impl Printer<'_> {
             return;
         }
         let (open, close) = match self.notation {
-            Notation::Introduced => ("<", ">"),
-            Notation::Printed => ("[", "]"),
+            RelayNotation::Introduced => ("<", ">"),
+            RelayNotation::Printed => ("[", "]"),
         };
         self.put(open);
         self.separated(params, |p, param| {
             let _ = match (p.notation, param.kind) {
-                (Notation::Printed, Kind::Type) => write!(p.text, "{}", param.name),
+                (RelayNotation::Printed, Kind::Type) => write!(p.text, "{}", param.name),
                 (_, kind) => write!(p.text, "{}: {}", param.name, kind.name()),
             };
         });
@@ -302,10 +302,10 @@ impl Printer<'_> {
         });
     }
 
-    fn tensor(&mut self, tensor: &Tensor) {
+    fn tensor(&mut self, tensor: &TensorTypeExpr) {
         let base = match (&tensor.base, self.notation) {
             (BaseType::Param(name), _) => name.to_string(),
-            (BaseType::Known(DataType::FLOAT32), Notation::Introduced) => "Float".to_string(),
+            (BaseType::Known(DataType::FLOAT32), RelayNotation::Introduced) => "Float".to_string(),
             (BaseType::Known(dtype), _) => dtype.to_string(),
         };
         let dims = match &tensor.shape {
@@ -313,10 +313,10 @@ impl Printer<'_> {
             Shape::Dims(dims) => Ok(dims.iter().map(|dim| dim_text(*dim, self.notation)).collect::<Vec<String>>()),
         };
         let text = match (self.notation, dims) {
-            (Notation::Introduced, Err(name)) => format!("Tensor<{base}, {name}>"),
-            (Notation::Introduced, Ok(dims)) => format!("Tensor<{}>", [vec![base], dims].concat().join(", ")),
-            (Notation::Printed, Err(name)) => format!("Tensor[{name}, {base}]"),
-            (Notation::Printed, Ok(dims)) => match dims.as_slice() {
+            (RelayNotation::Introduced, Err(name)) => format!("Tensor<{base}, {name}>"),
+            (RelayNotation::Introduced, Ok(dims)) => format!("Tensor<{}>", [vec![base], dims].concat().join(", ")),
+            (RelayNotation::Printed, Err(name)) => format!("Tensor[{name}, {base}]"),
+            (RelayNotation::Printed, Ok(dims)) => match dims.as_slice() {
                 [one] => format!("Tensor[({one},), {base}]"),
                 dims => format!("Tensor[({}), {base}]", dims.join(", ")),
             },
@@ -325,11 +325,11 @@ impl Printer<'_> {
     }
 }
 
-fn dim_text(dim: Dim, notation: Notation) -> String {
+fn dim_text(dim: RelayDim, notation: RelayNotation) -> String {
     match (dim, notation) {
-        (Dim::Known(size), _) => size.to_string(),
-        (Dim::Any, Notation::Introduced) => "Any".to_string(),
-        (Dim::Any, Notation::Printed) => "?".to_string(),
+        (RelayDim::Known(size), _) => size.to_string(),
+        (RelayDim::Any, RelayNotation::Introduced) => "Any".to_string(),
+        (RelayDim::Any, RelayNotation::Printed) => "?".to_string(),
     }
 }
 

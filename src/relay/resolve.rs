@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::fault::Fault;
+use super::fault::RelayFault;
 use super::locals::Locals;
 use super::operators;
 use super::tree::{Expr, ExprKind, Function, Program};
@@ -15,7 +15,7 @@ use crate::judge::{Cx, with_stack};
 ///
 /// RELAY.VAR.BYKIND: its kind alone says what it refers to, so nothing is replaced here; without the rule a name would mean
 /// the nearest thing of that name.
-pub(super) fn resolve(cx: &mut Cx, program: &mut Program) -> Vec<Fault> {
+pub(super) fn resolve(cx: &mut Cx, program: &mut Program) -> Vec<RelayFault> {
     let globals: BTreeSet<Name> = program.definitions.iter().map(|definition| definition.name.clone()).collect();
     let mut resolver = Resolver { cx, globals, locals: Locals::default(), faults: Vec::new() };
     for definition in &mut program.definitions {
@@ -28,7 +28,7 @@ struct Resolver<'c> {
     cx: &'c mut Cx,
     globals: BTreeSet<Name>,
     locals: Locals<()>,
-    faults: Vec<Fault>,
+    faults: Vec<RelayFault>,
 }
 
 /// So many faults are told with what was probably meant; whoever has more of them reads no more of that.
@@ -116,12 +116,12 @@ impl Resolver<'_> {
             let rule = rule!("RELAY.LOCAL.RESOLVE");
             let bound = self.cx.premise(rule, 1, self.locals.get(name).is_some());
             let meant = || self.or_meant(name, self.locals.names());
-            (!bound).then(|| Fault::rule(rule, span, format!("%{name} is not bound here{}", meant())))
+            (!bound).then(|| RelayFault::rule(rule, span, format!("%{name} is not bound here{}", meant())))
         } else if let ExprKind::Global(name) = kind {
             let rule = rule!("RELAY.GLOBAL.RESOLVE");
             let bound = self.cx.premise(rule, 1, self.globals.contains(name));
             let meant = || self.or_meant(name, self.globals.iter());
-            (!bound).then(|| Fault::rule(rule, span, format!("@{name} is not defined{}", meant())))
+            (!bound).then(|| RelayFault::rule(rule, span, format!("@{name} is not defined{}", meant())))
         } else if let ExprKind::Operator(name) = kind {
             operators::registered(self.cx, name, span).err()
         } else {
@@ -139,7 +139,7 @@ impl Resolver<'_> {
         self.defined(kind, span);
         if let ExprKind::Operator(name) = kind {
             let message = format!("the operator `{name}` is called, it is no value; a function around it is one");
-            self.faults.push(Fault::syntax(span, message));
+            self.faults.push(RelayFault::syntax(span, message));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! From text to what is known of it, and to Relax.
 
-use super::fault::Fault;
+use super::fault::RelayFault;
 use super::infer::infer;
 use super::read::read;
 use super::resolve::resolve;
@@ -11,17 +11,17 @@ use crate::judge::Cx;
 
 /// A program that was read, and what was found by reading, resolving and inferring.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Reading {
+pub struct ReadProgram {
     /// As far as there is one.
     pub program: Program,
     /// Errors and warnings, in the order of the text.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<RelayFault>,
 }
 
-impl Reading {
+impl ReadProgram {
     /// Whether nothing stands against the program.
     pub fn accepts(&self) -> bool {
-        !self.faults.iter().any(Fault::is_error)
+        !self.faults.iter().any(RelayFault::is_error)
     }
 }
 
@@ -32,22 +32,22 @@ pub fn is_relay(name: &str, text: &str) -> bool {
 }
 
 /// Reads a program and finds what its identifiers refer to; the second stage only if the first finds no error.
-pub fn resolved(cx: &mut Cx, text: &str) -> (Program, Vec<Fault>) {
+pub fn resolved(cx: &mut Cx, text: &str) -> (Program, Vec<RelayFault>) {
     let (mut program, mut faults) = read(cx, text);
-    if !faults.iter().any(Fault::is_error) {
+    if !faults.iter().any(RelayFault::is_error) {
         faults.extend(resolve(cx, &mut program));
     }
     (program, faults)
 }
 
 /// Reads a program and checks it: its text, its identifiers, its types. A stage that finds errors is the last.
-pub fn understand(cx: &mut Cx, text: &str) -> Reading {
+pub fn understand(cx: &mut Cx, text: &str) -> ReadProgram {
     let (program, mut faults) = resolved(cx, text);
-    if !faults.iter().any(Fault::is_error) {
+    if !faults.iter().any(RelayFault::is_error) {
         faults.extend(infer(cx, &program).faults);
     }
     faults.sort_by_key(|fault| fault.span.start);
-    Reading { program, faults }
+    ReadProgram { program, faults }
 }
 
 /// Reads a program and translates it; with the warnings.
@@ -55,9 +55,9 @@ pub fn understand(cx: &mut Cx, text: &str) -> Reading {
 /// # Errors
 ///
 /// What is wrong with the text, at least one fault.
-pub fn import(cx: &mut Cx, text: &str) -> Result<(IrModule, Vec<Fault>), Vec<Fault>> {
+pub fn import(cx: &mut Cx, text: &str) -> Result<(IrModule, Vec<RelayFault>), Vec<RelayFault>> {
     let (program, warnings) = resolved(cx, text);
-    if warnings.iter().any(Fault::is_error) {
+    if warnings.iter().any(RelayFault::is_error) {
         return Err(warnings);
     }
     let mut inferred = infer(cx, &program);

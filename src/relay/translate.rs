@@ -7,12 +7,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use super::fault::Fault;
-use super::infer::{Inferred, Relation};
+use super::fault::RelayFault;
+use super::infer::{InferredProgram, TypeRelation};
 use super::locals::Locals;
-use super::operators::{self, Operand};
+use super::operators::{self, StepOperand};
 use super::tree::{Call, Definition, Expr, ExprKind, Function, If, Param};
-use super::types::{Base, Dims, Type, tensor_info};
+use super::types::{Base, ShapeTerm, Type, tensor_info};
 use crate::grammar::width::is_mostly_repeated;
 use crate::grammar::{
     self as relax, AttrValue, Attrs, Binder, Binding, BindingBlock, BlockKind, Constant, DataType, FuncStructInfo,
@@ -28,7 +28,7 @@ use crate::struct_info::check_compatibility;
 /// # Errors
 ///
 /// What Relax cannot say: an argument of an operator of which it is not even known whether it is a tensor.
-pub fn translate(cx: &mut Cx, inferred: &Inferred<'_>) -> Result<IrModule, Vec<Fault>> {
+pub fn translate(cx: &mut Cx, inferred: &InferredProgram<'_>) -> Result<IrModule, Vec<RelayFault>> {
     let mut module = IrModule::default();
     let mut faults = Vec::new();
     // A variable is bound once in the whole module.
@@ -50,21 +50,21 @@ pub fn translate(cx: &mut Cx, inferred: &Inferred<'_>) -> Result<IrModule, Vec<F
 
 struct Translator<'p, 'i, 'c> {
     cx: &'c mut Cx,
-    inferred: &'i Inferred<'p>,
+    inferred: &'i InferredProgram<'p>,
     /// What is known of the variables of a polymorphic definition.
     weak: BTreeMap<u32, StructInfo>,
     /// The local variables in scope, with what is known of them.
     locals: Locals<(Var, StructInfo)>,
     /// How many variables of a name there are.
     numbers: HashMap<Name, u32>,
-    faults: Vec<Fault>,
+    faults: Vec<RelayFault>,
 }
 
 /// An expression of Relax that may be an operand, and what is known of it.
 type Operated = (relax::Expr, StructInfo);
 
 impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
-    fn new(cx: &'c mut Cx, inferred: &'i Inferred<'p>, definition: &Definition) -> Translator<'p, 'i, 'c> {
+    fn new(cx: &'c mut Cx, inferred: &'i InferredProgram<'p>, definition: &Definition) -> Translator<'p, 'i, 'c> {
         let relations = inferred.schemes.get(&definition.name).map_or(&[][..], |scheme| &scheme.relations);
         let weak = weakest(cx, relations);
         Translator { cx, inferred, weak, locals: Locals::default(), numbers: HashMap::new(), faults: Vec::new() }
@@ -149,18 +149,18 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
         with_stack(|| types.iter().map(|ty| self.info_once(ty, known)).collect())
     }
 
-    fn tensor(&mut self, base: &Base, dims: &Dims) -> StructInfo {
+    fn tensor(&mut self, base: &Base, dims: &ShapeTerm) -> StructInfo {
         let dtype = match base {
             Base::Known(dtype) => *dtype,
             Base::Var(_) | Base::Param(_) => DataType::VOID,
         };
         match dims {
-            Dims::Known(dims) if dims.contains(&super::tree::Dim::Any) => {
+            ShapeTerm::Known(dims) if dims.contains(&super::tree::RelayDim::Any) => {
                 // RELAY.ANY: an unknown dimension leaves the rank.
                 self.cx.conclude(rule!("RELAY.ANY"), tensor_info(dtype, dims))
             }
-            Dims::Known(dims) => tensor_info(dtype, dims),
-            Dims::Var(_) | Dims::Param(_) => StructInfo::tensor_ndim(-1, dtype),
+            ShapeTerm::Known(dims) => tensor_info(dtype, dims),
+            ShapeTerm::Var(_) | ShapeTerm::Param(_) => StructInfo::tensor_ndim(-1, dtype),
         }
     }
 
@@ -170,7 +170,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
             return info.clone();
         }
         let message = "its type repeats itself too often to be written in Relax";
-        self.faults.push(Fault::rule(rule!("RELAY.TO_RELAX"), span, message));
+        self.faults.push(RelayFault::rule(rule!("RELAY.TO_RELAX"), span, message));
         StructInfo::Object
     }
 
@@ -377,7 +377,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
     }
 
     fn untranslatable(&mut self, expr: &Expr, message: String) -> Operated {
-        self.faults.push(Fault::rule(rule!("RELAY.TO_RELAX"), expr.span, message));
+        self.faults.push(RelayFault::rule(rule!("RELAY.TO_RELAX"), expr.span, message));
         (relax::Expr::tuple(Vec::new()), StructInfo::tuple([]))
     }
 
@@ -479,14 +479,14 @@ fn function_info(params: impl IntoIterator<Item = StructInfo>, ret: StructInfo) 
     StructInfo::Func(Arc::new(FuncStructInfo { params, ret, derive_func: None, pure: Some(true) }))
 }
 
-fn operated(operand: &Operand, args: &[Operated], results: &[Operated]) -> Operated {
+fn operated(operand: &StepOperand, args: &[Operated], results: &[Operated]) -> Operated {
     let of = |values: &[Operated], i: usize| {
         values.get(i).cloned().unwrap_or_else(|| (relax::Expr::tuple(Vec::new()), StructInfo::Object))
     };
     match operand {
-        Operand::Arg(i) => of(args, *i),
-        Operand::Step(i) => of(results, *i),
-        Operand::Shape(sizes) => {
+        StepOperand::Arg(i) => of(args, *i),
+        StepOperand::Step(i) => of(results, *i),
+        StepOperand::Shape(sizes) => {
             let dims = || sizes.iter().copied().map(PrimExpr::IntImm);
             (relax::Expr::shape(dims()), StructInfo::shape(dims()))
         }
@@ -503,7 +503,7 @@ fn sequence(bindings: Vec<Binding>, body: relax::Expr) -> relax::Expr {
 
 /// The weakest that makes the operators of a polymorphic definition applicable: an argument is some tensor, and of the result
 /// is known what the operator tells of such.
-fn weakest(cx: &mut Cx, relations: &[Relation]) -> BTreeMap<u32, StructInfo> {
+fn weakest(cx: &mut Cx, relations: &[TypeRelation]) -> BTreeMap<u32, StructInfo> {
     let mut weak: BTreeMap<u32, StructInfo> = BTreeMap::new();
     let results: Vec<u32> = relations.iter().filter_map(|relation| variable(&relation.result)).collect();
     for relation in relations {
@@ -538,9 +538,9 @@ fn weak_info(ty: &Type, weak: &BTreeMap<u32, StructInfo>) -> StructInfo {
 fn weak_info_once(ty: &Type, weak: &BTreeMap<u32, StructInfo>, known: &Once<Type, StructInfo>) -> StructInfo {
     match ty {
         Type::Var(v) => weak.get(v).cloned().unwrap_or(StructInfo::Object),
-        Type::Tensor(Base::Known(dtype), Dims::Known(dims)) => tensor_info(*dtype, dims),
+        Type::Tensor(Base::Known(dtype), ShapeTerm::Known(dims)) => tensor_info(*dtype, dims),
         Type::Tensor(Base::Known(dtype), _) => StructInfo::tensor_ndim(-1, *dtype),
-        Type::Tensor(_, Dims::Known(dims)) => tensor_info(DataType::VOID, dims),
+        Type::Tensor(_, ShapeTerm::Known(dims)) => tensor_info(DataType::VOID, dims),
         Type::Tensor(..) => StructInfo::tensor_ndim(-1, DataType::VOID),
         Type::Tuple(fields) => known.of(fields, || {
             let of = |field: &Type| weak_info_once(field, weak, known);

@@ -6,7 +6,7 @@ use crate::grammar::{Attrs, DataType, Name, Span, TensorData};
 
 /// The two ways in which Relay is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Notation {
+pub enum RelayNotation {
     /// That of the introduction: `Tensor<Float, 10, 10>`, `attributes`.
     #[default]
     Introduced,
@@ -18,7 +18,7 @@ pub enum Notation {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Program {
     /// The notation in which it was written.
-    pub notation: Notation,
+    pub notation: RelayNotation,
     /// The version that the first line says.
     pub version: Option<Name>,
     /// In the order of the text.
@@ -108,7 +108,7 @@ pub struct TypeExpr {
 #[derive(Clone, PartialEq, Debug)]
 pub enum TypeKind {
     /// `Tensor<bt, s>` (`RELAY.TYPE.TENSOR`).
-    Tensor(Tensor),
+    Tensor(TensorTypeExpr),
     /// A type parameter.
     Param(Name),
     /// `(a, b)`.
@@ -119,7 +119,7 @@ pub enum TypeKind {
 
 /// A tensor type as written.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Tensor {
+pub struct TensorTypeExpr {
     /// The type of the elements.
     pub base: BaseType,
     /// The dimensions.
@@ -139,14 +139,14 @@ pub enum BaseType {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Shape {
     /// Of known rank.
-    Dims(Vec<Dim>),
+    Dims(Vec<RelayDim>),
     /// A type parameter of kind Shape.
     Param(Name),
 }
 
 /// A dimension in a type.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Dim {
+pub enum RelayDim {
     /// A number.
     Known(i64),
     /// Not known before the program runs (`RELAY.ANY`).
@@ -250,8 +250,8 @@ impl TypeExpr {
     }
 
     /// A tensor of known element type and shape.
-    pub fn tensor(dtype: DataType, dims: Vec<Dim>) -> TypeExpr {
-        TypeExpr::new(TypeKind::Tensor(Tensor { base: BaseType::Known(dtype), shape: Shape::Dims(dims) }))
+    pub fn tensor(dtype: DataType, dims: Vec<RelayDim>) -> TypeExpr {
+        TypeExpr::new(TypeKind::Tensor(TensorTypeExpr { base: BaseType::Known(dtype), shape: Shape::Dims(dims) }))
     }
 }
 

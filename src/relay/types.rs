@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::tree::{BaseType, Dim, Kind, Shape, Tensor, TypeExpr, TypeKind};
+use super::tree::{BaseType, Kind, RelayDim, Shape, TensorTypeExpr, TypeExpr, TypeKind};
 use crate::grammar::{DataType, Name, Ndim, PrimExpr, StructInfo, TensorShape};
 use crate::judge::{Once, place, with_stack};
 
@@ -21,7 +21,7 @@ pub(crate) enum Type {
     Var(u32),
     /// A type parameter of kind Type.
     Param(Name),
-    Tensor(Base, Dims),
+    Tensor(Base, ShapeTerm),
     Tuple(Arc<[Type]>),
     /// The types of its parameters, and behind them that of its result.
     Function(Arc<[Type]>),
@@ -37,10 +37,10 @@ pub(crate) enum Base {
 
 /// The shape of a tensor.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Dims {
+pub(crate) enum ShapeTerm {
     Var(u32),
     Param(Name),
-    Known(Vec<Dim>),
+    Known(Vec<RelayDim>),
 }
 
 /// A variable of any kind.
@@ -51,7 +51,7 @@ pub(crate) type Variable = (u8, u32);
 pub(super) struct Table {
     types: Vec<Option<Type>>,
     bases: Vec<Option<Base>>,
-    dims: Vec<Option<Dims>>,
+    dims: Vec<Option<ShapeTerm>>,
     work: Rc<Work>,
 }
 
@@ -102,7 +102,7 @@ fn bind<T>(slots: &mut [Option<T>], var: u32, to: T) {
 
 impl Type {
     pub(super) fn scalar(dtype: DataType) -> Type {
-        Type::Tensor(Base::Known(dtype), Dims::Known(Vec::new()))
+        Type::Tensor(Base::Known(dtype), ShapeTerm::Known(Vec::new()))
     }
 
     pub(super) fn tuple(fields: impl IntoIterator<Item = Type>) -> Type {
@@ -138,7 +138,7 @@ impl Type {
     }
 
     /// Every variable and every type parameter in it replaced. What has none of them stays the very same.
-    fn map(&self, f: &mut dyn Renaming, known: &Once<Type, Type>) -> Type {
+    fn map(&self, f: &mut dyn TypeRenaming, known: &Once<Type, Type>) -> Type {
         match self {
             Type::Var(v) => f.ty(*v, known),
             Type::Param(name) => f.ty_param(name),
@@ -149,9 +149,9 @@ impl Type {
                     Base::Known(dtype) => Base::Known(*dtype),
                 };
                 let dims = match dims {
-                    Dims::Var(v) => f.dims(*v),
-                    Dims::Param(name) => f.dims_param(name),
-                    Dims::Known(dims) => Dims::Known(dims.clone()),
+                    ShapeTerm::Var(v) => f.dims(*v),
+                    ShapeTerm::Param(name) => f.dims_param(name),
+                    ShapeTerm::Known(dims) => ShapeTerm::Known(dims.clone()),
                 };
                 Type::Tensor(base, dims)
             }
@@ -180,7 +180,7 @@ impl Type {
                 if let Base::Var(v) = base {
                     found.insert((1, *v));
                 }
-                if let Dims::Var(v) = dims {
+                if let ShapeTerm::Var(v) = dims {
                     found.insert((2, *v));
                 }
             }
@@ -204,7 +204,7 @@ impl Type {
     }
 
     fn ground_once(&self, known: &Once<Type, Option<StructInfo>>) -> Option<StructInfo> {
-        if let Type::Tensor(Base::Known(dtype), Dims::Known(dims)) = self {
+        if let Type::Tensor(Base::Known(dtype), ShapeTerm::Known(dims)) = self {
             Some(tensor_info(*dtype, dims))
         } else if let Type::Tuple(fields) = self {
             known.of(fields, || {
@@ -229,10 +229,10 @@ impl Type {
                 let dims = match &tensor.shape {
                     Some(TensorShape::Dims(dims)) => dims.iter().map(dim_of).collect(),
                     Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) | None => {
-                        vec![Dim::Any; rank as usize]
+                        vec![RelayDim::Any; rank as usize]
                     }
                 };
-                Some(Type::Tensor(Base::Known(tensor.dtype), Dims::Known(dims)))
+                Some(Type::Tensor(Base::Known(tensor.dtype), ShapeTerm::Known(dims)))
             }
             StructInfo::Tuple(fields) => known.of(fields, || {
                 let fields: Option<Arc<[Type]>> =
@@ -262,23 +262,23 @@ impl Type {
     }
 }
 
-fn mapped(parts: &[Type], f: &mut dyn Renaming, known: &Once<Type, Type>) -> Vec<Type> {
+fn mapped(parts: &[Type], f: &mut dyn TypeRenaming, known: &Once<Type, Type>) -> Vec<Type> {
     let work = f.work().clone();
     work.within(|| parts.iter().map(|part| part.map(f, known)).collect()).unwrap_or_else(|| parts.to_vec())
 }
 
-fn dim_of(e: &PrimExpr) -> Dim {
+fn dim_of(e: &PrimExpr) -> RelayDim {
     match e {
-        PrimExpr::IntImm(size) => Dim::Known(*size),
-        PrimExpr::Var(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => Dim::Any,
+        PrimExpr::IntImm(size) => RelayDim::Known(*size),
+        PrimExpr::Var(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => RelayDim::Any,
     }
 }
 
 /// Relax has no dimension that stands for any: with one of them the whole shape is unknown (`RELAY.ANY`).
-pub(super) fn tensor_info(dtype: DataType, dims: &[Dim]) -> StructInfo {
-    let known = |dim: &Dim| match dim {
-        Dim::Known(size) => Some(PrimExpr::IntImm(*size)),
-        Dim::Any => None,
+pub(super) fn tensor_info(dtype: DataType, dims: &[RelayDim]) -> StructInfo {
+    let known = |dim: &RelayDim| match dim {
+        RelayDim::Known(size) => Some(PrimExpr::IntImm(*size)),
+        RelayDim::Any => None,
     };
     match dims.iter().map(known).collect::<Option<Vec<PrimExpr>>>() {
         Some(dims) => StructInfo::tensor(dims, dtype),
@@ -287,20 +287,20 @@ pub(super) fn tensor_info(dtype: DataType, dims: &[Dim]) -> StructInfo {
 }
 
 /// What variables and type parameters are replaced by.
-pub(super) trait Renaming {
+pub(super) trait TypeRenaming {
     fn work(&self) -> &Rc<Work>;
     /// `known`: what has been replaced already.
     fn ty(&mut self, var: u32, known: &Once<Type, Type>) -> Type;
     fn base(&mut self, var: u32) -> Base;
-    fn dims(&mut self, var: u32) -> Dims;
+    fn dims(&mut self, var: u32) -> ShapeTerm;
     fn ty_param(&mut self, name: &Name) -> Type {
         Type::Param(name.clone())
     }
     fn base_param(&mut self, name: &Name) -> Base {
         Base::Param(name.clone())
     }
-    fn dims_param(&mut self, name: &Name) -> Dims {
-        Dims::Param(name.clone())
+    fn dims_param(&mut self, name: &Name) -> ShapeTerm {
+        ShapeTerm::Param(name.clone())
     }
 }
 
@@ -310,7 +310,7 @@ struct Resolve<'t> {
     known: FxHashMap<u32, Type>,
 }
 
-impl Renaming for Resolve<'_> {
+impl TypeRenaming for Resolve<'_> {
     fn work(&self) -> &Rc<Work> {
         &self.table.work
     }
@@ -327,13 +327,13 @@ impl Renaming for Resolve<'_> {
     fn base(&mut self, var: u32) -> Base {
         self.table.known_base(&Base::Var(var))
     }
-    fn dims(&mut self, var: u32) -> Dims {
-        self.table.known_dims(&Dims::Var(var))
+    fn dims(&mut self, var: u32) -> ShapeTerm {
+        self.table.known_dims(&ShapeTerm::Var(var))
     }
 }
 
 /// New variables for the quantified ones and for the declared parameters of a scheme.
-pub(super) struct Instance<'t, 's> {
+pub(super) struct SchemeInstance<'t, 's> {
     pub(super) table: &'t mut Table,
     pub(super) quantified: &'s BTreeSet<Variable>,
     pub(super) params: &'s BTreeMap<Name, Kind>,
@@ -341,13 +341,13 @@ pub(super) struct Instance<'t, 's> {
     named: BTreeMap<(u8, Name), u32>,
 }
 
-impl<'t, 's> Instance<'t, 's> {
+impl<'t, 's> SchemeInstance<'t, 's> {
     pub(super) fn new(
         table: &'t mut Table,
         quantified: &'s BTreeSet<Variable>,
         params: &'s BTreeMap<Name, Kind>,
-    ) -> Instance<'t, 's> {
-        Instance { table, quantified, params, types: BTreeMap::new(), named: BTreeMap::new() }
+    ) -> SchemeInstance<'t, 's> {
+        SchemeInstance { table, quantified, params, types: BTreeMap::new(), named: BTreeMap::new() }
     }
 
     /// The type with all of them replaced.
@@ -372,7 +372,7 @@ impl<'t, 's> Instance<'t, 's> {
     }
 }
 
-impl Renaming for Instance<'_, '_> {
+impl TypeRenaming for SchemeInstance<'_, '_> {
     fn work(&self) -> &Rc<Work> {
         &self.table.work
     }
@@ -382,8 +382,8 @@ impl Renaming for Instance<'_, '_> {
     fn base(&mut self, var: u32) -> Base {
         Base::Var(self.new_for((1, var)))
     }
-    fn dims(&mut self, var: u32) -> Dims {
-        Dims::Var(self.new_for((2, var)))
+    fn dims(&mut self, var: u32) -> ShapeTerm {
+        ShapeTerm::Var(self.new_for((2, var)))
     }
     fn ty_param(&mut self, name: &Name) -> Type {
         self.named(0, name).map_or_else(|| Type::Param(name.clone()), Type::Var)
@@ -391,8 +391,8 @@ impl Renaming for Instance<'_, '_> {
     fn base_param(&mut self, name: &Name) -> Base {
         self.named(1, name).map_or_else(|| Base::Param(name.clone()), Base::Var)
     }
-    fn dims_param(&mut self, name: &Name) -> Dims {
-        self.named(2, name).map_or_else(|| Dims::Param(name.clone()), Dims::Var)
+    fn dims_param(&mut self, name: &Name) -> ShapeTerm {
+        self.named(2, name).map_or_else(|| ShapeTerm::Param(name.clone()), ShapeTerm::Var)
     }
 }
 
@@ -441,9 +441,9 @@ impl Table {
         base.clone()
     }
 
-    fn known_dims(&self, dims: &Dims) -> Dims {
+    fn known_dims(&self, dims: &ShapeTerm) -> ShapeTerm {
         let mut dims = dims;
-        while let Dims::Var(v) = dims
+        while let ShapeTerm::Var(v) = dims
             && let Some(known) = at(&self.dims, *v)
         {
             dims = known;
@@ -518,18 +518,18 @@ impl Table {
     }
 
     /// RELAY.ANY: a dimension that is not known is no contradiction to one that is.
-    fn unify_dims(&mut self, a: &Dims, b: &Dims) -> bool {
+    fn unify_dims(&mut self, a: &ShapeTerm, b: &ShapeTerm) -> bool {
         match (self.known_dims(a), self.known_dims(b)) {
-            (Dims::Var(x), Dims::Var(y)) if x == y => true,
-            (Dims::Var(x), other) | (other, Dims::Var(x)) => {
+            (ShapeTerm::Var(x), ShapeTerm::Var(y)) if x == y => true,
+            (ShapeTerm::Var(x), other) | (other, ShapeTerm::Var(x)) => {
                 bind(&mut self.dims, x, other);
                 true
             }
-            (Dims::Param(x), Dims::Param(y)) => x == y,
-            (Dims::Known(x), Dims::Known(y)) => {
-                x.len() == y.len() && x.iter().zip(&y).all(|(x, y)| x == y || [x, y].contains(&&Dim::Any))
+            (ShapeTerm::Param(x), ShapeTerm::Param(y)) => x == y,
+            (ShapeTerm::Known(x), ShapeTerm::Known(y)) => {
+                x.len() == y.len() && x.iter().zip(&y).all(|(x, y)| x == y || [x, y].contains(&&RelayDim::Any))
             }
-            (Dims::Param(_) | Dims::Known(_), _) => false,
+            (ShapeTerm::Param(_) | ShapeTerm::Known(_), _) => false,
         }
     }
 }
@@ -541,9 +541,9 @@ pub(super) fn join(a: &Type, b: &Type) -> Type {
 
 fn join_once(a: &Type, b: &Type, known: &Once<Type, Type>) -> Type {
     match (a, b) {
-        (Type::Tensor(base, Dims::Known(x)), Type::Tensor(_, Dims::Known(y))) if x.len() == y.len() => {
-            let dims = x.iter().zip(y).map(|(x, y)| if x == y { *x } else { Dim::Any });
-            Type::Tensor(base.clone(), Dims::Known(dims.collect()))
+        (Type::Tensor(base, ShapeTerm::Known(x)), Type::Tensor(_, ShapeTerm::Known(y))) if x.len() == y.len() => {
+            let dims = x.iter().zip(y).map(|(x, y)| if x == y { *x } else { RelayDim::Any });
+            Type::Tensor(base.clone(), ShapeTerm::Known(dims.collect()))
         }
         (Type::Tuple(x), Type::Tuple(y)) if x.len() == y.len() && !Arc::ptr_eq(x, y) => known.of_both(x, y, || {
             with_stack(|| a.made_of(x.iter().zip(y.iter()).map(|(x, y)| join_once(x, y, known)).collect()))
@@ -555,9 +555,9 @@ fn join_once(a: &Type, b: &Type, known: &Once<Type, Type>) -> Type {
 /// So many parts of the types of a program are written that have been written before.
 const MOST_REPEATED: usize = 1 << 14;
 
-/// Names for the variables of a scheme, so that its type can be written.
+/// VariableNames for the variables of a scheme, so that its type can be written.
 #[derive(Default)]
-pub(super) struct Names {
+pub(super) struct VariableNames {
     taken: BTreeSet<Name>,
     given: BTreeMap<Variable, Name>,
     count: [usize; 3],
@@ -565,9 +565,9 @@ pub(super) struct Names {
     repeated: usize,
 }
 
-impl Names {
-    pub(super) fn avoiding(taken: impl IntoIterator<Item = Name>) -> Names {
-        Names { taken: taken.into_iter().collect(), ..Names::default() }
+impl VariableNames {
+    pub(super) fn avoiding(taken: impl IntoIterator<Item = Name>) -> VariableNames {
+        VariableNames { taken: taken.into_iter().collect(), ..VariableNames::default() }
     }
 
     fn of(&mut self, variable: Variable) -> Name {
@@ -599,8 +599,8 @@ impl Names {
     }
 
     /// Goes on from where others ended, as far as parts are counted.
-    pub(super) fn after(self, others: &Names) -> Names {
-        Names { repeated: others.repeated, ..self }
+    pub(super) fn after(self, others: &VariableNames) -> VariableNames {
+        VariableNames { repeated: others.repeated, ..self }
     }
 
     /// Whether what was to be written repeats itself beyond measure, so that something else was written.
@@ -629,11 +629,11 @@ impl Names {
                     Base::Known(dtype) => BaseType::Known(*dtype),
                 };
                 let shape = match dims {
-                    Dims::Var(v) => Shape::Param(self.of((2, *v))),
-                    Dims::Param(name) => Shape::Param(name.clone()),
-                    Dims::Known(dims) => Shape::Dims(dims.clone()),
+                    ShapeTerm::Var(v) => Shape::Param(self.of((2, *v))),
+                    ShapeTerm::Param(name) => Shape::Param(name.clone()),
+                    ShapeTerm::Known(dims) => Shape::Dims(dims.clone()),
                 };
-                TypeKind::Tensor(Tensor { base, shape })
+                TypeKind::Tensor(TensorTypeExpr { base, shape })
             }
             Type::Tuple(fields) => TypeKind::Tuple(self.all_written(fields)),
             Type::Function(parts) => {

@@ -66,7 +66,7 @@ pub fn decide(a: &PrimExpr, b: &PrimExpr) -> Decision {
 }
 
 #[derive(Default)]
-struct Seen {
+struct WitnessPair {
     equal: Option<Assignment>,
     different: Option<Assignment>,
 }
@@ -96,9 +96,9 @@ fn interesting_sizes(a: &PrimExpr, b: &PrimExpr) -> Vec<i64> {
 }
 
 /// Tries assignments, small ones first, until both outcomes have been seen.
-fn search(a: &PrimExpr, b: &PrimExpr, vars: &[ShapeVar]) -> Seen {
+fn search(a: &PrimExpr, b: &PrimExpr, vars: &[ShapeVar]) -> WitnessPair {
     let sizes = interesting_sizes(a, b);
-    let mut seen = Seen::default();
+    let mut seen = WitnessPair::default();
     // What a trial costs is mostly arithmetic of large integers.
     let trials = Budget::of_a_question().times(MAX_TRIALS, a.parts().chain(b.parts()).count());
     for trial in 0..trials {
@@ -199,7 +199,7 @@ fn replace(e: &PrimExpr, by: &PrimExpr) -> PrimExpr {
 /// Distinguishes up to `limit` cases of the conditions and asks linear arithmetic about each.
 pub(super) fn by_cases(a: &NormalForm, b: &NormalForm, limit: usize) -> Option<Proof> {
     let difference = a.value.clone().minus(b.value.clone());
-    let always = |claim: Claim| {
+    let always = |claim: DifferenceClaim| {
         let mut cases = Cases { budget: Budget::of_a_question(), left: limit, given: Vec::new(), claim };
         cases.all(&difference)
     };
@@ -212,7 +212,7 @@ pub(super) fn by_cases(a: &NormalForm, b: &NormalForm, limit: usize) -> Option<P
 }
 
 /// What is claimed of a difference, given constraints.
-type Claim = fn(&mut Budget, &Polynomial, &[Polynomial]) -> bool;
+type DifferenceClaim = fn(&mut Budget, &Polynomial, &[Polynomial]) -> bool;
 
 fn never_zero(budget: &mut Budget, difference: &Polynomial, given: &[Polynomial]) -> bool {
     let content = difference.content();
@@ -229,7 +229,7 @@ struct Cases {
     left: usize,
     /// What holds in the case at hand.
     given: Vec<Polynomial>,
-    claim: Claim,
+    claim: DifferenceClaim,
 }
 
 impl Cases {

@@ -33,18 +33,18 @@ pub fn normal_form(e: &PrimExpr) -> Option<NormalForm> {
 
 /// As [`normal_form`], with what is left of a budget.
 pub(super) fn normal_form_within(budget: &mut Budget, e: &PrimExpr) -> Option<NormalForm> {
-    let mut normalizer = Normalizer { budget, path: Vec::new(), divisors: BTreeSet::new() };
+    let mut normalizer = PolynomialNormalizer { budget, path: Vec::new(), divisors: BTreeSet::new() };
     let value = normalizer.value(e, 0)?;
     Some(NormalForm { value, divisors: normalizer.divisors })
 }
 
-struct Normalizer<'b> {
+struct PolynomialNormalizer<'b> {
     budget: &'b mut Budget,
     path: Vec<Polynomial>,
     divisors: BTreeSet<(Vec<Polynomial>, Polynomial)>,
 }
 
-impl Normalizer<'_> {
+impl PolynomialNormalizer<'_> {
     fn spend(&mut self, work: usize) -> Option<()> {
         self.budget.spend(work)
     }

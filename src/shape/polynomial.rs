@@ -384,10 +384,10 @@ impl fmt::Display for Atom {
 /// A polynomial that an atom is about. It is shared, and what takes long to find out about it is found out once: without that,
 /// a term that stands in itself twice on each of 24 levels would be walked 2^24 times.
 #[derive(Clone, Debug)]
-pub struct Nested(Arc<Known>);
+pub struct Nested(Arc<NestedPolynomial>);
 
 #[derive(Debug)]
-struct Known {
+struct NestedPolynomial {
     polynomial: Polynomial,
     weight: usize,
     bounds: OnceLock<Interval>,
@@ -396,7 +396,7 @@ struct Known {
 impl Nested {
     pub(super) fn new(polynomial: Polynomial) -> Nested {
         let weight = polynomial.weight();
-        Nested(Arc::new(Known { polynomial, weight, bounds: OnceLock::new() }))
+        Nested(Arc::new(NestedPolynomial { polynomial, weight, bounds: OnceLock::new() }))
     }
 
     /// How large it is as a tree.

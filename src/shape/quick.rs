@@ -21,13 +21,13 @@ const MAX_DEPTH: usize = 12;
 const MAX_VALUE: i64 = 1 << 31;
 
 /// Few variables, each with a number.
-struct Numbers<'e> {
+struct SmallAssignment<'e> {
     vars: [Option<(&'e ShapeVar, i64)>; MAX_VARS],
 }
 
-impl<'e> Numbers<'e> {
-    fn new() -> Numbers<'e> {
-        Numbers { vars: [None; MAX_VARS] }
+impl<'e> SmallAssignment<'e> {
+    fn new() -> SmallAssignment<'e> {
+        SmallAssignment { vars: [None; MAX_VARS] }
     }
 
     /// The number of a variable, set by `first` where the variable is new. `None` if there are too many.
@@ -48,14 +48,14 @@ fn small(value: i64) -> Option<i64> {
 
 /// `c1*x1 + .. + ck*xk + c` over variables.
 struct Difference<'e> {
-    coefficients: Numbers<'e>,
+    coefficients: SmallAssignment<'e>,
     constant: i64,
 }
 
 impl<'e> Difference<'e> {
     /// `a - b`, if both are linear.
     fn of(a: &'e PrimExpr, b: &'e PrimExpr) -> Option<Difference<'e>> {
-        let mut difference = Difference { coefficients: Numbers::new(), constant: 0 };
+        let mut difference = Difference { coefficients: SmallAssignment::new(), constant: 0 };
         difference.add(a, 1, MAX_DEPTH)?;
         difference.add(b, -1, MAX_DEPTH)?;
         Some(difference)
@@ -119,7 +119,7 @@ const TRIALS: [[i64; MAX_VARS]; 8] =
 fn depends(a: &PrimExpr, b: &PrimExpr) -> bool {
     let (mut equal, mut different) = (false, false);
     TRIALS.iter().any(|sizes| {
-        let mut assignment = Numbers::new();
+        let mut assignment = SmallAssignment::new();
         let x = value(a, &mut assignment, sizes, MAX_DEPTH);
         if let (Some(x), Some(y)) = (x, value(b, &mut assignment, sizes, MAX_DEPTH)) {
             equal |= x == y;
@@ -129,7 +129,12 @@ fn depends(a: &PrimExpr, b: &PrimExpr) -> bool {
     })
 }
 
-fn value<'e>(e: &'e PrimExpr, assignment: &mut Numbers<'e>, sizes: &[i64; MAX_VARS], depth: usize) -> Option<i64> {
+fn value<'e>(
+    e: &'e PrimExpr,
+    assignment: &mut SmallAssignment<'e>,
+    sizes: &[i64; MAX_VARS],
+    depth: usize,
+) -> Option<i64> {
     let depth = depth.checked_sub(1)?;
     match e {
         PrimExpr::Var(v) => assignment.of(v, |at| sizes.get(at).copied().unwrap_or(0)).map(|size| *size),

@@ -6,18 +6,18 @@ use crate::grammar::{Ndim, StructInfo, TensorShape, TensorStructInfo, Var};
 use crate::judge::{Cx, with_stack};
 
 /// The rule that is broken, and how.
-pub type Fault = (Rule, String);
+pub type AnnotationFault = (Rule, String);
 
 /// SI.DEF.TENSOR.SHAPE-TYPE: what is wrong with the variables that an annotation gives as shapes: each must hold a
 /// shape, and of the annotated rank if both ranks are known, in later editions by SI.TENSOR-INV.VAR. Variables that `scope` does not know
 /// are not judged.
-pub fn shape_var_faults(cx: &mut Cx, annotation: &StructInfo, scope: &dyn Surroundings) -> Vec<Fault> {
+pub fn shape_var_faults(cx: &mut Cx, annotation: &StructInfo, scope: &dyn Surroundings) -> Vec<AnnotationFault> {
     let mut faults = Vec::new();
     collect(cx, annotation, scope, &mut faults);
     faults
 }
 
-fn collect(cx: &mut Cx, s: &StructInfo, scope: &dyn Surroundings, faults: &mut Vec<Fault>) {
+fn collect(cx: &mut Cx, s: &StructInfo, scope: &dyn Surroundings, faults: &mut Vec<AnnotationFault>) {
     with_stack(|| match s {
         StructInfo::Tensor(tensor) => faults.extend(fault(cx, tensor, scope)),
         StructInfo::Tuple(fields) => fields.iter().for_each(|field| collect(cx, field, scope, faults)),
@@ -29,7 +29,7 @@ fn collect(cx: &mut Cx, s: &StructInfo, scope: &dyn Surroundings, faults: &mut V
     })
 }
 
-fn fault(cx: &mut Cx, tensor: &TensorStructInfo, scope: &dyn Surroundings) -> Option<Fault> {
+fn fault(cx: &mut Cx, tensor: &TensorStructInfo, scope: &dyn Surroundings) -> Option<AnnotationFault> {
     let (TensorShape::Var(var) | TensorShape::DataflowVar(var)) = tensor.shape.as_ref()? else { return None };
     match scope.struct_info_of(var)? {
         StructInfo::Shape(shape) => other_rank(cx, var, shape.ndim, tensor.ndim),
@@ -46,7 +46,7 @@ fn fault(cx: &mut Cx, tensor: &TensorStructInfo, scope: &dyn Surroundings) -> Op
 }
 
 /// Literal E25: the text compares `ndim` with a `ShapeExpr` only.
-fn other_rank(cx: &mut Cx, var: &Var, held: Ndim, annotated: Ndim) -> Option<Fault> {
+fn other_rank(cx: &mut Cx, var: &Var, held: Ndim, annotated: Ndim) -> Option<AnnotationFault> {
     let silent = cx.literal(Erratum::E25);
     let agree = silent || held == annotated || held.is_unknown() || annotated.is_unknown();
     let own = rule!("SI.TENSOR-INV.VAR");

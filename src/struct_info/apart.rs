@@ -8,17 +8,17 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::kinds::Kinds;
+use super::kinds::InfoPair;
 use super::mapping::{
     Mapping, all_shape_vars, dims_in, dims_of, for_each_lone, for_each_mentioned, has_func_inside, introduced_by,
     params_of,
 };
 use super::own::Own;
 use super::substitute::{rename_in_func, renamed};
-use super::surroundings::{Scope, Surroundings};
+use super::surroundings::{JudgementScope, Surroundings};
 use crate::book::Erratum;
 use crate::grammar::{FuncStructInfo, PrimExpr, ShapeVar, StructInfo};
-use crate::judge::{Cx, Once, Places, Seen, is_new, is_shared, place, with_stack};
+use crate::judge::{Cx, Once, SmallSet, VisitedTuples, is_new, is_shared, place, with_stack};
 
 type Func = Arc<FuncStructInfo>;
 
@@ -27,15 +27,15 @@ fn all_of(func: &Func) -> BTreeSet<ShapeVar> {
 }
 
 /// New variables in place of others: of the same hint, none of them used anywhere or bound outside.
-struct Fresh<'a> {
+struct FreshCopies<'a> {
     ids: Range<u32>,
     scope: &'a dyn Surroundings,
 }
 
-impl<'a> Fresh<'a> {
-    fn beside(used: &BTreeSet<ShapeVar>, scope: &'a dyn Surroundings) -> Fresh<'a> {
+impl<'a> FreshCopies<'a> {
+    fn beside(used: &BTreeSet<ShapeVar>, scope: &'a dyn Surroundings) -> FreshCopies<'a> {
         let last = used.iter().map(|var| var.id).max().unwrap_or(0).max(scope.last_number());
-        Fresh { ids: last.saturating_add(1)..u32::MAX, scope }
+        FreshCopies { ids: last.saturating_add(1)..u32::MAX, scope }
     }
 
     fn name(&mut self, var: &ShapeVar) -> ShapeVar {
@@ -50,34 +50,38 @@ pub(super) fn fresh_names(
     used: &BTreeSet<ShapeVar>,
     scope: &dyn Surroundings,
 ) -> Mapping {
-    let mut fresh = Fresh::beside(used, scope);
+    let mut fresh = FreshCopies::beside(used, scope);
     vars.into_iter().map(|var| (PrimExpr::Var(fresh.name(&var)), var)).map(|(name, var)| (var, name)).collect()
 }
 
 /// Information in which no function type has a variable of its own that is spelt like one of a function type around it.
 /// They are spelt alike where the one inside stands before that of the outer is introduced, and so introduces its own, and
 /// a judgement that takes the variables of a signature all at once would confuse them.
-pub(super) fn told_inside<'s>(s: &'s StructInfo, scope: &Scope) -> Cow<'s, StructInfo> {
+pub(super) fn told_inside<'s>(s: &'s StructInfo, scope: &JudgementScope) -> Cow<'s, StructInfo> {
     told_inside_and_back(s, scope).0
 }
 
 /// As [`told_inside`], with what gives the variables their names again.
-pub(super) fn told_inside_and_back<'s>(s: &'s StructInfo, scope: &Scope) -> (Cow<'s, StructInfo>, Mapping) {
+pub(super) fn told_inside_and_back<'s>(s: &'s StructInfo, scope: &JudgementScope) -> (Cow<'s, StructInfo>, Mapping) {
     if !shares_names(s, &mut Around::default()) {
         return (Cow::Borrowed(s), Mapping::new());
     }
     told_beside(s, &all_shape_vars(s), scope)
 }
 
-fn told_beside<'s>(s: &'s StructInfo, used: &BTreeSet<ShapeVar>, scope: &Scope) -> (Cow<'s, StructInfo>, Mapping) {
-    let mut inside = Inside::new(scope, Fresh::beside(used, scope), false);
+fn told_beside<'s>(
+    s: &'s StructInfo,
+    used: &BTreeSet<ShapeVar>,
+    scope: &JudgementScope,
+) -> (Cow<'s, StructInfo>, Mapping) {
+    let mut inside = Inside::new(scope, FreshCopies::beside(used, scope), false);
     let told = inside.info(s).map_or(Cow::Borrowed(s), Cow::Owned);
     (told, inside.back)
 }
 
 /// As [`told_inside_and_back`], of two function types: what is alike in both stays alike, and no name stands for two variables.
 /// `None` for what stays as it is. In this scope no new name will be one of those that are given here.
-pub(super) fn told_in_both(f1: &Func, f2: &Func, scope: &Scope) -> (Option<Func>, Option<Func>, Mapping) {
+pub(super) fn told_in_both(f1: &Func, f2: &Func, scope: &JudgementScope) -> (Option<Func>, Option<Func>, Mapping) {
     if !func_shares_names(f1, &mut Around::default()) && !func_shares_names(f2, &mut Around::default()) {
         return (None, None, Mapping::new());
     }
@@ -95,14 +99,14 @@ pub(super) fn told_in_both(f1: &Func, f2: &Func, scope: &Scope) -> (Option<Func>
     (told1, told2, back)
 }
 
-fn func_told_beside(func: &Func, used: &BTreeSet<ShapeVar>, scope: &Scope) -> (Option<Func>, Mapping) {
-    let mut inside = Inside::new(scope, Fresh::beside(used, scope), false);
+fn func_told_beside(func: &Func, used: &BTreeSet<ShapeVar>, scope: &JudgementScope) -> (Option<Func>, Mapping) {
+    let mut inside = Inside::new(scope, FreshCopies::beside(used, scope), false);
     (inside.func(func), inside.back)
 }
 
 /// As [`told_inside`], of a function type, for a judgement that matches and substitutes: by the letter of E55 and E80 it goes
 /// by names there.
-pub(super) fn told_inside_if_matched(cx: &Cx, func: &Func, scope: &Scope) -> Option<Func> {
+pub(super) fn told_inside_if_matched(cx: &Cx, func: &Func, scope: &JudgementScope) -> Option<Func> {
     if !func_shares_names(func, &mut Around::default()) || cx.literal(Erratum::E55) || cx.literal(Erratum::E80) {
         return None;
     }
@@ -116,7 +120,7 @@ struct Around<'s> {
     /// Which of them have been met, a bit for each.
     met: u64,
     /// The tuples that were gone through since one of this has changed.
-    seen: Seen,
+    seen: VisitedTuples,
 }
 
 /// Of more variables than these it is not asked what they are.
@@ -238,14 +242,14 @@ impl<T> Undoable<T> {
 
 /// A walk from left to right.
 struct Inside<'a> {
-    scope: &'a Scope<'a>,
+    scope: &'a JudgementScope<'a>,
     /// The new names of variables here.
     names: Undoable<PrimExpr>,
     /// The variables that the function types around introduce, under their names here.
     own: Undoable<()>,
     /// Those that have been introduced already.
     met: Undoable<()>,
-    fresh: Fresh<'a>,
+    fresh: FreshCopies<'a>,
     /// What new names stand for.
     back: Mapping,
     /// Whether all that function types introduce gets a new name.
@@ -255,7 +259,7 @@ struct Inside<'a> {
 }
 
 impl<'a> Inside<'a> {
-    fn new(scope: &'a Scope<'a>, fresh: Fresh<'a>, all: bool) -> Inside<'a> {
+    fn new(scope: &'a JudgementScope<'a>, fresh: FreshCopies<'a>, all: bool) -> Inside<'a> {
         let (names, own, met) = (Undoable::default(), Undoable::default(), Undoable::default());
         Inside { scope, names, own, met, fresh, back: Mapping::new(), all, told: Rc::default() }
     }
@@ -333,7 +337,7 @@ pub(super) fn told_apart(
     cx: &Cx,
     [f1, f2]: [&Func; 2],
     [own1, own2]: [&Own; 2],
-    scope: &Scope,
+    scope: &JudgementScope,
 ) -> (Option<Func>, Option<Func>) {
     if cx.literal_any(&[Erratum::A11, Erratum::E55, Erratum::E80]) {
         return told_apart_by_name(cx, f1, f2, scope);
@@ -342,7 +346,7 @@ pub(super) fn told_apart(
 }
 
 /// As [`told_apart`], where the letter of the text goes by names.
-fn told_apart_by_name(cx: &Cx, f1: &Func, f2: &Func, scope: &Scope) -> (Option<Func>, Option<Func>) {
+fn told_apart_by_name(cx: &Cx, f1: &Func, f2: &Func, scope: &JudgementScope) -> (Option<Func>, Option<Func>) {
     let first = with_distinct_insides(cx, f1, f2, scope);
     let known1 = first.as_ref().unwrap_or(f1);
     // By the letter a variable of a shape is mapped to itself, and so to none of the other (A11).
@@ -357,7 +361,7 @@ fn told_apart_by_name(cx: &Cx, f1: &Func, f2: &Func, scope: &Scope) -> (Option<F
 
 /// `func` with new names for those of its `own` variables that `other` mentions without binding them itself; `None` if
 /// there are none.
-pub(super) fn apart_from([func, other]: [&Func; 2], [own, known]: [&Own; 2], scope: &Scope) -> Option<Func> {
+pub(super) fn apart_from([func, other]: [&Func; 2], [own, known]: [&Own; 2], scope: &JudgementScope) -> Option<Func> {
     renamed_where_met([func, other], own, |var| !known.contains(var), scope)
 }
 
@@ -366,7 +370,7 @@ pub(super) fn apart_if_unmapped(
     [func, other]: [&Func; 2],
     own: &Own,
     is_mapped: impl Fn(&ShapeVar) -> bool,
-    scope: &Scope,
+    scope: &JudgementScope,
 ) -> Option<Func> {
     renamed_where_met([func, other], own, |var| !is_mapped(var), scope)
 }
@@ -376,7 +380,7 @@ fn renamed_where_met(
     [func, other]: [&Func; 2],
     own: &Own,
     is_suspect: impl Fn(&ShapeVar) -> bool,
-    scope: &Scope,
+    scope: &JudgementScope,
 ) -> Option<Func> {
     if !own.any(&is_suspect) {
         return None;
@@ -397,11 +401,11 @@ fn renamed_where_met(
 /// The second function in the variables of the first: where a variable of the one stands alone in the same place as a
 /// variable of the other, and neither stands for a third, they are the same, "as when checking alpha-equivalence".
 /// `None` if nothing changes. The first must be [apart](apart_from) from the second.
-pub(super) fn in_variables_of([f1, f2]: [&Func; 2], [own1, own2]: [&Own; 2], scope: &Scope) -> Option<Func> {
+pub(super) fn in_variables_of([f1, f2]: [&Func; 2], [own1, own2]: [&Own; 2], scope: &JudgementScope) -> Option<Func> {
     if own2.is_empty() {
         return None;
     }
-    let mut pairs = Pairs { own1, own2, found: SmallVec::new(), seen: Places::default() };
+    let mut pairs = Pairs { own1, own2, found: SmallVec::new(), seen: SmallSet::default() };
     params_of(f1).iter().zip(params_of(f2)).for_each(|(param1, param2)| pairs.infos(param1, param2));
     if pairs.found.len() == own2.len() && pairs.found.iter().all(|(v1, v2)| v1 == v2) {
         return None;
@@ -422,31 +426,31 @@ struct Pairs<'o, 's> {
     own2: &'o Own<'s>,
     found: SmallVec<[(&'s ShapeVar, &'s ShapeVar); 8]>,
     /// The pairs of tuples that others hold as well and that were gone through.
-    seen: Places<(usize, usize)>,
+    seen: SmallSet<(usize, usize)>,
 }
 
 impl<'s> Pairs<'_, 's> {
     fn infos(&mut self, s1: &'s StructInfo, s2: &'s StructInfo) {
-        with_stack(|| match Kinds::of(s1, s2) {
-            Kinds::Tensors(..) | Kinds::Shapes(..) => {
+        with_stack(|| match InfoPair::of(s1, s2) {
+            InfoPair::Tensors(..) | InfoPair::Shapes(..) => {
                 let (dims1, dims2) = (dims_of(s1).unwrap_or_default(), dims_of(s2).unwrap_or_default());
                 if dims1.len() == dims2.len() {
                     dims1.iter().zip(dims2).for_each(|(dim1, dim2)| self.dims(dim1, dim2));
                 }
             }
-            Kinds::Prims(p1, p2) => {
+            InfoPair::Prims(p1, p2) => {
                 if let (Some(value1), Some(value2)) = (&p1.value, &p2.value) {
                     self.dims(value1, value2);
                 }
             }
-            Kinds::Tuples(fields1, fields2) => {
+            InfoPair::Tuples(fields1, fields2) => {
                 let shared = is_shared(fields1) || is_shared(fields2);
                 if !shared || self.seen.insert((place(fields1), place(fields2))) {
                     fields1.iter().zip(fields2.iter()).for_each(|(field1, field2)| self.infos(field1, field2));
                 }
             }
             // What a function inside binds belongs to it.
-            Kinds::Funcs(..) | Kinds::Objects | Kinds::Different => {}
+            InfoPair::Funcs(..) | InfoPair::Objects | InfoPair::Different => {}
         });
     }
 
@@ -462,12 +466,12 @@ impl<'s> Pairs<'_, 's> {
 /// A function in which each function inside has variables of its own, where the letter of the text would take those of
 /// one for those of another because they are spelt alike: literally what is substituted is captured (E80), and a match
 /// searches function types that are parameters (E55).
-fn with_distinct_insides(cx: &Cx, func: &Func, other: &Func, scope: &Scope) -> Option<Func> {
+fn with_distinct_insides(cx: &Cx, func: &Func, other: &Func, scope: &JudgementScope) -> Option<Func> {
     if !cx.literal(Erratum::E80) && !cx.literal(Erratum::E55) || !has_func_inside(func) {
         return None;
     }
     let bound = scope.enter(Own::of(func, scope).to_set());
-    let mut inside = Inside::new(scope, Fresh::beside(&(&all_of(func) | &all_of(other)), scope), true);
+    let mut inside = Inside::new(scope, FreshCopies::beside(&(&all_of(func) | &all_of(other)), scope), true);
     let parts = params_of(func).iter().chain([&func.ret]);
     let parts: Vec<StructInfo> = parts.map(|part| inside.info(part).unwrap_or_else(|| part.clone())).collect();
     scope.leave(&bound);
@@ -477,8 +481,8 @@ fn with_distinct_insides(cx: &Cx, func: &Func, other: &Func, scope: &Scope) -> O
 }
 
 /// Information in which no variable that a function type binds is spelt like any other of it.
-pub(super) fn distinct(s: &StructInfo, scope: &Scope) -> StructInfo {
-    let fresh = Fresh::beside(&all_shape_vars(s), scope);
+pub(super) fn distinct(s: &StructInfo, scope: &JudgementScope) -> StructInfo {
+    let fresh = FreshCopies::beside(&all_shape_vars(s), scope);
     Inside::new(scope, fresh, true).info(s).unwrap_or_else(|| s.clone())
 }
 
@@ -489,7 +493,11 @@ fn lone(dim: &PrimExpr) -> Option<&ShapeVar> {
 /// Two infos in which every function type has been told apart inside, and what gives the variables their names again: what
 /// judgements do one function type after another, when they meet it.
 #[cfg(test)]
-pub(super) fn told_all_at_once(s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> (StructInfo, StructInfo, Mapping) {
+pub(super) fn told_all_at_once(
+    s1: &StructInfo,
+    s2: &StructInfo,
+    scope: &JudgementScope,
+) -> (StructInfo, StructInfo, Mapping) {
     let mut used = &all_shape_vars(s1) | &all_shape_vars(s2);
     let (told1, mut back) = told_beside(s1, &used, scope);
     used.extend(back.keys().cloned());
@@ -560,7 +568,7 @@ pub(super) mod tests {
             // Deeper functions come seldom by themselves, and variables of theirs before those around them even less.
             let inner = StructInfo::func([s1.clone()], s2.clone());
             let s = if seed % 2 == 0 { StructInfo::func([s1, inner], s2) } else { StructInfo::func([inner, s1], s2) };
-            let scope = Scope::new(&Nowhere);
+            let scope = JudgementScope::new(&Nowhere);
             let (_, back) = told_beside(&s, &all_shape_vars(&s), &scope);
             let shares = shares_names(&s, &mut Around::default());
             assert!(shares || back.is_empty(), "{s}");

@@ -13,7 +13,7 @@ use crate::book::Erratum;
 use crate::grammar::{
     FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo,
 };
-use crate::judge::{Cx, Once, Seen, with_stack};
+use crate::judge::{Cx, Once, VisitedTuples, with_stack};
 
 /// Ends the name of a variable that a function type introduces, once for each function type around it.
 const BOUND: char = '′';
@@ -69,9 +69,9 @@ pub fn shown(s: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
 }
 
 /// Information as messages show it.
-pub struct Shown<'s>(pub &'s StructInfo);
+pub struct ClosedDisplay<'s>(pub &'s StructInfo);
 
-impl fmt::Display for Shown<'_> {
+impl fmt::Display for ClosedDisplay<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         shown(self.0, &Nowhere).fmt(f)
     }
@@ -81,7 +81,7 @@ impl fmt::Display for Shown<'_> {
 fn holds_signature(s: &StructInfo) -> bool {
     match s {
         StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => false,
-        StructInfo::Tuple(fields) => holds(fields, &mut Seen::default(), &mut holds_signature),
+        StructInfo::Tuple(fields) => holds(fields, &mut VisitedTuples::default(), &mut holds_signature),
         StructInfo::Func(func) => func.params.is_some(),
     }
 }

@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use super::apart::{apart_if_unmapped, told_apart, told_inside_if_matched};
 use super::derive_func::same_derive_func;
-use super::kinds::{Kinds, is_object};
-use super::mapping::{Found, introduced_around, matched, params_of};
+use super::kinds::{InfoPair, is_object};
+use super::mapping::{PartialMapping, introduced_around, matched, params_of};
 use super::own::Own;
 use super::same_shape::{Compared, compare_known_shapes, compare_values, is_var};
 use super::substitute::substitute_in_func;
-use super::surroundings::{Introduced, Nowhere, Scope, Surroundings};
+use super::surroundings::{Introduced, JudgementScope, Nowhere, Surroundings};
 use super::unknown_purity::compatible_purity;
 use crate::book::Erratum;
 use crate::grammar::{FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo};
 use crate::judge::Compatibility::{self, Compatible, Incompatible, Possibly};
-use crate::judge::{Asked, Cx, Proof};
+use crate::judge::{Cx, MemoQuery, Proof};
 
 /// SI.COMPAT: may a value described by `s1` stand where `s2` is expected? Nothing is in scope.
 ///
@@ -30,27 +30,27 @@ pub fn check_compatibility_in(
     s2: &StructInfo,
     scope: &dyn Surroundings,
 ) -> Compatibility {
-    check(cx, s1, s2, &Scope::new(scope))
+    check(cx, s1, s2, &JudgementScope::new(scope))
 }
 
-fn check(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compatibility {
-    cx.judge("check_compatibility", Asked::both(s1, s2).at(scope.state()), |cx| cases(cx, s1, s2, scope))
+fn check(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &JudgementScope) -> Compatibility {
+    cx.judge("check_compatibility", MemoQuery::both(s1, s2).at(scope.state()), |cx| cases(cx, s1, s2, scope))
 }
 
-fn cases(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> Compatibility {
-    match Kinds::of(s1, s2) {
+fn cases(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &JudgementScope) -> Compatibility {
+    match InfoPair::of(s1, s2) {
         _ if is_object(s2) => cx.by_kind((rule!("SI.COMPAT.OBJECT"), Compatible)),
-        Kinds::Tuples(fields1, fields2) => tuple(cx, fields1, fields2, scope),
-        Kinds::Shapes(s1, s2) => shape(cx, s1, s2),
-        Kinds::Tensors(t1, t2) => tensor(cx, t1, t2, scope),
-        Kinds::Funcs(f1, f2) => func(cx, f1, f2, scope),
-        Kinds::Prims(p1, p2) => prim(cx, p1, p2),
-        Kinds::Objects | Kinds::Different => cx.by_kind((rule!("SI.COMPAT.KIND"), Incompatible)),
+        InfoPair::Tuples(fields1, fields2) => tuple(cx, fields1, fields2, scope),
+        InfoPair::Shapes(s1, s2) => shape(cx, s1, s2),
+        InfoPair::Tensors(t1, t2) => tensor(cx, t1, t2, scope),
+        InfoPair::Funcs(f1, f2) => func(cx, f1, f2, scope),
+        InfoPair::Prims(p1, p2) => prim(cx, p1, p2),
+        InfoPair::Objects | InfoPair::Different => cx.by_kind((rule!("SI.COMPAT.KIND"), Incompatible)),
     }
 }
 
 /// SI.COMPAT.TUPLE: as compatible as the worst of the fields.
-fn tuple(cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], scope: &Scope) -> Compatibility {
+fn tuple(cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], scope: &JudgementScope) -> Compatibility {
     let by_length = cx.by_cases(&[(rule!("SI.COMPAT.TUPLE.LEN"), fields1.len() != fields2.len(), Incompatible)]);
     if let Some(answer) = by_length {
         return answer;
@@ -68,7 +68,7 @@ fn tuple(cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], scope: &Sc
 fn worst<'s>(
     cx: &mut Cx,
     pairs: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>,
-    scope: &Scope,
+    scope: &JudgementScope,
 ) -> Compatibility {
     pairs.into_iter().fold(Compatible, |worst, (s1, s2)| worst.max(check(cx, s1, s2, scope)))
 }
@@ -103,7 +103,7 @@ fn best_effort(cx: &mut Cx, advanced: bool, answer: Compatibility) -> Compatibil
 /// SI.COMPAT.TENSOR.
 ///
 /// Errata: N36, literally the last step does not look at the rank.
-fn tensor(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo, scope: &Scope) -> Compatibility {
+fn tensor(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo, scope: &JudgementScope) -> Compatibility {
     // In the first edition what is unknown is another than what is known; later ones leave it to the last step.
     let differs = !cx.has(rule!("SI.COMPAT.TENSOR.STEP8"));
     let by_shape = tensor_but_for_what_is_open(cx, t1, t2, differs, scope);
@@ -132,7 +132,7 @@ fn tensor_but_for_what_is_open(
     t1: &TensorStructInfo,
     t2: &TensorStructInfo,
     differs: bool,
-    scope: &Scope,
+    scope: &JudgementScope,
 ) -> Compatibility {
     let other_dtype = t1.dtype != t2.dtype && !t2.dtype.is_void() && (differs || !t1.dtype.is_void());
     let other_rank = t1.ndim != t2.ndim && !t2.ndim.is_unknown() && (differs || !t1.ndim.is_unknown());
@@ -171,7 +171,7 @@ fn is_elsewhere(cx: &Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
 }
 
 /// SI.COMPAT.FUNC.
-fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &Scope) -> Compatibility {
+fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &JudgementScope) -> Compatibility {
     match (&f1.params, &f2.params) {
         (None, None) => packed(cx, f1, f2),
         (Some(_), Some(_)) => closures(cx, f1, f2, scope),
@@ -193,8 +193,8 @@ pub(super) fn in_terms_of<'s>(
     cx: &mut Cx,
     [f1, f2]: [&Arc<FuncStructInfo>; 2],
     own1: &Own,
-    mapping: &Found,
-    scope: &'s Scope,
+    mapping: &PartialMapping,
+    scope: &'s JudgementScope,
 ) -> (Option<Arc<FuncStructInfo>>, Introduced<'s>) {
     let apart = apart_if_unmapped([f1, f2], own1, |var| mapping.contains_key(var), scope);
     let f1 = apart.as_ref().unwrap_or(f1);
@@ -203,7 +203,7 @@ pub(super) fn in_terms_of<'s>(
     (replaced, scope.introduce(introduced))
 }
 
-fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &Scope) -> Compatibility {
+fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &JudgementScope) -> Compatibility {
     let (params1, params2) = (params_of(f1), params_of(f2));
     let by_arity = cx.by_cases(&[(rule!("SI.COMPAT.FUNC.ARITY"), params1.len() != params2.len(), Incompatible)]);
     if let Some(answer) = by_arity {
@@ -229,7 +229,7 @@ fn told(
     cx: &mut Cx,
     f1: &Arc<FuncStructInfo>,
     f2: &Arc<FuncStructInfo>,
-    scope: &Scope,
+    scope: &JudgementScope,
     at_best: Compatibility,
 ) -> Compatibility {
     let Some(_until_judged) = scope.outermost() else { return parts(cx, f1, f2, scope, at_best) };
@@ -242,7 +242,7 @@ fn parts(
     cx: &mut Cx,
     f1: &Arc<FuncStructInfo>,
     f2: &Arc<FuncStructInfo>,
-    scope: &Scope,
+    scope: &JudgementScope,
     at_best: Compatibility,
 ) -> Compatibility {
     let (own1, own2) = (Own::of(f1, scope), Own::of(f2, scope));
@@ -457,7 +457,7 @@ mod tests {
         let mut told = 0;
         for seed in 0..3_000 {
             let (s1, s2) = beside_others(seed);
-            let scope = Scope::new(&Nowhere);
+            let scope = JudgementScope::new(&Nowhere);
             let (told1, told2, back) = told_all_at_once(&s1, &s2, &scope);
             let _told = scope.outermost();
             told += usize::from(!back.is_empty());

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use super::apart::{distinct, told_inside, told_inside_and_back};
 use super::mapping::{all_shape_vars, introduced_shape_vars};
 use super::substitute::replace_everywhere;
-use super::surroundings::{Scope, Surroundings};
+use super::surroundings::{JudgementScope, Surroundings};
 use crate::book::{Edition, Erratum};
 use crate::grammar::{
     FuncStructInfo, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo,
 };
-use crate::judge::{Asked, Cx, Seen, is_new, with_stack};
+use crate::judge::{Cx, MemoQuery, VisitedTuples, is_new, with_stack};
 
 /// SI.ERASE_WD: weakens `s` until it mentions no Relax variable outside Δ and no shape variable outside Σ.
 ///
@@ -20,7 +20,7 @@ use crate::judge::{Asked, Cx, Seen, is_new, with_stack};
 /// of the procedure, for which `ObjectStructInfo` stands. Literal A44: all variables of a parameter come into
 /// scope, those of nested function types and of compound dimensions too.
 pub fn erase_to_well_defined(cx: &mut Cx, s: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
-    let scope = Scope::new(scope);
+    let scope = JudgementScope::new(scope);
     if cx.literal(Erratum::A44) {
         // All of a parameter's variables come into scope, but not others that are spelt like them.
         let told = told_inside(s, &scope);
@@ -32,8 +32,8 @@ pub fn erase_to_well_defined(cx: &mut Cx, s: &StructInfo, scope: &dyn Surroundin
     if back.is_empty() { erased } else { replace_everywhere(&erased, &back) }
 }
 
-fn erase(cx: &mut Cx, s: &StructInfo, scope: &Scope) -> StructInfo {
-    cx.judge("erase_to_well_defined", Asked::of(s).at(scope.state()), |cx| match s {
+fn erase(cx: &mut Cx, s: &StructInfo, scope: &JudgementScope) -> StructInfo {
+    cx.judge("erase_to_well_defined", MemoQuery::of(s).at(scope.state()), |cx| match s {
         StructInfo::Object => cx.conclude(rule!("SI.ERASE_WD.OBJECT"), StructInfo::Object),
         StructInfo::Tensor(tensor) => erase_tensor(cx, s, tensor, scope),
         StructInfo::Shape(shape) => erase_shape(cx, s, shape, scope),
@@ -52,7 +52,7 @@ fn erase(cx: &mut Cx, s: &StructInfo, scope: &Scope) -> StructInfo {
     })
 }
 
-fn mentions_unknown(e: &PrimExpr, scope: &Scope) -> bool {
+fn mentions_unknown(e: &PrimExpr, scope: &JudgementScope) -> bool {
     let mut found = false;
     e.for_each_var(|v| found |= !scope.has_shape_var(v));
     found
@@ -61,7 +61,7 @@ fn mentions_unknown(e: &PrimExpr, scope: &Scope) -> bool {
 /// SI.ERASE_WD.PRIM: without its value, if that mentions what is not in scope (A53).
 ///
 /// Errata: N17, literally it is left alone.
-fn erase_prim(cx: &mut Cx, s: &StructInfo, prim: &PrimStructInfo, scope: &Scope) -> StructInfo {
+fn erase_prim(cx: &mut Cx, s: &StructInfo, prim: &PrimStructInfo, scope: &JudgementScope) -> StructInfo {
     let left_alone = cx.has(rule!("SI.ERASE_WD.PRIM")) && cx.literal(Erratum::N17);
     let is_out = prim.value.as_ref().is_some_and(|value| mentions_unknown(value, scope));
     let erased = if is_out && !left_alone { StructInfo::prim(prim.dtype) } else { s.clone() };
@@ -69,7 +69,7 @@ fn erase_prim(cx: &mut Cx, s: &StructInfo, prim: &PrimStructInfo, scope: &Scope)
 }
 
 /// SI.ERASE_WD.TENSOR: without its shape, if that mentions what is not in scope.
-fn erase_tensor(cx: &mut Cx, s: &StructInfo, tensor: &TensorStructInfo, scope: &Scope) -> StructInfo {
+fn erase_tensor(cx: &mut Cx, s: &StructInfo, tensor: &TensorStructInfo, scope: &JudgementScope) -> StructInfo {
     let (var_is_out, dim_is_out) = match &tensor.shape {
         None => return cx.conclude(rule!("SI.ERASE_WD.TENSOR.NOSHAPE"), s.clone()),
         // Criterion 13 admits no other expression; nothing is known of its variables.
@@ -91,7 +91,7 @@ fn without_shape(cx: &Cx, tensor: &TensorStructInfo) -> StructInfo {
 }
 
 /// SI.ERASE_WD.SHAPE: without its values, if they mention what is not in scope.
-fn erase_shape(cx: &mut Cx, s: &StructInfo, shape: &ShapeStructInfo, scope: &Scope) -> StructInfo {
+fn erase_shape(cx: &mut Cx, s: &StructInfo, shape: &ShapeStructInfo, scope: &JudgementScope) -> StructInfo {
     let unknown = shape.values.iter().flat_map(|values| values.iter()).any(|value| mentions_unknown(value, scope));
     let without_values = StructInfo::Shape(ShapeStructInfo { values: None, ndim: shape.ndim });
     if !unknown && cx.literal(Erratum::A24) {
@@ -104,24 +104,24 @@ fn erase_shape(cx: &mut Cx, s: &StructInfo, shape: &ShapeStructInfo, scope: &Sco
 
 /// The shape variables that come into scope with a parameter: those that it introduces, and still does when it is weakened,
 /// as what stays of it may not mention another.
-fn unbound_in_params(cx: &Cx, params: &[StructInfo], scope: &Scope) -> BTreeSet<ShapeVar> {
+fn unbound_in_params(cx: &Cx, params: &[StructInfo], scope: &JudgementScope) -> BTreeSet<ShapeVar> {
     if cx.literal(Erratum::A44) {
         return params.iter().flat_map(all_shape_vars).collect();
     }
     let mut parts = Vec::new();
     let literal = cx.literal(Erratum::A24);
-    params.iter().for_each(|param| collect_parts(param, literal, &mut Seen::default(), &mut parts));
+    params.iter().for_each(|param| collect_parts(param, literal, &mut VisitedTuples::default(), &mut parts));
     still_introduced(&parts, scope)
 }
 
 /// A part of a parameter that stays as long as all that it mentions is in scope.
-struct Part {
+struct ParameterPart {
     mentions: BTreeSet<ShapeVar>,
     introduces: BTreeSet<ShapeVar>,
 }
 
 /// Literal A24: no shape stays. What a tuple says that stands in it more than once is said once.
-fn collect_parts(s: &StructInfo, without_shapes: bool, seen: &mut Seen, parts: &mut Vec<Part>) {
+fn collect_parts(s: &StructInfo, without_shapes: bool, seen: &mut VisitedTuples, parts: &mut Vec<ParameterPart>) {
     with_stack(|| match s {
         StructInfo::Tuple(fields) if is_new(fields, seen) => {
             fields.iter().for_each(|field| collect_parts(field, without_shapes, seen, parts));
@@ -129,14 +129,14 @@ fn collect_parts(s: &StructInfo, without_shapes: bool, seen: &mut Seen, parts: &
         StructInfo::Shape(_) if without_shapes => {}
         StructInfo::Object | StructInfo::Tuple(_) | StructInfo::Func(_) => {}
         StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => {
-            parts.push(Part { mentions: all_shape_vars(s), introduces: introduced_shape_vars(s) });
+            parts.push(ParameterPart { mentions: all_shape_vars(s), introduces: introduced_shape_vars(s) });
         }
     })
 }
 
 /// The most variables each of which a part introduces that mentions none but these and what is in scope: all, less those that only
 /// parts introduce which mention another, and so on.
-fn still_introduced(parts: &[Part], scope: &Scope) -> BTreeSet<ShapeVar> {
+fn still_introduced(parts: &[ParameterPart], scope: &JudgementScope) -> BTreeSet<ShapeVar> {
     let mut times: BTreeMap<&ShapeVar, usize> = BTreeMap::new();
     let mut mentioning: BTreeMap<&ShapeVar, Vec<usize>> = BTreeMap::new();
     for (i, part) in parts.iter().enumerate() {
@@ -168,7 +168,7 @@ fn still_introduced(parts: &[Part], scope: &Scope) -> BTreeSet<ShapeVar> {
 /// SI.ERASE_WD.FUNC: from left to right, each parameter with the variables of those before it and its own in scope; then
 /// the result with the variables of all; and then they are out of scope again. In the later editions, by which a signature binds
 /// in any order, the variables of all parameters come into scope first (SI.ERASE_WD.FUNC.ORDER).
-fn erase_func(cx: &mut Cx, func: &FuncStructInfo, params: &[StructInfo], scope: &Scope) -> StructInfo {
+fn erase_func(cx: &mut Cx, func: &FuncStructInfo, params: &[StructInfo], scope: &JudgementScope) -> StructInfo {
     let binding = cx.conclude(rule!("SI.ERASE_WD.FUNC.PARAMS"), params);
     let in_turn: Vec<_> = params.iter().enumerate().collect();
     let mut introduced = Vec::with_capacity(params.len());
@@ -206,7 +206,7 @@ fn purity_of(cx: &mut Cx, func: &FuncStructInfo) -> Option<bool> {
     if cx.fire(rule!("SI.ERASE_WD.FUNC.PURITY")) { pure } else { None }
 }
 
-fn erase_packed(cx: &mut Cx, func: &FuncStructInfo, scope: &Scope) -> StructInfo {
+fn erase_packed(cx: &mut Cx, func: &FuncStructInfo, scope: &JudgementScope) -> StructInfo {
     let ret = erase(cx, &func.ret, scope);
     let derive_func = func.derive_func.clone();
     let pure = purity_of(cx, func);
@@ -220,10 +220,11 @@ mod tests {
     use crate::struct_info::{InScope, Nowhere};
 
     /// Round after round, without what is introduced only by parts that mention another.
-    fn plainly(parts: &[Part], scope: &Scope) -> BTreeSet<ShapeVar> {
+    fn plainly(parts: &[ParameterPart], scope: &JudgementScope) -> BTreeSet<ShapeVar> {
         let mut own: BTreeSet<ShapeVar> = parts.iter().flat_map(|part| part.introduces.clone()).collect();
         loop {
-            let stays = |part: &&Part| part.mentions.iter().all(|var| own.contains(var) || scope.has_shape_var(var));
+            let stays =
+                |part: &&ParameterPart| part.mentions.iter().all(|var| own.contains(var) || scope.has_shape_var(var));
             let still: BTreeSet<ShapeVar> =
                 parts.iter().filter(stays).flat_map(|part| part.introduces.clone()).collect();
             if still == own {
@@ -237,14 +238,14 @@ mod tests {
     fn what_stays_introduced_is_as_the_plain_definition_says() {
         let vars = ["a", "b", "c", "d"].map(ShapeVar::new);
         let outside = InScope::new(&[], &vars[..1]);
-        let (nowhere, outside) = (Scope::new(&Nowhere), Scope::new(&outside));
+        let (nowhere, outside) = (JudgementScope::new(&Nowhere), JudgementScope::new(&outside));
         let mut weakened = 0;
         for seed in 0..4_000 {
             let mut tape = Tape::from_seed(seed, 256);
             let mut parts = Vec::new();
             for _ in 0..3 {
                 let (s1, s2) = struct_info_pair(&mut tape, 2, &vars);
-                collect_parts(&StructInfo::tuple([s1, s2]), false, &mut Seen::default(), &mut parts);
+                collect_parts(&StructInfo::tuple([s1, s2]), false, &mut VisitedTuples::default(), &mut parts);
             }
             for scope in [&nowhere, &outside] {
                 let still = still_introduced(&parts, scope);

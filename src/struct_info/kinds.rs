@@ -6,7 +6,7 @@ use crate::grammar::{FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo
 
 /// Two informations of one kind, or none in common.
 #[derive(Clone, Copy)]
-pub(super) enum Kinds<'a> {
+pub(super) enum InfoPair<'a> {
     Objects,
     Tensors(&'a TensorStructInfo, &'a TensorStructInfo),
     Shapes(&'a ShapeStructInfo, &'a ShapeStructInfo),
@@ -16,15 +16,15 @@ pub(super) enum Kinds<'a> {
     Different,
 }
 
-impl<'a> Kinds<'a> {
-    pub(super) fn of(s1: &'a StructInfo, s2: &'a StructInfo) -> Kinds<'a> {
+impl<'a> InfoPair<'a> {
+    pub(super) fn of(s1: &'a StructInfo, s2: &'a StructInfo) -> InfoPair<'a> {
         match (s1, s2) {
-            (StructInfo::Object, StructInfo::Object) => Kinds::Objects,
-            (StructInfo::Tensor(a), StructInfo::Tensor(b)) => Kinds::Tensors(a, b),
-            (StructInfo::Shape(a), StructInfo::Shape(b)) => Kinds::Shapes(a, b),
-            (StructInfo::Prim(a), StructInfo::Prim(b)) => Kinds::Prims(a, b),
-            (StructInfo::Tuple(a), StructInfo::Tuple(b)) => Kinds::Tuples(a, b),
-            (StructInfo::Func(a), StructInfo::Func(b)) => Kinds::Funcs(a, b),
+            (StructInfo::Object, StructInfo::Object) => InfoPair::Objects,
+            (StructInfo::Tensor(a), StructInfo::Tensor(b)) => InfoPair::Tensors(a, b),
+            (StructInfo::Shape(a), StructInfo::Shape(b)) => InfoPair::Shapes(a, b),
+            (StructInfo::Prim(a), StructInfo::Prim(b)) => InfoPair::Prims(a, b),
+            (StructInfo::Tuple(a), StructInfo::Tuple(b)) => InfoPair::Tuples(a, b),
+            (StructInfo::Func(a), StructInfo::Func(b)) => InfoPair::Funcs(a, b),
             (
                 StructInfo::Object
                 | StructInfo::Tensor(_)
@@ -38,7 +38,7 @@ impl<'a> Kinds<'a> {
                 | StructInfo::Prim(_)
                 | StructInfo::Tuple(_)
                 | StructInfo::Func(_),
-            ) => Kinds::Different,
+            ) => InfoPair::Different,
         }
     }
 }

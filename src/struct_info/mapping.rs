@@ -6,30 +6,30 @@ use std::sync::Arc;
 
 use smallvec::SmallVec;
 
-use super::kinds::Kinds;
+use super::kinds::InfoPair;
 use super::surroundings::{Surroundings, Vars};
 use crate::book::Erratum;
 use crate::grammar::{FuncStructInfo, PrimExpr, PrimStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo};
-use crate::judge::{Conclusion, Cx, Places, Seen, is_new, is_shared, place, with_stack};
+use crate::judge::{Conclusion, Cx, SmallSet, VisitedTuples, is_new, is_shared, place, with_stack};
 use crate::shape::alpha_equal;
 
 /// What shape variables are to be replaced by.
 pub type Mapping = BTreeMap<ShapeVar, PrimExpr>;
 
 /// A mapping as it is found: between parts of the infos that are matched.
-pub(super) type Found<'s> = BTreeMap<&'s ShapeVar, &'s PrimExpr>;
+pub(super) type PartialMapping<'s> = BTreeMap<&'s ShapeVar, &'s PrimExpr>;
 
 /// An entry of a mapping.
-type Entry<'s> = (&'s ShapeVar, &'s PrimExpr);
+type MappingEntry<'s> = (&'s ShapeVar, &'s PrimExpr);
 
 /// What one list of dimensions assigns, in its order.
-type Assigned<'s> = SmallVec<[Entry<'s>; FEW]>;
+type Assigned<'s> = SmallVec<[MappingEntry<'s>; FEW]>;
 
 const FEW: usize = 4;
 
-struct Shown<'m, 's>(&'m Found<'s>);
+struct MappingDisplay<'m, 's>(&'m PartialMapping<'s>);
 
-impl Conclusion for Shown<'_, '_> {
+impl Conclusion for MappingDisplay<'_, '_> {
     fn conclude(&self) -> String {
         let entries: Vec<String> = self.0.iter().map(|(v, e)| format!("{v}: {e}")).collect();
         format!("{{{}}}", entries.join(", "))
@@ -43,18 +43,18 @@ impl Conclusion for Shown<'_, '_> {
 pub fn get_shape_var_mapping(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &dyn Surroundings) -> Mapping {
     let to_itself = cx.literal(Erratum::A11);
     let mut united =
-        United { mapping: Found::new(), scope, parts: 0, to_itself, params: false, seen: Places::default() };
+        United { mapping: PartialMapping::new(), scope, parts: 0, to_itself, params: false, seen: SmallSet::default() };
     united.judge(cx, s1, s2);
     owned(&united.mapping)
 }
 
 /// The mapping, on its own.
-pub(super) fn owned(found: &Found) -> Mapping {
+pub(super) fn owned(found: &PartialMapping) -> Mapping {
     found.iter().map(|(v, e)| ((*v).clone(), (*e).clone())).collect()
 }
 
 /// Whether every variable is mapped to itself.
-pub(super) fn is_identity(found: &Found) -> bool {
+pub(super) fn is_identity(found: &PartialMapping) -> bool {
     found.iter().all(|(v, e)| matches!(e, PrimExpr::Var(w) if w == *v))
 }
 
@@ -72,9 +72,10 @@ pub(super) fn matched<'s>(
     cx: &mut Cx,
     parts: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>,
     scope: &dyn Surroundings,
-) -> Found<'s> {
+) -> PartialMapping<'s> {
     let to_itself = cx.literal(Erratum::A11);
-    United { mapping: Found::new(), scope, parts: 0, to_itself, params: true, seen: Places::default() }.all(cx, parts)
+    United { mapping: PartialMapping::new(), scope, parts: 0, to_itself, params: true, seen: SmallSet::default() }
+        .all(cx, parts)
 }
 
 /// As [`matched`], for the order, of which the text says nothing about a mapping (A44): so there is no letter to follow.
@@ -82,14 +83,21 @@ pub(super) fn corresponding<'s>(
     cx: &mut Cx,
     parts: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>,
     scope: &dyn Surroundings,
-) -> Found<'s> {
-    United { mapping: Found::new(), scope, parts: 0, to_itself: false, params: true, seen: Places::default() }
-        .all(cx, parts)
+) -> PartialMapping<'s> {
+    United {
+        mapping: PartialMapping::new(),
+        scope,
+        parts: 0,
+        to_itself: false,
+        params: true,
+        seen: SmallSet::default(),
+    }
+    .all(cx, parts)
 }
 
 /// A mapping that grows from left to right.
 struct United<'a, 's> {
-    mapping: Found<'s>,
+    mapping: PartialMapping<'s>,
     scope: &'a dyn Surroundings,
     /// How many unions are being formed around the infos that are matched.
     parts: usize,
@@ -99,11 +107,15 @@ struct United<'a, 's> {
     params: bool,
     /// The pairs of tuples that others hold as well and that were matched, with whether that was in parameters: to match them there
     /// again changes nothing, but a function type in them is searched outside of parameters, and is not inside.
-    seen: Places<(usize, usize, bool)>,
+    seen: SmallSet<(usize, usize, bool)>,
 }
 
 impl<'s> United<'_, 's> {
-    fn all(mut self, cx: &mut Cx, parts: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>) -> Found<'s> {
+    fn all(
+        mut self,
+        cx: &mut Cx,
+        parts: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>,
+    ) -> PartialMapping<'s> {
         parts.into_iter().for_each(|(s1, s2)| self.part(cx, s1, s2));
         self.mapping
     }
@@ -112,7 +124,7 @@ impl<'s> United<'_, 's> {
         let inputs = || vec![s1.to_string(), s2.to_string()];
         cx.judge("get_shape_var_mapping", inputs, move |cx| {
             self.infos(cx, s1, s2);
-            Shown(&self.mapping)
+            MappingDisplay(&self.mapping)
         });
     }
 
@@ -123,21 +135,23 @@ impl<'s> United<'_, 's> {
     }
 
     fn infos(&mut self, cx: &mut Cx, s1: &'s StructInfo, s2: &'s StructInfo) {
-        match Kinds::of(s1, s2) {
-            Kinds::Tuples(fields1, fields2) => self.tuples(cx, fields1, fields2),
-            Kinds::Funcs(f1, f2) => self.funcs(cx, f1, f2),
-            kinds @ (Kinds::Shapes(..) | Kinds::Tensors(..) | Kinds::Different) => self.leaves(cx, &kinds, s1, s2),
-            Kinds::Prims(p1, p2) => self.prims(cx, p1, p2),
+        match InfoPair::of(s1, s2) {
+            InfoPair::Tuples(fields1, fields2) => self.tuples(cx, fields1, fields2),
+            InfoPair::Funcs(f1, f2) => self.funcs(cx, f1, f2),
+            kinds @ (InfoPair::Shapes(..) | InfoPair::Tensors(..) | InfoPair::Different) => {
+                self.leaves(cx, &kinds, s1, s2)
+            }
+            InfoPair::Prims(p1, p2) => self.prims(cx, p1, p2),
             // There is nothing to search in objects.
-            Kinds::Objects => {}
+            InfoPair::Objects => {}
         }
     }
 
     /// SI.MAPPING.KIND, SI.MAPPING.SHAPE, SI.MAPPING.TENSOR: which dimensions correspond, if any do.
-    fn leaves(&mut self, cx: &mut Cx, kinds: &Kinds, s1: &'s StructInfo, s2: &'s StructInfo) {
+    fn leaves(&mut self, cx: &mut Cx, kinds: &InfoPair, s1: &'s StructInfo, s2: &'s StructInfo) {
         let (dims1, dims2) = (dims_of(s1), dims_of(s2));
         let same_length = dims1.zip(dims2).is_some_and(|(dims1, dims2)| dims1.len() == dims2.len());
-        let (shapes, tensors) = (matches!(kinds, Kinds::Shapes(..)), matches!(kinds, Kinds::Tensors(..)));
+        let (shapes, tensors) = (matches!(kinds, InfoPair::Shapes(..)), matches!(kinds, InfoPair::Tensors(..)));
         let corresponding = cx.by_cases(&[
             (rule!("SI.MAPPING.KIND"), !shapes && !tensors, false),
             (rule!("SI.MAPPING.SHAPE"), shapes && same_length, true),
@@ -229,7 +243,7 @@ impl<'s> United<'_, 's> {
     }
 
     /// SI.MAPPING.UNION: the leftmost entry counts.
-    fn unite(&mut self, cx: &mut Cx, assigned: &[Entry<'s>]) {
+    fn unite(&mut self, cx: &mut Cx, assigned: &[MappingEntry<'s>]) {
         let united = self.parts > 0 && !assigned.is_empty() && cx.fire(rule!("SI.MAPPING.UNION"));
         for (v, dim) in last_of_each(assigned) {
             let conflict = self.mapping.get(v).is_some_and(|earlier| !alpha_equal(earlier, dim));
@@ -249,14 +263,14 @@ fn first_var(dim: &PrimExpr) -> Option<&ShapeVar> {
 
 /// The last entry of each variable. Lists of dimensions are short nearly always, and then they are sooner looked through than put in
 /// order.
-fn last_of_each<'s>(assigned: &[Entry<'s>]) -> Assigned<'s> {
+fn last_of_each<'s>(assigned: &[MappingEntry<'s>]) -> Assigned<'s> {
     if assigned.len() < 2 {
         return assigned.into();
     }
     if assigned.len() > FEW {
-        return assigned.iter().copied().collect::<Found>().into_iter().collect();
+        return assigned.iter().copied().collect::<PartialMapping>().into_iter().collect();
     }
-    let is_last = |(i, (v, _)): &(usize, &Entry<'s>)| assigned[i + 1..].iter().all(|(later, _)| later != v);
+    let is_last = |(i, (v, _)): &(usize, &MappingEntry<'s>)| assigned[i + 1..].iter().all(|(later, _)| later != v);
     assigned.iter().enumerate().filter(is_last).map(|(_, entry)| *entry).collect()
 }
 
@@ -303,7 +317,7 @@ pub(super) fn introduced_by<'s>(infos: impl IntoIterator<Item = &'s StructInfo>)
 
 /// The same one after the other, as often as they stand there; those of a tuple that stands in it more than once, once.
 pub(super) fn for_each_lone<'s>(infos: impl IntoIterator<Item = &'s StructInfo>, mut visit: impl FnMut(&'s ShapeVar)) {
-    let mut seen = Seen::default();
+    let mut seen = VisitedTuples::default();
     let mut visit = |dim: &'s PrimExpr| {
         if let PrimExpr::Var(v) = dim {
             visit(v);
@@ -324,22 +338,22 @@ pub(super) fn for_each_lone<'s>(infos: impl IntoIterator<Item = &'s StructInfo>,
 /// What the variables that the first of each pair introduces are called in the second, which is the same up to names; no names at all
 /// if one of them is not. They need not hold the same things in common.
 pub(crate) fn names_among<'s>(pairs: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>) -> Mapping {
-    let mut names = Names { found: Found::new(), seen: Places::default() };
+    let mut names = NameMapping { found: PartialMapping::new(), seen: SmallSet::default() };
     if pairs.into_iter().all(|(s1, s2)| names.infos(s1, s2)) { owned(&names.found) } else { Mapping::new() }
 }
 
 /// The names that variables have elsewhere.
-struct Names<'s> {
-    found: Found<'s>,
+struct NameMapping<'s> {
+    found: PartialMapping<'s>,
     /// The pairs of tuples that others hold as well and that were gone through: what they say is known.
-    seen: Places<(usize, usize)>,
+    seen: SmallSet<(usize, usize)>,
 }
 
-impl<'s> Names<'s> {
+impl<'s> NameMapping<'s> {
     /// Whether the two are built alike, as far as they introduce variables.
     fn infos(&mut self, s1: &'s StructInfo, s2: &'s StructInfo) -> bool {
-        match Kinds::of(s1, s2) {
-            Kinds::Tuples(fields1, fields2) => {
+        match InfoPair::of(s1, s2) {
+            InfoPair::Tuples(fields1, fields2) => {
                 let known =
                     (is_shared(fields1) || is_shared(fields2)) && !self.seen.insert((place(fields1), place(fields2)));
                 let mut fields = fields1.iter().zip(fields2.iter());
@@ -347,12 +361,12 @@ impl<'s> Names<'s> {
                     || fields1.len() == fields2.len()
                         && with_stack(|| fields.all(|(field1, field2)| self.infos(field1, field2)))
             }
-            Kinds::Tensors(..) | Kinds::Shapes(..) => {
+            InfoPair::Tensors(..) | InfoPair::Shapes(..) => {
                 self.dims(dims_of(s1).unwrap_or_default(), dims_of(s2).unwrap_or_default())
             }
-            Kinds::Prims(p1, p2) => self.dims(p1.value.as_slice(), p2.value.as_slice()),
-            Kinds::Funcs(..) | Kinds::Objects => true,
-            Kinds::Different => introduced_shape_vars(s1).is_empty() && introduced_shape_vars(s2).is_empty(),
+            InfoPair::Prims(p1, p2) => self.dims(p1.value.as_slice(), p2.value.as_slice()),
+            InfoPair::Funcs(..) | InfoPair::Objects => true,
+            InfoPair::Different => introduced_shape_vars(s1).is_empty() && introduced_shape_vars(s2).is_empty(),
         }
     }
 
@@ -397,14 +411,18 @@ pub(super) fn is_or_holds_func(s: &StructInfo) -> bool {
     match s {
         StructInfo::Func(_) => true,
         StructInfo::Tuple(fields) => {
-            holds(fields, &mut Seen::default(), &mut |part| matches!(part, StructInfo::Func(_)))
+            holds(fields, &mut VisitedTuples::default(), &mut |part| matches!(part, StructInfo::Func(_)))
         }
         StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => false,
     }
 }
 
 /// Whether a part of a tuple that is no tuple itself is such.
-pub(super) fn holds(fields: &Arc<[StructInfo]>, seen: &mut Seen, such: &mut dyn FnMut(&StructInfo) -> bool) -> bool {
+pub(super) fn holds(
+    fields: &Arc<[StructInfo]>,
+    seen: &mut VisitedTuples,
+    such: &mut dyn FnMut(&StructInfo) -> bool,
+) -> bool {
     is_new(fields, seen)
         && fields.iter().any(|field| match field {
             StructInfo::Tuple(fields) => with_stack(|| holds(fields, seen, such)),
@@ -419,7 +437,7 @@ pub(super) fn holds(fields: &Arc<[StructInfo]>, seen: &mut Seen, such: &mut dyn 
 /// Every shape variable that an info mentions anywhere.
 pub(crate) fn all_shape_vars(s: &StructInfo) -> BTreeSet<ShapeVar> {
     let mut found = BTreeSet::new();
-    collect(s, true, &mut Seen::default(), &mut |dim| {
+    collect(s, true, &mut VisitedTuples::default(), &mut |dim| {
         dim.for_each_var(|v| {
             found.insert(v.clone());
         })
@@ -430,7 +448,7 @@ pub(crate) fn all_shape_vars(s: &StructInfo) -> BTreeSet<ShapeVar> {
 /// Every shape variable that an info mentions outside of the function types in it, whose variables are their own.
 pub(crate) fn shape_vars_outside_functions(s: &StructInfo) -> BTreeSet<ShapeVar> {
     let mut found = BTreeSet::new();
-    collect(s, false, &mut Seen::default(), &mut |dim| {
+    collect(s, false, &mut VisitedTuples::default(), &mut |dim| {
         dim.for_each_var(|v| {
             found.insert(v.clone());
         })
@@ -441,13 +459,13 @@ pub(crate) fn shape_vars_outside_functions(s: &StructInfo) -> BTreeSet<ShapeVar>
 /// Every shape variable that a function type mentions, as often as it stands there; those of a tuple that stands in it more than once,
 /// once.
 pub(super) fn for_each_mentioned<'s>(func: &'s FuncStructInfo, visit: &mut dyn FnMut(&'s ShapeVar)) {
-    let mut seen = Seen::default();
+    let mut seen = VisitedTuples::default();
     for part in params_of(func).iter().chain([&func.ret]) {
         collect(part, true, &mut seen, &mut |dim| dim.for_each_var(&mut *visit));
     }
 }
 
-fn collect<'s>(s: &'s StructInfo, into_functions: bool, seen: &mut Seen, visit: &mut dyn FnMut(&'s PrimExpr)) {
+fn collect<'s>(s: &'s StructInfo, into_functions: bool, seen: &mut VisitedTuples, visit: &mut dyn FnMut(&'s PrimExpr)) {
     match s {
         StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => {
             dims_in(s).iter().for_each(visit);
@@ -474,8 +492,8 @@ mod tests {
         for (length, vars) in (0..3 * FEW).flat_map(|length| (1..6).map(move |vars| (length, vars))) {
             let names: Vec<ShapeVar> = (0..length).map(|i| ShapeVar::new(&format!("v{}", i * 7 % vars))).collect();
             let dims: Vec<PrimExpr> = (0..length as i64).map(PrimExpr::from).collect();
-            let assigned: Vec<Entry> = names.iter().zip(&dims).collect();
-            let mut plainly = Found::new();
+            let assigned: Vec<MappingEntry> = names.iter().zip(&dims).collect();
+            let mut plainly = PartialMapping::new();
             for (var, dim) in &assigned {
                 plainly.insert(var, dim);
             }

@@ -23,13 +23,13 @@ pub mod unify;
 mod unknown_purity;
 pub mod wrap;
 
-pub use closed::{Shown, chosen_anew, closed, shown};
+pub use closed::{ClosedDisplay, chosen_anew, closed, shown};
 pub use compatibility::{check_compatibility, check_compatibility_in};
 pub use derive_func::{default_derive, empty_derive};
 pub use erase_to_well_defined::erase_to_well_defined;
 pub(crate) use mapping::names_among;
 pub use mapping::{Mapping, get_shape_var_mapping, introduced_shape_vars, united_mapping};
-pub use order::{Relation, is_more_specific, is_more_specific_in, is_possibly_more_specific};
+pub use order::{ShapeRelation, is_more_specific, is_more_specific_in, is_possibly_more_specific};
 pub use overlap::may_overlap;
 pub use prim_func::info_of_prim_func;
 pub(crate) use prim_func::returned_datatype;

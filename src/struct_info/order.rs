@@ -6,21 +6,21 @@ use std::sync::Arc;
 use super::apart::{told_apart, told_inside_if_matched};
 use super::compatibility::in_terms_of;
 use super::derive_func::same_derive_func;
-use super::kinds::{Kinds, is_object};
+use super::kinds::{InfoPair, is_object};
 use super::mapping::{corresponding, introduced_around, params_of};
 use super::own::Own;
 use super::same_shape::{compare_known_shapes, compare_values};
-use super::surroundings::{Nowhere, Scope, Surroundings};
+use super::surroundings::{JudgementScope, Nowhere, Surroundings};
 use super::syntactic::{same_located_node, same_option, same_tensor_shape};
 use super::unknown_purity::{purity_is_below, purity_of};
 use crate::book::Erratum;
 use crate::grammar::{DeriveFunc, FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo};
-use crate::judge::{Asked, Cx, Proof};
+use crate::judge::{Cx, MemoQuery, Proof};
 use crate::types::equality::{same, same_by};
 
 /// Which pairs of shapes count as equal (A15).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Relation {
+pub enum ShapeRelation {
     /// Proven equal.
     Definite,
     /// Not proven different.
@@ -33,27 +33,33 @@ pub enum Relation {
 /// equals any other of its rank by way of fresh variables. Literal A43: packed function infos are ordered only if
 /// they have the same `derive_func`, without the exception of `empty_derive`.
 pub fn is_more_specific(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
-    is_more_specific_in(cx, Relation::Definite, s1, s2, &Nowhere)
+    is_more_specific_in(cx, ShapeRelation::Definite, s1, s2, &Nowhere)
 }
 
 /// As [`is_more_specific`], in the possible order.
 pub fn is_possibly_more_specific(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
-    is_more_specific_in(cx, Relation::Possible, s1, s2, &Nowhere)
+    is_more_specific_in(cx, ShapeRelation::Possible, s1, s2, &Nowhere)
 }
 
 /// `s1 <<: s2` in either order, at a place where the variables of `scope` are bound.
 pub fn is_more_specific_in(
     cx: &mut Cx,
-    relation: Relation,
+    relation: ShapeRelation,
     s1: &StructInfo,
     s2: &StructInfo,
     scope: &dyn Surroundings,
 ) -> bool {
-    below(cx, relation, s1, s2, &Scope::new(scope))
+    below(cx, relation, s1, s2, &JudgementScope::new(scope))
 }
 
-pub(super) fn below(cx: &mut Cx, relation: Relation, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> bool {
-    Order { relation, scope }.below(cx, s1, s2)
+pub(super) fn below(
+    cx: &mut Cx,
+    relation: ShapeRelation,
+    s1: &StructInfo,
+    s2: &StructInfo,
+    scope: &JudgementScope,
+) -> bool {
+    InfoOrder { relation, scope }.below(cx, s1, s2)
 }
 
 /// What the shapes contribute to the order of two tensor infos.
@@ -67,18 +73,18 @@ enum ShapeStep {
     Missing,
 }
 
-struct Order<'a> {
-    relation: Relation,
-    scope: &'a Scope<'a>,
+struct InfoOrder<'a> {
+    relation: ShapeRelation,
+    scope: &'a JudgementScope<'a>,
 }
 
-impl Order<'_> {
+impl InfoOrder<'_> {
     fn below(&self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
         let name = match self.relation {
-            Relation::Definite => "is_more_specific",
-            Relation::Possible => "is_possibly_more_specific",
+            ShapeRelation::Definite => "is_more_specific",
+            ShapeRelation::Possible => "is_possibly_more_specific",
         };
-        cx.judge(name, Asked::both(s1, s2).at(self.scope.state()), |cx| self.cases(cx, s1, s2))
+        cx.judge(name, MemoQuery::both(s1, s2).at(self.scope.state()), |cx| self.cases(cx, s1, s2))
     }
 
     fn cases(&self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
@@ -93,13 +99,13 @@ impl Order<'_> {
         if let Some(answer) = by_form {
             return answer;
         }
-        match Kinds::of(s1, s2) {
-            Kinds::Tensors(t1, t2) => self.tensor(cx, t1, t2),
-            Kinds::Shapes(s1, s2) => self.shape(cx, s1, s2),
-            Kinds::Tuples(fields1, fields2) => self.tuple(cx, fields1, fields2),
-            Kinds::Funcs(f1, f2) => self.func(cx, f1, f2),
-            Kinds::Prims(p1, p2) => self.prim(cx, p1, p2),
-            Kinds::Objects | Kinds::Different => cx.by_kind((rule!("SI.ORDER.CROSS"), false)),
+        match InfoPair::of(s1, s2) {
+            InfoPair::Tensors(t1, t2) => self.tensor(cx, t1, t2),
+            InfoPair::Shapes(s1, s2) => self.shape(cx, s1, s2),
+            InfoPair::Tuples(fields1, fields2) => self.tuple(cx, fields1, fields2),
+            InfoPair::Funcs(f1, f2) => self.func(cx, f1, f2),
+            InfoPair::Prims(p1, p2) => self.prim(cx, p1, p2),
+            InfoPair::Objects | InfoPair::Different => cx.by_kind((rule!("SI.ORDER.CROSS"), false)),
         }
     }
 
@@ -117,7 +123,7 @@ impl Order<'_> {
     }
 
     fn is_possible(&self) -> bool {
-        self.relation == Relation::Possible
+        self.relation == ShapeRelation::Possible
     }
 
     /// Whether what the first leaves open may be as the second has it. Errata: N30, literally the rules give no level there.
@@ -156,7 +162,7 @@ impl Order<'_> {
             0 => false,
             1 => true,
             2.. if self.is_possible() && cx.literal(Erratum::N28) => {
-                Order { relation: Relation::Definite, scope: self.scope }.tensor(cx, t1, t2)
+                InfoOrder { relation: ShapeRelation::Definite, scope: self.scope }.tensor(cx, t1, t2)
             }
             2.. => cx.conclude(combined, true),
         }
@@ -332,11 +338,11 @@ mod tests {
         let (mut told, mut below_other) = (0, 0);
         for seed in 0..3_000 {
             let (s1, s2) = beside_others(seed);
-            let scope = Scope::new(&Nowhere);
+            let scope = JudgementScope::new(&Nowhere);
             let (told1, told2, back) = told_all_at_once(&s1, &s2, &scope);
             let _told = scope.outermost();
             told += usize::from(!back.is_empty());
-            for relation in [Relation::Definite, Relation::Possible] {
+            for relation in [ShapeRelation::Definite, ShapeRelation::Possible] {
                 let at_once = below(&mut Cx::new(), relation, &told1, &told2, &scope);
                 let one_by_one = is_more_specific_in(&mut Cx::new(), relation, &s1, &s2, &Nowhere);
                 assert_eq!(one_by_one, at_once, "seed {seed}, {relation:?}: {s1} and {s2}");

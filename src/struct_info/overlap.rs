@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::kinds::{Kinds, is_object};
+use super::kinds::{InfoPair, is_object};
 use super::own::Own;
 use super::same_shape::seen_through;
-use super::surroundings::{Scope, Surroundings};
+use super::surroundings::{JudgementScope, Surroundings};
 use crate::grammar::{FuncStructInfo, PrimExpr, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
 use crate::judge::{Cx, Once, Proof, with_stack};
 use crate::shape::prove_equal;
@@ -13,7 +13,7 @@ use crate::shape::prove_equal;
 /// SI.ORDER.MEANING: whether a value that the one describes may be one that the other describes; if not, a cast from the one to the
 /// other cannot succeed. One may be below the other, or each may say what the other leaves open.
 pub fn may_overlap(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &dyn Surroundings) -> bool {
-    Overlap { scope: Scope::new(scope), seen: Once::default() }.of(
+    Overlap { scope: JudgementScope::new(scope), seen: Once::default() }.of(
         cx,
         &seen_through(s1, scope),
         &seen_through(s2, scope),
@@ -22,7 +22,7 @@ pub fn may_overlap(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &dyn Su
 
 struct Overlap<'a> {
     /// Of the variables that function types introduce here nothing is known.
-    scope: Scope<'a>,
+    scope: JudgementScope<'a>,
     /// What was found of tuples that others hold as well.
     seen: Once<StructInfo, bool>,
 }
@@ -32,22 +32,22 @@ impl Overlap<'_> {
         if is_object(s1) || is_object(s2) {
             return true;
         }
-        with_stack(|| match Kinds::of(s1, s2) {
-            Kinds::Tensors(t1, t2) => self.tensors(cx, t1, t2),
-            Kinds::Shapes(s1, s2) => self.shapes(cx, s1, s2),
-            Kinds::Tuples(fields1, fields2) => {
+        with_stack(|| match InfoPair::of(s1, s2) {
+            InfoPair::Tensors(t1, t2) => self.tensors(cx, t1, t2),
+            InfoPair::Shapes(s1, s2) => self.shapes(cx, s1, s2),
+            InfoPair::Tuples(fields1, fields2) => {
                 let fieldwise = || {
                     let mut fields = fields1.iter().zip(fields2.iter());
                     fields1.len() == fields2.len() && fields.all(|(field1, field2)| self.of(cx, field1, field2))
                 };
                 self.seen.of_both(fields1, fields2, fieldwise)
             }
-            Kinds::Funcs(f1, f2) => self.funcs(cx, f1, f2),
-            Kinds::Prims(p1, p2) => {
+            InfoPair::Funcs(f1, f2) => self.funcs(cx, f1, f2),
+            InfoPair::Prims(p1, p2) => {
                 p1.dtype == p2.dtype && p1.value.iter().zip(&p2.value).all(|(v1, v2)| self.sizes(cx, v1, v2))
             }
-            Kinds::Objects => true,
-            Kinds::Different => false,
+            InfoPair::Objects => true,
+            InfoPair::Different => false,
         })
     }
 

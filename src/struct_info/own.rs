@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::mapping::{for_each_lone, params_of};
-use super::surroundings::{Scope, Surroundings};
+use super::surroundings::{JudgementScope, Surroundings};
 use crate::grammar::{FuncStructInfo, ShapeVar};
 
 /// So many variables are sooner looked through than put in order.
@@ -22,7 +22,7 @@ pub(super) struct Own<'f> {
 
 impl<'f> Own<'f> {
     /// What is in scope is introduced by no function.
-    pub(super) fn of(func: &'f FuncStructInfo, scope: &Scope) -> Own<'f> {
+    pub(super) fn of(func: &'f FuncStructInfo, scope: &JudgementScope) -> Own<'f> {
         let mut own = Own::default();
         for_each_lone(params_of(func), |var| own.note(var));
         if !own.many.is_empty() {
@@ -106,7 +106,7 @@ mod tests {
         let outside = InScope::new(&[], &["v1", "v5", "v11"].map(ShapeVar::new));
         for (count, vars) in (0..40).flat_map(|count| (1..25).map(move |vars| (count, vars))) {
             let StructInfo::Func(func) = function(count, vars) else { panic!("no function") };
-            for scope in [Scope::new(&Nowhere), Scope::new(&outside)] {
+            for scope in [JudgementScope::new(&Nowhere), JudgementScope::new(&outside)] {
                 let mut plainly = introduced_by(params_of(&func));
                 plainly.retain(|var| !scope.has_shape_var(var));
                 let own = Own::of(&func, &scope);

@@ -14,7 +14,7 @@ use crate::judge::{Cx, with_stack};
 
 /// PRIMFUNC.SI.RESULT: the information of the `GlobalVar` to which a `PrimFunc` is bound.
 pub fn info_of_prim_func(cx: &mut Cx, module: &IrModule, func: &PrimFunc) -> StructInfo {
-    let given = Given::by(cx, func);
+    let given = DeterminedVars::by(cx, func);
     let params: Vec<StructInfo> = func.params.iter().map(|param| param_info(cx, param, &given)).collect();
     // PRIMFUNC.CALL.ARGS: what is known of the parameters is demanded of the arguments, outputs included.
     let unknown = || vec![StructInfo::Object; func.params.len()];
@@ -49,7 +49,7 @@ pub(crate) fn returned_datatype(cx: &Cx, func: &PrimFunc) -> Option<DataType> {
 }
 
 /// PRIMFUNC.SI.BUFFER, PRIMFUNC.SI.HANDLE, PRIMFUNC.SI.SCALAR.
-fn param_info(cx: &mut Cx, param: &Param, given: &Given) -> StructInfo {
+fn param_info(cx: &mut Cx, param: &Param, given: &DeterminedVars) -> StructInfo {
     match param {
         Param::Buffer(buffer) => {
             let info = given.buffer(buffer);
@@ -76,7 +76,7 @@ fn handle_info(cx: &mut Cx) -> StructInfo {
 }
 
 /// Which variables the parameters give a value, so that others may mention them.
-struct Given {
+struct DeterminedVars {
     /// The numbers among the parameters that buffers mention.
     scalars: BTreeSet<ShapeVar>,
     all: BTreeSet<ShapeVar>,
@@ -84,9 +84,9 @@ struct Given {
     literally: bool,
 }
 
-impl Given {
+impl DeterminedVars {
     /// Errata: N24, literally a number has no value, so that the shapes that mention it are tied to nothing.
-    fn by(cx: &Cx, func: &PrimFunc) -> Given {
+    fn by(cx: &Cx, func: &PrimFunc) -> DeterminedVars {
         let shapes: Vec<Vec<PrimExpr>> = func.params.iter().filter_map(dims_of_param).collect();
         let mut mentioned = BTreeSet::new();
         shapes.iter().flatten().for_each(|dim| {
@@ -98,7 +98,7 @@ impl Given {
         let alone =
             shapes.into_iter().flatten().filter_map(|dim| if let PrimExpr::Var(var) = dim { Some(var) } else { None });
         let all = alone.chain(scalars.iter().cloned()).collect();
-        Given { scalars, all, literally: cx.literal(Erratum::N24) }
+        DeterminedVars { scalars, all, literally: cx.literal(Erratum::N24) }
     }
 
     /// A parameter as a number that buffers mention.

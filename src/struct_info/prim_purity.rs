@@ -29,7 +29,7 @@ struct Analysis<'c, 'm> {
 
 impl<'m> Analysis<'_, 'm> {
     fn function(&mut self, func: &'m PrimFunc) -> bool {
-        let mut walk = Walk { found: Found::default(), names: Vec::new() };
+        let mut walk = PurityWalk { found: BodyEffects::default(), names: Vec::new() };
         walk.function(func);
         let found = walk.found;
         let stores = found.stores_elsewhere || self.counts_as_store(&found);
@@ -43,7 +43,7 @@ impl<'m> Analysis<'_, 'm> {
     /// PRIMFUNC.PURE.LOCAL: what is written to memory of its own does not count.
     ///
     /// Errata: M08, literally what a block allocates is not its own, nor what another name is given.
-    fn counts_as_store(&mut self, found: &Found) -> bool {
+    fn counts_as_store(&mut self, found: &BodyEffects) -> bool {
         let by_another_name = found.stores_to_alias && self.cx.literal(Erratum::M08);
         let own =
             (found.stores_to_own || found.stores_to_alias) && self.cx.conclude(rule!("PRIMFUNC.PURE.LOCAL"), false);
@@ -51,7 +51,7 @@ impl<'m> Analysis<'_, 'm> {
     }
 
     /// Errata: M09, literally it does not count that a call reads a state outside of the arguments.
-    fn reads(&self, found: &Found) -> bool {
+    fn reads(&self, found: &BodyEffects) -> bool {
         found.reads_state && !self.cx.literal(Erratum::M09)
     }
 
@@ -85,7 +85,7 @@ impl<'m> Analysis<'_, 'm> {
 
 /// What there is in a body.
 #[derive(Default)]
-struct Found {
+struct BodyEffects {
     stores_elsewhere: bool,
     stores_to_own: bool,
     stores_to_alias: bool,
@@ -97,7 +97,7 @@ struct Found {
 
 /// Whose memory a name stands for.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Memory {
+enum MemoryOwner {
     /// What an `Allocate` of the function gave.
     Own,
     /// What a block allocates, or another name of the function's own memory.
@@ -106,39 +106,39 @@ enum Memory {
     Foreign,
 }
 
-struct Walk {
-    found: Found,
+struct PurityWalk {
+    found: BodyEffects,
     /// What the names stand for, the innermost last.
-    names: Vec<(Name, Memory)>,
+    names: Vec<(Name, MemoryOwner)>,
 }
 
-impl Walk {
+impl PurityWalk {
     fn function(&mut self, func: &PrimFunc) {
         for param in &func.params {
             let name = match param {
                 Param::Buffer(buffer) => &buffer.name,
                 Param::Scalar(var) | Param::Handle(var) => &var.name,
             };
-            self.define(name, Memory::Foreign);
+            self.define(name, MemoryOwner::Foreign);
         }
-        func.allocs.iter().for_each(|buffer| self.define(&buffer.name, Memory::Alias));
+        func.allocs.iter().for_each(|buffer| self.define(&buffer.name, MemoryOwner::Alias));
         self.body(&func.body);
     }
 
-    fn define(&mut self, name: &Name, memory: Memory) {
+    fn define(&mut self, name: &Name, memory: MemoryOwner) {
         self.names.push((name.clone(), memory));
     }
 
-    fn memory_of(&self, name: &str) -> Memory {
+    fn memory_of(&self, name: &str) -> MemoryOwner {
         let known = self.names.iter().rev().find(|(known, _)| **known == *name);
-        known.map_or(Memory::Foreign, |(_, memory)| *memory)
+        known.map_or(MemoryOwner::Foreign, |(_, memory)| *memory)
     }
 
     /// Another name for it.
-    fn alias_of(&self, name: &str) -> Memory {
+    fn alias_of(&self, name: &str) -> MemoryOwner {
         match self.memory_of(name) {
-            Memory::Own | Memory::Alias => Memory::Alias,
-            Memory::Foreign => Memory::Foreign,
+            MemoryOwner::Own | MemoryOwner::Alias => MemoryOwner::Alias,
+            MemoryOwner::Foreign => MemoryOwner::Foreign,
         }
     }
 
@@ -170,7 +170,7 @@ impl Walk {
             }
             Stmt::Alloc(buffer) => {
                 self.buffer(buffer);
-                self.define(&buffer.name, Memory::Own);
+                self.define(&buffer.name, MemoryOwner::Own);
             }
             Stmt::Decl(d) => self.declared(d),
             Stmt::Attr(a) => {
@@ -202,9 +202,9 @@ impl Walk {
 
     fn store(&mut self, s: &Store) {
         match self.memory_of(&s.buffer.name) {
-            Memory::Own => self.found.stores_to_own = true,
-            Memory::Alias => self.found.stores_to_alias = true,
-            Memory::Foreign => self.found.stores_elsewhere = true,
+            MemoryOwner::Own => self.found.stores_to_own = true,
+            MemoryOwner::Alias => self.found.stores_to_alias = true,
+            MemoryOwner::Foreign => self.found.stores_elsewhere = true,
         }
         self.exprs(s.indices.iter().chain([&s.value]));
     }
@@ -217,7 +217,7 @@ impl Walk {
         self.exprs(&block.predicate);
         for buffer in &block.allocs {
             self.buffer(buffer);
-            self.define(&buffer.name, Memory::Alias);
+            self.define(&buffer.name, MemoryOwner::Alias);
         }
         for part in &block.matches {
             self.region(&part.source);
@@ -241,7 +241,7 @@ impl Walk {
     }
 
     /// Whose memory a pointer points to.
-    fn pointed_to(&self, value: &Expr) -> Memory {
+    fn pointed_to(&self, value: &Expr) -> MemoryOwner {
         match value {
             Expr::Data(buffer) => self.alias_of(&buffer.name),
             Expr::Var(var) => self.alias_of(&var.name),
@@ -259,7 +259,7 @@ impl Walk {
             | Expr::Extern(_)
             | Expr::Ramp(_)
             | Expr::Broadcast(..)
-            | Expr::Shuffle(_) => Memory::Foreign,
+            | Expr::Shuffle(_) => MemoryOwner::Foreign,
         }
     }
 

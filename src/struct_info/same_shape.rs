@@ -52,15 +52,15 @@ pub(super) fn compare_values(cx: &mut Cx, values1: Option<&[PrimExpr]>, values2:
 }
 
 /// What is known of a shape: its dimensions, or their number.
-enum Seen {
+enum KnownShape {
     Dims(Arc<[PrimExpr]>),
     Ndim(Ndim),
 }
 
-fn look_through(shape: &TensorShape, scope: &dyn Surroundings) -> Seen {
+fn look_through(shape: &TensorShape, scope: &dyn Surroundings) -> KnownShape {
     let of_var = |var: &Var| match scope.struct_info_of(var) {
-        Some(StructInfo::Shape(ShapeStructInfo { values: Some(values), .. })) => Seen::Dims(values),
-        Some(StructInfo::Shape(ShapeStructInfo { values: None, ndim })) => Seen::Ndim(ndim),
+        Some(StructInfo::Shape(ShapeStructInfo { values: Some(values), .. })) => KnownShape::Dims(values),
+        Some(StructInfo::Shape(ShapeStructInfo { values: None, ndim })) => KnownShape::Ndim(ndim),
         Some(
             StructInfo::Object
             | StructInfo::Tensor(_)
@@ -68,12 +68,12 @@ fn look_through(shape: &TensorShape, scope: &dyn Surroundings) -> Seen {
             | StructInfo::Tuple(_)
             | StructInfo::Func(_),
         )
-        | None => Seen::Ndim(Ndim::Unknown),
+        | None => KnownShape::Ndim(Ndim::Unknown),
     };
     match shape {
-        TensorShape::Dims(dims) => Seen::Dims(dims.clone()),
+        TensorShape::Dims(dims) => KnownShape::Dims(dims.clone()),
         TensorShape::Var(var) | TensorShape::DataflowVar(var) => of_var(var),
-        TensorShape::Other(_) => Seen::Ndim(Ndim::Unknown),
+        TensorShape::Other(_) => KnownShape::Ndim(Ndim::Unknown),
     }
 }
 
@@ -87,9 +87,9 @@ fn through(info: &StructInfo, scope: &dyn Surroundings, known: &Once<StructInfo,
     match info {
         StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype, ndim, vdevice }) if is_var(shape) => {
             let (shape, ndim) = match look_through(shape, scope) {
-                Seen::Dims(dims) => (TensorShape::Dims(dims.clone()), Ndim::of_len(dims.len())),
-                Seen::Ndim(Ndim::Known(rank)) => (shape.clone(), Ndim::Known(rank)),
-                Seen::Ndim(Ndim::Unknown) => (shape.clone(), *ndim),
+                KnownShape::Dims(dims) => (TensorShape::Dims(dims.clone()), Ndim::of_len(dims.len())),
+                KnownShape::Ndim(Ndim::Known(rank)) => (shape.clone(), Ndim::Known(rank)),
+                KnownShape::Ndim(Ndim::Unknown) => (shape.clone(), *ndim),
             };
             let vdevice = vdevice.clone();
             StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype: *dtype, ndim, vdevice })
@@ -145,13 +145,18 @@ pub(super) fn compare_shapes(
         ) => {}
     }
     match (look_through(shape1, scope), look_through(shape2, scope)) {
-        (Seen::Dims(dims1), Seen::Dims(dims2)) => compare_dims(cx, &dims1, &dims2),
-        (Seen::Ndim(Ndim::Known(n)), Seen::Ndim(Ndim::Known(m))) if n != m => Compared::at_once(Proof::Different),
-        (Seen::Dims(dims), Seen::Ndim(Ndim::Known(n))) | (Seen::Ndim(Ndim::Known(n)), Seen::Dims(dims))
+        (KnownShape::Dims(dims1), KnownShape::Dims(dims2)) => compare_dims(cx, &dims1, &dims2),
+        (KnownShape::Ndim(Ndim::Known(n)), KnownShape::Ndim(Ndim::Known(m))) if n != m => {
+            Compared::at_once(Proof::Different)
+        }
+        (KnownShape::Dims(dims), KnownShape::Ndim(Ndim::Known(n)))
+        | (KnownShape::Ndim(Ndim::Known(n)), KnownShape::Dims(dims))
             if Ndim::of_len(dims.len()) != Ndim::Known(n) =>
         {
             Compared::at_once(Proof::Different)
         }
-        (Seen::Dims(_) | Seen::Ndim(_), Seen::Dims(_) | Seen::Ndim(_)) => Compared::at_once(Proof::Unknown),
+        (KnownShape::Dims(_) | KnownShape::Ndim(_), KnownShape::Dims(_) | KnownShape::Ndim(_)) => {
+            Compared::at_once(Proof::Unknown)
+        }
     }
 }

@@ -7,14 +7,14 @@ use crate::book::Erratum;
 use crate::grammar::{FuncStructInfo, StructInfo};
 use crate::judge::{Cx, Once, with_stack};
 
-type Func = Arc<FuncStructInfo>;
+type SpelledFunc = Arc<FuncStructInfo>;
 
 /// Under which name the judgement keeps it.
 const SPELLED: &str = "spelt as in the join";
 
 /// Notes how two function types are spelt in their join, each by itself and renamed: in these variables, and their
 /// parts as they are spelt there. What was noted since then of the parts themselves is not needed any more.
-pub(super) fn note_spelling(cx: &mut Cx, since: usize, functions: [[&Func; 2]; 2]) {
+pub(super) fn note_spelling(cx: &mut Cx, since: usize, functions: [[&SpelledFunc; 2]; 2]) {
     if goes_by_name(cx) {
         return;
     }
@@ -25,7 +25,7 @@ pub(super) fn note_spelling(cx: &mut Cx, since: usize, functions: [[&Func; 2]; 2
     }
 }
 
-fn as_joined(cx: &Cx, since: usize, written: &Func, renamed: &Func) -> Option<Func> {
+fn as_joined(cx: &Cx, since: usize, written: &SpelledFunc, renamed: &SpelledFunc) -> Option<SpelledFunc> {
     let renamed_only = || (!Arc::ptr_eq(written, renamed)).then(|| renamed.clone());
     if cx.notes() == since {
         return renamed_only();
@@ -46,7 +46,7 @@ pub(super) fn spelled_as_joined(cx: &Cx, s: &StructInfo) -> Option<StructInfo> {
 
 fn spelled(cx: &Cx, s: &StructInfo, known: &Once<StructInfo, Option<StructInfo>>) -> Option<StructInfo> {
     match s {
-        StructInfo::Func(func) => cx.noted_of::<_, Func>(SPELLED, func).map(StructInfo::Func),
+        StructInfo::Func(func) => cx.noted_of::<_, SpelledFunc>(SPELLED, func).map(StructInfo::Func),
         StructInfo::Tuple(fields) => known.of(fields, || {
             let new: Vec<Option<StructInfo>> =
                 fields.iter().map(|field| with_stack(|| spelled(cx, field, known))).collect();

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::apart::fresh_names;
-use super::mapping::{Found, Mapping, all_shape_vars, introduced_by, is_identity, owned};
+use super::mapping::{Mapping, PartialMapping, all_shape_vars, introduced_by, is_identity, owned};
 use super::surroundings::{Nowhere, Surroundings};
 use crate::book::Erratum;
 use crate::grammar::{
@@ -33,7 +33,7 @@ pub fn substitute(cx: &mut Cx, s: &StructInfo, mapping: &Mapping, scope: &dyn Su
 pub(super) fn substitute_in_func(
     cx: &mut Cx,
     func: &Arc<FuncStructInfo>,
-    mapping: &Found,
+    mapping: &PartialMapping,
     scope: &dyn Surroundings,
 ) -> Option<Arc<FuncStructInfo>> {
     if is_identity(mapping) {

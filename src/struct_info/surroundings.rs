@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use smallvec::SmallVec;
 
 use crate::grammar::{PrimExpr, ShapeVar, StructInfo, TensorShape, Var};
-use crate::judge::{Seen, State, is_new};
+use crate::judge::{ScopeVersion, VisitedTuples, is_new};
 
 /// The scopes at the place of use.
 pub trait Surroundings {
@@ -42,7 +42,7 @@ pub struct InScope {
 }
 
 /// The surroundings of a judgement and, where it is inside function types, what these introduce.
-pub(super) struct Scope<'a> {
+pub(super) struct JudgementScope<'a> {
     outer: &'a dyn Surroundings,
     /// How many of the enclosing function types introduce a variable. Nearly always none is around that does.
     introduced: OnceCell<Box<RefCell<BTreeMap<ShapeVar, usize>>>>,
@@ -51,44 +51,44 @@ pub(super) struct Scope<'a> {
     /// Whether the function types that are judged here have been told apart inside.
     told: Cell<bool>,
     /// How it is now.
-    state: State,
+    state: ScopeVersion,
 }
 
 /// A function type that has been told apart inside, with all those in it, until this is dropped.
-pub(super) struct Told<'s> {
-    scope: &'s Scope<'s>,
+pub(super) struct BinderGuard<'s> {
+    scope: &'s JudgementScope<'s>,
 }
 
 /// Variables that leave the scope when this is dropped.
 pub(super) struct Introduced<'s> {
-    scope: &'s Scope<'s>,
+    scope: &'s JudgementScope<'s>,
     vars: Vars,
 }
 
 /// A few variables, perhaps some of them more than once.
 pub(super) type Vars = SmallVec<[ShapeVar; 4]>;
 
-impl<'a> Scope<'a> {
-    pub(super) fn new(outer: &'a dyn Surroundings) -> Scope<'a> {
-        Scope {
+impl<'a> JudgementScope<'a> {
+    pub(super) fn new(outer: &'a dyn Surroundings) -> JudgementScope<'a> {
+        JudgementScope {
             outer,
             introduced: OnceCell::new(),
             last_number: Cell::new(0),
             told: Cell::new(false),
-            state: State::default(),
+            state: ScopeVersion::default(),
         }
     }
 
     /// How the scope is now, for the judgements that are kept.
-    pub(super) fn state(&self) -> &State {
+    pub(super) fn state(&self) -> &ScopeVersion {
         &self.state
     }
 
     /// Whether a function type is met that no other is around, as far as this judgement looks: for as long as the result lives, those
     /// inside it are not met so.
-    pub(super) fn outermost(&self) -> Option<Told<'_>> {
+    pub(super) fn outermost(&self) -> Option<BinderGuard<'_>> {
         self.state.change();
-        (!self.told.replace(true)).then_some(Told { scope: self })
+        (!self.told.replace(true)).then_some(BinderGuard { scope: self })
     }
 
     /// Notes that numbers up to this one are given to variables.
@@ -103,7 +103,7 @@ impl<'a> Scope<'a> {
         Introduced { scope: self, vars }
     }
 
-    /// Brings variables into scope, until they [leave](Scope::leave).
+    /// Brings variables into scope, until they [leave](JudgementScope::leave).
     pub(super) fn enter(&self, vars: BTreeSet<ShapeVar>) -> BTreeSet<ShapeVar> {
         self.enter_all(&vars);
         vars
@@ -138,7 +138,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-impl Drop for Told<'_> {
+impl Drop for BinderGuard<'_> {
     fn drop(&mut self) {
         self.scope.state.change();
         self.scope.told.set(false);
@@ -160,7 +160,8 @@ impl InScope {
     /// What infos mention outside of function types, whose variables may be their own.
     pub fn mentioned_by(infos: &[StructInfo]) -> InScope {
         let mut scope = InScope::default();
-        let (mut todo, mut seen): (Vec<&StructInfo>, Seen) = (infos.iter().collect(), Seen::default());
+        let (mut todo, mut seen): (Vec<&StructInfo>, VisitedTuples) =
+            (infos.iter().collect(), VisitedTuples::default());
         while let Some(info) = todo.pop() {
             match info {
                 StructInfo::Tuple(fields) if is_new(fields, &mut seen) => todo.extend(fields.iter()),
@@ -208,7 +209,7 @@ impl Surroundings for InScope {
     }
 }
 
-impl Surroundings for Scope<'_> {
+impl Surroundings for JudgementScope<'_> {
     fn has_var(&self, var: &Var) -> bool {
         self.outer.has_var(var)
     }
@@ -232,7 +233,7 @@ mod tests {
 
     #[test]
     fn what_two_function_types_bring_is_in_scope_until_both_end() {
-        let scope = Scope::new(&Nowhere);
+        let scope = JudgementScope::new(&Nowhere);
         let n = || BTreeSet::from([ShapeVar::new("n")]);
         let outer = scope.enter(n());
         let inner = scope.enter(n());
@@ -244,7 +245,7 @@ mod tests {
 
     #[test]
     fn what_one_function_type_brings_twice_leaves_with_it() {
-        let (scope, n) = (Scope::new(&Nowhere), ShapeVar::new("n"));
+        let (scope, n) = (JudgementScope::new(&Nowhere), ShapeVar::new("n"));
         let outer = scope.introduce(Vars::from_iter([n.clone()]));
         drop(scope.introduce(Vars::from_iter([n.clone(), n.clone()])));
         assert!(scope.has_shape_var(&n));

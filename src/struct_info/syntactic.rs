@@ -3,7 +3,7 @@
 use crate::grammar::{PrimExpr, StructInfo, TensorShape};
 use crate::judge::is_shared;
 use crate::shape::alpha_equal;
-use crate::types::equality::Tree;
+use crate::types::equality::ComparableTree;
 
 pub(super) fn same_dims(dims1: &[PrimExpr], dims2: &[PrimExpr]) -> bool {
     let same_place = std::ptr::eq(dims1, dims2);
@@ -39,7 +39,7 @@ pub(super) fn same_located_node(a: &StructInfo, b: &StructInfo) -> bool {
     a.same_node(b) && device(a) == device(b)
 }
 
-impl Tree for StructInfo {
+impl ComparableTree for StructInfo {
     fn same_node(&self, other: &StructInfo) -> bool {
         match (self, other) {
             (StructInfo::Object, StructInfo::Object) => true,

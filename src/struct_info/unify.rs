@@ -4,20 +4,20 @@ use std::sync::Arc;
 
 use super::apart::{apart_from, in_variables_of, told_in_both};
 use super::derive_func::same_derive_func;
-use super::kinds::{Kinds, is_object};
+use super::kinds::{InfoPair, is_object};
 use super::mapping::{introduced_around, params_of};
-use super::order::{Relation, below};
+use super::order::{ShapeRelation, below};
 use super::own::Own;
 use super::same_shape::{compare_known_shapes, compare_values};
 use super::spelling::{note_spelling, spelled_as_joined};
 use super::substitute::replace_everywhere;
-use super::surroundings::{Nowhere, Scope, Surroundings};
+use super::surroundings::{JudgementScope, Nowhere, Surroundings};
 use super::unknown_purity::joined;
 use crate::book::Erratum;
 use crate::grammar::{
     DataType, DeriveFunc, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo, VDevice,
 };
-use crate::judge::{Asked, Cx, Proof};
+use crate::judge::{Cx, MemoQuery, Proof};
 
 /// SI.UNIFY: an upper bound of both arguments under `<<:`. Nothing is in scope.
 ///
@@ -29,23 +29,23 @@ pub fn unify_struct_info(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> Struc
 
 /// As [`unify_struct_info`], at a place where the variables of `scope` are bound.
 pub fn unify_struct_info_in(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
-    unify(cx, s1, s2, &Scope::new(scope))
+    unify(cx, s1, s2, &JudgementScope::new(scope))
 }
 
-fn unify(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> StructInfo {
-    cx.judge("unify_struct_info", Asked::both(s1, s2).at(scope.state()), |cx| cases(cx, s1, s2, scope))
+fn unify(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &JudgementScope) -> StructInfo {
+    cx.judge("unify_struct_info", MemoQuery::both(s1, s2).at(scope.state()), |cx| cases(cx, s1, s2, scope))
 }
 
-fn cases(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &Scope) -> StructInfo {
-    match Kinds::of(s1, s2) {
+fn cases(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &JudgementScope) -> StructInfo {
+    match InfoPair::of(s1, s2) {
         _ if is_object(s2) => object(cx, s1),
         _ if is_object(s1) => object(cx, s2),
-        Kinds::Shapes(a, b) => StructInfo::Shape(shape(cx, a, b)),
-        Kinds::Tensors(a, b) => StructInfo::Tensor(tensor(cx, a, b, scope)),
-        Kinds::Tuples(a, b) => tuple(cx, a, b, scope),
-        Kinds::Funcs(a, b) => func(cx, a, b, scope),
-        Kinds::Prims(a, b) => prim(cx, a, b),
-        Kinds::Objects | Kinds::Different => cx.by_kind((rule!("SI.UNIFY.KIND"), StructInfo::Object)),
+        InfoPair::Shapes(a, b) => StructInfo::Shape(shape(cx, a, b)),
+        InfoPair::Tensors(a, b) => StructInfo::Tensor(tensor(cx, a, b, scope)),
+        InfoPair::Tuples(a, b) => tuple(cx, a, b, scope),
+        InfoPair::Funcs(a, b) => func(cx, a, b, scope),
+        InfoPair::Prims(a, b) => prim(cx, a, b),
+        InfoPair::Objects | InfoPair::Different => cx.by_kind((rule!("SI.UNIFY.KIND"), StructInfo::Object)),
     }
 }
 
@@ -79,7 +79,7 @@ fn shape(cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) -> ShapeStruct
 }
 
 /// SI.UNIFY.TENSOR.
-fn tensor(cx: &mut Cx, s1: &TensorStructInfo, s2: &TensorStructInfo, scope: &Scope) -> TensorStructInfo {
+fn tensor(cx: &mut Cx, s1: &TensorStructInfo, s2: &TensorStructInfo, scope: &JudgementScope) -> TensorStructInfo {
     let same_rank = s1.ndim == s2.ndim;
     let ndim = cx.conclude(rule!("SI.UNIFY.TENSOR.NDIM"), if same_rank { s1.ndim } else { Ndim::Unknown });
     let same_dtype = s1.dtype == s2.dtype;
@@ -134,7 +134,7 @@ fn common_device<'s>(s1: &'s TensorStructInfo, s2: &TensorStructInfo) -> Option<
 }
 
 /// SI.UNIFY.TUPLE: field by field.
-fn tuple(cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], scope: &Scope) -> StructInfo {
+fn tuple(cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], scope: &JudgementScope) -> StructInfo {
     let other_length = fields1.len() != fields2.len();
     if let Some(join) = cx.by_cases(&[(rule!("SI.UNIFY.TUPLE.LEN"), other_length, &StructInfo::Object)]) {
         return join.clone();
@@ -144,7 +144,7 @@ fn tuple(cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], scope: &Sc
 }
 
 /// SI.UNIFY.FUNC.
-fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &Scope) -> StructInfo {
+fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &JudgementScope) -> StructInfo {
     match (&f1.params, &f2.params) {
         (None, None) => packed(cx, f1, f2),
         (Some(_), Some(_)) => closures(cx, f1, f2, scope),
@@ -178,7 +178,7 @@ fn purity_of_join(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> Opti
     Some(cx.conclude(rule!("SI.UNIFY.FUNC.PURITY"), f1.purity() && f2.purity()))
 }
 
-fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &Scope) -> StructInfo {
+fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &JudgementScope) -> StructInfo {
     let other_arity = params_of(f1).len() != params_of(f2).len();
     if let Some(join) = cx.by_cases(&[(rule!("SI.UNIFY.FUNC.ARITY"), other_arity, &StructInfo::Object)]) {
         return join.clone();
@@ -187,7 +187,7 @@ fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, sco
 }
 
 /// The join of the outermost function types, told apart inside, and of those inside them, which have been.
-fn told(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &Scope) -> StructInfo {
+fn told(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &JudgementScope) -> StructInfo {
     let Some(_until_joined) = scope.outermost() else { return parts(cx, f1, f2, scope) };
     let (told1, told2, back) = told_in_both(f1, f2, scope);
     let join = parts(cx, told1.as_ref().unwrap_or(f1), told2.as_ref().unwrap_or(f2), scope);
@@ -195,7 +195,7 @@ fn told(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: 
 }
 
 /// The joins of the parameters and of the result, in the same variables.
-fn parts(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &Scope) -> StructInfo {
+fn parts(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &JudgementScope) -> StructInfo {
     // Literal A58: nothing is renamed.
     let (apart, renamed) = if cx.literal(Erratum::A58) { (None, None) } else { in_same_variables(f1, f2, scope) };
     let (told1, told2) = (apart.as_ref().unwrap_or(f1), renamed.as_ref().unwrap_or(f2));
@@ -221,7 +221,7 @@ fn parts(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope:
 fn in_same_variables(
     f1: &Arc<FuncStructInfo>,
     f2: &Arc<FuncStructInfo>,
-    scope: &Scope,
+    scope: &JudgementScope,
 ) -> (Option<Arc<FuncStructInfo>>, Option<Arc<FuncStructInfo>>) {
     let (own1, own2) = (Own::of(f1, scope), Own::of(f2, scope));
     let apart = apart_from([f1, f2], [&own1, &own2], scope);
@@ -237,12 +237,12 @@ fn unified_param(
     join: StructInfo,
     param1: &StructInfo,
     param2: &StructInfo,
-    scope: &Scope,
+    scope: &JudgementScope,
 ) -> Option<StructInfo> {
     let (spelled1, spelled2) = (spelled_as_joined(cx, param1), spelled_as_joined(cx, param2));
     let (param1, param2) = (spelled1.as_ref().unwrap_or(param1), spelled2.as_ref().unwrap_or(param2));
-    let below_both =
-        below(cx, Relation::Definite, &join, param1, scope) && below(cx, Relation::Definite, &join, param2, scope);
+    let below_both = below(cx, ShapeRelation::Definite, &join, param1, scope)
+        && below(cx, ShapeRelation::Definite, &join, param2, scope);
     let kept = cx
         .by_cases((&[(rule!("SI.UNIFY.FUNC.PARAM-OK"), below_both, true)], (rule!("SI.UNIFY.FUNC.PARAM-BAD"), false)));
     kept.then_some(join)
@@ -319,7 +319,7 @@ mod tests {
         let mut given_back = 0;
         for seed in 0..3_000 {
             let (s1, s2) = beside_others(seed);
-            let scope = Scope::new(&Nowhere);
+            let scope = JudgementScope::new(&Nowhere);
             let (told1, told2, back) = told_all_at_once(&s1, &s2, &scope);
             let _told = scope.outermost();
             let told = unify(&mut Cx::new(), &told1, &told2, &scope);

@@ -1,7 +1,7 @@
 //! Purity as three values (chapter The Proposal on Unknown Purity): `None` is unknown. Each of these functions has the clause of the
 //! editions beside that of the proposal; only one of them stands.
 
-use super::order::Relation;
+use super::order::ShapeRelation;
 use crate::book::Erratum;
 use crate::grammar::FuncStructInfo;
 use crate::judge::{Compatibility, Cx};
@@ -12,7 +12,7 @@ pub fn purity_of(cx: &mut Cx, func: &FuncStructInfo) -> Option<bool> {
 }
 
 /// SUBSI.FUNC.PURITY, or PURITY3.SUB: whether the purity of one closure allows it where the other is expected.
-pub(super) fn purity_is_below(cx: &mut Cx, relation: Relation, p1: Option<bool>, p2: Option<bool>) -> bool {
+pub(super) fn purity_is_below(cx: &mut Cx, relation: ShapeRelation, p1: Option<bool>, p2: Option<bool>) -> bool {
     let by_value = p1 == Some(true) || p2 != Some(true);
     let by_proposal = is_below(cx, relation, p1, p2);
     cx.holds(&[(rule!("SUBSI.FUNC.PURITY"), 1, by_value), (rule!("PURITY3.SUB"), 1, by_proposal)])
@@ -21,10 +21,10 @@ pub(super) fn purity_is_below(cx: &mut Cx, relation: Relation, p1: Option<bool>,
 /// PURITY3.SUB.
 ///
 /// Errata: U01, literally unknown is definitely below pure; U02, literally nothing but itself is below unknown.
-fn is_below(cx: &Cx, relation: Relation, p1: Option<bool>, p2: Option<bool>) -> bool {
+fn is_below(cx: &Cx, relation: ShapeRelation, p1: Option<bool>, p2: Option<bool>) -> bool {
     match (p1, p2) {
         (Some(pure1), Some(pure2)) => pure1 || !pure2,
-        (None, Some(true)) => relation == Relation::Possible || cx.literal(Erratum::U01),
+        (None, Some(true)) => relation == ShapeRelation::Possible || cx.literal(Erratum::U01),
         (None, Some(false) | None) => true,
         (Some(_), None) => !cx.literal(Erratum::U01) && !cx.literal(Erratum::U02),
     }

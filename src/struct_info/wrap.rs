@@ -5,13 +5,13 @@ use std::sync::Arc;
 use crate::grammar::{
     DeriveFunc, DynTensorType, FuncStructInfo, FuncType, ShapeStructInfo, ShapeType, StructInfo, TensorStructInfo, Type,
 };
-use crate::judge::{Asked, Cx};
+use crate::judge::{Cx, MemoQuery};
 
 /// SI.WRAP: the structural information that says what a type says and no more.
 ///
 /// 2023-02, Auxiliary Procedures.
 pub fn wrap_type(cx: &mut Cx, t: &Type) -> StructInfo {
-    cx.judge("wrap_type", Asked::of(t), |cx| {
+    cx.judge("wrap_type", MemoQuery::of(t), |cx| {
         let by_kind = match t {
             // No edition that has the type of boxed scalars wraps it.
             Type::Object | Type::Prim(_) => (rule!("SI.WRAP.OBJECT"), StructInfo::Object),

@@ -15,18 +15,18 @@ const TABLE: &str = include_str!("../../spec/accuracy.ron");
 /// A class of the table.
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Class {
+pub struct AccuracyRow {
     /// Which class.
     pub class: Accuracy,
     /// How far a float may be off.
-    pub bound: Bound,
+    pub bound: ErrorBound,
     /// Where the bound comes from, for people.
     pub source: String,
 }
 
 /// How far a float may be from what is expected.
 #[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
-pub enum Bound {
+pub enum ErrorBound {
     /// Not at all, the signs of zeros included.
     Equal,
     /// Units in the last place of what is expected.
@@ -55,11 +55,11 @@ record! { Within, "Within", closed { class: one, length: or(0), magnitude: or(0.
 /// Exact data: the same bits.
 pub const BIT_FOR_BIT: Within = Within { class: Accuracy::Exact, length: 0, magnitude: 0.0 };
 
-static CLASSES: LazyLock<Result<Vec<Class>, ron::error::SpannedError>> =
+static CLASSES: LazyLock<Result<Vec<AccuracyRow>, ron::error::SpannedError>> =
     LazyLock::new(|| crate::book::ron_options().from_str(TABLE));
 
 /// The table.
-pub fn table() -> Result<&'static [Class], &'static ron::error::SpannedError> {
+pub fn table() -> Result<&'static [AccuracyRow], &'static ron::error::SpannedError> {
     CLASSES.as_deref()
 }
 
@@ -68,12 +68,12 @@ impl Within {
     fn tolerance(&self, dtype: DataType, expected: f64) -> f64 {
         let bound = table().ok().and_then(|table| table.iter().find(|c| c.class == self.class)).map(|c| c.bound);
         match bound {
-            None | Some(Bound::Equal) => 0.0,
-            Some(Bound::Ulps(ulps)) => ulps * ulp(dtype, expected),
-            Some(Bound::Reduction(factor)) => {
+            None | Some(ErrorBound::Equal) => 0.0,
+            Some(ErrorBound::Ulps(ulps)) => ulps * ulp(dtype, expected),
+            Some(ErrorBound::Reduction(factor)) => {
                 factor * self.length as f64 * epsilon(dtype) / 2.0 * self.magnitude + ulp(dtype, expected)
             }
-            Some(Bound::Absolute(factor)) => factor * epsilon(dtype) * self.magnitude,
+            Some(ErrorBound::Absolute(factor)) => factor * epsilon(dtype) * self.magnitude,
         }
     }
 }
@@ -207,7 +207,7 @@ mod tests {
     fn every_class_has_a_bound_and_a_source() {
         let table = table().unwrap();
         for class in Accuracy::ALL {
-            let found: Vec<&Class> = table.iter().filter(|row| row.class == class).collect();
+            let found: Vec<&AccuracyRow> = table.iter().filter(|row| row.class == class).collect();
             assert_eq!(found.len(), 1, "{class:?}");
             assert!(!found[0].source.is_empty());
         }

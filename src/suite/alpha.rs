@@ -22,7 +22,7 @@ pub enum UnsaidPurity {
 }
 
 /// Which bound shape variables of the two operands stand for each other.
-struct Renaming {
+struct AlphaRenaming {
     pairs: Vec<(ShapeVar, ShapeVar)>,
     /// Those that a signature around will bind further to the right: a dimension may mention them before.
     pending: Vec<(ShapeVar, ShapeVar)>,
@@ -31,7 +31,7 @@ struct Renaming {
 
 /// The operand that an expression is of.
 #[derive(Clone, Copy)]
-enum Side {
+enum OperandSide {
     First,
     Second,
 }
@@ -43,10 +43,10 @@ pub fn same_struct_info(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
 
 /// Whether the second of two structural informations says the same as the first, or more as far as `purity` admits.
 pub fn same_but_for(cx: &mut Cx, purity: UnsaidPurity, s1: &StructInfo, s2: &StructInfo) -> bool {
-    same(cx, &mut Renaming { pairs: Vec::new(), pending: Vec::new(), purity }, s1, s2)
+    same(cx, &mut AlphaRenaming { pairs: Vec::new(), pending: Vec::new(), purity }, s1, s2)
 }
 
-fn same(cx: &mut Cx, renaming: &mut Renaming, s1: &StructInfo, s2: &StructInfo) -> bool {
+fn same(cx: &mut Cx, renaming: &mut AlphaRenaming, s1: &StructInfo, s2: &StructInfo) -> bool {
     with_stack(|| match (s1, s2) {
         (StructInfo::Object, StructInfo::Object) => true,
         (StructInfo::Tensor(t1), StructInfo::Tensor(t2)) => {
@@ -86,7 +86,7 @@ fn same(cx: &mut Cx, renaming: &mut Renaming, s1: &StructInfo, s2: &StructInfo) 
     })
 }
 
-fn same_func(cx: &mut Cx, renaming: &mut Renaming, f1: &FuncStructInfo, f2: &FuncStructInfo) -> bool {
+fn same_func(cx: &mut Cx, renaming: &mut AlphaRenaming, f1: &FuncStructInfo, f2: &FuncStructInfo) -> bool {
     let (bound, pending) = (renaming.pairs.len(), renaming.pending.len());
     let params = match (&f1.params, &f2.params) {
         (Some(p1), Some(p2)) => {
@@ -108,7 +108,7 @@ fn same_func(cx: &mut Cx, renaming: &mut Renaming, f1: &FuncStructInfo, f2: &Fun
 
 /// From left to right: what a part of a parameter introduces is bound from there on, and a function type before it may
 /// have a variable of its own that is spelt alike.
-fn same_param(cx: &mut Cx, renaming: &mut Renaming, s1: &StructInfo, s2: &StructInfo) -> bool {
+fn same_param(cx: &mut Cx, renaming: &mut AlphaRenaming, s1: &StructInfo, s2: &StructInfo) -> bool {
     with_stack(|| {
         if let (StructInfo::Tuple(f1), StructInfo::Tuple(f2)) = (s1, s2) {
             f1.len() == f2.len() && f1.iter().zip(f2.iter()).all(|(s1, s2)| same_param(cx, renaming, s1, s2))
@@ -121,16 +121,16 @@ fn same_param(cx: &mut Cx, renaming: &mut Renaming, s1: &StructInfo, s2: &Struct
     })
 }
 
-fn same_list(cx: &mut Cx, renaming: &mut Renaming, l1: &[StructInfo], l2: &[StructInfo]) -> bool {
+fn same_list(cx: &mut Cx, renaming: &mut AlphaRenaming, l1: &[StructInfo], l2: &[StructInfo]) -> bool {
     l1.len() == l2.len() && l1.iter().zip(l2).all(|(s1, s2)| same(cx, renaming, s1, s2))
 }
 
-fn same_dims(cx: &mut Cx, renaming: &Renaming, d1: &[PrimExpr], d2: &[PrimExpr]) -> bool {
+fn same_dims(cx: &mut Cx, renaming: &AlphaRenaming, d1: &[PrimExpr], d2: &[PrimExpr]) -> bool {
     d1.len() == d2.len() && d1.iter().zip(d2).all(|(e1, e2)| same_dim(cx, renaming, e1, e2))
 }
 
-fn same_dim(cx: &mut Cx, renaming: &Renaming, e1: &PrimExpr, e2: &PrimExpr) -> bool {
-    let (e1, e2) = (renaming.apply(Side::First, e1), renaming.apply(Side::Second, e2));
+fn same_dim(cx: &mut Cx, renaming: &AlphaRenaming, e1: &PrimExpr, e2: &PrimExpr) -> bool {
+    let (e1, e2) = (renaming.apply(OperandSide::First, e1), renaming.apply(OperandSide::Second, e2));
     e1 == e2 || oracle::answer(cx, &Ask::ProveEqual(e1, e2)) == Ok(Answer::Proof(Proof::Equal))
 }
 
@@ -164,7 +164,7 @@ fn each_lone_dim(d1: &[PrimExpr], d2: &[PrimExpr], visit: &mut impl FnMut(&Shape
     }
 }
 
-impl Renaming {
+impl AlphaRenaming {
     /// Pairs what two leaves bind.
     fn bind(&mut self, s1: &StructInfo, s2: &StructInfo) {
         each_lone(s1, s2, &mut |v1, v2| {
@@ -185,7 +185,7 @@ impl Renaming {
 
     /// Puts a common name for each bound variable, one that no text can spell, so that a free variable of one side is
     /// never taken for a bound one of the other.
-    fn apply(&self, side: Side, e: &PrimExpr) -> PrimExpr {
+    fn apply(&self, side: OperandSide, e: &PrimExpr) -> PrimExpr {
         if self.pairs.is_empty() && self.pending.is_empty() {
             return e.clone();
         }
@@ -199,10 +199,10 @@ impl Renaming {
         })
     }
 
-    fn common(&self, side: Side, var: &ShapeVar) -> ShapeVar {
+    fn common(&self, side: OperandSide, var: &ShapeVar) -> ShapeVar {
         let own = |(first, second): &(ShapeVar, ShapeVar)| match side {
-            Side::First => first == var,
-            Side::Second => second == var,
+            OperandSide::First => first == var,
+            OperandSide::Second => second == var,
         };
         let numbered = |hint: &str, i: usize| Some(ShapeVar::numbered(hint.into(), u32::try_from(i).ok()?));
         let bound = self.pairs.iter().rposition(own).and_then(|i| numbered("(bound)", i));

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::accuracy::Within;
 use crate::book::{Basis, Edition, Erratum, Proposal, Rule};
-use crate::data::{self, DataError, Node, Read, Reader, Reading};
+use crate::data::{self, DataError, DataReader, DataResult, FromData, Node};
 use crate::question::{Answer, Ask};
 
 /// A golden case.
@@ -101,8 +101,8 @@ impl Case {
 }
 
 /// The type of the answers follows from the question.
-impl Read for Case {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Case> {
+impl FromData for Case {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Case> {
         let fields = r.fields(node, "Case", None)?;
         fields.closed(&[
             "id", "rules", "editions", "proposal", "ask", "allow", "literal", "erratum", "warnings", "as_text",
@@ -115,7 +115,7 @@ impl Read for Case {
         let mut answer = |answer: &Node<'_>| kind.read_expected(r, answer).map_err(in_case);
         let allow = match fields.get("allow").and_then(Node::as_items) {
             Some(answers) if !answers.is_empty() => {
-                answers.iter().map(&mut answer).collect::<Reading<Vec<Answer>>>()?
+                answers.iter().map(&mut answer).collect::<DataResult<Vec<Answer>>>()?
             }
             Some(_) | None => return Err(in_case(DataError::at(node.span, "`allow` is empty"))),
         };

@@ -12,7 +12,7 @@ use super::same_program::same_program;
 use crate::book::{Edition, Erratum};
 use crate::judge::Cx;
 use crate::question::{
-    About, Answer, Ask, Derived, DimAnswer, MatchAnswer, Outcome, Program, ReadAnswer, RunAnswer, Verdict,
+    About, Answer, Ask, Derived, DimAnswer, MatchAnswer, Outcome, ProgramInput, ReadAnswer, RunAnswer, Verdict,
 };
 use crate::value::ValueSpec;
 
@@ -42,7 +42,7 @@ pub enum CaseVerdict {
 
 /// The verdict on a case, and why.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Comparison {
+pub struct CaseComparison {
     /// What becomes of the case.
     pub verdict: CaseVerdict,
     /// What is wrong, where something is.
@@ -102,29 +102,29 @@ impl fmt::Display for CaseVerdict {
     }
 }
 
-impl Comparison {
-    fn plain(verdict: CaseVerdict) -> Comparison {
-        Comparison { verdict, why: None, literal: None, adds_purity: false }
+impl CaseComparison {
+    fn plain(verdict: CaseVerdict) -> CaseComparison {
+        CaseComparison { verdict, why: None, literal: None, adds_purity: false }
     }
 
-    fn because(verdict: CaseVerdict, why: String) -> Comparison {
-        Comparison { why: Some(why), ..Comparison::plain(verdict) }
+    fn because(verdict: CaseVerdict, why: String) -> CaseComparison {
+        CaseComparison { why: Some(why), ..CaseComparison::plain(verdict) }
     }
 
-    fn with_reason(verdict: CaseVerdict, outcome: &Outcome) -> Comparison {
-        Comparison::because(verdict, outcome.to_string())
+    fn with_reason(verdict: CaseVerdict, outcome: &Outcome) -> CaseComparison {
+        CaseComparison::because(verdict, outcome.to_string())
     }
 }
 
 /// Compares an outcome with what a case allows. `oracle`: the implementation knows rule ids and is held to them.
-pub fn compare(case: &Case, outcome: &Outcome, edition: Edition, oracle: bool) -> Comparison {
+pub fn compare(case: &Case, outcome: &Outcome, edition: Edition, oracle: bool) -> CaseComparison {
     match outcome {
-        Outcome::Unsupported { .. } => Comparison::with_reason(CaseVerdict::Unsupported, outcome),
-        Outcome::InternalError { .. } => Comparison::with_reason(CaseVerdict::InternalError, outcome),
-        Outcome::Crash { .. } => Comparison::with_reason(CaseVerdict::Crash, outcome),
-        Outcome::Timeout { .. } => Comparison::with_reason(CaseVerdict::Timeout, outcome),
-        Outcome::ProtocolError { .. } => Comparison::with_reason(CaseVerdict::ProtocolError, outcome),
-        Outcome::Flaky { .. } => Comparison::with_reason(CaseVerdict::Flaky, outcome),
+        Outcome::Unsupported { .. } => CaseComparison::with_reason(CaseVerdict::Unsupported, outcome),
+        Outcome::InternalError { .. } => CaseComparison::with_reason(CaseVerdict::InternalError, outcome),
+        Outcome::Crash { .. } => CaseComparison::with_reason(CaseVerdict::Crash, outcome),
+        Outcome::Timeout { .. } => CaseComparison::with_reason(CaseVerdict::Timeout, outcome),
+        Outcome::ProtocolError { .. } => CaseComparison::with_reason(CaseVerdict::ProtocolError, outcome),
+        Outcome::Flaky { .. } => CaseComparison::with_reason(CaseVerdict::Flaky, outcome),
         Outcome::Answer { .. } | Outcome::Rejected { .. } | Outcome::Trapped { .. } => {
             compare_answer(case, outcome, edition, oracle)
         }
@@ -154,25 +154,28 @@ pub fn tolerance_used(case: &Case, outcome: &Outcome) -> Option<f64> {
     case.allow.iter().filter_map(used).reduce(f64::min)
 }
 
-fn compare_answer(case: &Case, outcome: &Outcome, edition: Edition, oracle: bool) -> Comparison {
+fn compare_answer(case: &Case, outcome: &Outcome, edition: Edition, oracle: bool) -> CaseComparison {
     let stated = (edition != Edition::default()).then(|| case.stated_in(edition));
     let case = stated.as_ref().unwrap_or(case);
     let within = case.within.unwrap_or(BIT_FOR_BIT);
     let mut judge = Judge { within, ..Judge::new(Cx::new().with_edition(case.basis_in(edition)), &case.ask, oracle) };
     judge.about_reading |= case.as_text;
     if !oracle && case.allow.contains(&Answer::Run(RunAnswer::Unspecified)) {
-        return Comparison::plain(CaseVerdict::Vacuous);
+        return CaseComparison::plain(CaseVerdict::Vacuous);
     }
     if let Some(purity) = judge.allows(case, outcome) {
         return match missing_warnings(case, outcome) {
-            None if !judge.could_fail => Comparison::plain(CaseVerdict::Vacuous),
-            None => Comparison { adds_purity: purity == UnsaidPurity::Open, ..Comparison::plain(CaseVerdict::Agree) },
-            Some(why) => Comparison::because(CaseVerdict::Diverge, why),
+            None if !judge.could_fail => CaseComparison::plain(CaseVerdict::Vacuous),
+            None => CaseComparison {
+                adds_purity: purity == UnsaidPurity::Open,
+                ..CaseComparison::plain(CaseVerdict::Agree)
+            },
+            Some(why) => CaseComparison::because(CaseVerdict::Diverge, why),
         };
     }
     let literal = case.literal.as_ref().filter(|literal| judge.matches(literal, outcome)).and(case.erratum);
     let why = judge.explain(case, outcome);
-    Comparison { literal, ..Comparison::because(CaseVerdict::Diverge, why) }
+    CaseComparison { literal, ..CaseComparison::because(CaseVerdict::Diverge, why) }
 }
 
 /// Compares warnings where both the case and the implementation speak of them.
@@ -286,7 +289,7 @@ impl<'a> Judge<'a> {
     }
 
     /// The program of which an implementation may give any normal form.
-    fn original(&self) -> Option<&'a Program> {
+    fn original(&self) -> Option<&'a ProgramInput> {
         if let Ask::Normalize(original) = self.ask { Some(original).filter(|_| !self.oracle) } else { None }
     }
 

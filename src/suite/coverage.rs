@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 
 use super::Case;
-use super::compare::{Comparison, compare};
+use super::compare::{CaseComparison, compare};
 use crate::book::{Edition, Reading, Rule, RuleSet};
-use crate::judge::{Cx, RowsLookedAt, Step};
+use crate::judge::{Cx, DerivationStep, RowsLookedAt};
 use crate::oracle;
 use crate::question::Outcome;
 
@@ -18,7 +18,7 @@ pub struct Execution {
     /// What the question came to.
     pub outcome: Outcome,
     /// Whether the case allows that.
-    pub comparison: Comparison,
+    pub comparison: CaseComparison,
     /// Every rule that was recorded.
     pub recorded: RuleSet,
     /// Every row of a definition by cases that was looked at.
@@ -114,9 +114,9 @@ fn premises_in(case: &Case, edition: Edition) -> Vec<Tested> {
     let mut steps = cx.take_steps();
     while let Some(step) = steps.pop() {
         match step {
-            Step::Fired(_) | Step::Tried(_) => {}
-            Step::Premise(rule, n, holds) => tested.push((rule, n, holds)),
-            Step::Sub(derivation) => steps.extend(derivation.steps),
+            DerivationStep::Fired(_) | DerivationStep::Tried(_) => {}
+            DerivationStep::Premise(rule, n, holds) => tested.push((rule, n, holds)),
+            DerivationStep::Sub(derivation) => steps.extend(derivation.steps),
         }
     }
     tested

@@ -91,7 +91,7 @@ impl Knockout<'_> {
 
 /// What a change in the oracle does to one case.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Effect {
+enum KnockoutEffect {
     Same,
     Stuck,
     Flip,
@@ -147,10 +147,10 @@ impl<'s> Baseline<'s> {
         let mut knockout = Knockout::default();
         for passing in self.cases.iter().filter(|passing| passing.recorded.contains(rule)) {
             let cases = match passing.effect(&cx, rule) {
-                Effect::Same => &mut knockout.same,
-                Effect::Stuck => &mut knockout.stuck,
-                Effect::Flip => &mut knockout.flips,
-                Effect::Panic => &mut knockout.panics,
+                KnockoutEffect::Same => &mut knockout.same,
+                KnockoutEffect::Stuck => &mut knockout.stuck,
+                KnockoutEffect::Flip => &mut knockout.flips,
+                KnockoutEffect::Panic => &mut knockout.panics,
             };
             cases.push(&passing.case.id);
         }
@@ -195,7 +195,7 @@ impl<'s> Baseline<'s> {
         let cx = Cx::new().with_row_mutant(mutant);
         let mut concerned = self.cases.iter().filter(|passing| passing.rows.rows.contains(mutant.rule));
         // A mistake that brings the oracle down is noticed as well.
-        let killer = concerned.find(|passing| passing.effect(&cx, mutant.rule) != Effect::Same)?;
+        let killer = concerned.find(|passing| passing.effect(&cx, mutant.rule) != KnockoutEffect::Same)?;
         Some(&killer.case.id)
     }
 
@@ -230,16 +230,16 @@ impl<'s> Passing<'s> {
     }
 
     /// The worst that happens in any edition and reading of the case.
-    fn effect(&self, cx: &Cx, rule: Rule) -> Effect {
+    fn effect(&self, cx: &Cx, rule: Rule) -> KnockoutEffect {
         let askings = Asking::all_of(self.case);
-        askings.into_iter().map(|asking| self.effect_of(asking, cx, rule)).max().unwrap_or(Effect::Same)
+        askings.into_iter().map(|asking| self.effect_of(asking, cx, rule)).max().unwrap_or(KnockoutEffect::Same)
     }
 
-    fn effect_of(&self, asking: Asking<'s>, cx: &Cx, rule: Rule) -> Effect {
+    fn effect_of(&self, asking: Asking<'s>, cx: &Cx, rule: Rule) -> KnockoutEffect {
         match within(self.steps, cx, |cx| asking.execute(cx)) {
-            Ok(execution) => execution.map_or(Effect::Same, |execution| effect_on(&execution, rule)),
-            Err(NoEnd::Spent) => Effect::Stuck,
-            Err(NoEnd::Panic) => Effect::Panic,
+            Ok(execution) => execution.map_or(KnockoutEffect::Same, |execution| effect_on(&execution, rule)),
+            Err(NoEnd::Spent) => KnockoutEffect::Stuck,
+            Err(NoEnd::Panic) => KnockoutEffect::Panic,
         }
     }
 }
@@ -248,15 +248,15 @@ fn agrees(execution: &Execution) -> bool {
     execution.comparison.verdict == CaseVerdict::Agree
 }
 
-fn effect_on(execution: &Execution, rule: Rule) -> Effect {
+fn effect_on(execution: &Execution, rule: Rule) -> KnockoutEffect {
     if matches!(execution.comparison.verdict, CaseVerdict::Agree | CaseVerdict::Vacuous) {
-        Effect::Same
+        KnockoutEffect::Same
     } else if let Outcome::Answer { answer, warnings: _ } = &execution.outcome
         && is_answer_without(answer, rule)
     {
-        Effect::Flip
+        KnockoutEffect::Flip
     } else {
-        Effect::Stuck
+        KnockoutEffect::Stuck
     }
 }
 

@@ -11,7 +11,7 @@ use crate::book::Rule;
 /// Why an implementation gives another answer than the text of an edition.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Class {
+pub enum DeviationClass {
     /// The clause is plain, and the implementation does something else.
     Defect,
     /// The clause has an erratum, and the implementation reads it in another way than the corrected one.
@@ -26,37 +26,47 @@ pub enum Class {
     Licence,
 }
 
-impl Class {
+impl DeviationClass {
     /// Every class, as reports list them.
-    pub const ALL: [Class; 6] =
-        [Class::Defect, Class::Erratum, Class::EarlierText, Class::LaterText, Class::Adapter, Class::Licence];
+    pub const ALL: [DeviationClass; 6] = [
+        DeviationClass::Defect,
+        DeviationClass::Erratum,
+        DeviationClass::EarlierText,
+        DeviationClass::LaterText,
+        DeviationClass::Adapter,
+        DeviationClass::Licence,
+    ];
 
     /// As in reports.
     pub fn name(self) -> &'static str {
         match self {
-            Class::Defect => "defect",
-            Class::Erratum => "erratum read otherwise",
-            Class::EarlierText => "text earlier than the claimed edition",
-            Class::LaterText => "text later than this edition",
-            Class::Adapter => "limit of the adapter",
-            Class::Licence => "licence of the text",
+            DeviationClass::Defect => "defect",
+            DeviationClass::Erratum => "erratum read otherwise",
+            DeviationClass::EarlierText => "text earlier than the claimed edition",
+            DeviationClass::LaterText => "text later than this edition",
+            DeviationClass::Adapter => "limit of the adapter",
+            DeviationClass::Licence => "licence of the text",
         }
     }
 
     /// What it means, for people.
     pub fn meaning(self) -> &'static str {
         match self {
-            Class::Defect => "the clause is plain, and the implementation does something else",
-            Class::Erratum => "the clause has an erratum, and the implementation does not read it as it is corrected",
-            Class::EarlierText => "the implementation does what an edition before the one that it claims says",
-            Class::LaterText => "the implementation does what an edition after the one by which it is judged says",
-            Class::Adapter => "the adapter cannot put the question, or read the answer, as it is meant",
-            Class::Licence => "the text lets the implementation do so, and the case asks for more",
+            DeviationClass::Defect => "the clause is plain, and the implementation does something else",
+            DeviationClass::Erratum => {
+                "the clause has an erratum, and the implementation does not read it as it is corrected"
+            }
+            DeviationClass::EarlierText => "the implementation does what an edition before the one that it claims says",
+            DeviationClass::LaterText => {
+                "the implementation does what an edition after the one by which it is judged says"
+            }
+            DeviationClass::Adapter => "the adapter cannot put the question, or read the answer, as it is meant",
+            DeviationClass::Licence => "the text lets the implementation do so, and the case asks for more",
         }
     }
 }
 
-impl fmt::Display for Class {
+impl fmt::Display for DeviationClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.name())
     }
@@ -78,7 +88,7 @@ pub struct KnownDivergence {
     pub sometimes: bool,
     /// Why it differs; not said of what nobody has looked at yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub class: Option<Class>,
+    pub class: Option<DeviationClass>,
     /// The clause that decides; not said of what nobody has looked at yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clause: Option<Rule>,

@@ -6,7 +6,7 @@ use crate::check::in_normal_form;
 use crate::grammar::{AttrValue, GlobalFunc, IrModule, Name};
 use crate::judge::Cx;
 use crate::oracle;
-use crate::question::{Answer, Ask, Program, Verdict};
+use crate::question::{Answer, Ask, ProgramInput, Verdict};
 use crate::refine::{self, RefineError, Refinement, Settings, refine};
 use crate::syntax::tvmscript::parse_module;
 
@@ -14,18 +14,18 @@ use crate::syntax::tvmscript::parse_module;
 const RUNS: usize = 8;
 
 /// What keeps a program from being the normal form of the original, if anything does.
-pub fn objection(cx: &mut Cx, original: &Program, given: &IrModule) -> Option<String> {
+pub fn objection(cx: &mut Cx, original: &ProgramInput, given: &IrModule) -> Option<String> {
     objection_within(cx, original, given, &Settings::runs(RUNS))
 }
 
 /// As [`objection`], on other inputs.
-pub fn objection_within(cx: &mut Cx, original: &Program, given: &IrModule, settings: &Settings) -> Option<String> {
+pub fn objection_within(cx: &mut Cx, original: &ProgramInput, given: &IrModule, settings: &Settings) -> Option<String> {
     not_normal(cx, given).or_else(|| not_preserved(cx, original, given, settings))
 }
 
 /// The criteria of normal form.
 fn not_normal(cx: &mut Cx, given: &IrModule) -> Option<String> {
-    let ask = Ask::NormalForm(Program::Module(given.clone()));
+    let ask = Ask::NormalForm(ProgramInput::Module(given.clone()));
     match oracle::answer(cx, &ask) {
         Ok(Answer::Verdict(Verdict::Accepted)) => None,
         Ok(verdict) => Some(format!("the program given is not in normal form: {verdict}")),
@@ -34,11 +34,11 @@ fn not_normal(cx: &mut Cx, given: &IrModule) -> Option<String> {
 }
 
 /// NF.PRESERVES: the same values and the same effects in the same order, from every entry point.
-fn not_preserved(cx: &mut Cx, original: &Program, given: &IrModule, settings: &Settings) -> Option<String> {
+fn not_preserved(cx: &mut Cx, original: &ProgramInput, given: &IrModule, settings: &Settings) -> Option<String> {
     let read;
     let original = match original {
-        Program::Module(module) => module,
-        Program::Script(text) => {
+        ProgramInput::Module(module) => module,
+        ProgramInput::Script(text) => {
             read = parse_module(text).ok()?;
             &read
         }
@@ -90,7 +90,7 @@ fn differs_from(
 
 /// The clause that the program given breaks, if it is one of refinement, and what is wrong.
 fn forbidden(entry: &str, refined: Result<Refinement, RefineError>) -> Option<(Option<Rule>, String)> {
-    if let Ok(Refinement { verdict: refine::Verdict::NotAllowed { rule, message }, .. }) = refined {
+    if let Ok(Refinement { verdict: refine::RefinementVerdict::NotAllowed { rule, message }, .. }) = refined {
         Some((
             Some(rule),
             format!("the program given is not the original (NF.PRESERVES): from {entry}, {message} ({rule})"),
@@ -115,7 +115,7 @@ mod tests {
 
     fn objection_to(original: &str, given: &str) -> Option<String> {
         let given = parse_module(&program(given)).unwrap();
-        objection(&mut Cx::new(), &Program::Script(program(original)), &given)
+        objection(&mut Cx::new(), &ProgramInput::Script(program(original)), &given)
     }
 
     const ORIGINAL: &str = "u = (LOG_X, R.exp(LOG_Y))\nreturn x";
@@ -151,7 +151,7 @@ mod tests {
             let head = "@R.function\ndef main(x: R.Tensor((\"n\",), \"float32\"), y: R.Tensor(ndim=1, dtype=\"float32\")) -> R.Object:\n";
             format!("{head}    n = T.int64()\n{body}    return {result}\n")
         };
-        let original = Program::Script(script(&format!("    u = (R.shape([n - 5]), {sum})\n"), "u"));
+        let original = ProgramInput::Script(script(&format!("    u = (R.shape([n - 5]), {sum})\n"), "u"));
         let stays = script(&format!("    v = {sum}\n    u = (R.shape([n - 5]), v)\n"), "u");
         let bound = script(&format!("    s = R.shape([n - 5])\n    v = {sum}\n    u = (s, v)\n"), "u");
         let other = script(&format!("    v = {sum}\n    w = R.add(v, v)\n    u = (R.shape([n - 6]), v)\n"), "u");

@@ -1,8 +1,8 @@
 //! The witnesses of errata: questions whose answers depend on the reading.
 
-use crate::book::erratum::{ErratumInfo, Shown};
+use crate::book::erratum::{ErratumInfo, ErratumWitness};
 use crate::book::{Basis, Edition, Proposal, Rule};
-use crate::data::{self, DataError, LocatedError, Node, Read, Reader, Reading};
+use crate::data::{self, DataError, DataReader, DataResult, FromData, LocatedError, Node};
 use crate::question::{Answer, Ask};
 
 /// A question whose answer depends on the reading.
@@ -27,8 +27,8 @@ pub struct Expected {
     pub warnings: Option<Vec<Rule>>,
 }
 
-impl Read for Witness {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Witness> {
+impl FromData for Witness {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Witness> {
         let fields = r.fields(node, "Witness", None)?;
         fields.closed(&[
             "edition",
@@ -61,7 +61,7 @@ impl Read for Witness {
 /// The witness is not written as one.
 pub fn witness(info: &ErratumInfo) -> Result<Option<Witness>, LocatedError> {
     match &info.shown {
-        Shown::By(text) => data::from_ron(text).map(Some),
-        Shown::Not(_) => Ok(None),
+        ErratumWitness::By(text) => data::from_ron(text).map(Some),
+        ErratumWitness::Not(_) => Ok(None),
     }
 }

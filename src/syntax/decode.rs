@@ -2,7 +2,7 @@
 //! are imported first.
 
 use super::import;
-use crate::data::{DataError, Document, Notation, Profile, Reader, Reading, one_function_a_name, read_text};
+use crate::data::{DataError, DataNotation, DataReader, DataResult, Document, Profile, one_function_a_name, read_text};
 use crate::grammar::{EDITION_ATTR, FORMAT_VERSION, IrModule, Span, stated_edition};
 use crate::judge::Cx;
 
@@ -14,7 +14,7 @@ pub const MAX_DATA_NESTING: usize = 9_999;
 /// # Errors
 ///
 /// The text is no data, or not by the productions of the grammar.
-pub fn decode(cx: &mut Cx, notation: Notation, text: &str, profile: Profile) -> Reading<IrModule> {
+pub fn decode(cx: &mut Cx, notation: DataNotation, text: &str, profile: Profile) -> DataResult<IrModule> {
     let module = read_program(cx, notation, text, profile)?;
     one_function_a_name(cx, &module)?;
     if module.version == FORMAT_VERSION {
@@ -24,12 +24,12 @@ pub fn decode(cx: &mut Cx, notation: Notation, text: &str, profile: Profile) -> 
 }
 
 /// The program that data describes, of any version. A name may be bound twice, which well-formedness rejects.
-pub(super) fn read_program(cx: &mut Cx, notation: Notation, text: &str, profile: Profile) -> Reading<IrModule> {
+pub(super) fn read_program(cx: &mut Cx, notation: DataNotation, text: &str, profile: Profile) -> DataResult<IrModule> {
     let mut document = read_text(notation, text, MAX_DATA_NESTING)?;
     if import::is_marked(&document) {
         document = Document::new(import::import(cx, document.into_root(), text)?);
     }
-    let module: IrModule = Reader { cx, profile }.read(&document)?;
+    let module: IrModule = DataReader { cx, profile }.read(&document)?;
     stated_edition(&module.attrs).map_err(|error| DataError::at(edition_in(&document), error.to_string()))?;
     Ok(module)
 }

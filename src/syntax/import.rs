@@ -13,7 +13,7 @@
 
 use std::collections::HashMap;
 
-use crate::data::{Data, DataError, Node, Read, Reader, Reading, Text};
+use crate::data::{BorrowedText, DataError, DataReader, DataResult, FromData, Node, NodeData};
 use crate::grammar::{DataType, DynTensorType, Ndim, ShapeType, Span, StructInfo, Type};
 use crate::judge::{Cx, with_stack};
 use crate::struct_info::wrap_type;
@@ -22,7 +22,7 @@ use crate::struct_info::wrap_type;
 pub const AST_2022: &str = "2022-06";
 
 /// Fields of a node by name.
-type Entries<'t> = Vec<(Text<'t>, Node<'t>)>;
+type Entries<'t> = Vec<(BorrowedText<'t>, Node<'t>)>;
 
 /// Whether data is marked as a program of 2022.
 pub(super) fn is_marked(program: &Node<'_>) -> bool {
@@ -34,8 +34,8 @@ pub(super) fn is_marked(program: &Node<'_>) -> bool {
 /// # Errors
 ///
 /// It is not of the form, or a variable has a type and a shape of different ranks (WF.9, A51).
-pub(super) fn import<'t>(cx: &mut Cx, mut program: Node<'t>, text: &'t str) -> Reading<Node<'t>> {
-    if let Data::Map(fields) | Data::Struct(fields) = &mut program.data {
+pub(super) fn import<'t>(cx: &mut Cx, mut program: Node<'t>, text: &'t str) -> DataResult<Node<'t>> {
+    if let NodeData::Map(fields) | NodeData::Struct(fields) = &mut program.data {
         take(fields, "ast");
     }
     Importer { cx, text, shapes: HashMap::new(), before: Vec::new() }.node(program)
@@ -66,29 +66,33 @@ struct Importer<'t, 'c> {
 }
 
 impl<'t> Importer<'t, '_> {
-    fn node(&mut self, node: Node<'t>) -> Reading<Node<'t>> {
+    fn node(&mut self, node: Node<'t>) -> DataResult<Node<'t>> {
         let span = node.span;
         let data = with_stack(|| match node.data {
-            Data::List(items) => Ok(Data::List(self.nodes(items)?)),
-            Data::Tuple(items) => Ok(Data::Tuple(self.nodes(items)?)),
-            Data::Map(fields) | Data::Struct(fields) if has(&fields, "vid") => self.binder(span, fields),
-            Data::Map(mut fields) => match take(&mut fields, "MatchShape") {
+            NodeData::List(items) => Ok(NodeData::List(self.nodes(items)?)),
+            NodeData::Tuple(items) => Ok(NodeData::Tuple(self.nodes(items)?)),
+            NodeData::Map(fields) | NodeData::Struct(fields) if has(&fields, "vid") => self.binder(span, fields),
+            NodeData::Map(mut fields) => match take(&mut fields, "MatchShape") {
                 Some(cast) => self.match_shape(cast),
-                None => self.fields(span, fields).map(Data::Map),
+                None => self.fields(span, fields).map(NodeData::Map),
             },
-            Data::Struct(fields) => self.fields(span, fields).map(Data::Struct),
-            Data::Variant(name, Some(cast)) if name == "MatchShape" => self.match_shape(*cast),
-            Data::Variant(name, Some(content)) => Ok(Data::Variant(name, Some(Box::new(self.node(*content)?)))),
-            leaf @ (Data::Null | Data::Bool(_) | Data::Number(_) | Data::Text(_) | Data::Variant(_, None)) => Ok(leaf),
+            NodeData::Struct(fields) => self.fields(span, fields).map(NodeData::Struct),
+            NodeData::Variant(name, Some(cast)) if name == "MatchShape" => self.match_shape(*cast),
+            NodeData::Variant(name, Some(content)) => Ok(NodeData::Variant(name, Some(Box::new(self.node(*content)?)))),
+            leaf @ (NodeData::Null
+            | NodeData::Bool(_)
+            | NodeData::Number(_)
+            | NodeData::Text(_)
+            | NodeData::Variant(_, None)) => Ok(leaf),
         })?;
         Ok(Node { span, data })
     }
 
-    fn nodes(&mut self, items: Vec<Node<'t>>) -> Reading<Vec<Node<'t>>> {
+    fn nodes(&mut self, items: Vec<Node<'t>>) -> DataResult<Vec<Node<'t>>> {
         items.into_iter().map(|item| self.node(item)).collect()
     }
 
-    fn fields(&mut self, span: Span, mut fields: Entries<'t>) -> Reading<Entries<'t>> {
+    fn fields(&mut self, span: Span, mut fields: Entries<'t>) -> DataResult<Entries<'t>> {
         take(&mut fields, "checked_type_");
         take(&mut fields, "shape_");
         let mut result = Vec::new();
@@ -121,7 +125,7 @@ impl<'t> Importer<'t, '_> {
     }
 
     /// R89.AST.RUNTIMEDEPSHAPE: it stands in the place of a shape, and is no expression elsewhere.
-    fn has_no_runtime_dep_shape(&mut self, key: &str, value: &Node<'t>) -> Reading<()> {
+    fn has_no_runtime_dep_shape(&mut self, key: &str, value: &Node<'t>) -> DataResult<()> {
         let exprs = match key {
             "value" | "body" | "tuple_value" | "cond" | "true_branch" | "false_branch" => std::slice::from_ref(value),
             "args" | "fields" => value.as_items().unwrap_or_default(),
@@ -146,13 +150,13 @@ impl<'t> Importer<'t, '_> {
             && self.cx.fire(rule)
         {
             take(call, "args");
-            call.push(("args".into(), Data::List(args).into()));
-            call.push(("sinfo_args".into(), Data::List(vec![target]).into()));
+            call.push(("args".into(), NodeData::List(args).into()));
+            call.push(("sinfo_args".into(), NodeData::List(vec![target]).into()));
         }
     }
 
-    fn bindings(&mut self, list: Node<'t>) -> Reading<Node<'t>> {
-        let Node { span, data: Data::List(items) } = list else { return Ok(list) };
+    fn bindings(&mut self, list: Node<'t>) -> DataResult<Node<'t>> {
+        let Node { span, data: NodeData::List(items) } = list else { return Ok(list) };
         let mut result = Vec::with_capacity(items.len());
         for item in items {
             self.is_binding(&item)?;
@@ -162,11 +166,11 @@ impl<'t> Importer<'t, '_> {
             result.extend(std::mem::replace(&mut self.before, outer));
             result.push(item);
         }
-        Ok(Node { span, data: Data::List(result) })
+        Ok(Node { span, data: NodeData::List(result) })
     }
 
     /// AST22.BINDING: there are two kinds of binding.
-    fn is_binding(&mut self, item: &Node<'t>) -> Reading<()> {
+    fn is_binding(&mut self, item: &Node<'t>) -> DataResult<()> {
         let kind = item.as_variant().map_or("", |(name, _)| name);
         let is_one = matches!(kind, "VarBinding" | "MatchShape");
         let message = || format!("a binding is a VarBinding or a MatchShape, not {}", item.describe());
@@ -180,17 +184,17 @@ impl<'t> Importer<'t, '_> {
         n: usize,
         holds: bool,
         message: impl FnOnce() -> String,
-    ) -> Reading<()> {
-        Reader::new(self.cx).premise(at, rule, n, holds, message)
+    ) -> DataResult<()> {
+        DataReader::new(self.cx).premise(at, rule, n, holds, message)
     }
 
-    fn read<T: Read>(&mut self, node: &Node<'t>) -> Reading<T> {
-        Reader::new(self.cx).read(node)
+    fn read<T: FromData>(&mut self, node: &Node<'t>) -> DataResult<T> {
+        DataReader::new(self.cx).read(node)
     }
 
     /// AST22.VAR (C07, C10): one annotation in place of two.
-    fn binder(&mut self, span: Span, mut fields: Entries<'t>) -> Reading<Data<'t>> {
-        let vid = take(&mut fields, "vid").unwrap_or(Data::Null.into());
+    fn binder(&mut self, span: Span, mut fields: Entries<'t>) -> DataResult<NodeData<'t>> {
+        let vid = take(&mut fields, "vid").unwrap_or(NodeData::Null.into());
         let name = vid.as_text().unwrap_or_default().to_string();
         let checked = take(&mut fields, "checked_type_");
         let ty = take(&mut fields, "type_annotation").or(checked).map(|ty| self.read::<Type>(&ty)).transpose()?;
@@ -206,7 +210,7 @@ impl<'t> Importer<'t, '_> {
             fields.push(("annotation".into(), owned(&info)));
         }
         fields.push(("var".into(), vid));
-        Ok(Data::Struct(fields))
+        Ok(NodeData::Struct(fields))
     }
 
     /// R89.TYPE.DYNTENSOR: the type of a tensor keeps its rank and its data type.
@@ -218,10 +222,14 @@ impl<'t> Importer<'t, '_> {
     }
 
     /// A shape as a field of `TensorStructInfo`, or nothing if it is unknown: by its generation.
-    fn shape(&mut self, name: &str, shape: Node<'t>) -> Reading<Option<Node<'t>>> {
+    fn shape(&mut self, name: &str, shape: Node<'t>) -> DataResult<Option<Node<'t>>> {
         if is_runtime_dep_shape(&shape) {
             // R89.SHAPE.V2: nothing is known.
-            return Ok(if self.cx.fire(rule!("R89.SHAPE.V2")) { None } else { Some(Data::List(Vec::new()).into()) });
+            return Ok(if self.cx.fire(rule!("R89.SHAPE.V2")) {
+                None
+            } else {
+                Some(NodeData::List(Vec::new()).into())
+            });
         }
         let values = content(&shape, "ShapeExpr").and_then(|shape| shape.get("values"));
         if let Some(values) = values.or(shape.as_items().map(|_| &shape)) {
@@ -234,7 +242,7 @@ impl<'t> Importer<'t, '_> {
     }
 
     /// The variable that holds a shape, which is bound first if the shape is none itself (C08).
-    fn bound_shape(&mut self, name: &str, shape: Node<'t>) -> Reading<Node<'t>> {
+    fn bound_shape(&mut self, name: &str, shape: Node<'t>) -> DataResult<Node<'t>> {
         if let Some(var) = content(&shape, "Var") {
             return Ok(var.clone());
         }
@@ -243,10 +251,10 @@ impl<'t> Importer<'t, '_> {
         }
         let (span, fresh) = (shape.span, self.fresh(name));
         let value = self.node(shape)?;
-        let var = Data::Struct(vec![("var".into(), Node { span, data: Data::Text(fresh.clone().into()) })]);
-        let binding = Data::Struct(vec![("var".into(), var.into()), ("value".into(), value)]);
+        let var = NodeData::Struct(vec![("var".into(), Node { span, data: NodeData::Text(fresh.clone().into()) })]);
+        let binding = NodeData::Struct(vec![("var".into(), var.into()), ("value".into(), value)]);
         self.before.push(Node::variant("VarBinding", binding.into()));
-        Ok(Node { span, data: Data::Text(fresh.into()) })
+        Ok(Node { span, data: NodeData::Text(fresh.into()) })
     }
 
     /// A name that the program does not mention.
@@ -258,16 +266,16 @@ impl<'t> Importer<'t, '_> {
     }
 
     /// AST22.MATCHSHAPE: the pattern of a shape where the value is known to be one, else that of a tensor.
-    fn match_shape(&mut self, cast: Node<'t>) -> Reading<Data<'t>> {
+    fn match_shape(&mut self, cast: Node<'t>) -> DataResult<NodeData<'t>> {
         let span = cast.span;
-        let (Data::Map(mut cast) | Data::Struct(mut cast)) = cast.data else {
+        let (NodeData::Map(mut cast) | NodeData::Struct(mut cast)) = cast.data else {
             return self.incomplete(span);
         };
         let (value, pattern, var) = (take(&mut cast, "value"), take(&mut cast, "pattern"), take(&mut cast, "var"));
         let complete = value.is_some() && pattern.is_some() && var.is_some();
         let message = || "a MatchShape has a value, a pattern and a variable".to_string();
         self.premise(span, rule!("AST22.MATCHSHAPE"), 1, complete, message)?;
-        let (Some(value), Some(pattern @ Node { data: Data::List(_), .. })) = (value, pattern) else {
+        let (Some(value), Some(pattern @ Node { data: NodeData::List(_), .. })) = (value, pattern) else {
             return self.incomplete(span);
         };
         // AST22.MATCHSHAPE.SHAPE, AST22.MATCHSHAPE.TENSOR: by what the value is.
@@ -278,20 +286,20 @@ impl<'t> Importer<'t, '_> {
         }
         // The rank is that of the pattern.
         let info = match is_shape {
-            true => Node::variant("Shape", Data::Struct(vec![("values".into(), pattern)]).into()),
+            true => Node::variant("Shape", NodeData::Struct(vec![("values".into(), pattern)]).into()),
             false => {
                 let fields = vec![("shape".into(), pattern), ("dtype".into(), owned(&DataType::VOID))];
-                Node::variant("Tensor", Data::Struct(fields).into())
+                Node::variant("Tensor", NodeData::Struct(fields).into())
             }
         };
         let mut fields = vec![("struct_info".into(), info), ("value".into(), self.node(value)?)];
         if let Some(var) = var {
             fields.push(("var".into(), self.node(var)?));
         }
-        Ok(Data::Variant("MatchCast".into(), Some(Box::new(Node { span, data: Data::Struct(fields) }))))
+        Ok(NodeData::Variant("MatchCast".into(), Some(Box::new(Node { span, data: NodeData::Struct(fields) }))))
     }
 
-    fn incomplete<T>(&self, span: Span) -> Reading<T> {
+    fn incomplete<T>(&self, span: Span) -> DataResult<T> {
         let message = "a MatchShape has a value, a list as its pattern and a variable";
         Err(DataError { rule: Some(rule!("AST22.MATCHSHAPE")), ..DataError::at(span, message) })
     }
@@ -306,7 +314,13 @@ impl<'t> Importer<'t, '_> {
     }
 
     /// WF.9 (A51): a type and a shape of one rank make one structural information.
-    fn merge(&mut self, at: Span, var: &str, ty: Option<Type>, shape: Option<Node<'t>>) -> Reading<Option<StructInfo>> {
+    fn merge(
+        &mut self,
+        at: Span,
+        var: &str,
+        ty: Option<Type>,
+        shape: Option<Node<'t>>,
+    ) -> DataResult<Option<StructInfo>> {
         let Some(shape) = shape else {
             return Ok(ty.map(|ty| wrap_type(self.cx, &ty)));
         };
@@ -317,7 +331,7 @@ impl<'t> Importer<'t, '_> {
             Some(of_type @ Type::Shape(ShapeType { ndim })) => {
                 let Some(dims) = dims else { return self.shapeless(at, var, &of_type) };
                 self.agree(at, var, ndim, dims)?;
-                let values = Data::Struct(vec![("values".into(), shape)]);
+                let values = NodeData::Struct(vec![("values".into(), shape)]);
                 return self.read(&Node::variant("Shape", values.into())).map(Some);
             }
             Some(of_type @ (Type::Object | Type::Prim(_) | Type::Tuple(_) | Type::Func(_) | Type::PackedFunc)) => {
@@ -333,17 +347,17 @@ impl<'t> Importer<'t, '_> {
         };
         let fields =
             vec![("shape".into(), shape), ("dtype".into(), owned(&dtype)), ("ndim".into(), Node::number(ndim))];
-        self.read(&Node::variant("Tensor", Data::Struct(fields).into())).map(Some)
+        self.read(&Node::variant("Tensor", NodeData::Struct(fields).into())).map(Some)
     }
 
-    fn agree(&mut self, at: Span, var: &str, of_type: Ndim, of_shape: usize) -> Reading<()> {
+    fn agree(&mut self, at: Span, var: &str, of_type: Ndim, of_shape: usize) -> DataResult<()> {
         let agrees = of_type.is_unknown() || of_type == Ndim::of_len(of_shape);
         let message = || format!("`{var}` has a type of rank {of_type} and a shape of {of_shape} dimensions");
         self.premise(at, rule!("WF.9"), 1, agrees, message)
     }
 
     /// A value that is neither a tensor nor a shape has no shape.
-    fn shapeless(&mut self, at: Span, var: &str, of_type: &Type) -> Reading<Option<StructInfo>> {
+    fn shapeless(&mut self, at: Span, var: &str, of_type: &Type) -> DataResult<Option<StructInfo>> {
         let message = || format!("`{var}` has a shape, but its type is {of_type}");
         let refused = self.premise(at, rule!("WF.9"), 2, false, message);
         // R89.SHAPE.FIELD: only tensors and shapes have the field.
@@ -363,7 +377,7 @@ fn flat_args<'t>(args: &Node<'t>) -> Option<(Vec<Node<'t>>, Node<'t>)> {
     let dtype = content(dtype, "DataTypeImm")?.get("value")?.clone();
     let ndim = content(shape, "ShapeExpr").and_then(|shape| shape.get("values")?.as_items());
     let ndim = ndim.map_or(Ndim::Unknown, |values| Ndim::of_len(values.len()));
-    let target = Data::Struct(vec![("dtype".into(), dtype), ("ndim".into(), Node::number(ndim))]);
+    let target = NodeData::Struct(vec![("dtype".into(), dtype), ("ndim".into(), Node::number(ndim))]);
     let flat = [callee].into_iter().chain(inputs).chain([shape]).cloned().collect();
     Some((flat, Node::variant("Tensor", target.into())))
 }
@@ -378,18 +392,18 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::data::{Notation, Profile};
+    use crate::data::{DataNotation, Profile};
     use crate::grammar::{Binding, Expr, Function, GlobalFunc};
     use crate::syntax::decode::decode;
 
-    fn import(function: Value) -> Reading<Function> {
+    fn import(function: Value) -> DataResult<Function> {
         let text = json!({"ast": AST_2022, "funcs": [["f", {"Function": function}]]}).to_string();
-        let module = decode(&mut Cx::new(), Notation::Json, &text, Profile::Merged)?;
+        let module = decode(&mut Cx::new(), DataNotation::Json, &text, Profile::Merged)?;
         let Some(GlobalFunc::Function(function)) = module.get("f") else { panic!("{module:?}") };
         Ok((**function).clone())
     }
 
-    fn param(fields: Value) -> Reading<Option<StructInfo>> {
+    fn param(fields: Value) -> DataResult<Option<StructInfo>> {
         let function = import(json!({"params": [fields], "body": {"Var": "x"}}))?;
         Ok(function.params[0].annotation.clone())
     }

@@ -7,14 +7,14 @@ use std::{fs, io};
 use super::decode::{MAX_DATA_NESTING, read_program};
 use super::tvm_json;
 use super::tvmscript::{Dialect, PythonFile, Which, parse_file_with, parse_module_all, print_module, take_metadata};
-use crate::data::{self, Notation, Profile};
+use crate::data::{self, DataNotation, Profile};
 use crate::grammar::source::SyntaxError;
 use crate::grammar::{FORMAT_VERSION, IrModule};
 use crate::judge::Cx;
 
 /// An external form.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Form {
+pub enum ExternalForm {
     /// Python source, as TVM prints it: `.py`.
     TvmScript,
     /// The syntax tree in Rusty Object Notation: `.ron`.
@@ -61,16 +61,16 @@ pub enum LoadError {
     Syntax(Vec<SyntaxError>),
 }
 
-impl Form {
+impl ExternalForm {
     /// By the ending of the name, else by the first character: JSON begins with a brace, RON with a parenthesis.
-    pub fn of(path: &Path, text: &str) -> Form {
+    pub fn of(path: &Path, text: &str) -> ExternalForm {
         match (path.extension().and_then(|extension| extension.to_str()), text.trim_start().chars().next()) {
-            (Some("json"), _) => Form::Json,
-            (Some("ron"), _) => Form::Ron,
-            (Some("py"), _) => Form::TvmScript,
-            (_, Some('{')) => Form::Json,
-            (_, Some('(')) => Form::Ron,
-            (_, _) => Form::TvmScript,
+            (Some("json"), _) => ExternalForm::Json,
+            (Some("ron"), _) => ExternalForm::Ron,
+            (Some("py"), _) => ExternalForm::TvmScript,
+            (_, Some('{')) => ExternalForm::Json,
+            (_, Some('(')) => ExternalForm::Ron,
+            (_, _) => ExternalForm::TvmScript,
         }
     }
 }
@@ -82,7 +82,7 @@ impl Form {
 /// The path names no readable file, or what it holds is not a program.
 pub fn load(path: &Path) -> Result<IrModule, LoadError> {
     let source = read_source(path)?;
-    let file = parse_modules(Form::of(path, &source.text), source.as_given(), Which::Only)?;
+    let file = parse_modules(ExternalForm::of(path, &source.text), source.as_given(), Which::Only)?;
     file.modules.into_iter().next().map(|(_, module)| module).ok_or(LoadError::Empty)
 }
 
@@ -97,7 +97,7 @@ pub struct Source {
 
 /// The same, of whoever has it.
 #[derive(Clone, Copy, Debug)]
-pub struct Given<'t> {
+pub struct SourceRef<'t> {
     /// The text.
     pub text: &'t str,
     /// The metadata, where it is not in the text.
@@ -106,21 +106,21 @@ pub struct Given<'t> {
 
 impl Source {
     /// What is to be read.
-    pub fn as_given(&self) -> Given<'_> {
-        Given { text: &self.text, metadata: self.metadata.as_deref() }
+    pub fn as_given(&self) -> SourceRef<'_> {
+        SourceRef { text: &self.text, metadata: self.metadata.as_deref() }
     }
 }
 
-impl<'t> From<&'t str> for Given<'t> {
-    fn from(text: &'t str) -> Given<'t> {
-        Given { text, metadata: None }
+impl<'t> From<&'t str> for SourceRef<'t> {
+    fn from(text: &'t str) -> SourceRef<'t> {
+        SourceRef { text, metadata: None }
     }
 }
 
 /// The text of a file, or of standard input if the path is `-`, for programs.
 pub fn read_source(path: &Path) -> Result<Source, LoadError> {
     let mut text = read_text(path)?;
-    let python = Form::of(path, &text) == Form::TvmScript;
+    let python = ExternalForm::of(path, &text) == ExternalForm::TvmScript;
     let metadata = if python { take_metadata(&mut text) } else { None };
     Ok(Source { text, metadata })
 }
@@ -162,14 +162,14 @@ fn read_within(from: impl io::Read, length: u64) -> Result<Vec<u8>, LoadError> {
 /// # Errors
 ///
 /// The text is not a program in that form.
-pub fn parse(form: Form, text: &str) -> Result<IrModule, LoadError> {
+pub fn parse(form: ExternalForm, text: &str) -> Result<IrModule, LoadError> {
     match form {
-        Form::TvmScript => parse_module_all(text).map_err(LoadError::Syntax),
-        Form::Ron => parse_data(Notation::Ron, text),
-        Form::Json if tvm_json::is_graph(text) => {
+        ExternalForm::TvmScript => parse_module_all(text).map_err(LoadError::Syntax),
+        ExternalForm::Ron => parse_data(DataNotation::Ron, text),
+        ExternalForm::Json if tvm_json::is_graph(text) => {
             tvm_json::read_module(text).map_err(|error| LoadError::Data(error.to_string()))
         }
-        Form::Json => parse_data(Notation::Json, text)
+        ExternalForm::Json => parse_data(DataNotation::Json, text)
             .map_err(|error| if is_notebook(text) { LoadError::Notebook } else { error }),
     }
 }
@@ -179,15 +179,15 @@ pub fn parse(form: Form, text: &str) -> Result<IrModule, LoadError> {
 /// # Errors
 ///
 /// The text is not a program in that form, or it is not clear which module is meant.
-pub fn parse_modules(form: Form, given: Given<'_>, which: Which<'_>) -> Result<PythonFile, LoadError> {
+pub fn parse_modules(form: ExternalForm, given: SourceRef<'_>, which: Which<'_>) -> Result<PythonFile, LoadError> {
     match (form, which) {
-        (Form::TvmScript, _) => parse_file_with(given.text, given.metadata, which).map_err(LoadError::Syntax),
-        (Form::Ron | Form::Json, Which::All | Which::Only) => Ok(PythonFile {
+        (ExternalForm::TvmScript, _) => parse_file_with(given.text, given.metadata, which).map_err(LoadError::Syntax),
+        (ExternalForm::Ron | ExternalForm::Json, Which::All | Which::Only) => Ok(PythonFile {
             modules: vec![(String::new(), parse(form, given.text)?)],
             skipped: None,
             faults: Vec::new(),
         }),
-        (Form::Ron | Form::Json, Which::Named(_)) => Err(LoadError::OneModule),
+        (ExternalForm::Ron | ExternalForm::Json, Which::Named(_)) => Err(LoadError::OneModule),
     }
 }
 
@@ -197,7 +197,7 @@ fn is_notebook(text: &str) -> bool {
     value.is_some_and(|value| value.get("cells").is_some() && value.get("nbformat").is_some())
 }
 
-fn parse_data(notation: Notation, text: &str) -> Result<IrModule, LoadError> {
+fn parse_data(notation: DataNotation, text: &str) -> Result<IrModule, LoadError> {
     let read = read_program(&mut Cx::new(), notation, text, Profile::Merged);
     let module = read.map_err(|error| match error.is_too_deep {
         true => LoadError::TooDeep,
@@ -207,11 +207,11 @@ fn parse_data(notation: Notation, text: &str) -> Result<IrModule, LoadError> {
 }
 
 /// Writes a program, with a line end behind it.
-pub fn write(form: Form, module: &IrModule) -> String {
+pub fn write(form: ExternalForm, module: &IrModule) -> String {
     let mut text = match form {
-        Form::TvmScript => print_module(module, Dialect::default()),
-        Form::Ron => data::ron::write_pretty(&data::to_document(module)),
-        Form::Json => data::json::write_pretty(&data::to_document(module)),
+        ExternalForm::TvmScript => print_module(module, Dialect::default()),
+        ExternalForm::Ron => data::ron::write_pretty(&data::to_document(module)),
+        ExternalForm::Json => data::json::write_pretty(&data::to_document(module)),
     };
     if !text.ends_with('\n') {
         text.push('\n');
@@ -233,10 +233,10 @@ mod tests {
     fn data_round_trips() {
         for seed in 0..40 {
             let module = crate::generate::module(&mut Tape::from_seed(seed, 400), &ProgramOptions::default());
-            for form in [Form::Ron, Form::Json] {
+            for form in [ExternalForm::Ron, ExternalForm::Json] {
                 let text = write(form, &module);
                 assert!(parse(form, &text).unwrap() == module, "{text}");
-                assert_eq!(Form::of(Path::new("-"), &text), form);
+                assert_eq!(ExternalForm::of(Path::new("-"), &text), form);
             }
         }
     }
@@ -244,8 +244,8 @@ mod tests {
     #[test]
     fn text_of_tvm_survives_every_form() {
         let text = include_str!("../../tests/samples/tvm-0.25.py");
-        let module = parse(Form::TvmScript, text).unwrap();
-        for form in [Form::Ron, Form::Json] {
+        let module = parse(ExternalForm::TvmScript, text).unwrap();
+        for form in [ExternalForm::Ron, ExternalForm::Json] {
             assert_eq!(parse(form, &write(form, &module)).unwrap(), module);
         }
     }
@@ -261,8 +261,8 @@ mod tests {
 
     #[test]
     fn other_versions_are_refused() {
-        assert!(matches!(parse(Form::Json, r#"{"version": 99, "funcs": []}"#), Err(LoadError::Version(99))));
-        assert!(matches!(parse(Form::Ron, "(version: 0)"), Err(LoadError::Version(0))));
+        assert!(matches!(parse(ExternalForm::Json, r#"{"version": 99, "funcs": []}"#), Err(LoadError::Version(99))));
+        assert!(matches!(parse(ExternalForm::Ron, "(version: 0)"), Err(LoadError::Version(0))));
     }
 
     #[test]
@@ -280,18 +280,18 @@ mod tests {
         }
         fs::remove_dir_all(&dir).unwrap();
         for text in ["{", "{\"funcs\": [[\"f\"]]}", "{\"functions\": []}", "[1, 2, 3, 4]", "{} {}"] {
-            assert!(matches!(parse(Form::Json, text), Err(LoadError::Data(_))), "{text}");
+            assert!(matches!(parse(ExternalForm::Json, text), Err(LoadError::Data(_))), "{text}");
         }
         for text in ["(", "(funcs: [(\"f\")])", "(functions: [])", "() ()"] {
-            assert!(matches!(parse(Form::Ron, text), Err(LoadError::Data(_))), "{text}");
+            assert!(matches!(parse(ExternalForm::Ron, text), Err(LoadError::Data(_))), "{text}");
         }
     }
 
     #[test]
     fn a_notebook_says_what_it_is() {
         let text = r#"{"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}"#;
-        assert!(matches!(parse(Form::of(Path::new("x.ipynb"), text), text), Err(LoadError::Notebook)));
-        assert!(matches!(parse_modules(Form::Ron, "()".into(), Which::Named("M")), Err(LoadError::OneModule)));
+        assert!(matches!(parse(ExternalForm::of(Path::new("x.ipynb"), text), text), Err(LoadError::Notebook)));
+        assert!(matches!(parse_modules(ExternalForm::Ron, "()".into(), Which::Named("M")), Err(LoadError::OneModule)));
     }
 
     #[test]
@@ -302,11 +302,11 @@ mod tests {
             let body = format!(r#"{open}{{"Var": "x"}}{close}"#);
             format!(r#"{{"funcs": [["f", {{"Function": {{"body": {body}}}}}]]}}"#)
         };
-        assert!(matches!(parse(Form::Json, &tuples(10_000)), Err(LoadError::TooDeep)));
-        assert!(matches!(parse(Form::Ron, &"(".repeat(10_000)), Err(LoadError::TooDeep)));
-        let module = parse(Form::Json, &tuples(800)).unwrap();
+        assert!(matches!(parse(ExternalForm::Json, &tuples(10_000)), Err(LoadError::TooDeep)));
+        assert!(matches!(parse(ExternalForm::Ron, &"(".repeat(10_000)), Err(LoadError::TooDeep)));
+        let module = parse(ExternalForm::Json, &tuples(800)).unwrap();
         assert!(matches!(module.get("f"), Some(GlobalFunc::Function(_))));
-        for form in [Form::Ron, Form::Json] {
+        for form in [ExternalForm::Ron, ExternalForm::Json] {
             assert!(parse(form, &write(form, &module)).unwrap() == module);
         }
     }

@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use super::TirArg;
-use super::code::{BufferCode, Int, ParamCode, Program};
-use super::error::{Run, TirError};
-use super::memory::{Dim, Memory, View, compact_strides};
+use super::code::{BufferCode, Int, LoweredFunction, ParamCode};
+use super::error::{TirError, TirResult};
+use super::memory::{BufferView, Memory, StridedDim, compact_strides};
 use super::run::Machine;
 use super::scalar::Repr;
 use crate::grammar::{DataType, Name};
@@ -14,13 +14,13 @@ use crate::value::{Account, Noise, Scalar, Sides, Tensor};
 
 /// Matches the arguments, runs the body, and writes the results back.
 pub(super) fn run(
-    program: &Program,
+    program: &LoweredFunction,
     args: &[TirArg],
     fuel: &mut u64,
     account: &Rc<Account>,
     noise: Option<Rc<Noise>>,
     sides: Option<&Sides>,
-) -> Run<Option<Scalar>> {
+) -> TirResult<Option<Scalar>> {
     if program.params.len() != args.len() {
         let (expected, found) = (program.params.len(), args.len());
         return Err(Box::new(TirError::Arity { expected, found }));
@@ -40,7 +40,7 @@ pub(super) fn run(
 }
 
 /// Fills the slots of the parameters. Each tensor gets one memory, however many arguments it is.
-fn bind<'a>(machine: &mut Machine<'_>, args: &'a [TirArg], tensors: &mut Vec<&'a Tensor>) -> Run<()> {
+fn bind<'a>(machine: &mut Machine<'_>, args: &'a [TirArg], tensors: &mut Vec<&'a Tensor>) -> TirResult<()> {
     let program = machine.program;
     let mut unbound: Vec<(usize, Name)> = program.shape_vars.clone();
     let mut buffers = Vec::new();
@@ -84,7 +84,7 @@ fn bind<'a>(machine: &mut Machine<'_>, args: &'a [TirArg], tensors: &mut Vec<&'a
     Ok(())
 }
 
-fn int_argument(name: &Name, dtype: DataType, repr: Repr, value: Scalar) -> Run<i64> {
+fn int_argument(name: &Name, dtype: DataType, repr: Repr, value: Scalar) -> TirResult<i64> {
     let exact = match value {
         Scalar::Bool(b) => Some(i128::from(b)),
         Scalar::Int(i) => Some(i128::from(i)),
@@ -107,7 +107,12 @@ fn float_argument(float: FloatType, value: Scalar) -> f64 {
 }
 
 /// Binds the variables that stand alone as a dimension, stride or offset.
-fn solve(machine: &mut Machine, buffer: &BufferCode, tensor: &Tensor, unbound: &mut Vec<(usize, Name)>) -> Run<()> {
+fn solve(
+    machine: &mut Machine,
+    buffer: &BufferCode,
+    tensor: &Tensor,
+    unbound: &mut Vec<(usize, Name)>,
+) -> TirResult<()> {
     if buffer.dtype != tensor.dtype() {
         let (param, expected, found) = (buffer.name.clone(), buffer.dtype, tensor.dtype());
         return Err(Box::new(TirError::DataType { param, expected, found }));
@@ -132,7 +137,7 @@ fn solve(machine: &mut Machine, buffer: &BufferCode, tensor: &Tensor, unbound: &
 }
 
 /// Checks that a tensor is what the buffer says, and makes the buffer a view of it.
-fn check<'p>(machine: &mut Machine<'p>, buffer: &'p BufferCode, tensor: &Tensor, memory: usize) -> Run<()> {
+fn check<'p>(machine: &mut Machine<'p>, buffer: &'p BufferCode, tensor: &Tensor, memory: usize) -> TirResult<()> {
     let shape = tensor.shape();
     let strides = compact_strides(shape);
     for (dim, (expected, found)) in machine.values(&buffer.shape)?.into_iter().zip(shape).enumerate() {
@@ -154,7 +159,8 @@ fn check<'p>(machine: &mut Machine<'p>, buffer: &'p BufferCode, tensor: &Tensor,
             return Err(Box::new(TirError::Offset { buffer: buffer.name.clone(), expected, found: 0 }));
         }
     }
-    let dims = shape.iter().zip(&strides).map(|(extent, stride)| Dim { extent: *extent, stride: *stride }).collect();
-    machine.views[buffer.slot] = View { memory, offset: 0, dims };
+    let dims =
+        shape.iter().zip(&strides).map(|(extent, stride)| StridedDim { extent: *extent, stride: *stride }).collect();
+    machine.views[buffer.slot] = BufferView { memory, offset: 0, dims };
     Ok(())
 }

@@ -8,9 +8,9 @@ use crate::grammar::{DataType, Name};
 use crate::number::FloatType;
 
 /// A lowered function.
-pub(super) struct Program {
+pub(super) struct LoweredFunction {
     pub params: Vec<ParamCode>,
-    pub body: Vec<Op>,
+    pub body: Vec<TirInstr>,
     /// How many slots there are of each kind.
     pub ints: usize,
     pub floats: usize,
@@ -45,11 +45,11 @@ pub(super) struct Access {
     pub indices: Vec<Int>,
 }
 
-pub(super) enum Op {
+pub(super) enum TirInstr {
     For(Box<ForCode>),
-    While(Int, Vec<Op>, Option<usize>),
+    While(Int, Vec<TirInstr>, Option<usize>),
     Block(Box<BlockCode>),
-    If(Box<(Int, Vec<Op>, Vec<Op>)>),
+    If(Box<(Int, Vec<TirInstr>, Vec<TirInstr>)>),
     StoreInt(Access, Int),
     StoreFloat(Access, Float),
     LetInt(usize, Int),
@@ -58,7 +58,7 @@ pub(super) enum Op {
     /// A view of the memory of the buffer in a slot.
     Decl(Box<BufferCode>, usize),
     /// Statements with a scope of their own.
-    Scope(Vec<Op>),
+    Scope(Vec<TirInstr>),
     Assert(Box<(Int, Name, String)>),
     EvaluateInt(Int),
     EvaluateFloat(Float),
@@ -66,7 +66,7 @@ pub(super) enum Op {
     Break,
     Continue,
     /// The function ends, with or without a value.
-    Return(Option<Value>),
+    Return(Option<TirValue>),
 }
 
 pub(super) struct ForCode {
@@ -74,7 +74,7 @@ pub(super) struct ForCode {
     pub start: Int,
     pub stop: Int,
     pub step: Option<Int>,
-    pub body: Vec<Op>,
+    pub body: Vec<TirInstr>,
     /// The number of the choice, if it is noted.
     pub choice: Option<usize>,
 }
@@ -85,8 +85,8 @@ pub(super) struct BlockCode {
     pub declared: Declared,
     pub allocs: Vec<BufferCode>,
     pub matches: Vec<MatchCode>,
-    pub init: Option<Vec<Op>>,
-    pub body: Vec<Op>,
+    pub init: Option<Vec<TirInstr>>,
+    pub body: Vec<TirInstr>,
 }
 
 pub(super) struct IterCode {
@@ -152,7 +152,7 @@ pub(super) enum Int {
     Test(Test, Box<Float>),
     /// The bits of a float as an integer.
     Bits(Box<Float>, FloatType, Repr),
-    Let(Box<(Binding, Int)>),
+    Let(Box<(LoweredBinding, Int)>),
     Unsupported(Box<str>),
 }
 
@@ -176,18 +176,18 @@ pub(super) enum Float {
     Scale(Box<(Float, Int)>, FloatType),
     /// The float with these bits.
     FromBits(Box<Int>, FloatType),
-    Let(Box<(Binding, Float)>),
+    Let(Box<(LoweredBinding, Float)>),
     Unsupported(Box<str>),
 }
 
 /// An expression of either kind.
-pub(super) enum Value {
+pub(super) enum TirValue {
     Int(Int, Repr),
     Float(Float, FloatType),
 }
 
 /// A variable bound in an expression.
-pub(super) enum Binding {
+pub(super) enum LoweredBinding {
     Int(usize, Int),
     Float(usize, Float),
 }

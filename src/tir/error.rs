@@ -200,4 +200,4 @@ impl TirError {
 }
 
 /// An error on the paths that run often, where results must be small.
-pub(super) type Run<T> = Result<T, Box<TirError>>;
+pub(super) type TirResult<T> = Result<T, Box<TirError>>;

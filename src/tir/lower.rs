@@ -4,8 +4,8 @@ mod expr;
 mod vector;
 
 use super::code::{
-    Access, BlockCode, BufferCode, Declared, Float, ForCode, Int, IterCode, MatchCode, Op, ParamCode, Program,
-    RegionCode, Value,
+    Access, BlockCode, BufferCode, Declared, Float, ForCode, Int, IterCode, LoweredFunction, MatchCode, ParamCode,
+    RegionCode, TirInstr, TirValue,
 };
 use super::error::TirError;
 use super::scalar::Repr;
@@ -19,23 +19,23 @@ use crate::number::FloatType;
 use crate::scope::Context;
 use crate::value::address;
 
-type Result<T> = std::result::Result<T, TirError>;
+type LowerResult<T> = Result<T, TirError>;
 
 /// How deep statements and expressions may nest together.
 const MAX_DEPTH: usize = 20_000;
 
 /// The tree, and how deep it is; with `noting` it notes which sides its choices take.
-pub(super) fn lower(f: &PrimFunc, noting: bool) -> Result<(Program, usize)> {
+pub(super) fn lower(f: &PrimFunc, noting: bool) -> LowerResult<(LoweredFunction, usize)> {
     let mut lowering = Lowering { noting, ..Lowering::default() };
-    let params = f.params.iter().map(|param| lowering.param(param)).collect::<Result<_>>()?;
+    let params = f.params.iter().map(|param| lowering.param(param)).collect::<LowerResult<_>>()?;
     let mut body = Vec::new();
     for buffer in &f.allocs {
-        body.push(Op::Alloc(Box::new(lowering.alloc(buffer)?)));
+        body.push(TirInstr::Alloc(Box::new(lowering.alloc(buffer)?)));
     }
     for stmt in &f.body {
         body.push(lowering.stmt(stmt)?);
     }
-    let program = Program {
+    let program = LoweredFunction {
         params,
         body,
         ints: lowering.ints,
@@ -49,7 +49,7 @@ pub(super) fn lower(f: &PrimFunc, noting: bool) -> Result<(Program, usize)> {
 
 /// What a name stands for.
 #[derive(Clone)]
-enum Def {
+enum LoweredName {
     Int(usize, DataType),
     Float(usize, DataType),
     Buffer { slot: usize, dtype: DataType, rank: usize },
@@ -59,7 +59,7 @@ enum Def {
 #[derive(Default)]
 struct Lowering {
     /// The definitions of each name, the innermost last.
-    defs: Context<Name, Def>,
+    defs: Context<Name, LoweredName>,
     ints: usize,
     floats: usize,
     buffers: Vec<Name>,
@@ -73,16 +73,16 @@ struct Lowering {
     deepest: usize,
 }
 
-fn malformed<T>(message: impl Into<String>) -> Result<T> {
+fn malformed<T>(message: impl Into<String>) -> LowerResult<T> {
     Err(TirError::Malformed(message.into()))
 }
 
 impl Lowering {
-    fn define(&mut self, name: &Name, def: Def) {
+    fn define(&mut self, name: &Name, def: LoweredName) {
         self.defs.enter(name.clone(), def);
     }
 
-    fn lookup(&self, name: &str) -> Option<&Def> {
+    fn lookup(&self, name: &str) -> Option<&LoweredName> {
         self.defs.get(name)
     }
 
@@ -97,23 +97,23 @@ impl Lowering {
     }
 
     /// A scalar variable that is an integer.
-    fn int_var(&mut self, var: &Var) -> Result<usize> {
+    fn int_var(&mut self, var: &Var) -> LowerResult<usize> {
         if Repr::of(var.dtype).is_none() {
             return malformed(format!("`{}` must be an integer, not a {}", var.name, var.dtype));
         }
         let slot = self.int_slot();
-        self.define(&var.name, Def::Int(slot, var.dtype));
+        self.define(&var.name, LoweredName::Int(slot, var.dtype));
         Ok(slot)
     }
 
-    fn scoped<T>(&mut self, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    fn scoped<T>(&mut self, body: impl FnOnce(&mut Self) -> LowerResult<T>) -> LowerResult<T> {
         let mark = self.defs.mark();
         let result = self.nested(body);
         self.defs.leave(mark);
         result
     }
 
-    fn nested<T>(&mut self, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    fn nested<T>(&mut self, body: impl FnOnce(&mut Self) -> LowerResult<T>) -> LowerResult<T> {
         if self.depth >= MAX_DEPTH {
             return Err(TirError::Unsupported(format!("nesting more than {MAX_DEPTH} deep")));
         }
@@ -125,15 +125,15 @@ impl Lowering {
     }
 
     /// Statements in a scope of their own.
-    fn body(&mut self, stmts: &[Stmt]) -> Result<Vec<Op>> {
+    fn body(&mut self, stmts: &[Stmt]) -> LowerResult<Vec<TirInstr>> {
         self.scoped(|l| stmts.iter().map(|stmt| l.stmt(stmt)).collect())
     }
 
-    fn param(&mut self, param: &Param) -> Result<ParamCode> {
+    fn param(&mut self, param: &Param) -> LowerResult<ParamCode> {
         match param {
             Param::Scalar(var) => self.scalar_param(var),
             Param::Handle(var) => {
-                self.define(&var.name, Def::Opaque);
+                self.define(&var.name, LoweredName::Opaque);
                 Ok(ParamCode::Handle)
             }
             Param::Buffer(buffer) => {
@@ -145,7 +145,7 @@ impl Lowering {
         }
     }
 
-    fn scalar_param(&mut self, var: &Var) -> Result<ParamCode> {
+    fn scalar_param(&mut self, var: &Var) -> LowerResult<ParamCode> {
         let (name, dtype) = (var.name.clone(), var.dtype);
         match (Repr::of(dtype), dtype.float_type()) {
             (Some(repr), _) => {
@@ -158,18 +158,18 @@ impl Lowering {
             }
             (None, Some(round)) => {
                 let slot = self.float_slot();
-                self.define(&name, Def::Float(slot, dtype));
+                self.define(&name, LoweredName::Float(slot, dtype));
                 Ok(ParamCode::Float { slot, name, round })
             }
             (None, None) => {
-                self.define(&name, Def::Opaque);
+                self.define(&name, LoweredName::Opaque);
                 Ok(ParamCode::Handle)
             }
         }
     }
 
     /// The description of a buffer, which it defines.
-    fn buffer(&mut self, buffer: &Buffer) -> Result<BufferCode> {
+    fn buffer(&mut self, buffer: &Buffer) -> LowerResult<BufferCode> {
         if Repr::of(buffer.dtype).is_none() && buffer.dtype.float_type().is_none() {
             return Err(TirError::Unsupported(format!("buffers of {}", buffer.dtype)));
         }
@@ -182,123 +182,123 @@ impl Lowering {
             slot,
             name: buffer.name.clone(),
             dtype: buffer.dtype,
-            shape: buffer.shape.iter().map(|e| self.int(e)).collect::<Result<_>>()?,
-            strides: buffer.strides.iter().map(|e| self.int(e)).collect::<Result<_>>()?,
+            shape: buffer.shape.iter().map(|e| self.int(e)).collect::<LowerResult<_>>()?,
+            strides: buffer.strides.iter().map(|e| self.int(e)).collect::<LowerResult<_>>()?,
             offset: buffer.elem_offset.as_ref().map(|e| self.int(e)).transpose()?,
         };
-        self.define(&buffer.name, Def::Buffer { slot, dtype: buffer.dtype, rank: buffer.shape.len() });
+        self.define(&buffer.name, LoweredName::Buffer { slot, dtype: buffer.dtype, rank: buffer.shape.len() });
         Ok(code)
     }
 
     /// A buffer with memory of its own, which is compact.
-    fn alloc(&mut self, buffer: &Buffer) -> Result<BufferCode> {
+    fn alloc(&mut self, buffer: &Buffer) -> LowerResult<BufferCode> {
         let mut compact = buffer.clone();
         compact.elem_offset = None;
         self.buffer(&compact)
     }
 
-    fn buffer_use(&self, buffer: &BufferVar) -> Result<(usize, usize)> {
+    fn buffer_use(&self, buffer: &BufferVar) -> LowerResult<(usize, usize)> {
         match self.lookup(&buffer.name) {
-            Some(Def::Buffer { slot, dtype, rank }) if *dtype == buffer.dtype => Ok((*slot, *rank)),
-            Some(Def::Buffer { dtype, .. }) => {
+            Some(LoweredName::Buffer { slot, dtype, rank }) if *dtype == buffer.dtype => Ok((*slot, *rank)),
+            Some(LoweredName::Buffer { dtype, .. }) => {
                 malformed(format!("`{}` is a buffer of {dtype}, used as one of {}", buffer.name, buffer.dtype))
             }
-            Some(Def::Int(..) | Def::Float(..) | Def::Opaque) | None => {
+            Some(LoweredName::Int(..) | LoweredName::Float(..) | LoweredName::Opaque) | None => {
                 malformed(format!("no buffer `{}` is in scope", buffer.name))
             }
         }
     }
 
-    fn access(&mut self, buffer: &BufferVar, indices: &[Expr]) -> Result<Access> {
+    fn access(&mut self, buffer: &BufferVar, indices: &[Expr]) -> LowerResult<Access> {
         let (slot, rank) = self.buffer_use(buffer)?;
         if rank != indices.len() {
             let found = indices.len();
             return malformed(format!("`{}` has {rank} dimensions, {found} indices are given", buffer.name));
         }
-        let indices = indices.iter().map(|e| self.int(e)).collect::<Result<_>>()?;
+        let indices = indices.iter().map(|e| self.int(e)).collect::<LowerResult<_>>()?;
         Ok(Access { buffer: slot, indices })
     }
 
-    fn stmt(&mut self, stmt: &Stmt) -> Result<Op> {
+    fn stmt(&mut self, stmt: &Stmt) -> LowerResult<TirInstr> {
         match stmt {
             Stmt::For(f) => self.for_stmt(f),
             Stmt::While(w) => {
                 let choice = self.choice_at(w);
-                Ok(Op::While(self.condition(&w.condition)?, self.body(&w.body)?, choice))
+                Ok(TirInstr::While(self.condition(&w.condition)?, self.body(&w.body)?, choice))
             }
             Stmt::Block(b) => self.block(b),
             Stmt::If(i) => {
                 let condition = self.condition(&i.condition)?;
                 let condition = self.noted(i, condition);
-                Ok(Op::If(Box::new((condition, self.body(&i.then)?, self.body(&i.otherwise)?))))
+                Ok(TirInstr::If(Box::new((condition, self.body(&i.then)?, self.body(&i.otherwise)?))))
             }
             Stmt::Store(s) => self.store(s),
             Stmt::Let(l) => match self.value_of(&l.value, l.var.dtype)? {
-                Value::Int(value, _) => Ok(Op::LetInt(self.int_var(&l.var)?, value)),
-                Value::Float(value, _) => {
+                TirValue::Int(value, _) => Ok(TirInstr::LetInt(self.int_var(&l.var)?, value)),
+                TirValue::Float(value, _) => {
                     let slot = self.float_slot();
-                    self.define(&l.var.name, Def::Float(slot, l.var.dtype));
-                    Ok(Op::LetFloat(slot, value))
+                    self.define(&l.var.name, LoweredName::Float(slot, l.var.dtype));
+                    Ok(TirInstr::LetFloat(slot, value))
                 }
             },
-            Stmt::Alloc(buffer) => self.alloc(buffer).map(|code| Op::Alloc(Box::new(code))),
+            Stmt::Alloc(buffer) => self.alloc(buffer).map(|code| TirInstr::Alloc(Box::new(code))),
             Stmt::Decl(d) => {
                 let data = BufferVar { dtype: d.buffer.dtype, ..d.data.clone() };
                 let (source, _) = self.buffer_use(&data)?;
-                Ok(Op::Decl(Box::new(self.buffer(&d.buffer)?), source))
+                Ok(TirInstr::Decl(Box::new(self.buffer(&d.buffer)?), source))
             }
-            Stmt::Attr(a) => self.body(&a.body).map(Op::Scope),
+            Stmt::Attr(a) => self.body(&a.body).map(TirInstr::Scope),
             Stmt::LaunchThread(l) => {
                 let (stop, choice) = (self.int(&l.extent)?, self.choice_at(l));
                 self.scoped(|lowering| {
                     let slot = lowering.int_var(&l.var)?;
                     let body = lowering.body(&l.body)?;
-                    Ok(Op::For(Box::new(ForCode { slot, start: Int::Const(0), stop, step: None, body, choice })))
+                    Ok(TirInstr::For(Box::new(ForCode { slot, start: Int::Const(0), stop, step: None, body, choice })))
                 })
             }
             Stmt::Assert(a) => self.assert(a),
             Stmt::Evaluate(Expr::Extern(e)) if &*e.op == "ret" && !e.of_module => {
-                Ok(Op::Return(e.args.first().map(|value| self.value(value)).transpose()?))
+                Ok(TirInstr::Return(e.args.first().map(|value| self.value(value)).transpose()?))
             }
-            Stmt::Evaluate(Expr::Extern(e)) => Ok(Op::Unsupported(format!("T.{}", e.op).into())),
+            Stmt::Evaluate(Expr::Extern(e)) => Ok(TirInstr::Unsupported(format!("T.{}", e.op).into())),
             Stmt::Evaluate(e) => match self.value(e)? {
-                Value::Int(e, _) => Ok(Op::EvaluateInt(e)),
-                Value::Float(e, _) => Ok(Op::EvaluateFloat(e)),
+                TirValue::Int(e, _) => Ok(TirInstr::EvaluateInt(e)),
+                TirValue::Float(e, _) => Ok(TirInstr::EvaluateFloat(e)),
             },
-            Stmt::Break => Ok(Op::Break),
-            Stmt::Continue => Ok(Op::Continue),
+            Stmt::Break => Ok(TirInstr::Break),
+            Stmt::Continue => Ok(TirInstr::Continue),
         }
     }
 
-    fn store(&mut self, s: &Store) -> Result<Op> {
+    fn store(&mut self, s: &Store) -> LowerResult<TirInstr> {
         let lanes = lanes(&s.indices);
         if lanes != 1 {
             return self.store_lanes(s, lanes);
         }
         let access = self.access(&s.buffer, &s.indices)?;
         Ok(match self.value_of(&s.value, s.buffer.dtype)? {
-            Value::Int(value, _) => Op::StoreInt(access, value),
-            Value::Float(value, _) => Op::StoreFloat(access, value),
+            TirValue::Int(value, _) => TirInstr::StoreInt(access, value),
+            TirValue::Float(value, _) => TirInstr::StoreFloat(access, value),
         })
     }
 
-    fn assert(&mut self, a: &Assert) -> Result<Op> {
+    fn assert(&mut self, a: &Assert) -> LowerResult<TirInstr> {
         let message: Vec<&str> = a.message.iter().map(|m| &**m).collect();
-        Ok(Op::Assert(Box::new((self.condition(&a.condition)?, a.kind.clone(), message.concat()))))
+        Ok(TirInstr::Assert(Box::new((self.condition(&a.condition)?, a.kind.clone(), message.concat()))))
     }
 
-    fn for_stmt(&mut self, f: &For) -> Result<Op> {
+    fn for_stmt(&mut self, f: &For) -> LowerResult<TirInstr> {
         let (start, stop) = (self.int(&f.start)?, self.int(&f.stop)?);
         let step = f.step.as_ref().map(|e| self.int(e)).transpose()?;
         let choice = self.choice_at(f);
         self.scoped(|l| {
             let slot = l.int_var(&f.var)?;
             let body = l.body(&f.body)?;
-            Ok(Op::For(Box::new(ForCode { slot, start, stop, step, body, choice })))
+            Ok(TirInstr::For(Box::new(ForCode { slot, start, stop, step, body, choice })))
         })
     }
 
-    fn block(&mut self, b: &Block) -> Result<Op> {
+    fn block(&mut self, b: &Block) -> LowerResult<TirInstr> {
         let mut bounds = Vec::new();
         for iter in &b.iters {
             bounds.push((self.int(&iter.start)?, self.int(&iter.value)?));
@@ -317,19 +317,19 @@ impl Lowering {
                 writes: b.writes.as_ref().filter(|_| known).map(|regions| l.regions(regions)).transpose()?,
                 own: l.buffers.len(),
             };
-            Ok(Op::Block(Box::new(BlockCode {
+            Ok(TirInstr::Block(Box::new(BlockCode {
                 iters,
                 predicate: b.predicate.as_ref().map(|e| l.predicate(b, e)).transpose()?,
                 declared,
-                allocs: b.allocs.iter().map(|buffer| l.alloc(buffer)).collect::<Result<_>>()?,
-                matches: b.matches.iter().map(|m| l.match_region(m)).collect::<Result<_>>()?,
+                allocs: b.allocs.iter().map(|buffer| l.alloc(buffer)).collect::<LowerResult<_>>()?,
+                matches: b.matches.iter().map(|m| l.match_region(m)).collect::<LowerResult<_>>()?,
                 init: b.init.as_ref().map(|init| l.body(init)).transpose()?,
                 body: l.body(&b.body)?,
             })))
         })
     }
 
-    fn predicate(&mut self, block: &Block, predicate: &Expr) -> Result<Int> {
+    fn predicate(&mut self, block: &Block, predicate: &Expr) -> LowerResult<Int> {
         let condition = self.condition(predicate)?;
         Ok(self.noted(block, condition))
     }
@@ -351,18 +351,18 @@ impl Lowering {
         }
     }
 
-    fn regions(&mut self, regions: &[Region]) -> Result<Vec<RegionCode>> {
+    fn regions(&mut self, regions: &[Region]) -> LowerResult<Vec<RegionCode>> {
         regions
             .iter()
             .map(|r| Ok(RegionCode { buffer: self.buffer_use(&r.buffer)?.0, ranges: self.ranges(&r.ranges)? }))
             .collect()
     }
 
-    fn ranges(&mut self, ranges: &[Range]) -> Result<Vec<(Int, Option<Int>)>> {
+    fn ranges(&mut self, ranges: &[Range]) -> LowerResult<Vec<(Int, Option<Int>)>> {
         ranges.iter().map(|r| Ok((self.int(&r.start)?, r.stop.as_ref().map(|e| self.int(e)).transpose()?))).collect()
     }
 
-    fn match_region(&mut self, m: &MatchRegion) -> Result<MatchCode> {
+    fn match_region(&mut self, m: &MatchRegion) -> LowerResult<MatchCode> {
         let (source, rank) = self.buffer_use(&m.source.buffer)?;
         if m.source.ranges.len() != rank || m.source.buffer.dtype != m.buffer.dtype {
             return malformed(format!("`{}` does not fit the buffer it is a part of", m.buffer.name));

@@ -1,38 +1,38 @@
 //! Memory and the buffers that look at it.
 
-use super::error::{Run, TirError};
+use super::error::{TirError, TirResult};
 use crate::grammar::DataType;
 use crate::value::{AllocError, Element, Elements, Held, MAX_ELEMENTS, Scalar, Tensor};
 
 /// The elements of a tensor or of an allocation.
 pub(super) struct Memory {
-    pub data: Data,
+    pub data: MemoryElements,
     /// Which elements have a value; `None` if all have.
     pub written: Option<Vec<bool>>,
     /// Its bytes.
     _held: Held,
 }
 
-pub(super) enum Data {
+pub(super) enum MemoryElements {
     Int(Vec<i64>),
     Float(Vec<f64>),
 }
 
 /// What a buffer slot holds.
 #[derive(Clone, Default)]
-pub(super) struct View {
+pub(super) struct BufferView {
     pub memory: usize,
     pub offset: i64,
-    pub dims: Vec<Dim>,
+    pub dims: Vec<StridedDim>,
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct Dim {
+pub(super) struct StridedDim {
     pub extent: i64,
     pub stride: i64,
 }
 
-impl View {
+impl BufferView {
     pub fn shape(&self) -> Vec<i64> {
         self.dims.iter().map(|dim| dim.extent).collect()
     }
@@ -52,33 +52,37 @@ pub(super) fn compact_strides(shape: &[i64]) -> Vec<i64> {
 
 impl Memory {
     /// Memory for a number of elements, without values.
-    pub fn allocate(dtype: DataType, shape: &[i64], count: u128, held: Held) -> Run<Memory> {
+    pub fn allocate(dtype: DataType, shape: &[i64], count: u128, held: Held) -> TirResult<Memory> {
         if count > u128::from(MAX_ELEMENTS) {
             return Err(Box::new(TirError::Alloc(AllocError::TooLarge(shape.to_vec()))));
         }
         let count = usize::try_from(count).unwrap_or_default();
-        let data = if dtype.is_float() { Data::Float(vec![0.0; count]) } else { Data::Int(vec![0; count]) };
+        let data = if dtype.is_float() {
+            MemoryElements::Float(vec![0.0; count])
+        } else {
+            MemoryElements::Int(vec![0; count])
+        };
         Ok(Memory { data, written: Some(vec![false; count]), _held: held })
     }
 
     /// A copy of the elements of a tensor.
     pub fn of(tensor: &Tensor, held: Held) -> Memory {
         let data = match &*tensor.elements() {
-            Elements::Bool(a) => Data::Int(a.iter().map(|x| i64::from(*x)).collect()),
-            Elements::Int8(a) => Data::Int(a.iter().map(|x| i64::from(*x)).collect()),
-            Elements::Int16(a) => Data::Int(a.iter().map(|x| i64::from(*x)).collect()),
-            Elements::Int32(a) => Data::Int(a.iter().map(|x| i64::from(*x)).collect()),
-            Elements::Int64(a) => Data::Int(a.iter().copied().collect()),
-            Elements::UInt8(a) => Data::Int(a.iter().map(|x| i64::from(*x)).collect()),
-            Elements::UInt16(a) => Data::Int(a.iter().map(|x| i64::from(*x)).collect()),
-            Elements::UInt32(a) => Data::Int(a.iter().map(|x| i64::from(*x)).collect()),
-            Elements::UInt64(a) => Data::Int(a.iter().map(|x| *x as i64).collect()),
-            Elements::Float16(a) => Data::Float(a.iter().map(|x| x.to_f64()).collect()),
-            Elements::BFloat16(a) => Data::Float(a.iter().map(|x| x.to_f64()).collect()),
-            Elements::Float32(a) => Data::Float(a.iter().map(|x| f64::from(*x)).collect()),
-            Elements::Float64(a) => Data::Float(a.iter().copied().collect()),
-            Elements::Small(format, a) => Data::Float(a.iter().map(|x| format.value(*x)).collect()),
-            Elements::Narrow(narrow, a) => Data::Int(a.iter().map(|x| narrow.value(*x)).collect()),
+            Elements::Bool(a) => MemoryElements::Int(a.iter().map(|x| i64::from(*x)).collect()),
+            Elements::Int8(a) => MemoryElements::Int(a.iter().map(|x| i64::from(*x)).collect()),
+            Elements::Int16(a) => MemoryElements::Int(a.iter().map(|x| i64::from(*x)).collect()),
+            Elements::Int32(a) => MemoryElements::Int(a.iter().map(|x| i64::from(*x)).collect()),
+            Elements::Int64(a) => MemoryElements::Int(a.iter().copied().collect()),
+            Elements::UInt8(a) => MemoryElements::Int(a.iter().map(|x| i64::from(*x)).collect()),
+            Elements::UInt16(a) => MemoryElements::Int(a.iter().map(|x| i64::from(*x)).collect()),
+            Elements::UInt32(a) => MemoryElements::Int(a.iter().map(|x| i64::from(*x)).collect()),
+            Elements::UInt64(a) => MemoryElements::Int(a.iter().map(|x| *x as i64).collect()),
+            Elements::Float16(a) => MemoryElements::Float(a.iter().map(|x| x.to_f64()).collect()),
+            Elements::BFloat16(a) => MemoryElements::Float(a.iter().map(|x| x.to_f64()).collect()),
+            Elements::Float32(a) => MemoryElements::Float(a.iter().map(|x| f64::from(*x)).collect()),
+            Elements::Float64(a) => MemoryElements::Float(a.iter().copied().collect()),
+            Elements::Small(format, a) => MemoryElements::Float(a.iter().map(|x| format.value(*x)).collect()),
+            Elements::Narrow(narrow, a) => MemoryElements::Int(a.iter().map(|x| narrow.value(*x)).collect()),
         };
         // Of a tensor in a storage only that has a value which was written there.
         Memory { data, written: tensor.readable_elements(), _held: held }
@@ -93,21 +97,21 @@ impl Memory {
             }
         }
         tensor.rewrite(self.written.as_deref(), |elements| match (elements, &self.data) {
-            (Elements::Bool(a), Data::Int(v)) => copy(v, a, |x| x != 0),
-            (Elements::Int8(a), Data::Int(v)) => copy(v, a, |x| x as i8),
-            (Elements::Int16(a), Data::Int(v)) => copy(v, a, |x| x as i16),
-            (Elements::Int32(a), Data::Int(v)) => copy(v, a, |x| x as i32),
-            (Elements::Int64(a), Data::Int(v)) => copy(v, a, |x| x),
-            (Elements::UInt8(a), Data::Int(v)) => copy(v, a, |x| x as u8),
-            (Elements::UInt16(a), Data::Int(v)) => copy(v, a, |x| x as u16),
-            (Elements::UInt32(a), Data::Int(v)) => copy(v, a, |x| x as u32),
-            (Elements::UInt64(a), Data::Int(v)) => copy(v, a, |x| x as u64),
-            (Elements::Float16(a), Data::Float(v)) => copy(v, a, |x| Element::from_scalar(Scalar::Float(x))),
-            (Elements::BFloat16(a), Data::Float(v)) => copy(v, a, |x| Element::from_scalar(Scalar::Float(x))),
-            (Elements::Float32(a), Data::Float(v)) => copy(v, a, |x| Element::from_scalar(Scalar::Float(x))),
-            (Elements::Float64(a), Data::Float(v)) => copy(v, a, |x| x),
-            (Elements::Small(format, a), Data::Float(v)) => copy(v, a, |x| format.code(x)),
-            (Elements::Narrow(narrow, a), Data::Int(v)) => copy(v, a, |x| narrow.byte(x)),
+            (Elements::Bool(a), MemoryElements::Int(v)) => copy(v, a, |x| x != 0),
+            (Elements::Int8(a), MemoryElements::Int(v)) => copy(v, a, |x| x as i8),
+            (Elements::Int16(a), MemoryElements::Int(v)) => copy(v, a, |x| x as i16),
+            (Elements::Int32(a), MemoryElements::Int(v)) => copy(v, a, |x| x as i32),
+            (Elements::Int64(a), MemoryElements::Int(v)) => copy(v, a, |x| x),
+            (Elements::UInt8(a), MemoryElements::Int(v)) => copy(v, a, |x| x as u8),
+            (Elements::UInt16(a), MemoryElements::Int(v)) => copy(v, a, |x| x as u16),
+            (Elements::UInt32(a), MemoryElements::Int(v)) => copy(v, a, |x| x as u32),
+            (Elements::UInt64(a), MemoryElements::Int(v)) => copy(v, a, |x| x as u64),
+            (Elements::Float16(a), MemoryElements::Float(v)) => copy(v, a, |x| Element::from_scalar(Scalar::Float(x))),
+            (Elements::BFloat16(a), MemoryElements::Float(v)) => copy(v, a, |x| Element::from_scalar(Scalar::Float(x))),
+            (Elements::Float32(a), MemoryElements::Float(v)) => copy(v, a, |x| Element::from_scalar(Scalar::Float(x))),
+            (Elements::Float64(a), MemoryElements::Float(v)) => copy(v, a, |x| x),
+            (Elements::Small(format, a), MemoryElements::Float(v)) => copy(v, a, |x| format.code(x)),
+            (Elements::Narrow(narrow, a), MemoryElements::Int(v)) => copy(v, a, |x| narrow.byte(x)),
             // The elements came from this tensor, so they are of its kind.
             (
                 Elements::Bool(_)
@@ -120,7 +124,7 @@ impl Memory {
                 | Elements::UInt32(_)
                 | Elements::UInt64(_)
                 | Elements::Narrow(..),
-                Data::Float(_),
+                MemoryElements::Float(_),
             )
             | (
                 Elements::Float16(_)
@@ -128,7 +132,7 @@ impl Memory {
                 | Elements::Float32(_)
                 | Elements::Float64(_)
                 | Elements::Small(..),
-                Data::Int(_),
+                MemoryElements::Int(_),
             ) => {}
         });
     }

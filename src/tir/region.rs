@@ -2,7 +2,7 @@
 
 use super::code::{Declared, RegionCode};
 use super::run::Machine;
-use super::touched::{Part, Touched};
+use super::touched::{BufferPart, Touched};
 
 impl<'p> Machine<'p> {
     /// A block begins, its iteration variables bound.
@@ -16,7 +16,7 @@ impl<'p> Machine<'p> {
     }
 
     /// A description that cannot be evaluated, as by an index that is out of bounds, describes nothing.
-    fn parts(&mut self, regions: &'p [RegionCode]) -> Option<Vec<Part>> {
+    fn parts(&mut self, regions: &'p [RegionCode]) -> Option<Vec<BufferPart>> {
         let mut parts = Vec::with_capacity(regions.len());
         for region in regions {
             let mut ranges = Vec::with_capacity(region.ranges.len());
@@ -28,7 +28,7 @@ impl<'p> Machine<'p> {
                 };
                 ranges.push((from, to));
             }
-            parts.push(Part { buffer: region.buffer, ranges });
+            parts.push(BufferPart { buffer: region.buffer, ranges });
         }
         Some(parts)
     }

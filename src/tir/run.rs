@@ -2,9 +2,11 @@
 
 use std::rc::Rc;
 
-use super::code::{Access, Binding, BlockCode, BufferCode, Float, ForCode, Int, MatchCode, Op, Program, Value};
-use super::error::{Run, TirError};
-use super::memory::{Data, Dim, Memory, View, compact_strides};
+use super::code::{
+    Access, BlockCode, BufferCode, Float, ForCode, Int, LoweredBinding, LoweredFunction, MatchCode, TirInstr, TirValue,
+};
+use super::error::{TirError, TirResult};
+use super::memory::{BufferView, Memory, MemoryElements, StridedDim, compact_strides};
 use super::scalar::{FloatOp, compare_floats, float_binary, of_int, test};
 use super::touched::Touched;
 use crate::number::FloatType;
@@ -26,10 +28,10 @@ enum Flow {
 }
 
 pub(super) struct Machine<'p> {
-    pub program: &'p Program,
+    pub program: &'p LoweredFunction,
     pub ints: Vec<i64>,
     pub floats: Vec<f64>,
-    pub views: Vec<View>,
+    pub views: Vec<BufferView>,
     pub memory: Vec<Memory>,
     pub fuel: u64,
     account: Rc<Account>,
@@ -43,12 +45,12 @@ pub(super) struct Machine<'p> {
 }
 
 impl<'p> Machine<'p> {
-    pub fn new(program: &'p Program, fuel: u64, account: Rc<Account>, noise: Option<Rc<Noise>>) -> Machine<'p> {
+    pub fn new(program: &'p LoweredFunction, fuel: u64, account: Rc<Account>, noise: Option<Rc<Noise>>) -> Machine<'p> {
         Machine {
             program,
             ints: vec![0; program.ints],
             floats: vec![0.0; program.floats],
-            views: vec![View::default(); program.buffers.len()],
+            views: vec![BufferView::default(); program.buffers.len()],
             memory: Vec::new(),
             fuel,
             account,
@@ -59,12 +61,12 @@ impl<'p> Machine<'p> {
         }
     }
 
-    pub fn run(&mut self) -> Run<()> {
+    pub fn run(&mut self) -> TirResult<()> {
         let program = self.program;
         self.sequence(&program.body).map(|_| ())
     }
 
-    fn burn(&mut self) -> Run<()> {
+    fn burn(&mut self) -> TirResult<()> {
         match self.fuel.checked_sub(1) {
             Some(left) => {
                 self.fuel = left;
@@ -75,7 +77,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Pays for elements that are read or allocated, and takes the memory for them.
-    pub fn pay(&mut self, count: u128) -> Run<Held> {
+    pub fn pay(&mut self, count: u128) -> TirResult<Held> {
         let count = u64::try_from(count).unwrap_or(u64::MAX);
         let left = self.fuel.checked_sub(count).ok_or(TirError::OutOfFuel)?;
         self.fuel = left;
@@ -83,7 +85,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Statements with a scope: what they allocate is gone after them.
-    fn sequence(&mut self, ops: &'p [Op]) -> Run<Flow> {
+    fn sequence(&mut self, ops: &'p [TirInstr]) -> TirResult<Flow> {
         let mark = self.memory.len();
         let mut result = Ok(Flow::Next);
         for op in ops {
@@ -96,46 +98,46 @@ impl<'p> Machine<'p> {
         result
     }
 
-    fn op(&mut self, op: &'p Op) -> Run<Flow> {
+    fn op(&mut self, op: &'p TirInstr) -> TirResult<Flow> {
         self.burn()?;
         match op {
-            Op::For(f) => return self.for_loop(f),
-            Op::While(condition, body, choice) => return self.while_loop(condition, body, *choice),
-            Op::Block(b) => return self.block(b),
-            Op::If(branches) => {
+            TirInstr::For(f) => return self.for_loop(f),
+            TirInstr::While(condition, body, choice) => return self.while_loop(condition, body, *choice),
+            TirInstr::Block(b) => return self.block(b),
+            TirInstr::If(branches) => {
                 let (condition, then, otherwise) = &**branches;
                 let taken = if self.int(condition)? != 0 { then } else { otherwise };
                 return self.sequence(taken);
             }
-            Op::StoreInt(access, value) => {
+            TirInstr::StoreInt(access, value) => {
                 let value = self.int(value)?;
                 self.store_int(access, value)?;
             }
-            Op::StoreFloat(access, value) => {
+            TirInstr::StoreFloat(access, value) => {
                 let value = self.float(value)?;
                 self.store_float(access, value)?;
             }
-            Op::LetInt(slot, value) => self.ints[*slot] = self.int(value)?,
-            Op::LetFloat(slot, value) => self.floats[*slot] = self.float(value)?,
-            Op::Alloc(buffer) => self.alloc(buffer)?,
-            Op::Decl(buffer, source) => self.decl(buffer, *source)?,
-            Op::Scope(body) => return self.sequence(body),
-            Op::Assert(assert) => {
+            TirInstr::LetInt(slot, value) => self.ints[*slot] = self.int(value)?,
+            TirInstr::LetFloat(slot, value) => self.floats[*slot] = self.float(value)?,
+            TirInstr::Alloc(buffer) => self.alloc(buffer)?,
+            TirInstr::Decl(buffer, source) => self.decl(buffer, *source)?,
+            TirInstr::Scope(body) => return self.sequence(body),
+            TirInstr::Assert(assert) => {
                 let (condition, kind, message) = &**assert;
                 if self.int(condition)? == 0 {
                     return Err(Box::new(TirError::Assert { kind: kind.clone(), message: message.clone() }));
                 }
             }
-            Op::EvaluateInt(e) => {
+            TirInstr::EvaluateInt(e) => {
                 self.int(e)?;
             }
-            Op::EvaluateFloat(e) => {
+            TirInstr::EvaluateFloat(e) => {
                 self.float(e)?;
             }
-            Op::Unsupported(what) => return Err(unsupported(what)),
-            Op::Break => return Ok(Flow::Break),
-            Op::Continue => return Ok(Flow::Continue),
-            Op::Return(value) => {
+            TirInstr::Unsupported(what) => return Err(unsupported(what)),
+            TirInstr::Break => return Ok(Flow::Break),
+            TirInstr::Continue => return Ok(Flow::Continue),
+            TirInstr::Return(value) => {
                 self.returned = value.as_ref().map(|value| self.scalar(value)).transpose()?;
                 return Ok(Flow::Return);
             }
@@ -143,28 +145,28 @@ impl<'p> Machine<'p> {
         Ok(Flow::Next)
     }
 
-    fn store_int(&mut self, access: &'p Access, value: i64) -> Run<()> {
+    fn store_int(&mut self, access: &'p Access, value: i64) -> TirResult<()> {
         self.store(access, |data, at| match data {
-            Data::Int(elements) => elements.get_mut(at).map(|element| *element = value),
-            Data::Float(_) => None,
+            MemoryElements::Int(elements) => elements.get_mut(at).map(|element| *element = value),
+            MemoryElements::Float(_) => None,
         })
     }
 
-    fn store_float(&mut self, access: &'p Access, value: f64) -> Run<()> {
+    fn store_float(&mut self, access: &'p Access, value: f64) -> TirResult<()> {
         self.store(access, |data, at| match data {
-            Data::Float(elements) => elements.get_mut(at).map(|element| *element = value),
-            Data::Int(_) => None,
+            MemoryElements::Float(elements) => elements.get_mut(at).map(|element| *element = value),
+            MemoryElements::Int(_) => None,
         })
     }
 
-    fn scalar(&mut self, value: &'p Value) -> Run<Scalar> {
+    fn scalar(&mut self, value: &'p TirValue) -> TirResult<Scalar> {
         Ok(match value {
-            Value::Int(e, repr) => repr.scalar(self.int(e)?),
-            Value::Float(e, _) => Scalar::Float(self.float(e)?),
+            TirValue::Int(e, repr) => repr.scalar(self.int(e)?),
+            TirValue::Float(e, _) => Scalar::Float(self.float(e)?),
         })
     }
 
-    fn for_loop(&mut self, f: &'p ForCode) -> Run<Flow> {
+    fn for_loop(&mut self, f: &'p ForCode) -> TirResult<Flow> {
         let (start, stop) = (self.int(&f.start)?, self.int(&f.stop)?);
         let step = f.step.as_ref().map_or(Ok(1), |e| self.int(e))?;
         if step <= 0 {
@@ -186,7 +188,7 @@ impl<'p> Machine<'p> {
         Ok(Flow::Next)
     }
 
-    fn while_loop(&mut self, condition: &'p Int, body: &'p [Op], choice: Option<usize>) -> Run<Flow> {
+    fn while_loop(&mut self, condition: &'p Int, body: &'p [TirInstr], choice: Option<usize>) -> TirResult<Flow> {
         let mut rounds = 0;
         while self.int(condition)? != 0 {
             self.burn()?;
@@ -208,7 +210,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn block(&mut self, b: &'p BlockCode) -> Run<Flow> {
+    fn block(&mut self, b: &'p BlockCode) -> TirResult<Flow> {
         for iter in &b.iters {
             self.ints[iter.slot] = self.int(&iter.value)?;
         }
@@ -238,7 +240,7 @@ impl<'p> Machine<'p> {
 
     /// Whether all reduction variables are at the start of their domains. A value outside of its domain is no error:
     /// domains are for schedules, and TVM makes blocks that leave theirs.
-    fn is_first(&mut self, b: &'p BlockCode) -> Run<bool> {
+    fn is_first(&mut self, b: &'p BlockCode) -> TirResult<bool> {
         for iter in b.iters.iter().filter(|iter| iter.reduce) {
             if self.int(&iter.start)? != self.ints[iter.slot] {
                 return Ok(false);
@@ -247,11 +249,11 @@ impl<'p> Machine<'p> {
         Ok(true)
     }
 
-    pub fn values(&mut self, es: &'p [Int]) -> Run<Vec<i64>> {
+    pub fn values(&mut self, es: &'p [Int]) -> TirResult<Vec<i64>> {
         es.iter().map(|e| self.int(e)).collect()
     }
 
-    fn alloc(&mut self, buffer: &'p BufferCode) -> Run<()> {
+    fn alloc(&mut self, buffer: &'p BufferCode) -> TirResult<()> {
         let shape = self.values(&buffer.shape)?;
         if let Some((index, size)) = shape.iter().copied().enumerate().find(|(_, size)| *size < 0) {
             return Err(Box::new(TirError::Alloc(AllocError::Negative { index, size })));
@@ -271,24 +273,25 @@ impl<'p> Machine<'p> {
         let held = self.pay(count)?;
         let memory = Memory::allocate(buffer.dtype, &shape, count, held)?;
         self.memory.push(memory);
-        self.views[buffer.slot] = View { memory: self.memory.len() - 1, offset: 0, dims: dims(&shape, &strides) };
+        self.views[buffer.slot] = BufferView { memory: self.memory.len() - 1, offset: 0, dims: dims(&shape, &strides) };
         Ok(())
     }
 
-    fn strides(&mut self, buffer: &'p BufferCode, shape: &[i64]) -> Run<Vec<i64>> {
+    fn strides(&mut self, buffer: &'p BufferCode, shape: &[i64]) -> TirResult<Vec<i64>> {
         if buffer.strides.is_empty() { Ok(compact_strides(shape)) } else { self.values(&buffer.strides) }
     }
 
-    fn decl(&mut self, buffer: &'p BufferCode, source: usize) -> Run<()> {
+    fn decl(&mut self, buffer: &'p BufferCode, source: usize) -> TirResult<()> {
         let shape = self.values(&buffer.shape)?;
         let strides = self.strides(buffer, &shape)?;
         let offset = buffer.offset.as_ref().map_or(Ok(0), |e| self.int(e))?;
-        self.views[buffer.slot] = View { memory: self.views[source].memory, offset, dims: dims(&shape, &strides) };
+        self.views[buffer.slot] =
+            BufferView { memory: self.views[source].memory, offset, dims: dims(&shape, &strides) };
         Ok(())
     }
 
     /// Makes a buffer a part of another one; variables in its strides and offset get theirs.
-    fn match_region(&mut self, m: &'p MatchCode) -> Run<()> {
+    fn match_region(&mut self, m: &'p MatchCode) -> TirResult<()> {
         let source = self.views[m.source].clone();
         let (mut offset, mut parts) = (source.offset, Vec::new());
         let mut starts = Vec::new();
@@ -302,7 +305,7 @@ impl<'p> Machine<'p> {
                 return Err(Box::new(TirError::OutOfBounds { buffer, indices: starts, shape: source.shape() }));
             }
             offset = offset.wrapping_add(start.wrapping_mul(dim.stride));
-            parts.push(Dim { extent: stop.saturating_sub(start), stride: dim.stride });
+            parts.push(StridedDim { extent: stop.saturating_sub(start), stride: dim.stride });
         }
         // The matched buffer may leave out leading dimensions of one element.
         let extra = parts.len().saturating_sub(m.buffer.shape.len());
@@ -320,7 +323,7 @@ impl<'p> Machine<'p> {
             let buffer = self.program.buffers[m.source].clone();
             return Err(Box::new(TirError::Region { buffer, expected, found }));
         }
-        self.views[m.buffer.slot] = View { memory: source.memory, offset, dims: parts };
+        self.views[m.buffer.slot] = BufferView { memory: source.memory, offset, dims: parts };
         Ok(())
     }
 
@@ -334,7 +337,7 @@ impl<'p> Machine<'p> {
 
     /// The position of an element in its memory.
     #[inline]
-    fn position(&mut self, access: &'p Access, write: bool) -> Run<(usize, usize)> {
+    fn position(&mut self, access: &'p Access, write: bool) -> TirResult<(usize, usize)> {
         let mut at = self.views[access.buffer].offset;
         let mut indices = [0; MAX_CHECKED_RANK];
         for (n, index) in access.indices.iter().enumerate() {
@@ -360,7 +363,11 @@ impl<'p> Machine<'p> {
     }
 
     #[inline]
-    fn store(&mut self, access: &'p Access, write: impl FnOnce(&mut Data, usize) -> Option<()>) -> Run<()> {
+    fn store(
+        &mut self,
+        access: &'p Access,
+        write: impl FnOnce(&mut MemoryElements, usize) -> Option<()>,
+    ) -> TirResult<()> {
         let (memory, at) = self.position(access, true)?;
         let Some(target) = self.memory.get_mut(memory) else { return Err(self.outside_memory(access)) };
         if write(&mut target.data, at).is_none() {
@@ -375,7 +382,7 @@ impl<'p> Machine<'p> {
     }
 
     #[inline]
-    fn load<T>(&mut self, access: &'p Access, read: impl FnOnce(&Data, usize) -> Option<T>) -> Run<T> {
+    fn load<T>(&mut self, access: &'p Access, read: impl FnOnce(&MemoryElements, usize) -> Option<T>) -> TirResult<T> {
         let (memory, at) = self.position(access, false)?;
         let Some(source) = self.memory.get(memory) else { return Err(self.outside_memory(access)) };
         let Some(value) = read(&source.data, at) else { return Err(self.outside_memory(access)) };
@@ -416,15 +423,15 @@ impl<'p> Machine<'p> {
         Box::new(TirError::Uninitialized { buffer, indices })
     }
 
-    fn binding(&mut self, binding: &'p Binding) -> Run<()> {
+    fn binding(&mut self, binding: &'p LoweredBinding) -> TirResult<()> {
         match binding {
-            Binding::Int(slot, value) => self.ints[*slot] = self.int(value)?,
-            Binding::Float(slot, value) => self.floats[*slot] = self.float(value)?,
+            LoweredBinding::Int(slot, value) => self.ints[*slot] = self.int(value)?,
+            LoweredBinding::Float(slot, value) => self.floats[*slot] = self.float(value)?,
         }
         Ok(())
     }
 
-    pub fn int(&mut self, e: &'p Int) -> Run<i64> {
+    pub fn int(&mut self, e: &'p Int) -> TirResult<i64> {
         Ok(match e {
             Int::Const(value) => *value,
             Int::Slot(slot) => self.ints[*slot],
@@ -481,18 +488,18 @@ impl<'p> Machine<'p> {
     }
 
     #[inline]
-    fn load_int(&mut self, access: &'p Access) -> Run<i64> {
+    fn load_int(&mut self, access: &'p Access) -> TirResult<i64> {
         self.load(access, |data, at| match data {
-            Data::Int(elements) => elements.get(at).copied(),
-            Data::Float(_) => None,
+            MemoryElements::Int(elements) => elements.get(at).copied(),
+            MemoryElements::Float(_) => None,
         })
     }
 
     #[inline]
-    fn load_float(&mut self, access: &'p Access) -> Run<f64> {
+    fn load_float(&mut self, access: &'p Access) -> TirResult<f64> {
         self.load(access, |data, at| match data {
-            Data::Float(elements) => elements.get(at).copied(),
-            Data::Int(_) => None,
+            MemoryElements::Float(elements) => elements.get(at).copied(),
+            MemoryElements::Int(_) => None,
         })
     }
 
@@ -522,7 +529,7 @@ impl<'p> Machine<'p> {
         }
     }
 
-    pub fn float(&mut self, e: &'p Float) -> Run<f64> {
+    pub fn float(&mut self, e: &'p Float) -> TirResult<f64> {
         Ok(match e {
             Float::Const(value) => *value,
             Float::Slot(slot) => self.floats[*slot],
@@ -581,8 +588,8 @@ impl<'p> Machine<'p> {
     }
 }
 
-fn dims(shape: &[i64], strides: &[i64]) -> Vec<Dim> {
-    shape.iter().zip(strides).map(|(extent, stride)| Dim { extent: *extent, stride: *stride }).collect()
+fn dims(shape: &[i64], strides: &[i64]) -> Vec<StridedDim> {
+    shape.iter().zip(strides).map(|(extent, stride)| StridedDim { extent: *extent, stride: *stride }).collect()
 }
 
 #[cold]

@@ -1,6 +1,6 @@
 //! Arithmetic on single values, by data type.
 
-use super::error::{Run, TirError};
+use super::error::{TirError, TirResult};
 use crate::grammar::tir::Intrinsic;
 use crate::grammar::{DataType, TypeCode};
 use crate::number::{FloatType, elementary};
@@ -114,7 +114,7 @@ impl Repr {
     }
 
     /// The operation, wrapped around; an error for a zero divisor.
-    pub fn binary(self, op: IntOp, a: i64, b: i64) -> Run<i64> {
+    pub fn binary(self, op: IntOp, a: i64, b: i64) -> TirResult<i64> {
         let value = match op {
             IntOp::Div | IntOp::Mod | IntOp::FloorDiv | IntOp::FloorMod if b == 0 => {
                 return Err(Box::new(TirError::DivisionByZero { dividend: a }));
@@ -141,7 +141,7 @@ impl Repr {
     }
 
     /// Shifts right keep the sign of signed integers. An amount outside of the width is an error.
-    pub fn shift(self, left: bool, value: i64, amount: i64, dtype: DataType) -> Run<i64> {
+    pub fn shift(self, left: bool, value: i64, amount: i64, dtype: DataType) -> TirResult<i64> {
         if !(0..self.bits()).contains(&amount) {
             return Err(Box::new(TirError::Shift { amount, dtype }));
         }
@@ -153,7 +153,7 @@ impl Repr {
     }
 
     /// Truncation towards zero; an error for what is no integer of this data type then.
-    pub fn truncate(self, value: f64, dtype: DataType) -> Run<i64> {
+    pub fn truncate(self, value: f64, dtype: DataType) -> TirResult<i64> {
         let truncated = value.trunc();
         // Powers of two, so exact.
         let span = (self.bits() - i64::from(self.signed)) as i32;

@@ -1,28 +1,28 @@
 //! What an open block may touch.
 
 /// A part of a buffer: from where to where in each dimension.
-pub(super) struct Part {
+pub(super) struct BufferPart {
     pub buffer: usize,
     pub ranges: Vec<(i64, i64)>,
 }
 
 /// What an open block may touch; `None` where that is not known.
 pub(super) struct Touched {
-    pub reads: Option<Vec<Part>>,
-    pub writes: Option<Vec<Part>>,
+    pub reads: Option<Vec<BufferPart>>,
+    pub writes: Option<Vec<BufferPart>>,
     pub own: usize,
 }
 
 impl Touched {
     /// Whether the block may access an element. What it may write it may also read, as reductions do.
     pub fn admits(&self, buffer: usize, indices: &[i64], write: bool) -> bool {
-        let within = |parts: &Vec<Part>| parts.iter().any(|part| part.holds(buffer, indices));
+        let within = |parts: &Vec<BufferPart>| parts.iter().any(|part| part.holds(buffer, indices));
         let written = self.writes.as_ref().is_none_or(within);
         buffer >= self.own || if write { written } else { self.reads.as_ref().is_none_or(within) || written }
     }
 }
 
-impl Part {
+impl BufferPart {
     fn holds(&self, buffer: usize, indices: &[i64]) -> bool {
         self.buffer == buffer && self.ranges.iter().zip(indices).all(|((from, to), index)| from <= index && index < to)
     }

@@ -1,14 +1,14 @@
 //! Variable bindings and match casts.
 
-use super::{Checker, Entry, derive_func_of};
+use super::{TypeChecker, TypeEntry, derive_func_of};
 use crate::book::Erratum;
-use crate::findings::{Complaint, Finder, Severity, Step};
+use crate::findings::{Complaint, Finder, Severity, TrailStep};
 use crate::grammar::{
     Binder, Binding, DeriveFunc, Expr, Function, MatchCast, Span, StructInfo, Type, VarBinding, VarKind,
 };
 use crate::types::{Conversion, Generation, TwoFields, conversion, erase_struct_info, is_subtype};
 
-impl<'m> Checker<'_, 'm> {
+impl<'m> TypeChecker<'_, 'm> {
     pub(super) fn binding(&mut self, binding: &'m Binding) {
         let before = self.frames.last_mut().map(|frame| std::mem::replace(&mut frame.pure, true));
         match binding {
@@ -33,12 +33,12 @@ impl<'m> Checker<'_, 'm> {
 
     fn enter_silently(&mut self, binder: &'m Binder, ty: Option<Type>, derive: Option<DeriveFunc>) {
         let dataflow = binder.kind == VarKind::DataflowVar;
-        self.gamma.enter(&binder.var, Entry { ty, derive, dataflow, depth: self.frames.len() });
+        self.gamma.enter(&binder.var, TypeEntry { ty, derive, dataflow, depth: self.frames.len() });
     }
 
     /// The type of a value, which is gone through when it is bound.
     fn bound(&mut self, value: &'m Expr) -> Option<Type> {
-        let ty = self.at(Step::Field("value"), |c| c.expr(value));
+        let ty = self.at(TrailStep::Field("value"), |c| c.expr(value));
         // A tuple has been counted already.
         if matches!(value, Expr::Tuple(_)) { ty } else { self.within_bounds(ty, value.span()) }
     }
@@ -116,12 +116,12 @@ impl<'m> Checker<'_, 'm> {
             })],
         );
         let Some(info) = &binder.annotation else {
-            let ty = self.at(Step::Field("value"), |c| c.function(function, false));
+            let ty = self.at(TrailStep::Field("value"), |c| c.function(function, false));
             return self.enter(binder, ty, None);
         };
         if self.wrong.in_signature(function) || self.wrong.touch(binder.var.span) {
             self.enter_silently(binder, None, None);
-            let _ = self.at(Step::Field("value"), |c| c.function(function, false));
+            let _ = self.at(TrailStep::Field("value"), |c| c.function(function, false));
             return;
         }
         let annotated = self.erase(info);
@@ -134,7 +134,7 @@ impl<'m> Checker<'_, 'm> {
         {
             self.enter_silently(binder, Some(own), None);
         }
-        let ty = self.at(Step::Field("value"), |c| c.function(function, false));
+        let ty = self.at(TrailStep::Field("value"), |c| c.function(function, false));
         if self.cx.fire(rule!("TC.FUNC.REC-DROP")) {
             self.gamma.leave(mark);
         }

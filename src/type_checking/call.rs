@@ -4,28 +4,28 @@ use std::fmt;
 
 use rustc_hash::FxHashMap;
 
-use super::Checker;
+use super::TypeChecker;
 use crate::book::Erratum;
 use crate::derivation::info_of_literal;
-use crate::findings::{Complaint, Demand, Finder, Step};
+use crate::findings::{Complaint, Demand, Finder, TrailStep};
 use crate::grammar::{
     AttrValue, Call, DeriveFunc, Expr, FuncType, GlobalFunc, Ndim, Op, PrimStructInfo, StructInfo, Type,
 };
 use crate::judge::{Cx, is_shared, place, with_stack};
 use crate::ops::{self, InferArgs, InferError};
-use crate::purity::{Callee, call_is_pure};
+use crate::purity::{PurityCallee, call_is_pure};
 use crate::struct_info::{default_derive, empty_derive, wrap_type};
 use crate::types::{Conversion, conversion};
 
 /// A part of a call that is checked by itself.
-enum Part {
+enum CheckedCallPart {
     Callee,
     Args,
 }
 
 /// What an operator's macro is told of variables.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum View {
+enum VariableView {
     Derived,
     Erased,
 }
@@ -95,17 +95,17 @@ pub(crate) enum Arity {
     Exactly(usize),
 }
 
-impl<'m> Checker<'_, 'm> {
+impl<'m> TypeChecker<'_, 'm> {
     pub(super) fn call(&mut self, call: &'m Call) -> Option<Type> {
         if let Expr::Op(op) = &call.op {
             return self.call_op(call, op);
         }
         // TC.CALL.ORDER: the callee, then the arguments from left to right.
         let (mut callee, mut args) = (None, Vec::new());
-        for part in self.cx.conclude(rule!("TC.CALL.ORDER"), [Part::Callee, Part::Args]) {
+        for part in self.cx.conclude(rule!("TC.CALL.ORDER"), [CheckedCallPart::Callee, CheckedCallPart::Args]) {
             match part {
-                Part::Callee => callee = self.callee(call),
-                Part::Args => args = self.args(call),
+                CheckedCallPart::Callee => callee = self.callee(call),
+                CheckedCallPart::Args => args = self.args(call),
             }
         }
         let callee = callee?;
@@ -119,13 +119,13 @@ impl<'m> Checker<'_, 'm> {
     }
 
     fn callee(&mut self, call: &'m Call) -> Option<Type> {
-        self.at(Step::Field("op"), |c| c.expr(&call.op))
+        self.at(TrailStep::Field("op"), |c| c.expr(&call.op))
     }
 
     fn args(&mut self, call: &'m Call) -> Vec<Option<Type>> {
         let args = call.args.iter().enumerate();
         args.map(|(i, arg)| {
-            let ty = self.at(Step::Item("args", i), |c| c.expr(arg));
+            let ty = self.at(TrailStep::Item("args", i), |c| c.expr(arg));
             self.within_bounds(ty, arg.span())
         })
         .collect()
@@ -135,7 +135,7 @@ impl<'m> Checker<'_, 'm> {
     fn call_op(&mut self, call: &'m Call, op: &'m Op) -> Option<Type> {
         let args = self.args(call);
         let def = ops::lookup(&op.op_name);
-        self.purity(call, Callee::Op(def), &op.op_name);
+        self.purity(call, PurityCallee::Op(def), &op.op_name);
         let Some(def) = def.filter(|def| def.infer.is_some()) else {
             // TYPE.GENERALIZE: a call whose result nothing describes is an object.
             let ty = self.cx.conclude(rule!("TYPE.GENERALIZE"), Type::Object);
@@ -143,7 +143,7 @@ impl<'m> Checker<'_, 'm> {
         };
         let args: Option<Vec<Type>> = args.into_iter().collect();
         let args = args?;
-        let infer = |c: &mut Self, view: View| {
+        let infer = |c: &mut Self, view: VariableView| {
             let infos: Vec<StructInfo> =
                 args.iter().zip(&call.args).map(|(ty, arg)| c.info_of_arg(arg, ty, view)).collect();
             let known = InferArgs { call, args: &infos, module: Some(c.module) };
@@ -151,8 +151,8 @@ impl<'m> Checker<'_, 'm> {
             c.cx.conclude(rule!("TC.CALL.OP"), inferred)
         };
         // What is wrong with sizes alone is told by derivation (SI.DERIVE.CALL.OP).
-        let inferred = infer(self, View::Derived);
-        match inferred.or_else(|told| infer(self, View::Erased).map_err(|_| told)) {
+        let inferred = infer(self, VariableView::Derived);
+        match inferred.or_else(|told| infer(self, VariableView::Erased).map_err(|_| told)) {
             Ok(info) => Some(self.erase(&info)),
             Err(rejection) => self.rejected(call, op, rejection),
         }
@@ -172,7 +172,7 @@ impl<'m> Checker<'_, 'm> {
 
     /// What the macro of an operator is told of an argument: all of a literal, of a variable what derivation knows of it, and
     /// the type of anything else.
-    fn info_of_arg(&mut self, arg: &Expr, ty: &Type, view: View) -> StructInfo {
+    fn info_of_arg(&mut self, arg: &Expr, ty: &Type, view: VariableView) -> StructInfo {
         match (arg, ty) {
             (Expr::Tuple(tuple), Type::Tuple(types)) => {
                 let fields = tuple.fields.iter().zip(types.iter());
@@ -183,11 +183,11 @@ impl<'m> Checker<'_, 'm> {
             _ => match info_of_literal(arg) {
                 Some(info) => info,
                 None => match view {
-                    View::Derived => match self.known_of(arg, ty) {
+                    VariableView::Derived => match self.known_of(arg, ty) {
                         Some(info) => info,
                         None => wrap_type(self.cx, ty),
                     },
-                    View::Erased => wrap_type(self.cx, ty),
+                    VariableView::Erased => wrap_type(self.cx, ty),
                 },
             },
         }
@@ -217,7 +217,7 @@ impl<'m> Checker<'_, 'm> {
         // Literal A31: the text speaks of ExternFuncs, and not of variables that hold packed functions.
         let spoken_of = !self.cx.literal(Erratum::A31) || matches!(call.op, Expr::ExternFunc(_));
         if spoken_of {
-            self.purity(call, Callee::Packed, "a packed function");
+            self.purity(call, PurityCallee::Packed, "a packed function");
         }
         // TC.CALL.PACKED.VALIDATE: what the function makes of them is its own affair.
         let arity = self.cx.conclude(rule!("TC.CALL.PACKED.ANY"), Arity::Any);
@@ -297,13 +297,13 @@ impl<'m> Checker<'_, 'm> {
 
     /// TC.CALL.RET, after TC.CALL.ARITY and TC.CALL.ARGS.
     fn call_closure(&mut self, call: &'m Call, func: &FuncType, args: &[Option<Type>]) -> Option<Type> {
-        self.purity(call, Callee::Closure { pure: func.pure }, "a function of impure type");
+        self.purity(call, PurityCallee::Closure { pure: func.pure }, "a function of impure type");
         if !self.arity_fits(call, Arity::Exactly(func.arg_types.len()), args.len()) {
             return Some(func.ret_type.clone());
         }
         for (i, (param, arg)) in func.arg_types.iter().zip(args).enumerate() {
             if let Some(arg) = arg {
-                self.at(Step::Item("args", i), |c| c.arg_fits(call, i, arg, param));
+                self.at(TrailStep::Item("args", i), |c| c.arg_fits(call, i, arg, param));
             }
         }
         // TC.CALL.TYPEARGS-IGNORED: whatever the type arguments are.
@@ -346,7 +346,7 @@ impl<'m> Checker<'_, 'm> {
 
     /// TC.DF.FUNC, TC.DF.EXTERN, TC.DF.OP: calls in `DataflowBlock`s are pure. Elsewhere an impure call makes the
     /// function impure.
-    fn purity(&mut self, call: &Call, callee: Callee, name: &str) {
+    fn purity(&mut self, call: &Call, callee: PurityCallee, name: &str) {
         self.purity_attribute(call);
         let pure = call_is_pure(self.cx, callee, call);
         let in_dataflow = match self.frames.last_mut() {
@@ -363,13 +363,13 @@ impl<'m> Checker<'_, 'm> {
             Complaint::error(format!("a DataflowBlock calls {name}, which is not known to be pure")).with_hint(hint)
         };
         let demand: Demand = match callee {
-            Callee::Op(_) => {
+            PurityCallee::Op(_) => {
                 (rule!("TC.DF.OP"), 1, allowed, &|| not_known_to_be_pure("move the call into an ordinary BindingBlock"))
             }
-            Callee::Packed => (rule!("TC.DF.EXTERN"), 1, allowed, &|| {
+            PurityCallee::Packed => (rule!("TC.DF.EXTERN"), 1, allowed, &|| {
                 not_known_to_be_pure("mark the call `pure`, or move it into an ordinary BindingBlock")
             }),
-            Callee::Closure { .. } => (rule!("TC.DF.FUNC"), 1, allowed, &|| {
+            PurityCallee::Closure { .. } => (rule!("TC.DF.FUNC"), 1, allowed, &|| {
                 not_known_to_be_pure("call a pure function, or move the call out of the block")
             }),
         };

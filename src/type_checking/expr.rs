@@ -1,9 +1,9 @@
 //! Leaves, tuples, conditionals, projections and sequences.
 
-use super::Checker;
+use super::TypeChecker;
 use super::call::NamedType;
 use crate::book::Erratum;
-use crate::findings::{Complaint, Finder, Step};
+use crate::findings::{Complaint, Finder, TrailStep};
 use crate::grammar::width::TOO_WIDE;
 use crate::grammar::{
     BindingBlock, BlockKind, Constant, DataType, Expr, GlobalVar, If, Ndim, SeqExpr, ShapeExpr, Span, Tuple,
@@ -12,7 +12,7 @@ use crate::grammar::{
 use crate::judge::with_stack;
 use crate::types::find_lub;
 
-impl<'m> Checker<'_, 'm> {
+impl<'m> TypeChecker<'_, 'm> {
     /// `Γ ⊢ e : T`, or `None` after an error.
     pub(super) fn expr(&mut self, expr: &'m Expr) -> Option<Type> {
         match expr {
@@ -73,7 +73,7 @@ impl<'m> Checker<'_, 'm> {
     fn tuple(&mut self, tuple: &'m Tuple) -> Option<Type> {
         let mut fields = Vec::with_capacity(tuple.fields.len());
         for (i, field) in tuple.fields.iter().enumerate() {
-            fields.push(self.at(Step::Item("fields", i), |c| c.expr(field)));
+            fields.push(self.at(TrailStep::Item("fields", i), |c| c.expr(field)));
         }
         let fields: Option<Vec<Type>> = fields.into_iter().collect();
         let ty = fields.map(|fields| self.cx.conclude(rule!("TC.TUPLE"), Type::tuple(fields)));
@@ -91,15 +91,15 @@ impl<'m> Checker<'_, 'm> {
     }
 
     fn if_expr(&mut self, branch: &'m If) -> Option<Type> {
-        let cond = self.at(Step::Field("cond"), |c| c.expr(&branch.cond));
+        let cond = self.at(TrailStep::Field("cond"), |c| c.expr(&branch.cond));
         if let Some(cond) = cond {
             self.condition(branch, &cond);
         }
-        let true_type = self.at(Step::Field("true_branch"), |c| c.expr(&branch.true_branch));
+        let true_type = self.at(TrailStep::Field("true_branch"), |c| c.expr(&branch.true_branch));
         // TC.IF.BRANCHES: both are checked, whatever is known of the condition.
         let mut false_type = None;
         if self.cx.fire(rule!("TC.IF.BRANCHES")) {
-            false_type = self.at(Step::Field("false_branch"), |c| c.expr(&branch.false_branch));
+            false_type = self.at(TrailStep::Field("false_branch"), |c| c.expr(&branch.false_branch));
         }
         let (true_type, false_type) = (true_type?, false_type?);
         let lub = find_lub(self.cx, &true_type, &false_type);
@@ -152,7 +152,7 @@ impl<'m> Checker<'_, 'm> {
 
     /// TC.TGI, with the conditions TC.TGI.NOTTUPLE and TC.TGI.BOUND.
     fn tuple_get_item(&mut self, get: &'m TupleGetItem) -> Option<Type> {
-        let tuple = self.at(Step::Field("tuple_value"), |c| c.expr(&get.tuple_value))?;
+        let tuple = self.at(TrailStep::Field("tuple_value"), |c| c.expr(&get.tuple_value))?;
         let fields = tuple.as_tuple();
         let is_tuple = fields.is_some() || self.usable_object(&tuple);
         let named = self.named_type(&get.tuple_value, &tuple);
@@ -190,8 +190,8 @@ impl<'m> Checker<'_, 'm> {
     /// TC.SEQ.RESULT: the body's type in the context after the last block.
     fn seq_expr(&mut self, seq: &'m SeqExpr) -> Option<Type> {
         let mark = self.gamma.mark();
-        seq.blocks.iter().enumerate().for_each(|(i, block)| self.at(Step::Item("blocks", i), |c| c.block(block)));
-        let body = self.at(Step::Field("body"), |c| c.expr(&seq.body));
+        seq.blocks.iter().enumerate().for_each(|(i, block)| self.at(TrailStep::Item("blocks", i), |c| c.block(block)));
+        let body = self.at(TrailStep::Field("body"), |c| c.expr(&seq.body));
         let body = self.within_bounds(body, seq.body.span());
         if self.cx.fire(rule!("TC.SEQ.POP")) {
             self.gamma.leave(mark);
@@ -207,7 +207,7 @@ impl<'m> Checker<'_, 'm> {
         self.count_dataflow(dataflow, |n| n + 1);
         let in_order: Vec<_> = block.bindings.iter().enumerate().collect();
         for (i, binding) in self.cx.conclude(rule!("TC.SEQ.ORDER"), in_order) {
-            self.at(Step::Item("bindings", i), |c| c.binding(binding));
+            self.at(TrailStep::Item("bindings", i), |c| c.binding(binding));
         }
         self.count_dataflow(dataflow, |n| n - 1);
         if dataflow && self.cx.fire(rule!("TC.SEQ.DF-DROP")) {

@@ -1,8 +1,8 @@
 //! Functions: signature, purity, result.
 
-use super::{Checker, Frame};
+use super::{PurityFrame, TypeChecker};
 use crate::book::Erratum;
-use crate::findings::{Complaint, Finder, Step};
+use crate::findings::{Complaint, Finder, TrailStep};
 use crate::grammar::{AttrValue, Function, Name, Ranks, StructInfo, Type};
 use crate::judge::with_stack;
 use crate::purity;
@@ -12,12 +12,12 @@ use super::derive_func_of;
 
 /// What is wrong with the type of a body.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Fault {
+enum BodyTypeFault {
     MoreGeneral,
     Unrelated,
 }
 
-impl<'m> Checker<'_, 'm> {
+impl<'m> TypeChecker<'_, 'm> {
     /// A global function, whose name is in Γ while its body is checked (TC.FUNC.REC-BIND).
     ///
     /// Errata: A29, for a `GlobalVar` the literal's own annotations count; without a return annotation there is no
@@ -66,9 +66,9 @@ impl<'m> Checker<'_, 'm> {
     /// The type of a function literal; `recursive` if it can reach itself by its global name.
     pub(super) fn function(&mut self, function: &'m Function, recursive: bool) -> Option<Type> {
         let mark = self.gamma.mark();
-        self.frames.push(Frame { pure: true, in_dataflow: 0 });
+        self.frames.push(PurityFrame { pure: true, in_dataflow: 0 });
         let params: Vec<Type> = self.params(function);
-        let body = self.at(Step::Field("body"), |c| with_stack(|| c.expr(&function.body)));
+        let body = self.at(TrailStep::Field("body"), |c| with_stack(|| c.expr(&function.body)));
         // TC.FUNC.POP.
         if self.cx.fire(rule!("TC.FUNC.POP")) {
             self.gamma.leave(mark);
@@ -88,7 +88,7 @@ impl<'m> Checker<'_, 'm> {
         for (i, param) in function.params.iter().enumerate() {
             // Literal A16: the grammar and the survey make the annotation optional.
             let annotated = param.annotation.is_some() || self.cx.literal(Erratum::A16);
-            self.at(Step::Item("params", i), |c| {
+            self.at(TrailStep::Item("params", i), |c| {
                 c.demand(
                     param.var.span,
                     &[(rule!("TC.FUNC.PARAM-ANNOT"), 1, annotated, &|| {
@@ -144,18 +144,18 @@ impl<'m> Checker<'_, 'm> {
         let fault = self.cx.by_cases((
             &[
                 (rule!("TC.FUNC.RET.OK"), step == Conversion::None, None),
-                (rule!("TC.FUNC.RET.DOWN"), step == Conversion::MatchCast, Some(Fault::MoreGeneral)),
+                (rule!("TC.FUNC.RET.DOWN"), step == Conversion::MatchCast, Some(BodyTypeFault::MoreGeneral)),
             ],
-            (rule!("TC.FUNC.RET.UNRELATED"), Some(Fault::Unrelated)),
+            (rule!("TC.FUNC.RET.UNRELATED"), Some(BodyTypeFault::Unrelated)),
         ));
         match fault {
             None => {}
-            Some(Fault::MoreGeneral) => {
+            Some(BodyTypeFault::MoreGeneral) => {
                 let message = format!("the body has the type {body}, the return annotation is {annotated}");
                 let hint = "cast the result with a match_cast before returning it";
                 self.error_with_hint(rule!("TC.FUNC.RET.DOWN"), function.span, message, hint);
             }
-            Some(Fault::Unrelated) => {
+            Some(BodyTypeFault::Unrelated) => {
                 let message = format!("the body has the type {body}, unrelated to the return annotation {annotated}");
                 self.error(rule!("TC.FUNC.RET.UNRELATED"), function.span, message);
             }

@@ -14,7 +14,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::book::Erratum;
 use crate::derivation::{Beforehand, DeriveReport, derive_module_in};
-use crate::findings::{Diagnostic, Finder, Places, Severity, Trail};
+use crate::findings::{Diagnostic, FaultySpans, Finder, Severity, Trail};
 use crate::grammar::width::Parts;
 use crate::grammar::{DeriveFunc, Function, GlobalFunc, IrModule, Name, Ndim, StructInfo, Type, Var};
 use crate::judge::Cx;
@@ -58,7 +58,7 @@ impl TypeReport {
 pub fn check_module(cx: &mut Cx, module: &IrModule) -> TypeReport {
     let groups = in_order_of_reference(module);
     let known = known_of_vars(cx, module, &groups);
-    check_module_in(cx, module, &groups, &known, Places::default())
+    check_module_in(cx, module, &groups, &known, FaultySpans::default())
 }
 
 /// [`check_module`], given the order of the global functions, what [is known](known_of_vars) of variables, and where something is
@@ -68,9 +68,9 @@ pub(crate) fn check_module_in<'m>(
     module: &'m IrModule,
     groups: &[Component],
     known: &'m DeriveReport,
-    wrong: Places,
+    wrong: FaultySpans,
 ) -> TypeReport {
-    let mut checker = Checker { wrong, ..Checker::new(cx, module, known) };
+    let mut checker = TypeChecker { wrong, ..TypeChecker::new(cx, module, known) };
     for group in groups {
         checker.mutual(group);
     }
@@ -98,7 +98,7 @@ pub(crate) fn known_of_vars(cx: &Cx, module: &IrModule, groups: &[Component]) ->
 
 /// What the context knows of a variable; no type if an error left none.
 #[derive(Clone, Debug)]
-struct Entry {
+struct TypeEntry {
     ty: Option<Type>,
     /// How the result of a packed function is derived (A21).
     derive: Option<DeriveFunc>,
@@ -108,24 +108,24 @@ struct Entry {
 }
 
 /// The function whose body is being checked.
-struct Frame {
+struct PurityFrame {
     /// Every call so far is pure.
     pure: bool,
     in_dataflow: usize,
 }
 
-struct Checker<'c, 'm> {
+struct TypeChecker<'c, 'm> {
     cx: &'c mut Cx,
     module: &'m IrModule,
     /// Γ, for local variables.
-    gamma: Context<&'m Var, Entry>,
+    gamma: Context<&'m Var, TypeEntry>,
     /// Γ, for global variables.
     globals: FxHashMap<&'m str, Option<Type>>,
     /// The final types of the functions that have been checked since all of a group was known by its annotations.
     finished: Vec<(&'m str, Option<Type>)>,
     recursive: FxHashSet<usize>,
-    frames: Vec<Frame>,
-    wrong: Places,
+    frames: Vec<PurityFrame>,
+    wrong: FaultySpans,
     /// What derivation knows of the variables of each global function.
     known: FxHashMap<&'m str, &'m [(Var, StructInfo)]>,
     /// The part of it that is about the global function at hand.
@@ -136,7 +136,7 @@ struct Checker<'c, 'm> {
     report: TypeReport,
 }
 
-impl Finder for Checker<'_, '_> {
+impl Finder for TypeChecker<'_, '_> {
     fn trail(&mut self) -> &mut Trail {
         &mut self.trail
     }
@@ -150,9 +150,9 @@ impl Finder for Checker<'_, '_> {
     }
 }
 
-impl<'c, 'm> Checker<'c, 'm> {
-    fn new(cx: &'c mut Cx, module: &'m IrModule, known: &'m DeriveReport) -> Checker<'c, 'm> {
-        Checker {
+impl<'c, 'm> TypeChecker<'c, 'm> {
+    fn new(cx: &'c mut Cx, module: &'m IrModule, known: &'m DeriveReport) -> TypeChecker<'c, 'm> {
+        TypeChecker {
             cx,
             module,
             gamma: Context::new(),
@@ -160,7 +160,7 @@ impl<'c, 'm> Checker<'c, 'm> {
             finished: Vec::new(),
             recursive: FxHashSet::default(),
             frames: Vec::new(),
-            wrong: Places::default(),
+            wrong: FaultySpans::default(),
             known: known.by_function(),
             known_here: FxHashMap::default(),
             parts: Parts::default(),

@@ -3,30 +3,30 @@
 use std::sync::Arc;
 
 use super::equality::same;
-use super::kinds::Kinds;
+use super::kinds::TypePair;
 use crate::book::Erratum;
 use crate::grammar::{DataType, DynTensorType, FuncType, Ndim, ShapeType, Type};
-use crate::judge::{Asked, Conclusion, Cx, GlbPurity};
+use crate::judge::{Conclusion, Cx, GlbPurity, MemoQuery};
 
 /// GLB: the greatest lower bound of two types, or `None` where there is none.
 ///
 /// 2023-02, Subtyping. Literal A06: the comparison that stands where an assignment is meant is a comparison, and
 /// a known field clashes with an unknown one on the right. [`Cx::glb_purity`] decides on A27.
 pub fn find_glb(cx: &mut Cx, t1: &Type, t2: &Type) -> Option<Type> {
-    cx.judge("find_glb", Asked::both(t1, t2), |cx| Bound(glb(cx, t1, t2))).0
+    cx.judge("find_glb", MemoQuery::both(t1, t2), |cx| TypeBound(glb(cx, t1, t2))).0
 }
 
 /// LUB: the least upper bound of two types, which always exists.
 ///
 /// 2023-02, Subtyping.
 pub fn find_lub(cx: &mut Cx, t1: &Type, t2: &Type) -> Type {
-    cx.judge("find_lub", Asked::both(t1, t2), |cx| lub(cx, t1, t2))
+    cx.judge("find_lub", MemoQuery::both(t1, t2), |cx| lub(cx, t1, t2))
 }
 
 #[derive(Clone)]
-struct Bound(Option<Type>);
+struct TypeBound(Option<Type>);
 
-impl Conclusion for Bound {
+impl Conclusion for TypeBound {
     fn conclude(&self) -> String {
         self.0.as_ref().map_or_else(|| "none".to_string(), Type::to_string)
     }
@@ -39,8 +39,8 @@ fn is_object(t: &Type) -> bool {
 /// The kinds of two types.
 ///
 /// Literal E36: one of "not both tensors", "not both tuples" and so on is true of every pair.
-fn kinds_of<'a>(cx: &Cx, t1: &'a Type, t2: &'a Type) -> Kinds<'a> {
-    if cx.literal(Erratum::E36) { Kinds::Different } else { Kinds::of(t1, t2) }
+fn kinds_of<'a>(cx: &Cx, t1: &'a Type, t2: &'a Type) -> TypePair<'a> {
+    if cx.literal(Erratum::E36) { TypePair::Different } else { TypePair::of(t1, t2) }
 }
 
 fn glb(cx: &mut Cx, t1: &Type, t2: &Type) -> Option<Type> {
@@ -54,11 +54,11 @@ fn glb(cx: &mut Cx, t1: &Type, t2: &Type) -> Option<Type> {
         return Some(bound.clone());
     }
     match kinds_of(cx, t1, t2) {
-        Kinds::Shapes(t1, t2) => glb_shape(cx, t1, t2),
-        Kinds::Tensors(t1, t2) => glb_tensor(cx, t1, t2),
-        Kinds::Tuples(t1, t2) => glb_tuple(cx, t1, t2),
-        Kinds::Funcs(t1, t2) => glb_func(cx, t1, t2),
-        Kinds::Objects | Kinds::PackedFuncs | Kinds::Different => cx.by_kind((rule!("GLB.KIND"), None)),
+        TypePair::Shapes(t1, t2) => glb_shape(cx, t1, t2),
+        TypePair::Tensors(t1, t2) => glb_tensor(cx, t1, t2),
+        TypePair::Tuples(t1, t2) => glb_tuple(cx, t1, t2),
+        TypePair::Funcs(t1, t2) => glb_func(cx, t1, t2),
+        TypePair::Objects | TypePair::PackedFuncs | TypePair::Different => cx.by_kind((rule!("GLB.KIND"), None)),
     }
 }
 
@@ -165,11 +165,13 @@ fn lub(cx: &mut Cx, t1: &Type, t2: &Type) -> Type {
         return bound.clone();
     }
     match kinds_of(cx, t1, t2) {
-        Kinds::Shapes(t1, t2) => lub_shape(cx, t1, t2),
-        Kinds::Tensors(t1, t2) => lub_tensor(cx, t1, t2),
-        Kinds::Tuples(t1, t2) => lub_tuple(cx, t1, t2),
-        Kinds::Funcs(t1, t2) => lub_func(cx, t1, t2),
-        Kinds::Objects | Kinds::PackedFuncs | Kinds::Different => cx.by_kind((rule!("LUB.KIND"), Type::Object)),
+        TypePair::Shapes(t1, t2) => lub_shape(cx, t1, t2),
+        TypePair::Tensors(t1, t2) => lub_tensor(cx, t1, t2),
+        TypePair::Tuples(t1, t2) => lub_tuple(cx, t1, t2),
+        TypePair::Funcs(t1, t2) => lub_func(cx, t1, t2),
+        TypePair::Objects | TypePair::PackedFuncs | TypePair::Different => {
+            cx.by_kind((rule!("LUB.KIND"), Type::Object))
+        }
     }
 }
 

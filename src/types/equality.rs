@@ -10,7 +10,7 @@ use crate::grammar::Type;
 use crate::judge::{Cx, address, is_shared, with_stack};
 
 /// A tree whose nodes can be compared one by one.
-pub(crate) trait Tree: Sized {
+pub(crate) trait ComparableTree: Sized {
     /// Whether two nodes have the same constructor, the same number of components and the same other fields.
     fn same_node(&self, other: &Self) -> bool;
 
@@ -21,7 +21,7 @@ pub(crate) trait Tree: Sized {
     fn is_shared(&self) -> bool;
 }
 
-impl Tree for Type {
+impl ComparableTree for Type {
     #[inline]
     fn same_node(&self, other: &Type) -> bool {
         match (self, other) {
@@ -65,12 +65,17 @@ impl Tree for Type {
 
 /// Whether two trees are equal.
 #[inline]
-pub(crate) fn same<T: Tree>(cx: &mut Cx, t1: &T, t2: &T) -> bool {
+pub(crate) fn same<T: ComparableTree>(cx: &mut Cx, t1: &T, t2: &T) -> bool {
     same_by(cx, t1, t2, T::same_node)
 }
 
 /// As [`same`], by another comparison of nodes, which is finer.
-pub(crate) fn same_by<T: Tree>(cx: &mut Cx, t1: &T, t2: &T, same_node: impl Fn(&T, &T) -> bool + Copy) -> bool {
+pub(crate) fn same_by<T: ComparableTree>(
+    cx: &mut Cx,
+    t1: &T,
+    t2: &T,
+    same_node: impl Fn(&T, &T) -> bool + Copy,
+) -> bool {
     if cx.are_known_to_differ(t1, t2) {
         return false;
     }
@@ -82,7 +87,7 @@ pub(crate) fn same_by<T: Tree>(cx: &mut Cx, t1: &T, t2: &T, same_node: impl Fn(&
 
 /// Whether two trees differ. Notes the pairs of components that lead to the first difference, the deepest first. Two
 /// lists of components in which no difference was found are not gone through again.
-fn differ<T: Tree>(
+fn differ<T: ComparableTree>(
     t1: &T,
     t2: &T,
     same_node: impl Fn(&T, &T) -> bool + Copy,

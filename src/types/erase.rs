@@ -7,13 +7,13 @@ use crate::grammar::{
     DynTensorType, FuncStructInfo, FuncType, PrimStructInfo, PrimType, ShapeStructInfo, ShapeType, StructInfo,
     TensorStructInfo, Type,
 };
-use crate::judge::{Asked, Cx};
+use crate::judge::{Cx, MemoQuery};
 
 /// TYPE.ERASE: turns structural information into a type; total.
 ///
 /// 2023-02, Erasing Structural Information into Types.
 pub fn erase_struct_info(cx: &mut Cx, si: &StructInfo) -> Type {
-    cx.judge("erase_struct_info", Asked::of(si), |cx| {
+    cx.judge("erase_struct_info", MemoQuery::of(si), |cx| {
         let by_kind = match si {
             StructInfo::Tensor(TensorStructInfo { ndim, dtype, .. }) => {
                 (rule!("TYPE.ERASE.TENSOR"), Type::Tensor(DynTensorType { ndim: *ndim, dtype: *dtype }))

@@ -3,7 +3,7 @@
 use crate::grammar::{DynTensorType, FuncType, ShapeType, Type};
 
 /// Two types of one kind, or none in common.
-pub(super) enum Kinds<'a> {
+pub(super) enum TypePair<'a> {
     Objects,
     PackedFuncs,
     Tensors(&'a DynTensorType, &'a DynTensorType),
@@ -13,15 +13,15 @@ pub(super) enum Kinds<'a> {
     Different,
 }
 
-impl<'a> Kinds<'a> {
-    pub(super) fn of(t1: &'a Type, t2: &'a Type) -> Kinds<'a> {
+impl<'a> TypePair<'a> {
+    pub(super) fn of(t1: &'a Type, t2: &'a Type) -> TypePair<'a> {
         match (t1, t2) {
-            (Type::Object, Type::Object) => Kinds::Objects,
-            (Type::PackedFunc, Type::PackedFunc) => Kinds::PackedFuncs,
-            (Type::Tensor(a), Type::Tensor(b)) => Kinds::Tensors(a, b),
-            (Type::Shape(a), Type::Shape(b)) => Kinds::Shapes(a, b),
-            (Type::Tuple(a), Type::Tuple(b)) => Kinds::Tuples(a, b),
-            (Type::Func(a), Type::Func(b)) => Kinds::Funcs(a, b),
+            (Type::Object, Type::Object) => TypePair::Objects,
+            (Type::PackedFunc, Type::PackedFunc) => TypePair::PackedFuncs,
+            (Type::Tensor(a), Type::Tensor(b)) => TypePair::Tensors(a, b),
+            (Type::Shape(a), Type::Shape(b)) => TypePair::Shapes(a, b),
+            (Type::Tuple(a), Type::Tuple(b)) => TypePair::Tuples(a, b),
+            (Type::Func(a), Type::Func(b)) => TypePair::Funcs(a, b),
             (
                 Type::Object
                 | Type::PackedFunc
@@ -37,7 +37,7 @@ impl<'a> Kinds<'a> {
                 | Type::Prim(_)
                 | Type::Tuple(_)
                 | Type::Func(_),
-            ) => Kinds::Different,
+            ) => TypePair::Different,
         }
     }
 }

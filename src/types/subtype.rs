@@ -2,16 +2,16 @@
 //! [`super::axioms`]; the tests compare the two.
 
 use super::equality::same;
-use super::kinds::Kinds;
+use super::kinds::TypePair;
 use crate::book::Erratum;
 use crate::grammar::{DynTensorType, FuncType, ShapeType, Type};
-use crate::judge::{Asked, Cx};
+use crate::judge::{Cx, MemoQuery};
 
 /// SUB: is `t1` a subtype of `t2`, that is, is a member of `t1` accepted wherever one of `t2` is expected?
 ///
 /// 2023-02, Subtyping. Literal A17: the two axioms that the text lacks are left out.
 pub fn is_subtype(cx: &mut Cx, t1: &Type, t2: &Type) -> bool {
-    cx.judge("is_subtype", Asked::both(t1, t2), |cx| related(cx, t1, t2))
+    cx.judge("is_subtype", MemoQuery::both(t1, t2), |cx| related(cx, t1, t2))
 }
 
 fn related(cx: &mut Cx, t1: &Type, t2: &Type) -> bool {
@@ -24,15 +24,15 @@ fn related(cx: &mut Cx, t1: &Type, t2: &Type) -> bool {
     if let Some(answer) = by_form {
         return answer;
     }
-    match Kinds::of(t1, t2) {
-        Kinds::Tensors(t1, t2) => tensor(cx, t1, t2),
-        Kinds::Shapes(t1, t2) => shape(cx, t1, t2),
-        Kinds::Tuples(t1, t2) => tuple(cx, t1, t2),
-        Kinds::Funcs(t1, t2) => func(cx, t1, t2),
-        Kinds::Different if *t1 == Type::PackedFunc || *t2 == Type::PackedFunc => {
+    match TypePair::of(t1, t2) {
+        TypePair::Tensors(t1, t2) => tensor(cx, t1, t2),
+        TypePair::Shapes(t1, t2) => shape(cx, t1, t2),
+        TypePair::Tuples(t1, t2) => tuple(cx, t1, t2),
+        TypePair::Funcs(t1, t2) => func(cx, t1, t2),
+        TypePair::Different if *t1 == Type::PackedFunc || *t2 == Type::PackedFunc => {
             cx.by_kind((rule!("SUB.PACKED"), false))
         }
-        Kinds::Objects | Kinds::PackedFuncs | Kinds::Different => cx.by_kind((rule!("SUB.CROSS-KIND"), false)),
+        TypePair::Objects | TypePair::PackedFuncs | TypePair::Different => cx.by_kind((rule!("SUB.CROSS-KIND"), false)),
     }
 }
 

@@ -6,21 +6,21 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::object::Value;
+use super::object::{TupleObj, Value};
 use super::stop::Stop;
-use super::storage::Place;
+use super::storage::ProgramPoint;
 use super::tensor::{AllocError, Tensor};
 use crate::grammar::{DataType, Name, TensorData};
 
-/// How many bytes a run may hold at once, and holds. What is accounted for are the tensors that it makes and what operators and
-/// `PrimFunc`s keep beside them while they run.
+/// How many bytes a run may hold at once, and holds. What is accounted for are the tensors and tuples that it makes, and what operators
+/// and `PrimFunc`s keep beside them while they run.
 #[derive(Debug)]
 pub struct Account {
     limit: u64,
     used: Cell<u64>,
     refused: Cell<bool>,
     /// Where the run is, which storages note when they are written.
-    place: RefCell<Place>,
+    place: RefCell<ProgramPoint>,
 }
 
 /// Bytes that are held as long as this lives.
@@ -37,7 +37,7 @@ impl Account {
     }
 
     /// What happens from now on happens here; where it was before.
-    pub fn go_to(&self, place: Place) -> Place {
+    pub fn go_to(&self, place: ProgramPoint) -> ProgramPoint {
         self.place.replace(place)
     }
 
@@ -50,7 +50,7 @@ impl Account {
     }
 
     /// Where the run is.
-    pub fn place(&self) -> Place {
+    pub fn place(&self) -> ProgramPoint {
         self.place.borrow().clone()
     }
 
@@ -70,6 +70,26 @@ impl Account {
                 Err(Stop::OutOfFuel)
             }
         }
+    }
+
+    /// Takes what a tuple of so many fields takes up, with what the system needs beside it.
+    ///
+    /// # Errors
+    ///
+    /// There is not enough left for it.
+    pub fn hold_tuple(self: &Rc<Account>, fields: usize) -> Result<Held, Stop> {
+        let bytes = size_of::<TupleObj>() + 2 * size_of::<usize>() + fields * size_of::<Value>();
+        self.hold(bytes as u64)
+    }
+
+    /// A new tuple, whose bytes are held as long as it lives.
+    ///
+    /// # Errors
+    ///
+    /// There is not enough left for it.
+    pub fn tuple(self: &Rc<Account>, fields: Vec<Value>) -> Result<Value, Stop> {
+        let held = self.hold_tuple(fields.len())?;
+        Ok(Value::Tuple(Rc::new(TupleObj::holding(fields, held))))
     }
 
     /// A new tensor of zeros, whose bytes are held as long as it lives.

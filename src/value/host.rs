@@ -20,28 +20,28 @@ use crate::judge::Cx;
 
 /// What a call of a packed function says of it.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Asked {
+pub struct PackedCallContract {
     /// Whether it is declared pure there (`PURE.ATTR.REPR`).
     pub pure: bool,
     /// What is wanted of it.
-    pub wanted: Wanted,
+    pub wanted: ResultContract,
 }
 
-impl Asked {
+impl PackedCallContract {
     /// What the type arguments of a call say: none leaves the result open, several are those of a tuple.
-    pub fn of_type_args(infos: &[StructInfo], pure: bool) -> Asked {
+    pub fn of_type_args(infos: &[StructInfo], pure: bool) -> PackedCallContract {
         let wanted = match infos {
-            [] => Wanted::Anything,
-            [info] => Wanted::Result(info.clone()),
-            several => Wanted::Result(StructInfo::tuple(several.iter().cloned())),
+            [] => ResultContract::Anything,
+            [info] => ResultContract::Result(info.clone()),
+            several => ResultContract::Result(StructInfo::tuple(several.iter().cloned())),
         };
-        Asked { pure, wanted }
+        PackedCallContract { pure, wanted }
     }
 }
 
 /// What is wanted of a packed function.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub enum Wanted {
+pub enum ResultContract {
     /// Any result.
     #[default]
     Anything,
@@ -103,10 +103,10 @@ pub trait Host {
     fn call_value(&mut self, callee: &Value, args: Vec<Value>) -> Result<Value, Stop>;
 
     /// EVAL.CALL.PACKED: a call of a packed function.
-    fn call_packed(&mut self, f: &PackedFunc, args: &[Value], asked: Asked) -> Result<Value, Stop>;
+    fn call_packed(&mut self, f: &PackedFunc, args: &[Value], asked: PackedCallContract) -> Result<Value, Stop>;
 
     /// What the call of the packed function that runs says of it.
-    fn asked(&self) -> &Asked;
+    fn asked(&self) -> &PackedCallContract;
 
     /// SI.DIM.EVAL: the value of a dimension where the call stands.
     fn eval_dim(&mut self, e: &PrimExpr) -> Result<i64, Stop>;

@@ -2,7 +2,7 @@
 
 use super::{Prim, Scalar, Stop, Tensor, Value};
 use crate::book::Rule;
-use crate::judge::{Instead, Made, with_stack};
+use crate::judge::{Instead, MaskedFreshness, with_stack};
 
 /// The rules of which each says of a value that it is this very object, no copy of it.
 const THIS_VERY_OBJECT: &[Rule] = &[
@@ -23,7 +23,7 @@ const THIS_VERY_OBJECT: &[Rule] = &[
 /// A copy, where the rule says that it is none; one that was made before, where it says that it is new; else another
 /// value of the same category, where there is one.
 impl Instead for Value {
-    fn instead_of_new(self, rule: Rule, made: &mut Made) -> Value {
+    fn instead_of_new(self, rule: Rule, made: &mut MaskedFreshness) -> Value {
         if rule == rule!("OP.SHAPEOF.FRESH") {
             return made.before(rule, self, |a, b| a.as_shape() == b.as_shape());
         }
@@ -95,7 +95,7 @@ impl Instead for (usize, Result<Value, Stop>) {
         self
     }
 
-    fn instead_of_new(self, rule: Rule, made: &mut Made) -> Self {
+    fn instead_of_new(self, rule: Rule, made: &mut MaskedFreshness) -> Self {
         made.before(rule, self, |a, b| a.0 == b.0)
     }
 }

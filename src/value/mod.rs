@@ -18,13 +18,13 @@ mod written;
 
 pub use account::{Account, Held, bytes_of, count};
 pub use effect::Effect;
-pub use host::{Asked, Host, Wanted, boxed_truth_counts, exchanged, readable};
+pub use host::{Host, PackedCallContract, ResultContract, boxed_truth_counts, exchanged, readable};
 pub use noise::{Noise, Short, Zeros, is_short, spacing};
-pub use object::{Applied, Closure, Compiled, Content, Opaque, Prim, PrimFuncObj, TupleObj, Value};
+pub use object::{Applied, Closure, CompiledClosure, Content, Opaque, Prim, PrimFuncObj, TupleObj, Value};
 pub use packed::{PackedDef, PackedFunc, PackedImpl, Reads, Registry, Returned};
 pub use sides::{Side, Sides, Taken, address};
 pub use stop::Stop;
-pub use storage::{Place, Poison, Site, Storage};
+pub use storage::{Poison, ProgramPoint, Site, Storage};
 pub use tensor::{AllocError, Element, Elements, MAX_ELEMENTS, Narrow, Scalar, Tensor};
 pub use workers::{Seat, Worker, workers};
 pub use written::{ConvertError, List, ValueSpec, from_spec, from_specs, snapshot, to_spec, to_spec_with_identity};

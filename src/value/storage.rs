@@ -13,7 +13,7 @@ use crate::judge::Cx;
 
 /// Where something happened in a run: at the binding of a variable, or in an instruction of the machine.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Place {
+pub struct ProgramPoint {
     /// What the evaluator is at.
     pub site: Site,
     /// Where that stands in the text.
@@ -40,15 +40,15 @@ pub enum Site {
 #[derive(Debug)]
 pub struct Storage {
     /// Where it was allocated.
-    place: Place,
+    place: ProgramPoint,
     bytes: RefCell<Vec<u8>>,
-    written: RefCell<Written>,
+    written: RefCell<LastWriters>,
     /// How often it was written.
     version: Cell<u64>,
     /// How many families of tensors were made in it.
     families: Cell<u64>,
     /// Where it was released, if it was.
-    released: OnceCell<Place>,
+    released: OnceCell<ProgramPoint>,
     /// The bytes are the run's as long as anything holds the storage.
     held: Held,
 }
@@ -67,7 +67,7 @@ pub(super) struct Lodging {
     pub size: u64,
     pub family: Family,
     /// Where it was made.
-    place: Place,
+    place: ProgramPoint,
     /// The version of the storage that its elements show.
     seen: Cell<u64>,
 }
@@ -87,18 +87,18 @@ pub struct Poison {
 
 /// Who wrote which bytes last, as runs of bytes that do not overlap, by where they begin.
 #[derive(Debug, Default)]
-struct Written(BTreeMap<u64, Run>);
+struct LastWriters(BTreeMap<u64, ByteRun>);
 
 #[derive(Clone, Debug)]
-struct Run {
+struct ByteRun {
     end: u64,
     by: Family,
     /// The tensor through which it was done, and where.
-    tensor: Place,
-    place: Place,
+    tensor: ProgramPoint,
+    place: ProgramPoint,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ProgramPoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some((function, at)) = &self.instruction {
             return write!(f, "{}, instruction {at}", function.escape_debug());
@@ -140,7 +140,7 @@ impl Storage {
     }
 
     /// Where it was allocated.
-    pub fn place(&self) -> &Place {
+    pub fn place(&self) -> &ProgramPoint {
         &self.place
     }
 
@@ -207,7 +207,7 @@ impl Lodging {
             bytes.copy_from_slice(new);
         }
         let place = storage.held.account().place();
-        let run = Run { end: start + new.len() as u64, by: self.family, tensor: self.place.clone(), place };
+        let run = ByteRun { end: start + new.len() as u64, by: self.family, tensor: self.place.clone(), place };
         storage.written.borrow_mut().note(start, run);
         let version = storage.version.get().wrapping_add(1);
         storage.version.set(version);
@@ -252,14 +252,14 @@ impl Lodging {
         format!("the tensor of {} in the storage of {}", self.place, self.storage.place)
     }
 
-    fn now(&self) -> Place {
+    fn now(&self) -> ProgramPoint {
         self.storage.held.account().place()
     }
 }
 
-impl Run {
+impl ByteRun {
     /// Whether both were written through one tensor at one place.
-    fn is_as(&self, other: &Run) -> bool {
+    fn is_as(&self, other: &ByteRun) -> bool {
         self.by == other.by && self.place == other.place && self.tensor == other.tensor
     }
 }
@@ -288,9 +288,9 @@ impl Poison {
     }
 }
 
-impl Written {
+impl LastWriters {
     /// The bytes from `start` on are written; whoever wrote them before has not written them last.
-    fn note(&mut self, start: u64, run: Run) {
+    fn note(&mut self, start: u64, run: ByteRun) {
         let end = run.end;
         if start == end {
             return;
@@ -307,7 +307,7 @@ impl Written {
         for from in before {
             let Some(old) = self.0.remove(&from) else { continue };
             if from < start {
-                self.0.insert(from, Run { end: start, ..old.clone() });
+                self.0.insert(from, ByteRun { end: start, ..old.clone() });
             }
             if end < old.end {
                 self.0.insert(end, old);
@@ -317,7 +317,7 @@ impl Written {
     }
 
     /// The runs that have bytes in a range, in order.
-    fn touching(&self, range: &Range<u64>) -> impl Iterator<Item = (u64, &Run)> {
+    fn touching(&self, range: &Range<u64>) -> impl Iterator<Item = (u64, &ByteRun)> {
         let first = self.0.range(..range.start).next_back().map(|(from, _)| *from).unwrap_or(range.start);
         let start = range.start;
         self.0
@@ -339,7 +339,7 @@ impl Written {
     }
 
     /// The first byte of a range that another family has written.
-    fn foreign(&self, range: &Range<u64>, family: Family) -> Option<(u64, &Run)> {
+    fn foreign(&self, range: &Range<u64>, family: Family) -> Option<(u64, &ByteRun)> {
         let found = self.touching(range).find(|(_, run)| run.by != family);
         found.map(|(from, run)| (from.max(range.start), run))
     }
@@ -349,13 +349,13 @@ impl Written {
 mod tests {
     use super::*;
 
-    fn run(end: u64, by: u64) -> Run {
-        Run { end, by: Family(by), tensor: Place::default(), place: Place::default() }
+    fn run(end: u64, by: u64) -> ByteRun {
+        ByteRun { end, by: Family(by), tensor: ProgramPoint::default(), place: ProgramPoint::default() }
     }
 
     #[test]
     fn the_last_writer_of_a_byte_counts() {
-        let mut written = Written::default();
+        let mut written = LastWriters::default();
         assert_eq!(written.gap(&(0..4)), Some(0));
         written.note(0, run(8, 0));
         assert_eq!((written.gap(&(0..8)), written.gap(&(0..9))), (None, Some(8)));

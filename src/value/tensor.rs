@@ -9,7 +9,7 @@ use ndarray::{ArrayD, IxDyn};
 
 use super::account::{Account, Held};
 use super::stop::Stop;
-use super::storage::{Lodging, Place, Poison, Storage};
+use super::storage::{Lodging, Poison, ProgramPoint, Storage};
 use crate::grammar::{DataType, SmallFloat, TensorData, TensorDataError, TypeCode};
 use crate::number::FloatType;
 
@@ -27,7 +27,7 @@ struct TensorObj {
     /// Where in a storage it lies, if it does. Then the elements are a copy of its bytes, as they were when they were had last.
     lodging: OnceCell<Lodging>,
     /// Where it was released, if it was.
-    released: OnceCell<Place>,
+    released: OnceCell<ProgramPoint>,
     /// The bytes of the run that made it; none of a tensor from outside.
     _held: Option<Held>,
 }
@@ -134,7 +134,7 @@ pub enum Scalar {
 /// Runs an expression for elements that are what they stand for.
 macro_rules! plainly {
     ($encoding:ident => $body:expr) => {{
-        let $encoding = Plain;
+        let $encoding = ValueEncoding;
         $body
     }};
 }
@@ -273,9 +273,9 @@ trait Encoding<T> {
 
 /// Each element is the number that it looks like.
 #[derive(Clone, Copy)]
-struct Plain;
+struct ValueEncoding;
 
-impl<T: Element> Encoding<T> for Plain {
+impl<T: Element> Encoding<T> for ValueEncoding {
     fn scalar(self, element: T) -> Scalar {
         element.to_scalar()
     }
@@ -638,14 +638,14 @@ impl Tensor {
     }
 
     /// MEM.RELEASED: it may not be read from now on, whoever has it. Other tensors on the same bytes may.
-    pub fn release(&self, at: Place) {
+    pub fn release(&self, at: ProgramPoint) {
         // Whoever releases it again changes nothing.
         let _ = self.0.released.set(at);
     }
 
     /// Why it cannot be read, if that is so; `now` is where the run is. `None` of a tensor that lies in no storage and was not
     /// released, which can be read.
-    pub fn poison(&self, now: impl Fn() -> Place) -> Option<Poison> {
+    pub fn poison(&self, now: impl Fn() -> ProgramPoint) -> Option<Poison> {
         let lodging = self.0.lodging.get();
         let released = self.0.released.get().map(|at| {
             let told = lodging.map_or_else(|| "a tensor".to_string(), Lodging::told);
@@ -735,14 +735,15 @@ mod tests {
     #[test]
     fn a_tensor_without_values_has_those_that_are_written() {
         let tensor = Tensor::zeros(DataType::FLOAT32, &[3]).unwrap().without_values();
-        let is_open = |tensor: &Tensor| tensor.poison(Place::default).is_some_and(|poison| poison.open.is_some());
+        let is_open =
+            |tensor: &Tensor| tensor.poison(ProgramPoint::default).is_some_and(|poison| poison.open.is_some());
         assert!(is_open(&tensor) && tensor.readable_elements() == Some(vec![false; 3]));
         assert!(tensor.set(1, Scalar::Int(5)) && !tensor.set(3, Scalar::Int(5)));
         assert!(is_open(&tensor) && tensor.readable_elements() == Some(vec![false, true, false]));
         tensor.rewrite(Some(&[true, true, false]), |_| {});
         assert!(is_open(&tensor));
         assert_eq!(tensor.fill(|_| Ok::<Scalar, ()>(Scalar::Int(1))), Ok(()));
-        assert!(tensor.poison(Place::default).is_none());
+        assert!(tensor.poison(ProgramPoint::default).is_none());
         // Without elements there is nothing to write.
         assert!(!is_open(&Tensor::zeros(DataType::FLOAT32, &[0]).unwrap().without_values()));
     }

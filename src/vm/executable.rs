@@ -19,7 +19,7 @@ pub struct Executable {
     /// The version of its form: that of this release; the text form with any other is not read, and the verifier rejects it.
     pub version: u32,
     /// The functions; those of the module first, in its order.
-    pub functions: Vec<Function>,
+    pub functions: Vec<VmFunction>,
     /// The function table: what instructions call, by index.
     pub callees: Vec<Callee>,
     /// The constants, by index.
@@ -39,7 +39,7 @@ pub struct NamedPrimFunc {
 
 /// A function of the machine. Its first registers are the parameters, then what a closure of it has captured.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Function {
+pub struct VmFunction {
     /// The name of its global variable, or a made one.
     pub name: Name,
     /// The name by which it is invoked from outside, if it is.
@@ -262,7 +262,7 @@ impl How {
 
 /// What dimensions are computed for, which says what a failure means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Context {
+pub(super) enum DimensionUse {
     /// For themselves.
     Plain,
     /// For a shape.
@@ -275,19 +275,25 @@ pub(super) enum Context {
     PrimValue,
 }
 
-impl Context {
+impl DimensionUse {
     pub(super) fn code(self) -> i64 {
         match self {
-            Context::Plain => 0,
-            Context::Shape => 1,
-            Context::TensorSize => 2,
-            Context::ShapeSize => 3,
-            Context::PrimValue => 4,
+            DimensionUse::Plain => 0,
+            DimensionUse::Shape => 1,
+            DimensionUse::TensorSize => 2,
+            DimensionUse::ShapeSize => 3,
+            DimensionUse::PrimValue => 4,
         }
     }
 
-    pub(super) fn of_code(code: i64) -> Option<Context> {
-        let all = [Context::Plain, Context::Shape, Context::TensorSize, Context::ShapeSize, Context::PrimValue];
+    pub(super) fn of_code(code: i64) -> Option<DimensionUse> {
+        let all = [
+            DimensionUse::Plain,
+            DimensionUse::Shape,
+            DimensionUse::TensorSize,
+            DimensionUse::ShapeSize,
+            DimensionUse::PrimValue,
+        ];
         all.into_iter().find(|context| context.code() == code)
     }
 }
@@ -326,7 +332,7 @@ record! { Executable, "Executable", closed {
     prim_funcs: many,
 } }
 record! { NamedPrimFunc, "NamedPrimFunc", closed { name: one, func: one } }
-record! { Function, "Function", closed {
+record! { VmFunction, "Function", closed {
     name: one,
     symbol: unless(None),
     global: or(false),

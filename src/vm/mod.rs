@@ -16,12 +16,12 @@ mod text;
 mod tvm;
 mod verify;
 
-pub use compile::{Stage, build, build_up_to};
+pub use compile::{CompileStage, build, build_up_to};
 pub use executable::{
-    Builtin, Callee, Constant, Executable, Function, Instruction, NamedPrimFunc, Operand, OperatorCall, PackedCall,
-    PrimFuncCall, ValueCall,
+    Builtin, Callee, Constant, Executable, Instruction, NamedPrimFunc, Operand, OperatorCall, PackedCall, PrimFuncCall,
+    ValueCall, VmFunction,
 };
-pub use run::{Options, Run, Step, run};
+pub use run::{VmOptions, VmRun, VmTraceStep, run};
 pub use text::{TextError, print, read};
 pub use tvm::{TvmExecutable, TvmFunction, import};
-pub use verify::{Fault, verify};
+pub use verify::{ExecutableFault, verify};

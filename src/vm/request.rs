@@ -1,7 +1,7 @@
 //! What a call of the library asks for: its operands, decoded by what they are for.
 //! The verifier refuses what has no such form, and a run decodes each call once, when it is loaded.
 
-use super::executable::{Builtin, Callee, Constant, Context, Executable, How, Operand};
+use super::executable::{Builtin, Callee, Constant, DimensionUse, Executable, How, Operand};
 use crate::grammar::{DataType, FuncStructInfo, Name, PrimExpr, StructInfo};
 
 /// A call of a function of the library. An [`Operand`] in it is a value, or the shape heap, which only the run knows.
@@ -16,7 +16,7 @@ pub(super) enum Request<'e> {
     MatchShape { value: Operand, heap: Operand, rank: i64, first: usize, sizes: Vec<Size> },
     MatchPrimValue { value: Operand, heap: Operand, size: Size },
     MatchSameShape { value: Operand, shape: Operand },
-    SettleDims { heap: Operand, flag: i64, context: Context, dims: &'e [PrimExpr], slots: Vec<i64> },
+    SettleDims { heap: Operand, flag: i64, context: DimensionUse, dims: &'e [PrimExpr], slots: Vec<i64> },
     MakeShape { heap: Operand, sizes: Vec<Size> },
     MakePrimValue { heap: Operand, size: Size, dtype: DataType },
     AllocTensor { heap: Operand, dtype: DataType, sizes: Vec<Size> },
@@ -174,7 +174,7 @@ impl<'e> Left<'e> {
     /// `(heap, flag slot or -1, context, dimensions, slot..)`.
     fn dims_to_settle(&mut self) -> Decoded<Request<'e>> {
         let (heap, flag, context) = (self.next()?, self.number()?, self.number()?);
-        let context = Context::of_code(context).ok_or_else(|| format!("{context} is no context"))?;
+        let context = DimensionUse::of_code(context).ok_or_else(|| format!("{context} is no context"))?;
         let (constant, name) = self.constant()?;
         let Some(Constant::Dims(dims)) = constant else { return Err(format!("{name} is not a list of dimensions")) };
         let slot = |operand: &Operand| {

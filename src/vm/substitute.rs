@@ -12,7 +12,7 @@ use crate::judge::with_stack;
 type Met = (Arc<PrimExpr>, Arc<PrimExpr>);
 
 /// What stands in the place of a shape variable, and of a variable that is used as a shape.
-pub(super) struct Substitution<'s> {
+pub(super) struct DimensionSubstitution<'s> {
     size: &'s dyn Fn(&ShapeVar) -> PrimExpr,
     shape: &'s dyn Fn(&Var) -> TensorShape,
     /// The operands of dimensions that were met, by address, with what has come of them, so that what is shared stays so. They are kept
@@ -20,16 +20,16 @@ pub(super) struct Substitution<'s> {
     met: RefCell<FxHashMap<usize, Met>>,
 }
 
-impl<'s> Substitution<'s> {
+impl<'s> DimensionSubstitution<'s> {
     pub(super) fn new(
         size: &'s dyn Fn(&ShapeVar) -> PrimExpr,
         shape: &'s dyn Fn(&Var) -> TensorShape,
-    ) -> Substitution<'s> {
-        Substitution { size, shape, met: RefCell::default() }
+    ) -> DimensionSubstitution<'s> {
+        DimensionSubstitution { size, shape, met: RefCell::default() }
     }
 }
 
-impl Substitution<'_> {
+impl DimensionSubstitution<'_> {
     pub(super) fn struct_info(&self, s: &StructInfo) -> StructInfo {
         s.replaced(self)
     }
@@ -68,9 +68,9 @@ impl Substitution<'_> {
     }
 }
 
-impl Replacement for Substitution<'_> {
+impl Replacement for DimensionSubstitution<'_> {
     fn dim(&self, dim: &PrimExpr) -> PrimExpr {
-        Substitution::dim(self, dim)
+        DimensionSubstitution::dim(self, dim)
     }
 
     fn shape(&self, shape: &TensorShape) -> TensorShape {
@@ -109,7 +109,7 @@ mod tests {
         });
         let size = |_: &ShapeVar| PrimExpr::IntImm(1);
         let shape = |v: &Var| TensorShape::Var(v.clone().into());
-        let mut now = Substitution::new(&size, &shape).dim(&doubled);
+        let mut now = DimensionSubstitution::new(&size, &shape).dim(&doubled);
         // The last operands are variables, which are cheaper to make than to look up.
         for level in 0..60 {
             let PrimExpr::Binary(BinaryOp::Add, a, b) = now else { panic!("{level} levels") };

@@ -13,12 +13,12 @@
 use rustc_hash::FxHashMap;
 
 use super::executable::{
-    Callee, Constant, Executable, Function, Instruction, NamedPrimFunc, Operand, OperatorCall, PackedCall,
-    PrimFuncCall, VERSION,
+    Callee, Constant, Executable, Instruction, NamedPrimFunc, Operand, OperatorCall, PackedCall, PrimFuncCall, VERSION,
+    VmFunction,
 };
 use super::pool::Pool;
 use super::text::TextError;
-use super::text::line::{Line, Parsed, shown};
+use super::text::line::{LineCursor, Parsed, shown};
 use crate::data::record::record;
 use crate::grammar::{AttrValue, Attrs, DataType, GlobalFunc, GlobalVar, Name, PrimExpr, PrimValue, Span, StructInfo};
 use crate::syntax::tvmscript::parse_module;
@@ -61,7 +61,7 @@ pub fn import(made: &TvmExecutable) -> Result<Executable, TextError> {
     for (number, line) in (1..).zip(made.text.lines()) {
         reader.line(line).map_err(|message| TextError { line: number, message })?;
     }
-    let functions = made.functions.iter().zip(reader.code).map(|(function, code)| Function {
+    let functions = made.functions.iter().zip(reader.code).map(|(function, code)| VmFunction {
         name: function.name.clone(),
         symbol: Some(function.name.clone()),
         global: true,
@@ -112,7 +112,7 @@ impl Import {
     }
 
     fn line(&mut self, line: &str) -> Parsed<()> {
-        let mut line = Line::new(line);
+        let mut line = LineCursor::new(line);
         if line.rest.is_empty() {
             return Ok(());
         }
@@ -138,7 +138,7 @@ impl Import {
         Ok(())
     }
 
-    fn instruction(&mut self, line: &mut Line<'_>) -> Parsed<Instruction> {
+    fn instruction(&mut self, line: &mut LineCursor<'_>) -> Parsed<Instruction> {
         match line.word() {
             "call" => self.call(line),
             "ret" => Ok(Instruction::Ret(register(line)?)),
@@ -152,7 +152,7 @@ impl Import {
         }
     }
 
-    fn call(&mut self, line: &mut Line<'_>) -> Parsed<Instruction> {
+    fn call(&mut self, line: &mut LineCursor<'_>) -> Parsed<Instruction> {
         let name = line.word();
         let callee = self.callee(name);
         line.expect("in:")?;
@@ -166,7 +166,7 @@ impl Import {
     }
 
     /// An argument; `None` for the context of TVM's machine.
-    fn operand(&mut self, line: &mut Line<'_>) -> Parsed<Option<Operand>> {
+    fn operand(&mut self, line: &mut LineCursor<'_>) -> Parsed<Option<Operand>> {
         if line.eat("%vm") {
             return Ok(None);
         }
@@ -239,7 +239,7 @@ const LOWERED: &[(&str, &str)] = &[
     ("_get_tensor_elem_offset", "relax.inspect.tensor_elem_offset"),
 ];
 
-fn register(line: &mut Line<'_>) -> Parsed<u32> {
+fn register(line: &mut LineCursor<'_>) -> Parsed<u32> {
     line.expect("%")?;
     line.number()
 }

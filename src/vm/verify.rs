@@ -6,13 +6,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::executable::{Callee, Executable, Function, Instruction, MAX_REGISTERS, Operand, VERSION};
+use super::executable::{Callee, Executable, Instruction, MAX_REGISTERS, Operand, VERSION, VmFunction};
 use super::request::Request;
 use crate::grammar::Name;
 
 /// What is wrong with an executable, and where.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub struct Fault {
+pub struct ExecutableFault {
     /// The function, if it is one.
     pub function: Option<Name>,
     /// The instruction, if it is one.
@@ -21,7 +21,7 @@ pub struct Fault {
     pub message: String,
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for ExecutableFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(function) = &self.function {
             write!(f, "{}: ", function.escape_debug())?;
@@ -34,11 +34,11 @@ impl fmt::Display for Fault {
 }
 
 /// The faults of an executable; none if it can be run.
-pub fn verify(executable: &Executable) -> Vec<Fault> {
+pub fn verify(executable: &Executable) -> Vec<ExecutableFault> {
     let mut faults = version(executable);
     faults.extend(table(executable));
     for function in &executable.functions {
-        let mut check = Check { executable, function, faults: Vec::new() };
+        let mut check = FunctionVerifier { executable, function, faults: Vec::new() };
         check.function();
         faults.extend(check.faults);
     }
@@ -46,18 +46,18 @@ pub fn verify(executable: &Executable) -> Vec<Fault> {
 }
 
 /// The form is that of this release.
-fn version(executable: &Executable) -> Vec<Fault> {
+fn version(executable: &Executable) -> Vec<ExecutableFault> {
     if executable.version == VERSION {
         return Vec::new();
     }
     let message = format!("the version of the form is {}, and {VERSION} is read here", executable.version);
-    vec![Fault { function: None, at: None, message }]
+    vec![ExecutableFault { function: None, at: None, message }]
 }
 
 /// The entries of the function table are there.
-fn table(executable: &Executable) -> Vec<Fault> {
+fn table(executable: &Executable) -> Vec<ExecutableFault> {
     let functions = executable.functions.len();
-    let wrong = |index: usize, what: String| Fault {
+    let wrong = |index: usize, what: String| ExecutableFault {
         function: None,
         at: None,
         message: format!("entry {index} of the function table: there is no {what}"),
@@ -108,15 +108,15 @@ impl Registers {
     }
 }
 
-struct Check<'e> {
+struct FunctionVerifier<'e> {
     executable: &'e Executable,
-    function: &'e Function,
-    faults: Vec<Fault>,
+    function: &'e VmFunction,
+    faults: Vec<ExecutableFault>,
 }
 
-impl Check<'_> {
+impl FunctionVerifier<'_> {
     fn fault(&mut self, at: Option<usize>, message: String) {
-        self.faults.push(Fault { function: Some(self.function.name.clone()), at, message });
+        self.faults.push(ExecutableFault { function: Some(self.function.name.clone()), at, message });
     }
 
     fn function(&mut self) {

@@ -1,16 +1,16 @@
 //! Criteria 13 to 15, in later editions 10, 14 to 17, 19, 20 and 22: the form of structural annotations.
 
-use super::Checker;
-use super::shape_var::{Owner, Place, Position};
+use super::WellFormedChecker;
+use super::shape_var::{AnnotationSite, Owner, Position};
 use crate::book::{Erratum, Rule};
-use crate::findings::{Complaint, Demand, Finder, Step};
+use crate::findings::{Complaint, Demand, Finder, TrailStep};
 use crate::grammar::{
     DataType, FuncStructInfo, Ndim, PrimExpr, PrimStructInfo, ShapeStructInfo, Span, StructInfo, TensorShape,
     TensorStructInfo, TypeCode, VDevice, Var, VarKind,
 };
 use crate::judge::with_stack;
 
-impl<'m> Checker<'_, 'm> {
+impl<'m> WellFormedChecker<'_, 'm> {
     /// WF.ANNOT-RECURSIVE: an annotation is checked at every depth.
     pub(super) fn annotation(&mut self, info: &'m StructInfo, position: Position, span: Span) {
         match info {
@@ -21,7 +21,7 @@ impl<'m> Checker<'_, 'm> {
             StructInfo::Tuple(fields) => {
                 if self.cx.fire(rule!("WF.ANNOT-RECURSIVE")) {
                     for (i, field) in fields.iter().enumerate() {
-                        self.at(Step::Item("fields", i), |c| with_stack(|| c.annotation(field, position, span)));
+                        self.at(TrailStep::Item("fields", i), |c| with_stack(|| c.annotation(field, position, span)));
                     }
                 }
             }
@@ -74,11 +74,11 @@ impl<'m> Checker<'_, 'm> {
                 let complain = || other_number("tensor", "dimensions", tensor.ndim, len);
                 self.demand(span, &[(rule!("WF.13.NDIM"), 1, agrees, &complain)]);
                 self.number_of_dimensions(agrees, span, &complain);
-                self.dims_of_annotation(dims, Place { owner: Owner::Tensor, position, span });
+                self.dims_of_annotation(dims, AnnotationSite { owner: Owner::Tensor, position, span });
             }
             Some(TensorShape::Var(var)) => self.shape_is_var(var, VarKind::Var),
             Some(TensorShape::DataflowVar(var)) => self.shape_is_var(var, VarKind::DataflowVar),
-            Some(TensorShape::Other(expr)) => self.at(Step::Field("shape"), |c| c.expr(expr)),
+            Some(TensorShape::Other(expr)) => self.at(TrailStep::Field("shape"), |c| c.expr(expr)),
         }
     }
 
@@ -175,7 +175,7 @@ impl<'m> Checker<'_, 'm> {
         let complain = || other_number("shape", "values", shape.ndim, values.len());
         self.demand(span, &[(rule!("WF.14.NDIM"), 1, agrees, &complain)]);
         self.number_of_dimensions(agrees, span, &complain);
-        self.dims_of_annotation(values, Place { owner: Owner::Shape, position, span });
+        self.dims_of_annotation(values, AnnotationSite { owner: Owner::Shape, position, span });
     }
 
     /// WF.15: one of `params` and `derive_func`; then the parameters, whose new shape variables are known only in here.
@@ -216,10 +216,10 @@ impl<'m> Checker<'_, 'm> {
     fn inside_func_annotation(&mut self, func: &'m FuncStructInfo, position: Position, span: Span) {
         let mark = self.shapes.mark();
         for (i, param) in func.params.iter().flat_map(|params| params.iter()).enumerate() {
-            self.at(Step::Item("params", i), |c| with_stack(|| c.annotation(param, Position::FuncParams, span)));
+            self.at(TrailStep::Item("params", i), |c| with_stack(|| c.annotation(param, Position::FuncParams, span)));
         }
         let ret = if position == Position::Return { Position::Return } else { Position::Other };
-        self.at(Step::Field("ret"), |c| with_stack(|| c.annotation(&func.ret, ret, span)));
+        self.at(TrailStep::Field("ret"), |c| with_stack(|| c.annotation(&func.ret, ret, span)));
         self.shapes.leave(mark);
     }
 }

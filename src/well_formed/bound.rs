@@ -5,18 +5,18 @@ use std::collections::hash_map::Entry;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Checker, Spot, quoted};
+use super::{Spot, WellFormedChecker, quoted};
 use crate::book::Erratum;
 use crate::findings::{Complaint, Finder};
 use crate::grammar::{Binder, BlockKind, ShapeVar, Var, VarKind};
 use crate::judge::Cx;
 
-use super::recursion::Callee;
+use super::recursion::DenotedFunction;
 
 /// Every Relax variable met so far, and the sequences that are open.
 #[derive(Default)]
 pub(super) struct RelaxVars<'m> {
-    table: FxHashMap<&'m Var, Bound>,
+    table: FxHashMap<&'m Var, VariableRecord>,
     /// The variables that are visible, in the order of their bindings.
     visible: Vec<&'m Var>,
     /// The open `SeqExpr`s, outermost first.
@@ -31,19 +31,19 @@ pub(super) struct RelaxVars<'m> {
 
 /// What is known of a variable.
 #[derive(Clone, Copy)]
-pub(super) struct Bound {
+pub(super) struct VariableRecord {
     kind: VarKind,
-    state: State,
-    region: Region,
+    state: Visibility,
+    region: ScopeRegion,
     /// The global function that binds it.
     global: usize,
     /// How many functions enclose the binding.
     depth: usize,
-    pub(super) callee: Callee,
+    pub(super) callee: DenotedFunction,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum Visibility {
     /// The right side of its binding is being traversed; it was visible before that if it is bound `again`.
     Defining {
         again: bool,
@@ -55,7 +55,7 @@ enum State {
 
 /// What gives a variable its scope.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Region {
+pub(super) enum ScopeRegion {
     /// The parameters of a function.
     Function,
     /// The function literal that it is bound to.
@@ -84,14 +84,14 @@ impl RelaxVars<'_> {
     }
 }
 
-impl<'m> Checker<'_, 'm> {
-    pub(super) fn bound(&self, var: &Var) -> Option<&Bound> {
+impl<'m> WellFormedChecker<'_, 'm> {
+    pub(super) fn bound(&self, var: &Var) -> Option<&VariableRecord> {
         self.relax.table.get(var)
     }
 
     /// WF.1.BIND: a `DataflowVar` is bound in a `DataflowBlock` only.
-    pub(super) fn dataflow_var_in_dataflow_block(&mut self, binder: &Binder, region: Region) {
-        let in_dataflow = matches!(region, Region::Block { kind: BlockKind::Dataflow, .. });
+    pub(super) fn dataflow_var_in_dataflow_block(&mut self, binder: &Binder, region: ScopeRegion) {
+        let in_dataflow = matches!(region, ScopeRegion::Block { kind: BlockKind::Dataflow, .. });
         let allowed = binder.kind == VarKind::Var || in_dataflow;
         self.demand(
             binder.var.span,
@@ -103,12 +103,12 @@ impl<'m> Checker<'_, 'm> {
     }
 
     /// Makes a variable known before the right side of its binding is traversed.
-    pub(super) fn define(&mut self, binder: &'m Binder, region: Region) {
-        let new = self.entry(binder, region, State::Defining { again: false }, Callee::Unknown);
+    pub(super) fn define(&mut self, binder: &'m Binder, region: ScopeRegion) {
+        let new = self.entry(binder, region, Visibility::Defining { again: false }, DenotedFunction::Unknown);
         match self.relax.table.entry(&binder.var) {
             Entry::Occupied(mut older) => {
-                let again = older.get().state == State::Visible;
-                older.get_mut().state = State::Defining { again };
+                let again = older.get().state == Visibility::Visible;
+                older.get_mut().state = Visibility::Defining { again };
             }
             Entry::Vacant(place) => {
                 place.insert(new);
@@ -116,18 +116,24 @@ impl<'m> Checker<'_, 'm> {
         }
     }
 
-    fn entry(&self, binder: &Binder, region: Region, state: State, callee: Callee) -> Bound {
-        Bound { kind: binder.kind, state, region, global: self.global, depth: self.functions.len(), callee }
+    fn entry(
+        &self,
+        binder: &Binder,
+        region: ScopeRegion,
+        state: Visibility,
+        callee: DenotedFunction,
+    ) -> VariableRecord {
+        VariableRecord { kind: binder.kind, state, region, global: self.global, depth: self.functions.len(), callee }
     }
 
     /// SCOPE.BIND-ONCE.LOCAL: a parameter or the left side of a binding becomes visible.
-    pub(super) fn bind(&mut self, binder: &'m Binder, region: Region, callee: Callee) {
-        let bound = self.entry(binder, region, State::Visible, callee);
+    pub(super) fn bind(&mut self, binder: &'m Binder, region: ScopeRegion, callee: DenotedFunction) {
+        let bound = self.entry(binder, region, Visibility::Visible, callee);
         match self.relax.table.entry(&binder.var) {
             Entry::Occupied(mut older)
-                if matches!(older.get().state, State::Visible | State::Defining { again: true }) =>
+                if matches!(older.get().state, Visibility::Visible | Visibility::Defining { again: true }) =>
             {
-                older.get_mut().state = State::Visible;
+                older.get_mut().state = Visibility::Visible;
             }
             place => {
                 if self.cx.fire(rule!("SCOPE.BIND-ONCE.LOCAL")) {
@@ -142,7 +148,7 @@ impl<'m> Checker<'_, 'm> {
     /// WF.2.ONCE: a variable is bound at most once in the whole program.
     ///
     /// Errata: A03 compares identities; literally there are only names.
-    pub(super) fn bound_once(&mut self, binder: &'m Binder, region: Region) {
+    pub(super) fn bound_once(&mut self, binder: &'m Binder, region: ScopeRegion) {
         let var = &binder.var;
         let same_name = self.shares_its_name(var);
         let shadows = !self.cx.literal(Erratum::A03) && self.may_shadow(same_name, region);
@@ -150,7 +156,7 @@ impl<'m> Checker<'_, 'm> {
         let new = new && self.is_no_shape_var(var);
         // Who binds a variable again breaks all the clauses that say so; that of bindings does not speak of parameters.
         let clauses = [(rule!("SCOPE.BIND-ONCE"), 1, new), (rule!("SCOPE.BIND.NEW"), 1, new)];
-        let clauses = if region == Region::Function { &clauses[..1] } else { &clauses[..] };
+        let clauses = if region == ScopeRegion::Function { &clauses[..1] } else { &clauses[..] };
         let broken =
             clauses.iter().filter(|clause| !self.cx.holds(std::slice::from_ref(*clause))).count() == clauses.len();
         self.demand(
@@ -168,9 +174,9 @@ impl<'m> Checker<'_, 'm> {
     }
 
     /// SCOPE.SHADOW, and SCOPE.SHADOW.SAME-SCOPE where the older variable belongs to the same scope.
-    fn may_shadow(&mut self, older: Option<Region>, region: Region) -> bool {
+    fn may_shadow(&mut self, older: Option<ScopeRegion>, region: ScopeRegion) -> bool {
         let same_scope = match (older, region) {
-            (Some(Region::Block { sequence: a, .. }), Region::Block { sequence: b, .. }) => a == b,
+            (Some(ScopeRegion::Block { sequence: a, .. }), ScopeRegion::Block { sequence: b, .. }) => a == b,
             (Some(_) | None, _) => false,
         };
         self.cx.conclude(rule!("SCOPE.SHADOW"), true)
@@ -192,9 +198,9 @@ impl<'m> Checker<'_, 'm> {
     }
 
     /// The scope of an older variable with the same name and another number, if there is one.
-    fn shares_its_name(&mut self, var: &'m Var) -> Option<Region> {
+    fn shares_its_name(&mut self, var: &'m Var) -> Option<ScopeRegion> {
         if self.cx.literal(Erratum::A03) {
-            return (!self.relax.names.insert(&var.name)).then_some(Region::Function);
+            return (!self.relax.names.insert(&var.name)).then_some(ScopeRegion::Function);
         }
         // Names are shared only among numbered variables and the one with number 0.
         let older = match var.id {
@@ -242,15 +248,15 @@ impl<'m> Checker<'_, 'm> {
     pub(super) fn use_var(&mut self, var: &'m Var, kind: VarKind) -> bool {
         let Some(bound) = self.relax.table.get(var).copied() else { return self.not_yet_bound(var) };
         match bound.state {
-            State::Gone if bound.global != self.global => self.not_yet_bound(var),
-            State::Visible | State::Defining { .. } | State::Gone => {
+            Visibility::Gone if bound.global != self.global => self.not_yet_bound(var),
+            Visibility::Visible | Visibility::Defining { .. } | Visibility::Gone => {
                 self.use_is_in_order(var, kind, bound) && self.reaches_here(var, bound)
             }
         }
     }
 
     fn not_yet_bound(&mut self, var: &'m Var) -> bool {
-        let anonymous = self.functions.last().is_some_and(|f| f.callee == Callee::Unknown);
+        let anonymous = self.functions.last().is_some_and(|f| f.callee == DenotedFunction::Unknown);
         // A literal that is not the right side of a binding has no name by which to call itself.
         if !anonymous || self.cx.conclude(rule!("SCOPE.ANON"), true) {
             let lost = self.spot(var.span);
@@ -260,8 +266,8 @@ impl<'m> Checker<'_, 'm> {
     }
 
     /// What criteria 2, 1 and 10 want of the use of a variable that is bound somewhere in this function.
-    fn use_is_in_order(&mut self, var: &Var, kind: VarKind, bound: Bound) -> bool {
-        let in_scope = bound.state != State::Gone;
+    fn use_is_in_order(&mut self, var: &Var, kind: VarKind, bound: VariableRecord) -> bool {
+        let in_scope = bound.state != Visibility::Gone;
         self.use_outside_its_definition(var, bound)
             && match bound.kind {
                 VarKind::DataflowVar => self.use_inside_its_block(var, in_scope),
@@ -272,8 +278,8 @@ impl<'m> Checker<'_, 'm> {
     }
 
     /// WF.2.SELF: only a function literal may mention the variable it is bound to.
-    fn use_outside_its_definition(&mut self, var: &Var, bound: Bound) -> bool {
-        let defined = !matches!(bound.state, State::Defining { .. });
+    fn use_outside_its_definition(&mut self, var: &Var, bound: VariableRecord) -> bool {
+        let defined = !matches!(bound.state, Visibility::Defining { .. });
         self.demand(
             var.span,
             &[(rule!("WF.2.SELF"), 1, defined, &|| {
@@ -326,7 +332,7 @@ impl<'m> Checker<'_, 'm> {
     }
 
     /// WF.2.BOUND and WF.3.BEFORE: a scoping rule lets the variable, which is bound by now, reach this place.
-    fn reaches_here(&mut self, var: &Var, bound: Bound) -> bool {
+    fn reaches_here(&mut self, var: &Var, bound: VariableRecord) -> bool {
         let visible = visible_by_its_region(self.cx, &self.relax.sequences, bound);
         self.use_in_scope(var, visible) && self.cx.premise(rule!("WF.3.BEFORE"), 1, true)
     }
@@ -372,7 +378,7 @@ impl<'m> Checker<'_, 'm> {
 
     fn forget(&mut self, var: &Var) {
         if let Some(bound) = self.relax.table.get_mut(var) {
-            bound.state = State::Gone;
+            bound.state = Visibility::Gone;
         }
     }
 
@@ -396,7 +402,7 @@ impl<'m> Checker<'_, 'm> {
         let recent = self.relax.visible.split_off(start.min(self.relax.visible.len()));
         for var in recent {
             match self.relax.table.get_mut(var) {
-                Some(bound) if bound.kind == VarKind::DataflowVar => bound.state = State::Gone,
+                Some(bound) if bound.kind == VarKind::DataflowVar => bound.state = Visibility::Gone,
                 Some(_) | None => self.relax.visible.push(var),
             }
         }
@@ -404,21 +410,21 @@ impl<'m> Checker<'_, 'm> {
 }
 
 /// Whether a scoping rule lets a visible variable reach the place where the traversal stands.
-fn visible_by_its_region(cx: &mut Cx, sequences: &[Sequence], bound: Bound) -> bool {
-    let Bound { kind, region, .. } = bound;
+fn visible_by_its_region(cx: &mut Cx, sequences: &[Sequence], bound: VariableRecord) -> bool {
+    let VariableRecord { kind, region, .. } = bound;
     let at = match region {
-        Region::Function | Region::OwnLiteral => None,
-        Region::Block { sequence, .. } => match sequences.get(sequence) {
+        ScopeRegion::Function | ScopeRegion::OwnLiteral => None,
+        ScopeRegion::Block { sequence, .. } => match sequences.get(sequence) {
             Some(open) => Some(open.at),
             // What has not left scope with its sequence (SCOPE.SEQ.EXIT) stays visible.
             None => return true,
         },
     };
     let ordinary = kind == VarKind::Var;
-    let in_block = |at: usize| matches!(region, Region::Block { block, .. } if block == at);
+    let in_block = |at: usize| matches!(region, ScopeRegion::Block { block, .. } if block == at);
     let visible = cx.by_cases(&[
-        (rule!("SCOPE.FUNC.PARAM"), region == Region::Function, true),
-        (rule!("SCOPE.FUNC.REC"), region == Region::OwnLiteral, true),
+        (rule!("SCOPE.FUNC.PARAM"), region == ScopeRegion::Function, true),
+        (rule!("SCOPE.FUNC.REC"), region == ScopeRegion::OwnLiteral, true),
         (rule!("SCOPE.DF.LATER"), at.is_some() && !ordinary, true),
         (rule!("SCOPE.SEQ.BODY"), at == Some(SequencePoint::Body) && ordinary, true),
         (rule!("SCOPE.SEQ.LATER-SAME"), matches!(at, Some(SequencePoint::Block(at)) if in_block(at) && ordinary), true),
@@ -435,12 +441,12 @@ fn visible_by_its_region(cx: &mut Cx, sequences: &[Sequence], bound: Bound) -> b
 }
 
 /// Whether an ordinary variable of a `DataflowBlock` is used behind that block.
-fn escapes(bound: Bound, at: Option<SequencePoint>) -> bool {
+fn escapes(bound: VariableRecord, at: Option<SequencePoint>) -> bool {
     match (bound.region, at) {
-        (Region::Block { block, kind: BlockKind::Dataflow, .. }, Some(at)) => {
+        (ScopeRegion::Block { block, kind: BlockKind::Dataflow, .. }, Some(at)) => {
             bound.kind == VarKind::Var && at != SequencePoint::Block(block)
         }
-        (Region::Function | Region::OwnLiteral | Region::Block { .. }, _) => false,
+        (ScopeRegion::Function | ScopeRegion::OwnLiteral | ScopeRegion::Block { .. }, _) => false,
     }
 }
 

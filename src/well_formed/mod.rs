@@ -14,7 +14,7 @@ mod walk;
 use rustc_hash::FxHashMap;
 
 use crate::book::Erratum;
-use crate::findings::{Complaint, Demand, Diagnostic, Finder, Step, Trail};
+use crate::findings::{Complaint, Demand, Diagnostic, Finder, Trail, TrailStep};
 use crate::grammar::tir::{Param, PrimFunc};
 use crate::grammar::{AttrValue, Function, GlobalFunc, GlobalVar, IrModule, ShapeVar, Span, Var};
 use crate::judge::{Cx, Every};
@@ -25,7 +25,7 @@ use crate::scope::Context;
 /// The findings of a function come in the order of its text. Nothing is reported for a program that meets the
 /// criteria. 2023-02, Well-Formedness Criteria.
 pub fn check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
-    let mut checker = Checker::new(cx, module);
+    let mut checker = WellFormedChecker::new(cx, module);
     for (index, (gv, func)) in module.funcs.iter().enumerate() {
         match func {
             GlobalFunc::Function(function) => checker.global_function(index, gv, function),
@@ -56,7 +56,7 @@ fn operators_before_normalization(cx: &mut Cx, module: &IrModule) -> Vec<Diagnos
 }
 
 /// The state of the traversal.
-struct Checker<'c, 'm> {
+struct WellFormedChecker<'c, 'm> {
     cx: &'c mut Cx,
     module: &'m IrModule,
     /// The first entry of each name.
@@ -80,7 +80,7 @@ struct Checker<'c, 'm> {
     calls: recursion::CallGraph,
 }
 
-impl Finder for Checker<'_, '_> {
+impl Finder for WellFormedChecker<'_, '_> {
     fn trail(&mut self) -> &mut Trail {
         &mut self.trail
     }
@@ -93,7 +93,7 @@ impl Finder for Checker<'_, '_> {
         self.findings.push((self.clock, finding));
     }
 
-    fn at<T>(&mut self, step: Step, body: impl FnOnce(&mut Self) -> T) -> T {
+    fn at<T>(&mut self, step: TrailStep, body: impl FnOnce(&mut Self) -> T) -> T {
         self.trail.push(step);
         self.clock += 1;
         let result = body(self);
@@ -109,7 +109,7 @@ struct Spot {
     clock: usize,
 }
 
-impl<'c, 'm> Checker<'c, 'm> {
+impl<'c, 'm> WellFormedChecker<'c, 'm> {
     /// Where the traversal stands.
     fn spot(&self, span: Span) -> Spot {
         Spot { trail: self.trail.clone(), span, clock: self.clock }
@@ -123,12 +123,12 @@ impl<'c, 'm> Checker<'c, 'm> {
         (self.trail, self.clock) = (here, now);
     }
 
-    fn new(cx: &'c mut Cx, module: &'m IrModule) -> Checker<'c, 'm> {
+    fn new(cx: &'c mut Cx, module: &'m IrModule) -> WellFormedChecker<'c, 'm> {
         let mut globals = FxHashMap::default();
         for (index, (gv, _)) in module.funcs.iter().enumerate() {
             globals.entry(&*gv.name).or_insert(index);
         }
-        Checker {
+        WellFormedChecker {
             cx,
             module,
             globals,
@@ -159,7 +159,7 @@ impl<'c, 'm> Checker<'c, 'm> {
         self.names_anew();
         self.global_bound_once(index, gv);
         self.linked_under_its_name(gv, function);
-        self.function(function, recursion::Callee::Global(index));
+        self.function(function, recursion::DenotedFunction::Global(index));
         self.never_bound();
     }
 

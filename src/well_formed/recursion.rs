@@ -2,14 +2,14 @@
 //!
 //! A call is to `f` if its callee is the variable `f` or a variable bound directly to `f` (A34).
 
-use super::{Checker, Spot};
+use super::{Spot, WellFormedChecker};
 use crate::findings::{Complaint, Finder, Trail};
 use crate::grammar::{Call, Expr, Function};
 use crate::scope::strongly_connected;
 
 /// The function that a variable is known to denote.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Callee {
+pub(super) enum DenotedFunction {
     Unknown,
     /// The n-th function of the module.
     Global(usize),
@@ -22,7 +22,7 @@ pub(super) enum Callee {
 
 /// A function whose body is being traversed.
 pub(super) struct FunctionFrame {
-    pub(super) callee: Callee,
+    pub(super) callee: DenotedFunction,
     /// How many `DataflowBlock`s of this function enclose the present node.
     pub(super) in_dataflow: usize,
     calls_itself: bool,
@@ -48,14 +48,14 @@ impl CallGraph {
     }
 }
 
-impl<'m> Checker<'_, 'm> {
+impl<'m> WellFormedChecker<'_, 'm> {
     /// The identity of the local function literal that is about to be traversed.
-    pub(super) fn next_local(&mut self) -> Callee {
+    pub(super) fn next_local(&mut self) -> DenotedFunction {
         self.calls.serial += 1;
-        Callee::Local { depth: self.functions.len(), serial: self.calls.serial }
+        DenotedFunction::Local { depth: self.functions.len(), serial: self.calls.serial }
     }
 
-    pub(super) fn enter_function(&mut self, callee: Callee) {
+    pub(super) fn enter_function(&mut self, callee: DenotedFunction) {
         self.functions.push(FunctionFrame { callee, in_dataflow: 0, calls_itself: false });
     }
 
@@ -73,13 +73,13 @@ impl<'m> Checker<'_, 'm> {
     }
 
     /// What function an expression denotes.
-    pub(super) fn denotes(&self, expr: &Expr) -> Callee {
+    pub(super) fn denotes(&self, expr: &Expr) -> DenotedFunction {
         if let Expr::GlobalVar(gv) = expr {
-            self.globals.get(&*gv.name).map_or(Callee::Unknown, |index| Callee::Global(*index))
+            self.globals.get(&*gv.name).map_or(DenotedFunction::Unknown, |index| DenotedFunction::Global(*index))
         } else if let Expr::Var(v) | Expr::DataflowVar(v) = expr {
-            self.bound(v).map_or(Callee::Unknown, |bound| bound.callee)
+            self.bound(v).map_or(DenotedFunction::Unknown, |bound| bound.callee)
         } else {
-            Callee::Unknown
+            DenotedFunction::Unknown
         }
     }
 
@@ -91,12 +91,12 @@ impl<'m> Checker<'_, 'm> {
         }
         let callee = self.denotes(&call.op);
         let active = match callee {
-            Callee::Unknown => None,
-            Callee::Global(index) => {
+            DenotedFunction::Unknown => None,
+            DenotedFunction::Global(index) => {
                 self.calls.callees[self.global].push(index);
                 (index == self.global).then_some(0)
             }
-            Callee::Local { depth, .. } => {
+            DenotedFunction::Local { depth, .. } => {
                 self.functions.get(depth).is_some_and(|frame| frame.callee == callee).then_some(depth)
             }
         };
@@ -131,8 +131,8 @@ impl<'m> Checker<'_, 'm> {
         }
     }
 
-    fn call_elsewhere(&mut self, callee: Callee, call: &Call) {
-        if let Callee::Global(callee) = callee {
+    fn call_elsewhere(&mut self, callee: DenotedFunction, call: &Call) {
+        if let DenotedFunction::Global(callee) = callee {
             let (caller, spot) = (self.global, self.spot(call.span));
             self.calls.in_dataflow.push(DataflowCall { caller, callee, spot });
         }

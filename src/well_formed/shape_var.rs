@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Checker;
+use super::WellFormedChecker;
 use crate::book::Erratum;
 use crate::findings::{Complaint, Demand, Finder};
 use crate::grammar::{Function, PrimExpr, ShapeVar, Span, StructInfo, TensorShape};
@@ -34,13 +34,13 @@ pub(super) enum Owner {
 
 /// The annotation that dimensions stand in.
 #[derive(Clone, Copy)]
-pub(super) struct Place {
+pub(super) struct AnnotationSite {
     pub(super) owner: Owner,
     pub(super) position: Position,
     pub(super) span: Span,
 }
 
-impl<'m> Checker<'_, 'm> {
+impl<'m> WellFormedChecker<'_, 'm> {
     /// WF.5.BEFORE: the variables of an expression (not an annotation) are bound.
     pub(super) fn dims_of_expr(&mut self, dims: &'m [PrimExpr], span: Span) {
         for dim in dims {
@@ -51,7 +51,7 @@ impl<'m> Checker<'_, 'm> {
     }
 
     /// The dimensions of an annotation, from left to right.
-    pub(super) fn dims_of_annotation(&mut self, dims: &'m [PrimExpr], place: Place) {
+    pub(super) fn dims_of_annotation(&mut self, dims: &'m [PrimExpr], place: AnnotationSite) {
         for dim in dims {
             match dim {
                 PrimExpr::IntImm(_) => {}
@@ -72,7 +72,7 @@ impl<'m> Checker<'_, 'm> {
         let dims = std::slice::from_ref(value);
         let counts = self.cx.has(rule!("WF23-12.16")) || !self.cx.literal(Erratum::A74);
         if counts && self.cx.fire(rule!("PR14148.SI.PRIM.VALUE")) {
-            self.dims_of_annotation(dims, Place { owner: Owner::Scalar, position, span });
+            self.dims_of_annotation(dims, AnnotationSite { owner: Owner::Scalar, position, span });
         } else {
             self.dims_of_expr(dims, span);
         }
@@ -96,7 +96,7 @@ impl<'m> Checker<'_, 'm> {
     /// WF.5.ALONE: a variable that forms a dimension alone is bound here if it is new and the annotation binds.
     ///
     /// Errata: A09, literally only a `MatchCast` is excepted from criteria 13 and 14; N12, nor from criterion 16 of later editions.
-    fn alone(&mut self, var: &'m ShapeVar, place: Place) {
+    fn alone(&mut self, var: &'m ShapeVar, place: AnnotationSite) {
         let new = !self.shapes.contains(&var);
         let introduced = new || (place.position == Position::Parameter && self.of_signature.contains(var));
         if introduced && self.binds(place.position) && self.cx.premise(rule!("WF.5.ALONE"), 1, true) {
@@ -139,7 +139,7 @@ impl<'m> Checker<'_, 'm> {
     }
 
     /// WF.5.ALONE: only an occurrence alone binds; in a larger expression the variable must be bound already.
-    fn in_compound(&mut self, var: &ShapeVar, in_scope: bool, dim: &PrimExpr, place: Place) {
+    fn in_compound(&mut self, var: &ShapeVar, in_scope: bool, dim: &PrimExpr, place: AnnotationSite) {
         match place.position {
             Position::Parameter | Position::Cast | Position::FuncParams => {
                 self.demand(
@@ -158,7 +158,7 @@ impl<'m> Checker<'_, 'm> {
     }
 
     /// WF.4.RET and WF.5.BEFORE: an occurrence that does not bind.
-    fn used(&mut self, var: &ShapeVar, in_scope: bool, place: Place) {
+    fn used(&mut self, var: &ShapeVar, in_scope: bool, place: AnnotationSite) {
         if place.position == Position::Return {
             self.demand(
                 spot(var, place.span),
@@ -174,7 +174,7 @@ impl<'m> Checker<'_, 'm> {
     }
 
     /// WF.13.DIMS-SCOPE, WF.14.SCOPE, WF23-12.16.
-    fn annotation_scope(&mut self, var: &ShapeVar, allowed: bool, place: Place) {
+    fn annotation_scope(&mut self, var: &ShapeVar, allowed: bool, place: AnnotationSite) {
         let complain = || Complaint::error(format!("the annotation uses `{var}`, which is not in scope"));
         let demand: Demand = match place.owner {
             Owner::Tensor => (rule!("WF.13.DIMS-SCOPE"), 1, allowed, &complain),

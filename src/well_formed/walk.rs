@@ -1,11 +1,11 @@
 //! The traversal, in the order of evaluation, and criteria 6 and 8.
 
-use super::Checker;
-use super::bound::{Region, SequencePoint};
-use super::recursion::Callee;
+use super::WellFormedChecker;
+use super::bound::{ScopeRegion, SequencePoint};
+use super::recursion::DenotedFunction;
 use super::shape_var::Position;
 use crate::book::Erratum;
-use crate::findings::{Complaint, Finder, Step};
+use crate::findings::{Complaint, Finder, TrailStep};
 use crate::grammar::{
     Binder, Binding, BindingBlock, BlockKind, Call, Expr, Function, GlobalVar, If, MatchCast, PrimExpr, PrimValue,
     SeqExpr, Span, StructInfo, VarBinding, VarKind,
@@ -14,7 +14,7 @@ use crate::judge::with_stack;
 
 use std::slice::from_ref;
 
-impl<'m> Checker<'_, 'm> {
+impl<'m> WellFormedChecker<'_, 'm> {
     /// An expression anywhere but in callee position.
     pub(super) fn expr(&mut self, expr: &'m Expr) {
         if let Expr::Op(op) = expr {
@@ -40,7 +40,7 @@ impl<'m> Checker<'_, 'm> {
             Expr::GlobalVar(gv) => self.use_global(gv),
             Expr::Tuple(tuple) => {
                 for (i, field) in tuple.fields.iter().enumerate() {
-                    self.at(Step::Item("fields", i), |c| c.expr(field));
+                    self.at(TrailStep::Item("fields", i), |c| c.expr(field));
                 }
             }
             Expr::SeqExpr(seq) => self.seq_expr(seq),
@@ -52,7 +52,7 @@ impl<'m> Checker<'_, 'm> {
             Expr::ShapeExpr(shape) => self.dims_of_expr(&shape.values, shape.span),
             Expr::If(branch) => self.if_expr(branch),
             Expr::Call(call) => self.call(call),
-            Expr::TupleGetItem(get) => self.at(Step::Field("tuple_value"), |c| c.expr(&get.tuple_value)),
+            Expr::TupleGetItem(get) => self.at(TrailStep::Field("tuple_value"), |c| c.expr(&get.tuple_value)),
             Expr::Op(_) | Expr::Function(_) => self.expr(expr),
         }
     }
@@ -106,7 +106,7 @@ impl<'m> Checker<'_, 'm> {
     }
 
     fn call(&mut self, call: &'m Call) {
-        self.at(Step::Field("op"), |c| match &call.op {
+        self.at(TrailStep::Field("op"), |c| match &call.op {
             // WF.SYNTACTIC: what operators exist is no concern of the criteria.
             Expr::Op(op) => {
                 let registered = || crate::ops::lookup(&op.op_name).is_some();
@@ -116,10 +116,10 @@ impl<'m> Checker<'_, 'm> {
             callee => c.expr(callee),
         });
         for (i, arg) in call.args.iter().enumerate() {
-            self.at(Step::Item("args", i), |c| c.expr(arg));
+            self.at(TrailStep::Item("args", i), |c| c.expr(arg));
         }
         for (i, info) in call.sinfo_args.iter().enumerate() {
-            self.at(Step::Item("sinfo_args", i), |c| c.sinfo_arg(info, call.span));
+            self.at(TrailStep::Item("sinfo_args", i), |c| c.sinfo_arg(info, call.span));
         }
         self.call_to(call);
     }
@@ -141,9 +141,9 @@ impl<'m> Checker<'_, 'm> {
                 Complaint::error("an If inside a DataflowBlock").with_hint("move it into an ordinary BindingBlock")
             })],
         );
-        self.at(Step::Field("cond"), |c| c.expr(&branch.cond));
-        self.at(Step::Field("true_branch"), |c| c.branch(&branch.true_branch));
-        self.at(Step::Field("false_branch"), |c| c.branch(&branch.false_branch));
+        self.at(TrailStep::Field("cond"), |c| c.expr(&branch.cond));
+        self.at(TrailStep::Field("true_branch"), |c| c.branch(&branch.true_branch));
+        self.at(TrailStep::Field("false_branch"), |c| c.branch(&branch.false_branch));
     }
 
     fn branch(&mut self, branch: &'m Expr) {
@@ -155,10 +155,10 @@ impl<'m> Checker<'_, 'm> {
         let shapes = self.shapes.mark();
         for (i, block) in seq.blocks.iter().enumerate() {
             self.stand_at(sequence, SequencePoint::Block(i));
-            self.at(Step::Item("blocks", i), |c| c.block(block, sequence, i));
+            self.at(TrailStep::Item("blocks", i), |c| c.block(block, sequence, i));
         }
         self.stand_at(sequence, SequencePoint::Body);
-        self.at(Step::Field("body"), |c| c.expr(&seq.body));
+        self.at(TrailStep::Field("body"), |c| c.expr(&seq.body));
         self.close_sequence();
         if self.cx.fire(rule!("SCOPE.SEQ.SHAPEVAR-EXIT")) && self.cx.fire(rule!("SI.DIM.SCOPE.CAST")) {
             self.shapes.leave(shapes);
@@ -166,12 +166,12 @@ impl<'m> Checker<'_, 'm> {
     }
 
     fn block(&mut self, block: &'m BindingBlock, sequence: usize, index: usize) {
-        let region = Region::Block { sequence, block: index, kind: block.kind };
+        let region = ScopeRegion::Block { sequence, block: index, kind: block.kind };
         let start = self.visible_count();
         self.relax.reserve(block.bindings.len());
         self.count_dataflow(block.kind, |n| n + 1);
         for (i, binding) in block.bindings.iter().enumerate() {
-            self.at(Step::Item("bindings", i), |c| match binding {
+            self.at(TrailStep::Item("bindings", i), |c| match binding {
                 Binding::VarBinding(binding) => c.var_binding(binding, region),
                 Binding::MatchCast(cast) => c.match_cast(cast, region),
             });
@@ -188,9 +188,9 @@ impl<'m> Checker<'_, 'm> {
         }
     }
 
-    fn var_binding(&mut self, binding: &'m VarBinding, region: Region) {
+    fn var_binding(&mut self, binding: &'m VarBinding, region: ScopeRegion) {
         let binder = &binding.var;
-        self.at(Step::Field("var"), |c| {
+        self.at(TrailStep::Field("var"), |c| {
             c.dataflow_var_in_dataflow_block(binder, region);
             c.bound_once(binder, region);
         });
@@ -198,7 +198,7 @@ impl<'m> Checker<'_, 'm> {
             Expr::Function(function) => self.named_function(binder, function),
             value => {
                 self.define(binder, region);
-                self.at(Step::Field("value"), |c| c.expr(value));
+                self.at(TrailStep::Field("value"), |c| c.expr(value));
                 self.denotes(value)
             }
         };
@@ -207,19 +207,19 @@ impl<'m> Checker<'_, 'm> {
     }
 
     /// A function literal on the right side: it may call itself by the name it is bound to.
-    fn named_function(&mut self, binder: &'m Binder, function: &'m Function) -> Callee {
+    fn named_function(&mut self, binder: &'m Binder, function: &'m Function) -> DenotedFunction {
         let callee = self.next_local();
         let start = self.visible_count();
-        self.bind(binder, Region::OwnLiteral, callee);
-        self.at(Step::Field("value"), |c| c.function(function, callee));
+        self.bind(binder, ScopeRegion::OwnLiteral, callee);
+        self.at(TrailStep::Field("value"), |c| c.function(function, callee));
         self.leave_own_literal(binder, start);
         callee
     }
 
     /// Errata: A47, literally the literal in a `MatchCast` may be recursive too.
-    fn match_cast(&mut self, cast: &'m MatchCast, region: Region) {
+    fn match_cast(&mut self, cast: &'m MatchCast, region: ScopeRegion) {
         if let Some(binder) = &cast.var {
-            self.at(Step::Field("var"), |c| {
+            self.at(TrailStep::Field("var"), |c| {
                 c.dataflow_var_in_dataflow_block(binder, region);
                 c.bound_once(binder, region);
             });
@@ -232,11 +232,11 @@ impl<'m> Checker<'_, 'm> {
                 if let Some(binder) = binder {
                     self.define(binder, region);
                 }
-                self.at(Step::Field("value"), |c| c.expr(value));
+                self.at(TrailStep::Field("value"), |c| c.expr(value));
                 self.denotes(value)
             }
         };
-        self.at(Step::Field("struct_info"), |c| c.annotation(&cast.struct_info, Position::Cast, cast.span));
+        self.at(TrailStep::Field("struct_info"), |c| c.annotation(&cast.struct_info, Position::Cast, cast.span));
         if let Some(binder) = &cast.var {
             self.annotated(binder);
             self.bind(binder, region, callee);
@@ -245,7 +245,9 @@ impl<'m> Checker<'_, 'm> {
 
     fn annotated(&mut self, binder: &'m Binder) {
         if let Some(info) = &binder.annotation {
-            self.at(Step::Field("annotation"), |c| c.annotation_of_variable(info, Position::Other, binder.var.span));
+            self.at(TrailStep::Field("annotation"), |c| {
+                c.annotation_of_variable(info, Position::Other, binder.var.span)
+            });
         }
     }
 
@@ -258,11 +260,11 @@ impl<'m> Checker<'_, 'm> {
     /// SCOPE.FUNC.NEST-ANY: a literal may stand wherever an expression may.
     fn anonymous_function(&mut self, function: &'m Function) {
         if self.cx.fire(rule!("SCOPE.FUNC.NEST-ANY")) {
-            self.function(function, Callee::Unknown);
+            self.function(function, DenotedFunction::Unknown);
         }
     }
 
-    pub(super) fn function(&mut self, function: &'m Function, callee: Callee) {
+    pub(super) fn function(&mut self, function: &'m Function, callee: DenotedFunction) {
         with_stack(|| {
             let start = self.visible_count();
             let shapes = self.shapes.mark();
@@ -272,7 +274,7 @@ impl<'m> Checker<'_, 'm> {
             }
             self.forced_is_pure(function);
             self.signature(function);
-            self.at(Step::Field("body"), |c| c.expr(&function.body));
+            self.at(TrailStep::Field("body"), |c| c.expr(&function.body));
             self.leave_function(function);
             if self.cx.fire(rule!("SCOPE.FUNC.LOCAL")) {
                 self.leave(start);
@@ -315,23 +317,23 @@ impl<'m> Checker<'_, 'm> {
         self.signature_covers(function);
         self.signature_order(function.params.iter().filter_map(|param| param.annotation.as_ref()));
         for (i, param) in function.params.iter().enumerate() {
-            self.at(Step::Item("params", i), |c| c.parameter(param));
+            self.at(TrailStep::Item("params", i), |c| c.parameter(param));
         }
         self.in_signature = true;
         if let Some(info) = &function.ret_struct_info {
-            self.at(Step::Field("ret_struct_info"), |c| c.annotation(info, Position::Return, function.span));
+            self.at(TrailStep::Field("ret_struct_info"), |c| c.annotation(info, Position::Return, function.span));
         }
         self.in_signature = false;
     }
 
     fn parameter(&mut self, param: &'m Binder) {
-        self.dataflow_var_in_dataflow_block(param, Region::Function);
-        self.bound_once(param, Region::Function);
+        self.dataflow_var_in_dataflow_block(param, ScopeRegion::Function);
+        self.bound_once(param, ScopeRegion::Function);
         if let Some(info) = &param.annotation {
             self.in_signature = true;
             self.annotation_of_variable(info, Position::Parameter, param.var.span);
             self.in_signature = false;
         }
-        self.bind(param, Region::Function, Callee::Unknown);
+        self.bind(param, ScopeRegion::Function, DenotedFunction::Unknown);
     }
 }

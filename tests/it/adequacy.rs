@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use campaign::adequacy::adequacy;
 use relax_spec::grammar::IrModule;
 use relax_spec::judge::Cx;
-use relax_spec::refine::{Settings, Verdict, refine};
+use relax_spec::refine::{RefinementVerdict, Settings, refine};
 use relax_spec::syntax::tvmscript::parse_module;
 
 /// Mutants that are no other program: `program: what`.
@@ -32,7 +32,7 @@ fn the_inputs_tell_mutants_of_the_corpus() {
     for (name, module) in corpus() {
         let settings = Settings { keep: true, ..Settings::runs(100) };
         let refinement = refine(&mut Cx::new(), &module, &module, "main", &[], &settings).expect("a comparison");
-        assert_eq!(refinement.verdict, Verdict::Allowed, "{name}");
+        assert_eq!(refinement.verdict, RefinementVerdict::Allowed, "{name}");
         assert!(
             refinement.ended * 10 >= refinement.compared * 9,
             "{name}: {} of {}",

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use relax_spec::grammar::{GlobalFunc, IrModule};
-use relax_spec::syntax::load::{self, Form};
+use relax_spec::syntax::load::{self, ExternalForm};
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 
 /// A module with variables numbered in the order of their first appearance in each function, and the functions in that of
@@ -85,7 +85,7 @@ fn files(directory: &Path, extension: &str) -> Vec<PathBuf> {
 
 fn read(path: &Path) -> Result<IrModule, String> {
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
-    load::parse(Form::of(path, &text), &text).map_err(|error| error.to_string())
+    load::parse(ExternalForm::of(path, &text), &text).map_err(|error| error.to_string())
 }
 
 /// What is wrong with how a directory of modules is read, file by file; and how many files there are.
@@ -102,7 +102,7 @@ fn complaints(directory: &Path, dialect: Dialect) -> (usize, Vec<String>) {
                 continue;
             }
         };
-        match load::parse(Form::TvmScript, &print_module(&module, dialect)) {
+        match load::parse(ExternalForm::TvmScript, &print_module(&module, dialect)) {
             Ok(again) => {
                 if let Some(difference) = difference(&module, &again) {
                     complain(format!("printed and read again: {difference}"));
@@ -110,7 +110,7 @@ fn complaints(directory: &Path, dialect: Dialect) -> (usize, Vec<String>) {
             }
             Err(error) => complain(format!("printed and not read again: {error}")),
         }
-        for form in [Form::Ron, Form::Json] {
+        for form in [ExternalForm::Ron, ExternalForm::Json] {
             if load::parse(form, &load::write(form, &module)).ok().as_ref() != Some(&module) {
                 complain(format!("{form:?} is another module"));
             }
@@ -155,7 +155,7 @@ fn two_modules_differ_by_what_they_call() {
              @R.function\n    def g(x: R.Object) -> R.Object:\n        return x\n\n    @R.function\n    def main(x: R.Object) -> \
              R.Object:\n        R.func_attr({{\"target\": {target}(\"llvm\")}})\n        return Module.{name}(x)\n"
         );
-        load::parse(Form::TvmScript, &text).unwrap()
+        load::parse(ExternalForm::TvmScript, &text).unwrap()
     };
     assert_eq!(difference(&calling("f", "T.target"), &calling("f", "T.target")), None);
     assert!(difference(&calling("f", "T.target"), &calling("g", "T.target")).is_some());
@@ -164,18 +164,18 @@ fn two_modules_differ_by_what_they_call() {
 #[test]
 fn text_without_its_metadata() {
     let text = "@R.function\ndef f() -> R.Tensor((2,), 'float32'):\n    return metadata['relax.expr.Constant'][0]\n";
-    let error = load::parse(Form::TvmScript, text).unwrap_err().to_string();
+    let error = load::parse(ExternalForm::TvmScript, text).unwrap_err().to_string();
     assert!(error.contains("mod.script(show_meta=True)"), "{error}");
 }
 
 #[test]
 fn a_name_is_one_variable() {
-    let of = |body: &str| load::parse(Form::TvmScript, &format!("@R.function\n{body}"));
+    let of = |body: &str| load::parse(ExternalForm::TvmScript, &format!("@R.function\n{body}"));
     let size = of(
         "def f(n: T.int64, x: R.Tensor((n,), 'float32')):\n    a: T.int64 = n + 1\n    return (a, R.shape([n, a]))\n",
     )
     .unwrap();
-    let again = load::parse(Form::TvmScript, &print_module(&size, Dialect::Tvm027)).unwrap();
+    let again = load::parse(ExternalForm::TvmScript, &print_module(&size, Dialect::Tvm027)).unwrap();
     assert_eq!(difference(&size, &again), None);
     let other = of("def f(n: T.int32, x: R.Tensor((n,), 'float32')):\n    return x\n").unwrap_err().to_string();
     assert!(other.contains("`n` is a variable here"), "{other}");
@@ -186,7 +186,7 @@ fn a_tuple_among_the_arguments_is_no_information() {
     let of = |call: &str| {
         let text =
             format!("@R.function(pure=False)\ndef f(x: R.Tensor((2,), 'float32')):\n    y = {call}\n    return y\n");
-        load::parse(Form::TvmScript, &text).unwrap_or_else(|error| panic!("{call}: {error}"))
+        load::parse(ExternalForm::TvmScript, &text).unwrap_or_else(|error| panic!("{call}: {error}"))
     };
     let values = of("R.call_packed('f', x, R.Tuple(x, x))");
     assert_eq!(difference(&values, &of("R.call_packed('f', x, R.tuple(x, x))")), None);
@@ -203,7 +203,7 @@ fn what_is_a_dimension_does_not_depend_on_blanks_or_literals() {
         for parameter in ["n: T.int64", "n:T.int64"] {
             let text =
                 format!("@R.function\ndef f({parameter}, x: R.Tensor(ndim=1, dtype='float32')):\n    return {body}\n");
-            let read = load::parse(Form::TvmScript, &text);
+            let read = load::parse(ExternalForm::TvmScript, &text);
             assert!(read.is_ok(), "{text}{}", read.unwrap_err());
         }
     }

@@ -8,7 +8,7 @@
 use relax_spec::book::{Edition, Erratum, Reading};
 use relax_spec::judge::Cx;
 use relax_spec::oracle;
-use relax_spec::question::{Answer, Ask, Program, Verdict};
+use relax_spec::question::{Answer, Ask, ProgramInput, Verdict};
 
 const NOOP: &str = "    @T.prim_func(private=True)
     def noop(n: T.int64):
@@ -131,9 +131,9 @@ fn literally_but_for(errata: &[Erratum]) -> Reading {
     Reading::literal_only(&others)
 }
 
-fn hold(cells: &[Cell], ask: impl Fn(Program) -> Ask) {
+fn hold(cells: &[Cell], ask: impl Fn(ProgramInput) -> Ask) {
     for (name, edition, corrected, literal, errata) in cells {
-        let ask = ask(Program::Script(program(name)));
+        let ask = ask(ProgramInput::Script(program(name)));
         let given = [Reading::corrected(), Reading::literal()].map(|reading| accepts(&ask, *edition, reading));
         assert_eq!(given, [*corrected, *literal], "{name} in {edition}");
         assert_eq!(corrected == literal, errata.is_empty(), "{name} in {edition}: which errata decide?");
@@ -155,7 +155,7 @@ fn the_programs_of_the_delta_have_the_verdicts_of_its_table_in_each_edition_and_
 /// In the last edition the use of the unit becomes a unit, in the others it stays, whatever the reading.
 #[test]
 fn the_normal_form_of_the_sixth_program() {
-    let ask = Ask::Normalize(Program::Script(program("P6")));
+    let ask = Ask::Normalize(ProgramInput::Script(program("P6")));
     for edition in Edition::ALL {
         for reading in [Reading::corrected(), Reading::literal()] {
             let answer = oracle::answer(&mut Cx::new().with_edition(edition).with_reading(reading), &ask).unwrap();

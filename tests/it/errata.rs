@@ -1,7 +1,7 @@
 //! Every witness of an erratum is answered as its file says, in either reading, and the two answers differ.
 
 use campaign::infos;
-use relax_spec::book::erratum::Later;
+use relax_spec::book::erratum::ErratumFate;
 use relax_spec::book::{Basis, Edition, Erratum, Reading, Rule};
 use relax_spec::judge::Cx;
 use relax_spec::oracle;
@@ -125,9 +125,9 @@ fn of_every_erratum_it_is_said_what_became_of_it() {
                 found.push(format!("{erratum}: of {edition} is said {fate:?}"));
             }
             stands = match fate {
-                Some(Later::Fixed | Later::Moot) | None => false,
-                Some(Later::Part) => info.heirs.is_empty(),
-                Some(Later::Still | Later::Worse | Later::Apart) => true,
+                Some(ErratumFate::Fixed | ErratumFate::Moot) | None => false,
+                Some(ErratumFate::Part) => info.heirs.is_empty(),
+                Some(ErratumFate::Still | ErratumFate::Worse | ErratumFate::Apart) => true,
             };
             if stands != erratum.stands_in(edition) {
                 found.push(format!("{erratum}: the build script reads another fate in {edition}"));
@@ -144,15 +144,15 @@ fn of_every_erratum_it_is_said_what_became_of_it() {
     assert_none("fates", found);
 }
 
-fn fate_name(fate: Option<Later>) -> &'static str {
+fn fate_name(fate: Option<ErratumFate>) -> &'static str {
     match fate {
         None => "",
-        Some(Later::Still) => "still",
-        Some(Later::Worse) => "worse",
-        Some(Later::Part) => "in part",
-        Some(Later::Fixed) => "repaired",
-        Some(Later::Moot) => "gone",
-        Some(Later::Apart) => "apart",
+        Some(ErratumFate::Still) => "still",
+        Some(ErratumFate::Worse) => "worse",
+        Some(ErratumFate::Part) => "in part",
+        Some(ErratumFate::Fixed) => "repaired",
+        Some(ErratumFate::Moot) => "gone",
+        Some(ErratumFate::Apart) => "apart",
     }
 }
 

@@ -15,7 +15,7 @@ use relax_spec::data::json;
 use relax_spec::grammar::{IrModule, ShapeVar};
 use relax_spec::judge::Cx;
 use relax_spec::oracle;
-use relax_spec::question::{Ask, Program};
+use relax_spec::question::{Ask, ProgramInput};
 use relax_spec::syntax::tvmscript::parse_module;
 use serde_json::Value;
 
@@ -81,8 +81,8 @@ fn what_the_suite_asks_stays_within_the_edition() {
             foreign.ask(edition, &case.ask, &|| case.id.clone());
             for program in case.ask.programs() {
                 match program {
-                    Program::Module(module) => foreign.check(edition, module, &|| format!("check of {}", case.id)),
-                    Program::Script(text) => parse_module(text)
+                    ProgramInput::Module(module) => foreign.check(edition, module, &|| format!("check of {}", case.id)),
+                    ProgramInput::Script(text) => parse_module(text)
                         .iter()
                         .for_each(|module| foreign.check(edition, module, &|| format!("check of {}", case.id))),
                 }
@@ -106,7 +106,7 @@ fn generated_programs_stay_within_the_edition() {
                 [("plain", &plain), ("functions", &functions), ("broken", &broken.module), ("large", &large.module)]
             {
                 foreign.check(edition, module, &|| format!("the {kind} program of {seed}"));
-                let run = Ask::Evaluate(Program::Module(module.clone()), "main".into(), Vec::new());
+                let run = Ask::Evaluate(ProgramInput::Module(module.clone()), "main".into(), Vec::new());
                 foreign.ask(edition, &run, &|| format!("run of the {kind} program of {seed}"));
             }
         }

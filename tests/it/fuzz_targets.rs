@@ -51,7 +51,7 @@ fn every_target_has_its_program() {
 /// What is wanted of a seed beside that nothing breaks: that it gets where it is to start the search.
 #[test]
 fn seeds_are_what_they_are_called() {
-    use relax_spec::syntax::load::{Form, parse};
+    use relax_spec::syntax::load::{ExternalForm, parse};
     for (path, data) in seeds() {
         let kind = path.parent().and_then(Path::file_name).and_then(|name| name.to_str()).unwrap();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap();
@@ -59,10 +59,10 @@ fn seeds_are_what_they_are_called() {
         let checked = |form| parse(form, &text).is_ok_and(|module| relax_spec::check(&module).accepts());
         let holds = match (kind, name) {
             ("programs", "wrong") | ("json", "notebook" | "version") | ("protocol", "answers") => true,
-            ("programs", _) => checked(Form::TvmScript),
-            ("ron", "comment") => parse(Form::Ron, &text).is_ok(),
-            ("ron", _) => checked(Form::Ron),
-            ("json", _) => checked(Form::Json),
+            ("programs", _) => checked(ExternalForm::TvmScript),
+            ("ron", "comment") => parse(ExternalForm::Ron, &text).is_ok(),
+            ("ron", _) => checked(ExternalForm::Ron),
+            ("json", _) => checked(ExternalForm::Json),
             ("executables", "tvm") => relax_spec::data::from_json::<relax_spec::vm::TvmExecutable>(&text)
                 .is_ok_and(|made| relax_spec::vm::import(&made).is_ok()),
             ("executables", _) => relax_spec::vm::read(&text).is_ok(),

@@ -10,7 +10,7 @@ use campaign::agreement;
 use campaign::questions::questions;
 use campaign::trials::UNDERIVED;
 use rayon::prelude::*;
-use relax_spec::book::erratum::Shown;
+use relax_spec::book::erratum::ErratumWitness;
 use relax_spec::book::{Edition, Erratum, Rule, RuleSet, Status};
 use relax_spec::judge::RowMutant;
 use relax_spec::ops::{self, Clauses, OpDef};
@@ -426,8 +426,8 @@ fn every_erratum_says_what_it_is_about() {
     for erratum in Erratum::ALL {
         let info = erratum.info().unwrap();
         let reason = match &info.shown {
-            Shown::By(_) => "a witness is asked for it",
-            Shown::Not(reason) => reason,
+            ErratumWitness::By(_) => "a witness is asked for it",
+            ErratumWitness::Not(reason) => reason,
         };
         for (name, text) in [
             ("title", info.title.as_str()),

@@ -9,7 +9,7 @@ use campaign::classes::{CLAIMED, FORMS, LEDGERS, RELEASES, page};
 use campaign::trials::{Kind, KnownForm};
 use relax_spec::book::{Edition, Erratum, Rule, ron_options};
 use relax_spec::suite::Case;
-use relax_spec::suite::ledger::{Class, KnownDivergence};
+use relax_spec::suite::ledger::{DeviationClass, KnownDivergence};
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
@@ -50,10 +50,10 @@ fn wrong_with(entry: &KnownDivergence, edition: Edition, suite: &BTreeMap<String
     if !clause.is_stated_by(edition) {
         return Some(format!("{clause} is no clause of {edition}"));
     }
-    if edition == CLAIMED && class == Class::LaterText {
+    if edition == CLAIMED && class == DeviationClass::LaterText {
         return Some("no text is later than the one that is claimed".to_string());
     }
-    if class == Class::Erratum && !names_an_erratum(&entry.reason) {
+    if class == DeviationClass::Erratum && !names_an_erratum(&entry.reason) {
         return Some("no erratum is named".to_string());
     }
     let unknown = entry.versions.iter().find(|version| !RELEASES.contains(&version.as_str()));
@@ -88,10 +88,10 @@ fn wrong_with_form(form: &KnownForm) -> Option<&'static str> {
     if !clause.is_stated_by(CLAIMED) {
         return Some("its clause is none of the edition that is claimed");
     }
-    if class == Class::LaterText {
+    if class == DeviationClass::LaterText {
         return Some("no text is later than the one that is claimed");
     }
-    if class == Class::Erratum && !names_an_erratum(&form.reason) {
+    if class == DeviationClass::Erratum && !names_an_erratum(&form.reason) {
         return Some("no erratum is named");
     }
     let is_broken = || Rule::ALL.iter().any(|rule| rule.id() == form.message && rule.is_stated_by(CLAIMED));
@@ -137,5 +137,5 @@ fn the_adapter_claims_the_edition_by_which_the_ledgers_judge() {
 fn the_page_of_classes_is_what_the_ledgers_say() {
     let kept = fs::read_to_string(root().join("spec/src/implementations.md")).unwrap();
     assert!(kept == page().unwrap(), "run `cargo xtask regenerate`");
-    assert!(Class::ALL.iter().all(|class| kept.contains(class.name())));
+    assert!(DeviationClass::ALL.iter().all(|class| kept.contains(class.name())));
 }

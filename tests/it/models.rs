@@ -7,13 +7,13 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use relax_spec::check::check_program;
-use relax_spec::data::{Node, Read, Reader, Reading, from_json, from_ron};
+use relax_spec::data::{DataReader, DataResult, FromData, Node, from_json, from_ron};
 use relax_spec::grammar::{IrModule, TensorData};
 use relax_spec::judge::Cx;
 use relax_spec::ops::Accuracy;
 use relax_spec::oracle;
-use relax_spec::question::{Answer, Ask, Program, RunAnswer};
-use relax_spec::refine::{Settings, Verdict, refine};
+use relax_spec::question::{Answer, Ask, ProgramInput, RunAnswer};
+use relax_spec::refine::{RefinementVerdict, Settings, refine};
 use relax_spec::suite::accuracy::{Closeness, Within, closeness};
 use relax_spec::suite::same_program::same_program;
 use relax_spec::syntax::tvmscript::parse_module;
@@ -48,15 +48,15 @@ struct Packed {
     digits: String,
 }
 
-impl Read for RunFile {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<RunFile> {
+impl FromData for RunFile {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<RunFile> {
         let fields = r.fields(node, "a file of runs", None)?;
         Ok(RunFile { inputs: fields.one(r, "inputs")?, outputs: fields.one(r, "outputs")? })
     }
 }
 
-impl Read for Packed {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Packed> {
+impl FromData for Packed {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Packed> {
         let fields = r.fields(node, "packed elements", None)?;
         Ok(Packed { shape: fields.one(r, "shape")?, scale: fields.one(r, "scale")?, digits: fields.one(r, "digits")? })
     }
@@ -95,7 +95,7 @@ fn other_inputs(name: &str) -> Vec<ValueSpec> {
 }
 
 fn run(name: &str, module: &IrModule, inputs: Vec<ValueSpec>) -> Vec<ValueSpec> {
-    let ask = Ask::Evaluate(Program::Module(module.clone()), ENTRY.into(), inputs);
+    let ask = Ask::Evaluate(ProgramInput::Module(module.clone()), ENTRY.into(), inputs);
     match oracle::answer(&mut Cx::new(), &ask) {
         Ok(Answer::Run(RunAnswer::Returns(ValueSpec::Tuple(fields), _))) => fields,
         Ok(Answer::Run(RunAnswer::Returns(value, _))) => vec![value],
@@ -138,7 +138,7 @@ fn legalization_refines() {
         let [(_, before), (_, after)] = forms(name);
         let refinement =
             refine(&mut Cx::new(), &before, &after, ENTRY, &[inputs(name)], &Settings::runs(0)).expect("a comparison");
-        assert_eq!((refinement.verdict, refinement.compared), (Verdict::Allowed, 1), "{name}");
+        assert_eq!((refinement.verdict, refinement.compared), (RefinementVerdict::Allowed, 1), "{name}");
     }
 }
 
@@ -149,7 +149,7 @@ fn a_wrong_legalization_does_not_refine() {
     let after = parse_module(&text).expect("a program");
     let refinement =
         refine(&mut Cx::new(), &before, &after, ENTRY, &[inputs("mlp")], &Settings::runs(0)).expect("a comparison");
-    assert!(matches!(refinement.verdict, Verdict::NotAllowed { .. }), "{:?}", refinement.verdict);
+    assert!(matches!(refinement.verdict, RefinementVerdict::NotAllowed { .. }), "{:?}", refinement.verdict);
 }
 
 /// Where elementary functions and rounding stand in the way of equal bits, sums of so many terms, whose magnitudes add up

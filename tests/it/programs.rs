@@ -16,7 +16,7 @@ use relax_spec::grammar::{
 };
 use relax_spec::judge::Cx;
 use relax_spec::oracle;
-use relax_spec::question::{Answer, Ask, Program, RunAnswer};
+use relax_spec::question::{Answer, Ask, ProgramInput, RunAnswer};
 use relax_spec::suite::same_program::same_program;
 use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 use relax_spec::value::ValueSpec;
@@ -67,7 +67,7 @@ fn argument(annotation: Option<&StructInfo>, sizes: &mut BTreeMap<ShapeVar, u64>
 }
 
 fn run(edition: Edition, module: &IrModule) -> RunAnswer {
-    let ask = Ask::Evaluate(Program::Module(module.clone()), "main".into(), arguments(module));
+    let ask = Ask::Evaluate(ProgramInput::Module(module.clone()), "main".into(), arguments(module));
     match oracle::answer(&mut cx(edition), &ask) {
         Ok(Answer::Run(answer)) => answer,
         other => panic!("evaluation answers with a run, not {other:?}"),

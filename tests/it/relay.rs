@@ -8,7 +8,7 @@ use campaign::generate::Tape;
 use campaign::relay::{Trial, try_program};
 use relax_spec::data;
 use relax_spec::judge::{Cx, Ending};
-use relax_spec::relay::{self, Expr, ExprKind, Notation, Program};
+use relax_spec::relay::{self, Expr, ExprKind, Program, RelayNotation};
 use relax_spec::value::{Registry, ValueSpec, from_specs, to_spec};
 
 struct Example {
@@ -42,7 +42,7 @@ fn example(path: &Path) -> Example {
 
 fn read(text: &str) -> Program {
     let (program, faults) = relay::resolved(&mut Cx::new(), text);
-    assert!(!faults.iter().any(relay::Fault::is_error), "{}", relay::located(&faults, text));
+    assert!(!faults.iter().any(relay::RelayFault::is_error), "{}", relay::located(&faults, text));
     program
 }
 
@@ -81,7 +81,7 @@ fn the_book_shows_the_examples() {
 fn examples_survive_both_notations() {
     for example in examples() {
         let program = read(&example.text);
-        for notation in [Notation::Introduced, Notation::Printed] {
+        for notation in [RelayNotation::Introduced, RelayNotation::Printed] {
             let text = relay::print(&mut Cx::new(), &program, notation);
             let again = read(&text);
             assert_eq!(again.definitions, program.definitions, "{}: {text}", example.name);

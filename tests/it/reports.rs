@@ -10,7 +10,7 @@ use relax_spec::grammar::{IrModule, Var};
 use relax_spec::judge::Cx;
 use relax_spec::normal_form::normalize;
 use relax_spec::suite::Case;
-use relax_spec::syntax::load::{self, Form};
+use relax_spec::syntax::load::{self, ExternalForm};
 use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module, print_module_with};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
@@ -392,7 +392,7 @@ fn what_is_known_of_the_programs_of_the_corpus_reads_back() {
         for path in fs::read_dir(release).unwrap().map(|entry| entry.unwrap().path()) {
             let Ok(module) = fs::read_to_string(&path)
                 .map_err(drop)
-                .and_then(|text| load::parse(Form::of(&path, &text), &text).map_err(drop))
+                .and_then(|text| load::parse(ExternalForm::of(&path, &text), &text).map_err(drop))
             else {
                 continue;
             };

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use relax_spec::data::{Node, Read, Reader, Reading, from_json};
+use relax_spec::data::{DataReader, DataResult, FromData, Node, from_json};
 use relax_spec::grammar::TensorData;
 use relax_spec::grammar::tir::PrimFunc;
 use relax_spec::syntax::tvmscript::Dialect;
@@ -20,8 +20,8 @@ struct Sample {
     outputs: Vec<TensorData>,
 }
 
-impl Read for Sample {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Sample> {
+impl FromData for Sample {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Sample> {
         let fields = r.fields(node, "a sample", None)?;
         Ok(Sample {
             tolerance: fields.one(r, "tolerance")?,

@@ -19,7 +19,7 @@ use relax_spec::book::{Edition, Reading};
 use relax_spec::check::check_program;
 use relax_spec::grammar::{DataType, TensorData};
 use relax_spec::judge::Cx;
-use relax_spec::question::{Answer, Ask, Outcome, Program, TrialAnswer, Verdict};
+use relax_spec::question::{Answer, Ask, Outcome, ProgramInput, TrialAnswer, Verdict};
 use relax_spec::suite::read_cases;
 use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 use relax_spec::value::ValueSpec;
@@ -188,11 +188,11 @@ impl Implementation for Wrong {
     fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
         let outcome = self.inner.ask(edition, ask)?;
         let calls = ask.programs().iter().any(|program| match program {
-            Program::Module(module) => {
+            ProgramInput::Module(module) => {
                 let called = operators(module);
                 self.operators.iter().all(|name| called.iter().any(|called| called == name))
             }
-            Program::Script(_) => false,
+            ProgramInput::Script(_) => false,
         });
         Ok(match outcome {
             Outcome::Answer { answer: Answer::Trials(answers), .. } if calls => (self.how)(answers),
@@ -299,7 +299,7 @@ impl Implementation for CrashesTimes {
 
     fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
         let outcome = self.0.ask(edition, ask)?;
-        let Ask::Trial(Program::Module(module), ..) = ask else { return Ok(outcome) };
+        let Ask::Trial(ProgramInput::Module(module), ..) = ask else { return Ok(outcome) };
         if self.1 == 0 || !operators(module).iter().any(|name| name == "relax.add") {
             return Ok(outcome);
         }
@@ -385,8 +385,8 @@ impl Implementation for Damaging {
             .programs()
             .into_iter()
             .flat_map(|program| match program {
-                Program::Module(module) => operators(module),
-                Program::Script(_) => Vec::new(),
+                ProgramInput::Module(module) => operators(module),
+                ProgramInput::Script(_) => Vec::new(),
             })
             .collect();
         let calls = |name: &str| called.iter().any(|own| own == name);
@@ -480,7 +480,7 @@ impl Implementation for WrongBelowZero {
 
     fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError> {
         let outcome = self.0.ask(edition, ask)?;
-        let Ask::Trial(Program::Module(module), _, _, inputs) = ask else { return Ok(outcome) };
+        let Ask::Trial(ProgramInput::Module(module), _, _, inputs) = ask else { return Ok(outcome) };
         if !operators(module).iter().any(|name| name == "relax.add") {
             return Ok(outcome);
         }

@@ -15,12 +15,14 @@ use relax_spec::grammar::{DataType, IrModule, TensorData};
 use relax_spec::judge::{Cx, Ending};
 use relax_spec::normal_form::normalize;
 use relax_spec::oracle::{Engine, outcome_by};
-use relax_spec::question::{Ask, Program};
-use relax_spec::refine::{RefineError, Refinement, Settings, Verdict, refine, refine_compiled, refine_stages};
+use relax_spec::question::{Ask, ProgramInput};
+use relax_spec::refine::{
+    RefineError, Refinement, RefinementVerdict, Settings, refine, refine_compiled, refine_stages,
+};
 use relax_spec::syntax::load;
 use relax_spec::syntax::tvmscript::parse_module;
 use relax_spec::value::{ValueSpec, from_specs, to_spec_with_identity};
-use relax_spec::vm::{self, Builtin, Callee, Executable, Stage, TvmExecutable};
+use relax_spec::vm::{self, Builtin, Callee, CompileStage, Executable, TvmExecutable};
 
 fn files(directory: &str) -> Vec<PathBuf> {
     let directory = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join(directory);
@@ -47,7 +49,7 @@ fn corpus() -> Vec<(PathBuf, IrModule)> {
 fn programs_of_the_suite() -> Vec<(String, IrModule)> {
     let suite = conformance::suite().unwrap();
     let modules = suite.into_iter().filter_map(|case| match with_module(case.ask.clone()) {
-        Ask::Evaluate(Program::Module(module), ..) | Ask::EvaluateIdentity(Program::Module(module), ..) => {
+        Ask::Evaluate(ProgramInput::Module(module), ..) | Ask::EvaluateIdentity(ProgramInput::Module(module), ..) => {
             Some((case.id, module))
         }
         _ => None,
@@ -151,7 +153,11 @@ fn normal_forms_refine_their_programs() {
             match refine(&mut Cx::new(), &module, &normal, &entry, &[], &Settings::runs(2)) {
                 Ok(refinement) => {
                     let verdict = refinement.verdict;
-                    assert!(!matches!(verdict, Verdict::NotAllowed { .. }), "{}: {verdict:?}", path.display());
+                    assert!(
+                        !matches!(verdict, RefinementVerdict::NotAllowed { .. }),
+                        "{}: {verdict:?}",
+                        path.display()
+                    );
                 }
                 Err(_) => continue,
             }
@@ -162,11 +168,10 @@ fn normal_forms_refine_their_programs() {
 /// Whether a stage is allowed by the one before it; none where nothing can be made for the signature.
 fn allowed(stage: &str, judged: Result<Refinement, RefineError>) -> bool {
     match judged.map(|refinement| refinement.verdict) {
-        Ok(Verdict::Allowed) => true,
-        Ok(Verdict::Vacuous(_) | Verdict::Undecided(_) | Verdict::OutOfBudget(_)) | Err(RefineError::Arguments(_)) => {
-            false
-        }
-        Ok(verdict @ Verdict::NotAllowed { .. }) => panic!("{stage}: {verdict:?}"),
+        Ok(RefinementVerdict::Allowed) => true,
+        Ok(RefinementVerdict::Vacuous(_) | RefinementVerdict::Undecided(_) | RefinementVerdict::OutOfBudget(_))
+        | Err(RefineError::Arguments(_)) => false,
+        Ok(verdict @ RefinementVerdict::NotAllowed { .. }) => panic!("{stage}: {verdict:?}"),
         Err(error) => panic!("{stage}: {error}"),
     }
 }
@@ -174,15 +179,15 @@ fn allowed(stage: &str, judged: Result<Refinement, RefineError>) -> bool {
 /// What the compiler makes of a program is judged stage by stage: the first against the program, each other against the one before it.
 #[test]
 fn each_stage_refines_the_one_before() {
-    let (mut judged, mut changed) = ([0; Stage::ALL.len()], [0; Stage::ALL.len()]);
+    let (mut judged, mut changed) = ([0; CompileStage::ALL.len()], [0; CompileStage::ALL.len()]);
     for (path, module) in corpus() {
-        let made = Stage::ALL.map(|stage| OnMachine(vm::build_up_to(&mut Cx::new(), &module, stage)));
+        let made = CompileStage::ALL.map(|stage| OnMachine(vm::build_up_to(&mut Cx::new(), &module, stage)));
         for (i, pair) in made.windows(2).enumerate() {
             changed[i + 1] += usize::from(pair[0].0 != pair[1].0);
         }
         for entry in campaign::engines::entries(&module) {
             let settings = Settings::runs(2);
-            let told = |i: usize| format!("{}: {:?} of {entry}", path.display(), Stage::ALL[i]);
+            let told = |i: usize| format!("{}: {:?} of {entry}", path.display(), CompileStage::ALL[i]);
             let first = refine_compiled(&mut Cx::new(), &module, &made[0], &entry, &[], &settings);
             judged[0] += usize::from(allowed(&told(0), first));
             for (i, pair) in made.windows(2).enumerate() {
@@ -197,7 +202,7 @@ fn each_stage_refines_the_one_before() {
 
 /// How a run of an executable ends, with its effects; none at a limit.
 fn end_of(executable: &Executable, entry: &str, args: &[ValueSpec]) -> Option<String> {
-    let options = vm::Options { fuel: 1_000_000, max_depth: 200, ..vm::Options::new(prelude()) };
+    let options = vm::VmOptions { fuel: 1_000_000, max_depth: 200, ..vm::VmOptions::new(prelude()) };
     let args = from_specs(args, &options.registry).ok()?;
     let run = vm::run(&mut Cx::new(), executable, entry, args.clone(), &options);
     match run.outcome {
@@ -214,13 +219,14 @@ fn every_stage_comes_to_the_same_in_every_case() {
     let mut compared = 0;
     for case in conformance::suite().unwrap() {
         let id = case.id.clone();
-        let (Ask::Evaluate(Program::Module(module), entry, args)
-        | Ask::EvaluateIdentity(Program::Module(module), entry, args)
-        | Ask::EvaluateCompiled(Program::Module(module), entry, args)) = with_module(case.ask)
+        let (Ask::Evaluate(ProgramInput::Module(module), entry, args)
+        | Ask::EvaluateIdentity(ProgramInput::Module(module), entry, args)
+        | Ask::EvaluateCompiled(ProgramInput::Module(module), entry, args)) = with_module(case.ask)
         else {
             continue;
         };
-        let ends = Stage::ALL.map(|stage| end_of(&vm::build_up_to(&mut Cx::new(), &module, stage), &entry, &args));
+        let ends =
+            CompileStage::ALL.map(|stage| end_of(&vm::build_up_to(&mut Cx::new(), &module, stage), &entry, &args));
         if ends.iter().all(Option::is_some) {
             compared += 1;
             assert!(ends.iter().all(|end| *end == ends[0]), "{id}: {ends:#?}");
@@ -455,7 +461,7 @@ fn executables_of_another_version_are_refused() {
 
 fn run(text: &str, args: &[ValueSpec]) -> Ending<String> {
     let executable = vm::read(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let options = vm::Options { fuel: 10_000, max_depth: 50, ..vm::Options::new(prelude()) };
+    let options = vm::VmOptions { fuel: 10_000, max_depth: 50, ..vm::VmOptions::new(prelude()) };
     let args = from_specs(args, &options.registry).unwrap();
     match vm::run(&mut Cx::new(), &executable, "main", args, &options).outcome {
         Ending::Value(value) => Ending::Value(value.to_string()),
@@ -577,7 +583,7 @@ fn seen_of(step: &str) -> (&str, &str) {
 
 fn traced(text: &str, args: &[ValueSpec]) -> (Ending<String>, Vec<String>) {
     let executable = vm::read(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
-    let options = vm::Options { trace: true, ..vm::Options::new(prelude()) };
+    let options = vm::VmOptions { trace: true, ..vm::VmOptions::new(prelude()) };
     let args = from_specs(args, &options.registry).unwrap();
     let run = vm::run(&mut Cx::new(), &executable, "main", args, &options);
     let ending = match run.outcome {
@@ -597,24 +603,24 @@ fn executables_of_tvm_are_judged_against_their_program() {
     for release in ["0.25", "0.26", "0.27"] {
         let said = std::fs::read_to_string(directory.join(format!("branches-{release}.json"))).unwrap();
         let made: TvmExecutable = from_json(&said).unwrap();
-        assert_eq!(judged(&program, &made), Verdict::Allowed, "{release}");
+        assert_eq!(judged(&program, &made), RefinementVerdict::Allowed, "{release}");
         // The closure multiplies by its argument instead of what it has captured.
         let other = TvmExecutable { text: made.text.replace("in: %0, %1, %6", "in: %0, %0, %6"), ..made.clone() };
         assert_ne!(other, made);
-        assert!(matches!(judged(&program, &other), Verdict::NotAllowed { .. }), "{release}");
+        assert!(matches!(judged(&program, &other), RefinementVerdict::NotAllowed { .. }), "{release}");
         // A storage is too small for its tensor.
         let other =
             TvmExecutable { text: made.text.replace("in: %2, i1, i1, i1 ", "in: %2, i1, i0, i4 "), ..made.clone() };
         assert_ne!(other, made);
         let verdict = judged(&program, &other);
         assert!(
-            matches!(&verdict, Verdict::NotAllowed { message, .. } if message.contains("MEM.BOUNDS")),
+            matches!(&verdict, RefinementVerdict::NotAllowed { message, .. } if message.contains("MEM.BOUNDS")),
             "{verdict:?}"
         );
     }
 }
 
-fn judged(program: &IrModule, made: &TvmExecutable) -> Verdict {
+fn judged(program: &IrModule, made: &TvmExecutable) -> RefinementVerdict {
     let executable = vm::import(made).unwrap();
     assert_eq!(vm::verify(&executable), []);
     let settings = Settings::runs(20);

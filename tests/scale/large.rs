@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use relax_spec::check::check_program;
 use relax_spec::judge::Cx;
-use relax_spec::syntax::load::{Form, parse};
+use relax_spec::syntax::load::{ExternalForm, parse};
 use relax_spec::syntax::tvmscript::parse_module;
 use relax_spec::vm;
 
@@ -51,7 +51,7 @@ fn nested(depth: usize) -> String {
 
 /// Checks a program that was read.
 fn time_nested(depth: usize) -> Duration {
-    let module = parse(Form::Json, &nested(depth)).unwrap();
+    let module = parse(ExternalForm::Json, &nested(depth)).unwrap();
     let start = Instant::now();
     assert!(check_program(&mut Cx::new(), &module).accepts());
     start.elapsed()

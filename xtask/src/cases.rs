@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use relax_spec::check::{UnknownOps, all_findings, check_program, unknown_names};
 use relax_spec::derivation::inferred_results;
-use relax_spec::eval::{Options, evaluate};
+use relax_spec::eval::{EvalOptions, evaluate};
 use relax_spec::findings::Severity;
 use relax_spec::judge::{Cx, Ending};
 use relax_spec::syntax::load;
@@ -65,7 +65,7 @@ fn answer(stem: &str, form: &str) -> Value {
     if let Some(error) = errors.next() {
         return ended("complaint", format!("{}: {}", error.rule, error.message));
     }
-    let options = Options { results: inferred_results(&Cx::new(), &module), fuel: FUEL, ..Options::default() };
+    let options = EvalOptions { results: inferred_results(&Cx::new(), &module), fuel: FUEL, ..EvalOptions::default() };
     let values = match from_specs(&args, &options.registry) {
         Ok(values) => values,
         Err(error) => return ended("no arguments", error),

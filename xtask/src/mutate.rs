@@ -12,7 +12,7 @@ use std::{fs, io, thread};
 use ask::serve::serve;
 use relax_spec::book::Reading;
 use relax_spec::oracle::Engine;
-use relax_spec::syntax::load::{Form, parse};
+use relax_spec::syntax::load::{ExternalForm, parse};
 use relax_spec::{judge::Cx, vm};
 
 /// The stack of a thread that handles inputs, which may nest deeply.
@@ -59,7 +59,7 @@ pub fn run(args: Vec<String>) -> ExitCode {
 /// How a text is handled.
 #[derive(Clone, Copy)]
 enum Kind {
-    Program(Form),
+    Program(ExternalForm),
     Executable,
     Question,
 }
@@ -81,7 +81,7 @@ fn handle(kind: Kind, input: &str) {
             if let Ok(executable) = vm::read(input)
                 && vm::verify(&executable).is_empty()
             {
-                let options = vm::Options { fuel: 100_000, ..vm::Options::new(relax_spec::eval::prelude()) };
+                let options = vm::VmOptions { fuel: 100_000, ..vm::VmOptions::new(relax_spec::eval::prelude()) };
                 let _ = vm::run(&mut Cx::new(), &executable, "main", Vec::new(), &options);
             }
         }
@@ -127,11 +127,11 @@ fn collect(dir: &Path, texts: &mut Vec<(Kind, String)>) -> io::Result<()> {
     Ok(())
 }
 
-fn form_of(path: &Path) -> Option<Form> {
+fn form_of(path: &Path) -> Option<ExternalForm> {
     match path.extension()?.to_str()? {
-        "py" => Some(Form::TvmScript),
-        "ron" => Some(Form::Ron),
-        "json" => Some(Form::Json),
+        "py" => Some(ExternalForm::TvmScript),
+        "ron" => Some(ExternalForm::Ron),
+        "json" => Some(ExternalForm::Json),
         _ => None,
     }
 }

@@ -18,7 +18,7 @@ use relax_spec::check::check_program;
 use relax_spec::grammar::IrModule;
 use relax_spec::judge::Cx;
 use relax_spec::oracle;
-use relax_spec::question::{Ask, Program};
+use relax_spec::question::{Ask, ProgramInput};
 use relax_spec::suite::Case;
 use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 
@@ -34,10 +34,10 @@ const UNAPPLIED: &str = include_str!("../../conformance/generator.ron");
 fn looked_at(cx: &mut Cx, module: &IrModule) {
     for ask in [
         Ask::Parse(print_module(module, Dialect::default())),
-        Ask::WellFormed(Program::Module(module.clone())),
-        Ask::NormalForm(Program::Module(module.clone())),
-        Ask::Normalize(Program::Module(module.clone())),
-        Ask::TypeCheck(Program::Module(module.clone())),
+        Ask::WellFormed(ProgramInput::Module(module.clone())),
+        Ask::NormalForm(ProgramInput::Module(module.clone())),
+        Ask::Normalize(ProgramInput::Module(module.clone())),
+        Ask::TypeCheck(ProgramInput::Module(module.clone())),
     ] {
         // Only what was applied counts here.
         let _answer = oracle::answer(cx, &ask);
@@ -50,8 +50,8 @@ fn applicable(suite: &[Case]) -> RuleSet {
     for case in suite.iter().filter(|case| case.editions.contains(&Edition::default())) {
         let accepted = case.ask.programs().into_iter().all(|program| {
             let module = match program {
-                Program::Module(module) => Some(module.clone()),
-                Program::Script(text) => parse_module(text).ok(),
+                ProgramInput::Module(module) => Some(module.clone()),
+                ProgramInput::Script(text) => parse_module(text).ok(),
             };
             module.is_some_and(|module| {
                 let accepts = check_program(&mut Cx::new(), &module).accepts();

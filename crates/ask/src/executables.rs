@@ -8,7 +8,7 @@ use relax_spec::data::record::record;
 use relax_spec::eval::prelude;
 use relax_spec::judge::{Cx, Ending};
 use relax_spec::question::{Answer, Outcome, RunAnswer};
-use relax_spec::refine::{Compiled, Ran};
+use relax_spec::refine::{CompiledProgram, Ran};
 use relax_spec::value::{Noise, Registry, Stop, Value, ValueSpec, from_specs, to_spec, to_spec_with_identity};
 use relax_spec::vm::{self, Executable, TvmExecutable};
 
@@ -16,9 +16,9 @@ use relax_spec::vm::{self, Executable, TvmExecutable};
 #[derive(Debug)]
 pub struct OnMachine(pub Executable);
 
-impl Compiled for OnMachine {
+impl CompiledProgram for OnMachine {
     fn run(&self, cx: &mut Cx, entry: &str, args: Vec<Value>, registry: Registry, noise: Option<Rc<Noise>>) -> Ran {
-        let options = vm::Options { noise, ..vm::Options::new(registry) };
+        let options = vm::VmOptions { noise, ..vm::VmOptions::new(registry) };
         let run = vm::run(cx, &self.0, entry, args, &options);
         Ran { outcome: run.outcome, effects: run.effects, steps: run.spent }
     }
@@ -60,7 +60,7 @@ fn run(request: &Request) -> Result<Outcome, String> {
         return Err(format!("refused: {fault}"));
     }
     let edition = Edition::ALL.into_iter().find(|edition| edition.name() == request.edition).unwrap_or_default();
-    let options = vm::Options::new(prelude());
+    let options = vm::VmOptions::new(prelude());
     let args = from_specs(&request.args, &options.registry).map_err(|error| error.to_string())?;
     let run = vm::run(&mut Cx::new().with_edition(edition), &executable, &request.entry, args.clone(), &options);
     let trapped =

@@ -10,7 +10,7 @@ use crate::process::{CommandLine, Interrupt, LineProcess, MAX_REPLY, Received, d
 use crate::protocol::{self, ProtocolError, from_data, parse_json};
 use crate::worker::{StartError, start_and_greet};
 use relax_spec::data::record::read_record;
-use relax_spec::data::{Data, Node, Read, Reader, Reading, Write, json, to_document};
+use relax_spec::data::{DataReader, DataResult, FromData, Node, NodeData, Write, json, to_document};
 use relax_spec::grammar::Name;
 use relax_spec::judge::with_stack;
 use relax_spec::value::{Host, Registry, Returned, Stop, Tensor, Value, ValueSpec, from_spec, to_spec};
@@ -114,12 +114,12 @@ impl Write for Call<'_> {
             ("function".into(), Node::text(self.function)),
             ("args".into(), self.args.write()),
         ];
-        Data::Struct(fields).into()
+        NodeData::Struct(fields).into()
     }
 }
 
-impl Read for Reply {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Reply> {
+impl FromData for Reply {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Reply> {
         let fields = r.fields(node, "a reply", None)?;
         let outcome = match fields.get("outcome").and_then(Node::as_text) {
             Some("returns") => CallOutcome::Returns { value: fields.one(r, "value")? },

@@ -6,10 +6,12 @@ use serde_json::json;
 use relax_spec::book::{Basis, Edition, Proposal, Rule};
 use relax_spec::data::json::{read, to_value, value_of};
 use relax_spec::data::record::record;
-use relax_spec::data::{Data, DataError, Document, MAX_DEPTH, Node, Read, Reader, Reading, Text, Write, from_node};
+use relax_spec::data::{
+    BorrowedText, DataError, DataReader, DataResult, Document, FromData, MAX_DEPTH, Node, NodeData, Write, from_node,
+};
 use relax_spec::grammar::{GlobalFunc, IrModule};
 use relax_spec::judge::{Cx, with_stack};
-use relax_spec::question::{Answer, Ask, Outcome, Program, snake_case};
+use relax_spec::question::{Answer, Ask, Outcome, ProgramInput, snake_case};
 use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 use relax_spec::value::Effect;
 
@@ -115,11 +117,11 @@ record! { Greeting, "a greeting", {
 } }
 record! { Identity, "an implementation", { name: one, version: or(String::new()) } }
 
-impl Read for Reply {
-    fn read(r: &mut Reader<'_>, node: &Node<'_>) -> Reading<Reply> {
+impl FromData for Reply {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Reply> {
         let fields = r.fields(node, "a reply", None)?;
         let outcome: String = fields.one(r, "outcome")?;
-        let text = |r: &mut Reader<'_>, name: &str| fields.or(r, name, String::new);
+        let text = |r: &mut DataReader<'_>, name: &str| fields.or(r, name, String::new);
         match outcome.as_str() {
             "answer" => match node.get("answer") {
                 Some(answer) => Ok(Reply::Answer {
@@ -145,7 +147,7 @@ impl Read for Reply {
 
 impl Write for Reply {
     fn write(&self) -> Node<'_> {
-        let mut fields: Vec<(Text<'_>, Node<'_>)> = Vec::new();
+        let mut fields: Vec<(BorrowedText<'_>, Node<'_>)> = Vec::new();
         let outcome = match self {
             Reply::Answer { answer, warnings } => {
                 fields.push(("answer".into(), Node::clone(answer)));
@@ -171,12 +173,12 @@ impl Write for Reply {
             }
         };
         fields.push(("outcome".into(), Node::text(outcome)));
-        Data::Struct(fields).into()
+        NodeData::Struct(fields).into()
     }
 }
 
 /// A field that is a text.
-fn said<'n>(name: &'static str, text: &'n String) -> (Text<'n>, Node<'n>) {
+fn said<'n>(name: &'static str, text: &'n String) -> (BorrowedText<'n>, Node<'n>) {
     (name.into(), text.write())
 }
 
@@ -222,7 +224,7 @@ pub fn parse_json(text: &str) -> Result<Document<'_>, ProtocolError> {
 }
 
 /// Reads a typed value out of data.
-pub fn from_data<T: Read>(node: &Node<'_>) -> Result<T, ProtocolError> {
+pub fn from_data<T: FromData>(node: &Node<'_>) -> Result<T, ProtocolError> {
     from_node(node).map_err(|error| ProtocolError::Shape(error.to_string()))
 }
 
@@ -251,7 +253,7 @@ pub fn ask_from_wire(op: &str, args: &Node<'_>) -> Result<Ask, ProtocolError> {
     if !Ask::VARIANTS.contains(&variant.as_str()) {
         return Err(ProtocolError::UnknownOp(op.to_string()));
     }
-    Ask::from_arguments(&mut Reader::new(&mut Cx::new()), &variant, args)
+    Ask::from_arguments(&mut DataReader::new(&mut Cx::new()), &variant, args)
         .map_err(|error| ProtocolError::Shape(error.to_string()))
 }
 
@@ -261,10 +263,10 @@ pub fn with_module(ask: Ask) -> Ask {
 }
 
 /// The program as an AST, or as it is if its text cannot be read.
-fn as_module(program: Program) -> Program {
+fn as_module(program: ProgramInput) -> ProgramInput {
     match program {
-        Program::Script(text) => parse_module(&text).map_or(Program::Script(text), Program::Module),
-        Program::Module(module) => Program::Module(module),
+        ProgramInput::Script(text) => parse_module(&text).map_or(ProgramInput::Script(text), ProgramInput::Module),
+        ProgramInput::Module(module) => ProgramInput::Module(module),
     }
 }
 
@@ -277,7 +279,7 @@ pub fn all_capabilities() -> Vec<String> {
 impl Question {
     /// The line to send. Where the program has `PrimFunc`s, their text goes along.
     pub fn to_line(&self) -> String {
-        let args = Document::new(Data::List(self.ask.arguments()).into());
+        let args = Document::new(NodeData::List(self.ask.arguments()).into());
         let mut line = json!({
             "id": self.id,
             "op": self.ask.op(),
@@ -287,7 +289,7 @@ impl Question {
         if let Some(proposal) = self.basis.proposal() {
             line["proposal"] = proposal.name().into();
         }
-        if let Some(Program::Module(module)) = self.ask.program()
+        if let Some(ProgramInput::Module(module)) = self.ask.program()
             && let Some(text) = prim_func_text(module)
         {
             line["prim_funcs"] = text.into();
@@ -335,7 +337,7 @@ impl Request {
                 .find(|edition| edition.name() == name)
                 .ok_or_else(|| ProtocolError::Shape(format!("there is no edition `{name}`")))?,
         };
-        let none = Node::from(Data::List(Vec::new()));
+        let none = Node::from(NodeData::List(Vec::new()));
         let ask = ask_from_wire(op, request.get("args").unwrap_or(&none))?;
         Ok(Request::Question(Question { id, basis: with_proposal(edition, request)?, ask }))
     }
@@ -400,8 +402,8 @@ impl Reply {
 }
 
 /// An answer to a question as sent.
-fn given(ask: &Ask, answer: &Node<'_>) -> Reading<Answer> {
-    ask.answer_kind().read(&mut Reader::new(&mut Cx::new()), answer)
+fn given(ask: &Ask, answer: &Node<'_>) -> DataResult<Answer> {
+    ask.answer_kind().read(&mut DataReader::new(&mut Cx::new()), answer)
 }
 
 /// The `id` of a line.

@@ -13,7 +13,7 @@ use crate::worker::StartError;
 use relax_spec::book::Edition;
 use relax_spec::question::Outcome;
 use relax_spec::suite::Case;
-use relax_spec::suite::compare::{Comparison, compare};
+use relax_spec::suite::compare::{CaseComparison, compare};
 
 /// How another one is had.
 pub type Start<'a> = &'a (dyn Fn() -> Result<Asked, StartError> + Sync);
@@ -26,7 +26,7 @@ pub struct CaseResult {
     /// What the question came to.
     pub outcome: Outcome,
     /// Whether the case allows that.
-    pub comparison: Comparison,
+    pub comparison: CaseComparison,
     /// How long that took.
     pub time: Duration,
 }

@@ -5,7 +5,7 @@ use relax_spec::check::check_program;
 use relax_spec::findings::Diagnostic;
 use relax_spec::grammar::{IrModule, Span};
 use relax_spec::judge::Cx;
-use relax_spec::refine::{RefineError, Settings, Verdict, missing, refine};
+use relax_spec::refine::{RefineError, RefinementVerdict, Settings, missing, refine};
 use relax_spec::value::ValueSpec;
 
 /// What became of the mutants that are programs.
@@ -68,9 +68,9 @@ fn on_inputs(
     let mut decided = false;
     for input in inputs {
         match refine(cx, program, mutant, entry, std::slice::from_ref(input), settings)?.verdict {
-            Verdict::NotAllowed { .. } => return Ok(Told::Yes),
-            Verdict::Allowed => decided = true,
-            Verdict::Vacuous(_) | Verdict::Undecided(_) | Verdict::OutOfBudget(_) => {}
+            RefinementVerdict::NotAllowed { .. } => return Ok(Told::Yes),
+            RefinementVerdict::Allowed => decided = true,
+            RefinementVerdict::Vacuous(_) | RefinementVerdict::Undecided(_) | RefinementVerdict::OutOfBudget(_) => {}
         }
     }
     Ok(if decided { Told::No } else { Told::Open })

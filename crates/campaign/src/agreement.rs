@@ -18,12 +18,12 @@ use relax_spec::grammar::{
 use relax_spec::judge::{Cx, with_stack};
 use relax_spec::ops::{Clauses, OpDef};
 use relax_spec::oracle;
-use relax_spec::question::{Answer, Ask, Outcome, Program};
+use relax_spec::question::{Answer, Ask, Outcome, ProgramInput};
 use relax_spec::struct_info::replace_everywhere;
 use relax_spec::suite::Case;
 use relax_spec::suite::alpha::same_struct_info;
 use relax_spec::suite::compare::{CaseVerdict, tolerance_used};
-use relax_spec::suite::ledger::Class;
+use relax_spec::suite::ledger::DeviationClass;
 
 /// What an implementation was asked of all operators.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -87,7 +87,7 @@ pub struct OperatorPattern {
     /// The clause that decides, by its last word: `infer`, `attrs` or `value` of the operator itself; or a whole id.
     pub clause: String,
     /// Why they differ.
-    pub class: Class,
+    pub class: DeviationClass,
     /// The same, for people.
     pub reason: String,
     /// The versions that differ so; all if there are none.
@@ -206,7 +206,7 @@ struct Held {
 impl Held {
     fn of(ask: &Ask) -> Held {
         let mut held = Held::default();
-        let Ask::DeriveVar(Program::Module(module), entry, _) = ask else { return held };
+        let Ask::DeriveVar(ProgramInput::Module(module), entry, _) = ask else { return held };
         let Some(GlobalFunc::Function(main)) = module.get(entry) else { return held };
         for param in &main.params {
             match &param.annotation {

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use ask::conformance;
 use relax_spec::book::{Edition, Rule, ron_options};
-use relax_spec::suite::ledger::{Class, Ledger, LedgerError};
+use relax_spec::suite::ledger::{DeviationClass, Ledger, LedgerError};
 
 /// The edition that TVM's adapter claims for every release.
 pub const CLAIMED: Edition = Edition::E2024_04;
@@ -27,7 +27,7 @@ pub const FORMS: &str = "tvm-programs";
 /// A form of findings, as far as a table of classes goes.
 #[derive(Deserialize)]
 struct Form {
-    class: Option<Class>,
+    class: Option<DeviationClass>,
     clause: Option<Rule>,
     reason: String,
 }
@@ -43,7 +43,7 @@ pub fn page() -> Result<String, LedgerError> {
          Written by `cargo xtask regenerate` from `conformance/ledger/`. The adapter of Apache TVM claims edition {CLAIMED} \
          for every release, and by that edition it is judged. Of each known divergence the ledger has a class and the clause that decides:\n\n"
     );
-    for class in Class::ALL {
+    for class in DeviationClass::ALL {
         let _ = writeln!(out, "* *{class}*: {}", class.meaning());
     }
     for (family, title) in LEDGERS {
@@ -60,11 +60,11 @@ pub fn page() -> Result<String, LedgerError> {
 fn forms() -> Result<String, LedgerError> {
     let forms: Vec<Form> = ron_options().from_str(&conformance::ledger(FORMS).unwrap_or_else(|| "[]".to_string()))?;
     let mut out = String::from("| class | forms |\n| --- | ---: |\n");
-    for class in Class::ALL {
+    for class in DeviationClass::ALL {
         row(&mut out, class.name(), [forms.iter().filter(|form| form.class == Some(class)).count()].into_iter());
     }
     row(&mut out, "**all**", [forms.len()].into_iter());
-    let mut reasons: BTreeMap<(Class, Rule), Vec<String>> = BTreeMap::new();
+    let mut reasons: BTreeMap<(DeviationClass, Rule), Vec<String>> = BTreeMap::new();
     for Form { class, clause, reason } in forms {
         if let (Some(class), Some(clause)) = (class, clause) {
             reasons.entry((class, clause)).or_default().push(reason);
@@ -83,7 +83,7 @@ fn ledger(family: &str, release: &str) -> Result<Ledger, LedgerError> {
 fn table(family: &str) -> Result<String, LedgerError> {
     let ledgers = RELEASES.iter().map(|release| ledger(family, release)).collect::<Result<Vec<_>, _>>()?;
     let mut out = format!("| class | {} |\n| --- |{}\n", RELEASES.join(" | "), " ---: |".repeat(RELEASES.len()));
-    for class in Class::ALL {
+    for class in DeviationClass::ALL {
         let counts = ledgers.iter().map(|ledger| ledger.entries().filter(|entry| entry.class == Some(class)).count());
         row(&mut out, class.name(), counts);
     }
@@ -98,7 +98,7 @@ fn row(out: &mut String, name: &str, counts: impl Iterator<Item = usize>) {
 
 /// The clauses that decide what is no defect, with the cases of each in any release.
 fn clauses(family: &str) -> Result<String, LedgerError> {
-    let mut cases: BTreeMap<(Class, Rule), Vec<String>> = BTreeMap::new();
+    let mut cases: BTreeMap<(DeviationClass, Rule), Vec<String>> = BTreeMap::new();
     for release in RELEASES {
         for entry in ledger(family, release)?.entries() {
             if let (Some(class), Some(clause)) = (entry.class, entry.clause) {
@@ -113,9 +113,9 @@ fn clauses(family: &str) -> Result<String, LedgerError> {
 }
 
 /// The clauses, class by class, each with how many there are of it.
-fn listed(by_clause: &BTreeMap<(Class, Rule), Vec<String>>, what: &str) -> String {
+fn listed(by_clause: &BTreeMap<(DeviationClass, Rule), Vec<String>>, what: &str) -> String {
     let mut out = format!("\nThe clauses of what is no defect, each with the number of its {what}:\n\n");
-    for class in Class::ALL.into_iter().filter(|class| *class != Class::Defect) {
+    for class in DeviationClass::ALL.into_iter().filter(|class| *class != DeviationClass::Defect) {
         let of_class = by_clause.iter().filter(|((of, _), _)| *of == class);
         let mut named: Vec<String> =
             of_class.map(|((_, clause), ones)| format!("`{}` {}", clause.id(), ones.len())).collect();

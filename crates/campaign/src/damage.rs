@@ -80,7 +80,7 @@ fn imported(made: &TvmExecutable) -> Damaged {
 /// Verifies and runs an executable, each function that can be started.
 fn ended(executable: &Executable) -> Damaged {
     let faults = vm::verify(executable);
-    let options = vm::Options { fuel: 2_000, max_depth: 20, memory: 1 << 20, ..vm::Options::new(prelude()) };
+    let options = vm::VmOptions { fuel: 2_000, max_depth: 20, memory: 1 << 20, ..vm::VmOptions::new(prelude()) };
     for function in executable.functions.iter().take(FUNCTIONS) {
         let Some(entry) = &function.symbol else { continue };
         let given = [ValueSpec::Shape(vec![2]), ValueSpec::Int(2)];

@@ -5,7 +5,7 @@
 use std::fmt;
 
 use crate::generate::{ProgramOptions, Tape, module, module_of_functions};
-use relax_spec::arguments::{Arguments, Draw, linked};
+use relax_spec::arguments::{ArgumentSource, Draw, linked};
 use relax_spec::book::Edition;
 use relax_spec::derivation::inferred_results;
 use relax_spec::eval::{self, prelude};
@@ -84,7 +84,7 @@ fn seen(outcome: &Ending<Value>, effects: Vec<Effect>, args: &[Value]) -> Seen {
 
 fn evaluated(mut cx: Cx, program: &IrModule, entry: &str, args: &[ValueSpec]) -> Seen {
     let results = inferred_results(&cx, program);
-    let options = eval::Options { results, fuel: FUEL, max_depth: DEPTH, ..eval::Options::default() };
+    let options = eval::EvalOptions { results, fuel: FUEL, max_depth: DEPTH, ..eval::EvalOptions::default() };
     let args = from_specs(args, &options.registry).ok()?;
     let run = eval::evaluate(&mut cx, program, entry, args.clone(), &options);
     seen(&run.outcome, run.effects, &args)
@@ -92,7 +92,7 @@ fn evaluated(mut cx: Cx, program: &IrModule, entry: &str, args: &[ValueSpec]) ->
 
 fn on_machine(mut cx: Cx, program: &IrModule, entry: &str, args: &[ValueSpec]) -> Seen {
     let executable = vm::build(&mut cx, program);
-    let options = vm::Options { fuel: FUEL, max_depth: DEPTH, ..vm::Options::new(prelude()) };
+    let options = vm::VmOptions { fuel: FUEL, max_depth: DEPTH, ..vm::VmOptions::new(prelude()) };
     let args = from_specs(args, &options.registry).ok()?;
     let run = vm::run(&mut cx, &executable, entry, args.clone(), &options);
     seen(&run.outcome, run.effects, &args)
@@ -122,7 +122,7 @@ pub fn entries(program: &IrModule) -> Vec<Name> {
 
 /// Runs every function of a program that can be started on so many lists of arguments each.
 pub fn try_all(edition: Edition, program: &IrModule, lists: usize) -> Vec<Trial> {
-    let arguments = Arguments::of(&[program], 0, vm::Options::new(prelude()).memory);
+    let arguments = ArgumentSource::of(&[program], 0, vm::VmOptions::new(prelude()).memory);
     let mut trials = Vec::new();
     for entry in entries(program) {
         let Some(func) = linked(program, &entry) else { continue };

@@ -16,7 +16,7 @@ use relax_spec::judge::{Cx, Prover};
 use relax_spec::oracle;
 use relax_spec::question::{Answer, Ask, Outcome};
 use relax_spec::suite::alpha::same_struct_info;
-use relax_spec::suite::ledger::Class;
+use relax_spec::suite::ledger::DeviationClass;
 
 /// The nesting of the generated structural information, and the length of their tapes.
 const DEPTH: usize = 3;
@@ -35,7 +35,7 @@ pub struct Pattern {
     /// The kind of answer that the implementation gives instead.
     pub given: String,
     /// Why it differs.
-    pub class: Class,
+    pub class: DeviationClass,
     /// The same, for people.
     pub reason: String,
     /// Where it is reported or discussed.

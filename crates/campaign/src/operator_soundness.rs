@@ -7,7 +7,7 @@ use std::fmt;
 
 use crate::calls::{Fill, Manner, RandomCall, World, draw, patterns};
 use crate::generate::Tape;
-use relax_spec::eval::{Machine, Options};
+use relax_spec::eval::{EvalOptions, Machine};
 use relax_spec::grammar::{IrModule, PrimExpr, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
 use relax_spec::judge::Cx;
 use relax_spec::ops::{self, Clauses, EvalArgs, InferArgs, OpDef};
@@ -181,7 +181,7 @@ pub fn run_within(call: &RandomCall, fill: Fill, fuel: u64, memory: u64) -> Opti
     let values = call.values(fill)?;
     let (literal, _) = call.literal();
     let (mut cx, module) = (Cx::new(), IrModule::default());
-    let options = Options { fuel, memory, ..Options::default() };
+    let options = EvalOptions { fuel, memory, ..EvalOptions::default() };
     let mut machine = Machine::new(&mut cx, &module, &options);
     Some(call.op.evaluate(&mut machine, &EvalArgs { call: &literal, values: &values, result: None }))
 }

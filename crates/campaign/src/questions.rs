@@ -9,7 +9,7 @@ use relax_spec::grammar::{
     TensorStructInfo, Var, VarBinding, VarKind,
 };
 use relax_spec::ops::{AttrDefault, AttrKind, Clauses, OpDef};
-use relax_spec::question::{Ask, Program};
+use relax_spec::question::{Ask, ProgramInput};
 use relax_spec::suite::Case;
 use relax_spec::syntax::tvmscript::parse_module;
 
@@ -80,11 +80,11 @@ fn seeds(op: &OpDef, suite: &[Case]) -> Vec<Scene> {
     found
 }
 
-pub(super) fn scenes(program: &Program, entry: &str, op: &OpDef) -> Vec<Scene> {
+pub(super) fn scenes(program: &ProgramInput, entry: &str, op: &OpDef) -> Vec<Scene> {
     let parsed;
     let module = match program {
-        Program::Module(module) => module,
-        Program::Script(text) => match parse_module(text) {
+        ProgramInput::Module(module) => module,
+        ProgramInput::Script(text) => match parse_module(text) {
             Ok(module) => {
                 parsed = module;
                 &parsed
@@ -128,7 +128,7 @@ impl Scene {
         let own = (GlobalVar::new("main"), GlobalFunc::Function(main.into()));
         let funcs = self.others.iter().cloned().chain([own]).collect();
         let module = IrModule { funcs, ..IrModule::default() };
-        Ask::DeriveVar(Program::Module(module), "main".into(), Var::new(RESULT))
+        Ask::DeriveVar(ProgramInput::Module(module), "main".into(), Var::new(RESULT))
     }
 
     /// Whether the operator's calls are pure.

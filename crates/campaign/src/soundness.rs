@@ -12,7 +12,7 @@ use crate::generate::{Tape, module_of_functions};
 use relax_spec::book::{Edition, Rule};
 use relax_spec::check::{CheckReport, check_program};
 use relax_spec::derivation::{DeriveReport, inferred_results};
-use relax_spec::eval::{Options, Watch, evaluate};
+use relax_spec::eval::{EvalOptions, RunObserver, evaluate};
 use relax_spec::findings::Severity;
 use relax_spec::grammar::visit::{Visitor, walk_function, walk_match_cast, walk_module, walk_var_binding};
 use relax_spec::grammar::{
@@ -182,12 +182,12 @@ fn found(report: &CheckReport, severity: Severity) -> Vec<Rule> {
 
 fn run(by: &By, report: &CheckReport, args: Vec<Value>, certain: bool) -> Option<Fault> {
     let held = Rc::new(Held::new(&report.derived));
-    let options = Options {
+    let options = EvalOptions {
         watch: Some(held.clone()),
         results: inferred_results(&by.runs, &report.module),
         fuel: 100_000,
         max_depth: 200,
-        ..Options::default()
+        ..EvalOptions::default()
     };
     let run = evaluate(&mut by.runs.clone(), &report.module, "main", args, &options);
     let found = held.found.borrow_mut().take();
@@ -266,7 +266,7 @@ impl Held {
     }
 }
 
-impl Watch for Held {
+impl RunObserver for Held {
     fn bound(&self, run: &mut dyn Host, var: &Var, value: &Value) {
         let Some(info) = self.derived.get(var) else { return };
         if self.found.borrow().is_none() && !describes(run, info, value) {

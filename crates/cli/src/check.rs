@@ -16,7 +16,7 @@ use super::input::{self, InputError, Source};
 use super::types::Typed;
 use super::{Exit, Failure, Outcome, note, options, print, print_program, print_rendered, render};
 use relax_spec::book::{Edition, Proposal, Reading, WrongBase};
-use relax_spec::check::{Accepted, Claim, Later, all_findings, check_as, unknown_names};
+use relax_spec::check::{Accepted, Claim, RejectedProgram, all_findings, check_as, unknown_names};
 use relax_spec::findings::{Diagnostic, Severity};
 use relax_spec::grammar::{IrModule, Span, visible, visible_json};
 use relax_spec::syntax::load::LoadError;
@@ -255,7 +255,7 @@ fn check_module(args: &Args, source: &Source, choice: Choice, name: String, modu
     let proposed = choice.proposal.map(|proposal| under(args, &choice, proposal, module, claim, &report.diagnostics));
     let unknown = unknown_names(module, options::unknown_ops(args.allow_unknown_ops));
     let findings = all_findings(&mut context(), &report, unknown.clone());
-    let later = Later { module, claim, unknown: &unknown, cx: &context() };
+    let later = RejectedProgram { module, claim, unknown: &unknown, cx: &context() };
     let accepted = if has_errors(&findings) { later.accepting(&findings) } else { vec![None; findings.len()] };
     let vanish_in = source.claimed_edition().filter(|claimed| {
         accepted.iter().any(Option::is_some) && *claimed > choice.edition && later.is_accepted_by(*claimed)

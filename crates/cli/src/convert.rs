@@ -6,7 +6,7 @@ use super::budget::Budget;
 use super::{Exit, Failure, Outcome, input, print_program};
 use ask::checkout::write_atomically;
 use relax_spec::grammar::{IrModule, Var};
-use relax_spec::syntax::load::{self, Form};
+use relax_spec::syntax::load::{self, ExternalForm};
 use relax_spec::syntax::tvmscript::{self, Dialect};
 
 /// Write a program in another form
@@ -103,8 +103,8 @@ impl Target {
         };
         match self.to {
             To::Tvmscript => tvmscript::print_module_with(module, dialect, remark),
-            To::Ron => load::write(Form::Ron, module),
-            To::Json => load::write(Form::Json, module),
+            To::Ron => load::write(ExternalForm::Ron, module),
+            To::Json => load::write(ExternalForm::Json, module),
         }
     }
 

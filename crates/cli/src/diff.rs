@@ -74,7 +74,7 @@ pub fn run(args: &Args) -> Outcome {
     };
     let given = match args.given.is_empty() {
         true => Vec::new(),
-        false => vec![args.given.load(linked(&module, &entry), eval::Options::default().memory)?],
+        false => vec![args.given.load(linked(&module, &entry), eval::EvalOptions::default().memory)?],
     };
     let interrupt = interrupt()?;
     let mut worst = Exit::AsExpected;

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use super::errata_text::{field, fold, told_apart};
 use super::{Exit, Failure, Outcome, conflicts, options, print};
 use ask::protocol::Reply;
-use relax_spec::book::erratum::{ErratumInfo, ErratumKind, Later, Shown};
+use relax_spec::book::erratum::{ErratumFate, ErratumInfo, ErratumKind, ErratumWitness};
 use relax_spec::book::{Erratum, Proposal, Reading, Rule};
 use relax_spec::data;
 use relax_spec::grammar::IrModule;
 use relax_spec::judge::Cx;
 use relax_spec::oracle;
-use relax_spec::question::{self, Answer, Ask, Program};
+use relax_spec::question::{self, Answer, Ask, ProgramInput};
 use relax_spec::suite::{Witness, witness};
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 
@@ -90,14 +90,14 @@ fn kind_name(kind: ErratumKind) -> &'static str {
 }
 
 /// What a later edition made of it.
-fn later_name(later: Later) -> &'static str {
+fn later_name(later: ErratumFate) -> &'static str {
     match later {
-        Later::Still => "still there",
-        Later::Worse => "still there, and more of it",
-        Later::Part => "repaired in part",
-        Later::Fixed => "repaired",
-        Later::Moot => "gone with what it was about",
-        Later::Apart => "no matter of editions",
+        ErratumFate::Still => "still there",
+        ErratumFate::Worse => "still there, and more of it",
+        ErratumFate::Part => "repaired in part",
+        ErratumFate::Fixed => "repaired",
+        ErratumFate::Moot => "gone with what it was about",
+        ErratumFate::Apart => "no matter of editions",
     }
 }
 
@@ -155,7 +155,7 @@ pub fn one(erratum: Erratum) -> Result<String, Failure> {
     if let Some(witness) = witness_of(&info)? {
         show(&mut out, erratum, &witness);
     }
-    if let Shown::Not(reason) = &info.shown {
+    if let ErratumWitness::Not(reason) = &info.shown {
         field(&mut out, "unseen", reason);
     }
     Ok(out)
@@ -206,9 +206,9 @@ pub(super) fn answer(out: &mut String, reading: &str, outcome: &question::Outcom
 
 /// The programs that a question is about, as text.
 pub(super) fn programs_of(ask: &Ask) -> Vec<String> {
-    let text = |program: &Program| match program {
-        Program::Script(text) => text.trim().to_string(),
-        Program::Module(module) => script(module),
+    let text = |program: &ProgramInput| match program {
+        ProgramInput::Script(text) => text.trim().to_string(),
+        ProgramInput::Module(module) => script(module),
     };
     ask.programs().into_iter().map(text).collect()
 }
@@ -250,7 +250,7 @@ fn to_json(erratum: Erratum) -> Result<Value, Failure> {
             "corrected": reply(&corrected),
         });
     }
-    if let Shown::Not(reason) = &info.shown {
+    if let ErratumWitness::Not(reason) = &info.shown {
         value["unseen"] = json!(reason);
     }
     Ok(value)

@@ -10,7 +10,7 @@ use ask::checkout::write_atomically;
 use ask::conformance;
 use relax_spec::book::Proposal;
 use relax_spec::data::json::{to_value, value_of};
-use relax_spec::data::{Data, Document};
+use relax_spec::data::{Document, NodeData};
 use relax_spec::suite::Case;
 
 /// The JSON Schema of the exported files. None of these schemas is derived from types (as `schemars` would): the types of the language
@@ -75,7 +75,7 @@ fn write_suite(dir: &Path) -> Outcome {
 
 /// A case in JSON.
 fn to_json(case: &Case) -> Value {
-    let args = Document::new(Data::List(case.ask.arguments()).into());
+    let args = Document::new(NodeData::List(case.ask.arguments()).into());
     json!({
         "id": case.id,
         "rules": case.rules,

@@ -11,8 +11,8 @@ use relax_spec::grammar::source::Lines;
 use relax_spec::grammar::{IrModule, Span, visible};
 use relax_spec::judge::Cx;
 use relax_spec::reading;
-use relax_spec::relay::{self, Fault};
-use relax_spec::syntax::load::{self, Form, Given, LoadError};
+use relax_spec::relay::{self, RelayFault};
+use relax_spec::syntax::load::{self, ExternalForm, LoadError, SourceRef};
 use relax_spec::syntax::tvmscript::{Dialect, PythonFile, Which};
 
 /// A program as given.
@@ -105,8 +105,8 @@ impl Source {
 
     /// The edition that the implementation claims to follow in whose dialect the text is written.
     pub fn claimed_edition(&self) -> Option<Edition> {
-        let is_dialect =
-            !relay::is_relay(&self.name, &self.text) && Form::of(Path::new(&self.name), &self.text) == Form::TvmScript;
+        let is_dialect = !relay::is_relay(&self.name, &self.text)
+            && ExternalForm::of(Path::new(&self.name), &self.text) == ExternalForm::TvmScript;
         // Its dialects differ in spelling alone.
         is_dialect.then(|| Dialect::default().claimed_edition())
     }
@@ -129,8 +129,8 @@ impl Source {
                 Err(faults) => Err(self.unreadable(&faults)),
             };
         }
-        let form = Form::of(Path::new(&self.name), &self.text);
-        let given = Given { text: &self.text, metadata: self.metadata.as_deref() };
+        let form = ExternalForm::of(Path::new(&self.name), &self.text);
+        let given = SourceRef { text: &self.text, metadata: self.metadata.as_deref() };
         reading::parse_modules(form, given, which).map_err(|error| InputError::Load(self.name.clone(), error))
     }
 
@@ -158,7 +158,7 @@ impl Source {
         }
     }
 
-    fn unreadable(&self, faults: &[Fault]) -> InputError {
+    fn unreadable(&self, faults: &[RelayFault]) -> InputError {
         let errors = faults.iter().filter(|fault| fault.is_error()).map(|fault| fault.syntax_error(&self.text));
         InputError::Load(self.name.clone(), LoadError::Syntax(errors.collect()))
     }

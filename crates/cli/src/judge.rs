@@ -12,7 +12,7 @@ use super::options::Format;
 use super::{Exit, Failure, Outcome, options, print, print_json};
 use ask::protocol::{self, ProtocolError, Reply, ask_from_wire};
 use relax_spec::book::{Basis, Erratum, Proposal, Reading};
-use relax_spec::data::{self, Data, Node, Read};
+use relax_spec::data::{self, FromData, Node, NodeData};
 use relax_spec::grammar::source::SyntaxError;
 use relax_spec::grammar::{PrimExpr, ShapeVar, StructInfo, Type, Var, in_words, notation};
 use relax_spec::judge::{Cx, GlbPurity, Prover};
@@ -137,7 +137,7 @@ fn json_question(args: &Args, choice: &Choice, text: &str) -> Outcome {
     let unreadable = |error: ProtocolError| Failure::unreadable(error);
     let value = protocol::parse_json(text).map_err(unreadable)?;
     let op = value.get("op").and_then(Node::as_text).ok_or_else(|| Failure::unreadable("a question has an `op`"))?;
-    let none = Node::from(Data::List(Vec::new()));
+    let none = Node::from(NodeData::List(Vec::new()));
     let ask = ask_from_wire(op, value.get("args").unwrap_or(&none)).map_err(unreadable)?;
     let (outcome, others) = ask_both(args, choice, &ask);
     let mut reply = to_json(choice, &outcome.0, &others);
@@ -333,7 +333,7 @@ fn dimension(text: &str) -> Result<PrimExpr, Failure> {
 
 /// An operand as on paper, in the form of suite files (RON), or in that of the adapter protocol (JSON). The error is that
 /// of the notation on paper.
-fn operand<T: Read>(what: &str, text: &str, on_paper: fn(&str) -> Result<T, SyntaxError>) -> Result<T, Failure> {
+fn operand<T: FromData>(what: &str, text: &str, on_paper: fn(&str) -> Result<T, SyntaxError>) -> Result<T, Failure> {
     on_paper(text).or_else(|error| {
         let message = || Failure::unreadable(format!("`{text}` is not a {what}: {error}"));
         data::from_ron(text).or_else(|_| data::from_json(text)).map_err(|_| message())

@@ -25,7 +25,7 @@ use relax_spec::findings::Severity;
 use relax_spec::grammar::{IrModule, Name};
 use relax_spec::judge::Cx;
 use relax_spec::refine::{
-    Assumption, Deviation, Differing, Refinement, Settings, Unreached, Verdict, refine, refine_compiled,
+    Assumption, Deviation, Differing, Refinement, RefinementVerdict, Settings, Unreached, refine, refine_compiled,
 };
 use relax_spec::value::ValueSpec;
 
@@ -144,7 +144,7 @@ pub fn run(args: &Args) -> Outcome {
     let externs = args.externs.bind(&mut settings.registry)?;
     let given: Vec<Vec<ValueSpec>> = match args.given.is_empty() {
         true => Vec::new(),
-        false => vec![args.given.load(linked(&source, &entry), eval::Options::default().memory)?],
+        false => vec![args.given.load(linked(&source, &entry), eval::EvalOptions::default().memory)?],
     };
     settings.unknown = Some(args.assumed()?);
     settings.keep = args.adequacy;
@@ -182,12 +182,12 @@ pub fn run(args: &Args) -> Outcome {
     Ok(exit(&refinement.verdict))
 }
 
-fn exit(verdict: &Verdict) -> Exit {
+fn exit(verdict: &RefinementVerdict) -> Exit {
     match verdict {
-        Verdict::Allowed => Exit::AsExpected,
-        Verdict::NotAllowed { .. } => Exit::Findings,
-        Verdict::Vacuous(_) => Exit::NothingRan,
-        Verdict::Undecided(_) | Verdict::OutOfBudget(_) => Exit::StoppedEarly,
+        RefinementVerdict::Allowed => Exit::AsExpected,
+        RefinementVerdict::NotAllowed { .. } => Exit::Findings,
+        RefinementVerdict::Vacuous(_) => Exit::NothingRan,
+        RefinementVerdict::Undecided(_) | RefinementVerdict::OutOfBudget(_) => Exit::StoppedEarly,
     }
 }
 
@@ -296,15 +296,15 @@ impl Report<'_> {
         let Refinement { verdict, compared, ended, undecided, reason, differing, unknown, deviation, .. } =
             self.refinement;
         let mut text = match verdict {
-            Verdict::Allowed => {
+            RefinementVerdict::Allowed => {
                 format!("allowed on {compared} inputs, on {ended} of which both programs reach their end\n")
             }
-            Verdict::NotAllowed { rule, message } => format!("not allowed [{rule}]: {}\n", self.cut(message)),
-            Verdict::Vacuous(reason) => format!("vacuous: {}\n", self.cut(reason)),
-            Verdict::Undecided(reason) => format!("undecided: {}\n", self.cut(reason)),
-            Verdict::OutOfBudget(reason) => format!("out of budget: {}\n", self.cut(reason)),
+            RefinementVerdict::NotAllowed { rule, message } => format!("not allowed [{rule}]: {}\n", self.cut(message)),
+            RefinementVerdict::Vacuous(reason) => format!("vacuous: {}\n", self.cut(reason)),
+            RefinementVerdict::Undecided(reason) => format!("undecided: {}\n", self.cut(reason)),
+            RefinementVerdict::OutOfBudget(reason) => format!("out of budget: {}\n", self.cut(reason)),
         };
-        let open = matches!(verdict, Verdict::Undecided(_) | Verdict::OutOfBudget(_));
+        let open = matches!(verdict, RefinementVerdict::Undecided(_) | RefinementVerdict::OutOfBudget(_));
         if let Some(reason) = reason.as_ref().filter(|_| !open) {
             let _ = writeln!(text, "  undecided on {undecided} more: {}", self.cut(reason));
         } else if *compared > 0 && open {
@@ -312,11 +312,14 @@ impl Report<'_> {
         }
         if let Some(Deviation { error, bound, index, before, after }) = deviation {
             let _ = match verdict {
-                Verdict::NotAllowed { .. } => writeln!(
+                RefinementVerdict::NotAllowed { .. } => writeln!(
                     text,
                     "  element {index} is {before:?} in the source and {after:?} in the target; rounding explains {bound:.3e}"
                 ),
-                Verdict::Allowed | Verdict::Vacuous(_) | Verdict::Undecided(_) | Verdict::OutOfBudget(_) => {
+                RefinementVerdict::Allowed
+                | RefinementVerdict::Vacuous(_)
+                | RefinementVerdict::Undecided(_)
+                | RefinementVerdict::OutOfBudget(_) => {
                     writeln!(text, "  a float is off by {error:.3e}; rounding explains {bound:.3e}")
                 }
             };
@@ -331,7 +334,7 @@ impl Report<'_> {
             let _ = writeln!(text, "  not known: {names} (--extern CMD provides, --assume says more)");
         }
         self.counterexample(&mut text);
-        if *verdict == Verdict::Allowed {
+        if *verdict == RefinementVerdict::Allowed {
             self.untried(&mut text);
         }
         self.worth(&mut text);
@@ -435,11 +438,11 @@ impl Report<'_> {
         let Refinement { verdict, compared, ended, undecided, reason, differing, unknown, deviation, input, .. } =
             self.refinement;
         let (name, rule, message) = match verdict {
-            Verdict::Allowed => ("allowed", None, None),
-            Verdict::NotAllowed { rule, message } => ("not_allowed", Some(rule), Some(message)),
-            Verdict::Vacuous(message) => ("vacuous", None, Some(message)),
-            Verdict::Undecided(message) => ("undecided", None, Some(message)),
-            Verdict::OutOfBudget(message) => ("out_of_budget", None, Some(message)),
+            RefinementVerdict::Allowed => ("allowed", None, None),
+            RefinementVerdict::NotAllowed { rule, message } => ("not_allowed", Some(rule), Some(message)),
+            RefinementVerdict::Vacuous(message) => ("vacuous", None, Some(message)),
+            RefinementVerdict::Undecided(message) => ("undecided", None, Some(message)),
+            RefinementVerdict::OutOfBudget(message) => ("out_of_budget", None, Some(message)),
         };
         let argument = |(i, value): (usize, &ValueSpec)| {
             json!({

@@ -14,11 +14,11 @@ use super::options::{Engine, Format};
 use super::value::Extent;
 use super::{Exit, Failure, Outcome, input, note, options, print, print_json, render, value};
 use ask::extern_process::ExternProcess;
-use relax_spec::arguments::{Arguments, Draw, linked};
+use relax_spec::arguments::{ArgumentSource, Draw, linked};
 use relax_spec::check::{all_findings, check_program, unknown_names};
 use relax_spec::data::json::to_value;
 use relax_spec::derivation::inferred_results;
-use relax_spec::eval::{self, Options, Run, SignatureOrder};
+use relax_spec::eval::{self, EvalOptions, EvalRun, SignatureOrder};
 use relax_spec::grammar::IrModule;
 use relax_spec::judge::{self, Cx};
 use relax_spec::oracle::answer_evaluate_together;
@@ -115,7 +115,8 @@ pub fn run(args: &Args) -> Outcome {
     if !args.unchecked {
         check(args, &source, &choice, &module)?;
     }
-    let mut options = Options { trace: args.trace, signature_order: args.signature_order, ..Options::default() };
+    let mut options =
+        EvalOptions { trace: args.trace, signature_order: args.signature_order, ..EvalOptions::default() };
     options.results = inferred_results(&cx(), &module);
     options.fuel = args.fuel.unwrap_or(options::FUEL);
     options.memory = args.memory.unwrap_or(options.memory);
@@ -183,26 +184,26 @@ pub(super) struct Telling<'a> {
 }
 
 impl Told {
-    fn of(run: Run) -> Told {
+    fn of(run: EvalRun) -> Told {
         let steps = run.steps.iter().map(ToString::to_string).collect();
         Told { outcome: run.outcome, effects: run.effects, steps, out_of_memory: run.out_of_memory }
     }
 
-    pub(super) fn of_machine(run: vm::Run) -> Told {
+    pub(super) fn of_machine(run: vm::VmRun) -> Told {
         let steps = run.steps.iter().map(ToString::to_string).collect();
         Told { outcome: run.outcome, effects: run.effects, steps, out_of_memory: run.out_of_memory }
     }
 }
 
 /// The program compiled, and run with the limits of the evaluator.
-fn on_machine(cx: &mut Cx, module: &IrModule, entry: &str, values: Vec<values::Value>, options: &Options) -> Told {
+fn on_machine(cx: &mut Cx, module: &IrModule, entry: &str, values: Vec<values::Value>, options: &EvalOptions) -> Told {
     let executable = vm::build(cx, module);
-    let options = vm::Options {
+    let options = vm::VmOptions {
         fuel: options.fuel,
         memory: options.memory,
         max_depth: options.max_depth,
         trace: options.trace,
-        ..vm::Options::new(options.registry.clone())
+        ..vm::VmOptions::new(options.registry.clone())
     };
     Told::of_machine(vm::run(cx, &executable, entry, values, &options))
 }
@@ -249,8 +250,9 @@ fn made(args: &Args, module: &IrModule, entry: &str) -> Result<Vec<ValueSpec>, F
     let func =
         linked(module, entry).ok_or_else(|| Failure::unreadable(format!("there is no entry point `{entry}`")))?;
     let (index, attempt) = (usize::try_from(args.seed).unwrap_or(usize::MAX), 0);
-    let memory = Options::default().memory;
-    let arguments = Arguments::of(&[module], 0, memory).for_function(func, &BTreeMap::new(), Draw { index, attempt });
+    let memory = EvalOptions::default().memory;
+    let arguments =
+        ArgumentSource::of(&[module], 0, memory).for_function(func, &BTreeMap::new(), Draw { index, attempt });
     let made = arguments.ok_or_else(|| Failure::unreadable("no argument can be made for the signature"))?;
     made.iter().for_each(|value| note(&format!("--arg '{}'\n", value::argument(value))));
     Ok(made)

@@ -8,7 +8,7 @@
 
 use std::fmt::Write as _;
 
-use relax_spec::data::{Data, Document, MAX_DEPTH, Node, from_ron, ron};
+use relax_spec::data::{Document, MAX_DEPTH, Node, NodeData, from_ron, ron};
 use relax_spec::grammar::{DataType, FloatBits, TensorData};
 use relax_spec::judge::with_stack;
 use relax_spec::value::{Scalar, Tensor, ValueSpec};
@@ -283,14 +283,19 @@ const LARGEST: usize = 1 << 26;
 /// Shape and elements of a nested list.
 fn nested(node: &Node<'_>) -> Result<(Vec<u64>, Vec<String>), String> {
     let items = match &node.data {
-        Data::List(items) => items,
-        Data::Number(number) => return Ok((Vec::new(), vec![number.to_string()])),
-        Data::Bool(truth) => return Ok((Vec::new(), vec![u8::from(*truth).to_string()])),
+        NodeData::List(items) => items,
+        NodeData::Number(number) => return Ok((Vec::new(), vec![number.to_string()])),
+        NodeData::Bool(truth) => return Ok((Vec::new(), vec![u8::from(*truth).to_string()])),
         // As Python prints them.
-        Data::Variant(name, None) if python_number(name).is_some() => {
+        NodeData::Variant(name, None) if python_number(name).is_some() => {
             return Ok((Vec::new(), python_number(name).into_iter().map(str::to_string).collect()));
         }
-        Data::Null | Data::Text(_) | Data::Tuple(_) | Data::Map(_) | Data::Struct(_) | Data::Variant(..) => {
+        NodeData::Null
+        | NodeData::Text(_)
+        | NodeData::Tuple(_)
+        | NodeData::Map(_)
+        | NodeData::Struct(_)
+        | NodeData::Variant(..) => {
             return Err(format!("{} is not a number", node.describe()));
         }
     };
@@ -556,7 +561,7 @@ mod tests {
                     u: R.Tuple(R.Prim(\"int64\")), v: R.Prim(\"float64\"), w: R.Prim(\"bool\"), y: R.Shape(ndim=2)";
         let text = format!("@R.function\ndef main({}, {rest}) -> R.Object:\n    return s\n", tensors.join(", "));
         let module = relax_spec::syntax::tvmscript::parse_module(&text).unwrap();
-        let arguments = relax_spec::arguments::Arguments::of(&[&module], 0, 1 << 30);
+        let arguments = relax_spec::arguments::ArgumentSource::of(&[&module], 0, 1 << 30);
         let main = relax_spec::arguments::linked(&module, "main").unwrap();
         for index in 0..60 {
             let draw = relax_spec::arguments::Draw { index, attempt: 0 };

@@ -132,7 +132,7 @@ fn start(args: &Run) -> Outcome {
     if !args.unverified {
         faults(&args.file, &executable)?;
     }
-    let mut options = vm::Options::new(prelude());
+    let mut options = vm::VmOptions::new(prelude());
     options.trace = args.trace;
     options.fuel = args.fuel.unwrap_or(shared::FUEL);
     options.memory = args.memory.unwrap_or(options.memory);

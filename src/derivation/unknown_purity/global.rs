@@ -2,7 +2,7 @@
 
 use rustc_hash::FxHashMap;
 
-use super::local::Inferred;
+use super::local::PuritySummary;
 use crate::book::Erratum;
 use crate::derivation::{Beforehand, DeriveReport, Deriver};
 use crate::findings::{Complaint, Demand, Finder, Trail};
@@ -85,7 +85,7 @@ fn once<'c, 'm>(cx: &'c mut Cx, module: &'m IrModule, groups: &[Component], befo
 }
 
 /// A function of the module, with its name.
-type Member<'a, 'm> = (&'m str, &'a Inferred<'m>);
+type Member<'a, 'm> = (&'m str, &'a PuritySummary<'m>);
 
 /// Functions of which each is called by all the others, directly or not.
 struct Cycle<'a, 'm> {
@@ -127,7 +127,7 @@ type Decisions = FxHashMap<Name, bool>;
 
 impl<'m> Deriver<'_, 'm> {
     /// The groups of functions that call each other, callees first.
-    fn cycles<'a>(inferred: &'a FxHashMap<&'m str, Inferred<'m>>) -> Vec<Cycle<'a, 'm>> {
+    fn cycles<'a>(inferred: &'a FxHashMap<&'m str, PuritySummary<'m>>) -> Vec<Cycle<'a, 'm>> {
         let mut members: Vec<Member<'a, 'm>> = inferred.iter().map(|(name, member)| (*name, member)).collect();
         members.sort_by_key(|(name, _)| *name);
         let at: FxHashMap<&str, usize> = members.iter().enumerate().map(|(at, (name, _))| (*name, at)).collect();

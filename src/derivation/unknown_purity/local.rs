@@ -10,14 +10,14 @@ use crate::judge::Cx;
 
 /// A function by what it is bound to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::derivation) enum Named<'m> {
+pub(in crate::derivation) enum FunctionRef<'m> {
     Global(&'m str),
     Local(&'m Var),
 }
 
 /// What the calls in a body come to that count for its function.
 #[derive(Clone, Default, Debug)]
-pub(in crate::derivation) struct Calls<'m> {
+pub(in crate::derivation) struct CallSummary<'m> {
     /// Some callee is impure.
     impure: bool,
     /// Some callee that is no global function is of unknown purity.
@@ -30,30 +30,30 @@ pub(in crate::derivation) struct Calls<'m> {
     pub(super) leaves_open: bool,
 }
 
-impl<'m> Calls<'m> {
+impl<'m> CallSummary<'m> {
     fn is_unknown(&self) -> bool {
         self.closure || !self.unknown.is_empty()
     }
 
-    fn count(&mut self, pure: Option<bool>, callee: Option<Named<'m>>) {
+    fn count(&mut self, pure: Option<bool>, callee: Option<FunctionRef<'m>>) {
         match (pure, callee) {
             (Some(pure), _) => self.impure |= !pure,
-            (None, Some(Named::Global(name))) => {
+            (None, Some(FunctionRef::Global(name))) => {
                 self.unknown.insert(name);
             }
-            (None, Some(Named::Local(_)) | None) => (self.closure, self.leaves_open) = (true, true),
+            (None, Some(FunctionRef::Local(_)) | None) => (self.closure, self.leaves_open) = (true, true),
         }
     }
 
     /// With the calls of a function that is nested in this one: none of them counts, but what is reached is reached from here.
-    fn around(mut self, nested: &Calls<'m>) -> Calls<'m> {
+    fn around(mut self, nested: &CallSummary<'m>) -> CallSummary<'m> {
         self.reached.extend(&nested.reached);
         self.leaves_open |= nested.leaves_open;
         self
     }
 
     /// As if the calls of the nested function were those of this one.
-    fn with(self, nested: Calls<'m>) -> Calls<'m> {
+    fn with(self, nested: CallSummary<'m>) -> CallSummary<'m> {
         let mut all = self.around(&nested);
         all.impure |= nested.impure;
         all.closure |= nested.closure;
@@ -64,8 +64,8 @@ impl<'m> Calls<'m> {
 
 /// What is known of a global function when it has been derived.
 #[derive(Debug)]
-pub(super) struct Inferred<'m> {
-    pub calls: Calls<'m>,
+pub(super) struct PuritySummary<'m> {
+    pub calls: CallSummary<'m>,
     pub purity: Option<bool>,
     pub forced: bool,
     pub span: Span,
@@ -74,29 +74,29 @@ pub(super) struct Inferred<'m> {
 /// What is noted while functions are derived.
 #[derive(Default, Debug)]
 pub(in crate::derivation) struct Inferring<'m> {
-    calls: Calls<'m>,
+    calls: CallSummary<'m>,
     /// How many functions are around the place.
     depth: usize,
     /// The function whose body is gone through, if it is bound to something.
-    current: Option<Named<'m>>,
+    current: Option<FunctionRef<'m>>,
     /// The one that is gone through next.
-    next: Option<Named<'m>>,
+    next: Option<FunctionRef<'m>>,
     /// Variables that are bound directly to a function or to another such variable.
-    aliases: FxHashMap<&'m Var, Named<'m>>,
+    aliases: FxHashMap<&'m Var, FunctionRef<'m>>,
     /// What was the last to be left.
-    left: Calls<'m>,
+    left: CallSummary<'m>,
     /// The global functions that were made use of before they were derived.
     used_before: FxHashSet<Name>,
     derived: FxHashSet<&'m str>,
     /// Some of them were derived to something else.
     pub(super) overwritten: bool,
-    pub(super) globals: FxHashMap<&'m str, Inferred<'m>>,
+    pub(super) globals: FxHashMap<&'m str, PuritySummary<'m>>,
 }
 
 impl<'m> Inferring<'m> {
     /// A global function is about to be derived.
     pub fn begin(&mut self, name: &'m Name) {
-        self.next = Some(Named::Global(name));
+        self.next = Some(FunctionRef::Global(name));
     }
 
     /// Its entry is about to be overwritten.
@@ -112,7 +112,7 @@ impl<'m> Inferring<'m> {
         let purity = now.and_then(StructInfo::as_func).and_then(|func| func.pure);
         let (forced, span) = (function.force_pure(), function.span);
         let calls = std::mem::take(&mut self.left);
-        self.globals.insert(name, Inferred { calls, purity, forced, span });
+        self.globals.insert(name, PuritySummary { calls, purity, forced, span });
     }
 
     /// What is known of a global function is made use of.
@@ -122,11 +122,11 @@ impl<'m> Inferring<'m> {
         }
     }
 
-    fn denotes(&self, expr: &'m Expr) -> Option<Named<'m>> {
+    fn denotes(&self, expr: &'m Expr) -> Option<FunctionRef<'m>> {
         if let Expr::GlobalVar(gv) = expr {
-            Some(Named::Global(&gv.name))
+            Some(FunctionRef::Global(&gv.name))
         } else if let Expr::Var(var) | Expr::DataflowVar(var) = expr {
-            Some(self.aliases.get(var).copied().unwrap_or(Named::Local(var)))
+            Some(self.aliases.get(var).copied().unwrap_or(FunctionRef::Local(var)))
         } else {
             None
         }
@@ -134,9 +134,9 @@ impl<'m> Inferring<'m> {
 }
 
 /// What is around a function that is gone through.
-pub(in crate::derivation) struct Outside<'m> {
-    calls: Calls<'m>,
-    current: Option<Named<'m>>,
+pub(in crate::derivation) struct EnclosingFunction<'m> {
+    calls: CallSummary<'m>,
+    current: Option<FunctionRef<'m>>,
 }
 
 impl<'m> Deriver<'_, 'm> {
@@ -145,16 +145,16 @@ impl<'m> Deriver<'_, 'm> {
     }
 
     /// A function is gone through; gives back what is around it.
-    pub(in crate::derivation) fn enter_calls(&mut self) -> Outside<'m> {
+    pub(in crate::derivation) fn enter_calls(&mut self) -> EnclosingFunction<'m> {
         let next = self.inferring.next.take();
         let current = std::mem::replace(&mut self.inferring.current, next);
         self.inferring.depth += 1;
-        Outside { calls: std::mem::take(&mut self.inferring.calls), current }
+        EnclosingFunction { calls: std::mem::take(&mut self.inferring.calls), current }
     }
 
     /// PURITY3.LOCAL.SKIP: the calls of the function that was gone through; for what is around it they do not count.
-    pub(in crate::derivation) fn leave_calls(&mut self, outside: Outside<'m>) -> Calls<'m> {
-        let Outside { calls, current } = outside;
+    pub(in crate::derivation) fn leave_calls(&mut self, outside: EnclosingFunction<'m>) -> CallSummary<'m> {
+        let EnclosingFunction { calls, current } = outside;
         let own = std::mem::take(&mut self.inferring.calls);
         self.inferring.current = current;
         self.inferring.depth -= 1;
@@ -174,7 +174,7 @@ impl<'m> Deriver<'_, 'm> {
             return;
         }
         let named = self.inferring.denotes(callee);
-        if let Some(Named::Global(name)) = named {
+        if let Some(FunctionRef::Global(name)) = named {
             self.inferring.calls.reached.insert(name);
         }
         let itself = named.is_some() && named == self.inferring.current;
@@ -189,7 +189,7 @@ impl<'m> Deriver<'_, 'm> {
         let Binding::VarBinding(binding) = binding else { return };
         let var = &binding.var.var;
         match &binding.value {
-            Expr::Function(_) => self.inferring.next = Some(Named::Local(var)),
+            Expr::Function(_) => self.inferring.next = Some(FunctionRef::Local(var)),
             value => {
                 let named = self.inferring.denotes(value);
                 self.inferring.aliases.extend(named.map(|named| (var, named)));
@@ -202,7 +202,11 @@ impl<'m> Deriver<'_, 'm> {
     ///
     /// Errata: U03, literally it may not be called impure either if it is pure. U04, literally nothing is known where one of the two is not,
     /// and with an annotated result nothing that is not said.
-    pub(in crate::derivation) fn checked_purity(&mut self, function: &Function, calls: &Calls<'m>) -> Option<bool> {
+    pub(in crate::derivation) fn checked_purity(
+        &mut self,
+        function: &Function,
+        calls: &CallSummary<'m>,
+    ) -> Option<bool> {
         let said = self.said_pure(function);
         if !self.infers() {
             return said;
@@ -230,7 +234,7 @@ impl<'m> Deriver<'_, 'm> {
 }
 
 /// PURITY3.LOCAL.FORCE to PURITY3.LOCAL.PURE: the purity that the calls of a body give its function; `None` is unknown.
-fn infer_local_purity(cx: &mut Cx, forced: bool, calls: &Calls<'_>) -> Option<bool> {
+fn infer_local_purity(cx: &mut Cx, forced: bool, calls: &CallSummary<'_>) -> Option<bool> {
     cx.by_cases((
         &[
             (rule!("PURITY3.LOCAL.FORCE"), forced, Some(true)),

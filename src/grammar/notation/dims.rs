@@ -1,6 +1,6 @@
 //! Dimensions, with the precedences of Python.
 
-use super::tokens::{Parser, Read, Token};
+use super::tokens::{NotationResult, Parser, Token};
 use crate::grammar::source::MAX_NESTING;
 use crate::grammar::{BinaryOp, PrimExpr, ShapeVar};
 
@@ -8,16 +8,16 @@ use crate::grammar::{BinaryOp, PrimExpr, ShapeVar};
 struct Sized(PrimExpr, usize);
 
 impl Parser<'_> {
-    pub(super) fn dim(&mut self) -> Read<PrimExpr> {
+    pub(super) fn dim(&mut self) -> NotationResult<PrimExpr> {
         self.disjunction().map(|Sized(dim, _)| dim)
     }
 
     /// The dimensions in brackets, one of which has been read already.
-    pub(super) fn dims(&mut self, close: &str) -> Read<Vec<PrimExpr>> {
+    pub(super) fn dims(&mut self, close: &str) -> NotationResult<Vec<PrimExpr>> {
         self.list(close, |parser| parser.dim())
     }
 
-    fn binary(&mut self, op: BinaryOp, Sized(a, da): Sized, Sized(b, db): Sized) -> Read<Sized> {
+    fn binary(&mut self, op: BinaryOp, Sized(a, da): Sized, Sized(b, db): Sized) -> NotationResult<Sized> {
         let depth = da.max(db) + 1;
         if depth > MAX_NESTING {
             return Err(self.too_deep());
@@ -25,7 +25,7 @@ impl Parser<'_> {
         Ok(Sized(PrimExpr::binary(op, a, b), depth))
     }
 
-    fn disjunction(&mut self) -> Read<Sized> {
+    fn disjunction(&mut self) -> NotationResult<Sized> {
         let mut left = self.conjunction()?;
         while self.accept_word("or") {
             let right = self.conjunction()?;
@@ -34,7 +34,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn conjunction(&mut self) -> Read<Sized> {
+    fn conjunction(&mut self) -> NotationResult<Sized> {
         let mut left = self.negation()?;
         while self.accept_word("and") {
             let right = self.negation()?;
@@ -43,7 +43,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    fn negation(&mut self) -> Read<Sized> {
+    fn negation(&mut self) -> NotationResult<Sized> {
         if self.accept_word("not") {
             let Sized(a, depth) = self.nested(|parser| parser.negation())?;
             return Ok(Sized(PrimExpr::Not(a.into()), depth + 1));
@@ -51,7 +51,7 @@ impl Parser<'_> {
         self.comparison()
     }
 
-    fn comparison(&mut self) -> Read<Sized> {
+    fn comparison(&mut self) -> NotationResult<Sized> {
         let left = self.sum()?;
         let Some(op) = self.comparison_op() else { return Ok(left) };
         let right = self.sum()?;
@@ -75,7 +75,7 @@ impl Parser<'_> {
         Some(op)
     }
 
-    fn sum(&mut self) -> Read<Sized> {
+    fn sum(&mut self) -> NotationResult<Sized> {
         let mut left = self.product()?;
         loop {
             let op = match self.peek() {
@@ -89,7 +89,7 @@ impl Parser<'_> {
         }
     }
 
-    fn product(&mut self) -> Read<Sized> {
+    fn product(&mut self) -> NotationResult<Sized> {
         let mut left = self.sign()?;
         loop {
             let op = match self.peek() {
@@ -104,7 +104,7 @@ impl Parser<'_> {
         }
     }
 
-    fn sign(&mut self) -> Read<Sized> {
+    fn sign(&mut self) -> NotationResult<Sized> {
         if self.accept("+") {
             return self.nested(|parser| parser.sign());
         }
@@ -119,7 +119,7 @@ impl Parser<'_> {
         self.binary(BinaryOp::Mul, operand, Sized(PrimExpr::IntImm(-1), 1))
     }
 
-    fn int(&mut self, literal: &str) -> Read<Sized> {
+    fn int(&mut self, literal: &str) -> NotationResult<Sized> {
         match literal.parse() {
             Ok(value) => {
                 self.next();
@@ -129,7 +129,7 @@ impl Parser<'_> {
         }
     }
 
-    fn atom(&mut self) -> Read<Sized> {
+    fn atom(&mut self) -> NotationResult<Sized> {
         match self.peek().clone() {
             Token::Int(digits) => self.int(digits),
             Token::Symbol("(") => {
@@ -152,7 +152,7 @@ impl Parser<'_> {
     }
 
     /// As TVMScript writes what mentions a shape variable: `"n"`, `"n + 1"`.
-    fn quoted(&mut self, text: &str) -> Read<Sized> {
+    fn quoted(&mut self, text: &str) -> NotationResult<Sized> {
         let inside = self.nested(|_| {
             let mut parser = Parser::new(text)?;
             let dim = parser.disjunction()?;
@@ -164,7 +164,7 @@ impl Parser<'_> {
     }
 
     /// `min(a, b)`, `T.Select(c, a, b)`, `T.int64(3)`.
-    fn function(&mut self, name: &str) -> Read<Sized> {
+    fn function(&mut self, name: &str) -> NotationResult<Sized> {
         let unknown = |parser: &mut Self| Err(parser.expected("a function of dimensions, such as min or max"));
         let word = name.strip_prefix("T.").or(name.strip_prefix("tir.")).unwrap_or(name);
         let op = match word {

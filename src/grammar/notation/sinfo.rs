@@ -1,6 +1,6 @@
 //! Structural information and types.
 
-use super::tokens::{Parser, Read, Token};
+use super::tokens::{NotationResult, Parser, Token};
 use crate::grammar::{
     DataType, DeriveFunc, FuncStructInfo, Ndim, PrimExpr, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape,
     TensorStructInfo, Type, Var,
@@ -15,11 +15,11 @@ enum Positional {
 }
 
 impl Parser<'_> {
-    pub(super) fn struct_info(&mut self) -> Read<StructInfo> {
+    pub(super) fn struct_info(&mut self) -> NotationResult<StructInfo> {
         self.nested(|parser| parser.struct_info_inner())
     }
 
-    fn struct_info_inner(&mut self) -> Read<StructInfo> {
+    fn struct_info_inner(&mut self) -> NotationResult<StructInfo> {
         let Token::Name(name) = *self.peek() else { return Err(self.expected("structural information")) };
         let word = name.strip_prefix("R.").unwrap_or(name);
         let scalar = name.strip_prefix("T.").and_then(|word| word.parse::<DataType>().ok());
@@ -51,7 +51,7 @@ impl Parser<'_> {
     }
 
     /// The dimensions in parentheses or brackets, if there are any.
-    fn bracketed_dims(&mut self) -> Read<Option<Vec<PrimExpr>>> {
+    fn bracketed_dims(&mut self) -> NotationResult<Option<Vec<PrimExpr>>> {
         if self.accept("(") {
             return self.nested(|parser| parser.dims(")")).map(Some);
         }
@@ -61,7 +61,7 @@ impl Parser<'_> {
         Ok(None)
     }
 
-    fn tensor(&mut self) -> Read<StructInfo> {
+    fn tensor(&mut self) -> NotationResult<StructInfo> {
         let mut positional = Vec::new();
         let (mut shape, mut dtype, mut ndim) = (None, None, None);
         self.list(")", |parser| {
@@ -106,7 +106,7 @@ impl Parser<'_> {
         }
     }
 
-    fn positional(&mut self) -> Read<Positional> {
+    fn positional(&mut self) -> NotationResult<Positional> {
         if let Some(dims) = self.bracketed_dims()? {
             return Ok(Positional::Dims(dims));
         }
@@ -127,7 +127,7 @@ impl Parser<'_> {
         }
     }
 
-    fn shape(&mut self) -> Read<StructInfo> {
+    fn shape(&mut self) -> NotationResult<StructInfo> {
         let (mut values, mut ndim) = (None, None);
         self.list(")", |parser| {
             if parser.accept_keyword("ndim") {
@@ -146,7 +146,7 @@ impl Parser<'_> {
         Ok(StructInfo::Shape(ShapeStructInfo { values: values.map(Into::into), ndim }))
     }
 
-    fn prim(&mut self) -> Read<StructInfo> {
+    fn prim(&mut self) -> NotationResult<StructInfo> {
         let (mut dtype, mut value) = (None, None);
         self.list(")", |parser| {
             if parser.accept_keyword("value") {
@@ -164,7 +164,7 @@ impl Parser<'_> {
     }
 
     /// `Tuple(a, b)`, also `R.Tuple([a, b])`.
-    fn tuple(&mut self) -> Read<StructInfo> {
+    fn tuple(&mut self) -> NotationResult<StructInfo> {
         if self.accept("[") {
             let fields = self.list("]", |parser| parser.struct_info())?;
             self.expect(")")?;
@@ -174,7 +174,7 @@ impl Parser<'_> {
     }
 
     /// `Func((a, b) -> c, default_derive, pure)`, `Func(packed, empty_derive)`.
-    fn func(&mut self) -> Read<StructInfo> {
+    fn func(&mut self) -> NotationResult<StructInfo> {
         let (params, ret) = if self.accept_word("packed") {
             (None, StructInfo::Object)
         } else {
@@ -203,7 +203,7 @@ impl Parser<'_> {
         Ok(StructInfo::Func(FuncStructInfo { params, ret, derive_func, pure }.into()))
     }
 
-    fn derive_func(&mut self) -> Read<DeriveFunc> {
+    fn derive_func(&mut self) -> NotationResult<DeriveFunc> {
         let name = match *self.peek() {
             Token::Name(name) | Token::Str(name) => name,
             Token::Int(_) | Token::Symbol(_) | Token::End => return Err(self.expected("the name of a derive_func")),
@@ -217,7 +217,7 @@ impl Parser<'_> {
     }
 
     /// `R.Callable((a, b), c, True)`.
-    fn callable(&mut self) -> Read<StructInfo> {
+    fn callable(&mut self) -> NotationResult<StructInfo> {
         let (mut params, mut ret, mut pure, mut derive_func) = (None, None, None, None);
         let mut position = 0;
         self.list(")", |parser| {
@@ -251,11 +251,11 @@ impl Parser<'_> {
         Ok(StructInfo::Func(FuncStructInfo { params: params.map(Into::into), ret, derive_func, pure }.into()))
     }
 
-    pub(super) fn ty(&mut self) -> Read<Type> {
+    pub(super) fn ty(&mut self) -> NotationResult<Type> {
         self.nested(|parser| parser.ty_inner())
     }
 
-    fn ty_inner(&mut self) -> Read<Type> {
+    fn ty_inner(&mut self) -> NotationResult<Type> {
         match self.next() {
             Token::Name("Object") => Ok(Type::Object),
             Token::Name("PackedFunc") => Ok(Type::PackedFunc),
@@ -283,7 +283,7 @@ impl Parser<'_> {
     }
 
     /// `Func((a, b) -> c, pure)`; without a word it is impure, as the type of information that has none (TYPE.ERASE.FUNC.IMPURE).
-    fn func_type(&mut self) -> Read<Type> {
+    fn func_type(&mut self) -> NotationResult<Type> {
         self.expect("(")?;
         self.expect("(")?;
         let arg_types = self.list(")", |parser| parser.ty())?;

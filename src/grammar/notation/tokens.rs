@@ -28,10 +28,10 @@ pub(super) struct Parser<'t> {
 }
 
 /// Reading either gives a value or says why not.
-pub(super) type Read<T> = Result<T, SyntaxError>;
+pub(super) type NotationResult<T> = Result<T, SyntaxError>;
 
 impl<'t> Parser<'t> {
-    pub fn new(text: &'t str) -> Read<Parser<'t>> {
+    pub fn new(text: &'t str) -> NotationResult<Parser<'t>> {
         let mut tokens = Vec::new();
         let mut at = 0;
         while let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) {
@@ -95,7 +95,7 @@ impl<'t> Parser<'t> {
         found
     }
 
-    pub fn expect(&mut self, symbol: &str) -> Read<()> {
+    pub fn expect(&mut self, symbol: &str) -> NotationResult<()> {
         if self.accept(symbol) { Ok(()) } else { Err(self.expected(&format!("`{symbol}`"))) }
     }
 
@@ -109,7 +109,7 @@ impl<'t> Parser<'t> {
         found
     }
 
-    pub fn finish(mut self) -> Read<()> {
+    pub fn finish(mut self) -> NotationResult<()> {
         match self.peek() {
             Token::End => Ok(()),
             _ => Err(self.expected("the end")),
@@ -127,7 +127,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Goes one level deeper.
-    pub fn nested<T>(&mut self, body: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+    pub fn nested<T>(&mut self, body: impl FnOnce(&mut Self) -> NotationResult<T>) -> NotationResult<T> {
         if self.depth >= MAX_NESTING {
             return Err(self.too_deep());
         }
@@ -143,7 +143,11 @@ impl<'t> Parser<'t> {
     }
 
     /// Items separated by commas, up to the closing bracket; a comma may follow the last.
-    pub fn list<T>(&mut self, close: &str, mut item: impl FnMut(&mut Self) -> Read<T>) -> Read<Vec<T>> {
+    pub fn list<T>(
+        &mut self,
+        close: &str,
+        mut item: impl FnMut(&mut Self) -> NotationResult<T>,
+    ) -> NotationResult<Vec<T>> {
         let mut items = Vec::new();
         while !self.accept(close) {
             items.push(item(self)?);
@@ -156,7 +160,7 @@ impl<'t> Parser<'t> {
     }
 
     /// A data type: `float32`, `"float32"`, `_`.
-    pub fn dtype(&mut self) -> Read<DataType> {
+    pub fn dtype(&mut self) -> NotationResult<DataType> {
         let (text, is_blank) = match self.peek() {
             Token::Name(name) => (name.strip_prefix("T.").unwrap_or(name), false),
             Token::Str(text) => (*text, false),
@@ -173,7 +177,7 @@ impl<'t> Parser<'t> {
     }
 
     /// A number of dimensions, -1 for unknown.
-    pub fn ndim(&mut self) -> Read<Ndim> {
+    pub fn ndim(&mut self) -> NotationResult<Ndim> {
         let is_negative = self.accept("-");
         let Token::Int(digits) = self.peek() else {
             return Err(self.expected("a number of dimensions (-1 for unknown)"));

@@ -354,9 +354,9 @@ pub enum Expr {
     /// Not: of Booleans.
     Not(Box<Expr>),
     /// Only the chosen side is evaluated, as in `IfThenElse`; compilers may evaluate both where that is safe.
-    Select(Box<Choice>),
+    Select(Box<Conditional>),
     /// A choice between expressions, of which only one is evaluated.
-    IfThenElse(Box<Choice>),
+    IfThenElse(Box<Conditional>),
     /// The value in another data type.
     Cast(DataType, Box<Expr>),
     /// An element of a buffer, or a vector of them.
@@ -414,7 +414,7 @@ pub struct Binary {
 
 /// A choice between expressions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub struct Choice {
+pub struct Conditional {
     /// What decides.
     pub condition: Expr,
     /// The value if it holds.

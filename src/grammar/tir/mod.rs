@@ -6,7 +6,7 @@ mod intrinsic;
 
 pub(crate) use ast::lanes;
 pub use ast::{
-    Assert, AttrStmt, Binary, Block, Buffer, BufferVar, Call, Choice, Decl, Expr, Extern, For, ForKind, If, Iter,
+    Assert, AttrStmt, Binary, Block, Buffer, BufferVar, Call, Conditional, Decl, Expr, Extern, For, ForKind, If, Iter,
     IterKind, LaunchThread, Let, LetExpr, Load, MatchRegion, Param, PrimFunc, Ramp, Range, Region, Shuffle, Stmt,
     Store, Var, While,
 };

@@ -3,7 +3,7 @@
 use crate::book::Erratum;
 use crate::grammar::{DataType, Ndim, StructInfo, TensorShape, TensorStructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, Domain, arity, broadcast, common_dtype, tensor, with_dtype};
+use crate::ops::infer::{Domain, TensorDims, arity, broadcast, common_dtype, tensor, with_dtype};
 use crate::ops::kernel::{self, at_broadcast, at_flat, convert, fail, fresh, tabulate, tabulate_flat};
 use crate::ops::{EvalArgs, InferArgs, InferError};
 use crate::value::{Host, Prim, Scalar, Stop, Tensor, Value};
@@ -26,7 +26,7 @@ fn operand(cx: &mut Cx, a: &InferArgs<'_>, i: usize) -> Result<TensorStructInfo,
 /// What is known of both operands, and of the shape of the result; that of two boxed scalars is one too.
 struct Operands {
     dtypes: [DataType; 2],
-    dims: Dims,
+    dims: TensorDims,
     boxed: bool,
 }
 
@@ -34,7 +34,7 @@ impl Operands {
     fn of(cx: &mut Cx, a: &InferArgs<'_>) -> Result<Operands, InferError> {
         arity::<2>(a)?;
         let (x1, x2) = (operand(cx, a, 0)?, operand(cx, a, 1)?);
-        let dims = broadcast(&Dims::of(&x1), &Dims::of(&x2))?;
+        let dims = broadcast(&TensorDims::of(&x1), &TensorDims::of(&x2))?;
         let boxed = a.args.iter().all(|info| matches!(info, StructInfo::Prim(_)));
         Ok(Operands { dtypes: [x1.dtype, x2.dtype], dims, boxed })
     }

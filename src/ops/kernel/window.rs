@@ -5,12 +5,12 @@ use ndarray::{ArrayD, IxDyn};
 use crate::grammar::{BinaryOp, Call, PrimExpr};
 use crate::ops::infer::{constant, dim, given_int, given_ints, str_attr};
 use crate::ops::kernel::{array::permuted, fail};
-use crate::ops::{Attr, AttrKind, InferError, Param, attr};
+use crate::ops::{Attr, AttrKind, InferError, OpParam, attr};
 use crate::value::Stop;
 
 /// The order of axes that a layout names by letters, as places in the order that the rules are written in.
 #[derive(Clone, Debug)]
-pub(in crate::ops) struct Layout(Vec<usize>);
+pub(in crate::ops) struct AxisOrder(Vec<usize>);
 
 /// Batch and channel, then the spatial axes.
 pub(in crate::ops) fn data_axes(spatial: usize) -> &'static str {
@@ -21,13 +21,13 @@ pub(in crate::ops) fn data_axes(spatial: usize) -> &'static str {
     }
 }
 
-impl Layout {
+impl AxisOrder {
     /// Each letter of `canonical` once.
-    pub(in crate::ops) fn parse(text: &str, canonical: &str) -> Result<Layout, InferError> {
+    pub(in crate::ops) fn parse(text: &str, canonical: &str) -> Result<AxisOrder, InferError> {
         let places: Option<Vec<usize>> = canonical.chars().map(|axis| text.find(axis)).collect();
         let places = places.filter(|_| text.len() == canonical.len());
         let wrong = || InferError::op(format!("the layout `{text}` does not order the axes {canonical}"));
-        places.map(Layout).ok_or_else(wrong)
+        places.map(AxisOrder).ok_or_else(wrong)
     }
 
     /// For each axis in the order of the rules, where the layout has it.
@@ -40,7 +40,7 @@ impl Layout {
         self.0.iter().filter_map(|place| items.get(*place).cloned()).collect()
     }
 
-    /// The inverse of [`Layout::forward`].
+    /// The inverse of [`AxisOrder::forward`].
     pub(in crate::ops) fn backward<T: Clone>(&self, items: &[T]) -> Vec<T> {
         self.inverse().iter().filter_map(|place| items.get(*place).cloned()).collect()
     }
@@ -56,14 +56,14 @@ impl Layout {
 #[derive(Clone, Debug)]
 pub(in crate::ops) struct Packed {
     /// What each axis of the layout is.
-    places: Vec<Place>,
+    places: Vec<LayoutAxis>,
     /// How many axes there are without blocks.
     rank: usize,
 }
 
 /// An axis of a layout, by its place in the order that the rules are written in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Place {
+enum LayoutAxis {
     /// The axis, or if it is divided, which block.
     Outer(usize),
     /// The place in a block of so many.
@@ -91,7 +91,7 @@ impl Packed {
     /// Each letter of `canonical` once, and blocks of some of them, each with its size before the small letter.
     fn parse(text: &str, canonical: &str) -> Option<Packed> {
         let axis = |letter: char| canonical.chars().position(|axis| axis == letter);
-        let mut places: Vec<Place> = Vec::new();
+        let mut places: Vec<LayoutAxis> = Vec::new();
         let mut number = String::new();
         for letter in text.chars() {
             let place = match (letter.is_ascii_digit(), number.parse::<i64>()) {
@@ -99,14 +99,16 @@ impl Packed {
                     number.push(letter);
                     continue;
                 }
-                (false, Ok(size @ 1..)) => Place::Block(axis(letter.to_ascii_uppercase())?, size),
+                (false, Ok(size @ 1..)) => LayoutAxis::Block(axis(letter.to_ascii_uppercase())?, size),
                 (false, Ok(..=0)) => return None,
-                (false, Err(_)) => Place::Outer(axis(letter)?),
+                (false, Err(_)) => LayoutAxis::Outer(axis(letter)?),
             };
-            let is_block = matches!(place, Place::Block(..));
-            let same = |other: &Place| match (*other, place) {
-                (Place::Outer(a), Place::Outer(b)) | (Place::Block(a, _), Place::Block(b, _)) => a == b,
-                (Place::Outer(_), Place::Block(..)) | (Place::Block(..), Place::Outer(_)) => false,
+            let is_block = matches!(place, LayoutAxis::Block(..));
+            let same = |other: &LayoutAxis| match (*other, place) {
+                (LayoutAxis::Outer(a), LayoutAxis::Outer(b)) | (LayoutAxis::Block(a, _), LayoutAxis::Block(b, _)) => {
+                    a == b
+                }
+                (LayoutAxis::Outer(_), LayoutAxis::Block(..)) | (LayoutAxis::Block(..), LayoutAxis::Outer(_)) => false,
             };
             if is_block != letter.is_ascii_lowercase() || places.iter().any(same) {
                 return None;
@@ -115,12 +117,12 @@ impl Packed {
             places.push(place);
         }
         let rank = canonical.chars().count();
-        let whole = (0..rank).all(|axis| places.contains(&Place::Outer(axis)));
+        let whole = (0..rank).all(|axis| places.contains(&LayoutAxis::Outer(axis)));
         Some(Packed { places, rank }).filter(|_| whole && number.is_empty())
     }
 
     pub(in crate::ops) fn canonical(rank: usize) -> Packed {
-        Packed { places: (0..rank).map(Place::Outer).collect(), rank }
+        Packed { places: (0..rank).map(LayoutAxis::Outer).collect(), rank }
     }
 
     /// How many axes the layout has.
@@ -130,9 +132,9 @@ impl Packed {
 
     /// The number of places in a block of an axis, 1 if it is not divided.
     fn block(&self, axis: usize) -> i64 {
-        let size = |place: &Place| match place {
-            Place::Block(of, size) if *of == axis => Some(*size),
-            Place::Block(..) | Place::Outer(_) => None,
+        let size = |place: &LayoutAxis| match place {
+            LayoutAxis::Block(of, size) if *of == axis => Some(*size),
+            LayoutAxis::Block(..) | LayoutAxis::Outer(_) => None,
         };
         self.places.iter().find_map(size).unwrap_or(1)
     }
@@ -145,14 +147,14 @@ impl Packed {
     pub(in crate::ops) fn whole(&self, dims: &[PrimExpr]) -> Result<Vec<PrimExpr>, InferError> {
         for (place, found) in self.places.iter().zip(dims) {
             match (place, found) {
-                (Place::Block(_, size), PrimExpr::IntImm(found)) if size != found => {
+                (LayoutAxis::Block(_, size), PrimExpr::IntImm(found)) if size != found => {
                     return Err(InferError::op(format!("the layout has blocks of {size}, the tensor of {found}")));
                 }
-                (Place::Block(..) | Place::Outer(_), _) => {}
+                (LayoutAxis::Block(..) | LayoutAxis::Outer(_), _) => {}
             }
         }
         let outer = |axis: usize| {
-            let place = self.places.iter().position(|place| *place == Place::Outer(axis));
+            let place = self.places.iter().position(|place| *place == LayoutAxis::Outer(axis));
             place.and_then(|place| dims.get(place)).cloned()
         };
         let sizes = (0..self.rank).map(|axis| Some(dim(BinaryOp::Mul, outer(axis)?, constant(self.block(axis)))));
@@ -164,8 +166,8 @@ impl Packed {
         let mut out = Vec::with_capacity(self.places.len());
         for place in &self.places {
             out.push(match place {
-                Place::Block(_, size) => constant(*size),
-                Place::Outer(axis) => {
+                LayoutAxis::Block(_, size) => constant(*size),
+                LayoutAxis::Outer(axis) => {
                     let (size, block) = (dims.get(*axis).cloned().unwrap_or_else(|| constant(1)), self.block(*axis));
                     if let PrimExpr::IntImm(size) = &size
                         && size % block != 0
@@ -181,7 +183,7 @@ impl Packed {
 
     /// [`Packed::whole`] of sizes.
     pub(in crate::ops) fn whole_sizes(&self, sizes: &[i64]) -> Vec<i64> {
-        let outer = |axis: usize| self.places.iter().position(|place| *place == Place::Outer(axis));
+        let outer = |axis: usize| self.places.iter().position(|place| *place == LayoutAxis::Outer(axis));
         let size = |axis: usize| outer(axis).and_then(|place| sizes.get(place)).copied().unwrap_or(1);
         (0..self.rank).map(|axis| size(axis).saturating_mul(self.block(axis))).collect()
     }
@@ -194,9 +196,9 @@ impl Packed {
         let sizes: Vec<i64> = x.shape().iter().map(|size| *size as i64).collect();
         let shape: Vec<usize> = self.whole_sizes(&sizes).into_iter().map(|size| size.unsigned_abs() as usize).collect();
         gathered(&x, &shape, |index| {
-            let place = |place: &Place| match place {
-                Place::Outer(axis) => index.get(*axis).map(|i| i / self.block(*axis) as usize),
-                Place::Block(axis, size) => index.get(*axis).map(|i| i % *size as usize),
+            let place = |place: &LayoutAxis| match place {
+                LayoutAxis::Outer(axis) => index.get(*axis).map(|i| i / self.block(*axis) as usize),
+                LayoutAxis::Block(axis, size) => index.get(*axis).map(|i| i % *size as usize),
             };
             self.places.iter().map(place).collect()
         })
@@ -210,18 +212,19 @@ impl Packed {
                 (0..order.len()).filter_map(|place| order.iter().position(|p| *p == place)).collect();
             return permuted(x, &inverse);
         }
-        let size = |place: &Place| match place {
-            Place::Outer(axis) => x.shape().get(*axis).map(|size| size / self.block(*axis) as usize),
-            Place::Block(_, size) => Some(*size as usize),
+        let size = |place: &LayoutAxis| match place {
+            LayoutAxis::Outer(axis) => x.shape().get(*axis).map(|size| size / self.block(*axis) as usize),
+            LayoutAxis::Block(_, size) => Some(*size as usize),
         };
         let shape: Option<Vec<usize>> = self.places.iter().map(size).collect();
         let shape = shape.ok_or_else(|| fail("the layout has other axes than the tensor"))?;
         gathered(&x, &shape, |index| {
-            let part = |wanted: Place| self.places.iter().position(|place| *place == wanted).map(|place| index[place]);
+            let part =
+                |wanted: LayoutAxis| self.places.iter().position(|place| *place == wanted).map(|place| index[place]);
             let whole = |axis: usize| {
                 let block = self.block(axis);
-                let within = if block == 1 { Some(0) } else { part(Place::Block(axis, block)) };
-                Some(part(Place::Outer(axis))? * block as usize + within.unwrap_or(0))
+                let within = if block == 1 { Some(0) } else { part(LayoutAxis::Block(axis, block)) };
+                Some(part(LayoutAxis::Outer(axis))? * block as usize + within.unwrap_or(0))
             };
             (0..self.rank).map(whole).collect()
         })
@@ -229,7 +232,9 @@ impl Packed {
 
     /// For each axis in the order of the rules, where the layout has it.
     fn order(&self) -> Vec<usize> {
-        (0..self.rank).filter_map(|axis| self.places.iter().position(|place| *place == Place::Outer(axis))).collect()
+        (0..self.rank)
+            .filter_map(|axis| self.places.iter().position(|place| *place == LayoutAxis::Outer(axis)))
+            .collect()
     }
 }
 
@@ -331,7 +336,7 @@ impl Window {
 }
 
 /// An optional layout of the result.
-pub(in crate::ops) const OUT_LAYOUT: Param = Param::Attr(Attr::optional("out_layout", AttrKind::Str(&[])));
+pub(in crate::ops) const OUT_LAYOUT: OpParam = OpParam::Attr(Attr::optional("out_layout", AttrKind::Str(&[])));
 
 /// A coordinate inside of an axis of the given size.
 pub(in crate::ops) fn inside(place: i64, size: usize) -> Option<usize> {

@@ -7,12 +7,12 @@ use crate::grammar::{
     AttrValue, Expr, GlobalFunc, Name, Ndim, PrimExpr, ShapeStructInfo, StructInfo, TensorStructInfo,
 };
 use crate::judge::{Cx, Proof};
-use crate::ops::infer::Dims;
+use crate::ops::infer::TensorDims;
 use crate::ops::{CallForm, InferArgs, InferError};
 use crate::shape::prove_equal;
 
 /// The arguments of a `call_tir` and what the parameters of its `PrimFunc` have been matched with so far.
-pub(super) struct Matched<'a> {
+pub(super) struct BufferMatch<'a> {
     name: &'a Name,
     /// The parameters that are left.
     params: &'a [Param],
@@ -28,24 +28,24 @@ pub(super) fn inputs_fit<'a>(
     cx: &mut Cx,
     a: &InferArgs<'a>,
     fresh: Option<&[bool]>,
-) -> Result<Option<Matched<'a>>, InferError> {
+) -> Result<Option<BufferMatch<'a>>, InferError> {
     let Some((name, func)) = callee(a) else { return Ok(None) };
     let Some(passed) = Passed::of(a) else { return Ok(None) };
     let count = |fresh: &[bool]| Some(fresh.iter().filter(|fresh| **fresh).count());
     let passed = Passed { outputs: fresh.map_or(passed.outputs, count), ..passed };
     passed.as_many_as(name, func)?;
-    let mut matched = Matched { name, params: &func.params, sizes: BTreeMap::new() };
+    let mut matched = BufferMatch { name, params: &func.params, sizes: BTreeMap::new() };
     for (i, input) in passed.inputs.iter().enumerate() {
         matched.next(cx, input, || format!("input {i}"))?;
     }
     let scalars = passed.scalars.and_then(|scalars| matched.params.get(scalars..));
-    Ok(scalars.map(|params| Matched { params, ..matched }))
+    Ok(scalars.map(|params| BufferMatch { params, ..matched }))
 }
 
 /// OP.CALLTIR.DPS: the outputs follow, each allocated as the information of the result says (OP.CALLTIR.ALLOC).
 pub(super) fn outputs_fit(
     cx: &mut Cx,
-    matched: Option<Matched>,
+    matched: Option<BufferMatch>,
     result: &StructInfo,
     fresh: Option<&[bool]>,
 ) -> Result<(), InferError> {
@@ -72,7 +72,7 @@ pub(super) fn inputs<'a>(a: &InferArgs<'a>) -> Option<&'a [StructInfo]> {
     Passed::of(a).map(|passed| passed.inputs)
 }
 
-impl Matched<'_> {
+impl BufferMatch<'_> {
     /// The next parameter is given this.
     fn next(&mut self, cx: &mut Cx, given: &StructInfo, what: impl Fn() -> String) -> Result<(), InferError> {
         let Some((param, rest)) = self.params.split_first() else { return Ok(()) };
@@ -197,7 +197,7 @@ fn misfit(
     if other_dtype || other_rank {
         return Some(expected());
     }
-    let Dims::Known(dims) = Dims::of(tensor) else { return None };
+    let TensorDims::Known(dims) = TensorDims::of(tensor) else { return None };
     for (declared, given) in buffer.shape.iter().zip(dims.iter()) {
         let size = size_of(declared, |var| sizes.entry(var.clone()).or_insert_with(|| given.clone()).clone());
         if size.is_some_and(|size| prove_equal(cx, &size, given) == Proof::Different) {

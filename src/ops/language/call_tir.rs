@@ -7,17 +7,17 @@
 use crate::book::{Erratum, Rule};
 use crate::grammar::{DataType, Expr, GlobalFunc, Ndim, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::Dims;
+use crate::ops::infer::TensorDims;
 use crate::ops::language::buffers::{inputs, inputs_fit, outputs, outputs_fit};
 use crate::ops::language::call_form::CallForm;
 use crate::ops::language::dps::{call_dps_packed, call_tir};
 use crate::ops::language::in_place::{alias, inplace_indices, may_all_be_fresh};
-use crate::ops::{Accuracy, Clauses, InferArgs, InferError, OpDef, Param, demand};
+use crate::ops::{Accuracy, Clauses, InferArgs, InferError, OpDef, OpParam, demand};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     OpDef {
         name: "relax.call_tir",
-        params: &[Param::Arg("prim_func"), Param::Rest("args")],
+        params: &[OpParam::Arg("prim_func"), OpParam::Rest("args")],
         pure: true,
         infer: Some(infer_call_tir),
         eval: call_tir,
@@ -28,7 +28,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     },
     OpDef {
         name: "relax.call_dps_packed",
-        params: &[Param::Arg("func"), Param::Rest("args")],
+        params: &[OpParam::Arg("func"), OpParam::Rest("args")],
         pure: false,
         infer: Some(infer_call_dps_packed),
         eval: call_dps_packed,
@@ -119,7 +119,7 @@ fn as_later_editions_have_it(cx: &mut Cx, a: &InferArgs<'_>) -> Result<(), Infer
     if !cx.has(rule!("OP.CALLTIR.SINFO")) {
         return Ok(());
     }
-    let given = Given::of(a);
+    let given = CallTirSignature::of(a);
     let inputs_are_tensors = given.as_ref().is_some_and(|given| given.inputs.iter().all(may_be_passed));
     let ints = given.as_ref().and_then(|given| given.ints);
     let results = given.and_then(|given| given.results);
@@ -142,16 +142,16 @@ fn as_later_editions_have_it(cx: &mut Cx, a: &InferArgs<'_>) -> Result<(), Infer
 }
 
 /// What a call gives, in either of its forms.
-struct Given<'a> {
+struct CallTirSignature<'a> {
     inputs: &'a [StructInfo],
     ints: Option<&'a StructInfo>,
     /// The results, if they are tensors of which all sizes are said.
     results: Option<Vec<StructInfo>>,
 }
 
-impl<'a> Given<'a> {
+impl<'a> CallTirSignature<'a> {
     /// `None` where the inputs are no tuple, and not written one by one before the shape either.
-    fn of(a: &InferArgs<'a>) -> Option<Given<'a>> {
+    fn of(a: &InferArgs<'a>) -> Option<CallTirSignature<'a>> {
         let sinfo_args = &a.call.sinfo_args;
         match (CallForm::infer(a.args, sinfo_args), a.args) {
             (CallForm::Tupled, [_, StructInfo::Tuple(inputs), ints @ ..]) => {
@@ -160,7 +160,7 @@ impl<'a> Given<'a> {
                     several => several,
                 };
                 let tensors = asked.iter().all(|info| info.as_tensor().is_some());
-                Some(Given { inputs, ints: ints.first(), results: tensors.then(|| asked.to_vec()) })
+                Some(CallTirSignature { inputs, ints: ints.first(), results: tensors.then(|| asked.to_vec()) })
             }
             (CallForm::Flat, [_, inputs @ .., StructInfo::Shape(_) | StructInfo::Tuple(_)]) => {
                 let inputs = if let [StructInfo::Tuple(fields)] = inputs { fields } else { inputs };
@@ -168,7 +168,7 @@ impl<'a> Given<'a> {
                     (Some(shapes), [target]) => with_sizes(shapes, target),
                     (Some(_) | None, [] | [_, ..]) => None,
                 };
-                Some(Given { inputs, ints: None, results })
+                Some(CallTirSignature { inputs, ints: None, results })
             }
             (CallForm::Tupled | CallForm::Flat, _) => None,
         }
@@ -217,7 +217,7 @@ fn infer_call_dps_packed(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, I
 
 /// OP.CALLDPS.FUNC, OP.CALLDPS.ARGS, OP.CALLDPS.TYPEARG: a packed function, a tuple, and one information that says all of the results.
 fn infer_call_dps_packed_as_later_editions_have_it(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
-    let given = Given::of(a);
+    let given = CallTirSignature::of(a);
     let is_tuple = given.is_some();
     let results = given.filter(|_| has_one_type(a)).and_then(|given| given.results);
     let has_dtype = |info: &StructInfo| info.as_tensor().is_some_and(|tensor| !tensor.dtype.is_void());
@@ -365,7 +365,7 @@ fn infer_field(
         })],
     )?;
     if literal {
-        return Ok(Dims::of_shape(shape).tensor(DataType::VOID));
+        return Ok(TensorDims::of_shape(shape).tensor(DataType::VOID));
     }
     let Some(tensor) = tensor else { return Ok(StructInfo::Object) };
     infer_result(cx, expr, shape, tensor)

@@ -8,18 +8,18 @@ use crate::judge::Cx;
 use crate::ops::language::call_tir::{infer_call_tir, infer_call_tir_inplace, may_be_packed};
 use crate::ops::language::dps::{call_tir, call_tir_inplace};
 use crate::ops::language::in_place::{alias, inplace_indices};
-use crate::ops::{Accuracy, Attr, AttrKind, Clauses, EvalArgs, InferArgs, InferError, OpDef, Param, demand, kernel};
-use crate::value::{Applied, Asked, Closure, Host, Stop, Value};
+use crate::ops::{Accuracy, Attr, AttrKind, Clauses, EvalArgs, InferArgs, InferError, OpDef, OpParam, demand, kernel};
+use crate::value::{Applied, Closure, Host, PackedCallContract, Stop, Value};
 
-const FUNC: Param = Param::Arg("func");
-const ARGS: Param = Param::Arg("args");
-const INPLACE: Param = Param::Attr(Attr::required("inplace_indices", AttrKind::Ints));
+const FUNC: OpParam = OpParam::Arg("func");
+const ARGS: OpParam = OpParam::Arg("args");
+const INPLACE: OpParam = OpParam::Attr(Attr::required("inplace_indices", AttrKind::Ints));
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "call_pure_packed",
         [rule!("OPS.call_pure_packed.infer"), rule!("OPS.call_pure_packed.value")],
-        [FUNC, Param::Rest("args")],
+        [FUNC, OpParam::Rest("args")],
         infer_call_packed,
         Exact,
         call_pure_packed
@@ -31,7 +31,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
             rule!("OPS.call_inplace_packed.value"),
             rule!("OPS.call_inplace_packed.attrs")
         ],
-        [FUNC, Param::Rest("args"), INPLACE],
+        [FUNC, OpParam::Rest("args"), INPLACE],
         infer_call_inplace_packed,
         Exact,
         call_inplace_packed
@@ -48,7 +48,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "call_py_func",
         [rule!("OPS.call_py_func.infer"), rule!("OPS.call_py_func.value")],
-        [Param::Arg("func_name"), ARGS],
+        [OpParam::Arg("func_name"), ARGS],
         infer_call_py_func,
         Exact,
         call_py_func
@@ -56,7 +56,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "call_tir_inplace",
         [rule!("OPS.call_tir_inplace.infer"), rule!("OPS.call_tir_inplace.value"), rule!("OPS.call_tir_inplace.attrs")],
-        [Param::Arg("prim_func"), Param::Rest("args"), INPLACE, TIR_VARS],
+        [OpParam::Arg("prim_func"), OpParam::Rest("args"), INPLACE, TIR_VARS],
         infer_call_tir_inplace,
         Exact,
         call_tir_inplace
@@ -69,10 +69,10 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
             rule!("OPS.call_tir_with_grad.attrs")
         ],
         [
-            Param::Arg("prim_func"),
-            Param::Rest("args"),
-            Param::Attr(Attr::required("te_grad_name", AttrKind::Str(&[]))),
-            Param::Attr(Attr::optional("te_grad_kwargs", AttrKind::Opaque)),
+            OpParam::Arg("prim_func"),
+            OpParam::Rest("args"),
+            OpParam::Attr(Attr::required("te_grad_name", AttrKind::Str(&[]))),
+            OpParam::Attr(Attr::optional("te_grad_kwargs", AttrKind::Opaque)),
             TIR_VARS
         ],
         infer_call_tir,
@@ -90,7 +90,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "invoke_closure",
         [rule!("OPS.invoke_closure.infer"), rule!("OPS.invoke_closure.value")],
-        [Param::Arg("closure"), ARGS],
+        [OpParam::Arg("closure"), ARGS],
         infer_invoke_closure,
         Exact,
         call_on_fields
@@ -99,14 +99,14 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "invoke_pure_closure",
         [rule!("OPS.invoke_pure_closure.infer"), rule!("OPS.invoke_pure_closure.value")],
-        [Param::Arg("closure"), ARGS],
+        [OpParam::Arg("closure"), ARGS],
         infer_invoke_closure,
         Exact,
         call_on_fields
     ),
     OpDef {
         name: "relax.cast",
-        params: &[Param::Arg("v")],
+        params: &[OpParam::Arg("v")],
         pure: true,
         infer: Some(infer_cast),
         eval: cast,
@@ -118,7 +118,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
 ];
 
 /// Integers that follow the outputs, in the dialect of TVM.
-const TIR_VARS: Param = Param::Attr(Attr::optional("tir_vars", AttrKind::Any));
+const TIR_VARS: OpParam = OpParam::Attr(Attr::optional("tir_vars", AttrKind::Any));
 
 // Inference.
 
@@ -225,7 +225,7 @@ fn infer_invoke_closure(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
 /// A call of a value, which is told what is wanted of a packed function.
 fn call(m: &mut dyn Host, a: &EvalArgs<'_>, callee: &Value, args: &[Value]) -> Result<Value, Stop> {
     match callee.as_packed() {
-        Some(packed) => m.call_packed(packed, args, Asked::of_type_args(&a.call.sinfo_args, true)),
+        Some(packed) => m.call_packed(packed, args, PackedCallContract::of_type_args(&a.call.sinfo_args, true)),
         None => m.call_value(callee, args.to_vec()),
     }
 }

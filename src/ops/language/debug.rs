@@ -2,14 +2,14 @@
 
 use crate::grammar::{Ndim, StructInfo};
 use crate::judge::Cx;
-use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
+use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, OpParam, kernel};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "print",
         [rule!("OPS.print.infer"), rule!("OPS.print.value")],
-        [Param::Rest("values")],
+        [OpParam::Rest("values")],
         infer_unit,
         Exact,
         print
@@ -18,7 +18,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "assert_op",
         [rule!("OPS.assert_op.infer"), rule!("OPS.assert_op.value")],
-        [Param::Arg("condition"), Param::Rest("format_args")],
+        [OpParam::Arg("condition"), OpParam::Rest("format_args")],
         infer_assert,
         Exact,
         assert_op

@@ -9,7 +9,9 @@ use crate::ops::kernel::fail;
 use crate::ops::language::call_form::CallForm;
 use crate::ops::language::in_place::{inplace_indices, may_all_be_fresh};
 use crate::ops::language::prim_func::{result_misfit, run_prim_func};
-use crate::value::{Asked, Held, Host, PackedFunc, PrimFuncObj, Stop, Tensor, Value, Wanted, count};
+use crate::value::{
+    Held, Host, PackedCallContract, PackedFunc, PrimFuncObj, ResultContract, Stop, Tensor, Value, count,
+};
 
 /// What a call in destination-passing style comes down to.
 struct DpsCall {
@@ -155,7 +157,11 @@ pub(in crate::ops) fn call_dps_packed(m: &mut dyn Host, a: &EvalArgs<'_>) -> Res
     let inputs: Vec<Value> = call.inputs.into_iter().map(themselves).collect();
     let args = destination_passing(m, inputs, &outputs);
     let args = m.cx().conclude(rule!("OP.CALLDPS.CALL"), args);
-    m.call_packed(&packed, &args, Asked { pure: a.call.is_marked_pure(), wanted: Wanted::Outputs(outputs.len()) })?;
+    m.call_packed(
+        &packed,
+        &args,
+        PackedCallContract { pure: a.call.is_marked_pure(), wanted: ResultContract::Outputs(outputs.len()) },
+    )?;
     let result = results(m, outputs, call.tuple);
     let result = m.cx().conclude(rule!("OP.CALLDPS.RET"), result);
     let checked = check_result(m, &result, &a.call.sinfo_args);

@@ -2,13 +2,13 @@
 
 use crate::grammar::{ShapeStructInfo, StructInfo, TensorShape};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, tensor};
-use crate::ops::{Accuracy, Clauses, EvalArgs, InferArgs, InferError, OpDef, Param, demand, kernel};
+use crate::ops::infer::{TensorDims, tensor};
+use crate::ops::{Accuracy, Clauses, EvalArgs, InferArgs, InferError, OpDef, OpParam, demand, kernel};
 use crate::value::{Host, Stop, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[OpDef {
     name: "relax.shape_of",
-    params: &[Param::Arg("x")],
+    params: &[OpParam::Arg("x")],
     pure: true,
     infer: Some(infer_shape_of),
     eval: shape_of,
@@ -30,10 +30,10 @@ fn infer_shape_of(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
     )?;
     let infer = rule!("OP.SHAPEOF.INFER");
     let Some(t) = argument else { return Ok(cx.conclude(infer, StructInfo::shape_ndim(-1))) };
-    let values = match (Dims::of(t), &t.shape) {
-        (Dims::Known(dims), _) => Some(dims),
+    let values = match (TensorDims::of(t), &t.shape) {
+        (TensorDims::Known(dims), _) => Some(dims),
         (
-            Dims::Rank(_) | Dims::Unknown,
+            TensorDims::Rank(_) | TensorDims::Unknown,
             None
             | Some(TensorShape::Dims(_) | TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)),
         ) => None,

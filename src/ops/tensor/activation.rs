@@ -3,16 +3,16 @@
 use crate::grammar::{PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::number::elementary;
-use crate::ops::infer::{Dims, Domain, arity, axis, differ, float_attr, given_int, tensor};
+use crate::ops::infer::{Domain, TensorDims, arity, axis, differ, float_attr, given_int, tensor};
 use crate::ops::kernel::elementwise::{float, infer_float, infer_one, max_float, number, unary};
 use crate::ops::kernel::{self, at, fail, fresh, tabulate};
 use crate::ops::tensor::unary::zero_like;
-use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Value};
 
 macro_rules! function {
     ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
-        operator!($name, $rules, [Param::Arg("data")], infer_float, $accuracy, |m, a| {
+        operator!($name, $rules, [OpParam::Arg("data")], infer_float, $accuracy, |m, a| {
             unary(m, a, |x| float(x).map($f).map(Scalar::Float))
         })
     };
@@ -22,7 +22,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "nn.relu",
         [rule!("OPS.nn.relu.infer"), rule!("OPS.nn.relu.value")],
-        [Param::Arg("data")],
+        [OpParam::Arg("data")],
         |cx, a| infer_one(cx, a, Domain::Numbers),
         Exact,
         |m, a| unary(m, a, relu)
@@ -39,7 +39,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "nn.leakyrelu",
         [rule!("OPS.nn.leakyrelu.infer"), rule!("OPS.nn.leakyrelu.value"), rule!("OPS.nn.leakyrelu.attrs")],
-        [Param::Arg("data"), Param::Attr(Attr::float("alpha", 0.01))],
+        [OpParam::Arg("data"), OpParam::Attr(Attr::float("alpha", 0.01))],
         infer_float,
         Rounded,
         leakyrelu
@@ -47,7 +47,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "nn.softplus",
         [rule!("OPS.nn.softplus.infer"), rule!("OPS.nn.softplus.value"), rule!("OPS.nn.softplus.attrs")],
-        [Param::Arg("data"), Param::Attr(Attr::float("beta", 1.0)), Param::Attr(Attr::float("threshold", 20.0))],
+        [OpParam::Arg("data"), OpParam::Attr(Attr::float("beta", 1.0)), OpParam::Attr(Attr::float("threshold", 20.0))],
         infer_float,
         Elementary,
         softplus
@@ -55,7 +55,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "nn.prelu",
         [rule!("OPS.nn.prelu.infer"), rule!("OPS.nn.prelu.value"), rule!("OPS.nn.prelu.attrs")],
-        [Param::Arg("data"), Param::Arg("alpha"), Param::Attr(Attr::int("axis", 1))],
+        [OpParam::Arg("data"), OpParam::Arg("alpha"), OpParam::Attr(Attr::int("axis", 1))],
         infer_prelu,
         Rounded,
         prelu
@@ -83,12 +83,12 @@ fn infer_prelu(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
     Domain::Floats.demand(data.dtype)?;
     Domain::Floats.demand(alpha.dtype)?;
     let given = given_int(a.call, "axis")?;
-    let along = Dims::of(data).rank().map(|rank| axis(given, rank)).transpose()?;
-    let factors = Dims::of(alpha);
+    let along = TensorDims::of(data).rank().map(|rank| axis(given, rank)).transpose()?;
+    let factors = TensorDims::of(alpha);
     if let Some(rank) = factors.rank().filter(|rank| *rank != 1) {
         return Err(InferError::op(format!("the factors must be a vector, they have rank {rank}")));
     }
-    if let (Dims::Known(data), Dims::Known(factors), Some(along)) = (Dims::of(data), factors, along)
+    if let (TensorDims::Known(data), TensorDims::Known(factors), Some(along)) = (TensorDims::of(data), factors, along)
         && let (Some(size), Some(count)) = (data.get(along), factors.first())
         && differ(cx, count, size)
         && differ(cx, count, &PrimExpr::IntImm(1))

@@ -6,16 +6,16 @@ use ndarray::{ArrayD, Axis, IxDyn};
 
 use crate::grammar::{Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, Domain, arity, differ, float_attr, indivisible, int_attr, str_attr, tensor};
+use crate::ops::infer::{Domain, TensorDims, arity, differ, float_attr, indivisible, int_attr, str_attr, tensor};
 use crate::ops::kernel::array::{floats, of_floats};
 use crate::ops::kernel::{self, fail};
 use crate::ops::tensor::normalization::softmax::softmax;
-use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam, attr};
 use crate::value::{Host, Stop, Value, count};
 
-const SCALE: Param = Param::Attr(Attr::optional("scale", AttrKind::Float));
-const CAUSAL_MASK: Param = Param::Attr(Attr::optional("causal_mask", AttrKind::Str(&["TopLeft", "BottomRight"])));
-const WINDOW_SIZE: Param = Param::Attr(Attr::optional("window_size", AttrKind::Int));
+const SCALE: OpParam = OpParam::Attr(Attr::optional("scale", AttrKind::Float));
+const CAUSAL_MASK: OpParam = OpParam::Attr(Attr::optional("causal_mask", AttrKind::Str(&["TopLeft", "BottomRight"])));
+const WINDOW_SIZE: OpParam = OpParam::Attr(Attr::optional("window_size", AttrKind::Int));
 
 pub(super) const FAMILIES: &[&[OpDef]] = &[OPS, var_len::OPS];
 
@@ -23,7 +23,7 @@ const OPS: &[OpDef] = &[
     operator!(
         "nn.attention",
         [rule!("OPS.nn.attention.infer"), rule!("OPS.nn.attention.value"), rule!("OPS.nn.attention.attrs")],
-        [Param::Arg("query"), Param::Arg("key"), Param::Arg("value"), SCALE, CAUSAL_MASK, WINDOW_SIZE],
+        [OpParam::Arg("query"), OpParam::Arg("key"), OpParam::Arg("value"), SCALE, CAUSAL_MASK, WINDOW_SIZE],
         infer_attention,
         Accumulated,
         attention
@@ -36,10 +36,10 @@ const OPS: &[OpDef] = &[
             rule!("OPS.nn.attention_bias.attrs")
         ],
         [
-            Param::Arg("query"),
-            Param::Arg("key"),
-            Param::Arg("value"),
-            Param::Arg("bias"),
+            OpParam::Arg("query"),
+            OpParam::Arg("key"),
+            OpParam::Arg("value"),
+            OpParam::Arg("bias"),
             SCALE,
             CAUSAL_MASK,
             WINDOW_SIZE
@@ -54,10 +54,10 @@ const OPS: &[OpDef] = &[
 
 /// The dimensions of an argument, which must have rank 4; `None` if only that is known.
 fn four(a: &InferArgs<'_>, i: usize) -> Result<Option<[PrimExpr; 4]>, InferError> {
-    match Dims::of(tensor(a, i)?) {
-        Dims::Known(dims) if dims.len() == 4 => Ok(<[PrimExpr; 4]>::try_from(dims.to_vec()).ok()),
-        Dims::Rank(4) => Ok(None),
-        Dims::Known(_) | Dims::Rank(_) | Dims::Unknown => {
+    match TensorDims::of(tensor(a, i)?) {
+        TensorDims::Known(dims) if dims.len() == 4 => Ok(<[PrimExpr; 4]>::try_from(dims.to_vec()).ok()),
+        TensorDims::Rank(4) => Ok(None),
+        TensorDims::Known(_) | TensorDims::Rank(_) | TensorDims::Unknown => {
             Err(InferError::op(format!("argument {i} must have batch, sequence, heads and the size of a head")))
         }
     }
@@ -107,11 +107,11 @@ fn infer(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
         agree(cx, length, value_length)?;
     }
     let (Some([batch, rows, heads, _]), Some([value_batch, _, value_heads, size])) = (query, value) else {
-        return Ok(Dims::of_rank(4).tensor(dtype));
+        return Ok(TensorDims::of_rank(4).tensor(dtype));
     };
     multiple(cx, &heads, &value_heads)?;
     agree(cx, &batch, &value_batch)?;
-    Ok(Dims::from(vec![batch, rows, heads, size]).tensor(dtype))
+    Ok(TensorDims::from(vec![batch, rows, heads, size]).tensor(dtype))
 }
 
 /// Several heads of the query may share a head of keys and values.

@@ -3,15 +3,15 @@
 use crate::grammar::{PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::number::{FloatType, elementary};
-use crate::ops::infer::{Dims, Domain};
+use crate::ops::infer::{Domain, TensorDims};
 use crate::ops::kernel::elementwise::{binary, infer_two, max_float, min_float, number};
 use crate::ops::kernel::{self, fail};
-use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Value};
 
 macro_rules! arithmetic {
     ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
-        operator!($name, $rules, [Param::Arg("x1"), Param::Arg("x2")], infer_numbers, $accuracy, |m, a| {
+        operator!($name, $rules, [OpParam::Arg("x1"), OpParam::Arg("x2")], infer_numbers, $accuracy, |m, a| {
             binary(m, a, $f)
         })
     };
@@ -22,7 +22,7 @@ macro_rules! of_floats {
         operator!(
             $name,
             $rules,
-            [Param::Arg("x1"), Param::Arg("x2")],
+            [OpParam::Arg("x1"), OpParam::Arg("x2")],
             |cx, a| infer_two(cx, a, Domain::Floats),
             Elementary,
             |m, a| { binary(m, a, |x, y| floats(x, y, $f)) }
@@ -70,7 +70,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "floor_divide",
         [rule!("OPS.floor_divide.infer"), rule!("OPS.floor_divide.value")],
-        [Param::Arg("x1"), Param::Arg("x2")],
+        [OpParam::Arg("x1"), OpParam::Arg("x2")],
         infer_division,
         Rounded,
         floor_divide
@@ -103,9 +103,9 @@ fn infer_division(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
         Some(_) | None => false,
     };
     let divided = match &info {
-        StructInfo::Tensor(tensor) => match Dims::of(tensor) {
-            Dims::Known(dims) => dims.iter().all(|dim| matches!(dim, PrimExpr::IntImm(1..))),
-            Dims::Rank(_) | Dims::Unknown => false,
+        StructInfo::Tensor(tensor) => match TensorDims::of(tensor) {
+            TensorDims::Known(dims) => dims.iter().all(|dim| matches!(dim, PrimExpr::IntImm(1..))),
+            TensorDims::Rank(_) | TensorDims::Unknown => false,
         },
         StructInfo::Prim(_) => true,
         StructInfo::Object | StructInfo::Shape(_) | StructInfo::Tuple(_) | StructInfo::Func(_) => false,

@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 
 use crate::ops::kernel::elementwise::{binary, compare, infer_comparison};
-use crate::ops::{OpDef, Param};
+use crate::ops::{OpDef, OpParam};
 use crate::value::Scalar;
 
 macro_rules! comparison {
     ($name:literal, $rules:tt, $f:expr) => {
-        operator!($name, $rules, [Param::Arg("x1"), Param::Arg("x2")], infer_comparison, Exact, |m, a| {
+        operator!($name, $rules, [OpParam::Arg("x1"), OpParam::Arg("x2")], infer_comparison, Exact, |m, a| {
             binary(m, a, |x, y| compare(x, y).map($f).map(Scalar::Bool))
         })
     };

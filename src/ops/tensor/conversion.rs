@@ -4,13 +4,13 @@ use crate::grammar::StructInfo;
 use crate::judge::Cx;
 use crate::ops::infer::{arity, required_dtype, tensor, with_dtype};
 use crate::ops::kernel::{self, at, tabulate_out};
-use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Stop, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
     "astype",
     [rule!("OPS.astype.infer"), rule!("OPS.astype.value"), rule!("OPS.astype.attrs")],
-    [Param::Arg("x"), Param::Attr(Attr::required("dtype", AttrKind::DataType))],
+    [OpParam::Arg("x"), OpParam::Attr(Attr::required("dtype", AttrKind::DataType))],
     infer_astype,
     Exact,
     astype

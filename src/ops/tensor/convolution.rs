@@ -4,17 +4,19 @@ use ndarray::{ArrayD, Dimension, IxDyn};
 
 use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, Domain, arity, common_dtype, constant, differ, dim, dtype_attr, indivisible, tensor};
+use crate::ops::infer::{
+    Domain, TensorDims, arity, common_dtype, constant, differ, dim, dtype_attr, indivisible, tensor,
+};
 use crate::ops::kernel::array::{of_scalars, scalars, sizes};
 use crate::ops::kernel::window::{OUT_LAYOUT, Packed, Window, data_axes, groups, inside, per_axis, windows};
 use crate::ops::kernel::{self, fail, multiply_add, zero};
-use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Tensor, Value, count};
 
-const DATA: Param = Param::Arg("data");
-const WEIGHT: Param = Param::Arg("weight");
-const GROUPS: Param = Param::Attr(Attr::int("groups", 1));
-const OUT_DTYPE: Param = Param::Attr(Attr::optional("out_dtype", AttrKind::DataType));
+const DATA: OpParam = OpParam::Arg("data");
+const WEIGHT: OpParam = OpParam::Arg("weight");
+const GROUPS: OpParam = OpParam::Attr(Attr::int("groups", 1));
+const OUT_DTYPE: OpParam = OpParam::Attr(Attr::optional("out_dtype", AttrKind::DataType));
 
 macro_rules! convolution {
     ($name:literal, $rules:tt, $spatial:literal, $ones:expr, $zeros:expr, $data:literal, $kernel:literal) => {
@@ -24,12 +26,12 @@ macro_rules! convolution {
             [
                 DATA,
                 WEIGHT,
-                Param::Attr(Attr::ints("strides", $ones)),
-                Param::Attr(Attr::ints("padding", $zeros)),
-                Param::Attr(Attr::ints("dilation", $ones)),
+                OpParam::Attr(Attr::ints("strides", $ones)),
+                OpParam::Attr(Attr::ints("padding", $zeros)),
+                OpParam::Attr(Attr::ints("dilation", $ones)),
                 GROUPS,
-                Param::Attr(Attr::str("data_layout", &[], $data)),
-                Param::Attr(Attr::str("kernel_layout", &[], $kernel)),
+                OpParam::Attr(Attr::str("data_layout", &[], $data)),
+                OpParam::Attr(Attr::str("kernel_layout", &[], $kernel)),
                 OUT_LAYOUT,
                 OUT_DTYPE
             ],
@@ -48,13 +50,13 @@ macro_rules! transposed {
             [
                 DATA,
                 WEIGHT,
-                Param::Attr(Attr::ints("strides", $ones)),
-                Param::Attr(Attr::ints("padding", $zeros)),
-                Param::Attr(Attr::ints("output_padding", $none)),
-                Param::Attr(Attr::ints("dilation", $ones)),
+                OpParam::Attr(Attr::ints("strides", $ones)),
+                OpParam::Attr(Attr::ints("padding", $zeros)),
+                OpParam::Attr(Attr::ints("output_padding", $none)),
+                OpParam::Attr(Attr::ints("dilation", $ones)),
                 GROUPS,
-                Param::Attr(Attr::str("data_layout", &[], $data)),
-                Param::Attr(Attr::str("kernel_layout", &[], $kernel)),
+                OpParam::Attr(Attr::str("data_layout", &[], $data)),
+                OpParam::Attr(Attr::str("kernel_layout", &[], $kernel)),
                 OUT_LAYOUT,
                 OUT_DTYPE
             ],
@@ -193,17 +195,17 @@ fn infer<const N: usize, const T: bool>(cx: &mut Cx, a: &InferArgs<'_>) -> Resul
         Some(_) | None => common_dtype(data.dtype, weight.dtype)?,
     };
     [data.dtype, weight.dtype, dtype].into_iter().try_for_each(|dtype| Domain::Numbers.demand(dtype))?;
-    let (Dims::Known(data), Dims::Known(weight)) = (Dims::of(data), Dims::of(weight)) else {
-        return Ok(Dims::of_rank(convolution.out.rank()).tensor(dtype));
+    let (TensorDims::Known(data), TensorDims::Known(weight)) = (TensorDims::of(data), TensorDims::of(weight)) else {
+        return Ok(TensorDims::of_rank(convolution.out.rank()).tensor(dtype));
     };
     let (data, weight) = (convolution.data.whole(&data)?, convolution.kernel.whole(&weight)?);
     let dims = result_dims::<T>(cx, &convolution, &data, &weight)?;
-    Ok(Dims::from(convolution.out.divided(&dims)?).tensor(dtype))
+    Ok(TensorDims::from(convolution.out.divided(&dims)?).tensor(dtype))
 }
 
 /// A rank that is known must be the one that the layout has.
 pub(in crate::ops) fn of_rank(t: &TensorStructInfo, rank: usize) -> Result<(), InferError> {
-    match Dims::of(t).rank() {
+    match TensorDims::of(t).rank() {
         Some(found) if found != rank => Err(InferError::op(format!("the layout has rank {rank}, the tensor {found}"))),
         Some(_) | None => Ok(()),
     }

@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 
 use crate::grammar::{DataType, Expr, PrimExpr, PrimValue, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, arity, axis, prim, tensor};
+use crate::ops::infer::{TensorDims, arity, axis, prim, tensor};
 use crate::ops::kernel::{self, at, fail, fresh, indices, tabulate};
 use crate::ops::tensor::search::order;
-use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Prim, Scalar, Stop, Tensor, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
@@ -15,12 +15,12 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "unique",
         [rule!("OPS.unique.infer"), rule!("OPS.unique.value")],
         [
-            Param::Arg("x"),
-            Param::Flag("sorted", true),
-            Param::Flag("return_index", false),
-            Param::Flag("return_inverse", false),
-            Param::Flag("return_counts", false),
-            Param::OptionalArg("axis"),
+            OpParam::Arg("x"),
+            OpParam::Flag("sorted", true),
+            OpParam::Flag("return_index", false),
+            OpParam::Flag("return_inverse", false),
+            OpParam::Flag("return_counts", false),
+            OpParam::OptionalArg("axis"),
         ],
         infer_unique,
         Exact,
@@ -29,7 +29,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "nonzero",
         [rule!("OPS.nonzero.infer"), rule!("OPS.nonzero.value")],
-        [Param::Arg("x")],
+        [OpParam::Arg("x")],
         infer_nonzero,
         Exact,
         nonzero
@@ -60,18 +60,18 @@ fn axis_of(a: &InferArgs<'_>) -> Result<Option<i64>, InferError> {
 /// How many different elements there are depends on the values, so only the rank is known.
 fn infer_unique(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let x = tensor(a, 0)?;
-    let values = match (axis_of(a)?, Dims::of(x).rank()) {
-        (None, _) => Dims::of_rank(1),
+    let values = match (axis_of(a)?, TensorDims::of(x).rank()) {
+        (None, _) => TensorDims::of_rank(1),
         (Some(given), Some(rank)) => {
             axis(given, rank)?;
-            Dims::of_rank(rank)
+            TensorDims::of_rank(rank)
         }
-        (Some(_), None) => Dims::Unknown,
+        (Some(_), None) => TensorDims::Unknown,
     };
     let mut fields = vec![values.tensor(x.dtype)];
     for i in 2..=4 {
         if flag(a, i)? {
-            fields.push(Dims::of_rank(1).tensor(DataType::INT64));
+            fields.push(TensorDims::of_rank(1).tensor(DataType::INT64));
         }
     }
     Ok(match fields.as_slice() {
@@ -207,7 +207,7 @@ fn vector(m: &mut dyn Host, items: Vec<i64>) -> Result<Value, Stop> {
 fn infer_nonzero(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     tensor(a, 0)?;
-    Ok(Dims::of_rank(2).tensor(DataType::INT64))
+    Ok(TensorDims::of_rank(2).tensor(DataType::INT64))
 }
 
 fn nonzero(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {

@@ -7,7 +7,7 @@ mod take;
 
 use crate::grammar::{StructInfo, TensorStructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, common_dtype, differ};
+use crate::ops::infer::{TensorDims, common_dtype, differ};
 use crate::ops::{InferArgs, InferError, OpDef};
 
 pub(super) const FAMILIES: &[&[OpDef]] = &[loss::OPS, mark::OPS, pooling::OPS, take::OPS];
@@ -21,13 +21,13 @@ fn forward<'a>(a: &InferArgs<'a>) -> InferArgs<'a> {
 fn belongs(cx: &mut Cx, gradient: &TensorStructInfo, result: &StructInfo) -> Result<(), InferError> {
     let StructInfo::Tensor(result) = result else { return Ok(()) };
     common_dtype(gradient.dtype, result.dtype)?;
-    let (found, expected) = (Dims::of(gradient), Dims::of(result));
+    let (found, expected) = (TensorDims::of(gradient), TensorDims::of(result));
     if let (Some(x), Some(y)) = (found.rank(), expected.rank())
         && x != y
     {
         return Err(InferError::op(format!("the gradient has rank {x}, the result {y}")));
     }
-    let (Dims::Known(found), Dims::Known(expected)) = (found, expected) else { return Ok(()) };
+    let (TensorDims::Known(found), TensorDims::Known(expected)) = (found, expected) else { return Ok(()) };
     match found.iter().zip(expected.iter()).find(|(x, y)| differ(cx, x, y)) {
         Some((x, y)) => Err(InferError::op(format!("the gradient has the dimension {x}, the result {y}"))),
         None => Ok(()),

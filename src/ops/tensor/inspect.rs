@@ -2,14 +2,14 @@
 
 use crate::grammar::{DataType, Ndim, PrimExpr, PrimStructInfo, SmallFloat, StructInfo, TensorStructInfo, TypeCode};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, Domain, arity, boxed_int, product, tensor};
+use crate::ops::infer::{Domain, TensorDims, arity, boxed_int, product, tensor};
 use crate::ops::kernel::fail;
-use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Prim, Scalar, Stop, Value};
 
 const UINT16: DataType = DataType::new(TypeCode::UInt, 16);
-const TENSOR: Param = Param::Arg("tensor");
-const AXIS: Param = Param::Arg("axis");
+const TENSOR: OpParam = OpParam::Arg("tensor");
+const AXIS: OpParam = OpParam::Arg("axis");
 
 macro_rules! inspect {
     ($name:literal, $rules:tt, [$($param:expr),*], $infer:expr) => {
@@ -129,7 +129,7 @@ fn infer_ndim(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
 /// A number for an axis, which is counted from the outermost one only.
 fn of_axis(a: &InferArgs<'_>, number: fn(&[PrimExpr], usize) -> Option<PrimExpr>) -> Result<StructInfo, InferError> {
     arity::<2>(a)?;
-    let dims = Dims::of(tensor(a, 0)?);
+    let dims = TensorDims::of(tensor(a, 0)?);
     let axis = boxed_int(a, 1)?;
     if let Some(StructInfo::Prim(prim)) = a.args.get(1) {
         Domain::Integers.demand(prim.dtype)?;
@@ -140,13 +140,13 @@ fn of_axis(a: &InferArgs<'_>, number: fn(&[PrimExpr], usize) -> Option<PrimExpr>
     if dims.rank().is_some_and(|rank| axis >= rank) {
         return Err(outside());
     }
-    let known = if let Dims::Known(dims) = &dims { number(dims, axis) } else { None };
+    let known = if let TensorDims::Known(dims) = &dims { number(dims, axis) } else { None };
     Ok(boxed(DataType::INT64, known))
 }
 
 /// Tensors begin where their memory does. Of one whose shape is not known TVM says nothing, and neither is it needed.
 fn infer_offset(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
-    let known = matches!(Dims::of(inspected(a)?), Dims::Known(_));
+    let known = matches!(TensorDims::of(inspected(a)?), TensorDims::Known(_));
     Ok(boxed(DataType::UINT64, known.then_some(PrimExpr::IntImm(0))))
 }
 

@@ -3,7 +3,7 @@
 use crate::ops::infer::Domain;
 use crate::ops::kernel::elementwise::{binary, infer_two, number};
 use crate::ops::kernel::{self, fail};
-use crate::ops::{EvalArgs, OpDef, Param};
+use crate::ops::{EvalArgs, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Value};
 
 macro_rules! logical {
@@ -11,7 +11,7 @@ macro_rules! logical {
         operator!(
             $name,
             $rules,
-            [Param::Arg("x1"), Param::Arg("x2")],
+            [OpParam::Arg("x1"), OpParam::Arg("x2")],
             |cx, a| infer_two(cx, a, Domain::Booleans),
             Exact,
             |m, a| { binary(m, a, |x, y| logical(x, y, $f)) }
@@ -24,7 +24,7 @@ macro_rules! bitwise {
         operator!(
             $name,
             $rules,
-            [Param::Arg("x1"), Param::Arg("x2")],
+            [OpParam::Arg("x1"), OpParam::Arg("x2")],
             |cx, a| infer_two(cx, a, Domain::Bits),
             Exact,
             |m, a| { binary(m, a, |x, y| bitwise(x, y, $f)) }
@@ -37,7 +37,7 @@ macro_rules! shift {
         operator!(
             $name,
             $rules,
-            [Param::Arg("x1"), Param::Arg("x2")],
+            [OpParam::Arg("x1"), OpParam::Arg("x2")],
             |cx, a| infer_two(cx, a, Domain::Integers),
             Exact,
             |m, a| { shift(m, a, $int, $uint) }

@@ -2,17 +2,17 @@
 
 use crate::grammar::{PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, Domain, arity, common_dtype, differ, given_int, str_attr, tensor};
+use crate::ops::infer::{Domain, TensorDims, arity, common_dtype, differ, given_int, str_attr, tensor};
 use crate::ops::kernel::{self, at, fail, fresh, from_list, indices};
 use crate::ops::tensor::indexing::gather::{coordinate, integer};
-use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "nn.cross_entropy_with_logits",
         [rule!("OPS.nn.cross_entropy_with_logits.infer"), rule!("OPS.nn.cross_entropy_with_logits.value")],
-        [Param::Arg("predictions"), Param::Arg("labels")],
+        [OpParam::Arg("predictions"), OpParam::Arg("labels")],
         infer_cross_entropy,
         Accumulated,
         cross_entropy
@@ -21,11 +21,11 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "nn.nll_loss",
         [rule!("OPS.nn.nll_loss.infer"), rule!("OPS.nn.nll_loss.value"), rule!("OPS.nn.nll_loss.attrs")],
         [
-            Param::Arg("predictions"),
-            Param::Arg("targets"),
-            Param::OptionalArg("weights"),
-            Param::Attr(Attr::str("reduction", &["none", "mean", "sum"], "mean")),
-            Param::Attr(Attr::int("ignore_index", -100))
+            OpParam::Arg("predictions"),
+            OpParam::Arg("targets"),
+            OpParam::OptionalArg("weights"),
+            OpParam::Attr(Attr::str("reduction", &["none", "mean", "sum"], "mean")),
+            OpParam::Attr(Attr::int("ignore_index", -100))
         ],
         infer_nll_loss,
         Accumulated,
@@ -47,16 +47,16 @@ fn infer_cross_entropy(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
     let dtype = common_dtype(predictions.dtype, labels.dtype)?;
     Domain::Floats.demand(predictions.dtype)?;
     Domain::Floats.demand(labels.dtype)?;
-    let (x, y) = (Dims::of(predictions), Dims::of(labels));
+    let (x, y) = (TensorDims::of(predictions), TensorDims::of(labels));
     if let (Some(x), Some(y)) = (x.rank(), y.rank())
         && x != y
     {
         return Err(InferError::op(format!("the ranks {x} and {y} differ")));
     }
-    if let (Dims::Known(x), Dims::Known(y)) = (x, y) {
+    if let (TensorDims::Known(x), TensorDims::Known(y)) = (x, y) {
         agree(cx, &x, &y)?;
     }
-    Ok(Dims::Known([].into()).tensor(dtype))
+    Ok(TensorDims::Known([].into()).tensor(dtype))
 }
 
 /// Minus the sum of the products, divided by the first dimension if there are several.
@@ -86,18 +86,18 @@ fn float(x: Option<Scalar>) -> Result<f64, Stop> {
 // nll_loss
 
 /// The dimensions of the targets that the predictions, `(N, C, d1, ..)` or `(C,)`, ask for, and the classes.
-fn split(predictions: &TensorStructInfo) -> Result<(Dims, Option<PrimExpr>), InferError> {
-    match Dims::of(predictions) {
-        Dims::Known(dims) => match &*dims {
+fn split(predictions: &TensorStructInfo) -> Result<(TensorDims, Option<PrimExpr>), InferError> {
+    match TensorDims::of(predictions) {
+        TensorDims::Known(dims) => match &*dims {
             [] => Err(InferError::op("the predictions have no axis of classes")),
             [classes] => Ok((Vec::new().into(), Some(classes.clone()))),
             [batch, classes, rest @ ..] => {
                 Ok(([std::slice::from_ref(batch), rest].concat().into(), Some(classes.clone())))
             }
         },
-        Dims::Rank(0) => Err(InferError::op("the predictions have no axis of classes")),
-        Dims::Rank(rank) => Ok((Dims::of_rank(rank as usize - 1), None)),
-        Dims::Unknown => Ok((Dims::Unknown, None)),
+        TensorDims::Rank(0) => Err(InferError::op("the predictions have no axis of classes")),
+        TensorDims::Rank(rank) => Ok((TensorDims::of_rank(rank as usize - 1), None)),
+        TensorDims::Unknown => Ok((TensorDims::Unknown, None)),
     }
 }
 
@@ -108,13 +108,13 @@ pub(in crate::ops) fn infer_nll_loss(cx: &mut Cx, a: &InferArgs<'_>) -> Result<S
     }
     Domain::Floats.demand(predictions.dtype)?;
     let (expected, classes) = split(predictions)?;
-    let found = Dims::of(targets);
+    let found = TensorDims::of(targets);
     if let (Some(x), Some(y)) = (expected.rank(), found.rank())
         && x != y
     {
         return Err(InferError::op(format!("the targets must have rank {x}, not {y}")));
     }
-    if let (Dims::Known(x), Dims::Known(y)) = (&expected, &found) {
+    if let (TensorDims::Known(x), TensorDims::Known(y)) = (&expected, &found) {
         agree(cx, x, y)?;
     }
     let dtype = match a.args.len() {
@@ -123,7 +123,7 @@ pub(in crate::ops) fn infer_nll_loss(cx: &mut Cx, a: &InferArgs<'_>) -> Result<S
     };
     match str_attr(a.call, "reduction")? {
         "none" => Ok(expected.tensor(dtype)),
-        _ => Ok(Dims::Known([].into()).tensor(dtype)),
+        _ => Ok(TensorDims::Known([].into()).tensor(dtype)),
     }
 }
 
@@ -135,13 +135,13 @@ fn weighted(
     classes: Option<PrimExpr>,
 ) -> Result<crate::grammar::DataType, InferError> {
     Domain::Floats.demand(weights.dtype)?;
-    let dims = Dims::of(weights);
+    let dims = TensorDims::of(weights);
     if let Some(rank) = dims.rank()
         && rank != 1
     {
         return Err(InferError::op(format!("the weights must have rank 1, not {rank}")));
     }
-    if let (Dims::Known(dims), Some(classes)) = (dims, classes) {
+    if let (TensorDims::Known(dims), Some(classes)) = (dims, classes) {
         agree(cx, &dims, &[classes])?;
     }
     common_dtype(predictions.dtype, weights.dtype)

@@ -6,14 +6,14 @@ use crate::ops::infer::arity;
 use crate::ops::kernel::elementwise::{infer_same, itself};
 use crate::ops::kernel::{self, at, fresh, tabulate};
 use crate::ops::tensor::conversion::{astype, infer_astype};
-use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Stop, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "builtin.stop_lift_params",
         [rule!("OPS.builtin.stop_lift_params.infer"), rule!("OPS.builtin.stop_lift_params.value")],
-        [Param::Arg("x")],
+        [OpParam::Arg("x")],
         infer_same,
         Exact,
         itself
@@ -21,7 +21,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "wrap_param",
         [rule!("OPS.wrap_param.infer"), rule!("OPS.wrap_param.value"), rule!("OPS.wrap_param.attrs")],
-        [Param::Arg("data"), Param::Attr(Attr::dtype("dtype", DataType::FLOAT32))],
+        [OpParam::Arg("data"), OpParam::Attr(Attr::dtype("dtype", DataType::FLOAT32))],
         infer_astype,
         Exact,
         astype
@@ -29,7 +29,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "to_vdevice",
         [rule!("OPS.to_vdevice.infer"), rule!("OPS.to_vdevice.value"), rule!("OPS.to_vdevice.attrs")],
-        [Param::Arg("data"), Param::Attr(Attr::required("dst_vdevice", AttrKind::Opaque))],
+        [OpParam::Arg("data"), OpParam::Attr(Attr::required("dst_vdevice", AttrKind::Opaque))],
         infer_same,
         Exact,
         transfer
@@ -38,10 +38,10 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "hint_on_device",
         [rule!("OPS.hint_on_device.infer"), rule!("OPS.hint_on_device.value"), rule!("OPS.hint_on_device.attrs")],
         [
-            Param::Arg("data"),
-            Param::Attr(Attr::optional("device_type", AttrKind::Int)),
-            Param::Attr(Attr::optional("index", AttrKind::Int)),
-            Param::Attr(Attr::str("memory_scope", &[], "global")),
+            OpParam::Arg("data"),
+            OpParam::Attr(Attr::optional("device_type", AttrKind::Int)),
+            OpParam::Attr(Attr::optional("index", AttrKind::Int)),
+            OpParam::Attr(Attr::str("memory_scope", &[], "global")),
         ],
         infer_same,
         Exact,

@@ -2,19 +2,19 @@
 
 use crate::grammar::{BinaryOp, DataType, Expr, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, arity, boxed_int, dim, of_shape_arg, product, shape, tensor};
+use crate::ops::infer::{TensorDims, arity, boxed_int, dim, of_shape_arg, product, shape, tensor};
 use crate::ops::kernel::elementwise::{infer_itself, infer_same};
 use crate::ops::kernel::{self, Out, fail};
-use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, Param, run_prim_func};
+use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, OpParam, run_prim_func};
 use crate::value::{Host, PrimFuncObj, Stop, Storage, Tensor, Value, count};
 
-const SIZE: Param = Param::ShapeArg("size");
-const STORAGE: Param = Param::Arg("storage");
-const OFFSET: Param = Param::Arg("offset");
-const SHAPE: Param = Param::ShapeArg("shape");
-const DTYPE: Param = Param::DtypeArg("dtype");
-const SCOPE: Param = Param::Arg("storage_scope");
-const DEVICE: Param = Param::Arg("runtime_device_index");
+const SIZE: OpParam = OpParam::ShapeArg("size");
+const STORAGE: OpParam = OpParam::Arg("storage");
+const OFFSET: OpParam = OpParam::Arg("offset");
+const SHAPE: OpParam = OpParam::ShapeArg("shape");
+const DTYPE: OpParam = OpParam::DtypeArg("dtype");
+const SCOPE: OpParam = OpParam::Arg("storage_scope");
+const DEVICE: OpParam = OpParam::Arg("runtime_device_index");
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
@@ -29,7 +29,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "memory.alloc_storage",
         [rule!("OPS.memory.alloc_storage.infer"), rule!("OPS.memory.alloc_storage.value")],
-        [SIZE, Param::Arg("virtual_device_index"), SCOPE, DTYPE],
+        [SIZE, OpParam::Arg("virtual_device_index"), SCOPE, DTYPE],
         infer_storage,
         Exact,
         alloc_storage
@@ -38,7 +38,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "memory.alloc_tensor",
         [rule!("OPS.memory.alloc_tensor.infer"), rule!("OPS.memory.alloc_tensor.value")],
-        [STORAGE, OFFSET, SHAPE, DTYPE, Param::OptionalArg("runtime_device_ind")],
+        [STORAGE, OFFSET, SHAPE, DTYPE, OpParam::OptionalArg("runtime_device_ind")],
         infer_tensor_in_storage,
         Exact,
         alloc_tensor_in_storage
@@ -57,7 +57,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "memory.kill_tensor",
         [rule!("OPS.memory.kill_tensor.infer"), rule!("OPS.memory.kill_tensor.value")],
-        [Param::Arg("tensor")],
+        [OpParam::Arg("tensor")],
         infer_kill,
         Exact,
         kill
@@ -67,7 +67,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "memory.view",
         [rule!("OPS.memory.view.infer"), rule!("OPS.memory.view.value")],
-        [Param::Arg("data"), SHAPE, DTYPE, Param::Arg("relative_byte_offset")],
+        [OpParam::Arg("data"), SHAPE, DTYPE, OpParam::Arg("relative_byte_offset")],
         infer_view,
         Exact,
         view
@@ -76,7 +76,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "memory.ensure_zero_offset",
         [rule!("OPS.memory.ensure_zero_offset.infer"), rule!("OPS.memory.ensure_zero_offset.value")],
-        [Param::Arg("data")],
+        [OpParam::Arg("data")],
         infer_same,
         Exact,
         ensure_zero_offset
@@ -102,7 +102,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "vm.kill_object",
         [rule!("OPS.vm.kill_object.infer"), rule!("OPS.vm.kill_object.value")],
-        [Param::Arg("obj")],
+        [OpParam::Arg("obj")],
         infer_kill,
         Exact,
         kill
@@ -112,7 +112,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "vm.call_tir_dyn",
         [rule!("OPS.vm.call_tir_dyn.infer"), rule!("OPS.vm.call_tir_dyn.value")],
-        [Param::Arg("func"), Param::Arg("args")],
+        [OpParam::Arg("func"), OpParam::Arg("args")],
         infer_call_tir_dyn,
         Exact,
         call_tir_dyn
@@ -183,7 +183,7 @@ fn infer_tensor_in_storage(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, 
 fn infer_tensor_of_machine(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<5>(a)?;
     let dtype = in_storage(a)?;
-    Ok(Dims::of_shape(shape(a, 2)?).tensor(dtype))
+    Ok(TensorDims::of_shape(shape(a, 2)?).tensor(dtype))
 }
 
 /// What is demanded of the arguments beside the shape; the data type.
@@ -222,7 +222,7 @@ fn left_out(a: &InferArgs<'_>, i: usize) -> bool {
 fn infer_view(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<4>(a)?;
     let data = tensor(a, 0)?;
-    let dims = if left_out(a, 1) { Dims::of(data) } else { Dims::of_shape(shape(a, 1)?) };
+    let dims = if left_out(a, 1) { TensorDims::of(data) } else { TensorDims::of_shape(shape(a, 1)?) };
     let own = if left_out(a, 2) { data.dtype } else { dtype(a, 2)? };
     let offset = if left_out(a, 3) { Some(&PrimExpr::IntImm(0)) } else { int64(a, 3)? };
     if let Some(PrimExpr::IntImm(offset)) = offset {
@@ -243,7 +243,7 @@ fn int64<'a>(a: &InferArgs<'a>, i: usize) -> Result<Option<&'a PrimExpr>, InferE
 fn within(
     a: &InferArgs<'_>,
     data: &TensorStructInfo,
-    dims: &Dims,
+    dims: &TensorDims,
     dtype: DataType,
     offset: i64,
 ) -> Result<(), InferError> {
@@ -257,7 +257,9 @@ fn within(
         (true, false) => return Ok(()),
         (false, _) => (data.dtype.bytes(), dtype.bytes()),
     };
-    let (Some(there), Some(reached)) = (bytes(&Dims::of(data), of_data), bytes(dims, of_view)) else { return Ok(()) };
+    let (Some(there), Some(reached)) = (bytes(&TensorDims::of(data), of_data), bytes(dims, of_view)) else {
+        return Ok(());
+    };
     match reached.checked_add(offset) {
         Some(end) if end <= there => Ok(()),
         Some(_) | None => {
@@ -266,8 +268,8 @@ fn within(
     }
 }
 
-fn bytes(dims: &Dims, of_element: usize) -> Option<i64> {
-    let Dims::Known(dims) = dims else { return None };
+fn bytes(dims: &TensorDims, of_element: usize) -> Option<i64> {
+    let TensorDims::Known(dims) = dims else { return None };
     let all = dim(BinaryOp::Mul, product(dims.iter()), PrimExpr::IntImm(of_element as i64));
     if let PrimExpr::IntImm(bytes) = all { Some(bytes) } else { None }
 }

@@ -4,12 +4,12 @@ use ndarray::{ArrayD, Dimension, IxDyn};
 
 use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, Domain, arity, bool_attr, constant, dim, ints_attr, tensor};
+use crate::ops::infer::{Domain, TensorDims, arity, bool_attr, constant, dim, ints_attr, tensor};
 use crate::ops::kernel::array::{of_scalars, sizes};
 use crate::ops::kernel::window::{OUT_LAYOUT, Packed, Window, data_axes, inside, per_axis, windows};
 use crate::ops::kernel::{self, fail, zero};
 use crate::ops::tensor::convolution::{of_rank, ranked};
-use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Value, count};
 
 macro_rules! pool {
@@ -18,14 +18,14 @@ macro_rules! pool {
             $name,
             $rules,
             [
-                Param::Arg("data"),
-                Param::Attr(Attr::ints("pool_size", $ones)),
-                Param::Attr(Attr::ints("strides", $ones)),
-                Param::Attr(Attr::ints("padding", $zeros)),
-                Param::Attr(Attr::ints("dilation", $ones)),
-                Param::Attr(Attr::bool("ceil_mode", false)),
-                Param::Attr(Attr::bool("count_include_pad", $include)),
-                Param::Attr(Attr::str("layout", &[], $layout)),
+                OpParam::Arg("data"),
+                OpParam::Attr(Attr::ints("pool_size", $ones)),
+                OpParam::Attr(Attr::ints("strides", $ones)),
+                OpParam::Attr(Attr::ints("padding", $zeros)),
+                OpParam::Attr(Attr::ints("dilation", $ones)),
+                OpParam::Attr(Attr::bool("ceil_mode", false)),
+                OpParam::Attr(Attr::bool("count_include_pad", $include)),
+                OpParam::Attr(Attr::str("layout", &[], $layout)),
                 OUT_LAYOUT
             ],
             |_, a| infer_pool::<$spatial>(a, Domain::$domain),
@@ -41,9 +41,9 @@ macro_rules! adaptive {
             $name,
             $rules,
             [
-                Param::Arg("data"),
-                Param::Attr(Attr::optional("output_size", AttrKind::Ints)),
-                Param::Attr(Attr::str("layout", &[], $layout)),
+                OpParam::Arg("data"),
+                OpParam::Attr(Attr::optional("output_size", AttrKind::Ints)),
+                OpParam::Attr(Attr::str("layout", &[], $layout)),
                 OUT_LAYOUT
             ],
             infer_adaptive::<$spatial>,
@@ -168,9 +168,11 @@ pub(in crate::ops) fn infer_pool<const N: usize>(a: &InferArgs<'_>, domain: Doma
     of_rank(data, layout.rank())?;
     let windows = windows(a.call, N)?;
     let pool_size = per_axis(a.call, "pool_size", N, 1)?;
-    let Dims::Known(dims) = Dims::of(data) else { return Ok(Dims::of_rank(out.rank()).tensor(data.dtype)) };
+    let TensorDims::Known(dims) = TensorDims::of(data) else {
+        return Ok(TensorDims::of_rank(out.rank()).tensor(data.dtype));
+    };
     let pooled = pooled(a.call, &layout.whole(&dims)?, &windows, &pool_size)?;
-    Ok(Dims::from(out.divided(&pooled)?).tensor(data.dtype))
+    Ok(TensorDims::from(out.divided(&pooled)?).tensor(data.dtype))
 }
 
 fn pooled(call: &Call, dims: &[PrimExpr], windows: &[Window], pool_size: &[i64]) -> Result<Vec<PrimExpr>, InferError> {
@@ -307,13 +309,15 @@ fn infer_adaptive<const N: usize>(_: &mut Cx, a: &InferArgs<'_>) -> Result<Struc
     let (layout, out) = layouts::<N>(a.call)?;
     of_rank(data, layout.rank())?;
     let size = output_size::<N>(a.call)?;
-    let Dims::Known(dims) = Dims::of(data) else { return Ok(Dims::of_rank(out.rank()).tensor(data.dtype)) };
+    let TensorDims::Known(dims) = TensorDims::of(data) else {
+        return Ok(TensorDims::of_rank(out.rank()).tensor(data.dtype));
+    };
     let mut dims = layout.whole(&dims)?;
     if let Some(size) = size {
         dims.truncate(2);
         dims.extend(size.into_iter().map(constant));
     }
-    Ok(Dims::from(out.divided(&dims)?).tensor(data.dtype))
+    Ok(TensorDims::from(out.divided(&dims)?).tensor(data.dtype))
 }
 
 /// Region `i` of `n` reaches from `floor(i * size / n)` to `ceil((i + 1) * size / n)`.

@@ -3,10 +3,10 @@
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
 use crate::number::FloatType;
-use crate::ops::infer::{Dims, Domain, arity, axis, differ, given_int, required_dtype, tensor, with_dtype};
+use crate::ops::infer::{Domain, TensorDims, arity, axis, differ, given_int, required_dtype, tensor, with_dtype};
 use crate::ops::kernel::elementwise::float;
 use crate::ops::kernel::{self, at, at_flat, fail, tabulate_out};
-use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
 macro_rules! quantization {
@@ -15,11 +15,11 @@ macro_rules! quantization {
             $name,
             $rules,
             [
-                Param::Arg("data"),
-                Param::Arg("scale"),
-                Param::Arg("zero_point"),
-                Param::Attr(Attr::int("axis", -1)),
-                Param::Attr(Attr::dtype("out_dtype", $dtype)),
+                OpParam::Arg("data"),
+                OpParam::Arg("scale"),
+                OpParam::Arg("zero_point"),
+                OpParam::Attr(Attr::int("axis", -1)),
+                OpParam::Attr(Attr::dtype("out_dtype", $dtype)),
             ],
             $infer,
             Rounded,
@@ -56,7 +56,7 @@ fn infer(cx: &mut Cx, a: &InferArgs<'_>, from: Domain, to: Domain) -> Result<Str
     to.demand(dtype)?;
     Domain::Floats.demand(tensor(a, 1)?.dtype)?;
     Domain::Numbers.demand(tensor(a, 2)?.dtype)?;
-    let along = Dims::of(data).rank().map(|rank| channels(a.call, rank)).transpose()?;
+    let along = TensorDims::of(data).rank().map(|rank| channels(a.call, rank)).transpose()?;
     for i in [1, 2] {
         parameter(cx, data, along, tensor(a, i)?)?;
     }
@@ -76,19 +76,19 @@ fn parameter(
     parameter: &TensorStructInfo,
 ) -> Result<(), InferError> {
     let one = |cx: &mut Cx, dim: &PrimExpr| !differ(cx, dim, &PrimExpr::IntImm(1));
-    let Dims::Known(own) = Dims::of(parameter) else { return Ok(()) };
+    let TensorDims::Known(own) = TensorDims::of(parameter) else { return Ok(()) };
     if own.iter().all(|dim| one(cx, dim)) {
         return Ok(());
     }
     let [size] = &*own else {
         return Err(InferError::op(format!("{parameter} is neither one number nor one for each channel")));
     };
-    match (Dims::of(data), along) {
-        (Dims::Known(dims), Some(along)) if dims.get(along).is_none_or(|channels| differ(cx, channels, size)) => {
+    match (TensorDims::of(data), along) {
+        (TensorDims::Known(dims), Some(along)) if dims.get(along).is_none_or(|channels| differ(cx, channels, size)) => {
             Err(InferError::op(format!("{size} numbers do not belong to the channels of {data}")))
         }
-        (Dims::Rank(0), _) => Err(InferError::op("a scalar has no channels")),
-        (Dims::Known(_) | Dims::Rank(_) | Dims::Unknown, Some(_) | None) => Ok(()),
+        (TensorDims::Rank(0), _) => Err(InferError::op("a scalar has no channels")),
+        (TensorDims::Known(_) | TensorDims::Rank(_) | TensorDims::Unknown, Some(_) | None) => Ok(()),
     }
 }
 
@@ -102,25 +102,25 @@ fn of_element(parameter: &Tensor, index: &[i64], along: usize) -> Result<Scalar,
 
 /// A number as an integer, if it is one, and else as a float.
 #[derive(Clone, Copy)]
-enum Number {
+enum ExactNumber {
     Whole(i128),
     Float(f64),
 }
 
-impl Number {
-    fn of(x: Scalar) -> Number {
+impl ExactNumber {
+    fn of(x: Scalar) -> ExactNumber {
         match x {
-            Scalar::Bool(x) => Number::Whole(x.into()),
-            Scalar::Int(x) => Number::Whole(x.into()),
-            Scalar::UInt(x) => Number::Whole(x.into()),
-            Scalar::Float(x) => Number::Float(x),
+            Scalar::Bool(x) => ExactNumber::Whole(x.into()),
+            Scalar::Int(x) => ExactNumber::Whole(x.into()),
+            Scalar::UInt(x) => ExactNumber::Whole(x.into()),
+            Scalar::Float(x) => ExactNumber::Float(x),
         }
     }
 
     fn as_float(self) -> f64 {
         match self {
-            Number::Whole(x) => x as f64,
-            Number::Float(x) => x,
+            ExactNumber::Whole(x) => x as f64,
+            ExactNumber::Float(x) => x,
         }
     }
 }
@@ -135,19 +135,19 @@ fn quantize(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     tabulate_out(m, a, |index| {
         let scaled = float(at(data, index)?)? / float(of_element(scale, index, along)?)?;
         let whole = libm::rint(quotient.round(scaled));
-        brought(whole, Number::of(of_element(zero, index, along)?), least, greatest)
+        brought(whole, ExactNumber::of(of_element(zero, index, along)?), least, greatest)
     })
 }
 
 /// The sum of a whole number and a zero point, brought into a range of integers. Beyond 128 bits a whole number lies beyond
 /// any such range, and no zero point brings it back.
-fn brought(whole: f64, zero: Number, least: i128, greatest: i128) -> Result<Scalar, Stop> {
+fn brought(whole: f64, zero: ExactNumber, least: i128, greatest: i128) -> Result<Scalar, Stop> {
     let sum = match zero {
-        Number::Whole(_) if whole.is_nan() => whole,
-        Number::Whole(zero) => {
+        ExactNumber::Whole(_) if whole.is_nan() => whole,
+        ExactNumber::Whole(zero) => {
             return Ok(integer((whole as i128).saturating_add(zero).clamp(least, greatest)));
         }
-        Number::Float(zero) => whole + zero,
+        ExactNumber::Float(zero) => whole + zero,
     };
     if sum.is_nan() {
         return Err(Stop::unspecified("what is not a number has no place in a range of integers"));
@@ -176,10 +176,10 @@ fn dequantize(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let dtype = out_dtype(a.call)?;
     let result = dtype.float_type().ok_or_else(|| fail(format!("{dtype} is no type of floats")))?;
     tabulate_out(m, a, |index| {
-        let (x, zero) = (Number::of(at(data, index)?), Number::of(of_element(zero, index, along)?));
+        let (x, zero) = (ExactNumber::of(at(data, index)?), ExactNumber::of(of_element(zero, index, along)?));
         let scale = float(of_element(scale, index, along)?)?;
         let product = match (x, zero) {
-            (Number::Whole(x), Number::Whole(zero)) => result.multiple(x - zero, scale),
+            (ExactNumber::Whole(x), ExactNumber::Whole(zero)) => result.multiple(x - zero, scale),
             (x, zero) => (x.as_float() - zero.as_float()) * scale,
         };
         let greatest = result.greatest();

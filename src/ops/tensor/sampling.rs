@@ -2,11 +2,11 @@
 
 use crate::grammar::{DataType, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, Domain, arity, differ, required_dtype, tensor};
+use crate::ops::infer::{Domain, TensorDims, arity, differ, required_dtype, tensor};
 use crate::ops::kernel::elementwise::float;
 use crate::ops::kernel::{self, at, constant_one, convert, fail, held, tabulate, tabulate_out};
 use crate::ops::tensor::indexing::gather::coordinate;
-use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Stop, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
@@ -18,10 +18,10 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
             rule!("OPS.multinomial_from_uniform.attrs")
         ],
         [
-            Param::Arg("prob"),
-            Param::Arg("uniform_sample"),
-            Param::Arg("sample_indices"),
-            Param::Attr(Attr::dtype("dtype", DataType::INT64)),
+            OpParam::Arg("prob"),
+            OpParam::Arg("uniform_sample"),
+            OpParam::Arg("sample_indices"),
+            OpParam::Attr(Attr::dtype("dtype", DataType::INT64)),
         ],
         infer_multinomial,
         Exact,
@@ -30,7 +30,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "nn.dropout",
         [rule!("OPS.nn.dropout.infer"), rule!("OPS.nn.dropout.value"), rule!("OPS.nn.dropout.attrs")],
-        [Param::Arg("data"), Param::Attr(Attr::float("rate", 0.5))],
+        [OpParam::Arg("data"), OpParam::Attr(Attr::float("rate", 0.5))],
         infer_dropout,
         Exact,
         dropout
@@ -49,10 +49,10 @@ fn column(cx: &mut Cx, a: &InferArgs<'_>, i: usize) -> Result<Option<PrimExpr>, 
 }
 
 fn matrix(a: &InferArgs<'_>, i: usize) -> Result<Option<[PrimExpr; 2]>, InferError> {
-    match Dims::of(tensor(a, i)?) {
-        Dims::Known(dims) if dims.len() == 2 => Ok(<[PrimExpr; 2]>::try_from(dims.to_vec()).ok()),
-        Dims::Rank(2) | Dims::Unknown => Ok(None),
-        Dims::Known(_) | Dims::Rank(_) => Err(InferError::op(format!("argument {i} must be a matrix"))),
+    match TensorDims::of(tensor(a, i)?) {
+        TensorDims::Known(dims) if dims.len() == 2 => Ok(<[PrimExpr; 2]>::try_from(dims.to_vec()).ok()),
+        TensorDims::Rank(2) | TensorDims::Unknown => Ok(None),
+        TensorDims::Known(_) | TensorDims::Rank(_) => Err(InferError::op(format!("argument {i} must be a matrix"))),
     }
 }
 
@@ -71,8 +71,8 @@ fn infer_multinomial(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
         return Err(InferError::op(format!("{samples} samples are drawn by {rows} rows")));
     }
     match samples.or(rows) {
-        Some(count) => Ok(Dims::from(vec![count, PrimExpr::IntImm(1)]).tensor(dtype)),
-        None => Ok(Dims::of_rank(2).tensor(dtype)),
+        Some(count) => Ok(TensorDims::from(vec![count, PrimExpr::IntImm(1)]).tensor(dtype)),
+        None => Ok(TensorDims::of_rank(2).tensor(dtype)),
     }
 }
 

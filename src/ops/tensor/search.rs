@@ -5,18 +5,18 @@ use std::cmp::Ordering;
 use crate::grammar::{BinaryOp, Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    Dims, arity, at_least, axis, bool_attr, broadcast_all, common_dtype, dim, dtype_attr, given_int, str_attr, tensor,
-    with_dtype,
+    TensorDims, arity, at_least, axis, bool_attr, broadcast_all, common_dtype, dim, dtype_attr, given_int, str_attr,
+    tensor, with_dtype,
 };
 use crate::ops::kernel::{self, at, at_broadcast, fail, fresh, line, tabulate, tabulate_out};
-use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "where",
         [rule!("OPS.where.infer"), rule!("OPS.where.value")],
-        [Param::Arg("condition"), Param::Arg("x1"), Param::Arg("x2")],
+        [OpParam::Arg("condition"), OpParam::Arg("x1"), OpParam::Arg("x2")],
         infer_where,
         Exact,
         select
@@ -24,7 +24,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "sort",
         [rule!("OPS.sort.infer"), rule!("OPS.sort.value"), rule!("OPS.sort.attrs")],
-        [Param::Arg("x"), Param::Attr(Attr::int("axis", -1)), Param::Attr(Attr::bool("descending", false))],
+        [OpParam::Arg("x"), OpParam::Attr(Attr::int("axis", -1)), OpParam::Attr(Attr::bool("descending", false))],
         infer_sort,
         Exact,
         sort,
@@ -33,10 +33,10 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "argsort",
         [rule!("OPS.argsort.infer"), rule!("OPS.argsort.value"), rule!("OPS.argsort.attrs")],
         [
-            Param::Arg("data"),
-            Param::Attr(Attr::int("axis", -1)),
-            Param::Attr(Attr::bool("descending", false)),
-            Param::Attr(Attr::dtype("dtype", DataType::INT32)),
+            OpParam::Arg("data"),
+            OpParam::Attr(Attr::int("axis", -1)),
+            OpParam::Attr(Attr::bool("descending", false)),
+            OpParam::Attr(Attr::dtype("dtype", DataType::INT32)),
         ],
         infer_argsort,
         Exact,
@@ -46,12 +46,12 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "topk",
         [rule!("OPS.topk.infer"), rule!("OPS.topk.value"), rule!("OPS.topk.attrs")],
         [
-            Param::Arg("data"),
-            Param::Attr(Attr::int("k", 1)),
-            Param::Attr(Attr::int("axis", -1)),
-            Param::Attr(Attr::str("ret_type", &["both", "values", "indices"], "both")),
-            Param::Attr(Attr::bool("largest", true)),
-            Param::Attr(Attr::dtype("dtype", DataType::INT32)),
+            OpParam::Arg("data"),
+            OpParam::Attr(Attr::int("k", 1)),
+            OpParam::Attr(Attr::int("axis", -1)),
+            OpParam::Attr(Attr::str("ret_type", &["both", "values", "indices"], "both")),
+            OpParam::Attr(Attr::bool("largest", true)),
+            OpParam::Attr(Attr::dtype("dtype", DataType::INT32)),
         ],
         infer_topk,
         Exact,
@@ -61,10 +61,10 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "bucketize",
         [rule!("OPS.bucketize.infer"), rule!("OPS.bucketize.value"), rule!("OPS.bucketize.attrs")],
         [
-            Param::Arg("input_tensor"),
-            Param::Arg("boundaries"),
-            Param::Attr(Attr::bool("out_int32", false)),
-            Param::Attr(Attr::bool("right", false)),
+            OpParam::Arg("input_tensor"),
+            OpParam::Arg("boundaries"),
+            OpParam::Attr(Attr::bool("out_int32", false)),
+            OpParam::Attr(Attr::bool("right", false)),
         ],
         infer_bucketize,
         Exact,
@@ -101,7 +101,7 @@ fn along_of(call: &Call, rank: usize) -> Result<usize, InferError> {
 fn checked<'a>(a: &InferArgs<'a>) -> Result<&'a TensorStructInfo, InferError> {
     arity::<1>(a)?;
     let x = tensor(a, 0)?;
-    Dims::of(x).rank().map(|rank| along_of(a.call, rank)).transpose()?;
+    TensorDims::of(x).rank().map(|rank| along_of(a.call, rank)).transpose()?;
     Ok(x)
 }
 
@@ -150,8 +150,8 @@ fn argsort(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 fn infer_topk(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let x = checked(a)?;
     let k = given_int(a.call, "k")?;
-    let dims = match Dims::of(x) {
-        Dims::Known(dims) if k > 0 => {
+    let dims = match TensorDims::of(x) {
+        TensorDims::Known(dims) if k > 0 => {
             let along = along_of(a.call, dims.len())?;
             let mut dims = dims.to_vec();
             match dims.get_mut(along) {
@@ -160,7 +160,7 @@ fn infer_topk(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
                 Some(size) => *size = dim(BinaryOp::Min, PrimExpr::IntImm(k), size.clone()),
                 None => {}
             }
-            Dims::from(dims)
+            TensorDims::from(dims)
         }
         dims => dims,
     };
@@ -196,7 +196,7 @@ fn topk(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 fn infer_bucketize(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<2>(a)?;
     let (x, boundaries) = (tensor(a, 0)?, tensor(a, 1)?);
-    if let Some(rank) = Dims::of(boundaries).rank().filter(|rank| *rank != 1) {
+    if let Some(rank) = TensorDims::of(boundaries).rank().filter(|rank| *rank != 1) {
         return Err(InferError::op(format!("the boundaries must be a vector, they have rank {rank}")));
     }
     let dtype = if bool_attr(a.call, "out_int32")? { DataType::INT32 } else { DataType::INT64 };
@@ -227,7 +227,7 @@ fn infer_where(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
     if !c.dtype.is_void() && !c.dtype.is_bool() {
         return Err(InferError::op(format!("the condition must be Boolean, it is {}", c.dtype)));
     }
-    let dims = broadcast_all(&[c, x1, x2].map(Dims::of))?;
+    let dims = broadcast_all(&[c, x1, x2].map(TensorDims::of))?;
     Ok(dims.tensor(common_dtype(x1.dtype, x2.dtype)?))
 }
 

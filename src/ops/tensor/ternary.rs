@@ -3,15 +3,15 @@
 use crate::grammar::StructInfo;
 use crate::judge::Cx;
 use crate::number::FloatType;
-use crate::ops::infer::{Dims, Domain, alike, arity, common_dtypes, tensor, with_dtype};
+use crate::ops::infer::{Domain, TensorDims, alike, arity, common_dtypes, tensor, with_dtype};
 use crate::ops::kernel::{self, at_flat, fresh, multiply_add, tabulate_flat};
-use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
     "ewise_fma",
     [rule!("OPS.ewise_fma.infer"), rule!("OPS.ewise_fma.value")],
-    [Param::Arg("x1"), Param::Arg("x2"), Param::Arg("x3")],
+    [OpParam::Arg("x1"), OpParam::Arg("x2"), OpParam::Arg("x3")],
     infer_ewise_fma,
     Rounded,
     ewise_fma
@@ -22,7 +22,7 @@ fn infer_ewise_fma(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferEr
     let all = [tensor(a, 0)?, tensor(a, 1)?, tensor(a, 2)?];
     all.iter().try_for_each(|t| Domain::Numbers.demand(t.dtype))?;
     let dtype = common_dtypes(all.iter().map(|t| t.dtype))?;
-    let dims = alike(cx, &all.map(Dims::of), None)?;
+    let dims = alike(cx, &all.map(TensorDims::of), None)?;
     let [first, second, third] = all;
     if first.shape.is_some() && first.shape == second.shape && second.shape == third.shape {
         return Ok(with_dtype(first, dtype));

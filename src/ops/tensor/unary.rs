@@ -6,13 +6,13 @@ use crate::number::{FloatType, elementary};
 use crate::ops::infer::{Domain, arity, tensor};
 use crate::ops::kernel::elementwise::{float, infer_float, infer_one, infer_predicate, infer_same, number, unary};
 use crate::ops::kernel::{self, at, fail, fresh, tabulate};
-use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Prim, Scalar, Stop, Value};
 
 /// A function of floats only.
 macro_rules! function {
     ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
-        operator!($name, $rules, [Param::Arg("x")], infer_float, $accuracy, |m, a| {
+        operator!($name, $rules, [OpParam::Arg("x")], infer_float, $accuracy, |m, a| {
             unary(m, a, |x| float(x).map($f).map(Scalar::Float))
         })
     };
@@ -21,23 +21,23 @@ macro_rules! function {
 /// A function whose result has the data type of its argument.
 macro_rules! arithmetic {
     ($domain:ident, $name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
-        operator!($name, $rules, [Param::Arg("x")], |cx, a| infer_one(cx, a, Domain::$domain), $accuracy, |m, a| unary(
-            m, a, $f
-        ))
+        operator!($name, $rules, [OpParam::Arg("x")], |cx, a| infer_one(cx, a, Domain::$domain), $accuracy, |m, a| {
+            unary(m, a, $f)
+        })
     };
 }
 
 /// Rounding, which leaves integers as they are.
 macro_rules! rounding {
     ($name:literal, $rules:tt, $f:expr) => {
-        operator!($name, $rules, [Param::Arg("x")], infer_same, Exact, |m, a| unary(m, a, |x| Ok(rounded(x, $f))))
+        operator!($name, $rules, [OpParam::Arg("x")], infer_same, Exact, |m, a| unary(m, a, |x| Ok(rounded(x, $f))))
     };
 }
 
 /// A question about a float; the answer for anything else is given.
 macro_rules! predicate {
     ($name:literal, $rules:tt, $other:literal, $f:expr) => {
-        operator!($name, $rules, [Param::Arg("x")], infer_predicate, Exact, |m, a| ask(m, a, $other, $f))
+        operator!($name, $rules, [OpParam::Arg("x")], infer_predicate, Exact, |m, a| ask(m, a, $other, $f))
     };
 }
 
@@ -88,7 +88,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "clip",
         [rule!("OPS.clip.infer"), rule!("OPS.clip.value")],
-        [Param::Arg("x"), Param::Arg("min"), Param::Arg("max")],
+        [OpParam::Arg("x"), OpParam::Arg("min"), OpParam::Arg("max")],
         infer_clip,
         Exact,
         clip

@@ -2,27 +2,27 @@
 
 use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, Domain, arity, constant, dim, given_int, indivisible, str_attr, tensor};
+use crate::ops::infer::{Domain, TensorDims, arity, constant, dim, given_int, indivisible, str_attr, tensor};
 use crate::ops::kernel::elementwise::{infer_same, itself, max_float, min_float, number};
 use crate::ops::kernel::{self, at, at_flat, fresh, quotient, tabulate, tabulate_flat, tabulate_out};
 use crate::ops::language::{infer_call_tir_local_view, run_call_tir};
-use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
-const X: Param = Param::Arg("x");
-const INPUT: Param = Param::Arg("input");
-const WORKERS: Param = Param::Attr(Attr::required("num_workers", AttrKind::Int));
-const AXIS: Param = Param::Attr(Attr::int("axis", 0));
-const IN_GROUP: Param = Param::Attr(Attr::bool("in_group", true));
-const MESH: Param = Param::Attr(Attr::required("device_mesh", AttrKind::Opaque));
-const PLACEMENT: Param = Param::Attr(Attr::required("placement", AttrKind::Opaque));
+const X: OpParam = OpParam::Arg("x");
+const INPUT: OpParam = OpParam::Arg("input");
+const WORKERS: OpParam = OpParam::Attr(Attr::required("num_workers", AttrKind::Int));
+const AXIS: OpParam = OpParam::Attr(Attr::int("axis", 0));
+const IN_GROUP: OpParam = OpParam::Attr(Attr::bool("in_group", true));
+const MESH: OpParam = OpParam::Attr(Attr::required("device_mesh", AttrKind::Opaque));
+const PLACEMENT: OpParam = OpParam::Attr(Attr::required("placement", AttrKind::Opaque));
 const REDUCTIONS: &[&str] = &["sum", "prod", "min", "max", "avg"];
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "ccl.allreduce",
         [rule!("OPS.ccl.allreduce.infer"), rule!("OPS.ccl.allreduce.value"), rule!("OPS.ccl.allreduce.attrs")],
-        [X, Param::Attr(Attr::str("op_type", REDUCTIONS, "sum")), IN_GROUP],
+        [X, OpParam::Attr(Attr::str("op_type", REDUCTIONS, "sum")), IN_GROUP],
         infer_allreduce,
         Accumulated,
         allreduce
@@ -94,7 +94,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "dist.call_tir_local_view",
         [rule!("OPS.dist.call_tir_local_view.infer"), rule!("OPS.dist.call_tir_local_view.value")],
-        [Param::Arg("prim_func"), Param::Rest("args")],
+        [OpParam::Arg("prim_func"), OpParam::Rest("args")],
         infer_call_tir_local_view,
         Exact,
         run_call_tir
@@ -121,18 +121,18 @@ fn infer_allreduce(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferEr
 fn infer_allgather(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let (x, workers) = (tensor(a, 0)?, workers(a.call)?);
-    let known = Dims::of(x);
+    let known = TensorDims::of(x);
     of_axis(&known, 0)?;
-    let Dims::Known(dims) = &known else { return Ok(known.tensor(x.dtype)) };
+    let TensorDims::Known(dims) = &known else { return Ok(known.tensor(x.dtype)) };
     let gathered = dims.iter().enumerate().map(|(i, size)| match i {
         0 => dim(BinaryOp::Mul, size.clone(), constant(workers)),
         _ => size.clone(),
     });
-    Ok(Dims::from(gathered.collect::<Vec<PrimExpr>>()).tensor(x.dtype))
+    Ok(TensorDims::from(gathered.collect::<Vec<PrimExpr>>()).tensor(x.dtype))
 }
 
 /// The axis must exist.
-fn of_axis(dims: &Dims, axis: i64) -> Result<usize, InferError> {
+fn of_axis(dims: &TensorDims, axis: i64) -> Result<usize, InferError> {
     let found = usize::try_from(axis).ok().filter(|axis| dims.rank().is_none_or(|rank| *axis < rank));
     found.ok_or_else(|| InferError::op(format!("the axis {axis} does not exist in rank {}", dims.ndim())))
 }
@@ -141,9 +141,9 @@ fn of_axis(dims: &Dims, axis: i64) -> Result<usize, InferError> {
 fn infer_part(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let (x, workers) = (tensor(a, 0)?, workers(a.call)?);
-    let known = Dims::of(x);
+    let known = TensorDims::of(x);
     let along = of_axis(&known, given_int(a.call, "axis")?)?;
-    let Dims::Known(dims) = &known else { return Ok(known.tensor(x.dtype)) };
+    let TensorDims::Known(dims) = &known else { return Ok(known.tensor(x.dtype)) };
     let mut dims = dims.to_vec();
     if let Some(size) = dims.get_mut(along) {
         if indivisible(cx, size, workers) {
@@ -151,7 +151,7 @@ fn infer_part(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
         }
         *size = if workers == 1 { size.clone() } else { dim(BinaryOp::FloorDiv, size.clone(), constant(workers)) };
     }
-    Ok(Dims::from(dims).tensor(x.dtype))
+    Ok(TensorDims::from(dims).tensor(x.dtype))
 }
 
 // Evaluation.
@@ -233,7 +233,7 @@ fn own_part(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 }
 
 fn part_of(m: &mut dyn Host, a: &EvalArgs<'_>, whole: &Tensor) -> Result<Value, Stop> {
-    let along = of_axis(&Dims::of_rank(whole.shape().len()), given_int(a.call, "axis")?)?;
+    let along = of_axis(&TensorDims::of_rank(whole.shape().len()), given_int(a.call, "axis")?)?;
     let size = kernel::out(a)?.shape.get(along).copied().unwrap_or(0);
     let begin = size.saturating_mul(m.seat().worker as i64);
     kernel::slice(m, whole, along, begin, begin.saturating_add(size))

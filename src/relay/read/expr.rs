@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Fault, Lexeme, Read, Reader, Token, Told, slice};
+use super::{Lexeme, RelayFault, RelayReader, RelayResult, ReportedFault, Token, slice};
 use crate::book::Erratum;
 use crate::grammar::source::MAX_NESTING;
 use crate::grammar::{Attrs, Name, Span};
@@ -25,12 +25,13 @@ enum Argument {
     Attr(Name, crate::grammar::AttrValue),
 }
 
-impl Reader<'_, '_> {
+impl RelayReader<'_, '_> {
     /// RELAY.BODY.EXPR: one expression within braces, without a terminator. The opening brace is read already.
-    pub(super) fn body(&mut self) -> Read<Expr> {
+    pub(super) fn body(&mut self) -> RelayResult<Expr> {
         let empty = self.token() == Token::CloseBrace;
         if !self.cx.premise(rule!("RELAY.BODY.EXPR"), 1, !empty) {
-            let fault = Fault::rule(rule!("RELAY.BODY.EXPR"), self.here(), "a body is an expression, it is not empty");
+            let fault =
+                RelayFault::rule(rule!("RELAY.BODY.EXPR"), self.here(), "a body is an expression, it is not empty");
             return self.fault(fault);
         }
         if empty {
@@ -40,7 +41,8 @@ impl Reader<'_, '_> {
         let body = self.block()?;
         let (terminated, span) = (self.token() == Token::Semicolon, self.here());
         if !self.cx.premise(rule!("RELAY.BODY.EXPR"), 2, !terminated) {
-            let fault = Fault::rule(rule!("RELAY.BODY.EXPR"), span, "nothing stands behind the expression of a body");
+            let fault =
+                RelayFault::rule(rule!("RELAY.BODY.EXPR"), span, "nothing stands behind the expression of a body");
             self.faults.push(fault);
         }
         if terminated {
@@ -51,13 +53,13 @@ impl Reader<'_, '_> {
     }
 
     /// Bindings and a result.
-    fn block(&mut self) -> Read<Expr> {
+    fn block(&mut self) -> RelayResult<Expr> {
         let start = self.here();
         let (mut bindings, mut fault) = (Vec::new(), false);
         while self.begins_binding() {
             match self.binding() {
                 Ok(binding) => bindings.push(binding),
-                Err(Told) => {
+                Err(ReportedFault) => {
                     fault = true;
                     self.skip_to(|r| r.token() == Token::Semicolon);
                     self.eat(Token::Semicolon);
@@ -70,7 +72,7 @@ impl Reader<'_, '_> {
         }
         let result = self.expr();
         if fault {
-            return Err(Told);
+            return Err(ReportedFault);
         }
         let result = result?;
         if bindings.is_empty() {
@@ -85,12 +87,12 @@ impl Reader<'_, '_> {
     }
 
     /// RELAY.LET: `let %y = e;`, or `%0 = e;` as graphs were printed. The text has no notation for it (A57).
-    fn binding(&mut self) -> Read<Binding> {
+    fn binding(&mut self) -> RelayResult<Binding> {
         let start = self.here();
         self.eat_word("let");
         if self.cx.literal(Erratum::A57) {
             let message = "the text has no notation for bindings";
-            return self.fault(Fault::rule(rule!("RELAY.LET"), start, message));
+            return self.fault(RelayFault::rule(rule!("RELAY.LET"), start, message));
         }
         let var = self.expect(Token::Local, "a variable, with `%`")?;
         let annotation = if self.eat(Token::Colon) { Some(self.type_expr()?) } else { None };
@@ -100,12 +102,12 @@ impl Reader<'_, '_> {
         Ok(Binding { var: Param { name: self.name_of(var), annotation, span: var.span }, value })
     }
 
-    pub(super) fn expr(&mut self) -> Read<Expr> {
+    pub(super) fn expr(&mut self) -> RelayResult<Expr> {
         self.infix(0)
     }
 
     /// RELAY.DEF.INFIX: a symbol between two expressions is a call of its operator.
-    fn infix(&mut self, loosest: u8) -> Read<Expr> {
+    fn infix(&mut self, loosest: u8) -> RelayResult<Expr> {
         let start = self.here();
         let mut left = self.nested(Self::postfix)?;
         let mut levels = 0;
@@ -113,12 +115,12 @@ impl Reader<'_, '_> {
             levels += 1;
             if self.depth + levels > MAX_NESTING {
                 let message = format!("it nests deeper than {MAX_NESTING} levels");
-                return self.fault(Fault::syntax(self.here(), message));
+                return self.fault(RelayFault::syntax(self.here(), message));
             }
             let sign = self.next().span;
             if symbol != "+" && self.cx.literal(Erratum::A57) {
                 let message = format!("the text has no operator `{symbol}` between its arguments");
-                return self.fault(Fault::rule(rule!("RELAY.DEF.INFIX"), sign, message));
+                return self.fault(RelayFault::rule(rule!("RELAY.DEF.INFIX"), sign, message));
             }
             let right = self.nested(|r| r.infix(binds + 1))?;
             let name = self.cx.conclude(rule!("RELAY.DEF.INFIX"), Name::from(name));
@@ -135,7 +137,7 @@ impl Reader<'_, '_> {
     }
 
     /// Calls and projections behind what is called or projected.
-    fn postfix(&mut self) -> Read<Expr> {
+    fn postfix(&mut self) -> RelayResult<Expr> {
         let start = self.here();
         let mut expr = self.primary()?;
         let mut levels = 0;
@@ -143,7 +145,7 @@ impl Reader<'_, '_> {
             levels += 1;
             if self.depth + levels > MAX_NESTING {
                 let message = format!("it nests deeper than {MAX_NESTING} levels");
-                return self.fault(Fault::syntax(self.here(), message));
+                return self.fault(RelayFault::syntax(self.here(), message));
             }
             expr = match self.token() {
                 Token::Open => self.call(expr, start)?,
@@ -158,17 +160,17 @@ impl Reader<'_, '_> {
     }
 
     /// RELAY.PARAM.POS: parameters stand in function literals and definitions only.
-    fn no_parameter(&mut self, start: Span) -> Read<()> {
+    fn no_parameter(&mut self, start: Span) -> RelayResult<()> {
         self.next();
         self.type_expr()?;
         if !self.cx.premise(rule!("RELAY.PARAM.POS"), 1, false) {
             let message = "a variable has a type only where it is a parameter of a function";
-            self.faults.push(Fault::rule(rule!("RELAY.PARAM.POS"), self.since(start), message));
+            self.faults.push(RelayFault::rule(rule!("RELAY.PARAM.POS"), self.since(start), message));
         }
         Ok(())
     }
 
-    fn call(&mut self, callee: Expr, start: Span) -> Read<Expr> {
+    fn call(&mut self, callee: Expr, start: Span) -> RelayResult<Expr> {
         self.next();
         let items = self.list(Token::Close, "`)`", Self::argument)?;
         let (mut args, mut attrs) = (Vec::new(), Attrs::new());
@@ -182,7 +184,7 @@ impl Reader<'_, '_> {
         Ok(Expr { kind: ExprKind::Call(Box::new(call)), span: self.since(start) })
     }
 
-    fn argument(&mut self) -> Read<Argument> {
+    fn argument(&mut self) -> RelayResult<Argument> {
         if self.token() == Token::Word && self.nth(1).token == Token::Assign {
             let key: Name = self.word().into();
             self.next();
@@ -193,20 +195,20 @@ impl Reader<'_, '_> {
     }
 
     /// `.0`; of `.0.1`, which looks like a number, both.
-    fn projection(&mut self, tuple: Expr, start: Span) -> Read<Expr> {
+    fn projection(&mut self, tuple: Expr, start: Span) -> RelayResult<Expr> {
         self.next();
         let span = self.expect(Token::Number, "the number of a field")?.span;
         let mut expr = tuple;
         for index in slice(self.text, span).split('.') {
             let Ok(index) = index.parse::<usize>() else {
-                return self.fault(Fault::syntax(span, "the number of a field is expected"));
+                return self.fault(RelayFault::syntax(span, "the number of a field is expected"));
             };
             expr = Expr { kind: ExprKind::Project(Box::new(expr), index), span: self.since(start) };
         }
         Ok(expr)
     }
 
-    fn primary(&mut self) -> Read<Expr> {
+    fn primary(&mut self) -> RelayResult<Expr> {
         let lexeme = self.nth(0);
         let kind = match lexeme.token {
             Token::Local | Token::Global => self.reference(lexeme),
@@ -253,19 +255,19 @@ impl Reader<'_, '_> {
     }
 
     /// RELAY.VAR.THREE: there is no fourth sigil.
-    fn unknown(&mut self, lexeme: Lexeme) -> Read<Expr> {
+    fn unknown(&mut self, lexeme: Lexeme) -> RelayResult<Expr> {
         self.next();
         if !self.cx.premise(rule!("RELAY.VAR.THREE"), 1, false) {
             let message = format!(
                 "`{}` begins no identifier: there are globals (@), locals (%) and operators (no sigil)",
                 slice(self.text, lexeme.span)
             );
-            return self.fault(Fault::rule(rule!("RELAY.VAR.THREE"), lexeme.span, message));
+            return self.fault(RelayFault::rule(rule!("RELAY.VAR.THREE"), lexeme.span, message));
         }
         self.primary()
     }
 
-    fn word_expr(&mut self, lexeme: Lexeme) -> Read<Expr> {
+    fn word_expr(&mut self, lexeme: Lexeme) -> RelayResult<Expr> {
         let kind = match slice(self.text, lexeme.span) {
             "let" => return self.block(),
             "if" => return self.nested(Self::conditional),
@@ -277,7 +279,7 @@ impl Reader<'_, '_> {
             "False" | "false" => ExprKind::Constant(self.truth(false)?),
             "match" => {
                 let message = "pattern matching of later Relay is not read";
-                return self.fault(Fault::syntax(lexeme.span, message));
+                return self.fault(RelayFault::syntax(lexeme.span, message));
             }
             "meta" => ExprKind::Constant(self.constant_of_section()?),
             "ref" | "ref_read" | "ref_write" => {
@@ -289,7 +291,7 @@ impl Reader<'_, '_> {
         Ok(Expr { kind, span: self.since(lexeme.span) })
     }
 
-    fn conditional(&mut self) -> Read<Expr> {
+    fn conditional(&mut self) -> RelayResult<Expr> {
         let start = self.next().span;
         self.expect(Token::Open, "`(`")?;
         let condition = self.expr()?;
@@ -309,7 +311,7 @@ impl Reader<'_, '_> {
     }
 
     /// An expression in parentheses, or a tuple: of one field with a comma behind it.
-    fn parenthesized(&mut self) -> Read<Expr> {
+    fn parenthesized(&mut self) -> RelayResult<Expr> {
         let start = self.next().span;
         let mut fields = Vec::new();
         let mut is_tuple = self.token() == Token::Close;

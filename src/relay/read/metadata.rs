@@ -16,13 +16,13 @@ pub(in crate::relay) const CONSTANT: &str = "relay.Constant";
 #[derive(Deserialize)]
 struct Section {
     root: usize,
-    nodes: Vec<Node>,
+    nodes: Vec<MetadataNode>,
     #[serde(default)]
     b64ndarrays: Vec<String>,
 }
 
 #[derive(Deserialize, Default)]
-struct Node {
+struct MetadataNode {
     type_key: String,
     #[serde(default)]
     keys: Vec<String>,

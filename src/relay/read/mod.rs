@@ -10,22 +10,22 @@ mod values;
 pub(crate) use expr::Reference;
 pub(super) use metadata::CONSTANT;
 
-use super::fault::Fault;
+use super::fault::RelayFault;
 use super::token::{Lexeme, Token, lex};
-use super::tree::{Notation, Program};
+use super::tree::{Program, RelayNotation};
 use crate::grammar::source::MAX_NESTING;
 use crate::grammar::{Name, Span, TensorData};
 use crate::judge::{Cx, with_stack};
 
 /// That what was read has a fault, which is told already.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Told;
+struct ReportedFault;
 
-type Read<T> = Result<T, Told>;
+type RelayResult<T> = Result<T, ReportedFault>;
 
 /// Reads a program in either notation, which are told apart by their words: the tree, as far as there is one, and all
 /// faults and warnings in the order of the text.
-pub fn read(cx: &mut Cx, text: &str) -> (Program, Vec<Fault>) {
+pub fn read(cx: &mut Cx, text: &str) -> (Program, Vec<RelayFault>) {
     let (text, section) = metadata::split(text);
     let words = lex(text);
     let notation = notation(text, &words);
@@ -34,18 +34,18 @@ pub fn read(cx: &mut Cx, text: &str) -> (Program, Vec<Fault>) {
         Some(Ok(found)) => constants = found,
         Some(Err(error)) => {
             let message = format!("the section of constants cannot be read: {error}");
-            faults.push(Fault::syntax(metadata::place(text), message));
+            faults.push(RelayFault::syntax(metadata::place(text), message));
         }
         None => {}
     }
-    let mut reader = Reader { cx, text, words, at: 0, notation, depth: 0, constants, faults };
+    let mut reader = RelayReader { cx, text, words, at: 0, notation, depth: 0, constants, faults };
     let program = reader.program();
     reader.faults.sort_by_key(|fault| fault.span.start);
     (program, reader.faults)
 }
 
 /// The later notation has a first line with the version, and its tensor types and type parameters stand in brackets.
-fn notation(text: &str, words: &[Lexeme]) -> Notation {
+fn notation(text: &str, words: &[Lexeme]) -> RelayNotation {
     let is = |word: &Lexeme, what: &str| slice(text, word.span) == what;
     let printed = words.windows(2).any(|pair| match pair {
         [a, b] => a.token == Token::Hash || (b.token == Token::OpenBracket && is(a, "Tensor")),
@@ -55,26 +55,26 @@ fn notation(text: &str, words: &[Lexeme]) -> Notation {
         [def, name, bracket] => is(def, "def") && name.token == Token::Global && bracket.token == Token::OpenBracket,
         _ => false,
     });
-    if printed || bracketed { Notation::Printed } else { Notation::Introduced }
+    if printed || bracketed { RelayNotation::Printed } else { RelayNotation::Introduced }
 }
 
 fn slice(text: &str, span: Span) -> &str {
     text.get(span.start as usize..span.end as usize).unwrap_or_default()
 }
 
-struct Reader<'t, 'c> {
+struct RelayReader<'t, 'c> {
     cx: &'c mut Cx,
     text: &'t str,
     words: Vec<Lexeme>,
     at: usize,
-    notation: Notation,
+    notation: RelayNotation,
     depth: usize,
     /// Those of the section behind the program.
     constants: Vec<Result<TensorData, String>>,
-    faults: Vec<Fault>,
+    faults: Vec<RelayFault>,
 }
 
-impl<'t> Reader<'t, '_> {
+impl<'t> RelayReader<'t, '_> {
     fn nth(&self, n: usize) -> Lexeme {
         let end = Lexeme { token: Token::End, span: Span::NONE };
         self.words.get(self.at + n).or(self.words.last()).copied().unwrap_or(end)
@@ -134,30 +134,30 @@ impl<'t> Reader<'t, '_> {
         self.pass(self.is_infix(symbol))
     }
 
-    fn expect(&mut self, token: Token, what: &str) -> Read<Lexeme> {
+    fn expect(&mut self, token: Token, what: &str) -> RelayResult<Lexeme> {
         if self.token() == token { Ok(self.next()) } else { self.expected(what) }
     }
 
-    fn expected<T>(&mut self, what: &str) -> Read<T> {
+    fn expected<T>(&mut self, what: &str) -> RelayResult<T> {
         let found =
             if self.token() == Token::End { "the text ends".into() } else { format!("there is `{}`", self.word()) };
-        self.fault(Fault::syntax(self.here(), format!("{what} is expected, {found}")))
+        self.fault(RelayFault::syntax(self.here(), format!("{what} is expected, {found}")))
     }
 
-    fn fault<T>(&mut self, fault: Fault) -> Read<T> {
+    fn fault<T>(&mut self, fault: RelayFault) -> RelayResult<T> {
         self.faults.push(fault);
-        Err(Told)
+        Err(ReportedFault)
     }
 
     /// What a rule demands: told where it does not hold, and read on.
-    fn demand(&mut self, demanded: Result<(), Fault>) {
+    fn demand(&mut self, demanded: Result<(), RelayFault>) {
         self.faults.extend(demanded.err());
     }
 
     /// One level further down.
-    fn nested<T>(&mut self, body: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+    fn nested<T>(&mut self, body: impl FnOnce(&mut Self) -> RelayResult<T>) -> RelayResult<T> {
         if self.depth >= MAX_NESTING {
-            return self.fault(Fault::syntax(self.here(), format!("it nests deeper than {MAX_NESTING} levels")));
+            return self.fault(RelayFault::syntax(self.here(), format!("it nests deeper than {MAX_NESTING} levels")));
         }
         self.depth += 1;
         let read = with_stack(|| body(self));
@@ -166,7 +166,7 @@ impl<'t> Reader<'t, '_> {
     }
 
     /// Items separated by commas, up to a closing word; a comma may stand behind the last.
-    fn list<T>(&mut self, close: Token, what: &str, item: impl Fn(&mut Self) -> Read<T>) -> Read<Vec<T>> {
+    fn list<T>(&mut self, close: Token, what: &str, item: impl Fn(&mut Self) -> RelayResult<T>) -> RelayResult<Vec<T>> {
         let mut items = Vec::new();
         while self.token() != close {
             items.push(item(self)?);

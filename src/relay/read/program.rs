@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Fault, Read, Reader, Token, Told, slice};
+use super::{RelayFault, RelayReader, RelayResult, ReportedFault, Token, slice};
 use crate::book::Erratum;
 use crate::grammar::{Attrs, Name, Span};
 use crate::relay::operators;
@@ -20,7 +20,7 @@ struct Head {
     span: Span,
 }
 
-impl Reader<'_, '_> {
+impl RelayReader<'_, '_> {
     /// RELAY.PROGRAM: one or more functions.
     pub(super) fn program(&mut self) -> Program {
         let version = if self.token() == Token::Hash { self.version().ok() } else { None };
@@ -28,13 +28,13 @@ impl Reader<'_, '_> {
         while self.token() != Token::End {
             match self.definition() {
                 Ok(definition) => definitions.push(definition),
-                Err(Told) => self.skip_to_definition(),
+                Err(ReportedFault) => self.skip_to_definition(),
             }
         }
         let written = !definitions.is_empty() || !self.faults.is_empty();
         if !self.cx.premise(rule!("RELAY.PROGRAM"), 1, written) {
             let message = "a program has at least one function";
-            self.faults.push(Fault::rule(rule!("RELAY.PROGRAM"), self.here(), message));
+            self.faults.push(RelayFault::rule(rule!("RELAY.PROGRAM"), self.here(), message));
         }
         self.defined_once(&definitions);
         Program { notation: self.notation, version, definitions }
@@ -47,8 +47,11 @@ impl Reader<'_, '_> {
             if !self.cx.premise(rule!("RELAY.GLOBAL.RESOLVE"), 2, earlier.is_none())
                 && let Some(earlier) = earlier
             {
-                let fault =
-                    Fault::rule(rule!("RELAY.GLOBAL.RESOLVE"), later.span, format!("@{} is defined twice", later.name));
+                let fault = RelayFault::rule(
+                    rule!("RELAY.GLOBAL.RESOLVE"),
+                    later.span,
+                    format!("@{} is defined twice", later.name),
+                );
                 self.faults.push(fault.and(earlier.span, "first"));
             }
         }
@@ -64,7 +67,7 @@ impl Reader<'_, '_> {
     }
 
     /// `#[version = "0.0.5"]`.
-    fn version(&mut self) -> Read<Name> {
+    fn version(&mut self) -> RelayResult<Name> {
         self.next();
         if !self.eat_word("version") {
             return self.expected("`version`");
@@ -75,7 +78,7 @@ impl Reader<'_, '_> {
         Ok(slice(self.text, version.span).trim_matches('"').into())
     }
 
-    fn definition(&mut self) -> Read<Definition> {
+    fn definition(&mut self) -> RelayResult<Definition> {
         let attributes = if self.is_word("attributes") { Some(self.attributes()?) } else { None };
         if !self.eat_word("def") {
             return self.no_definition();
@@ -86,20 +89,20 @@ impl Reader<'_, '_> {
         Ok(Definition { name: head.name, function: Arc::new(function), attributes, span: head.span })
     }
 
-    fn no_definition<T>(&mut self) -> Read<T> {
+    fn no_definition<T>(&mut self) -> RelayResult<T> {
         let later = ["type", "extern", "import"].into_iter().find(|word| self.is_word(word));
         match later {
             Some(word) => {
                 let message =
                     format!("`{word}` belongs to data types and pattern matching of later Relay, which are not read");
-                self.fault(Fault::syntax(self.here(), message))
+                self.fault(RelayFault::syntax(self.here(), message))
             }
             None => self.expected("`def`"),
         }
     }
 
     /// RELAY.ATTR.SYN: `attributes name { key: value }`.
-    fn attributes(&mut self) -> Read<(Name, Attributes)> {
+    fn attributes(&mut self) -> RelayResult<(Name, Attributes)> {
         let start = self.next().span;
         let name = match self.token() {
             Token::Word | Token::Global => self.next(),
@@ -122,7 +125,7 @@ impl Reader<'_, '_> {
     fn prefix(&mut self, name: &Name, head: &Head, attributes: Attributes) -> Option<Attributes> {
         if !self.cx.premise(rule!("RELAY.ATTR.PREFIX"), 1, *name == head.name) {
             let message = format!("the attributes of {name} do not stand before its definition");
-            let fault = Fault::rule(rule!("RELAY.ATTR.PREFIX"), attributes.span, message);
+            let fault = RelayFault::rule(rule!("RELAY.ATTR.PREFIX"), attributes.span, message);
             self.faults.push(fault.and(head.span, format!("what follows is @{},", head.name)));
             return None;
         }
@@ -130,7 +133,7 @@ impl Reader<'_, '_> {
     }
 
     /// The name of a definition.
-    fn head(&mut self) -> Read<Head> {
+    fn head(&mut self) -> RelayResult<Head> {
         let lexeme = self.nth(0);
         match lexeme.token {
             Token::Global => drop(self.next()),
@@ -146,11 +149,11 @@ impl Reader<'_, '_> {
     /// RELAY.OP.NOSYNTAX: a name without a sigil is an operator's, and operators are not defined in programs.
     ///
     /// RELAY.SYN.RET: one that is no operator's is read as if it had its sigil.
-    fn without_sigil(&mut self, span: Span) -> Read<()> {
+    fn without_sigil(&mut self, span: Span) -> RelayResult<()> {
         let name = slice(self.text, span);
         if !self.cx.premise(rule!("RELAY.OP.NOSYNTAX"), 1, operators::lookup(name).is_none()) {
             let message = format!("`{name}` is an operator, and a program cannot define one");
-            return self.fault(Fault::rule(rule!("RELAY.OP.NOSYNTAX"), span, message));
+            return self.fault(RelayFault::rule(rule!("RELAY.OP.NOSYNTAX"), span, message));
         }
         self.leniently(span, "the name of a global function is written with `@`");
         Ok(())
@@ -161,12 +164,12 @@ impl Reader<'_, '_> {
         let read = self.cx.conclude(rule!("RELAY.SYN.RET"), Ok(()));
         self.demand(read);
         if !self.cx.literal(Erratum::A71) {
-            self.faults.push(Fault::warning(rule!("RELAY.SYN.RET"), span, message));
+            self.faults.push(RelayFault::warning(rule!("RELAY.SYN.RET"), span, message));
         }
     }
 
     /// RELAY.DEF.PARTS: type parameters, parameters, an optional result type, and a body.
-    pub(super) fn function(&mut self) -> Read<Function> {
+    pub(super) fn function(&mut self) -> RelayResult<Function> {
         let type_params = self.type_params()?;
         let (params, attrs) = self.params()?;
         let result = if self.eat(Token::Arrow) { Some(self.type_expr()?) } else { None };
@@ -182,7 +185,7 @@ impl Reader<'_, '_> {
     }
 
     /// RELAY.POLY: `<s: Shape, bt: BaseType>`; in brackets in the later notation.
-    fn type_params(&mut self) -> Read<Vec<TypeParam>> {
+    fn type_params(&mut self) -> RelayResult<Vec<TypeParam>> {
         let start = self.here();
         let params = if self.eat_infix("<") {
             let mut params = Vec::new();
@@ -204,21 +207,21 @@ impl Reader<'_, '_> {
         // RELAY.POLY.UNIMPL: the note below the definition of polymorphic functions, taken at its word.
         if self.cx.literal(Erratum::A57) {
             let message = "functions with type parameters are not implemented";
-            let noted = Err(Fault::rule(rule!("RELAY.POLY.UNIMPL"), self.since(start), message));
+            let noted = Err(RelayFault::rule(rule!("RELAY.POLY.UNIMPL"), self.since(start), message));
             let noted = self.cx.conclude(rule!("RELAY.POLY.UNIMPL"), noted);
             self.demand(noted);
         }
         Ok(params)
     }
 
-    fn type_param(&mut self) -> Read<TypeParam> {
+    fn type_param(&mut self) -> RelayResult<TypeParam> {
         let name = self.expect(Token::Word, "a type parameter")?;
         let kind = if self.eat(Token::Colon) { self.kind()? } else { Kind::Type };
         Ok(TypeParam { name: slice(self.text, name.span).into(), kind, span: name.span })
     }
 
     /// RELAY.KINDS: Shape and BaseType occur; the later notation has Type besides.
-    fn kind(&mut self) -> Read<Kind> {
+    fn kind(&mut self) -> RelayResult<Kind> {
         let span = self.expect(Token::Word, "a kind")?.span;
         let known =
             [Kind::Shape, Kind::BaseType, Kind::Type].into_iter().find(|kind| kind.name() == slice(self.text, span));
@@ -226,13 +229,13 @@ impl Reader<'_, '_> {
             Some(kind) => Ok(kind),
             None => {
                 let message = format!("`{}` is no kind; there are Shape, BaseType and Type", slice(self.text, span));
-                self.fault(Fault::rule(rule!("RELAY.KINDS"), span, message))
+                self.fault(RelayFault::rule(rule!("RELAY.KINDS"), span, message))
             }
         }
     }
 
     /// RELAY.DEF.PARAMS: any number of parameters, separated by commas.
-    fn params(&mut self) -> Read<(Vec<Param>, Attrs)> {
+    fn params(&mut self) -> RelayResult<(Vec<Param>, Attrs)> {
         self.expect(Token::Open, "`(`")?;
         let items = self.list(Token::Close, "`)`", Self::item)?;
         let (mut params, mut attrs) = (Vec::new(), Attrs::new());
@@ -248,7 +251,7 @@ impl Reader<'_, '_> {
         Ok((self.cx.conclude(rule!("RELAY.DEF.PARAMS"), params), attrs))
     }
 
-    fn item(&mut self) -> Read<Item> {
+    fn item(&mut self) -> RelayResult<Item> {
         if self.token() == Token::Word {
             let key: Name = self.word().into();
             self.next();
@@ -262,7 +265,7 @@ impl Reader<'_, '_> {
     /// RELAY.PARAM: a local variable with an optional type, `%x : T`.
     ///
     /// RELAY.DEF.ANNOT: the type behind the colon.
-    fn param(&mut self, lexeme: super::Lexeme) -> Read<Param> {
+    fn param(&mut self, lexeme: super::Lexeme) -> RelayResult<Param> {
         let annotation = if self.eat(Token::Colon) { Some(self.type_expr()?) } else { None };
         let annotation = annotation.map(|ty| self.cx.conclude(rule!("RELAY.DEF.ANNOT"), ty));
         let param = Param { name: self.name_of(lexeme), annotation, span: lexeme.span };

@@ -1,18 +1,18 @@
 //! Types as written.
 
-use super::{Fault, Read, Reader, Token, slice};
+use super::{RelayFault, RelayReader, RelayResult, Token, slice};
 use crate::book::Erratum;
 use crate::grammar::{DataType, Name, Span};
-use crate::relay::tree::{BaseType, Dim, Notation, Shape, Tensor, TypeExpr, TypeKind};
+use crate::relay::tree::{BaseType, RelayDim, RelayNotation, Shape, TensorTypeExpr, TypeExpr, TypeKind};
 
-impl Reader<'_, '_> {
-    pub(super) fn type_expr(&mut self) -> Read<TypeExpr> {
+impl RelayReader<'_, '_> {
+    pub(super) fn type_expr(&mut self) -> RelayResult<TypeExpr> {
         let start = self.here();
         let kind = self.nested(Self::type_kind)?;
         Ok(TypeExpr { kind, span: self.since(start) })
     }
 
-    fn type_kind(&mut self) -> Read<TypeKind> {
+    fn type_kind(&mut self) -> RelayResult<TypeKind> {
         if self.eat(Token::Open) {
             return Ok(TypeKind::Tuple(self.list(Token::Close, "`)`", Self::type_expr)?));
         }
@@ -31,18 +31,19 @@ impl Reader<'_, '_> {
             }
             name => match self.base_named(name) {
                 // A base type by itself is a tensor without dimensions (A57).
-                Some(dtype) => {
-                    Ok(TypeKind::Tensor(Tensor { base: BaseType::Known(dtype), shape: Shape::Dims(Vec::new()) }))
-                }
+                Some(dtype) => Ok(TypeKind::Tensor(TensorTypeExpr {
+                    base: BaseType::Known(dtype),
+                    shape: Shape::Dims(Vec::new()),
+                })),
                 None => Ok(TypeKind::Param(name.into())),
             },
         }
     }
 
     /// RELAY.REF: references are refused.
-    pub(super) fn no_references(&mut self, span: Span) -> Read<()> {
+    pub(super) fn no_references(&mut self, span: Span) -> RelayResult<()> {
         let message = "references are not read: a Ref is mutable, and nothing of this chapter is";
-        let refused = Err(Fault::rule(rule!("RELAY.REF"), span, message));
+        let refused = Err(RelayFault::rule(rule!("RELAY.REF"), span, message));
         match self.cx.premise(rule!("RELAY.REF"), 1, refused) {
             Ok(()) => Ok(()),
             Err(fault) => self.fault(fault),
@@ -50,15 +51,15 @@ impl Reader<'_, '_> {
     }
 
     /// RELAY.TYPE.TENSOR: `Tensor<BaseType, d1, d2>`, or with a shape variable `Tensor<bt, s>`.
-    fn tensor_type(&mut self) -> Read<TypeKind> {
+    fn tensor_type(&mut self) -> RelayResult<TypeKind> {
         let tensor = match self.notation {
-            Notation::Introduced => self.introduced_tensor()?,
-            Notation::Printed => self.printed_tensor()?,
+            RelayNotation::Introduced => self.introduced_tensor()?,
+            RelayNotation::Printed => self.printed_tensor()?,
         };
         Ok(self.cx.conclude(rule!("RELAY.TYPE.TENSOR"), TypeKind::Tensor(tensor)))
     }
 
-    fn introduced_tensor(&mut self) -> Read<Tensor> {
+    fn introduced_tensor(&mut self) -> RelayResult<TensorTypeExpr> {
         if !self.eat_infix("<") {
             return self.expected("`<`");
         }
@@ -70,14 +71,14 @@ impl Reader<'_, '_> {
                 (Shape::Dims(dims), Err(name)) if dims.is_empty() => shape = Shape::Param(name),
                 (Shape::Dims(_) | Shape::Param(_), _) => {
                     let message = "a shape variable stands for all dimensions, and is the only one of them";
-                    return self.fault(Fault::rule(rule!("RELAY.TYPE.TENSOR"), self.here(), message));
+                    return self.fault(RelayFault::rule(rule!("RELAY.TYPE.TENSOR"), self.here(), message));
                 }
             }
         }
-        if self.eat_infix(">") { Ok(Tensor { base, shape }) } else { self.expected("`>`") }
+        if self.eat_infix(">") { Ok(TensorTypeExpr { base, shape }) } else { self.expected("`>`") }
     }
 
-    fn printed_tensor(&mut self) -> Read<Tensor> {
+    fn printed_tensor(&mut self) -> RelayResult<TensorTypeExpr> {
         self.expect(Token::OpenBracket, "`[`")?;
         let shape = if self.eat(Token::Open) {
             let dims = self.list(Token::Close, "`)`", |r| match r.dim()? {
@@ -91,10 +92,10 @@ impl Reader<'_, '_> {
         self.expect(Token::Comma, "`,`")?;
         let base = self.base()?;
         self.expect(Token::CloseBracket, "`]`")?;
-        Ok(Tensor { base, shape })
+        Ok(TensorTypeExpr { base, shape })
     }
 
-    fn base(&mut self) -> Read<BaseType> {
+    fn base(&mut self) -> RelayResult<BaseType> {
         let span = self.expect(Token::Word, "a base type")?.span;
         let name = slice(self.text, span);
         Ok(self.base_named(name).map_or_else(|| BaseType::Param(name.into()), BaseType::Known))
@@ -112,22 +113,22 @@ impl Reader<'_, '_> {
     }
 
     /// A dimension, or the name of a type parameter.
-    fn dim(&mut self) -> Read<Result<Dim, Name>> {
+    fn dim(&mut self) -> RelayResult<Result<RelayDim, Name>> {
         let lexeme = self.nth(0);
         match lexeme.token {
             Token::Question => {
                 self.next();
-                Ok(Ok(Dim::Any))
+                Ok(Ok(RelayDim::Any))
             }
             Token::Word => {
                 self.next();
                 let name = slice(self.text, lexeme.span);
-                Ok(if name == "Any" { Ok(Dim::Any) } else { Err(name.into()) })
+                Ok(if name == "Any" { Ok(RelayDim::Any) } else { Err(name.into()) })
             }
             Token::Number => match slice(self.text, lexeme.span).parse::<i64>() {
                 Ok(size) => {
                     self.next();
-                    Ok(Ok(Dim::Known(size)))
+                    Ok(Ok(RelayDim::Known(size)))
                 }
                 Err(_) => self.expected("a size that is an integer of 64 bits"),
             },

@@ -10,7 +10,7 @@ fn json(body: &str) -> String {
     format!(r#"{{"funcs": [["f", {{"Function": {{"params": [{{"var": "x"}}], "body": {body}}}}}]]}}"#)
 }
 
-fn body(notation: Notation, text: &str) -> Reading<Expr> {
+fn body(notation: DataNotation, text: &str) -> DataResult<Expr> {
     let module = decode(&mut Cx::new(), notation, text, Profile::Merged)?;
     match module.get("f") {
         Some(GlobalFunc::Function(function)) => Ok(function.body.clone()),
@@ -21,7 +21,7 @@ fn body(notation: Notation, text: &str) -> Reading<Expr> {
 /// The rule that is broken, and the text of the node that breaks it.
 fn refused(text: &str) -> (Option<Rule>, String) {
     let text = json(text);
-    let error = body(Notation::Json, &text).expect_err(&text);
+    let error = body(DataNotation::Json, &text).expect_err(&text);
     (error.rule, text[error.span.start as usize..error.span.end as usize].to_string())
 }
 
@@ -36,7 +36,7 @@ fn ron_and_json_are_the_same_data() {
         {"DataTypeImm": {"value": "int32"}}, {"Call": {"op": {"ExternFunc": {"global_symbol": "g"}}, "args": [],
         "sinfo_args": [{"Shape": {"ndim": 2}}, "Object", {"Tuple": ["Object"]}]}}]}}}}]]}"#;
     let read = |notation, text| decode(&mut Cx::new(), notation, text, Profile::Merged).unwrap();
-    assert_eq!(read(Notation::Ron, ron), read(Notation::Json, same));
+    assert_eq!(read(DataNotation::Ron, ron), read(DataNotation::Json, same));
 }
 
 #[test]
@@ -67,7 +67,7 @@ fn programs_of_2022_are_read_from_ron_too() {
         body: SeqExpr(blocks: [(bindings: [
             MatchShape(value: Var("s"), pattern: ["n"], var: (vid: "t")),
         ])], body: Var("t"))))])"#;
-    let Ok(Expr::SeqExpr(seq)) = body(Notation::Ron, text) else { panic!() };
+    let Ok(Expr::SeqExpr(seq)) = body(DataNotation::Ron, text) else { panic!() };
     let crate::grammar::Binding::MatchCast(cast) = &seq.blocks[0].bindings[0] else { panic!("{seq:?}") };
     assert_eq!(cast.struct_info, StructInfo::shape([crate::grammar::PrimExpr::var("n")]));
 }
@@ -81,8 +81,8 @@ fn deep_data_is_read() {
     // Dropping a deep tree takes stack.
     let thread = std::thread::Builder::new().stack_size(256 << 20);
     let work = move || {
-        assert!(body(Notation::Json, &deep(3_000)).is_ok());
-        assert!(body(Notation::Json, &deep(4_000)).is_err());
+        assert!(body(DataNotation::Json, &deep(3_000)).is_ok());
+        assert!(body(DataNotation::Json, &deep(4_000)).is_err());
     };
     thread.spawn(work).unwrap().join().unwrap();
 }

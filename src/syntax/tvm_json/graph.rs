@@ -21,7 +21,7 @@ pub struct GraphError {
 }
 
 /// Reading either gives something or says why not.
-pub(super) type Reading<T> = Result<T, GraphError>;
+pub(super) type GraphResult<T> = Result<T, GraphError>;
 
 /// The number of a node.
 pub(in crate::syntax) type Id = usize;
@@ -79,7 +79,7 @@ impl<'t> Graph<'t> {
     /// # Errors
     ///
     /// It is no JSON, or not of this form.
-    pub fn parse(text: &'t str) -> Reading<Graph<'t>> {
+    pub fn parse(text: &'t str) -> GraphResult<Graph<'t>> {
         let whole: Whole<'t> = serde_json::from_str(text).map_err(|error| GraphError::new(error.to_string()))?;
         let plain_constants = whole.metadata.is_some_and(|said| said.get().contains("\"0.26."));
         let (root, count) = (whole.root_index, whole.nodes.len());
@@ -111,7 +111,7 @@ impl<'t> Graph<'t> {
     }
 
     /// An error at a node.
-    pub fn wrong<T>(&self, id: Id, what: &str) -> Reading<T> {
+    pub fn wrong<T>(&self, id: Id, what: &str) -> GraphResult<T> {
         Err(self.error(id, what))
     }
 
@@ -123,12 +123,12 @@ impl<'t> Graph<'t> {
         self.nodes.get(id).and_then(|node| node.data).map(RawValue::get)
     }
 
-    fn value<T: Deserialize<'t>>(&self, id: Id, what: &str) -> Reading<T> {
+    fn value<T: Deserialize<'t>>(&self, id: Id, what: &str) -> GraphResult<T> {
         serde_json::from_str(self.looked_at(id, what)?).map_err(|_| self.error(id, what))
     }
 
     /// The JSON of a node, which counts as a look at it.
-    fn looked_at(&self, id: Id, what: &str) -> Reading<&'t str> {
+    fn looked_at(&self, id: Id, what: &str) -> GraphResult<&'t str> {
         let Some(looks) = self.looks.get().checked_sub(1) else {
             return self.wrong(id, "the nodes refer to each other so often that the program would be too large");
         };
@@ -137,7 +137,7 @@ impl<'t> Graph<'t> {
     }
 
     /// Opens a node for as long as its parts are being read.
-    fn enter(&self, id: Id) -> Reading<Open<'_, 't>> {
+    fn enter(&self, id: Id) -> GraphResult<NodeGuard<'_, 't>> {
         if self.depth.get() == OPEN_AT_ONCE {
             return self.wrong(id, "the nodes stand in each other too deep");
         }
@@ -148,17 +148,17 @@ impl<'t> Graph<'t> {
         }
         *times += 1;
         self.depth.update(|depth| depth + 1);
-        Ok(Open { graph: self, id })
+        Ok(NodeGuard { graph: self, id })
     }
 
     /// The fields of an object.
-    pub fn fields(&self, id: Id) -> Reading<Fields<'_, 't>> {
+    pub fn fields(&self, id: Id) -> GraphResult<NodeFields<'_, 't>> {
         let fields = self.value(id, "expected an object with fields")?;
-        Ok(Fields { graph: self, id, fields, _open: self.enter(id)? })
+        Ok(NodeFields { graph: self, id, fields, _open: self.enter(id)? })
     }
 
     /// The members of an array.
-    pub fn list(&self, id: Id) -> Reading<Members<'_, 't, Id>> {
+    pub fn list(&self, id: Id) -> GraphResult<Members<'_, 't, Id>> {
         let members: Vec<Id> = if self.is_none(id) { Vec::new() } else { self.value(id, "expected an array")? };
         // In what is empty nothing is read, and one such array may stand for all.
         let open = if members.is_empty() { None } else { Some(self.enter(id)?) };
@@ -166,7 +166,7 @@ impl<'t> Graph<'t> {
     }
 
     /// The entries of a map.
-    pub fn map(&self, id: Id) -> Reading<Members<'_, 't, (Id, Id)>> {
+    pub fn map(&self, id: Id) -> GraphResult<Members<'_, 't, (Id, Id)>> {
         let Members { members: flat, open } = self.list(id)?;
         if !flat.len().is_multiple_of(2) {
             return self.wrong(id, "expected keys with values");
@@ -176,25 +176,26 @@ impl<'t> Graph<'t> {
     }
 
     /// The entries of a map whose keys are strings.
-    pub fn dict(&self, id: Id) -> Reading<Members<'_, 't, (Name, Id)>> {
+    pub fn dict(&self, id: Id) -> GraphResult<Members<'_, 't, (Name, Id)>> {
         let Members { members: entries, open } = self.map(id)?;
-        let members = entries.into_iter().map(|(key, value)| Ok((self.text(key)?, value))).collect::<Reading<_>>()?;
+        let members =
+            entries.into_iter().map(|(key, value)| Ok((self.text(key)?, value))).collect::<GraphResult<_>>()?;
         Ok(Members { members, open })
     }
 
     /// A string.
-    pub fn text(&self, id: Id) -> Reading<Name> {
-        let text: Cow<'t, str> = self.value::<Text<'t>>(id, "expected a string")?.0;
+    pub fn text(&self, id: Id) -> GraphResult<Name> {
+        let text: Cow<'t, str> = self.value::<JsonText<'t>>(id, "expected a string")?.0;
         Ok(text.as_ref().into())
     }
 
     /// An integer of its own.
-    pub fn int(&self, id: Id) -> Reading<i64> {
+    pub fn int(&self, id: Id) -> GraphResult<i64> {
         self.value(id, "expected an integer")
     }
 
     /// The value of an attribute that is plain data, boxed or not; none of what holds other nodes, and of texts.
-    pub fn plain_attr(&self, id: Id) -> Reading<Option<AttrValue>> {
+    pub fn plain_attr(&self, id: Id) -> GraphResult<Option<AttrValue>> {
         let float = |value| AttrValue::Float(FloatBits::new(value));
         let plain = match (self.kind(id), self.short(id)) {
             ("None", _) => AttrValue::None,
@@ -219,24 +220,24 @@ impl<'t> Graph<'t> {
     }
 
     /// A truth value of its own.
-    pub fn bool(&self, id: Id) -> Reading<bool> {
+    pub fn bool(&self, id: Id) -> GraphResult<bool> {
         self.value(id, "expected a truth value")
     }
 
     /// A number of its own.
-    pub fn float(&self, id: Id) -> Reading<f64> {
+    pub fn float(&self, id: Id) -> GraphResult<f64> {
         let number: Value = self.value(id, "expected a number")?;
         float_of(&number).ok_or_else(|| self.error(id, "expected a number"))
     }
 
     /// The data of a tensor.
-    pub fn tensor(&self, id: Id) -> Reading<TensorData> {
+    pub fn tensor(&self, id: Id) -> GraphResult<TensorData> {
         let data = self.looked_at(id, "expected a tensor")?;
         let quoted = data.strip_prefix('"').and_then(|data| data.strip_suffix('"'));
         let read = match quoted.filter(|text| escapes_slashes_only(text)) {
             Some(text) => saved_tensor_in_json(text),
             None => {
-                let text: Text<'t> = serde_json::from_str(data).map_err(|_| self.error(id, "expected a tensor"))?;
+                let text: JsonText<'t> = serde_json::from_str(data).map_err(|_| self.error(id, "expected a tensor"))?;
                 saved_tensor(&text.0)
             }
         };
@@ -246,7 +247,7 @@ impl<'t> Graph<'t> {
 
 /// A string that is taken over as it stands where it has no escapes.
 #[derive(Deserialize)]
-struct Text<'t>(#[serde(borrow)] Cow<'t, str>);
+struct JsonText<'t>(#[serde(borrow)] Cow<'t, str>);
 
 /// A number; the writer has words for what JSON has no numbers for.
 pub(super) fn float_of(value: &Value) -> Option<f64> {
@@ -263,12 +264,12 @@ pub(super) fn float_of(value: &Value) -> Option<f64> {
 }
 
 /// A node that is being read, until this is dropped.
-struct Open<'g, 't> {
+struct NodeGuard<'g, 't> {
     graph: &'g Graph<'t>,
     id: Id,
 }
 
-impl Drop for Open<'_, '_> {
+impl Drop for NodeGuard<'_, '_> {
     fn drop(&mut self) {
         self.graph.depth.update(|depth| depth.saturating_sub(1));
         let mut open = self.graph.open.borrow_mut();
@@ -284,13 +285,13 @@ impl Drop for Open<'_, '_> {
 /// The members of an array, or the entries of a map, which stands open as long as they are being read.
 pub(in crate::syntax) struct Members<'g, 't, T> {
     members: Vec<T>,
-    open: Option<Open<'g, 't>>,
+    open: Option<NodeGuard<'g, 't>>,
 }
 
 /// As [`Members`], one by one.
 pub(in crate::syntax) struct OneByOne<'g, 't, T> {
     members: std::vec::IntoIter<T>,
-    _open: Option<Open<'g, 't>>,
+    _open: Option<NodeGuard<'g, 't>>,
 }
 
 impl<T> Deref for Members<'_, '_, T> {
@@ -319,14 +320,14 @@ impl<T> Iterator for OneByOne<'_, '_, T> {
 }
 
 /// The fields of a node.
-pub(in crate::syntax) struct Fields<'g, 't> {
+pub(in crate::syntax) struct NodeFields<'g, 't> {
     graph: &'g Graph<'t>,
     pub id: Id,
     fields: serde_json::Map<String, Value>,
-    _open: Open<'g, 't>,
+    _open: NodeGuard<'g, 't>,
 }
 
-impl<'g, 't> Fields<'g, 't> {
+impl<'g, 't> NodeFields<'g, 't> {
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.fields.keys().map(String::as_str)
     }
@@ -340,13 +341,13 @@ impl<'g, 't> Fields<'g, 't> {
     }
 
     /// The node that a field refers to.
-    pub fn node(&self, name: &str) -> Reading<Id> {
+    pub fn node(&self, name: &str) -> GraphResult<Id> {
         let id = self.get(name).and_then(Value::as_u64).and_then(|id| usize::try_from(id).ok());
         id.ok_or_else(|| self.missing(name))
     }
 
     /// The node of the first of these names that there is.
-    pub fn either(&self, names: &[&str]) -> Reading<Id> {
+    pub fn either(&self, names: &[&str]) -> GraphResult<Id> {
         let found = names.iter().find(|name| self.has(name)).copied();
         self.node(found.unwrap_or(names.first().copied().unwrap_or_default()))
     }
@@ -357,17 +358,17 @@ impl<'g, 't> Fields<'g, 't> {
     }
 
     /// The members of the array that a field refers to.
-    pub fn list(&self, name: &str) -> Reading<Members<'g, 't, Id>> {
+    pub fn list(&self, name: &str) -> GraphResult<Members<'g, 't, Id>> {
         self.graph.list(self.node(name)?)
     }
 
     /// An integer in the field itself.
-    pub fn int(&self, name: &str) -> Reading<i64> {
+    pub fn int(&self, name: &str) -> GraphResult<i64> {
         self.get(name).and_then(Value::as_i64).ok_or_else(|| self.missing(name))
     }
 
     /// A truth value, in the field itself or as a node.
-    pub fn bool(&self, name: &str) -> Reading<bool> {
+    pub fn bool(&self, name: &str) -> GraphResult<bool> {
         match self.get(name) {
             Some(Value::Bool(value)) => Ok(*value),
             Some(_) | None => self.graph.bool(self.node(name)?),
@@ -375,7 +376,7 @@ impl<'g, 't> Fields<'g, 't> {
     }
 
     /// The text of a node that a field refers to, or that stands in it.
-    pub fn text(&self, name: &str) -> Reading<Name> {
+    pub fn text(&self, name: &str) -> GraphResult<Name> {
         match self.get(name) {
             Some(Value::String(text)) => Ok(text.as_str().into()),
             Some(_) | None => self.graph.text(self.node(name)?),
@@ -383,7 +384,7 @@ impl<'g, 't> Fields<'g, 't> {
     }
 
     /// A data type as a word.
-    pub fn dtype(&self, name: &str) -> Reading<DataType> {
+    pub fn dtype(&self, name: &str) -> GraphResult<DataType> {
         let word = self.text(name)?;
         word.parse().map_err(|_| self.graph.error(self.id, &format!("`{word}` is not a data type")))
     }
@@ -395,7 +396,7 @@ impl<'g, 't> Fields<'g, 't> {
 
 #[cfg(test)]
 mod tests {
-    use crate::syntax::load::{self, Form};
+    use crate::syntax::load::{self, ExternalForm};
 
     /// What is said of a module with one function whose body is the last of these nodes, the fifth and later ones.
     fn of_body(nodes: &str, body: usize) -> String {
@@ -409,7 +410,7 @@ mod tests {
                 {{"type": "None"}},
                 {nodes}]}}"#
         );
-        load::parse(Form::Json, &text)
+        load::parse(ExternalForm::Json, &text)
             .map_or_else(|error| error.to_string(), |module| format!("{} functions", module.funcs.len()))
     }
 
@@ -445,7 +446,7 @@ mod tests {
                 {{"type": "ffi.String", "data": "a"}},
                 {nodes}]}}"#
         );
-        load::parse(Form::Json, &text)
+        load::parse(ExternalForm::Json, &text)
             .map_or_else(|error| error.to_string(), |module| format!("{} attributes", module.attrs.len()))
     }
 
@@ -488,7 +489,7 @@ mod tests {
     fn numbers_of_no_node() {
         let said = of_body(&tuple(1_000_000_000_000_000_000), 5);
         assert!(said.contains("(no node): expected an array"), "{said}");
-        let said = load::parse(Form::Json, r#"{"root_index": 3, "nodes": []}"#).unwrap_err().to_string();
+        let said = load::parse(ExternalForm::Json, r#"{"root_index": 3, "nodes": []}"#).unwrap_err().to_string();
         assert!(said.contains("the root is node 3, and there are 0 nodes"), "{said}");
     }
 }

@@ -5,24 +5,24 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::Value;
 
-use super::graph::{Fields, Graph, GraphError, Id, Reading, float_of};
+use super::graph::{Graph, GraphError, GraphResult, Id, NodeFields, float_of};
 use super::tir::printable;
 use crate::grammar::width::is_mostly_repeated;
 use crate::grammar::{
     AttrValue, Attrs, BinaryOp, Binder, Binding, BindingBlock, BlockKind, Call, Constant, DataType, DataTypeImm,
     DeriveFunc, Expr, ExternFunc, FloatBits, FuncStructInfo, Function, GlobalFunc, GlobalVar, If, IndexMap, IrModule,
-    Made, MatchCast, Name, Ndim, Op, PrimExpr, PrimStructInfo, PrimValue, ShapeExpr, ShapeStructInfo, ShapeVar, Span,
-    StringImm, StructInfo, TensorShape, TensorStructInfo, Tuple, TupleGetItem, VDevice, Var, VarBinding, VarKind,
+    MatchCast, Name, Ndim, ObjectCall, Op, PrimExpr, PrimStructInfo, PrimValue, ShapeExpr, ShapeStructInfo, ShapeVar,
+    Span, StringImm, StructInfo, TensorShape, TensorStructInfo, Tuple, TupleGetItem, VDevice, Var, VarBinding, VarKind,
 };
 use crate::judge::with_stack;
-use crate::syntax::tvmscript::{Param, Silent, dps_output, names_dtype, say_pure, signature};
+use crate::syntax::tvmscript::{PythonParam, Silent, dps_output, names_dtype, say_pure, signature};
 
 /// Reads a module.
 ///
 /// # Errors
 ///
 /// The text is not what `tvm.ir.save_json` writes of a module, or says what programs cannot.
-pub fn read_module(text: &str) -> Reading<IrModule> {
+pub fn read_module(text: &str) -> GraphResult<IrModule> {
     let graph = Graph::parse(text)?;
     let mut builder = Builder::new(&graph);
     let mut module = match graph.short(graph.root()) {
@@ -40,7 +40,7 @@ pub fn read_module(text: &str) -> Reading<IrModule> {
 
 /// The variables of one global function, by the nodes that they are.
 #[derive(Default)]
-struct Scope {
+struct FunctionVars {
     vars: FxHashMap<Id, Var>,
     dims: FxHashMap<Id, ShapeVar>,
     /// Nodes that stand in dimensions; those of 0.27 may be variables of Relax as well.
@@ -53,7 +53,7 @@ struct Scope {
 
 struct Builder<'g, 't> {
     graph: &'g Graph<'t>,
-    scope: Scope,
+    scope: FunctionVars,
     /// What is known to be a dimension from reading the function before.
     known_dims: FxHashSet<Id>,
     /// How many variables of each name there were.
@@ -75,7 +75,7 @@ impl<'g, 't> Builder<'g, 't> {
     fn new(graph: &'g Graph<'t>) -> Builder<'g, 't> {
         Builder {
             graph,
-            scope: Scope::default(),
+            scope: FunctionVars::default(),
             known_dims: FxHashSet::default(),
             var_count: FxHashMap::default(),
             dim_count: FxHashMap::default(),
@@ -84,7 +84,7 @@ impl<'g, 't> Builder<'g, 't> {
         }
     }
 
-    fn module(&mut self, id: Id) -> Reading<IrModule> {
+    fn module(&mut self, id: Id) -> GraphResult<IrModule> {
         let fields = self.graph.fields(id)?;
         let mut module = IrModule::default();
         if let Some(infos) = fields.optional("global_infos") {
@@ -93,7 +93,7 @@ impl<'g, 't> Builder<'g, 't> {
                 if &*name == "vdevice" {
                     self.devices = members.to_vec();
                 }
-                let infos = members.into_iter().map(|info| self.attr("", info)).collect::<Reading<Vec<_>>>()?;
+                let infos = members.into_iter().map(|info| self.attr("", info)).collect::<GraphResult<Vec<_>>>()?;
                 module.global_infos.insert(name, AttrValue::List(infos));
             }
         }
@@ -109,7 +109,7 @@ impl<'g, 't> Builder<'g, 't> {
         Ok(module)
     }
 
-    fn global(&mut self, name: Name, id: Id, module: &mut IrModule) -> Reading<()> {
+    fn global(&mut self, name: Name, id: Id, module: &mut IrModule) -> GraphResult<()> {
         let function = match self.graph.short(id) {
             "PrimFunc" => GlobalFunc::PrimFunc(super::tir::prim_func(self.graph, id, &name)?.into()),
             "ExternFunc" => GlobalFunc::ExternFunc(self.extern_func(id)?),
@@ -127,12 +127,12 @@ impl<'g, 't> Builder<'g, 't> {
     }
 
     /// A function in which variables may be dimensions too: which of them are is known when it was read once.
-    fn function_with_scalars(&mut self, id: Id) -> Reading<Function> {
+    fn function_with_scalars(&mut self, id: Id) -> GraphResult<Function> {
         let (vars, dims) = (self.var_count.clone(), self.dim_count.clone());
         self.known_dims.clear();
-        self.scope = Scope::default();
+        self.scope = FunctionVars::default();
         let function = self.function(id)?;
-        let both = |scope: &Scope| scope.vars.keys().any(|node| scope.dim_nodes.contains(node));
+        let both = |scope: &FunctionVars| scope.vars.keys().any(|node| scope.dim_nodes.contains(node));
         if !both(&self.scope) {
             return Ok(function);
         }
@@ -141,10 +141,10 @@ impl<'g, 't> Builder<'g, 't> {
         self.function(id)
     }
 
-    fn function(&mut self, id: Id) -> Reading<Function> {
+    fn function(&mut self, id: Id) -> GraphResult<Function> {
         let fields = self.graph.fields(id)?;
         let params = fields.list("params")?;
-        let params = params.into_iter().map(|param| self.param(param)).collect::<Reading<Vec<_>>>()?;
+        let params = params.into_iter().map(|param| self.param(param)).collect::<GraphResult<Vec<_>>>()?;
         for (param, node) in params.iter().zip(fields.list("params")?) {
             self.to_be_written(node, param.annotation.as_ref())?;
         }
@@ -164,7 +164,7 @@ impl<'g, 't> Builder<'g, 't> {
     }
 
     /// Nothing that stands in a program is held in common in it.
-    fn to_be_written(&self, id: Id, info: Option<&StructInfo>) -> Reading<()> {
+    fn to_be_written(&self, id: Id, info: Option<&StructInfo>) -> GraphResult<()> {
         match info.is_some_and(is_mostly_repeated) {
             true => {
                 self.graph.wrong(id, "what is known of it repeats itself so often that the program would be too large")
@@ -173,7 +173,7 @@ impl<'g, 't> Builder<'g, 't> {
         }
     }
 
-    fn param(&mut self, id: Id) -> Reading<Binder> {
+    fn param(&mut self, id: Id) -> GraphResult<Binder> {
         let info = self.info_of(id)?;
         let (mut var, kind) = self.bind(id)?;
         var.span = Span::NONE;
@@ -182,7 +182,7 @@ impl<'g, 't> Builder<'g, 't> {
     }
 
     /// The information of a scalar says its value, where that is a dimension.
-    fn with_value(&mut self, id: Id, info: StructInfo) -> Reading<StructInfo> {
+    fn with_value(&mut self, id: Id, info: StructInfo) -> GraphResult<StructInfo> {
         match info {
             StructInfo::Prim(PrimStructInfo { dtype: DataType::INT64, value: None })
                 if self.known_dims.contains(&id) =>
@@ -195,14 +195,14 @@ impl<'g, 't> Builder<'g, 't> {
     }
 
     /// The structural information of an expression.
-    fn info_of(&mut self, id: Id) -> Reading<Option<StructInfo>> {
+    fn info_of(&mut self, id: Id) -> GraphResult<Option<StructInfo>> {
         let fields = self.graph.fields(id)?;
         let info = fields.optional("struct_info_").or_else(|| fields.optional("ty"));
         info.map(|info| self.info(info)).transpose()
     }
 
     /// A variable of Relax. Its identity is a node of its own in the older releases.
-    fn var(&mut self, id: Id) -> Reading<(Var, VarKind)> {
+    fn var(&mut self, id: Id) -> GraphResult<(Var, VarKind)> {
         let kind = if self.graph.short(id) == "DataflowVar" { VarKind::DataflowVar } else { VarKind::Var };
         let fields = self.graph.fields(id)?;
         let identity = fields.node("vid").unwrap_or(id);
@@ -220,12 +220,12 @@ impl<'g, 't> Builder<'g, 't> {
     }
 
     /// A variable that is bound here.
-    fn bind(&mut self, id: Id) -> Reading<(Var, VarKind)> {
+    fn bind(&mut self, id: Id) -> GraphResult<(Var, VarKind)> {
         self.scope.bound.insert(id);
         self.var(id)
     }
 
-    fn dim_var(&mut self, id: Id) -> Reading<ShapeVar> {
+    fn dim_var(&mut self, id: Id) -> GraphResult<ShapeVar> {
         self.scope.dim_nodes.insert(id);
         if let Some(known) = self.scope.dims.get(&id) {
             return Ok(known.clone());
@@ -236,15 +236,15 @@ impl<'g, 't> Builder<'g, 't> {
         Ok(var)
     }
 
-    fn expr(&mut self, id: Id) -> Reading<Expr> {
+    fn expr(&mut self, id: Id) -> GraphResult<Expr> {
         with_stack(|| self.expr_inner(id))
     }
 
-    fn exprs(&mut self, ids: &[Id]) -> Reading<Vec<Expr>> {
+    fn exprs(&mut self, ids: &[Id]) -> GraphResult<Vec<Expr>> {
         ids.iter().map(|id| self.expr(*id)).collect()
     }
 
-    fn expr_inner(&mut self, id: Id) -> Reading<Expr> {
+    fn expr_inner(&mut self, id: Id) -> GraphResult<Expr> {
         let span = Span::NONE;
         if self.graph.kind(id) == "ir.Op" {
             return Ok(Expr::Op(Op { op_name: self.graph.text(id)?, span }));
@@ -288,12 +288,12 @@ impl<'g, 't> Builder<'g, 't> {
         }
     }
 
-    fn extern_func(&self, id: Id) -> Reading<ExternFunc> {
+    fn extern_func(&self, id: Id) -> GraphResult<ExternFunc> {
         Ok(ExternFunc { global_symbol: self.graph.fields(id)?.text("global_symbol")?, span: Span::NONE })
     }
 
     /// A constant of 0.27, which may be of any kind.
-    fn generic(&mut self, id: Id) -> Reading<Expr> {
+    fn generic(&mut self, id: Id) -> GraphResult<Expr> {
         let span = Span::NONE;
         match self.graph.kind(id) {
             "ffi.Tensor" => Ok(Expr::Constant(Constant { data: self.graph.tensor(id)?, span })),
@@ -305,7 +305,7 @@ impl<'g, 't> Builder<'g, 't> {
         }
     }
 
-    fn seq_expr(&mut self, fields: &Fields<'_, '_>) -> Reading<Expr> {
+    fn seq_expr(&mut self, fields: &NodeFields<'_, '_>) -> GraphResult<Expr> {
         let mut blocks: Vec<BindingBlock> = Vec::new();
         for id in fields.list("blocks")? {
             let kind = match self.graph.short(id) {
@@ -313,7 +313,8 @@ impl<'g, 't> Builder<'g, 't> {
                 _ => BlockKind::Binding,
             };
             let bindings = self.graph.fields(id)?.list("bindings")?;
-            let bindings = bindings.into_iter().map(|binding| self.binding(binding)).collect::<Reading<Vec<_>>>()?;
+            let bindings =
+                bindings.into_iter().map(|binding| self.binding(binding)).collect::<GraphResult<Vec<_>>>()?;
             match (blocks.last_mut(), kind) {
                 // As in text, where nothing tells them apart.
                 (_, BlockKind::Binding) if bindings.is_empty() => {}
@@ -325,7 +326,7 @@ impl<'g, 't> Builder<'g, 't> {
         Ok(Expr::seq(blocks, body))
     }
 
-    fn binding(&mut self, id: Id) -> Reading<Binding> {
+    fn binding(&mut self, id: Id) -> GraphResult<Binding> {
         let fields = self.graph.fields(id)?;
         let bound = fields.node("var")?;
         let span = Span::NONE;
@@ -369,7 +370,7 @@ impl<'g, 't> Builder<'g, 't> {
     }
 
     /// Whether a value is a call of which the text says the result, so that it does not say it of the variable again.
-    fn says_its_result(&self, id: Id) -> Reading<bool> {
+    fn says_its_result(&self, id: Id) -> GraphResult<bool> {
         if self.graph.short(id) != "Call" {
             return Ok(false);
         }
@@ -381,7 +382,7 @@ impl<'g, 't> Builder<'g, 't> {
     }
 
     /// Whether a call is one of Relax, and not an expression over scalars.
-    fn is_relax_call(&self, fields: &Fields<'_, '_>) -> bool {
+    fn is_relax_call(&self, fields: &NodeFields<'_, '_>) -> bool {
         let Ok(op) = fields.node("op") else { return false };
         if self.graph.kind(op) != "ir.Op" {
             return true;
@@ -390,14 +391,14 @@ impl<'g, 't> Builder<'g, 't> {
         !(name.starts_with("tirx.") || name.starts_with("tir.") || name.starts_with("prim."))
     }
 
-    fn call(&mut self, fields: &Fields<'_, '_>) -> Reading<Expr> {
+    fn call(&mut self, fields: &NodeFields<'_, '_>) -> GraphResult<Expr> {
         let op = self.expr(fields.node("op")?)?;
         let mut attrs = match fields.optional("attrs") {
             Some(attrs) => self.op_attrs(attrs)?,
             None => Attrs::new(),
         };
         let infos = fields.list(if fields.has("ty_args") { "ty_args" } else { "sinfo_args" })?;
-        let mut sinfo_args = infos.into_iter().map(|info| self.info(info)).collect::<Reading<Vec<_>>>()?;
+        let mut sinfo_args = infos.into_iter().map(|info| self.info(info)).collect::<GraphResult<Vec<_>>>()?;
         sinfo_args.iter().try_for_each(|info| self.to_be_written(fields.id, Some(info)))?;
         let ids = fields.list("args")?;
         let name: Name = match &op {
@@ -414,20 +415,20 @@ impl<'g, 't> Builder<'g, 't> {
     }
 
     /// What is an argument there and an attribute here is told by the parameters of the operator.
-    fn operands(&mut self, name: &str, ids: &[Id], attrs: &mut Attrs) -> Reading<Vec<Expr>> {
+    fn operands(&mut self, name: &str, ids: &[Id], attrs: &mut Attrs) -> GraphResult<Vec<Expr>> {
         let params = signature(name);
         let mut args = Vec::new();
         let mut ids = ids.iter().copied();
         for param in params {
             match param {
-                Param::Attr(keyword) if !attrs.contains_key(keyword) => {
+                PythonParam::Attr(keyword) if !attrs.contains_key(keyword) => {
                     if let Some(id) = ids.next() {
                         let value = self.operand_attr(id)?;
                         attrs.insert(keyword.into(), value);
                     }
                 }
-                Param::Attr(_) => {}
-                Param::Input(_) | Param::Flag(..) | Param::Shape(_) | Param::Dtype(_) => {
+                PythonParam::Attr(_) => {}
+                PythonParam::Input(_) | PythonParam::Flag(..) | PythonParam::Shape(_) | PythonParam::Dtype(_) => {
                     if let Some(id) = ids.next() {
                         args.push(self.expr(id)?);
                     }
@@ -441,7 +442,7 @@ impl<'g, 't> Builder<'g, 't> {
     }
 
     /// An argument as an attribute.
-    fn operand_attr(&mut self, id: Id) -> Reading<AttrValue> {
+    fn operand_attr(&mut self, id: Id) -> GraphResult<AttrValue> {
         let fields = self.graph.fields(id)?;
         match self.graph.short(id) {
             "Tuple" => {
@@ -449,7 +450,7 @@ impl<'g, 't> Builder<'g, 't> {
                 members
                     .into_iter()
                     .map(|id| with_stack(|| self.operand_attr(id)))
-                    .collect::<Reading<_>>()
+                    .collect::<GraphResult<_>>()
                     .map(AttrValue::List)
             }
             "ShapeExpr" => {
@@ -468,7 +469,7 @@ impl<'g, 't> Builder<'g, 't> {
         }
     }
 
-    fn scalar_attr(&mut self, id: Id) -> Reading<AttrValue> {
+    fn scalar_attr(&mut self, id: Id) -> GraphResult<AttrValue> {
         match self.prim_value(id)? {
             Expr::PrimValue(PrimValue { float: Some(bits), .. }) => Ok(AttrValue::Float(bits)),
             Expr::PrimValue(PrimValue { value: PrimExpr::IntImm(b), dtype: DataType::BOOL, .. }) => {
@@ -480,7 +481,7 @@ impl<'g, 't> Builder<'g, 't> {
     }
 
     /// C14: inputs flat, the shapes of the outputs as an argument.
-    fn dps(&mut self, id: Id, ids: &[Id], infos: &mut Vec<StructInfo>, attrs: &mut Attrs) -> Reading<Vec<Expr>> {
+    fn dps(&mut self, id: Id, ids: &[Id], infos: &mut Vec<StructInfo>, attrs: &mut Attrs) -> GraphResult<Vec<Expr>> {
         let Some((callee, rest)) = ids.split_first() else { return self.graph.wrong(id, "expected what to call") };
         let mut args = vec![self.expr(*callee)?];
         if let Some(inputs) = rest.first() {
@@ -502,15 +503,15 @@ impl<'g, 't> Builder<'g, 't> {
         Ok(args)
     }
 
-    fn dims(&mut self, ids: &[Id]) -> Reading<Vec<PrimExpr>> {
+    fn dims(&mut self, ids: &[Id]) -> GraphResult<Vec<PrimExpr>> {
         ids.iter().map(|id| self.dim(*id)).collect()
     }
 
-    fn dim(&mut self, id: Id) -> Reading<PrimExpr> {
+    fn dim(&mut self, id: Id) -> GraphResult<PrimExpr> {
         with_stack(|| self.dim_inner(id))
     }
 
-    fn dim_inner(&mut self, id: Id) -> Reading<PrimExpr> {
+    fn dim_inner(&mut self, id: Id) -> GraphResult<PrimExpr> {
         let fields = self.graph.fields(id)?;
         let kind = self.graph.short(id);
         let binary = BinaryOp::from_name(kind).filter(|_| fields.has("b"));
@@ -542,7 +543,7 @@ impl<'g, 't> Builder<'g, 't> {
     }
 
     /// A scalar with its data type.
-    fn prim_value(&mut self, id: Id) -> Reading<Expr> {
+    fn prim_value(&mut self, id: Id) -> GraphResult<Expr> {
         let fields = self.graph.fields(id)?;
         let dtype = self.graph.dtype_of(&fields)?;
         let span = Span::NONE;
@@ -556,11 +557,11 @@ impl<'g, 't> Builder<'g, 't> {
         Ok(Expr::PrimValue(PrimValue { value, dtype, float: None, span }))
     }
 
-    fn info(&mut self, id: Id) -> Reading<StructInfo> {
+    fn info(&mut self, id: Id) -> GraphResult<StructInfo> {
         with_stack(|| self.info_inner(id))
     }
 
-    fn info_inner(&mut self, id: Id) -> Reading<StructInfo> {
+    fn info_inner(&mut self, id: Id) -> GraphResult<StructInfo> {
         if let Some(tuple) = self.scope.tuples.get(&id) {
             return Ok(tuple.clone());
         }
@@ -601,7 +602,8 @@ impl<'g, 't> Builder<'g, 't> {
             "PrimType" => Ok(StructInfo::prim(fields.dtype("dtype")?)),
             "TupleStructInfo" | "TupleType" => {
                 let members = fields.list("fields")?;
-                let tuple = StructInfo::tuple(members.into_iter().map(|f| self.info(f)).collect::<Reading<Vec<_>>>()?);
+                let tuple =
+                    StructInfo::tuple(members.into_iter().map(|f| self.info(f)).collect::<GraphResult<Vec<_>>>()?);
                 self.scope.tuples.insert(id, tuple.clone());
                 Ok(tuple)
             }
@@ -610,11 +612,11 @@ impl<'g, 't> Builder<'g, 't> {
         }
     }
 
-    fn func_info(&mut self, fields: &Fields<'_, '_>) -> Reading<StructInfo> {
+    fn func_info(&mut self, fields: &NodeFields<'_, '_>) -> GraphResult<StructInfo> {
         let params = match fields.optional("params") {
             Some(params) => {
                 let params = self.graph.list(params)?;
-                Some(params.into_iter().map(|param| self.info(param)).collect::<Reading<Vec<_>>>()?.into())
+                Some(params.into_iter().map(|param| self.info(param)).collect::<GraphResult<Vec<_>>>()?.into())
             }
             None => None,
         };
@@ -633,7 +635,7 @@ impl<'g, 't> Builder<'g, 't> {
         Ok(StructInfo::Func(FuncStructInfo { params, ret, derive_func, pure }.into()))
     }
 
-    fn tensor_shape(&mut self, id: Id) -> Reading<TensorShape> {
+    fn tensor_shape(&mut self, id: Id) -> GraphResult<TensorShape> {
         Ok(match self.expr(id)? {
             Expr::Var(var) => TensorShape::Var(var.into()),
             Expr::DataflowVar(var) => TensorShape::DataflowVar(var.into()),
@@ -643,7 +645,7 @@ impl<'g, 't> Builder<'g, 't> {
     }
 
     /// A data type in a field, as a word or as a node; nothing is the unknown one.
-    fn dtype_field(&self, fields: &Fields<'_, '_>, name: &str) -> Reading<DataType> {
+    fn dtype_field(&self, fields: &NodeFields<'_, '_>, name: &str) -> GraphResult<DataType> {
         match fields.get(name) {
             Some(Value::String(_)) => fields.dtype(name),
             Some(_) | None => match fields.optional(name) {
@@ -653,11 +655,11 @@ impl<'g, 't> Builder<'g, 't> {
         }
     }
 
-    fn data_type(&self, id: Id) -> Reading<DataType> {
+    fn data_type(&self, id: Id) -> GraphResult<DataType> {
         self.graph.data_type(id)
     }
 
-    fn dict_attrs(&mut self, id: Id) -> Reading<Attrs> {
+    fn dict_attrs(&mut self, id: Id) -> GraphResult<Attrs> {
         let entries = match self.graph.short(id) {
             "DictAttrs" => self.graph.fields(id)?.node("__dict__")?,
             _ => id,
@@ -666,7 +668,7 @@ impl<'g, 't> Builder<'g, 't> {
     }
 
     /// The attributes of an operator: the fields of an object of its own.
-    fn op_attrs(&mut self, id: Id) -> Reading<Attrs> {
+    fn op_attrs(&mut self, id: Id) -> GraphResult<Attrs> {
         if self.graph.short(id) == "DictAttrs" {
             return self.dict_attrs(id);
         }
@@ -696,11 +698,11 @@ impl<'g, 't> Builder<'g, 't> {
     }
 
     /// The value of an attribute.
-    fn attr(&mut self, name: &str, id: Id) -> Reading<AttrValue> {
+    fn attr(&mut self, name: &str, id: Id) -> GraphResult<AttrValue> {
         with_stack(|| self.attr_inner(name, id))
     }
 
-    fn attr_inner(&mut self, name: &str, id: Id) -> Reading<AttrValue> {
+    fn attr_inner(&mut self, name: &str, id: Id) -> GraphResult<AttrValue> {
         let graph = self.graph;
         if let Some(plain) = graph.plain_attr(id)? {
             return Ok(plain);
@@ -709,7 +711,11 @@ impl<'g, 't> Builder<'g, 't> {
             "ffi.String" => return graph.text(id).map(|text| word(name, &text)),
             "ffi.Array" => {
                 let members = graph.list(id)?;
-                return members.into_iter().map(|id| self.attr("", id)).collect::<Reading<_>>().map(AttrValue::List);
+                return members
+                    .into_iter()
+                    .map(|id| self.attr("", id))
+                    .collect::<GraphResult<_>>()
+                    .map(AttrValue::List);
             }
             "ffi.Map" | "ir.DictAttrs" => return self.dict_attrs(id).map(AttrValue::Dict),
             "ir.EnvFunc" | "ir.Op" => return graph.text(id).map(AttrValue::Str),
@@ -735,26 +741,26 @@ impl<'g, 't> Builder<'g, 't> {
         }
     }
 
-    fn index_map(&mut self, id: Id) -> Reading<IndexMap> {
+    fn index_map(&mut self, id: Id) -> GraphResult<IndexMap> {
         let fields = self.graph.fields(id)?;
         // Its variables are its own.
         let mut inner = Builder::new(self.graph);
         let params = fields.list("initial_indices")?;
-        let params = params.into_iter().map(|param| inner.dim_var(param)).collect::<Reading<Vec<_>>>()?;
+        let params = params.into_iter().map(|param| inner.dim_var(param)).collect::<GraphResult<Vec<_>>>()?;
         let results = inner.dims(&fields.list("final_indices")?)?;
         let inverse =
             fields.optional("inverse_index_map").map(|back| with_stack(|| self.index_map(back))).transpose()?;
         Ok(IndexMap { params, results, inverse: inverse.map(Into::into) })
     }
 
-    fn target(&mut self, fields: &Fields<'_, '_>) -> Reading<AttrValue> {
+    fn target(&mut self, fields: &NodeFields<'_, '_>) -> GraphResult<AttrValue> {
         let mut attrs = match fields.optional("attrs") {
             Some(attrs) => self.dict_attrs(attrs)?,
             None => Attrs::new(),
         };
         attrs.insert("kind".into(), AttrValue::Str(fields.text("kind")?));
         attrs.insert("tag".into(), AttrValue::Str(fields.text("tag")?));
-        let keys = fields.list("keys")?.into_iter().map(|key| self.attr("", key)).collect::<Reading<_>>()?;
+        let keys = fields.list("keys")?.into_iter().map(|key| self.attr("", key)).collect::<GraphResult<_>>()?;
         attrs.insert("keys".into(), AttrValue::List(keys));
         if let Some(host) = fields.optional("host") {
             let host = with_stack(|| self.target(&self.graph.fields(host)?))?;
@@ -764,7 +770,7 @@ impl<'g, 't> Builder<'g, 't> {
     }
 
     /// `llvm:0:global`: the kind, the number among those of the kind, and the memory.
-    fn device_name(&self, id: Id) -> Reading<String> {
+    fn device_name(&self, id: Id) -> GraphResult<String> {
         let kind = |id: Id| {
             let target = self.graph.fields(id)?.node("target")?;
             self.graph.fields(target)?.text("kind")
@@ -792,21 +798,21 @@ fn word(name: &str, text: &str) -> AttrValue {
 }
 
 fn made(name: &str, args: Vec<AttrValue>) -> AttrValue {
-    AttrValue::Made(Made { name: name.into(), args, named: Attrs::new() }.into())
+    AttrValue::Made(ObjectCall { name: name.into(), args, named: Attrs::new() }.into())
 }
 
-fn ndim(fields: &Fields<'_, '_>) -> Reading<Ndim> {
+fn ndim(fields: &NodeFields<'_, '_>) -> GraphResult<Ndim> {
     Ok(u32::try_from(fields.int("ndim")?).map_or(Ndim::Unknown, Ndim::Known))
 }
 
 impl Graph<'_> {
     /// The value of an integer constant, which is a node of its own in 0.27.
-    pub(super) fn int_imm(&self, fields: &Fields<'_, '_>) -> Reading<i64> {
+    pub(super) fn int_imm(&self, fields: &NodeFields<'_, '_>) -> GraphResult<i64> {
         if fields.has("dtype") || self.plain_constants { fields.int("value") } else { self.int(fields.node("value")?) }
     }
 
     /// The data type of an expression over scalars.
-    pub(super) fn dtype_of(&self, fields: &Fields<'_, '_>) -> Reading<DataType> {
+    pub(super) fn dtype_of(&self, fields: &NodeFields<'_, '_>) -> GraphResult<DataType> {
         match fields.get("dtype") {
             Some(Value::String(_)) => fields.dtype("dtype"),
             Some(_) | None => self.data_type(fields.node("ty")?),
@@ -814,7 +820,7 @@ impl Graph<'_> {
     }
 
     /// A data type, as a word or as the type of a scalar.
-    pub(super) fn data_type(&self, id: Id) -> Reading<DataType> {
+    pub(super) fn data_type(&self, id: Id) -> GraphResult<DataType> {
         match self.short(id) {
             "DataType" => {
                 let word = self.text(id)?;

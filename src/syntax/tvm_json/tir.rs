@@ -2,21 +2,21 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::graph::{Fields, Graph, Id, Reading, float_of};
+use super::graph::{Graph, GraphResult, Id, NodeFields, float_of};
 use crate::grammar::tir::{
-    Assert, AttrStmt, Block, Buffer, BufferVar, Call, Choice, Decl, Expr, Extern, For, ForKind, If, Intrinsic, Iter,
-    IterKind, LaunchThread, Let, LetExpr, Load, MatchRegion, Param, PrimFunc, Ramp, Range, Region, Shuffle, Stmt,
+    Assert, AttrStmt, Block, Buffer, BufferVar, Call, Conditional, Decl, Expr, Extern, For, ForKind, If, Intrinsic,
+    Iter, IterKind, LaunchThread, Let, LetExpr, Load, MatchRegion, Param, PrimFunc, Ramp, Range, Region, Shuffle, Stmt,
     Store, Var, While,
 };
-use crate::grammar::{AttrValue, Attrs, BinaryOp, DataType, FloatBits, Made, Name, PrimExpr, Span};
+use crate::grammar::{AttrValue, Attrs, BinaryOp, DataType, FloatBits, Name, ObjectCall, PrimExpr, Span};
 use crate::judge::with_stack;
 
 /// The alignment that TVM gives a buffer of which nothing is said.
 const USUAL_ALIGN: i64 = 64;
 
 /// Reads a function that the module calls `name`.
-pub(super) fn prim_func(graph: &Graph<'_>, id: Id, name: &Name) -> Reading<PrimFunc> {
-    let mut reader = Reader {
+pub(super) fn prim_func(graph: &Graph<'_>, id: Id, name: &Name) -> GraphResult<PrimFunc> {
+    let mut reader = TirReader {
         graph,
         taken: FxHashSet::default(),
         numbers: FxHashMap::default(),
@@ -28,7 +28,7 @@ pub(super) fn prim_func(graph: &Graph<'_>, id: Id, name: &Name) -> Reading<PrimF
     reader.prim_func(id, name)
 }
 
-struct Reader<'g, 't> {
+struct TirReader<'g, 't> {
     graph: &'g Graph<'t>,
     /// The names that are used already, where the reader stands.
     taken: FxHashSet<Name>,
@@ -42,8 +42,8 @@ struct Reader<'g, 't> {
     memory: FxHashMap<Id, BufferVar>,
 }
 
-impl Reader<'_, '_> {
-    fn prim_func(&mut self, id: Id, name: &Name) -> Reading<PrimFunc> {
+impl TirReader<'_, '_> {
+    fn prim_func(&mut self, id: Id, name: &Name) -> GraphResult<PrimFunc> {
         let fields = self.graph.fields(id)?;
         let mut attrs = match fields.optional("attrs") {
             Some(attrs) => self.attrs(self.graph.fields(attrs)?.node("__dict__")?)?,
@@ -75,7 +75,7 @@ impl Reader<'_, '_> {
     }
 
     /// The body, without the block around all that says nothing.
-    fn root(&mut self, id: Id) -> Reading<(Vec<Buffer>, Vec<Stmt>)> {
+    fn root(&mut self, id: Id) -> GraphResult<(Vec<Buffer>, Vec<Stmt>)> {
         if self.graph.short(id) == "SBlockRealize" {
             let realize = self.graph.fields(id)?;
             let block = self.graph.fields(realize.node("block")?)?;
@@ -105,7 +105,7 @@ impl Reader<'_, '_> {
     }
 
     /// Reads what has a scope of its own.
-    fn scoped<T>(&mut self, read: impl FnOnce(&mut Self) -> Reading<T>) -> Reading<T> {
+    fn scoped<T>(&mut self, read: impl FnOnce(&mut Self) -> GraphResult<T>) -> GraphResult<T> {
         let mark = self.trail.len();
         let result = with_stack(|| read(self));
         for name in self.trail.drain(mark..) {
@@ -114,7 +114,7 @@ impl Reader<'_, '_> {
         result
     }
 
-    fn name(&mut self, id: Id) -> Reading<Name> {
+    fn name(&mut self, id: Id) -> GraphResult<Name> {
         if let Some(known) = self.names.get(&id) {
             return Ok(known.clone());
         }
@@ -124,18 +124,18 @@ impl Reader<'_, '_> {
         Ok(name)
     }
 
-    fn var(&mut self, id: Id) -> Reading<Var> {
+    fn var(&mut self, id: Id) -> GraphResult<Var> {
         let dtype = self.graph.dtype_of(&self.graph.fields(id)?)?;
         Ok(Var { name: self.name(id)?, dtype, span: Span::NONE })
     }
 
     /// Whether a variable is a buffer, as in 0.27.
-    fn is_buffer(&self, id: Id) -> Reading<bool> {
+    fn is_buffer(&self, id: Id) -> GraphResult<bool> {
         Ok(self.graph.fields(id)?.optional("ty").is_some_and(|ty| self.graph.short(ty) == "BufferType"))
     }
 
     /// A buffer where it is defined.
-    fn define_buffer(&mut self, id: Id) -> Reading<Buffer> {
+    fn define_buffer(&mut self, id: Id) -> GraphResult<Buffer> {
         if let Some(known) = self.buffers.get(&id) {
             return Ok(known.clone());
         }
@@ -176,12 +176,12 @@ impl Reader<'_, '_> {
         matches!(self.graph.short(id), "Var" | "SizeVar") && !self.names.contains_key(&id)
     }
 
-    fn define_buffers(&mut self, ids: &[Id]) -> Reading<Vec<Buffer>> {
+    fn define_buffers(&mut self, ids: &[Id]) -> GraphResult<Vec<Buffer>> {
         ids.iter().map(|id| self.define_buffer(*id)).collect()
     }
 
     /// Which kind of memory a pointer points to.
-    fn scope_of(&self, data: Id) -> Reading<Name> {
+    fn scope_of(&self, data: Id) -> GraphResult<Name> {
         let fields = self.graph.fields(data)?;
         let Some(of_type) = fields.optional("type_annotation").or_else(|| fields.optional("ty")) else {
             return Ok("".into());
@@ -190,17 +190,17 @@ impl Reader<'_, '_> {
         if of_type.has("storage_scope") { of_type.text("storage_scope") } else { Ok("".into()) }
     }
 
-    fn buffer(&mut self, id: Id) -> Reading<BufferVar> {
+    fn buffer(&mut self, id: Id) -> GraphResult<BufferVar> {
         Ok(self.define_buffer(id)?.var(Span::NONE))
     }
 
-    fn body(&mut self, id: Id) -> Reading<Vec<Stmt>> {
+    fn body(&mut self, id: Id) -> GraphResult<Vec<Stmt>> {
         let mut stmts = Vec::new();
         self.scoped(|r| r.stmt(id, &mut stmts))?;
         Ok(stmts)
     }
 
-    fn stmt(&mut self, id: Id, out: &mut Vec<Stmt>) -> Reading<()> {
+    fn stmt(&mut self, id: Id, out: &mut Vec<Stmt>) -> GraphResult<()> {
         let fields = self.graph.fields(id)?;
         let span = Span::NONE;
         match self.graph.short(id) {
@@ -245,39 +245,39 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn while_stmt(&mut self, fields: &Fields<'_, '_>) -> Reading<Stmt> {
+    fn while_stmt(&mut self, fields: &NodeFields<'_, '_>) -> GraphResult<Stmt> {
         let condition = self.expr(fields.node("condition")?)?;
         let body = self.body(fields.node("body")?)?;
         Ok(Stmt::While(While { condition, body, span: Span::NONE }))
     }
 
-    fn if_stmt(&mut self, fields: &Fields<'_, '_>) -> Reading<Stmt> {
+    fn if_stmt(&mut self, fields: &NodeFields<'_, '_>) -> GraphResult<Stmt> {
         let condition = self.expr(fields.node("condition")?)?;
         let then = self.body(fields.node("then_case")?)?;
         let otherwise = fields.optional("else_case").map_or(Ok(Vec::new()), |id| self.body(id))?;
         Ok(Stmt::If(If { condition, then, otherwise, span: Span::NONE }))
     }
 
-    fn store(&mut self, fields: &Fields<'_, '_>) -> Reading<Stmt> {
+    fn store(&mut self, fields: &NodeFields<'_, '_>) -> GraphResult<Stmt> {
         let buffer = self.buffer(fields.node("buffer")?)?;
         let value = self.expr(fields.node("value")?)?;
         let indices = self.exprs(&fields.list("indices")?)?;
         Ok(Stmt::Store(Store { buffer, indices, value, span: Span::NONE }))
     }
 
-    fn assert_stmt(&mut self, fields: &Fields<'_, '_>) -> Reading<Stmt> {
+    fn assert_stmt(&mut self, fields: &NodeFields<'_, '_>) -> GraphResult<Stmt> {
         let condition = self.expr(fields.node("condition")?)?;
         let kind = self.imm_text(fields.node("error_kind")?)?;
         let parts = fields.list("message_parts")?;
-        let message = parts.into_iter().map(|part| self.imm_text(part)).collect::<Reading<_>>()?;
+        let message = parts.into_iter().map(|part| self.imm_text(part)).collect::<GraphResult<_>>()?;
         Ok(Stmt::Assert(Assert { condition, kind, message, span: Span::NONE }))
     }
 
-    fn imm_text(&self, id: Id) -> Reading<Name> {
+    fn imm_text(&self, id: Id) -> GraphResult<Name> {
         if self.graph.kind(id) == "ffi.String" { self.graph.text(id) } else { self.graph.fields(id)?.text("value") }
     }
 
-    fn for_stmt(&mut self, fields: &Fields<'_, '_>) -> Reading<Stmt> {
+    fn for_stmt(&mut self, fields: &NodeFields<'_, '_>) -> GraphResult<Stmt> {
         let var = self.var(fields.node("loop_var")?)?;
         let start = self.expr(fields.node("min")?)?;
         let stop = sum(start.clone(), self.expr(fields.node("extent")?)?);
@@ -294,7 +294,7 @@ impl Reader<'_, '_> {
         Ok(Stmt::For(Box::new(For { var, start, stop, step, kind, annotations, body, span: Span::NONE })))
     }
 
-    fn block(&mut self, realize: &Fields<'_, '_>) -> Reading<Stmt> {
+    fn block(&mut self, realize: &NodeFields<'_, '_>) -> GraphResult<Stmt> {
         let fields = self.graph.fields(realize.node("block")?)?;
         let span = Span::NONE;
         let values = self.exprs(&realize.list("iter_values")?)?;
@@ -336,18 +336,18 @@ impl Reader<'_, '_> {
     }
 
     /// The start and the stop of a range.
-    fn range(&mut self, id: Id) -> Reading<(Expr, Expr)> {
+    fn range(&mut self, id: Id) -> GraphResult<(Expr, Expr)> {
         let fields = self.graph.fields(id)?;
         let start = self.expr(fields.node("min")?)?;
         let extent = self.expr(fields.node("extent")?)?;
         Ok((start.clone(), sum(start, extent)))
     }
 
-    fn regions(&mut self, ids: &[Id]) -> Reading<Vec<Region>> {
+    fn regions(&mut self, ids: &[Id]) -> GraphResult<Vec<Region>> {
         ids.iter().map(|id| self.region(*id)).collect()
     }
 
-    fn region(&mut self, id: Id) -> Reading<Region> {
+    fn region(&mut self, id: Id) -> GraphResult<Region> {
         let fields = self.graph.fields(id)?;
         let buffer = self.buffer(fields.either(&["buffer", "source"])?)?;
         let mut ranges = Vec::new();
@@ -363,7 +363,7 @@ impl Reader<'_, '_> {
     }
 
     /// A view of memory that there is, or memory of its own.
-    fn decl(&mut self, fields: &Fields<'_, '_>, out: &mut Vec<Stmt>) -> Reading<()> {
+    fn decl(&mut self, fields: &NodeFields<'_, '_>, out: &mut Vec<Stmt>) -> GraphResult<()> {
         let id = fields.node("buffer")?;
         let data = fields.optional("data").or(self.graph.fields(id)?.optional("data"));
         let memory = match data {
@@ -396,7 +396,7 @@ impl Reader<'_, '_> {
         Ok(())
     }
 
-    fn attr_stmt(&mut self, fields: &Fields<'_, '_>) -> Reading<Stmt> {
+    fn attr_stmt(&mut self, fields: &NodeFields<'_, '_>) -> GraphResult<Stmt> {
         let span = Span::NONE;
         let (node, key) = (fields.node("node")?, fields.text("attr_key")?);
         let value = self.expr(fields.node("value")?)?;
@@ -417,19 +417,19 @@ impl Reader<'_, '_> {
         Ok(Stmt::Attr(AttrStmt { node, key, value, body, span }))
     }
 
-    fn exprs(&mut self, ids: &[Id]) -> Reading<Vec<Expr>> {
+    fn exprs(&mut self, ids: &[Id]) -> GraphResult<Vec<Expr>> {
         ids.iter().map(|id| self.expr(*id)).collect()
     }
 
-    fn expr(&mut self, id: Id) -> Reading<Expr> {
+    fn expr(&mut self, id: Id) -> GraphResult<Expr> {
         with_stack(|| self.expr_inner(id))
     }
 
-    fn boxed(&mut self, id: Id) -> Reading<Box<Expr>> {
+    fn boxed(&mut self, id: Id) -> GraphResult<Box<Expr>> {
         self.expr(id).map(Box::new)
     }
 
-    fn expr_inner(&mut self, id: Id) -> Reading<Expr> {
+    fn expr_inner(&mut self, id: Id) -> GraphResult<Expr> {
         match self.graph.kind(id) {
             "ffi.String" => return self.graph.text(id).map(Expr::Str),
             "ffi.Array" => return self.graph.wrong(id, "expected one expression"),
@@ -475,7 +475,7 @@ impl Reader<'_, '_> {
     }
 
     /// An operator on two operands.
-    fn binary(&mut self, id: Id, fields: &Fields<'_, '_>) -> Reading<Expr> {
+    fn binary(&mut self, id: Id, fields: &NodeFields<'_, '_>) -> GraphResult<Expr> {
         let kind = self.graph.short(id);
         let (a, b) = (self.expr(fields.node("a")?)?, self.expr(fields.node("b")?)?);
         match (BinaryOp::from_name(kind), bitwise(kind)) {
@@ -486,7 +486,7 @@ impl Reader<'_, '_> {
     }
 
     /// A variable, which may stand for the memory of a buffer.
-    fn var_or_buffer(&mut self, id: Id) -> Reading<Expr> {
+    fn var_or_buffer(&mut self, id: Id) -> GraphResult<Expr> {
         if self.is_buffer(id)? {
             return self.buffer(id).map(Expr::Data);
         }
@@ -496,14 +496,14 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn select(&mut self, fields: &Fields<'_, '_>) -> Reading<Expr> {
+    fn select(&mut self, fields: &NodeFields<'_, '_>) -> GraphResult<Expr> {
         let condition = self.expr(fields.node("condition")?)?;
         let then = self.expr(fields.node("true_value")?)?;
         let otherwise = self.expr(fields.node("false_value")?)?;
-        Ok(Expr::Select(Box::new(Choice { condition, then, otherwise })))
+        Ok(Expr::Select(Box::new(Conditional { condition, then, otherwise })))
     }
 
-    fn let_expr(&mut self, fields: &Fields<'_, '_>) -> Reading<Expr> {
+    fn let_expr(&mut self, fields: &NodeFields<'_, '_>) -> GraphResult<Expr> {
         let value = self.expr(fields.node("value")?)?;
         let var = self.var(fields.node("var")?)?;
         let body = self.expr(fields.node("body")?)?;
@@ -511,14 +511,14 @@ impl Reader<'_, '_> {
     }
 
     /// The data type that a function says it returns; none where that is a pointer to something, or nothing.
-    fn returned_type(&self, fields: &Fields<'_, '_>) -> Reading<Option<DataType>> {
+    fn returned_type(&self, fields: &NodeFields<'_, '_>) -> GraphResult<Option<DataType>> {
         let named = ["ret_type", "ret_ty"].iter().find_map(|name| fields.optional(name));
         let Some(id) = named.filter(|id| self.graph.short(*id) == "PrimType") else { return Ok(None) };
         let dtype = self.graph.fields(id)?.dtype("dtype")?;
         Ok((!dtype.is_void()).then_some(dtype))
     }
 
-    fn lanes(&mut self, fields: &Fields<'_, '_>) -> Reading<u16> {
+    fn lanes(&mut self, fields: &NodeFields<'_, '_>) -> GraphResult<u16> {
         match self.expr(fields.node("lanes")?)? {
             Expr::Int(lanes, _) if lanes > 0 => {
                 u16::try_from(lanes).map_err(|_| self.graph.error(fields.id, "too many lanes"))
@@ -527,7 +527,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn call(&mut self, fields: &Fields<'_, '_>) -> Reading<Expr> {
+    fn call(&mut self, fields: &NodeFields<'_, '_>) -> GraphResult<Expr> {
         let op = fields.node("op")?;
         let (whole, of_module) = match self.graph.kind(op) {
             "ir.Op" => (self.graph.text(op)?, false),
@@ -554,7 +554,7 @@ impl Reader<'_, '_> {
                 let mut parts = args.into_iter();
                 match (parts.next(), parts.next(), parts.next()) {
                     (Some(condition), Some(then), Some(otherwise)) => {
-                        Ok(Expr::IfThenElse(Box::new(Choice { condition, then, otherwise })))
+                        Ok(Expr::IfThenElse(Box::new(Conditional { condition, then, otherwise })))
                     }
                     (_, _, _) => self.graph.wrong(fields.id, "expected a condition and two values"),
                 }
@@ -570,16 +570,16 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn attrs(&mut self, id: Id) -> Reading<Attrs> {
+    fn attrs(&mut self, id: Id) -> GraphResult<Attrs> {
         let entries = self.graph.dict(id)?;
         entries.into_iter().map(|(name, id)| Ok((name, self.attr(id)?))).collect()
     }
 
-    fn attr(&mut self, id: Id) -> Reading<AttrValue> {
+    fn attr(&mut self, id: Id) -> GraphResult<AttrValue> {
         with_stack(|| self.attr_inner(id))
     }
 
-    fn attr_inner(&mut self, id: Id) -> Reading<AttrValue> {
+    fn attr_inner(&mut self, id: Id) -> GraphResult<AttrValue> {
         let graph = self.graph;
         if let Some(plain) = graph.plain_attr(id)? {
             return Ok(plain);
@@ -589,7 +589,7 @@ impl Reader<'_, '_> {
             "ffi.Map" => return self.attrs(id).map(AttrValue::Dict),
             "ffi.Array" => {
                 let members = graph.list(id)?;
-                return members.into_iter().map(|id| self.attr(id)).collect::<Reading<_>>().map(AttrValue::List);
+                return members.into_iter().map(|id| self.attr(id)).collect::<GraphResult<_>>().map(AttrValue::List);
             }
             _ => {}
         }
@@ -600,7 +600,7 @@ impl Reader<'_, '_> {
                 let mut attrs = fields.optional("attrs").map_or(Ok(Attrs::new()), |attrs| self.attrs(attrs))?;
                 attrs.insert("kind".into(), AttrValue::Str(fields.text("kind")?));
                 attrs.insert("tag".into(), AttrValue::Str(fields.text("tag")?));
-                let keys = fields.list("keys")?.into_iter().map(|key| self.attr(key)).collect::<Reading<_>>()?;
+                let keys = fields.list("keys")?.into_iter().map(|key| self.attr(key)).collect::<GraphResult<_>>()?;
                 attrs.insert("keys".into(), AttrValue::List(keys));
                 if let Some(host) = fields.optional("host")
                     && let AttrValue::Made(host) = self.attr(host)?
@@ -609,7 +609,7 @@ impl Reader<'_, '_> {
                     attrs.insert("host".into(), dict.clone());
                 }
                 let args = vec![AttrValue::Dict(attrs)];
-                Ok(AttrValue::Made(Made { name: "T.target".into(), args, named: Attrs::new() }.into()))
+                Ok(AttrValue::Made(ObjectCall { name: "T.target".into(), args, named: Attrs::new() }.into()))
             }
             // Schedules refer to buffers by their names.
             "Buffer" | "Var" => Ok(AttrValue::Prim(PrimExpr::var(&self.name(id)?))),

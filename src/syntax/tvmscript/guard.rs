@@ -33,13 +33,13 @@ pub(super) fn too_deep(text: &str) -> Option<usize> {
 struct Depth {
     blocks: usize,
     /// For the statement, and for each open bracket, what is known of the operand at hand and of those before it.
-    operands: Vec<Operand>,
+    operands: Vec<OperandNesting>,
     /// The operators of all operands at hand, which have yet to close.
     operators: usize,
 }
 
 #[derive(Clone, Copy, Default)]
-struct Operand {
+struct OperandNesting {
     /// Operators and closed brackets, of which each may hold all the others.
     operators: usize,
     /// The depth of the deepest bracket that was closed in it.
@@ -50,7 +50,7 @@ struct Operand {
 
 fn exceeds(text: &str, nesting: usize, limit: usize) -> bool {
     let mut lexer = lexer::lex(text, Mode::Module);
-    let mut depth = Depth { blocks: 0, operands: vec![Operand::default()], operators: 0 };
+    let mut depth = Depth { blocks: 0, operands: vec![OperandNesting::default()], operators: 0 };
     loop {
         match lexer.next_token() {
             TokenKind::EndOfFile => return false,
@@ -115,7 +115,7 @@ impl Depth {
         match token {
             TokenKind::Indent => self.blocks += 1,
             TokenKind::Dedent => self.blocks = self.blocks.saturating_sub(1),
-            TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace => self.operands.push(Operand::default()),
+            TokenKind::Lpar | TokenKind::Lsqb | TokenKind::Lbrace => self.operands.push(OperandNesting::default()),
             TokenKind::Rpar | TokenKind::Rsqb | TokenKind::Rbrace => self.close(),
             TokenKind::Comma => self.next_operand(),
             TokenKind::Semi | TokenKind::Newline => self.next_statement(),
@@ -143,7 +143,7 @@ impl Depth {
         if let Some(operand) = self.operands.last_mut() {
             self.operators -= operand.operators;
             let largest = operand.depth();
-            *operand = Operand { largest, ..Operand::default() };
+            *operand = OperandNesting { largest, ..OperandNesting::default() };
         }
     }
 
@@ -162,12 +162,12 @@ impl Depth {
 
     fn next_statement(&mut self) {
         self.operands.clear();
-        self.operands.push(Operand::default());
+        self.operands.push(OperandNesting::default());
         self.operators = 0;
     }
 }
 
-impl Operand {
+impl OperandNesting {
     /// How deep the operand is, or the deepest one before it.
     fn depth(&self) -> usize {
         self.largest.max(self.operators + self.inside)

@@ -19,7 +19,7 @@ pub(super) struct Metadata<'t> {
 }
 
 /// What an entry is, as far as programs have a use for it.
-pub(super) enum Entry {
+pub(super) enum MetadataEntry {
     Tensor(TensorData),
     Text(Name),
     DataType(DataType),
@@ -37,23 +37,23 @@ impl<'t> Metadata<'t> {
     }
 
     /// An entry, by the list that it is in and its number there.
-    pub fn entry(&self, list: &str, number: usize) -> Result<Entry, GraphError> {
+    pub fn entry(&self, list: &str, number: usize) -> Result<MetadataEntry, GraphError> {
         let found = self.lists.get(list).and_then(|list| list.get(number)).copied();
         let id = found.ok_or_else(|| GraphError::new(format!("the metadata has no {list} of the number {number}")))?;
         self.object(id)
     }
 
-    fn object(&self, id: Id) -> Result<Entry, GraphError> {
+    fn object(&self, id: Id) -> Result<MetadataEntry, GraphError> {
         with_stack(|| self.object_at(id))
     }
 
-    fn object_at(&self, id: Id) -> Result<Entry, GraphError> {
+    fn object_at(&self, id: Id) -> Result<MetadataEntry, GraphError> {
         match self.graph.kind(id) {
-            "ffi.Tensor" => self.graph.tensor(id).map(Entry::Tensor),
-            "ffi.String" => self.graph.text(id).map(Entry::Text),
+            "ffi.Tensor" => self.graph.tensor(id).map(MetadataEntry::Tensor),
+            "ffi.String" => self.graph.text(id).map(MetadataEntry::Text),
             "DataType" => {
                 let word = self.graph.text(id)?;
-                word.parse().map(Entry::DataType).map_err(|_| self.graph.error(id, "expected a data type"))
+                word.parse().map(MetadataEntry::DataType).map_err(|_| self.graph.error(id, "expected a data type"))
             }
             "relax.expr.Constant" => {
                 let fields = self.graph.fields(id)?;
@@ -63,7 +63,7 @@ impl<'t> Metadata<'t> {
                 let fields = self.graph.fields(id)?;
                 match fields.node("value") {
                     Ok(value) => self.object(value),
-                    Err(_) => fields.text("value").map(Entry::Text),
+                    Err(_) => fields.text("value").map(MetadataEntry::Text),
                 }
             }
             _ => self.graph.wrong(id, "expected a tensor or a string"),

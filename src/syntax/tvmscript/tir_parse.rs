@@ -26,15 +26,15 @@ use crate::grammar::tir::{Buffer, Expr, Param, PrimFunc, Stmt, Var};
 use crate::grammar::{Attrs, DataType, Name, Span};
 use crate::judge::with_stack;
 use crate::scope::Context;
-use args::{Arguments, t_call, t_name};
+use args::{TirCallArguments, t_call, t_name};
 pub(super) use builtin::{Gives, gives};
 
-type Result<T> = std::result::Result<T, SyntaxError>;
+type ParseResult<T> = Result<T, SyntaxError>;
 
 /// Reads a `PrimFunc` from its definition in a parsed Python text.
 ///
 /// Shape variables that no statement declares have data type int64.
-pub fn parse_prim_func(def: &py::StmtFunctionDef, text: &str) -> Result<PrimFunc> {
+pub fn parse_prim_func(def: &py::StmtFunctionDef, text: &str) -> ParseResult<PrimFunc> {
     Parser::new(text, None).function(def)
 }
 
@@ -43,13 +43,13 @@ pub(super) fn parse_with<'t>(
     def: &py::StmtFunctionDef,
     text: &'t str,
     metadata: Option<&'t Metadata<'t>>,
-) -> Result<PrimFunc> {
+) -> ParseResult<PrimFunc> {
     Parser::new(text, metadata).function(def)
 }
 
 /// What a name stands for.
 #[derive(Clone)]
-enum Def {
+enum ParsedName {
     Var(DataType),
     /// The variable of a loop over `start..stop`.
     Loop(DataType, Expr, Expr),
@@ -64,7 +64,7 @@ struct Parser<'t> {
     text: &'t str,
     metadata: Option<&'t Metadata<'t>>,
     /// The definitions of each name, the innermost last, each with its number.
-    defs: Context<Name, (usize, Def)>,
+    defs: Context<Name, (usize, ParsedName)>,
     /// How many there were.
     definitions: usize,
     /// How many nodes were put where a name stood for them.
@@ -105,12 +105,12 @@ impl<'t> Parser<'t> {
         self.quoted.unwrap_or_else(|| Span::new(range.start().into(), range.end().into()))
     }
 
-    fn error<T>(&self, at: &impl Ranged, message: impl Into<String>) -> Result<T> {
+    fn error<T>(&self, at: &impl Ranged, message: impl Into<String>) -> ParseResult<T> {
         Err(SyntaxError::at(self.text, self.span(at.range()), message))
     }
 
     /// Runs `body` in a scope of its own, one level deeper.
-    fn scoped<T>(&mut self, at: &impl Ranged, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    fn scoped<T>(&mut self, at: &impl Ranged, body: impl FnOnce(&mut Self) -> ParseResult<T>) -> ParseResult<T> {
         let mark = self.defs.mark();
         let result = self.nested(at, body);
         self.defs.leave(mark);
@@ -118,7 +118,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Runs `body` one level deeper, with enough stack.
-    fn nested<T>(&mut self, at: &impl Ranged, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    fn nested<T>(&mut self, at: &impl Ranged, body: impl FnOnce(&mut Self) -> ParseResult<T>) -> ParseResult<T> {
         if self.depth >= MAX_DEPTH {
             return self.error(at, format!("nested more than {MAX_DEPTH} deep"));
         }
@@ -128,7 +128,7 @@ impl<'t> Parser<'t> {
         result
     }
 
-    fn function(&mut self, def: &py::StmtFunctionDef) -> Result<PrimFunc> {
+    fn function(&mut self, def: &py::StmtFunctionDef) -> ParseResult<PrimFunc> {
         self.declared = declarations(&def.body);
         let (private, s_tir) = self.decorator(def)?;
         for param in def.parameters.iter_source_order() {
@@ -152,7 +152,7 @@ impl<'t> Parser<'t> {
     }
 
     /// The data type behind `->`, unless that is `None`.
-    fn result(&self, def: &py::StmtFunctionDef) -> Result<Option<DataType>> {
+    fn result(&self, def: &py::StmtFunctionDef) -> ParseResult<Option<DataType>> {
         match def.returns.as_deref() {
             None | Some(py::Expr::NoneLiteral(_)) => Ok(None),
             Some(annotation) => self.dtype_annotation(annotation).map(Some),
@@ -160,7 +160,7 @@ impl<'t> Parser<'t> {
     }
 
     /// `@T.prim_func` with or without `private` and `s_tir`.
-    fn decorator(&self, def: &py::StmtFunctionDef) -> Result<(bool, Option<bool>)> {
+    fn decorator(&self, def: &py::StmtFunctionDef) -> ParseResult<(bool, Option<bool>)> {
         let [decorator] = def.decorator_list.as_slice() else {
             return self.error(&def.name, "expected one decorator, `@T.prim_func`");
         };
@@ -170,12 +170,12 @@ impl<'t> Parser<'t> {
         let Some(("prim_func", call)) = t_call(&decorator.expression) else {
             return self.error(decorator, "expected `@T.prim_func`");
         };
-        let args = Arguments::new(self, call)?;
+        let args = TirCallArguments::new(self, call)?;
         let flag = |name| args.named(name).map(|e| self.boolean(e)).transpose();
         Ok((flag("private")?.unwrap_or(false), flag("s_tir")?))
     }
 
-    fn param(&mut self, param: py::AnyParameterRef) -> Result<()> {
+    fn param(&mut self, param: py::AnyParameterRef) -> ParseResult<()> {
         let py::AnyParameterRef::NonVariadic(with_default) = param else {
             return self.error(&param, "a PrimFunc has a fixed number of parameters");
         };
@@ -188,17 +188,17 @@ impl<'t> Parser<'t> {
         let param = match self.param_type(annotation)? {
             ParamType::Buffer(args) => {
                 let buffer = self.implicitly(|p| p.buffer(&name, span, &args, &buffer::BUFFER))?;
-                self.define(&name, Def::Buffer(Rc::new(buffer.clone())));
+                self.define(&name, ParsedName::Buffer(Rc::new(buffer.clone())));
                 Param::Buffer(buffer)
             }
             ParamType::Handle => {
-                self.define(&name, Def::Handle(self.params.len()));
+                self.define(&name, ParsedName::Handle(self.params.len()));
                 Param::Handle(Var { name, dtype: DataType::HANDLE, span })
             }
             ParamType::Scalar(dtype) => {
                 // A buffer to the left may have used the variable in its shape already.
-                if !matches!(self.lookup(&name), Some(Def::Var(_))) {
-                    self.define(&name, Def::Var(dtype));
+                if !matches!(self.lookup(&name), Some(ParsedName::Var(_))) {
+                    self.define(&name, ParsedName::Var(dtype));
                 }
                 Param::Scalar(Var { name, dtype, span })
             }
@@ -207,15 +207,15 @@ impl<'t> Parser<'t> {
         Ok(())
     }
 
-    fn param_type<'a>(&self, annotation: &'a py::Expr) -> Result<ParamType<'a>> {
+    fn param_type<'a>(&self, annotation: &'a py::Expr) -> ParseResult<ParamType<'a>> {
         let expected = "expected `T.Buffer(..)`, `T.handle` or a scalar type such as `T.int64`";
         match annotation {
             py::Expr::Subscript(subscript) if t_name(&subscript.value) == Some("Buffer") => {
-                Ok(ParamType::Buffer(Arguments::subscript(&subscript.slice)))
+                Ok(ParamType::Buffer(TirCallArguments::subscript(&subscript.slice)))
             }
             _ => match (t_name(annotation), t_call(annotation)) {
                 (Some("handle"), _) | (_, Some(("handle" | "Ptr", _))) => Ok(ParamType::Handle),
-                (_, Some(("Buffer", call))) => Ok(ParamType::Buffer(Arguments::new(self, call)?)),
+                (_, Some(("Buffer", call))) => Ok(ParamType::Buffer(TirCallArguments::new(self, call)?)),
                 (_, Some(("var", call))) => match call.arguments.args.as_ref() {
                     [dtype] => Ok(ParamType::Scalar(self.dtype(dtype)?)),
                     _ => self.error(annotation, expected),
@@ -230,7 +230,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Reads with unknown names defining shape variables.
-    fn implicitly<T>(&mut self, body: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
+    fn implicitly<T>(&mut self, body: impl FnOnce(&mut Self) -> ParseResult<T>) -> ParseResult<T> {
         self.implicit = Some(DataType::INT64);
         let result = body(self);
         self.implicit = None;
@@ -238,7 +238,7 @@ impl<'t> Parser<'t> {
     }
 
     /// The statements at the start that belong to the function itself; gives back the rest.
-    fn header<'a>(&mut self, body: &'a [py::Stmt], root: &mut Root) -> Result<&'a [py::Stmt]> {
+    fn header<'a>(&mut self, body: &'a [py::Stmt], root: &mut Root) -> ParseResult<&'a [py::Stmt]> {
         let mut rest = body;
         while let [first, after @ ..] = rest {
             if !self.header_stmt(first, root)? {
@@ -250,7 +250,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Whether the statement was one of the function's header.
-    fn header_stmt(&mut self, stmt: &py::Stmt, root: &mut Root) -> Result<bool> {
+    fn header_stmt(&mut self, stmt: &py::Stmt, root: &mut Root) -> ParseResult<bool> {
         match stmt {
             py::Stmt::Expr(e) if matches!(&*e.value, py::Expr::StringLiteral(_)) => Ok(true),
             py::Stmt::Expr(e) => match t_call(&e.value) {
@@ -267,7 +267,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn header_assign(&mut self, assign: &py::StmtAssign, root: &mut Root) -> Result<bool> {
+    fn header_assign(&mut self, assign: &py::StmtAssign, root: &mut Root) -> ParseResult<bool> {
         if self.declare(assign)? {
             return Ok(true);
         }
@@ -277,7 +277,7 @@ impl<'t> Parser<'t> {
         match name {
             "match_buffer" => {
                 let buffer = self.match_param(target, call)?;
-                self.define(&buffer.name.clone(), Def::Buffer(Rc::new(buffer)));
+                self.define(&buffer.name.clone(), ParsedName::Buffer(Rc::new(buffer)));
                 Ok(true)
             }
             "sblock_alloc_buffer" => {
@@ -290,17 +290,18 @@ impl<'t> Parser<'t> {
     }
 
     /// `n = T.int64()`, or several of these in tuples. Whether the statement was that.
-    fn declare(&mut self, assign: &py::StmtAssign) -> Result<bool> {
+    fn declare(&mut self, assign: &py::StmtAssign) -> ParseResult<bool> {
         let declared = declared_by(assign);
         for (name, dtype) in &declared {
             match self.lookup(name) {
                 // A shape has used it already.
-                Some(Def::Var(known)) if known == dtype => {}
-                Some(Def::Var(known)) => {
+                Some(ParsedName::Var(known)) if known == dtype => {}
+                Some(ParsedName::Var(known)) => {
                     return self.error(assign, format!("`{name}` has the data type {known} already"));
                 }
-                Some(Def::Loop(..) | Def::Buffer(_) | Def::Handle(_) | Def::Meta(_)) | None => {
-                    self.define(name, Def::Var(*dtype));
+                Some(ParsedName::Loop(..) | ParsedName::Buffer(_) | ParsedName::Handle(_) | ParsedName::Meta(_))
+                | None => {
+                    self.define(name, ParsedName::Var(*dtype));
                 }
             }
         }
@@ -308,12 +309,13 @@ impl<'t> Parser<'t> {
     }
 
     /// `A = T.match_buffer(a, ..)` of a parameter `a`, which it replaces.
-    fn match_param(&mut self, target: &py::ExprName, call: &py::ExprCall) -> Result<Buffer> {
-        let args = Arguments::new(self, call)?;
+    fn match_param(&mut self, target: &py::ExprName, call: &py::ExprCall) -> ParseResult<Buffer> {
+        let args = TirCallArguments::new(self, call)?;
         let param = match args.get("param", 0) {
             Some(py::Expr::Name(name)) => match self.lookup(&name.id) {
-                Some(Def::Handle(index)) => *index,
-                Some(Def::Var(_) | Def::Loop(..) | Def::Buffer(_) | Def::Meta(_)) | None => {
+                Some(ParsedName::Handle(index)) => *index,
+                Some(ParsedName::Var(_) | ParsedName::Loop(..) | ParsedName::Buffer(_) | ParsedName::Meta(_))
+                | None => {
                     return self.error(name, "expected a parameter that is a handle, not matched yet");
                 }
             },
@@ -333,7 +335,7 @@ impl<'t> Parser<'t> {
     }
 
     /// A sequence of statements, in the scope that the caller opened.
-    fn sequence(&mut self, stmts: &[py::Stmt], out: &mut Vec<Stmt>) -> Result<()> {
+    fn sequence(&mut self, stmts: &[py::Stmt], out: &mut Vec<Stmt>) -> ParseResult<()> {
         let mut rest = stmts;
         while let [first, after @ ..] = rest {
             rest = after;
@@ -353,7 +355,7 @@ struct Root {
 
 enum ParamType<'a> {
     Scalar(DataType),
-    Buffer(Arguments<'a>),
+    Buffer(TirCallArguments<'a>),
     Handle,
 }
 

@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 use super::Dialect;
 use crate::grammar::Name;
 use crate::grammar::tir::{Buffer, Expr, Param, PrimFunc, Var};
-use expr::{Kind, attrs, buffer_arguments, for_each_var};
+use expr::{NameRole, attrs, buffer_arguments, for_each_var};
 use stmt::Printer;
 
 /// The definition of `f` as a function `name`, `indent` levels of four spaces deep, with a line end after it.
@@ -37,13 +37,13 @@ fn print(f: &PrimFunc, name: &str, indent: usize) -> String {
         }
         for param in &f.params {
             match param {
-                Param::Scalar(var) | Param::Handle(var) => p.define(&var.name, Kind::Other),
-                Param::Buffer(buffer) => p.define(&buffer.name, Kind::Other),
+                Param::Scalar(var) | Param::Handle(var) => p.define(&var.name, NameRole::Other),
+                Param::Buffer(buffer) => p.define(&buffer.name, NameRole::Other),
             }
         }
         for var in shape_vars(f) {
             p.line(format!("{} = T.{}()", var.name, var.dtype));
-            p.define(&var.name, Kind::Other);
+            p.define(&var.name, NameRole::Other);
         }
         for (param, handle) in f.params.iter().zip(&handles) {
             if let (Param::Buffer(buffer), Some(handle)) = (param, handle) {
@@ -52,7 +52,7 @@ fn print(f: &PrimFunc, name: &str, indent: usize) -> String {
         }
         for buffer in &f.allocs {
             p.line(format!("{} = T.sblock_alloc_buffer({})", buffer.name, buffer_arguments(buffer)));
-            p.define(&buffer.name, Kind::Other);
+            p.define(&buffer.name, NameRole::Other);
         }
         p.body(&f.body);
     });

@@ -34,7 +34,7 @@ impl Silent {
     /// The functions of which a text without a word says that they are pure.
     pub(super) fn pure_in(module: &IrModule) -> Silent {
         let recursive = recursive(module);
-        let mut calls = Calls::default();
+        let mut calls = CallRelation::default();
         for (gv, func) in &module.funcs {
             match func {
                 GlobalFunc::Function(function) => calls.global(&gv.name, function),
@@ -45,10 +45,10 @@ impl Silent {
             return Silent::default();
         }
         let pure = calls.pure();
-        let of = |key: &Key| calls.functions.get(key).is_some_and(|f| f.stated.is_none()) && pure.contains(key);
+        let of = |key: &FunctionKey| calls.functions.get(key).is_some_and(|f| f.stated.is_none()) && pure.contains(key);
         Silent {
-            globals: recursive.into_iter().filter(|name| of(&Key::Global(name.clone()))).collect(),
-            locals: calls.locals.iter().filter(|var| of(&Key::Local((*var).clone()))).cloned().collect(),
+            globals: recursive.into_iter().filter(|name| of(&FunctionKey::Global(name.clone()))).collect(),
+            locals: calls.locals.iter().filter(|var| of(&FunctionKey::Local((*var).clone()))).cloned().collect(),
         }
     }
 }
@@ -71,7 +71,7 @@ fn recursive(module: &IrModule) -> Vec<Name> {
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-enum Key {
+enum FunctionKey {
     Global(Name),
     Local(Var),
     /// A literal that no variable is bound to, by number.
@@ -80,42 +80,42 @@ enum Key {
 
 /// What may be called.
 #[derive(Clone, Debug)]
-enum Callee {
+enum CallTarget {
     Pure,
     Impure,
-    Function(Key),
+    Function(FunctionKey),
 }
 
-impl Callee {
-    fn known(pure: bool) -> Callee {
-        if pure { Callee::Pure } else { Callee::Impure }
+impl CallTarget {
+    fn known(pure: bool) -> CallTarget {
+        if pure { CallTarget::Pure } else { CallTarget::Impure }
     }
 }
 
 #[derive(Default)]
 struct Calling {
     stated: Option<bool>,
-    callees: Vec<Callee>,
+    callees: Vec<CallTarget>,
 }
 
 /// Who calls whom.
 #[derive(Default)]
-struct Calls {
-    functions: FxHashMap<Key, Calling>,
+struct CallRelation {
+    functions: FxHashMap<FunctionKey, Calling>,
     /// The literals bound to a variable that is annotated by their signature.
     locals: Vec<Var>,
-    vars: FxHashMap<Var, Callee>,
+    vars: FxHashMap<Var, CallTarget>,
     /// The functions around the present place.
-    around: Vec<Key>,
+    around: Vec<FunctionKey>,
 }
 
-impl Calls {
+impl CallRelation {
     fn global(&mut self, name: &Name, function: &Function) {
         self.vars.clear();
-        self.inside(Key::Global(name.clone()), function);
+        self.inside(FunctionKey::Global(name.clone()), function);
     }
 
-    fn inside(&mut self, key: Key, function: &Function) {
+    fn inside(&mut self, key: FunctionKey, function: &Function) {
         let stated = if function.force_pure() { Some(true) } else { function.pure };
         self.functions.insert(key.clone(), Calling { stated, callees: Vec::new() });
         self.around.push(key);
@@ -125,34 +125,34 @@ impl Calls {
     }
 
     fn annotated(&mut self, binder: &Binder) {
-        self.vars.insert(binder.var.clone(), Callee::known(binder.annotation.as_ref().is_some_and(says_pure)));
+        self.vars.insert(binder.var.clone(), CallTarget::known(binder.annotation.as_ref().is_some_and(says_pure)));
     }
 
-    fn callee(&self, call: &Call) -> Callee {
+    fn callee(&self, call: &Call) -> CallTarget {
         let marked = call.is_marked_pure();
         match &call.op {
-            Expr::Op(op) => Callee::known(marked || ops::lookup(&op.op_name).is_some_and(|def| def.pure)),
-            Expr::ExternFunc(_) => Callee::known(marked),
+            Expr::Op(op) => CallTarget::known(marked || ops::lookup(&op.op_name).is_some_and(|def| def.pure)),
+            Expr::ExternFunc(_) => CallTarget::known(marked),
             callee => self.value(callee),
         }
     }
 
     /// What a value is as a callee.
-    fn value(&self, value: &Expr) -> Callee {
+    fn value(&self, value: &Expr) -> CallTarget {
         if let Expr::GlobalVar(gv) = value {
-            Callee::Function(Key::Global(gv.name.clone()))
+            CallTarget::Function(FunctionKey::Global(gv.name.clone()))
         } else if let Expr::Var(var) | Expr::DataflowVar(var) = value {
-            self.vars.get(var).cloned().unwrap_or(Callee::Impure)
+            self.vars.get(var).cloned().unwrap_or(CallTarget::Impure)
         } else {
-            Callee::Impure
+            CallTarget::Impure
         }
     }
 
     /// The functions that call pure ones only: all but those that are said to be impure or call what is, and, spreading from these,
     /// their callers. What a function says of itself counts for its callers.
-    fn pure(&self) -> FxHashSet<Key> {
-        let mut callers: FxHashMap<&Key, Vec<&Key>> = FxHashMap::default();
-        let mut impure: Vec<&Key> = Vec::new();
+    fn pure(&self) -> FxHashSet<FunctionKey> {
+        let mut callers: FxHashMap<&FunctionKey, Vec<&FunctionKey>> = FxHashMap::default();
+        let mut impure: Vec<&FunctionKey> = Vec::new();
         for (key, f) in &self.functions {
             match f.stated {
                 Some(true) => continue,
@@ -161,15 +161,15 @@ impl Calls {
             }
             for callee in &f.callees {
                 match callee {
-                    Callee::Pure => {}
-                    Callee::Function(callee) if self.functions.contains_key(callee) => {
+                    CallTarget::Pure => {}
+                    CallTarget::Function(callee) if self.functions.contains_key(callee) => {
                         callers.entry(callee).or_default().push(key);
                     }
-                    Callee::Impure | Callee::Function(_) => impure.push(key),
+                    CallTarget::Impure | CallTarget::Function(_) => impure.push(key),
                 }
             }
         }
-        let mut pure: FxHashSet<Key> = self.functions.keys().cloned().collect();
+        let mut pure: FxHashSet<FunctionKey> = self.functions.keys().cloned().collect();
         while let Some(key) = impure.pop() {
             if pure.remove(key) {
                 impure.extend(callers.get(key).into_iter().flatten());
@@ -179,9 +179,9 @@ impl Calls {
     }
 }
 
-impl Visitor for Calls {
+impl Visitor for CallRelation {
     fn visit_function(&mut self, function: &Function) {
-        self.inside(Key::Unnamed(self.functions.len()), function);
+        self.inside(FunctionKey::Unnamed(self.functions.len()), function);
     }
 
     fn visit_call(&mut self, call: &Call) {
@@ -196,8 +196,8 @@ impl Visitor for Calls {
         let Binder { var, annotation, .. } = &binding.var;
         match &binding.value {
             Expr::Function(function) if annotation.as_ref() == Some(&function.signature()) => {
-                let key = Key::Local(var.clone());
-                self.vars.insert(var.clone(), Callee::Function(key.clone()));
+                let key = FunctionKey::Local(var.clone());
+                self.vars.insert(var.clone(), CallTarget::Function(key.clone()));
                 self.locals.push(var.clone());
                 self.inside(key, function);
             }
@@ -216,7 +216,7 @@ impl Visitor for Calls {
 
     fn visit_match_cast(&mut self, cast: &MatchCast) {
         if let Some(binder) = &cast.var {
-            self.vars.insert(binder.var.clone(), Callee::known(says_pure(&cast.struct_info)));
+            self.vars.insert(binder.var.clone(), CallTarget::known(says_pure(&cast.struct_info)));
         }
         walk_match_cast(self, cast);
     }

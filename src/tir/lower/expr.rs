@@ -1,31 +1,31 @@
 //! From the AST to the tree that is run: expressions.
 
-use super::super::code::{Binding, Float, Int, Value};
+use super::super::code::{Float, Int, LoweredBinding, TirValue};
 use super::super::error::TirError;
 use super::super::scalar::{Compare, FloatOp, IntOp, Repr, Test, binary, unary};
-use super::{Def, Lowering, Pair, Result, malformed};
-use crate::grammar::tir::{Binary, Call, Choice, Expr, Intrinsic, LetExpr, Load, Var};
+use super::{LowerResult, LoweredName, Lowering, Pair, malformed};
+use crate::grammar::tir::{Binary, Call, Conditional, Expr, Intrinsic, LetExpr, Load, Var};
 use crate::grammar::{BinaryOp, DataType};
 use crate::number::FloatType;
 
 impl Lowering {
     /// An expression whose value is an integer.
-    pub(super) fn int(&mut self, e: &Expr) -> Result<Int> {
+    pub(super) fn int(&mut self, e: &Expr) -> LowerResult<Int> {
         match self.value(e)? {
-            Value::Int(e, _) => Ok(e),
-            Value::Float(..) => malformed(format!("expected an integer, found a {}", e.dtype())),
+            TirValue::Int(e, _) => Ok(e),
+            TirValue::Float(..) => malformed(format!("expected an integer, found a {}", e.dtype())),
         }
     }
 
-    fn float(&mut self, e: &Expr) -> Result<Float> {
+    fn float(&mut self, e: &Expr) -> LowerResult<Float> {
         match self.value(e)? {
-            Value::Float(e, _) => Ok(e),
-            Value::Int(..) => malformed(format!("expected a float, found a {}", e.dtype())),
+            TirValue::Float(e, _) => Ok(e),
+            TirValue::Int(..) => malformed(format!("expected a float, found a {}", e.dtype())),
         }
     }
 
     /// A Boolean expression.
-    pub(super) fn condition(&mut self, e: &Expr) -> Result<Int> {
+    pub(super) fn condition(&mut self, e: &Expr) -> LowerResult<Int> {
         match e.dtype() {
             DataType::BOOL => self.int(e),
             dtype => malformed(format!("expected a condition, found a {dtype}")),
@@ -33,30 +33,30 @@ impl Lowering {
     }
 
     /// An expression that must have a data type.
-    pub(super) fn value_of(&mut self, e: &Expr, dtype: DataType) -> Result<Value> {
+    pub(super) fn value_of(&mut self, e: &Expr, dtype: DataType) -> LowerResult<TirValue> {
         match e.dtype() {
             found if found == dtype => self.value(e),
             found => malformed(format!("expected a {dtype}, found a {found}")),
         }
     }
 
-    pub(super) fn value(&mut self, e: &Expr) -> Result<Value> {
+    pub(super) fn value(&mut self, e: &Expr) -> LowerResult<TirValue> {
         self.nested(|l| match e {
             Expr::Var(var) => l.var(var),
             Expr::Int(value, dtype) => match Repr::of(*dtype) {
-                Some(repr) => Ok(Value::Int(Int::Const(repr.wrap(*value)), repr)),
+                Some(repr) => Ok(TirValue::Int(Int::Const(repr.wrap(*value)), repr)),
                 None => malformed(format!("{value} is not a {dtype}")),
             },
             Expr::Float(bits, dtype) => {
                 let round = float_type(*dtype)?;
-                Ok(Value::Float(Float::Const(round.round(bits.get())), round))
+                Ok(TirValue::Float(Float::Const(round.round(bits.get())), round))
             }
             Expr::Str(_) | Expr::Data(_) => Err(TirError::Unsupported("handles as values".into())),
             Expr::Ramp(_) | Expr::Broadcast(..) | Expr::Shuffle(_) => {
                 Err(TirError::Unsupported("vectors other than in stores".into()))
             }
             Expr::Binary(b) => l.binary(b),
-            Expr::Not(e) => Ok(Value::Int(Int::Not(Box::new(l.condition(e)?)), int_type(DataType::BOOL)?)),
+            Expr::Not(e) => Ok(TirValue::Int(Int::Not(Box::new(l.condition(e)?)), int_type(DataType::BOOL)?)),
             Expr::Select(c) | Expr::IfThenElse(c) => l.choice(c),
             Expr::Cast(dtype, e) => l.cast(*dtype, e),
             Expr::Load(load) => l.load(load),
@@ -65,61 +65,63 @@ impl Lowering {
             Expr::Extern(c) => {
                 let what = format!("T.{}", c.op).into();
                 match c.dtype.float_type() {
-                    Some(round) => Ok(Value::Float(Float::Unsupported(what), round)),
-                    None => Ok(Value::Int(Int::Unsupported(what), int_type(c.dtype).or(int_type(DataType::INT64))?)),
+                    Some(round) => Ok(TirValue::Float(Float::Unsupported(what), round)),
+                    None => Ok(TirValue::Int(Int::Unsupported(what), int_type(c.dtype).or(int_type(DataType::INT64))?)),
                 }
             }
         })
     }
 
-    fn var(&mut self, var: &Var) -> Result<Value> {
+    fn var(&mut self, var: &Var) -> LowerResult<TirValue> {
         match self.lookup(&var.name) {
-            Some(Def::Int(slot, dtype)) if *dtype == var.dtype => Ok(Value::Int(Int::Slot(*slot), int_type(*dtype)?)),
-            Some(Def::Float(slot, dtype)) if *dtype == var.dtype => {
-                Ok(Value::Float(Float::Slot(*slot), float_type(*dtype)?))
+            Some(LoweredName::Int(slot, dtype)) if *dtype == var.dtype => {
+                Ok(TirValue::Int(Int::Slot(*slot), int_type(*dtype)?))
             }
-            Some(Def::Int(_, dtype) | Def::Float(_, dtype)) => {
+            Some(LoweredName::Float(slot, dtype)) if *dtype == var.dtype => {
+                Ok(TirValue::Float(Float::Slot(*slot), float_type(*dtype)?))
+            }
+            Some(LoweredName::Int(_, dtype) | LoweredName::Float(_, dtype)) => {
                 malformed(format!("`{}` is a {dtype}, used as a {}", var.name, var.dtype))
             }
-            Some(Def::Opaque) => Err(TirError::Unsupported("handles as values".into())),
-            Some(Def::Buffer { .. }) => malformed(format!("`{}` is a buffer", var.name)),
+            Some(LoweredName::Opaque) => Err(TirError::Unsupported("handles as values".into())),
+            Some(LoweredName::Buffer { .. }) => malformed(format!("`{}` is a buffer", var.name)),
             None if self.binding => {
                 let repr = int_type(var.dtype)?;
                 let slot = self.int_var(var)?;
                 self.shape_vars.push((slot, var.name.clone()));
-                Ok(Value::Int(Int::Slot(slot), repr))
+                Ok(TirValue::Int(Int::Slot(slot), repr))
             }
             None => malformed(format!("no variable `{}` is in scope", var.name)),
         }
     }
 
-    fn load(&mut self, load: &Load) -> Result<Value> {
+    fn load(&mut self, load: &Load) -> LowerResult<TirValue> {
         let access = self.access(&load.buffer, &load.indices)?;
         match load.buffer.dtype.float_type() {
-            Some(round) => Ok(Value::Float(Float::Load(access), round)),
-            None => Ok(Value::Int(Int::Load(access), int_type(load.buffer.dtype)?)),
+            Some(round) => Ok(TirValue::Float(Float::Load(access), round)),
+            None => Ok(TirValue::Int(Int::Load(access), int_type(load.buffer.dtype)?)),
         }
     }
 
     /// Two expressions of one data type.
-    fn pair(&mut self, a: &Expr, b: &Expr) -> Result<Pair> {
+    fn pair(&mut self, a: &Expr, b: &Expr) -> LowerResult<Pair> {
         if a.dtype() != b.dtype() {
             return malformed(format!("operands of the data types {} and {}", a.dtype(), b.dtype()));
         }
         match (self.value(a)?, self.value(b)?) {
-            (Value::Int(a, repr), Value::Int(b, _)) => Ok(Pair::Int(Box::new((a, b)), repr)),
-            (Value::Float(a, round), Value::Float(b, _)) => Ok(Pair::Float(Box::new((a, b)), round)),
-            (Value::Int(..), Value::Float(..)) | (Value::Float(..), Value::Int(..)) => {
+            (TirValue::Int(a, repr), TirValue::Int(b, _)) => Ok(Pair::Int(Box::new((a, b)), repr)),
+            (TirValue::Float(a, round), TirValue::Float(b, _)) => Ok(Pair::Float(Box::new((a, b)), round)),
+            (TirValue::Int(..), TirValue::Float(..)) | (TirValue::Float(..), TirValue::Int(..)) => {
                 malformed("operands of different kinds")
             }
         }
     }
 
-    fn binary(&mut self, b: &Binary) -> Result<Value> {
+    fn binary(&mut self, b: &Binary) -> LowerResult<TirValue> {
         if let BinaryOp::And | BinaryOp::Or = b.op {
             let operands = Box::new((self.condition(&b.a)?, self.condition(&b.b)?));
             let code = if b.op == BinaryOp::And { Int::And(operands) } else { Int::Or(operands) };
-            return Ok(Value::Int(code, int_type(DataType::BOOL)?));
+            return Ok(TirValue::Int(code, int_type(DataType::BOOL)?));
         }
         let pair = self.pair(&b.a, &b.b)?;
         if let Some(compare) = comparison(b.op) {
@@ -127,102 +129,102 @@ impl Lowering {
                 Pair::Int(operands, repr) => Int::Compare(compare, operands, repr),
                 Pair::Float(operands, _) => Int::CompareFloats(compare, operands),
             };
-            return Ok(Value::Int(code, int_type(DataType::BOOL)?));
+            return Ok(TirValue::Int(code, int_type(DataType::BOOL)?));
         }
         let choice = if let BinaryOp::Min | BinaryOp::Max = b.op { self.choice_at(b) } else { None };
         Ok(match pair {
-            Pair::Int(operands, repr) => Value::Int(int_binary(b.op, operands, repr, choice)?, repr),
-            Pair::Float(operands, round) => Value::Float(float_binary(b.op, operands, round, choice)?, round),
+            Pair::Int(operands, repr) => TirValue::Int(int_binary(b.op, operands, repr, choice)?, repr),
+            Pair::Float(operands, round) => TirValue::Float(float_binary(b.op, operands, round, choice)?, round),
         })
     }
 
-    fn choice(&mut self, c: &Choice) -> Result<Value> {
+    fn choice(&mut self, c: &Conditional) -> LowerResult<TirValue> {
         let condition = self.condition(&c.condition)?;
         let condition = self.noted(c, condition);
         Ok(match self.pair(&c.then, &c.otherwise)? {
-            Pair::Int(sides, repr) => Value::Int(Int::Choice(Box::new((condition, sides.0, sides.1))), repr),
-            Pair::Float(sides, round) => Value::Float(Float::Choice(Box::new((condition, sides.0, sides.1))), round),
+            Pair::Int(sides, repr) => TirValue::Int(Int::Choice(Box::new((condition, sides.0, sides.1))), repr),
+            Pair::Float(sides, round) => TirValue::Float(Float::Choice(Box::new((condition, sides.0, sides.1))), round),
         })
     }
 
-    fn cast(&mut self, dtype: DataType, e: &Expr) -> Result<Value> {
+    fn cast(&mut self, dtype: DataType, e: &Expr) -> LowerResult<TirValue> {
         let from = self.value(e)?;
         if let Some(to) = dtype.float_type() {
             let code = match from {
-                Value::Int(e, repr) => Float::FromInt(Box::new(e), repr, to),
-                Value::Float(e, _) => Float::Round(Box::new(e), to),
+                TirValue::Int(e, repr) => Float::FromInt(Box::new(e), repr, to),
+                TirValue::Float(e, _) => Float::Round(Box::new(e), to),
             };
-            return Ok(Value::Float(code, to));
+            return Ok(TirValue::Float(code, to));
         }
         let to = int_type(dtype)?;
         let code = match from {
             // The Boolean of a number says whether it is nonzero.
-            Value::Int(e, _) if dtype.is_bool() => Int::Nonzero(Box::new(e)),
-            Value::Float(e, _) if dtype.is_bool() => Int::Test(Test::Nonzero, Box::new(e)),
-            Value::Int(e, _) => Int::Wrap(Box::new(e), to),
-            Value::Float(e, _) => Int::Truncate(Box::new(e), to, dtype),
+            TirValue::Int(e, _) if dtype.is_bool() => Int::Nonzero(Box::new(e)),
+            TirValue::Float(e, _) if dtype.is_bool() => Int::Test(Test::Nonzero, Box::new(e)),
+            TirValue::Int(e, _) => Int::Wrap(Box::new(e), to),
+            TirValue::Float(e, _) => Int::Truncate(Box::new(e), to, dtype),
         };
-        Ok(Value::Int(code, to))
+        Ok(TirValue::Int(code, to))
     }
 
-    fn let_expr(&mut self, e: &LetExpr) -> Result<Value> {
+    fn let_expr(&mut self, e: &LetExpr) -> LowerResult<TirValue> {
         let value = self.value_of(&e.value, e.var.dtype)?;
         self.scoped(|l| {
             let binding = match value {
-                Value::Int(value, _) => Binding::Int(l.int_var(&e.var)?, value),
-                Value::Float(value, _) => {
+                TirValue::Int(value, _) => LoweredBinding::Int(l.int_var(&e.var)?, value),
+                TirValue::Float(value, _) => {
                     let slot = l.float_slot();
-                    l.define(&e.var.name, Def::Float(slot, e.var.dtype));
-                    Binding::Float(slot, value)
+                    l.define(&e.var.name, LoweredName::Float(slot, e.var.dtype));
+                    LoweredBinding::Float(slot, value)
                 }
             };
             Ok(match l.value(&e.body)? {
-                Value::Int(body, repr) => Value::Int(Int::Let(Box::new((binding, body))), repr),
-                Value::Float(body, round) => Value::Float(Float::Let(Box::new((binding, body))), round),
+                TirValue::Int(body, repr) => TirValue::Int(Int::Let(Box::new((binding, body))), repr),
+                TirValue::Float(body, round) => TirValue::Float(Float::Let(Box::new((binding, body))), round),
             })
         })
     }
 
-    fn call(&mut self, c: &Call) -> Result<Value> {
+    fn call(&mut self, c: &Call) -> LowerResult<TirValue> {
         match c.args.as_slice() {
             [a] => self.call_unary(c, a),
             [a, b] if c.op == Intrinsic::Ldexp => {
                 let round = float_type(c.dtype)?;
                 let operands = Box::new((self.float(a)?, self.int(b)?));
-                Ok(Value::Float(Float::Scale(operands, round), round))
+                Ok(TirValue::Float(Float::Scale(operands, round), round))
             }
             [a, b] => self.call_binary(c, a, b),
             _ => malformed(format!("T.{} does not take {} operands", c.op.name(), c.args.len())),
         }
     }
 
-    fn call_unary(&mut self, c: &Call, a: &Expr) -> Result<Value> {
-        let test = |test, e: Float| Ok(Value::Int(Int::Test(test, Box::new(e)), int_type(DataType::BOOL)?));
+    fn call_unary(&mut self, c: &Call, a: &Expr) -> LowerResult<TirValue> {
+        let test = |test, e: Float| Ok(TirValue::Int(Int::Test(test, Box::new(e)), int_type(DataType::BOOL)?));
         match (c.op, self.value(a)?) {
-            (Intrinsic::Isnan, Value::Float(e, _)) => test(Test::Nan, e),
-            (Intrinsic::Isinf, Value::Float(e, _)) => test(Test::Infinite, e),
-            (Intrinsic::Isfinite, Value::Float(e, _)) => test(Test::Finite, e),
+            (Intrinsic::Isnan, TirValue::Float(e, _)) => test(Test::Nan, e),
+            (Intrinsic::Isinf, TirValue::Float(e, _)) => test(Test::Infinite, e),
+            (Intrinsic::Isfinite, TirValue::Float(e, _)) => test(Test::Finite, e),
             (Intrinsic::Reinterpret, e) => reinterpret(e, c.dtype),
-            (Intrinsic::Popcount, Value::Int(e, repr)) => Ok(Value::Int(Int::Popcount(Box::new(e), repr), repr)),
-            (Intrinsic::Clz, Value::Int(e, repr)) => Ok(Value::Int(Int::LeadingZeros(Box::new(e), repr), repr)),
-            (Intrinsic::BitwiseNot, Value::Int(e, repr)) => Ok(Value::Int(Int::BitNot(Box::new(e), repr), repr)),
+            (Intrinsic::Popcount, TirValue::Int(e, repr)) => Ok(TirValue::Int(Int::Popcount(Box::new(e), repr), repr)),
+            (Intrinsic::Clz, TirValue::Int(e, repr)) => Ok(TirValue::Int(Int::LeadingZeros(Box::new(e), repr), repr)),
+            (Intrinsic::BitwiseNot, TirValue::Int(e, repr)) => Ok(TirValue::Int(Int::BitNot(Box::new(e), repr), repr)),
             // An integer is its own rounding.
             (
                 Intrinsic::Likely | Intrinsic::Floor | Intrinsic::Ceil | Intrinsic::Round | Intrinsic::Trunc,
-                e @ Value::Int(..),
+                e @ TirValue::Int(..),
             ) => Ok(e),
-            (op, Value::Float(e, round)) => match unary(op) {
-                Some(function) => Ok(Value::Float(Float::Unary(function, Box::new(e), round), round)),
+            (op, TirValue::Float(e, round)) => match unary(op) {
+                Some(function) => Ok(TirValue::Float(Float::Unary(function, Box::new(e), round), round)),
                 None => malformed(format!("T.{} of a {}", op.name(), a.dtype())),
             },
-            (op, Value::Int(..)) => malformed(format!("T.{} of a {}", op.name(), a.dtype())),
+            (op, TirValue::Int(..)) => malformed(format!("T.{} of a {}", op.name(), a.dtype())),
         }
     }
 
-    fn call_binary(&mut self, c: &Call, a: &Expr, b: &Expr) -> Result<Value> {
+    fn call_binary(&mut self, c: &Call, a: &Expr, b: &Expr) -> LowerResult<TirValue> {
         match self.pair(a, b)? {
             Pair::Float(operands, round) => match binary(c.op, round) {
-                Some(function) => Ok(Value::Float(Float::Binary2(function, operands, round), round)),
+                Some(function) => Ok(TirValue::Float(Float::Binary2(function, operands, round), round)),
                 None => Err(TirError::Unsupported(format!("T.{} of {}", c.op.name(), a.dtype()))),
             },
             Pair::Int(operands, repr) => {
@@ -234,33 +236,35 @@ impl Lowering {
                     Intrinsic::ShiftRight => Int::Shift { left: false, operands, repr, dtype: c.dtype },
                     op => return Err(TirError::Unsupported(format!("T.{} of {}", op.name(), a.dtype()))),
                 };
-                Ok(Value::Int(code, repr))
+                Ok(TirValue::Int(code, repr))
             }
         }
     }
 }
 
-fn int_type(dtype: DataType) -> Result<Repr> {
+fn int_type(dtype: DataType) -> LowerResult<Repr> {
     Repr::of(dtype).ok_or_else(|| TirError::Unsupported(format!("values of type {dtype}")))
 }
 
-fn float_type(dtype: DataType) -> Result<FloatType> {
+fn float_type(dtype: DataType) -> LowerResult<FloatType> {
     dtype.float_type().ok_or_else(|| TirError::Unsupported(format!("values of type {dtype}")))
 }
 
-fn reinterpret(from: Value, dtype: DataType) -> Result<Value> {
+fn reinterpret(from: TirValue, dtype: DataType) -> LowerResult<TirValue> {
     match (from, Repr::of(dtype), dtype.float_type()) {
-        (Value::Int(e, from), Some(to), _) if from.bits() == to.bits() => {
-            Ok(Value::Int(Int::Wrap(Box::new(e), to), to))
+        (TirValue::Int(e, from), Some(to), _) if from.bits() == to.bits() => {
+            Ok(TirValue::Int(Int::Wrap(Box::new(e), to), to))
         }
-        (Value::Float(e, from), Some(to), _) if i64::from(from.width()) == to.bits() => {
-            Ok(Value::Int(Int::Bits(Box::new(e), from, to), to))
+        (TirValue::Float(e, from), Some(to), _) if i64::from(from.width()) == to.bits() => {
+            Ok(TirValue::Int(Int::Bits(Box::new(e), from, to), to))
         }
-        (Value::Int(e, from), _, Some(to)) if from.bits() == i64::from(to.width()) => {
-            Ok(Value::Float(Float::FromBits(Box::new(e), to), to))
+        (TirValue::Int(e, from), _, Some(to)) if from.bits() == i64::from(to.width()) => {
+            Ok(TirValue::Float(Float::FromBits(Box::new(e), to), to))
         }
-        (Value::Float(e, from), _, Some(to)) if from == to => Ok(Value::Float(e, to)),
-        (Value::Int(..) | Value::Float(..), _, _) => malformed(format!("T.reinterpret of another width as {dtype}")),
+        (TirValue::Float(e, from), _, Some(to)) if from == to => Ok(TirValue::Float(e, to)),
+        (TirValue::Int(..) | TirValue::Float(..), _, _) => {
+            malformed(format!("T.reinterpret of another width as {dtype}"))
+        }
     }
 }
 
@@ -286,7 +290,7 @@ fn comparison(op: BinaryOp) -> Option<Compare> {
     }
 }
 
-fn int_binary(op: BinaryOp, operands: Box<(Int, Int)>, repr: Repr, choice: Option<usize>) -> Result<Int> {
+fn int_binary(op: BinaryOp, operands: Box<(Int, Int)>, repr: Repr, choice: Option<usize>) -> LowerResult<Int> {
     let op = match op {
         BinaryOp::Add => return Ok(Int::Add(operands, repr)),
         BinaryOp::Sub => return Ok(Int::Sub(operands, repr)),
@@ -312,7 +316,12 @@ fn int_binary(op: BinaryOp, operands: Box<(Int, Int)>, repr: Repr, choice: Optio
     })
 }
 
-fn float_binary(op: BinaryOp, operands: Box<(Float, Float)>, round: FloatType, choice: Option<usize>) -> Result<Float> {
+fn float_binary(
+    op: BinaryOp,
+    operands: Box<(Float, Float)>,
+    round: FloatType,
+    choice: Option<usize>,
+) -> LowerResult<Float> {
     let op = match op {
         BinaryOp::Add => return Ok(Float::Add(operands, round)),
         BinaryOp::Sub => return Ok(Float::Sub(operands, round)),

@@ -1,56 +1,56 @@
 //! Vectors: each lane is computed by itself.
 
-use super::super::code::{Access, Int, Op, Value};
+use super::super::code::{Access, Int, TirInstr, TirValue};
 use super::super::error::TirError;
-use super::{Lowering, Result, malformed};
-use crate::grammar::tir::{Binary, Call, Choice, Expr, LetExpr, Load, Store};
+use super::{LowerResult, Lowering, malformed};
+use crate::grammar::tir::{Binary, Call, Conditional, Expr, LetExpr, Load, Store};
 use crate::grammar::{BinaryOp, DataType};
 use crate::judge::with_stack;
 
 impl Lowering {
     /// A store of several elements: all values are there before the first element is written.
-    pub(super) fn store_lanes(&mut self, s: &Store, lanes: u16) -> Result<Op> {
+    pub(super) fn store_lanes(&mut self, s: &Store, lanes: u16) -> LowerResult<TirInstr> {
         let noting = std::mem::take(&mut self.noting);
         let stores = self.lanes(s, lanes);
         self.noting = noting;
         stores
     }
 
-    fn lanes(&mut self, s: &Store, lanes: u16) -> Result<Op> {
+    fn lanes(&mut self, s: &Store, lanes: u16) -> LowerResult<TirInstr> {
         let (mut ops, mut stores) = (Vec::new(), Vec::new());
         for n in 0..lanes {
-            let indices = s.indices.iter().map(|index| lane(index, n)).collect::<Result<Vec<Expr>>>()?;
+            let indices = s.indices.iter().map(|index| lane(index, n)).collect::<LowerResult<Vec<Expr>>>()?;
             let mut access = self.access(&s.buffer, &indices)?;
             for index in &mut access.indices {
                 let slot = self.int_slot();
-                ops.push(Op::LetInt(slot, std::mem::replace(index, Int::Slot(slot))));
+                ops.push(TirInstr::LetInt(slot, std::mem::replace(index, Int::Slot(slot))));
             }
             let value = self.value_of(&lane(&s.value, n)?, s.buffer.dtype)?;
             stores.push(self.store_later(access, value, &mut ops));
         }
         ops.extend(stores);
-        Ok(Op::Scope(ops))
+        Ok(TirInstr::Scope(ops))
     }
 
     /// Computes a value among `ops`; what is returned writes it.
-    fn store_later(&mut self, access: Access, value: Value, ops: &mut Vec<Op>) -> Op {
+    fn store_later(&mut self, access: Access, value: TirValue, ops: &mut Vec<TirInstr>) -> TirInstr {
         match value {
-            Value::Int(value, _) => {
+            TirValue::Int(value, _) => {
                 let slot = self.int_slot();
-                ops.push(Op::LetInt(slot, value));
-                Op::StoreInt(access, Int::Slot(slot))
+                ops.push(TirInstr::LetInt(slot, value));
+                TirInstr::StoreInt(access, Int::Slot(slot))
             }
-            Value::Float(value, _) => {
+            TirValue::Float(value, _) => {
                 let slot = self.float_slot();
-                ops.push(Op::LetFloat(slot, value));
-                Op::StoreFloat(access, super::Float::Slot(slot))
+                ops.push(TirInstr::LetFloat(slot, value));
+                TirInstr::StoreFloat(access, super::Float::Slot(slot))
             }
         }
     }
 }
 
 /// A lane of a vector; of a scalar, the scalar.
-fn lane(e: &Expr, n: u16) -> Result<Expr> {
+fn lane(e: &Expr, n: u16) -> LowerResult<Expr> {
     with_stack(|| {
         Ok(match e {
             Expr::Ramp(r) => {
@@ -85,16 +85,16 @@ fn lane(e: &Expr, n: u16) -> Result<Expr> {
     })
 }
 
-fn lanes_of(es: &[Expr], n: u16) -> Result<Vec<Expr>> {
+fn lanes_of(es: &[Expr], n: u16) -> LowerResult<Vec<Expr>> {
     es.iter().map(|e| lane(e, n)).collect()
 }
 
-fn choice(c: &Choice, n: u16) -> Result<Choice> {
-    Ok(Choice { condition: lane(&c.condition, n)?, then: lane(&c.then, n)?, otherwise: lane(&c.otherwise, n)? })
+fn choice(c: &Conditional, n: u16) -> LowerResult<Conditional> {
+    Ok(Conditional { condition: lane(&c.condition, n)?, then: lane(&c.then, n)?, otherwise: lane(&c.otherwise, n)? })
 }
 
 /// The lane at a position among those of all the vectors.
-fn shuffled(vectors: &[Expr], position: Option<&Expr>) -> Result<Expr> {
+fn shuffled(vectors: &[Expr], position: Option<&Expr>) -> LowerResult<Expr> {
     let Some(Expr::Int(position, _)) = position else {
         return Err(TirError::Unsupported("a shuffle by positions that are not constant".into()));
     };

@@ -1,14 +1,14 @@
 //! Calls: of operators, of functions that are known, and of values.
 
 use super::Global;
-use super::emit::{Emitter, Place};
+use super::emit::{Emitter, ValueLocation};
 use crate::grammar::{Attrs, Call, Expr, Name, PrimExpr, StructInfo};
 use crate::ops;
 use crate::vm::executable::{Callee, Operand, OperatorCall, PackedCall, ValueCall};
-use crate::vm::substitute::Substitution;
+use crate::vm::substitute::DimensionSubstitution;
 
 impl Emitter<'_, '_> {
-    pub(super) fn call_expr(&mut self, call: &Call, dst: Option<u32>) -> Place {
+    pub(super) fn call_expr(&mut self, call: &Call, dst: Option<u32>) -> ValueLocation {
         if let Expr::Op(op) = &call.op {
             self.call_op(&op.op_name, call, dst)
         } else if let Expr::GlobalVar(gv) = &call.op {
@@ -25,7 +25,7 @@ impl Emitter<'_, '_> {
     }
 
     /// EVAL.CALL.OP.ARGS: the arguments from left to right, then the operator.
-    fn call_op(&mut self, name: &Name, call: &Call, dst: Option<u32>) -> Place {
+    fn call_op(&mut self, name: &Name, call: &Call, dst: Option<u32>) -> ValueLocation {
         if ops::lookup(name).is_none() {
             return self.unspecified(format!("no operator {name} is registered"), dst);
         }
@@ -34,36 +34,41 @@ impl Emitter<'_, '_> {
         }
         let args = self.operands(&call.args);
         let (attrs, sinfo_args) = (self.renamed_attrs(&call.attrs), self.renamed_all(&call.sinfo_args));
-        Place::of(self.call(Callee::Operator(OperatorCall { name: name.clone(), attrs, sinfo_args }), args, dst))
+        ValueLocation::of(self.call(
+            Callee::Operator(OperatorCall { name: name.clone(), attrs, sinfo_args }),
+            args,
+            dst,
+        ))
     }
 
     fn renamed_attrs(&self, attrs: &Attrs) -> Attrs {
-        let renamed = |renaming: &Substitution<'_>| {
+        let renamed = |renaming: &DimensionSubstitution<'_>| {
             attrs.iter().map(|(name, value)| (name.clone(), renaming.attr(value))).collect()
         };
         self.with_renaming(&|| self.irregular.set(true), renamed)
     }
 
     fn renamed_all(&self, infos: &[StructInfo]) -> Vec<StructInfo> {
-        let renamed = |renaming: &Substitution<'_>| infos.iter().map(|info| renaming.struct_info(info)).collect();
+        let renamed =
+            |renaming: &DimensionSubstitution<'_>| infos.iter().map(|info| renaming.struct_info(info)).collect();
         self.with_renaming(&|| self.irregular.set(true), renamed)
     }
 
     /// A function of the program, called by its name.
-    fn call_function(&mut self, index: u32, call: &Call, dst: Option<u32>) -> Place {
+    fn call_function(&mut self, index: u32, call: &Call, dst: Option<u32>) -> ValueLocation {
         let args = self.operands(&call.args);
-        Place::of(self.call(Callee::Function(index), args, dst))
+        ValueLocation::of(self.call(Callee::Function(index), args, dst))
     }
 
     /// A packed function, called by its symbol. It is looked for before the arguments are evaluated (`EVAL.ORDER.ARGS`), which makes no
     /// difference where they cannot fail.
-    fn call_extern(&mut self, symbol: &Name, call: &Call, dst: Option<u32>) -> Place {
+    fn call_extern(&mut self, symbol: &Name, call: &Call, dst: Option<u32>) -> ValueLocation {
         if !call.args.iter().all(|arg| self.cannot_fail(arg)) {
             return self.call_value(call, dst);
         }
         let args = self.operands(&call.args);
         let (pure, sinfo_args) = (call.is_marked_pure(), self.renamed_all(&call.sinfo_args));
-        Place::of(self.call(Callee::Packed(PackedCall { symbol: symbol.clone(), pure, sinfo_args }), args, dst))
+        ValueLocation::of(self.call(Callee::Packed(PackedCall { symbol: symbol.clone(), pure, sinfo_args }), args, dst))
     }
 
     fn cannot_fail(&self, e: &Expr) -> bool {
@@ -92,11 +97,11 @@ impl Emitter<'_, '_> {
     }
 
     /// EVAL.ORDER.ARGS: the callee first, then the arguments from left to right, then the call.
-    fn call_value(&mut self, call: &Call, dst: Option<u32>) -> Place {
+    fn call_value(&mut self, call: &Call, dst: Option<u32>) -> ValueLocation {
         let callee = self.value(&call.op, None).operand;
         let mut args: Vec<Operand> = vec![callee];
         args.extend(self.operands(&call.args));
         let (pure, sinfo_args) = (call.is_marked_pure(), self.renamed_all(&call.sinfo_args));
-        Place::of(self.call(Callee::Value(ValueCall { pure, sinfo_args }), args, dst))
+        ValueLocation::of(self.call(Callee::Value(ValueCall { pure, sinfo_args }), args, dst))
     }
 }

@@ -2,17 +2,17 @@
 
 use std::sync::Arc;
 
-use super::emit::{Emitter, Place};
+use super::emit::{Emitter, ValueLocation};
 use super::function::Captured;
 use super::shapes::operands;
 use crate::grammar::{DataType, Function as Definition, Name, PrimExpr, ShapeVar, TensorShape, Var};
 use crate::vm::executable::{Builtin, Callee, How, Operand};
 use crate::vm::slots::{register_var, slot_var, unknown_shape, unknown_size};
-use crate::vm::substitute::Substitution;
+use crate::vm::substitute::DimensionSubstitution;
 
 impl Emitter<'_, '_> {
     /// EVAL.FUNC.CLOSURE: a closure of the definition and what it captures. EVAL.FUNC.RECBIND: bound to a name, it knows itself by that.
-    pub(super) fn closure(&mut self, f: &Arc<Definition>, name: Option<&Var>, dst: Option<u32>) -> Place {
+    pub(super) fn closure(&mut self, f: &Arc<Definition>, name: Option<&Var>, dst: Option<u32>) -> ValueLocation {
         let free = self.free_of(f);
         if let Some(v) = free.dataflow_vars.iter().next() {
             return self.unspecified(format!("a function uses the DataflowVar {v} of its surroundings"), dst);
@@ -34,7 +34,7 @@ impl Emitter<'_, '_> {
             args.push(self.captured_sizes(&captured.sizes));
         }
         args.extend(captured.numbers.iter().map(|v| self.captured_number(v)).collect::<Vec<Operand>>());
-        Place::of(self.builtin(Builtin::MakeClosure, args, dst))
+        ValueLocation::of(self.builtin(Builtin::MakeClosure, args, dst))
     }
 
     /// The function by itself.
@@ -46,11 +46,11 @@ impl Emitter<'_, '_> {
         let shape = |v: &Var| {
             let place = self.vars.get(v).copied().flatten().filter(|_| captured.vars.binary_search(v).is_ok());
             match place {
-                Some(Place { operand: Operand::Register(r), .. }) => TensorShape::Var(register_var(r).into()),
+                Some(ValueLocation { operand: Operand::Register(r), .. }) => TensorShape::Var(register_var(r).into()),
                 Some(_) | None => TensorShape::Var(unknown_shape(v).into()),
             }
         };
-        let renaming = Substitution::new(&size, &shape);
+        let renaming = DimensionSubstitution::new(&size, &shape);
         let signature = self.with_renaming(&|| (), |all| self.signature(f, &renaming, Some(all)));
         let index = self.functions.len() as u32;
         self.functions.push(None);

@@ -4,14 +4,14 @@
 //! sizes, beside a shape, is compared with them: of each the operator tells what is wrong, by its own rules. Attributes ask for more than
 //! a call in destination-passing style. And where the last argument may be the shape or a tuple of inputs, only the values show it (C14).
 
-use super::emit::{Code, Emitter, Known, Place};
+use super::emit::{Code, Emitter, ValueFact, ValueLocation};
 use super::shapes::operands;
-use super::{Global, Stage};
+use super::{CompileStage, Global};
 use crate::grammar::{Call, DataType, Expr, Name, Ndim, PrimExpr, StructInfo, TensorShape, Var};
-use crate::vm::executable::{Builtin, Callee, Context, Operand, PrimFuncCall};
+use crate::vm::executable::{Builtin, Callee, DimensionUse, Operand, PrimFuncCall};
 
 /// Where the sizes of a result come from.
-enum Sizes<'a> {
+enum SizeOrigin<'a> {
     /// Structural information says them.
     Said(&'a [PrimExpr]),
     /// A shape that is an argument.
@@ -21,10 +21,10 @@ enum Sizes<'a> {
 }
 
 /// What a result is allocated as.
-type Output<'a> = (Sizes<'a>, DataType);
+type Output<'a> = (SizeOrigin<'a>, DataType);
 
 /// What a call gives (C14).
-struct Form<'a> {
+struct DpsForm<'a> {
     inputs: &'a [Expr],
     outputs: Vec<Output<'a>>,
     /// Whether the results come as a tuple.
@@ -35,9 +35,9 @@ impl Emitter<'_, '_> {
     /// OP.CALLTIR.ARG-ORDER: the arguments are evaluated, then the results are allocated, then the function is called.
     ///
     /// `None` for a call of which the operator itself has to find out what it is.
-    pub(super) fn destination_passing(&mut self, name: &Name, call: &Call, dst: Option<u32>) -> Option<Place> {
+    pub(super) fn destination_passing(&mut self, name: &Name, call: &Call, dst: Option<u32>) -> Option<ValueLocation> {
         let is_plain = matches!(&**name, "relax.call_tir" | "call_tir") && call.attrs.is_empty();
-        if !is_plain || self.last < Stage::Allocated {
+        if !is_plain || self.last < CompileStage::Allocated {
             return None;
         }
         let [Expr::GlobalVar(gv), rest @ ..] = call.args.as_slice() else { return None };
@@ -49,13 +49,15 @@ impl Emitter<'_, '_> {
         let written = PrimFuncCall { index, outputs: made.len() as u32 };
         self.effect(Callee::PrimFunc(written), args);
         Some(match made.as_slice() {
-            [single] if !form.tuple => self.placed(Place::tensor(*single), dst),
-            [] | [_, ..] => Place { operand: self.builtin(Builtin::MakeTuple, made, dst), known: Known::Inputs },
+            [single] if !form.tuple => self.placed(ValueLocation::tensor(*single), dst),
+            [] | [_, ..] => {
+                ValueLocation { operand: self.builtin(Builtin::MakeTuple, made, dst), known: ValueFact::Inputs }
+            }
         })
     }
 
     /// OP.CALLTIR.ARGS: the inputs one by one, then the shape, or a tuple of shapes.
-    fn flat<'a>(&self, rest: &'a [Expr], sinfo_args: &'a [StructInfo]) -> Option<Form<'a>> {
+    fn flat<'a>(&self, rest: &'a [Expr], sinfo_args: &'a [StructInfo]) -> Option<DpsForm<'a>> {
         let [inputs @ .., shape] = rest else { return None };
         let [target] = sinfo_args else { return None };
         let (outputs, tuple) = match (shape, target) {
@@ -66,7 +68,7 @@ impl Emitter<'_, '_> {
             (shape, target) => (vec![self.of_shape(shape, target)?], false),
         };
         // No results at all could be those of the other form.
-        (!outputs.is_empty()).then_some(Form { inputs, outputs, tuple })
+        (!outputs.is_empty()).then_some(DpsForm { inputs, outputs, tuple })
     }
 
     /// What a result is to be in the flat form: of a shape with known places, and of a type that says no sizes and no other rank
@@ -79,45 +81,45 @@ impl Emitter<'_, '_> {
     }
 
     /// The sizes that an argument gives, and how many, if it is certain to be a shape.
-    fn given<'a>(&self, shape: &'a Expr) -> Option<(Sizes<'a>, usize)> {
+    fn given<'a>(&self, shape: &'a Expr) -> Option<(SizeOrigin<'a>, usize)> {
         if let Expr::ShapeExpr(shape) = shape {
-            return Some((Sizes::Given(&shape.values), shape.values.len()));
+            return Some((SizeOrigin::Given(&shape.values), shape.values.len()));
         }
-        let Known::Shape(index) = self.known(shape) else { return None };
+        let ValueFact::Shape(index) = self.known(shape) else { return None };
         let codes = self.shapes.get(index as usize)?;
-        Some((Sizes::Made(codes.clone()), codes.len()))
+        Some((SizeOrigin::Made(codes.clone()), codes.len()))
     }
 
     /// R89.CALLTIR.TUPLE: the inputs as one tuple, with the shapes in the structural information. A tuple that might hold nothing but shapes
     /// could be those of the results. One that a variable holds is taken apart when the function is called.
-    fn tupled<'a>(&self, rest: &'a [Expr], sinfo_args: &'a [StructInfo]) -> Option<Form<'a>> {
+    fn tupled<'a>(&self, rest: &'a [Expr], sinfo_args: &'a [StructInfo]) -> Option<DpsForm<'a>> {
         let [arg] = rest else { return None };
         let (outputs, tuple) = outputs(sinfo_args)?;
         let inputs = if let Expr::Tuple(inputs) = arg { inputs.fields.as_slice() } else { rest };
-        (self.known(arg) == Known::Inputs).then_some(Form { inputs, outputs, tuple })
+        (self.known(arg) == ValueFact::Inputs).then_some(DpsForm { inputs, outputs, tuple })
     }
 
     /// What is certain of an argument.
-    fn known(&self, e: &Expr) -> Known {
+    fn known(&self, e: &Expr) -> ValueFact {
         if matches!(e, Expr::Constant(_)) {
-            Known::Tensor
+            ValueFact::Tensor
         } else if let Expr::Tuple(tuple) = e {
-            Known::by_fields(&tuple.fields, |field| self.is_tensor(field))
+            ValueFact::by_fields(&tuple.fields, |field| self.is_tensor(field))
         } else if let Expr::Var(v) | Expr::DataflowVar(v) = e {
             self.known_of_var(v)
         } else {
-            Known::Nothing
+            ValueFact::Nothing
         }
     }
 
-    fn known_of_var(&self, v: &Var) -> Known {
-        self.vars.get(v).copied().flatten().map_or(Known::Nothing, |place| place.known)
+    fn known_of_var(&self, v: &Var) -> ValueFact {
+        self.vars.get(v).copied().flatten().map_or(ValueFact::Nothing, |place| place.known)
     }
 
     /// Whether a field is certain to be a tensor; of tuples in tuples that is not asked.
     fn is_tensor(&self, e: &Expr) -> bool {
         let var = if let Expr::Var(v) | Expr::DataflowVar(v) = e { Some(v) } else { None };
-        matches!(e, Expr::Constant(_)) || var.is_some_and(|v| self.known_of_var(v) == Known::Tensor)
+        matches!(e, Expr::Constant(_)) || var.is_some_and(|v| self.known_of_var(v) == ValueFact::Tensor)
     }
 
     /// OP.CALLTIR.ALLOC: all sizes first, then a new tensor for each result.
@@ -131,17 +133,17 @@ impl Emitter<'_, '_> {
         made.collect()
     }
 
-    fn sizes(&mut self, sizes: Sizes<'_>) -> Vec<Code> {
+    fn sizes(&mut self, sizes: SizeOrigin<'_>) -> Vec<Code> {
         match sizes {
-            Sizes::Said(dims) => self.codes(dims, Context::Plain),
-            Sizes::Given(dims) => self.sizes_of_shape(dims),
-            Sizes::Made(codes) => codes,
+            SizeOrigin::Said(dims) => self.codes(dims, DimensionUse::Plain),
+            SizeOrigin::Given(dims) => self.sizes_of_shape(dims),
+            SizeOrigin::Made(codes) => codes,
         }
     }
 
     /// SI.DIM.SHAPEEXPR-ERR: a shape that is an argument is made where its dimensions may be no sizes, for what that says.
     fn sizes_of_shape(&mut self, dims: &[PrimExpr]) -> Vec<Code> {
-        let codes = self.codes(dims, Context::Shape);
+        let codes = self.codes(dims, DimensionUse::Shape);
         if !dims.iter().all(|dim| self.is_certain_size(dim)) {
             let args = self.sizes_as_args(&codes);
             self.effect(Callee::Builtin(Builtin::MakeShape), args);
@@ -163,5 +165,5 @@ fn outputs(sinfo_args: &[StructInfo]) -> Option<(Vec<Output<'_>>, bool)> {
 fn output(info: &StructInfo) -> Option<Output<'_>> {
     let t = info.as_tensor()?;
     let Some(TensorShape::Dims(dims)) = &t.shape else { return None };
-    (t.ndim == Ndim::of_len(dims.len())).then_some((Sizes::Said(dims), t.dtype))
+    (t.ndim == Ndim::of_len(dims.len())).then_some((SizeOrigin::Said(dims), t.dtype))
 }

@@ -6,12 +6,12 @@ use rustc_hash::FxHashSet;
 
 use super::Compiler;
 use crate::grammar::{PrimExpr, ShapeVar, StructInfo, Var};
-use crate::scope::{Context, Mark};
+use crate::scope::{Context, ContextMark};
 use crate::vm::executable::{Builtin, Callee, Constant, How, Instruction, Operand};
 
 /// What is certain of a value, whatever the inputs are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Known {
+pub(super) enum ValueFact {
     Nothing,
     Tensor,
     /// It is a shape, and which of the `shapes`.
@@ -20,19 +20,19 @@ pub(super) enum Known {
     Inputs,
 }
 
-impl Known {
+impl ValueFact {
     /// Of what has been compared with structural information.
-    pub(super) fn by_info(info: &StructInfo) -> Known {
+    pub(super) fn by_info(info: &StructInfo) -> ValueFact {
         match info {
-            StructInfo::Tensor(_) => Known::Tensor,
-            StructInfo::Tuple(fields) => Known::by_fields(fields, |field| matches!(field, StructInfo::Tensor(_))),
-            StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Func(_) => Known::Nothing,
+            StructInfo::Tensor(_) => ValueFact::Tensor,
+            StructInfo::Tuple(fields) => ValueFact::by_fields(fields, |field| matches!(field, StructInfo::Tensor(_))),
+            StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Func(_) => ValueFact::Nothing,
         }
     }
 
     /// Of a tuple, by which of its fields are tensors.
-    pub(super) fn by_fields<T>(fields: &[T], is_tensor: impl Fn(&T) -> bool) -> Known {
-        if fields.is_empty() || fields.iter().any(is_tensor) { Known::Inputs } else { Known::Nothing }
+    pub(super) fn by_fields<T>(fields: &[T], is_tensor: impl Fn(&T) -> bool) -> ValueFact {
+        if fields.is_empty() || fields.iter().any(is_tensor) { ValueFact::Inputs } else { ValueFact::Nothing }
     }
 }
 
@@ -41,23 +41,23 @@ pub(super) type Code = (How, i64);
 
 /// Where a value is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Place {
+pub(super) struct ValueLocation {
     pub(super) operand: Operand,
-    pub(super) known: Known,
+    pub(super) known: ValueFact,
 }
 
-impl Place {
-    pub(super) fn of(operand: Operand) -> Place {
-        Place { operand, known: Known::Nothing }
+impl ValueLocation {
+    pub(super) fn of(operand: Operand) -> ValueLocation {
+        ValueLocation { operand, known: ValueFact::Nothing }
     }
 
-    pub(super) fn tensor(operand: Operand) -> Place {
-        Place { operand, known: Known::Tensor }
+    pub(super) fn tensor(operand: Operand) -> ValueLocation {
+        ValueLocation { operand, known: ValueFact::Tensor }
     }
 }
 
 /// Dimensions that a `PrimFunc` is to compute: the slots with what belongs into them, and the slot that says whether int64 sufficed.
-pub(super) struct Pending {
+pub(super) struct PendingDims {
     /// Among the `PrimFunc`s of the executable.
     pub(super) index: u32,
     pub(super) dims: Vec<(u32, PrimExpr)>,
@@ -77,7 +77,7 @@ pub(super) struct Emitter<'e, 'c> {
     /// How many slots it has.
     pub(super) slots: u32,
     /// The variables in scope; `None` for one that is gone (`EVAL.SEQ.DF-CLEAN`).
-    pub(super) vars: Context<Var, Option<Place>>,
+    pub(super) vars: Context<Var, Option<ValueLocation>>,
     /// The slots of the shape variables in scope.
     pub(super) sizes: Context<ShapeVar, u32>,
     /// The slots of those that a boxed scalar binds, to a number that may be no size.
@@ -86,14 +86,14 @@ pub(super) struct Emitter<'e, 'c> {
     pub(super) derived: Context<PrimExpr, u32>,
     /// Where the dimensions of shapes are that have been made. Slots are written once, so that they stay there.
     pub(super) shapes: Vec<Vec<Code>>,
-    pub(super) pending: Vec<Pending>,
+    pub(super) pending: Vec<PendingDims>,
 }
 
 /// Where a scope began.
-pub(super) struct Scope {
-    vars: Mark,
-    sizes: Mark,
-    derived: Mark,
+pub(super) struct EmitScope {
+    vars: ContextMark,
+    sizes: ContextMark,
+    derived: ContextMark,
     next: u32,
 }
 
@@ -148,12 +148,12 @@ impl<'e, 'c> Emitter<'e, 'c> {
         self.slots - 1
     }
 
-    pub(super) fn open(&self) -> Scope {
-        Scope { vars: self.vars.mark(), sizes: self.sizes.mark(), derived: self.derived.mark(), next: self.next }
+    pub(super) fn open(&self) -> EmitScope {
+        EmitScope { vars: self.vars.mark(), sizes: self.sizes.mark(), derived: self.derived.mark(), next: self.next }
     }
 
     /// Ends a scope; its registers are free again, unless the value in one of them is still wanted.
-    pub(super) fn close(&mut self, scope: &Scope, keep_registers: bool) {
+    pub(super) fn close(&mut self, scope: &EmitScope, keep_registers: bool) {
         self.vars.leave(scope.vars);
         self.sizes.leave(scope.sizes);
         self.derived.leave(scope.derived);
@@ -190,7 +190,7 @@ impl<'e, 'c> Emitter<'e, 'c> {
     }
 
     /// A variable stands for a value from here on.
-    pub(super) fn bind(&mut self, var: &Var, place: Place) {
+    pub(super) fn bind(&mut self, var: &Var, place: ValueLocation) {
         if self.vars.contains(var) {
             self.irregular.set(true);
         }
@@ -198,10 +198,10 @@ impl<'e, 'c> Emitter<'e, 'c> {
     }
 
     /// Nothing is said of a program that comes here.
-    pub(super) fn unspecified(&mut self, reason: String, dst: Option<u32>) -> Place {
+    pub(super) fn unspecified(&mut self, reason: String, dst: Option<u32>) -> ValueLocation {
         self.irregular.set(true);
         let reason = self.constant(Constant::Str(reason.as_str().into()));
-        Place::of(self.builtin(Builtin::Unspecified, vec![reason], dst))
+        ValueLocation::of(self.builtin(Builtin::Unspecified, vec![reason], dst))
     }
 
     /// A value in a register: in this one, if one is given.
@@ -219,10 +219,12 @@ impl<'e, 'c> Emitter<'e, 'c> {
     }
 
     /// A value where it is, or in the register that is given.
-    pub(super) fn placed(&mut self, place: Place, dst: Option<u32>) -> Place {
+    pub(super) fn placed(&mut self, place: ValueLocation, dst: Option<u32>) -> ValueLocation {
         match dst {
             None => place,
-            Some(dst) => Place { operand: Operand::Register(self.in_register(place.operand, Some(dst))), ..place },
+            Some(dst) => {
+                ValueLocation { operand: Operand::Register(self.in_register(place.operand, Some(dst))), ..place }
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Expressions and bindings: each is evaluated where the text says, into a register.
 
 use super::Global;
-use super::emit::{Emitter, Known, Place};
+use super::emit::{Emitter, ValueFact, ValueLocation};
 use crate::grammar::{
     Binding, BindingBlock, BlockKind, Constant as Literal, Expr, ExternFunc, GlobalVar, If, MatchCast, SeqExpr, Tuple,
     TupleGetItem, Var, VarBinding, VarKind,
@@ -11,7 +11,7 @@ use crate::vm::executable::{Builtin, Callee, Constant, Instruction, Operand};
 
 impl Emitter<'_, '_> {
     /// The value of an expression, in the register that is given or wherever it is.
-    pub(super) fn value(&mut self, e: &Expr, dst: Option<u32>) -> Place {
+    pub(super) fn value(&mut self, e: &Expr, dst: Option<u32>) -> ValueLocation {
         with_stack(|| match e {
             Expr::Constant(e) => self.literal(e, dst),
             Expr::Var(v) | Expr::DataflowVar(v) => self.var(v, dst),
@@ -32,50 +32,50 @@ impl Emitter<'_, '_> {
     }
 
     /// EVAL.CONST.FRESH: a new tensor at each evaluation.
-    fn literal(&mut self, e: &Literal, dst: Option<u32>) -> Place {
+    fn literal(&mut self, e: &Literal, dst: Option<u32>) -> ValueLocation {
         let data = self.constant(Constant::Tensor(e.data.clone()));
-        Place::tensor(self.builtin(Builtin::Constant, vec![data], dst))
+        ValueLocation::tensor(self.builtin(Builtin::Constant, vec![data], dst))
     }
 
-    fn immediate(&mut self, constant: Constant, dst: Option<u32>) -> Place {
+    fn immediate(&mut self, constant: Constant, dst: Option<u32>) -> ValueLocation {
         let constant = self.constant(constant);
-        self.placed(Place::of(constant), dst)
+        self.placed(ValueLocation::of(constant), dst)
     }
 
     /// EVAL.VAR: the very value.
-    fn var(&mut self, v: &Var, dst: Option<u32>) -> Place {
+    fn var(&mut self, v: &Var, dst: Option<u32>) -> ValueLocation {
         match self.vars.get(v).copied().flatten() {
             Some(place) => self.placed(place, dst),
             None => self.unspecified(format!("the variable {v} has no value here"), dst),
         }
     }
 
-    fn global_var(&mut self, e: &GlobalVar, dst: Option<u32>) -> Place {
+    fn global_var(&mut self, e: &GlobalVar, dst: Option<u32>) -> ValueLocation {
         let operand = match self.globals.get(&e.name).cloned() {
             Some(Global::Function(index)) => self.callee(Callee::Function(index)),
             Some(Global::PrimFunc(index)) => self.callee(super::Compiler::prim_func_value(index)),
             Some(Global::Extern(symbol)) => return self.find_packed(&symbol, dst),
             None => return self.unspecified(format!("the module binds no @{}", e.name), dst),
         };
-        self.placed(Place::of(operand), dst)
+        self.placed(ValueLocation::of(operand), dst)
     }
 
     /// EVAL.EXTERNFUNC: what is registered under the symbol now.
-    fn extern_func(&mut self, e: &ExternFunc, dst: Option<u32>) -> Place {
+    fn extern_func(&mut self, e: &ExternFunc, dst: Option<u32>) -> ValueLocation {
         self.find_packed(&e.global_symbol, dst)
     }
 
-    pub(super) fn find_packed(&mut self, symbol: &crate::grammar::Name, dst: Option<u32>) -> Place {
+    pub(super) fn find_packed(&mut self, symbol: &crate::grammar::Name, dst: Option<u32>) -> ValueLocation {
         let symbol = self.constant(Constant::Str(symbol.clone()));
-        Place::of(self.builtin(Builtin::FindPacked, vec![symbol], dst))
+        ValueLocation::of(self.builtin(Builtin::FindPacked, vec![symbol], dst))
     }
 
     /// EVAL.TUPLE: the fields from left to right.
-    fn tuple(&mut self, e: &Tuple, dst: Option<u32>) -> Place {
-        let fields: Vec<Place> = e.fields.iter().map(|field| self.value(field, None)).collect();
-        let known = Known::by_fields(&fields, |field| field.known == Known::Tensor);
+    fn tuple(&mut self, e: &Tuple, dst: Option<u32>) -> ValueLocation {
+        let fields: Vec<ValueLocation> = e.fields.iter().map(|field| self.value(field, None)).collect();
+        let known = ValueFact::by_fields(&fields, |field| field.known == ValueFact::Tensor);
         let fields = fields.iter().map(|field| field.operand).collect();
-        Place { operand: self.builtin(Builtin::MakeTuple, fields, dst), known }
+        ValueLocation { operand: self.builtin(Builtin::MakeTuple, fields, dst), known }
     }
 
     pub(super) fn operands(&mut self, exprs: &[Expr]) -> Vec<Operand> {
@@ -83,13 +83,13 @@ impl Emitter<'_, '_> {
     }
 
     /// EVAL.TGI: the field itself.
-    fn tuple_get_item(&mut self, e: &TupleGetItem, dst: Option<u32>) -> Place {
+    fn tuple_get_item(&mut self, e: &TupleGetItem, dst: Option<u32>) -> ValueLocation {
         let tuple = self.value(&e.tuple_value, None).operand;
-        Place::of(self.builtin(Builtin::TupleGetItem, vec![tuple, Operand::Immediate(e.index)], dst))
+        ValueLocation::of(self.builtin(Builtin::TupleGetItem, vec![tuple, Operand::Immediate(e.index)], dst))
     }
 
     /// EVAL.IF.COND: the condition, then one of the branches, whose value goes into one register.
-    fn conditional(&mut self, e: &If, dst: Option<u32>) -> Place {
+    fn conditional(&mut self, e: &If, dst: Option<u32>) -> ValueLocation {
         let dst = dst.unwrap_or_else(|| self.register());
         let outside = self.open();
         let cond = self.value(&e.cond, None).operand;
@@ -104,11 +104,11 @@ impl Emitter<'_, '_> {
         self.jump_here(branching);
         let that = self.branch(&e.false_branch, dst);
         self.jump_here(leaving);
-        Place { operand: Operand::Register(dst), known: if this == that { this } else { Known::Nothing } }
+        ValueLocation { operand: Operand::Register(dst), known: if this == that { this } else { ValueFact::Nothing } }
     }
 
     /// A branch by itself; what is certain of its value.
-    fn branch(&mut self, e: &Expr, dst: u32) -> Known {
+    fn branch(&mut self, e: &Expr, dst: u32) -> ValueFact {
         let scope = self.open();
         let value = self.value(e, Some(dst));
         self.close(&scope, false);
@@ -125,7 +125,7 @@ impl Emitter<'_, '_> {
     }
 
     /// EVAL.SEQ.PUSH, EVAL.SEQ.BODY, EVAL.SEQ.POP: a scope around the blocks in order and the body.
-    fn seq_expr(&mut self, e: &SeqExpr, dst: Option<u32>) -> Place {
+    fn seq_expr(&mut self, e: &SeqExpr, dst: Option<u32>) -> ValueLocation {
         let scope = self.open();
         for block in &e.blocks {
             self.block(block);
@@ -161,7 +161,7 @@ impl Emitter<'_, '_> {
         // A variable is no global variable, which some operators tell apart.
         let named = matches!(place.operand, Operand::Callee(_));
         let operand = if named { Operand::Register(self.in_register(place.operand, None)) } else { place.operand };
-        self.bind(&b.var.var, Place { operand, ..place });
+        self.bind(&b.var.var, ValueLocation { operand, ..place });
     }
 
     /// EVAL.SEQ.MATCHCAST.VALUE-FIRST: the value, then the checks, then the variable.
@@ -169,8 +169,9 @@ impl Emitter<'_, '_> {
         let place = self.value(&b.value, None);
         self.match_info(place, &b.struct_info);
         if let Some(binder) = &b.var {
-            let known = if place.known == Known::Nothing { Known::by_info(&b.struct_info) } else { place.known };
-            self.bind(&binder.var, Place { known, ..place });
+            let known =
+                if place.known == ValueFact::Nothing { ValueFact::by_info(&b.struct_info) } else { place.known };
+            self.bind(&binder.var, ValueLocation { known, ..place });
         }
     }
 }

@@ -20,24 +20,24 @@ use crate::scope::Context;
 /// What occurs free in a function. Of shape variables it is all that occur: those that the function binds itself are of another
 /// identity than any outside (A03).
 #[derive(Debug, Default)]
-pub(super) struct Free {
+pub(super) struct ClosureFreeVariables {
     pub(super) vars: BTreeSet<Var>,
     /// Uses of `DataflowVar`s of the surroundings (`EVAL.FUNC.NO-DFVAR`).
     pub(super) dataflow_vars: BTreeSet<Var>,
     pub(super) shape_vars: BTreeSet<ShapeVar>,
 }
 
-impl Free {
+impl ClosureFreeVariables {
     /// Found once for a function and remembered.
-    pub(super) fn of(f: &Arc<Function>, compiler: &mut Compiler<'_>) -> Rc<Free> {
+    pub(super) fn of(f: &Arc<Function>, compiler: &mut Compiler<'_>) -> Rc<ClosureFreeVariables> {
         let address = Arc::as_ptr(f) as usize;
         if let Some(known) = compiler.free.get(&address) {
             return known.clone();
         }
         // A45: by the letter annotations do not count.
         let annotations = !compiler.cx.literal(Erratum::A45);
-        let (bound, seen, free) = (Context::new(), FxHashSet::default(), Free::default());
-        let mut search = Search { compiler: &mut *compiler, bound, seen, free };
+        let (bound, seen, free) = (Context::new(), FxHashSet::default(), ClosureFreeVariables::default());
+        let mut search = FreeVariableSearch { compiler: &mut *compiler, bound, seen, free };
         search.function(f, annotations);
         let found = Rc::new(search.free);
         compiler.free.insert(address, found.clone());
@@ -45,15 +45,15 @@ impl Free {
     }
 }
 
-struct Search<'s, 'c> {
+struct FreeVariableSearch<'s, 'c> {
     compiler: &'s mut Compiler<'c>,
     bound: Context<Var, ()>,
     /// The operands of dimensions that were met, by address.
     seen: FxHashSet<usize>,
-    free: Free,
+    free: ClosureFreeVariables,
 }
 
-impl Search<'_, '_> {
+impl FreeVariableSearch<'_, '_> {
     fn function(&mut self, f: &Function, annotations: bool) {
         for param in &f.params {
             if let Some(annotation) = param.annotation.as_ref().filter(|_| annotations) {
@@ -123,7 +123,7 @@ impl Search<'_, '_> {
 
     /// What a function in it captures, it must have captured itself.
     fn nested(&mut self, f: &Arc<Function>) {
-        let inner = Free::of(f, self.compiler);
+        let inner = ClosureFreeVariables::of(f, self.compiler);
         inner.vars.iter().for_each(|v| self.var(v));
         self.free.shape_vars.extend(inner.shape_vars.iter().cloned());
     }
@@ -179,7 +179,7 @@ impl Search<'_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Stage;
+    use super::super::CompileStage;
     use super::*;
     use crate::grammar::{Attrs, BinaryOp, IrModule, ShapeExpr, Span};
     use crate::judge::Cx;
@@ -198,7 +198,7 @@ mod tests {
             span: Span::NONE,
         });
         let (mut cx, module) = (Cx::new(), IrModule::default());
-        let free = Free::of(&f, &mut Compiler::new(&mut cx, &module, None, Stage::Sized));
+        let free = ClosureFreeVariables::of(&f, &mut Compiler::new(&mut cx, &module, None, CompileStage::Sized));
         assert_eq!(free.shape_vars, [ShapeVar::new("n")].into());
     }
 }

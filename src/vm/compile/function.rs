@@ -2,15 +2,15 @@
 
 use std::sync::Arc;
 
-use super::emit::{Emitter, Known};
-use super::free::Free;
+use super::emit::{Emitter, ValueFact};
+use super::free::ClosureFreeVariables;
 use super::{Compiler, global_symbol};
 use crate::grammar::{FuncStructInfo, Function as Definition, Name, PrimExpr, ShapeVar, StructInfo, TensorShape, Var};
-use crate::vm::executable::{Builtin, Function, How, Instruction, Operand};
+use crate::vm::executable::{Builtin, How, Instruction, Operand, VmFunction};
 use crate::vm::slots::{unknown_shape, unknown_size};
-use crate::vm::substitute::Substitution;
+use crate::vm::substitute::DimensionSubstitution;
 
-use super::emit::Place;
+use super::emit::ValueLocation;
 
 /// What a closure of a function captures, in order: values of variables, then the sizes together as a shape, then what shape variables stand for
 /// that may be no size, each in a box.
@@ -36,12 +36,12 @@ impl Captured {
 
 impl Compiler<'_> {
     /// MOD.GLOBAL-CLOSURE: a global function captures nothing.
-    pub(super) fn global_function(&mut self, name: &Name, f: &Arc<Definition>) -> Function {
+    pub(super) fn global_function(&mut self, name: &Name, f: &Arc<Definition>) -> VmFunction {
         let nothing = |v: &ShapeVar| PrimExpr::Var(unknown_size(v));
         let no_shape = |v: &Var| TensorShape::Var(unknown_shape(v).into());
-        let signature = self.signature(f, &Substitution::new(&nothing, &no_shape), None);
+        let signature = self.signature(f, &DimensionSubstitution::new(&nothing, &no_shape), None);
         let compiled = self.function(name.clone(), f, &Captured::default(), signature);
-        Function { global: true, symbol: global_symbol(f), ..compiled }
+        VmFunction { global: true, symbol: global_symbol(f), ..compiled }
     }
 
     /// VAL.CLOSURE.RTSI: what is known of a closure of the function. `renamed` has what the closure captures; the result, if it is
@@ -49,8 +49,8 @@ impl Compiler<'_> {
     pub(super) fn signature(
         &self,
         f: &Arc<Definition>,
-        renamed: &Substitution<'_>,
-        all: Option<&Substitution<'_>>,
+        renamed: &DimensionSubstitution<'_>,
+        all: Option<&DimensionSubstitution<'_>>,
     ) -> StructInfo {
         let of = |info: Option<&StructInfo>| info.map_or(StructInfo::Object, |info| renamed.struct_info(info));
         let derived = || self.inferred_result(f).map(|info| all.unwrap_or(renamed).struct_info(&info));
@@ -72,7 +72,7 @@ impl Compiler<'_> {
         f: &Arc<Definition>,
         captured: &Captured,
         signature: StructInfo,
-    ) -> Function {
+    ) -> VmFunction {
         let params = f.params.len() as u32;
         let mut emitter = Emitter::new(self, params + captured.registers());
         emitter.code.push(Instruction::Goto(1));
@@ -87,7 +87,7 @@ impl Compiler<'_> {
         emitter.allocate_heap();
         emitter.write_shape_funcs();
         let (code, registers) = (emitter.code, emitter.registers);
-        Function {
+        VmFunction {
             name,
             symbol: None,
             global: false,
@@ -100,8 +100,8 @@ impl Compiler<'_> {
     }
 
     /// The free variables of a function, found once and remembered.
-    pub(super) fn free_of(&mut self, f: &Arc<Definition>) -> std::rc::Rc<Free> {
-        Free::of(f, self)
+    pub(super) fn free_of(&mut self, f: &Arc<Definition>) -> std::rc::Rc<ClosureFreeVariables> {
+        ClosureFreeVariables::of(f, self)
     }
 }
 
@@ -110,10 +110,10 @@ impl Emitter<'_, '_> {
     fn take_captured(&mut self, params: u32, captured: &Captured) {
         if let Some(name) = &captured.own_name {
             let itself = self.builtin(Builtin::CurrentClosure, Vec::new(), None);
-            self.vars.enter(name.clone(), Some(Place::of(itself)));
+            self.vars.enter(name.clone(), Some(ValueLocation::of(itself)));
         }
         for (register, var) in (params..).zip(&captured.vars) {
-            self.vars.enter(var.clone(), Some(Place::of(Operand::Register(register))));
+            self.vars.enter(var.clone(), Some(ValueLocation::of(Operand::Register(register))));
         }
         let mut next = params + captured.vars.len() as u32;
         if !captured.sizes.is_empty() {
@@ -129,7 +129,7 @@ impl Emitter<'_, '_> {
 
     /// SI.BOUNDARY.PARAM: the arguments are compared with the annotations, from left to right, in which all of them are in scope.
     fn take_params(&mut self, f: &Definition) {
-        let places = |i: usize| Place::of(Operand::Register(i as u32));
+        let places = |i: usize| ValueLocation::of(Operand::Register(i as u32));
         if f.params.iter().any(|param| param.annotation.is_some()) {
             for (i, param) in f.params.iter().enumerate() {
                 self.vars.enter(param.var.clone(), Some(places(i)));
@@ -146,8 +146,8 @@ impl Emitter<'_, '_> {
             }
         }
         for (i, param) in f.params.iter().enumerate() {
-            let known = param.annotation.as_ref().map_or(Known::Nothing, Known::by_info);
-            self.vars.enter(param.var.clone(), Some(Place { known, ..places(i) }));
+            let known = param.annotation.as_ref().map_or(ValueFact::Nothing, ValueFact::by_info);
+            self.vars.enter(param.var.clone(), Some(ValueLocation { known, ..places(i) }));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Comparing values with structural information (`SI.MATCHCAST`): a call for each thing to check, in the order of the text.
 
-use super::emit::{Code, Emitter, Place};
+use super::emit::{Code, Emitter, ValueLocation};
 use super::shapes::operands;
 use crate::book::Erratum;
 use crate::grammar::{
@@ -8,9 +8,9 @@ use crate::grammar::{
 };
 use crate::judge::with_stack;
 use crate::struct_info::introduced_shape_vars;
-use crate::vm::executable::{Builtin, Callee, Constant, Context, How, Operand};
+use crate::vm::executable::{Builtin, Callee, Constant, DimensionUse, How, Operand};
 use crate::vm::slots::{register_var, slot_var, unknown_shape, unknown_size};
-use crate::vm::substitute::Substitution;
+use crate::vm::substitute::DimensionSubstitution;
 
 impl Emitter<'_, '_> {
     fn check(&mut self, builtin: Builtin, args: Vec<Operand>) {
@@ -18,7 +18,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Compares a value with information, and binds the shape variables that are new in it to slots.
-    pub(super) fn match_info(&mut self, place: Place, info: &StructInfo) {
+    pub(super) fn match_info(&mut self, place: ValueLocation, info: &StructInfo) {
         let value = place.operand;
         with_stack(|| match info {
             StructInfo::Object => {}
@@ -96,7 +96,7 @@ impl Emitter<'_, '_> {
                     self.unspecified(format!("the variable {v}, used as a shape, is not in scope"), None);
                 }
             },
-            Some(TensorShape::Dims(dims)) => self.match_dims(value, Some(dims.len()), dims, Context::TensorSize),
+            Some(TensorShape::Dims(dims)) => self.match_dims(value, Some(dims.len()), dims, DimensionUse::TensorSize),
             Some(TensorShape::Other(_)) => {
                 let reason = "the shape of a TensorStructInfo is neither a variable nor a ShapeExpr";
                 self.unspecified(reason.to_string(), None);
@@ -109,7 +109,7 @@ impl Emitter<'_, '_> {
         match &s.values {
             None => {}
             Some(values) if s.ndim == Ndim::of_len(values.len()) => {
-                self.match_dims(value, None, values, Context::ShapeSize);
+                self.match_dims(value, None, values, DimensionUse::ShapeSize);
             }
             // WF.14.NDIM: then both say how many sizes there are.
             Some(_) => {
@@ -119,7 +119,7 @@ impl Emitter<'_, '_> {
     }
 
     /// SI.MATCHCAST.TENSOR.BIND, SI.MATCHCAST.SHAPE.BIND: one after the other, so that what one binds is known at the next.
-    fn match_dims(&mut self, value: Operand, rank: Option<usize>, dims: &[PrimExpr], context: Context) {
+    fn match_dims(&mut self, value: Operand, rank: Option<usize>, dims: &[PrimExpr], context: DimensionUse) {
         let mut codes: Vec<Code> = Vec::new();
         let mut first = 0;
         for (index, dim) in dims.iter().enumerate() {
@@ -164,7 +164,7 @@ impl Emitter<'_, '_> {
                 vec![(How::Store, self.bind_number(v).into())]
             }
             PrimExpr::Var(_) | PrimExpr::IntImm(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => {
-                self.codes(std::slice::from_ref(dim), Context::PrimValue)
+                self.codes(std::slice::from_ref(dim), DimensionUse::PrimValue)
             }
         };
         self.match_number(value, &codes);
@@ -193,7 +193,7 @@ impl Emitter<'_, '_> {
             if *field != StructInfo::Object {
                 let index = Operand::Immediate(index as i64);
                 let part = self.builtin(Builtin::TupleGetItem, vec![value, index], None);
-                self.match_info(Place::of(part), field);
+                self.match_info(ValueLocation::of(part), field);
             }
         }
     }
@@ -204,7 +204,7 @@ impl Emitter<'_, '_> {
     }
 
     /// With the slots and registers of what is in scope; `unknown` is told of what is not.
-    pub(super) fn with_renaming<T>(&self, unknown: &dyn Fn(), then: impl FnOnce(&Substitution<'_>) -> T) -> T {
+    pub(super) fn with_renaming<T>(&self, unknown: &dyn Fn(), then: impl FnOnce(&DimensionSubstitution<'_>) -> T) -> T {
         let size = |v: &ShapeVar| match self.sizes.get(v) {
             Some(slot) => PrimExpr::Var(slot_var(*slot)),
             None => {
@@ -213,13 +213,13 @@ impl Emitter<'_, '_> {
             }
         };
         let shape = |v: &Var| match self.vars.get(v).copied().flatten() {
-            Some(Place { operand: Operand::Register(r), .. }) => TensorShape::Var(register_var(r).into()),
+            Some(ValueLocation { operand: Operand::Register(r), .. }) => TensorShape::Var(register_var(r).into()),
             Some(_) | None => {
                 unknown();
                 TensorShape::Var(unknown_shape(v).into())
             }
         };
-        then(&Substitution::new(&size, &shape))
+        then(&DimensionSubstitution::new(&size, &shape))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Compiling a module, a [`Stage`] after the other:
+//! Compiling a module, a [`CompileStage`] after the other:
 //!
 //! 1. each function becomes one of the machine: `function`, with boundary checks before and after its body; what is in it becomes calls, in
 //!    the order of evaluation: `expr`, `calls`; a function literal is lifted out and becomes a closure (`closures`, `free`), and shape
@@ -27,17 +27,17 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::executable::{Callee, Constant, Executable, Function, NamedPrimFunc, PrimFuncCall, VERSION};
+use super::executable::{Callee, Constant, Executable, NamedPrimFunc, PrimFuncCall, VERSION, VmFunction};
 use crate::derivation::inferred_results;
 use crate::grammar::{AttrValue, Function as Definition, GlobalFunc, IrModule, Name, StructInfo};
 use crate::judge::Cx;
 use crate::normal_form::normalize_in_order;
 use crate::vm::pool::Pool;
-use free::Free;
+use free::ClosureFreeVariables;
 
 /// How far a program is compiled. Each stage stands on those before it, and what it gives does what they give.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Stage {
+pub enum CompileStage {
     /// The program as it is written: registers, closures of functions that are lifted out, sizes on the shape heap.
     Written,
     /// The normal form of the program.
@@ -48,20 +48,21 @@ pub enum Stage {
     Sized,
 }
 
-impl Stage {
+impl CompileStage {
     /// All of them, in their order.
-    pub const ALL: [Stage; 4] = [Stage::Written, Stage::Normal, Stage::Allocated, Stage::Sized];
+    pub const ALL: [CompileStage; 4] =
+        [CompileStage::Written, CompileStage::Normal, CompileStage::Allocated, CompileStage::Sized];
 }
 
 /// R89.API.BUILD: compiles a module to an executable.
 pub fn build(cx: &mut Cx, module: &IrModule) -> Executable {
-    build_up_to(cx, module, Stage::Sized)
+    build_up_to(cx, module, CompileStage::Sized)
 }
 
 /// [`build`], and no further than this stage.
-pub fn build_up_to(cx: &mut Cx, module: &IrModule, last: Stage) -> Executable {
+pub fn build_up_to(cx: &mut Cx, module: &IrModule, last: CompileStage) -> Executable {
     let aside = cx.in_same_reading().with_edition(cx.basis());
-    let normal = if last >= Stage::Normal { normal_form(&aside, module) } else { None };
+    let normal = if last >= CompileStage::Normal { normal_form(&aside, module) } else { None };
     let (mut executable, regular) = compiled(cx, module, last);
     if let Some(normal) = normal.filter(|_| regular) {
         executable = compiled(cx, &normal, last).0;
@@ -81,7 +82,7 @@ fn normal_form(cx: &Cx, module: &IrModule) -> Option<IrModule> {
 }
 
 /// A program as an executable, and whether it is regular.
-fn compiled(cx: &mut Cx, module: &IrModule, last: Stage) -> (Executable, bool) {
+fn compiled(cx: &mut Cx, module: &IrModule, last: CompileStage) -> (Executable, bool) {
     let results = inferred_results(cx, module);
     let mut compiler = Compiler::new(cx, module, results, last);
     compiler.global_functions();
@@ -104,16 +105,16 @@ struct Compiler<'c> {
     results: Option<Rc<HashMap<usize, StructInfo>>>,
     globals: FxHashMap<Name, Global>,
     /// The functions; `None` for one that is being compiled.
-    functions: Vec<Option<Function>>,
+    functions: Vec<Option<VmFunction>>,
     callees: Pool<Callee>,
     constants: Pool<Constant>,
     prim_funcs: Vec<NamedPrimFunc>,
     /// The free variables of functions, by their address.
-    free: FxHashMap<usize, Rc<Free>>,
+    free: FxHashMap<usize, Rc<ClosureFreeVariables>>,
     /// How many functions that compute dimensions there are.
     shape_funcs: usize,
     /// The last stage that is wanted.
-    last: Stage,
+    last: CompileStage,
     /// Whether the program uses what has no value where it is used, or binds a variable again while it is in scope. Its normal form may
     /// then be another program (NF.WIDEN-SAFE speaks of those that bind each variable once), and it is compiled as it is written.
     irregular: Cell<bool>,
@@ -124,7 +125,7 @@ impl<'c> Compiler<'c> {
         cx: &'c mut Cx,
         module: &'c IrModule,
         results: Option<Rc<HashMap<usize, StructInfo>>>,
-        last: Stage,
+        last: CompileStage,
     ) -> Compiler<'c> {
         let mut compiler = Compiler {
             cx,
@@ -186,7 +187,7 @@ impl<'c> Compiler<'c> {
         }
     }
 
-    fn put(&mut self, index: u32, function: Function) {
+    fn put(&mut self, index: u32, function: VmFunction) {
         if let Some(place) = self.functions.get_mut(index as usize) {
             *place = Some(function);
         }

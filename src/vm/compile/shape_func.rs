@@ -8,8 +8,8 @@ use std::sync::Arc;
 use rustc_hash::FxHashMap;
 
 use super::Compiler;
-use super::emit::{Emitter, Pending};
-use crate::grammar::tir::{Buffer, Choice, Expr, Let, Load, Param, PrimFunc, Stmt, Store, Var};
+use super::emit::{Emitter, PendingDims};
+use crate::grammar::tir::{Buffer, Conditional, Expr, Let, Load, Param, PrimFunc, Stmt, Store, Var};
 use crate::grammar::{BinaryOp, DataType, Name, PrimExpr, Span};
 use crate::judge::with_stack;
 use crate::vm::executable::Builtin;
@@ -47,7 +47,7 @@ impl Emitter<'_, '_> {
 }
 
 /// The function for some dimensions.
-fn shape_func(slots: u32, pending: &Pending) -> PrimFunc {
+fn shape_func(slots: u32, pending: &PendingDims) -> PrimFunc {
     let heap = Buffer::new("H", vec![int(slots.into())], DataType::INT64);
     let mut writer = Writer { heap: heap.clone(), body: Vec::new(), known: FxHashMap::default(), fits: None };
     for (slot, dim) in &pending.dims {
@@ -77,7 +77,7 @@ fn binary(op: BinaryOp, a: &Expr, b: &Expr) -> Expr {
 }
 
 fn either(condition: Expr, then: Expr, otherwise: Expr) -> Expr {
-    Expr::IfThenElse(Box::new(Choice { condition, then, otherwise }))
+    Expr::IfThenElse(Box::new(Conditional { condition, then, otherwise }))
 }
 
 fn number(truth: Expr) -> Expr {

@@ -2,12 +2,12 @@
 
 use rustc_hash::FxHashSet;
 
-use super::Stage;
-use super::emit::{Code, Emitter, Known, Pending, Place};
+use super::CompileStage;
+use super::emit::{Code, Emitter, PendingDims, ValueFact, ValueLocation};
 use crate::grammar::{DataType, PrimExpr, PrimValue, ShapeVar, Span, TensorShape, Var};
-use crate::vm::executable::{Builtin, Callee, Constant, Context, How, NamedPrimFunc, Operand, PrimFuncCall};
+use crate::vm::executable::{Builtin, Callee, Constant, DimensionUse, How, NamedPrimFunc, Operand, PrimFuncCall};
 use crate::vm::slots::{slot_var, unknown_size};
-use crate::vm::substitute::Substitution;
+use crate::vm::substitute::DimensionSubstitution;
 
 impl Emitter<'_, '_> {
     /// A new slot for a shape variable.
@@ -50,7 +50,7 @@ impl Emitter<'_, '_> {
             None => PrimExpr::Var(unknown_size(v)),
         };
         let no_shape = |v: &Var| TensorShape::Var(v.clone().into());
-        Substitution::new(&size, &no_shape).dim(dim)
+        DimensionSubstitution::new(&size, &no_shape).dim(dim)
     }
 
     fn is_known(&self, dim: &PrimExpr) -> bool {
@@ -60,7 +60,7 @@ impl Emitter<'_, '_> {
     }
 
     /// Where each of some dimensions is to be found, after what computes those that need it.
-    pub(super) fn codes(&mut self, dims: &[PrimExpr], context: Context) -> Vec<Code> {
+    pub(super) fn codes(&mut self, dims: &[PrimExpr], context: DimensionUse) -> Vec<Code> {
         if !dims.iter().all(|dim| self.is_known(dim)) {
             self.irregular.set(true);
             return self.settled(dims, context);
@@ -90,11 +90,11 @@ impl Emitter<'_, '_> {
 
     /// R89.VM.SHAPEFUNC: dimensions are computed by a `PrimFunc` of their own, which reads slots and writes slots. What int64 cannot
     /// hold in between, and what has no value, is left to `settle_dims`.
-    fn compute(&mut self, group: Vec<(u32, PrimExpr)>, context: Context) {
+    fn compute(&mut self, group: Vec<(u32, PrimExpr)>, context: DimensionUse) {
         if group.is_empty() {
             return;
         }
-        if self.last < Stage::Sized {
+        if self.last < CompileStage::Sized {
             return self.settle(&group, -1, context);
         }
         let flag = self.slot();
@@ -104,10 +104,10 @@ impl Emitter<'_, '_> {
         let heap = self.heap();
         self.effect(Callee::PrimFunc(PrimFuncCall { index, outputs: 1 }), vec![heap]);
         self.settle(&group, i64::from(flag), context);
-        self.pending.push(Pending { index, dims: group, flag });
+        self.pending.push(PendingDims { index, dims: group, flag });
     }
 
-    fn settle(&mut self, dims: &[(u32, PrimExpr)], flag: i64, context: Context) {
+    fn settle(&mut self, dims: &[(u32, PrimExpr)], flag: i64, context: DimensionUse) {
         let computed = self.constant(Constant::Dims(dims.iter().map(|(_, dim)| dim.clone()).collect()));
         let mut args = vec![self.heap(), Operand::Immediate(flag), Operand::Immediate(context.code()), computed];
         args.extend(dims.iter().map(|(slot, _)| Operand::Immediate((*slot).into())));
@@ -115,19 +115,19 @@ impl Emitter<'_, '_> {
     }
 
     /// Dimensions with variables that have no value: evaluation finds out which of them it comes to first.
-    fn settled(&mut self, dims: &[PrimExpr], context: Context) -> Vec<Code> {
+    fn settled(&mut self, dims: &[PrimExpr], context: DimensionUse) -> Vec<Code> {
         let computed: Vec<(u32, PrimExpr)> = dims.iter().map(|dim| (self.slot(), self.in_slots(dim))).collect();
         self.settle(&computed, -1, context);
         computed.iter().map(|(slot, _)| (How::Slot, i64::from(*slot))).collect()
     }
 
     /// EVAL.SHAPEEXPR: a new shape of the dimensions.
-    pub(super) fn shape(&mut self, dims: &[PrimExpr], dst: Option<u32>) -> Place {
-        let codes = self.codes(dims, Context::Shape);
+    pub(super) fn shape(&mut self, dims: &[PrimExpr], dst: Option<u32>) -> ValueLocation {
+        let codes = self.codes(dims, DimensionUse::Shape);
         let args = self.sizes_as_args(&codes);
         let made = self.builtin(Builtin::MakeShape, args, dst);
         self.shapes.push(codes);
-        Place { operand: made, known: Known::Shape(self.shapes.len() as u32 - 1) }
+        ValueLocation { operand: made, known: ValueFact::Shape(self.shapes.len() as u32 - 1) }
     }
 
     /// The heap, then the sizes.
@@ -143,13 +143,13 @@ impl Emitter<'_, '_> {
     }
 
     /// PR14148.EVAL.IMM: a boxed scalar.
-    pub(super) fn prim_value(&mut self, e: &PrimValue, dst: Option<u32>) -> Place {
+    pub(super) fn prim_value(&mut self, e: &PrimValue, dst: Option<u32>) -> ValueLocation {
         if e.float.is_some() || matches!(e.value, PrimExpr::IntImm(_)) {
             let constant = self.constant(Constant::Prim(PrimValue { span: Span::NONE, ..e.clone() }));
-            return self.placed(Place::of(constant), dst);
+            return self.placed(ValueLocation::of(constant), dst);
         }
-        let codes = self.codes(std::slice::from_ref(&e.value), Context::Plain);
-        Place::of(self.make_box(&codes, e.dtype, dst))
+        let codes = self.codes(std::slice::from_ref(&e.value), DimensionUse::Plain);
+        ValueLocation::of(self.make_box(&codes, e.dtype, dst))
     }
 
     pub(super) fn make_box(&mut self, codes: &[Code], dtype: DataType, dst: Option<u32>) -> Operand {

@@ -4,7 +4,7 @@ use super::heap::negative;
 use super::{Machine, check};
 use crate::grammar::{DataType, FuncStructInfo, PrimExpr, PrimValue, StructInfo, TensorData};
 use crate::value::{Host, Prim, Scalar, Stop, Tensor, Value, boxed_truth_counts, count, readable};
-use crate::vm::executable::{Constant, Context, How, Operand};
+use crate::vm::executable::{Constant, DimensionUse, How, Operand};
 use crate::vm::request::{Request, Size};
 
 impl<'m> Machine<'m> {
@@ -50,7 +50,7 @@ impl<'m> Machine<'m> {
             Request::MakePrimValue { heap, size, dtype } => self.make_prim_value(*heap, *size, *dtype),
             Request::AllocTensor { heap, dtype, sizes } => self.alloc_tensor(*heap, *dtype, sizes),
             Request::Constant { constant: value } | Request::Copy { value } => self.operand(*value),
-            Request::MakeTuple { fields } => self.operands(fields).map(Value::tuple),
+            Request::MakeTuple { fields } => self.operands(fields).and_then(|fields| self.account.tuple(fields)),
             Request::TupleGetItem { tuple, index } => self.operand(*tuple).and_then(|tuple| field(&tuple, *index)),
             Request::ReadIfCond { value } => self.operand(*value).and_then(|v| self.read_if_cond(&v)),
             Request::FindPacked { symbol } => self.found_packed(symbol).map(Value::PackedFunc),
@@ -177,7 +177,7 @@ impl<'m> Machine<'m> {
         &mut self,
         heap: &Tensor,
         flag: i64,
-        context: Context,
+        context: DimensionUse,
         dims: impl Iterator<Item = (&'d PrimExpr, &'d i64)>,
     ) -> Result<Value, Stop> {
         if !self.fitted(heap, flag)? {

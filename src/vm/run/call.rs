@@ -4,12 +4,12 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::link::{Linked, Operator};
-use super::{Frame, Machine};
+use super::{CallFrame, Machine};
 use crate::book::Rule;
 use crate::grammar::Name;
 use crate::judge::with_stack;
 use crate::ops::{EvalArgs, run_prim_func, value_of_prim_func};
-use crate::value::{Asked, Closure, Compiled, PrimFuncObj, Stop, Tensor, Value};
+use crate::value::{Closure, CompiledClosure, PackedCallContract, PrimFuncObj, Stop, Tensor, Value};
 use crate::vm::executable::{MAX_REGISTERS, Operand};
 
 impl Machine<'_> {
@@ -57,7 +57,7 @@ impl Machine<'_> {
         let mut values = self.operands(args)?;
         let (callee, asked) = if let Linked::Function(index) = linked {
             let closure = self.global_closure(*index).ok_or_else(|| self.wrong("the function is not global"))?;
-            (Value::Closure(closure), Asked::default())
+            (Value::Closure(closure), PackedCallContract::default())
         } else if matches!(linked, Linked::Value(_)) && values.is_empty() {
             return Err(self.wrong("nothing is called"));
         } else if let Linked::Value(asked) = linked {
@@ -108,7 +108,7 @@ impl Machine<'_> {
         callee: &Value,
         args: Vec<Value>,
         dst: Option<u32>,
-        asked: Asked,
+        asked: PackedCallContract,
     ) -> Result<Option<Value>, Stop> {
         match callee {
             Value::Closure(closure) => self.enter_closure(closure, args, dst),
@@ -169,7 +169,7 @@ impl Machine<'_> {
     /// EVAL.CALL.CLOSURE: a frame of its own for a function, with the arguments, then what the closure has captured.
     fn push(
         &mut self,
-        compiled: &Compiled,
+        compiled: &CompiledClosure,
         closure: &Rc<Closure>,
         args: Vec<Value>,
         result: Option<u32>,
@@ -192,7 +192,7 @@ impl Machine<'_> {
         registers.resize(function.registers as usize, None);
         self.trace_enter(&function.name);
         let (function, closure) = (compiled.function, Some(closure.clone()));
-        self.frames.push(Frame { function, at: 0, running: 0, registers, heap: None, closure, result });
+        self.frames.push(CallFrame { function, at: 0, running: 0, registers, heap: None, closure, result });
         Ok(())
     }
 

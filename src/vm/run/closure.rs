@@ -9,9 +9,9 @@ use crate::grammar::{
 };
 use crate::judge::Compatibility;
 use crate::struct_info::{check_compatibility, info_of_prim_func};
-use crate::value::{Closure, Compiled, PrimFuncObj, Stop, Value};
+use crate::value::{Closure, CompiledClosure, PrimFuncObj, Stop, Value};
 use crate::vm::slots::register_of;
-use crate::vm::substitute::{Substitution, without_purity};
+use crate::vm::substitute::{DimensionSubstitution, without_purity};
 
 impl Machine<'_> {
     /// EVAL.FUNC.CLOSURE: a function with what it captures.
@@ -24,7 +24,7 @@ impl Machine<'_> {
             return Err(self.wrong(format!("{} captures {} values", definition.name, definition.captured)));
         }
         let info = self.close_over(&definition.signature);
-        Ok(Value::Closure(Rc::new(Closure::of_compiled(Compiled { function, captured, info }))))
+        Ok(Value::Closure(Rc::new(Closure::of_compiled(CompiledClosure { function, captured, info }))))
     }
 
     /// Information with what is in slots and registers now.
@@ -38,7 +38,7 @@ impl Machine<'_> {
             Some(sizes) => TensorShape::Dims(sizes.into_iter().map(PrimExpr::IntImm).collect()),
             None => TensorShape::Var(v.clone().into()),
         };
-        Substitution::new(&size, &shape).struct_info(&s)
+        DimensionSubstitution::new(&size, &shape).struct_info(&s)
     }
 
     /// In the first edition the purity of functions is no part of what is known of them at run time.

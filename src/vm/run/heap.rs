@@ -5,7 +5,7 @@ use crate::grammar::{DataType, PrimExpr, ShapeVar};
 use crate::judge::RuntimeError;
 use crate::shape;
 use crate::value::{Scalar, Stop, Tensor, Value};
-use crate::vm::executable::{Context, How};
+use crate::vm::executable::{DimensionUse, How};
 use crate::vm::slots::slot_of;
 
 /// What is in a slot that nothing has been written to: no size, and no number that programs compute.
@@ -64,21 +64,21 @@ impl Machine<'_> {
     }
 
     /// The exact value of a dimension, or what its absence means where it is wanted.
-    pub(super) fn settled(&mut self, e: &PrimExpr, context: Context) -> Result<i64, Stop> {
+    pub(super) fn settled(&mut self, e: &PrimExpr, context: DimensionUse) -> Result<i64, Stop> {
         let failed = |stop: Stop, rule| match stop {
             Stop::Error(RuntimeError { message, .. }) => Stop::error(rule, message),
             Stop::OutOfFuel | Stop::Unspecified(_) => stop,
         };
         let value = self.dim(e);
         match context {
-            Context::Plain => value,
-            Context::Shape => match value.map_err(|stop| failed(stop, rule!("SI.DIM.SHAPEEXPR-ERR")))? {
+            DimensionUse::Plain => value,
+            DimensionUse::Shape => match value.map_err(|stop| failed(stop, rule!("SI.DIM.SHAPEEXPR-ERR")))? {
                 size @ 0.. => Ok(size),
                 size => Err(negative(size)),
             },
-            Context::TensorSize => value.map_err(|stop| failed(stop, rule!("SI.MATCHCAST.TENSOR.EVAL"))),
-            Context::ShapeSize => value.map_err(|stop| failed(stop, rule!("SI.MATCHCAST.SHAPE.EVAL"))),
-            Context::PrimValue => value.map_err(|stop| failed(stop, rule!("PR14148.SI.PRIM.VALUE"))),
+            DimensionUse::TensorSize => value.map_err(|stop| failed(stop, rule!("SI.MATCHCAST.TENSOR.EVAL"))),
+            DimensionUse::ShapeSize => value.map_err(|stop| failed(stop, rule!("SI.MATCHCAST.SHAPE.EVAL"))),
+            DimensionUse::PrimValue => value.map_err(|stop| failed(stop, rule!("PR14148.SI.PRIM.VALUE"))),
         }
     }
 }

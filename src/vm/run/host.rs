@@ -5,7 +5,9 @@ use std::rc::Rc;
 use super::Machine;
 use crate::grammar::{Name, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::value::{Account, Asked, Effect, Host, Noise, PackedFunc, Registry, Seat, Stop, Tensor, Value, exchanged};
+use crate::value::{
+    Account, Effect, Host, Noise, PackedCallContract, PackedFunc, Registry, Seat, Stop, Tensor, Value, exchanged,
+};
 
 impl Host for Machine<'_> {
     fn cx(&mut self) -> &mut Cx {
@@ -53,11 +55,11 @@ impl Host for Machine<'_> {
         self.run_to_end(callee, args)
     }
 
-    fn call_packed(&mut self, f: &PackedFunc, args: &[Value], asked: Asked) -> Result<Value, Stop> {
+    fn call_packed(&mut self, f: &PackedFunc, args: &[Value], asked: PackedCallContract) -> Result<Value, Stop> {
         self.run_packed(f, args, asked)
     }
 
-    fn asked(&self) -> &Asked {
+    fn asked(&self) -> &PackedCallContract {
         &self.asked
     }
 

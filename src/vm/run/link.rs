@@ -6,7 +6,7 @@ use std::rc::Rc;
 use super::Machine;
 use crate::grammar::{Call, Expr, GlobalVar, Name, Op, Span, Var};
 use crate::ops::{self, OpDef};
-use crate::value::{Asked, Stop, Value};
+use crate::value::{PackedCallContract, Stop, Value};
 use crate::vm::executable::{Callee, Executable, Instruction, Operand, OperatorCall};
 use crate::vm::request::{Decoded, Request};
 
@@ -21,8 +21,8 @@ pub(super) enum Linked {
     /// A function of the library; what is asked of it, the instruction says.
     Builtin,
     Operator(Operator),
-    Packed(Name, Asked),
-    Value(Asked),
+    Packed(Name, PackedCallContract),
+    Value(PackedCallContract),
     /// An operator that is not in the table of operators.
     Unknown(Name),
 }
@@ -82,8 +82,10 @@ pub(super) fn link(executable: &Executable) -> Rc<[Linked]> {
         Callee::PrimFunc(call) => Linked::PrimFunc { index: call.index as usize, outputs: call.outputs as usize },
         Callee::Builtin(_) => Linked::Builtin,
         Callee::Operator(call) => operator(executable, call, calls.remove(&index).unwrap_or_default()),
-        Callee::Packed(call) => Linked::Packed(call.symbol.clone(), Asked::of_type_args(&call.sinfo_args, call.pure)),
-        Callee::Value(call) => Linked::Value(Asked::of_type_args(&call.sinfo_args, call.pure)),
+        Callee::Packed(call) => {
+            Linked::Packed(call.symbol.clone(), PackedCallContract::of_type_args(&call.sinfo_args, call.pure))
+        }
+        Callee::Value(call) => Linked::Value(PackedCallContract::of_type_args(&call.sinfo_args, call.pure)),
     });
     linked.collect()
 }

@@ -9,11 +9,11 @@ use crate::book::Erratum;
 use crate::grammar::{Ndim, PrimExpr, PrimStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var};
 use crate::judge::{place, with_stack};
 use crate::value::{Stop, Tensor, TupleObj, Value};
-use crate::vm::executable::Context;
-use crate::vm::substitute::Substitution;
+use crate::vm::executable::DimensionUse;
+use crate::vm::substitute::DimensionSubstitution;
 
 /// What a match has bound so far.
-type Bound = BTreeMap<ShapeVar, i64>;
+type MatchedSizes = BTreeMap<ShapeVar, i64>;
 
 /// The tuples, with the fields of information, that are known to match, by where they lie.
 type Matched = FxHashSet<(*const TupleObj, usize)>;
@@ -21,10 +21,16 @@ type Matched = FxHashSet<(*const TupleObj, usize)>;
 impl Machine<'_> {
     /// A match that binds nothing beyond itself.
     pub(super) fn matches(&mut self, v: &Value, s: &StructInfo) -> Result<(), Stop> {
-        self.match_info(v, s, &mut Bound::new(), &mut FxHashSet::default())
+        self.match_info(v, s, &mut MatchedSizes::new(), &mut FxHashSet::default())
     }
 
-    fn match_info(&mut self, v: &Value, s: &StructInfo, bound: &mut Bound, matched: &mut Matched) -> Result<(), Stop> {
+    fn match_info(
+        &mut self,
+        v: &Value,
+        s: &StructInfo,
+        bound: &mut MatchedSizes,
+        matched: &mut Matched,
+    ) -> Result<(), Stop> {
         with_stack(|| match s {
             StructInfo::Object => Ok(()),
             StructInfo::Tensor(t) => self.match_tensor(v, t, bound),
@@ -54,7 +60,7 @@ impl Machine<'_> {
         })
     }
 
-    fn match_tensor(&mut self, v: &Value, t: &TensorStructInfo, bound: &mut Bound) -> Result<(), Stop> {
+    fn match_tensor(&mut self, v: &Value, t: &TensorStructInfo, bound: &mut MatchedSizes) -> Result<(), Stop> {
         let tensor = check::tensor(v, t.ndim.to_i64(), Some(t.dtype).filter(|dtype| !dtype.is_void()))?;
         match &t.shape {
             None => Ok(()),
@@ -70,7 +76,7 @@ impl Machine<'_> {
     }
 
     /// PR14148.SI.PRIM.VALUE, as the instructions have it.
-    fn match_prim(&mut self, v: &Value, p: &PrimStructInfo, bound: &mut Bound) -> Result<(), Stop> {
+    fn match_prim(&mut self, v: &Value, p: &PrimStructInfo, bound: &mut MatchedSizes) -> Result<(), Stop> {
         check::prim(v, p.dtype)?;
         let Some(dim) = p.value.as_ref().filter(|_| !self.cx.literal(Erratum::A74)) else { return Ok(()) };
         let found = check::integer(v)?;
@@ -80,19 +86,25 @@ impl Machine<'_> {
                 Ok(())
             }
             PrimExpr::Var(_) | PrimExpr::IntImm(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => {
-                let expected = self.settled(&dim_with_bound(dim, bound), Context::PrimValue)?;
+                let expected = self.settled(&dim_with_bound(dim, bound), DimensionUse::PrimValue)?;
                 check::same_integer(expected, found)
             }
         }
     }
 
-    fn match_sizes(&mut self, tensor: &Tensor, dims: &[PrimExpr], bound: &mut Bound) -> Result<(), Stop> {
+    fn match_sizes(&mut self, tensor: &Tensor, dims: &[PrimExpr], bound: &mut MatchedSizes) -> Result<(), Stop> {
         check::length(tensor.shape().len(), dims.len() as i64)?;
         self.match_dims(tensor.shape(), dims, true, bound)
     }
 
-    fn match_dims(&mut self, sizes: &[i64], dims: &[PrimExpr], of_tensor: bool, bound: &mut Bound) -> Result<(), Stop> {
-        let context = if of_tensor { Context::TensorSize } else { Context::ShapeSize };
+    fn match_dims(
+        &mut self,
+        sizes: &[i64],
+        dims: &[PrimExpr],
+        of_tensor: bool,
+        bound: &mut MatchedSizes,
+    ) -> Result<(), Stop> {
+        let context = if of_tensor { DimensionUse::TensorSize } else { DimensionUse::ShapeSize };
         for (index, (size, dim)) in sizes.iter().zip(dims).enumerate() {
             if let PrimExpr::Var(v) = dim
                 && !bound.contains_key(v)
@@ -108,16 +120,16 @@ impl Machine<'_> {
     }
 }
 
-fn substitute<T>(bound: &Bound, then: impl FnOnce(&Substitution<'_>) -> T) -> T {
+fn substitute<T>(bound: &MatchedSizes, then: impl FnOnce(&DimensionSubstitution<'_>) -> T) -> T {
     let size = |v: &ShapeVar| bound.get(v).map_or_else(|| PrimExpr::Var(v.clone()), |size| PrimExpr::IntImm(*size));
     let shape = |v: &Var| TensorShape::Var(v.clone().into());
-    then(&Substitution::new(&size, &shape))
+    then(&DimensionSubstitution::new(&size, &shape))
 }
 
-fn with_bound(s: &StructInfo, bound: &Bound) -> StructInfo {
+fn with_bound(s: &StructInfo, bound: &MatchedSizes) -> StructInfo {
     substitute(bound, |substitution| substitution.struct_info(s))
 }
 
-fn dim_with_bound(dim: &PrimExpr, bound: &Bound) -> PrimExpr {
+fn dim_with_bound(dim: &PrimExpr, bound: &MatchedSizes) -> PrimExpr {
     substitute(bound, |substitution| substitution.dim(dim))
 }

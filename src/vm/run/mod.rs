@@ -18,15 +18,17 @@ use std::rc::Rc;
 use super::executable::{Executable, Instruction, Operand};
 use crate::grammar::Name;
 use crate::judge::{Cx, Ending, with_stack};
-use crate::value::{Account, Asked, Closure, Effect, Noise, PrimFuncObj, Registry, Stop, Tensor, Value, Worker};
+use crate::value::{
+    Account, Closure, Effect, Noise, PackedCallContract, PrimFuncObj, Registry, Stop, Tensor, Value, Worker,
+};
 use link::{Linked, Requests};
 
 pub use start::run;
-pub use trace::Step;
+pub use trace::VmTraceStep;
 
 /// The limits and choices of a run.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct VmOptions {
     /// How many steps a run may take; an element that an operator computes counts as one.
     pub fuel: u64,
     /// How many bytes the tensors that a run makes, and what operators keep beside them, may take up at once.
@@ -43,10 +45,10 @@ pub struct Options {
     pub worker: Option<Rc<Worker>>,
 }
 
-impl Options {
+impl VmOptions {
     /// The limits that the evaluator has, too.
-    pub fn new(registry: Registry) -> Options {
-        Options {
+    pub fn new(registry: Registry) -> VmOptions {
+        VmOptions {
             fuel: 50_000_000,
             memory: 1 << 30,
             max_depth: 50_000,
@@ -60,7 +62,7 @@ impl Options {
 
 /// A run that has ended.
 #[derive(Clone, Debug)]
-pub struct Run {
+pub struct VmRun {
     /// How the run ended.
     pub outcome: Ending<Value>,
     /// The visible effects in their order, up to the end of the run.
@@ -69,13 +71,13 @@ pub struct Run {
     pub out_of_memory: bool,
     /// How much of the fuel it took.
     pub spent: u64,
-    /// Every instruction, if [`Options::trace`] asks for them.
-    pub steps: Vec<Step>,
+    /// Every instruction, if [`VmOptions::trace`] asks for them.
+    pub steps: Vec<VmTraceStep>,
 }
 
 /// A call of a function of the executable that has not returned.
 #[derive(Debug)]
-struct Frame {
+struct CallFrame {
     function: usize,
     /// The instruction that is next.
     at: usize,
@@ -102,7 +104,7 @@ enum Next {
 pub(super) struct Machine<'m> {
     cx: &'m mut Cx,
     executable: &'m Executable,
-    options: &'m Options,
+    options: &'m VmOptions,
     /// The function table, ready to be called.
     callees: Rc<[Linked]>,
     requests: Requests<'m>,
@@ -113,14 +115,14 @@ pub(super) struct Machine<'m> {
     symbols: BTreeMap<Name, usize>,
     /// The constants that are made once, as far as they were wanted.
     made_once: BTreeMap<u32, Value>,
-    frames: Vec<Frame>,
+    frames: Vec<CallFrame>,
     effects: Vec<Effect>,
-    steps: Vec<Step>,
+    steps: Vec<VmTraceStep>,
     fuel: u64,
     account: Rc<Account>,
     /// How many calls are open.
     depth: usize,
-    asked: Asked,
+    asked: PackedCallContract,
 }
 
 impl<'m> Machine<'m> {
@@ -139,7 +141,7 @@ impl<'m> Machine<'m> {
         Ok(())
     }
 
-    fn frame(&mut self) -> Result<&mut Frame, Stop> {
+    fn frame(&mut self) -> Result<&mut CallFrame, Stop> {
         self.frames.last_mut().ok_or_else(|| Stop::unspecified("no function runs"))
     }
 
@@ -245,7 +247,7 @@ impl<'m> Machine<'m> {
     /// A call from an operator or a packed function: runs to its end.
     fn run_to_end(&mut self, callee: &Value, args: Vec<Value>) -> Result<Value, Stop> {
         let base = self.frames.len();
-        match self.enter(callee, args, None, Asked::default())? {
+        match self.enter(callee, args, None, PackedCallContract::default())? {
             Some(value) => Ok(value),
             None => with_stack(|| self.execute(base)),
         }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::Machine;
 use crate::grammar::Name;
 use crate::ops::run_packed_func;
-use crate::value::{Asked, Effect, Host, PackedFunc, Returned, Stop, Value, Wanted, snapshot};
+use crate::value::{Effect, Host, PackedCallContract, PackedFunc, ResultContract, Returned, Stop, Value, snapshot};
 
 impl Machine<'_> {
     /// EVAL.EXTERNFUNC: a `PrimFunc` of the module before a routine of the host.
@@ -22,11 +22,16 @@ impl Machine<'_> {
     }
 
     /// EVAL.CALL.PACKED: with all arguments in order. The call is a visible effect unless the function is declared pure.
-    pub(super) fn run_packed(&mut self, f: &PackedFunc, args: &[Value], asked: Asked) -> Result<Value, Stop> {
+    pub(super) fn run_packed(
+        &mut self,
+        f: &PackedFunc,
+        args: &[Value],
+        asked: PackedCallContract,
+    ) -> Result<Value, Stop> {
         if !f.is_pure() {
             self.effect(Effect::Call(f.name().clone(), snapshot(args)?));
         }
-        let outputs = if let Wanted::Outputs(outputs) = asked.wanted { outputs } else { 0 };
+        let outputs = if let ResultContract::Outputs(outputs) = asked.wanted { outputs } else { 0 };
         let outer = std::mem::replace(&mut self.asked, asked);
         let returned = run_packed_func(self, f, args, outputs);
         self.asked = outer;

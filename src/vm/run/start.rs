@@ -4,14 +4,17 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::link::{link, requests};
-use super::{Machine, Options, Run};
+use super::{Machine, VmOptions, VmRun};
 use crate::grammar::{AttrValue, Name};
 use crate::judge::{Cx, Ending};
-use crate::value::{Account, Asked, Closure, Compiled, Place, PrimFuncObj, Site, Stop, Value, bytes_of, readable};
-use crate::vm::executable::{Executable, Function, NamedPrimFunc};
+use crate::value::{
+    Account, Closure, CompiledClosure, PackedCallContract, PrimFuncObj, ProgramPoint, Site, Stop, Value, bytes_of,
+    readable,
+};
+use crate::vm::executable::{Executable, NamedPrimFunc, VmFunction};
 
 /// R89.API.RUN: a function of the executable is called by its name on argument values.
-pub fn run(cx: &mut Cx, executable: &Executable, entry: &str, args: Vec<Value>, options: &Options) -> Run {
+pub fn run(cx: &mut Cx, executable: &Executable, entry: &str, args: Vec<Value>, options: &VmOptions) -> VmRun {
     let mut machine = Machine::loaded(cx, executable, options);
     // The arguments are part of what the run holds.
     let held = machine.account.hold(bytes_of(&args));
@@ -24,12 +27,12 @@ pub fn run(cx: &mut Cx, executable: &Executable, entry: &str, args: Vec<Value>, 
     };
     let out_of_memory = machine.account.has_refused();
     let spent = options.fuel.saturating_sub(machine.fuel);
-    Run { outcome, effects: machine.effects, out_of_memory, spent, steps: machine.steps }
+    VmRun { outcome, effects: machine.effects, out_of_memory, spent, steps: machine.steps }
 }
 
 impl<'m> Machine<'m> {
     /// A run that has not begun.
-    fn loaded(cx: &'m mut Cx, executable: &'m Executable, options: &'m Options) -> Machine<'m> {
+    fn loaded(cx: &'m mut Cx, executable: &'m Executable, options: &'m VmOptions) -> Machine<'m> {
         let object = |f: &NamedPrimFunc| Rc::new(PrimFuncObj { name: f.name.clone(), func: f.func.clone() });
         let mut symbols = BTreeMap::new();
         for (index, named) in executable.prim_funcs.iter().enumerate() {
@@ -53,7 +56,7 @@ impl<'m> Machine<'m> {
             fuel: options.fuel,
             account: Account::new(options.memory),
             depth: 0,
-            asked: Asked::default(),
+            asked: PackedCallContract::default(),
         }
     }
 
@@ -61,7 +64,7 @@ impl<'m> Machine<'m> {
         let closure = self.entry_point(entry)?;
         let result = self.run_to_end(&Value::Closure(closure), args)?;
         // Whoever started the program reads what it returns.
-        self.account.go_to(Place { site: Site::End, ..Place::default() });
+        self.account.go_to(ProgramPoint { site: Site::End, ..ProgramPoint::default() });
         readable(self, std::slice::from_ref(&result))?;
         Ok(result)
     }
@@ -95,8 +98,8 @@ impl<'m> Machine<'m> {
 }
 
 /// MOD.GLOBAL-CLOSURE: the closure of a function in the global scope, which captures nothing.
-fn global(index: usize, function: &Function) -> Option<Rc<Closure>> {
-    let compiled = Compiled { function: index, captured: Vec::new(), info: function.signature.clone() };
+fn global(index: usize, function: &VmFunction) -> Option<Rc<Closure>> {
+    let compiled = CompiledClosure { function: index, captured: Vec::new(), info: function.signature.clone() };
     function.global.then(|| Rc::new(Closure::of_compiled(compiled)))
 }
 

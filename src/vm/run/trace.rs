@@ -9,7 +9,7 @@ use crate::vm::executable::Operand;
 
 /// Something that happened.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Step {
+pub struct VmTraceStep {
     /// How many calls are open.
     pub depth: usize,
     /// What happened, in words.
@@ -19,7 +19,7 @@ pub struct Step {
 /// How many calls the indentation shows.
 const MAX_INDENT: usize = 20;
 
-impl fmt::Display for Step {
+impl fmt::Display for VmTraceStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", "  ".repeat(self.depth.min(MAX_INDENT)), self.text)
     }
@@ -28,7 +28,7 @@ impl fmt::Display for Step {
 impl Machine<'_> {
     fn note(&mut self, text: impl FnOnce(&Self) -> String) {
         if self.options.trace {
-            let step = Step { depth: self.depth, text: text(self) };
+            let step = VmTraceStep { depth: self.depth, text: text(self) };
             self.steps.push(step);
         }
     }

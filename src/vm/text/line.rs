@@ -3,16 +3,16 @@
 use std::str::FromStr;
 
 /// What is left of a line.
-pub(in crate::vm) struct Line<'t> {
+pub(in crate::vm) struct LineCursor<'t> {
     pub(in crate::vm) rest: &'t str,
 }
 
 /// What is wrong, without its place.
 pub(in crate::vm) type Parsed<T> = Result<T, String>;
 
-impl<'t> Line<'t> {
-    pub(in crate::vm) fn new(line: &'t str) -> Line<'t> {
-        Line { rest: line.trim() }
+impl<'t> LineCursor<'t> {
+    pub(in crate::vm) fn new(line: &'t str) -> LineCursor<'t> {
+        LineCursor { rest: line.trim() }
     }
 
     pub(in crate::vm) fn word(&mut self) -> &'t str {

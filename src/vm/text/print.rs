@@ -6,7 +6,7 @@ use crate::data::Write;
 use crate::data::json::write;
 use crate::syntax::tvmscript::Dialect;
 use crate::syntax::tvmscript::tir_print::print_prim_func;
-use crate::vm::executable::{Executable, Function, Instruction, NamedPrimFunc, VERSION};
+use crate::vm::executable::{Executable, Instruction, NamedPrimFunc, VERSION, VmFunction};
 
 /// R89.API.ASTEXT: every function and every instruction in order.
 pub fn print(executable: &Executable) -> String {
@@ -35,7 +35,7 @@ fn prim_func(named: &NamedPrimFunc, out: &mut String) -> fmt::Result {
     writeln!(out, "prim_func {} {}", write(&named.name.write()), write(&named.func.write()))
 }
 
-fn function(executable: &Executable, f: &Function, out: &mut String) -> fmt::Result {
+fn function(executable: &Executable, f: &VmFunction, out: &mut String) -> fmt::Result {
     let (params, captured, registers) = (f.params, f.captured, f.registers);
     write!(out, "function {} params {params} captured {captured} registers {registers}", write(&f.name.write()))?;
     if f.global {

@@ -1,9 +1,9 @@
 //! Reading, line by line. What is not as it is printed is refused with its line.
 
-use super::line::{Line, Parsed, is_remark, shown};
-use crate::data::{Read, from_json};
+use super::line::{LineCursor, Parsed, is_remark, shown};
+use crate::data::{FromData, from_json};
 use crate::grammar::{Name, StructInfo};
-use crate::vm::executable::{Executable, Function, Instruction, NamedPrimFunc, Operand, VERSION};
+use crate::vm::executable::{Executable, Instruction, NamedPrimFunc, Operand, VERSION, VmFunction};
 
 /// Why a text is no executable, and where.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -35,7 +35,7 @@ pub fn read(text: &str) -> Result<Executable, TextError> {
         None => return Err(TextError { line: 1, message: first_line() }),
     }
     for (number, line) in lines {
-        let mut reader = Line::new(line);
+        let mut reader = LineCursor::new(line);
         reader.item(&mut executable).map_err(|message| TextError { line: number, message })?;
     }
     Ok(executable)
@@ -45,7 +45,7 @@ fn first_line() -> String {
     format!("an executable begins with the line `relax-spec executable {VERSION}`")
 }
 
-impl Line<'_> {
+impl LineCursor<'_> {
     /// A string in quotes.
     fn quoted(&mut self) -> Parsed<Name> {
         let mut escaped = false;
@@ -105,7 +105,7 @@ impl Line<'_> {
         self.number()
     }
 
-    fn function(&mut self) -> Parsed<Function> {
+    fn function(&mut self) -> Parsed<VmFunction> {
         let name = self.quoted()?;
         let (params, captured) = (self.named_number("params")?, self.named_number("captured")?);
         let registers = self.named_number("registers")?;
@@ -113,7 +113,7 @@ impl Line<'_> {
         let symbol = if self.eat("symbol") { Some(self.quoted()?) } else { None };
         self.end()?;
         let signature = StructInfo::Object;
-        Ok(Function { name, symbol, global, params, captured, registers, signature, code: Vec::new() })
+        Ok(VmFunction { name, symbol, global, params, captured, registers, signature, code: Vec::new() })
     }
 
     fn instruction(&mut self) -> Parsed<Instruction> {
@@ -176,10 +176,10 @@ impl Line<'_> {
     }
 }
 
-fn last(executable: &mut Executable) -> Parsed<&mut Function> {
+fn last(executable: &mut Executable) -> Parsed<&mut VmFunction> {
     executable.functions.last_mut().ok_or_else(|| "this belongs to a function, and there is none yet".to_string())
 }
 
-fn data<T: Read>(text: &str) -> Parsed<T> {
+fn data<T: FromData>(text: &str) -> Parsed<T> {
     from_json(text).map_err(|error| error.to_string())
 }

@@ -8,7 +8,7 @@ use relax_spec::book::{Edition, Erratum, Reading};
 use relax_spec::derivation::derive_call;
 use relax_spec::grammar::{BinaryOp, DataType, PrimExpr, ShapeVar, StructInfo};
 use relax_spec::judge::Cx;
-use relax_spec::struct_info::{self as si, InScope, Relation};
+use relax_spec::struct_info::{self as si, InScope, ShapeRelation};
 use relax_spec::suite::alpha::same_struct_info;
 
 use super::alike::alike;
@@ -146,8 +146,8 @@ fn asked(cx: &mut Cx, Spelt { s1, s2, args, .. }: &Spelt, scope: &InScope) -> Ve
     let word = |answer: &dyn ToString| Said::Word(answer.to_string());
     vec![
         ("compatibility", word(&si::check_compatibility_in(cx, s1, s2, scope))),
-        ("order", word(&si::is_more_specific_in(cx, Relation::Definite, s1, s2, scope))),
-        ("possible order", word(&si::is_more_specific_in(cx, Relation::Possible, s1, s2, scope))),
+        ("order", word(&si::is_more_specific_in(cx, ShapeRelation::Definite, s1, s2, scope))),
+        ("possible order", word(&si::is_more_specific_in(cx, ShapeRelation::Possible, s1, s2, scope))),
         ("join", Said::Info(si::unify_struct_info_in(cx, s1, s2, scope))),
         ("what is well defined", Said::Info(si::erase_to_well_defined(cx, s1, scope))),
         ("call", call),

@@ -112,7 +112,7 @@ class Module:
         return x
 "#;
     let module = Program::module(Manner::OneHint, &parse_module(text).unwrap());
-    let options = relax_spec::eval::Options::default();
+    let options = relax_spec::eval::EvalOptions::default();
     let vector = |size: u64| {
         let data = relax_spec::grammar::TensorData::from_values(
             relax_spec::grammar::DataType::FLOAT32,

@@ -16,7 +16,7 @@ use relax_spec::grammar::{
     ShapeVar, StructInfo, TensorShape, TensorStructInfo, Type, Var,
 };
 use relax_spec::judge::{Cx, GlbPurity, Prover};
-use relax_spec::struct_info::{self as si, InScope, Mapping, Relation, Surroundings};
+use relax_spec::struct_info::{self as si, InScope, Mapping, ShapeRelation, Surroundings};
 use relax_spec::types;
 
 use super::{cx, readings, seeds};
@@ -309,8 +309,8 @@ impl Asking<'_> {
 fn of_infos(cx: &dyn Fn() -> Cx, s1: &StructInfo, s2: &StructInfo, place: &Place) -> Said {
     let mut all = Asking { cx, said: Vec::new() };
     all.ask("compatibility", |cx| si::check_compatibility_in(cx, s1, s2, place));
-    all.ask("order", |cx| si::is_more_specific_in(cx, Relation::Definite, s1, s2, place));
-    all.ask("possible order", |cx| si::is_more_specific_in(cx, Relation::Possible, s1, s2, place));
+    all.ask("order", |cx| si::is_more_specific_in(cx, ShapeRelation::Definite, s1, s2, place));
+    all.ask("possible order", |cx| si::is_more_specific_in(cx, ShapeRelation::Possible, s1, s2, place));
     all.ask("join", |cx| si::unify_struct_info_in(cx, s1, s2, place));
     all.ask("what is well defined", |cx| si::erase_to_well_defined(cx, s1, place));
     all.ask("match", |cx| si::get_shape_var_mapping(cx, s1, s2, place));

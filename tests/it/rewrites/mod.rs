@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use relax_spec::IrModule;
 use relax_spec::judge::Cx;
-use relax_spec::refine::{Refinement, Settings, Verdict, refine};
+use relax_spec::refine::{Refinement, RefinementVerdict, Settings, refine};
 use relax_spec::syntax::tvmscript::parse_module;
 use relax_spec::value::ValueSpec;
 
@@ -144,7 +144,7 @@ fn judged_with(rewriting: &Rewriting, given: &[Vec<ValueSpec>], settings: Settin
 }
 
 /// The verdict on one input alone.
-fn on_input(rewriting: &Rewriting, input: &[ValueSpec]) -> Verdict {
+fn on_input(rewriting: &Rewriting, input: &[ValueSpec]) -> RefinementVerdict {
     judged(rewriting, &[input.to_vec()], 0).verdict
 }
 
@@ -160,13 +160,19 @@ fn wrong_rewritings_are_rejected_and_legal_ones_allowed() {
         let refinement = judged(rewriting, &[], RUNS);
         let time = start.elapsed();
         let as_expected = match &refinement.verdict {
-            Verdict::NotAllowed { .. } => !rewriting.legal,
-            Verdict::Allowed => rewriting.legal && refinement.ended * 10 >= refinement.compared * 9,
-            Verdict::Vacuous(_) | Verdict::Undecided(_) | Verdict::OutOfBudget(_) => false,
+            RefinementVerdict::NotAllowed { .. } => !rewriting.legal,
+            RefinementVerdict::Allowed => rewriting.legal && refinement.ended * 10 >= refinement.compared * 9,
+            RefinementVerdict::Vacuous(_) | RefinementVerdict::Undecided(_) | RefinementVerdict::OutOfBudget(_) => {
+                false
+            }
         };
         if let Some(input) = &refinement.input {
             let again = on_input(rewriting, input);
-            assert!(matches!(again, Verdict::NotAllowed { .. }), "{}: {again:?} on its counterexample", rewriting.name);
+            assert!(
+                matches!(again, RefinementVerdict::NotAllowed { .. }),
+                "{}: {again:?} on its counterexample",
+                rewriting.name
+            );
         }
         *(if rewriting.legal { &mut legal } else { &mut wrong }) += 1;
         if !as_expected || time > PATIENCE {
@@ -196,7 +202,7 @@ fn what_rests_on_infinities_is_found_with_every_seed() {
     for rewriting in all.iter().filter(rests) {
         for seed in 1..9 {
             let refinement = judged_with(rewriting, &[], Settings { seed, ..Settings::runs(RUNS) });
-            if !matches!(refinement.verdict, Verdict::NotAllowed { .. }) {
+            if !matches!(refinement.verdict, RefinementVerdict::NotAllowed { .. }) {
                 missed.push(format!("{} with seed {seed}: {:?}", rewriting.name, refinement.verdict));
             }
         }

@@ -3,7 +3,7 @@
 use super::seen::{agree, blames, differ, says_something, says_something_without};
 use super::{Pair, reading};
 use relax_spec::book::{Change, Edition, Erratum, Rule, RuleSet};
-use relax_spec::judge::{Cx, Step};
+use relax_spec::judge::{Cx, DerivationStep};
 use relax_spec::oracle;
 use relax_spec::question::{About, Ask, Outcome};
 use relax_spec::suite::knockout::{STEPS, within};
@@ -153,18 +153,18 @@ impl<'a> Asked<'a> {
         let cx = Cx::new().with_reading(reading(self.literally)).with_trace();
         let (_, mut traced) = answered(&cx, self.ask, failing.edition);
         let mut last = None;
-        let mut steps: Vec<Step> = traced.take_steps();
+        let mut steps: Vec<DerivationStep> = traced.take_steps();
         // The steps of the judgement that was asked last are behind all others.
         while let Some(step) = steps.pop() {
             match step {
-                Step::Sub(derivation) => steps.extend(derivation.steps),
-                Step::Fired(rule) | Step::Premise(rule, ..) => {
+                DerivationStep::Sub(derivation) => steps.extend(derivation.steps),
+                DerivationStep::Fired(rule) | DerivationStep::Premise(rule, ..) => {
                     last = Some(rule).filter(|rule| self.pair.changed.get(rule) == Some(&Change::Changed));
                     if last.is_some() {
                         break;
                     }
                 }
-                Step::Tried(_) => {}
+                DerivationStep::Tried(_) => {}
             }
         }
         last

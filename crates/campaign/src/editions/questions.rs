@@ -2,9 +2,9 @@
 
 use crate::generate::{Tape, struct_info_pair};
 use relax_spec::book::Erratum;
-use relax_spec::data::{Data, Node};
+use relax_spec::data::{Node, NodeData};
 use relax_spec::grammar::ShapeVar;
-use relax_spec::question::{Ask, Program};
+use relax_spec::question::{Ask, ProgramInput};
 use relax_spec::suite::{Case, CaseError, witness};
 use relax_spec::syntax::tvmscript::parse_module;
 
@@ -48,9 +48,9 @@ fn generated(number: u64) -> [Question; 4] {
 
 /// How large a question is: the parts of its data, and in a text the words. A program counts as its tree.
 pub(super) fn size(ask: &Ask) -> usize {
-    let read = |program: Program| match program {
-        Program::Script(text) => parse_module(&text).map_or(Program::Script(text), Program::Module),
-        Program::Module(_) => program,
+    let read = |program: ProgramInput| match program {
+        ProgramInput::Script(text) => parse_module(&text).map_or(ProgramInput::Script(text), ProgramInput::Module),
+        ProgramInput::Module(_) => program,
     };
     ask.clone().map_programs(read).arguments().iter().map(parts).sum()
 }
@@ -60,17 +60,17 @@ fn parts(node: &Node<'_>) -> usize {
     let mut count = 0;
     while let Some(node) = pending.pop() {
         count += match &node.data {
-            Data::Text(text) => text.split_whitespace().count().max(1),
-            Data::Null | Data::Bool(_) | Data::Number(_) => 1,
-            Data::List(items) | Data::Tuple(items) => {
+            NodeData::Text(text) => text.split_whitespace().count().max(1),
+            NodeData::Null | NodeData::Bool(_) | NodeData::Number(_) => 1,
+            NodeData::List(items) | NodeData::Tuple(items) => {
                 pending.extend(items);
                 1
             }
-            Data::Map(entries) | Data::Struct(entries) => {
+            NodeData::Map(entries) | NodeData::Struct(entries) => {
                 pending.extend(entries.iter().map(|(_, value)| value));
                 1
             }
-            Data::Variant(_, content) => {
+            NodeData::Variant(_, content) => {
                 pending.extend(content.as_deref());
                 1
             }

@@ -7,7 +7,7 @@ use super::{Flip, Pair, questions};
 use crate::{infos, trials};
 use relax_spec::book::Rule;
 use relax_spec::grammar::{GlobalFunc, IrModule};
-use relax_spec::question::{Ask, Program};
+use relax_spec::question::{Ask, ProgramInput};
 use relax_spec::syntax::tvmscript::parse_module;
 
 /// How often a question is made smaller.
@@ -44,12 +44,12 @@ fn parts(pair: &Pair, ask: &Ask) -> Vec<Ask> {
     let Some(module) = ask.program().and_then(module_of) else { return infos::parts(ask) };
     let names = module.funcs.iter().filter(|(_, func)| matches!(func, GlobalFunc::Function(_))).map(|(gv, _)| &gv.name);
     let smaller = names.flat_map(|entry| trials::candidates(pair.from.max(pair.to), &module, entry, &BTreeMap::new()));
-    smaller.map(|module| ask.clone().with_program(Program::Module(module))).collect()
+    smaller.map(|module| ask.clone().with_program(ProgramInput::Module(module))).collect()
 }
 
-fn module_of(program: &Program) -> Option<IrModule> {
+fn module_of(program: &ProgramInput) -> Option<IrModule> {
     match program {
-        Program::Script(text) => parse_module(text).ok(),
-        Program::Module(module) => Some(module.clone()),
+        ProgramInput::Script(text) => parse_module(text).ok(),
+        ProgramInput::Module(module) => Some(module.clone()),
     }
 }

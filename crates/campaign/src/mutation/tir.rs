@@ -2,7 +2,7 @@
 
 use super::Sites;
 use super::relax::other_float;
-use relax_spec::grammar::tir::{Choice, Expr, Stmt};
+use relax_spec::grammar::tir::{Conditional, Expr, Stmt};
 use relax_spec::grammar::{BinaryOp, DataType, FloatBits, Span};
 use relax_spec::judge::with_stack;
 
@@ -73,7 +73,7 @@ impl Sites {
         });
     }
 
-    fn choice(&mut self, c: &mut Choice, span: Span) {
+    fn choice(&mut self, c: &mut Conditional, span: Span) {
         [&mut c.condition, &mut c.then, &mut c.otherwise].into_iter().for_each(|e| self.scalar(e, span));
         for value in [true, false] {
             self.change(&mut c.condition, || format!("always {value}"), span, Expr::bool(value));

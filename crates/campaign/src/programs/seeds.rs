@@ -10,7 +10,7 @@ use rustc_hash::{FxHashSet, FxHasher};
 use super::tape_of;
 use crate::generate::Tape;
 use relax_spec::grammar::{StructInfo, Type};
-use relax_spec::question::{Ask, Program};
+use relax_spec::question::{Ask, ProgramInput};
 use relax_spec::suite::Case;
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 
@@ -36,9 +36,9 @@ pub struct Seeds {
 impl Seeds {
     /// The texts in the questions of a suite, and its trees as text, each once.
     pub fn of(suite: &[Case]) -> Seeds {
-        let of_program = |program: &Program| match program {
-            Program::Script(text) => text.clone(),
-            Program::Module(module) => print_module(module, Dialect::default()),
+        let of_program = |program: &ProgramInput| match program {
+            ProgramInput::Script(text) => text.clone(),
+            ProgramInput::Module(module) => print_module(module, Dialect::default()),
         };
         let texts = suite.iter().flat_map(|case| match &case.ask {
             Ask::Parse(text) => vec![text.clone()],

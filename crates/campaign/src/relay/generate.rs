@@ -6,8 +6,8 @@ use std::sync::Arc;
 use crate::generate::Tape;
 use relax_spec::grammar::{AttrValue, Attrs, DataType, Name, Span, TensorData};
 use relax_spec::relay::{
-    BaseType, Binding, Call, Definition, Dim, Expr, ExprKind, Function, If, Kind, Notation, Param, Program, Shape,
-    Tensor, TypeExpr, TypeKind, TypeParam,
+    BaseType, Binding, Call, Definition, Expr, ExprKind, Function, If, Kind, Param, Program, RelayDim, RelayNotation,
+    Shape, TensorTypeExpr, TypeExpr, TypeKind, TypeParam,
 };
 use relax_spec::value::ValueSpec;
 
@@ -20,7 +20,7 @@ enum Ty {
 
 /// A program with a function `main`, and arguments for it.
 pub fn program(tape: &mut Tape) -> (Program, Vec<ValueSpec>) {
-    let notation = if tape.one_in(2) { Notation::Printed } else { Notation::Introduced };
+    let notation = if tape.one_in(2) { RelayNotation::Printed } else { RelayNotation::Introduced };
     let mut draw = Draw { tape, locals: Vec::new(), helpers: Vec::new(), functions: Vec::new(), count: 0 };
     let mut definitions = draw.helpers();
     let params: Vec<Ty> = (0..1 + draw.tape.choose(3)).map(|_| draw.tensor()).collect();
@@ -51,7 +51,7 @@ fn param(name: &Name, ty: Option<&Ty>) -> Param {
 
 fn written(ty: &Ty) -> TypeExpr {
     match ty {
-        Ty::Tensor(dtype, dims) => TypeExpr::tensor(*dtype, dims.iter().copied().map(Dim::Known).collect()),
+        Ty::Tensor(dtype, dims) => TypeExpr::tensor(*dtype, dims.iter().copied().map(RelayDim::Known).collect()),
         Ty::Pair(a, b) => TypeExpr::new(TypeKind::Tuple(vec![written(a), written(b)])),
     }
 }
@@ -156,7 +156,7 @@ impl Draw<'_> {
         if self.tape.one_in(2) {
             let kinds = [("s", Kind::Shape), ("bt", Kind::BaseType)];
             function.type_params = kinds.map(|(n, kind)| TypeParam { name: n.into(), kind, span: Span::NONE }).to_vec();
-            let of = Tensor { base: BaseType::Param("bt".into()), shape: Shape::Param("s".into()) };
+            let of = TensorTypeExpr { base: BaseType::Param("bt".into()), shape: Shape::Param("s".into()) };
             if let Some(param) = function.params.first_mut() {
                 param.annotation = Some(TypeExpr::new(TypeKind::Tensor(of)));
             }

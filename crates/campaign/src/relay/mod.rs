@@ -13,7 +13,7 @@ use relax_spec::data::json;
 use relax_spec::judge::{Cx, Ending};
 use relax_spec::normal_form::normalize_reporting;
 use relax_spec::oracle;
-use relax_spec::question::{Ask, Program as Script, RunAnswer};
+use relax_spec::question::{Ask, ProgramInput as Script, RunAnswer};
 use relax_spec::relay::{self, Program};
 use relax_spec::value::{Registry, ValueSpec, from_specs, to_spec};
 

@@ -12,7 +12,7 @@ use ask::implementation::Implementation;
 use ask::protocol::Identity;
 use ask::worker::StartError;
 use relax_spec::book::Edition;
-use relax_spec::question::{Ask, Outcome, Program};
+use relax_spec::question::{Ask, Outcome, ProgramInput};
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 
 /// How many questions before a crash are looked at.
@@ -181,8 +181,8 @@ pub(super) fn shown(followed: &mut Followed<'_>, culprit: &Ask) -> Result<Option
     let Ask::Trial(program, way, entry, inputs) = culprit else { return Ok(None) };
     let edition = followed.edition();
     let (path, module) = match program {
-        Program::Module(module) => (Path::named(way), Some(module.clone())),
-        Program::Script(text) => (Some(Path::Text), told::module_of(edition, text)),
+        ProgramInput::Module(module) => (Path::named(way), Some(module.clone())),
+        ProgramInput::Script(text) => (Some(Path::Text), told::module_of(edition, text)),
     };
     let (Some(path), Some(module)) = (path, module) else { return Ok(None) };
     let outcome = followed.ask(edition, culprit)?;
@@ -199,9 +199,9 @@ pub(super) fn shown(followed: &mut Followed<'_>, culprit: &Ask) -> Result<Option
 
 /// The question as a text, for people.
 pub(super) fn told_of(ask: &Ask, dialect: Dialect) -> String {
-    let module = |program: &Program| match program {
-        Program::Module(module) => print_module(module, dialect),
-        Program::Script(text) => text.clone(),
+    let module = |program: &ProgramInput| match program {
+        ProgramInput::Module(module) => print_module(module, dialect),
+        ProgramInput::Script(text) => text.clone(),
     };
     let programs: Vec<String> = ask.programs().into_iter().map(module).collect();
     if programs.is_empty() { ask.to_string() } else { programs.join("\n") }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::reduced::operators;
 use crate::programs::Drawn;
-use relax_spec::arguments::{Arguments, Draw, linked};
+use relax_spec::arguments::{ArgumentSource, Draw, linked};
 use relax_spec::book::{Edition, Erratum, Reading, Rule};
 use relax_spec::check::check_program;
 use relax_spec::derivation::inferred_results;
-use relax_spec::eval::{Options, evaluate};
+use relax_spec::eval::{EvalOptions, evaluate};
 use relax_spec::grammar::{IrModule, ShapeVar};
 use relax_spec::judge::{Cx, Ending};
 use relax_spec::oracle::answer_evaluate;
@@ -46,9 +46,9 @@ pub fn at_example_sizes_by(cx: &mut Cx, drawn: &Drawn) -> Ended {
     let mut ended = Ended::Open("no arguments can be made".to_string());
     for attempt in 0..ATTEMPTS {
         let Some(args) = example(&drawn.module, "main", &drawn.sizes, Draw { index: 0, attempt }) else { continue };
-        let args = from_specs(&args, &Options::default().registry);
+        let args = from_specs(&args, &EvalOptions::default().registry);
         let Ok(args) = args else { continue };
-        let run = evaluate(cx, &drawn.module, "main", args, &Options::default());
+        let run = evaluate(cx, &drawn.module, "main", args, &EvalOptions::default());
         ended = match run.outcome {
             Ending::Value(_) => return Ended::Returns,
             Ending::Error(error) => Ended::Fails(error.rule),
@@ -62,7 +62,7 @@ pub fn at_example_sizes_by(cx: &mut Cx, drawn: &Drawn) -> Ended {
 /// Arguments of the example sizes.
 fn example(module: &IrModule, entry: &str, sizes: &BTreeMap<ShapeVar, i64>, draw: Draw) -> Option<Vec<ValueSpec>> {
     let func = linked(module, entry)?;
-    Arguments::of(&[module], 0, Options::default().memory).for_function(func, sizes, draw)
+    ArgumentSource::of(&[module], 0, EvalOptions::default().memory).for_function(func, sizes, draw)
 }
 
 /// How many bytes inputs may take up beside those at example sizes: what a program does at sizes of its own choice may take minutes.
@@ -147,7 +147,7 @@ fn ending(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec]) -> Op
 }
 
 fn ending_within(cx: &mut Cx, module: &IrModule, entry: &str, args: &[ValueSpec], fuel: u64) -> Option<Ending<Value>> {
-    let options = Options { fuel, results: inferred_results(cx, module), ..Options::default() };
+    let options = EvalOptions { fuel, results: inferred_results(cx, module), ..EvalOptions::default() };
     let args = from_specs(args, &options.registry).ok()?;
     Some(evaluate(cx, module, entry, args, &options).outcome)
 }

@@ -15,8 +15,8 @@ use relax_spec::check::{CheckReport, check_program};
 use relax_spec::grammar::IrModule;
 use relax_spec::judge::{Cx, Ending, RuntimeError};
 use relax_spec::oracle::{UNSEEN, answer_evaluate};
-use relax_spec::question::{Answer, Ask, Outcome, Program, RunAnswer, TrialAnswer, Verdict};
-use relax_spec::refine::{self, Compiled, Ran, Settings, refine_compiled};
+use relax_spec::question::{Answer, Ask, Outcome, ProgramInput, RunAnswer, TrialAnswer, Verdict};
+use relax_spec::refine::{self, CompiledProgram, Ran, Settings, refine_compiled};
 use relax_spec::suite::normalized::objection_within;
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 use relax_spec::value::{Noise, Registry, Value, ValueSpec, from_spec};
@@ -68,7 +68,7 @@ fn judged(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
             let memory = room(asked.inputs);
             let (steps, fuel) = (NORMALIZED_STEPS, NORMALIZED_FUEL);
             let settings = Settings { memory, steps, fuel, ..Settings::runs(NORMALIZED) };
-            match objection_within(&mut asked.cx(), &Program::Module(asked.module.clone()), given, &settings) {
+            match objection_within(&mut asked.cx(), &ProgramInput::Module(asked.module.clone()), given, &settings) {
                 Some(why) => told(Kind::NotNormal, "normalize", &why),
                 None => Judged::Agrees { ended: 0, runs: 0 },
             }
@@ -220,7 +220,7 @@ fn run(asked: Asked<'_>, input: &[ValueSpec], answer: &TrialAnswer) -> Option<Di
     let told = Told { answer: answer.clone(), rule };
     let given = [input.to_vec()];
     let refinement = refine_compiled(&mut asked.cx(), module, &told, entry, &given, &Settings::runs(0)).ok()?;
-    let refine::Verdict::NotAllowed { rule, message } = refinement.verdict else { return None };
+    let refine::RefinementVerdict::NotAllowed { rule, message } = refinement.verdict else { return None };
     let (kind, detail) = match answer {
         TrialAnswer::Fails(said, _) => (Kind::Fails, said.clone()),
         TrialAnswer::Returns(..) | TrialAnswer::Open(_) => {
@@ -254,7 +254,7 @@ struct Told {
     rule: Rule,
 }
 
-impl Compiled for Told {
+impl CompiledProgram for Told {
     fn run(&self, _: &mut Cx, _: &str, args: Vec<Value>, registry: Registry, _: Option<Rc<Noise>>) -> Ran {
         let (outcome, effects) = match &self.answer {
             TrialAnswer::Returns(value, after, effects) => {

@@ -7,7 +7,7 @@ use crate::generate::Tape;
 use crate::programs::tape_of;
 use relax_spec::book::Edition;
 use relax_spec::grammar::{Binding, Expr, GlobalFunc, IrModule, Name, Var};
-use relax_spec::question::{Ask, Program};
+use relax_spec::question::{Ask, ProgramInput};
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 use relax_spec::value::ValueSpec;
 
@@ -202,13 +202,13 @@ impl Path {
         inputs: &[Vec<ValueSpec>],
         dialect: Dialect,
     ) -> Ask {
-        let tree = || Program::Module(module.clone());
+        let tree = || ProgramInput::Module(module.clone());
         match self {
             Path::Run(way) => Ask::Trial(tree(), (*way).into(), entry.clone(), inputs.to_vec()),
             Path::Text => Ask::Trial(as_text(edition, module, dialect), "llvm".into(), entry.clone(), inputs.to_vec()),
             Path::Static => {
                 let (module, inputs) = at_sizes(edition, module, entry, inputs);
-                Ask::Trial(Program::Module(module), "llvm".into(), entry.clone(), inputs)
+                Ask::Trial(ProgramInput::Module(module), "llvm".into(), entry.clone(), inputs)
             }
             Path::Check => Ask::Check(tree()),
             Path::Normalize => Ask::Normalize(tree()),
@@ -224,7 +224,7 @@ impl Path {
 /// One of the variables that the function binds outside of nested functions and branches, or the function itself if there is none.
 /// Which of them, the program says, so that campaigns ask about first ones and last ones.
 fn derive(module: &IrModule, entry: &Name) -> Ask {
-    let tree = Program::Module(module.clone());
+    let tree = ProgramInput::Module(module.clone());
     let function = match module.get(entry) {
         Some(GlobalFunc::Function(function)) => Some(function),
         Some(GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_)) | None => None,
@@ -288,7 +288,7 @@ mod tests {
     fn a_text_lists_the_devices_that_its_calls_name() {
         let text = "@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n    y = R.to_vdevice(x, dst_vdevice=\"llvm:1\")\n    return y\n";
         let module = relax_spec::syntax::tvmscript::parse_module(text).unwrap();
-        let Ask::Trial(Program::Script(text), ..) =
+        let Ask::Trial(ProgramInput::Script(text), ..) =
             Path::Text.ask(Edition::default(), &module, &"main".into(), &[], Dialect::default())
         else {
             panic!("no text");
@@ -301,7 +301,7 @@ mod tests {
     fn a_text_says_no_rank_beside_a_shape_in_a_variable() {
         let text = "@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n    s = R.shape_of(x)\n    y = R.match_cast(x, R.Tensor(s, dtype=\"float32\", ndim=1))\n    z: R.Tensor(dtype=\"float32\", ndim=1) = R.exp(y)\n    return z\n";
         let module = relax_spec::syntax::tvmscript::parse_module(text).unwrap();
-        let Ask::Trial(Program::Script(text), ..) =
+        let Ask::Trial(ProgramInput::Script(text), ..) =
             Path::Text.ask(Edition::default(), &module, &"main".into(), &[], Dialect::default())
         else {
             panic!("no text");
@@ -314,7 +314,7 @@ mod tests {
         let text =
             "@R.function\ndef main(c: R.Tensor((), \"bool\"), x: R.Object):\n    y = (x if c else x)\n    return y\n";
         let module = relax_spec::syntax::tvmscript::parse_module(text).unwrap();
-        let Ask::Trial(Program::Script(text), ..) =
+        let Ask::Trial(ProgramInput::Script(text), ..) =
             Path::Text.ask(Edition::default(), &module, &"main".into(), &[], Dialect::default())
         else {
             panic!("no text");
@@ -334,7 +334,7 @@ mod tests {
         };
         let ask = |inputs: &[Vec<ValueSpec>]| {
             let ask = Path::Static.ask(Edition::default(), &module, &"main".into(), inputs, Dialect::default());
-            let Ask::Trial(Program::Module(module), _, _, inputs) = ask else { panic!("no trial") };
+            let Ask::Trial(ProgramInput::Module(module), _, _, inputs) = ask else { panic!("no trial") };
             (print_module(&module, Dialect::default()), inputs.len())
         };
         let (text, inputs) = ask(&[vec![tensor(2), tensor(2)], vec![tensor(2), tensor(2)], vec![tensor(3), tensor(3)]]);

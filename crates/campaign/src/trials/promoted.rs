@@ -9,7 +9,7 @@ use relax_spec::grammar::IrModule;
 use relax_spec::judge::Cx;
 use relax_spec::ops::{self, Clauses};
 use relax_spec::oracle;
-use relax_spec::question::{Answer, Ask, Program, RunAnswer, Verdict};
+use relax_spec::question::{Answer, Ask, ProgramInput, RunAnswer, Verdict};
 use relax_spec::suite::compare::CaseVerdict;
 use relax_spec::suite::coverage::execute;
 use relax_spec::suite::read_cases;
@@ -87,7 +87,7 @@ impl Question {
     }
 
     fn ask(&self, kept: &Kept) -> Ask {
-        let program = Program::Module(kept.module.clone());
+        let program = ProgramInput::Module(kept.module.clone());
         match self {
             Question::Check => Ask::Check(program),
             Question::Normalize => Ask::Normalize(program),
@@ -141,7 +141,7 @@ fn program_text(module: &IrModule) -> String {
         Ok(read) if same_program(&read, module) && !text.contains("\"#") => {
             format!("Script(r#\"\n{}\n\"#)", text.trim())
         }
-        Ok(_) | Err(_) => ron::write_pretty(&Program::Module(module.clone()).write()),
+        Ok(_) | Err(_) => ron::write_pretty(&ProgramInput::Module(module.clone()).write()),
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use relax_spec::book::Rule;
 use relax_spec::eval::prelude;
-use relax_spec::suite::ledger::Class;
+use relax_spec::suite::ledger::DeviationClass;
 
 /// What tells a reduced program from others with the same operators.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -265,7 +265,7 @@ pub struct KnownForm {
     pub with: Vec<String>,
     /// Why the implementation does so; not said of what nobody has looked at yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub class: Option<Class>,
+    pub class: Option<DeviationClass>,
     /// The clause that decides; not said of what nobody has looked at yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clause: Option<Rule>,

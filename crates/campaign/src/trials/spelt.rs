@@ -11,7 +11,7 @@ use relax_spec::data::json::to_value;
 use relax_spec::grammar::visit::{Visitor, walk_call, walk_module};
 use relax_spec::grammar::{AttrValue, Call, IrModule, Name, VDevice};
 use relax_spec::judge::{Cx, with_stack};
-use relax_spec::question::Program;
+use relax_spec::question::ProgramInput;
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 use relax_spec::value::ValueSpec;
 
@@ -25,7 +25,7 @@ const BOUND_NAME: &str = "R.ExternFunc(";
 const DEVICE: &str = "dst_vdevice";
 
 /// The program as text, in a notation that implementations read; as a tree where it has none.
-pub(super) fn as_text(edition: Edition, module: &IrModule, dialect: Dialect) -> Program {
+pub(super) fn as_text(edition: Edition, module: &IrModule, dialect: Dialect) -> ProgramInput {
     let tree = module;
     let module = without_ranks(&with_devices(module));
     let mut text = print_module(&module, dialect);
@@ -35,7 +35,7 @@ pub(super) fn as_text(edition: Edition, module: &IrModule, dialect: Dialect) -> 
         text = print_module(&in_normal_form(&mut Cx::new().with_edition(edition), &module).module, dialect);
     }
     // Neither has the name of a function that is bound to a variable.
-    if text.contains(BOUND_NAME) { Program::Module(tree.clone()) } else { Program::Script(text) }
+    if text.contains(BOUND_NAME) { ProgramInput::Module(tree.clone()) } else { ProgramInput::Script(text) }
 }
 
 /// The module at the sizes of the first input, and the inputs as long as they are of these sizes; the module itself where the text

@@ -12,7 +12,7 @@ use campaign::infos::{self, Explanation, Pattern};
 use campaign::trials::{Campaign, Finding, Kept, Kind, KnownForm, Tally};
 use relax_spec::book::Rule;
 use relax_spec::grammar::visible;
-use relax_spec::suite::ledger::Class;
+use relax_spec::suite::ledger::DeviationClass;
 
 /// Writes the reports that are wanted. `human` is the one for people.
 pub(super) fn write(
@@ -166,7 +166,7 @@ fn of_program(finding: &Finding, command: String, known: &[KnownForm]) -> Findin
         seed: finding.seed,
         number: finding.number,
         known: finding.known.clone(),
-        class: form.and_then(|form| form.class).map(Class::name),
+        class: form.and_then(|form| form.class).map(DeviationClass::name),
         alone: finding.alone,
         message: finding.message.clone(),
         divergence: Divergence {

@@ -16,7 +16,7 @@ use ask::runner::{CaseResult, RunResult};
 use relax_spec::book::Edition;
 use relax_spec::suite::Case;
 use relax_spec::suite::compare::CaseVerdict;
-use relax_spec::suite::ledger::{Class, KnownDivergence, Ledger, Standing};
+use relax_spec::suite::ledger::{DeviationClass, KnownDivergence, Ledger, Standing};
 
 pub use diff::difference;
 pub use divergence::{Again, Divergence, command_line};
@@ -140,11 +140,11 @@ impl<'a> Report<'a> {
 
     /// How many of the known divergences are of each class; last those of which nobody has said it.
     pub fn by_class(&self) -> Vec<(&'static str, usize)> {
-        let count = |class: Option<Class>| {
+        let count = |class: Option<DeviationClass>| {
             let is_of = |row: &&CaseRow| matches!(&row.standing, Standing::Known(known) if known.class == class);
             self.rows.iter().filter(is_of).filter(|row| row.verdict().is_finding()).count()
         };
-        let classes = Class::ALL.into_iter().map(|class| (class.name(), count(Some(class))));
+        let classes = DeviationClass::ALL.into_iter().map(|class| (class.name(), count(Some(class))));
         classes.chain([("of no class", count(None))]).filter(|(_, count)| *count > 0).collect()
     }
 
@@ -192,7 +192,7 @@ impl CaseRow<'_> {
 
 /// ` (defect, SUB.TENSOR.RANK)`, as far as it is said.
 fn classed(known: &KnownDivergence) -> String {
-    let class = known.class.map(Class::name);
+    let class = known.class.map(DeviationClass::name);
     let said: Vec<&str> = class.into_iter().chain(known.clause.map(|clause| clause.id())).collect();
     if said.is_empty() { String::new() } else { format!(" ({})", said.join(", ")) }
 }

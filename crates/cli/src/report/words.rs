@@ -2,7 +2,7 @@
 
 use relax_spec::book::Rule;
 use relax_spec::grammar::IrModule;
-use relax_spec::question::{Answer, Ask, Outcome, Program, ReadAnswer};
+use relax_spec::question::{Answer, Ask, Outcome, ProgramInput, ReadAnswer};
 use relax_spec::suite::same_program::same_program;
 use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 
@@ -12,8 +12,8 @@ const INEXACT: &str = "# TVMScript has no words for all of this tree; the neares
 /// The programs of a question as TVMScript, and its texts as they are.
 pub fn programs(ask: &Ask) -> Vec<String> {
     let programs = ask.programs().into_iter().map(|program| match program {
-        Program::Script(text) => trimmed(text),
-        Program::Module(module) => script(module),
+        ProgramInput::Script(text) => trimmed(text),
+        ProgramInput::Module(module) => script(module),
     });
     programs.chain(ask.texts().into_iter().map(trimmed)).collect()
 }
@@ -99,10 +99,10 @@ mod tests {
     #[test]
     fn a_program_is_told_as_its_text() {
         let text = "@R.function\ndef main(x: R.Object):\n    return x";
-        assert_eq!(programs(&Ask::Check(Program::Script(format!("\n{text}\n")))), [text]);
+        assert_eq!(programs(&Ask::Check(ProgramInput::Script(format!("\n{text}\n")))), [text]);
         assert_eq!(programs(&Ask::Parse(format!("{text}\n"))), [text]);
         let module = parse_module(text).unwrap();
-        let told = programs(&Ask::Check(Program::Module(module.clone())));
+        let told = programs(&Ask::Check(ProgramInput::Module(module.clone())));
         assert!(told[0].contains("return x") && !told[0].contains(INEXACT), "{told:?}");
         assert_eq!(answer(&Answer::Program(module)), told[0]);
     }

@@ -7,11 +7,11 @@ use ndarray::{ArrayD, Axis, IxDyn, Slice};
 use super::{CAUSAL_MASK, SCALE, WINDOW_SIZE, attend, four, infer};
 use crate::grammar::{PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, Domain, arity, differ, int_attr, tensor};
+use crate::ops::infer::{Domain, TensorDims, arity, differ, int_attr, tensor};
 use crate::ops::kernel::array::{floats, of_floats, sizes};
 use crate::ops::kernel::{self, at_flat, beside, fail};
 use crate::ops::tensor::indexing::gather::integer;
-use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Stop, Tensor, Value, count};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
@@ -22,13 +22,13 @@ pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
         rule!("OPS.nn.attention_var_len.attrs")
     ],
     [
-        Param::Arg("queries"),
-        Param::Arg("keys"),
-        Param::Arg("values"),
-        Param::Arg("seqstart_q"),
-        Param::Arg("seqstart_k"),
-        Param::Arg("max_seqlen_q"),
-        Param::Arg("max_seqlen_k"),
+        OpParam::Arg("queries"),
+        OpParam::Arg("keys"),
+        OpParam::Arg("values"),
+        OpParam::Arg("seqstart_q"),
+        OpParam::Arg("seqstart_k"),
+        OpParam::Arg("max_seqlen_q"),
+        OpParam::Arg("max_seqlen_k"),
         SCALE,
         CAUSAL_MASK,
         WINDOW_SIZE
@@ -44,14 +44,14 @@ fn infer_var_len(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErro
         Domain::Integers.demand(tensor(a, i)?.dtype)?;
     }
     for i in 3..5 {
-        if let Some(rank) = Dims::of(tensor(a, i)?).rank()
+        if let Some(rank) = TensorDims::of(tensor(a, i)?).rank()
             && rank != 1
         {
             return Err(InferError::op(format!("where sequences start is a vector, argument {i} has rank {rank}")));
         }
     }
     for i in 5..7 {
-        if let Dims::Known(dims) = Dims::of(tensor(a, i)?)
+        if let TensorDims::Known(dims) = TensorDims::of(tensor(a, i)?)
             && dims.contains(&PrimExpr::IntImm(0))
         {
             return Err(InferError::op(format!("argument {i} has no element that says how long a sequence is")));

@@ -4,7 +4,7 @@ use crate::grammar::{Ndim, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{arity, dtype_attr, of_shape_arg, required_dtype, tensor, with_dtype};
 use crate::ops::kernel::{self, at, tabulate_out};
-use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Value};
 
 const ZERO: Scalar = Scalar::Int(0);
@@ -14,7 +14,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "zeros",
         [rule!("OPS.zeros.infer"), rule!("OPS.zeros.value"), rule!("OPS.zeros.attrs")],
-        [Param::ShapeArg("shape"), Param::Attr(Attr::required("dtype", AttrKind::DataType))],
+        [OpParam::ShapeArg("shape"), OpParam::Attr(Attr::required("dtype", AttrKind::DataType))],
         infer_filled,
         Exact,
         |m, a| filled(m, a, ZERO)
@@ -22,7 +22,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "ones",
         [rule!("OPS.ones.infer"), rule!("OPS.ones.value"), rule!("OPS.ones.attrs")],
-        [Param::ShapeArg("shape"), Param::Attr(Attr::required("dtype", AttrKind::DataType))],
+        [OpParam::ShapeArg("shape"), OpParam::Attr(Attr::required("dtype", AttrKind::DataType))],
         infer_filled,
         Exact,
         |m, a| filled(m, a, ONE)
@@ -30,7 +30,11 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "full",
         [rule!("OPS.full.infer"), rule!("OPS.full.value"), rule!("OPS.full.attrs")],
-        [Param::ShapeArg("shape"), Param::Arg("fill_value"), Param::Attr(Attr::optional("dtype", AttrKind::DataType))],
+        [
+            OpParam::ShapeArg("shape"),
+            OpParam::Arg("fill_value"),
+            OpParam::Attr(Attr::optional("dtype", AttrKind::DataType))
+        ],
         infer_full,
         Exact,
         full
@@ -38,7 +42,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "zeros_like",
         [rule!("OPS.zeros_like.infer"), rule!("OPS.zeros_like.value"), rule!("OPS.zeros_like.attrs")],
-        [Param::Arg("x"), Param::Attr(Attr::optional("dtype", AttrKind::DataType))],
+        [OpParam::Arg("x"), OpParam::Attr(Attr::optional("dtype", AttrKind::DataType))],
         infer_like,
         Exact,
         |m, a| filled(m, a, ZERO)
@@ -46,7 +50,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "ones_like",
         [rule!("OPS.ones_like.infer"), rule!("OPS.ones_like.value"), rule!("OPS.ones_like.attrs")],
-        [Param::Arg("x"), Param::Attr(Attr::optional("dtype", AttrKind::DataType))],
+        [OpParam::Arg("x"), OpParam::Attr(Attr::optional("dtype", AttrKind::DataType))],
         infer_like,
         Exact,
         |m, a| filled(m, a, ONE)
@@ -54,7 +58,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "full_like",
         [rule!("OPS.full_like.infer"), rule!("OPS.full_like.value"), rule!("OPS.full_like.attrs")],
-        [Param::Arg("x"), Param::Arg("fill_value"), Param::Attr(Attr::optional("dtype", AttrKind::DataType))],
+        [OpParam::Arg("x"), OpParam::Arg("fill_value"), OpParam::Attr(Attr::optional("dtype", AttrKind::DataType))],
         infer_full_like,
         Exact,
         full

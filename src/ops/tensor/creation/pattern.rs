@@ -3,9 +3,11 @@
 use crate::book::Erratum;
 use crate::grammar::{BinaryOp, Call, DataType, Expr, Ndim, PrimExpr, PrimValue, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, arity, axis, boxed_int, dim, dtype_attr, given_int, int_attr, prim, tensor, with_dtype};
+use crate::ops::infer::{
+    TensorDims, arity, axis, boxed_int, dim, dtype_attr, given_int, int_attr, prim, tensor, with_dtype,
+};
 use crate::ops::kernel::{self, at, fail, fresh, tabulate, tabulate_out};
-use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Prim, Scalar, Stop, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
@@ -13,10 +15,10 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "arange",
         [rule!("OPS.arange.infer"), rule!("OPS.arange.value"), rule!("OPS.arange.attrs")],
         [
-            Param::Arg("start"),
-            Param::Arg("end"),
-            Param::Arg("step"),
-            Param::Attr(Attr::required("dtype", AttrKind::DataType)),
+            OpParam::Arg("start"),
+            OpParam::Arg("end"),
+            OpParam::Arg("step"),
+            OpParam::Attr(Attr::required("dtype", AttrKind::DataType)),
         ],
         infer_arange,
         Rounded,
@@ -25,7 +27,12 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "eye",
         [rule!("OPS.eye.infer"), rule!("OPS.eye.value"), rule!("OPS.eye.attrs")],
-        [Param::Arg("n"), Param::Arg("m"), Param::Arg("k"), Param::Attr(Attr::dtype("dtype", DataType::FLOAT32)),],
+        [
+            OpParam::Arg("n"),
+            OpParam::Arg("m"),
+            OpParam::Arg("k"),
+            OpParam::Attr(Attr::dtype("dtype", DataType::FLOAT32)),
+        ],
         infer_eye,
         Exact,
         eye,
@@ -33,7 +40,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "eye_like",
         [rule!("OPS.eye_like.infer"), rule!("OPS.eye_like.value"), rule!("OPS.eye_like.attrs")],
-        [Param::Arg("x"), Param::Arg("k"), Param::Attr(Attr::optional("dtype", AttrKind::DataType))],
+        [OpParam::Arg("x"), OpParam::Arg("k"), OpParam::Attr(Attr::optional("dtype", AttrKind::DataType))],
         infer_eye_like,
         Exact,
         eye_like,
@@ -42,11 +49,11 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "one_hot",
         [rule!("OPS.one_hot.infer"), rule!("OPS.one_hot.value"), rule!("OPS.one_hot.attrs")],
         [
-            Param::Arg("indices"),
-            Param::Arg("on_value"),
-            Param::Arg("off_value"),
-            Param::Attr(Attr::required("depth", AttrKind::Int)),
-            Param::Attr(Attr::int("axis", -1)),
+            OpParam::Arg("indices"),
+            OpParam::Arg("on_value"),
+            OpParam::Arg("off_value"),
+            OpParam::Attr(Attr::required("depth", AttrKind::Int)),
+            OpParam::Attr(Attr::int("axis", -1)),
         ],
         infer_one_hot,
         Exact,
@@ -56,8 +63,8 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "tril",
         [rule!("OPS.tril.infer"), rule!("OPS.tril.value"), rule!("OPS.tril.attrs")],
         [
-            Param::Arg("x"),
-            Param::Attr(Attr { name: "k", kind: AttrKind::Any, default: crate::ops::AttrDefault::Int(0) })
+            OpParam::Arg("x"),
+            OpParam::Attr(Attr { name: "k", kind: AttrKind::Any, default: crate::ops::AttrDefault::Int(0) })
         ],
         infer_triangle,
         Exact,
@@ -67,8 +74,8 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "triu",
         [rule!("OPS.triu.infer"), rule!("OPS.triu.value"), rule!("OPS.triu.attrs")],
         [
-            Param::Arg("x"),
-            Param::Attr(Attr { name: "k", kind: AttrKind::Any, default: crate::ops::AttrDefault::Int(0) })
+            OpParam::Arg("x"),
+            OpParam::Attr(Attr { name: "k", kind: AttrKind::Any, default: crate::ops::AttrDefault::Int(0) })
         ],
         infer_triangle,
         Exact,
@@ -99,7 +106,7 @@ fn infer_arange(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
         }
         (None | Some(_), None | Some(_), None | Some(_)) => match float_count(a.call) {
             Some(count) => vec![PrimExpr::IntImm(count)].into(),
-            None => Dims::of_rank(1),
+            None => TensorDims::of_rank(1),
         },
     };
     Ok(dims.tensor(dtype))
@@ -159,7 +166,7 @@ fn infer_eye(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     boxed_int(a, 2)?;
     let dims = match (boxed_int(a, 0)?, boxed_int(a, 1)?) {
         (Some(rows), Some(columns)) => vec![rows.clone(), columns.clone()].into(),
-        (None, _) | (_, None) => Dims::of_rank(2),
+        (None, _) | (_, None) => TensorDims::of_rank(2),
     };
     Ok(dims.tensor(dtype_of(a.call, DataType::FLOAT32)?))
 }
@@ -183,7 +190,7 @@ fn infer_eye_like(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErro
     let x = tensor(a, 0)?;
     match x.ndim {
         Ndim::Known(2) => Ok(with_dtype(x, dtype_of(a.call, x.dtype)?)),
-        Ndim::Unknown => Ok(Dims::of_rank(2).tensor(dtype_of(a.call, x.dtype)?)),
+        Ndim::Unknown => Ok(TensorDims::of_rank(2).tensor(dtype_of(a.call, x.dtype)?)),
         Ndim::Known(rank) => Err(InferError::op(format!("expects a matrix, found rank {rank}"))),
     }
 }
@@ -206,17 +213,17 @@ fn infer_one_hot(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
         (_, _) => return Err(InferError::op("the two values must be boxed scalars of one data type")),
     };
     let depth = depth(a.call)?;
-    let dims = match Dims::of(indices) {
-        Dims::Known(dims) => {
+    let dims = match TensorDims::of(indices) {
+        TensorDims::Known(dims) => {
             let mut dims = dims.to_vec();
             dims.insert(axis(given_int(a.call, "axis")?, dims.len() + 1)?, PrimExpr::IntImm(depth));
             dims.into()
         }
-        Dims::Rank(rank) => {
+        TensorDims::Rank(rank) => {
             axis(given_int(a.call, "axis")?, rank as usize + 1)?;
-            Dims::of_rank(rank as usize + 1)
+            TensorDims::of_rank(rank as usize + 1)
         }
-        Dims::Unknown => Dims::Unknown,
+        TensorDims::Unknown => TensorDims::Unknown,
     };
     Ok(dims.tensor(dtype))
 }

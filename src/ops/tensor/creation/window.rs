@@ -2,20 +2,20 @@
 
 use crate::grammar::{PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, Domain, arity, boxed_int, prim, required_dtype};
+use crate::ops::infer::{Domain, TensorDims, arity, boxed_int, prim, required_dtype};
 use crate::ops::kernel::{self, fail, fresh, tabulate};
-use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Element, Host, Prim, Scalar, Stop, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
     "hamming_window",
     [rule!("OPS.hamming_window.infer"), rule!("OPS.hamming_window.value"), rule!("OPS.hamming_window.attrs")],
     [
-        Param::Arg("window_size"),
-        Param::Arg("periodic"),
-        Param::Arg("alpha"),
-        Param::Arg("beta"),
-        Param::Attr(Attr::required("dtype", AttrKind::DataType)),
+        OpParam::Arg("window_size"),
+        OpParam::Arg("periodic"),
+        OpParam::Arg("alpha"),
+        OpParam::Arg("beta"),
+        OpParam::Attr(Attr::required("dtype", AttrKind::DataType)),
     ],
     infer_hamming_window,
     Absolute,
@@ -32,8 +32,8 @@ fn infer_hamming_window(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
     (2..4).try_for_each(|i| prim(a, i).map(|_| ()))?;
     match boxed_int(a, 0)? {
         Some(PrimExpr::IntImm(..=0)) => Err(InferError::op("a window has at least one place")),
-        Some(size) => Ok(Dims::from(vec![size.clone()]).tensor(dtype)),
-        None => Ok(Dims::of_rank(1).tensor(dtype)),
+        Some(size) => Ok(TensorDims::from(vec![size.clone()]).tensor(dtype)),
+        None => Ok(TensorDims::of_rank(1).tensor(dtype)),
     }
 }
 

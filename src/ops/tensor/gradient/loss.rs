@@ -8,7 +8,7 @@ use crate::ops::kernel::elementwise::float;
 use crate::ops::kernel::{self, at, beside, fresh, from_list, indices};
 use crate::ops::tensor::indexing::gather::{coordinate, integer};
 use crate::ops::tensor::loss::{infer_nll_loss, place_of_class, weight_of_class};
-use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
@@ -19,12 +19,12 @@ pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
         rule!("OPS.grad.nll_loss_backward.attrs")
     ],
     [
-        Param::Arg("output_grad"),
-        Param::Arg("predictions"),
-        Param::Arg("targets"),
-        Param::OptionalArg("weights"),
-        Param::Attr(Attr::str("reduction", &["none", "mean", "sum"], "mean")),
-        Param::Attr(Attr::int("ignore_index", -100))
+        OpParam::Arg("output_grad"),
+        OpParam::Arg("predictions"),
+        OpParam::Arg("targets"),
+        OpParam::OptionalArg("weights"),
+        OpParam::Attr(Attr::str("reduction", &["none", "mean", "sum"], "mean")),
+        OpParam::Attr(Attr::int("ignore_index", -100))
     ],
     infer_nll_loss_backward,
     Accumulated,

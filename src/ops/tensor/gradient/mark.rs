@@ -1,11 +1,11 @@
 //! `grad.no_grad`, `grad.start_checkpoint` and `grad.end_checkpoint`: marks that a transformation reads.
 
 use crate::ops::kernel::elementwise::{infer_itself, itself};
-use crate::ops::{OpDef, Param};
+use crate::ops::{OpDef, OpParam};
 
 macro_rules! mark {
     ($name:literal, $rules:tt) => {
-        operator!($name, $rules, [Param::Arg("input")], infer_itself, Exact, itself)
+        operator!($name, $rules, [OpParam::Arg("input")], infer_itself, Exact, itself)
     };
 }
 

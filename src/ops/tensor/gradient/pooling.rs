@@ -10,7 +10,7 @@ use crate::ops::kernel::array::{floats, of_floats, sizes};
 use crate::ops::kernel::window::{OUT_LAYOUT, per_axis, windows};
 use crate::ops::kernel::{self, beside};
 use crate::ops::tensor::pooling::{Cell, infer_pool, layouts};
-use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Stop, Value, count};
 
 macro_rules! pool_backward {
@@ -19,15 +19,15 @@ macro_rules! pool_backward {
             $name,
             $rules,
             [
-                Param::Arg("output_grad"),
-                Param::Arg("data"),
-                Param::Attr(Attr::ints("pool_size", &[1, 1])),
-                Param::Attr(Attr::ints("strides", &[1, 1])),
-                Param::Attr(Attr::ints("padding", &[0, 0, 0, 0])),
-                Param::Attr(Attr::ints("dilation", &[1, 1])),
-                Param::Attr(Attr::bool("ceil_mode", false)),
-                Param::Attr(Attr::bool("count_include_pad", false)),
-                Param::Attr(Attr::str("layout", &[], "NCHW")),
+                OpParam::Arg("output_grad"),
+                OpParam::Arg("data"),
+                OpParam::Attr(Attr::ints("pool_size", &[1, 1])),
+                OpParam::Attr(Attr::ints("strides", &[1, 1])),
+                OpParam::Attr(Attr::ints("padding", &[0, 0, 0, 0])),
+                OpParam::Attr(Attr::ints("dilation", &[1, 1])),
+                OpParam::Attr(Attr::bool("ceil_mode", false)),
+                OpParam::Attr(Attr::bool("count_include_pad", false)),
+                OpParam::Attr(Attr::str("layout", &[], "NCHW")),
                 OUT_LAYOUT
             ],
             infer_pool_backward,

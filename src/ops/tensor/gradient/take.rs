@@ -10,7 +10,7 @@ use crate::ops::infer::{Domain, arity, axis, int_attr, str_attr, tensor};
 use crate::ops::kernel::array::{of_scalars, sizes};
 use crate::ops::kernel::{self, at, beside, constant_one, fail, multiply_add, wrapped, zero};
 use crate::ops::tensor::indexing::slice::{chosen, infer_take};
-use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Stop, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
@@ -21,11 +21,11 @@ pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
         rule!("OPS.grad.take_backward.attrs")
     ],
     [
-        Param::Arg("output_grad"),
-        Param::Arg("x"),
-        Param::Arg("indices"),
-        Param::Attr(Attr::optional("axis", AttrKind::Int)),
-        Param::Attr(Attr::str("mode", &["fast", "wrap", "clip", "nan"], "fast"))
+        OpParam::Arg("output_grad"),
+        OpParam::Arg("x"),
+        OpParam::Arg("indices"),
+        OpParam::Attr(Attr::optional("axis", AttrKind::Int)),
+        OpParam::Attr(Attr::str("mode", &["fast", "wrap", "clip", "nan"], "fast"))
     ],
     infer_take_backward,
     Accumulated,

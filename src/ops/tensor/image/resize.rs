@@ -5,11 +5,11 @@ use super::taps::{Tap, cubic, linear, weighted};
 use crate::grammar::{Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    Dims, Domain, arity, boxed_int, dtype_attr, float_attr, floats_attr, given_int, shape, str_attr, tensor,
+    Domain, TensorDims, arity, boxed_int, dtype_attr, float_attr, floats_attr, given_int, shape, str_attr, tensor,
 };
 use crate::ops::kernel::{self, at, fail, tabulate_out};
 use crate::ops::tensor::convolution::of_rank;
-use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Tensor, Value, count};
 
 macro_rules! resize {
@@ -18,17 +18,17 @@ macro_rules! resize {
             $name,
             $rules,
             [
-                Param::Arg("data"),
-                Param::ShapeArg("size"),
-                Param::Attr(Attr::floats("roi", $roi)),
-                Param::Attr(Attr::str("layout", &[], $layout)),
-                Param::Attr(Attr::str("method", &["nearest_neighbor", "linear", "cubic"], "linear")),
-                Param::Attr(Attr::str("coordinate_transformation_mode", MODES, "half_pixel")),
-                Param::Attr(Attr::str("rounding_method", ROUNDINGS, $rounding)),
-                Param::Attr(Attr::float("cubic_alpha", -0.75)),
-                Param::Attr(Attr::int("cubic_exclude", 0)),
-                Param::Attr(Attr::float("extrapolation_value", 0.0)),
-                Param::Attr(Attr::optional("out_dtype", AttrKind::DataType)),
+                OpParam::Arg("data"),
+                OpParam::ShapeArg("size"),
+                OpParam::Attr(Attr::floats("roi", $roi)),
+                OpParam::Attr(Attr::str("layout", &[], $layout)),
+                OpParam::Attr(Attr::str("method", &["nearest_neighbor", "linear", "cubic"], "linear")),
+                OpParam::Attr(Attr::str("coordinate_transformation_mode", MODES, "half_pixel")),
+                OpParam::Attr(Attr::str("rounding_method", ROUNDINGS, $rounding)),
+                OpParam::Attr(Attr::float("cubic_alpha", -0.75)),
+                OpParam::Attr(Attr::int("cubic_exclude", 0)),
+                OpParam::Attr(Attr::float("extrapolation_value", 0.0)),
+                OpParam::Attr(Attr::optional("out_dtype", AttrKind::DataType)),
             ],
             infer::<$spatial>,
             Accumulated,
@@ -62,7 +62,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Method {
+enum ResizeMethod {
     Nearest(Rounding),
     Linear,
     Cubic { exclude: bool },
@@ -92,7 +92,7 @@ enum Mode {
 /// The attributes, checked.
 struct Resize {
     layout: ImageLayout,
-    method: Method,
+    method: ResizeMethod,
     mode: Mode,
     /// The region of interest along each spatial axis.
     roi: Vec<(f64, f64)>,
@@ -111,9 +111,9 @@ impl Resize {
             _ => Mode::Crop,
         };
         let method = match str_attr(call, "method")? {
-            "nearest_neighbor" => Method::Nearest(Rounding::read(call, mode)?),
-            "linear" => Method::Linear,
-            _ => Method::Cubic { exclude: given_int(call, "cubic_exclude")? != 0 },
+            "nearest_neighbor" => ResizeMethod::Nearest(Rounding::read(call, mode)?),
+            "linear" => ResizeMethod::Linear,
+            _ => ResizeMethod::Cubic { exclude: given_int(call, "cubic_exclude")? != 0 },
         };
         let roi = floats_attr(call, "roi", 2 * N)?;
         let (starts, ends) = roi.split_at(N.min(roi.len()));
@@ -140,11 +140,11 @@ impl Resize {
             return None;
         }
         let mut found = match self.method {
-            Method::Nearest(rounding) => vec![(rounding.apply(x) as i64, 1.0)],
-            Method::Linear => linear(x),
-            Method::Cubic { .. } => cubic(x, self.alpha),
+            ResizeMethod::Nearest(rounding) => vec![(rounding.apply(x) as i64, 1.0)],
+            ResizeMethod::Linear => linear(x),
+            ResizeMethod::Cubic { .. } => cubic(x, self.alpha),
         };
-        if self.method == (Method::Cubic { exclude: true }) {
+        if self.method == (ResizeMethod::Cubic { exclude: true }) {
             found.retain(|(place, _)| (0..=last).contains(place));
             let sum: f64 = found.iter().map(|(_, weight)| weight).sum();
             found.iter_mut().for_each(|(_, weight)| *weight /= sum);
@@ -200,7 +200,7 @@ fn infer<const N: usize>(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, I
     arity::<2>(a)?;
     let data = tensor(a, 0)?;
     let resize = Resize::read::<N>(a.call)?;
-    if !matches!(resize.method, Method::Nearest(_)) {
+    if !matches!(resize.method, ResizeMethod::Nearest(_)) {
         Domain::Numbers.demand(data.dtype)?;
     }
     of_rank(data, resize.layout.rank)?;
@@ -209,8 +209,8 @@ fn infer<const N: usize>(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, I
         Some(dtype) if !dtype.is_void() => dtype,
         Some(_) | None => data.dtype,
     };
-    let unknown = Dims::of_rank(resize.layout.rank).tensor(dtype);
-    let Dims::Known(dims) = Dims::of(data) else { return Ok(unknown) };
+    let unknown = TensorDims::of_rank(resize.layout.rank).tensor(dtype);
+    let TensorDims::Known(dims) = TensorDims::of(data) else { return Ok(unknown) };
     let mut dims = resize.layout.fitted(cx, &dims)?;
     let Some(size) = size else { return Ok(unknown) };
     for (place, size) in resize.layout.spatial.iter().zip(size) {
@@ -218,7 +218,7 @@ fn infer<const N: usize>(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, I
             *slot = size;
         }
     }
-    Ok(Dims::from(dims).tensor(dtype))
+    Ok(TensorDims::from(dims).tensor(dtype))
 }
 
 /// The sizes asked for, one for each spatial axis, if they are known; a boxed integer is one for all.
@@ -226,13 +226,13 @@ pub(super) fn size_arg(a: &InferArgs<'_>, i: usize, spatial: usize) -> Result<Op
     if let Some(StructInfo::Prim(_)) = a.args.get(i) {
         return Ok(boxed_int(a, i)?.map(|size| vec![size.clone(); spatial]));
     }
-    let size = Dims::of_shape(shape(a, i)?);
+    let size = TensorDims::of_shape(shape(a, i)?);
     match (size.rank(), &size) {
         (Some(rank), _) if rank != spatial => {
             Err(InferError::op(format!("{spatial} sizes are needed, there are {rank}")))
         }
-        (_, Dims::Known(sizes)) => Ok(Some(sizes.to_vec())),
-        (_, Dims::Rank(_) | Dims::Unknown) => Ok(None),
+        (_, TensorDims::Known(sizes)) => Ok(Some(sizes.to_vec())),
+        (_, TensorDims::Rank(_) | TensorDims::Unknown) => Ok(None),
     }
 }
 
@@ -248,9 +248,9 @@ fn evaluate<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value,
     let of = |sizes: &[i64]| resize.layout.spatial.iter().filter_map(|axis| sizes.get(*axis).copied()).collect();
     let (inputs, outputs): (Vec<i64>, Vec<i64>) = (of(x.shape()), of(&shape));
     let per_axis: u64 = match resize.method {
-        Method::Nearest(_) => 1,
-        Method::Linear => 2,
-        Method::Cubic { .. } => 4,
+        ResizeMethod::Nearest(_) => 1,
+        ResizeMethod::Linear => 2,
+        ResizeMethod::Cubic { .. } => 4,
     };
     let lines = outputs.iter().fold(0u64, |sum, size| sum.saturating_add(count(&[*size])));
     m.spend(count(&shape).saturating_mul(per_axis.pow(N as u32)))?;
@@ -277,7 +277,7 @@ impl Resize {
             }
         }
         let mut place = index.to_vec();
-        if let Method::Nearest(_) = self.method {
+        if let ResizeMethod::Nearest(_) = self.method {
             // An element as it is, whatever its data type.
             for (axis, taps) in &axes {
                 if let (Some(slot), Some(tap)) = (place.get_mut(*axis), taps.first()) {

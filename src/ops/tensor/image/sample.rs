@@ -5,11 +5,11 @@ use super::taps::{Tap, cubic, linear, weighted};
 use crate::book::Erratum;
 use crate::grammar::{Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, Domain, arity, bool_attr, constant, differ, shape, str_attr, tensor};
-use crate::ops::kernel::window::{Layout, data_axes};
+use crate::ops::infer::{Domain, TensorDims, arity, bool_attr, constant, differ, shape, str_attr, tensor};
+use crate::ops::kernel::window::{AxisOrder, data_axes};
 use crate::ops::kernel::{self, at, fail, tabulate_out};
 use crate::ops::tensor::convolution::of_rank;
-use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Element, Host, Scalar, Stop, Tensor, Value, count};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
@@ -21,12 +21,12 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
             rule!("OPS.image.grid_sample.attrs")
         ],
         [
-            Param::Arg("data"),
-            Param::Arg("grid"),
-            Param::Attr(Attr::str("method", &["nearest", "bilinear", "bicubic"], "bilinear")),
-            Param::Attr(Attr::str("layout", &[], "NCHW")),
-            Param::Attr(Attr::str("padding_mode", &["zeros", "border", "reflection"], "zeros")),
-            Param::Attr(Attr::bool("align_corners", false)),
+            OpParam::Arg("data"),
+            OpParam::Arg("grid"),
+            OpParam::Attr(Attr::str("method", &["nearest", "bilinear", "bicubic"], "bilinear")),
+            OpParam::Attr(Attr::str("layout", &[], "NCHW")),
+            OpParam::Attr(Attr::str("padding_mode", &["zeros", "border", "reflection"], "zeros")),
+            OpParam::Attr(Attr::bool("align_corners", false)),
         ],
         infer_sample,
         Accumulated,
@@ -39,7 +39,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
             rule!("OPS.image.affine_grid.value"),
             rule!("OPS.image.affine_grid.attrs")
         ],
-        [Param::Arg("data"), Param::ShapeArg("size"), Param::Attr(Attr::bool("align_corners", true))],
+        [OpParam::Arg("data"), OpParam::ShapeArg("size"), OpParam::Attr(Attr::bool("align_corners", true))],
         infer_grid,
         Accumulated,
         affine_grid,
@@ -49,7 +49,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
 // grid_sample
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Method {
+enum SampleMethod {
     Nearest,
     Linear,
     Cubic,
@@ -64,9 +64,9 @@ enum Padding {
 
 /// The attributes, checked.
 struct Sampling {
-    layout: Layout,
+    layout: AxisOrder,
     spatial: usize,
-    method: Method,
+    method: SampleMethod,
     padding: Padding,
     aligned: bool,
 }
@@ -76,15 +76,15 @@ impl Sampling {
         let layout = str_attr(call, "layout")?;
         let spatial = if layout.len() > 4 { 3 } else { 2 };
         let method = match str_attr(call, "method")? {
-            "nearest" => Method::Nearest,
-            "bilinear" => Method::Linear,
-            _ => Method::Cubic,
+            "nearest" => SampleMethod::Nearest,
+            "bilinear" => SampleMethod::Linear,
+            _ => SampleMethod::Cubic,
         };
-        if method == Method::Cubic && spatial == 3 {
+        if method == SampleMethod::Cubic && spatial == 3 {
             return Err(InferError::op("bicubic samples are those of an image of two dimensions"));
         }
         Ok(Sampling {
-            layout: Layout::parse(layout, data_axes(spatial))?,
+            layout: AxisOrder::parse(layout, data_axes(spatial))?,
             spatial,
             method,
             padding: match str_attr(call, "padding_mode")? {
@@ -109,16 +109,16 @@ impl Sampling {
         if !x.is_finite() {
             return Err(Stop::unspecified("a coordinate that is no finite number"));
         }
-        let x = if self.method == Method::Nearest { x.round_ties_even() } else { x };
+        let x = if self.method == SampleMethod::Nearest { x.round_ties_even() } else { x };
         let x = match self.padding {
             Padding::Border if x < low || x > high => x.clamp(0.0, (size - 1) as f64),
             Padding::Reflection => reflected(x, low, high),
             Padding::Zeros | Padding::Border => x,
         };
         let found = match self.method {
-            Method::Nearest => vec![(x as i64, 1.0)],
-            Method::Linear => linear(x),
-            Method::Cubic => cubic(x, -0.75),
+            SampleMethod::Nearest => vec![(x as i64, 1.0)],
+            SampleMethod::Linear => linear(x),
+            SampleMethod::Cubic => cubic(x, -0.75),
         };
         Ok(found.into_iter().map(|(place, weight)| Tap { place: self.inside(place, size), weight }).collect())
     }
@@ -157,15 +157,15 @@ fn infer_sample(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
     arity::<2>(a)?;
     let (data, grid) = (tensor(a, 0)?, tensor(a, 1)?);
     let sampling = Sampling::read(a.call)?;
-    if sampling.method != Method::Nearest {
+    if sampling.method != SampleMethod::Nearest {
         Domain::Floats.demand(data.dtype)?;
     }
     Domain::Floats.demand(grid.dtype)?;
     let rank = sampling.spatial + 2;
     of_rank(data, rank)?;
     of_rank(grid, rank)?;
-    let unknown = Dims::of_rank(rank).tensor(data.dtype);
-    let Dims::Known(places) = Dims::of(grid) else { return Ok(unknown) };
+    let unknown = TensorDims::of_rank(rank).tensor(data.dtype);
+    let TensorDims::Known(places) = TensorDims::of(grid) else { return Ok(unknown) };
     let mut places = places.to_vec();
     let axis = coordinates_axis(cx, sampling.spatial).min(places.len().saturating_sub(1));
     let coordinates = places.remove(axis);
@@ -173,7 +173,7 @@ fn infer_sample(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
         let message = format!("a place has {} coordinates, there are {coordinates}", sampling.spatial);
         return Err(InferError::op(message));
     }
-    let Dims::Known(dims) = Dims::of(data) else { return Ok(unknown) };
+    let TensorDims::Known(dims) = TensorDims::of(data) else { return Ok(unknown) };
     let dims = sampling.layout.forward(&dims);
     let (Some((batch, places)), [of_data, channels, ..]) = (places.split_first(), dims.as_slice()) else {
         return Ok(unknown);
@@ -182,7 +182,7 @@ fn infer_sample(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
         return Err(InferError::op(format!("the batch of the data is {of_data}, that of the grid {batch}")));
     }
     let dims: Vec<PrimExpr> = [of_data, channels].into_iter().chain(places).cloned().collect();
-    Ok(Dims::from(sampling.layout.backward(&dims)).tensor(data.dtype))
+    Ok(TensorDims::from(sampling.layout.backward(&dims)).tensor(data.dtype))
 }
 
 fn sample(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
@@ -193,7 +193,7 @@ fn sample(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         return Ok(empty);
     }
     let shape = kernel::out(a)?.shape;
-    m.spend(count(&shape).saturating_mul(if sampling.method == Method::Cubic { 16 } else { 8 }))?;
+    m.spend(count(&shape).saturating_mul(if sampling.method == SampleMethod::Cubic { 16 } else { 8 }))?;
     let sizes = sampling.layout.forward(x.shape());
     if sizes.iter().skip(2).any(|size| *size == 0) {
         return Err(Stop::unspecified("an image without elements has no samples"));
@@ -225,7 +225,7 @@ impl Sampling {
             taps.push((axis, self.taps(coordinate(component)?, size)?));
         }
         let mut place = index.to_vec();
-        if self.method == Method::Nearest {
+        if self.method == SampleMethod::Nearest {
             for (axis, taps) in &taps {
                 match (place.get_mut(*axis), taps.first().and_then(|tap| tap.place)) {
                     (Some(slot), Some(found)) => *slot = found,
@@ -247,26 +247,28 @@ fn infer_grid(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
     Domain::Floats.demand(data.dtype)?;
     of_rank(data, 3)?;
     let boxed = matches!(a.args.get(1), Some(StructInfo::Prim(_)));
-    let spatial = if boxed { Some(2) } else { Dims::of_shape(shape(a, 1)?).rank() };
+    let spatial = if boxed { Some(2) } else { TensorDims::of_shape(shape(a, 1)?).rank() };
     if let Some(rank) = spatial.filter(|rank| ![2, 3].contains(rank)) {
         return Err(InferError::op(format!("a grid has two or three dimensions, not {rank}")));
     }
-    let dims = Dims::of(data);
-    if let (Dims::Known(dims), Some(spatial)) = (&dims, spatial) {
+    let dims = TensorDims::of(data);
+    if let (TensorDims::Known(dims), Some(spatial)) = (&dims, spatial) {
         for (dim, expected) in dims.iter().skip(1).zip([spatial, spatial + 1]) {
             if differ(cx, dim, &constant(expected as i64)) {
                 return Err(InferError::op(format!("the map must be {spatial} x {}", spatial + 1)));
             }
         }
     }
-    let Some(spatial) = spatial else { return Ok(Dims::Unknown.tensor(data.dtype)) };
+    let Some(spatial) = spatial else { return Ok(TensorDims::Unknown.tensor(data.dtype)) };
     match (dims, size_arg(a, 1, spatial)?) {
-        (Dims::Known(dims), Some(size)) => {
+        (TensorDims::Known(dims), Some(size)) => {
             let batch = dims.first().cloned().into_iter();
             let dims: Vec<PrimExpr> = batch.chain([constant(spatial as i64)]).chain(size).collect();
-            Ok(Dims::from(dims).tensor(data.dtype))
+            Ok(TensorDims::from(dims).tensor(data.dtype))
         }
-        (Dims::Known(_) | Dims::Rank(_) | Dims::Unknown, _) => Ok(Dims::of_rank(spatial + 2).tensor(data.dtype)),
+        (TensorDims::Known(_) | TensorDims::Rank(_) | TensorDims::Unknown, _) => {
+            Ok(TensorDims::of_rank(spatial + 2).tensor(data.dtype))
+        }
     }
 }
 

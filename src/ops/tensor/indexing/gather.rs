@@ -3,16 +3,16 @@
 use crate::book::Erratum;
 use crate::grammar::{BinaryOp, DataType, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, arity, at_least, axis, broadcast_all, differ, dim, given_int, tensor, tensors};
+use crate::ops::infer::{TensorDims, arity, at_least, axis, broadcast_all, differ, dim, given_int, tensor, tensors};
 use crate::ops::kernel::{self, at, at_broadcast, fail, tabulate_out};
-use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "gather_elements",
         [rule!("OPS.gather_elements.infer"), rule!("OPS.gather_elements.value"), rule!("OPS.gather_elements.attrs")],
-        [Param::Arg("data"), Param::Arg("indices"), Param::Attr(Attr::int("axis", 0))],
+        [OpParam::Arg("data"), OpParam::Arg("indices"), OpParam::Attr(Attr::int("axis", 0))],
         infer_gather_elements,
         Exact,
         gather_elements
@@ -20,7 +20,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "gather_nd",
         [rule!("OPS.gather_nd.infer"), rule!("OPS.gather_nd.value"), rule!("OPS.gather_nd.attrs")],
-        [Param::Arg("data"), Param::Arg("indices"), Param::Attr(Attr::int("batch_dims", 0))],
+        [OpParam::Arg("data"), OpParam::Arg("indices"), OpParam::Attr(Attr::int("batch_dims", 0))],
         infer_gather_nd,
         Exact,
         gather_nd
@@ -28,7 +28,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "index_tensor",
         [rule!("OPS.index_tensor.infer"), rule!("OPS.index_tensor.value")],
-        [Param::Arg("data"), Param::Arg("indices")],
+        [OpParam::Arg("data"), OpParam::Arg("indices")],
         infer_index_tensor,
         Exact,
         index_tensor
@@ -71,7 +71,7 @@ fn infer_gather_elements(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, In
     arity::<2>(a)?;
     let (data, indices) = (tensor(a, 0)?, tensor(a, 1)?);
     integer_indices(indices.dtype)?;
-    let (from, by) = (Dims::of(data), Dims::of(indices));
+    let (from, by) = (TensorDims::of(data), TensorDims::of(indices));
     if let Some(rank) = from.rank() {
         axis(given_int(a.call, "axis")?, rank)?;
     }
@@ -80,9 +80,9 @@ fn infer_gather_elements(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, In
             return Err(InferError::op(format!("the data has rank {rank}, the indices {other}")));
         }
         (Some(_), Some(_)) => by,
-        (None, _) | (_, None) => Dims::Unknown,
+        (None, _) | (_, None) => TensorDims::Unknown,
     };
-    if let (Dims::Known(from), Dims::Known(by)) = (&from, &dims) {
+    if let (TensorDims::Known(from), TensorDims::Known(by)) = (&from, &dims) {
         let along = axis(given_int(a.call, "axis")?, from.len())?;
         no_larger(by, from, along)?;
     }
@@ -127,7 +127,7 @@ fn infer_gather_nd(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferEr
     arity::<2>(a)?;
     let (data, indices) = (tensor(a, 0)?, tensor(a, 1)?);
     integer_indices(indices.dtype)?;
-    let (from, by) = (Dims::of(data), Dims::of(indices));
+    let (from, by) = (TensorDims::of(data), TensorDims::of(indices));
     let batch = batch_dims(given_int(a.call, "batch_dims")?, from.rank())?;
     if by.rank() == Some(0) {
         return Err(InferError::op("the indices need a last dimension, of coordinates"));
@@ -135,26 +135,26 @@ fn infer_gather_nd(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferEr
     if by.rank().is_some_and(|rank| rank <= batch) {
         return Err(InferError::op("the indices lack the shared dimensions"));
     }
-    if let (Dims::Known(from), Dims::Known(by)) = (&from, &by)
+    if let (TensorDims::Known(from), TensorDims::Known(by)) = (&from, &by)
         && let Some((x, y)) = from.iter().zip(by.iter()).take(batch).find(|(x, y)| differ(cx, x, y))
     {
         return Err(InferError::op(format!("the shared dimensions {x} and {y} differ")));
     }
     let dims = match (&from, &by) {
-        (from, Dims::Known(by)) => match (from.rank(), by.split_last()) {
+        (from, TensorDims::Known(by)) => match (from.rank(), by.split_last()) {
             (Some(rank), Some((PrimExpr::IntImm(count), outer))) => {
                 let first = usize::try_from(*count).ok().map(|count| batch + count).filter(|first| *first <= rank);
                 let first = first.ok_or_else(|| InferError::op(format!("{count} coordinates for rank {rank}")))?;
                 match from {
-                    Dims::Known(from) => {
+                    TensorDims::Known(from) => {
                         outer.iter().chain(from.iter().skip(first)).cloned().collect::<Vec<_>>().into()
                     }
-                    Dims::Rank(_) | Dims::Unknown => Dims::of_rank(outer.len() + rank - first),
+                    TensorDims::Rank(_) | TensorDims::Unknown => TensorDims::of_rank(outer.len() + rank - first),
                 }
             }
-            (Some(_) | None, _) => Dims::Unknown,
+            (Some(_) | None, _) => TensorDims::Unknown,
         },
-        (_, Dims::Rank(_) | Dims::Unknown) => Dims::Unknown,
+        (_, TensorDims::Rank(_) | TensorDims::Unknown) => TensorDims::Unknown,
     };
     Ok(dims.tensor(data.dtype))
 }
@@ -191,20 +191,23 @@ pub(in crate::ops) fn coordinates(
 fn infer_index_tensor(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<2>(a)?;
     let (data, indices) = (tensor(a, 0)?, tensors(a, 1)?);
-    let from = Dims::of(data);
+    let from = TensorDims::of(data);
     if indices.is_empty() || from.rank().is_some_and(|rank| indices.len() > rank) {
         return Err(InferError::op(format!("{} tensors of indices for rank {}", indices.len(), data.ndim)));
     }
     indices.iter().try_for_each(|index| integer_indices(index.dtype))?;
-    let places = broadcast_all(&indices.iter().map(|index| Dims::of(index)).collect::<Vec<Dims>>())?;
+    let places = broadcast_all(&indices.iter().map(|index| TensorDims::of(index)).collect::<Vec<TensorDims>>())?;
     let dims = match (places, &from) {
-        (Dims::Known(places), Dims::Known(from)) => {
+        (TensorDims::Known(places), TensorDims::Known(from)) => {
             places.iter().chain(from.iter().skip(indices.len())).cloned().collect::<Vec<_>>().into()
         }
-        (Dims::Known(places), Dims::Rank(rank)) => Dims::of_rank(places.len() + *rank as usize - indices.len()),
-        (Dims::Known(_) | Dims::Rank(_) | Dims::Unknown, Dims::Known(_) | Dims::Rank(_) | Dims::Unknown) => {
-            Dims::Unknown
+        (TensorDims::Known(places), TensorDims::Rank(rank)) => {
+            TensorDims::of_rank(places.len() + *rank as usize - indices.len())
         }
+        (
+            TensorDims::Known(_) | TensorDims::Rank(_) | TensorDims::Unknown,
+            TensorDims::Known(_) | TensorDims::Rank(_) | TensorDims::Unknown,
+        ) => TensorDims::Unknown,
     };
     Ok(dims.tensor(data.dtype))
 }

@@ -4,13 +4,13 @@ use crate::book::Erratum;
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    Dims, Domain, arity, axis, bool_attr, boxed_int, broadcast_all, common_dtype, constant, differ, given_int,
+    Domain, TensorDims, arity, axis, bool_attr, boxed_int, broadcast_all, common_dtype, constant, differ, given_int,
     str_attr, tensor, tensors,
 };
 use crate::ops::kernel::elementwise::{max_float, min_float};
 use crate::ops::kernel::{self, at, at_broadcast, fail, indices};
 use crate::ops::tensor::indexing::gather::{coordinate, coordinates, counted, from_end, integer_indices};
-use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Tensor, Value, count};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
@@ -18,11 +18,11 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "scatter_elements",
         [rule!("OPS.scatter_elements.infer"), rule!("OPS.scatter_elements.value"), rule!("OPS.scatter_elements.attrs")],
         [
-            Param::Arg("data"),
-            Param::Arg("indices"),
-            Param::Arg("updates"),
-            Param::Attr(Attr::int("axis", 0)),
-            Param::Attr(Attr::str("reduction", &["update", "add", "mul", "mean", "min", "max"], "update"))
+            OpParam::Arg("data"),
+            OpParam::Arg("indices"),
+            OpParam::Arg("updates"),
+            OpParam::Attr(Attr::int("axis", 0)),
+            OpParam::Attr(Attr::str("reduction", &["update", "add", "mul", "mean", "min", "max"], "update"))
         ],
         infer_scatter_elements,
         Accumulated,
@@ -32,10 +32,10 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "scatter_nd",
         [rule!("OPS.scatter_nd.infer"), rule!("OPS.scatter_nd.value"), rule!("OPS.scatter_nd.attrs")],
         [
-            Param::Arg("data"),
-            Param::Arg("indices"),
-            Param::Arg("updates"),
-            Param::Attr(Attr::str("reduction", &["update", "add", "mul", "min", "max"], "update"))
+            OpParam::Arg("data"),
+            OpParam::Arg("indices"),
+            OpParam::Arg("updates"),
+            OpParam::Attr(Attr::str("reduction", &["update", "add", "mul", "min", "max"], "update"))
         ],
         infer_scatter_nd,
         Accumulated,
@@ -44,7 +44,12 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "index_put",
         [rule!("OPS.index_put.infer"), rule!("OPS.index_put.value"), rule!("OPS.index_put.attrs")],
-        [Param::Arg("data"), Param::Arg("indices"), Param::Arg("values"), Param::Attr(Attr::bool("accumulate", false))],
+        [
+            OpParam::Arg("data"),
+            OpParam::Arg("indices"),
+            OpParam::Arg("values"),
+            OpParam::Attr(Attr::bool("accumulate", false))
+        ],
         infer_index_put,
         Accumulated,
         index_put
@@ -53,12 +58,12 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "slice_scatter",
         [rule!("OPS.slice_scatter.infer"), rule!("OPS.slice_scatter.value"), rule!("OPS.slice_scatter.attrs")],
         [
-            Param::Arg("input_tensor"),
-            Param::Arg("src"),
-            Param::Arg("start"),
-            Param::Arg("end"),
-            Param::Arg("step"),
-            Param::Attr(Attr::int("axis", 0))
+            OpParam::Arg("input_tensor"),
+            OpParam::Arg("src"),
+            OpParam::Arg("start"),
+            OpParam::Arg("end"),
+            OpParam::Arg("step"),
+            OpParam::Attr(Attr::int("axis", 0))
         ],
         infer_slice_scatter,
         Exact,
@@ -86,17 +91,17 @@ fn combine(reduction: &str, old: Scalar, new: Scalar) -> Result<Scalar, Stop> {
 }
 
 /// A copy of a tensor that is being written to, in row-major order; the last of several writes to a place counts.
-struct Target {
+struct ScatterTarget {
     elements: Vec<Scalar>,
     /// How many values have arrived at each place.
     arrived: Vec<u32>,
     shape: Vec<i64>,
 }
 
-impl Target {
-    fn of(data: &Tensor) -> Target {
+impl ScatterTarget {
+    fn of(data: &Tensor) -> ScatterTarget {
         let elements: Vec<Scalar> = (0..data.len()).filter_map(|i| data.get(i)).collect();
-        Target { arrived: vec![0; elements.len()], elements, shape: data.shape().to_vec() }
+        ScatterTarget { arrived: vec![0; elements.len()], elements, shape: data.shape().to_vec() }
     }
 
     fn write(&mut self, place: &[i64], reduction: &str, value: Scalar) -> Result<(), Stop> {
@@ -128,7 +133,7 @@ impl Target {
 }
 
 fn same_rank(a: &TensorStructInfo, b: &TensorStructInfo) -> Result<(), InferError> {
-    match (Dims::of(a).rank(), Dims::of(b).rank()) {
+    match (TensorDims::of(a).rank(), TensorDims::of(b).rank()) {
         (Some(a), Some(b)) if a != b => Err(InferError::op(format!("the ranks {a} and {b} differ"))),
         (Some(_) | None, Some(_) | None) => Ok(()),
     }
@@ -156,10 +161,11 @@ fn infer_scatter_elements(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, 
     same_rank(data, indices)?;
     same_rank(data, updates)?;
     same_rank(indices, updates)?;
-    if let Some(rank) = Dims::of(data).rank() {
+    if let Some(rank) = TensorDims::of(data).rank() {
         axis(given_int(a.call, "axis")?, rank)?;
     }
-    if let (Dims::Known(indices), Dims::Known(updates)) = (Dims::of(indices), Dims::of(updates)) {
+    if let (TensorDims::Known(indices), TensorDims::Known(updates)) = (TensorDims::of(indices), TensorDims::of(updates))
+    {
         same_dims(cx, &indices, &updates)?;
     }
     Ok(StructInfo::Tensor(data.clone()))
@@ -181,7 +187,7 @@ fn scatter_elements(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     m.spend(data.len() as u64 + updates.len() as u64)?;
     let _held = kernel::beside(m, data.len() as u64)?;
     let added = reduction != "update" && m.cx().literal(Erratum::A66);
-    let mut target = Target::of(data);
+    let mut target = ScatterTarget::of(data);
     for index in indices(by.shape()) {
         let mut place = index.clone();
         if let Some(slot) = place.get_mut(along) {
@@ -216,12 +222,12 @@ fn infer_scatter_nd(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferE
     integer_indices(indices.dtype)?;
     common_dtype(data.dtype, updates.dtype)?;
     combinable(a.call, &[data, updates])?;
-    if let (Dims::Known(from), Dims::Known(by)) = (Dims::of(data), Dims::of(indices))
+    if let (TensorDims::Known(from), TensorDims::Known(by)) = (TensorDims::of(data), TensorDims::of(indices))
         && let Some((PrimExpr::IntImm(count), outer)) = by.split_last()
     {
         let rest = usize::try_from(*count).ok().and_then(|count| from.get(count..));
         let rest = rest.ok_or_else(|| InferError::op(format!("{count} coordinates for rank {}", from.len())))?;
-        if let Dims::Known(updates) = Dims::of(updates) {
+        if let TensorDims::Known(updates) = TensorDims::of(updates) {
             same_dims(cx, &[outer, rest].concat(), &updates)?;
         }
     }
@@ -237,7 +243,7 @@ fn scatter_nd(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let from_the_end = !m.cx().literal(Erratum::A62);
     m.spend(data.len() as u64 + updates.len() as u64)?;
     let _held = kernel::beside(m, data.len() as u64)?;
-    let mut target = Target::of(data);
+    let mut target = ScatterTarget::of(data);
     for index in indices(updates.shape()) {
         let (row, rest) = index.split_at(outer.len().min(index.len()));
         let place = [&coordinates(data, by, row, 0, from_the_end)?, rest].concat();
@@ -259,11 +265,11 @@ fn infer_index_put(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferEr
         Domain::Numbers.demand(data.dtype)?;
         Domain::Numbers.demand(values.dtype)?;
     }
-    if let Some(rank) = Dims::of(data).rank().filter(|rank| *rank != indices.len()) {
+    if let Some(rank) = TensorDims::of(data).rank().filter(|rank| *rank != indices.len()) {
         return Err(InferError::op(format!("{} tensors of indices for rank {rank}", indices.len())));
     }
-    let places = broadcast_all(&indices.iter().map(|index| Dims::of(index)).collect::<Vec<Dims>>())?;
-    if let (Dims::Known(places), Dims::Known(values)) = (places, Dims::of(values)) {
+    let places = broadcast_all(&indices.iter().map(|index| TensorDims::of(index)).collect::<Vec<TensorDims>>())?;
+    if let (TensorDims::Known(places), TensorDims::Known(values)) = (places, TensorDims::of(values)) {
         fits_places(cx, &places, &values)?;
     }
     Ok(StructInfo::Tensor(data.clone()))
@@ -292,7 +298,7 @@ fn index_put(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     m.spend((data.len() as u64).saturating_add(count(&places)))?;
     let _held = kernel::beside(m, data.len() as u64)?;
     let from_the_end = !m.cx().literal(Erratum::A62);
-    let mut target = Target::of(data);
+    let mut target = ScatterTarget::of(data);
     for index in indices(&places) {
         let axes = by.iter().zip(data.shape());
         let place = axes.map(|(by, size)| counted(at_broadcast(by, &index)?, *size, from_the_end));
@@ -313,17 +319,19 @@ fn infer_slice_scatter(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
     let (data, src) = (tensor(a, 0)?, tensor(a, 1)?);
     common_dtype(data.dtype, src.dtype)?;
     same_rank(data, src)?;
-    let along = Dims::of(data).rank().map(|rank| axis(given_int(a.call, "axis")?, rank)).transpose()?;
+    let along = TensorDims::of(data).rank().map(|rank| axis(given_int(a.call, "axis")?, rank)).transpose()?;
     let (start, end, step) = (boxed_int(a, 2)?, boxed_int(a, 3)?, boxed_int(a, 4)?);
     if let Some(PrimExpr::IntImm(..=0)) = step {
         return Err(InferError::op("the step must be positive"));
     }
-    if let (Dims::Known(data), Some(along)) = (Dims::of(data), along)
+    if let (TensorDims::Known(data), Some(along)) = (TensorDims::of(data), along)
         && let Some(size) = data.get(along)
     {
         [start, end].into_iter().flatten().try_for_each(|bound| inside(bound, size))?;
     }
-    if let (Dims::Known(data), Dims::Known(src), Some(along)) = (Dims::of(data), Dims::of(src), along) {
+    if let (TensorDims::Known(data), TensorDims::Known(src), Some(along)) =
+        (TensorDims::of(data), TensorDims::of(src), along)
+    {
         let mut expected = data.to_vec();
         let sizes = (expected.get_mut(along), src.get(along));
         if let (Some(slot), Some(own)) = sizes {
@@ -362,7 +370,7 @@ fn slice_scatter(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     }
     m.spend((data.len() as u64).saturating_add(src.len() as u64))?;
     let _held = kernel::beside(m, data.len() as u64)?;
-    let mut target = Target::of(data);
+    let mut target = ScatterTarget::of(data);
     for index in indices(src.shape()) {
         let mut place = index.clone();
         if let Some(slot) = place.get_mut(along) {

@@ -4,12 +4,12 @@ use crate::book::Erratum;
 use crate::grammar::{AttrValue, BinaryOp, DataType, Expr, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    Dims, Domain, arity, at_least, axes, axis, bool_attr, constant, dim, int_attr, ints_attr, not_negative, str_attr,
-    tensor,
+    Domain, TensorDims, arity, at_least, axes, axis, bool_attr, constant, dim, int_attr, ints_attr, not_negative,
+    str_attr, tensor,
 };
 use crate::ops::kernel::{self, at, fail, fresh, tabulate, tabulate_out};
 use crate::ops::tensor::indexing::gather::{counted, integer, integer_indices};
-use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam, attr};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
@@ -17,10 +17,10 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "take",
         [rule!("OPS.take.infer"), rule!("OPS.take.value"), rule!("OPS.take.attrs")],
         [
-            Param::Arg("x"),
-            Param::Arg("indices"),
-            Param::Attr(Attr::optional("axis", AttrKind::Int)),
-            Param::Attr(Attr::str("mode", &["fast", "wrap", "clip", "nan"], "fast"))
+            OpParam::Arg("x"),
+            OpParam::Arg("indices"),
+            OpParam::Attr(Attr::optional("axis", AttrKind::Int)),
+            OpParam::Attr(Attr::str("mode", &["fast", "wrap", "clip", "nan"], "fast"))
         ],
         infer_take,
         Exact,
@@ -30,12 +30,12 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "strided_slice",
         [rule!("OPS.strided_slice.infer"), rule!("OPS.strided_slice.value"), rule!("OPS.strided_slice.attrs")],
         [
-            Param::Arg("x"),
-            Param::Arg("axes"),
-            Param::Arg("begin"),
-            Param::Arg("end"),
-            Param::OptionalArg("strides"),
-            Param::Attr(Attr::bool("assume_inbound", false)),
+            OpParam::Arg("x"),
+            OpParam::Arg("axes"),
+            OpParam::Arg("begin"),
+            OpParam::Arg("end"),
+            OpParam::OptionalArg("strides"),
+            OpParam::Attr(Attr::bool("assume_inbound", false)),
         ],
         infer_strided_slice,
         Exact,
@@ -44,7 +44,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "dynamic_strided_slice",
         [rule!("OPS.dynamic_strided_slice.infer"), rule!("OPS.dynamic_strided_slice.value")],
-        [Param::Arg("x"), Param::Arg("begin"), Param::Arg("end"), Param::Arg("strides")],
+        [OpParam::Arg("x"), OpParam::Arg("begin"), OpParam::Arg("end"), OpParam::Arg("strides")],
         infer_dynamic_strided_slice,
         Exact,
         dynamic_strided_slice
@@ -59,12 +59,12 @@ pub(in crate::ops) fn infer_take(_: &mut Cx, a: &InferArgs<'_>) -> Result<Struct
     let x = tensor(a, 0)?;
     let (dtype, by) = match a.args.get(1) {
         // A boxed integer is one index.
-        Some(StructInfo::Prim(p)) => (p.dtype, Dims::Known([].into())),
-        Some(_) | None => tensor(a, 1).map(|indices| (indices.dtype, Dims::of(indices)))?,
+        Some(StructInfo::Prim(p)) => (p.dtype, TensorDims::Known([].into())),
+        Some(_) | None => tensor(a, 1).map(|indices| (indices.dtype, TensorDims::of(indices)))?,
     };
     integer_indices(dtype)?;
     let given = int_attr(a.call, "axis")?;
-    let from = Dims::of(x);
+    let from = TensorDims::of(x);
     let along = match (given, from.rank()) {
         (Some(given), Some(rank)) => Some(axis(given, rank)?),
         (None, Some(1)) => Some(0),
@@ -72,16 +72,18 @@ pub(in crate::ops) fn infer_take(_: &mut Cx, a: &InferArgs<'_>) -> Result<Struct
         (Some(_), None) => None,
     };
     let dims = match (&from, &by, along) {
-        (Dims::Known(from), Dims::Known(by), Some(along)) => {
+        (TensorDims::Known(from), TensorDims::Known(by), Some(along)) => {
             let (before, after) = (from.iter().take(along), from.iter().skip(along + 1));
             before.chain(by.iter()).chain(after).cloned().collect::<Vec<PrimExpr>>().into()
         }
-        (Dims::Known(_) | Dims::Rank(_) | Dims::Unknown, Dims::Known(_) | Dims::Rank(_) | Dims::Unknown, _) => {
-            match (from.rank(), by.rank()) {
-                (Some(from), Some(by)) => Dims::of_rank((from + by).saturating_sub(1)),
-                (None, _) | (_, None) => Dims::Unknown,
-            }
-        }
+        (
+            TensorDims::Known(_) | TensorDims::Rank(_) | TensorDims::Unknown,
+            TensorDims::Known(_) | TensorDims::Rank(_) | TensorDims::Unknown,
+            _,
+        ) => match (from.rank(), by.rank()) {
+            (Some(from), Some(by)) => TensorDims::of_rank((from + by).saturating_sub(1)),
+            (None, _) | (_, None) => TensorDims::Unknown,
+        },
     };
     Ok(dims.tensor(x.dtype))
 }
@@ -141,11 +143,11 @@ fn wrapped(index: Scalar, size: i64) -> Result<i64, Stop> {
 // strided_slice
 
 /// A list of numbers, of which some may be unknown.
-type Numbers = Vec<Option<PrimExpr>>;
+type IndexList = Vec<Option<PrimExpr>>;
 
 /// One of the lists of a slice: an argument, or the attribute of its name. Unknown if nothing is known of the argument but
 /// that it may be one.
-fn list(a: &InferArgs<'_>, i: usize, name: &str) -> Result<Option<Numbers>, InferError> {
+fn list(a: &InferArgs<'_>, i: usize, name: &str) -> Result<Option<IndexList>, InferError> {
     let wrong = |found: &dyn std::fmt::Display| {
         InferError::op(format!("`{name}` must be a tuple of boxed integers, it is {found}"))
     };
@@ -159,7 +161,7 @@ fn list(a: &InferArgs<'_>, i: usize, name: &str) -> Result<Option<Numbers>, Infe
             let literal =
                 |j: usize| if let Some(Expr::Tuple(tuple)) = a.call.args.get(i) { tuple.fields.get(j) } else { None };
             let number = |(j, info): (usize, &StructInfo)| boxed(literal(j), info).ok_or_else(|| wrong(info));
-            infos.iter().enumerate().map(number).collect::<Result<Numbers, InferError>>().map(Some)
+            infos.iter().enumerate().map(number).collect::<Result<IndexList, InferError>>().map(Some)
         }
         Some(other @ (StructInfo::Tensor(_) | StructInfo::Prim(_) | StructInfo::Func(_))) => Err(wrong(other)),
     }
@@ -181,7 +183,7 @@ fn boxed(expr: Option<&Expr>, info: &StructInfo) -> Option<Option<PrimExpr>> {
     }
 }
 
-fn slice_attr(a: &InferArgs<'_>, name: &str) -> Result<Option<Numbers>, InferError> {
+fn slice_attr(a: &InferArgs<'_>, name: &str) -> Result<Option<IndexList>, InferError> {
     match attr(a.call, name) {
         Some(AttrValue::List(items)) => items.iter().map(|item| bound(name, item)).collect::<Result<_, _>>().map(Some),
         Some(single) => Ok(Some(vec![bound(name, single)?])),
@@ -201,8 +203,8 @@ fn bound(name: &str, item: &AttrValue) -> Result<Option<PrimExpr>, InferError> {
 
 fn infer_strided_slice(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let x = tensor(a, 0)?;
-    let dims = Dims::of(x);
-    let rank_only = || Ok(Dims::of_ndim(dims.ndim()).tensor(x.dtype));
+    let dims = TensorDims::of(x);
+    let rank_only = || Ok(TensorDims::of_ndim(dims.ndim()).tensor(x.dtype));
     let (along, begin) = (list(a, 1, "axes")?, list(a, 2, "begin")?);
     let (end, strides) = (list(a, 3, "end")?, list(a, 4, "strides")?);
     let lengths: Vec<usize> = [&along, &begin, &end, &strides].into_iter().flatten().map(Vec::len).collect();
@@ -221,7 +223,8 @@ fn infer_strided_slice(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
     let along = dims.rank().map(|rank| axes(&along, rank)).transpose()?;
     let one = vec![Some(constant(1)); along.as_ref().map_or(0, Vec::len)];
     let strides = if a.args.len() > 4 { strides } else { Some(strides.unwrap_or(one)) };
-    let (Dims::Known(known), Some(along), Some(begin), Some(end), Some(strides)) = (&dims, along, begin, end, strides)
+    let (TensorDims::Known(known), Some(along), Some(begin), Some(end), Some(strides)) =
+        (&dims, along, begin, end, strides)
     else {
         return rank_only();
     };
@@ -235,7 +238,7 @@ fn infer_strided_slice(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
             None => return rank_only(),
         }
     }
-    Ok(Dims::from(sliced).tensor(x.dtype))
+    Ok(TensorDims::from(sliced).tensor(x.dtype))
 }
 
 /// How the bounds of a slice are read.
@@ -302,14 +305,14 @@ fn clipped(place: PrimExpr, size: &PrimExpr, stride: i64) -> PrimExpr {
 }
 
 /// The places along an axis that a slice chooses.
-struct Range {
+struct SliceRange {
     begin: i64,
     stride: i64,
     count: i64,
 }
 
 /// From `begin` to `end`, which may count from the end if negative and are clipped to the axis.
-fn range(size: i64, begin: i64, end: i64, stride: i64, from_the_end: bool) -> Result<Range, InferError> {
+fn range(size: i64, begin: i64, end: i64, stride: i64, from_the_end: bool) -> Result<SliceRange, InferError> {
     // An annotation may say of a size that it is negative, whatever comes of it: there is nothing on such an axis.
     let size = size.max(0);
     let (low, high) = if stride > 0 { (0, size) } else { (-1, size - 1) };
@@ -319,7 +322,7 @@ fn range(size: i64, begin: i64, end: i64, stride: i64, from_the_end: bool) -> Re
     let step = stride.checked_abs().filter(|step| *step > 0);
     let step = step.ok_or_else(|| InferError::op(format!("the stride {stride} is not possible")))?;
     let count = if length > 0 { (length - 1) / step + 1 } else { 0 };
-    Ok(Range { begin, stride, count })
+    Ok(SliceRange { begin, stride, count })
 }
 
 /// The place that a bound names, on the axis or not.
@@ -343,7 +346,8 @@ fn strided_slice(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (begin, end) = (list(2, "begin")?.ok_or_else(missing)?, list(3, "end")?.ok_or_else(missing)?);
     let strides = list(4, "strides")?.unwrap_or_else(|| vec![1; along.len()]);
     let bounds = Bounds { inbound: bool_attr(a.call, "assume_inbound")?, from_the_end: !m.cx().literal(Erratum::A64) };
-    let mut ranges: Vec<Range> = x.shape().iter().map(|size| Range { begin: 0, stride: 1, count: *size }).collect();
+    let mut ranges: Vec<SliceRange> =
+        x.shape().iter().map(|size| SliceRange { begin: 0, stride: 1, count: *size }).collect();
     for (((a, begin), end), stride) in along.iter().zip(begin).zip(end).zip(strides) {
         let a = axis(*a, x.shape().len())?;
         if let (Some(slot), Some(size)) = (ranges.get_mut(a), x.shape().get(a)) {
@@ -358,7 +362,7 @@ fn strided_slice(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 }
 
 /// The elements at the places of a range along each axis.
-fn sliced(m: &mut dyn Host, x: &Tensor, ranges: &[Range]) -> Result<Value, Stop> {
+fn sliced(m: &mut dyn Host, x: &Tensor, ranges: &[SliceRange]) -> Result<Value, Stop> {
     let shape: Vec<i64> = ranges.iter().map(|range| range.count).collect();
     fresh(tabulate(m, x.dtype(), &shape, |index| {
         let place: Vec<i64> = index.iter().zip(ranges).map(|(i, range)| range.begin + i * range.stride).collect();
@@ -377,14 +381,14 @@ fn infer_dynamic_strided_slice(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructIn
         if !bounds.dtype.is_void() && bounds.dtype != DataType::INT64 {
             return Err(InferError::op(format!("the bounds must be int64, they are {}", bounds.dtype)));
         }
-        match (Dims::of(bounds), Dims::of(x).rank()) {
-            (Dims::Known(dims), rank) if is_one_for_each(&dims, rank) => {}
-            (Dims::Known(_) | Dims::Rank(_) | Dims::Unknown, _) => {
+        match (TensorDims::of(bounds), TensorDims::of(x).rank()) {
+            (TensorDims::Known(dims), rank) if is_one_for_each(&dims, rank) => {}
+            (TensorDims::Known(_) | TensorDims::Rank(_) | TensorDims::Unknown, _) => {
                 return Err(InferError::op("the bounds must be known to be as many as there are axes"));
             }
         }
     }
-    Ok(Dims::of_ndim(Dims::of(x).ndim()).tensor(x.dtype))
+    Ok(TensorDims::of_ndim(TensorDims::of(x).ndim()).tensor(x.dtype))
 }
 
 fn is_one_for_each(dims: &[PrimExpr], rank: Option<usize>) -> bool {
@@ -409,5 +413,5 @@ fn dynamic_strided_slice(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, St
     }
     let bounds = x.shape().iter().zip(begin).zip(end).zip(strides);
     let ranges = bounds.map(|(((size, begin), end), stride)| range(*size, begin, end, stride, true));
-    sliced(m, x, &ranges.collect::<Result<Vec<Range>, InferError>>()?)
+    sliced(m, x, &ranges.collect::<Result<Vec<SliceRange>, InferError>>()?)
 }

@@ -7,18 +7,18 @@ use ndarray::{ArrayD, IxDyn};
 use crate::grammar::{Call, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    Dims, Domain, arity, common_dtype, common_dtypes, differ, same_dim, str_attr, tensor, tensors,
+    Domain, TensorDims, arity, common_dtype, common_dtypes, differ, same_dim, str_attr, tensor, tensors,
 };
 use crate::ops::kernel::array::scalars;
 use crate::ops::kernel::{self, constant_one, fail, multiply_add, zero};
-use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Tensor, Value, count};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "einsum",
         [rule!("OPS.einsum.infer"), rule!("OPS.einsum.value"), rule!("OPS.einsum.attrs")],
-        [Param::Arg("operands"), Param::Attr(Attr::required("subscripts", AttrKind::Str(&[])))],
+        [OpParam::Arg("operands"), OpParam::Attr(Attr::required("subscripts", AttrKind::Str(&[])))],
         infer_einsum,
         Accumulated,
         einsum
@@ -26,7 +26,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "outer",
         [rule!("OPS.outer.infer"), rule!("OPS.outer.value")],
-        [Param::Arg("x1"), Param::Arg("x2")],
+        [OpParam::Arg("x1"), OpParam::Arg("x2")],
         infer_outer,
         Rounded,
         outer
@@ -141,16 +141,16 @@ fn infer_einsum(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
     let dtype = common_dtypes(operands.iter().map(|t| t.dtype))?;
     operands.iter().try_for_each(|operand| Domain::Numbers.demand(operand.dtype))?;
     let sizes = known_sizes(cx, subscripts(a.call)?, &operands)?;
-    let Some(ranks) = operands.iter().map(|t| Dims::of(t).rank()).collect::<Option<Vec<usize>>>() else {
-        return Ok(Dims::Unknown.tensor(dtype));
+    let Some(ranks) = operands.iter().map(|t| TensorDims::of(t).rank()).collect::<Option<Vec<usize>>>() else {
+        return Ok(TensorDims::Unknown.tensor(dtype));
     };
     let subscripts = Subscripts::parse(subscripts(a.call)?, &ranks)?;
-    let rank_only = Dims::of_rank(subscripts.result.len());
-    if !operands.iter().all(|t| matches!(Dims::of(t), Dims::Known(_))) {
+    let rank_only = TensorDims::of_rank(subscripts.result.len());
+    if !operands.iter().all(|t| matches!(TensorDims::of(t), TensorDims::Known(_))) {
         return Ok(rank_only.tensor(dtype));
     }
     let dims = subscripts.result.iter().map(|label| one_size(sizes.get(label)?));
-    Ok(dims.collect::<Option<Vec<PrimExpr>>>().map_or(rank_only, Dims::from).tensor(dtype))
+    Ok(dims.collect::<Option<Vec<PrimExpr>>>().map_or(rank_only, TensorDims::from).tensor(dtype))
 }
 
 /// The different sizes that the operands of known shape give to each label, but for 1, which gives way. Sizes that provably
@@ -164,7 +164,7 @@ fn known_sizes(
     let inputs = inputs.split_once("->").map_or(inputs.as_str(), |(inputs, _)| inputs);
     let mut sizes: BTreeMap<Label, Vec<PrimExpr>> = BTreeMap::new();
     for (term, operand) in inputs.split(',').zip(operands) {
-        let Dims::Known(dims) = Dims::of(operand) else { continue };
+        let TensorDims::Known(dims) = TensorDims::of(operand) else { continue };
         for (label, size) in labels(term, Some(dims.len()))?.into_iter().zip(dims.iter()) {
             let found = sizes.entry(label).or_default();
             if *size == PrimExpr::IntImm(1) || found.iter().any(|other| same_dim(other, size)) {
@@ -266,9 +266,11 @@ fn infer_outer(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
     let dtype = common_dtype(x1.dtype, x2.dtype)?;
     Domain::Numbers.demand(x1.dtype)?;
     Domain::Numbers.demand(x2.dtype)?;
-    let dims = match (Dims::of(x1), Dims::of(x2)) {
-        (Dims::Known(x1), Dims::Known(x2)) if x1.len() == 1 && x2.len() == 1 => [&*x1, &*x2].concat().into(),
-        (x1, x2) if x1.rank() == Some(1) && x2.rank() == Some(1) => Dims::of_rank(2),
+    let dims = match (TensorDims::of(x1), TensorDims::of(x2)) {
+        (TensorDims::Known(x1), TensorDims::Known(x2)) if x1.len() == 1 && x2.len() == 1 => {
+            [&*x1, &*x2].concat().into()
+        }
+        (x1, x2) if x1.rank() == Some(1) && x2.rank() == Some(1) => TensorDims::of_rank(2),
         (_, _) => return Err(InferError::op("an outer product is one of vectors")),
     };
     Ok(dims.tensor(dtype))

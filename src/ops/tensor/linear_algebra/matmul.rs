@@ -2,15 +2,15 @@
 
 use crate::grammar::{PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, Domain, arity, broadcast, common_dtype, differ, dtype_attr, tensor};
+use crate::ops::infer::{Domain, TensorDims, arity, broadcast, common_dtype, differ, dtype_attr, tensor};
 use crate::ops::kernel::{self, fail, fresh, multiply_add, zero};
-use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Tensor, Value, count};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
     "matmul",
     [rule!("OPS.matmul.infer"), rule!("OPS.matmul.value"), rule!("OPS.matmul.attrs")],
-    [Param::Arg("x1"), Param::Arg("x2"), Param::Attr(Attr::optional("out_dtype", AttrKind::DataType))],
+    [OpParam::Arg("x1"), OpParam::Arg("x2"), OpParam::Attr(Attr::optional("out_dtype", AttrKind::DataType))],
     infer_matmul,
     Accumulated,
     matmul
@@ -25,30 +25,31 @@ fn infer_matmul(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
         Some(_) | None => common_dtype(x1.dtype, x2.dtype)?,
     };
     [x1.dtype, x2.dtype, dtype].into_iter().try_for_each(|dtype| Domain::Numbers.demand(dtype))?;
-    let (d1, d2) = (Dims::of(x1), Dims::of(x2));
+    let (d1, d2) = (TensorDims::of(x1), TensorDims::of(x2));
     if d1.rank() == Some(0) || d2.rank() == Some(0) {
         return Err(InferError::op("a scalar has no matrix product"));
     }
     let dims = match (&d1, &d2) {
-        (Dims::Known(d1), Dims::Known(d2)) => product_dims(cx, d1, d2)?,
-        (Dims::Known(_) | Dims::Rank(_) | Dims::Unknown, Dims::Known(_) | Dims::Rank(_) | Dims::Unknown) => {
-            product_rank(d1.rank(), d2.rank())
-        }
+        (TensorDims::Known(d1), TensorDims::Known(d2)) => product_dims(cx, d1, d2)?,
+        (
+            TensorDims::Known(_) | TensorDims::Rank(_) | TensorDims::Unknown,
+            TensorDims::Known(_) | TensorDims::Rank(_) | TensorDims::Unknown,
+        ) => product_rank(d1.rank(), d2.rank()),
     };
     Ok(dims.tensor(dtype))
 }
 
-fn product_rank(r1: Option<usize>, r2: Option<usize>) -> Dims {
+fn product_rank(r1: Option<usize>, r2: Option<usize>) -> TensorDims {
     match (r1, r2) {
         (Some(r1), Some(r2)) => {
             let rank = r1.max(r2).max(2) - usize::from(r1 == 1) - usize::from(r2 == 1);
-            Dims::of_rank(rank)
+            TensorDims::of_rank(rank)
         }
-        (None, _) | (_, None) => Dims::Unknown,
+        (None, _) | (_, None) => TensorDims::Unknown,
     }
 }
 
-fn product_dims(cx: &mut Cx, d1: &[PrimExpr], d2: &[PrimExpr]) -> Result<Dims, InferError> {
+fn product_dims(cx: &mut Cx, d1: &[PrimExpr], d2: &[PrimExpr]) -> Result<TensorDims, InferError> {
     let (batch1, m, k1) = split(d1, true);
     let (batch2, n, k2) = split(d2, false);
     if let (Some(k1), Some(k2)) = (k1, k2)
@@ -56,15 +57,15 @@ fn product_dims(cx: &mut Cx, d1: &[PrimExpr], d2: &[PrimExpr]) -> Result<Dims, I
     {
         return Err(InferError::op(format!("the inner dimensions {k1} and {k2} differ")));
     }
-    let batch = broadcast(&Dims::Known(batch1.into()), &Dims::Known(batch2.into()))?;
+    let batch = broadcast(&TensorDims::Known(batch1.into()), &TensorDims::Known(batch2.into()))?;
     Ok(match batch {
-        Dims::Known(batch) => {
+        TensorDims::Known(batch) => {
             let mut dims = batch.to_vec();
             dims.extend(m.cloned());
             dims.extend(n.cloned());
             dims.into()
         }
-        Dims::Rank(_) | Dims::Unknown => product_rank(Some(d1.len()), Some(d2.len())),
+        TensorDims::Rank(_) | TensorDims::Unknown => product_rank(Some(d1.len()), Some(d2.len())),
     })
 }
 

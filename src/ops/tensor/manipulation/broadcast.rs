@@ -2,15 +2,15 @@
 
 use crate::grammar::{PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, arity, of_shape_arg, shape, tensor};
+use crate::ops::infer::{TensorDims, arity, of_shape_arg, shape, tensor};
 use crate::ops::kernel::{self, at_broadcast, tabulate_out};
-use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Stop, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
     "broadcast_to",
     [rule!("OPS.broadcast_to.infer"), rule!("OPS.broadcast_to.value")],
-    [Param::Arg("x"), Param::ShapeArg("shape")],
+    [OpParam::Arg("x"), OpParam::ShapeArg("shape")],
     infer_broadcast_to,
     Exact,
     broadcast_to
@@ -18,13 +18,13 @@ pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
 
 fn infer_broadcast_to(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<2>(a)?;
-    let (x, target) = (tensor(a, 0)?, Dims::of_shape(shape(a, 1)?));
-    if let (Some(rank), Some(wanted)) = (Dims::of(x).rank(), target.rank())
+    let (x, target) = (tensor(a, 0)?, TensorDims::of_shape(shape(a, 1)?));
+    if let (Some(rank), Some(wanted)) = (TensorDims::of(x).rank(), target.rank())
         && rank > wanted
     {
         return Err(InferError::op(format!("rank {rank} cannot be broadcast to rank {wanted}")));
     }
-    if let (Dims::Known(dims), Dims::Known(wanted)) = (Dims::of(x), &target) {
+    if let (TensorDims::Known(dims), TensorDims::Known(wanted)) = (TensorDims::of(x), &target) {
         for (dim, wanted) in dims.iter().rev().zip(wanted.iter().rev()) {
             if let (PrimExpr::IntImm(dim), PrimExpr::IntImm(wanted)) = (dim, wanted)
                 && *dim != 1

@@ -2,9 +2,9 @@
 
 use crate::grammar::{AttrValue, BinaryOp, Call, DataType, IndexMap, PrimExpr, StructInfo};
 use crate::judge::{Cx, with_stack};
-use crate::ops::infer::{Dims, arity, constant, dim, float_attr, not_negative, tensor};
+use crate::ops::infer::{TensorDims, arity, constant, dim, float_attr, not_negative, tensor};
 use crate::ops::kernel::{self, at, beside, convert, fail, fresh, from_list, held};
-use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam, attr};
 use crate::shape::evaluate;
 use crate::value::{Host, Scalar, Stop, Value, count};
 
@@ -12,11 +12,11 @@ pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
     "layout_transform",
     [rule!("OPS.layout_transform.infer"), rule!("OPS.layout_transform.value"), rule!("OPS.layout_transform.attrs")],
     [
-        Param::Arg("x"),
-        Param::Attr(Attr::required("index_map", AttrKind::IndexMap)),
-        Param::Attr(Attr::optional("pad_value", AttrKind::Float)),
-        Param::Attr(Attr::ints("axis_separators", &[])),
-        Param::Attr(Attr::ints("input_axis_separators", &[])),
+        OpParam::Arg("x"),
+        OpParam::Attr(Attr::required("index_map", AttrKind::IndexMap)),
+        OpParam::Attr(Attr::optional("pad_value", AttrKind::Float)),
+        OpParam::Attr(Attr::ints("axis_separators", &[])),
+        OpParam::Attr(Attr::ints("input_axis_separators", &[])),
     ],
     infer_layout_transform,
     Exact,
@@ -33,16 +33,16 @@ fn index_map(call: &Call) -> Result<&IndexMap, InferError> {
 fn infer_layout_transform(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let (x, map) = (tensor(a, 0)?, index_map(a.call)?);
-    let dims = Dims::of(x);
+    let dims = TensorDims::of(x);
     if let Some(rank) = dims.rank()
         && rank != map.params.len()
     {
         return Err(InferError::op(format!("the index map takes {} indices, not {rank}", map.params.len())));
     }
-    let Dims::Known(dims) = dims else { return Ok(Dims::of_rank(map.results.len()).tensor(x.dtype)) };
+    let TensorDims::Known(dims) = dims else { return Ok(TensorDims::of_rank(map.results.len()).tensor(x.dtype)) };
     let size = |index: &PrimExpr| values(index, map, &dims).map(no_less_than_none);
     let sizes: Option<Vec<PrimExpr>> = map.results.iter().map(size).collect();
-    Ok(sizes.map_or(Dims::of_rank(map.results.len()), Dims::from).tensor(x.dtype))
+    Ok(sizes.map_or(TensorDims::of_rank(map.results.len()), TensorDims::from).tensor(x.dtype))
 }
 
 /// A formula for a number of places, which is negative where an axis has none.

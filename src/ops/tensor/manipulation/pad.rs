@@ -3,11 +3,11 @@
 use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    Dims, arity, common_dtypes, constant, dim, float_attr, given_ints, indivisible, int_attr, product, str_attr,
+    TensorDims, arity, common_dtypes, constant, dim, float_attr, given_ints, indivisible, int_attr, product, str_attr,
     tensor, tensors,
 };
 use crate::ops::kernel::{self, at, convert, fail, fresh, tabulate, tabulate_out};
-use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
@@ -15,10 +15,10 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "nn.pad",
         [rule!("OPS.nn.pad.infer"), rule!("OPS.nn.pad.value"), rule!("OPS.nn.pad.attrs")],
         [
-            Param::Arg("data"),
-            Param::Attr(Attr::required("pad_width", AttrKind::Ints)),
-            Param::Attr(Attr::str("pad_mode", &["constant", "reflect", "replicate", "circular"], "constant")),
-            Param::Attr(Attr::float("pad_value", 0.0))
+            OpParam::Arg("data"),
+            OpParam::Attr(Attr::required("pad_width", AttrKind::Ints)),
+            OpParam::Attr(Attr::str("pad_mode", &["constant", "reflect", "replicate", "circular"], "constant")),
+            OpParam::Attr(Attr::float("pad_value", 0.0))
         ],
         infer_pad,
         Exact,
@@ -27,7 +27,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "nn.pixel_shuffle",
         [rule!("OPS.nn.pixel_shuffle.infer"), rule!("OPS.nn.pixel_shuffle.value"), rule!("OPS.nn.pixel_shuffle.attrs")],
-        [Param::Arg("data"), Param::Attr(Attr::required("upscale_factor", AttrKind::Int))],
+        [OpParam::Arg("data"), OpParam::Attr(Attr::required("upscale_factor", AttrKind::Int))],
         infer_pixel_shuffle,
         Exact,
         pixel_shuffle
@@ -35,7 +35,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "nn.batch_flatten",
         [rule!("OPS.nn.batch_flatten.infer"), rule!("OPS.nn.batch_flatten.value")],
-        [Param::Arg("data")],
+        [OpParam::Arg("data")],
         infer_batch_flatten,
         Exact,
         batch_flatten
@@ -43,7 +43,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "meshgrid",
         [rule!("OPS.meshgrid.infer"), rule!("OPS.meshgrid.value"), rule!("OPS.meshgrid.attrs")],
-        [Param::Arg("tensors"), Param::Attr(Attr::str("indexing", &["ij", "xy"], "ij"))],
+        [OpParam::Arg("tensors"), OpParam::Attr(Attr::str("indexing", &["ij", "xy"], "ij"))],
         infer_meshgrid,
         Exact,
         meshgrid
@@ -64,17 +64,17 @@ fn widths(call: &Call, rank: usize) -> Result<Vec<(i64, i64)>, InferError> {
 fn infer_pad(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let x = tensor(a, 0)?;
-    let dims = Dims::of(x);
+    let dims = TensorDims::of(x);
     let rank = dims.rank().ok_or_else(|| InferError::op("the rank of what is padded must be known"))?;
     let widths = widths(a.call, rank)?;
     let dims = match dims {
-        Dims::Known(dims) => {
+        TensorDims::Known(dims) => {
             let padded = |(size, (before, after)): (&PrimExpr, &(i64, i64))| {
                 dim(BinaryOp::Add, size.clone(), constant(before.saturating_add(*after)))
             };
             dims.iter().zip(&widths).map(padded).collect::<Vec<_>>().into()
         }
-        Dims::Rank(_) | Dims::Unknown => dims,
+        TensorDims::Rank(_) | TensorDims::Unknown => dims,
     };
     Ok(dims.tensor(x.dtype))
 }
@@ -123,10 +123,10 @@ fn infer_pixel_shuffle(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
     arity::<1>(a)?;
     let x = tensor(a, 0)?;
     let factor = factor(a.call)?;
-    let dims = match Dims::of(x) {
-        Dims::Known(dims) if dims.len() >= 3 => shuffled(cx, &dims, factor)?.into(),
-        Dims::Rank(rank) if rank >= 3 => Dims::Rank(rank),
-        Dims::Known(_) | Dims::Rank(_) | Dims::Unknown => {
+    let dims = match TensorDims::of(x) {
+        TensorDims::Known(dims) if dims.len() >= 3 => shuffled(cx, &dims, factor)?.into(),
+        TensorDims::Rank(rank) if rank >= 3 => TensorDims::Rank(rank),
+        TensorDims::Known(_) | TensorDims::Rank(_) | TensorDims::Unknown => {
             return Err(InferError::op("the data must be known to have channels, rows and columns"));
         }
     };
@@ -158,13 +158,13 @@ fn pixel_shuffle(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 fn infer_batch_flatten(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let x = tensor(a, 0)?;
-    let dims = match Dims::of(x) {
-        Dims::Known(dims) => match dims.split_first() {
+    let dims = match TensorDims::of(x) {
+        TensorDims::Known(dims) => match dims.split_first() {
             Some((batch, rest)) if !rest.is_empty() => vec![batch.clone(), product(rest)].into(),
             Some(_) | None => return Err(InferError::op("the data has no axis beside the batch")),
         },
-        Dims::Rank(0 | 1) => return Err(InferError::op("the data has no axis beside the batch")),
-        Dims::Rank(_) | Dims::Unknown => Dims::of_rank(2),
+        TensorDims::Rank(0 | 1) => return Err(InferError::op("the data has no axis beside the batch")),
+        TensorDims::Rank(_) | TensorDims::Unknown => TensorDims::of_rank(2),
     };
     Ok(dims.tensor(x.dtype))
 }
@@ -192,15 +192,15 @@ fn infer_meshgrid(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErro
     common_dtypes(parts.iter().map(|part| part.dtype))?;
     let mut sizes = Some(Vec::new());
     for part in &parts {
-        match (Dims::of(part), &mut sizes) {
-            (Dims::Known(dims), Some(sizes)) if dims.len() == 1 => sizes.extend(dims.iter().cloned()),
+        match (TensorDims::of(part), &mut sizes) {
+            (TensorDims::Known(dims), Some(sizes)) if dims.len() == 1 => sizes.extend(dims.iter().cloned()),
             (dims, sizes) if dims.rank() == Some(1) => *sizes = None,
             (_, _) => return Err(InferError::op("each tensor must have one dimension")),
         }
     }
     let dims = match sizes {
-        Some(sizes) => Dims::from(swapped(a.call, sizes)?),
-        None => Dims::of_rank(parts.len()),
+        Some(sizes) => TensorDims::from(swapped(a.call, sizes)?),
+        None => TensorDims::of_rank(parts.len()),
     };
     Ok(StructInfo::tuple(parts.iter().map(|part| dims.clone().tensor(part.dtype))))
 }

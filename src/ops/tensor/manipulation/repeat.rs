@@ -3,17 +3,18 @@
 use crate::grammar::{BinaryOp, Call, DataType, Ndim, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    Dims, alike, arity, axis, common_dtypes, dim, given_int, given_ints, int_attr, product, shape, tensor, tensors,
+    TensorDims, alike, arity, axis, common_dtypes, dim, given_int, given_ints, int_attr, product, shape, tensor,
+    tensors,
 };
 use crate::ops::kernel::{self, at, fail, fresh, tabulate, tabulate_out};
-use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "tile",
         [rule!("OPS.tile.infer"), rule!("OPS.tile.value"), rule!("OPS.tile.attrs")],
-        [Param::Arg("data"), Param::Attr(Attr::required("repeats", AttrKind::Ints))],
+        [OpParam::Arg("data"), OpParam::Attr(Attr::required("repeats", AttrKind::Ints))],
         infer_tile,
         Exact,
         tile,
@@ -22,9 +23,9 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "repeat",
         [rule!("OPS.repeat.infer"), rule!("OPS.repeat.value"), rule!("OPS.repeat.attrs")],
         [
-            Param::Arg("data"),
-            Param::Attr(Attr::required("repeats", AttrKind::Int)),
-            Param::Attr(Attr::optional("axis", AttrKind::Int)),
+            OpParam::Arg("data"),
+            OpParam::Attr(Attr::required("repeats", AttrKind::Int)),
+            OpParam::Attr(Attr::optional("axis", AttrKind::Int)),
         ],
         infer_repeat,
         Exact,
@@ -33,7 +34,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "flip",
         [rule!("OPS.flip.infer"), rule!("OPS.flip.value"), rule!("OPS.flip.attrs")],
-        [Param::Arg("data"), Param::Attr(Attr::required("axis", AttrKind::Int))],
+        [OpParam::Arg("data"), OpParam::Attr(Attr::required("axis", AttrKind::Int))],
         infer_flip,
         Exact,
         flip,
@@ -41,16 +42,16 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "stack",
         [rule!("OPS.stack.infer"), rule!("OPS.stack.value"), rule!("OPS.stack.attrs")],
-        [Param::Arg("tensors"), Param::Attr(Attr::int("axis", 0))],
+        [OpParam::Arg("tensors"), OpParam::Attr(Attr::int("axis", 0))],
         infer_stack,
         Exact,
         stack,
     ),
-    operator!("size", [rule!("OPS.size.infer"), rule!("OPS.size.value")], [Param::Arg("x")], infer_size, Exact, size),
+    operator!("size", [rule!("OPS.size.infer"), rule!("OPS.size.value")], [OpParam::Arg("x")], infer_size, Exact, size),
     operator!(
         "shape_to_tensor",
         [rule!("OPS.shape_to_tensor.infer"), rule!("OPS.shape_to_tensor.value")],
-        [Param::ShapeArg("shape")],
+        [OpParam::ShapeArg("shape")],
         infer_shape_to_tensor,
         Exact,
         shape_to_tensor
@@ -58,7 +59,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "tensor_to_shape",
         [rule!("OPS.tensor_to_shape.infer"), rule!("OPS.tensor_to_shape.value")],
-        [Param::Arg("x")],
+        [OpParam::Arg("x")],
         infer_tensor_to_shape,
         Exact,
         tensor_to_shape
@@ -79,15 +80,15 @@ fn repeats(call: &Call) -> Result<Vec<i64>, InferError> {
 fn infer_tile(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let (x, times) = (tensor(a, 0)?, repeats(a.call)?);
-    let dims = match Dims::of(x) {
-        Dims::Known(dims) => {
+    let dims = match TensorDims::of(x) {
+        TensorDims::Known(dims) => {
             let rank = dims.len().max(times.len());
             let size = |i: usize| before(&dims, rank, i).cloned().unwrap_or(PrimExpr::IntImm(1));
             let factor = |i: usize| PrimExpr::IntImm(before(&times, rank, i).copied().unwrap_or(1));
             (0..rank).map(|i| dim(BinaryOp::Mul, size(i), factor(i))).collect::<Vec<_>>().into()
         }
-        Dims::Rank(rank) => Dims::of_rank((rank as usize).max(times.len())),
-        Dims::Unknown => Dims::Unknown,
+        TensorDims::Rank(rank) => TensorDims::of_rank((rank as usize).max(times.len())),
+        TensorDims::Unknown => TensorDims::Unknown,
     };
     Ok(dims.tensor(x.dtype))
 }
@@ -118,8 +119,8 @@ fn times(call: &Call) -> Result<i64, InferError> {
 fn infer_repeat(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let (x, times) = (tensor(a, 0)?, PrimExpr::IntImm(times(a.call)?));
-    let dims = match (int_attr(a.call, "axis")?, Dims::of(x)) {
-        (Some(given), Dims::Known(dims)) => {
+    let dims = match (int_attr(a.call, "axis")?, TensorDims::of(x)) {
+        (Some(given), TensorDims::Known(dims)) => {
             let along = axis(given, dims.len())?;
             let mut dims = dims.to_vec();
             if let Some(size) = dims.get_mut(along) {
@@ -127,13 +128,13 @@ fn infer_repeat(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
             }
             dims.into()
         }
-        (Some(given), Dims::Rank(rank)) => {
+        (Some(given), TensorDims::Rank(rank)) => {
             axis(given, rank as usize)?;
-            Dims::Rank(rank)
+            TensorDims::Rank(rank)
         }
-        (Some(_), Dims::Unknown) => Dims::Unknown,
-        (None, Dims::Known(dims)) => vec![dim(BinaryOp::Mul, product(dims.iter()), times)].into(),
-        (None, Dims::Rank(_) | Dims::Unknown) => Dims::of_rank(1),
+        (Some(_), TensorDims::Unknown) => TensorDims::Unknown,
+        (None, TensorDims::Known(dims)) => vec![dim(BinaryOp::Mul, product(dims.iter()), times)].into(),
+        (None, TensorDims::Rank(_) | TensorDims::Unknown) => TensorDims::of_rank(1),
     };
     Ok(dims.tensor(x.dtype))
 }
@@ -158,7 +159,7 @@ fn repeat(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 fn infer_flip(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let x = tensor(a, 0)?;
-    if let (Some(given), Some(rank)) = (int_attr(a.call, "axis")?, Dims::of(x).rank()) {
+    if let (Some(given), Some(rank)) = (int_attr(a.call, "axis")?, TensorDims::of(x).rank()) {
         axis(given, rank)?;
     }
     Ok(StructInfo::Tensor(x.clone()))
@@ -185,19 +186,19 @@ fn infer_stack(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
         return Err(InferError::op("nothing to stack"));
     }
     let dtype = common_dtypes(parts.iter().map(|part| part.dtype))?;
-    let dims = alike(cx, &parts.iter().map(|part| Dims::of(part)).collect::<Vec<Dims>>(), None)?;
+    let dims = alike(cx, &parts.iter().map(|part| TensorDims::of(part)).collect::<Vec<TensorDims>>(), None)?;
     let given = given_int(a.call, "axis")?;
     let stacked = match dims {
-        Dims::Known(dims) => {
+        TensorDims::Known(dims) => {
             let mut dims = dims.to_vec();
             dims.insert(axis(given, dims.len() + 1)?, PrimExpr::IntImm(parts.len() as i64));
             dims.into()
         }
-        Dims::Rank(rank) => {
+        TensorDims::Rank(rank) => {
             axis(given, rank as usize + 1)?;
-            Dims::of_rank(rank as usize + 1)
+            TensorDims::of_rank(rank as usize + 1)
         }
-        Dims::Unknown => Dims::Unknown,
+        TensorDims::Unknown => TensorDims::Unknown,
     };
     Ok(stacked.tensor(dtype))
 }
@@ -218,7 +219,7 @@ fn stack(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 fn infer_size(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     tensor(a, 0)?;
-    Ok(Dims::from(Vec::new()).tensor(DataType::INT64))
+    Ok(TensorDims::from(Vec::new()).tensor(DataType::INT64))
 }
 
 /// The number of elements.
@@ -231,7 +232,7 @@ fn infer_shape_to_tensor(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, In
     arity::<1>(a)?;
     let dims = match shape(a, 0)?.ndim {
         Ndim::Known(rank) => vec![PrimExpr::IntImm(i64::from(rank))].into(),
-        Ndim::Unknown => Dims::of_rank(1),
+        Ndim::Unknown => TensorDims::of_rank(1),
     };
     Ok(dims.tensor(DataType::INT64))
 }
@@ -249,8 +250,8 @@ fn infer_tensor_to_shape(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, In
     if !x.dtype.is_void() && x.dtype != DataType::INT64 {
         return Err(InferError::op(format!("the dimensions must be int64, they are {}", x.dtype)));
     }
-    match (Dims::of(x).rank(), Dims::of(x)) {
-        (Some(1), Dims::Known(dims)) => match dims.first() {
+    match (TensorDims::of(x).rank(), TensorDims::of(x)) {
+        (Some(1), TensorDims::Known(dims)) => match dims.first() {
             Some(PrimExpr::IntImm(rank)) => Ok(StructInfo::shape_ndim(*rank)),
             Some(_) | None => Ok(StructInfo::shape_ndim(-1)),
         },

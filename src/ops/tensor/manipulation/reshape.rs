@@ -4,18 +4,18 @@
 use crate::grammar::{AttrValue, BinaryOp, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    Dims, alike, arity, axes, axis, common_dtypes, differ, dim, given_int, int_attr, ints_attr, of_shape_arg, product,
-    shape, tensor, tensors,
+    TensorDims, alike, arity, axes, axis, common_dtypes, differ, dim, given_int, int_attr, ints_attr, of_shape_arg,
+    product, shape, tensor, tensors,
 };
 use crate::ops::kernel::{self, at, fail, fresh, tabulate, tabulate_out};
-use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam, attr};
 use crate::value::{Host, Scalar, Stop, Tensor, Value, count};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "reshape",
         [rule!("OPS.reshape.infer"), rule!("OPS.reshape.value")],
-        [Param::Arg("x"), Param::ShapeArg("shape")],
+        [OpParam::Arg("x"), OpParam::ShapeArg("shape")],
         infer_reshape,
         Exact,
         in_another_shape
@@ -23,7 +23,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "flatten",
         [rule!("OPS.flatten.infer"), rule!("OPS.flatten.value")],
-        [Param::Arg("x")],
+        [OpParam::Arg("x")],
         infer_flatten,
         Exact,
         in_another_shape
@@ -31,7 +31,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "permute_dims",
         [rule!("OPS.permute_dims.infer"), rule!("OPS.permute_dims.value"), rule!("OPS.permute_dims.attrs")],
-        [Param::Arg("x"), Param::Attr(Attr::optional("axes", AttrKind::Ints))],
+        [OpParam::Arg("x"), OpParam::Attr(Attr::optional("axes", AttrKind::Ints))],
         infer_permute_dims,
         Exact,
         permute_dims
@@ -39,7 +39,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "expand_dims",
         [rule!("OPS.expand_dims.infer"), rule!("OPS.expand_dims.value"), rule!("OPS.expand_dims.attrs")],
-        [Param::Arg("x"), Param::Attr(Attr::required("axis", AttrKind::Ints))],
+        [OpParam::Arg("x"), OpParam::Attr(Attr::required("axis", AttrKind::Ints))],
         infer_expand_dims,
         Exact,
         in_another_shape
@@ -47,7 +47,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "squeeze",
         [rule!("OPS.squeeze.infer"), rule!("OPS.squeeze.value"), rule!("OPS.squeeze.attrs")],
-        [Param::Arg("x"), Param::Attr(Attr::optional("axis", AttrKind::Ints))],
+        [OpParam::Arg("x"), OpParam::Attr(Attr::optional("axis", AttrKind::Ints))],
         infer_squeeze,
         Exact,
         in_another_shape
@@ -55,7 +55,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "concat",
         [rule!("OPS.concat.infer"), rule!("OPS.concat.value"), rule!("OPS.concat.attrs")],
-        [Param::Arg("tensors"), Param::Attr(Attr::int_or_none("axis", 0))],
+        [OpParam::Arg("tensors"), OpParam::Attr(Attr::int_or_none("axis", 0))],
         infer_concat,
         Exact,
         concat
@@ -64,9 +64,9 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "split",
         [rule!("OPS.split.infer"), rule!("OPS.split.value"), rule!("OPS.split.attrs")],
         [
-            Param::Arg("x"),
-            Param::Attr(Attr::required("indices_or_sections", AttrKind::Any)),
-            Param::Attr(Attr::int("axis", 0))
+            OpParam::Arg("x"),
+            OpParam::Attr(Attr::required("indices_or_sections", AttrKind::Any)),
+            OpParam::Attr(Attr::int("axis", 0))
         ],
         infer_split,
         Exact,
@@ -83,8 +83,8 @@ fn in_another_shape(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 
 fn infer_reshape(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<2>(a)?;
-    let (x, target) = (tensor(a, 0)?, Dims::of_shape(shape(a, 1)?));
-    if let (Dims::Known(from), Dims::Known(to)) = (Dims::of(x), &target)
+    let (x, target) = (tensor(a, 0)?, TensorDims::of_shape(shape(a, 1)?));
+    if let (TensorDims::Known(from), TensorDims::Known(to)) = (TensorDims::of(x), &target)
         && let (n, m) = (product(from.iter()), product(to.iter()))
         && differ(cx, &n, &m)
     {
@@ -96,10 +96,10 @@ fn infer_reshape(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErro
 fn infer_flatten(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let x = tensor(a, 0)?;
-    let dims = match Dims::of(x) {
-        Dims::Known(dims) => vec![product(dims.iter())].into(),
-        Dims::Rank(0) => vec![PrimExpr::IntImm(1)].into(),
-        Dims::Rank(_) | Dims::Unknown => Dims::of_rank(1),
+    let dims = match TensorDims::of(x) {
+        TensorDims::Known(dims) => vec![product(dims.iter())].into(),
+        TensorDims::Rank(0) => vec![PrimExpr::IntImm(1)].into(),
+        TensorDims::Rank(_) | TensorDims::Unknown => TensorDims::of_rank(1),
     };
     Ok(dims.tensor(x.dtype))
 }
@@ -118,16 +118,18 @@ fn permutation(call: &Call, rank: usize) -> Result<Vec<usize>, InferError> {
 fn infer_permute_dims(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let x = tensor(a, 0)?;
-    let dims = match Dims::of(x) {
-        Dims::Known(dims) => {
+    let dims = match TensorDims::of(x) {
+        TensorDims::Known(dims) => {
             let from = permutation(a.call, dims.len())?;
             from.iter().filter_map(|i| dims.get(*i).cloned()).collect::<Vec<_>>().into()
         }
-        Dims::Rank(rank) => {
+        TensorDims::Rank(rank) => {
             permutation(a.call, rank as usize)?;
-            Dims::Rank(rank)
+            TensorDims::Rank(rank)
         }
-        Dims::Unknown => ints_attr(a.call, "axes")?.map_or(Dims::Unknown, |axes| Dims::of_rank(axes.len())),
+        TensorDims::Unknown => {
+            ints_attr(a.call, "axes")?.map_or(TensorDims::Unknown, |axes| TensorDims::of_rank(axes.len()))
+        }
     };
     Ok(dims.tensor(x.dtype))
 }
@@ -164,10 +166,10 @@ fn expanded<T: Clone>(dims: &[T], new: &[usize], one: &T) -> Vec<T> {
 fn infer_expand_dims(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let x = tensor(a, 0)?;
-    let dims = match Dims::of(x) {
-        Dims::Known(dims) => expanded(&dims, &new_axes(a.call, dims.len())?, &PrimExpr::IntImm(1)).into(),
-        Dims::Rank(rank) => Dims::of_rank(rank as usize + new_axes(a.call, rank as usize)?.len()),
-        Dims::Unknown => Dims::Unknown,
+    let dims = match TensorDims::of(x) {
+        TensorDims::Known(dims) => expanded(&dims, &new_axes(a.call, dims.len())?, &PrimExpr::IntImm(1)).into(),
+        TensorDims::Rank(rank) => TensorDims::of_rank(rank as usize + new_axes(a.call, rank as usize)?.len()),
+        TensorDims::Unknown => TensorDims::Unknown,
     };
     Ok(dims.tensor(x.dtype))
 }
@@ -176,8 +178,8 @@ fn infer_squeeze(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
     arity::<1>(a)?;
     let x = tensor(a, 0)?;
     let given = ints_attr(a.call, "axis")?;
-    let dims = match (Dims::of(x), given) {
-        (Dims::Known(dims), Some(given)) => {
+    let dims = match (TensorDims::of(x), given) {
+        (TensorDims::Known(dims), Some(given)) => {
             let gone = axes(&given, dims.len())?;
             if let Some(dim) = gone.iter().filter_map(|i| dims.get(*i)).find(|dim| !may_be_one(dim)) {
                 return Err(InferError::op(format!("the dimension {dim} is not 1")));
@@ -186,11 +188,15 @@ fn infer_squeeze(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
             left.collect::<Vec<_>>().into()
         }
         // Without axes every 1 goes, which can be told only if all sizes are constants.
-        (Dims::Known(dims), None) if dims.iter().all(is_constant) => {
+        (TensorDims::Known(dims), None) if dims.iter().all(is_constant) => {
             dims.iter().filter(|dim| **dim != PrimExpr::IntImm(1)).cloned().collect::<Vec<_>>().into()
         }
-        (Dims::Rank(rank), Some(given)) => Dims::of_rank(rank as usize - axes(&given, rank as usize)?.len()),
-        (Dims::Known(_) | Dims::Rank(_) | Dims::Unknown, None) | (Dims::Unknown, Some(_)) => Dims::Unknown,
+        (TensorDims::Rank(rank), Some(given)) => {
+            TensorDims::of_rank(rank as usize - axes(&given, rank as usize)?.len())
+        }
+        (TensorDims::Known(_) | TensorDims::Rank(_) | TensorDims::Unknown, None) | (TensorDims::Unknown, Some(_)) => {
+            TensorDims::Unknown
+        }
     };
     Ok(dims.tensor(x.dtype))
 }
@@ -212,13 +218,14 @@ fn infer_concat(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
         return Err(InferError::op("nothing to concatenate"));
     }
     let dtype = common_dtypes(parts.iter().map(|part| part.dtype))?;
-    let shapes: Vec<Dims> = parts.iter().map(|part| Dims::of(part)).collect();
-    let rank = shapes.iter().find_map(Dims::rank);
+    let shapes: Vec<TensorDims> = parts.iter().map(|part| TensorDims::of(part)).collect();
+    let rank = shapes.iter().find_map(TensorDims::rank);
     let along = rank.map(|rank| joined_axis(a.call, rank)).transpose()?;
     let dims = match (alike(cx, &shapes, along)?, along) {
-        (Dims::Known(first), Some(along)) => {
-            let sizes =
-                shapes.iter().filter_map(|dims| if let Dims::Known(dims) = dims { dims.get(along) } else { None });
+        (TensorDims::Known(first), Some(along)) => {
+            let sizes = shapes
+                .iter()
+                .filter_map(|dims| if let TensorDims::Known(dims) = dims { dims.get(along) } else { None });
             let total = sizes.cloned().reduce(|sum, size| dim(BinaryOp::Add, sum, size));
             let mut dims = first.to_vec();
             if let (Some(slot), Some(total)) = (dims.get_mut(along), total) {
@@ -227,7 +234,7 @@ fn infer_concat(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
             dims.into()
         }
         // Without an axis they are vectors.
-        (Dims::Unknown, _) if int_attr(a.call, "axis")?.is_none() => Dims::of_rank(1),
+        (TensorDims::Unknown, _) if int_attr(a.call, "axis")?.is_none() => TensorDims::of_rank(1),
         (dims, _) => dims,
     };
     Ok(dims.tensor(dtype))
@@ -336,7 +343,7 @@ fn infer_split(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
     arity::<1>(a)?;
     let x = tensor(a, 0)?;
     let given = given_int(a.call, "axis")?;
-    let dims = Dims::of(x);
+    let dims = TensorDims::of(x);
     let along = dims.rank().map(|rank| axis(given, rank)).transpose()?;
     // An object would be true of them, but then none could be taken out of the tuple that they are.
     if let Some(sections) = sections(a.call)?
@@ -344,7 +351,7 @@ fn infer_split(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
     {
         return Err(InferError::limit(format!("{sections} parts are not written down one by one")));
     }
-    if let (Dims::Known(dims), Some(along)) = (&dims, along)
+    if let (TensorDims::Known(dims), Some(along)) = (&dims, along)
         && let Some(PrimExpr::IntImm(size)) = dims.get(along)
     {
         let part = |(begin, end): &(i64, i64)| {
@@ -352,11 +359,11 @@ fn infer_split(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
             if let Some(dim) = dims.get_mut(along) {
                 *dim = PrimExpr::IntImm(end - begin);
             }
-            Dims::from(dims).tensor(x.dtype)
+            TensorDims::from(dims).tensor(x.dtype)
         };
         return Ok(StructInfo::tuple(parts(a.call, *size)?.iter().map(part)));
     }
-    if let (Dims::Known(dims), Some(along)) = (&dims, along)
+    if let (TensorDims::Known(dims), Some(along)) = (&dims, along)
         && let Some(size) = dims.get(along)
         && let Some(parts) = symbolic_parts(a.call, size)?
     {
@@ -365,7 +372,7 @@ fn infer_split(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
             if let Some(dim) = dims.get_mut(along) {
                 *dim = size;
             }
-            Dims::from(dims).tensor(x.dtype)
+            TensorDims::from(dims).tensor(x.dtype)
         };
         return Ok(StructInfo::tuple(parts.into_iter().map(part)));
     }
@@ -373,7 +380,7 @@ fn infer_split(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
         Some(sections) => usize::try_from(sections).unwrap_or(0),
         None => ints_attr(a.call, "indices_or_sections")?.map_or(1, |cuts| cuts.len() + 1),
     };
-    let part = Dims::of_ndim(dims.ndim()).tensor(x.dtype);
+    let part = TensorDims::of_ndim(dims.ndim()).tensor(x.dtype);
     Ok(StructInfo::tuple(std::iter::repeat_n(part, count)))
 }
 

@@ -2,20 +2,20 @@
 
 use crate::grammar::StructInfo;
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, Domain, arity, axis, differ, given_int, tensor};
+use crate::ops::infer::{Domain, TensorDims, arity, axis, differ, given_int, tensor};
 use crate::ops::kernel::{self, at, tabulate_out};
 use crate::ops::tensor::indexing::gather::integer;
-use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Stop, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
     "reverse_sequence",
     [rule!("OPS.reverse_sequence.infer"), rule!("OPS.reverse_sequence.value"), rule!("OPS.reverse_sequence.attrs")],
     [
-        Param::Arg("data"),
-        Param::Arg("seq_lengths"),
-        Param::Attr(Attr::int("seq_axis", 1)),
-        Param::Attr(Attr::int("batch_axis", 0)),
+        OpParam::Arg("data"),
+        OpParam::Arg("seq_lengths"),
+        OpParam::Attr(Attr::int("seq_axis", 1)),
+        OpParam::Attr(Attr::int("batch_axis", 0)),
     ],
     infer_reverse_sequence,
     Exact,
@@ -35,14 +35,14 @@ fn infer_reverse_sequence(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, 
     arity::<2>(a)?;
     let (data, lengths) = (tensor(a, 0)?, tensor(a, 1)?);
     Domain::Integers.demand(lengths.dtype)?;
-    if let Some(rank) = Dims::of(lengths).rank()
+    if let Some(rank) = TensorDims::of(lengths).rank()
         && rank != 1
     {
         return Err(InferError::op(format!("the lengths must be a vector, they have rank {rank}")));
     }
-    if let Some(rank) = Dims::of(data).rank() {
+    if let Some(rank) = TensorDims::of(data).rank() {
         let (_, batch) = axes(a.call, rank)?;
-        if let (Dims::Known(dims), Dims::Known(lengths)) = (Dims::of(data), Dims::of(lengths))
+        if let (TensorDims::Known(dims), TensorDims::Known(lengths)) = (TensorDims::of(data), TensorDims::of(lengths))
             && let (Some(size), Some(count)) = (dims.get(batch), lengths.first())
             && differ(cx, size, count)
         {

@@ -5,16 +5,16 @@ use ndarray::{ArrayD, Axis};
 use crate::grammar::StructInfo;
 use crate::judge::Cx;
 use crate::number::elementary;
-use crate::ops::infer::{Dims, Domain, arity, axis, given_int, tensor};
+use crate::ops::infer::{Domain, TensorDims, arity, axis, given_int, tensor};
 use crate::ops::kernel::array::{floats, of_floats};
-use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param, kernel};
+use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam, kernel};
 use crate::value::{Host, Stop, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "nn.softmax",
         [rule!("OPS.nn.softmax.infer"), rule!("OPS.nn.softmax.value"), rule!("OPS.nn.softmax.attrs")],
-        [Param::Arg("data"), Param::Attr(Attr::int("axis", -1))],
+        [OpParam::Arg("data"), OpParam::Attr(Attr::int("axis", -1))],
         infer_softmax,
         Elementary,
         |m, a| along_axis(m, a, softmax)
@@ -22,7 +22,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "nn.log_softmax",
         [rule!("OPS.nn.log_softmax.infer"), rule!("OPS.nn.log_softmax.value"), rule!("OPS.nn.log_softmax.attrs")],
-        [Param::Arg("data"), Param::Attr(Attr::int("axis", -1))],
+        [OpParam::Arg("data"), OpParam::Attr(Attr::int("axis", -1))],
         infer_softmax,
         Elementary,
         |m, a| along_axis(m, a, log_softmax)
@@ -33,7 +33,7 @@ fn infer_softmax(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
     arity::<1>(a)?;
     let x = tensor(a, 0)?;
     Domain::Floats.demand(x.dtype)?;
-    if let Some(rank) = Dims::of(x).rank() {
+    if let Some(rank) = TensorDims::of(x).rank() {
         axis(given_int(a.call, "axis")?, rank)?;
     }
     Ok(StructInfo::Tensor(x.clone()))

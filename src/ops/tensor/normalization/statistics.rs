@@ -5,25 +5,25 @@ use ndarray::{ArrayD, IxDyn};
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::{Cx, Proof};
 use crate::ops::infer::{
-    Dims, Domain, arity, axes, axis, bool_attr, float_attr, given_int, given_ints, indivisible, tensor,
+    Domain, TensorDims, arity, axes, axis, bool_attr, float_attr, given_int, given_ints, indivisible, tensor,
 };
 use crate::ops::kernel::array::{floats, mean, of_floats, spread};
 use crate::ops::kernel::{self, fail};
-use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::shape::prove_equal;
 use crate::value::{Held, Host, Stop, Tensor, Value};
 
-const EPSILON: Param = Param::Attr(Attr::float("epsilon", 1e-5));
-const CENTER: Param = Param::Attr(Attr::bool("center", true));
-const SCALE: Param = Param::Attr(Attr::bool("scale", true));
-const AXES: Param = Param::Attr(Attr::required("axes", AttrKind::Ints));
-const CHANNEL_AXIS: Param = Param::Attr(Attr::required("channel_axis", AttrKind::Int));
+const EPSILON: OpParam = OpParam::Attr(Attr::float("epsilon", 1e-5));
+const CENTER: OpParam = OpParam::Attr(Attr::bool("center", true));
+const SCALE: OpParam = OpParam::Attr(Attr::bool("scale", true));
+const AXES: OpParam = OpParam::Attr(Attr::required("axes", AttrKind::Ints));
+const CHANNEL_AXIS: OpParam = OpParam::Attr(Attr::required("channel_axis", AttrKind::Int));
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "nn.layer_norm",
         [rule!("OPS.nn.layer_norm.infer"), rule!("OPS.nn.layer_norm.value"), rule!("OPS.nn.layer_norm.attrs")],
-        [Param::Arg("data"), Param::Arg("gamma"), Param::Arg("beta"), AXES, EPSILON, CENTER, SCALE],
+        [OpParam::Arg("data"), OpParam::Arg("gamma"), OpParam::Arg("beta"), AXES, EPSILON, CENTER, SCALE],
         infer_layer_norm,
         Accumulated,
         layer_norm
@@ -31,7 +31,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "nn.rms_norm",
         [rule!("OPS.nn.rms_norm.infer"), rule!("OPS.nn.rms_norm.value"), rule!("OPS.nn.rms_norm.attrs")],
-        [Param::Arg("data"), Param::Arg("weight"), Param::Attr(Attr::ints("axes", &[-1])), EPSILON],
+        [OpParam::Arg("data"), OpParam::Arg("weight"), OpParam::Attr(Attr::ints("axes", &[-1])), EPSILON],
         infer_rms_norm,
         Accumulated,
         rms_norm
@@ -40,10 +40,10 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "nn.group_norm",
         [rule!("OPS.nn.group_norm.infer"), rule!("OPS.nn.group_norm.value"), rule!("OPS.nn.group_norm.attrs")],
         [
-            Param::Arg("data"),
-            Param::Arg("gamma"),
-            Param::Arg("beta"),
-            Param::Attr(Attr::required("num_groups", AttrKind::Int)),
+            OpParam::Arg("data"),
+            OpParam::Arg("gamma"),
+            OpParam::Arg("beta"),
+            OpParam::Attr(Attr::required("num_groups", AttrKind::Int)),
             CHANNEL_AXIS,
             AXES,
             EPSILON,
@@ -57,7 +57,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "nn.instance_norm",
         [rule!("OPS.nn.instance_norm.infer"), rule!("OPS.nn.instance_norm.value"), rule!("OPS.nn.instance_norm.attrs")],
-        [Param::Arg("data"), Param::Arg("gamma"), Param::Arg("beta"), CHANNEL_AXIS, AXES, EPSILON, CENTER, SCALE],
+        [OpParam::Arg("data"), OpParam::Arg("gamma"), OpParam::Arg("beta"), CHANNEL_AXIS, AXES, EPSILON, CENTER, SCALE],
         infer_instance_norm,
         Accumulated,
         instance_norm
@@ -66,17 +66,17 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "nn.batch_norm",
         [rule!("OPS.nn.batch_norm.infer"), rule!("OPS.nn.batch_norm.value"), rule!("OPS.nn.batch_norm.attrs")],
         [
-            Param::Arg("data"),
-            Param::Arg("gamma"),
-            Param::Arg("beta"),
-            Param::Arg("moving_mean"),
-            Param::Arg("moving_var"),
-            Param::Attr(Attr::required("axis", AttrKind::Int)),
+            OpParam::Arg("data"),
+            OpParam::Arg("gamma"),
+            OpParam::Arg("beta"),
+            OpParam::Arg("moving_mean"),
+            OpParam::Arg("moving_var"),
+            OpParam::Attr(Attr::required("axis", AttrKind::Int)),
             EPSILON,
             CENTER,
             SCALE,
-            Param::Attr(Attr::float("momentum", 0.1)),
-            Param::Attr(Attr::bool("training", true))
+            OpParam::Attr(Attr::float("momentum", 0.1)),
+            OpParam::Attr(Attr::bool("training", true))
         ],
         infer_batch_norm,
         Accumulated,
@@ -105,17 +105,17 @@ fn normalized<'a, const N: usize>(a: &InferArgs<'a>) -> Result<[&'a TensorStruct
 fn fit(cx: &mut Cx, infos: &[&TensorStructInfo], along: Option<&[usize]>, count: usize) -> Result<bool, InferError> {
     let Some((data, parameters)) = infos.split_first() else { return Ok(true) };
     let mut known: Vec<Vec<PrimExpr>> = Vec::new();
-    if let (Dims::Known(dims), Some(along)) = (Dims::of(data), along) {
+    if let (TensorDims::Known(dims), Some(along)) = (TensorDims::of(data), along) {
         known.push(along.iter().filter_map(|i| dims.get(*i).cloned()).collect());
     }
     for parameter in parameters {
-        if Dims::of(parameter).rank() != Some(count) {
+        if TensorDims::of(parameter).rank() != Some(count) {
             return Err(InferError::op(format!(
                 "a parameter must have rank {count}, it is of rank {}",
                 parameter.ndim
             )));
         }
-        if let Dims::Known(dims) = Dims::of(parameter) {
+        if let TensorDims::Known(dims) = TensorDims::of(parameter) {
             known.push(dims.to_vec());
         }
     }
@@ -137,7 +137,7 @@ fn fit(cx: &mut Cx, infos: &[&TensorStructInfo], along: Option<&[usize]>, count:
 /// The axes to normalize, if the rank of the data is known.
 fn axes_of(call: &Call, data: &TensorStructInfo) -> Result<Option<Vec<usize>>, InferError> {
     let given = given_ints(call, "axes")?;
-    Dims::of(data).rank().map(|rank| axes(&given, rank)).transpose()
+    TensorDims::of(data).rank().map(|rank| axes(&given, rank)).transpose()
 }
 
 fn infer_axes_norm<const N: usize>(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
@@ -151,7 +151,7 @@ fn infer_axes_norm<const N: usize>(cx: &mut Cx, a: &InferArgs<'_>) -> Result<Str
 
 /// The information of a tensor, or its rank alone.
 fn known_if(shape: bool, t: &TensorStructInfo) -> StructInfo {
-    if shape { StructInfo::Tensor(t.clone()) } else { Dims::of_ndim(t.ndim).tensor(t.dtype) }
+    if shape { StructInfo::Tensor(t.clone()) } else { TensorDims::of_ndim(t.ndim).tensor(t.dtype) }
 }
 
 fn infer_layer_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
@@ -165,7 +165,7 @@ fn infer_rms_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
 /// The channel axis, if the rank of the data is known; it is not normalized as one of the axes.
 fn channel_axis(call: &Call, data: &TensorStructInfo) -> Result<Option<usize>, InferError> {
     let given = given_int(call, "channel_axis")?;
-    let channel = Dims::of(data).rank().map(|rank| axis(given, rank)).transpose()?;
+    let channel = TensorDims::of(data).rank().map(|rank| axis(given, rank)).transpose()?;
     if let (Some(channel), Some(along)) = (channel, axes_of(call, data)?)
         && along.contains(&channel)
     {
@@ -179,9 +179,9 @@ fn infer_channel_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<Option<PrimExpr>
     let data = tensor(a, 0)?;
     let channel = channel_axis(a.call, data)?;
     fit(cx, &infos, channel.as_ref().map(std::slice::from_ref), 1)?;
-    Ok(match (Dims::of(data), channel) {
-        (Dims::Known(dims), Some(channel)) => dims.get(channel).cloned(),
-        (Dims::Known(_) | Dims::Rank(_) | Dims::Unknown, _) => None,
+    Ok(match (TensorDims::of(data), channel) {
+        (TensorDims::Known(dims), Some(channel)) => dims.get(channel).cloned(),
+        (TensorDims::Known(_) | TensorDims::Rank(_) | TensorDims::Unknown, _) => None,
     })
 }
 
@@ -212,7 +212,7 @@ fn infer_batch_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferE
     let [data, _, _, mean, variance] = infos;
     Domain::Floats.demand(data.dtype)?;
     let given = given_int(a.call, "axis")?;
-    let along = Dims::of(data).rank().map(|rank| axis(given, rank)).transpose()?;
+    let along = TensorDims::of(data).rank().map(|rank| axis(given, rank)).transpose()?;
     let known = fit(cx, &infos, along.as_ref().map(std::slice::from_ref), 1)?;
     Ok(StructInfo::tuple([data, mean, variance].map(|t| known_if(known, t))))
 }

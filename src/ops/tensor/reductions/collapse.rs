@@ -3,16 +3,16 @@
 use super::reduce::{sum, within};
 use crate::grammar::{PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, Domain, arity, differ, of_shape_arg, shape, tensor, with_dtype};
+use crate::ops::infer::{Domain, TensorDims, arity, differ, of_shape_arg, shape, tensor, with_dtype};
 use crate::ops::kernel::{self, beside, tabulate_out};
-use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Stop, Value, count};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "collapse_sum_to",
         [rule!("OPS.collapse_sum_to.infer"), rule!("OPS.collapse_sum_to.value")],
-        [Param::Arg("data"), Param::ShapeArg("shape")],
+        [OpParam::Arg("data"), OpParam::ShapeArg("shape")],
         infer_collapse_sum_to,
         Accumulated,
         collapse_sum
@@ -20,7 +20,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "collapse_sum_like",
         [rule!("OPS.collapse_sum_like.infer"), rule!("OPS.collapse_sum_like.value")],
-        [Param::Arg("data"), Param::Arg("collapse_target")],
+        [OpParam::Arg("data"), OpParam::Arg("collapse_target")],
         infer_collapse_sum_like,
         Accumulated,
         collapse_sum
@@ -28,15 +28,15 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
 ];
 
 /// What is broadcast to the data may have fewer axes, and each that it has is as long or has length 1.
-fn broadcasts(cx: &mut Cx, target: &Dims, data: &TensorStructInfo) -> Result<(), InferError> {
+fn broadcasts(cx: &mut Cx, target: &TensorDims, data: &TensorStructInfo) -> Result<(), InferError> {
     Domain::Numbers.demand(data.dtype)?;
-    let from = Dims::of(data);
+    let from = TensorDims::of(data);
     if let (Some(rank), Some(wanted)) = (from.rank(), target.rank())
         && wanted > rank
     {
         return Err(InferError::op(format!("rank {rank} cannot be collapsed to rank {wanted}")));
     }
-    let (Dims::Known(from), Dims::Known(target)) = (&from, target) else { return Ok(()) };
+    let (TensorDims::Known(from), TensorDims::Known(target)) = (&from, target) else { return Ok(()) };
     let mut wrong =
         |size: &PrimExpr, wanted: &PrimExpr| differ(cx, wanted, &PrimExpr::IntImm(1)) && differ(cx, wanted, size);
     match from.iter().rev().zip(target.iter().rev()).find(|(size, wanted)| wrong(size, wanted)) {
@@ -47,7 +47,7 @@ fn broadcasts(cx: &mut Cx, target: &Dims, data: &TensorStructInfo) -> Result<(),
 
 fn infer_collapse_sum_to(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<2>(a)?;
-    let (data, target) = (tensor(a, 0)?, Dims::of_shape(shape(a, 1)?));
+    let (data, target) = (tensor(a, 0)?, TensorDims::of_shape(shape(a, 1)?));
     broadcasts(cx, &target, data)?;
     of_shape_arg(a, 1, data.dtype)
 }
@@ -55,7 +55,7 @@ fn infer_collapse_sum_to(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, I
 fn infer_collapse_sum_like(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<2>(a)?;
     let (data, target) = (tensor(a, 0)?, tensor(a, 1)?);
-    broadcasts(cx, &Dims::of(target), data)?;
+    broadcasts(cx, &TensorDims::of(target), data)?;
     Ok(with_dtype(target, data.dtype))
 }
 

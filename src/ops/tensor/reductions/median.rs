@@ -6,13 +6,17 @@ use crate::judge::Cx;
 use crate::ops::infer::{bool_attr, ints_attr, tensor};
 use crate::ops::kernel::{self, beside, fail, tabulate};
 use crate::ops::tensor::search::sorted;
-use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Tensor, Value, count};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
     "median",
     [rule!("OPS.median.infer"), rule!("OPS.median.value"), rule!("OPS.median.attrs")],
-    [Param::Arg("x"), Param::Attr(Attr::optional("axis", AttrKind::Ints)), Param::Attr(Attr::bool("keepdims", false)),],
+    [
+        OpParam::Arg("x"),
+        OpParam::Attr(Attr::optional("axis", AttrKind::Ints)),
+        OpParam::Attr(Attr::bool("keepdims", false)),
+    ],
     infer_median,
     Exact,
     median

@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, Domain, arity, at_least, axes, bool_attr, ints_attr, tensor};
+use crate::ops::infer::{Domain, TensorDims, arity, at_least, axes, bool_attr, ints_attr, tensor};
 use crate::ops::kernel::{self, at, fail, tabulate_out};
 use crate::ops::tensor::search::order;
-use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
 macro_rules! reduction {
@@ -16,9 +16,9 @@ macro_rules! reduction {
             $name,
             $rules,
             [
-                Param::Arg("x"),
-                Param::Attr(Attr::optional("axis", AttrKind::Ints)),
-                Param::Attr(Attr::bool("keepdims", false)),
+                OpParam::Arg("x"),
+                OpParam::Attr(Attr::optional("axis", AttrKind::Ints)),
+                OpParam::Attr(Attr::bool("keepdims", false)),
             ],
             $infer,
             $accuracy,
@@ -33,9 +33,9 @@ macro_rules! place {
             $name,
             $rules,
             [
-                Param::Arg("x"),
-                Param::Attr(Attr::optional("axis", AttrKind::Int)),
-                Param::Attr(Attr::bool("keepdims", false)),
+                OpParam::Arg("x"),
+                OpParam::Attr(Attr::optional("axis", AttrKind::Int)),
+                OpParam::Attr(Attr::bool("keepdims", false)),
             ],
             infer_place,
             Exact,
@@ -147,7 +147,7 @@ fn infer_place(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
 
 /// Nothing has no extreme: a result that is known to have an element must have something to choose it from.
 pub(super) fn something(a: &InferArgs<'_>) -> Result<(), InferError> {
-    let Dims::Known(dims) = Dims::of(tensor(a, 0)?) else { return Ok(()) };
+    let TensorDims::Known(dims) = TensorDims::of(tensor(a, 0)?) else { return Ok(()) };
     let reduced = reduced(a.call, dims.len())?;
     let is_none = |dim: &PrimExpr| *dim == PrimExpr::IntImm(0);
     let (gone, left): (Vec<_>, Vec<_>) = dims.iter().enumerate().partition(|(i, _)| reduced.contains(i));
@@ -157,13 +157,13 @@ pub(super) fn something(a: &InferArgs<'_>) -> Result<(), InferError> {
     Ok(())
 }
 
-pub(super) fn reduced_dims(a: &InferArgs<'_>) -> Result<Dims, InferError> {
+pub(super) fn reduced_dims(a: &InferArgs<'_>) -> Result<TensorDims, InferError> {
     arity::<1>(a)?;
     let x = tensor(a, 0)?;
     let keep = bool_attr(a.call, "keepdims")?;
     let given = ints_attr(a.call, "axis")?;
-    Ok(match (Dims::of(x), given) {
-        (Dims::Known(dims), _) => {
+    Ok(match (TensorDims::of(x), given) {
+        (TensorDims::Known(dims), _) => {
             let reduced = reduced(a.call, dims.len())?;
             let left = dims.iter().enumerate().filter_map(|(i, dim)| match (reduced.contains(&i), keep) {
                 (false, _) => Some(dim.clone()),
@@ -172,18 +172,18 @@ pub(super) fn reduced_dims(a: &InferArgs<'_>) -> Result<Dims, InferError> {
             });
             left.collect::<Vec<_>>().into()
         }
-        (Dims::Rank(_), None) if !keep => Vec::new().into(),
-        (Dims::Rank(rank), _) => {
+        (TensorDims::Rank(_), None) if !keep => Vec::new().into(),
+        (TensorDims::Rank(rank), _) => {
             let gone = reduced(a.call, rank as usize)?.len();
             match (keep, gone == rank as usize) {
                 (true, true) => vec![PrimExpr::IntImm(1); gone].into(),
-                (true, false) => Dims::Rank(rank),
+                (true, false) => TensorDims::Rank(rank),
                 (false, true) => Vec::new().into(),
-                (false, false) => Dims::of_rank(rank as usize - gone),
+                (false, false) => TensorDims::of_rank(rank as usize - gone),
             }
         }
-        (Dims::Unknown, None) if !keep => Vec::new().into(),
-        (Dims::Unknown, Some(_) | None) => Dims::Unknown,
+        (TensorDims::Unknown, None) if !keep => Vec::new().into(),
+        (TensorDims::Unknown, Some(_) | None) => TensorDims::Unknown,
     })
 }
 

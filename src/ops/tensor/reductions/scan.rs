@@ -3,9 +3,11 @@
 use crate::book::Erratum;
 use crate::grammar::{Call, DataType, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, Domain, arity, axis, bool_attr, dtype_attr, int_attr, product, tensor, with_dtype};
+use crate::ops::infer::{
+    Domain, TensorDims, arity, axis, bool_attr, dtype_attr, int_attr, product, tensor, with_dtype,
+};
 use crate::ops::kernel::{self, at, convert, fresh, tabulate};
-use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Value};
 
 macro_rules! scan {
@@ -14,10 +16,10 @@ macro_rules! scan {
             $name,
             $rules,
             [
-                Param::Arg("data"),
-                Param::Attr(Attr::optional("axis", AttrKind::Int)),
-                Param::Attr(Attr::optional("dtype", AttrKind::DataType)),
-                Param::Attr(Attr::bool("exclusive", false)),
+                OpParam::Arg("data"),
+                OpParam::Attr(Attr::optional("axis", AttrKind::Int)),
+                OpParam::Attr(Attr::optional("dtype", AttrKind::DataType)),
+                OpParam::Attr(Attr::bool("exclusive", false)),
             ],
             infer_scan,
             Accumulated,
@@ -55,13 +57,13 @@ fn infer_scan(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let x = tensor(a, 0)?;
     let dtype = dtype_of(a.call, x.dtype)?;
     Domain::Numbers.demand(dtype)?;
-    match (int_attr(a.call, "axis")?, Dims::of(x)) {
+    match (int_attr(a.call, "axis")?, TensorDims::of(x)) {
         (Some(given), dims) => {
             dims.rank().map(|rank| axis(given, rank)).transpose()?;
             Ok(with_dtype(x, dtype))
         }
-        (None, Dims::Known(dims)) => Ok(Dims::from(vec![product(dims.iter())]).tensor(dtype)),
-        (None, Dims::Rank(_) | Dims::Unknown) => Ok(Dims::of_rank(1).tensor(dtype)),
+        (None, TensorDims::Known(dims)) => Ok(TensorDims::from(vec![product(dims.iter())]).tensor(dtype)),
+        (None, TensorDims::Rank(_) | TensorDims::Unknown) => Ok(TensorDims::of_rank(1).tensor(dtype)),
     }
 }
 

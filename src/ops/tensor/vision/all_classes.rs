@@ -3,10 +3,10 @@
 use super::overlap::{bounded, by_score, overlap, pay, sizes};
 use crate::grammar::{BinaryOp, DataType, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, Domain, arity, boxed, constant, differ, dim, str_attr, tensor};
+use crate::ops::infer::{Domain, TensorDims, arity, boxed, constant, differ, dim, str_attr, tensor};
 use crate::ops::kernel::{self, at, fail, from_list};
 use crate::ops::tensor::convolution::of_rank;
-use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Element, Host, Scalar, Stop, Tensor, Value, count};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
@@ -17,12 +17,12 @@ pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
         rule!("OPS.vision.all_class_non_max_suppression.attrs")
     ],
     [
-        Param::Arg("boxes"),
-        Param::Arg("scores"),
-        Param::Arg("max_output_boxes_per_class"),
-        Param::Arg("iou_threshold"),
-        Param::Arg("score_threshold"),
-        Param::Attr(Attr::str("output_format", &["onnx", "tensorflow"], "onnx")),
+        OpParam::Arg("boxes"),
+        OpParam::Arg("scores"),
+        OpParam::Arg("max_output_boxes_per_class"),
+        OpParam::Arg("iou_threshold"),
+        OpParam::Arg("score_threshold"),
+        OpParam::Attr(Attr::str("output_format", &["onnx", "tensorflow"], "onnx")),
     ],
     infer_all_classes,
     Exact,
@@ -38,10 +38,10 @@ fn one_number(cx: &mut Cx, a: &InferArgs<'_>, i: usize) -> Result<(), InferError
     }
     let t = tensor(a, i)?;
     Domain::Numbers.demand(t.dtype)?;
-    let one = match Dims::of(t) {
-        Dims::Known(dims) => dims.len() <= 1 && dims.iter().all(|dim| !differ(cx, dim, &constant(1))),
-        Dims::Rank(rank) => rank <= 1,
-        Dims::Unknown => true,
+    let one = match TensorDims::of(t) {
+        TensorDims::Known(dims) => dims.len() <= 1 && dims.iter().all(|dim| !differ(cx, dim, &constant(1))),
+        TensorDims::Rank(rank) => rank <= 1,
+        TensorDims::Unknown => true,
     };
     if one { Ok(()) } else { Err(InferError::op(format!("argument {i} must be one number"))) }
 }
@@ -54,8 +54,8 @@ fn infer_all_classes(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
         of_rank(t, 3)?;
     }
     (2..5).try_for_each(|i| one_number(cx, a, i))?;
-    let (of_boxes, of_scores) = (Dims::of(boxes), Dims::of(scores));
-    let at = |dims: &Dims, i: usize| if let Dims::Known(dims) = dims { dims.get(i).cloned() } else { None };
+    let (of_boxes, of_scores) = (TensorDims::of(boxes), TensorDims::of(scores));
+    let at = |dims: &TensorDims, i: usize| if let TensorDims::Known(dims) = dims { dims.get(i).cloned() } else { None };
     let equal = [
         (at(&of_boxes, 0), at(&of_scores, 0)),
         (at(&of_boxes, 1), at(&of_scores, 2)),
@@ -70,15 +70,15 @@ fn infer_all_classes(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
     }
     if str_attr(a.call, "output_format")? == "onnx" {
         // How many boxes are chosen depends on the values.
-        let counted = Dims::from(vec![constant(1)]).tensor(DataType::INT64);
-        return Ok(StructInfo::tuple([Dims::of_rank(2).tensor(DataType::INT64), counted]));
+        let counted = TensorDims::from(vec![constant(1)]).tensor(DataType::INT64);
+        return Ok(StructInfo::tuple([TensorDims::of_rank(2).tensor(DataType::INT64), counted]));
     }
     let batch = at(&of_scores, 0).or(at(&of_boxes, 0));
     let count = at(&of_scores, 2).or(at(&of_boxes, 1));
     let all = at(&of_scores, 1).zip(count).map(|(classes, count)| dim(BinaryOp::Mul, classes, count));
     let of = |dims: Option<Vec<PrimExpr>>, rank: usize, dtype: DataType| match dims {
-        Some(dims) => Dims::from(dims).tensor(dtype),
-        None => Dims::of_rank(rank).tensor(dtype),
+        Some(dims) => TensorDims::from(dims).tensor(dtype),
+        None => TensorDims::of_rank(rank).tensor(dtype),
     };
     let both = batch.clone().zip(all);
     Ok(StructInfo::tuple([

@@ -5,13 +5,14 @@ use ndarray::{ArrayD, IxDyn};
 use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    Dims, Domain, arity, bool_attr, common_dtypes, constant, differ, dim, float_attr, floats_attr, indivisible, tensor,
+    Domain, TensorDims, arity, bool_attr, common_dtypes, constant, differ, dim, float_attr, floats_attr, indivisible,
+    tensor,
 };
 use crate::ops::kernel::array::{floats, of_floats};
 use crate::ops::kernel::{self, fail};
 use crate::ops::tensor::convolution::of_rank;
 use crate::ops::tensor::normalization::softmax::softmax;
-use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Stop, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
@@ -22,14 +23,14 @@ pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
         rule!("OPS.vision.multibox_transform_loc.attrs")
     ],
     [
-        Param::Arg("cls_pred"),
-        Param::Arg("loc_pred"),
-        Param::Arg("anchor"),
-        Param::Attr(Attr::bool("clip", false)),
-        Param::Attr(Attr::float("threshold", 0.0)),
-        Param::Attr(Attr::floats("variances", &[1.0; 4])),
-        Param::Attr(Attr::bool("keep_background", true)),
-        Param::Attr(Attr::bool("apply_softmax", true)),
+        OpParam::Arg("cls_pred"),
+        OpParam::Arg("loc_pred"),
+        OpParam::Arg("anchor"),
+        OpParam::Attr(Attr::bool("clip", false)),
+        OpParam::Attr(Attr::float("threshold", 0.0)),
+        OpParam::Attr(Attr::floats("variances", &[1.0; 4])),
+        OpParam::Attr(Attr::bool("keep_background", true)),
+        OpParam::Attr(Attr::bool("apply_softmax", true)),
     ],
     infer,
     Absolute,
@@ -50,8 +51,8 @@ fn infer(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
         of_rank(t, rank)?;
     }
     common_dtypes([scores.dtype, places.dtype, anchors.dtype])?;
-    let [of_scores, of_places, of_anchors] = [scores, places, anchors].map(Dims::of);
-    let at = |dims: &Dims, i: usize| if let Dims::Known(dims) = dims { dims.get(i).cloned() } else { None };
+    let [of_scores, of_places, of_anchors] = [scores, places, anchors].map(TensorDims::of);
+    let at = |dims: &TensorDims, i: usize| if let TensorDims::Known(dims) = dims { dims.get(i).cloned() } else { None };
     let count = at(&of_scores, 2).or(at(&of_anchors, 1));
     let encoded = count.clone().map(|n| dim(BinaryOp::Mul, n, constant(4)));
     let equal = [
@@ -71,11 +72,11 @@ fn infer(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     if at(&of_places, 1).is_some_and(|length| indivisible(cx, &length, 4)) {
         return Err(InferError::op("each anchor has four encodings"));
     }
-    let Dims::Known(dims) = &of_scores else {
-        return Ok(StructInfo::tuple([3, 3].map(|rank| Dims::of_rank(rank).tensor(scores.dtype))));
+    let TensorDims::Known(dims) = &of_scores else {
+        return Ok(StructInfo::tuple([3, 3].map(|rank| TensorDims::of_rank(rank).tensor(scores.dtype))));
     };
     let boxes: Vec<PrimExpr> = dims.first().into_iter().chain(dims.get(2)).cloned().chain([constant(4)]).collect();
-    Ok(StructInfo::tuple([Dims::from(boxes).tensor(scores.dtype), of_scores.tensor(scores.dtype)]))
+    Ok(StructInfo::tuple([TensorDims::from(boxes).tensor(scores.dtype), of_scores.tensor(scores.dtype)]))
 }
 
 fn evaluate(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {

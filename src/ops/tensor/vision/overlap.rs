@@ -32,18 +32,18 @@ pub(super) fn overlap(a: [f64; 4], b: [f64; 4]) -> f64 {
 
 /// From where to where a box reaches in one direction.
 #[derive(Clone, Copy)]
-struct Line {
+struct BoxSide {
     from: f64,
     to: f64,
 }
 
-impl Line {
-    fn between(a: f64, b: f64) -> Line {
-        Line { from: a.min(b), to: a.max(b) }
+impl BoxSide {
+    fn between(a: f64, b: f64) -> BoxSide {
+        BoxSide { from: a.min(b), to: a.max(b) }
     }
 
     /// How much of it another one covers, too.
-    fn shared(self, other: Line) -> f64 {
+    fn shared(self, other: BoxSide) -> f64 {
         (self.to.min(other.to) - self.from.max(other.from)).max(0.0)
     }
 
@@ -53,8 +53,8 @@ impl Line {
 }
 
 /// From where to where a box reaches in either direction.
-fn lines([a, b, c, d]: [f64; 4]) -> [Line; 2] {
-    [Line::between(a, c), Line::between(b, d)]
+fn lines([a, b, c, d]: [f64; 4]) -> [BoxSide; 2] {
+    [BoxSide::between(a, c), BoxSide::between(b, d)]
 }
 
 fn area(x: [f64; 4]) -> f64 {

@@ -3,31 +3,31 @@
 use crate::grammar::{AttrValue, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    Dims, Domain, arity, bool_attr, constant, differ, float_attr, given_int, given_ints, str_attr, tensor,
+    Domain, TensorDims, arity, bool_attr, constant, differ, float_attr, given_int, given_ints, str_attr, tensor,
 };
 use crate::ops::kernel::elementwise::max_float;
-use crate::ops::kernel::window::Layout;
+use crate::ops::kernel::window::AxisOrder;
 use crate::ops::kernel::{self, at, fail, tabulate_out};
 use crate::ops::tensor::convolution::of_rank;
-use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
+use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam, attr};
 use crate::value::{Element, Held, Host, Scalar, Stop, Tensor, Value, count};
 
-const POOLED_SIZE: Param = Param::Attr(Attr::required("pooled_size", AttrKind::Ints));
-const SPATIAL_SCALE: Param = Param::Attr(Attr::required("spatial_scale", AttrKind::Float));
+const POOLED_SIZE: OpParam = OpParam::Attr(Attr::required("pooled_size", AttrKind::Ints));
+const SPATIAL_SCALE: OpParam = OpParam::Attr(Attr::required("spatial_scale", AttrKind::Float));
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "vision.roi_align",
         [rule!("OPS.vision.roi_align.infer"), rule!("OPS.vision.roi_align.value"), rule!("OPS.vision.roi_align.attrs")],
         [
-            Param::Arg("data"),
-            Param::Arg("rois"),
+            OpParam::Arg("data"),
+            OpParam::Arg("rois"),
             POOLED_SIZE,
             SPATIAL_SCALE,
-            Param::Attr(Attr::int("sample_ratio", -1)),
-            Param::Attr(Attr::bool("aligned", false)),
-            Param::Attr(Attr::str("layout", &["NCHW", "NHWC"], "NCHW")),
-            Param::Attr(Attr::str("mode", &["avg", "max"], "avg")),
+            OpParam::Attr(Attr::int("sample_ratio", -1)),
+            OpParam::Attr(Attr::bool("aligned", false)),
+            OpParam::Attr(Attr::str("layout", &["NCHW", "NHWC"], "NCHW")),
+            OpParam::Attr(Attr::str("mode", &["avg", "max"], "avg")),
         ],
         infer,
         Accumulated,
@@ -37,11 +37,11 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         "vision.roi_pool",
         [rule!("OPS.vision.roi_pool.infer"), rule!("OPS.vision.roi_pool.value"), rule!("OPS.vision.roi_pool.attrs")],
         [
-            Param::Arg("data"),
-            Param::Arg("rois"),
+            OpParam::Arg("data"),
+            OpParam::Arg("rois"),
             POOLED_SIZE,
             SPATIAL_SCALE,
-            Param::Attr(Attr::str("layout", &["NCHW"], "NCHW")),
+            OpParam::Attr(Attr::str("layout", &["NCHW"], "NCHW")),
         ],
         infer,
         Exact,
@@ -49,8 +49,8 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     ),
 ];
 
-fn layout(call: &Call) -> Result<Layout, InferError> {
-    Layout::parse(str_attr(call, "layout")?, "NCHW")
+fn layout(call: &Call) -> Result<AxisOrder, InferError> {
+    AxisOrder::parse(str_attr(call, "layout")?, "NCHW")
 }
 
 /// The number of bins along height and width.
@@ -73,31 +73,31 @@ fn infer(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let pooled = pooled_size(a.call)?.map(constant);
     of_rank(data, 4)?;
     of_rank(rois, 2)?;
-    let rois = Dims::of(rois);
-    if let Dims::Known(dims) = &rois
+    let rois = TensorDims::of(rois);
+    if let TensorDims::Known(dims) = &rois
         && let [_, width] = &**dims
         && differ(cx, width, &constant(5))
     {
         return Err(InferError::op(format!("a region is an image and two corners, 5 numbers, not {width}")));
     }
-    let (Dims::Known(dims), Dims::Known(rois)) = (Dims::of(data), rois) else {
-        return Ok(Dims::of_rank(4).tensor(data.dtype));
+    let (TensorDims::Known(dims), TensorDims::Known(rois)) = (TensorDims::of(data), rois) else {
+        return Ok(TensorDims::of_rank(4).tensor(data.dtype));
     };
     let dims = layout.forward(&dims);
     let outer = rois.first().into_iter().chain(dims.get(1)).cloned();
     let dims: Vec<PrimExpr> = outer.chain(pooled).collect();
-    Ok(Dims::from(layout.backward(&dims)).tensor(data.dtype))
+    Ok(TensorDims::from(layout.backward(&dims)).tensor(data.dtype))
 }
 
 /// A region: which image, and its corners in elements of the data, along height and width.
-struct Region {
+struct RegionOfInterest {
     image: i64,
     start: [f64; 2],
     end: [f64; 2],
 }
 
-impl Region {
-    fn read(rois: &Tensor, i: i64, images: i64, scale: f64) -> Result<Region, Stop> {
+impl RegionOfInterest {
+    fn read(rois: &Tensor, i: i64, images: i64, scale: f64) -> Result<RegionOfInterest, Stop> {
         let number = |j: i64| at(rois, &[i, j]).map(<f64 as Element>::from_scalar);
         let numbers = [number(0)?, number(1)?, number(2)?, number(3)?, number(4)?];
         if numbers.iter().any(|x| !x.is_finite()) {
@@ -108,25 +108,25 @@ impl Region {
         if !(0..images).contains(&image) {
             return Err(Stop::unspecified(format!("there is no image {image} for a region")));
         }
-        Ok(Region { image, start: [top * scale, left * scale], end: [bottom * scale, right * scale] })
+        Ok(RegionOfInterest { image, start: [top * scale, left * scale], end: [bottom * scale, right * scale] })
     }
 }
 
-fn regions(rois: &Tensor, images: i64, scale: f64) -> Result<Vec<Region>, Stop> {
-    (0..rois.shape().first().copied().unwrap_or(0)).map(|i| Region::read(rois, i, images, scale)).collect()
+fn regions(rois: &Tensor, images: i64, scale: f64) -> Result<Vec<RegionOfInterest>, Stop> {
+    (0..rois.shape().first().copied().unwrap_or(0)).map(|i| RegionOfInterest::read(rois, i, images, scale)).collect()
 }
 
 /// What both operators are given: the sizes of the data in the order of the rules, and the regions, paid for.
-struct Given<'a> {
+struct RoiOperands<'a> {
     x: &'a Tensor,
-    layout: Layout,
+    layout: AxisOrder,
     sizes: [i64; 4],
     bins: [i64; 2],
-    regions: Vec<Region>,
+    regions: Vec<RegionOfInterest>,
     _held: Held,
 }
 
-fn given<'a>(m: &mut dyn Host, a: &EvalArgs<'a>) -> Result<Given<'a>, Stop> {
+fn given<'a>(m: &mut dyn Host, a: &EvalArgs<'a>) -> Result<RoiOperands<'a>, Stop> {
     let (x, rois) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let layout = layout(a.call)?;
     let &[batch, channels, height, width] = layout.forward(x.shape()).as_slice() else {
@@ -135,10 +135,17 @@ fn given<'a>(m: &mut dyn Host, a: &EvalArgs<'a>) -> Result<Given<'a>, Stop> {
     m.spend(rois.len() as u64)?;
     let held = kernel::beside(m, rois.len() as u64)?;
     let regions = regions(rois, batch, float_attr(a.call, "spatial_scale")?)?;
-    Ok(Given { x, layout, sizes: [batch, channels, height, width], bins: pooled_size(a.call)?, regions, _held: held })
+    Ok(RoiOperands {
+        x,
+        layout,
+        sizes: [batch, channels, height, width],
+        bins: pooled_size(a.call)?,
+        regions,
+        _held: held,
+    })
 }
 
-impl Given<'_> {
+impl RoiOperands<'_> {
     /// The region, the channel and the bin of an index of the result.
     fn at(&self, index: &[i64]) -> Result<(usize, i64, [usize; 2]), Stop> {
         let parts = self.layout.forward(index);
@@ -235,7 +242,7 @@ fn roi_align(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     })
 }
 
-fn extent(region: &Region, axis: usize) -> f64 {
+fn extent(region: &RegionOfInterest, axis: usize) -> f64 {
     part(region.end, axis) - part(region.start, axis)
 }
 
@@ -244,7 +251,7 @@ fn part<T: Copy>([height, width]: [T; 2], axis: usize) -> T {
     if axis == 0 { height } else { width }
 }
 
-impl Given<'_> {
+impl RoiOperands<'_> {
     fn sample(
         &self,
         image: i64,

@@ -3,10 +3,10 @@
 use super::overlap::{bounded, by_score, overlap, pay, sizes};
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, Domain, arity, bool_attr, constant, differ, float_attr, given_int, tensor};
+use crate::ops::infer::{Domain, TensorDims, arity, bool_attr, constant, differ, float_attr, given_int, tensor};
 use crate::ops::kernel::{self, at, fail, from_list};
 use crate::ops::tensor::convolution::of_rank;
-use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
+use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Element, Host, Scalar, Stop, Tensor, Value, count};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
@@ -18,10 +18,10 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
             rule!("OPS.vision.get_valid_counts.attrs")
         ],
         [
-            Param::Arg("data"),
-            Param::Attr(Attr::float("score_threshold", 0.0)),
-            Param::Attr(Attr::int("id_index", 0)),
-            Param::Attr(Attr::int("score_index", 1)),
+            OpParam::Arg("data"),
+            OpParam::Attr(Attr::float("score_threshold", 0.0)),
+            OpParam::Attr(Attr::int("id_index", 0)),
+            OpParam::Attr(Attr::int("score_index", 1)),
         ],
         infer_counts,
         Exact,
@@ -35,20 +35,20 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
             rule!("OPS.vision.non_max_suppression.attrs")
         ],
         [
-            Param::Arg("data"),
-            Param::Arg("valid_count"),
-            Param::Arg("indices"),
-            Param::Attr(Attr::int("max_output_size", -1)),
-            Param::Attr(Attr::float("iou_threshold", 0.5)),
-            Param::Attr(Attr::bool("force_suppress", false)),
-            Param::Attr(Attr::int("top_k", -1)),
-            Param::Attr(Attr::int("coord_start", 2)),
-            Param::Attr(Attr::int("score_index", 1)),
-            Param::Attr(Attr::int("id_index", 0)),
-            Param::Attr(Attr::bool("return_indices", true)),
-            Param::Attr(Attr::bool("invalid_to_bottom", false)),
-            Param::Attr(Attr::float("soft_nms_sigma", 0.0)),
-            Param::Attr(Attr::float("score_threshold", 0.0)),
+            OpParam::Arg("data"),
+            OpParam::Arg("valid_count"),
+            OpParam::Arg("indices"),
+            OpParam::Attr(Attr::int("max_output_size", -1)),
+            OpParam::Attr(Attr::float("iou_threshold", 0.5)),
+            OpParam::Attr(Attr::bool("force_suppress", false)),
+            OpParam::Attr(Attr::int("top_k", -1)),
+            OpParam::Attr(Attr::int("coord_start", 2)),
+            OpParam::Attr(Attr::int("score_index", 1)),
+            OpParam::Attr(Attr::int("id_index", 0)),
+            OpParam::Attr(Attr::bool("return_indices", true)),
+            OpParam::Attr(Attr::bool("invalid_to_bottom", false)),
+            OpParam::Attr(Attr::float("soft_nms_sigma", 0.0)),
+            OpParam::Attr(Attr::float("score_threshold", 0.0)),
         ],
         infer_suppression,
         Absolute,
@@ -72,29 +72,29 @@ fn place(call: &Call, name: &str, least: i64, length: Option<&PrimExpr>, reach: 
 }
 
 /// The dimensions of the first argument, boxes of several numbers each.
-fn boxes<'a>(a: &InferArgs<'a>) -> Result<(&'a TensorStructInfo, Dims), InferError> {
+fn boxes<'a>(a: &InferArgs<'a>) -> Result<(&'a TensorStructInfo, TensorDims), InferError> {
     let data = tensor(a, 0)?;
     of_rank(data, 3)?;
-    Ok((data, Dims::of(data)))
+    Ok((data, TensorDims::of(data)))
 }
 
 /// Tensors of integers whose dimensions are the first of those known.
-fn leading(dims: &Dims, rank: usize, dtype: DataType) -> StructInfo {
+fn leading(dims: &TensorDims, rank: usize, dtype: DataType) -> StructInfo {
     match dims {
-        Dims::Known(dims) => Dims::from(dims.iter().take(rank).cloned().collect::<Vec<_>>()).tensor(dtype),
-        Dims::Rank(_) | Dims::Unknown => Dims::of_rank(rank).tensor(dtype),
+        TensorDims::Known(dims) => TensorDims::from(dims.iter().take(rank).cloned().collect::<Vec<_>>()).tensor(dtype),
+        TensorDims::Rank(_) | TensorDims::Unknown => TensorDims::of_rank(rank).tensor(dtype),
     }
 }
 
-fn of_boxes(data: &TensorStructInfo, dims: Dims) -> StructInfo {
+fn of_boxes(data: &TensorStructInfo, dims: TensorDims) -> StructInfo {
     match dims {
-        Dims::Known(_) => dims.tensor(data.dtype),
-        Dims::Rank(_) | Dims::Unknown => Dims::of_rank(3).tensor(data.dtype),
+        TensorDims::Known(_) => dims.tensor(data.dtype),
+        TensorDims::Rank(_) | TensorDims::Unknown => TensorDims::of_rank(3).tensor(data.dtype),
     }
 }
 
-fn length(dims: &Dims) -> Option<&PrimExpr> {
-    if let Dims::Known(dims) = dims { dims.get(2) } else { None }
+fn length(dims: &TensorDims) -> Option<&PrimExpr> {
+    if let TensorDims::Known(dims) = dims { dims.get(2) } else { None }
 }
 
 fn infer_counts(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
@@ -126,9 +126,9 @@ fn infer_suppression(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
     place(a.call, "coord_start", 0, length(&dims), 4)?;
     place(a.call, "score_index", 0, length(&dims), 1)?;
     place(a.call, "id_index", -1, length(&dims), 1)?;
-    let known = [&dims, &Dims::of(counts), &Dims::of(indices)].map(|dims| match dims {
-        Dims::Known(dims) => dims.to_vec(),
-        Dims::Rank(_) | Dims::Unknown => Vec::new(),
+    let known = [&dims, &TensorDims::of(counts), &TensorDims::of(indices)].map(|dims| match dims {
+        TensorDims::Known(dims) => dims.to_vec(),
+        TensorDims::Rank(_) | TensorDims::Unknown => Vec::new(),
     });
     for (i, one) in known.iter().enumerate() {
         for other in known.iter().skip(i + 1) {
@@ -141,8 +141,10 @@ fn infer_suppression(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
         return Ok(of_boxes(data, dims));
     }
     let counted = match &dims {
-        Dims::Known(dims) => Dims::from(dims.iter().take(1).cloned().chain([constant(1)]).collect::<Vec<_>>()),
-        Dims::Rank(_) | Dims::Unknown => Dims::of_rank(2),
+        TensorDims::Known(dims) => {
+            TensorDims::from(dims.iter().take(1).cloned().chain([constant(1)]).collect::<Vec<_>>())
+        }
+        TensorDims::Rank(_) | TensorDims::Unknown => TensorDims::of_rank(2),
     };
     let fields = [leading(&dims, 2, DataType::INT32), counted.tensor(DataType::INT32)];
     let soft = float_attr(a.call, "soft_nms_sigma")? > 0.0;
@@ -152,9 +154,9 @@ fn infer_suppression(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
 // Evaluation: get_valid_counts
 
 /// Rows of numbers as tensors are made of them.
-type Row = Vec<Scalar>;
+type ScalarRow = Vec<Scalar>;
 
-fn row(x: &Tensor, batch: i64, i: i64, length: i64) -> Result<Row, Stop> {
+fn row(x: &Tensor, batch: i64, i: i64, length: i64) -> Result<ScalarRow, Stop> {
     (0..length).map(|k| at(x, &[batch, i, k])).collect()
 }
 
@@ -225,7 +227,7 @@ struct Suppression {
 /// A box that takes part.
 #[derive(Clone)]
 struct Candidate {
-    row: Row,
+    row: ScalarRow,
     place: i64,
     corners: [f64; 4],
     score: f64,
@@ -320,7 +322,7 @@ fn suppression(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
             Some(candidate) => at(indices, &[b, candidate.place]),
             None => Err(fail("a box is missing")),
         };
-        places.push(chosen.iter().map(place).collect::<Result<Row, Stop>>()?);
+        places.push(chosen.iter().map(place).collect::<Result<ScalarRow, Stop>>()?);
         found.push(Scalar::Int(chosen.len() as i64));
         let slots: Vec<Option<usize>> = if moved {
             chosen.iter().copied().map(Some).collect()
@@ -329,7 +331,7 @@ fn suppression(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         };
         rows.push(slots.into_iter().flat_map(|slot| suppression.told(&candidates, slot, length, x.dtype())).collect());
     }
-    let data = |m: &mut dyn Host, rows: &[Row]| filled(m, x.dtype(), x.shape(), rows);
+    let data = |m: &mut dyn Host, rows: &[ScalarRow]| filled(m, x.dtype(), x.shape(), rows);
     if !bool_attr(a.call, "return_indices")? {
         return data(m, &rows);
     }
@@ -343,7 +345,7 @@ fn suppression(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 
 impl Suppression {
     /// A row of the result: that of a candidate with its score, or one that is not there.
-    fn told(&self, candidates: &[Candidate], slot: Option<usize>, length: i64, dtype: DataType) -> Row {
+    fn told(&self, candidates: &[Candidate], slot: Option<usize>, length: i64, dtype: DataType) -> ScalarRow {
         let Some(candidate) = slot.and_then(|i| candidates.get(i)) else {
             return vec![nothing(dtype); usize::try_from(length).unwrap_or(0)];
         };

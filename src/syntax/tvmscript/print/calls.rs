@@ -5,7 +5,7 @@ use super::literal::string;
 use super::names::is_identifier;
 use crate::grammar::{AttrValue, Attrs, Call, Expr, StructInfo, TensorShape, TensorStructInfo};
 use crate::syntax::tvmscript::Dialect;
-use crate::syntax::tvmscript::read::{Param, signature};
+use crate::syntax::tvmscript::read::{PythonParam, signature};
 
 /// Functions of `R` that build something else than the call of the operator of that name.
 const NOT_OPERATORS: [&str; 24] = [
@@ -141,12 +141,15 @@ impl Printer<'_> {
 
     fn plain_operator(&mut self, name: &str, call: &Call, out: &mut String) -> bool {
         let params = signature(name);
-        let inputs = params.iter().take_while(|param| !matches!(param, Param::Attr(_))).count();
+        let inputs = params.iter().take_while(|param| !matches!(param, PythonParam::Attr(_))).count();
         let keywords: Vec<&str> = params
             .iter()
             .filter_map(|param| match param {
-                Param::Input(word) | Param::Flag(word, _) | Param::Shape(word) | Param::Dtype(word) => Some(*word),
-                Param::Attr(_) => None,
+                PythonParam::Input(word)
+                | PythonParam::Flag(word, _)
+                | PythonParam::Shape(word)
+                | PythonParam::Dtype(word) => Some(*word),
+                PythonParam::Attr(_) => None,
             })
             .collect();
         // Further inputs would be taken for attributes.
@@ -155,7 +158,7 @@ impl Printer<'_> {
             .args
             .iter()
             .zip(&params)
-            .all(|(arg, param)| !matches!((arg, param), (Expr::Tuple(_), Param::Shape(_))));
+            .all(|(arg, param)| !matches!((arg, param), (Expr::Tuple(_), PythonParam::Shape(_))));
         let is_name = name.split('.').all(is_identifier) && !NOT_OPERATORS.contains(&name);
         // The name is read by the number of inputs.
         let is_itself = match name {

@@ -9,7 +9,7 @@ mod names;
 mod sinfo;
 
 pub(super) use self::literal::{index_map, non_finite};
-use self::names::Names;
+use self::names::PrintedNames;
 use super::unstated::Silent;
 use super::{Dialect, tir_print};
 use crate::grammar::{AttrValue, Function, GlobalFunc, IrModule, Var};
@@ -64,7 +64,7 @@ struct Printer<'s> {
     dialect: Dialect,
     /// The functions that would be read as pure if nothing were said of them.
     silent: &'s Silent,
-    names: Names,
+    names: PrintedNames,
     /// The lines of the function so far.
     out: String,
     indent: usize,
@@ -80,7 +80,7 @@ impl<'s> Printer<'s> {
         Printer {
             dialect,
             silent,
-            names: Names::default(),
+            names: PrintedNames::default(),
             out: String::new(),
             indent: 2,
             in_signature: false,
@@ -98,7 +98,7 @@ impl<'s> Printer<'s> {
     }
 
     fn global_function(mut self, symbol: &str, name: &str, function: &Function) -> String {
-        self.names = Names::of(function);
+        self.names = PrintedNames::of(function);
         self.in_signature = true;
         let header = self.header(name, function);
         self.in_signature = false;

@@ -39,7 +39,7 @@ impl Visitor for UsedBlanks {
 
 /// The names of one global function.
 #[derive(Default)]
-pub(super) struct Names {
+pub(super) struct PrintedNames {
     used: FxHashSet<String>,
     vars: FxHashMap<Var, String>,
     dims: FxHashMap<ShapeVar, String>,
@@ -53,12 +53,12 @@ pub(super) struct Names {
     next: FxHashMap<String, u32>,
 }
 
-impl Names {
+impl PrintedNames {
     /// Those of this function.
-    pub fn of(function: &Function) -> Names {
+    pub fn of(function: &Function) -> PrintedNames {
         let mut used = UsedBlanks::default();
         used.visit_function(function);
-        Names { used_blanks: used.0, ..Names::default() }
+        PrintedNames { used_blanks: used.0, ..PrintedNames::default() }
     }
 
     pub fn var(&mut self, var: &Var) -> String {
@@ -73,7 +73,7 @@ impl Names {
         name
     }
 
-    /// As [`Names::var`], but never `_`, which would not bind a variable there.
+    /// As [`PrintedNames::var`], but never `_`, which would not bind a variable there.
     pub fn var_not_blank(&mut self, var: &Var) -> String {
         if &*var.name == BLANK && !self.vars.contains_key(var) {
             let name = self.unique("_match");

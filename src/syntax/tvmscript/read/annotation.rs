@@ -6,9 +6,9 @@ use std::sync::Arc;
 use ruff_python_ast as py;
 use ruff_text_size::Ranged;
 
-use super::Reader;
+use super::ModuleReader;
 use super::dims::Unbound;
-use super::fault::{Fault, Prefix, Read, integer, members, qualified, span_of, string};
+use super::fault::{Prefix, ReadFault, ReadResult, integer, members, qualified, span_of, string};
 use crate::grammar::{
     DataType, DeriveFunc, Expr, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape,
     TensorStructInfo, VDevice,
@@ -16,19 +16,19 @@ use crate::grammar::{
 use crate::judge::with_stack;
 
 /// The arguments of a call, taken one by one by position or by name.
-pub(super) struct Arguments<'a> {
+pub(super) struct ArgumentCursor<'a> {
     positional: &'a [py::Expr],
     next: usize,
     keywords: Vec<&'a py::Keyword>,
 }
 
-impl<'a> Arguments<'a> {
-    pub fn of(call: &'a py::ExprCall) -> Arguments<'a> {
-        Arguments { positional: &call.arguments.args, next: 0, keywords: call.arguments.keywords.iter().collect() }
+impl<'a> ArgumentCursor<'a> {
+    pub fn of(call: &'a py::ExprCall) -> ArgumentCursor<'a> {
+        ArgumentCursor { positional: &call.arguments.args, next: 0, keywords: call.arguments.keywords.iter().collect() }
     }
 
-    fn none() -> Arguments<'a> {
-        Arguments { positional: &[], next: 0, keywords: Vec::new() }
+    fn none() -> ArgumentCursor<'a> {
+        ArgumentCursor { positional: &[], next: 0, keywords: Vec::new() }
     }
 
     /// The next positional argument, or else the keyword argument of one of these names.
@@ -62,25 +62,25 @@ impl<'a> Arguments<'a> {
     }
 
     /// Nothing may be left.
-    pub fn finish(self) -> Read<()> {
+    pub fn finish(self) -> ReadResult<()> {
         if let Some(arg) = self.positional.get(self.next) {
-            return Err(Fault::new(arg, "one argument too many"));
+            return Err(ReadFault::new(arg, "one argument too many"));
         }
         match self.keywords.first() {
-            Some(keyword) => Err(Fault::new(*keyword, "there is no argument of this name here")),
+            Some(keyword) => Err(ReadFault::new(*keyword, "there is no argument of this name here")),
             None => Ok(()),
         }
     }
 }
 
-impl Reader<'_> {
+impl ModuleReader<'_> {
     /// An annotation. `None` is the empty tuple, as in TVM.
-    pub(super) fn struct_info(&mut self, e: &py::Expr, unbound: Unbound) -> Read<StructInfo> {
+    pub(super) fn struct_info(&mut self, e: &py::Expr, unbound: Unbound) -> ReadResult<StructInfo> {
         with_stack(|| match e {
             py::Expr::NoneLiteral(_) => Ok(StructInfo::tuple([])),
             py::Expr::Call(call) => {
                 let name = self.annotation_name(&call.func).ok_or_else(|| self.not_struct_info(e))?;
-                self.annotation(&name, e, Arguments::of(call), unbound)
+                self.annotation(&name, e, ArgumentCursor::of(call), unbound)
             }
             py::Expr::Subscript(subscript) => match self.annotation_name(&subscript.value).as_deref() {
                 Some("Tensor") => self.bracketed_tensor(&subscript.slice, unbound),
@@ -92,14 +92,14 @@ impl Reader<'_> {
                 if name == "Shape" {
                     self.by(rule!("R89.SYN.SHAPE"), span_of(e));
                 }
-                self.annotation(&name, e, Arguments::none(), unbound)
+                self.annotation(&name, e, ArgumentCursor::none(), unbound)
             }
             _ => Err(self.not_struct_info(e)),
         })
     }
 
     /// One structural information or several in a list or tuple.
-    pub(super) fn struct_infos(&mut self, e: &py::Expr, unbound: Unbound) -> Read<Vec<StructInfo>> {
+    pub(super) fn struct_infos(&mut self, e: &py::Expr, unbound: Unbound) -> ReadResult<Vec<StructInfo>> {
         match members(e) {
             Some(members) => members.iter().map(|member| self.struct_info(member, unbound)).collect(),
             None => Ok(vec![self.struct_info(e, unbound)?]),
@@ -115,7 +115,13 @@ impl Reader<'_> {
         }
     }
 
-    fn annotation(&mut self, name: &str, e: &py::Expr, mut args: Arguments<'_>, unbound: Unbound) -> Read<StructInfo> {
+    fn annotation(
+        &mut self,
+        name: &str,
+        e: &py::Expr,
+        mut args: ArgumentCursor<'_>,
+        unbound: Unbound,
+    ) -> ReadResult<StructInfo> {
         let struct_info = match name {
             "Object" | "Any" | "StringType" | "String" => StructInfo::Object,
             "Tensor" => self.tensor(&mut args, unbound)?,
@@ -124,7 +130,8 @@ impl Reader<'_> {
             "Tuple" => match args.rest() {
                 [one] if members(one).is_some() => StructInfo::tuple(self.struct_infos(one, unbound)?),
                 fields => {
-                    let fields: Read<Vec<_>> = fields.iter().map(|field| self.struct_info(field, unbound)).collect();
+                    let fields: ReadResult<Vec<_>> =
+                        fields.iter().map(|field| self.struct_info(field, unbound)).collect();
                     StructInfo::tuple(fields?)
                 }
             },
@@ -139,11 +146,11 @@ impl Reader<'_> {
     }
 
     /// `R.Tensor[(n, k), "f32"]`, with `_` for what is not known.
-    fn bracketed_tensor(&mut self, slice: &py::Expr, unbound: Unbound) -> Read<StructInfo> {
+    fn bracketed_tensor(&mut self, slice: &py::Expr, unbound: Unbound) -> ReadResult<StructInfo> {
         let (shape, dtype) = match slice {
             py::Expr::Tuple(pair) if !pair.parenthesized => match pair.elts.as_slice() {
                 [shape, dtype] => (shape, Some(dtype)),
-                _ => return Err(Fault::expected(self.text, slice, "a shape and a data type")),
+                _ => return Err(ReadFault::expected(self.text, slice, "a shape and a data type")),
             },
             shape => (shape, None),
         };
@@ -153,7 +160,7 @@ impl Reader<'_> {
         Ok(StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim, vdevice: None }))
     }
 
-    fn tensor(&mut self, args: &mut Arguments<'_>, unbound: Unbound) -> Read<StructInfo> {
+    fn tensor(&mut self, args: &mut ArgumentCursor<'_>, unbound: Unbound) -> ReadResult<StructInfo> {
         let mut shape = args.take(&["shape"]);
         let mut dtype = args.take(&["dtype"]);
         if let (Some(text), None) = (shape, dtype)
@@ -175,7 +182,7 @@ impl Reader<'_> {
     }
 
     /// Where a tensor lies: a device that the module lists, by name (`"llvm:0"`), or one that is made here.
-    fn vdevice(&mut self, e: &py::Expr) -> Read<Option<Arc<VDevice>>> {
+    fn vdevice(&mut self, e: &py::Expr) -> ReadResult<Option<Arc<VDevice>>> {
         if let py::Expr::NoneLiteral(_) = e {
             return Ok(None);
         }
@@ -183,7 +190,10 @@ impl Reader<'_> {
             return Ok(Some(VDevice::named(name, &self.devices).into()));
         }
         let made = VDevice::made_by(&self.attr("vdevice", e)?);
-        made.map_or_else(|| Err(Fault::expected(self.text, e, "a virtual device")), |device| Ok(Some(device.into())))
+        made.map_or_else(
+            || Err(ReadFault::expected(self.text, e, "a virtual device")),
+            |device| Ok(Some(device.into())),
+        )
     }
 
     /// R89.SYN.TENSOR.UNKNOWN: `_` stands for what is not known.
@@ -195,7 +205,7 @@ impl Reader<'_> {
     }
 
     /// R89.SYN.TENSOR: the dimensions of a tensor, in brackets or in parentheses.
-    fn tensor_shape(&mut self, e: &py::Expr, unbound: Unbound) -> Read<TensorShape> {
+    fn tensor_shape(&mut self, e: &py::Expr, unbound: Unbound) -> ReadResult<TensorShape> {
         if members(e).is_some() {
             self.by(rule!("R89.SYN.TENSOR"), span_of(e));
             return Ok(TensorShape::Dims(self.dims(e, unbound)?.into()));
@@ -208,7 +218,7 @@ impl Reader<'_> {
         }
     }
 
-    fn shape_info(&mut self, args: &mut Arguments<'_>, unbound: Unbound) -> Read<StructInfo> {
+    fn shape_info(&mut self, args: &mut ArgumentCursor<'_>, unbound: Unbound) -> ReadResult<StructInfo> {
         let values = match args.take(&["values"]) {
             Some(values) if !is_blank(values) => Some(self.dims(values, unbound)?),
             Some(_) | None => None,
@@ -218,25 +228,25 @@ impl Reader<'_> {
         Ok(StructInfo::Shape(ShapeStructInfo { values: values.map(Into::into), ndim }))
     }
 
-    fn ndim(&self, args: &mut Arguments<'_>) -> Read<Option<Ndim>> {
+    fn ndim(&self, args: &mut ArgumentCursor<'_>) -> ReadResult<Option<Ndim>> {
         let Some(ndim) = args.keyword(&["ndim"]) else { return Ok(None) };
         match integer(ndim) {
             Some(-1) => Ok(Some(Ndim::Unknown)),
             Some(n) => match u32::try_from(n) {
                 Ok(n) => Ok(Some(Ndim::Known(n))),
-                Err(_) => Err(Fault::expected(self.text, ndim, "a number of dimensions (-1 for unknown)")),
+                Err(_) => Err(ReadFault::expected(self.text, ndim, "a number of dimensions (-1 for unknown)")),
             },
-            None => Err(Fault::expected(self.text, ndim, "a number of dimensions (-1 for unknown)")),
+            None => Err(ReadFault::expected(self.text, ndim, "a number of dimensions (-1 for unknown)")),
         }
     }
 
     /// `R.Prim("int64")`, `R.Prim(value=n)`.
-    fn prim(&mut self, args: &mut Arguments<'_>, unbound: Unbound, e: &py::Expr) -> Read<StructInfo> {
+    fn prim(&mut self, args: &mut ArgumentCursor<'_>, unbound: Unbound, e: &py::Expr) -> ReadResult<StructInfo> {
         let dtype = args.take(&["dtype"]).map(|dtype| self.dtype(dtype)).transpose()?;
         let Some(value) = args.keyword(&["value"]) else {
             return match dtype {
                 Some(dtype) => Ok(StructInfo::prim(dtype)),
-                None => Err(Fault::new(e, "expected a data type or a value: R.Prim(\"int64\"), R.Prim(value=n)")),
+                None => Err(ReadFault::new(e, "expected a data type or a value: R.Prim(\"int64\"), R.Prim(value=n)")),
             };
         };
         // A value that is no int64 says no more than its data type, for dimensions are int64.
@@ -248,7 +258,7 @@ impl Reader<'_> {
         Ok(StructInfo::Prim(PrimStructInfo { dtype: dtype.unwrap_or(DataType::INT64), value }))
     }
 
-    fn callable(&mut self, args: &mut Arguments<'_>, unbound: Unbound) -> Read<StructInfo> {
+    fn callable(&mut self, args: &mut ArgumentCursor<'_>, unbound: Unbound) -> ReadResult<StructInfo> {
         let params = match args.take(&["params"]) {
             Some(py::Expr::NoneLiteral(_)) | None => None,
             Some(params) => Some(self.struct_infos(params, unbound)?.into()),
@@ -264,7 +274,7 @@ impl Reader<'_> {
         let derive_func = match args.take(&["derive_func"]) {
             Some(py::Expr::NoneLiteral(_)) => None,
             Some(name) => Some(derive_func(
-                string(name).ok_or_else(|| Fault::expected(self.text, name, "the name of a derive_func"))?,
+                string(name).ok_or_else(|| ReadFault::expected(self.text, name, "the name of a derive_func"))?,
             )),
             // What `wrap_type` makes of a packed function.
             None => params.is_none().then_some(DeriveFunc::DefaultDerive),
@@ -272,32 +282,33 @@ impl Reader<'_> {
         Ok(StructInfo::Func(FuncStructInfo { params, ret, derive_func, pure }.into()))
     }
 
-    pub(super) fn optional_bool(&self, e: &py::Expr) -> Read<Option<bool>> {
+    pub(super) fn optional_bool(&self, e: &py::Expr) -> ReadResult<Option<bool>> {
         match e {
             py::Expr::BooleanLiteral(b) => Ok(Some(b.value)),
             py::Expr::NoneLiteral(_) => Ok(None),
-            other => Err(Fault::expected(self.text, other, "`True` or `False`")),
+            other => Err(ReadFault::expected(self.text, other, "`True` or `False`")),
         }
     }
 
     /// A data type: a string, `T.float32`, `None` or `_` for unknown.
-    pub(super) fn dtype(&mut self, e: &py::Expr) -> Read<DataType> {
+    pub(super) fn dtype(&mut self, e: &py::Expr) -> ReadResult<DataType> {
         let name = match e {
             py::Expr::StringLiteral(s) => s.value.to_str().into(),
             py::Expr::NoneLiteral(_) => "".into(),
             _ if self.is_unknown(e) => "".into(),
-            _ => super::fault::tir_name(e).ok_or_else(|| Fault::expected(self.text, e, "a data type"))?,
+            _ => super::fault::tir_name(e).ok_or_else(|| ReadFault::expected(self.text, e, "a data type"))?,
         };
-        let dtype: DataType =
-            name.parse().map_err(|error: crate::grammar::DataTypeError| Fault::new(&e.range(), error.to_string()))?;
+        let dtype: DataType = name
+            .parse()
+            .map_err(|error: crate::grammar::DataTypeError| ReadFault::new(&e.range(), error.to_string()))?;
         if !dtype.is_void() && dtype.to_string() != name {
             self.by(rule!("AST22.SYN.F32"), span_of(e));
         }
         Ok(dtype)
     }
 
-    fn not_struct_info(&self, e: &py::Expr) -> Fault {
-        Fault::expected(self.text, e, "structural information such as R.Tensor((n, 4), \"float32\")")
+    fn not_struct_info(&self, e: &py::Expr) -> ReadFault {
+        ReadFault::expected(self.text, e, "structural information such as R.Tensor((n, 4), \"float32\")")
     }
 }
 

@@ -4,49 +4,50 @@ use std::collections::BTreeMap;
 
 use ruff_python_ast as py;
 
-use super::Reader;
+use super::ModuleReader;
 use super::calls::is_struct_info;
 use super::dims::Unbound;
 use super::fault::{
-    Fault, Prefix, Read, dotted, float, integer, members, qualified, relax_name, span_of, string, tir_name,
+    Prefix, ReadFault, ReadResult, dotted, float, integer, members, qualified, relax_name, span_of, string, tir_name,
 };
-use crate::grammar::{AttrValue, Attrs, DataType, FloatBits, IndexMap, Made, Name, ShapeVar, Span};
+use crate::grammar::{AttrValue, Attrs, DataType, FloatBits, IndexMap, Name, ObjectCall, ShapeVar, Span};
 use crate::judge::with_stack;
 
-impl Reader<'_> {
+impl ModuleReader<'_> {
     /// A dictionary display with strings as keys.
-    pub(super) fn attrs(&mut self, e: &py::Expr) -> Read<Attrs> {
+    pub(super) fn attrs(&mut self, e: &py::Expr) -> ReadResult<Attrs> {
         let py::Expr::Dict(dict) = e else {
-            return Err(Fault::expected(self.text, e, "a dictionary of attributes"));
+            return Err(ReadFault::expected(self.text, e, "a dictionary of attributes"));
         };
         let mut attrs = BTreeMap::new();
         for item in &dict.items {
-            let key = item.key.as_ref().and_then(string).ok_or_else(|| Fault::new(e, "expected strings as keys"))?;
+            let key =
+                item.key.as_ref().and_then(string).ok_or_else(|| ReadFault::new(e, "expected strings as keys"))?;
             let value = self.attr(key, &item.value)?;
             if attrs.insert(Name::from(key), value).is_some() {
-                return Err(Fault::new(&item.value, format!("the attribute `{key}` is given twice")));
+                return Err(ReadFault::new(&item.value, format!("the attribute `{key}` is given twice")));
             }
         }
         Ok(attrs)
     }
 
     /// Keyword arguments as attributes.
-    pub(super) fn keyword_attrs(&mut self, keywords: Vec<&py::Keyword>) -> Read<Attrs> {
+    pub(super) fn keyword_attrs(&mut self, keywords: Vec<&py::Keyword>) -> ReadResult<Attrs> {
         let mut attrs = BTreeMap::new();
         for keyword in keywords {
             let Some(name) = &keyword.arg else {
-                return Err(Fault::new(keyword, "expected an argument with a name"));
+                return Err(ReadFault::new(keyword, "expected an argument with a name"));
             };
             let value = self.attr(name.as_str(), &keyword.value)?;
             if attrs.insert(Name::from(name.as_str()), value).is_some() {
-                return Err(Fault::new(keyword, format!("the argument `{name}` is given twice")));
+                return Err(ReadFault::new(keyword, format!("the argument `{name}` is given twice")));
             }
         }
         Ok(attrs)
     }
 
     /// The value of the attribute `name`. A string is a data type where the name says so, as in TVM.
-    pub(super) fn attr(&mut self, name: &str, e: &py::Expr) -> Read<AttrValue> {
+    pub(super) fn attr(&mut self, name: &str, e: &py::Expr) -> ReadResult<AttrValue> {
         if let Some(text) = string(e) {
             return Ok(match text.parse::<DataType>() {
                 Ok(dtype) if names_dtype(name) => AttrValue::DataType(dtype),
@@ -54,7 +55,7 @@ impl Reader<'_> {
             });
         }
         if let Some(i) = integer(e) {
-            return i64::try_from(i).map(AttrValue::Int).map_err(|_| Fault::new(e, "expected an int64"));
+            return i64::try_from(i).map(AttrValue::Int).map_err(|_| ReadFault::new(e, "expected an int64"));
         }
         if let Some(f) = float(e) {
             return Ok(AttrValue::Float(FloatBits::new(f)));
@@ -71,23 +72,23 @@ impl Reader<'_> {
                 Ok(AttrValue::StructInfo(self.struct_info(e, Unbound::Leave)?))
             }
             py::Expr::Name(name) if self.scope.var(name.id.as_str()).is_some() => {
-                Err(Fault::new(e, format!("expected an attribute, but `{}` is a Relax variable", name.id)))
+                Err(ReadFault::new(e, format!("expected an attribute, but `{}` is a Relax variable", name.id)))
             }
             _ => Ok(AttrValue::Prim(self.dim(e, Unbound::Leave)?)),
         })
     }
 
-    fn attr_list(&mut self, members: &[py::Expr]) -> Read<AttrValue> {
-        let members: Read<Vec<_>> = members.iter().map(|member| self.attr("", member)).collect();
+    fn attr_list(&mut self, members: &[py::Expr]) -> ReadResult<AttrValue> {
+        let members: ReadResult<Vec<_>> = members.iter().map(|member| self.attr("", member)).collect();
         Ok(AttrValue::List(members?))
     }
 
-    fn attr_call(&mut self, e: &py::Expr, call: &py::ExprCall) -> Read<AttrValue> {
+    fn attr_call(&mut self, e: &py::Expr, call: &py::ExprCall) -> ReadResult<AttrValue> {
         let args = &*call.arguments.args;
         match (relax_name(&call.func).as_deref(), args) {
             (Some("str"), [text]) => match string(text) {
                 Some(text) => Ok(AttrValue::Str(text.into())),
-                None => Err(Fault::expected(self.text, text, "a string")),
+                None => Err(ReadFault::expected(self.text, text, "a string")),
             },
             (Some("dtype"), [dtype]) => Ok(AttrValue::DataType(self.dtype(dtype)?)),
             (Some("shape"), [dims]) => {
@@ -113,7 +114,7 @@ impl Reader<'_> {
                 {
                     (Some(f), _) => Ok(AttrValue::Float(FloatBits::new(f))),
                     (None, Some(i)) => Ok(AttrValue::Float(FloatBits::new(i as f64))),
-                    (None, None) => Err(Fault::expected(self.text, value, "a number")),
+                    (None, None) => Err(ReadFault::expected(self.text, value, "a number")),
                 },
                 (Some("int32"), [value]) => self.attr("", value),
                 _ => Ok(AttrValue::Prim(self.dim(e, Unbound::Leave)?)),
@@ -122,27 +123,27 @@ impl Reader<'_> {
     }
 
     /// An object that is kept as it is written.
-    pub(super) fn made(&mut self, call: &py::ExprCall) -> Read<AttrValue> {
-        let words = dotted(&call.func).ok_or_else(|| Fault::expected(self.text, &*call.func, "a name"))?;
+    pub(super) fn made(&mut self, call: &py::ExprCall) -> ReadResult<AttrValue> {
+        let words = dotted(&call.func).ok_or_else(|| ReadFault::expected(self.text, &*call.func, "a name"))?;
         let name = words.join(".").into();
-        let args = call.arguments.args.iter().map(|arg| self.attr("", arg)).collect::<Read<Vec<_>>>()?;
+        let args = call.arguments.args.iter().map(|arg| self.attr("", arg)).collect::<ReadResult<Vec<_>>>()?;
         let named = self.keyword_attrs(call.arguments.keywords.iter().collect())?;
-        Ok(AttrValue::Made(Made { name, args, named }.into()))
+        Ok(AttrValue::Made(ObjectCall { name, args, named }.into()))
     }
 
     /// `lambda i, j: (i, j // 4, j % 4)`. Its parameters are variables of its own, whatever has their names outside.
-    pub(super) fn index_map(&self, lambda: &py::ExprLambda, inverse: Option<&py::Expr>) -> Read<IndexMap> {
-        let mut inner = Reader::new(self.text);
+    pub(super) fn index_map(&self, lambda: &py::ExprLambda, inverse: Option<&py::Expr>) -> ReadResult<IndexMap> {
+        let mut inner = ModuleReader::new(self.text);
         let mut params = Vec::new();
         if let Some(parameters) = &lambda.parameters {
             if let Some(other) = parameters.vararg.as_ref().or(parameters.kwarg.as_ref()) {
-                return Err(Fault::new(&**other, "an index map has a fixed number of indices"));
+                return Err(ReadFault::new(&**other, "an index map has a fixed number of indices"));
             }
             params.extend(parameters.iter_non_variadic_params().map(|p| ShapeVar::new(p.parameter.name.as_str())));
         }
         let results = match members(&lambda.body) {
             Some(members) => {
-                members.iter().map(|member| inner.dim(member, Unbound::Leave)).collect::<Read<Vec<_>>>()?
+                members.iter().map(|member| inner.dim(member, Unbound::Leave)).collect::<ReadResult<Vec<_>>>()?
             }
             None => vec![inner.dim(&lambda.body, Unbound::Leave)?],
         };
@@ -151,19 +152,19 @@ impl Reader<'_> {
             Some(py::Expr::Lambda(back)) => Some(self.index_map(back, None)?.into()),
             Some(py::Expr::Call(call)) => match &*call.arguments.args {
                 [py::Expr::Lambda(back)] => Some(self.index_map(back, None)?.into()),
-                _ => return Err(Fault::expected(self.text, call, "an index map")),
+                _ => return Err(ReadFault::expected(self.text, call, "an index map")),
             },
-            Some(other) => return Err(Fault::expected(self.text, other, "an index map")),
+            Some(other) => return Err(ReadFault::expected(self.text, other, "an index map")),
         };
         Ok(IndexMap { params, results, inverse })
     }
 
     /// The shape variables of `tir_vars=R.shape([n])`.
-    pub(super) fn tir_vars(&mut self, e: &py::Expr) -> Read<AttrValue> {
+    pub(super) fn tir_vars(&mut self, e: &py::Expr) -> ReadResult<AttrValue> {
         let dims = match e {
             py::Expr::Call(call) if relax_name(&call.func).as_deref() == Some("shape") => match &*call.arguments.args {
                 [dims] => self.dims(dims, Unbound::Leave)?,
-                _ => return Err(Fault::at(span_of(e), "expected R.shape([..])")),
+                _ => return Err(ReadFault::at(span_of(e), "expected R.shape([..])")),
             },
             _ => self.dims(e, Unbound::Leave)?,
         };
@@ -178,5 +179,5 @@ pub(in crate::syntax) fn names_dtype(name: &str) -> bool {
 
 /// An attribute of a PrimFunc, or of what is in it: read as those of Relax are.
 pub(in crate::syntax::tvmscript) fn attr_in(text: &str, e: &py::Expr) -> Result<AttrValue, (Span, String)> {
-    Reader::new(text).attr("", e).map_err(|fault| (fault.span, fault.message))
+    ModuleReader::new(text).attr("", e).map_err(|fault| (fault.span, fault.message))
 }

@@ -6,10 +6,10 @@ use rustc_hash::FxHashMap;
 
 use ruff_python_ast as py;
 
-use super::Reader;
-use super::annotation::Arguments;
+use super::ModuleReader;
+use super::annotation::ArgumentCursor;
 use super::dims::Unbound;
-use super::fault::{Fault, Read, members, relax_name, span_of};
+use super::fault::{ReadFault, ReadResult, members, relax_name, span_of};
 use super::scalars;
 use crate::grammar::{
     Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, MatchCast, PrimExpr, PrimValue, SeqExpr, Span,
@@ -80,23 +80,23 @@ impl Placement<'_> {
 }
 
 /// A binding whose variable is not made yet.
-pub(super) struct Pending<'a> {
+pub(super) struct PendingBinding<'a> {
     pub name: Cow<'a, str>,
     pub annotation: Option<StructInfo>,
     pub value: Expr,
     pub span: Span,
 }
 
-impl Reader<'_> {
+impl ModuleReader<'_> {
     /// The statements of a function, up to and with `return`.
-    pub(super) fn body(&mut self, statements: &[py::Stmt], span: Span) -> Read<SeqExpr> {
+    pub(super) fn body(&mut self, statements: &[py::Stmt], span: Span) -> ReadResult<SeqExpr> {
         self.scope.reserve(statements.len());
         let mut blocks = Blocks::default();
         let mut result = None;
         for statement in statements {
             match (statement, &result) {
                 (_, Some(_)) => {
-                    let fault = Fault::new(statement, "nothing may follow `return`");
+                    let fault = ReadFault::new(statement, "nothing may follow `return`");
                     self.fault(fault.under(rule!("R89.SYN.RETURN")));
                     break;
                 }
@@ -106,7 +106,7 @@ impl Reader<'_> {
         }
         match result {
             Some(body) => Ok(SeqExpr { blocks: blocks.finish(), body, span }),
-            None => Err(Fault::at(span, "the function has no `return`")),
+            None => Err(ReadFault::at(span, "the function has no `return`")),
         }
     }
 
@@ -136,12 +136,12 @@ impl Reader<'_> {
         statement: &py::Stmt,
         blocks: &mut Blocks,
         place: Placement<'_>,
-    ) -> Read<()> {
+    ) -> ReadResult<()> {
         let span = span_of(statement);
         match statement {
             py::Stmt::Assign(assign) => match assign.targets.as_slice() {
                 [target] => self.assign(target, None, &assign.value, span, blocks, place),
-                _ => Err(Fault::new(statement, "assign to one variable at a time")),
+                _ => Err(ReadFault::new(statement, "assign to one variable at a time")),
             },
             py::Stmt::AnnAssign(assign) => match &assign.value {
                 Some(value) => self.assign(&assign.target, Some(&assign.annotation), value, span, blocks, place),
@@ -160,15 +160,15 @@ impl Reader<'_> {
                 Ok(())
             }
             py::Stmt::Pass(_) => Ok(()),
-            py::Stmt::Return(_) => Err(Fault::new(statement, "`return` stands only at the end of a function")),
-            _ => Err(Fault::expected(self.text, statement, "a binding, `with R.dataflow()`, `if` or `return`")),
+            py::Stmt::Return(_) => Err(ReadFault::new(statement, "`return` stands only at the end of a function")),
+            _ => Err(ReadFault::expected(self.text, statement, "a binding, `with R.dataflow()`, `if` or `return`")),
         }
     }
 
     /// `x: R.Tensor`: a variable that nothing binds, as TVM prints the variables that a function leaves free.
-    fn free_variable(&mut self, assign: &py::StmtAnnAssign) -> Read<()> {
+    fn free_variable(&mut self, assign: &py::StmtAnnAssign) -> ReadResult<()> {
         let py::Expr::Name(name) = &*assign.target else {
-            return Err(Fault::expected(self.text, &*assign.target, "the name of a variable"));
+            return Err(ReadFault::expected(self.text, &*assign.target, "the name of a variable"));
         };
         let info = self.struct_info(&assign.annotation, Unbound::Leave)?;
         let var = self.scope.fresh(name.id.as_str(), VarKind::Var, span_of(name));
@@ -185,13 +185,13 @@ impl Reader<'_> {
         span: Span,
         blocks: &mut Blocks,
         place: Placement<'_>,
-    ) -> Read<()> {
+    ) -> ReadResult<()> {
         if let (Some(targets), None) = (members(target), annotation) {
             return self.parallel(targets, value, span, blocks, place);
         }
         let py::Expr::Name(name) = target else {
             return Err(
-                Fault::expected(self.text, target, "the name of a variable").under(rule!("GRAM.BIND.VARBINDING"))
+                ReadFault::expected(self.text, target, "the name of a variable").under(rule!("GRAM.BIND.VARBINDING"))
             );
         };
         let name = name.id.as_str();
@@ -229,7 +229,7 @@ impl Reader<'_> {
             blocks.push(binding);
             return Ok(());
         }
-        self.bind_at(Pending { name: name.into(), annotation, value, span }, target_span, blocks, place);
+        self.bind_at(PendingBinding { name: name.into(), annotation, value, span }, target_span, blocks, place);
         Ok(())
     }
 
@@ -241,7 +241,7 @@ impl Reader<'_> {
         span: Span,
         blocks: &mut Blocks,
         place: Placement<'_>,
-    ) -> Read<()> {
+    ) -> ReadResult<()> {
         match members(value) {
             Some(values) if values.len() == targets.len() => {
                 for (target, value) in targets.iter().zip(values) {
@@ -249,7 +249,7 @@ impl Reader<'_> {
                 }
                 Ok(())
             }
-            Some(_) | None => Err(Fault::expected(self.text, value, "as many values as there are variables")),
+            Some(_) | None => Err(ReadFault::expected(self.text, value, "as many values as there are variables")),
         }
     }
 
@@ -265,7 +265,7 @@ impl Reader<'_> {
 
     /// The value of an assignment: a bare number is a tensor, unless the annotation says that it is a scalar; a
     /// tuple under an annotation as a shape is a shape.
-    pub(super) fn assigned(&mut self, value: &py::Expr, annotation: Option<&StructInfo>) -> Read<Expr> {
+    pub(super) fn assigned(&mut self, value: &py::Expr, annotation: Option<&StructInfo>) -> ReadResult<Expr> {
         let is_literal =
             matches!(value, py::Expr::NumberLiteral(_) | py::Expr::BooleanLiteral(_) | py::Expr::UnaryOp(_));
         match annotation {
@@ -297,12 +297,12 @@ impl Reader<'_> {
         Expr::Call(Call { sinfo_args: vec![info.clone()], ..(**call).clone() }.into())
     }
 
-    fn bind(&mut self, pending: Pending<'_>, blocks: &mut Blocks, place: Placement<'_>) {
+    fn bind(&mut self, pending: PendingBinding<'_>, blocks: &mut Blocks, place: Placement<'_>) {
         let span = pending.span;
         self.bind_at(pending, span, blocks, place);
     }
 
-    fn bind_at(&mut self, pending: Pending<'_>, target: Span, blocks: &mut Blocks, place: Placement<'_>) {
+    fn bind_at(&mut self, pending: PendingBinding<'_>, target: Span, blocks: &mut Blocks, place: Placement<'_>) {
         let kind = place.kind_of(&pending.name);
         let var = self.scope.fresh(&pending.name, kind, target);
         let is_shape = pending.annotation.as_ref().is_some_and(is_shape) || self.is_shape_value(&pending.value);
@@ -359,14 +359,14 @@ impl Reader<'_> {
     }
 
     /// `R.match_cast(value, struct_info)` or `R.match_shape(value, pattern)`.
-    fn match_cast(&mut self, e: &py::Expr) -> Read<Option<(Expr, StructInfo)>> {
+    fn match_cast(&mut self, e: &py::Expr) -> ReadResult<Option<(Expr, StructInfo)>> {
         let py::Expr::Call(call) = e else { return Ok(None) };
         let is_match_shape = match relax_name(&call.func).as_deref() {
             Some("match_cast") => false,
             Some("match_shape") => true,
             Some(_) | None => return Ok(None),
         };
-        let mut args = Arguments::of(call);
+        let mut args = ArgumentCursor::of(call);
         let value = args.take(&["value"]).ok_or_else(|| incomplete(e, "a value to match"))?;
         let value = self.expr(value)?;
         let pattern = args.take(&["struct_info", "ty", "pattern"]);
@@ -401,7 +401,13 @@ impl Reader<'_> {
     }
 
     /// A call for its effect, or one of the directives to the function.
-    fn expr_statement(&mut self, e: &py::Expr, span: Span, blocks: &mut Blocks, place: Placement<'_>) -> Read<()> {
+    fn expr_statement(
+        &mut self,
+        e: &py::Expr,
+        span: Span,
+        blocks: &mut Blocks,
+        place: Placement<'_>,
+    ) -> ReadResult<()> {
         if let py::Expr::StringLiteral(_) | py::Expr::EllipsisLiteral(_) = e {
             return Ok(());
         }
@@ -418,7 +424,7 @@ impl Reader<'_> {
                     return Ok(());
                 }
                 (Some("output" | "outputs"), _) => {
-                    let fault = Fault::new(e, "R.output stands at the end of a dataflow block");
+                    let fault = ReadFault::new(e, "R.output stands at the end of a dataflow block");
                     return Err(fault.under(rule!("R89.SYN.OUTPUTS")));
                 }
                 _ => {}
@@ -430,14 +436,14 @@ impl Reader<'_> {
         }
         self.by(rule!("R89.SYN.EXPRSTMT"), span);
         let value = self.expr(e)?;
-        self.bind(Pending { name: "_".into(), annotation: None, value, span }, blocks, place);
+        self.bind(PendingBinding { name: "_".into(), annotation: None, value, span }, blocks, place);
         Ok(())
     }
 
-    fn with(&mut self, with: &py::StmtWith, blocks: &mut Blocks, place: Placement<'_>) -> Read<()> {
+    fn with(&mut self, with: &py::StmtWith, blocks: &mut Blocks, place: Placement<'_>) -> ReadResult<()> {
         let item = match with.items.as_slice() {
             [item] if item.optional_vars.is_none() => item,
-            _ => return Err(Fault::new(with, "expected `with R.dataflow():`")),
+            _ => return Err(ReadFault::new(with, "expected `with R.dataflow():`")),
         };
         let name = match &item.context_expr {
             py::Expr::Call(call) => relax_name(&call.func),
@@ -446,21 +452,21 @@ impl Reader<'_> {
         match (name.as_deref(), place) {
             (Some("dataflow"), Placement::Ordinary) => self.dataflow(with, blocks),
             (Some("dataflow"), Placement::Dataflow(..)) => {
-                Err(Fault::new(with, "dataflow blocks do not nest").under(rule!("R89.SYN.DATAFLOW")))
+                Err(ReadFault::new(with, "dataflow blocks do not nest").under(rule!("R89.SYN.DATAFLOW")))
             }
             (Some("SeqExpr"), _) => {
                 let branch = self.branch(&with.body, span_of(with))?;
                 let (name, annotation) = (branch.name.clone(), branch.annotation.clone());
                 let value = branch.into_seq();
-                self.bind(Pending { name, annotation, value, span: span_of(with) }, blocks, place);
+                self.bind(PendingBinding { name, annotation, value, span: span_of(with) }, blocks, place);
                 Ok(())
             }
-            _ => Err(Fault::expected(self.text, &item.context_expr, "R.dataflow()")),
+            _ => Err(ReadFault::expected(self.text, &item.context_expr, "R.dataflow()")),
         }
     }
 
     /// `with R.dataflow():`, the names that it outputs at its end.
-    fn dataflow(&mut self, with: &py::StmtWith, blocks: &mut Blocks) -> Read<()> {
+    fn dataflow(&mut self, with: &py::StmtWith, blocks: &mut Blocks) -> ReadResult<()> {
         self.by(rule!("R89.SYN.DATAFLOW"), span_of(with));
         if blocks.is_between() {
             self.by(rule!("R89.EX.TWO-DF"), span_of(with));
@@ -497,7 +503,7 @@ impl Reader<'_> {
             match var {
                 Some((var, kind)) if outputs.contains_key(name.id.as_str()) => self.scope.bring(&var, kind),
                 Some(_) | None => {
-                    self.fault(Fault::new(name, format!("`{}` is not bound in this dataflow block", name.id)));
+                    self.fault(ReadFault::new(name, format!("`{}` is not bound in this dataflow block", name.id)));
                 }
             }
         }
@@ -505,7 +511,7 @@ impl Reader<'_> {
     }
 
     /// The arguments of `R.output(..)`.
-    fn outputs_of<'a>(&self, statement: &'a py::Stmt) -> Read<Option<Vec<&'a py::ExprName>>> {
+    fn outputs_of<'a>(&self, statement: &'a py::Stmt) -> ReadResult<Option<Vec<&'a py::ExprName>>> {
         let call = match statement {
             py::Stmt::Expr(e) => match &*e.value {
                 py::Expr::Call(call) => call,
@@ -523,13 +529,13 @@ impl Reader<'_> {
         };
         let name = |e: &'a py::Expr| match e {
             py::Expr::Name(name) => Ok(name),
-            other => Err(Fault::expected(self.text, other, "the name of a variable")),
+            other => Err(ReadFault::expected(self.text, other, "the name of a variable")),
         };
-        args.iter().map(name).collect::<Read<Vec<_>>>().map(Some)
+        args.iter().map(name).collect::<ReadResult<Vec<_>>>().map(Some)
     }
 
     /// Whether an assigned expression is something else than a value: a match, a declaration, a directive.
-    pub(super) fn is_special(&self, e: &py::Expr) -> Read<bool> {
+    pub(super) fn is_special(&self, e: &py::Expr) -> ReadResult<bool> {
         let is_directive = match e {
             py::Expr::Call(call) => matches!(
                 relax_name(&call.func).as_deref(),
@@ -541,8 +547,8 @@ impl Reader<'_> {
     }
 }
 
-fn incomplete(e: &py::Expr, what: &str) -> Fault {
-    Fault::new(e, format!("expected {what}")).under(rule!("GRAM.BIND.MATCHCAST"))
+fn incomplete(e: &py::Expr, what: &str) -> ReadFault {
+    ReadFault::new(e, format!("expected {what}")).under(rule!("GRAM.BIND.MATCHCAST"))
 }
 
 /// Operators whose results are tuples, however they are called.

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 
 use ruff_python_ast as py;
 
-use super::Reader;
-use super::block::{Blocks, Pending, Placement};
+use super::ModuleReader;
+use super::block::{Blocks, PendingBinding, Placement};
 use super::dims::Unbound;
-use super::fault::{Fault, Read, span_of};
+use super::fault::{ReadFault, ReadResult, span_of};
 use super::scope::use_of;
 use crate::grammar::{Binder, Binding, Expr, If, SeqExpr, Span, StructInfo, VarBinding, VarKind};
 use crate::judge::with_stack;
@@ -28,9 +28,9 @@ impl Branch<'_> {
     }
 }
 
-impl Reader<'_> {
+impl ModuleReader<'_> {
     /// `if`/`else`: a binding of the variable that both branches give to their values.
-    pub(super) fn conditional<'a>(&mut self, statement: &'a py::StmtIf) -> Read<Pending<'a>> {
+    pub(super) fn conditional<'a>(&mut self, statement: &'a py::StmtIf) -> ReadResult<PendingBinding<'a>> {
         self.conditional_chain(&statement.test, &statement.body, &statement.elif_else_clauses, span_of(statement))
     }
 
@@ -40,17 +40,17 @@ impl Reader<'_> {
         body: &'a [py::Stmt],
         clauses: &'a [py::ElifElseClause],
         span: Span,
-    ) -> Read<Pending<'a>> {
+    ) -> ReadResult<PendingBinding<'a>> {
         let cond = self.expr(test)?;
         let mut then = self.branch(body, span)?;
         let Some((clause, rest)) = clauses.split_first() else {
-            return Err(Fault::at(span, "an `if` needs an `else`").under(rule!("GRAM.EXPR.IF")));
+            return Err(ReadFault::at(span, "an `if` needs an `else`").under(rule!("GRAM.EXPR.IF")));
         };
         let mut otherwise = match &clause.test {
             None => self.branch(&clause.body, span_of(clause))?,
             Some(test) => self.nested(span_of(clause), |reader| {
                 let inner = reader.conditional_chain(test, &clause.body, rest, span_of(clause))?;
-                let Pending { name, annotation, value, span } = inner;
+                let PendingBinding { name, annotation, value, span } = inner;
                 Ok(Branch { blocks: Blocks::default(), body: value, name, annotation, span })
             })?,
         };
@@ -59,7 +59,7 @@ impl Reader<'_> {
             let message = format!(
                 "both branches must end with a binding of one variable, but they bind `{then}` and `{otherwise}`"
             );
-            return Err(Fault::at(span, message));
+            return Err(ReadFault::at(span, message));
         }
         let annotation = if then.annotation == otherwise.annotation {
             then.annotation.take()
@@ -70,7 +70,7 @@ impl Reader<'_> {
         };
         let name = then.name.clone();
         let value = If { cond, true_branch: then.into_seq(), false_branch: otherwise.into_seq(), span };
-        Ok(Pending { name, annotation, value: Expr::If(value.into()), span })
+        Ok(PendingBinding { name, annotation, value: Expr::If(value.into()), span })
     }
 
     /// An annotation that only one branch has belongs to a variable of that branch.
@@ -84,7 +84,7 @@ impl Reader<'_> {
     }
 
     /// A suite that ends with a binding: that binding's value is the value of the branch.
-    pub(super) fn branch<'a>(&mut self, statements: &'a [py::Stmt], span: Span) -> Read<Branch<'a>> {
+    pub(super) fn branch<'a>(&mut self, statements: &'a [py::Stmt], span: Span) -> ReadResult<Branch<'a>> {
         self.scope.enter();
         let mut blocks = Blocks::default();
         let result = match statements.split_last() {
@@ -94,14 +94,14 @@ impl Reader<'_> {
                 }
                 self.last_of_branch(last, &mut blocks)
             }
-            None => Err(Fault::at(span, "the branch is empty")),
+            None => Err(ReadFault::at(span, "the branch is empty")),
         };
         self.scope.leave();
         let pending = result?;
         Ok(Branch { blocks, body: pending.value, name: pending.name, annotation: pending.annotation, span })
     }
 
-    fn last_of_branch<'a>(&mut self, last: &'a py::Stmt, blocks: &mut Blocks) -> Read<Pending<'a>> {
+    fn last_of_branch<'a>(&mut self, last: &'a py::Stmt, blocks: &mut Blocks) -> ReadResult<PendingBinding<'a>> {
         let span = span_of(last);
         match last {
             py::Stmt::If(conditional) => return with_stack(|| self.conditional(conditional)),
@@ -110,7 +110,7 @@ impl Reader<'_> {
                     && !self.is_special(&assign.value)?
                 {
                     let value = self.assigned(&assign.value, None)?;
-                    return Ok(Pending { name: name.id.as_str().into(), annotation: None, value, span });
+                    return Ok(PendingBinding { name: name.id.as_str().into(), annotation: None, value, span });
                 }
             }
             py::Stmt::AnnAssign(assign) => {
@@ -119,12 +119,17 @@ impl Reader<'_> {
                 {
                     let annotation = self.struct_info(&assign.annotation, Unbound::Leave)?;
                     let value = self.assigned(value, Some(&annotation))?;
-                    return Ok(Pending { name: name.id.as_str().into(), annotation: Some(annotation), value, span });
+                    return Ok(PendingBinding {
+                        name: name.id.as_str().into(),
+                        annotation: Some(annotation),
+                        value,
+                        span,
+                    });
                 }
             }
             py::Stmt::Expr(e) if !self.is_special(&e.value)? => {
                 let value = self.expr(&e.value)?;
-                return Ok(Pending { name: "_".into(), annotation: None, value, span });
+                return Ok(PendingBinding { name: "_".into(), annotation: None, value, span });
             }
             _ => {}
         }
@@ -133,9 +138,11 @@ impl Reader<'_> {
         match blocks.last().and_then(Binding::binder) {
             Some(binder) if binder.kind == VarKind::Var => {
                 let value = use_of(binder.var.clone().at(span), binder.kind);
-                Ok(Pending { name: binder.var.name.to_string().into(), annotation: None, value, span })
+                Ok(PendingBinding { name: binder.var.name.to_string().into(), annotation: None, value, span })
             }
-            Some(_) | None => Err(Fault::new(last, "a branch must end with a binding of the variable for its value")),
+            Some(_) | None => {
+                Err(ReadFault::new(last, "a branch must end with a binding of the variable for its value"))
+            }
         }
     }
 }

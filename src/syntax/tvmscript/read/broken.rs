@@ -4,7 +4,7 @@ use ruff_python_ast as py;
 use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 
 use super::MAX_ERRORS;
-use super::fault::{Fault, span_of};
+use super::fault::{ReadFault, span_of};
 
 /// How many classes and functions are left out at most: each costs another look at the text.
 const MAX_BROKEN: usize = 20;
@@ -13,7 +13,7 @@ const MAX_BROKEN: usize = 20;
 pub(super) struct Readable {
     pub statements: Vec<py::Stmt>,
     /// What is wrong with the classes and functions that are left out.
-    pub faults: Vec<Fault>,
+    pub faults: Vec<ReadFault>,
     /// Whether a function is among them, so that those beside it are no whole module.
     pub without_a_function: bool,
 }
@@ -23,7 +23,7 @@ pub(super) struct Readable {
 /// # Errors
 ///
 /// What is wrong, where it stands in no class or function that could be left out.
-pub(super) fn statements(text: &str) -> Result<Readable, Vec<Fault>> {
+pub(super) fn statements(text: &str) -> Result<Readable, Vec<ReadFault>> {
     let mut parsed = parse(text);
     let mut rest = text.to_string();
     if !parsed.errors().is_empty() && text.lines().any(is_command) {
@@ -35,14 +35,14 @@ pub(super) fn statements(text: &str) -> Result<Readable, Vec<Fault>> {
         let Some(broken) = definition_at(&rest, first.location.start().to_usize()) else { break };
         let inside = |at: usize| (broken.start..=broken.end).contains(&at);
         let errors = parsed.errors().iter().filter(|error| inside(error.location.start().to_usize()));
-        faults.extend(errors.map(|error| Fault::at(span_of(&error.location), error.error.to_string())));
+        faults.extend(errors.map(|error| ReadFault::at(span_of(&error.location), error.error.to_string())));
         without_a_function |= !broken.is_class;
         rest.replace_range(broken.start..broken.end, &blank(rest.get(broken.start..broken.end).unwrap_or_default()));
         parsed = parse(&rest);
     }
     faults.truncate(MAX_ERRORS);
     let errors = parsed.errors().iter().take(MAX_ERRORS - faults.len());
-    let left: Vec<Fault> = errors.map(|e| Fault::at(span_of(&e.location), e.error.to_string())).collect();
+    let left: Vec<ReadFault> = errors.map(|e| ReadFault::at(span_of(&e.location), e.error.to_string())).collect();
     match parsed.into_syntax() {
         py::Mod::Module(module) if left.is_empty() => {
             Ok(Readable { statements: module.body.into_iter().collect(), faults, without_a_function })
@@ -75,7 +75,7 @@ fn parse_without_commands(text: &str) -> (String, Parsed<py::Mod>) {
 /// such commands, too, and panics where one stands in a part that is damaged.) A line that goes on with an expression or a string is none,
 /// unless they are looked for `everywhere`.
 fn without_commands(text: &str, everywhere: bool) -> String {
-    let (mut out, mut open, mut goes_on) = (String::with_capacity(text.len()), Open::default(), false);
+    let (mut out, mut open, mut goes_on) = (String::with_capacity(text.len()), LineContinuation::default(), false);
     for line in text.split_inclusive('\n') {
         let from = match goes_on {
             true => Some(line.len() - line.trim_start().len()),
@@ -112,14 +112,14 @@ fn command_in(line: &str) -> Option<usize> {
 
 /// What is open at the end of a line, so that the next one is no statement of its own.
 #[derive(Default)]
-struct Open {
+struct LineContinuation {
     brackets: usize,
     /// The quotes that end the string.
     string: Option<&'static str>,
     backslash: bool,
 }
 
-impl Open {
+impl LineContinuation {
     fn is_nothing(&self) -> bool {
         self.brackets == 0 && self.string.is_none() && !self.backslash
     }
@@ -163,21 +163,21 @@ fn blank(text: &str) -> String {
 }
 
 /// An outermost class or function, from its first decorator to the next statement that begins a line.
-struct Definition {
+struct SourceDefinition {
     start: usize,
     end: usize,
     is_class: bool,
 }
 
 /// The one at a place of the text, or before it: what is not closed is missed where the next statement begins.
-fn definition_at(text: &str, at: usize) -> Option<Definition> {
+fn definition_at(text: &str, at: usize) -> Option<SourceDefinition> {
     let begun = beginnings(text);
     let here = begun.iter().rposition(|(start, _)| *start <= at)?;
     let is_first = |nth: usize| begun.get(nth).is_some_and(|(start, _)| *start == at);
     let nth = if is_first(here) { here.checked_sub(1).unwrap_or(here) } else { here };
     let (start, is_class) = *begun.get(nth)?;
     let end = begun.get(nth + 1).map_or(text.len(), |(start, _)| *start);
-    is_class.map(|is_class| Definition { start, end, is_class })
+    is_class.map(|is_class| SourceDefinition { start, end, is_class })
 }
 
 /// Where the outermost statements begin, their decorators included, and whether each is a class; `None` if neither a class nor a

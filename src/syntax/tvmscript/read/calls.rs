@@ -3,12 +3,12 @@
 
 use ruff_python_ast as py;
 
-use super::Reader;
-use super::annotation::Arguments;
+use super::ModuleReader;
+use super::annotation::ArgumentCursor;
 use super::dims::Unbound;
 use super::expr::tuple_of;
-use super::fault::{Fault, Prefix, Read, is_word, members, qualified, relax_name, span_of, string};
-use super::signature::{Param, signature};
+use super::fault::{Prefix, ReadFault, ReadResult, is_word, members, qualified, relax_name, span_of, string};
+use super::signature::{PythonParam, signature};
 use crate::grammar::{
     Attrs, Call, DataType, DataTypeImm, Expr, ExternFunc, Name, Ndim, Op, PrimExpr, PrimValue, ShapeExpr, Span,
     StringImm, StructInfo, TensorShape, TensorStructInfo,
@@ -26,8 +26,8 @@ fn is_attention(name: &str) -> bool {
     matches!(name, WITHOUT_BIAS | WITH_BIAS)
 }
 
-impl Reader<'_> {
-    pub(super) fn call(&mut self, call: &py::ExprCall, span: Span) -> Read<Expr> {
+impl ModuleReader<'_> {
+    pub(super) fn call(&mut self, call: &py::ExprCall, span: Span) -> ReadResult<Expr> {
         if let Some(callee) = self.global(&call.func) {
             return self.plain_call(callee, call, span);
         }
@@ -38,9 +38,9 @@ impl Reader<'_> {
             // What stands for itself.
             Some((Prefix::Module, name)) if name == "meta_var" => match &*call.arguments.args {
                 [value] => self.expr(value),
-                _ => Err(Fault::expected(self.text, call, "one value")),
+                _ => Err(ReadFault::expected(self.text, call, "one value")),
             },
-            Some((Prefix::Module, _)) => Err(Fault::expected(self.text, call, "a Relax expression")),
+            Some((Prefix::Module, _)) => Err(ReadFault::expected(self.text, call, "a Relax expression")),
             None if is_word(&call.func, "float") => self.prim_value_call(call, span),
             None if self.foreign_op(&call.func).is_some() => {
                 let op_name = self.foreign_op(&call.func).unwrap_or_default().into();
@@ -53,20 +53,20 @@ impl Reader<'_> {
         }
     }
 
-    fn prim_value_call(&mut self, call: &py::ExprCall, span: Span) -> Read<Expr> {
+    fn prim_value_call(&mut self, call: &py::ExprCall, span: Span) -> ReadResult<Expr> {
         self.prim_value(&py::Expr::Call(call.clone()), span)
     }
 
-    fn op_by_name(&mut self, call: &py::ExprCall, span: Span) -> Read<Expr> {
+    fn op_by_name(&mut self, call: &py::ExprCall, span: Span) -> ReadResult<Expr> {
         match &*call.arguments.args {
             [name] => Ok(Expr::Op(Op { op_name: self.string_arg(name)?.into(), span })),
-            _ => Err(Fault::expected(self.text, call, "the name of an operator")),
+            _ => Err(ReadFault::expected(self.text, call, "the name of an operator")),
         }
     }
 
     /// `f(x, y)`, with type arguments and attributes as keywords.
-    fn plain_call(&mut self, op: Expr, call: &py::ExprCall, span: Span) -> Read<Expr> {
-        let mut args = Arguments::of(call);
+    fn plain_call(&mut self, op: Expr, call: &py::ExprCall, span: Span) -> ReadResult<Expr> {
+        let mut args = ArgumentCursor::of(call);
         let (inputs, infos) = with_sinfo_args(&mut args)?;
         let inputs = self.exprs(inputs)?;
         self.finish_call(op, inputs, infos, args, span)
@@ -78,9 +78,9 @@ impl Reader<'_> {
         op: Expr,
         args: Vec<Expr>,
         infos: Option<&py::Expr>,
-        rest: Arguments<'_>,
+        rest: ArgumentCursor<'_>,
         span: Span,
-    ) -> Read<Expr> {
+    ) -> ReadResult<Expr> {
         Ok(Expr::Call(self.finished(op, args, infos, rest, span)?.into()))
     }
 
@@ -90,9 +90,9 @@ impl Reader<'_> {
         op: Expr,
         args: Vec<Expr>,
         infos: Option<&py::Expr>,
-        mut rest: Arguments<'_>,
+        mut rest: ArgumentCursor<'_>,
         span: Span,
-    ) -> Read<Call> {
+    ) -> ReadResult<Call> {
         // It names the type of the attributes, and is none of them.
         rest.keyword(&["attrs_type_key"]);
         let sinfo_args = match infos.or_else(|| rest.keyword(&SINFO_ARGS)) {
@@ -120,8 +120,8 @@ impl Reader<'_> {
     }
 
     /// `R.name(..)`.
-    fn relax_call(&mut self, name: &str, call: &py::ExprCall, span: Span) -> Read<Expr> {
-        let mut args = Arguments::of(call);
+    fn relax_call(&mut self, name: &str, call: &py::ExprCall, span: Span) -> ReadResult<Expr> {
+        let mut args = ArgumentCursor::of(call);
         match name {
             "const" => self.constant(args, &py::Expr::Call(call.clone()), span),
             "shape" | "ShapeExpr" => self.shape_expr(args, call, span),
@@ -140,12 +140,12 @@ impl Reader<'_> {
             "tuple" | "Tuple" => Ok(tuple_of(self.exprs(args.rest())?, span)),
             "TupleGetItem" => match args.rest() {
                 [tuple, index] => self.projection(tuple, index, span),
-                _ => Err(Fault::expected(self.text, call, "a tuple and an index")),
+                _ => Err(ReadFault::expected(self.text, call, "a tuple and an index")),
             },
             "ExternFunc" => match args.rest() {
                 // Its annotation is left to the function itself.
                 [symbol] | [symbol, _] => Ok(extern_func(self.string_arg(symbol)?.into(), span)),
-                _ => Err(Fault::expected(self.text, call, "the name of a function")),
+                _ => Err(ReadFault::expected(self.text, call, "the name of a function")),
             },
             "Op" => self.op_by_name(call, span),
             "call_packed" => self.call_packed(args, call, span),
@@ -166,22 +166,22 @@ impl Reader<'_> {
             "Call" => self.call_by_parts(args, call, span),
             "print" | "assert_op" => self.formatted(name, args, span),
             "match_cast" | "match_shape" => {
-                Err(Fault::new(call, format!("R.{name} is a binding; assign it to a variable or to `_`")))
+                Err(ReadFault::new(call, format!("R.{name} is a binding; assign it to a variable or to `_`")))
             }
             name => self.op_call(name, args, span),
         }
     }
 
     /// The one argument that there may be.
-    fn only<'e>(&self, args: &mut Arguments<'e>, call: &py::ExprCall, what: &str) -> Read<&'e py::Expr> {
+    fn only<'e>(&self, args: &mut ArgumentCursor<'e>, call: &py::ExprCall, what: &str) -> ReadResult<&'e py::Expr> {
         match args.rest() {
             [one] => Ok(one),
-            _ => Err(Fault::expected(self.text, call, what)),
+            _ => Err(ReadFault::expected(self.text, call, what)),
         }
     }
 
     /// `R.call_packed(name, ..)`, which calls the packed function.
-    fn call_packed(&mut self, mut args: Arguments<'_>, call: &py::ExprCall, span: Span) -> Read<Expr> {
+    fn call_packed(&mut self, mut args: ArgumentCursor<'_>, call: &py::ExprCall, span: Span) -> ReadResult<Expr> {
         self.by(rule!("R89.SYN.CALLS"), span);
         self.by(rule!("R89.CALLPACKED.AST"), span);
         let callee = self.extern_callee(&mut args, call)?;
@@ -191,7 +191,13 @@ impl Reader<'_> {
     }
 
     /// `R.name(callee, ..)` of an operator whose first argument is a packed function.
-    fn call_with_extern(&mut self, name: &str, mut args: Arguments<'_>, call: &py::ExprCall, span: Span) -> Read<Expr> {
+    fn call_with_extern(
+        &mut self,
+        name: &str,
+        mut args: ArgumentCursor<'_>,
+        call: &py::ExprCall,
+        span: Span,
+    ) -> ReadResult<Expr> {
         let mut inputs = vec![self.extern_callee(&mut args, call)?];
         let (others, infos) = with_sinfo_args(&mut args)?;
         inputs.extend(self.exprs(others)?);
@@ -199,12 +205,12 @@ impl Reader<'_> {
         self.finish_call(op, inputs, infos, args, span)
     }
 
-    fn shape_expr(&mut self, mut args: Arguments<'_>, call: &py::ExprCall, span: Span) -> Read<Expr> {
+    fn shape_expr(&mut self, mut args: ArgumentCursor<'_>, call: &py::ExprCall, span: Span) -> ReadResult<Expr> {
         let Some(values) = args.take(&["value", "values"]) else {
-            return Err(Fault::expected(self.text, call, "a list of dimensions"));
+            return Err(ReadFault::expected(self.text, call, "a list of dimensions"));
         };
         if members(values).is_none() {
-            return Err(Fault::expected(self.text, values, "a list of dimensions"));
+            return Err(ReadFault::expected(self.text, values, "a list of dimensions"));
         }
         let values = self.dims(values, Unbound::Leave)?.into();
         args.finish()?;
@@ -212,19 +218,19 @@ impl Reader<'_> {
     }
 
     /// The name of a packed function, or an expression.
-    fn extern_callee(&mut self, args: &mut Arguments<'_>, call: &py::ExprCall) -> Read<Expr> {
+    fn extern_callee(&mut self, args: &mut ArgumentCursor<'_>, call: &py::ExprCall) -> ReadResult<Expr> {
         match args.take(&["func"]) {
             Some(py::Expr::StringLiteral(s)) => Ok(extern_func(s.value.to_str().into(), span_of(s))),
             Some(other) => self.expr(other),
-            None => Err(Fault::expected(self.text, call, "the name of a packed function")),
+            None => Err(ReadFault::expected(self.text, call, "the name of a packed function")),
         }
     }
 
     /// `R.call_py_func("f", (x, y), out_sinfo=R.Tensor(..))`, where several outputs are those of a tuple.
-    fn call_py_func(&mut self, mut args: Arguments<'_>, call: &py::ExprCall, span: Span) -> Read<Expr> {
+    fn call_py_func(&mut self, mut args: ArgumentCursor<'_>, call: &py::ExprCall, span: Span) -> ReadResult<Expr> {
         let mut inputs = Vec::new();
         for (keyword, what) in [("func_name", "the name of a function"), ("args", "a tuple of arguments")] {
-            let input = args.take(&[keyword]).ok_or_else(|| Fault::expected(self.text, call, what))?;
+            let input = args.take(&[keyword]).ok_or_else(|| ReadFault::expected(self.text, call, what))?;
             inputs.push(self.expr(input)?);
         }
         let outputs = match args.keyword(&OUT_SINFO).or_else(|| args.take(&OUT_SINFO)) {
@@ -242,14 +248,14 @@ impl Reader<'_> {
     }
 
     /// A global function; the design documents also name it by a string.
-    fn tir_callee(&mut self, args: &mut Arguments<'_>, call: &py::ExprCall) -> Read<Expr> {
+    fn tir_callee(&mut self, args: &mut ArgumentCursor<'_>, call: &py::ExprCall) -> ReadResult<Expr> {
         match args.take(&["gvar", "func"]) {
             Some(py::Expr::StringLiteral(s)) => {
                 self.by(rule!("R89.EX.SHAPE"), span_of(s));
                 Ok(self.global_var(s.value.to_str().into(), span_of(s)))
             }
             Some(other) => self.expr(other),
-            None => Err(Fault::expected(self.text, call, "a TIR function")),
+            None => Err(ReadFault::expected(self.text, call, "a TIR function")),
         }
     }
 
@@ -259,10 +265,10 @@ impl Reader<'_> {
         &mut self,
         name: &str,
         callee: Expr,
-        mut args: Arguments<'_>,
+        mut args: ArgumentCursor<'_>,
         call: &py::ExprCall,
         span: Span,
-    ) -> Read<Expr> {
+    ) -> ReadResult<Expr> {
         self.by(rule!("R89.SYN.CALLS"), span);
         let mut inputs = vec![callee];
         if let Some(tuple) = args.take(&["args"]) {
@@ -282,10 +288,10 @@ impl Reader<'_> {
             (None, Some(out), None) if !is_shape_like(out) => self.outputs(out)?,
             (None, Some(shape), dtype) => self.output_of_shape(shape, dtype)?,
             (Some(_), Some(extra), _) | (Some(_), None, Some(extra)) => {
-                return Err(Fault::new(extra, "the outputs are given twice"));
+                return Err(ReadFault::new(extra, "the outputs are given twice"));
             }
             (None, None, _) => {
-                return Err(Fault::expected(self.text, call, "the outputs, as out_sinfo=R.Tensor(..)"));
+                return Err(ReadFault::expected(self.text, call, "the outputs, as out_sinfo=R.Tensor(..)"));
             }
         };
         inputs.push(shape);
@@ -300,8 +306,8 @@ impl Reader<'_> {
         }
     }
 
-    /// The outputs with their shapes, if all are sizes; else as [`Reader::outputs`].
-    fn whole_outputs(&mut self, e: &py::Expr) -> Read<Result<StructInfo, (Expr, StructInfo)>> {
+    /// The outputs with their shapes, if all are sizes; else as [`ModuleReader::outputs`].
+    fn whole_outputs(&mut self, e: &py::Expr) -> ReadResult<Result<StructInfo, (Expr, StructInfo)>> {
         let (shape, sinfo) = self.outputs(e)?;
         let whole = match (&shape, &sinfo) {
             (Expr::Tuple(shapes), StructInfo::Tuple(fields)) => {
@@ -318,9 +324,9 @@ impl Reader<'_> {
         name: &str,
         inputs: Vec<Expr>,
         sinfo: StructInfo,
-        mut args: Arguments<'_>,
+        mut args: ArgumentCursor<'_>,
         span: Span,
-    ) -> Read<Expr> {
+    ) -> ReadResult<Expr> {
         let tir_vars = args.take(&["tir_vars"]).map(|vars| self.tir_vars(vars)).transpose()?;
         let mut attrs = self.keyword_attrs(args.keywords())?;
         args.finish()?;
@@ -341,7 +347,7 @@ impl Reader<'_> {
     }
 
     /// The inputs of a call in destination-passing style: a tuple or list of them, or one alone.
-    fn flat_inputs(&mut self, e: &py::Expr) -> Read<Vec<Expr>> {
+    fn flat_inputs(&mut self, e: &py::Expr) -> ReadResult<Vec<Expr>> {
         match (members(e), e) {
             (Some(members), _) => self.exprs(members),
             (None, py::Expr::Call(call)) if relax_name(&call.func).as_deref() == Some("tuple") => {
@@ -352,13 +358,14 @@ impl Reader<'_> {
     }
 
     /// Outputs as structural information: the shapes, and what is left of the information without them.
-    fn outputs(&mut self, e: &py::Expr) -> Read<(Expr, StructInfo)> {
+    fn outputs(&mut self, e: &py::Expr) -> ReadResult<(Expr, StructInfo)> {
         let span = span_of(e);
         match members(e) {
             Some([one]) => self.outputs(one),
             Some(members) => {
-                let infos = members.iter().map(|m| self.struct_info(m, Unbound::Leave)).collect::<Read<Vec<_>>>()?;
-                let parts = infos.iter().map(|info| self.output(e, info)).collect::<Read<Vec<_>>>()?;
+                let infos =
+                    members.iter().map(|m| self.struct_info(m, Unbound::Leave)).collect::<ReadResult<Vec<_>>>()?;
+                let parts = infos.iter().map(|info| self.output(e, info)).collect::<ReadResult<Vec<_>>>()?;
                 let (shapes, rest): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
                 Ok((tuple_of(shapes, span), StructInfo::tuple(rest)))
             }
@@ -369,13 +376,13 @@ impl Reader<'_> {
         }
     }
 
-    fn output(&self, e: &py::Expr, info: &StructInfo) -> Read<(Expr, StructInfo)> {
+    fn output(&self, e: &py::Expr, info: &StructInfo) -> ReadResult<(Expr, StructInfo)> {
         let expected = "an output with a shape, such as R.Tensor((n,), \"float32\")";
-        dps_output(info).ok_or_else(|| Fault::expected(self.text, e, expected))
+        dps_output(info).ok_or_else(|| ReadFault::expected(self.text, e, expected))
     }
 
     /// An output as a shape and a data type.
-    fn output_of_shape(&mut self, shape: &py::Expr, dtype: Option<&py::Expr>) -> Read<(Expr, StructInfo)> {
+    fn output_of_shape(&mut self, shape: &py::Expr, dtype: Option<&py::Expr>) -> ReadResult<(Expr, StructInfo)> {
         let dtype = match dtype {
             Some(dtype) => {
                 self.by(rule!("R89.SYN.DTYPEARG"), span_of(dtype));
@@ -392,7 +399,7 @@ impl Reader<'_> {
     }
 
     /// A shape as an argument: a tuple of dimensions is a `ShapeExpr`.
-    pub(super) fn shape_arg(&mut self, e: &py::Expr) -> Read<Expr> {
+    pub(super) fn shape_arg(&mut self, e: &py::Expr) -> ReadResult<Expr> {
         if members(e).is_some() {
             self.by(rule!("R89.SYN.SHAPELIT"), span_of(e));
             let values = self.dims(e, Unbound::Leave)?.into();
@@ -402,22 +409,22 @@ impl Reader<'_> {
     }
 
     /// `R.emit_with_sinfo("relax.op", (x, y), sinfo_args, attrs={..})`: any call of an operator, by its name.
-    fn emit_with_sinfo(&mut self, mut args: Arguments<'_>, call: &py::ExprCall, span: Span) -> Read<Expr> {
+    fn emit_with_sinfo(&mut self, mut args: ArgumentCursor<'_>, call: &py::ExprCall, span: Span) -> ReadResult<Expr> {
         let name = args.take(&["op"]).and_then(string);
-        let name = name.ok_or_else(|| Fault::expected(self.text, call, "the name of an operator"))?;
+        let name = name.ok_or_else(|| ReadFault::expected(self.text, call, "the name of an operator"))?;
         self.parts(Expr::Op(Op { op_name: name.into(), span }), args, call, span)
     }
 
     /// `R.Call(f, (x, y), sinfo_args, attrs={..})`: any call.
-    fn call_by_parts(&mut self, mut args: Arguments<'_>, call: &py::ExprCall, span: Span) -> Read<Expr> {
-        let callee = args.take(&["op"]).ok_or_else(|| Fault::expected(self.text, call, "what to call"))?;
+    fn call_by_parts(&mut self, mut args: ArgumentCursor<'_>, call: &py::ExprCall, span: Span) -> ReadResult<Expr> {
+        let callee = args.take(&["op"]).ok_or_else(|| ReadFault::expected(self.text, call, "what to call"))?;
         let callee = self.expr(callee)?;
         self.parts(callee, args, call, span)
     }
 
-    fn parts(&mut self, op: Expr, mut rest: Arguments<'_>, call: &py::ExprCall, span: Span) -> Read<Expr> {
+    fn parts(&mut self, op: Expr, mut rest: ArgumentCursor<'_>, call: &py::ExprCall, span: Span) -> ReadResult<Expr> {
         let inputs = rest.take(&["args"]).and_then(members);
-        let inputs = inputs.ok_or_else(|| Fault::expected(self.text, call, "a tuple of arguments"))?;
+        let inputs = inputs.ok_or_else(|| ReadFault::expected(self.text, call, "a tuple of arguments"))?;
         let args = self.exprs(inputs)?;
         let sinfo_args = match rest.take(&SINFO_ARGS) {
             Some(sinfo_args) => self.struct_infos(sinfo_args, Unbound::Leave)?,
@@ -429,7 +436,7 @@ impl Reader<'_> {
     }
 
     /// `R.print(x, format="..")` has the format as its first input, `R.assert_op(c, x, format="..")` as its second.
-    fn formatted(&mut self, name: &str, mut args: Arguments<'_>, span: Span) -> Read<Expr> {
+    fn formatted(&mut self, name: &str, mut args: ArgumentCursor<'_>, span: Span) -> ReadResult<Expr> {
         let format = match args.keyword(&["format"]) {
             Some(format) => Some(self.expr(format)?),
             None => None,
@@ -452,12 +459,12 @@ impl Reader<'_> {
     }
 
     /// `R.hint_on_device(x, R.device(device_type=1, index=0), "global")`, whose attributes are those of the device.
-    fn hint_on_device(&mut self, mut args: Arguments<'_>, call: &py::ExprCall, span: Span) -> Read<Expr> {
-        let x = args.take(&["expr"]).ok_or_else(|| Fault::expected(self.text, call, "an expression"))?;
+    fn hint_on_device(&mut self, mut args: ArgumentCursor<'_>, call: &py::ExprCall, span: Span) -> ReadResult<Expr> {
+        let x = args.take(&["expr"]).ok_or_else(|| ReadFault::expected(self.text, call, "an expression"))?;
         let inputs = vec![self.expr(x)?];
         let mut attrs = Attrs::new();
         if let Some(py::Expr::Call(device)) = args.take(&["dst_vdevice", "device"]) {
-            let mut device = Arguments::of(device);
+            let mut device = ArgumentCursor::of(device);
             for name in ["device_type", "index"] {
                 if let Some(value) = device.take(&[name]) {
                     attrs.insert(name.into(), self.attr(name, value)?);
@@ -475,7 +482,7 @@ impl Reader<'_> {
     }
 
     /// `R.op(..)`: the call of an operator.
-    fn op_call(&mut self, name: &str, mut args: Arguments<'_>, span: Span) -> Read<Expr> {
+    fn op_call(&mut self, name: &str, mut args: ArgumentCursor<'_>, span: Span) -> ReadResult<Expr> {
         self.by(rule!("R89.SYN.CALLS"), span);
         let mut inputs = Vec::new();
         let mut attrs = Attrs::new();
@@ -483,7 +490,7 @@ impl Reader<'_> {
         let mut unwritten = Vec::new();
         for param in signature(if is_attention(name) { WITH_BIAS } else { name }) {
             match param {
-                Param::Input(keyword) => match args.take(&[keyword]) {
+                PythonParam::Input(keyword) => match args.take(&[keyword]) {
                     // An argument that is left out, written in its place.
                     Some(py::Expr::NoneLiteral(_)) | None => continue,
                     Some(input) => {
@@ -491,18 +498,18 @@ impl Reader<'_> {
                         inputs.push(self.expr(input)?);
                     }
                 },
-                Param::Flag(keyword, otherwise) => match args.take(&[keyword]) {
+                PythonParam::Flag(keyword, otherwise) => match args.take(&[keyword]) {
                     Some(flag) => {
                         inputs.append(&mut unwritten);
                         inputs.push(self.expr(flag)?);
                     }
                     None => unwritten.push(boxed(otherwise, span)),
                 },
-                Param::Shape(keyword) => match args.take(&[keyword]) {
+                PythonParam::Shape(keyword) => match args.take(&[keyword]) {
                     Some(shape) => inputs.push(self.shape_arg(shape)?),
                     None => continue,
                 },
-                Param::Dtype(keyword) => match args.take(&[keyword]) {
+                PythonParam::Dtype(keyword) => match args.take(&[keyword]) {
                     Some(py::Expr::StringLiteral(s)) => {
                         let value = self.dtype(&py::Expr::StringLiteral(s.clone()))?;
                         inputs.push(Expr::DataTypeImm(DataTypeImm { value, span: span_of(s) }));
@@ -510,7 +517,7 @@ impl Reader<'_> {
                     Some(other) => inputs.push(self.expr(other)?),
                     None => continue,
                 },
-                Param::Attr(keyword) => match args.take(&[keyword]) {
+                PythonParam::Attr(keyword) => match args.take(&[keyword]) {
                     Some(value) => {
                         attrs.insert(keyword.into(), self.attr(keyword, value)?);
                     }
@@ -574,7 +581,7 @@ fn is_shape_like(e: &py::Expr) -> bool {
 
 /// The inputs among the arguments of a call, and its type arguments: those of the keyword, or else what may stand behind the
 /// inputs.
-fn with_sinfo_args<'a>(args: &mut Arguments<'a>) -> Read<(&'a [py::Expr], Option<&'a py::Expr>)> {
+fn with_sinfo_args<'a>(args: &mut ArgumentCursor<'a>) -> ReadResult<(&'a [py::Expr], Option<&'a py::Expr>)> {
     let (all, by_name) = (args.rest(), args.keyword(&SINFO_ARGS));
     Ok(match (by_name, all.split_last()) {
         (Some(_), Some((last, _))) if is_struct_infos(last) && is_no_value(last) => return Err(given_twice(last)),
@@ -584,8 +591,8 @@ fn with_sinfo_args<'a>(args: &mut Arguments<'a>) -> Read<(&'a [py::Expr], Option
     })
 }
 
-fn given_twice(again: &py::Expr) -> Fault {
-    Fault::new(again, "type arguments are given twice").under(rule!("PR14148.CALL.SINFO_ARGS"))
+fn given_twice(again: &py::Expr) -> ReadFault {
+    ReadFault::new(again, "type arguments are given twice").under(rule!("PR14148.CALL.SINFO_ARGS"))
 }
 
 /// Whether this is structural information and no value: a tuple of nothing, or of such tuples, may be either.

@@ -2,25 +2,25 @@
 
 use ruff_python_ast as py;
 
-use super::Reader;
-use super::annotation::Arguments;
-use super::fault::{Fault, Read, float, integer, members, non_finite, string};
+use super::ModuleReader;
+use super::annotation::ArgumentCursor;
+use super::fault::{ReadFault, ReadResult, float, integer, members, non_finite, string};
 use crate::grammar::{Constant, DataType, Expr, Span, TensorData, TypeCode};
 use crate::judge::with_stack;
 
 /// A number as written.
 #[derive(Clone, Copy, PartialEq, Debug)]
-enum Number {
+enum NumberLiteral {
     Bool(bool),
     Int(i128),
     Float(f64),
 }
 
-impl Reader<'_> {
+impl ModuleReader<'_> {
     /// The arguments of `R.const`: a number or nested lists of numbers, and a data type. Without data type, integers
     /// are int32 and other numbers float32, as in TVM.
-    pub(super) fn constant(&mut self, mut args: Arguments<'_>, e: &py::Expr, span: Span) -> Read<Expr> {
-        let value = args.take(&["value"]).ok_or_else(|| Fault::new(e, "expected a number or a list of numbers"))?;
+    pub(super) fn constant(&mut self, mut args: ArgumentCursor<'_>, e: &py::Expr, span: Span) -> ReadResult<Expr> {
+        let value = args.take(&["value"]).ok_or_else(|| ReadFault::new(e, "expected a number or a list of numbers"))?;
         let dtype = args.take(&["dtype"]).map(|dtype| self.dtype(dtype)).transpose()?;
         // A tensor without elements may have a shape that lists cannot show.
         let empty_shape = args.keyword(&["shape"]).map(|dims| self.literal_shape(dims)).transpose()?;
@@ -33,7 +33,7 @@ impl Reader<'_> {
     }
 
     /// A bare number where an expression is assigned.
-    pub(super) fn scalar(&mut self, e: &py::Expr, span: Span) -> Read<Option<Expr>> {
+    pub(super) fn scalar(&mut self, e: &py::Expr, span: Span) -> ReadResult<Option<Expr>> {
         match self.number(e) {
             Some(number) => self.tensor_literal(Vec::new(), &[number], None, e, span).map(Some),
             None => Ok(None),
@@ -43,35 +43,35 @@ impl Reader<'_> {
     fn tensor_literal(
         &self,
         shape: Vec<u64>,
-        numbers: &[Number],
+        numbers: &[NumberLiteral],
         dtype: Option<DataType>,
         e: &py::Expr,
         span: Span,
-    ) -> Read<Expr> {
+    ) -> ReadResult<Expr> {
         let dtype = dtype.unwrap_or_else(|| default_dtype(numbers));
         let mut bytes = Vec::with_capacity(numbers.len() * dtype.bytes());
         for number in numbers {
             if encode(dtype, *number, &mut bytes).is_none() {
-                return Err(Fault::expected(self.text, e, &format!("numbers that {dtype} can hold")));
+                return Err(ReadFault::expected(self.text, e, &format!("numbers that {dtype} can hold")));
             }
         }
-        let data = TensorData::new(dtype, &shape, bytes).map_err(|error| Fault::new(e, error.to_string()))?;
+        let data = TensorData::new(dtype, &shape, bytes).map_err(|error| ReadFault::new(e, error.to_string()))?;
         Ok(Expr::Constant(Constant { data, span }))
     }
 
-    fn number(&self, e: &py::Expr) -> Option<Number> {
+    fn number(&self, e: &py::Expr) -> Option<NumberLiteral> {
         match e {
-            py::Expr::BooleanLiteral(b) => Some(Number::Bool(b.value)),
-            py::Expr::StringLiteral(s) => non_finite(s.value.to_str()).map(Number::Float),
-            _ => integer(e).map(Number::Int).or_else(|| float(e).map(Number::Float)),
+            py::Expr::BooleanLiteral(b) => Some(NumberLiteral::Bool(b.value)),
+            py::Expr::StringLiteral(s) => non_finite(s.value.to_str()).map(NumberLiteral::Float),
+            _ => integer(e).map(NumberLiteral::Int).or_else(|| float(e).map(NumberLiteral::Float)),
         }
     }
 
     /// Nested lists as a shape and the numbers in row-major order.
-    fn array(&self, e: &py::Expr) -> Read<(Vec<u64>, Vec<Number>)> {
+    fn array(&self, e: &py::Expr) -> ReadResult<(Vec<u64>, Vec<NumberLiteral>)> {
         let Some(rows) = members(e) else {
             let number =
-                self.number(e).ok_or_else(|| Fault::expected(self.text, e, "a number or a list of numbers"))?;
+                self.number(e).ok_or_else(|| ReadFault::expected(self.text, e, "a number or a list of numbers"))?;
             return Ok((Vec::new(), vec![number]));
         };
         let mut inner: Option<Vec<u64>> = None;
@@ -79,7 +79,7 @@ impl Reader<'_> {
         for row in rows {
             let (shape, more) = with_stack(|| self.array(row))?;
             match &inner {
-                Some(inner) if *inner != shape => return Err(Fault::new(row, "the rows differ in shape")),
+                Some(inner) if *inner != shape => return Err(ReadFault::new(row, "the rows differ in shape")),
                 Some(_) => {}
                 None => inner = Some(shape),
             }
@@ -90,21 +90,21 @@ impl Reader<'_> {
         Ok((shape, numbers))
     }
 
-    fn literal_shape(&self, e: &py::Expr) -> Read<Vec<u64>> {
-        let not_sizes = || Fault::expected(self.text, e, "a tuple of sizes");
+    fn literal_shape(&self, e: &py::Expr) -> ReadResult<Vec<u64>> {
+        let not_sizes = || ReadFault::expected(self.text, e, "a tuple of sizes");
         let dims = members(e).ok_or_else(not_sizes)?;
         dims.iter().map(|dim| integer(dim).and_then(|i| u64::try_from(i).ok()).ok_or_else(not_sizes)).collect()
     }
 
     /// The text of a string argument.
-    pub(super) fn string_arg(&self, e: &py::Expr) -> Read<String> {
-        string(e).map(str::to_string).ok_or_else(|| Fault::expected(self.text, e, "a string"))
+    pub(super) fn string_arg(&self, e: &py::Expr) -> ReadResult<String> {
+        string(e).map(str::to_string).ok_or_else(|| ReadFault::expected(self.text, e, "a string"))
     }
 }
 
-fn default_dtype(numbers: &[Number]) -> DataType {
-    let is_bool = |number: &Number| matches!(number, Number::Bool(_));
-    let is_float = |number: &Number| matches!(number, Number::Float(_));
+fn default_dtype(numbers: &[NumberLiteral]) -> DataType {
+    let is_bool = |number: &NumberLiteral| matches!(number, NumberLiteral::Bool(_));
+    let is_float = |number: &NumberLiteral| matches!(number, NumberLiteral::Float(_));
     if numbers.iter().any(is_float) || numbers.is_empty() {
         DataType::FLOAT32
     } else if numbers.iter().all(is_bool) {
@@ -116,7 +116,7 @@ fn default_dtype(numbers: &[Number]) -> DataType {
 
 /// Appends a number in the encoding of a data type, rounded if that is a floating-point type. `None` if it does not
 /// fit.
-fn encode(dtype: DataType, number: Number, bytes: &mut Vec<u8>) -> Option<()> {
+fn encode(dtype: DataType, number: NumberLiteral, bytes: &mut Vec<u8>) -> Option<()> {
     match dtype.code {
         TypeCode::Float | TypeCode::BFloat | TypeCode::Small(_) => encode_float(dtype, number, bytes),
         TypeCode::Int | TypeCode::UInt => encode_int(dtype, as_int(number)?, bytes),
@@ -124,29 +124,29 @@ fn encode(dtype: DataType, number: Number, bytes: &mut Vec<u8>) -> Option<()> {
     }
 }
 
-fn as_int(number: Number) -> Option<i128> {
+fn as_int(number: NumberLiteral) -> Option<i128> {
     match number {
-        Number::Bool(b) => Some(i128::from(b)),
-        Number::Int(i) => Some(i),
-        Number::Float(_) => None,
+        NumberLiteral::Bool(b) => Some(i128::from(b)),
+        NumberLiteral::Int(i) => Some(i),
+        NumberLiteral::Float(_) => None,
     }
 }
 
-fn encode_float(dtype: DataType, number: Number, bytes: &mut Vec<u8>) -> Option<()> {
+fn encode_float(dtype: DataType, number: NumberLiteral, bytes: &mut Vec<u8>) -> Option<()> {
     if let TypeCode::Small(format) = dtype.code {
         let value = match number {
-            Number::Bool(b) => f64::from(u8::from(b)),
-            Number::Int(i) => i as f64,
-            Number::Float(f) => f,
+            NumberLiteral::Bool(b) => f64::from(u8::from(b)),
+            NumberLiteral::Int(i) => i as f64,
+            NumberLiteral::Float(f) => f,
         };
         bytes.push(format.code(value));
         return Some(());
     }
     let float = dtype.float_type()?;
     let bits = match number {
-        Number::Bool(b) => float.int_to_bits(b.into()),
-        Number::Int(i) => float.int_to_bits(i),
-        Number::Float(f) => float.to_bits(f),
+        NumberLiteral::Bool(b) => float.int_to_bits(b.into()),
+        NumberLiteral::Int(i) => float.int_to_bits(i),
+        NumberLiteral::Float(f) => float.to_bits(f),
     };
     bytes.extend(bits.to_le_bytes().iter().take(dtype.bytes()));
     Some(())

@@ -3,8 +3,8 @@
 use ruff_python_ast as py;
 use ruff_text_size::Ranged;
 
-use super::Reader;
-use super::fault::{Fault, Read, integer, qualified, span_of, string, tir_name};
+use super::ModuleReader;
+use super::fault::{ReadFault, ReadResult, integer, qualified, span_of, string, tir_name};
 use crate::grammar::{BinaryOp, DataType, PrimExpr, ShapeVar, Span, notation};
 use crate::judge::with_stack;
 
@@ -19,20 +19,20 @@ pub(super) enum Unbound {
     Leave,
 }
 
-impl Reader<'_> {
+impl ModuleReader<'_> {
     /// The dimensions in a list or tuple, or one dimension alone.
-    pub(super) fn dims(&mut self, e: &py::Expr, unbound: Unbound) -> Read<Vec<PrimExpr>> {
+    pub(super) fn dims(&mut self, e: &py::Expr, unbound: Unbound) -> ReadResult<Vec<PrimExpr>> {
         match super::fault::members(e) {
             Some(members) => members.iter().map(|member| self.dim(member, unbound)).collect(),
             None => Ok(vec![self.dim(e, unbound)?]),
         }
     }
 
-    pub(super) fn dim(&mut self, e: &py::Expr, unbound: Unbound) -> Read<PrimExpr> {
+    pub(super) fn dim(&mut self, e: &py::Expr, unbound: Unbound) -> ReadResult<PrimExpr> {
         with_stack(|| self.dim_inner(e, unbound))
     }
 
-    fn dim_inner(&mut self, e: &py::Expr, unbound: Unbound) -> Read<PrimExpr> {
+    fn dim_inner(&mut self, e: &py::Expr, unbound: Unbound) -> ReadResult<PrimExpr> {
         if let Some(literal) = integer(e) {
             return self.int64(e, literal);
         }
@@ -62,14 +62,14 @@ impl Reader<'_> {
                     let op = comparison(*op).ok_or_else(|| self.not_a_dimension(e))?;
                     Ok(PrimExpr::binary(op, self.dim(&c.left, unbound)?, self.dim(right, unbound)?))
                 }
-                _ => Err(Fault::new(e, "comparisons of dimensions do not chain; write `a < b and b < c`")),
+                _ => Err(ReadFault::new(e, "comparisons of dimensions do not chain; write `a < b and b < c`")),
             },
             py::Expr::Call(call) => self.dim_call(e, call, unbound),
             _ => Err(self.not_a_dimension(e)),
         }
     }
 
-    fn connective(&mut self, b: &py::ExprBoolOp, unbound: Unbound) -> Read<PrimExpr> {
+    fn connective(&mut self, b: &py::ExprBoolOp, unbound: Unbound) -> ReadResult<PrimExpr> {
         let op = match b.op {
             py::BoolOp::And => BinaryOp::And,
             py::BoolOp::Or => BinaryOp::Or,
@@ -77,7 +77,7 @@ impl Reader<'_> {
         let mut operands = b.values.iter();
         let mut left = match operands.next() {
             Some(first) => self.dim(first, unbound)?,
-            None => return Err(Fault::new(b, "expected a dimension")),
+            None => return Err(ReadFault::new(b, "expected a dimension")),
         };
         for right in operands {
             left = PrimExpr::binary(op, left, self.dim(right, unbound)?);
@@ -86,7 +86,7 @@ impl Reader<'_> {
     }
 
     /// `T.min(a, b)` and the other functions of TIR, with or without the prefix.
-    fn dim_call(&mut self, e: &py::Expr, call: &py::ExprCall, unbound: Unbound) -> Read<PrimExpr> {
+    fn dim_call(&mut self, e: &py::Expr, call: &py::ExprCall, unbound: Unbound) -> ReadResult<PrimExpr> {
         let name = match &*call.func {
             py::Expr::Name(name) => Some(name.id.as_str().into()),
             other => tir_name(other),
@@ -117,27 +117,27 @@ impl Reader<'_> {
         node.ok_or_else(|| self.not_a_dimension(e))
     }
 
-    pub(super) fn int64(&self, e: &py::Expr, literal: i128) -> Read<PrimExpr> {
+    pub(super) fn int64(&self, e: &py::Expr, literal: i128) -> ReadResult<PrimExpr> {
         i64::try_from(literal).map(PrimExpr::IntImm).map_err(|_| self.not_int64(e))
     }
 
-    fn not_int64(&self, e: &py::Expr) -> Fault {
-        Fault::expected(self.text, e, "an integer that fits in int64").under(rule!("GRAM.PRIM.INTIMM"))
+    fn not_int64(&self, e: &py::Expr) -> ReadFault {
+        ReadFault::expected(self.text, e, "an integer that fits in int64").under(rule!("GRAM.PRIM.INTIMM"))
     }
 
-    fn not_a_dimension(&self, e: &py::Expr) -> Fault {
-        Fault::expected(self.text, e, "a dimension")
+    fn not_a_dimension(&self, e: &py::Expr) -> ReadFault {
+        ReadFault::expected(self.text, e, "a dimension")
     }
 
     /// A dimension inside a string.
-    fn dim_text(&mut self, text: &str, span: Span, unbound: Unbound) -> Read<PrimExpr> {
+    fn dim_text(&mut self, text: &str, span: Span, unbound: Unbound) -> ReadResult<PrimExpr> {
         let dim = notation::parse_prim_expr(text)
-            .map_err(|error| Fault::at(span, format!("in the dimension \"{text}\": {}", error.message)))?;
+            .map_err(|error| ReadFault::at(span, format!("in the dimension \"{text}\": {}", error.message)))?;
         self.rename_dims(&dim, span, unbound)
     }
 
     /// The same dimension, with its names resolved.
-    fn rename_dims(&mut self, dim: &PrimExpr, span: Span, unbound: Unbound) -> Read<PrimExpr> {
+    fn rename_dims(&mut self, dim: &PrimExpr, span: Span, unbound: Unbound) -> ReadResult<PrimExpr> {
         with_stack(|| match dim {
             PrimExpr::Var(v) => Ok(PrimExpr::Var(self.shape_var(&v.name, span, unbound)?)),
             PrimExpr::IntImm(i) => Ok(PrimExpr::IntImm(*i)),
@@ -154,7 +154,7 @@ impl Reader<'_> {
         })
     }
 
-    pub(super) fn shape_var(&mut self, name: &str, span: Span, unbound: Unbound) -> Read<ShapeVar> {
+    pub(super) fn shape_var(&mut self, name: &str, span: Span, unbound: Unbound) -> ReadResult<ShapeVar> {
         self.not_another_scalar(name, span)?;
         if let Some(known) = self.scope.dim(name) {
             return Ok(known.at(span));
@@ -189,7 +189,7 @@ impl Reader<'_> {
 
     /// Whether the right-hand side of an assignment introduces a shape variable: `T.int64()`, `T.var("int64")`,
     /// `TypeVar("n")`.
-    pub(super) fn declares_dim(&self, e: &py::Expr) -> Read<bool> {
+    pub(super) fn declares_dim(&self, e: &py::Expr) -> ReadResult<bool> {
         let py::Expr::Call(call) = e else { return Ok(false) };
         let (name, is_bare) = match (qualified(&call.func), &*call.func) {
             (Some((super::fault::Prefix::Tir, name)), _) => (name, false),
@@ -207,12 +207,12 @@ impl Reader<'_> {
         }
     }
 
-    fn dim_dtype(&self, e: &py::Expr, dtype: &str) -> Read<bool> {
+    fn dim_dtype(&self, e: &py::Expr, dtype: &str) -> ReadResult<bool> {
         match dtype.parse::<DataType>() {
             Ok(DataType::INT64) => Ok(true),
             _ => {
                 let message = format!("a shape variable is an int64, not `{dtype}`");
-                Err(Fault::new(&e.range(), message).under(rule!("GRAM.PRIM.TIRSEM")))
+                Err(ReadFault::new(&e.range(), message).under(rule!("GRAM.PRIM.TIRSEM")))
             }
         }
     }

@@ -3,9 +3,11 @@
 use ruff_python_ast as py;
 use ruff_text_size::Ranged;
 
-use super::Reader;
+use super::ModuleReader;
 use super::dims::Unbound;
-use super::fault::{Fault, Read, dotted, float, integer, non_finite, qualified, relax_name, span_of, string, tir_name};
+use super::fault::{
+    ReadFault, ReadResult, dotted, float, integer, non_finite, qualified, relax_name, span_of, string, tir_name,
+};
 use super::scope::use_of;
 use crate::grammar::{
     Call, Constant, DataType, DataTypeImm, Expr, FloatBits, GlobalVar, If, Name, Op, PrimExpr, PrimValue, Span,
@@ -13,14 +15,14 @@ use crate::grammar::{
 };
 use crate::judge::with_stack;
 use crate::number::FloatType;
-use crate::syntax::tvmscript::metadata::{self, Entry};
+use crate::syntax::tvmscript::metadata::{self, MetadataEntry};
 
-impl Reader<'_> {
-    pub(super) fn expr(&mut self, e: &py::Expr) -> Read<Expr> {
+impl ModuleReader<'_> {
+    pub(super) fn expr(&mut self, e: &py::Expr) -> ReadResult<Expr> {
         with_stack(|| self.expr_inner(e))
     }
 
-    fn expr_inner(&mut self, e: &py::Expr) -> Read<Expr> {
+    fn expr_inner(&mut self, e: &py::Expr) -> ReadResult<Expr> {
         let span = span_of(e);
         match e {
             py::Expr::Name(name) => Ok(self.name(name.id.as_str(), span)),
@@ -46,13 +48,13 @@ impl Reader<'_> {
             py::Expr::UnaryOp(_) | py::Expr::BinOp(_) | py::Expr::Compare(_) | py::Expr::BoolOp(_) => {
                 if self.is_dimension(e) || float(e).is_some() { self.prim_value(e, span) } else { self.sugar(e, span) }
             }
-            py::Expr::Lambda(_) => Err(Fault::new(e, "lambda is not part of TVMScript; use a nested @R.function")),
-            py::Expr::FString(_) | py::Expr::TString(_) => Err(Fault::new(e, "expected a plain string literal")),
-            _ => Err(Fault::expected(self.text, e, "a Relax expression")),
+            py::Expr::Lambda(_) => Err(ReadFault::new(e, "lambda is not part of TVMScript; use a nested @R.function")),
+            py::Expr::FString(_) | py::Expr::TString(_) => Err(ReadFault::new(e, "expected a plain string literal")),
+            _ => Err(ReadFault::expected(self.text, e, "a Relax expression")),
         }
     }
 
-    pub(super) fn exprs(&mut self, exprs: &[py::Expr]) -> Read<Vec<Expr>> {
+    pub(super) fn exprs(&mut self, exprs: &[py::Expr]) -> ReadResult<Vec<Expr>> {
         exprs.iter().map(|e| self.expr(e)).collect()
     }
 
@@ -72,7 +74,7 @@ impl Reader<'_> {
     }
 
     /// `Module.f`, or an operator by its name: `R.add`.
-    fn attribute(&mut self, e: &py::Expr, span: Span) -> Read<Expr> {
+    fn attribute(&mut self, e: &py::Expr, span: Span) -> ReadResult<Expr> {
         if let Some(global) = self.global(e) {
             return Ok(global);
         }
@@ -82,7 +84,7 @@ impl Reader<'_> {
                 let op_name = self.foreign_op(e).unwrap_or_default().into();
                 Ok(Expr::Op(Op { op_name, span }))
             }
-            None => Err(Fault::expected(self.text, e, "a Relax expression")),
+            None => Err(ReadFault::expected(self.text, e, "a Relax expression")),
         }
     }
 
@@ -113,7 +115,7 @@ impl Reader<'_> {
     }
 
     /// `x[0]`.
-    fn member(&mut self, subscript: &py::ExprSubscript, span: Span) -> Read<Expr> {
+    fn member(&mut self, subscript: &py::ExprSubscript, span: Span) -> ReadResult<Expr> {
         if let Some((list, number)) = metadata::reference(subscript) {
             return self.metadata_entry(list, number, span);
         }
@@ -121,11 +123,11 @@ impl Reader<'_> {
     }
 
     /// The field of a tuple.
-    pub(super) fn projection(&mut self, tuple: &py::Expr, index: &py::Expr, span: Span) -> Read<Expr> {
+    pub(super) fn projection(&mut self, tuple: &py::Expr, index: &py::Expr, span: Span) -> ReadResult<Expr> {
         let index = match integer(index) {
-            Some(number) => i64::try_from(number).map_err(|_| Fault::new(index, "expected an int64"))?,
+            Some(number) => i64::try_from(number).map_err(|_| ReadFault::new(index, "expected an int64"))?,
             None => {
-                let fault = Fault::expected(self.text, index, "an integer literal as index");
+                let fault = ReadFault::expected(self.text, index, "an integer literal as index");
                 return Err(fault.under(rule!("GRAM.EXPR.TUPLEGETITEM")));
             }
         };
@@ -134,17 +136,17 @@ impl Reader<'_> {
     }
 
     /// What the metadata has under a number.
-    fn metadata_entry(&self, list: &str, number: usize, span: Span) -> Read<Expr> {
-        let metadata = self.metadata.as_ref().ok_or_else(|| Fault::at(span, metadata::ABSENT))?;
-        Ok(match metadata.entry(list, number).map_err(|error| Fault::at(span, error.to_string()))? {
-            Entry::Tensor(data) => Expr::Constant(Constant { data, span }),
-            Entry::Text(value) => Expr::StringImm(StringImm { value, span }),
-            Entry::DataType(value) => Expr::DataTypeImm(DataTypeImm { value, span }),
+    fn metadata_entry(&self, list: &str, number: usize, span: Span) -> ReadResult<Expr> {
+        let metadata = self.metadata.as_ref().ok_or_else(|| ReadFault::at(span, metadata::ABSENT))?;
+        Ok(match metadata.entry(list, number).map_err(|error| ReadFault::at(span, error.to_string()))? {
+            MetadataEntry::Tensor(data) => Expr::Constant(Constant { data, span }),
+            MetadataEntry::Text(value) => Expr::StringImm(StringImm { value, span }),
+            MetadataEntry::DataType(value) => Expr::DataTypeImm(DataTypeImm { value, span }),
         })
     }
 
     /// A scalar: `3`, `n + 1`, `True`, `T.float32(1.5)`.
-    pub(super) fn prim_value(&mut self, e: &py::Expr, span: Span) -> Read<Expr> {
+    pub(super) fn prim_value(&mut self, e: &py::Expr, span: Span) -> ReadResult<Expr> {
         if let Some(f) = float(e) {
             return Ok(float_value(f, DataType::FLOAT64, span));
         }
@@ -152,11 +154,11 @@ impl Reader<'_> {
             && let Some((dtype, number)) = literal(call)
             && dtype.is_float()
         {
-            let Some(number) = number else { return Err(Fault::expected(self.text, e, "one number")) };
+            let Some(number) = number else { return Err(ReadFault::expected(self.text, e, "one number")) };
             let value = float(number)
                 .or_else(|| integer(number).map(|i| dtype.float_type().unwrap_or(FloatType::Float64).round_int(i)))
                 .or_else(|| string(number).and_then(non_finite));
-            let value = value.ok_or_else(|| Fault::expected(self.text, number, "a number"))?;
+            let value = value.ok_or_else(|| ReadFault::expected(self.text, number, "a number"))?;
             return Ok(float_value(value, dtype, span));
         }
         if let Some((dtype, value)) = self.immediate(e)? {
@@ -169,7 +171,7 @@ impl Reader<'_> {
     }
 
     /// A literal with its data type: `True`, `T.int32(3)`, `T.float32(1.5)` (of which only the data type is kept).
-    pub(super) fn immediate(&mut self, e: &py::Expr) -> Read<Option<(DataType, PrimExpr)>> {
+    pub(super) fn immediate(&mut self, e: &py::Expr) -> ReadResult<Option<(DataType, PrimExpr)>> {
         match e {
             py::Expr::BooleanLiteral(b) => Ok(Some((DataType::BOOL, PrimExpr::IntImm(i64::from(b.value))))),
             py::Expr::Call(call) => match literal(call) {
@@ -183,26 +185,26 @@ impl Reader<'_> {
     }
 
     /// `x + y` for `R.add(x, y)`.
-    fn sugar(&mut self, e: &py::Expr, span: Span) -> Read<Expr> {
+    fn sugar(&mut self, e: &py::Expr, span: Span) -> ReadResult<Expr> {
         let (name, operands): (&str, Vec<&py::Expr>) = match e {
             py::Expr::UnaryOp(u) if u.op == py::UnaryOp::USub => ("relax.negative", vec![&u.operand]),
             py::Expr::BinOp(b) => match operator(b.op) {
                 Some(name) => (name, vec![&b.left, &b.right]),
-                None => return Err(Fault::expected(self.text, e, "a Relax expression")),
+                None => return Err(ReadFault::expected(self.text, e, "a Relax expression")),
             },
             py::Expr::Compare(c) => match (&*c.ops, &*c.comparators) {
                 ([py::CmpOp::Lt], [right]) => ("relax.less", vec![&c.left, right]),
                 ([py::CmpOp::LtE], [right]) => ("relax.less_equal", vec![&c.left, right]),
                 ([py::CmpOp::Gt], [right]) => ("relax.greater", vec![&c.left, right]),
                 ([py::CmpOp::GtE], [right]) => ("relax.greater_equal", vec![&c.left, right]),
-                _ => return Err(Fault::expected(self.text, e, "a Relax expression")),
+                _ => return Err(ReadFault::expected(self.text, e, "a Relax expression")),
             },
-            _ => return Err(Fault::expected(self.text, e, "a Relax expression")),
+            _ => return Err(ReadFault::expected(self.text, e, "a Relax expression")),
         };
         let mut args = Vec::new();
         for operand in operands {
             if integer(operand).is_some() || float(operand).is_some() {
-                return Err(Fault::new(&operand.range(), "write the number as R.const(value, dtype)"));
+                return Err(ReadFault::new(&operand.range(), "write the number as R.const(value, dtype)"));
             }
             args.push(self.expr(operand)?);
         }

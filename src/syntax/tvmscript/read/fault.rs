@@ -13,7 +13,7 @@ use crate::judge::with_stack;
 
 /// A [`SyntaxError`] in the making: line and column cost a pass over the text, so they wait until the end.
 #[derive(Clone, Debug)]
-pub(super) struct Fault {
+pub(super) struct ReadFault {
     pub span: Span,
     pub message: String,
     /// The rule that is broken, where one is.
@@ -21,33 +21,33 @@ pub(super) struct Fault {
 }
 
 /// Reading either gives a node or says why not.
-pub(super) type Read<T> = Result<T, Fault>;
+pub(super) type ReadResult<T> = Result<T, ReadFault>;
 
 /// How much of the offending text a message quotes.
 const QUOTE: usize = 40;
 
-impl Fault {
-    pub fn new(node: &impl Ranged, message: impl Into<String>) -> Fault {
-        Fault::at(span_of(node), message)
+impl ReadFault {
+    pub fn new(node: &impl Ranged, message: impl Into<String>) -> ReadFault {
+        ReadFault::at(span_of(node), message)
     }
 
-    pub fn at(span: Span, message: impl Into<String>) -> Fault {
-        Fault { span, message: message.into(), rule: None }
+    pub fn at(span: Span, message: impl Into<String>) -> ReadFault {
+        ReadFault { span, message: message.into(), rule: None }
     }
 
     /// Under a rule, which the message then names.
-    pub fn under(self, rule: Rule) -> Fault {
-        Fault { message: format!("{} ({rule})", self.message), rule: Some(rule), ..self }
+    pub fn under(self, rule: Rule) -> ReadFault {
+        ReadFault { message: format!("{} ({rule})", self.message), rule: Some(rule), ..self }
     }
 
     /// `expected .., found ..`.
-    pub fn expected(text: &str, node: &impl Ranged, what: &str) -> Fault {
+    pub fn expected(text: &str, node: &impl Ranged, what: &str) -> ReadFault {
         let range = node.range();
         let found = text.get(range.start().to_usize()..range.end().to_usize()).unwrap_or_default();
         let line = found.lines().next().unwrap_or_default();
         let quote: String = line.chars().take(QUOTE).collect();
         let dots = if quote.len() < found.len() { ".." } else { "" };
-        Fault::new(node, format!("expected {what}, found `{quote}{dots}`"))
+        ReadFault::new(node, format!("expected {what}, found `{quote}{dots}`"))
     }
 
     pub fn into_error(self, text: &str) -> SyntaxError {

@@ -6,7 +6,7 @@ use ruff_python_ast as py;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::fault::{dotted, span_of};
-use super::known::{Known, Unknown};
+use super::known::{KnownNames, Unknown};
 use super::replace::{Stray, bound, bound_in, bound_outside, replace};
 use crate::grammar::Span;
 use crate::judge::with_stack;
@@ -44,13 +44,13 @@ impl File {
     /// it is told what is wrong with it.
     pub fn of(statements: Vec<py::Stmt>, is_type_var: &dyn Fn(&py::Expr) -> bool) -> File {
         let mut walk =
-            Walk { file: File::default(), rest: Vec::new(), later: Vec::new(), found: Vec::new(), is_type_var };
-        let mut known = Known::default();
+            FileWalk { file: File::default(), rest: Vec::new(), later: Vec::new(), found: Vec::new(), is_type_var };
+        let mut known = KnownNames::default();
         for statement in statements {
             walk.statement(Cow::Owned(statement), &mut known, "");
         }
         walk.later(&known);
-        let Walk { mut file, rest, mut found, .. } = walk;
+        let FileWalk { mut file, rest, mut found, .. } = walk;
         found.sort_unstable();
         let holds_none = |span: &Span| {
             let after = found.partition_point(|start| *start < span.start);
@@ -86,7 +86,7 @@ impl File {
 }
 
 /// Goes through the statements of a file in their order.
-struct Walk<'a> {
+struct FileWalk<'a> {
     file: File,
     /// The outermost statements that are in no module.
     rest: Vec<py::Stmt>,
@@ -97,9 +97,9 @@ struct Walk<'a> {
     is_type_var: &'a dyn Fn(&py::Expr) -> bool,
 }
 
-impl Walk<'_> {
+impl FileWalk<'_> {
     /// Searches the functions that were left for the end of what they stand in.
-    fn later(&mut self, known: &Known) {
+    fn later(&mut self, known: &KnownNames) {
         let later = std::mem::take(&mut self.later);
         if later.is_empty() {
             return;
@@ -115,7 +115,7 @@ impl Walk<'_> {
         }
     }
 
-    fn all(&mut self, statements: &[py::Stmt], known: &mut Known, path: &str) {
+    fn all(&mut self, statements: &[py::Stmt], known: &mut KnownNames, path: &str) {
         with_stack(|| {
             for statement in statements {
                 self.statement(Cow::Borrowed(statement), known, path);
@@ -123,7 +123,7 @@ impl Walk<'_> {
         });
     }
 
-    fn statement(&mut self, statement: Cow<'_, py::Stmt>, known: &mut Known, path: &str) {
+    fn statement(&mut self, statement: Cow<'_, py::Stmt>, known: &mut KnownNames, path: &str) {
         if statement.is_import_stmt() || statement.is_import_from_stmt() {
             self.file.imported.get_or_insert(span_of(&*statement));
         }
@@ -180,7 +180,7 @@ impl Walk<'_> {
     }
 
     /// Part of a module, and the names in it that are not known.
-    fn taken(&mut self, statement: Cow<'_, py::Stmt>, known: &Known) -> (py::Stmt, Vec<Stray>) {
+    fn taken(&mut self, statement: Cow<'_, py::Stmt>, known: &KnownNames) -> (py::Stmt, Vec<Stray>) {
         let mut statement = statement.into_owned();
         self.found.push(span_of(&statement).start);
         let strays = replace(&mut statement, known);
@@ -195,7 +195,7 @@ impl Walk<'_> {
     }
 
     /// The modules inside of a statement.
-    fn inner(&mut self, statement: &py::Stmt, known: &Known, path: &str) {
+    fn inner(&mut self, statement: &py::Stmt, known: &KnownNames, path: &str) {
         let mut known = known.clone();
         let here = if path.is_empty() { "." } else { path };
         match statement {
@@ -236,20 +236,20 @@ fn inside(path: &str, name: &str) -> String {
 }
 
 /// Whether a class is a module by its decorators.
-fn is_module(decorators: &[py::Decorator], known: &Known) -> bool {
+fn is_module(decorators: &[py::Decorator], known: &KnownNames) -> bool {
     paths(decorators, known)
         .any(|path| matches!(path.rsplit('.').next(), Some("ir_module" | "rewriter")) || is_dialect(&path))
 }
 
 /// Whether a class would be a module, had it the decorator; that it has not the reader tells.
-fn has_functions(class: &py::StmtClassDef, known: &Known) -> bool {
+fn has_functions(class: &py::StmtClassDef, known: &KnownNames) -> bool {
     let is_one =
         |member: &py::Stmt| matches!(member, py::Stmt::FunctionDef(def) if in_dialect(&def.decorator_list, known));
     class.body.iter().any(is_one)
 }
 
 /// Whether a function is one of a dialect by its decorators, whatever they say of it. Macros and functions of Python are none.
-fn in_dialect(decorators: &[py::Decorator], known: &Known) -> bool {
+fn in_dialect(decorators: &[py::Decorator], known: &KnownNames) -> bool {
     let other = |path: &str| matches!(path.rsplit('.').next(), Some("macro" | "inline" | "pyfunc"));
     paths(decorators, known).any(|path| is_dialect(&path) && !other(&path))
 }
@@ -261,7 +261,7 @@ fn is_dialect(path: &str) -> bool {
 }
 
 /// The names of decorators, in the dialects where they are imported from them.
-fn paths<'a>(decorators: &'a [py::Decorator], known: &'a Known) -> impl Iterator<Item = String> + 'a {
+fn paths<'a>(decorators: &'a [py::Decorator], known: &'a KnownNames) -> impl Iterator<Item = String> + 'a {
     decorators.iter().filter_map(|decorator| {
         let e = match &decorator.expression {
             py::Expr::Call(call) => &*call.func,

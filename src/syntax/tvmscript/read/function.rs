@@ -2,10 +2,10 @@
 
 use ruff_python_ast as py;
 
-use super::Reader;
+use super::ModuleReader;
 use super::block::Placement;
 use super::dims::Unbound;
-use super::fault::{Fault, Read, qualified, relax_name, span_of};
+use super::fault::{ReadFault, ReadResult, qualified, relax_name, span_of};
 use super::scalars;
 use crate::grammar::{AttrValue, Attrs, Binder, Binding, Expr, Function, Name, StructInfo, VarBinding, VarKind};
 
@@ -26,9 +26,9 @@ pub(super) enum Decorator {
     PrimFunc,
 }
 
-impl Reader<'_> {
-    pub(super) fn decoration(&mut self, def: &py::StmtFunctionDef) -> Read<Decoration> {
-        let unknown = || Fault::new(&def.name, "expected the decorator @R.function or @T.prim_func");
+impl ModuleReader<'_> {
+    pub(super) fn decoration(&mut self, def: &py::StmtFunctionDef) -> ReadResult<Decoration> {
+        let unknown = || ReadFault::new(&def.name, "expected the decorator @R.function or @T.prim_func");
         let decorator = def.decorator_list.last().ok_or_else(unknown)?;
         let (name, keywords) = match &decorator.expression {
             py::Expr::Call(call) => (qualified(&call.func), &call.arguments.keywords[..]),
@@ -52,7 +52,7 @@ impl Reader<'_> {
             decoration.annotation = Some(self.annotation_of(before)?);
         }
         for keyword in keywords {
-            let value = |reader: &Reader<'_>| reader.optional_bool(&keyword.value);
+            let value = |reader: &ModuleReader<'_>| reader.optional_bool(&keyword.value);
             match (kind, keyword.arg.as_ref().map(|arg| arg.as_str())) {
                 (Decorator::PrimFunc, _) => {}
                 (Decorator::Relax, Some("private")) => decoration.private = value(self)?.unwrap_or(false),
@@ -61,25 +61,29 @@ impl Reader<'_> {
                     decoration.silent = false;
                 }
                 (Decorator::Relax, Some("check_well_formed")) => {}
-                (Decorator::Relax, _) => return Err(Fault::new(keyword, "expected `pure=..` or `private=..`")),
+                (Decorator::Relax, _) => return Err(ReadFault::new(keyword, "expected `pure=..` or `private=..`")),
             }
         }
         Ok(decoration)
     }
 
     /// `@R.annotation(R.Callable(..))`, of the variable that a local function is bound to.
-    fn annotation_of(&mut self, decorator: &py::Decorator) -> Read<StructInfo> {
+    fn annotation_of(&mut self, decorator: &py::Decorator) -> ReadResult<StructInfo> {
         if let py::Expr::Call(call) = &decorator.expression
             && relax_name(&call.func).as_deref() == Some("annotation")
             && let [info] = &*call.arguments.args
         {
             return self.struct_info(info, Unbound::Leave);
         }
-        Err(Fault::new(decorator, "expected one decorator, @R.function or @T.prim_func"))
+        Err(ReadFault::new(decorator, "expected one decorator, @R.function or @T.prim_func"))
     }
 
     /// A function of the module.
-    pub(super) fn global_function(&mut self, def: &py::StmtFunctionDef, decoration: &Decoration) -> Read<Function> {
+    pub(super) fn global_function(
+        &mut self,
+        def: &py::StmtFunctionDef,
+        decoration: &Decoration,
+    ) -> ReadResult<Function> {
         let mut function = self.function(def, decoration)?;
         if decoration.silent {
             self.silent.globals.insert(def.name.as_str().into());
@@ -92,10 +96,10 @@ impl Reader<'_> {
     }
 
     /// A function inside a function: a binding of its name, which its own body may use.
-    pub(super) fn local_function(&mut self, def: &py::StmtFunctionDef, place: Placement<'_>) -> Read<Binding> {
+    pub(super) fn local_function(&mut self, def: &py::StmtFunctionDef, place: Placement<'_>) -> ReadResult<Binding> {
         let decoration = self.decoration(def)?;
         if decoration.kind == Decorator::PrimFunc {
-            return Err(Fault::new(&def.name, "a @T.prim_func stands in the module, not inside a function"));
+            return Err(ReadFault::new(&def.name, "a @T.prim_func stands in the module, not inside a function"));
         }
         let kind = place.kind_of(def.name.as_str());
         let var = self.scope.fresh(def.name.as_str(), kind, span_of(&def.name));
@@ -111,7 +115,7 @@ impl Reader<'_> {
         Ok(Binding::VarBinding(VarBinding { var, value, span: span_of(def) }))
     }
 
-    fn function(&mut self, def: &py::StmtFunctionDef, decoration: &Decoration) -> Read<Function> {
+    fn function(&mut self, def: &py::StmtFunctionDef, decoration: &Decoration) -> ReadResult<Function> {
         let outer_attrs = std::mem::take(&mut self.function_attrs);
         let outer_ret = self.function_ret.take();
         let names = if self.may_have_scalars { scalars::dim_names(def) } else { Default::default() };
@@ -125,7 +129,7 @@ impl Reader<'_> {
         function
     }
 
-    fn signature_and_body(&mut self, def: &py::StmtFunctionDef, decoration: &Decoration) -> Read<Function> {
+    fn signature_and_body(&mut self, def: &py::StmtFunctionDef, decoration: &Decoration) -> ReadResult<Function> {
         let params = self.params(&def.parameters)?;
         let ret = match &def.returns {
             Some(ret) => Some(self.struct_info(ret, Unbound::Leave)?),
@@ -144,14 +148,14 @@ impl Reader<'_> {
         })
     }
 
-    fn params(&mut self, parameters: &py::Parameters) -> Read<Vec<Binder>> {
+    fn params(&mut self, parameters: &py::Parameters) -> ReadResult<Vec<Binder>> {
         if let Some(other) = parameters.vararg.as_ref().or(parameters.kwarg.as_ref()) {
-            return Err(Fault::new(&**other, "expected a parameter with a name and an annotation"));
+            return Err(ReadFault::new(&**other, "expected a parameter with a name and an annotation"));
         }
         let mut params = Vec::new();
         for parameter in parameters.posonlyargs.iter().chain(&parameters.args).chain(&parameters.kwonlyargs) {
             if let Some(default) = &parameter.default {
-                let fault = Fault::new(&**default, "a parameter is a variable and nothing more");
+                let fault = ReadFault::new(&**default, "a parameter is a variable and nothing more");
                 return Err(fault.under(rule!("GRAM.EXPR.FUNCTION")));
             }
             let name = &parameter.parameter.name;

@@ -10,20 +10,20 @@ use crate::judge::with_stack;
 
 /// A value that a text determines.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Value {
+pub(super) enum StaticValue {
     None,
     Bool(bool),
     Int(i128),
     Float(f64),
     Text(String),
-    Tuple(Vec<Value>),
-    List(Vec<Value>),
+    Tuple(Vec<StaticValue>),
+    List(Vec<StaticValue>),
 }
 
 /// The names that mean something.
 #[derive(Clone, Default)]
-pub(super) struct Known {
-    constants: FxHashMap<String, Value>,
+pub(super) struct KnownNames {
+    constants: FxHashMap<String, StaticValue>,
     /// `rx` for `tvm.script.relax`.
     imports: FxHashMap<String, String>,
     /// Names that the file binds to what is not known here.
@@ -62,7 +62,7 @@ const DIALECTS: [(&str, &str); 12] = [
     ("tvm.tirx", "T"),
 ];
 
-impl Known {
+impl KnownNames {
     /// Whether nothing is bound at all.
     pub fn is_empty(&self) -> bool {
         self.constants.is_empty() && self.imports.is_empty() && self.unknown.is_empty()
@@ -92,7 +92,7 @@ impl Known {
     }
 
     /// What is known where a function of the file is called, at some time: all that is bound once.
-    pub fn at_any_time(&self) -> Known {
+    pub fn at_any_time(&self) -> KnownNames {
         let mut known = self.clone();
         let several: Vec<(String, Span)> = known.several.drain().collect();
         for (name, span) in several {
@@ -153,7 +153,7 @@ impl Known {
         binary(assign.op, left, right).is_some_and(|value| self.set(&[&assign.target], &value))
     }
 
-    fn set(&mut self, targets: &[&py::Expr], value: &Value) -> bool {
+    fn set(&mut self, targets: &[&py::Expr], value: &StaticValue) -> bool {
         let mut named = Vec::new();
         if !targets.iter().all(|target| destructure(target, value, &mut named)) {
             return false;
@@ -187,29 +187,31 @@ impl Known {
     }
 
     /// The value of an expression of literals and constants, and whether a constant is among them.
-    pub fn value(&self, e: &py::Expr, shadowed: &FxHashSet<String>) -> Option<(Value, bool)> {
+    pub fn value(&self, e: &py::Expr, shadowed: &FxHashSet<String>) -> Option<(StaticValue, bool)> {
         with_stack(|| self.value_inner(e, shadowed))
     }
 
-    fn value_inner(&self, e: &py::Expr, shadowed: &FxHashSet<String>) -> Option<(Value, bool)> {
+    fn value_inner(&self, e: &py::Expr, shadowed: &FxHashSet<String>) -> Option<(StaticValue, bool)> {
         let literal = |value| Some((value, false));
         match e {
-            py::Expr::NoneLiteral(_) => literal(Value::None),
-            py::Expr::BooleanLiteral(b) => literal(Value::Bool(b.value)),
-            py::Expr::StringLiteral(s) => literal(Value::Text(s.value.to_str().to_string())),
+            py::Expr::NoneLiteral(_) => literal(StaticValue::None),
+            py::Expr::BooleanLiteral(b) => literal(StaticValue::Bool(b.value)),
+            py::Expr::StringLiteral(s) => literal(StaticValue::Text(s.value.to_str().to_string())),
             py::Expr::NumberLiteral(n) => match &n.value {
-                py::Number::Int(i) => literal(Value::Int(i.as_u64()?.into())),
-                py::Number::Float(x) => literal(Value::Float(*x)),
+                py::Number::Int(i) => literal(StaticValue::Int(i.as_u64()?.into())),
+                py::Number::Float(x) => literal(StaticValue::Float(*x)),
                 py::Number::Complex { .. } => None,
             },
-            py::Expr::Call(_) => literal(Value::Float(super::fault::float(e)?)),
+            py::Expr::Call(_) => literal(StaticValue::Float(super::fault::float(e)?)),
             py::Expr::Name(name) if !shadowed.contains(name.id.as_str()) => {
                 Some((self.constants.get(name.id.as_str())?.clone(), true))
             }
             py::Expr::Tuple(tuple) => {
-                self.values(&tuple.elts, shadowed).map(|(values, used)| (Value::Tuple(values), used))
+                self.values(&tuple.elts, shadowed).map(|(values, used)| (StaticValue::Tuple(values), used))
             }
-            py::Expr::List(list) => self.values(&list.elts, shadowed).map(|(values, used)| (Value::List(values), used)),
+            py::Expr::List(list) => {
+                self.values(&list.elts, shadowed).map(|(values, used)| (StaticValue::List(values), used))
+            }
             py::Expr::UnaryOp(u) => {
                 let (operand, used) = self.value(&u.operand, shadowed)?;
                 Some((unary(u.op, operand)?, used))
@@ -226,7 +228,7 @@ impl Known {
         }
     }
 
-    fn values(&self, items: &[py::Expr], shadowed: &FxHashSet<String>) -> Option<(Vec<Value>, bool)> {
+    fn values(&self, items: &[py::Expr], shadowed: &FxHashSet<String>) -> Option<(Vec<StaticValue>, bool)> {
         let (mut values, mut any) = (Vec::with_capacity(items.len()), false);
         for item in items {
             let starred = match item {
@@ -237,8 +239,15 @@ impl Known {
             any |= used;
             match (starred, value) {
                 (None, value) => values.push(value),
-                (Some(_), Value::Tuple(members) | Value::List(members)) => values.extend(members),
-                (Some(_), Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_)) => {
+                (Some(_), StaticValue::Tuple(members) | StaticValue::List(members)) => values.extend(members),
+                (
+                    Some(_),
+                    StaticValue::None
+                    | StaticValue::Bool(_)
+                    | StaticValue::Int(_)
+                    | StaticValue::Float(_)
+                    | StaticValue::Text(_),
+                ) => {
                     return None;
                 }
             }
@@ -274,7 +283,7 @@ impl Unknown {
 }
 
 /// The names of a target, each with its part of the value.
-fn destructure(target: &py::Expr, value: &Value, named: &mut Vec<(String, Span, Value)>) -> bool {
+fn destructure(target: &py::Expr, value: &StaticValue, named: &mut Vec<(String, Span, StaticValue)>) -> bool {
     match (target, value) {
         (py::Expr::Name(name), value) => {
             named.push((name.id.to_string(), span_of(name), value.clone()));
@@ -282,7 +291,7 @@ fn destructure(target: &py::Expr, value: &Value, named: &mut Vec<(String, Span, 
         }
         (
             py::Expr::Tuple(py::ExprTuple { elts, .. }) | py::Expr::List(py::ExprList { elts, .. }),
-            Value::Tuple(values) | Value::List(values),
+            StaticValue::Tuple(values) | StaticValue::List(values),
         ) => {
             elts.len() == values.len()
                 && elts.iter().zip(values).all(|(target, value)| with_stack(|| destructure(target, value, named)))
@@ -291,56 +300,62 @@ fn destructure(target: &py::Expr, value: &Value, named: &mut Vec<(String, Span, 
     }
 }
 
-fn unary(op: py::UnaryOp, operand: Value) -> Option<Value> {
+fn unary(op: py::UnaryOp, operand: StaticValue) -> Option<StaticValue> {
     match (op, operand) {
-        (py::UnaryOp::USub, Value::Int(i)) => i.checked_neg().map(Value::Int),
-        (py::UnaryOp::USub, Value::Float(x)) => Some(Value::Float(-x)),
-        (py::UnaryOp::UAdd, value @ (Value::Int(_) | Value::Float(_))) => Some(value),
-        (py::UnaryOp::Invert, Value::Int(i)) => Some(Value::Int(!i)),
-        (py::UnaryOp::Not, Value::Bool(b)) => Some(Value::Bool(!b)),
+        (py::UnaryOp::USub, StaticValue::Int(i)) => i.checked_neg().map(StaticValue::Int),
+        (py::UnaryOp::USub, StaticValue::Float(x)) => Some(StaticValue::Float(-x)),
+        (py::UnaryOp::UAdd, value @ (StaticValue::Int(_) | StaticValue::Float(_))) => Some(value),
+        (py::UnaryOp::Invert, StaticValue::Int(i)) => Some(StaticValue::Int(!i)),
+        (py::UnaryOp::Not, StaticValue::Bool(b)) => Some(StaticValue::Bool(!b)),
         _ => None,
     }
 }
 
-fn binary(op: py::Operator, left: Value, right: Value) -> Option<Value> {
+fn binary(op: py::Operator, left: StaticValue, right: StaticValue) -> Option<StaticValue> {
     match (left, right) {
-        (Value::Int(a), Value::Int(b)) => integers(op, a, b),
-        (Value::Int(a), Value::Float(b)) => floats(op, a as f64, b),
-        (Value::Float(a), Value::Int(b)) => floats(op, a, b as f64),
-        (Value::Float(a), Value::Float(b)) => floats(op, a, b),
-        (Value::Text(a), Value::Text(b)) if op == py::Operator::Add => {
-            Some(a + &b).filter(|text| text.len() <= LONGEST).map(Value::Text)
+        (StaticValue::Int(a), StaticValue::Int(b)) => integers(op, a, b),
+        (StaticValue::Int(a), StaticValue::Float(b)) => floats(op, a as f64, b),
+        (StaticValue::Float(a), StaticValue::Int(b)) => floats(op, a, b as f64),
+        (StaticValue::Float(a), StaticValue::Float(b)) => floats(op, a, b),
+        (StaticValue::Text(a), StaticValue::Text(b)) if op == py::Operator::Add => {
+            Some(a + &b).filter(|text| text.len() <= LONGEST).map(StaticValue::Text)
         }
-        (Value::Tuple(a), Value::Tuple(b)) if op == py::Operator::Add => joined(a, b).map(Value::Tuple),
-        (Value::List(a), Value::List(b)) if op == py::Operator::Add => joined(a, b).map(Value::List),
-        (Value::Tuple(a), Value::Int(n)) | (Value::Int(n), Value::Tuple(a)) if op == py::Operator::Mult => {
-            repeated(&a, n).map(Value::Tuple)
+        (StaticValue::Tuple(a), StaticValue::Tuple(b)) if op == py::Operator::Add => {
+            joined(a, b).map(StaticValue::Tuple)
         }
-        (Value::List(a), Value::Int(n)) | (Value::Int(n), Value::List(a)) if op == py::Operator::Mult => {
-            repeated(&a, n).map(Value::List)
+        (StaticValue::List(a), StaticValue::List(b)) if op == py::Operator::Add => joined(a, b).map(StaticValue::List),
+        (StaticValue::Tuple(a), StaticValue::Int(n)) | (StaticValue::Int(n), StaticValue::Tuple(a))
+            if op == py::Operator::Mult =>
+        {
+            repeated(&a, n).map(StaticValue::Tuple)
+        }
+        (StaticValue::List(a), StaticValue::Int(n)) | (StaticValue::Int(n), StaticValue::List(a))
+            if op == py::Operator::Mult =>
+        {
+            repeated(&a, n).map(StaticValue::List)
         }
         _ => None,
     }
 }
 
-fn joined(mut a: Vec<Value>, b: Vec<Value>) -> Option<Vec<Value>> {
+fn joined(mut a: Vec<StaticValue>, b: Vec<StaticValue>) -> Option<Vec<StaticValue>> {
     a.extend(b);
     (a.len() <= LONGEST).then_some(a)
 }
 
-fn repeated(values: &[Value], n: i128) -> Option<Vec<Value>> {
+fn repeated(values: &[StaticValue], n: i128) -> Option<Vec<StaticValue>> {
     let n = usize::try_from(n.max(0)).ok()?;
     (values.len().checked_mul(n)? <= LONGEST).then(|| (0..n).flat_map(|_| values.iter().cloned()).collect())
 }
 
 /// As Python computes, which rounds quotients down.
-fn integers(op: py::Operator, a: i128, b: i128) -> Option<Value> {
+fn integers(op: py::Operator, a: i128, b: i128) -> Option<StaticValue> {
     let shift = |b: i128| u32::try_from(b).ok().filter(|b| *b < 64);
     let value = match op {
         py::Operator::Add => a.checked_add(b)?,
         py::Operator::Sub => a.checked_sub(b)?,
         py::Operator::Mult => a.checked_mul(b)?,
-        py::Operator::Div if b != 0 => return Some(Value::Float(a as f64 / b as f64)),
+        py::Operator::Div if b != 0 => return Some(StaticValue::Float(a as f64 / b as f64)),
         py::Operator::FloorDiv if b != 0 => num_integer::Integer::div_floor(&a, &b),
         py::Operator::Mod if b != 0 => num_integer::Integer::mod_floor(&a, &b),
         py::Operator::Pow if b >= 0 => a.checked_pow(u32::try_from(b).ok()?)?,
@@ -354,10 +369,10 @@ fn integers(op: py::Operator, a: i128, b: i128) -> Option<Value> {
             return None;
         }
     };
-    Some(Value::Int(value))
+    Some(StaticValue::Int(value))
 }
 
-fn floats(op: py::Operator, a: f64, b: f64) -> Option<Value> {
+fn floats(op: py::Operator, a: f64, b: f64) -> Option<StaticValue> {
     let value = match op {
         py::Operator::Add => a + b,
         py::Operator::Sub => a - b,
@@ -371,7 +386,7 @@ fn floats(op: py::Operator, a: f64, b: f64) -> Option<Value> {
         // The others of Python are none of floats, or not known here.
         _ => return None,
     };
-    Some(Value::Float(value))
+    Some(StaticValue::Float(value))
 }
 
 /// To a whole number: by multiplication.
@@ -380,13 +395,15 @@ fn power(a: f64, b: f64) -> f64 {
     if b < 0.0 { 1.0 / magnitude } else { magnitude }
 }
 
-fn member(of: Value, at: Value) -> Option<Value> {
-    let (Value::Tuple(members) | Value::List(members), Value::Int(at)) = (of, at) else { return None };
+fn member(of: StaticValue, at: StaticValue) -> Option<StaticValue> {
+    let (StaticValue::Tuple(members) | StaticValue::List(members), StaticValue::Int(at)) = (of, at) else {
+        return None;
+    };
     let at = if at < 0 { at + members.len() as i128 } else { at };
     members.into_iter().nth(usize::try_from(at).ok()?)
 }
 
-impl Value {
+impl StaticValue {
     /// The value as it would be written at a place.
     pub fn literal(&self, range: TextRange) -> Option<py::Expr> {
         let number = |value| {
@@ -400,31 +417,31 @@ impl Value {
                 operand: operand.into(),
             })
         };
-        let all = |values: &[Value]| {
+        let all = |values: &[StaticValue]| {
             values.iter().map(|value| with_stack(|| value.literal(range))).collect::<Option<Vec<_>>>()
         };
         Some(match self {
-            Value::None => py::Expr::NoneLiteral(py::ExprNoneLiteral { range, ..Default::default() }),
-            Value::Bool(value) => {
+            StaticValue::None => py::Expr::NoneLiteral(py::ExprNoneLiteral { range, ..Default::default() }),
+            StaticValue::Bool(value) => {
                 py::Expr::BooleanLiteral(py::ExprBooleanLiteral { range, value: *value, ..Default::default() })
             }
-            Value::Int(i) => {
+            StaticValue::Int(i) => {
                 let magnitude = number(py::Number::Int(u64::try_from(i.unsigned_abs()).ok()?.into()));
                 if *i < 0 { minus(magnitude) } else { magnitude }
             }
-            Value::Float(x) if x.is_nan() => non_finite("nan", range),
-            Value::Float(x) if x.is_infinite() => non_finite(if *x < 0.0 { "-inf" } else { "inf" }, range),
-            Value::Float(x) if x.is_sign_negative() => minus(number(py::Number::Float(-x))),
-            Value::Float(x) => number(py::Number::Float(*x)),
-            Value::Text(text) => string(text, range),
-            Value::Tuple(values) => py::Expr::Tuple(py::ExprTuple {
+            StaticValue::Float(x) if x.is_nan() => non_finite("nan", range),
+            StaticValue::Float(x) if x.is_infinite() => non_finite(if *x < 0.0 { "-inf" } else { "inf" }, range),
+            StaticValue::Float(x) if x.is_sign_negative() => minus(number(py::Number::Float(-x))),
+            StaticValue::Float(x) => number(py::Number::Float(*x)),
+            StaticValue::Text(text) => string(text, range),
+            StaticValue::Tuple(values) => py::Expr::Tuple(py::ExprTuple {
                 node_index: py::AtomicNodeIndex::NONE,
                 range,
                 elts: all(values)?,
                 ctx: py::ExprContext::Load,
                 parenthesized: true,
             }),
-            Value::List(values) => py::Expr::List(py::ExprList {
+            StaticValue::List(values) => py::Expr::List(py::ExprList {
                 node_index: py::AtomicNodeIndex::NONE,
                 range,
                 elts: all(values)?,

@@ -27,10 +27,10 @@ pub(super) use self::attrs::attr_in;
 pub(in crate::syntax) use self::attrs::names_dtype;
 use self::broken::Readable;
 pub(in crate::syntax) use self::calls::dps_output;
-use self::fault::{Fault, Read};
+use self::fault::{ReadFault, ReadResult};
 use self::file::{FUNCTIONS, File, Unit};
 use self::scope::Identities;
-pub(in crate::syntax) use self::signature::{Param, signature};
+pub(in crate::syntax) use self::signature::{PythonParam, signature};
 use super::guard;
 use super::metadata::Metadata;
 use super::unstated::{Silent, say_pure};
@@ -83,7 +83,7 @@ pub fn parse_module_in(cx: &mut Cx, text: &str) -> Result<IrModule, SyntaxError>
 }
 
 /// Rules of the notation, each with its first use.
-type Uses = Vec<(Rule, Span)>;
+type RuleUses = Vec<(Rule, Span)>;
 
 /// Which modules of a file are meant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -129,21 +129,21 @@ pub fn parse_file_with(text: &str, metadata: Option<&str>, which: Which<'_>) -> 
 }
 
 /// A module, and what of the notation it makes use of.
-fn read(text: &str) -> Result<(IrModule, Uses), Vec<SyntaxError>> {
+fn read(text: &str) -> Result<(IrModule, RuleUses), Vec<SyntaxError>> {
     let file = read_units(text, None, Which::Only)?;
     file.modules.into_iter().next().map(|(_, module, uses)| (module, uses)).ok_or_else(Vec::new)
 }
 
 /// The modules that are meant, what was skipped, and what is wrong beside them.
 struct Units<F> {
-    modules: Vec<(String, IrModule, Uses)>,
+    modules: Vec<(String, IrModule, RuleUses)>,
     skipped: Option<(Span, usize)>,
     faults: Vec<F>,
 }
 
 fn read_units(text: &str, metadata: Option<&str>, which: Which<'_>) -> Result<Units<SyntaxError>, Vec<SyntaxError>> {
     let text = &*named_lambdas(text);
-    let told = |mut faults: Vec<Fault>| {
+    let told = |mut faults: Vec<ReadFault>| {
         faults.sort_by_key(|fault| fault.span.start);
         faults.into_iter().take(MAX_ERRORS).map(|fault| fault.into_error(text)).collect()
     };
@@ -151,13 +151,13 @@ fn read_units(text: &str, metadata: Option<&str>, which: Which<'_>) -> Result<Un
     Ok(Units { modules, skipped, faults: told(faults) })
 }
 
-fn units(text: &str, metadata: Option<&str>, which: Which<'_>) -> Result<Units<Fault>, Vec<Fault>> {
+fn units(text: &str, metadata: Option<&str>, which: Which<'_>) -> Result<Units<ReadFault>, Vec<ReadFault>> {
     let Readable { statements, mut faults, without_a_function } = python(text)?;
     if which == Which::Only && !faults.is_empty() {
         return Err(faults);
     }
     let count = statements.len();
-    let declares = Reader::new(text);
+    let declares = ModuleReader::new(text);
     let mut file = File::of(statements, &|value| declares.is_type_var(value));
     if without_a_function {
         file.units.retain(|unit| unit.name != FUNCTIONS);
@@ -170,7 +170,7 @@ fn units(text: &str, metadata: Option<&str>, which: Which<'_>) -> Result<Units<F
     };
     let mut modules = Vec::new();
     for unit in units {
-        match module_of(Reader { apart: metadata, ..Reader::new(text) }, &file, unit) {
+        match module_of(ModuleReader { apart: metadata, ..ModuleReader::new(text) }, &file, unit) {
             Ok((module, uses)) => modules.push((unit.name.clone(), module, uses)),
             Err(mut found) => faults.append(&mut found),
         }
@@ -180,7 +180,11 @@ fn units(text: &str, metadata: Option<&str>, which: Which<'_>) -> Result<Units<F
 }
 
 /// The module of a unit. A name of which it is not known what it stands for is told, and not what it is taken for without.
-fn module_of<'t>(mut reader: Reader<'t>, file: &'t File, unit: &'t Unit) -> Result<(IrModule, Uses), Vec<Fault>> {
+fn module_of<'t>(
+    mut reader: ModuleReader<'t>,
+    file: &'t File,
+    unit: &'t Unit,
+) -> Result<(IrModule, RuleUses), Vec<ReadFault>> {
     let text = reader.text;
     if let Some(import) = file.imported {
         reader.by(rule!("R89.SYN.COMMENTS"), import);
@@ -195,8 +199,8 @@ fn module_of<'t>(mut reader: Reader<'t>, file: &'t File, unit: &'t Unit) -> Resu
         Err(fault) => reader.fault(fault),
     }
     let strays = unit.strays.iter().take(MAX_ERRORS);
-    let mut faults: Vec<Fault> =
-        strays.map(|stray| Fault::at(stray.span, stray.why.reason(text, &stray.name))).collect();
+    let mut faults: Vec<ReadFault> =
+        strays.map(|stray| ReadFault::at(stray.span, stray.why.reason(text, &stray.name))).collect();
     let is_told = |span: Span| {
         let mut strays = unit.strays.iter().take(MAX_ERRORS).map(|stray| stray.span);
         strays.any(|stray| span.start <= stray.start && stray.start < span.end.max(span.start + 1))
@@ -206,7 +210,7 @@ fn module_of<'t>(mut reader: Reader<'t>, file: &'t File, unit: &'t Unit) -> Resu
 }
 
 /// The modules that are meant, of a file with so many statements.
-fn meant<'u>(text: &str, units: &'u [Unit], statements: usize, which: Which<'_>) -> Read<Vec<&'u Unit>> {
+fn meant<'u>(text: &str, units: &'u [Unit], statements: usize, which: Which<'_>) -> ReadResult<Vec<&'u Unit>> {
     let line = |span: Span| {
         let before = usize::try_from(span.start).ok().and_then(|start| text.get(..start));
         before.map_or(1, |before| before.matches('\n').count() + 1)
@@ -219,13 +223,13 @@ fn meant<'u>(text: &str, units: &'u [Unit], statements: usize, which: Which<'_>)
     let Some(first) = first else {
         let what = "expected a module: a class with @I.ir_module, or a function with @R.function";
         let message = format!("{what}; none of the {statements} statements of this Python file is one or holds one");
-        return Err(Fault::at(Span::NONE, message));
+        return Err(ReadFault::at(Span::NONE, message));
     };
     match (which, second) {
         (Which::All, _) => Ok(units.iter().collect()),
         (Which::Only, None) => Ok(vec![first]),
         (Which::Only, Some(second)) => {
-            Err(Fault::at(second.span, format!("expected one module, found {}: {}", units.len(), names())))
+            Err(ReadFault::at(second.span, format!("expected one module, found {}: {}", units.len(), names())))
         }
         (Which::Named(name), _) => {
             let last = |unit: &&Unit| unit.name.rsplit('.').next() == Some(name);
@@ -235,11 +239,12 @@ fn meant<'u>(text: &str, units: &'u [Unit], statements: usize, which: Which<'_>)
                 (Some(unit), _) => Ok(vec![unit]),
                 (None, [unit]) => Ok(vec![*unit]),
                 (None, []) => {
-                    Err(Fault::at(Span::NONE, format!("there is no module `{name}`; there are: {}", names())))
+                    Err(ReadFault::at(Span::NONE, format!("there is no module `{name}`; there are: {}", names())))
                 }
-                (None, [_, _, ..]) => {
-                    Err(Fault::at(Span::NONE, format!("`{name}` may be more than one module; there are: {}", names())))
-                }
+                (None, [_, _, ..]) => Err(ReadFault::at(
+                    Span::NONE,
+                    format!("`{name}` may be more than one module; there are: {}", names()),
+                )),
             }
         }
     }
@@ -265,8 +270,8 @@ fn named_lambdas(text: &str) -> Cow<'_, str> {
 }
 
 /// The text as a Python module.
-fn python(text: &str) -> Result<Readable, Vec<Fault>> {
-    let fault = |span: Span, message: &str| vec![Fault::at(span, message)];
+fn python(text: &str) -> Result<Readable, Vec<ReadFault>> {
+    let fault = |span: Span, message: &str| vec![ReadFault::at(span, message)];
     if u32::try_from(text.len()).is_err() {
         return Err(fault(Span::NONE, "the text is larger than 4 GiB"));
     }
@@ -285,7 +290,7 @@ fn at_offset(at: usize) -> Span {
 }
 
 /// The state of reading one module.
-pub(super) struct Reader<'t> {
+pub(super) struct ModuleReader<'t> {
     text: &'t str,
     /// The metadata, where the text has an empty literal for it.
     apart: Option<&'t str>,
@@ -323,18 +328,18 @@ pub(super) struct Reader<'t> {
     /// The functions without a word on their purity.
     silent: Silent,
     depth: usize,
-    faults: Vec<Fault>,
+    faults: Vec<ReadFault>,
     /// The rules of the notation that were applied.
     applied: RuleSet,
-    uses: Uses,
+    uses: RuleUses,
 }
 
 /// What only the RFC and the notes of 2022 write.
 const OF_THE_RFC: [&str; 3] = ["R.Tensor[", "R.outputs(", "R.match_shape("];
 
-impl<'t> Reader<'t> {
-    fn new(text: &'t str) -> Reader<'t> {
-        Reader {
+impl<'t> ModuleReader<'t> {
+    fn new(text: &'t str) -> ModuleReader<'t> {
+        ModuleReader {
             text,
             apart: None,
             metadata: None,
@@ -369,16 +374,16 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn fault(&mut self, fault: Fault) {
+    fn fault(&mut self, fault: ReadFault) {
         if self.faults.len() < MAX_ERRORS {
             self.faults.push(fault);
         }
     }
 
     /// Counts the levels that the indentation of the text does not show.
-    fn nested<T>(&mut self, span: Span, body: impl FnOnce(&mut Self) -> Read<T>) -> Read<T> {
+    fn nested<T>(&mut self, span: Span, body: impl FnOnce(&mut Self) -> ReadResult<T>) -> ReadResult<T> {
         if self.depth >= MAX_NESTING {
-            return Err(Fault::at(span, format!("the nesting is deeper than {MAX_NESTING}")));
+            return Err(ReadFault::at(span, format!("the nesting is deeper than {MAX_NESTING}")));
         }
         self.depth += 1;
         let result = crate::judge::with_stack(|| body(self));

@@ -2,22 +2,22 @@
 
 use ruff_python_ast as py;
 
-use super::Reader;
-use super::fault::{Fault, Prefix, Read, qualified, relax_name, span_of, string};
+use super::ModuleReader;
+use super::fault::{Prefix, ReadFault, ReadResult, qualified, relax_name, span_of, string};
 use super::function::Decorator;
 use crate::grammar::{EDITION_ATTR, ExternFunc, GlobalFunc, GlobalVar, IrModule, stated_edition};
 use crate::syntax::tvmscript::{metadata, tir_parse};
 
-impl<'t> Reader<'t> {
+impl<'t> ModuleReader<'t> {
     /// The one class decorated as a module, or else all functions. `around` is metadata and type variables.
-    pub(super) fn module(&mut self, around: &'t [py::Stmt], statements: &'t [py::Stmt]) -> Read<IrModule> {
+    pub(super) fn module(&mut self, around: &'t [py::Stmt], statements: &'t [py::Stmt]) -> ReadResult<IrModule> {
         let mut class = None;
         self.by(rule!("R89.API.INPUT"), crate::grammar::Span::NONE);
         around.iter().for_each(|statement| self.around_module(statement));
         for statement in statements {
             match statement {
                 py::Stmt::ClassDef(def) if class.is_none() => class = Some(def),
-                py::Stmt::ClassDef(def) => self.fault(Fault::new(&def.name, "expected one module, found a second")),
+                py::Stmt::ClassDef(def) => self.fault(ReadFault::new(&def.name, "expected one module, found a second")),
                 py::Stmt::FunctionDef(_) => {}
                 other => self.around_module(other),
             }
@@ -40,7 +40,7 @@ impl<'t> Reader<'t> {
         }
         if module.funcs.is_empty() && class.is_none() && self.faults.is_empty() {
             let message = "expected a module: a class with @I.ir_module, or a function with @R.function";
-            return Err(Fault::at(crate::grammar::Span::NONE, message));
+            return Err(ReadFault::at(crate::grammar::Span::NONE, message));
         }
         Ok(module)
     }
@@ -57,10 +57,10 @@ impl<'t> Reader<'t> {
                 let text = self.apart.filter(|_| text.trim_matches('\n').is_empty()).unwrap_or(text);
                 match metadata::Metadata::parse(text) {
                     Ok(metadata) => self.metadata = Some(metadata),
-                    Err(error) => self.fault(Fault::new(assign, format!("the metadata is unreadable: {error}"))),
+                    Err(error) => self.fault(ReadFault::new(assign, format!("the metadata is unreadable: {error}"))),
                 }
             }
-            other => self.fault(Fault::expected(self.text, other, "a module: a class with @I.ir_module")),
+            other => self.fault(ReadFault::expected(self.text, other, "a module: a class with @I.ir_module")),
         }
     }
 
@@ -86,7 +86,7 @@ impl<'t> Reader<'t> {
             matches!(word, "ir_module" | "rewriter")
         };
         if !class.decorator_list.iter().any(is_module) {
-            self.fault(Fault::new(&class.name, "expected the decorator @I.ir_module on the class"));
+            self.fault(ReadFault::new(&class.name, "expected the decorator @I.ir_module on the class"));
         }
     }
 
@@ -107,7 +107,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn module_member(&mut self, member: &py::Stmt, in_class: bool, module: &mut IrModule) -> Read<()> {
+    fn module_member(&mut self, member: &py::Stmt, in_class: bool, module: &mut IrModule) -> ReadResult<()> {
         match member {
             py::Stmt::FunctionDef(def) => {
                 self.scope.next_function();
@@ -132,11 +132,11 @@ impl<'t> Reader<'t> {
                 Ok(())
             }
             _ if !in_class => Ok(()),
-            other => Err(Fault::expected(self.text, other, "a function with @R.function or @T.prim_func")),
+            other => Err(ReadFault::expected(self.text, other, "a function with @R.function or @T.prim_func")),
         }
     }
 
-    fn global_func(&mut self, def: &py::StmtFunctionDef) -> Read<GlobalFunc> {
+    fn global_func(&mut self, def: &py::StmtFunctionDef) -> ReadResult<GlobalFunc> {
         let decoration = self.decoration(def)?;
         match decoration.kind {
             Decorator::Relax => Ok(GlobalFunc::Function(self.global_function(def, &decoration)?.into())),
@@ -148,21 +148,21 @@ impl<'t> Reader<'t> {
     }
 
     /// The place of an error that already is one of line and column.
-    fn tir_fault(&self, def: &py::StmtFunctionDef, error: crate::grammar::source::SyntaxError) -> Fault {
+    fn tir_fault(&self, def: &py::StmtFunctionDef, error: crate::grammar::source::SyntaxError) -> ReadFault {
         let mut at = 0;
         for (number, line) in self.text.split_inclusive('\n').enumerate() {
             if number + 1 == error.line {
                 at += line.char_indices().nth(error.column.saturating_sub(1)).map_or(0, |(at, _)| at);
                 let at = u32::try_from(at).unwrap_or(u32::MAX);
-                return Fault::at(crate::grammar::Span::new(at, at + 1), error.message);
+                return ReadFault::at(crate::grammar::Span::new(at, at + 1), error.message);
             }
             at += line.len();
         }
-        Fault::new(&def.name, error.message)
+        ReadFault::new(&def.name, error.message)
     }
 
     /// `I.module_attrs({..})`.
-    fn module_directive(&mut self, e: &py::Expr, module: &mut IrModule) -> Read<()> {
+    fn module_directive(&mut self, e: &py::Expr, module: &mut IrModule) -> ReadResult<()> {
         if let py::Expr::StringLiteral(_) | py::Expr::EllipsisLiteral(_) = e {
             return Ok(());
         }
@@ -172,7 +172,7 @@ impl<'t> Reader<'t> {
             match (&*name, &*call.arguments.args) {
                 ("module_attrs", [attrs]) => {
                     let stated = self.attrs(attrs)?;
-                    stated_edition(&stated).map_err(|error| Fault::new(edition_in(attrs), error.to_string()))?;
+                    stated_edition(&stated).map_err(|error| ReadFault::new(edition_in(attrs), error.to_string()))?;
                     module.attrs.extend(stated);
                     return Ok(());
                 }
@@ -184,7 +184,7 @@ impl<'t> Reader<'t> {
                 _ => {}
             }
         }
-        Err(Fault::expected(self.text, e, "a function or I.module_attrs({..})"))
+        Err(ReadFault::expected(self.text, e, "a function or I.module_attrs({..})"))
     }
 }
 

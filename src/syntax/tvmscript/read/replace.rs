@@ -9,7 +9,7 @@ use ruff_text_size::Ranged;
 use rustc_hash::FxHashSet;
 
 use super::fault::span_of;
-use super::known::{Known, Unknown, Value, name};
+use super::known::{KnownNames, StaticValue, Unknown, name};
 use crate::grammar::Span;
 use crate::judge::with_stack;
 
@@ -22,7 +22,7 @@ pub(super) struct Stray {
 }
 
 /// Replaces constants and imported names in a definition, and gives the names that cannot be.
-pub(super) fn replace(statement: &mut py::Stmt, known: &Known) -> Vec<Stray> {
+pub(super) fn replace(statement: &mut py::Stmt, known: &KnownNames) -> Vec<Stray> {
     let strays = RefCell::default();
     if !known.is_empty() {
         Replacer { known, shadowed: FxHashSet::default(), strays: &strays }.visit_stmt(statement);
@@ -32,7 +32,7 @@ pub(super) fn replace(statement: &mut py::Stmt, known: &Known) -> Vec<Stray> {
 
 /// The names that statements bind.
 pub(super) fn bound(statements: &[py::Stmt]) -> FxHashSet<String> {
-    let mut names = Names::default();
+    let mut names = BoundNames::default();
     statements.iter().for_each(|statement| names.visit_stmt(statement));
     names.0
 }
@@ -46,15 +46,15 @@ pub(super) fn bound_in(def: &py::StmtFunctionDef) -> FxHashSet<String> {
 
 /// The names that functions bind outside of themselves: `global N`, `nonlocal N`.
 pub(super) fn bound_outside(statement: &py::Stmt) -> FxHashSet<String> {
-    let mut names = Outside::default();
+    let mut names = OuterNames::default();
     names.visit_stmt(statement);
     names.0
 }
 
 #[derive(Default)]
-struct Outside(FxHashSet<String>);
+struct OuterNames(FxHashSet<String>);
 
-impl<'a> Visitor<'a> for Outside {
+impl<'a> Visitor<'a> for OuterNames {
     fn visit_stmt(&mut self, statement: &'a py::Stmt) {
         match statement {
             py::Stmt::Global(py::StmtGlobal { names, .. }) | py::Stmt::Nonlocal(py::StmtNonlocal { names, .. }) => {
@@ -68,9 +68,9 @@ impl<'a> Visitor<'a> for Outside {
 }
 
 #[derive(Default)]
-struct Names(FxHashSet<String>);
+struct BoundNames(FxHashSet<String>);
 
-impl<'a> Visitor<'a> for Names {
+impl<'a> Visitor<'a> for BoundNames {
     fn visit_stmt(&mut self, statement: &'a py::Stmt) {
         match statement {
             // What is bound inside of it, it binds for itself.
@@ -107,7 +107,7 @@ impl<'a> Visitor<'a> for Names {
 }
 
 struct Replacer<'k> {
-    known: &'k Known,
+    known: &'k KnownNames,
     /// Names that mean something else here.
     shadowed: FxHashSet<String>,
     strays: &'k RefCell<Vec<Stray>>,
@@ -143,10 +143,14 @@ impl Replacer<'_> {
         let members = |item: &py::Expr| {
             let py::Expr::Starred(starred) = item else { return None };
             match self.known.value(&starred.value, &self.shadowed)?.0 {
-                Value::Tuple(members) | Value::List(members) => {
+                StaticValue::Tuple(members) | StaticValue::List(members) => {
                     members.iter().map(|member| member.literal(item.range())).collect::<Option<Vec<py::Expr>>>()
                 }
-                Value::None | Value::Bool(_) | Value::Int(_) | Value::Float(_) | Value::Text(_) => None,
+                StaticValue::None
+                | StaticValue::Bool(_)
+                | StaticValue::Int(_)
+                | StaticValue::Float(_)
+                | StaticValue::Text(_) => None,
             }
         };
         if items.iter().any(py::Expr::is_starred_expr) {

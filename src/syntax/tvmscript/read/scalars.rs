@@ -4,9 +4,9 @@
 use ruff_python_ast as py;
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 
-use super::Reader;
-use super::fault::{Fault, Read, integer, members, relax_name, tir_name};
-use super::signature::{Param, signature};
+use super::ModuleReader;
+use super::fault::{ReadFault, ReadResult, integer, members, relax_name, tir_name};
+use super::signature::{PythonParam, signature};
 use crate::grammar::{
     Binder, Binding, DataType, Expr, MatchCast, PrimExpr, PrimStructInfo, Span, StructInfo, Var, VarBinding, VarKind,
 };
@@ -19,9 +19,9 @@ pub(super) fn scalar_type(annotation: &py::Expr) -> Option<DataType> {
     }
 }
 
-impl Reader<'_> {
+impl ModuleReader<'_> {
     /// What a scalar is annotated with: its data type, and its value where the function uses it as a dimension.
-    pub(super) fn scalar_info(&mut self, name: &str, dtype: DataType, span: Span) -> Read<StructInfo> {
+    pub(super) fn scalar_info(&mut self, name: &str, dtype: DataType, span: Span) -> ReadResult<StructInfo> {
         if !self.dim_names.contains(name) && self.scope.dim(name).is_none() {
             return Ok(StructInfo::prim(dtype));
         }
@@ -47,7 +47,7 @@ impl Reader<'_> {
         kind: VarKind,
         value: Expr,
         span: Span,
-    ) -> Read<Binding> {
+    ) -> ReadResult<Binding> {
         let info = if self.dim_names.contains(&*var.name) && dtype == DataType::INT64 {
             let dim = self.scope.fresh_dim(&var.name, span);
             StructInfo::Prim(PrimStructInfo { dtype, value: Some(PrimExpr::Var(dim)) })
@@ -74,11 +74,11 @@ impl Reader<'_> {
     }
 
     /// A name is one variable: what is a scalar in scope is no other variable in a dimension.
-    pub(super) fn not_another_scalar(&self, name: &str, span: Span) -> Read<()> {
+    pub(super) fn not_another_scalar(&self, name: &str, span: Span) -> ReadResult<()> {
         match self.scope.var(name) {
             Some((var, _)) if self.scalars.get(&var) == Some(&false) => {
                 let message = format!("`{name}` is a variable here, and cannot be another one in a dimension");
-                Err(Fault::at(span, message))
+                Err(ReadFault::at(span, message))
             }
             Some(_) | None => Ok(()),
         }
@@ -87,7 +87,7 @@ impl Reader<'_> {
 
 /// The names that stand where only dimensions can: in shapes, and beside operators.
 pub(super) fn dim_names(def: &py::StmtFunctionDef) -> rustc_hash::FxHashSet<String> {
-    let mut names = Names { inside: false, found: Default::default() };
+    let mut names = ScalarNames { inside: false, found: Default::default() };
     for parameter in def.parameters.iter_non_variadic_params() {
         if let Some(annotation) = &parameter.parameter.annotation {
             names.visit_expr(annotation);
@@ -102,13 +102,13 @@ pub(super) fn dim_names(def: &py::StmtFunctionDef) -> rustc_hash::FxHashSet<Stri
     names.found
 }
 
-struct Names {
+struct ScalarNames {
     /// Whether a shape or an operator is around.
     inside: bool,
     found: rustc_hash::FxHashSet<String>,
 }
 
-impl<'a> Visitor<'a> for Names {
+impl<'a> Visitor<'a> for ScalarNames {
     fn visit_stmt(&mut self, statement: &'a py::Stmt) {
         crate::judge::with_stack(|| walk_stmt(self, statement));
     }
@@ -127,7 +127,7 @@ impl<'a> Visitor<'a> for Names {
     }
 }
 
-impl Names {
+impl ScalarNames {
     /// Each argument once: it is a shape, or it is not.
     fn call(&mut self, call: &py::ExprCall) {
         self.visit_expr(&call.func);
@@ -144,9 +144,9 @@ impl Names {
 /// The tuples and lists that are shapes because of where they stand: `R.reshape(x, (n,))`.
 fn shapes_among(call: &py::ExprCall) -> Vec<&py::Expr> {
     let Some(op) = relax_name(&call.func) else { return Vec::new() };
-    let at = |i: usize, param: &Param| match param {
-        Param::Shape(name) => call.arguments.find_argument_value(name, i),
-        Param::Input(_) | Param::Flag(..) | Param::Dtype(_) | Param::Attr(_) => None,
+    let at = |i: usize, param: &PythonParam| match param {
+        PythonParam::Shape(name) => call.arguments.find_argument_value(name, i),
+        PythonParam::Input(_) | PythonParam::Flag(..) | PythonParam::Dtype(_) | PythonParam::Attr(_) => None,
     };
     let found = signature(&op).iter().enumerate().filter_map(|(i, param)| at(i, param)).collect::<Vec<_>>();
     found.into_iter().filter(|e| members(e).is_some()).collect()

@@ -5,7 +5,7 @@ use crate::ops;
 
 /// What a parameter of a Python function is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::syntax) enum Param {
+pub(in crate::syntax) enum PythonParam {
     /// An input of the operator.
     Input(&'static str),
     /// An input that is a boxed Boolean, with what it is where it is left out and another one follows.
@@ -17,20 +17,20 @@ pub(in crate::syntax) enum Param {
     Attr(&'static str),
 }
 
-use Param::{Attr, Dtype, Flag, Input, Shape};
+use PythonParam::{Attr, Dtype, Flag, Input, Shape};
 
 /// The parameters of an operator's Python function, in order; empty if all of them are inputs.
-pub(in crate::syntax) fn signature(op: &str) -> Vec<Param> {
+pub(in crate::syntax) fn signature(op: &str) -> Vec<PythonParam> {
     ops::lookup(op).into_iter().flat_map(|def| def.params).filter_map(|param| of_operator(*param)).collect()
 }
 
-fn of_operator(param: ops::Param) -> Option<Param> {
+fn of_operator(param: ops::OpParam) -> Option<PythonParam> {
     match param {
-        ops::Param::Arg(name) | ops::Param::OptionalArg(name) => Some(Input(name)),
-        ops::Param::Flag(name, otherwise) => Some(Flag(name, otherwise)),
-        ops::Param::ShapeArg(name) => Some(Shape(name)),
-        ops::Param::DtypeArg(name) => Some(Dtype(name)),
-        ops::Param::Attr(attr) => Some(Attr(attr.name)),
-        ops::Param::Rest(_) => None,
+        ops::OpParam::Arg(name) | ops::OpParam::OptionalArg(name) => Some(Input(name)),
+        ops::OpParam::Flag(name, otherwise) => Some(Flag(name, otherwise)),
+        ops::OpParam::ShapeArg(name) => Some(Shape(name)),
+        ops::OpParam::DtypeArg(name) => Some(Dtype(name)),
+        ops::OpParam::Attr(attr) => Some(Attr(attr.name)),
+        ops::OpParam::Rest(_) => None,
     }
 }

@@ -2,10 +2,10 @@
 
 use ruff_python_ast as py;
 
-use super::{Parser, Result};
+use super::{ParseResult, Parser};
 use crate::grammar::source::SyntaxError;
 use crate::grammar::{AttrValue, Attrs, DataType, FloatBits, Name, PrimExpr};
-use crate::syntax::tvmscript::metadata::{ABSENT, Entry, reference};
+use crate::syntax::tvmscript::metadata::{ABSENT, MetadataEntry, reference};
 use crate::syntax::tvmscript::read::attr_in;
 
 /// The name after `T.`.
@@ -74,37 +74,37 @@ pub(super) fn elements(e: &py::Expr) -> &[py::Expr] {
 }
 
 /// The arguments of a call.
-pub(super) struct Arguments<'a> {
+pub(super) struct TirCallArguments<'a> {
     positional: &'a [py::Expr],
     keywords: &'a [py::Keyword],
 }
 
-impl<'a> Arguments<'a> {
+impl<'a> TirCallArguments<'a> {
     /// Those of a call in which `*A.shape` may stand for several.
-    pub fn starred(parser: &Parser, call: &'a py::ExprCall) -> Result<Arguments<'a>> {
+    pub fn starred(parser: &Parser, call: &'a py::ExprCall) -> ParseResult<TirCallArguments<'a>> {
         match call.arguments.args.iter().any(py::Expr::is_starred_expr) {
-            true => Ok(Arguments { positional: &call.arguments.args, keywords: &call.arguments.keywords }),
-            false => Arguments::new(parser, call),
+            true => Ok(TirCallArguments { positional: &call.arguments.args, keywords: &call.arguments.keywords }),
+            false => TirCallArguments::new(parser, call),
         }
     }
 
-    pub fn new(parser: &Parser, call: &'a py::ExprCall) -> Result<Arguments<'a>> {
+    pub fn new(parser: &Parser, call: &'a py::ExprCall) -> ParseResult<TirCallArguments<'a>> {
         if let Some(starred) = call.arguments.args.iter().find(|e| e.is_starred_expr()) {
             return parser.error(starred, "a starred argument is not supported");
         }
         if let Some(keyword) = call.arguments.keywords.iter().find(|k| k.arg.is_none()) {
             return parser.error(keyword, "a starred argument is not supported");
         }
-        Ok(Arguments { positional: &call.arguments.args, keywords: &call.arguments.keywords })
+        Ok(TirCallArguments { positional: &call.arguments.args, keywords: &call.arguments.keywords })
     }
 
     /// The arguments in `T.Buffer[..]`: the shape alone, or the shape and the data type.
-    pub fn subscript(slice: &'a py::Expr) -> Arguments<'a> {
+    pub fn subscript(slice: &'a py::Expr) -> TirCallArguments<'a> {
         let positional = match slice {
             py::Expr::Tuple(t) if matches!(t.elts.get(1), Some(py::Expr::StringLiteral(_))) => t.elts.as_slice(),
             _ => std::slice::from_ref(slice),
         };
-        Arguments { positional, keywords: &[] }
+        TirCallArguments { positional, keywords: &[] }
     }
 
     pub fn positional(&self) -> &'a [py::Expr] {
@@ -128,19 +128,19 @@ impl<'a> Arguments<'a> {
 }
 
 impl Parser<'_> {
-    pub(super) fn string(&self, e: &py::Expr) -> Result<Name> {
+    pub(super) fn string(&self, e: &py::Expr) -> ParseResult<Name> {
         match e {
             py::Expr::StringLiteral(s) => Ok(s.value.to_str().into()),
             py::Expr::Subscript(subscript) if reference(subscript).is_some() => match self.metadata_entry(subscript)? {
-                Entry::Text(text) => Ok(text),
-                Entry::Tensor(_) | Entry::DataType(_) => self.error(e, "expected a string"),
+                MetadataEntry::Text(text) => Ok(text),
+                MetadataEntry::Tensor(_) | MetadataEntry::DataType(_) => self.error(e, "expected a string"),
             },
             _ => self.error(e, "expected a string"),
         }
     }
 
     /// What the metadata has under a number.
-    pub(super) fn metadata_entry(&self, subscript: &py::ExprSubscript) -> Result<Entry> {
+    pub(super) fn metadata_entry(&self, subscript: &py::ExprSubscript) -> ParseResult<MetadataEntry> {
         match (self.metadata, reference(subscript)) {
             (Some(metadata), Some((list, number))) => {
                 metadata.entry(list, number).or_else(|error| self.error(subscript, error.to_string()))
@@ -149,7 +149,7 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn boolean(&self, e: &py::Expr) -> Result<bool> {
+    pub(super) fn boolean(&self, e: &py::Expr) -> ParseResult<bool> {
         match e {
             py::Expr::BooleanLiteral(b) => Ok(b.value),
             _ => self.error(e, "expected `True` or `False`"),
@@ -157,7 +157,7 @@ impl Parser<'_> {
     }
 
     /// `"float32"` or `T.float32`; `A.dtype` is that of a buffer, `T.handle("float32").ty` that of a pointer.
-    pub(super) fn dtype(&self, e: &py::Expr) -> Result<DataType> {
+    pub(super) fn dtype(&self, e: &py::Expr) -> ParseResult<DataType> {
         if let py::Expr::Attribute(attribute) = e {
             match (attribute.attr.as_str(), &*attribute.value) {
                 ("dtype", buffer) => return self.buffer_use(buffer).map(|buffer| buffer.dtype),
@@ -174,19 +174,19 @@ impl Parser<'_> {
     }
 
     /// An integer constant.
-    pub(super) fn integer(&self, e: &py::Expr) -> Result<i64> {
+    pub(super) fn integer(&self, e: &py::Expr) -> ParseResult<i64> {
         if let AttrValue::Int(i) = self.attr(e)? { Ok(i) } else { self.error(e, "expected an integer") }
     }
 
     /// The one argument of a call, a dictionary.
-    pub(super) fn attrs_argument(&self, call: &py::ExprCall) -> Result<Attrs> {
+    pub(super) fn attrs_argument(&self, call: &py::ExprCall) -> ParseResult<Attrs> {
         match call.arguments.args.as_ref() {
             [dict] => self.attrs(dict),
             _ => self.error(call, "expected one argument, a dictionary"),
         }
     }
 
-    pub(super) fn attrs(&self, e: &py::Expr) -> Result<Attrs> {
+    pub(super) fn attrs(&self, e: &py::Expr) -> ParseResult<Attrs> {
         let py::Expr::Dict(dict) = e else { return self.error(e, "expected a dictionary") };
         let mut attrs = Attrs::new();
         for item in &dict.items {
@@ -199,14 +199,14 @@ impl Parser<'_> {
     }
 
     /// The value of an attribute: a literal, or a constant such as `T.int64(1)`.
-    pub(super) fn attr(&self, e: &py::Expr) -> Result<AttrValue> {
+    pub(super) fn attr(&self, e: &py::Expr) -> ParseResult<AttrValue> {
         match e {
             py::Expr::NoneLiteral(_) => Ok(AttrValue::None),
             py::Expr::BooleanLiteral(b) => Ok(AttrValue::Bool(b.value)),
             py::Expr::StringLiteral(s) => Ok(AttrValue::Str(s.value.to_str().into())),
             py::Expr::NumberLiteral(_) | py::Expr::UnaryOp(_) => self.number_attr(e),
             py::Expr::Tuple(_) | py::Expr::List(_) => {
-                elements(e).iter().map(|e| self.attr(e)).collect::<Result<_>>().map(AttrValue::List)
+                elements(e).iter().map(|e| self.attr(e)).collect::<ParseResult<_>>().map(AttrValue::List)
             }
             py::Expr::Dict(_) => self.attrs(e).map(AttrValue::Dict),
             // Schedules refer to buffers by their names.
@@ -219,7 +219,7 @@ impl Parser<'_> {
     }
 
     /// An object, a function between indices, an expression.
-    fn other_attr(&self, e: &py::Expr) -> Result<AttrValue> {
+    fn other_attr(&self, e: &py::Expr) -> ParseResult<AttrValue> {
         if let py::Expr::Subscript(subscript) = e
             && reference(subscript).is_some()
         {
@@ -228,13 +228,13 @@ impl Parser<'_> {
         attr_in(self.text, e).map_err(|(span, message)| SyntaxError::at(self.text, span, message))
     }
 
-    fn number_attr(&self, e: &py::Expr) -> Result<AttrValue> {
+    fn number_attr(&self, e: &py::Expr) -> ParseResult<AttrValue> {
         match number(e) {
-            Some(Number::Int(i)) => match i64::try_from(i) {
+            Some(UntypedNumber::Int(i)) => match i64::try_from(i) {
                 Ok(i) => Ok(AttrValue::Int(i)),
                 Err(_) => self.error(e, "this integer does not fit into 64 bits"),
             },
-            Some(Number::Float(f)) => Ok(AttrValue::Float(FloatBits::new(f))),
+            Some(UntypedNumber::Float(f)) => Ok(AttrValue::Float(FloatBits::new(f))),
             None => self.error(e, "expected a number"),
         }
     }
@@ -242,21 +242,21 @@ impl Parser<'_> {
 
 /// A plain number, which has no data type yet.
 #[derive(Clone, Copy)]
-pub(super) enum Number {
+pub(super) enum UntypedNumber {
     Int(i128),
     Float(f64),
 }
 
 /// A number literal, with any signs before it.
-pub(super) fn number(e: &py::Expr) -> Option<Number> {
+pub(super) fn number(e: &py::Expr) -> Option<UntypedNumber> {
     match e {
         py::Expr::NumberLiteral(literal) => match &literal.value {
-            py::Number::Int(i) => i.as_u64().map(|u| Number::Int(u.into())),
-            py::Number::Float(f) => Some(Number::Float(*f)),
+            py::Number::Int(i) => i.as_u64().map(|u| UntypedNumber::Int(u.into())),
+            py::Number::Float(f) => Some(UntypedNumber::Float(*f)),
             py::Number::Complex { .. } => None,
         },
         py::Expr::UnaryOp(unary) => match (unary.op, &*unary.operand) {
-            (py::UnaryOp::USub, py::Expr::NumberLiteral(_)) => number(&unary.operand).map(Number::negate),
+            (py::UnaryOp::USub, py::Expr::NumberLiteral(_)) => number(&unary.operand).map(UntypedNumber::negate),
             (py::UnaryOp::UAdd, py::Expr::NumberLiteral(_)) => number(&unary.operand),
             (py::UnaryOp::Invert | py::UnaryOp::Not | py::UnaryOp::USub | py::UnaryOp::UAdd, _) => None,
         },
@@ -264,11 +264,11 @@ pub(super) fn number(e: &py::Expr) -> Option<Number> {
     }
 }
 
-impl Number {
-    pub fn negate(self) -> Number {
+impl UntypedNumber {
+    pub fn negate(self) -> UntypedNumber {
         match self {
-            Number::Int(i) => Number::Int(-i),
-            Number::Float(f) => Number::Float(-f),
+            UntypedNumber::Int(i) => UntypedNumber::Int(-i),
+            UntypedNumber::Float(f) => UntypedNumber::Float(-f),
         }
     }
 }

@@ -3,20 +3,20 @@
 use ruff_python_ast as py;
 use ruff_text_size::Ranged;
 
-use super::args::{Arguments, axis_call, elements, t_call, t_name};
-use super::{Def, Parser, Result};
+use super::args::{TirCallArguments, axis_call, elements, t_call, t_name};
+use super::{ParseResult, ParsedName, Parser};
 use crate::grammar::tir::{Block, Expr, For, ForKind, Iter, IterKind, Stmt, Var};
 use crate::grammar::{Attrs, Name};
 
 /// One variable of a loop nest with its bounds.
-struct Axis {
+struct LoopAxis {
     start: Expr,
     stop: Expr,
     step: Option<Expr>,
 }
 
 impl Parser<'_> {
-    pub(super) fn for_stmt(&mut self, stmt: &py::StmtFor) -> Result<Stmt> {
+    pub(super) fn for_stmt(&mut self, stmt: &py::StmtFor) -> ParseResult<Stmt> {
         if !stmt.orelse.is_empty() {
             return self.error(stmt, "a loop of TIR has no `else`");
         }
@@ -30,7 +30,7 @@ impl Parser<'_> {
         targets: &[py::Expr],
         at: &impl Ranged,
         body: &[py::Stmt],
-    ) -> Result<Stmt> {
+    ) -> ParseResult<Stmt> {
         let (kind, axes, annotations) = self.iteration(iter)?;
         let mut names = Vec::new();
         for target in targets {
@@ -49,11 +49,11 @@ impl Parser<'_> {
             for (name, axis) in names.into_iter().zip(axes) {
                 let dtype = axis.stop.dtype();
                 let var = Var { name: name.id.as_str().into(), dtype, span: p.span(name.range) };
-                p.define(&var.name, Def::Loop(dtype, axis.start.clone(), axis.stop.clone()));
+                p.define(&var.name, ParsedName::Loop(dtype, axis.start.clone(), axis.stop.clone()));
                 heads.push((var, axis));
             }
             let mut body = p.body(at, body)?;
-            for (var, Axis { start, stop, step }) in heads.into_iter().rev() {
+            for (var, LoopAxis { start, stop, step }) in heads.into_iter().rev() {
                 let (kind, annotations) = (kind.clone(), annotations.clone());
                 body = vec![Stmt::For(Box::new(For { var, start, stop, step, kind, annotations, body, span }))];
             }
@@ -65,11 +65,11 @@ impl Parser<'_> {
     }
 
     /// What a `for` iterates over.
-    fn iteration(&mut self, iter: &py::Expr) -> Result<(ForKind, Vec<Axis>, Attrs)> {
+    fn iteration(&mut self, iter: &py::Expr) -> ParseResult<(ForKind, Vec<LoopAxis>, Attrs)> {
         let expected = "expected `range`, `T.grid`, `T.serial`, `T.parallel`, `T.vectorized`, `T.unroll` or \
                         `T.thread_binding`";
         let py::Expr::Call(call) = iter else { return self.error(iter, expected) };
-        let args = Arguments::starred(self, call)?;
+        let args = TirCallArguments::starred(self, call)?;
         let name = match (&*call.func, t_name(&call.func)) {
             (py::Expr::Name(name), _) if name.id == "range" => "serial",
             (_, Some(name)) => name,
@@ -100,12 +100,12 @@ impl Parser<'_> {
         Ok((kind, vec![self.axis(call, &args)?], annotations))
     }
 
-    fn grid_axis(&mut self, e: &py::Expr) -> Result<Axis> {
+    fn grid_axis(&mut self, e: &py::Expr) -> ParseResult<LoopAxis> {
         match e {
             py::Expr::Tuple(t) => match t.elts.as_slice() {
                 [start, stop] => {
                     let (start, stop) = self.pair(start, stop)?;
-                    Ok(Axis { start, stop, step: None })
+                    Ok(LoopAxis { start, stop, step: None })
                 }
                 _ => self.error(e, "expected a start and a stop"),
             },
@@ -113,12 +113,12 @@ impl Parser<'_> {
         }
     }
 
-    fn axis(&mut self, call: &py::ExprCall, args: &Arguments) -> Result<Axis> {
+    fn axis(&mut self, call: &py::ExprCall, args: &TirCallArguments) -> ParseResult<LoopAxis> {
         let step = args.get("step", 2);
         let mut axis = match (args.get("start", 0), args.get("stop", 1)) {
             (Some(start), Some(stop)) => {
                 let (start, stop) = self.pair(start, stop)?;
-                Axis { start, stop, step: None }
+                LoopAxis { start, stop, step: None }
             }
             (Some(stop), None) => self.extent(stop)?,
             (None, _) => return self.error(call, "expected the bounds of the loop"),
@@ -128,11 +128,11 @@ impl Parser<'_> {
     }
 
     /// The loops of `*A.shape`, or of the elements of a tuple.
-    fn extents(&mut self, e: &py::Expr) -> Result<Vec<Axis>> {
+    fn extents(&mut self, e: &py::Expr) -> ParseResult<Vec<LoopAxis>> {
         match e {
             py::Expr::Attribute(attribute) if attribute.attr.as_str() == "shape" => {
                 let buffer = self.buffer_use(&attribute.value)?;
-                let axis = |stop: &Expr| Axis { start: Expr::Int(0, stop.dtype()), stop: stop.clone(), step: None };
+                let axis = |stop: &Expr| LoopAxis { start: Expr::Int(0, stop.dtype()), stop: stop.clone(), step: None };
                 Ok(buffer.shape.iter().map(axis).collect())
             }
             py::Expr::Tuple(_) | py::Expr::List(_) => elements(e).iter().map(|e| self.grid_axis(e)).collect(),
@@ -140,12 +140,12 @@ impl Parser<'_> {
         }
     }
 
-    fn extent(&mut self, e: &py::Expr) -> Result<Axis> {
+    fn extent(&mut self, e: &py::Expr) -> ParseResult<LoopAxis> {
         let stop = self.expr(e)?;
-        Ok(Axis { start: Expr::Int(0, stop.dtype()), stop, step: None })
+        Ok(LoopAxis { start: Expr::Int(0, stop.dtype()), stop, step: None })
     }
 
-    pub(super) fn block(&mut self, call: &py::ExprCall, stmt: &py::StmtWith) -> Result<Stmt> {
+    pub(super) fn block(&mut self, call: &py::ExprCall, stmt: &py::StmtWith) -> ParseResult<Stmt> {
         self.blocks = true;
         let name = match call.arguments.args.as_ref() {
             [] => "".into(),
@@ -179,7 +179,7 @@ impl Parser<'_> {
     }
 
     /// Whether the statement was one of a block's header.
-    fn block_header(&mut self, stmt: &py::Stmt, block: &mut Block) -> Result<bool> {
+    fn block_header(&mut self, stmt: &py::Stmt, block: &mut Block) -> ParseResult<bool> {
         match stmt {
             py::Stmt::Assign(assign) => self.block_header_assign(assign, block),
             py::Stmt::Expr(e) => {
@@ -210,7 +210,7 @@ impl Parser<'_> {
         }
     }
 
-    fn block_header_assign(&mut self, assign: &py::StmtAssign, block: &mut Block) -> Result<bool> {
+    fn block_header_assign(&mut self, assign: &py::StmtAssign, block: &mut Block) -> ParseResult<bool> {
         let [target] = assign.targets.as_slice() else { return Ok(false) };
         if let Some((kind, call)) = axis_call(&assign.value) {
             self.iters(kind, call, elements(target), block)?;
@@ -236,8 +236,8 @@ impl Parser<'_> {
     }
 
     /// `T.axis.spatial(domain, value)` and the like, or `T.axis.remap(kinds, values)`.
-    fn iters(&mut self, kind: &str, call: &py::ExprCall, targets: &[py::Expr], block: &mut Block) -> Result<()> {
-        let args = Arguments::new(self, call)?;
+    fn iters(&mut self, kind: &str, call: &py::ExprCall, targets: &[py::Expr], block: &mut Block) -> ParseResult<()> {
+        let args = TirCallArguments::new(self, call)?;
         let mut specs = Vec::new();
         match (kind, args.positional()) {
             ("remap", [kinds, values]) => self.remap(call, kinds, values, &mut specs)?,
@@ -245,7 +245,7 @@ impl Parser<'_> {
                 let Some(kind) = iter_kind(kind) else {
                     return self.error(call, "expected `T.axis.spatial`, `reduce`, `scan`, `opaque` or `remap`");
                 };
-                let Axis { start, stop, .. } = self.grid_axis(domain)?;
+                let LoopAxis { start, stop, .. } = self.grid_axis(domain)?;
                 specs.push((kind, start, stop, self.expr(value)?));
             }
             (_, _) => return self.error(call, "expected a domain and a value"),
@@ -258,7 +258,7 @@ impl Parser<'_> {
             let py::Expr::Name(name) = target else { return self.error(target, "expected a variable") };
             let span = self.span(name.range);
             let var = Var { name: Name::from(name.id.as_str()), dtype: stop.dtype(), span };
-            self.define(&var.name, Def::Var(var.dtype));
+            self.define(&var.name, ParsedName::Var(var.dtype));
             block.iters.push(Iter { var, kind, start, stop, value, span: self.span(call.range()) });
         }
         Ok(())
@@ -270,7 +270,7 @@ impl Parser<'_> {
         kinds: &py::Expr,
         values: &py::Expr,
         specs: &mut Vec<(IterKind, Expr, Expr, Expr)>,
-    ) -> Result<()> {
+    ) -> ParseResult<()> {
         let letters = self.string(kinds)?;
         let values = elements(values);
         if letters.chars().count() != values.len() {
@@ -283,7 +283,7 @@ impl Parser<'_> {
                 _ => return self.error(kinds, "expected `S` for spatial or `R` for reduce"),
             };
             let py::Expr::Name(name) = value else { return self.error(value, "expected a loop variable") };
-            let Some(Def::Loop(_, start, stop)) = self.lookup(&name.id) else {
+            let Some(ParsedName::Loop(_, start, stop)) = self.lookup(&name.id) else {
                 return self.error(value, format!("`{}` is not the variable of a loop", name.id));
             };
             let (start, stop) = (start.clone(), stop.clone());

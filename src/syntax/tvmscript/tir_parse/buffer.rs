@@ -4,16 +4,16 @@ use std::rc::Rc;
 
 use ruff_python_ast as py;
 
-use super::args::{Arguments, elements, t_call, t_name};
-use super::{Def, Parser, Result};
+use super::args::{TirCallArguments, elements, t_call, t_name};
+use super::{ParseResult, ParsedName, Parser};
 use crate::grammar::tir::{Buffer, Expr, MatchRegion, Range, Region};
 use crate::grammar::{DataType, Name, Span};
 
 /// The names of the arguments that describe a buffer, in the order of their positions.
-pub(super) type Layout = [&'static str; 12];
+pub(super) type BufferArgumentNames = [&'static str; 12];
 
 /// `T.Buffer(..)`, `T.alloc_buffer(..)` and `T.decl_buffer(..)`.
-pub(super) const BUFFER: Layout = [
+pub(super) const BUFFER: BufferArgumentNames = [
     "shape",
     "dtype",
     "data",
@@ -29,7 +29,7 @@ pub(super) const BUFFER: Layout = [
 ];
 
 /// `T.match_buffer(..)`.
-pub(super) const MATCH: Layout = [
+pub(super) const MATCH: BufferArgumentNames = [
     "param",
     "shape",
     "dtype",
@@ -45,7 +45,7 @@ pub(super) const MATCH: Layout = [
 ];
 
 /// `T.sblock_alloc_buffer(..)`.
-pub(super) const BLOCK_ALLOC: Layout = [
+pub(super) const BLOCK_ALLOC: BufferArgumentNames = [
     "shape",
     "dtype",
     "data",
@@ -62,7 +62,13 @@ pub(super) const BLOCK_ALLOC: Layout = [
 
 impl Parser<'_> {
     /// A buffer from the arguments of the call that describes it.
-    pub(super) fn buffer(&mut self, name: &Name, span: Span, args: &Arguments, layout: &Layout) -> Result<Buffer> {
+    pub(super) fn buffer(
+        &mut self,
+        name: &Name,
+        span: Span,
+        args: &TirCallArguments,
+        layout: &BufferArgumentNames,
+    ) -> ParseResult<Buffer> {
         // Annotations are for compilers.
         let known: Vec<&str> = layout.iter().copied().chain(["annotations"]).collect();
         if let Some(keyword) = args.unknown_keyword(&known) {
@@ -98,12 +104,12 @@ impl Parser<'_> {
     }
 
     /// The dimensions of a shape.
-    fn exprs(&mut self, shape: &py::Expr) -> Result<Vec<Expr>> {
+    fn exprs(&mut self, shape: &py::Expr) -> ParseResult<Vec<Expr>> {
         elements(shape).iter().map(|e| self.dimension(e)).collect()
     }
 
     /// A dimension: an expression, or a string that holds one.
-    fn dimension(&mut self, e: &py::Expr) -> Result<Expr> {
+    fn dimension(&mut self, e: &py::Expr) -> ParseResult<Expr> {
         let py::Expr::StringLiteral(quoted) = e else { return self.expr(e) };
         let span = self.span(quoted.range);
         let parsed = match ruff_python_parser::parse_expression(quoted.value.to_str()) {
@@ -117,8 +123,8 @@ impl Parser<'_> {
     }
 
     /// `name = T.alloc_buffer(..)` and its variants; defines the buffer.
-    pub(super) fn alloc(&mut self, target: &py::ExprName, call: &py::ExprCall) -> Result<Buffer> {
-        let args = Arguments::new(self, call)?;
+    pub(super) fn alloc(&mut self, target: &py::ExprName, call: &py::ExprCall) -> ParseResult<Buffer> {
+        let args = TirCallArguments::new(self, call)?;
         let (layout, scope) = match t_name(&call.func) {
             Some("sblock_alloc_buffer") => (&BLOCK_ALLOC, None),
             Some("alloc_local") => (&BUFFER, Some("local")),
@@ -130,25 +136,25 @@ impl Parser<'_> {
         if let Some(scope) = scope {
             buffer.scope = scope.into();
         }
-        self.define(&name, Def::Buffer(Rc::new(buffer.clone())));
+        self.define(&name, ParsedName::Buffer(Rc::new(buffer.clone())));
         Ok(buffer)
     }
 
     /// `name = T.match_buffer(region, ..)` in a block.
-    pub(super) fn match_region(&mut self, target: &py::ExprName, call: &py::ExprCall) -> Result<MatchRegion> {
-        let args = Arguments::new(self, call)?;
+    pub(super) fn match_region(&mut self, target: &py::ExprName, call: &py::ExprCall) -> ParseResult<MatchRegion> {
+        let args = TirCallArguments::new(self, call)?;
         let Some(source) = args.get("param", 0) else {
             return self.error(call, "expected a part of a buffer");
         };
         let source = self.region(source)?;
         let (name, span) = (Name::from(target.id.as_str()), self.span(target.range));
         let buffer = self.implicitly(|p| p.buffer(&name, span, &args, &MATCH))?;
-        self.define(&name, Def::Buffer(Rc::new(buffer.clone())));
+        self.define(&name, ParsedName::Buffer(Rc::new(buffer.clone())));
         Ok(MatchRegion { buffer, source })
     }
 
     /// The arguments of `T.reads` and `T.writes`: regions, perhaps in one list.
-    pub(super) fn regions(&mut self, call: &py::ExprCall) -> Result<Vec<Region>> {
+    pub(super) fn regions(&mut self, call: &py::ExprCall) -> ParseResult<Vec<Region>> {
         let args = match call.arguments.args.as_ref() {
             [list @ (py::Expr::List(_) | py::Expr::Tuple(_))] => elements(list),
             args => args,
@@ -157,11 +163,11 @@ impl Parser<'_> {
     }
 
     /// `A[i, j:j + 4]`, or a whole buffer `A`.
-    pub(super) fn region(&mut self, e: &py::Expr) -> Result<Region> {
+    pub(super) fn region(&mut self, e: &py::Expr) -> ParseResult<Region> {
         match e {
             py::Expr::Subscript(subscript) => {
                 let buffer = self.buffer_use(&subscript.value)?;
-                let ranges = elements(&subscript.slice).iter().map(|e| self.range(e)).collect::<Result<_>>()?;
+                let ranges = elements(&subscript.slice).iter().map(|e| self.range(e)).collect::<ParseResult<_>>()?;
                 Ok(Region { buffer: buffer.var(self.span(subscript.range)), ranges })
             }
             _ => {
@@ -173,7 +179,7 @@ impl Parser<'_> {
         }
     }
 
-    fn range(&mut self, e: &py::Expr) -> Result<Range> {
+    fn range(&mut self, e: &py::Expr) -> ParseResult<Range> {
         let py::Expr::Slice(slice) = e else {
             return Ok(Range { start: self.expr(e)?, stop: None });
         };
@@ -187,12 +193,14 @@ impl Parser<'_> {
     }
 
     /// The buffer that an expression names.
-    pub(super) fn buffer_use(&self, e: &py::Expr) -> Result<Rc<Buffer>> {
+    pub(super) fn buffer_use(&self, e: &py::Expr) -> ParseResult<Rc<Buffer>> {
         let py::Expr::Name(name) = e else { return self.error(e, "expected the name of a buffer") };
         match self.lookup(&name.id) {
-            Some(Def::Buffer(buffer)) => Ok(Rc::clone(buffer)),
-            Some(Def::Var(_) | Def::Loop(..) | Def::Meta(_)) => self.error(e, format!("`{}` is not a buffer", name.id)),
-            Some(Def::Handle(_)) => self.error(e, format!("no buffer is matched with `{}`", name.id)),
+            Some(ParsedName::Buffer(buffer)) => Ok(Rc::clone(buffer)),
+            Some(ParsedName::Var(_) | ParsedName::Loop(..) | ParsedName::Meta(_)) => {
+                self.error(e, format!("`{}` is not a buffer", name.id))
+            }
+            Some(ParsedName::Handle(_)) => self.error(e, format!("no buffer is matched with `{}`", name.id)),
             None => self.error(e, format!("no buffer `{}` is defined here", name.id)),
         }
     }

@@ -3,8 +3,8 @@
 use ruff_python_ast as py;
 use ruff_text_size::Ranged;
 
-use super::expr::Operand;
-use super::{Def, Parser, Result};
+use super::expr::TirOperand;
+use super::{ParseResult, ParsedName, Parser};
 use crate::grammar::tir::{Expr, Extern};
 use crate::grammar::{DataType, Span};
 
@@ -123,7 +123,12 @@ fn is_of_device(name: &str) -> bool {
 
 impl Parser<'_> {
     /// A call of a function that is only known by name.
-    pub(super) fn builtin(&mut self, call: &py::ExprCall, name: &str, operands: &[py::Expr]) -> Result<Operand> {
+    pub(super) fn builtin(
+        &mut self,
+        call: &py::ExprCall,
+        name: &str,
+        operands: &[py::Expr],
+    ) -> ParseResult<TirOperand> {
         let Some(gives) = gives(name) else {
             return self.error(call, format!("no function `T.{name}` with these arguments is known"));
         };
@@ -134,7 +139,7 @@ impl Parser<'_> {
             (Gives::Operand(_), operands) => (None, operands),
             (Gives::First | Gives::Last, []) => return self.error(call, "expected a data type"),
         };
-        let mut args = operands.iter().map(|e| self.builtin_operand(e)).collect::<Result<Vec<_>>>()?;
+        let mut args = operands.iter().map(|e| self.builtin_operand(e)).collect::<ParseResult<Vec<_>>>()?;
         let mut dtype = dtype.unwrap_or_else(|| {
             let at = if let Gives::Operand(at) = gives { at } else { 0 };
             args.get(at).map_or(DataType::HANDLE, Expr::dtype)
@@ -146,20 +151,20 @@ impl Parser<'_> {
                     super::args::elements(&keyword.value)
                         .iter()
                         .map(|e| self.builtin_operand(e))
-                        .collect::<Result<Vec<_>>>()?,
+                        .collect::<ParseResult<Vec<_>>>()?,
                 ),
                 None => return self.error(keyword, "a starred argument is not supported"),
             }
         }
-        Ok(Operand::Typed(extern_call(name, dtype, args, self.span(call.range()))))
+        Ok(TirOperand::Typed(extern_call(name, dtype, args, self.span(call.range()))))
     }
 
     /// An operand; the name of a buffer stands for its memory, and `None` for nothing.
-    fn builtin_operand(&mut self, e: &py::Expr) -> Result<Expr> {
+    fn builtin_operand(&mut self, e: &py::Expr) -> ParseResult<Expr> {
         match e {
             py::Expr::NoneLiteral(_) => Ok(Expr::Int(0, DataType::HANDLE)),
             py::Expr::Name(name) => match self.lookup(&name.id) {
-                Some(Def::Buffer(buffer)) if buffer.shape.len() != 1 => {
+                Some(ParsedName::Buffer(buffer)) if buffer.shape.len() != 1 => {
                     Ok(Expr::Data(buffer.var(self.span(name.range))))
                 }
                 Some(_) | None => self.expr(e),
@@ -169,8 +174,8 @@ impl Parser<'_> {
     }
 
     /// `Module.f(args)`, a call of another function of the module; gives nothing unless it says what.
-    pub(super) fn call_of_module(&mut self, call: &py::ExprCall, name: &str) -> Result<Operand> {
-        let args = call.arguments.args.iter().map(|e| self.builtin_operand(e)).collect::<Result<Vec<_>>>()?;
+    pub(super) fn call_of_module(&mut self, call: &py::ExprCall, name: &str) -> ParseResult<TirOperand> {
+        let args = call.arguments.args.iter().map(|e| self.builtin_operand(e)).collect::<ParseResult<Vec<_>>>()?;
         let mut dtype = DataType::VOID;
         for keyword in &call.arguments.keywords {
             match keyword.arg.as_ref().map(|arg| arg.as_str()) {
@@ -179,21 +184,21 @@ impl Parser<'_> {
             }
         }
         let span = self.span(call.range());
-        Ok(Operand::Typed(Expr::Extern(Extern { op: name.into(), of_module: true, dtype, args, span })))
+        Ok(TirOperand::Typed(Expr::Extern(Extern { op: name.into(), of_module: true, dtype, args, span })))
     }
 
     /// `return value`, which ends the function.
-    pub(super) fn return_stmt(&mut self, stmt: &py::StmtReturn) -> Result<Expr> {
+    pub(super) fn return_stmt(&mut self, stmt: &py::StmtReturn) -> ParseResult<Expr> {
         self.returned(stmt.value.as_deref(), self.span(stmt.range))
     }
 
     /// `T.ret(value)`, which is the same.
-    pub(super) fn ret(&mut self, call: &py::ExprCall, value: Option<&py::Expr>) -> Result<Operand> {
-        self.returned(value, self.span(call.range())).map(Operand::Typed)
+    pub(super) fn ret(&mut self, call: &py::ExprCall, value: Option<&py::Expr>) -> ParseResult<TirOperand> {
+        self.returned(value, self.span(call.range())).map(TirOperand::Typed)
     }
 
     /// A number is of the data type that the function says it returns.
-    fn returned(&mut self, value: Option<&py::Expr>, span: Span) -> Result<Expr> {
+    fn returned(&mut self, value: Option<&py::Expr>, span: Span) -> ParseResult<Expr> {
         let Some(value) = value else { return Ok(extern_call("ret", DataType::VOID, Vec::new(), span)) };
         let value = match self.returns {
             Some(dtype) => self.expr_as(value, dtype)?,

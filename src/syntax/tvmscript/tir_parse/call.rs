@@ -3,15 +3,15 @@
 use ruff_python_ast as py;
 use ruff_text_size::Ranged;
 
-use super::args::{Arguments, t_name, t_path};
-use super::expr::Operand;
-use super::{Def, Parser, Result};
-use crate::grammar::tir::{Call, Choice, Expr, Intrinsic, LetExpr, Signature, Var};
+use super::args::{TirCallArguments, t_name, t_path};
+use super::expr::TirOperand;
+use super::{ParseResult, ParsedName, Parser};
+use crate::grammar::tir::{Call, Conditional, Expr, Intrinsic, LetExpr, Signature, Var};
 use crate::grammar::{BinaryOp, DataType, FloatBits, TypeCode};
 use crate::number::FloatType;
 
 impl Parser<'_> {
-    pub(super) fn call(&mut self, call: &py::ExprCall) -> Result<Operand> {
+    pub(super) fn call(&mut self, call: &py::ExprCall) -> ParseResult<TirOperand> {
         if let Some(path) = t_path(&call.func) {
             return self.builtin(call, &path, &call.arguments.args);
         }
@@ -21,7 +21,7 @@ impl Parser<'_> {
         let Some(name) = t_name(&call.func) else {
             return self.error(call, "expected a call of a function `T.name`");
         };
-        let args = Arguments::new(self, call)?;
+        let args = TirCallArguments::new(self, call)?;
         match (name, args.positional()) {
             ("min", [a, b]) | ("Min", [a, b]) => self.binary_call(call, BinaryOp::Min, a, b),
             ("max", [a, b]) | ("Max", [a, b]) => self.binary_call(call, BinaryOp::Max, a, b),
@@ -40,7 +40,7 @@ impl Parser<'_> {
             ("GE", [a, b]) => self.binary_call(call, BinaryOp::Ge, a, b),
             ("And", [a, b]) => self.logical_call(call, BinaryOp::And, a, b),
             ("Or", [a, b]) => self.logical_call(call, BinaryOp::Or, a, b),
-            ("Not", [a]) => self.condition(a).map(|a| Operand::Typed(Expr::Not(Box::new(a)))),
+            ("Not", [a]) => self.condition(a).map(|a| TirOperand::Typed(Expr::Not(Box::new(a)))),
             ("Select", [c, t, f]) => self.choice(c, t, f, Expr::Select),
             ("if_then_else", [c, t, f]) => self.choice(c, t, f, Expr::IfThenElse),
             ("Cast", [dtype, value]) | ("cast", [value, dtype]) => self.cast(dtype, value),
@@ -55,7 +55,7 @@ impl Parser<'_> {
                 self.limit(call, name, dtype)
             }
             ("ret", [] | [_]) => self.ret(call, args.positional().first()),
-            ("handle", []) => Ok(Operand::Typed(Expr::Int(0, DataType::HANDLE))),
+            ("handle", []) => Ok(TirOperand::Typed(Expr::Int(0, DataType::HANDLE))),
             ("Let", [body]) => self.let_expr(call, body, args.named("where")),
             ("reinterpret", [dtype, value]) => self.reinterpret(call, dtype, value),
             (name, operands) => self.named_call(call, name, operands),
@@ -71,24 +71,36 @@ impl Parser<'_> {
     }
 
     /// A constant or cast `T.float32(..)`, an intrinsic, or a function that is not known.
-    fn named_call(&mut self, call: &py::ExprCall, name: &str, operands: &[py::Expr]) -> Result<Operand> {
+    fn named_call(&mut self, call: &py::ExprCall, name: &str, operands: &[py::Expr]) -> ParseResult<TirOperand> {
         if let Some(op) = Intrinsic::from_name(name) {
             return self.intrinsic(call, op, &operands.iter().collect::<Vec<_>>());
         }
         if let (Ok(dtype), [value]) = (name.parse::<DataType>(), operands) {
-            return self.constant(dtype, value).map(Operand::Typed);
+            return self.constant(dtype, value).map(TirOperand::Typed);
         }
         self.builtin(call, name, operands)
     }
 
-    fn binary_call(&mut self, call: &py::ExprCall, op: BinaryOp, a: &py::Expr, b: &py::Expr) -> Result<Operand> {
+    fn binary_call(
+        &mut self,
+        call: &py::ExprCall,
+        op: BinaryOp,
+        a: &py::Expr,
+        b: &py::Expr,
+    ) -> ParseResult<TirOperand> {
         let (a, b) = self.pair(a, b)?;
-        Ok(Operand::Typed(Expr::binary(op, a, b, self.span(call.range()))))
+        Ok(TirOperand::Typed(Expr::binary(op, a, b, self.span(call.range()))))
     }
 
-    fn logical_call(&mut self, call: &py::ExprCall, op: BinaryOp, a: &py::Expr, b: &py::Expr) -> Result<Operand> {
+    fn logical_call(
+        &mut self,
+        call: &py::ExprCall,
+        op: BinaryOp,
+        a: &py::Expr,
+        b: &py::Expr,
+    ) -> ParseResult<TirOperand> {
         let (a, b) = (self.condition(a)?, self.condition(b)?);
-        Ok(Operand::Typed(Expr::binary(op, a, b, self.span(call.range()))))
+        Ok(TirOperand::Typed(Expr::binary(op, a, b, self.span(call.range()))))
     }
 
     pub(super) fn choice(
@@ -96,15 +108,15 @@ impl Parser<'_> {
         condition: &py::Expr,
         then: &py::Expr,
         otherwise: &py::Expr,
-        node: fn(Box<Choice>) -> Expr,
-    ) -> Result<Operand> {
+        node: fn(Box<Conditional>) -> Expr,
+    ) -> ParseResult<TirOperand> {
         let condition = self.condition(condition)?;
         let (then, otherwise) = self.pair(then, otherwise)?;
-        Ok(Operand::Typed(node(Box::new(Choice { condition, then, otherwise }))))
+        Ok(TirOperand::Typed(node(Box::new(Conditional { condition, then, otherwise }))))
     }
 
     /// `T.Cast(dtype, value)`, a node even where the data types agree.
-    fn cast(&mut self, dtype: &py::Expr, value: &py::Expr) -> Result<Operand> {
+    fn cast(&mut self, dtype: &py::Expr, value: &py::Expr) -> ParseResult<TirOperand> {
         let (dtype, value) = match self.dtype(dtype) {
             Ok(known) => (known, value),
             // The two arguments were in the other order in some versions.
@@ -114,11 +126,11 @@ impl Parser<'_> {
             },
         };
         let value = self.expr(value)?;
-        Ok(Operand::Typed(Expr::Cast(dtype, Box::new(value))))
+        Ok(TirOperand::Typed(Expr::Cast(dtype, Box::new(value))))
     }
 
     /// `T.float32(value)`: a constant of a data type, or a conversion to it.
-    fn constant(&mut self, dtype: DataType, value: &py::Expr) -> Result<Expr> {
+    fn constant(&mut self, dtype: DataType, value: &py::Expr) -> ParseResult<Expr> {
         match (value, self.operand(value)?) {
             (py::Expr::StringLiteral(s), _) if dtype.is_float() => match s.value.to_str() {
                 "inf" => Ok(Expr::float(f64::INFINITY, dtype)),
@@ -127,35 +139,35 @@ impl Parser<'_> {
                 _ => self.error(value, "expected \"inf\", \"-inf\" or \"nan\""),
             },
             (py::Expr::StringLiteral(_), _) => self.error(value, "expected a number"),
-            (_, Operand::Typed(Expr::Int(b, DataType::BOOL))) => self.int(value, b.into(), dtype),
+            (_, TirOperand::Typed(Expr::Int(b, DataType::BOOL))) => self.int(value, b.into(), dtype),
             (_, operand) => self.convert(value, operand, dtype),
         }
     }
 
     /// `(a + b - 1) // b`.
-    fn ceildiv(&mut self, call: &py::ExprCall, a: &py::Expr, b: &py::Expr) -> Result<Operand> {
+    fn ceildiv(&mut self, call: &py::ExprCall, a: &py::Expr, b: &py::Expr) -> ParseResult<TirOperand> {
         let (a, b) = self.pair(a, b)?;
         let span = self.span(call.range());
         let one = self.int(call, 1, b.dtype())?;
         let sum = Expr::binary(BinaryOp::Add, a, b.clone(), span);
         let less = Expr::binary(BinaryOp::Sub, sum, one, span);
-        Ok(Operand::Typed(Expr::binary(BinaryOp::FloorDiv, less, b, span)))
+        Ok(TirOperand::Typed(Expr::binary(BinaryOp::FloorDiv, less, b, span)))
     }
 
     /// Of a float `T.fabs`, of an integer a `T.Select`.
-    fn abs(&mut self, call: &py::ExprCall, e: &py::Expr) -> Result<Operand> {
+    fn abs(&mut self, call: &py::ExprCall, e: &py::Expr) -> ParseResult<TirOperand> {
         let a = self.expr(e)?;
         let (span, dtype) = (self.span(call.range()), a.dtype());
         if dtype.is_float() {
-            return Ok(Operand::Typed(Expr::Call(Call { op: Intrinsic::Fabs, dtype, args: vec![a], span })));
+            return Ok(TirOperand::Typed(Expr::Call(Call { op: Intrinsic::Fabs, dtype, args: vec![a], span })));
         }
         let zero = self.int(call, 0, dtype)?;
         let condition = Expr::binary(BinaryOp::Ge, a.clone(), zero.clone(), span);
         let otherwise = Expr::binary(BinaryOp::Sub, zero, a.clone(), span);
-        Ok(Operand::Typed(Expr::Select(Box::new(Choice { condition, then: a, otherwise }))))
+        Ok(TirOperand::Typed(Expr::Select(Box::new(Conditional { condition, then: a, otherwise }))))
     }
 
-    fn limit(&self, call: &py::ExprCall, name: &str, dtype: DataType) -> Result<Operand> {
+    fn limit(&self, call: &py::ExprCall, name: &str, dtype: DataType) -> ParseResult<TirOperand> {
         let element = DataType { lanes: 1, ..dtype };
         let largest = element.float_type().map(|float| match float {
             FloatType::Float16 => 65504.0,
@@ -178,13 +190,13 @@ impl Parser<'_> {
             _ => None,
         };
         match (int, float) {
-            (Some(int), _) => self.int(call, int, dtype).map(Operand::Typed),
-            (None, Some(float)) => Ok(Operand::Typed(Expr::Float(FloatBits::new(float), dtype))),
+            (Some(int), _) => self.int(call, int, dtype).map(TirOperand::Typed),
+            (None, Some(float)) => Ok(TirOperand::Typed(Expr::Float(FloatBits::new(float), dtype))),
             (None, None) => self.error(call, format!("{dtype} has no {name}")),
         }
     }
 
-    fn let_expr(&mut self, call: &py::ExprCall, body: &py::Expr, bound: Option<&py::Expr>) -> Result<Operand> {
+    fn let_expr(&mut self, call: &py::ExprCall, body: &py::Expr, bound: Option<&py::Expr>) -> ParseResult<TirOperand> {
         let Some(py::Expr::Dict(dict)) = bound else {
             return self.error(call, "expected `T.Let(body, where={variable: value})`");
         };
@@ -193,20 +205,20 @@ impl Parser<'_> {
         let value = self.expr(&item.value)?;
         let var = Var { name: name.id.as_str().into(), dtype: value.dtype(), span: self.span(name.range) };
         self.scoped(call, |p| {
-            p.define(&var.name, Def::Var(var.dtype));
+            p.define(&var.name, ParsedName::Var(var.dtype));
             let body = p.expr(body)?;
-            Ok(Operand::Typed(Expr::Let(Box::new(LetExpr { var, value, body }))))
+            Ok(TirOperand::Typed(Expr::Let(Box::new(LetExpr { var, value, body }))))
         })
     }
 
-    fn reinterpret(&mut self, call: &py::ExprCall, dtype: &py::Expr, value: &py::Expr) -> Result<Operand> {
+    fn reinterpret(&mut self, call: &py::ExprCall, dtype: &py::Expr, value: &py::Expr) -> ParseResult<TirOperand> {
         let dtype = self.dtype(dtype)?;
         let args = vec![self.expr(value)?];
         let span = self.span(call.range());
-        Ok(Operand::Typed(Expr::Call(Call { op: Intrinsic::Reinterpret, dtype, args, span })))
+        Ok(TirOperand::Typed(Expr::Call(Call { op: Intrinsic::Reinterpret, dtype, args, span })))
     }
 
-    fn intrinsic(&mut self, call: &py::ExprCall, op: Intrinsic, operands: &[&py::Expr]) -> Result<Operand> {
+    fn intrinsic(&mut self, call: &py::ExprCall, op: Intrinsic, operands: &[&py::Expr]) -> ParseResult<TirOperand> {
         let args = match (op.signature(), operands) {
             (Signature::Same(1) | Signature::Test, [a]) => vec![self.expr(a)?],
             (Signature::Same(2), [a, b]) => {
@@ -222,6 +234,6 @@ impl Parser<'_> {
         let operand = args.first().map_or(DataType::VOID, Expr::dtype);
         let Some(dtype) = op.result(operand) else { return self.error(call, "expected a data type first") };
         let span = self.span(call.range());
-        Ok(Operand::Typed(Expr::Call(Call { op, dtype, args, span })))
+        Ok(TirOperand::Typed(Expr::Call(Call { op, dtype, args, span })))
     }
 }

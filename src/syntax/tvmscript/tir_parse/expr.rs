@@ -4,43 +4,43 @@ use num_integer::Integer;
 use ruff_python_ast as py;
 use ruff_text_size::Ranged;
 
-use super::args::{Number, elements, meta_var, number};
-use super::{Def, Parser, Result};
+use super::args::{UntypedNumber, elements, meta_var, number};
+use super::{ParseResult, ParsedName, Parser};
 use crate::grammar::tir::{Buffer, Call, Expr, Intrinsic, Load, Var};
 use crate::grammar::{BinaryOp, DataType, Name, Span, TypeCode};
 use crate::number::FloatType;
 use crate::syntax::tvmscript::metadata::reference;
 
 /// An expression, or a number whose data type depends on its surroundings.
-pub(super) enum Operand {
-    Plain(Number),
+pub(super) enum TirOperand {
+    Plain(UntypedNumber),
     Typed(Expr),
 }
 
 impl Parser<'_> {
     /// An expression; a plain number becomes int32 or float32, or int64 if it is too large.
-    pub(super) fn expr(&mut self, e: &py::Expr) -> Result<Expr> {
+    pub(super) fn expr(&mut self, e: &py::Expr) -> ParseResult<Expr> {
         match self.operand(e)? {
-            Operand::Typed(typed) => Ok(typed),
-            Operand::Plain(Number::Int(i)) if i32::try_from(i).is_ok() => self.int(e, i, DataType::INT32),
-            Operand::Plain(Number::Int(i)) => self.int(e, i, DataType::INT64),
-            Operand::Plain(Number::Float(f)) => Ok(Expr::float(f, DataType::FLOAT32)),
+            TirOperand::Typed(typed) => Ok(typed),
+            TirOperand::Plain(UntypedNumber::Int(i)) if i32::try_from(i).is_ok() => self.int(e, i, DataType::INT32),
+            TirOperand::Plain(UntypedNumber::Int(i)) => self.int(e, i, DataType::INT64),
+            TirOperand::Plain(UntypedNumber::Float(f)) => Ok(Expr::float(f, DataType::FLOAT32)),
         }
     }
 
     /// An expression as a value of a data type, cast if it has another one.
-    pub(super) fn expr_as(&mut self, e: &py::Expr, dtype: DataType) -> Result<Expr> {
+    pub(super) fn expr_as(&mut self, e: &py::Expr, dtype: DataType) -> ParseResult<Expr> {
         let operand = self.operand(e)?;
         self.convert(e, operand, dtype)
     }
 
     /// Two expressions of one data type.
-    pub(super) fn pair(&mut self, a: &py::Expr, b: &py::Expr) -> Result<(Expr, Expr)> {
+    pub(super) fn pair(&mut self, a: &py::Expr, b: &py::Expr) -> ParseResult<(Expr, Expr)> {
         let (left, right) = (self.operand(a)?, self.operand(b)?);
         self.unify(a, left, b, right)
     }
 
-    pub(super) fn int(&self, at: &impl Ranged, value: i128, dtype: DataType) -> Result<Expr> {
+    pub(super) fn int(&self, at: &impl Ranged, value: i128, dtype: DataType) -> ParseResult<Expr> {
         let bits = u32::from(dtype.bits).min(64);
         let range = match dtype.code {
             TypeCode::Int => -(1i128 << (bits - 1))..1i128 << (bits - 1),
@@ -57,47 +57,47 @@ impl Parser<'_> {
         }
     }
 
-    pub(super) fn convert(&self, at: &impl Ranged, operand: Operand, dtype: DataType) -> Result<Expr> {
+    pub(super) fn convert(&self, at: &impl Ranged, operand: TirOperand, dtype: DataType) -> ParseResult<Expr> {
         match operand {
-            Operand::Typed(e) if e.dtype() == dtype => Ok(e),
-            Operand::Typed(e) => Ok(Expr::Cast(dtype, Box::new(e))),
-            Operand::Plain(Number::Int(i)) => self.int(at, i, dtype),
-            Operand::Plain(Number::Float(f)) if dtype.is_float() => Ok(Expr::float(f, dtype)),
-            Operand::Plain(Number::Float(f)) => self.error(at, format!("{f} is not a {dtype}")),
+            TirOperand::Typed(e) if e.dtype() == dtype => Ok(e),
+            TirOperand::Typed(e) => Ok(Expr::Cast(dtype, Box::new(e))),
+            TirOperand::Plain(UntypedNumber::Int(i)) => self.int(at, i, dtype),
+            TirOperand::Plain(UntypedNumber::Float(f)) if dtype.is_float() => Ok(Expr::float(f, dtype)),
+            TirOperand::Plain(UntypedNumber::Float(f)) => self.error(at, format!("{f} is not a {dtype}")),
         }
     }
 
     /// Gives two operands the same data type: that of the one which has one, or the wider one.
-    fn unify(&self, at_a: &py::Expr, a: Operand, at_b: &py::Expr, b: Operand) -> Result<(Expr, Expr)> {
+    fn unify(&self, at_a: &py::Expr, a: TirOperand, at_b: &py::Expr, b: TirOperand) -> ParseResult<(Expr, Expr)> {
         let dtype = match (&a, &b) {
-            (Operand::Typed(a), Operand::Typed(b)) => wider(a.dtype(), b.dtype()),
-            (Operand::Typed(e), Operand::Plain(_)) | (Operand::Plain(_), Operand::Typed(e)) => e.dtype(),
-            (Operand::Plain(Number::Int(_)), Operand::Plain(Number::Int(_))) => DataType::INT32,
-            (Operand::Plain(_), Operand::Plain(_)) => DataType::FLOAT32,
+            (TirOperand::Typed(a), TirOperand::Typed(b)) => wider(a.dtype(), b.dtype()),
+            (TirOperand::Typed(e), TirOperand::Plain(_)) | (TirOperand::Plain(_), TirOperand::Typed(e)) => e.dtype(),
+            (TirOperand::Plain(UntypedNumber::Int(_)), TirOperand::Plain(UntypedNumber::Int(_))) => DataType::INT32,
+            (TirOperand::Plain(_), TirOperand::Plain(_)) => DataType::FLOAT32,
         };
         Ok((self.convert(at_a, a, dtype)?, self.convert(at_b, b, dtype)?))
     }
 
-    pub(super) fn operand(&mut self, e: &py::Expr) -> Result<Operand> {
+    pub(super) fn operand(&mut self, e: &py::Expr) -> ParseResult<TirOperand> {
         if let Some(number) = number(e) {
-            return Ok(Operand::Plain(number));
+            return Ok(TirOperand::Plain(number));
         }
         self.nested(e, |p| match e {
-            py::Expr::BooleanLiteral(b) => Ok(Operand::Typed(Expr::bool(b.value))),
-            py::Expr::StringLiteral(s) => Ok(Operand::Typed(Expr::Str(s.value.to_str().into()))),
+            py::Expr::BooleanLiteral(b) => Ok(TirOperand::Typed(Expr::bool(b.value))),
+            py::Expr::StringLiteral(s) => Ok(TirOperand::Typed(Expr::Str(s.value.to_str().into()))),
             py::Expr::Name(name) => p.name(name),
             py::Expr::BinOp(op) => p.bin_op(op),
             py::Expr::UnaryOp(op) => p.unary_op(op),
-            py::Expr::BoolOp(op) => p.bool_op(op).map(Operand::Typed),
-            py::Expr::Compare(op) => p.compare(op).map(Operand::Typed),
+            py::Expr::BoolOp(op) => p.bool_op(op).map(TirOperand::Typed),
+            py::Expr::Compare(op) => p.compare(op).map(TirOperand::Typed),
             py::Expr::Subscript(subscript) if reference(subscript).is_some() => {
-                p.string(e).map(|text| Operand::Typed(Expr::Str(text)))
+                p.string(e).map(|text| TirOperand::Typed(Expr::Str(text)))
             }
             py::Expr::Subscript(subscript) => match p.buffer_part(subscript)? {
-                Some(part) => Ok(Operand::Typed(part)),
-                None => p.load(subscript).map(Operand::Typed),
+                Some(part) => Ok(TirOperand::Typed(part)),
+                None => p.load(subscript).map(TirOperand::Typed),
             },
-            py::Expr::Attribute(attribute) => p.attribute(attribute).map(Operand::Typed),
+            py::Expr::Attribute(attribute) => p.attribute(attribute).map(TirOperand::Typed),
             py::Expr::Call(call) => match meta_var(e) {
                 Some(value) => p.operand(value),
                 None => p.call(call),
@@ -107,47 +107,47 @@ impl Parser<'_> {
         })
     }
 
-    fn name(&mut self, name: &py::ExprName) -> Result<Operand> {
+    fn name(&mut self, name: &py::ExprName) -> ParseResult<TirOperand> {
         let span = self.span(name.range);
         let dtype = match self.lookup(&name.id) {
-            Some(Def::Var(dtype) | Def::Loop(dtype, ..)) => *dtype,
-            Some(Def::Handle(_)) => DataType::HANDLE,
-            Some(Def::Meta(e)) => {
+            Some(ParsedName::Var(dtype) | ParsedName::Loop(dtype, ..)) => *dtype,
+            Some(ParsedName::Handle(_)) => DataType::HANDLE,
+            Some(ParsedName::Meta(e)) => {
                 let e = e.clone();
-                return self.spliced(name, &name.id, &e).map(Operand::Typed);
+                return self.spliced(name, &name.id, &e).map(TirOperand::Typed);
             }
-            Some(Def::Buffer(buffer)) => {
+            Some(ParsedName::Buffer(buffer)) => {
                 return match scalar_load(buffer, span) {
-                    Some(load) => Ok(Operand::Typed(load)),
+                    Some(load) => Ok(TirOperand::Typed(load)),
                     None => self.error(name, format!("expected an index after the buffer `{}`", name.id)),
                 };
             }
             None => match self.implicit {
                 Some(default) => {
                     let dtype = self.declared.get(name.id.as_str()).copied().unwrap_or(default);
-                    self.define(&Name::from(name.id.as_str()), Def::Var(dtype));
+                    self.define(&Name::from(name.id.as_str()), ParsedName::Var(dtype));
                     dtype
                 }
                 None => return self.error(name, format!("`{}` is not defined here", name.id)),
             },
         };
-        Ok(Operand::Typed(Expr::Var(Var { name: name.id.as_str().into(), dtype, span })))
+        Ok(TirOperand::Typed(Expr::Var(Var { name: name.id.as_str().into(), dtype, span })))
     }
 
-    fn bin_op(&mut self, op: &py::ExprBinOp) -> Result<Operand> {
+    fn bin_op(&mut self, op: &py::ExprBinOp) -> ParseResult<TirOperand> {
         let (left, right) = (self.operand(&op.left)?, self.operand(&op.right)?);
-        if let (Operand::Plain(a), Operand::Plain(b)) = (&left, &right) {
+        if let (TirOperand::Plain(a), TirOperand::Plain(b)) = (&left, &right) {
             return match fold(op.op, *a, *b) {
-                Some(number) => Ok(Operand::Plain(number)),
+                Some(number) => Ok(TirOperand::Plain(number)),
                 None => self.error(op, "this operation on plain numbers is not supported"),
             };
         }
         let (a, b) = self.unify(&op.left, left, &op.right, right)?;
-        self.typed_bin_op(op, a, b).map(Operand::Typed)
+        self.typed_bin_op(op, a, b).map(TirOperand::Typed)
     }
 
     /// The operator of `op` on operands of one data type.
-    fn typed_bin_op(&self, op: &py::ExprBinOp, a: Expr, b: Expr) -> Result<Expr> {
+    fn typed_bin_op(&self, op: &py::ExprBinOp, a: Expr, b: Expr) -> ParseResult<Expr> {
         let span = self.span(op.range);
         let intrinsic =
             |op: Intrinsic, a: Expr, b: Expr| Ok(Expr::Call(Call { op, dtype: a.dtype(), args: vec![a, b], span }));
@@ -172,9 +172,9 @@ impl Parser<'_> {
     }
 
     /// What an augmented assignment stores: `load op value`.
-    pub(super) fn augmented(&mut self, stmt: &py::StmtAugAssign, load: Expr) -> Result<Expr> {
+    pub(super) fn augmented(&mut self, stmt: &py::StmtAugAssign, load: Expr) -> ParseResult<Expr> {
         let value = self.operand(&stmt.value)?;
-        let (a, b) = self.unify(&stmt.target, Operand::Typed(load), &stmt.value, value)?;
+        let (a, b) = self.unify(&stmt.target, TirOperand::Typed(load), &stmt.value, value)?;
         let op = py::ExprBinOp {
             node_index: py::AtomicNodeIndex::NONE,
             range: stmt.range,
@@ -185,28 +185,28 @@ impl Parser<'_> {
         self.typed_bin_op(&op, a, b)
     }
 
-    fn unary_op(&mut self, op: &py::ExprUnaryOp) -> Result<Operand> {
+    fn unary_op(&mut self, op: &py::ExprUnaryOp) -> ParseResult<TirOperand> {
         let operand = self.operand(&op.operand)?;
         let span = self.span(op.range);
         match (op.op, operand) {
             (py::UnaryOp::UAdd, operand) => Ok(operand),
-            (py::UnaryOp::USub, Operand::Plain(number)) => Ok(Operand::Plain(number.negate())),
-            (py::UnaryOp::USub, Operand::Typed(e)) => {
+            (py::UnaryOp::USub, TirOperand::Plain(number)) => Ok(TirOperand::Plain(number.negate())),
+            (py::UnaryOp::USub, TirOperand::Typed(e)) => {
                 let minus_one = self.int(op, -1, e.dtype())?;
-                Ok(Operand::Typed(Expr::binary(BinaryOp::Mul, e, minus_one, span)))
+                Ok(TirOperand::Typed(Expr::binary(BinaryOp::Mul, e, minus_one, span)))
             }
-            (py::UnaryOp::Not, Operand::Typed(e)) => Ok(Operand::Typed(Expr::Not(Box::new(e)))),
-            (py::UnaryOp::Invert, Operand::Typed(e)) => {
+            (py::UnaryOp::Not, TirOperand::Typed(e)) => Ok(TirOperand::Typed(Expr::Not(Box::new(e)))),
+            (py::UnaryOp::Invert, TirOperand::Typed(e)) => {
                 let call = Call { op: Intrinsic::BitwiseNot, dtype: e.dtype(), args: vec![e], span };
-                Ok(Operand::Typed(Expr::Call(call)))
+                Ok(TirOperand::Typed(Expr::Call(call)))
             }
-            (py::UnaryOp::Not | py::UnaryOp::Invert, Operand::Plain(_)) => {
+            (py::UnaryOp::Not | py::UnaryOp::Invert, TirOperand::Plain(_)) => {
                 self.error(op, "this operation on plain numbers is not supported")
             }
         }
     }
 
-    fn bool_op(&mut self, op: &py::ExprBoolOp) -> Result<Expr> {
+    fn bool_op(&mut self, op: &py::ExprBoolOp) -> ParseResult<Expr> {
         let node = match op.op {
             py::BoolOp::And => BinaryOp::And,
             py::BoolOp::Or => BinaryOp::Or,
@@ -222,14 +222,14 @@ impl Parser<'_> {
     }
 
     /// A Boolean expression; any other value stands for whether it is nonzero.
-    pub(super) fn condition(&mut self, e: &py::Expr) -> Result<Expr> {
+    pub(super) fn condition(&mut self, e: &py::Expr) -> ParseResult<Expr> {
         match self.operand(e)? {
-            Operand::Typed(vector) if DataType { lanes: 1, ..vector.dtype() } == DataType::BOOL => Ok(vector),
+            TirOperand::Typed(vector) if DataType { lanes: 1, ..vector.dtype() } == DataType::BOOL => Ok(vector),
             operand => self.convert(e, operand, DataType::BOOL),
         }
     }
 
-    fn compare(&mut self, op: &py::ExprCompare) -> Result<Expr> {
+    fn compare(&mut self, op: &py::ExprCompare) -> ParseResult<Expr> {
         let mut result: Option<Expr> = None;
         let mut left = &*op.left;
         for (cmp, right) in op.ops.iter().zip(&op.comparators) {
@@ -256,7 +256,7 @@ impl Parser<'_> {
     }
 
     /// `A.shape[i]` and `A.strides[i]`.
-    fn buffer_part(&mut self, subscript: &py::ExprSubscript) -> Result<Option<Expr>> {
+    fn buffer_part(&mut self, subscript: &py::ExprSubscript) -> ParseResult<Option<Expr>> {
         let py::Expr::Attribute(attribute) = &*subscript.value else { return Ok(None) };
         let buffer = match attribute.attr.as_str() {
             "shape" | "strides" => self.buffer_use(&attribute.value)?,
@@ -272,7 +272,7 @@ impl Parser<'_> {
         }
     }
 
-    fn load(&mut self, subscript: &py::ExprSubscript) -> Result<Expr> {
+    fn load(&mut self, subscript: &py::ExprSubscript) -> ParseResult<Expr> {
         let buffer = self.buffer_use(&subscript.value)?;
         let indices = self.indices(&subscript.slice, &buffer)?;
         let span = self.span(subscript.range);
@@ -280,7 +280,7 @@ impl Parser<'_> {
     }
 
     /// The indices of one element of a buffer.
-    pub(super) fn indices(&mut self, slice: &py::Expr, buffer: &Buffer) -> Result<Vec<Expr>> {
+    pub(super) fn indices(&mut self, slice: &py::Expr, buffer: &Buffer) -> ParseResult<Vec<Expr>> {
         let elements = elements(slice);
         if elements.len() != buffer.shape.len() {
             let (name, expected, found) = (&buffer.name, buffer.shape.len(), elements.len());
@@ -289,7 +289,7 @@ impl Parser<'_> {
         elements.iter().map(|e| self.index(e)).collect()
     }
 
-    fn index(&mut self, e: &py::Expr) -> Result<Expr> {
+    fn index(&mut self, e: &py::Expr) -> ParseResult<Expr> {
         if let py::Expr::Slice(slice) = e {
             return self.slice_index(slice);
         }
@@ -300,7 +300,7 @@ impl Parser<'_> {
         Ok(index)
     }
 
-    fn attribute(&mut self, attribute: &py::ExprAttribute) -> Result<Expr> {
+    fn attribute(&mut self, attribute: &py::ExprAttribute) -> ParseResult<Expr> {
         let buffer = self.buffer_use(&attribute.value)?;
         match attribute.attr.as_str() {
             "data" => Ok(Expr::Data(buffer.var(self.span(attribute.range)))),
@@ -364,20 +364,24 @@ fn wider(a: DataType, b: DataType) -> DataType {
 }
 
 /// Arithmetic on plain numbers, as Python does it.
-fn fold(op: py::Operator, a: Number, b: Number) -> Option<Number> {
+fn fold(op: py::Operator, a: UntypedNumber, b: UntypedNumber) -> Option<UntypedNumber> {
     match (op, a, b) {
-        (py::Operator::Add, Number::Int(a), Number::Int(b)) => small(a.checked_add(b)),
-        (py::Operator::Sub, Number::Int(a), Number::Int(b)) => small(a.checked_sub(b)),
-        (py::Operator::Mult, Number::Int(a), Number::Int(b)) => small(a.checked_mul(b)),
-        (py::Operator::FloorDiv, Number::Int(a), Number::Int(b)) if b != 0 => small(Some(Integer::div_floor(&a, &b))),
-        (py::Operator::Mod, Number::Int(a), Number::Int(b)) if b != 0 => small(Some(Integer::mod_floor(&a, &b))),
+        (py::Operator::Add, UntypedNumber::Int(a), UntypedNumber::Int(b)) => small(a.checked_add(b)),
+        (py::Operator::Sub, UntypedNumber::Int(a), UntypedNumber::Int(b)) => small(a.checked_sub(b)),
+        (py::Operator::Mult, UntypedNumber::Int(a), UntypedNumber::Int(b)) => small(a.checked_mul(b)),
+        (py::Operator::FloorDiv, UntypedNumber::Int(a), UntypedNumber::Int(b)) if b != 0 => {
+            small(Some(Integer::div_floor(&a, &b)))
+        }
+        (py::Operator::Mod, UntypedNumber::Int(a), UntypedNumber::Int(b)) if b != 0 => {
+            small(Some(Integer::mod_floor(&a, &b)))
+        }
         (op, a, b) => {
             let (a, b) = (as_float(a), as_float(b));
             match op {
-                py::Operator::Add => Some(Number::Float(a + b)),
-                py::Operator::Sub => Some(Number::Float(a - b)),
-                py::Operator::Mult => Some(Number::Float(a * b)),
-                py::Operator::Div if b != 0.0 => Some(Number::Float(a / b)),
+                py::Operator::Add => Some(UntypedNumber::Float(a + b)),
+                py::Operator::Sub => Some(UntypedNumber::Float(a - b)),
+                py::Operator::Mult => Some(UntypedNumber::Float(a * b)),
+                py::Operator::Div if b != 0.0 => Some(UntypedNumber::Float(a / b)),
                 _ => None,
             }
         }
@@ -385,13 +389,13 @@ fn fold(op: py::Operator, a: Number, b: Number) -> Option<Number> {
 }
 
 /// An integer that later operations cannot make overflow; no data type has larger ones.
-fn small(value: Option<i128>) -> Option<Number> {
-    value.filter(|value| value.unsigned_abs() <= 1 << 64).map(Number::Int)
+fn small(value: Option<i128>) -> Option<UntypedNumber> {
+    value.filter(|value| value.unsigned_abs() <= 1 << 64).map(UntypedNumber::Int)
 }
 
-fn as_float(number: Number) -> f64 {
+fn as_float(number: UntypedNumber) -> f64 {
     match number {
-        Number::Int(i) => i as f64,
-        Number::Float(f) => f,
+        UntypedNumber::Int(i) => i as f64,
+        UntypedNumber::Float(f) => f,
     }
 }

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use ruff_text_size::Ranged;
 
-use super::{Def, Parser, Result};
+use super::{ParseResult, ParsedName, Parser};
 use crate::grammar::Name;
 use crate::grammar::tir::Expr;
 
@@ -16,7 +16,7 @@ const MAX_SPLICED: usize = 1_000_000;
 
 impl Parser<'_> {
     /// The expression that `name` stands for, or that is a part of what it stands for, once more.
-    pub(super) fn spliced(&mut self, at: &impl Ranged, name: &str, e: &Expr) -> Result<Expr> {
+    pub(super) fn spliced(&mut self, at: &impl Ranged, name: &str, e: &Expr) -> ParseResult<Expr> {
         let since = self.defined_at(name);
         let mut pending = vec![e];
         while let Some(e) = pending.pop() {
@@ -35,7 +35,7 @@ impl Parser<'_> {
     }
 
     /// The dimensions of a buffer once more, where it is named.
-    pub(super) fn spliced_all(&mut self, at: &impl Ranged, name: &str, list: &[Expr]) -> Result<Vec<Expr>> {
+    pub(super) fn spliced_all(&mut self, at: &impl Ranged, name: &str, list: &[Expr]) -> ParseResult<Vec<Expr>> {
         list.iter().map(|e| self.spliced(at, name, e)).collect()
     }
 
@@ -44,19 +44,19 @@ impl Parser<'_> {
         self.defs.get(name).map_or(0, |(at, _)| *at)
     }
 
-    pub(super) fn define(&mut self, name: &Name, def: Def) {
+    pub(super) fn define(&mut self, name: &Name, def: ParsedName) {
         self.definitions += 1;
         self.defs.enter(name.clone(), (self.definitions, def));
     }
 
-    pub(super) fn lookup(&self, name: &str) -> Option<&Def> {
+    pub(super) fn lookup(&self, name: &str) -> Option<&ParsedName> {
         self.defs.get(name).map(|(_, def)| def)
     }
 
     /// A buffer that is compact and begins where its memory does.
     pub(super) fn compact(&self, name: &str) -> Option<Rc<crate::grammar::tir::Buffer>> {
         match self.lookup(name) {
-            Some(Def::Buffer(buffer)) if buffer.strides.is_empty() && buffer.elem_offset.is_none() => {
+            Some(ParsedName::Buffer(buffer)) if buffer.strides.is_empty() && buffer.elem_offset.is_none() => {
                 Some(Rc::clone(buffer))
             }
             Some(_) | None => None,

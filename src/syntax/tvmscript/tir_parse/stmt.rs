@@ -5,8 +5,8 @@ use std::rc::Rc;
 use ruff_python_ast as py;
 use ruff_text_size::Ranged;
 
-use super::args::{Arguments, elements, meta_var, t_call, t_name};
-use super::{Def, Parser, Result};
+use super::args::{TirCallArguments, elements, meta_var, t_call, t_name};
+use super::{ParseResult, ParsedName, Parser};
 use crate::grammar::tir::{
     Assert, AttrStmt, Buffer, BufferVar, Decl, Expr, If, LaunchThread, Let, Stmt, Store, Var, While, lanes,
 };
@@ -14,7 +14,7 @@ use crate::grammar::{BinaryOp, DataType, Span};
 
 impl Parser<'_> {
     /// A body in a scope of its own.
-    pub(super) fn body(&mut self, at: &impl Ranged, stmts: &[py::Stmt]) -> Result<Vec<Stmt>> {
+    pub(super) fn body(&mut self, at: &impl Ranged, stmts: &[py::Stmt]) -> ParseResult<Vec<Stmt>> {
         self.scoped(at, |p| {
             let mut body = Vec::new();
             p.sequence(stmts, &mut body)?;
@@ -23,7 +23,7 @@ impl Parser<'_> {
     }
 
     /// A statement; the statements after it belong to it as well if the answer is true.
-    pub(super) fn stmt(&mut self, stmt: &py::Stmt, after: &[py::Stmt], out: &mut Vec<Stmt>) -> Result<bool> {
+    pub(super) fn stmt(&mut self, stmt: &py::Stmt, after: &[py::Stmt], out: &mut Vec<Stmt>) -> ParseResult<bool> {
         match stmt {
             py::Stmt::Assign(assign) => return self.assign(assign, after, out),
             py::Stmt::Expr(e) => return self.expr_stmt(e, after, out),
@@ -50,7 +50,7 @@ impl Parser<'_> {
         Ok(false)
     }
 
-    fn assign(&mut self, assign: &py::StmtAssign, after: &[py::Stmt], out: &mut Vec<Stmt>) -> Result<bool> {
+    fn assign(&mut self, assign: &py::StmtAssign, after: &[py::Stmt], out: &mut Vec<Stmt>) -> ParseResult<bool> {
         let [target] = assign.targets.as_slice() else {
             return self.error(assign, "expected one target");
         };
@@ -67,12 +67,12 @@ impl Parser<'_> {
             (py::Expr::Name(target), Some(("decl_buffer", call))) => self.decl(target, call, out)?,
             (py::Expr::Name(target), Some(("match_buffer", call))) => {
                 let buffer = self.match_param(target, call)?;
-                self.define(&buffer.name.clone(), Def::Buffer(Rc::new(buffer)));
+                self.define(&buffer.name.clone(), ParsedName::Buffer(Rc::new(buffer)));
             }
             (py::Expr::Name(target), _) if meta_var(&assign.value).is_some() => {
                 if let Some(value) = meta_var(&assign.value) {
                     let value = self.expr(value)?;
-                    self.define(&target.id.as_str().into(), Def::Meta(value));
+                    self.define(&target.id.as_str().into(), ParsedName::Meta(value));
                 }
             }
             (py::Expr::Name(target), _) if view(&assign.value).is_some() => out.push(self.view(target, &assign.value)?),
@@ -84,7 +84,7 @@ impl Parser<'_> {
         Ok(false)
     }
 
-    fn store(&mut self, target: &py::ExprSubscript, value: &py::Expr, at: &impl Ranged) -> Result<Stmt> {
+    fn store(&mut self, target: &py::ExprSubscript, value: &py::Expr, at: &impl Ranged) -> ParseResult<Stmt> {
         let buffer = self.buffer_use(&target.value)?;
         let indices = self.indices(&target.slice, &buffer)?;
         let value = match lanes(&indices) {
@@ -103,9 +103,9 @@ impl Parser<'_> {
         dtype: Option<DataType>,
         at: &impl Ranged,
         out: &mut Vec<Stmt>,
-    ) -> Result<()> {
+    ) -> ParseResult<()> {
         let span = self.span(at.range());
-        if let (None, Some(Def::Buffer(buffer))) = (dtype, self.lookup(&target.id)) {
+        if let (None, Some(ParsedName::Buffer(buffer))) = (dtype, self.lookup(&target.id)) {
             let buffer = Rc::clone(buffer);
             let value = self.expr_as(value, buffer.dtype)?;
             return match buffer.shape.as_slice() {
@@ -131,12 +131,12 @@ impl Parser<'_> {
         let mut buffer = Buffer::new(&target.id, vec![Expr::Int(1, DataType::INT32)], dtype);
         buffer.scope = "local".into();
         buffer.span = self.span(target.range);
-        self.define(&buffer.name, Def::Buffer(Rc::new(buffer.clone())));
+        self.define(&buffer.name, ParsedName::Buffer(Rc::new(buffer.clone())));
         buffer
     }
 
     /// `x: T.let[T.int32] = value`, or `x: T.int32 = value` for a mutable scalar.
-    fn ann_assign(&mut self, assign: &py::StmtAnnAssign, out: &mut Vec<Stmt>) -> Result<()> {
+    fn ann_assign(&mut self, assign: &py::StmtAnnAssign, out: &mut Vec<Stmt>) -> ParseResult<()> {
         let py::Expr::Name(target) = &*assign.target else {
             return self.error(assign, "expected a variable");
         };
@@ -152,7 +152,7 @@ impl Parser<'_> {
                     None => self.expr(value)?,
                 };
                 let var = Var { name: target.id.as_str().into(), dtype: value.dtype(), span: self.span(target.range) };
-                self.define(&var.name, Def::Var(var.dtype));
+                self.define(&var.name, ParsedName::Var(var.dtype));
                 out.push(Stmt::Let(Let { var, value, span: self.span(assign.range) }));
             }
             (Some(value), Some(dtype), false) => self.assign_name(target, value, Some(dtype), assign, out)?,
@@ -166,14 +166,14 @@ impl Parser<'_> {
     }
 
     /// `T.int32`, `T.int32()` or `T.handle("float32")`.
-    pub(super) fn dtype_annotation(&self, e: &py::Expr) -> Result<DataType> {
+    pub(super) fn dtype_annotation(&self, e: &py::Expr) -> ParseResult<DataType> {
         match t_call(e) {
             Some((name, _)) => name.parse().or_else(|_| self.error(e, "expected a data type such as `T.int32`")),
             None => self.dtype(e),
         }
     }
 
-    fn aug_assign(&mut self, assign: &py::StmtAugAssign) -> Result<Stmt> {
+    fn aug_assign(&mut self, assign: &py::StmtAugAssign) -> ParseResult<Stmt> {
         let span = self.span(assign.range);
         let (buffer, indices) = match &*assign.target {
             py::Expr::Subscript(target) => {
@@ -196,8 +196,8 @@ impl Parser<'_> {
         Ok(Stmt::Store(Store { buffer: var, indices, value, span }))
     }
 
-    fn decl(&mut self, target: &py::ExprName, call: &py::ExprCall, out: &mut Vec<Stmt>) -> Result<()> {
-        let data = match Arguments::new(self, call)?.get("data", 2) {
+    fn decl(&mut self, target: &py::ExprName, call: &py::ExprCall, out: &mut Vec<Stmt>) -> ParseResult<()> {
+        let data = match TirCallArguments::new(self, call)?.get("data", 2) {
             None | Some(py::Expr::NoneLiteral(_)) => None,
             Some(data) => Some(match self.expr(data)? {
                 Expr::Data(source) => source,
@@ -206,7 +206,7 @@ impl Parser<'_> {
                     // A pointer that is computed gets a name.
                     let span = self.span(call.range());
                     let var = Var { name: format!("{}_data", target.id).as_str().into(), dtype: value.dtype(), span };
-                    self.define(&var.name, Def::Var(var.dtype));
+                    self.define(&var.name, ParsedName::Var(var.dtype));
                     let pointer = BufferVar { name: var.name.clone(), dtype: var.dtype, span };
                     out.push(Stmt::Let(Let { var, value, span }));
                     pointer
@@ -224,13 +224,13 @@ impl Parser<'_> {
     }
 
     /// `D = C.view(256)`: the same memory in another shape.
-    fn view(&mut self, target: &py::ExprName, value: &py::Expr) -> Result<Stmt> {
+    fn view(&mut self, target: &py::ExprName, value: &py::Expr) -> ParseResult<Stmt> {
         let Some((source, call)) = view(value) else { return self.error(value, "expected a view of a buffer") };
         let source = self.buffer_use(source)?;
         if !source.strides.is_empty() {
             return self.error(value, "a view of a buffer with strides has no meaning here");
         }
-        let args = Arguments::new(self, call)?;
+        let args = TirCallArguments::new(self, call)?;
         if let Some(keyword) = args.unknown_keyword(&["layout"]) {
             return self.error(keyword, "a view takes its dimensions, or a data type, and nothing else");
         }
@@ -248,16 +248,16 @@ impl Parser<'_> {
                 recast(&mut buffer, dtype).or_else(|why| self.error(value, why))?;
             }
             dims => {
-                let dims: Vec<Expr> = dims.iter().map(|e| self.expr(e)).collect::<Result<_>>()?;
+                let dims: Vec<Expr> = dims.iter().map(|e| self.expr(e)).collect::<ParseResult<_>>()?;
                 buffer.shape = whole_view(dims, &source.shape).or_else(|why| self.error(value, why))?;
             }
         }
-        self.define(&buffer.name, Def::Buffer(Rc::new(buffer.clone())));
+        self.define(&buffer.name, ParsedName::Buffer(Rc::new(buffer.clone())));
         Ok(Stmt::Decl(Decl { buffer, data: source.var(self.span(value.range())) }))
     }
 
     /// `D = C[1:6]`: a view of a part of a buffer.
-    fn slice(&mut self, target: &py::ExprName, value: &py::Expr) -> Result<Stmt> {
+    fn slice(&mut self, target: &py::ExprName, value: &py::Expr) -> ParseResult<Stmt> {
         let region = self.region(value)?;
         let Some(source) = self.compact(&region.buffer.name) else {
             return self.error(value, "only a part of a compact buffer can be named");
@@ -278,23 +278,23 @@ impl Parser<'_> {
             });
         }
         buffer.elem_offset = offset;
-        self.define(&buffer.name, Def::Buffer(Rc::new(buffer.clone())));
+        self.define(&buffer.name, ParsedName::Buffer(Rc::new(buffer.clone())));
         Ok(Stmt::Decl(Decl { buffer, data: region.buffer }))
     }
 
-    fn launch_thread(&mut self, target: &py::ExprName, call: &py::ExprCall, body: &[py::Stmt]) -> Result<Stmt> {
+    fn launch_thread(&mut self, target: &py::ExprName, call: &py::ExprCall, body: &[py::Stmt]) -> ParseResult<Stmt> {
         let [thread, extent] = call.arguments.args.as_ref() else {
             return self.error(call, "expected a thread axis and an extent");
         };
         let (thread, extent) = (self.string(thread)?, self.expr(extent)?);
         let var = Var { name: target.id.as_str().into(), dtype: extent.dtype(), span: self.span(target.range) };
         let span = self.span(call.range());
-        self.define(&var.name, Def::Var(var.dtype));
+        self.define(&var.name, ParsedName::Var(var.dtype));
         let body = self.body(call, body)?;
         Ok(Stmt::LaunchThread(LaunchThread { var, thread, extent, body, span }))
     }
 
-    fn expr_stmt(&mut self, stmt: &py::StmtExpr, after: &[py::Stmt], out: &mut Vec<Stmt>) -> Result<bool> {
+    fn expr_stmt(&mut self, stmt: &py::StmtExpr, after: &[py::Stmt], out: &mut Vec<Stmt>) -> ParseResult<bool> {
         match t_call(&stmt.value) {
             Some(("attr", call)) => {
                 let body = self.body(call, after)?;
@@ -325,7 +325,7 @@ impl Parser<'_> {
     }
 
     /// `T.attr({key: value})` or `T.attr(node, key, value)`.
-    fn attr_stmt(&mut self, call: &py::ExprCall, body: Vec<Stmt>) -> Result<Stmt> {
+    fn attr_stmt(&mut self, call: &py::ExprCall, body: Vec<Stmt>) -> ParseResult<Stmt> {
         let span = self.span(call.range());
         let (node, key, value) = match call.arguments.args.as_ref() {
             [py::Expr::Dict(dict)] => {
@@ -348,24 +348,24 @@ impl Parser<'_> {
     }
 
     /// What a remark is about; the name of a buffer stands for its memory.
-    fn attr_node(&mut self, e: &py::Expr) -> Result<Expr> {
+    fn attr_node(&mut self, e: &py::Expr) -> ParseResult<Expr> {
         match e {
             py::Expr::Name(name) => match self.lookup(&name.id) {
-                Some(Def::Buffer(buffer)) => Ok(Expr::Data(buffer.var(self.span(name.range)))),
+                Some(ParsedName::Buffer(buffer)) => Ok(Expr::Data(buffer.var(self.span(name.range)))),
                 Some(_) | None => self.expr(e),
             },
             _ => self.expr(e),
         }
     }
 
-    fn if_stmt(&mut self, stmt: &py::StmtIf) -> Result<Stmt> {
+    fn if_stmt(&mut self, stmt: &py::StmtIf) -> ParseResult<Stmt> {
         let condition = self.condition(&stmt.test)?;
         let then = self.body(stmt, &stmt.body)?;
         let otherwise = self.else_clauses(&stmt.elif_else_clauses)?;
         Ok(Stmt::If(If { condition, then, otherwise, span: self.span(stmt.range) }))
     }
 
-    fn else_clauses(&mut self, clauses: &[py::ElifElseClause]) -> Result<Vec<Stmt>> {
+    fn else_clauses(&mut self, clauses: &[py::ElifElseClause]) -> ParseResult<Vec<Stmt>> {
         let [first, rest @ ..] = clauses else { return Ok(Vec::new()) };
         let Some(test) = &first.test else { return self.body(first, &first.body) };
         self.nested(first, |p| {
@@ -376,7 +376,7 @@ impl Parser<'_> {
         })
     }
 
-    fn assert(&mut self, stmt: &py::StmtAssert) -> Result<Stmt> {
+    fn assert(&mut self, stmt: &py::StmtAssert) -> ParseResult<Stmt> {
         let condition = self.condition(&stmt.test)?;
         let (kind, message) = match stmt.msg.as_deref() {
             Some(py::Expr::Tuple(t)) => match t.elts.as_slice() {
@@ -389,11 +389,11 @@ impl Parser<'_> {
                 return Ok(Stmt::Assert(Assert { condition, kind: "RuntimeError".into(), message: Vec::new(), span }));
             }
         };
-        let message = elements(message).iter().map(|e| self.string(e)).collect::<Result<_>>()?;
+        let message = elements(message).iter().map(|e| self.string(e)).collect::<ParseResult<_>>()?;
         Ok(Stmt::Assert(Assert { condition, kind, message, span: self.span(stmt.range) }))
     }
 
-    fn with(&mut self, stmt: &py::StmtWith, out: &mut Vec<Stmt>) -> Result<()> {
+    fn with(&mut self, stmt: &py::StmtWith, out: &mut Vec<Stmt>) -> ParseResult<()> {
         let [item] = stmt.items.as_slice() else {
             return self.error(stmt, "expected one `with` item");
         };
@@ -443,7 +443,7 @@ fn folded(op: BinaryOp, a: Expr, b: Expr) -> Expr {
 }
 
 /// A buffer on the same memory with elements of another data type: as many bits, and the last dimension in terms of these.
-fn recast(buffer: &mut Buffer, dtype: DataType) -> std::result::Result<(), &'static str> {
+fn recast(buffer: &mut Buffer, dtype: DataType) -> Result<(), &'static str> {
     let from = std::mem::replace(&mut buffer.dtype, dtype);
     let Some(last) = buffer.shape.last_mut() else { return Err("a scalar has no view of another data type") };
     let uneven = "so many elements of the buffer are no whole number of elements of this data type";
@@ -476,7 +476,7 @@ fn bits_in_memory(dtype: DataType) -> u16 {
 
 /// The shape of a view, in which -1 stands for what is left of the elements; or why it is none. A view may have fewer elements
 /// than its buffer: TVM writes any declaration so that begins where the buffer does.
-fn whole_view(mut shape: Vec<Expr>, source: &[Expr]) -> std::result::Result<Vec<Expr>, &'static str> {
+fn whole_view(mut shape: Vec<Expr>, source: &[Expr]) -> Result<Vec<Expr>, &'static str> {
     if !shape.iter().all(|dim| matches!(dim.dtype(), DataType::INT32 | DataType::INT64)) {
         return Err("expected dimensions, of the data type int32 or int64");
     }

@@ -6,7 +6,7 @@ use crate::grammar::tir::{For, IterKind};
 use crate::syntax::tvmscript::Dialect;
 use crate::syntax::tvmscript::tir_print::print_prim_func;
 
-fn read(text: &str) -> Result<PrimFunc> {
+fn read(text: &str) -> ParseResult<PrimFunc> {
     let module = ruff_python_parser::parse_module(text).unwrap().into_syntax();
     let def = module.body.iter().find_map(|stmt| match stmt {
         py::Stmt::FunctionDef(def) => Some(def),

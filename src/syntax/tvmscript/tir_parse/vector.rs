@@ -3,40 +3,45 @@
 use ruff_python_ast as py;
 use ruff_text_size::Ranged;
 
-use super::expr::Operand;
-use super::{Parser, Result};
+use super::expr::TirOperand;
+use super::{ParseResult, Parser};
 use crate::grammar::BinaryOp;
 use crate::grammar::tir::{Binary, Expr, Ramp, Shuffle};
 
 impl Parser<'_> {
     /// `T.Ramp(base, stride, lanes)`.
-    pub(super) fn ramp(&mut self, base: &py::Expr, stride: &py::Expr, lanes: &py::Expr) -> Result<Operand> {
+    pub(super) fn ramp(&mut self, base: &py::Expr, stride: &py::Expr, lanes: &py::Expr) -> ParseResult<TirOperand> {
         let (base, stride) = self.pair(base, stride)?;
         let lanes = self.lanes(lanes)?;
-        Ok(Operand::Typed(Expr::Ramp(Box::new(Ramp { base, stride, lanes }))))
+        Ok(TirOperand::Typed(Expr::Ramp(Box::new(Ramp { base, stride, lanes }))))
     }
 
     /// `T.Broadcast(value, lanes)`.
-    pub(super) fn broadcast(&mut self, value: &py::Expr, lanes: &py::Expr) -> Result<Operand> {
+    pub(super) fn broadcast(&mut self, value: &py::Expr, lanes: &py::Expr) -> ParseResult<TirOperand> {
         let value = self.expr(value)?;
         let lanes = self.lanes(lanes)?;
-        Ok(Operand::Typed(Expr::Broadcast(Box::new(value), lanes)))
+        Ok(TirOperand::Typed(Expr::Broadcast(Box::new(value), lanes)))
     }
 
     /// `T.Shuffle([vectors], [indices])`.
-    pub(super) fn shuffle(&mut self, call: &py::ExprCall, vectors: &py::Expr, indices: &py::Expr) -> Result<Operand> {
+    pub(super) fn shuffle(
+        &mut self,
+        call: &py::ExprCall,
+        vectors: &py::Expr,
+        indices: &py::Expr,
+    ) -> ParseResult<TirOperand> {
         let (py::Expr::List(vectors), py::Expr::List(indices)) = (vectors, indices) else {
             return self.error(call, "expected `T.Shuffle([vectors], [indices])`");
         };
-        let vectors = vectors.iter().map(|e| self.expr(e)).collect::<Result<Vec<Expr>>>()?;
-        let indices = indices.iter().map(|e| self.expr(e)).collect::<Result<Vec<Expr>>>()?;
+        let vectors = vectors.iter().map(|e| self.expr(e)).collect::<ParseResult<Vec<Expr>>>()?;
+        let indices = indices.iter().map(|e| self.expr(e)).collect::<ParseResult<Vec<Expr>>>()?;
         if vectors.is_empty() || indices.is_empty() {
             return self.error(call, "a shuffle needs vectors and indices");
         }
-        Ok(Operand::Typed(Expr::Shuffle(Shuffle { vectors, indices, span: self.span(call.range()) })))
+        Ok(TirOperand::Typed(Expr::Shuffle(Shuffle { vectors, indices, span: self.span(call.range()) })))
     }
 
-    fn lanes(&self, e: &py::Expr) -> Result<u16> {
+    fn lanes(&self, e: &py::Expr) -> ParseResult<u16> {
         let lanes = self.integer(e)?;
         match u16::try_from(lanes) {
             Ok(lanes) if lanes > 0 => Ok(lanes),
@@ -45,7 +50,7 @@ impl Parser<'_> {
     }
 
     /// `start:stop:step` as an index: the ramp of the positions, whose number must be seen from the text.
-    pub(super) fn slice_index(&mut self, slice: &py::ExprSlice) -> Result<Expr> {
+    pub(super) fn slice_index(&mut self, slice: &py::ExprSlice) -> ParseResult<Expr> {
         let (Some(start), Some(stop)) = (&slice.lower, &slice.upper) else {
             return self.error(slice, "expected `start:stop` or `start:stop:step`");
         };

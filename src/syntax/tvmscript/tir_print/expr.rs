@@ -1,7 +1,7 @@
 //! Expressions, buffers and attributes as text.
 
 use super::quote;
-use crate::grammar::tir::{Binary, Buffer, Call, Choice, Expr, Extern, Intrinsic, Region, Var};
+use crate::grammar::tir::{Binary, Buffer, Call, Conditional, Expr, Extern, Intrinsic, Region, Var};
 use crate::grammar::{AttrValue, Attrs, BinaryOp, DataType, Name, Precedence, PrimExpr};
 use crate::judge::with_stack;
 use crate::syntax::tvmscript::print::{index_map, non_finite};
@@ -9,7 +9,7 @@ use crate::syntax::tvmscript::tir_parse::{Gives, gives};
 
 /// What a name in scope stands for, as far as its uses are written differently.
 #[derive(Clone, PartialEq)]
-pub(super) enum Kind {
+pub(super) enum NameRole {
     /// The variable of a loop over a range.
     Loop(Expr, Expr),
     /// A buffer of one element that is written as a variable.
@@ -18,12 +18,12 @@ pub(super) enum Kind {
 }
 
 /// The names in scope, the innermost last.
-pub(super) type Declarations = Vec<(Name, Kind)>;
+pub(super) type Declarations = Vec<(Name, NameRole)>;
 
 /// Writes expressions, and notes the variables that `T.Let` binds in them: these must be declared before.
 #[derive(Default)]
 pub(super) struct ExprPrinter<'a> {
-    pub scope: &'a [(Name, Kind)],
+    pub scope: &'a [(Name, NameRole)],
     pub lets: Vec<Var>,
 }
 
@@ -33,7 +33,7 @@ fn text(e: &Expr) -> String {
 }
 
 /// What the innermost definition of a name says.
-pub(super) fn find<'a>(scope: &'a [(Name, Kind)], name: &Name) -> Option<&'a Kind> {
+pub(super) fn find<'a>(scope: &'a [(Name, NameRole)], name: &Name) -> Option<&'a NameRole> {
     scope.iter().rev().find(|(known, _)| known == name).map(|(_, kind)| kind)
 }
 
@@ -105,7 +105,7 @@ impl ExprPrinter<'_> {
         (format!("T.{name}({}, {})", self.expr(&b.a), self.expr(&b.b)), Precedence::Atom)
     }
 
-    fn choice(&mut self, name: &str, c: &Choice) -> String {
+    fn choice(&mut self, name: &str, c: &Conditional) -> String {
         let (condition, then, otherwise) = (self.expr(&c.condition), self.expr(&c.then), self.expr(&c.otherwise));
         format!("T.{name}({condition}, {then}, {otherwise})")
     }
@@ -138,7 +138,9 @@ impl ExprPrinter<'_> {
     /// `A[i, j]`, or `A` for a scalar.
     pub fn element(&mut self, buffer: &Name, indices: &[Expr]) -> String {
         match indices {
-            [Expr::Int(0, DataType::INT32)] if find(self.scope, buffer) == Some(&Kind::Scalar) => buffer.to_string(),
+            [Expr::Int(0, DataType::INT32)] if find(self.scope, buffer) == Some(&NameRole::Scalar) => {
+                buffer.to_string()
+            }
             indices => format!("{buffer}{}", self.indices(indices)),
         }
     }

@@ -1,6 +1,6 @@
 //! Statements as text.
 
-use super::expr::{Declarations, ExprPrinter, Kind, attrs, buffer_arguments, find, for_each_var};
+use super::expr::{Declarations, ExprPrinter, NameRole, attrs, buffer_arguments, find, for_each_var};
 use super::quote;
 use crate::grammar::tir::{AttrStmt, Block, Buffer, Expr, For, ForKind, If, Iter, IterKind, LaunchThread, Stmt};
 use crate::grammar::{DataType, Name};
@@ -27,7 +27,7 @@ impl Printer {
         self.out.push('\n');
     }
 
-    pub fn define(&mut self, name: &Name, kind: Kind) {
+    pub fn define(&mut self, name: &Name, kind: NameRole) {
         self.scope.push((name.clone(), kind));
     }
 
@@ -84,22 +84,22 @@ impl Printer {
             }
             Stmt::Let(l) => {
                 self.expr_line(|e| format!("{}: T.let[T.{}] = {}", l.var.name, l.var.dtype, e.expr(&l.value)));
-                self.define(&l.var.name, Kind::Other);
+                self.define(&l.var.name, NameRole::Other);
             }
             Stmt::Alloc(buffer) if is_scalar(buffer) => {
                 self.line(format!("{}: T.{}", buffer.name, buffer.dtype));
-                self.define(&buffer.name, Kind::Scalar);
+                self.define(&buffer.name, NameRole::Scalar);
             }
             Stmt::Alloc(buffer) => {
                 self.line(format!("{} = T.alloc_buffer({})", buffer.name, buffer_arguments(buffer)));
-                self.define(&buffer.name, Kind::Other);
+                self.define(&buffer.name, NameRole::Other);
             }
             Stmt::Decl(d) => {
                 let arguments = buffer_arguments(&d.buffer);
                 // A pointer is a variable, and not the memory of a buffer.
                 let memory = if d.data.dtype == DataType::HANDLE { "" } else { ".data" };
                 self.line(format!("{} = T.decl_buffer({arguments}, data={}{memory})", d.buffer.name, d.data.name));
-                self.define(&d.buffer.name, Kind::Other);
+                self.define(&d.buffer.name, NameRole::Other);
             }
             Stmt::Attr(a) => self.attr(a, last),
             Stmt::LaunchThread(l) => self.launch_thread(l, last),
@@ -141,7 +141,7 @@ impl Printer {
         });
         self.indented(|p| {
             for f in &nest {
-                p.define(&f.var.name, Kind::Loop(f.start.clone(), f.stop.clone()));
+                p.define(&f.var.name, NameRole::Loop(f.start.clone(), f.stop.clone()));
             }
             let innermost = nest.last().map_or(&f.body, |f| &f.body);
             p.body(innermost);
@@ -164,12 +164,12 @@ impl Printer {
         let (name, thread) = (&l.var.name, quote(&l.thread));
         if last {
             self.expr_line(|e| format!("{name} = T.launch_thread({thread}, {})", e.expr(&l.extent)));
-            self.define(name, Kind::Other);
+            self.define(name, NameRole::Other);
             self.sequence(&l.body);
         } else {
             self.expr_line(|e| format!("with T.launch_thread({thread}, {}) as {name}:", e.expr(&l.extent)));
             self.indented(|p| {
-                p.define(name, Kind::Other);
+                p.define(name, NameRole::Other);
                 p.body(&l.body);
             });
         }
@@ -195,13 +195,13 @@ impl Printer {
             }
             for buffer in &b.allocs {
                 p.line(format!("{} = T.sblock_alloc_buffer({})", buffer.name, buffer_arguments(buffer)));
-                p.define(&buffer.name, Kind::Other);
+                p.define(&buffer.name, NameRole::Other);
             }
             for m in &b.matches {
                 p.declare_unbound(&m.buffer);
                 let arguments = buffer_arguments(&m.buffer);
                 p.expr_line(|e| format!("{} = T.match_buffer({}, {arguments})", m.buffer.name, e.region(&m.source)));
-                p.define(&m.buffer.name, Kind::Other);
+                p.define(&m.buffer.name, NameRole::Other);
             }
             if let Some(init) = &b.init {
                 p.line("with T.init():");
@@ -217,7 +217,7 @@ impl Printer {
             for_each_var(e, &mut |var| {
                 if find(&self.scope, &var.name).is_none() {
                     self.line(format!("{} = T.{}()", var.name, var.dtype));
-                    self.define(&var.name, Kind::Other);
+                    self.define(&var.name, NameRole::Other);
                 }
             });
         }
@@ -248,7 +248,7 @@ impl Printer {
             let values: Vec<String> = group.iter().map(|iter| e.expr(&iter.value)).collect();
             format!("{} = T.axis.remap(\"{letters}\", [{}])", names.join(", "), values.join(", "))
         });
-        self.scope.extend(group.iter().map(|iter| (iter.var.name.clone(), Kind::Other)));
+        self.scope.extend(group.iter().map(|iter| (iter.var.name.clone(), NameRole::Other)));
     }
 
     fn iter(&mut self, iter: &Iter) {
@@ -264,13 +264,13 @@ impl Printer {
                 if is_zero(&iter.start, &iter.stop) { stop } else { format!("({}, {stop})", e.expr(&iter.start)) };
             format!("{} = T.axis.{kind}({domain}, {})", iter.var.name, e.expr(&iter.value))
         });
-        self.define(&iter.var.name, Kind::Other);
+        self.define(&iter.var.name, NameRole::Other);
     }
 
     /// The letter for an iteration variable in `T.axis.remap`, if it can stand there.
     fn remap_letter(&self, iter: &Iter) -> Option<char> {
         let Expr::Var(value) = &iter.value else { return None };
-        let Some(Kind::Loop(start, stop)) = find(&self.scope, &value.name) else { return None };
+        let Some(NameRole::Loop(start, stop)) = find(&self.scope, &value.name) else { return None };
         let letter = match iter.kind {
             IterKind::Spatial => 'S',
             IterKind::Reduce => 'R',
