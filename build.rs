@@ -1,10 +1,10 @@
-//! Turns the text of the specification into data: `enum Rule` from the `r[ID]` anchors under `spec/`,
+//! Turns the text of the specification into data: the table of rules from the `r[ID]` anchors under `spec/`,
 //! and `enum Erratum` from `spec/errata/`.
 //!
-//! A duplicate id, a rule without its metadata line, an unknown `needs`, an exclusion of an unknown rule, or two ids
-//! that give one Rust name fail the build, so that text and code cannot drift apart.
+//! A duplicate id, a rule without its metadata line, an unknown `needs`, or an exclusion of an unknown rule fail the
+//! build, so that text and code cannot drift apart.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};
@@ -14,6 +14,7 @@ struct RuleText {
     id: String,
     file: String,
     line: usize,
+    heading: String,
     kind: String,
     editions: Vec<String>,
     source: String,
@@ -62,7 +63,8 @@ fn generate(root: &Path) -> Result<(), String> {
     let excluded = read_exclusions(root, &rules)?;
     let errata = read_errata(root)?;
     let out = PathBuf::from(env::var("OUT_DIR").map_err(|e| e.to_string())?);
-    write(&out.join("rules.rs"), &rules_source(&rules, &excluded)?)?;
+    let numbered = Numbered { rules: &rules, numbers: read_numbers(root, &rules)? };
+    write(&out.join("rules.rs"), &rules_source(&numbered, &excluded)?)?;
     write(&out.join("errata.rs"), &errata_source(&errata)?)
 }
 
@@ -97,11 +99,15 @@ fn read_rules(root: &Path) -> Result<BTreeMap<String, RuleText>, String> {
     for path in files(&root.join("spec"), "md")? {
         let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
         let lines: Vec<&str> = text.lines().collect();
+        let mut heading = "";
         for (i, line) in lines.iter().enumerate() {
+            if let Some(words) = line.strip_prefix('#') {
+                heading = words.trim_start_matches('#').trim();
+            }
             let Some(id) = line.strip_prefix("r[").and_then(|rest| rest.strip_suffix(']')) else { continue };
             let place = format!("{}:{}", relative(root, &path), i + 1);
-            let rule =
-                parse_rule(id, &lines[i + 1..], relative(root, &path), i + 1).map_err(|e| format!("{place}: {e}"))?;
+            let rule = parse_rule(id, &lines[i + 1..], relative(root, &path), i + 1);
+            let rule = RuleText { heading: heading.to_string(), ..rule.map_err(|e| format!("{place}: {e}"))? };
             if let Some(first) = rules.get(id) {
                 return Err(format!("{place}: rule {id} is already stated at {}:{}", first.file, first.line));
             }
@@ -143,6 +149,7 @@ fn parse_rule(id: &str, after: &[&str], file: String, line: usize) -> Result<Rul
         id: id.to_string(),
         file,
         line,
+        heading: String::new(),
         kind: fields.kind,
         editions: fields.editions,
         source: fields.source,
@@ -288,46 +295,59 @@ fn read_errata(root: &Path) -> Result<Vec<(String, PathBuf)>, String> {
     Ok(files(&root.join("spec/errata"), "ron")?.into_iter().filter_map(|p| stem(&p).map(|s| (s, p))).collect())
 }
 
-/// `SI.ERASE_WD.TUPLE` becomes `SiEraseWdTuple`, `WF.5.SIG-ORDER` becomes `Wf5SigOrder`.
-fn rust_name(id: &str) -> String {
-    id.split(['.', '-', '_'])
-        .map(|word| {
-            let mut chars = word.chars();
-            let first = chars.next().map(|c| c.to_ascii_uppercase().to_string()).unwrap_or_default();
-            first + &chars.as_str().to_ascii_lowercase()
-        })
-        .collect()
+/// `spec/numbers.txt`: the ids of rules, a line each; the line is the number. Ids are never reused, so a line that is there
+/// stays, and a new rule changes no number of another: nothing but what names it is compiled anew. `cargo xtask regenerate`
+/// adds the rules that are not in the list; until then they come behind it.
+fn read_numbers(root: &Path, rules: &BTreeMap<String, RuleText>) -> Result<Vec<String>, String> {
+    let path = root.join("spec/numbers.txt");
+    let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let mut numbers: Vec<String> = text.lines().map(str::to_string).collect();
+    let listed: BTreeSet<&str> = text.lines().collect();
+    if listed.len() != numbers.len() {
+        return Err(format!("{}: an id stands there twice", path.display()));
+    }
+    numbers.extend(rules.keys().filter(|id| !listed.contains(id.as_str())).cloned());
+    Ok(numbers)
 }
 
-fn rules_source(rules: &BTreeMap<String, RuleText>, excluded: &BTreeMap<String, Exclusion>) -> Result<String, String> {
-    let mut names: BTreeMap<String, &str> = BTreeMap::new();
+/// The rules as data, and what finds one by its id or its number.
+struct Numbered<'r> {
+    rules: &'r BTreeMap<String, RuleText>,
+    numbers: Vec<String>,
+}
+
+impl Numbered<'_> {
+    fn number(&self, id: &str) -> usize {
+        self.numbers.iter().position(|listed| listed == id).expect("every rule has a number")
+    }
+
+    /// A table by number; a number whose rule is gone has the last entry.
+    fn table<T: std::fmt::Debug>(&self, of: impl Fn(&RuleText) -> T, gone: T) -> String {
+        let entry =
+            |id: &String| self.rules.get(id).map_or_else(|| format!("{gone:?}, "), |rule| format!("{:?}, ", of(rule)));
+        self.numbers.iter().map(entry).collect()
+    }
+}
+
+fn rules_source(of: &Numbered, excluded: &BTreeMap<String, Exclusion>) -> Result<String, String> {
+    let rules = of.rules;
+    let mut out =
+        String::from("impl Rule {\n    /// Every rule, in the order of the ids.\n    pub const ALL: &[Rule] = &[\n");
     for id in rules.keys() {
-        if let Some(other) = names.insert(rust_name(id), id) {
-            return Err(format!("rules {other} and {id} give the same name in Rust"));
-        }
+        let _ = writeln!(out, "        Rule({}),", of.number(id));
     }
-    let mut out = String::from(
-        "/// A rule of the specification.\n#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]\n#[repr(u16)]\npub enum Rule {\n",
-    );
-    for rule in rules.values() {
-        let doc = rule.text.lines().next().unwrap_or_default().replace('[', "\\[");
-        let _ = writeln!(out, "    /// `{}`: {doc}\n    {},", rule.id, rust_name(&rule.id));
-    }
-    let _ = writeln!(
-        out,
-        "}}\nimpl Rule {{\n    /// Every rule, in the order of the ids.\n    pub const ALL: &[Rule] = &["
-    );
-    for id in rules.keys() {
-        let _ = writeln!(out, "        Rule::{},", rust_name(id));
-    }
-    let _ = writeln!(out, "    ];\n}}\nstatic INFO: &[RuleInfo] = &[");
+    let ranks: BTreeMap<&str, usize> = rules.keys().enumerate().map(|(rank, id)| (id.as_str(), rank)).collect();
+    let _ = writeln!(out, "    ];\n}}\n/// By number, the place in the order of the ids.");
+    let _ = writeln!(out, "static RANK: &[u16] = &[{}];", of.table(|rule| ranks[rule.id.as_str()], 0));
+    let _ = writeln!(out, "/// In the order of the ids.\nstatic INFO: &[RuleInfo] = &[");
     for rule in rules.values() {
         let _ = writeln!(
             out,
-            "    RuleInfo {{ id: {:?}, file: {:?}, line: {}, kind: {:?}, editions: &{:?}, source: {:?}, needs: &{:?}, errata: &{:?}, chevron: {}, pending: {}, succeeds: &{:?}, proposal: {:?}, over: &{:?}, text: {:?}, later: &[{}], excluded: {:?}, excluded_since: {:?} }},",
+            "    RuleInfo {{ id: {:?}, file: {:?}, line: {}, heading: {:?}, kind: {:?}, editions: &{:?}, source: {:?}, needs: &{:?}, errata: &{:?}, chevron: {}, pending: {}, succeeds: &{:?}, proposal: {:?}, over: &{:?}, text: {:?}, later: &[{}], excluded: {:?}, excluded_since: {:?} }},",
             rule.id,
             rule.file,
             rule.line,
+            rule.heading,
             rule.kind,
             rule.editions,
             rule.source,
@@ -345,8 +365,12 @@ fn rules_source(rules: &BTreeMap<String, RuleText>, excluded: &BTreeMap<String, 
         );
     }
     out.push_str("];\n");
-    out.push_str(&in_editions_source(rules)?);
-    out.push_str(&rule_macro(rules));
+    let _ = writeln!(out, "/// The ids with their numbers, in the order of the ids.\nconst IDS: &[(&str, u16)] = &[");
+    for id in rules.keys() {
+        let _ = writeln!(out, "    ({id:?}, {}),", of.number(id));
+    }
+    out.push_str("];\n");
+    out.push_str(&in_editions_source(of)?);
     Ok(out)
 }
 
@@ -371,20 +395,22 @@ fn states(rules: &BTreeMap<String, RuleText>, rule: &RuleText, text: (&str, Opti
     of_proposal(rule) || rule.editions.iter().any(|known| known == edition) && !replaced
 }
 
-/// By rule, a bit for each text that states it; by text and rule, the rule under which the text states it: itself, or the
-/// one that succeeds it there.
-fn in_editions_source(rules: &BTreeMap<String, RuleText>) -> Result<String, String> {
+/// By number, a bit for each text that states the rule; by text and number, the rule under which the text states it: itself,
+/// or the one that succeeds it there.
+fn in_editions_source(of: &Numbered) -> Result<String, String> {
+    let rules = of.rules;
     let texts = texts();
-    let mut out = String::from("static STATED_BY: [u8; Rule::ALL.len()] = [\n");
-    for rule in rules.values() {
-        let bits = texts.iter().enumerate().filter(|(_, text)| states(rules, rule, **text)).map(|(at, _)| 1_u8 << at);
-        let _ = writeln!(out, "    {},", bits.sum::<u8>());
-    }
-    let _ = writeln!(out, "];\nstatic IN_TEXT: [[Option<Rule>; Rule::ALL.len()]; {}] = [", texts.len());
+    let stated = |rule: &RuleText| -> u8 {
+        texts.iter().enumerate().filter(|(_, text)| states(rules, rule, **text)).map(|(at, _)| 1 << at).sum()
+    };
+    let mut out = format!("static STATED_BY: &[u8] = &[{}];\n", of.table(stated, 0));
+    let _ = writeln!(out, "static IN_TEXT: [&[Option<Rule>]; {}] = [", texts.len());
     for text in texts {
-        out.push_str("    [\n");
-        for rule in rules.values() {
-            let _ = writeln!(out, "        {},", name_in(rules, rule, text)?);
+        out.push_str("    &[\n");
+        for id in &of.numbers {
+            let named = rules.get(id).map(|rule| name_in(rules, rule, text)).transpose()?.flatten();
+            let number = named.map_or("None".to_string(), |id| format!("Some(Rule({}))", of.number(id)));
+            let _ = writeln!(out, "        {number},");
         }
         out.push_str("    ],\n");
     }
@@ -393,28 +419,19 @@ fn in_editions_source(rules: &BTreeMap<String, RuleText>) -> Result<String, Stri
 }
 
 /// The rule under which a text states one.
-fn name_in(rules: &BTreeMap<String, RuleText>, rule: &RuleText, text: (&str, Option<&str>)) -> Result<String, String> {
+fn name_in<'r>(
+    rules: &'r BTreeMap<String, RuleText>,
+    rule: &'r RuleText,
+    text: (&str, Option<&str>),
+) -> Result<Option<&'r str>, String> {
     let succeeds = |other: &&RuleText| other.succeeds.contains(&rule.id) && states(rules, other, text);
     let successors: Vec<&str> = rules.values().filter(succeeds).map(|other| other.id.as_str()).collect();
     match (states(rules, rule, text), successors.as_slice()) {
-        (true, _) => Ok(format!("Some(Rule::{})", rust_name(&rule.id))),
-        (false, []) => Ok("None".to_string()),
-        (false, [successor]) => Ok(format!("Some(Rule::{})", rust_name(successor))),
+        (true, _) => Ok(Some(&rule.id)),
+        (false, []) => Ok(None),
+        (false, [successor]) => Ok(Some(successor)),
         (false, [_, _, ..]) => Err(format!("{} has several successors in {}", rule.id, text.0)),
     }
-}
-
-/// `rule!("ID")` is the rule of that id, as an expression or a pattern. A literal arm for each id, so that a search for
-/// the id of the text finds the code, and an unknown id does not compile.
-fn rule_macro(rules: &BTreeMap<String, RuleText>) -> String {
-    let mut out = String::from(
-        "/// The rule with the id, as an expression or a pattern; an id that the text does not state does not compile.\n#[macro_export]\nmacro_rules! rule {\n",
-    );
-    for id in rules.keys() {
-        let _ = writeln!(out, "    ({id:?}) => {{ $crate::book::Rule::{} }};", rust_name(id));
-    }
-    out.push_str("    ($id:literal) => { compile_error!(concat!(\"the text states no rule \", $id)) };\n}\n");
-    out
 }
 
 /// The line `also: ["E33", "E34"],` of an erratum: other ids of the same matter.

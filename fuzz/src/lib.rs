@@ -6,11 +6,11 @@
 use std::io;
 
 use ask::conformance;
-use ask::protocol::{Greeting, Line, Request, all_capabilities};
+use ask::protocol::{AdapterGreeting, AdapterLine, AdapterRequest, all_capabilities};
 use ask::serve::serve;
-use campaign::engines::{self, Trial};
+use campaign::engines::{self, EngineTrial};
 use campaign::generate::{self, ProgramOptions, Tape};
-use campaign::programs::{Restriction, Source};
+use campaign::programs::{ProgramSource, Restriction};
 use relax_spec::book::{Edition, Reading};
 use relax_spec::data::{from_json, from_ron};
 use relax_spec::eval::prelude;
@@ -57,7 +57,8 @@ fn tape(data: &[u8]) -> Tape {
 
 thread_local! {
     /// What campaigns draw programs from: calls of every operator, which takes a while to make ready.
-    static SOURCE: Source = Source::of(&conformance::suite().expect("the suite is built in"), Restriction::default());
+    static SOURCE: ProgramSource =
+        ProgramSource::of(&conformance::suite().expect("the suite is built in"), Restriction::default());
 }
 
 /// A program of choices: of one of the generators, that of campaigns among them.
@@ -132,16 +133,16 @@ pub fn protocol(data: &[u8]) {
     let _ = serve(Engine::default(), &Reading::corrected(), data, io::sink());
     let Some(text) = utf8(data) else { return };
     for line in text.lines() {
-        let _ = Greeting::parse(line);
-        if let Ok(read) = Line::parse(line) {
+        let _ = AdapterGreeting::parse(line);
+        if let Ok(read) = AdapterLine::parse(line) {
             let written = read.to_text();
-            assert!(Line::parse(&written).is_ok_and(|again| again.to_text() == written), "{written}");
+            assert!(AdapterLine::parse(&written).is_ok_and(|again| again.to_text() == written), "{written}");
         }
-        if let Ok((_, Ok(Request::Question(question)))) = Request::parse(line) {
+        if let Ok((_, Ok(AdapterRequest::Question(question)))) = AdapterRequest::parse(line) {
             assert!(all_capabilities().iter().any(|op| *op == question.ask.op()), "{line}");
             let written = question.to_line();
-            match Request::parse(&written) {
-                Ok((_, Ok(Request::Question(again)))) => assert_eq!(again.to_line(), written),
+            match AdapterRequest::parse(&written) {
+                Ok((_, Ok(AdapterRequest::Question(again)))) => assert_eq!(again.to_line(), written),
                 other => panic!("{written} is read as {other:?}"),
             }
         }
@@ -194,8 +195,8 @@ pub fn evaluate(data: &[u8]) {
     }
     for trial in engines::try_all(Edition::default(), &module, 2) {
         match trial {
-            Trial::Same(_) | Trial::Limited => {}
-            Trial::Different(difference) => panic!("{difference}\n{}", write(ExternalForm::TvmScript, &module)),
+            EngineTrial::Same(_) | EngineTrial::Limited => {}
+            EngineTrial::Different(difference) => panic!("{difference}\n{}", write(ExternalForm::TvmScript, &module)),
         }
     }
 }

@@ -9,6 +9,7 @@ mod proposal;
 mod reading;
 #[macro_use]
 pub mod rule;
+mod search;
 
 pub use change::Change;
 pub use dialect::ron_options;
@@ -18,3 +19,4 @@ pub use nearest::{did_you_mean, nearest, or_meant};
 pub use proposal::{Basis, Proposal, UnknownProposal, WrongBase};
 pub use reading::Reading;
 pub use rule::{Rule, RuleInfo, RuleSet, Statement, Status, UnknownRule};
+pub use search::{FoundIn, search};

@@ -1,12 +1,25 @@
-//! The rules of the specification as data. The enumeration and its table are generated from `spec/` by the build
-//! script, so code that cites a rule which the text does not state does not compile.
+//! The rules of the specification as data. The table is generated from `spec/` by the build script, so code that cites a
+//! rule which the text does not state does not compile.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
 use super::{Basis, Edition};
 
 include!(concat!(env!("OUT_DIR"), "/rules.rs"));
+
+/// A rule of the specification, by its number in `spec/numbers.txt`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Rule(u16);
+
+/// The rule with the id; an id that the text does not state does not compile.
+#[macro_export]
+macro_rules! rule {
+    ($id:literal) => {
+        const { $crate::book::Rule::stated($id) }
+    };
+}
 
 /// What the text says of a rule.
 #[derive(Debug)]
@@ -17,6 +30,8 @@ pub struct RuleInfo {
     pub file: &'static str,
     /// The line of the anchor, counted from 1.
     pub line: usize,
+    /// The heading that it stands under.
+    pub heading: &'static str,
     /// `judgement`, `algorithm-branch`, `error`, ... as the catalogue classifies it.
     pub kind: &'static str,
     /// The editions that state it, by name.
@@ -80,9 +95,36 @@ pub enum Status {
 }
 
 impl Rule {
+    /// The rule with the id, when the program is compiled; `rule!` asks it, [`FromStr`] does when the program runs.
+    pub const fn stated(id: &str) -> Rule {
+        let (mut low, mut high) = (0, IDS.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if is_before(IDS[middle].0.as_bytes(), id.as_bytes()) {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        assert!(
+            low < IDS.len() && !is_before(id.as_bytes(), IDS[low].0.as_bytes()),
+            "the text states no rule of this id"
+        );
+        Rule(IDS[low].1)
+    }
+
     /// What the text says of it.
     pub fn info(self) -> &'static RuleInfo {
-        &INFO[self as usize]
+        &INFO[self.rank()]
+    }
+
+    /// Its place in the order of the ids.
+    fn rank(self) -> usize {
+        usize::from(RANK[self.number()])
+    }
+
+    fn number(self) -> usize {
+        usize::from(self.0)
     }
 
     /// The id, as in the anchor `r[ID]`.
@@ -101,12 +143,12 @@ impl Rule {
     /// Whether an edition, or one with a proposal, states it, under its own id.
     #[inline]
     pub fn is_stated_by(self, basis: impl Into<Basis>) -> bool {
-        STATED_BY[self as usize] & (1 << basis.into().index()) != 0
+        STATED_BY[self.number()] & (1 << basis.into().index()) != 0
     }
 
     #[cold]
     fn successor_in(self, basis: Basis) -> Option<Rule> {
-        IN_TEXT[basis.index()][self as usize]
+        IN_TEXT[basis.index()][self.number()]
     }
 
     /// What an edition says of it, if it has the rule.
@@ -158,6 +200,30 @@ impl Rule {
     }
 }
 
+/// Whether the bytes of one id come before those of another, when the program is compiled.
+const fn is_before(id: &[u8], other: &[u8]) -> bool {
+    let mut at = 0;
+    while at < id.len() && at < other.len() {
+        if id[at] != other[at] {
+            return id[at] < other[at];
+        }
+        at += 1;
+    }
+    id.len() < other.len()
+}
+
+impl Ord for Rule {
+    fn cmp(&self, other: &Rule) -> Ordering {
+        self.rank().cmp(&other.rank())
+    }
+}
+
+impl PartialOrd for Rule {
+    fn partial_cmp(&self, other: &Rule) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.id())
@@ -179,7 +245,7 @@ impl FromStr for Rule {
     type Err = UnknownRule;
 
     fn from_str(id: &str) -> Result<Rule, UnknownRule> {
-        // The table is sorted by id, as the enumeration is.
+        // The table is sorted by id, as `ALL` is.
         match INFO.binary_search_by(|info| info.id.cmp(id)) {
             Ok(at) => Ok(Rule::ALL[at]),
             Err(_) => Err(UnknownRule(id.to_string())),
@@ -200,7 +266,7 @@ impl<'de> serde::Deserialize<'de> for Rule {
 }
 
 /// The words that hold one bit for each rule.
-const WORDS: usize = Rule::ALL.len().div_ceil(64);
+const WORDS: usize = RANK.len().div_ceil(64);
 
 /// A set of rules.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -223,14 +289,14 @@ impl RuleSet {
     /// Adds a rule; one that is in already stays.
     #[inline]
     pub fn insert(&mut self, rule: Rule) {
-        let (word, bit) = (rule as usize / 64, rule as usize % 64);
+        let (word, bit) = (rule.number() / 64, rule.number() % 64);
         self.bits[word] |= 1 << bit;
     }
 
     /// Whether the rule is in the set.
     #[inline]
     pub fn contains(&self, rule: Rule) -> bool {
-        let (word, bit) = (rule as usize / 64, rule as usize % 64);
+        let (word, bit) = (rule.number() / 64, rule.number() % 64);
         self.bits.get(word).is_some_and(|bits| bits & (1 << bit) != 0)
     }
 
@@ -288,6 +354,7 @@ mod tests {
     fn every_id_reads_back() {
         for rule in Rule::ALL {
             assert_eq!(rule.id().parse::<Rule>(), Ok(*rule));
+            assert_eq!(Rule::stated(rule.id()), *rule);
         }
     }
 

@@ -45,10 +45,11 @@ impl<'m> Deriver<'_, 'm> {
 
     /// SI.DERIVE.FUNC.PARAM, SI.DERIVE.PARAM.ANNOT, SI.DERIVE.PARAM.NONE (A16).
     fn param_info(&mut self, param: &Binder) -> StructInfo {
-        let info = self.cx.by_kind(match &param.annotation {
+        let (rule, conclusion) = match &param.annotation {
             Some(info) => (rule!("SI.DERIVE.PARAM.ANNOT"), info.clone()),
             None => (rule!("SI.DERIVE.PARAM.NONE"), StructInfo::Object),
-        });
+        };
+        let info = self.cx.by_kind(rule, conclusion);
         self.cx.conclude(rule!("SI.DERIVE.FUNC.PARAM"), info)
     }
 
@@ -144,11 +145,11 @@ impl<'m> Deriver<'_, 'm> {
         if let Some(body) = &body {
             self.result_fits(function, body, &expected);
         }
-        let by_annotation = match annotation {
+        let (rule, conclusion) = match annotation {
             Some(info) => (rule!("SI.DERIVE.FUNC.RESULT.ANNOT"), ranks.in_info(info).into_owned()),
             None => (rule!("SI.DERIVE.FUNC.RESULT.NOANNOT"), self.inferred_result(function, &body?)),
         };
-        Some(self.cx.by_kind(by_annotation))
+        Some(self.cx.by_kind(rule, conclusion))
     }
 
     /// SI.DERIVE.FUNC.RET.ERR, SI.DERIVE.FUNC.RET.WARN.

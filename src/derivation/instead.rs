@@ -8,9 +8,10 @@ use crate::judge::Instead;
 /// Without SI.BESTEFFORT what is undecided is an error; otherwise no one is told of it.
 impl Instead for Fit {
     fn instead(self, rule: Rule) -> Fit {
-        match (self, rule) {
-            (Fit::Perhaps, rule!("SI.BESTEFFORT")) | (Fit::Certainly, _) => Fit::Never,
-            (Fit::Perhaps | Fit::Never, _) => Fit::Certainly,
+        match self {
+            Fit::Perhaps if rule == rule!("SI.BESTEFFORT") => Fit::Never,
+            Fit::Certainly => Fit::Never,
+            Fit::Perhaps | Fit::Never => Fit::Certainly,
         }
     }
 }

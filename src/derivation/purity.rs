@@ -38,11 +38,11 @@ pub(super) fn declared_purity(cx: &mut Cx, function: &Function) -> Option<bool> 
     match function.pure {
         None if infers => (!cx.fire(rule!("PURITY3.INFER"))).then_some(true),
         None => {
-            let declared = cx.by_kind((rule!("PURITY.DEFAULT-TRUE"), true));
+            let declared = cx.by_kind(rule!("PURITY.DEFAULT-TRUE"), true);
             Some(cx.conclude(rule!("PURITY.NO-INFER"), declared))
         }
         Some(said) => {
-            let declared = cx.by_kind((rule!("PURITY.FIELD"), said));
+            let declared = cx.by_kind(rule!("PURITY.FIELD"), said);
             Some(cx.conclude(rule!("PURITY.NO-INFER"), declared))
         }
     }

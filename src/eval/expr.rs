@@ -91,10 +91,11 @@ impl Machine<'_> {
 
     /// EVAL.TUPLE.FRESH: each evaluation gives a new tuple object.
     fn new_tuple(&mut self, fields: Vec<Value>) -> Result<Value, Stop> {
-        let tuple = self.cx.by_kind(match fields.as_slice() {
+        let (rule, conclusion) = match fields.as_slice() {
             [] => (rule!("VAL.TUPLE.UNIT"), Value::unit()),
             [_, ..] => (rule!("VAL.TUPLE"), self.account.tuple(fields)?),
-        });
+        };
+        let tuple = self.cx.by_kind(rule, conclusion);
         Ok(self.cx.conclude(rule!("EVAL.TUPLE.FRESH"), tuple))
     }
 

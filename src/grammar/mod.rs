@@ -7,6 +7,7 @@
 //! Conventions: composite expressions sit behind [`std::sync::Arc`] and are cheap to clone; every node that
 //! a diagnostic may point at carries a [`Span`], which takes no part in equality, hashing or serialization.
 
+mod attr_text;
 mod attrs;
 pub mod device;
 mod dtype;

@@ -316,9 +316,14 @@ impl Cx {
     }
 
     #[inline]
-    pub(super) fn by_rows_or<T: Clone + PartialEq>(&mut self, rows: &[DefinitionRow<T>], otherwise: (Rule, T)) -> T {
+    pub(super) fn by_rows_or<T: Clone + PartialEq>(
+        &mut self,
+        rows: &[DefinitionRow<T>],
+        last: Rule,
+        otherwise: T,
+    ) -> T {
         if self.watch.is_some() {
-            return self.by_watched_rows_or(rows, otherwise);
+            return self.by_watched_rows_or(rows, last, otherwise);
         }
         let row = self.row_that_applies(rows).map(|(rule, then)| (rule, then.clone()));
         match row {
@@ -327,29 +332,29 @@ impl Cx {
                 then
             }
             None => {
-                self.record(otherwise.0);
-                otherwise.1
+                self.record(last);
+                otherwise
             }
         }
     }
 
     #[cold]
-    fn by_watched_rows_or<T: Clone + PartialEq>(&mut self, rows: &[DefinitionRow<T>], otherwise: (Rule, T)) -> T {
+    fn by_watched_rows_or<T: Clone + PartialEq>(&mut self, rows: &[DefinitionRow<T>], last: Rule, otherwise: T) -> T {
         let rows = self.standing(rows);
-        let Some(last) = self.stated(otherwise.0) else {
+        let Some(last) = self.stated(last) else {
             let at = self.first_case(rows.len(), &|i| rows[i].0, &|i| rows[i].1);
             let of = |at| self.conclusion_of(at, rows.len(), &|i| (rows[i].0, rows[i].2));
-            return at.and_then(of).unwrap_or(otherwise.1);
+            return at.and_then(of).unwrap_or(otherwise);
         };
         let count = rows.len() + 1;
-        let row = |i: usize| rows.get(i).map_or((last, &otherwise.1), |(rule, _, then)| (*rule, *then));
+        let row = |i: usize| rows.get(i).map_or((last, &otherwise), |(rule, _, then)| (*rule, *then));
         let holds = |i: usize| rows.get(i).is_none_or(|(_, holds, _)| *holds);
         let conclusion = match self.first_case(count, &|i| row(i).0, &holds) {
             Some(at) => self.conclusion_of(at, count, &row),
             // By mistake not even the last row applies.
             None => another_conclusion(rows.len(), count, &row),
         };
-        conclusion.unwrap_or(otherwise.1)
+        conclusion.unwrap_or(otherwise)
     }
 
     /// Records that a row was looked at, and whether another one follows it.
@@ -366,7 +371,7 @@ impl Cx {
 
     /// A definition by kinds, of which a `match` has found the row: its conclusion, or another one if it is masked.
     #[inline]
-    pub fn by_kind<T: Instead>(&mut self, (rule, conclusion): (Rule, T)) -> T {
+    pub fn by_kind<T: Instead>(&mut self, rule: Rule, conclusion: T) -> T {
         if self.watch.is_some() {
             return self.by_watched_kind(rule, conclusion);
         }

@@ -84,7 +84,7 @@ impl<T: Clone + PartialEq, const N: usize> Rows for (&[DefinitionRow<T>; N], (Ru
 
     #[inline]
     fn decided(self, cx: &mut Cx) -> T {
-        cx.by_rows_or(self.0, self.1)
+        cx.by_rows_or(self.0, self.1.0, self.1.1)
     }
 }
 

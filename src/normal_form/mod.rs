@@ -24,14 +24,14 @@ use crate::judge::{Cx, with_stack};
 ///
 /// The immediates are constants in this sense (C04); later editions name them (NF.1.LEAF.IMM).
 pub fn is_leaf(cx: &mut Cx, expr: &Expr) -> bool {
-    let by_kind = match expr {
+    let (rule, conclusion) = match expr {
         Expr::Var(_) | Expr::DataflowVar(_) | Expr::GlobalVar(_) => (rule!("NF.1.LEAF.VAR"), true),
         Expr::Constant(_) => (rule!("NF.1.LEAF.CONST"), true),
         Expr::PrimValue(_) | Expr::StringImm(_) | Expr::DataTypeImm(_) if cx.has(rule!("NF.1.LEAF.IMM")) => {
-            (rule!("NF.1.LEAF.IMM"), cx.by_kind((rule!("PR14148.NF.LEAF"), true)))
+            (rule!("NF.1.LEAF.IMM"), cx.by_kind(rule!("PR14148.NF.LEAF"), true))
         }
         Expr::PrimValue(_) | Expr::StringImm(_) | Expr::DataTypeImm(_) => {
-            (rule!("PR14148.NF.LEAF"), cx.by_kind((rule!("NF.1.LEAF.CONST"), true)))
+            (rule!("PR14148.NF.LEAF"), cx.by_kind(rule!("NF.1.LEAF.CONST"), true))
         }
         Expr::ShapeExpr(_) => (rule!("NF.1.LEAF.SHAPE"), true),
         Expr::Tuple(tuple) => {
@@ -45,5 +45,5 @@ pub fn is_leaf(cx: &mut Cx, expr: &Expr) -> bool {
         | Expr::TupleGetItem(_)
         | Expr::Op(_) => (rule!("NF.1.LEAF.OTHERS"), false),
     };
-    cx.by_kind(by_kind)
+    cx.by_kind(rule, conclusion)
 }

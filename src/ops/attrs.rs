@@ -204,7 +204,7 @@ fn complete(attrs: &mut Attrs, attr: Attr) -> Result<(), InferError> {
         (Some(given), _) if attr.kind.admits(given) => {}
         (Some(given), _) => {
             let (name, kind) = (attr.name, attr.kind.describe());
-            return Err(InferError::op(format!("the attribute `{name}` must be {kind}, it is {given:?}")));
+            return Err(InferError::op(format!("the attribute `{name}` must be {kind}, it is {given}")));
         }
     }
     Ok(())

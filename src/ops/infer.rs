@@ -440,7 +440,7 @@ pub(super) fn int_attr(call: &Call, name: &str) -> Result<Option<i64>, InferErro
         None => Ok(None),
         Some(AttrValue::Int(i)) => Ok(Some(*i)),
         Some(AttrValue::Prim(PrimExpr::IntImm(i))) => Ok(Some(*i)),
-        Some(other) => Err(InferError::op(format!("the attribute `{name}` must be an integer, it is {other:?}"))),
+        Some(other) => Err(InferError::op(format!("the attribute `{name}` must be an integer, it is {other}"))),
     }
 }
 
@@ -459,7 +459,7 @@ pub(super) fn float_attr(call: &Call, name: &str) -> Result<f64, InferError> {
     match attr(call, name) {
         Some(AttrValue::Float(x)) => Ok(x.get()),
         Some(AttrValue::Int(i)) => Ok(*i as f64),
-        Some(other) => Err(InferError::op(format!("the attribute `{name}` must be a number, it is {other:?}"))),
+        Some(other) => Err(InferError::op(format!("the attribute `{name}` must be a number, it is {other}"))),
         None => Err(InferError::op(format!("the attribute `{name}` is missing"))),
     }
 }
@@ -468,7 +468,7 @@ pub(super) fn float_attr(call: &Call, name: &str) -> Result<f64, InferError> {
 pub(super) fn str_attr<'a>(call: &'a Call, name: &str) -> Result<&'a str, InferError> {
     match attr(call, name) {
         Some(AttrValue::Str(text)) => Ok(text),
-        Some(other) => Err(InferError::op(format!("the attribute `{name}` must be a string, it is {other:?}"))),
+        Some(other) => Err(InferError::op(format!("the attribute `{name}` must be a string, it is {other}"))),
         None => Err(InferError::op(format!("the attribute `{name}` is missing"))),
     }
 }
@@ -479,13 +479,13 @@ pub(super) fn bool_attr(call: &Call, name: &str) -> Result<bool, InferError> {
         None => Ok(false),
         Some(AttrValue::Bool(b)) => Ok(*b),
         Some(AttrValue::Int(i)) => Ok(*i != 0),
-        Some(other) => Err(InferError::op(format!("the attribute `{name}` must be a Boolean, it is {other:?}"))),
+        Some(other) => Err(InferError::op(format!("the attribute `{name}` must be a Boolean, it is {other}"))),
     }
 }
 
 /// An attribute that is a list of integers, or one integer in place of a list of one.
 pub(super) fn ints_attr(call: &Call, name: &str) -> Result<Option<Vec<i64>>, InferError> {
-    let wrong = |found: &AttrValue| InferError::op(format!("the attribute `{name}` must list integers: {found:?}"));
+    let wrong = |found: &AttrValue| InferError::op(format!("the attribute `{name}` must list integers: {found}"));
     let int = |item: &AttrValue| {
         if let AttrValue::Int(i) | AttrValue::Prim(PrimExpr::IntImm(i)) = item { Ok(*i) } else { Err(wrong(item)) }
     };
@@ -499,7 +499,7 @@ pub(super) fn ints_attr(call: &Call, name: &str) -> Result<Option<Vec<i64>>, Inf
 /// An attribute that is a list of so many numbers, or one number in place of a list of equal ones.
 pub(super) fn floats_attr(call: &Call, name: &str, count: usize) -> Result<Vec<f64>, InferError> {
     let Some(AttrValue::List(items)) = attr(call, name) else { return Ok(vec![float_attr(call, name)?; count]) };
-    let wrong = |found: &AttrValue| InferError::op(format!("the attribute `{name}` must list numbers: {found:?}"));
+    let wrong = |found: &AttrValue| InferError::op(format!("the attribute `{name}` must list numbers: {found}"));
     let number = |item: &AttrValue| {
         if let AttrValue::Float(x) = item {
             Ok(x.get())
@@ -521,7 +521,7 @@ pub(super) fn dtype_attr(call: &Call, name: &str) -> Result<Option<DataType>, In
         None => Ok(None),
         Some(AttrValue::DataType(d)) => Ok(Some(*d)),
         Some(AttrValue::Str(text)) => text.parse().map(Some).map_err(|e| InferError::op(format!("`{name}`: {e}"))),
-        Some(other) => Err(InferError::op(format!("the attribute `{name}` must be a data type, it is {other:?}"))),
+        Some(other) => Err(InferError::op(format!("the attribute `{name}` must be a data type, it is {other}"))),
     }
 }
 

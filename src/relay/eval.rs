@@ -19,7 +19,7 @@ use crate::value::{self, Account, Effect, Held, Host, PackedCallContract, Packed
 
 /// The steps, the bytes and the depth of calls of a run.
 const FUEL: u64 = 50_000_000;
-const MEMORY: u64 = 1 << 28;
+const MEMORY: u64 = 1 << 27;
 const DEPTH: usize = 50_000;
 
 /// A value of Relay.

@@ -9,7 +9,7 @@ use super::tree::{
     BaseType, Call, Definition, Expr, ExprKind, Function, INFIX, Kind, Param, Program, RelayDim, RelayNotation, Shape,
     TensorTypeExpr, TypeExpr, TypeKind, TypeParam,
 };
-use crate::grammar::{AttrValue, Attrs, DataType, FloatBits, TensorData};
+use crate::grammar::{AttrValue, Attrs, DataType, TensorData};
 use crate::judge::{Cx, with_stack};
 use crate::syntax::tensor_to_save;
 use crate::value;
@@ -32,27 +32,18 @@ pub(super) fn type_text(ty: &TypeExpr, notation: RelayNotation) -> String {
 /// The text of the value of an attribute.
 pub(super) fn attr_text(value: &AttrValue) -> String {
     match value {
-        AttrValue::None => "None".to_string(),
-        AttrValue::Bool(true) => "True".to_string(),
-        AttrValue::Bool(false) => "False".to_string(),
-        AttrValue::Int(i) => i.to_string(),
-        AttrValue::Float(x) => float_text(*x),
-        AttrValue::Str(text) => format!("{:?}", &**text),
-        AttrValue::DataType(dtype) => format!("\"{dtype}\""),
-        AttrValue::Prim(e) => e.to_string(),
-        AttrValue::List(items) => {
-            let items: Vec<String> = items.iter().map(|item| with_stack(|| attr_text(item))).collect();
-            format!("[{}]", items.join(", "))
-        }
         AttrValue::Dict(_) | AttrValue::StructInfo(_) | AttrValue::IndexMap(_) | AttrValue::Made(_) => {
             "None".to_string()
         }
+        AttrValue::None
+        | AttrValue::Bool(_)
+        | AttrValue::Int(_)
+        | AttrValue::Float(_)
+        | AttrValue::Str(_)
+        | AttrValue::DataType(_)
+        | AttrValue::Prim(_)
+        | AttrValue::List(_) => value.to_string(),
     }
-}
-
-/// With a point or an exponent, so that it is read as a float.
-fn float_text(x: FloatBits) -> String {
-    format!("{:?}", x.get())
 }
 
 struct Printer<'c> {

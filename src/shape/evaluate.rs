@@ -52,10 +52,10 @@ fn error(rule: Rule, message: String) -> RuntimeError {
 
 fn value(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -> Result<BigInt, RuntimeError> {
     with_stack(|| match e {
-        PrimExpr::IntImm(i) => Ok(cx.by_kind((rule!("GRAM.PRIM.INTIMM"), BigInt::from(*i)))),
+        PrimExpr::IntImm(i) => Ok(cx.by_kind(rule!("GRAM.PRIM.INTIMM"), BigInt::from(*i))),
         PrimExpr::Var(v) => {
             let unbound = || error(rule!("SI.DIM.UNBOUND-ERR"), format!("the shape variable `{v}` is not bound"));
-            cx.by_kind((rule!("GRAM.PRIM.VAR"), lookup(v).map(BigInt::from).ok_or_else(unbound)))
+            cx.by_kind(rule!("GRAM.PRIM.VAR"), lookup(v).map(BigInt::from).ok_or_else(unbound))
         }
         PrimExpr::Binary(op, a, b) => {
             let (a, b) = (value(cx, a, lookup)?, value(cx, b, lookup)?);
@@ -77,7 +77,7 @@ fn value(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -
 
 /// GRAM.PRIM.TIRSEM: what a rule of the grammar concludes has the meaning that it has in TIR.
 fn as_in_tir<T: Instead>(cx: &mut Cx, rule: Rule, conclusion: T) -> T {
-    let conclusion = cx.by_kind((rule, conclusion));
+    let conclusion = cx.by_kind(rule, conclusion);
     cx.conclude(rule!("GRAM.PRIM.TIRSEM"), conclusion)
 }
 

@@ -78,7 +78,7 @@ fn prove<R>(
     by_prover: impl FnOnce(Prover) -> (Proof, R),
 ) -> (Proof, R) {
     let [alpha, constant] = floor;
-    let (by_kind, reason) = match (a, b) {
+    let ((rule, proof), reason) = match (a, b) {
         (PrimExpr::IntImm(a), PrimExpr::IntImm(b)) => {
             let proof = if a == b { Proof::Equal } else { Proof::Different };
             ((rule!("EQ.CONST"), proof), constant)
@@ -89,7 +89,7 @@ fn prove<R>(
             (proof @ (Proof::Equal | Proof::Different), reason) => ((rule!("EQ.ADVANCED"), proof), reason),
         },
     };
-    (cx.by_kind(by_kind), reason)
+    (cx.by_kind(rule, proof), reason)
 }
 
 fn algebraic(a: &PrimExpr, b: &PrimExpr) -> (Proof, Reason) {

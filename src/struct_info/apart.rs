@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
 
+use super::fresh_copies::{FreshCopies, fresh_names};
 use super::kinds::InfoPair;
 use super::mapping::{
     Mapping, all_shape_vars, dims_in, dims_of, for_each_lone, for_each_mentioned, has_func_inside, introduced_by,
@@ -24,34 +24,6 @@ type Func = Arc<FuncStructInfo>;
 
 fn all_of(func: &Func) -> BTreeSet<ShapeVar> {
     all_shape_vars(&StructInfo::Func(func.clone()))
-}
-
-/// New variables in place of others: of the same hint, none of them used anywhere or bound outside.
-struct FreshCopies<'a> {
-    ids: Range<u32>,
-    scope: &'a dyn Surroundings,
-}
-
-impl<'a> FreshCopies<'a> {
-    fn beside(used: &BTreeSet<ShapeVar>, scope: &'a dyn Surroundings) -> FreshCopies<'a> {
-        let last = used.iter().map(|var| var.id).max().unwrap_or(0).max(scope.last_number());
-        FreshCopies { ids: last.saturating_add(1)..u32::MAX, scope }
-    }
-
-    fn name(&mut self, var: &ShapeVar) -> ShapeVar {
-        let mut names = self.ids.by_ref().map(|id| ShapeVar::numbered(var.name.clone(), id));
-        names.find(|name| !self.scope.has_shape_var(name)).unwrap_or_else(|| var.clone())
-    }
-}
-
-/// New variables in place of `vars`, none of them in `used`.
-pub(super) fn fresh_names(
-    vars: impl IntoIterator<Item = ShapeVar>,
-    used: &BTreeSet<ShapeVar>,
-    scope: &dyn Surroundings,
-) -> Mapping {
-    let mut fresh = FreshCopies::beside(used, scope);
-    vars.into_iter().map(|var| (PrimExpr::Var(fresh.name(&var)), var)).map(|(name, var)| (var, name)).collect()
 }
 
 /// Information in which no function type has a variable of its own that is spelt like one of a function type around it.

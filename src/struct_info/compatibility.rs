@@ -39,13 +39,13 @@ fn check(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &JudgementScope) 
 
 fn cases(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &JudgementScope) -> Compatibility {
     match InfoPair::of(s1, s2) {
-        _ if is_object(s2) => cx.by_kind((rule!("SI.COMPAT.OBJECT"), Compatible)),
+        _ if is_object(s2) => cx.by_kind(rule!("SI.COMPAT.OBJECT"), Compatible),
         InfoPair::Tuples(fields1, fields2) => tuple(cx, fields1, fields2, scope),
         InfoPair::Shapes(s1, s2) => shape(cx, s1, s2),
         InfoPair::Tensors(t1, t2) => tensor(cx, t1, t2, scope),
         InfoPair::Funcs(f1, f2) => func(cx, f1, f2, scope),
         InfoPair::Prims(p1, p2) => prim(cx, p1, p2),
-        InfoPair::Objects | InfoPair::Different => cx.by_kind((rule!("SI.COMPAT.KIND"), Incompatible)),
+        InfoPair::Objects | InfoPair::Different => cx.by_kind(rule!("SI.COMPAT.KIND"), Incompatible),
     }
 }
 
@@ -175,7 +175,7 @@ fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: 
     match (&f1.params, &f2.params) {
         (None, None) => packed(cx, f1, f2),
         (Some(_), Some(_)) => closures(cx, f1, f2, scope),
-        (None, Some(_)) | (Some(_), None) => cx.by_kind((rule!("SI.COMPAT.FUNC.FORM"), Incompatible)),
+        (None, Some(_)) | (Some(_), None) => cx.by_kind(rule!("SI.COMPAT.FUNC.FORM"), Incompatible),
     }
 }
 

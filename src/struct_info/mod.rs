@@ -7,6 +7,7 @@ pub mod closed;
 pub mod compatibility;
 pub mod derive_func;
 pub mod erase_to_well_defined;
+mod fresh_copies;
 mod kinds;
 pub mod mapping;
 pub mod order;

@@ -105,7 +105,7 @@ impl InfoOrder<'_> {
             InfoPair::Tuples(fields1, fields2) => self.tuple(cx, fields1, fields2),
             InfoPair::Funcs(f1, f2) => self.func(cx, f1, f2),
             InfoPair::Prims(p1, p2) => self.prim(cx, p1, p2),
-            InfoPair::Objects | InfoPair::Different => cx.by_kind((rule!("SI.ORDER.CROSS"), false)),
+            InfoPair::Objects | InfoPair::Different => cx.by_kind(rule!("SI.ORDER.CROSS"), false),
         }
     }
 
@@ -237,7 +237,7 @@ impl InfoOrder<'_> {
                     by_field && (unsaid || f2.pure != Some(true) || f1.pure == f2.pure) && self.params(cx, f1, f2);
                 below && (p1 == p2 || cx.conclude(rule!("SUBSI.FUNC.COMBINED"), true))
             }
-            (None, Some(_)) | (Some(_), None) => cx.by_kind((rule!("SI.ORDER.CROSS"), false)),
+            (None, Some(_)) | (Some(_), None) => cx.by_kind(rule!("SI.ORDER.CROSS"), false),
         }
     }
 

@@ -5,7 +5,7 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::apart::fresh_names;
+use super::fresh_copies::fresh_names;
 use super::mapping::{Mapping, PartialMapping, all_shape_vars, introduced_by, is_identity, owned};
 use super::surroundings::{Nowhere, Surroundings};
 use crate::book::Erratum;

@@ -45,7 +45,7 @@ fn cases(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &JudgementScope) 
         InfoPair::Tuples(a, b) => tuple(cx, a, b, scope),
         InfoPair::Funcs(a, b) => func(cx, a, b, scope),
         InfoPair::Prims(a, b) => prim(cx, a, b),
-        InfoPair::Objects | InfoPair::Different => cx.by_kind((rule!("SI.UNIFY.KIND"), StructInfo::Object)),
+        InfoPair::Objects | InfoPair::Different => cx.by_kind(rule!("SI.UNIFY.KIND"), StructInfo::Object),
     }
 }
 
@@ -148,7 +148,7 @@ fn func(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: 
     match (&f1.params, &f2.params) {
         (None, None) => packed(cx, f1, f2),
         (Some(_), Some(_)) => closures(cx, f1, f2, scope),
-        (None, Some(_)) | (Some(_), None) => cx.by_kind((rule!("SI.UNIFY.FUNC.FORM"), StructInfo::Object)),
+        (None, Some(_)) | (Some(_), None) => cx.by_kind(rule!("SI.UNIFY.FUNC.FORM"), StructInfo::Object),
     }
 }
 

@@ -12,7 +12,7 @@ use crate::judge::{Cx, MemoQuery};
 /// 2023-02, Auxiliary Procedures.
 pub fn wrap_type(cx: &mut Cx, t: &Type) -> StructInfo {
     cx.judge("wrap_type", MemoQuery::of(t), |cx| {
-        let by_kind = match t {
+        let (rule, conclusion) = match t {
             // No edition that has the type of boxed scalars wraps it.
             Type::Object | Type::Prim(_) => (rule!("SI.WRAP.OBJECT"), StructInfo::Object),
             Type::PackedFunc => (rule!("SI.WRAP.PACKED"), StructInfo::packed(DeriveFunc::DefaultDerive)),
@@ -30,7 +30,7 @@ pub fn wrap_type(cx: &mut Cx, t: &Type) -> StructInfo {
                 (rule!("SI.WRAP.TENSOR"), StructInfo::Tensor(tensor))
             }
         };
-        cx.by_kind(by_kind)
+        cx.by_kind(rule, conclusion)
     })
 }
 

@@ -93,7 +93,7 @@ fn int_argument(name: &Name, dtype: DataType, repr: Repr, value: Scalar) -> TirR
     };
     match exact.filter(|value| repr.holds(*value)) {
         Some(value) => Ok(repr.wrap(value as i64)),
-        None => Err(Box::new(TirError::Range { param: name.clone(), value: format!("{value:?}"), dtype })),
+        None => Err(Box::new(TirError::Range { param: name.clone(), value: value.to_string(), dtype })),
     }
 }
 

@@ -254,11 +254,12 @@ impl<'m> TypeChecker<'_, 'm> {
         // TYPE.GENERALIZE: where nothing describes the result it is an object.
         let described =
             if types.is_empty() { self.cx.conclude(rule!("TYPE.GENERALIZE"), described) } else { described };
-        Some(self.cx.by_kind(match types.as_slice() {
+        let (rule, conclusion) = match types.as_slice() {
             [] => (rule!("TC.CALL.PACKED.T0"), described),
             [_] => (rule!("TC.CALL.PACKED.T1"), described),
             [_, _, ..] => (rule!("TC.CALL.PACKED.TN"), described),
-        }))
+        };
+        Some(self.cx.by_kind(rule, conclusion))
     }
 
     fn derive_func(&self, callee: &Expr) -> DeriveFunc {

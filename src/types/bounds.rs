@@ -58,7 +58,7 @@ fn glb(cx: &mut Cx, t1: &Type, t2: &Type) -> Option<Type> {
         TypePair::Tensors(t1, t2) => glb_tensor(cx, t1, t2),
         TypePair::Tuples(t1, t2) => glb_tuple(cx, t1, t2),
         TypePair::Funcs(t1, t2) => glb_func(cx, t1, t2),
-        TypePair::Objects | TypePair::PackedFuncs | TypePair::Different => cx.by_kind((rule!("GLB.KIND"), None)),
+        TypePair::Objects | TypePair::PackedFuncs | TypePair::Different => cx.by_kind(rule!("GLB.KIND"), None),
     }
 }
 
@@ -111,10 +111,11 @@ fn glb_tuple(cx: &mut Cx, t1: &[Type], t2: &[Type]) -> Option<Type> {
     }
     let pairs = t1.iter().zip(t2);
     let fields = all(pairs.map(|(field1, field2)| find_glb(cx, field1, field2)));
-    cx.by_kind(match fields {
+    let (rule, conclusion) = match fields {
         None => (rule!("GLB.TUPLE.FIELD-NONE"), None),
         Some(fields) => (rule!("GLB.TUPLE.RET"), Some(Type::Tuple(fields))),
-    })
+    };
+    cx.by_kind(rule, conclusion)
 }
 
 /// The bounds, up to the first that there is not; room is made for all of them at once.
@@ -146,11 +147,11 @@ fn glb_func(cx: &mut Cx, t1: &FuncType, t2: &FuncType) -> Option<Type> {
     let pairs = t1.arg_types.iter().zip(t2.arg_types.iter());
     let arg_types: Arc<[Type]> = pairs.map(|(arg1, arg2)| find_lub(cx, arg1, arg2)).collect();
     let arg_types = cx.conclude(rule!("GLB.FUNC.ARGS"), arg_types);
-    let by_ret = match find_glb(cx, &t1.ret_type, &t2.ret_type) {
+    let (rule, conclusion) = match find_glb(cx, &t1.ret_type, &t2.ret_type) {
         None => (rule!("GLB.FUNC.RET-NONE"), None),
         Some(ret_type) => (rule!("GLB.FUNC.RET"), Some(func_type(arg_types, ret_type, pure))),
     };
-    cx.by_kind(by_ret)
+    cx.by_kind(rule, conclusion)
 }
 
 fn func_type(arg_types: Arc<[Type]>, ret_type: Type, pure: bool) -> Type {
@@ -169,9 +170,7 @@ fn lub(cx: &mut Cx, t1: &Type, t2: &Type) -> Type {
         TypePair::Tensors(t1, t2) => lub_tensor(cx, t1, t2),
         TypePair::Tuples(t1, t2) => lub_tuple(cx, t1, t2),
         TypePair::Funcs(t1, t2) => lub_func(cx, t1, t2),
-        TypePair::Objects | TypePair::PackedFuncs | TypePair::Different => {
-            cx.by_kind((rule!("LUB.KIND"), Type::Object))
-        }
+        TypePair::Objects | TypePair::PackedFuncs | TypePair::Different => cx.by_kind(rule!("LUB.KIND"), Type::Object),
     }
 }
 
@@ -212,14 +211,14 @@ fn lub_func(cx: &mut Cx, t1: &FuncType, t2: &FuncType) -> Type {
     }
     let pairs = t1.arg_types.iter().zip(t2.arg_types.iter());
     let arg_types = all(pairs.map(|(arg1, arg2)| find_glb(cx, arg1, arg2)));
-    let by_args = match arg_types {
+    let (rule, conclusion) = match arg_types {
         None => (rule!("LUB.FUNC.ARG-NONE"), Type::Object),
         Some(arg_types) => {
             let ret_type = find_lub(cx, &t1.ret_type, &t2.ret_type);
             (rule!("LUB.FUNC.RET"), func_type(arg_types, ret_type, pure))
         }
     };
-    cx.by_kind(by_args)
+    cx.by_kind(rule, conclusion)
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::judge::{Cx, MemoQuery};
 /// 2023-02, Erasing Structural Information into Types.
 pub fn erase_struct_info(cx: &mut Cx, si: &StructInfo) -> Type {
     cx.judge("erase_struct_info", MemoQuery::of(si), |cx| {
-        let by_kind = match si {
+        let (rule, conclusion) = match si {
             StructInfo::Tensor(TensorStructInfo { ndim, dtype, .. }) => {
                 (rule!("TYPE.ERASE.TENSOR"), Type::Tensor(DynTensorType { ndim: *ndim, dtype: *dtype }))
             }
@@ -31,14 +31,14 @@ pub fn erase_struct_info(cx: &mut Cx, si: &StructInfo) -> Type {
             },
             StructInfo::Prim(PrimStructInfo { dtype, .. }) if cx.has(rule!("TYPE.ERASE.PRIM")) => {
                 let prim = Type::Prim(PrimType { dtype: *dtype });
-                (rule!("TYPE.ERASE.PRIM"), cx.by_kind((rule!("PR14148.SI.PRIM.ERASE"), prim)))
+                (rule!("TYPE.ERASE.PRIM"), cx.by_kind(rule!("PR14148.SI.PRIM.ERASE"), prim))
             }
             StructInfo::Prim(_) => {
-                (rule!("PR14148.SI.PRIM.ERASE"), cx.by_kind((rule!("TYPE.ERASE.OBJECT"), Type::Object)))
+                (rule!("PR14148.SI.PRIM.ERASE"), cx.by_kind(rule!("TYPE.ERASE.OBJECT"), Type::Object))
             }
             StructInfo::Object => (rule!("TYPE.ERASE.OBJECT"), Type::Object),
         };
-        let erased = cx.by_kind(by_kind);
+        let erased = cx.by_kind(rule, conclusion);
         if cx.has(rule!("GRAM.TYPE.PRIM")) { cx.conclude(form(&erased), erased) } else { erased }
     })
 }

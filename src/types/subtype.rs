@@ -30,9 +30,9 @@ fn related(cx: &mut Cx, t1: &Type, t2: &Type) -> bool {
         TypePair::Tuples(t1, t2) => tuple(cx, t1, t2),
         TypePair::Funcs(t1, t2) => func(cx, t1, t2),
         TypePair::Different if *t1 == Type::PackedFunc || *t2 == Type::PackedFunc => {
-            cx.by_kind((rule!("SUB.PACKED"), false))
+            cx.by_kind(rule!("SUB.PACKED"), false)
         }
-        TypePair::Objects | TypePair::PackedFuncs | TypePair::Different => cx.by_kind((rule!("SUB.CROSS-KIND"), false)),
+        TypePair::Objects | TypePair::PackedFuncs | TypePair::Different => cx.by_kind(rule!("SUB.CROSS-KIND"), false),
     }
 }
 

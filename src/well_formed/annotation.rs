@@ -5,7 +5,7 @@ use super::shape_var::{AnnotationSite, Owner, Position};
 use crate::book::{Erratum, Rule};
 use crate::findings::{Complaint, Demand, Finder, TrailStep};
 use crate::grammar::{
-    DataType, FuncStructInfo, Ndim, PrimExpr, PrimStructInfo, ShapeStructInfo, Span, StructInfo, TensorShape,
+    DataType, Expr, FuncStructInfo, Ndim, PrimExpr, PrimStructInfo, ShapeStructInfo, Span, StructInfo, TensorShape,
     TensorStructInfo, TypeCode, VDevice, Var, VarKind,
 };
 use crate::judge::with_stack;
@@ -60,7 +60,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
             span,
             &[(rule!("WF.13.FORM"), 1, permitted, &|| {
                 Complaint::error("the shape of a tensor annotation is neither a variable nor a ShapeExpr")
-                    .with_hint("bind the expression to a variable and use that")
+                    .with_hint(shape_instead_of(tensor))
             })],
         );
         if let Some(device) = &tensor.vdevice {
@@ -244,4 +244,14 @@ fn may_have_datatype(value: &PrimExpr, dtype: DataType) -> bool {
 fn other_number(of: &str, listed: &str, ndim: Ndim, len: usize) -> Complaint {
     Complaint::error(format!("a {of} annotation has {len} {listed} and an ndim of {ndim}"))
         .with_hint(format!("set ndim to {len}"))
+}
+
+/// What to write where the shape of a tensor is no shape. A number in parentheses is a number: a tuple of one has a comma.
+fn shape_instead_of(tensor: &TensorStructInfo) -> String {
+    match &tensor.shape {
+        Some(TensorShape::Other(expr)) if let Expr::PrimValue(number) = &**expr => {
+            format!("`({0})` is the number {0}: a shape is a tuple, `({0},)`", number.value)
+        }
+        Some(_) | None => "bind the expression to a variable and use that".to_string(),
+    }
 }

@@ -92,7 +92,11 @@ impl<'m> WellFormedChecker<'_, 'm> {
         self.demand(
             gv.span,
             &[(rule!("SCOPE.BIND-ONCE.GLOBAL"), 2, visible, &|| {
-                Complaint::error(format!("the module binds no function `{}`", gv.name))
+                Complaint::error(format!("the module binds no function `{}`", gv.name)).with_hint(format!(
+                    "define it in the module; a packed function of that name is called by \
+                     `R.call_packed(\"{0}\", ..)`, and by `R.call_dps_packed(\"{0}\", ..)` in the place of `R.call_tir`",
+                    gv.name
+                ))
             })],
         );
     }

@@ -4,7 +4,7 @@
 //! This is a search that a reader can do as well. `fire` and its kin stand where a rule is used:
 //!
 //! * `cx.by_cases(&[(rule, condition, conclusion), ..])` and `cx.by_cases((&[..], (rule, conclusion)))`: rows;
-//! * `cx.by_kind(match x { .. => (rule, conclusion), .. })`: rows whose conditions are kinds;
+//! * `let (rule, conclusion) = match x { .. }; cx.by_kind(rule, conclusion)`: rows whose conditions are kinds;
 //! * `cx.holds(&[(rule, n, condition), ..])`, with a message behind the condition or without, and `self.demand(span, &[..])`:
 //!   conditions that must hold, one and all;
 //! * `cx.conclude(rule, conclusion)`: a clause by itself; `let _ = cx.fire(rule)` before it where there may be no conclusion;
@@ -17,6 +17,7 @@
 //! or what another edition says. So has a condition on what a rule concludes if that is always `false`. [`BOTH_WAYS`]
 //! lists the rules of which that is allowed.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -44,7 +45,8 @@ const POSITIVE: &[&str] = &[
     "src/well_formed",
 ];
 
-/// The rules of which a chapter says, with `else`, what is there without them. The list only shrinks.
+/// The rules of which a chapter says, with `else`, what is there without them. The list only shrinks: a rule of which
+/// no chapter says that any more is none of them.
 const BOTH_WAYS: &[&str] = &[
     "EVAL.CALL.CLOSURE.SCOPE",
     "EVAL.SEQ.PUSH",
@@ -137,18 +139,25 @@ fn code(text: &str) -> String {
     chapter.lines().filter(|line| !line.trim_start().starts_with("//")).map(|line| format!("{line}\n")).collect()
 }
 
-fn faults(text: &str) -> Vec<String> {
-    let code = code(text);
+/// The uses of `fire` in code about which something is wrong: the rule, and what it is.
+fn faulty_uses(code: &str) -> Vec<(&str, String)> {
     let mut found = Vec::new();
     for (at, call) in code.match_indices("fire(") {
         let length = call.len() + code[at + call.len()..].find("\"))").map_or(0, |end| end + 3);
         let (before, after) = (&code[..at], &code[(at + length).min(code.len())..]);
         let rule = code[at..].split('"').nth(1).unwrap_or_default();
-        if let Some(fault) = fault(before, after).filter(|_| !BOTH_WAYS.contains(&rule)) {
+        if let Some(fault) = fault(before, after) {
             let line = code[..at].lines().last().unwrap_or_default().trim_start();
-            found.push(format!("{fault}: {line}{}", code[at..].lines().next().unwrap_or_default()));
+            found.push((rule, format!("{fault}: {line}{}", code[at..].lines().next().unwrap_or_default())));
         }
     }
+    found
+}
+
+fn faults(text: &str) -> Vec<String> {
+    let code = code(text);
+    let of_others = faulty_uses(&code).into_iter().filter(|(rule, _)| !BOTH_WAYS.contains(rule));
+    let mut found: Vec<String> = of_others.map(|(_, fault)| fault).collect();
     found.extend(branches_on_false(&code));
     found.extend(text.lines().filter(|line| line.contains("is_masked")).map(|line| format!("masks: {}", line.trim())));
     found
@@ -197,6 +206,16 @@ fn no_chapter_says_what_would_be_without_a_rule() {
         found.extend(faults.into_iter().map(|fault| format!("{name}: {fault}")));
     }
     assert!(found.is_empty(), "wrong answers in chapters:\n  {}", found.join("\n  "));
+}
+
+#[test]
+fn each_rule_with_both_ways_is_used_so() {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let chapters = POSITIVE.iter().flat_map(|room| modules(&root.join(room)));
+    let code: Vec<String> = chapters.map(|module| code(&fs::read_to_string(module).unwrap())).collect();
+    let used: BTreeSet<&str> = code.iter().flat_map(|code| faulty_uses(code)).map(|(rule, _)| rule).collect();
+    let stale: Vec<&str> = BOTH_WAYS.iter().copied().filter(|rule| !used.contains(rule)).collect();
+    assert!(stale.is_empty(), "no chapter says what is there without these rules: {stale:?}");
 }
 
 #[test]

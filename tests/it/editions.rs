@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use ask::conformance;
 use campaign::classes::{CLAIMED, RELEASES};
 use campaign::editions::confirmed::{Confirmed, kept, shown_by, unasked};
-use campaign::editions::{Difference, Evidence, Flip, Shown, Why, between};
+use campaign::editions::{Flip, FlipEvidence, RuleDifference, RuleEvidence, Why, between};
 use relax_spec::book::{Change, Edition, Erratum, Reading, Rule};
 use relax_spec::judge::Cx;
 use relax_spec::oracle;
@@ -14,7 +14,7 @@ use relax_spec::question::Outcome;
 use relax_spec::rule;
 use relax_spec::suite::ledger::Ledger;
 
-type Found = BTreeMap<Rule, Difference>;
+type Found = BTreeMap<Rule, RuleDifference>;
 
 fn found(from: Edition, to: Edition) -> Found {
     let differences = between(&conformance::suite().unwrap(), from, to).unwrap();
@@ -26,8 +26,8 @@ static SECOND: LazyLock<Found> = LazyLock::new(|| found(Edition::E2023_12, Editi
 
 fn flip(found: &Found, rule: Rule) -> Option<&Flip> {
     match &found[&rule].shown {
-        Shown::By(flip) => Some(flip),
-        Shown::Not(_) => None,
+        FlipEvidence::By(flip) => Some(flip),
+        FlipEvidence::Not(_) => None,
     }
 }
 
@@ -122,7 +122,7 @@ fn the_changes_that_flip_nothing_in_the_corrected_reading() {
         &FIRST,
         &[rule!("OPT.INTERN"), rule!("VAL.TUPLE"), rule!("VAL.SHAPE"), rule!("EVAL.TUPLE"), rule!("EVAL.TUPLE.FRESH")],
     );
-    assert!(matches!(FIRST[&rule!("OPT.INTERN")].shown, Shown::Not(Why::Excluded(_))));
+    assert!(matches!(FIRST[&rule!("OPT.INTERN")].shown, FlipEvidence::Not(Why::Excluded(_))));
     // 10: the check of the condition is kept (N40). What flips is another matter, a boxed Boolean, which the first edition takes (A73).
     let flip = flip(&FIRST, rule!("SI.DERIVE.IF.COND")).unwrap();
     let boxed = flip.ask.to_string() + &format!("{:?}", flip.ask);
@@ -163,7 +163,7 @@ fn the_rows_of_the_last_edition() {
     assert_eq!(flip(&SECOND, rule!("PRIMFUNC.SI.HANDLE")).map(|flip| flip.literally), Some(Some(Erratum::N62)));
     // A call without effects leaves nothing to see when it is moved or dropped; and what a PrimExpr is boxed in is a leaf before.
     for rule in [rule!("EVAL.CALL.PRIMFUNC.EFFECT"), rule!("NF.1.LEAF.PRIMEXPR")] {
-        assert!(matches!(SECOND[&rule].shown, Shown::Not(Why::SameAnswers(1..))), "{rule}");
+        assert!(matches!(SECOND[&rule].shown, FlipEvidence::Not(Why::SameAnswers(1..))), "{rule}");
     }
 }
 
@@ -241,7 +241,7 @@ fn the_other_way_round_new_rules_are_removed_ones() {
         (&here.ask, here.size, &here.before, &here.after),
         (&there.ask, there.size, &there.after, &there.before)
     );
-    assert_eq!(here.evidence, Evidence::Absent);
+    assert_eq!(here.evidence, RuleEvidence::Absent);
 }
 
 /// Nothing differs between an edition and itself.

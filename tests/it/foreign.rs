@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::thread;
 
 use ask::conformance;
-use ask::protocol::Reply;
+use ask::protocol::AdapterReply;
 use campaign::generate::{ProgramOptions, Tape, module, struct_info_pair};
-use campaign::programs::{Restriction, Source};
+use campaign::programs::{ProgramSource, Restriction};
 use campaign::soundness;
 use relax_spec::book::{Edition, Rule};
 use relax_spec::check::{UnknownOps, all_findings, check_program, unknown_names};
@@ -36,7 +36,7 @@ impl Foreign {
         let outcome = oracle::outcome(&mut cx, ask);
         self.note(edition, cx.recorded().iter(), what);
         let mut named = Vec::new();
-        rules_in(&json::to_value(&Reply::of(&outcome)), &mut named);
+        rules_in(&json::to_value(&AdapterReply::of(&outcome)), &mut named);
         self.note(edition, named, what);
     }
 
@@ -96,7 +96,7 @@ fn what_the_suite_asks_stays_within_the_edition() {
 fn generated_programs_stay_within_the_edition() {
     with_stack(|| {
         let mut foreign = Foreign::default();
-        let source = Source::of(&conformance::suite().expect("the suite can be read"), Restriction::default());
+        let source = ProgramSource::of(&conformance::suite().expect("the suite can be read"), Restriction::default());
         for (seed, edition) in (0..60).flat_map(|seed| Edition::ALL.map(|edition| (seed, edition))) {
             let plain = module(&mut Tape::from_seed(seed, 400), &ProgramOptions::default());
             let functions = soundness::program(edition, seed);

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use ask::conformance;
-use ask::sites::Sites;
+use ask::sites::RuleSites;
 use campaign::agreement;
 use campaign::questions::questions;
 use campaign::trials::UNDERIVED;
@@ -89,7 +89,7 @@ fn every_complete_prefix_names_rules() {
 
 #[test]
 fn no_excluded_rule_fires_in_the_code() {
-    let sites = Sites::read();
+    let sites = RuleSites::read();
     let both = |rule: &&Rule| rule.status() == Status::Excluded && !sites.of(**rule).is_empty();
     let found = Rule::ALL.iter().filter(both);
     assert_none("excluded, but fired", found.map(|rule| format!("{rule} at {}", sites.of(*rule).join(", "))).collect());

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use ask::conformance;
 use campaign::classes::{CLAIMED, FORMS, LEDGERS, RELEASES, page};
-use campaign::trials::{Kind, KnownForm};
+use campaign::trials::{FailureKind, KnownForm};
 use relax_spec::book::{Edition, Erratum, Rule, ron_options};
 use relax_spec::suite::Case;
 use relax_spec::suite::ledger::{DeviationClass, KnownDivergence};
@@ -95,13 +95,14 @@ fn wrong_with_form(form: &KnownForm) -> Option<&'static str> {
         return Some("no erratum is named");
     }
     let is_broken = || Rule::ALL.iter().any(|rule| rule.id() == form.message && rule.is_stated_by(CLAIMED));
-    (form.kind == Some(Kind::Accepted) && !is_broken()).then_some("it names no rule of the edition that is claimed")
+    (form.kind == Some(FailureKind::Accepted) && !is_broken())
+        .then_some("it names no rule of the edition that is claimed")
 }
 
 #[test]
 fn every_form_of_findings_has_a_class_and_the_clause_that_decides() {
     let forms = KnownForm::parse(&conformance::ledger(FORMS).expect("the ledger")).unwrap();
-    assert!(forms.iter().any(|form| form.kind == Some(Kind::Accepted)));
+    assert!(forms.iter().any(|form| form.kind == Some(FailureKind::Accepted)));
     let wrong = forms.iter().filter_map(|form| Some(format!("{}: {}", form.reason, wrong_with_form(form)?)));
     assert_none("forms of findings", &wrong.collect::<Vec<String>>());
 }

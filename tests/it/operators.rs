@@ -4,7 +4,7 @@
 use ask::conformance;
 use campaign::agreement::{OperatorPattern, clause};
 use campaign::calls::{Fill, emptied, enlarged};
-use campaign::operator_soundness::{Operators, run_within};
+use campaign::operator_soundness::{OperatorTemplates, run_within};
 use relax_spec::book::ron_options;
 use relax_spec::data::json::write;
 use relax_spec::data::{from_json, to_document};
@@ -15,7 +15,7 @@ use relax_spec::value::Stop;
 
 #[test]
 fn what_is_inferred_is_true() {
-    let operators = Operators::of(&conformance::suite().expect("the suite"));
+    let operators = OperatorTemplates::of(&conformance::suite().expect("the suite"));
     // Twice as many calls as would do on the average, as chance has a part in how many give a value.
     let report = operators.try_all(0..200 * operators.names().count() as u64);
     let faults: Vec<String> =
@@ -40,7 +40,7 @@ fn takes_storage(name: &str) -> bool {
 /// little fuel ends soon, and within its memory.
 #[test]
 fn no_attribute_escapes_fuel() {
-    let operators = Operators::of(&conformance::suite().expect("the suite"));
+    let operators = OperatorTemplates::of(&conformance::suite().expect("the suite"));
     let mut stopped = std::collections::BTreeSet::new();
     for seed in 0..100 * operators.names().count() as u64 {
         let Some((call, mut tape)) = operators.call(seed) else { continue };
@@ -59,7 +59,7 @@ fn no_attribute_escapes_fuel() {
 /// The same of calls on no elements at all: a loop over the other axes is paid for too.
 #[test]
 fn no_empty_axis_escapes_fuel() {
-    let operators = Operators::of(&conformance::suite().expect("the suite"));
+    let operators = OperatorTemplates::of(&conformance::suite().expect("the suite"));
     let (mut asked, mut names) = (0, std::collections::BTreeSet::new());
     for seed in 0..60 * operators.names().count() as u64 {
         let Some((call, mut tape)) = operators.call(seed) else { continue };
@@ -112,7 +112,7 @@ fn with_extremes(json: &str, random: &mut fastrand::Rng) -> String {
 /// Inference answers, whatever sizes, ranks and attributes are: of every operator, with extreme numbers in the place of some.
 #[test]
 fn no_number_breaks_inference() {
-    let operators = Operators::of(&conformance::suite().expect("the suite"));
+    let operators = OperatorTemplates::of(&conformance::suite().expect("the suite"));
     let (mut asked, mut accepted, mut names) = (0, 0, std::collections::BTreeSet::new());
     for seed in 0..60 * operators.names().count() as u64 {
         let Some((call, _)) = operators.call(seed) else { continue };

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use campaign::generate::Tape;
-use campaign::relay::{Trial, try_program};
+use campaign::relay::{TranslationTrial, try_program};
 use relax_spec::data;
 use relax_spec::judge::{Cx, Ending};
 use relax_spec::relay::{self, Expr, ExprKind, Program, RelayNotation};
@@ -61,7 +61,7 @@ fn each_example_gives_what_it_says() {
     for example in &examples {
         let program = read(&example.text);
         assert_eq!(run(&program, &example.args), example.gives, "{}", example.name);
-        assert_eq!(try_program(&program, &example.args), Trial::Same, "{}", example.name);
+        assert_eq!(try_program(&program, &example.args), TranslationTrial::Same, "{}", example.name);
     }
 }
 
@@ -242,9 +242,9 @@ fn a_program_gives_what_its_translation_gives() {
     for seed in 0..PROGRAMS {
         let (program, args) = campaign::relay::generate(&mut Tape::from_seed(seed, 400));
         match try_program(&program, &args) {
-            Trial::Same => same += 1,
-            Trial::Stopped => {}
-            Trial::Different(why) => panic!("seed {seed}: {why}"),
+            TranslationTrial::Same => same += 1,
+            TranslationTrial::Stopped => {}
+            TranslationTrial::Different(why) => panic!("seed {seed}: {why}"),
         }
     }
     assert!(same * 10 > PROGRAMS * 9, "{same} of {PROGRAMS}");

@@ -122,7 +122,11 @@ fn saved() -> String {
         json!({"type": "relax.expr.SeqExpr", "data": {"span": 0, "struct_info_": info, "blocks": blocks, "body": last}}),
     );
     let params = push(json!({"type": "ffi.Array", "data": [param]}));
-    let function = json!({"span": 0, "struct_info_": 0, "params": params, "body": body, "ret_struct_info": info, "is_pure": true, "attrs": 0});
+    let key = push(json!({"type": "ffi.String", "data": "global_symbol"}));
+    let symbol = push(json!({"type": "ffi.String", "data": "main"}));
+    let attrs = push(json!({"type": "ffi.Map", "data": [key, symbol]}));
+    let attrs = push(json!({"type": "ir.DictAttrs", "data": {"__dict__": attrs}}));
+    let function = json!({"span": 0, "struct_info_": 0, "params": params, "body": body, "ret_struct_info": info, "is_pure": true, "attrs": attrs});
     let function = push(json!({"type": "relax.expr.Function", "data": function}));
     let name = push(json!({"type": "ffi.String", "data": "main"}));
     let name = push(json!({"type": "ir.GlobalVar", "data": {"span": 0, "struct_info_": 0, "name_hint": name}}));

@@ -1,7 +1,7 @@
 //! Soundness of acceptance: what is accepted without a warning does not get stuck, and what is derived of a variable is true
-//! of every value that is bound to it. `examples/soundness.rs` asks it of as many programs as one likes.
+//! of every value that is bound to it. `cargo xtask soundness` asks it of as many programs as one likes.
 
-use campaign::soundness::{By, Trial, program, try_program};
+use campaign::soundness::{SoundnessContexts, SoundnessTrial, program, try_program};
 use relax_spec::book::{Edition, Erratum, Reading};
 use relax_spec::judge::{Cx, Mistake, RowMutant};
 use relax_spec::rule;
@@ -14,11 +14,11 @@ const WITHIN_LATER: u64 = 16_000;
 fn what_is_accepted_is_true(edition: Edition) {
     let mut accepted = [0, 0];
     for seed in 0..3_000 {
-        match try_program(&By::of(edition), &program(edition, seed)) {
-            Trial::Rejected(_) | Trial::Unheld => {}
-            Trial::Sound { warned } => accepted[usize::from(warned)] += 1,
-            Trial::Unsound(fault) => {
-                panic!("the program of seed {seed} (examples/soundness.rs --edition {edition} shows it): {fault}")
+        match try_program(&SoundnessContexts::of(edition), &program(edition, seed)) {
+            SoundnessTrial::Rejected(_) | SoundnessTrial::Unheld => {}
+            SoundnessTrial::Sound { warned } => accepted[usize::from(warned)] += 1,
+            SoundnessTrial::Unsound(fault) => {
+                panic!("seed {seed}, shown by `cargo xtask soundness 1 {seed} --edition {edition}`: {fault}")
             }
         }
     }
@@ -43,10 +43,10 @@ fn what_is_accepted_is_true_2024_04() {
 }
 
 /// The first seed whose program shows the mistake.
-fn found(by: &By) -> Option<u64> {
+fn found(by: &SoundnessContexts) -> Option<u64> {
     let edition = by.checks.edition();
     let within = if edition == Edition::E2023_02 { WITHIN } else { WITHIN_LATER };
-    (0..within).find(|seed| matches!(try_program(by, &program(edition, *seed)), Trial::Unsound(_)))
+    (0..within).find(|seed| matches!(try_program(by, &program(edition, *seed)), SoundnessTrial::Unsound(_)))
 }
 
 fn literal(edition: Edition, erratum: Erratum) -> Cx {
@@ -61,12 +61,15 @@ fn wrong(edition: Edition, rule: relax_spec::book::Rule, mistake: Mistake) -> Cx
 fn unsound_rules_are_found() {
     let mut missed = Vec::new();
     for edition in Edition::ALL {
-        let right = || By::of(edition);
-        let checks = |checks| By { checks, ..right() };
+        let right = || SoundnessContexts::of(edition);
+        let checks = |checks| SoundnessContexts { checks, ..right() };
         let mistakes = [
             ("the variables of a signature are those of the name (E56)", checks(literal(edition, Erratum::E56))),
             ("joined with an object, the other is returned (A01)", checks(literal(edition, Erratum::A01))),
-            ("a cast of a closure compares nothing (A19)", By { runs: literal(edition, Erratum::A19), ..right() }),
+            (
+                "a cast of a closure compares nothing (A19)",
+                SoundnessContexts { runs: literal(edition, Erratum::A19), ..right() },
+            ),
             (
                 "tensors of different shapes are joined to the first",
                 checks(wrong(edition, rule!("SI.UNIFY.TENSOR.EQ"), Mistake::Negated)),

@@ -9,11 +9,11 @@ use ask::process::Interrupt;
 use ask::protocol::Identity;
 use ask::worker::StartError;
 use campaign::generate::Tape;
-use campaign::programs::{Census, Drawn, Features, Restriction, Source};
+use campaign::programs::{ConstructCensus, Drawn, Features, ProgramSource, Restriction};
 use campaign::trials::{
-    Asked, Campaign, Ended, Finding, Judged, Kept, Kind, KnownForm, Path, Paths, Reducer, Settings, Shown, Store,
-    UNDERIVED, at_example_sizes, bindings, campaign, diff, inputs_of, operators, promoted, reduced_further,
-    still_shows,
+    CampaignSettings, ExampleRun, FailureKind, Finding, FindingStore, KnownForm, Path, Paths, ProgramCampaign,
+    ProgramQuestion, Reducer, StoredFinding, TrialVerdict, UNDERIVED, WitnessProgram, at_example_sizes, bindings,
+    campaign, diff, inputs_of, operators, promoted, reduced_further, still_shows,
 };
 use relax_spec::book::{Edition, Reading};
 use relax_spec::check::check_program;
@@ -26,12 +26,12 @@ use relax_spec::value::ValueSpec;
 
 use crate::cli::{file, run as command};
 
-fn source() -> Source {
+fn source() -> ProgramSource {
     source_in(Edition::default())
 }
 
-fn source_in(edition: Edition) -> Source {
-    Source::of(&conformance::suite().unwrap(), Restriction { edition, ..Restriction::default() })
+fn source_in(edition: Edition) -> ProgramSource {
+    ProgramSource::of(&conformance::suite().unwrap(), Restriction { edition, ..Restriction::default() })
 }
 
 const PROGRAMS: u64 = 1_000;
@@ -39,18 +39,19 @@ const PROGRAMS: u64 = 1_000;
 #[test]
 fn programs_are_accepted_and_nine_of_ten_reach_their_end() {
     let source = source();
-    let (mut ended, mut census) = (0, Census::default());
+    let (mut ended, mut census) = (0, ConstructCensus::default());
     for number in 0..PROGRAMS {
         let drawn = source.program(1, number);
         census.count(&drawn.module);
         match at_example_sizes(&drawn) {
-            Ended::Returns => ended += 1,
-            Ended::Fails(_) | Ended::Open(_) => {}
-            Ended::Rejected(why) => panic!("program {number} of seed 1 is rejected: {why}"),
+            ExampleRun::Returns => ended += 1,
+            ExampleRun::Fails(_) | ExampleRun::Open(_) => {}
+            ExampleRun::Rejected(why) => panic!("program {number} of seed 1 is rejected: {why}"),
         }
     }
     assert!(ended * 10 >= PROGRAMS * 9, "{ended} of {PROGRAMS} reach the end");
-    let missing: Vec<&&str> = Census::CONSTRUCTS.iter().filter(|name| !census.constructs.contains_key(*name)).collect();
+    let missing: Vec<&&str> =
+        ConstructCensus::CONSTRUCTS.iter().filter(|name| !census.constructs.contains_key(*name)).collect();
     assert_eq!(missing, Vec::<&&str>::new(), "constructs that do not occur in 1000 programs");
 }
 
@@ -103,7 +104,7 @@ fn the_simplest_program_is_that_of_the_empty_tape() {
     let drawn = source().of_tape(Tape::from_choices(Vec::new()));
     assert_eq!(drawn.features, Features::default());
     assert_eq!(bindings(&drawn.module), 1);
-    assert_eq!(at_example_sizes(&drawn), Ended::Returns);
+    assert_eq!(at_example_sizes(&drawn), ExampleRun::Returns);
 }
 
 #[test]
@@ -115,10 +116,10 @@ fn a_program_has_what_is_allowed_and_nothing_else() {
     assert!(!features.without("no such thing"));
     let operators = vec![glob::Pattern::new("relax.nn.relu").unwrap(), glob::Pattern::new("relax.sum").unwrap()];
     let restriction = Restriction { operators, features, bindings: 10, ..Restriction::default() };
-    let source = Source::of(&conformance::suite().unwrap(), restriction);
+    let source = ProgramSource::of(&conformance::suite().unwrap(), restriction);
     let named: BTreeSet<&str> = source.operators().collect();
     assert_eq!(named, ["relax.nn.relu", "relax.sum"].into());
-    let mut census = Census::default();
+    let mut census = ConstructCensus::default();
     (0..200).for_each(|number| census.count(&source.program(0, number).module));
     for construct in ["If", "MatchCast", "PrimFunc", "Function, impure"] {
         assert_eq!(census.constructs.get(construct), None, "{construct}");
@@ -128,10 +129,10 @@ fn a_program_has_what_is_allowed_and_nothing_else() {
 
 #[test]
 fn a_campaign_counts_what_its_programs_had_in_them() {
-    let drawn = Settings { paths: Paths::Drawn, ..settings(40, &[]) };
+    let drawn = CampaignSettings { paths: Paths::Drawn, ..settings(40, &[]) };
     let make = || -> Box<dyn Implementation + Send> { Box::new(InProcess::new(Reading::corrected())) };
     let (campaign, _) = run(&drawn, make);
-    let Campaign { tally, .. } = &campaign;
+    let ProgramCampaign { tally, .. } = &campaign;
     assert_eq!(tally.questions, 3 * tally.programs + tally.violations);
     assert_eq!(tally.violations, 5);
     assert_eq!(tally.coverage.census.programs, tally.programs);
@@ -141,8 +142,8 @@ fn a_campaign_counts_what_its_programs_had_in_them() {
     assert_eq!(run(&drawn, make).0.tally.coverage, tally.coverage);
 }
 
-fn settings(programs: u64, paths: &[&str]) -> Settings {
-    Settings {
+fn settings(programs: u64, paths: &[&str]) -> CampaignSettings {
+    CampaignSettings {
         seed: 5,
         programs: Some(programs),
         time: None,
@@ -155,8 +156,11 @@ fn settings(programs: u64, paths: &[&str]) -> Settings {
     }
 }
 
-fn run(settings: &Settings, start: impl Fn() -> Box<dyn Implementation + Send> + Sync) -> (Campaign, Store) {
-    let (suite, store) = (conformance::suite().unwrap(), Mutex::new(Store::in_memory()));
+fn run(
+    settings: &CampaignSettings,
+    start: impl Fn() -> Box<dyn Implementation + Send> + Sync,
+) -> (ProgramCampaign, FindingStore) {
+    let (suite, store) = (conformance::suite().unwrap(), Mutex::new(FindingStore::in_memory()));
     let restriction = Restriction { bindings: 12, ..Restriction::default() };
     let started = || -> Result<Box<dyn Implementation + Send>, StartError> { Ok(start()) };
     let campaign = campaign(&suite, &restriction, settings, &started, &store, &Interrupt::default(), &|| {}).unwrap();
@@ -217,7 +221,7 @@ fn mistake(answers: Vec<TrialAnswer>) -> Outcome {
     Outcome::Answer { answer: Answer::Trials(answers.into_iter().map(without).collect()), warnings: None }
 }
 
-fn wrong(how: fn(Vec<TrialAnswer>) -> Outcome) -> Store {
+fn wrong(how: fn(Vec<TrialAnswer>) -> Outcome) -> FindingStore {
     let make = move || -> Box<dyn Implementation + Send> {
         Box::new(Wrong { inner: InProcess::new(Reading::corrected()), operators: &["relax.add"], how })
     };
@@ -226,7 +230,9 @@ fn wrong(how: fn(Vec<TrialAnswer>) -> Outcome) -> Store {
 
 #[test]
 fn a_wrong_implementation_is_found_and_the_program_is_small() {
-    for (how, kind) in [(crash as fn(_) -> _, Kind::Crash), (refuse, Kind::Refused), (mistake, Kind::Value)] {
+    for (how, kind) in
+        [(crash as fn(_) -> _, FailureKind::Crash), (refuse, FailureKind::Refused), (mistake, FailureKind::Value)]
+    {
         let store = wrong(how);
         let found = store.ranked();
         assert_eq!(
@@ -276,11 +282,16 @@ fn of_many_bindings_those_that_matter_are_found_by_few_questions() {
     };
     let (path, entry) = (Path::named("llvm").unwrap(), "main".into());
     let inputs = inputs_of(Edition::default(), &module, &entry, 2);
-    let asked =
-        Asked { module: &module, entry: &entry, inputs: &inputs, names_rules: true, edition: Edition::default() };
+    let asked = ProgramQuestion {
+        module: &module,
+        entry: &entry,
+        inputs: &inputs,
+        names_rules: true,
+        edition: Edition::default(),
+    };
     let told = diff(&mut wrong, asked, std::slice::from_ref(&path)).unwrap();
-    let [(_, Judged::Differs(difference))] = told.as_slice() else { panic!("no difference: {told:?}") };
-    let shown = Shown { module, entry, sizes: BTreeMap::new(), difference: (**difference).clone() };
+    let [(_, TrialVerdict::Differs(difference))] = told.as_slice() else { panic!("no difference: {told:?}") };
+    let shown = WitnessProgram { module, entry, sizes: BTreeMap::new(), difference: (**difference).clone() };
     let mut reducer = Reducer::new(&mut wrong, &path, 80);
     let smallest = reducer.reduce(None, shown).unwrap();
     let program = print_module(&smallest.module, Dialect::default());
@@ -338,10 +349,11 @@ fn few_answers_are_waited_for_that_do_not_come() {
     let module = parse_module(&of_many_bindings()).unwrap();
     let mut silent = FallsSilent(InProcess::new(Reading::corrected()), 0);
     let (path, entry) = (Path::named("llvm").unwrap(), "main".into());
-    let asked = Asked { module: &module, entry: &entry, inputs: &[], names_rules: true, edition: Edition::default() };
+    let asked =
+        ProgramQuestion { module: &module, entry: &entry, inputs: &[], names_rules: true, edition: Edition::default() };
     let told = diff(&mut silent, asked, std::slice::from_ref(&path)).unwrap();
-    let [(_, Judged::Differs(difference))] = told.as_slice() else { panic!("no difference: {told:?}") };
-    let shown = Shown { module, entry, sizes: BTreeMap::new(), difference: (**difference).clone() };
+    let [(_, TrialVerdict::Differs(difference))] = told.as_slice() else { panic!("no difference: {told:?}") };
+    let shown = WitnessProgram { module, entry, sizes: BTreeMap::new(), difference: (**difference).clone() };
     let mut reducer = Reducer::new(&mut silent, &path, 80);
     reducer.reduce(None, shown).unwrap();
     assert_eq!(reducer.asked(), 4);
@@ -355,7 +367,7 @@ fn the_same_seed_gives_the_same_findings_with_several_jobs() {
             let make = move || -> Box<dyn Implementation + Send> {
                 Box::new(Wrong { inner: InProcess::new(Reading::corrected()), operators: &["relax.multiply"], how })
             };
-            let settings = Settings { jobs, budget: 30, ..settings(60, &["llvm", "text"]) };
+            let settings = CampaignSettings { jobs, budget: 30, ..settings(60, &["llvm", "text"]) };
             let (campaign, store) = run(&settings, make);
             let kept: Vec<Finding> = store.ranked().into_iter().cloned().collect();
             (kept, store.next(), campaign.tally.programs, campaign.tally.questions, campaign.tally.reducing)
@@ -412,7 +424,7 @@ fn a_crash_that_does_not_show_alone_is_traced_to_what_ran_before() {
     let found = store.ranked();
     assert!(!found.is_empty());
     for finding in found {
-        assert_eq!((finding.signature.kind, finding.alone), (Kind::Crash, true));
+        assert_eq!((finding.signature.kind, finding.alone), (FailureKind::Crash, true));
         assert!(finding.operators.contains(&"relax.multiply".to_string()), "{}", finding.program);
         assert!(finding.bindings < 6, "{}", finding.program);
         assert!(finding.then.as_ref().is_some_and(|then| then.contains("R.add(")), "{:?}", finding.then);
@@ -459,12 +471,12 @@ fn a_program_that_breaks_a_rule_and_is_accepted_is_a_finding_of_that_rule() {
         let source = source_in(edition);
         for finding in found {
             let mut broken = source.violated_rules();
-            assert_eq!((finding.signature.kind, finding.edition), (Kind::Accepted, edition));
+            assert_eq!((finding.signature.kind, finding.edition), (FailureKind::Accepted, edition));
             assert!(finding.bindings < 6, "{}", finding.program);
             assert!(broken.any(|rule| rule.id() == finding.signature.message), "{}", finding.signature);
             let text = promoted(finding, "findings/lenient").unwrap();
             assert!(text.contains("Rejected([") && text.contains(&format!("editions: [\"{edition}\"]")), "{text}");
-            let kept = Kept::of(finding).unwrap();
+            let kept = StoredFinding::of(finding).unwrap();
             assert!(still_shows(&mut Lenient::of(edition), finding, &kept).unwrap().is_some());
         }
     }
@@ -511,18 +523,19 @@ fn below_zero(input: &[ValueSpec]) -> Vec<f32> {
 /// What a campaign had no questions left for is reduced later, on the input on which it shows, which becomes simpler itself.
 #[test]
 fn a_finding_is_reduced_further_with_its_input() {
-    let settings = Settings { budget: 0, ..settings(60, &["llvm"]) };
+    let settings = CampaignSettings { budget: 0, ..settings(60, &["llvm"]) };
     let store = run(&settings, || Box::new(WrongBelowZero(InProcess::new(Reading::corrected())))).1;
     let large = store.ranked().into_iter().max_by_key(|finding| finding.bindings).unwrap();
     assert!(large.bindings > 1, "{}", large.program);
     let wrong = &mut WrongBelowZero(InProcess::new(Reading::corrected()));
-    let small = reduced_further(wrong, large, &Kept::of(large).unwrap(), 300).unwrap().expect("it shows still");
+    let small =
+        reduced_further(wrong, large, &StoredFinding::of(large).unwrap(), 300).unwrap().expect("it shows still");
     // A parameter that nothing uses has to stay, if it is the one that is below zero.
     assert!(small.bindings < large.bindings.min(6), "{}", small.program);
-    let input = Kept::of(&small).unwrap().input.unwrap();
+    let input = StoredFinding::of(&small).unwrap().input.unwrap();
     assert_eq!(below_zero(&input).len(), 1, "{input:?}");
     let mut mended = InProcess::new(Reading::corrected());
-    assert_eq!(reduced_further(&mut mended, large, &Kept::of(large).unwrap(), 10).unwrap(), None);
+    assert_eq!(reduced_further(&mut mended, large, &StoredFinding::of(large).unwrap(), 10).unwrap(), None);
 }
 
 #[test]
@@ -530,7 +543,7 @@ fn a_finding_is_reproduced_until_it_is_mended() {
     for how in [crash as fn(_) -> _, refuse, mistake] {
         let store = wrong(how);
         let finding = store.ranked()[0];
-        let kept = Kept::of(finding).unwrap();
+        let kept = StoredFinding::of(finding).unwrap();
         let mut wrong = Wrong { inner: InProcess::new(Reading::corrected()), operators: &["relax.add"], how };
         let (path, difference) = still_shows(&mut wrong, finding, &kept).unwrap().expect("it shows still");
         assert_eq!((path.to_string(), difference.signature.kind), ("llvm".to_string(), finding.signature.kind));

@@ -6,7 +6,7 @@ use ask::conformance;
 use ask::executables::OnMachine;
 use ask::protocol::with_module;
 use campaign::damage::{self, Damaged};
-use campaign::engines::{End, Trial, program, try_all, try_program};
+use campaign::engines::{End, EngineTrial, program, try_all, try_program};
 use relax_spec::book::Edition;
 use relax_spec::data::json::write;
 use relax_spec::data::{Write as _, from_json};
@@ -82,9 +82,9 @@ fn every_program_of_the_corpus_comes_to_the_same() {
     for (path, module) in corpus() {
         for trial in try_all(Edition::default(), &module, 6) {
             match trial {
-                Trial::Same(End::Returns(_)) => values += 1,
-                Trial::Same(End::Fails(_) | End::Unspecified) | Trial::Limited => {}
-                Trial::Different(difference) => panic!("{}:\n{difference}", path.display()),
+                EngineTrial::Same(End::Returns(_)) => values += 1,
+                EngineTrial::Same(End::Fails(_) | End::Unspecified) | EngineTrial::Limited => {}
+                EngineTrial::Different(difference) => panic!("{}:\n{difference}", path.display()),
             }
         }
     }
@@ -96,14 +96,12 @@ fn generated_programs_come_to_the_same(edition: Edition) {
     for seed in 0..3_000 {
         for trial in try_all(edition, &program(edition, seed), 1) {
             match trial {
-                Trial::Same(End::Returns(_)) => values += 1,
-                Trial::Same(End::Fails(_)) => errors += 1,
-                Trial::Same(End::Unspecified) => {}
-                Trial::Limited => limited += 1,
-                Trial::Different(difference) => {
-                    panic!(
-                        "the program of seed {seed} (examples/engines.rs --edition {edition} shows it):\n{difference}"
-                    )
+                EngineTrial::Same(End::Returns(_)) => values += 1,
+                EngineTrial::Same(End::Fails(_)) => errors += 1,
+                EngineTrial::Same(End::Unspecified) => {}
+                EngineTrial::Limited => limited += 1,
+                EngineTrial::Different(difference) => {
+                    panic!("seed {seed}, shown by `cargo xtask engines 1 {seed} --edition {edition}`:\n{difference}")
                 }
             }
         }
@@ -304,7 +302,7 @@ fn of_four() -> ValueSpec {
 fn tried(module: &IrModule, k: i64) -> End {
     let args = [of_four(), ValueSpec::Int(k), ValueSpec::Shape(vec![4]), of_four()];
     match try_program(Edition::default(), module, "main", &args) {
-        Trial::Same(end) => end,
+        EngineTrial::Same(end) => end,
         other => panic!("{other:?}"),
     }
 }

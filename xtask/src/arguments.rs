@@ -3,16 +3,16 @@
 use relax_spec::book::Edition;
 
 /// What was given on the command line.
-pub struct Arguments {
+pub struct RunArguments {
     /// Whose programs are drawn, and by whose rules they are judged.
     pub edition: Edition,
     /// Everything else.
     pub numbers: Vec<u64>,
 }
 
-impl Arguments {
+impl RunArguments {
     /// Reads the command line: an edition after `--edition`, and numbers.
-    pub fn read(args: Vec<String>) -> Result<Arguments, String> {
+    pub fn read(args: Vec<String>) -> Result<RunArguments, String> {
         let (mut edition, mut numbers) = (Edition::default(), Vec::new());
         let mut args = args.into_iter();
         while let Some(arg) = args.next() {
@@ -23,6 +23,6 @@ impl Arguments {
                 numbers.push(arg.parse().map_err(|error| format!("`{arg}`: {error}"))?);
             }
         }
-        Ok(Arguments { edition, numbers })
+        Ok(RunArguments { edition, numbers })
     }
 }

@@ -19,23 +19,23 @@ const TOOLS: &str = "target/tools";
 
 /// How much is asked.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Scope {
+enum CheckScope {
     Landing,
     Full,
 }
 
 /// A command line, and the variables of its environment.
-struct Step {
+struct CommandStep {
     line: Vec<String>,
     environment: Vec<(&'static str, &'static str)>,
 }
 
-impl Step {
-    fn new(line: &str) -> Step {
-        Step { line: line.split_whitespace().map(str::to_string).collect(), environment: Vec::new() }
+impl CommandStep {
+    fn new(line: &str) -> CommandStep {
+        CommandStep { line: line.split_whitespace().map(str::to_string).collect(), environment: Vec::new() }
     }
 
-    fn with(mut self, name: &'static str, value: &'static str) -> Step {
+    fn with(mut self, name: &'static str, value: &'static str) -> CommandStep {
         self.environment.push((name, value));
         self
     }
@@ -62,10 +62,10 @@ impl Step {
 
 /// Runs every step, whatever the ones before it gave.
 pub fn run(args: Vec<String>) -> ExitCode {
-    let (mut scope, mut list) = (Scope::Landing, false);
+    let (mut scope, mut list) = (CheckScope::Landing, false);
     for arg in &args {
         match arg.as_str() {
-            "full" => scope = Scope::Full,
+            "full" => scope = CheckScope::Full,
             "--list" => list = true,
             _ => {
                 eprintln!("usage: cargo xtask ci [full] [--list]");
@@ -77,7 +77,7 @@ pub fn run(args: Vec<String>) -> ExitCode {
     let mut steps = sources();
     steps.extend(oracle(scope));
     // The commit draws which release is asked whole.
-    let whole = |at: usize| scope == Scope::Full || draw % TvmVersion::ALL.len() as u64 == at as u64;
+    let whole = |at: usize| scope == CheckScope::Full || draw % TvmVersion::ALL.len() as u64 == at as u64;
     for (at, version) in TvmVersion::ALL.into_iter().enumerate() {
         steps.extend(if whole(at) {
             whole_release(scope, version)
@@ -105,33 +105,34 @@ fn drawn() -> u64 {
 }
 
 /// The sources as they are written.
-fn sources() -> Vec<Step> {
+fn sources() -> Vec<CommandStep> {
     vec![
-        Step::new("cargo fmt --all --check"),
-        Step::new("cargo fmt --check --manifest-path fuzz/Cargo.toml"),
-        Step::new("cargo clippy --release --locked --workspace --all-targets --quiet -- -D warnings"),
-        Step::new("cargo doc --release --locked --workspace --no-deps --quiet").with("RUSTDOCFLAGS", "-D warnings"),
-        Step::new(&format!("python3 -m venv {TOOLS}/python")),
-        Step::new(&format!("{TOOLS}/python/bin/pip install --quiet --disable-pip-version-check ruff==0.14.0")),
-        Step::new(&format!("{TOOLS}/python/bin/ruff check conformance tools")),
-        Step::new("python3 tools/hand_mutants.py --check"),
-        Step::new("python3 tools/seeded_faults.py check"),
+        CommandStep::new("cargo fmt --all --check"),
+        CommandStep::new("cargo fmt --check --manifest-path fuzz/Cargo.toml"),
+        CommandStep::new("cargo clippy --release --locked --workspace --all-targets --quiet -- -D warnings"),
+        CommandStep::new("cargo doc --release --locked --workspace --no-deps --quiet")
+            .with("RUSTDOCFLAGS", "-D warnings"),
+        CommandStep::new(&format!("python3 -m venv {TOOLS}/python")),
+        CommandStep::new(&format!("{TOOLS}/python/bin/pip install --quiet --disable-pip-version-check ruff==0.14.0")),
+        CommandStep::new(&format!("{TOOLS}/python/bin/ruff check conformance tools")),
+        CommandStep::new("python3 tools/hand_mutants.py --check"),
+        CommandStep::new("python3 tools/seeded_faults.py check"),
     ]
 }
 
 /// What asks the oracle only.
-fn oracle(scope: Scope) -> Vec<Step> {
-    let mut steps = vec![Step::new(&format!("{TOOL} conform"))];
-    if scope == Scope::Full {
+fn oracle(scope: CheckScope) -> Vec<CommandStep> {
+    let mut steps = vec![CommandStep::new(&format!("{TOOL} conform"))];
+    if scope == CheckScope::Full {
         // The database of advisories needs a network of its own.
         steps.extend([
-            Step::new(&format!("cargo install cargo-deny --locked --quiet --root {TOOLS}")),
-            Step::new(&format!("{TOOLS}/bin/cargo-deny --locked check bans licenses sources")),
-            Step::new(&format!(
+            CommandStep::new(&format!("cargo install cargo-deny --locked --quiet --root {TOOLS}")),
+            CommandStep::new(&format!("{TOOLS}/bin/cargo-deny --locked check bans licenses sources")),
+            CommandStep::new(&format!(
                 "cargo install mdbook --locked --quiet --version 0.5.4 --no-default-features --root {TOOLS}"
             )),
-            Step::new(&format!("{TOOLS}/bin/mdbook build spec")),
-            Step::new("python3 tools/check_links.py target/book"),
+            CommandStep::new(&format!("{TOOLS}/bin/mdbook build spec")),
+            CommandStep::new("python3 tools/check_links.py target/book"),
         ]);
     }
     steps
@@ -146,47 +147,47 @@ fn python_of(version: TvmVersion) -> String {
 }
 
 /// A part of what is asked of a release of TVM.
-fn part_of_release(version: TvmVersion, part: u64) -> Vec<Step> {
+fn part_of_release(version: TvmVersion, part: u64) -> Vec<CommandStep> {
     let (release, python) = (version.name(), python_of(version));
     vec![
-        Step::new(&format!("{TOOL} conform --adapter tvm@{release} --partition hash:{part}/{PARTS}")),
-        Step::new(&format!("{python} {CHECKS}/findings.py --partition {part}/{PARTS}")),
-        Step::new(&format!("{python} {CHECKS}/roundtrip_check.py {TOOL} conformance/corpus")),
+        CommandStep::new(&format!("{TOOL} conform --adapter tvm@{release} --partition hash:{part}/{PARTS}")),
+        CommandStep::new(&format!("{python} {CHECKS}/findings.py --partition {part}/{PARTS}")),
+        CommandStep::new(&format!("{python} {CHECKS}/roundtrip_check.py {TOOL} conformance/corpus")),
     ]
 }
 
 /// All that is asked of a release of TVM.
-fn whole_release(scope: Scope, version: TvmVersion) -> Vec<Step> {
+fn whole_release(scope: CheckScope, version: TvmVersion) -> Vec<CommandStep> {
     let (release, python) = (version.name(), python_of(version));
     let mut steps = vec![
-        Step::new(&format!("{TOOL} conform --adapter tvm@{release}")),
-        Step::new(&format!("{TOOL} fuzz --kind infos --adapter tvm@{release} --runs 2000")),
-        Step::new(&format!("{TOOL} ops --adapter tvm@{release}")),
-        Step::new(&format!("{python} {CHECKS}/test_adapter.py")),
-        Step::new(&format!("{python} {CHECKS}/roundtrip_check.py {TOOL} conformance/corpus")),
-        Step::new(&format!("{python} {CHECKS}/passes.py {TOOL} conformance/corpus")),
-        Step::new(&format!("{python} {CHECKS}/findings.py")),
-        Step::new(&format!("{python} tools/run_models.py check conformance/models {TOOL}")),
+        CommandStep::new(&format!("{TOOL} conform --adapter tvm@{release}")),
+        CommandStep::new(&format!("{TOOL} fuzz --kind infos --adapter tvm@{release} --runs 2000")),
+        CommandStep::new(&format!("{TOOL} ops --adapter tvm@{release}")),
+        CommandStep::new(&format!("{python} {CHECKS}/test_adapter.py")),
+        CommandStep::new(&format!("{python} {CHECKS}/roundtrip_check.py {TOOL} conformance/corpus")),
+        CommandStep::new(&format!("{python} {CHECKS}/passes.py {TOOL} conformance/corpus")),
+        CommandStep::new(&format!("{python} {CHECKS}/findings.py")),
+        CommandStep::new(&format!("{python} tools/run_models.py check conformance/models {TOOL}")),
     ];
-    if scope == Scope::Full && version == TvmVersion::V0_27 {
+    if scope == CheckScope::Full && version == TvmVersion::V0_27 {
         let corpora = format!("conformance/corpus conformance/corpus/tvm-{release}");
         steps.extend([
-            Step::new(&format!("{TOOL} conform --adapter tvm-executables@{release} --partition hash:1/{PARTS}")),
-            Step::new(&format!("{python} {CHECKS}/executables.py {TOOL} {corpora}")),
+            CommandStep::new(&format!("{TOOL} conform --adapter tvm-executables@{release} --partition hash:1/{PARTS}")),
+            CommandStep::new(&format!("{python} {CHECKS}/executables.py {TOOL} {corpora}")),
         ]);
     }
     steps
 }
 
 /// What tools have written is what they write now.
-fn generated(scope: Scope) -> Vec<Step> {
-    let mut steps = vec![Step::new("target/release/xtask regenerate --check")];
-    if scope == Scope::Full {
+fn generated(scope: CheckScope) -> Vec<CommandStep> {
+    let mut steps = vec![CommandStep::new("target/release/xtask regenerate --check")];
+    if scope == CheckScope::Full {
         steps.extend([
-            Step::new("target/release/xtask confirmed --check"),
-            Step::new("bash .ci/relay_in_tvm"),
-            Step::new("bash tools/onnx_corpus.sh --every 20 0.27-1.23.2"),
-            Step::new("bash .ci/made_again"),
+            CommandStep::new("target/release/xtask confirmed --check"),
+            CommandStep::new("bash .ci/relay_in_tvm"),
+            CommandStep::new("bash tools/onnx_corpus.sh --every 20 0.27-1.23.2"),
+            CommandStep::new("bash .ci/made_again"),
         ]);
     }
     steps

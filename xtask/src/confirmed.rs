@@ -12,10 +12,10 @@ use ask::adapters::{Adapter, TvmVersion};
 use ask::conformance;
 use ask::implementation::Launch;
 use ask::process::{Interrupt, MAX_REPLY};
-use ask::runner;
+use ask::runner::{self, ImplementationPool, SuiteSchedule};
 use campaign::classes::{CLAIMED, RELEASES};
 use campaign::editions::Flip;
-use campaign::editions::confirmed::{Confirmed, candidates, is_answer, kept};
+use campaign::editions::confirmed::{CandidateQuery, Confirmed, candidates, is_answer, kept};
 use relax_spec::book::{Edition, Rule};
 use relax_spec::suite::Case;
 use relax_spec::suite::compare::CaseVerdict;
@@ -42,7 +42,7 @@ pub fn run(args: Vec<String>) -> Result<(), Error> {
 }
 
 fn write(suite: &[Case]) -> Result<(), Error> {
-    let found = PAIRS.map(|pair| (pair, candidates(suite, pair, CLAIMED)));
+    let found = PAIRS.map(|(from, to)| ((from, to), candidates(suite, CandidateQuery { from, to, asked_in: CLAIMED })));
     let tried =
         |cases: &Vec<(Flip, &Case)>| cases.iter().take(TRIED).map(|(_, case)| case.id.clone()).collect::<Vec<_>>();
     let ids: BTreeSet<String> = found.iter().flat_map(|(_, by_rule)| by_rule.values().flat_map(tried)).collect();
@@ -107,7 +107,8 @@ fn asked(suite: &[Case], ids: &BTreeSet<String>) -> Result<Answers, Error> {
             spare: false,
             interrupt: Interrupt::default(),
         };
-        let run = runner::run(&cases, (CLAIMED, jobs), (launch.start()?, &|| launch.start()), &|_| true);
+        let pool = ImplementationPool { first: launch.start()?, start: &|| launch.start() };
+        let run = runner::run(&cases, SuiteSchedule { edition: CLAIMED, jobs }, pool, &|_| true);
         if let Some(error) = run.failure {
             return Err(error.into());
         }

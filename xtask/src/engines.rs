@@ -4,8 +4,8 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use crate::arguments::Arguments;
-use campaign::engines::{End, Trial, program, try_all};
+use crate::arguments::RunArguments;
+use campaign::engines::{End, EngineTrial, program, try_all};
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 
 /// How many programs in which they differ are shown.
@@ -13,7 +13,7 @@ const SHOWN: usize = 3;
 
 /// The task, with what stands behind its name on the command line.
 pub fn run(args: Vec<String>) -> ExitCode {
-    let Arguments { edition, numbers } = match Arguments::read(args) {
+    let RunArguments { edition, numbers } = match RunArguments::read(args) {
         Ok(arguments) => arguments,
         Err(message) => {
             eprintln!("{message}");
@@ -27,11 +27,11 @@ pub fn run(args: Vec<String>) -> ExitCode {
         let program = program(edition, seed);
         for trial in try_all(edition, &program, 2) {
             match trial {
-                Trial::Same(End::Returns(_)) => counts[0] += 1,
-                Trial::Same(End::Fails(_)) => counts[1] += 1,
-                Trial::Same(End::Unspecified) => counts[2] += 1,
-                Trial::Limited => counts[3] += 1,
-                Trial::Different(difference) => {
+                EngineTrial::Same(End::Returns(_)) => counts[0] += 1,
+                EngineTrial::Same(End::Fails(_)) => counts[1] += 1,
+                EngineTrial::Same(End::Unspecified) => counts[2] += 1,
+                EngineTrial::Limited => counts[3] += 1,
+                EngineTrial::Different(difference) => {
                     different += 1;
                     if different <= SHOWN {
                         println!("seed {seed}: {}\n{difference}\n", print_module(&program, Dialect::default()));

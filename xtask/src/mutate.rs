@@ -58,15 +58,15 @@ pub fn run(args: Vec<String>) -> ExitCode {
 
 /// How a text is handled.
 #[derive(Clone, Copy)]
-enum Kind {
+enum MutationSubject {
     Program(ExternalForm),
     Executable,
     Question,
 }
 
-fn handle(kind: Kind, input: &str) {
+fn handle(kind: MutationSubject, input: &str) {
     match kind {
-        Kind::Program(form) => {
+        MutationSubject::Program(form) => {
             if let Ok(module) = parse(form, input) {
                 let accepted = relax_spec::check(&module).accepts();
                 let executable = vm::build(&mut Cx::new(), &module);
@@ -77,7 +77,7 @@ fn handle(kind: Kind, input: &str) {
                 }
             }
         }
-        Kind::Executable => {
+        MutationSubject::Executable => {
             if let Ok(executable) = vm::read(input)
                 && vm::verify(&executable).is_empty()
             {
@@ -85,35 +85,35 @@ fn handle(kind: Kind, input: &str) {
                 let _ = vm::run(&mut Cx::new(), &executable, "main", Vec::new(), &options);
             }
         }
-        Kind::Question => {
+        MutationSubject::Question => {
             let _ = serve(Engine::default(), &Reading::corrected(), input.as_bytes(), io::sink());
         }
     }
 }
 
 /// The texts that are mutated: programs of the corpus, the executables that they compile to, and the questions of the suite.
-fn texts() -> io::Result<Vec<(Kind, String)>> {
+fn texts() -> io::Result<Vec<(MutationSubject, String)>> {
     let mut texts = Vec::new();
     collect(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../conformance/corpus")), &mut texts)?;
     collect(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../examples")), &mut texts)?;
-    let compiled: Vec<(Kind, String)> = texts
+    let compiled: Vec<(MutationSubject, String)> = texts
         .iter()
         .filter_map(|(kind, text)| match kind {
-            Kind::Program(form) => parse(*form, text).ok(),
-            Kind::Executable | Kind::Question => None,
+            MutationSubject::Program(form) => parse(*form, text).ok(),
+            MutationSubject::Executable | MutationSubject::Question => None,
         })
-        .map(|module| (Kind::Executable, vm::print(&vm::build(&mut Cx::new(), &module))))
+        .map(|module| (MutationSubject::Executable, vm::print(&vm::build(&mut Cx::new(), &module))))
         .collect();
     texts.extend(compiled);
     for case in ask::conformance::suite().unwrap_or_default() {
         let question =
-            ask::protocol::Question { id: 1, basis: Default::default(), ask: ask::protocol::with_module(case.ask) };
-        texts.push((Kind::Question, question.to_line()));
+            ask::protocol::WireQuestion { id: 1, basis: Default::default(), ask: ask::protocol::with_module(case.ask) };
+        texts.push((MutationSubject::Question, question.to_line()));
     }
     Ok(texts)
 }
 
-fn collect(dir: &Path, texts: &mut Vec<(Kind, String)>) -> io::Result<()> {
+fn collect(dir: &Path, texts: &mut Vec<(MutationSubject, String)>) -> io::Result<()> {
     let mut paths: Vec<PathBuf> =
         fs::read_dir(dir)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
     paths.sort();
@@ -121,7 +121,7 @@ fn collect(dir: &Path, texts: &mut Vec<(Kind, String)>) -> io::Result<()> {
         if path.is_dir() {
             collect(&path, texts)?;
         } else if let Some(form) = form_of(&path) {
-            texts.push((Kind::Program(form), fs::read_to_string(&path)?));
+            texts.push((MutationSubject::Program(form), fs::read_to_string(&path)?));
         }
     }
     Ok(())
@@ -157,7 +157,7 @@ const EXTREMES: [&str; 16] = [
 ];
 
 /// A text with one to four changes.
-fn mutated(texts: &[(Kind, String)], seed: u64) -> (Kind, String) {
+fn mutated(texts: &[(MutationSubject, String)], seed: u64) -> (MutationSubject, String) {
     let mut random = fastrand::Rng::with_seed(seed);
     let (kind, text) = &texts[random.usize(..texts.len())];
     let mut bytes = text.clone().into_bytes();

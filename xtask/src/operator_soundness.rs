@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use ask::conformance;
-use campaign::operator_soundness::Operators;
+use campaign::operator_soundness::OperatorTemplates;
 use relax_spec::ops;
 
 /// So many calls of each operator reach a value in a run of 100,000.
@@ -26,7 +26,7 @@ pub fn run(args: Vec<String>) -> ExitCode {
         }
     };
     let start = Instant::now();
-    let operators = Operators::of(&suite);
+    let operators = OperatorTemplates::of(&suite);
     let report = operators.try_all(first..first + calls);
     let mut told = BTreeSet::new();
     for (seed, call, fault) in &report.faults {

@@ -10,8 +10,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use ask::conformance;
-use campaign::programs::{Census, Drawn, Restriction, Source};
-use campaign::trials::{Ended, at_example_sizes_by};
+use campaign::programs::{ConstructCensus, Drawn, ProgramSource, Restriction};
+use campaign::trials::{ExampleRun, at_example_sizes_by};
 use glob::Pattern;
 use relax_spec::book::{Edition, RuleSet};
 use relax_spec::check::check_program;
@@ -70,7 +70,7 @@ fn applicable(suite: &[Case]) -> RuleSet {
 
 /// How many programs of so many bindings are drawn in a second, each with what is inferred of its bindings.
 fn speed(suite: &[Case]) -> f64 {
-    let source = Source::of(suite, Restriction { exactly: Some(TIMED), ..Restriction::default() });
+    let source = ProgramSource::of(suite, Restriction { exactly: Some(TIMED), ..Restriction::default() });
     let start = Instant::now();
     // The programs are counted, so that all of them are made.
     let functions: usize = (0..TIMES).map(|number| source.program(0, number).module.funcs.len()).sum();
@@ -114,10 +114,10 @@ fn run_drawn(first: u64, drawn: &[Drawn]) -> (BTreeMap<String, (u64, u64)>, Rule
     for (number, drawn) in (first..).zip(drawn) {
         looked_at(&mut cx, &drawn.module);
         let how = match at_example_sizes_by(&mut cx, drawn) {
-            Ended::Returns => "returns".to_string(),
-            Ended::Fails(rule) => format!("fails by {rule}"),
-            Ended::Open(reason) => format!("open: {reason}"),
-            Ended::Rejected(findings) => format!("rejected: {findings}"),
+            ExampleRun::Returns => "returns".to_string(),
+            ExampleRun::Fails(rule) => format!("fails by {rule}"),
+            ExampleRun::Open(reason) => format!("open: {reason}"),
+            ExampleRun::Rejected(findings) => format!("rejected: {findings}"),
         };
         endings.entry(how).or_insert((0, number)).0 += 1;
         if number.is_multiple_of(ELSEWHERE) {
@@ -141,11 +141,11 @@ pub fn run(args: Vec<String>) -> ExitCode {
         }
     };
     let start = Instant::now();
-    let source = Source::of(&suite, Restriction::default());
+    let source = ProgramSource::of(&suite, Restriction::default());
     println!("{} operators, made ready in {:.1} s", source.operators().count(), start.elapsed().as_secs_f64());
     println!("{:.0} programs of {TIMED} bindings are drawn in a second", speed(&suite));
     let drawn: Vec<_> = (first..first + programs).map(|number| source.program(0, number)).collect();
-    let mut census = Census::default();
+    let mut census = ConstructCensus::default();
     drawn.iter().for_each(|drawn| census.count(&drawn.module));
     let (endings, applied) = run_drawn(first, &drawn);
     let ended = endings.get("returns").map_or(0, |(count, _)| *count);

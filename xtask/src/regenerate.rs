@@ -1,16 +1,18 @@
 //! What is made from data and kept beside it: written, or compared with what is kept.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::process::{Command, ExitCode};
 
 use ask::checkout::write_atomically;
 use ask::{conformance, standing};
+use relax_spec::book::Rule;
 use relax_spec::suite::coverage;
 
 use crate::root;
 
 /// A file that is made: its path from the root of the checkout, and what it holds.
-struct Made {
+struct GeneratedFile {
     path: String,
     text: String,
 }
@@ -32,8 +34,8 @@ pub fn run(args: Vec<String>) -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let stale: Vec<Made> = made.into_iter().filter(|made| !is_kept(made)).collect();
-    for Made { path, text } in &stale {
+    let stale: Vec<GeneratedFile> = made.into_iter().filter(|made| !is_kept(made)).collect();
+    for GeneratedFile { path, text } in &stale {
         if check {
             eprintln!("stale: {path} (run `cargo xtask regenerate`)");
         } else if let Err(error) = write_atomically(&root().join(path), text.as_bytes()) {
@@ -47,19 +49,32 @@ pub fn run(args: Vec<String>) -> ExitCode {
     if findings && (stale.is_empty() || !check) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-fn is_kept(made: &Made) -> bool {
+fn is_kept(made: &GeneratedFile) -> bool {
     fs::read_to_string(root().join(&made.path)).is_ok_and(|kept| kept == made.text)
 }
 
-fn made() -> Result<Vec<Made>, Box<dyn std::error::Error>> {
+fn made() -> Result<Vec<GeneratedFile>, Box<dyn std::error::Error>> {
     let suite = conformance::suite()?;
     let mut made = vec![
-        Made { path: "spec/src/implementations.md".to_string(), text: campaign::classes::page()? },
-        Made { path: standing::FILE.to_string(), text: standing::measured()?.to_text() },
+        GeneratedFile { path: "spec/src/implementations.md".to_string(), text: campaign::classes::page()? },
+        GeneratedFile { path: standing::FILE.to_string(), text: standing::measured()?.to_text() },
     ];
+    made.push(numbers()?);
     let locks = coverage::locks(&suite).into_iter();
-    made.extend(locks.map(|(chapter, text)| Made { path: format!("conformance/lock/{chapter}.lock"), text }));
+    made.extend(locks.map(|(chapter, text)| GeneratedFile { path: format!("conformance/lock/{chapter}.lock"), text }));
     Ok(made)
+}
+
+/// The ids in the order of their numbers: those that are in the list stay, new ones come behind them.
+fn numbers() -> std::io::Result<GeneratedFile> {
+    let path = "spec/numbers.txt".to_string();
+    let mut text = fs::read_to_string(root().join(&path))?;
+    let listed: BTreeSet<String> = text.lines().map(str::to_string).collect();
+    for id in Rule::ALL.iter().map(|rule| rule.id()).filter(|id| !listed.contains(*id)) {
+        text.push_str(id);
+        text.push('\n');
+    }
+    Ok(GeneratedFile { path, text })
 }
 
 /// The list of the findings is made of their folders by a script, which compares by itself.

@@ -6,7 +6,7 @@
 use std::process::ExitCode;
 
 use campaign::generate::Tape;
-use campaign::relay::{Trial, question, try_program};
+use campaign::relay::{TranslationTrial, question, try_program};
 
 /// How many choices make a program.
 const TAPE: usize = 400;
@@ -21,9 +21,9 @@ pub fn run(args: Vec<String>) -> ExitCode {
     for seed in first..first + count {
         let (program, arguments) = campaign::relay::generate(&mut Tape::from_seed(seed, TAPE));
         match try_program(&program, &arguments) {
-            Trial::Same => values += 1,
-            Trial::Stopped => stopped += 1,
-            Trial::Different(why) => {
+            TranslationTrial::Same => values += 1,
+            TranslationTrial::Stopped => stopped += 1,
+            TranslationTrial::Different(why) => {
                 faults += 1;
                 eprintln!("seed {seed}: {why}");
             }

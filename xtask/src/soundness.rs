@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use crate::arguments::Arguments;
+use crate::arguments::RunArguments;
 use campaign::generate::{Tape, module_of_functions};
-use campaign::soundness::{By, Trial, program, try_program};
+use campaign::soundness::{SoundnessContexts, SoundnessTrial, program, try_program};
 use relax_spec::book::{Edition, Rule};
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 
 /// The task, with what stands behind its name on the command line.
 pub fn run(args: Vec<String>) -> ExitCode {
-    let Arguments { edition, numbers } = match Arguments::read(args) {
+    let RunArguments { edition, numbers } = match RunArguments::read(args) {
         Ok(arguments) => arguments,
         Err(message) => {
             eprintln!("{message}");
@@ -22,7 +22,7 @@ pub fn run(args: Vec<String>) -> ExitCode {
     };
     let mut numbers = numbers.into_iter();
     let (wanted, first) = (numbers.next().unwrap_or(1_000), numbers.next().unwrap_or(0));
-    let (show, by) = (numbers.next().unwrap_or(3), By::of(edition));
+    let (show, by) = (numbers.next().unwrap_or(3), SoundnessContexts::of(edition));
     let (start, mut drawn, mut silent, mut warned, mut unheld, mut faults) =
         (Instant::now(), 0_u64, 0_u64, 0_u64, 0_u64, Vec::new());
     let mut rejected: BTreeMap<Rule, u64> = BTreeMap::new();
@@ -30,13 +30,13 @@ pub fn run(args: Vec<String>) -> ExitCode {
         let seed = first + drawn;
         drawn += 1;
         match try_program(&by, &program(edition, seed)) {
-            Trial::Rejected(rules) => {
+            SoundnessTrial::Rejected(rules) => {
                 rules.first().into_iter().for_each(|rule| *rejected.entry(*rule).or_default() += 1)
             }
-            Trial::Unheld => unheld += 1,
-            Trial::Sound { warned: false } => silent += 1,
-            Trial::Sound { warned: true } => warned += 1,
-            Trial::Unsound(_) => {
+            SoundnessTrial::Unheld => unheld += 1,
+            SoundnessTrial::Sound { warned: false } => silent += 1,
+            SoundnessTrial::Sound { warned: true } => warned += 1,
+            SoundnessTrial::Unsound(_) => {
                 silent += 1;
                 faults.push(seed);
             }
@@ -61,11 +61,11 @@ pub fn run(args: Vec<String>) -> ExitCode {
 
 /// The smallest program found that is unsound, and why.
 fn tell(edition: Edition, seed: u64) {
-    let by = By::of(edition);
+    let by = SoundnessContexts::of(edition);
     let mut choices = Tape::from_seed(seed, 600).choices().to_vec();
     let unsound = |choices: &[u32]| {
         let module = module_of_functions(edition, &mut Tape::from_choices(choices.to_vec()));
-        matches!(try_program(&by, &module), Trial::Unsound(_))
+        matches!(try_program(&by, &module), SoundnessTrial::Unsound(_))
     };
     let mut length = choices.len();
     while length > 0 {
@@ -89,7 +89,7 @@ fn tell(edition: Edition, seed: u64) {
     }
     let module = module_of_functions(edition, &mut Tape::from_choices(choices));
     println!("seed {seed}: {}", print_module(&module, Dialect::default()));
-    if let Trial::Unsound(fault) = try_program(&by, &module) {
+    if let SoundnessTrial::Unsound(fault) = try_program(&by, &module) {
         println!("{fault}\n");
     }
 }

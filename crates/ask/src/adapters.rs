@@ -7,7 +7,7 @@ use std::process::{Command, Output, Stdio};
 use std::{env, fmt};
 
 use crate::checkout::{self, write_atomically};
-use crate::conformance::{self, KeptFile, Part};
+use crate::conformance::{self, DataDirectory, KeptFile};
 use crate::process::CommandLine;
 use relax_spec::book::Edition;
 use relax_spec::oracle::Engine;
@@ -321,7 +321,7 @@ fn has_tvm(python: &Path) -> Result<(), SetupError> {
 /// Writes the adapter's sources that are built in.
 fn unpack(cache: &Path) -> Result<PathBuf, SetupError> {
     let dir = cache.join("sources");
-    for KeptFile { name, text } in conformance::files(Part::Adapters) {
+    for KeptFile { name, text } in conformance::files(DataDirectory::Adapters) {
         let path = dir.join(name);
         write_atomically(&path, text.as_bytes()).map_err(|error| io_error(&path, error))?;
     }

@@ -14,7 +14,7 @@ include!(concat!(env!("OUT_DIR"), "/kept.rs"));
 
 /// A directory below `conformance/`, whose files are of one kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Part {
+pub enum DataDirectory {
     /// The golden cases.
     Suite,
     /// The known divergences.
@@ -34,27 +34,27 @@ pub struct KeptFile {
     pub text: String,
 }
 
-impl Part {
+impl DataDirectory {
     /// The directory, from the root of the checkout.
     pub fn directory(self) -> &'static str {
         match self {
-            Part::Suite => "conformance/suite",
-            Part::Ledgers => "conformance/ledger",
-            Part::Agreement => "conformance/agreement",
-            Part::Adapters => "conformance/adapters",
+            DataDirectory::Suite => "conformance/suite",
+            DataDirectory::Ledgers => "conformance/ledger",
+            DataDirectory::Agreement => "conformance/agreement",
+            DataDirectory::Adapters => "conformance/adapters",
         }
     }
 
     fn extension(self) -> &'static str {
         match self {
-            Part::Suite | Part::Ledgers | Part::Agreement => "ron",
-            Part::Adapters => "py",
+            DataDirectory::Suite | DataDirectory::Ledgers | DataDirectory::Agreement => "ron",
+            DataDirectory::Adapters => "py",
         }
     }
 }
 
 /// The files of a part, in the order of their names.
-pub fn files(part: Part) -> Vec<KeptFile> {
+pub fn files(part: DataDirectory) -> Vec<KeptFile> {
     let below = format!("{}/", part.directory());
     let kept = |(path, text): &(&str, &str)| {
         let name = path.strip_prefix(&below)?.to_string();
@@ -80,7 +80,7 @@ pub fn file(path: &str) -> Option<String> {
 ///
 /// A file is not a list of cases, two cases have one id, or there is no suite.
 pub fn suite() -> Result<Vec<Case>, CaseError> {
-    read_files(Part::Suite.directory(), &files(Part::Suite))
+    read_files(DataDirectory::Suite.directory(), &files(DataDirectory::Suite))
 }
 
 /// The suite in a directory of the user's.
@@ -89,7 +89,7 @@ pub fn suite() -> Result<Vec<Case>, CaseError> {
 ///
 /// As [`suite`].
 pub fn suite_in(dir: &Path) -> Result<Vec<Case>, CaseError> {
-    read_files(&dir.display().to_string(), &files_in(dir, Part::Suite.extension()))
+    read_files(&dir.display().to_string(), &files_in(dir, DataDirectory::Suite.extension()))
 }
 
 fn read_files(of: &str, files: &[KeptFile]) -> Result<Vec<Case>, CaseError> {
@@ -101,7 +101,7 @@ fn read_files(of: &str, files: &[KeptFile]) -> Result<Vec<Case>, CaseError> {
 
 /// The text of the ledger of this name.
 pub fn ledger(name: &str) -> Option<String> {
-    file(&format!("{}/{name}.ron", Part::Ledgers.directory()))
+    file(&format!("{}/{name}.ron", DataDirectory::Ledgers.directory()))
 }
 
 /// The checkout whose data is meant: the one that the program lies in. A program without a copy looks around it, and last

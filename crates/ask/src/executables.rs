@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::protocol::{Reply, from_data, parse_json, to_line};
+use crate::protocol::{AdapterReply, from_data, parse_json, to_line};
 use relax_spec::book::Edition;
 use relax_spec::data::record::record;
 use relax_spec::eval::prelude;
@@ -26,7 +26,7 @@ impl CompiledProgram for OnMachine {
 
 /// What is to be run of an executable of TVM.
 #[derive(Clone, PartialEq, Debug)]
-struct Request {
+struct ExecutableRequest {
     executable: TvmExecutable,
     entry: String,
     args: Vec<ValueSpec>,
@@ -35,7 +35,7 @@ struct Request {
     edition: String,
 }
 
-record! { Request, "a run of an executable", closed {
+record! { ExecutableRequest, "a run of an executable", closed {
     executable: one,
     entry: one,
     args: many,
@@ -47,14 +47,14 @@ record! { Request, "a run of an executable", closed {
 /// executable that is refused, are an error of whoever asks.
 pub fn answer(line: &str) -> String {
     let outcome = parse_json(line)
-        .and_then(|document| from_data::<Request>(&document))
+        .and_then(|document| from_data::<ExecutableRequest>(&document))
         .map_err(|error| error.to_string())
         .and_then(|request| run(&request));
     let outcome = outcome.unwrap_or_else(|message| Outcome::InternalError { message });
-    to_line(&Reply::of(&outcome))
+    to_line(&AdapterReply::of(&outcome))
 }
 
-fn run(request: &Request) -> Result<Outcome, String> {
+fn run(request: &ExecutableRequest) -> Result<Outcome, String> {
     let executable = vm::import(&request.executable).map_err(|error| format!("not read: {error}"))?;
     if let Some(fault) = vm::verify(&executable).first() {
         return Err(format!("refused: {fault}"));

@@ -69,24 +69,24 @@ pub enum ExternError {
 }
 
 /// The reply to `hello`.
-struct Greeting {
+struct ExternGreeting {
     protocol: u32,
-    functions: Vec<Declared>,
+    functions: Vec<ExternSignature>,
 }
 
-struct Declared {
+struct ExternSignature {
     name: Name,
     pure: bool,
 }
 
-struct Call<'a> {
+struct ExternCall<'a> {
     id: u64,
     op: &'static str,
     function: &'a str,
     args: &'a [ValueSpec],
 }
 
-struct Reply {
+struct ExternReply {
     id: u64,
     outcome: CallOutcome,
     /// The contents of tensors among the arguments that the call has changed.
@@ -103,10 +103,10 @@ enum CallOutcome {
     },
 }
 
-read_record! { Greeting, "a greeting", { protocol: one, functions: one } }
-read_record! { Declared, "a function", { name: one, pure: or(false) } }
+read_record! { ExternGreeting, "a greeting", { protocol: one, functions: one } }
+read_record! { ExternSignature, "a function", { name: one, pure: or(false) } }
 
-impl Write for Call<'_> {
+impl Write for ExternCall<'_> {
     fn write(&self) -> Node<'_> {
         let fields = vec![
             ("id".into(), self.id.write()),
@@ -118,15 +118,15 @@ impl Write for Call<'_> {
     }
 }
 
-impl FromData for Reply {
-    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Reply> {
+impl FromData for ExternReply {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<ExternReply> {
         let fields = r.fields(node, "a reply", None)?;
         let outcome = match fields.get("outcome").and_then(Node::as_text) {
             Some("returns") => CallOutcome::Returns { value: fields.one(r, "value")? },
             Some("raises") => CallOutcome::Raises { message: fields.or(r, "message", String::new)? },
             Some(_) | None => return r.unexpected(node, "a reply whose `outcome` is `returns` or `raises`"),
         };
-        Ok(Reply { id: fields.one(r, "id")?, outcome, mutated: fields.many(r, "mutated")? })
+        Ok(ExternReply { id: fields.one(r, "id")?, outcome, mutated: fields.many(r, "mutated")? })
     }
 }
 
@@ -140,11 +140,11 @@ impl ExternProcess {
         interrupt: &Interrupt,
     ) -> Result<ExternProcess, StartError> {
         let (process, line) = start_and_greet(command, startup, interrupt, MAX_REPLY)?;
-        let greeting = Greeting::parse(&line)
+        let greeting = ExternGreeting::parse(&line)
             .map_err(|error| StartError::Protocol { command: command.to_string(), message: error.to_string() })?;
         let provider = Provider { command: command.to_string(), process, timeout, next_id: 1, failure: None };
         let extern_process = ExternProcess(Rc::new(RefCell::new(provider)));
-        for Declared { name, pure } in greeting.functions {
+        for ExternSignature { name, pure } in greeting.functions {
             let (bound, function) = (extern_process.clone(), name.clone());
             registry.register(&name, pure, move |m, args| bound.call(m, &function, pure, args));
         }
@@ -182,22 +182,22 @@ impl ExternProcess {
 }
 
 /// What is wrong with the process, before it is put into words.
-enum Fault {
+enum ExternFault {
     Ended,
     Timeout,
     Interrupted,
     Protocol(String),
 }
 
-impl From<ProtocolError> for Fault {
-    fn from(error: ProtocolError) -> Fault {
-        Fault::Protocol(error.to_string())
+impl From<ProtocolError> for ExternFault {
+    fn from(error: ProtocolError) -> ExternFault {
+        ExternFault::Protocol(error.to_string())
     }
 }
 
-impl Greeting {
-    fn parse(line: &str) -> Result<Greeting, ProtocolError> {
-        let greeting: Greeting = from_data(&*parse_json(line)?)?;
+impl ExternGreeting {
+    fn parse(line: &str) -> Result<ExternGreeting, ProtocolError> {
+        let greeting: ExternGreeting = from_data(&*parse_json(line)?)?;
         match greeting.protocol {
             protocol::VERSION => Ok(greeting),
             other => Err(ProtocolError::Version(other)),
@@ -206,36 +206,36 @@ impl Greeting {
 }
 
 impl Provider {
-    fn ask(&mut self, function: &Name, args: &[ValueSpec]) -> Result<Reply, Fault> {
+    fn ask(&mut self, function: &Name, args: &[ValueSpec]) -> Result<ExternReply, ExternFault> {
         let id = self.next_id;
         self.next_id += 1;
-        let call = Call { id, op: "call", function, args };
+        let call = ExternCall { id, op: "call", function, args };
         self.process.send(json::write(&to_document(&call)));
         match self.process.receive(deadline_in(self.timeout)) {
             Received::Line(line) => {
-                let reply: Reply = from_data(&*parse_json(&line)?)?;
+                let reply: ExternReply = from_data(&*parse_json(&line)?)?;
                 if reply.id != id {
-                    return Err(Fault::Protocol(format!("a reply to call {} while call {id} is open", reply.id)));
+                    return Err(ExternFault::Protocol(format!("a reply to call {} while call {id} is open", reply.id)));
                 }
                 Ok(reply)
             }
-            Received::Malformed(message) => Err(Fault::Protocol(message)),
-            Received::Ended => Err(Fault::Ended),
-            Received::TimedOut => Err(Fault::Timeout),
-            Received::Interrupted => Err(Fault::Interrupted),
+            Received::Malformed(message) => Err(ExternFault::Protocol(message)),
+            Received::Ended => Err(ExternFault::Ended),
+            Received::TimedOut => Err(ExternFault::Timeout),
+            Received::Interrupted => Err(ExternFault::Interrupted),
         }
     }
 
-    fn fail(&mut self, function: &Name, fault: Fault) -> Stop {
+    fn fail(&mut self, function: &Name, fault: ExternFault) -> Stop {
         let (command, function) = (self.command.clone(), function.clone());
         let error = match fault {
-            Fault::Ended => {
+            ExternFault::Ended => {
                 let cause = self.process.ending();
                 ExternError::Ended { command, function, cause, stderr: self.process.indented_stderr() }
             }
-            Fault::Timeout => ExternError::Timeout { command, function, seconds: self.timeout },
-            Fault::Interrupted => ExternError::Interrupted,
-            Fault::Protocol(message) => ExternError::Protocol { command, function, message },
+            ExternFault::Timeout => ExternError::Timeout { command, function, seconds: self.timeout },
+            ExternFault::Interrupted => ExternError::Interrupted,
+            ExternFault::Protocol(message) => ExternError::Protocol { command, function, message },
         };
         let stop = Stop::unspecified(error.to_string());
         self.failure = Some(error);
@@ -243,23 +243,24 @@ impl Provider {
     }
 }
 
-fn returned(value: Option<ValueSpec>, args: &[Value], m: &dyn Host) -> Result<Returned, Fault> {
+fn returned(value: Option<ValueSpec>, args: &[Value], m: &dyn Host) -> Result<Returned, ExternFault> {
     match value {
         None => Ok(Returned::Nothing),
         Some(value) => {
-            let value = from_spec(&value, args, m.registry()).map_err(|error| Fault::Protocol(error.to_string()))?;
+            let value =
+                from_spec(&value, args, m.registry()).map_err(|error| ExternFault::Protocol(error.to_string()))?;
             Ok(Returned::Value(value))
         }
     }
 }
 
-fn overwrite_all(args: &[Value], mutated: &[(usize, ValueSpec)]) -> Result<(), Fault> {
+fn overwrite_all(args: &[Value], mutated: &[(usize, ValueSpec)]) -> Result<(), ExternFault> {
     for (i, contents) in mutated {
         let overwritten = args.get(*i).is_some_and(|arg| overwrite(arg, contents));
         if !overwritten {
             let message =
                 format!("argument {i} cannot become what `mutated` says: only the elements of tensors change");
-            return Err(Fault::Protocol(message));
+            return Err(ExternFault::Protocol(message));
         }
     }
     Ok(())

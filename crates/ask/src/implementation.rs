@@ -5,14 +5,14 @@ use std::thread::{self, JoinHandle};
 
 use crate::protocol::{Identity, ORACLE, capability};
 pub use crate::worker::Launch;
-use crate::worker::{After, StartError, Worker};
+use crate::worker::{AdapterProcess, After, StartError};
 use relax_spec::book::{Basis, Edition, Reading};
 use relax_spec::judge::Cx;
 use relax_spec::oracle;
 use relax_spec::question::{Ask, Outcome};
 
 /// What is asked, one for each job.
-pub type Asked = Box<dyn Implementation + Send>;
+pub type BoxedImplementation = Box<dyn Implementation + Send>;
 
 /// Whatever answers the questions of the suite.
 pub trait Implementation {
@@ -92,13 +92,13 @@ impl Implementation for InProcess {
 
 impl Launch {
     /// One more process, as a runner asks for them.
-    pub fn start(&self) -> Result<Asked, StartError> {
+    pub fn start(&self) -> Result<BoxedImplementation, StartError> {
         Ok(Box::new(ChildProcess::start(self.clone())?))
     }
 }
 
 /// A process that is being started.
-type Spare = JoinHandle<Result<Worker, StartError>>;
+type Spare = JoinHandle<Result<AdapterProcess, StartError>>;
 
 /// An adapter in a process of its own. A process that was lost is started again for the next question.
 #[derive(Debug)]
@@ -107,7 +107,7 @@ pub struct ChildProcess {
     identity: Identity,
     /// What it claims.
     edition: Edition,
-    worker: Option<Worker>,
+    worker: Option<AdapterProcess>,
     /// The next process, if one is kept ready.
     spare: Option<Spare>,
     /// How many questions were asked.
@@ -120,19 +120,19 @@ pub struct ChildProcess {
 impl ChildProcess {
     /// Starts the adapter and greets it. An error if it does not start, or does not speak the protocol.
     pub fn start(launch: Launch) -> Result<ChildProcess, StartError> {
-        let worker = Worker::start(&launch)?;
+        let worker = AdapterProcess::start(&launch)?;
         let (identity, edition) = (worker.greeting.implementation.clone(), worker.greeting.edition);
         let (worker, spare) = (Some(worker), spare(&launch));
         Ok(ChildProcess { identity, edition, worker, spare, launch, asked: 0, of_worker: Vec::new(), late: Vec::new() })
     }
 
     /// A process that was asked nothing: the one that stands ready, in whose place another one is started.
-    fn next_worker(&mut self) -> Result<Worker, StartError> {
+    fn next_worker(&mut self) -> Result<AdapterProcess, StartError> {
         let ready = self.spare.take().and_then(|spare| spare.join().ok()).and_then(Result::ok);
         let worker = match ready {
             Some(worker) => worker,
             // Why there is none is told by another attempt.
-            None => Worker::start(&self.launch)?,
+            None => AdapterProcess::start(&self.launch)?,
         };
         self.spare = spare(&self.launch);
         Ok(worker)
@@ -162,7 +162,7 @@ impl ChildProcess {
         answered
     }
 
-    fn take_late(&mut self, worker: &mut Worker) {
+    fn take_late(&mut self, worker: &mut AdapterProcess) {
         for (id, message) in worker.late.drain(..) {
             let at = usize::try_from(id).ok().and_then(|id| id.checked_sub(1));
             if let Some(asked) = at.and_then(|at| self.of_worker.get(at)) {
@@ -175,7 +175,7 @@ impl ChildProcess {
 /// Starts a process beside, if one is to stand ready.
 fn spare(launch: &Launch) -> Option<Spare> {
     let launch = launch.clone();
-    launch.spare.then(|| thread::spawn(move || Worker::start(&launch)))
+    launch.spare.then(|| thread::spawn(move || AdapterProcess::start(&launch)))
 }
 
 impl Drop for ChildProcess {

@@ -74,12 +74,12 @@ const FAREWELL: Duration = Duration::from_millis(200);
 
 /// What the reading thread saw.
 struct Event {
-    seen: Seen,
+    seen: OutputEvent,
     /// Whether more had come when it was seen.
     more: bool,
 }
 
-enum Seen {
+enum OutputEvent {
     Line(String),
     /// What is no line of text, in words.
     Malformed(String),
@@ -186,9 +186,9 @@ impl LineProcess {
     fn received(&mut self, event: Event) -> Received {
         self.more = event.more;
         match event.seen {
-            Seen::Line(line) => Received::Line(line),
-            Seen::Malformed(message) => Received::Malformed(message),
-            Seen::End(cut) => {
+            OutputEvent::Line(line) => Received::Line(line),
+            OutputEvent::Malformed(message) => Received::Malformed(message),
+            OutputEvent::End(cut) => {
                 self.cut = cut;
                 Received::Ended
             }
@@ -312,12 +312,12 @@ fn read_in_background(stdout: Option<std::process::ChildStdout>, max_reply: u64)
         let mut reader = BufReader::new(stdout);
         loop {
             let (seen, rest) = read_line(&mut reader, max_reply);
-            let last = matches!(seen, Seen::End(_));
+            let last = matches!(seen, OutputEvent::End(_));
             let more = !last && !reader.buffer().is_empty();
             if sender.send(Event { seen, more }).is_err() || last {
                 return;
             }
-            if rest == Rest::Unread {
+            if rest == LineRemainder::Unread {
                 read_over(&mut reader);
             }
         }
@@ -327,28 +327,31 @@ fn read_in_background(stdout: Option<std::process::ChildStdout>, max_reply: u64)
 
 /// What of a line has been read.
 #[derive(PartialEq, Eq)]
-enum Rest {
+enum LineRemainder {
     Read,
     Unread,
 }
 
-fn read_line(reader: &mut impl BufRead, max_reply: u64) -> (Seen, Rest) {
+fn read_line(reader: &mut impl BufRead, max_reply: u64) -> (OutputEvent, LineRemainder) {
     let mut bytes = Vec::new();
     match reader.take(max_reply.saturating_add(1)).read_until(b'\n', &mut bytes) {
-        Ok(0) | Err(_) => return (Seen::End(None), Rest::Read),
+        Ok(0) | Err(_) => return (OutputEvent::End(None), LineRemainder::Read),
         Ok(_) => {}
     }
     if bytes.last() == Some(&b'\n') {
         let seen = match String::from_utf8(bytes) {
-            Ok(line) => Seen::Line(line),
-            Err(error) => Seen::Malformed(format!("a line that is not UTF-8: `{}`", shown(error.as_bytes()))),
+            Ok(line) => OutputEvent::Line(line),
+            Err(error) => OutputEvent::Malformed(format!("a line that is not UTF-8: `{}`", shown(error.as_bytes()))),
         };
-        return (seen, Rest::Read);
+        return (seen, LineRemainder::Read);
     }
     if bytes.len() as u64 <= max_reply {
-        return (Seen::End(Some(shown(&bytes))), Rest::Read);
+        return (OutputEvent::End(Some(shown(&bytes))), LineRemainder::Read);
     }
-    (Seen::Malformed(format!("a line of more than {max_reply} bytes: `{}`", shown(&bytes))), Rest::Unread)
+    (
+        OutputEvent::Malformed(format!("a line of more than {max_reply} bytes: `{}`", shown(&bytes))),
+        LineRemainder::Unread,
+    )
 }
 
 /// Reads the rest of a line and keeps nothing of it.

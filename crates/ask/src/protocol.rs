@@ -23,7 +23,7 @@ pub const ORACLE: &str = "relax-spec";
 
 /// The reply to `hello`.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Greeting {
+pub struct AdapterGreeting {
     /// That of the `hello`.
     pub id: u64,
     /// The version that the adapter chooses of those offered.
@@ -47,7 +47,7 @@ pub struct Identity {
 
 /// What an adapter reads.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Request {
+pub enum AdapterRequest {
     /// The first line: asks who answers, and for the version of the protocol.
     Hello {
         /// Comes back in the greeting.
@@ -55,15 +55,15 @@ pub enum Request {
         /// The oldest and the newest version of the protocol that the runner speaks.
         versions: [u32; 2],
     },
-    /// A question, answered by a [`Line`].
-    Question(Question),
+    /// A question, answered by an [`AdapterLine`].
+    Question(WireQuestion),
     /// The last line: the adapter ends.
     Bye,
 }
 
 /// A question on the wire.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Question {
+pub struct WireQuestion {
     /// Comes back in the reply.
     pub id: u64,
     /// The text that is meant: an edition, with a proposal or without.
@@ -74,7 +74,7 @@ pub struct Question {
 
 /// A reply to a question on the wire.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Reply {
+pub enum AdapterReply {
     /// An answer; whether it is right is for the runner to say.
     Answer {
         /// In the form that follows from the question.
@@ -112,62 +112,64 @@ pub enum Reply {
     },
 }
 
-record! { Greeting, "a greeting", {
+record! { AdapterGreeting, "a greeting", {
     id: one, protocol: one, implementation: one, edition: unless(Edition::default()), capabilities: many
 } }
 record! { Identity, "an implementation", { name: one, version: or(String::new()) } }
 
-impl FromData for Reply {
-    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Reply> {
+impl FromData for AdapterReply {
+    fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<AdapterReply> {
         let fields = r.fields(node, "a reply", None)?;
         let outcome: String = fields.one(r, "outcome")?;
         let text = |r: &mut DataReader<'_>, name: &str| fields.or(r, name, String::new);
         match outcome.as_str() {
             "answer" => match node.get("answer") {
-                Some(answer) => Ok(Reply::Answer {
+                Some(answer) => Ok(AdapterReply::Answer {
                     answer: Document::new(answer.clone().into_owned()),
                     warnings: fields.one(r, "warnings")?,
                 }),
                 None => Err(DataError::at(node.span, "an answer has the field `answer`")),
             },
-            "rejected" => {
-                Ok(Reply::Rejected { stage: text(r, "stage")?, class: text(r, "class")?, message: text(r, "message")? })
-            }
-            "trapped" => Ok(Reply::Trapped {
+            "rejected" => Ok(AdapterReply::Rejected {
+                stage: text(r, "stage")?,
+                class: text(r, "class")?,
+                message: text(r, "message")?,
+            }),
+            "trapped" => Ok(AdapterReply::Trapped {
                 class: text(r, "class")?,
                 message: text(r, "message")?,
                 effects: fields.many(r, "effects")?,
             }),
-            "unsupported" => Ok(Reply::Unsupported { what: text(r, "what")? }),
-            "internal_error" => Ok(Reply::InternalError { message: text(r, "message")? }),
+            "unsupported" => Ok(AdapterReply::Unsupported { what: text(r, "what")? }),
+            "internal_error" => Ok(AdapterReply::InternalError { message: text(r, "message")? }),
             other => Err(DataError::at(node.span, format!("there is no outcome `{other}`"))),
         }
     }
 }
 
-impl Write for Reply {
+impl Write for AdapterReply {
     fn write(&self) -> Node<'_> {
         let mut fields: Vec<(BorrowedText<'_>, Node<'_>)> = Vec::new();
         let outcome = match self {
-            Reply::Answer { answer, warnings } => {
+            AdapterReply::Answer { answer, warnings } => {
                 fields.push(("answer".into(), Node::clone(answer)));
                 fields.extend(warnings.as_ref().map(|warnings| ("warnings".into(), warnings.write())));
                 "answer"
             }
-            Reply::Rejected { stage, class, message } => {
+            AdapterReply::Rejected { stage, class, message } => {
                 fields.extend([said("stage", stage), said("class", class), said("message", message)]);
                 "rejected"
             }
-            Reply::Trapped { class, message, effects } => {
+            AdapterReply::Trapped { class, message, effects } => {
                 fields.extend([said("class", class), said("message", message)]);
                 fields.push(("effects".into(), effects.write()));
                 "trapped"
             }
-            Reply::Unsupported { what } => {
+            AdapterReply::Unsupported { what } => {
                 fields.push(said("what", what));
                 "unsupported"
             }
-            Reply::InternalError { message } => {
+            AdapterReply::InternalError { message } => {
                 fields.push(said("message", message));
                 "internal_error"
             }
@@ -184,7 +186,7 @@ fn said<'n>(name: &'static str, text: &'n String) -> (BorrowedText<'n>, Node<'n>
 
 /// A line that an adapter writes after a question.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Line {
+pub enum AdapterLine {
     /// It still works; the limit of time stays as it is.
     Heartbeat {
         /// That of the question.
@@ -197,7 +199,7 @@ pub enum Line {
         /// That of the question.
         id: u64,
         /// What the question came to.
-        reply: Reply,
+        reply: AdapterReply,
     },
 }
 
@@ -276,7 +278,7 @@ pub fn all_capabilities() -> Vec<String> {
     ops.chain(Proposal::ALL.map(capability)).collect()
 }
 
-impl Question {
+impl WireQuestion {
     /// The line to send. Where the program has `PrimFunc`s, their text goes along.
     pub fn to_line(&self) -> String {
         let args = Document::new(NodeData::List(self.ask.arguments()).into());
@@ -308,27 +310,27 @@ fn prim_func_text(module: &IrModule) -> Option<String> {
     (!funcs.is_empty()).then(|| print_module(&IrModule { funcs, ..IrModule::default() }, Dialect::default()))
 }
 
-impl Request {
+impl AdapterRequest {
     /// Reads a line that a runner wrote.
-    pub fn parse(text: &str) -> Result<(Option<u64>, Result<Request, ProtocolError>), ProtocolError> {
+    pub fn parse(text: &str) -> Result<(Option<u64>, Result<AdapterRequest, ProtocolError>), ProtocolError> {
         let request = parse_json(text)?;
         if request.as_entries().is_none() {
             return Err(ProtocolError::Shape("a request is an object".into()));
         }
         let id = id_of(&request);
-        Ok((id, Request::from_data(id, &request)))
+        Ok((id, AdapterRequest::from_data(id, &request)))
     }
 
-    fn from_data(id: Option<u64>, request: &Node<'_>) -> Result<Request, ProtocolError> {
+    fn from_data(id: Option<u64>, request: &Node<'_>) -> Result<AdapterRequest, ProtocolError> {
         let op = request.get("op").and_then(Node::as_text);
         let op = op.ok_or_else(|| ProtocolError::Shape("a request has an `op`".into()))?;
         if op == "bye" {
-            return Ok(Request::Bye);
+            return Ok(AdapterRequest::Bye);
         }
         let id = id.ok_or_else(|| ProtocolError::Shape("a request has an `id`".into()))?;
         if op == "hello" {
             let (low, high) = request.get("protocol").map_or(Ok((VERSION, VERSION)), from_data)?;
-            return Ok(Request::Hello { id, versions: [low, high] });
+            return Ok(AdapterRequest::Hello { id, versions: [low, high] });
         }
         let edition = match request.get("edition").and_then(Node::as_text) {
             None => Edition::default(),
@@ -339,7 +341,7 @@ impl Request {
         };
         let none = Node::from(NodeData::List(Vec::new()));
         let ask = ask_from_wire(op, request.get("args").unwrap_or(&none))?;
-        Ok(Request::Question(Question { id, basis: with_proposal(edition, request)?, ask }))
+        Ok(AdapterRequest::Question(WireQuestion { id, basis: with_proposal(edition, request)?, ask }))
     }
 
     /// The first line of every conversation.
@@ -365,37 +367,37 @@ pub fn capability(proposal: Proposal) -> String {
     format!("proposal:{proposal}")
 }
 
-impl Reply {
+impl AdapterReply {
     /// Reads a reply to a question.
     pub fn into_outcome(self, ask: &Ask) -> Outcome {
         match self {
-            Reply::Answer { answer, warnings } => match given(ask, &answer) {
+            AdapterReply::Answer { answer, warnings } => match given(ask, &answer) {
                 Ok(answer) => Outcome::Answer { answer, warnings },
                 Err(error) => Outcome::ProtocolError { message: format!("not an answer to `{}`: {error}", ask.op()) },
             },
-            Reply::Rejected { stage, class, message } => Outcome::Rejected { stage, class, message },
-            Reply::Trapped { class, message, effects } => Outcome::Trapped { class, message, effects },
-            Reply::Unsupported { what } => Outcome::Unsupported { what },
-            Reply::InternalError { message } => Outcome::InternalError { message },
+            AdapterReply::Rejected { stage, class, message } => Outcome::Rejected { stage, class, message },
+            AdapterReply::Trapped { class, message, effects } => Outcome::Trapped { class, message, effects },
+            AdapterReply::Unsupported { what } => Outcome::Unsupported { what },
+            AdapterReply::InternalError { message } => Outcome::InternalError { message },
         }
     }
 
     /// The reply that says this; what only a runner can find is an error of the adapter here.
-    pub fn of(outcome: &Outcome) -> Reply {
+    pub fn of(outcome: &Outcome) -> AdapterReply {
         match outcome {
             Outcome::Answer { answer, warnings } => {
-                Reply::Answer { answer: Document::new(answer.write().into_owned()), warnings: warnings.clone() }
+                AdapterReply::Answer { answer: Document::new(answer.write().into_owned()), warnings: warnings.clone() }
             }
             Outcome::Rejected { stage, class, message } => {
-                Reply::Rejected { stage: stage.clone(), class: class.clone(), message: message.clone() }
+                AdapterReply::Rejected { stage: stage.clone(), class: class.clone(), message: message.clone() }
             }
             Outcome::Trapped { class, message, effects } => {
-                Reply::Trapped { class: class.clone(), message: message.clone(), effects: effects.clone() }
+                AdapterReply::Trapped { class: class.clone(), message: message.clone(), effects: effects.clone() }
             }
-            Outcome::Unsupported { what } => Reply::Unsupported { what: what.clone() },
-            Outcome::InternalError { message } => Reply::InternalError { message: message.clone() },
+            Outcome::Unsupported { what } => AdapterReply::Unsupported { what: what.clone() },
+            Outcome::InternalError { message } => AdapterReply::InternalError { message: message.clone() },
             Outcome::Crash { .. } | Outcome::Timeout { .. } | Outcome::ProtocolError { .. } | Outcome::Flaky { .. } => {
-                Reply::InternalError { message: outcome.to_string() }
+                AdapterReply::InternalError { message: outcome.to_string() }
             }
         }
     }
@@ -411,10 +413,10 @@ fn id_of(line: &Node<'_>) -> Option<u64> {
     line.get("id").and_then(Node::as_number).and_then(|id| id.parse().ok())
 }
 
-impl Greeting {
+impl AdapterGreeting {
     /// Reads the first line of an adapter. An error if it is of another form or version.
-    pub fn parse(text: &str) -> Result<Greeting, ProtocolError> {
-        let greeting: Greeting = from_data(&*parse_json(text)?)?;
+    pub fn parse(text: &str) -> Result<AdapterGreeting, ProtocolError> {
+        let greeting: AdapterGreeting = from_data(&*parse_json(text)?)?;
         if greeting.protocol != VERSION {
             return Err(ProtocolError::Version(greeting.protocol));
         }
@@ -422,21 +424,21 @@ impl Greeting {
     }
 }
 
-impl Line {
+impl AdapterLine {
     /// Reads a line: a reply if it has an `outcome`, else a heartbeat. What is wrong with a line comes with the question that it
     /// is about, where it says that.
-    pub fn parse(text: &str) -> Result<Line, (Option<u64>, ProtocolError)> {
+    pub fn parse(text: &str) -> Result<AdapterLine, (Option<u64>, ProtocolError)> {
         let line = parse_json(text).map_err(|error| (None, error))?;
         let shape = |message: &str| ProtocolError::Shape(message.into());
         let id = id_of(&line).ok_or_else(|| (None, shape("a reply has an `id`")))?;
         if line.get("outcome").is_some() {
             return match from_data(&line) {
-                Ok(reply) => Ok(Line::Reply { id, reply }),
+                Ok(reply) => Ok(AdapterLine::Reply { id, reply }),
                 Err(error) => Err((Some(id), error)),
             };
         }
         match line.get("stage").and_then(Node::as_text) {
-            Some(stage) => Ok(Line::Heartbeat { id, stage: stage.to_string() }),
+            Some(stage) => Ok(AdapterLine::Heartbeat { id, stage: stage.to_string() }),
             None => Err((Some(id), shape("a line has an `outcome` or a `stage`"))),
         }
     }
@@ -444,8 +446,8 @@ impl Line {
     /// The line as it is sent, without its end.
     pub fn to_text(&self) -> String {
         let line = match self {
-            Line::Heartbeat { id, stage } => json!({"id": id, "stage": stage}),
-            Line::Reply { id, reply } => {
+            AdapterLine::Heartbeat { id, stage } => json!({"id": id, "stage": stage}),
+            AdapterLine::Reply { id, reply } => {
                 let mut line = to_value(reply);
                 line["id"] = (*id).into();
                 line

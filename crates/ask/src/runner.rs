@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::implementation::{Asked, Implementation, Late};
+use crate::implementation::{BoxedImplementation, Implementation, Late};
 use crate::protocol::{Identity, ORACLE, with_module};
 use crate::worker::StartError;
 use relax_spec::book::Edition;
@@ -16,7 +16,7 @@ use relax_spec::suite::Case;
 use relax_spec::suite::compare::{CaseComparison, compare};
 
 /// How another one is had.
-pub type Start<'a> = &'a (dyn Fn() -> Result<Asked, StartError> + Sync);
+pub type ImplementationFactory<'a> = &'a (dyn Fn() -> Result<BoxedImplementation, StartError> + Sync);
 
 /// What became of a case.
 #[derive(Clone, PartialEq, Debug)]
@@ -49,11 +49,28 @@ pub struct RunResult {
 /// The stack of a thread that handles questions and answers, which may nest deeply.
 const THREAD_STACK: usize = 256 * 1024 * 1024;
 
+/// How a suite is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct SuiteSchedule {
+    /// The edition by which the answers are judged.
+    pub edition: Edition,
+    /// How many processes are asked at a time.
+    pub jobs: usize,
+}
+
+/// Who is asked.
+pub struct ImplementationPool<'a> {
+    /// The one that is there already.
+    pub first: BoxedImplementation,
+    /// How the others are had.
+    pub start: ImplementationFactory<'a>,
+}
+
 /// What the threads share.
-struct Shared<'a> {
+struct RunnerState<'a> {
     cases: &'a [&'a Case],
     edition: Edition,
-    start: Start<'a>,
+    start: ImplementationFactory<'a>,
     next: AtomicUsize,
     stop: AtomicBool,
     results: Mutex<Vec<CaseResult>>,
@@ -61,16 +78,18 @@ struct Shared<'a> {
     go_on: &'a (dyn Fn(&CaseResult) -> bool + Sync),
 }
 
-/// Runs the cases in an edition, `jobs` at a time, beginning with an implementation that is there already; `go_on` sees each result and may end the run, as an interrupt does, and as an implementation does that
-/// cannot be started again.
+/// Runs the cases; `go_on` sees each result and may end the run, as an interrupt does, and as an implementation does
+/// that cannot be started again.
 pub fn run(
     cases: &[&Case],
-    (edition, jobs): (Edition, usize),
-    (first, start): (Asked, Start<'_>),
+    schedule: SuiteSchedule,
+    pool: ImplementationPool<'_>,
     go_on: &(dyn Fn(&CaseResult) -> bool + Sync),
 ) -> RunResult {
+    let SuiteSchedule { edition, jobs } = schedule;
+    let ImplementationPool { first, start } = pool;
     let implementation = first.identity().clone();
-    let shared = Shared {
+    let shared = RunnerState {
         cases,
         edition,
         start,
@@ -98,13 +117,13 @@ pub fn run(
     RunResult { implementation, edition, results, stopped, failure }
 }
 
-impl Shared<'_> {
+impl RunnerState<'_> {
     fn fail(&self, error: StartError) {
         self.stop.store(true, Ordering::Relaxed);
         self.failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
     }
 
-    fn work(&self, ready: Option<Asked>) {
+    fn work(&self, ready: Option<BoxedImplementation>) {
         match self.take_cases(ready) {
             Ok(()) => {}
             Err(StartError::Interrupted) => self.stop.store(true, Ordering::Relaxed),
@@ -112,7 +131,7 @@ impl Shared<'_> {
         }
     }
 
-    fn take_cases(&self, ready: Option<Asked>) -> Result<(), StartError> {
+    fn take_cases(&self, ready: Option<BoxedImplementation>) -> Result<(), StartError> {
         let mut slot = ready;
         let mut asked = Vec::new();
         let ended = self.ask_cases(&mut slot, &mut asked);
@@ -124,7 +143,7 @@ impl Shared<'_> {
     }
 
     /// Asks case after case. `asked` gets what each question was about, in the order in which they are asked.
-    fn ask_cases(&self, slot: &mut Option<Asked>, asked: &mut Vec<usize>) -> Result<(), StartError> {
+    fn ask_cases(&self, slot: &mut Option<BoxedImplementation>, asked: &mut Vec<usize>) -> Result<(), StartError> {
         while !self.stop.load(Ordering::Relaxed) {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(case) = self.cases.get(index) else { return Ok(()) };

@@ -3,7 +3,8 @@
 use std::io::{self, BufRead, Write};
 
 use crate::protocol::{
-    Greeting, Identity, Line, ORACLE, ProtocolError, Reply, Request, VERSION, all_capabilities, to_line,
+    AdapterGreeting, AdapterLine, AdapterReply, AdapterRequest, Identity, ORACLE, ProtocolError, VERSION,
+    all_capabilities, to_line,
 };
 use relax_spec::book::{Edition, Reading};
 use relax_spec::judge::Cx;
@@ -17,13 +18,13 @@ pub fn serve(engine: Engine, reading: &Reading, input: impl BufRead, mut output:
         if line.trim().is_empty() {
             continue;
         }
-        match Request::parse(&line) {
-            Ok((_, Ok(Request::Bye))) => return Ok(()),
-            Ok((_, Ok(Request::Hello { id, versions }))) => write_line(&mut output, &greet(id, versions))?,
-            Ok((_, Ok(Request::Question(question)))) => {
+        match AdapterRequest::parse(&line) {
+            Ok((_, Ok(AdapterRequest::Bye))) => return Ok(()),
+            Ok((_, Ok(AdapterRequest::Hello { id, versions }))) => write_line(&mut output, &greet(id, versions))?,
+            Ok((_, Ok(AdapterRequest::Question(question)))) => {
                 let mut cx = Cx::new().with_edition(question.basis).with_reading(reading.clone());
                 let outcome = oracle::outcome_by(&mut cx, engine, &question.ask);
-                write_line(&mut output, &reply_text(question.id, Reply::of(&outcome)))?;
+                write_line(&mut output, &reply_text(question.id, AdapterReply::of(&outcome)))?;
             }
             Ok((Some(id), Err(error))) => write_line(&mut output, &reply_text(id, not_understood(&error)))?,
             Ok((None, Err(error))) | Err(error) => return Err(io::Error::new(io::ErrorKind::InvalidData, error)),
@@ -46,21 +47,21 @@ fn greet(id: u64, [low, high]: [u32; 2]) -> String {
     let implementation = Identity { name: ORACLE.to_string(), version: env!("CARGO_PKG_VERSION").to_string() };
     // The oracle claims no edition: it answers in whichever a question names.
     let edition = Edition::default();
-    to_line(&Greeting { id, protocol: VERSION, implementation, edition, capabilities: all_capabilities() })
+    to_line(&AdapterGreeting { id, protocol: VERSION, implementation, edition, capabilities: all_capabilities() })
 }
 
 /// A future runner may ask what this version does not know.
-fn not_understood(error: &ProtocolError) -> Reply {
+fn not_understood(error: &ProtocolError) -> AdapterReply {
     match error {
-        ProtocolError::UnknownOp(_) => Reply::Unsupported { what: error.to_string() },
+        ProtocolError::UnknownOp(_) => AdapterReply::Unsupported { what: error.to_string() },
         ProtocolError::Json(_) | ProtocolError::Shape(_) | ProtocolError::Version(_) => {
-            Reply::InternalError { message: error.to_string() }
+            AdapterReply::InternalError { message: error.to_string() }
         }
     }
 }
 
-fn reply_text(id: u64, reply: Reply) -> String {
-    Line::Reply { id, reply }.to_text()
+fn reply_text(id: u64, reply: AdapterReply) -> String {
+    AdapterLine::Reply { id, reply }.to_text()
 }
 
 #[cfg(test)]

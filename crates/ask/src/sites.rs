@@ -11,12 +11,12 @@ use crate::conformance;
 
 /// The places of every rule, as `file:line`.
 #[derive(Clone, Debug, Default)]
-pub struct Sites(BTreeMap<String, Vec<String>>);
+pub struct RuleSites(BTreeMap<String, Vec<String>>);
 
-impl Sites {
+impl RuleSites {
     /// The places in the checkout, or those that a published program has kept.
-    pub fn read() -> Sites {
-        let mut sites = Sites::default();
+    pub fn read() -> RuleSites {
+        let mut sites = RuleSites::default();
         let lines = match conformance::root() {
             Some(root) => scan::sites(&root),
             None => conformance::file(scan::KEPT).unwrap_or_default(),

@@ -14,7 +14,7 @@ use relax_spec::suite::{Case, CaseError};
 use rustc_hash::FxHasher;
 use serde::{Deserialize, Serialize};
 
-use crate::conformance::{self, Part};
+use crate::conformance::{self, DataDirectory};
 
 /// The file of the record, from the root of the checkout.
 pub const FILE: &str = "conformance/standing.jsonl";
@@ -24,7 +24,7 @@ const NAMED: usize = 3;
 
 /// Where all rules stand.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Standing {
+pub struct StandingRecord {
     of: Measured,
     rules: BTreeMap<Rule, RuleStanding>,
 }
@@ -46,20 +46,20 @@ pub struct RuleStanding {
     /// What switching it off shows, all cases together.
     pub shows: Shows,
     /// The cases that get another answer.
-    pub flips: Count,
+    pub flips: CaseCount,
     /// The cases that get none.
-    pub stuck: Count,
+    pub stuck: CaseCount,
     /// The cases that bring the oracle down.
-    pub panics: Count,
+    pub panics: CaseCount,
     /// The cases that get the same answer.
-    pub same: Count,
+    pub same: CaseCount,
     /// Its premises, and the cases in which each fails.
-    pub premises: Vec<Premise>,
+    pub premises: Vec<PremiseStanding>,
 }
 
 /// So many cases, and the first of them.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub struct Count {
+pub struct CaseCount {
     /// How many.
     pub number: usize,
     /// The first few.
@@ -68,11 +68,11 @@ pub struct Count {
 
 /// A premise of a rule.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Premise {
+pub struct PremiseStanding {
     /// Which, counted from 1.
     pub n: usize,
     /// The cases in which it does not hold.
-    pub fails_in: Count,
+    pub fails_in: CaseCount,
 }
 
 /// Why the record cannot be read.
@@ -91,16 +91,16 @@ pub enum StandingError {
     },
 }
 
-impl Count {
-    fn of<T: AsRef<str>>(cases: &[T]) -> Count {
+impl CaseCount {
+    fn of<T: AsRef<str>>(cases: &[T]) -> CaseCount {
         let such_as = cases.iter().take(NAMED).map(|case| case.as_ref().to_string()).collect();
-        Count { number: cases.len(), such_as }
+        CaseCount { number: cases.len(), such_as }
     }
 }
 
-impl Standing {
+impl StandingRecord {
     /// Asks the suite without each rule. It takes a minute or more.
-    pub fn measure(suite: &[Case]) -> Standing {
+    pub fn measure(suite: &[Case]) -> StandingRecord {
         let (claims, premises) = (coverage::claims(suite), coverage::premises(suite));
         let baseline = Baseline::of(suite);
         let one = |rule: &Rule| {
@@ -110,16 +110,16 @@ impl Standing {
                 rule: *rule,
                 cases,
                 shows: knockout.shows(),
-                flips: Count::of(&knockout.flips),
-                stuck: Count::of(&knockout.stuck),
-                panics: Count::of(&knockout.panics),
-                same: Count::of(&knockout.same),
+                flips: CaseCount::of(&knockout.flips),
+                stuck: CaseCount::of(&knockout.stuck),
+                panics: CaseCount::of(&knockout.panics),
+                same: CaseCount::of(&knockout.same),
                 premises: premises_of(*rule, &premises),
             };
             (*rule, standing)
         };
         let rules = Rule::ALL.par_iter().with_max_len(1).map(one).collect();
-        Standing { of: Measured { of: hash() }, rules }
+        StandingRecord { of: Measured { of: hash() }, rules }
     }
 
     /// What is kept.
@@ -127,13 +127,13 @@ impl Standing {
     /// # Errors
     ///
     /// There is no record, or it is not of its form.
-    pub fn read() -> Result<Standing, StandingError> {
+    pub fn read() -> Result<StandingRecord, StandingError> {
         let text = conformance::file(FILE).ok_or(StandingError::Missing)?;
         let mut lines = text.lines().enumerate();
         let (_, first) = lines.next().ok_or(StandingError::Missing)?;
         let of = read_line(0, first)?;
         let rules = lines.map(|(at, line)| read_line::<RuleStanding>(at, line).map(|of| (of.rule, of)));
-        Ok(Standing { of, rules: rules.collect::<Result<_, StandingError>>()? })
+        Ok(StandingRecord { of, rules: rules.collect::<Result<_, StandingError>>()? })
     }
 
     /// The text of the file.
@@ -153,15 +153,15 @@ impl Standing {
     }
 }
 
-fn premises_of(rule: Rule, tested: &BTreeMap<Tested, Vec<&str>>) -> Vec<Premise> {
-    let mut premises: BTreeMap<usize, Count> = BTreeMap::new();
+fn premises_of(rule: Rule, tested: &BTreeMap<Tested, Vec<&str>>) -> Vec<PremiseStanding> {
+    let mut premises: BTreeMap<usize, CaseCount> = BTreeMap::new();
     for ((_, n, holds), cases) in tested.range((rule, 0, false)..=(rule, usize::MAX, true)) {
         let fails_in = premises.entry(*n).or_default();
         if !holds {
-            *fails_in = Count::of(cases);
+            *fails_in = CaseCount::of(cases);
         }
     }
-    premises.into_iter().map(|(n, fails_in)| Premise { n, fails_in }).collect()
+    premises.into_iter().map(|(n, fails_in)| PremiseStanding { n, fails_in }).collect()
 }
 
 fn read_line<T: for<'l> Deserialize<'l>>(at: usize, line: &str) -> Result<T, StandingError> {
@@ -176,7 +176,7 @@ fn to_line(value: &impl Serialize) -> String {
 /// The hash of the suite's files and of what the rules say.
 fn hash() -> String {
     let mut hasher = FxHasher::default();
-    for file in conformance::files(Part::Suite) {
+    for file in conformance::files(DataDirectory::Suite) {
         hasher.write(file.name.as_bytes());
         hasher.write(file.text.as_bytes());
     }
@@ -192,6 +192,6 @@ fn hash() -> String {
 /// # Errors
 ///
 /// The suite cannot be read.
-pub fn measured() -> Result<Standing, CaseError> {
-    Ok(Standing::measure(&conformance::suite()?))
+pub fn measured() -> Result<StandingRecord, CaseError> {
+    Ok(StandingRecord::measure(&conformance::suite()?))
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use crate::process::{CommandLine, Interrupt, LineProcess, Received, deadline_in};
-use crate::protocol::{Greeting, Line, Question, Reply, Request};
+use crate::protocol::{AdapterGreeting, AdapterLine, AdapterReply, AdapterRequest, WireQuestion};
 use relax_spec::book::{Basis, Edition};
 use relax_spec::grammar::one_line;
 use relax_spec::question::{Ask, Outcome};
@@ -74,10 +74,10 @@ pub struct Launch {
 
 /// A running adapter.
 #[derive(Debug)]
-pub struct Worker {
+pub struct AdapterProcess {
     process: LineProcess,
     /// How it introduced itself.
-    pub greeting: Greeting,
+    pub greeting: AdapterGreeting,
     next_id: u64,
     /// Lines about questions that had their answers, each with the number of the question.
     pub(super) late: Vec<(u64, String)>,
@@ -101,9 +101,9 @@ pub enum After {
 }
 
 /// What a line says while a question is open.
-enum Said {
+enum AdapterMessage {
     Stage(String),
-    Reply(Box<Reply>),
+    Reply(Box<AdapterReply>),
     /// The answer to an earlier question, for which the process has taken time that is not this one's.
     Owed,
     /// Something about another question, which was taken down.
@@ -136,7 +136,7 @@ pub fn start_and_greet(
     let name = command.to_string();
     let mut process = LineProcess::start(command, interrupt, max_reply)
         .map_err(|error| StartError::Spawn { command: name.clone(), error })?;
-    process.send(Request::hello_line());
+    process.send(AdapterRequest::hello_line());
     match process.receive(deadline_in(startup)) {
         Received::Line(line) => Ok((process, line)),
         Received::Malformed(message) => Err(StartError::Protocol { command: name, message }),
@@ -152,15 +152,15 @@ pub fn start_and_greet(
     }
 }
 
-impl Worker {
+impl AdapterProcess {
     /// Starts the process and exchanges greetings.
-    pub fn start(launch: &Launch) -> Result<Worker, StartError> {
+    pub fn start(launch: &Launch) -> Result<AdapterProcess, StartError> {
         let (process, line) = start_and_greet(&launch.command, launch.startup, &launch.interrupt, launch.max_reply)?;
-        let greeting = Greeting::parse(&line).map_err(|error| StartError::Protocol {
+        let greeting = AdapterGreeting::parse(&line).map_err(|error| StartError::Protocol {
             command: launch.command.to_string(),
             message: format!("{error}: `{}`", one_line(line.trim_end(), SHOWN)),
         })?;
-        Ok(Worker {
+        Ok(AdapterProcess {
             process,
             greeting,
             next_id: 1,
@@ -183,7 +183,7 @@ impl Worker {
         if let Some(message) = self.stray.take() {
             return Ok((Outcome::ProtocolError { message }, After::Usable));
         }
-        self.process.send(Question { id, basis, ask: ask.clone() }.to_line());
+        self.process.send(WireQuestion { id, basis, ask: ask.clone() }.to_line());
         let (outcome, after) = self.wait(id, ask, timeout)?;
         let patience = if self.owed.contains(&id) { PATIENCE } else { Duration::ZERO };
         match after {
@@ -199,7 +199,7 @@ impl Worker {
         loop {
             let said = match self.process.receive(deadline) {
                 Received::Line(line) => self.about(&line, id),
-                Received::Malformed(message) => Said::Wrong(message),
+                Received::Malformed(message) => AdapterMessage::Wrong(message),
                 Received::Ended => {
                     let cause = self.process.ending();
                     let stderr = self.process.last_stderr();
@@ -209,13 +209,13 @@ impl Worker {
                 Received::Interrupted => return Err(StartError::Interrupted),
             };
             match said {
-                Said::Stage(now) => stage = Some(now),
-                Said::Nothing => {}
+                AdapterMessage::Stage(now) => stage = Some(now),
+                AdapterMessage::Nothing => {}
                 // Once for each question that is over without an answer, of which there is one fewer then.
-                Said::Owed => deadline = deadline_in(timeout),
-                Said::Reply(reply) => return Ok((reply.into_outcome(ask), After::Usable)),
-                Said::NoAnswer(message) => return Ok((Outcome::ProtocolError { message }, After::Usable)),
-                Said::Wrong(message) => {
+                AdapterMessage::Owed => deadline = deadline_in(timeout),
+                AdapterMessage::Reply(reply) => return Ok((reply.into_outcome(ask), After::Usable)),
+                AdapterMessage::NoAnswer(message) => return Ok((Outcome::ProtocolError { message }, After::Usable)),
+                AdapterMessage::Wrong(message) => {
                     self.owed.insert(id);
                     return Ok((Outcome::ProtocolError { message }, After::Usable));
                 }
@@ -229,32 +229,32 @@ impl Worker {
     }
 
     /// What a line says while a question is open. Whatever is about another question is charged to that one.
-    fn about(&mut self, line: &str, open: u64) -> Said {
+    fn about(&mut self, line: &str, open: u64) -> AdapterMessage {
         let shown = one_line(line.trim_end(), SHOWN);
-        let parsed = Line::parse(line);
+        let parsed = AdapterLine::parse(line);
         let (id, is_reply) = match &parsed {
-            Ok(Line::Reply { id, .. }) => (Some(*id), true),
-            Ok(Line::Heartbeat { id, .. }) => (Some(*id), false),
+            Ok(AdapterLine::Reply { id, .. }) => (Some(*id), true),
+            Ok(AdapterLine::Heartbeat { id, .. }) => (Some(*id), false),
             Err((id, _)) => (*id, true),
         };
         match (id, parsed) {
-            (Some(id), Ok(Line::Reply { reply, .. })) if id == open => Said::Reply(Box::new(reply)),
-            (Some(id), Ok(Line::Heartbeat { stage, .. })) if id == open => Said::Stage(stage),
-            (Some(id), Err((_, error))) if id == open => Said::NoAnswer(format!("{error}: `{shown}`")),
-            (Some(id), _) if is_reply && self.owed.remove(&id) => Said::Owed,
-            (Some(id), _) if self.owed.contains(&id) => Said::Nothing,
+            (Some(id), Ok(AdapterLine::Reply { reply, .. })) if id == open => AdapterMessage::Reply(Box::new(reply)),
+            (Some(id), Ok(AdapterLine::Heartbeat { stage, .. })) if id == open => AdapterMessage::Stage(stage),
+            (Some(id), Err((_, error))) if id == open => AdapterMessage::NoAnswer(format!("{error}: `{shown}`")),
+            (Some(id), _) if is_reply && self.owed.remove(&id) => AdapterMessage::Owed,
+            (Some(id), _) if self.owed.contains(&id) => AdapterMessage::Nothing,
             (Some(id @ 1..), _) if id < open => {
                 self.late.push((id, format!("a line about question {id} after its answer: `{shown}`")));
-                Said::Nothing
+                AdapterMessage::Nothing
             }
             (Some(id), _) => {
                 if is_reply && id == open + 1 {
                     self.early.insert(id, shown.clone());
                 }
-                Said::Wrong(format!("a line about question {id} while question {open} is open: `{shown}`"))
+                AdapterMessage::Wrong(format!("a line about question {id} while question {open} is open: `{shown}`"))
             }
-            (None, Ok(_)) => Said::Nothing,
-            (None, Err((_, error))) => Said::Wrong(format!("{error}: `{shown}`")),
+            (None, Ok(_)) => AdapterMessage::Nothing,
+            (None, Err((_, error))) => AdapterMessage::Wrong(format!("{error}: `{shown}`")),
         }
     }
 
@@ -275,20 +275,20 @@ impl Worker {
 
     fn out_of_turn(&mut self, line: &str) {
         let next = self.next_id;
-        let is_answer = matches!(Line::parse(line), Ok(Line::Reply { id, .. }) if id == next);
+        let is_answer = matches!(AdapterLine::parse(line), Ok(AdapterLine::Reply { id, .. }) if id == next);
         if is_answer {
             self.early.insert(next, one_line(line.trim_end(), SHOWN));
             return;
         }
         match self.about(line, next) {
-            Said::Stage(_) | Said::Reply(_) | Said::NoAnswer(_) => {
+            AdapterMessage::Stage(_) | AdapterMessage::Reply(_) | AdapterMessage::NoAnswer(_) => {
                 self.charge_last(format!(
                     "a line about question {next} before it is asked: `{}`",
                     one_line(line, SHOWN)
                 ));
             }
-            Said::Owed | Said::Nothing => {}
-            Said::Wrong(message) => self.charge_last(message),
+            AdapterMessage::Owed | AdapterMessage::Nothing => {}
+            AdapterMessage::Wrong(message) => self.charge_last(message),
         }
     }
 
@@ -304,7 +304,7 @@ impl Worker {
 
     /// Nothing more is asked. What the process still writes is taken down.
     pub fn finish(&mut self) {
-        self.process.send(Request::bye_line());
+        self.process.send(AdapterRequest::bye_line());
         self.process.close();
         let deadline = deadline_in(FAREWELL);
         for _ in 0..WITH_AN_ANSWER {
@@ -317,8 +317,8 @@ impl Worker {
     }
 }
 
-impl Drop for Worker {
+impl Drop for AdapterProcess {
     fn drop(&mut self) {
-        self.process.send(Request::bye_line());
+        self.process.send(AdapterRequest::bye_line());
     }
 }

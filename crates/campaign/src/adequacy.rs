@@ -43,15 +43,15 @@ pub fn adequacy(
             continue;
         }
         match on_inputs(cx, program, &module, entry, inputs, &settings)? {
-            Told::Yes => found.told += 1,
-            Told::No => found.untold.push((what, span)),
-            Told::Open => found.open += 1,
+            MutantVerdict::Yes => found.told += 1,
+            MutantVerdict::No => found.untold.push((what, span)),
+            MutantVerdict::Open => found.open += 1,
         }
     }
     Ok(found)
 }
 
-enum Told {
+enum MutantVerdict {
     Yes,
     No,
     Open,
@@ -64,14 +64,14 @@ fn on_inputs(
     entry: &str,
     inputs: &[Vec<ValueSpec>],
     settings: &Settings,
-) -> Result<Told, RefineError> {
+) -> Result<MutantVerdict, RefineError> {
     let mut decided = false;
     for input in inputs {
         match refine(cx, program, mutant, entry, std::slice::from_ref(input), settings)?.verdict {
-            RefinementVerdict::NotAllowed { .. } => return Ok(Told::Yes),
+            RefinementVerdict::NotAllowed { .. } => return Ok(MutantVerdict::Yes),
             RefinementVerdict::Allowed => decided = true,
             RefinementVerdict::Vacuous(_) | RefinementVerdict::Undecided(_) | RefinementVerdict::OutOfBudget(_) => {}
         }
     }
-    Ok(if decided { Told::No } else { Told::Open })
+    Ok(if decided { MutantVerdict::No } else { MutantVerdict::Open })
 }

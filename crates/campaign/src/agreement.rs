@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::infos::kind_of_answer;
 use crate::questions::OperatorQuestion;
-use ask::conformance::{self, KeptFile, Part};
+use ask::conformance::{self, DataDirectory, KeptFile};
 use ask::runner::CaseResult;
 use relax_spec::book::{Edition, Rule, ron_options};
 use relax_spec::grammar::{
@@ -28,7 +28,7 @@ use relax_spec::suite::ledger::DeviationClass;
 /// What an implementation was asked of all operators.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Agreement {
+pub struct AgreementRecord {
     /// Name and version.
     pub implementation: String,
     /// By name, with the leading `relax.`.
@@ -40,9 +40,9 @@ pub struct Agreement {
 #[serde(default, deny_unknown_fields)]
 pub struct OpAgreement {
     /// Questions about inference, by what became of them.
-    pub inference: Tally,
+    pub inference: AgreementTally,
     /// Cases about values.
-    pub values: Tally,
+    pub values: AgreementTally,
     /// The largest part of a tolerance that a value used, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used: Option<f64>,
@@ -51,7 +51,7 @@ pub struct OpAgreement {
 /// Questions by what became of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Tally {
+pub struct AgreementTally {
     /// All of them.
     pub asked: usize,
     /// Answered as the oracle does.
@@ -97,7 +97,7 @@ pub struct OperatorPattern {
 
 /// What became of a question.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Answered {
+pub enum AgreementOutcome {
     /// As the oracle does.
     Agree,
     /// The position of the pattern that knows the difference.
@@ -113,15 +113,15 @@ pub enum Answered {
     },
 }
 
-impl Tally {
+impl AgreementTally {
     /// Counts one question more.
-    pub fn add(&mut self, answered: &Answered) {
+    pub fn add(&mut self, answered: &AgreementOutcome) {
         self.asked += 1;
         match answered {
-            Answered::Agree => self.agree += 1,
-            Answered::Known(_) => self.known += 1,
-            Answered::Unsupported(_) => self.unsupported += 1,
-            Answered::Unexplained { .. } => self.unexplained += 1,
+            AgreementOutcome::Agree => self.agree += 1,
+            AgreementOutcome::Known(_) => self.known += 1,
+            AgreementOutcome::Unsupported(_) => self.unsupported += 1,
+            AgreementOutcome::Unexplained { .. } => self.unexplained += 1,
         }
     }
 }
@@ -131,11 +131,11 @@ impl Tally {
 /// # Errors
 ///
 /// A file of `conformance/agreement/` cannot be read.
-pub fn kept() -> Result<Vec<(String, Agreement)>, ron::error::SpannedError> {
+pub fn kept() -> Result<Vec<(String, AgreementRecord)>, ron::error::SpannedError> {
     let named = |KeptFile { name, text }: &KeptFile| {
         Ok((name.strip_suffix(".ron").unwrap_or(name).to_string(), ron_options().from_str(text)?))
     };
-    conformance::files(Part::Agreement).iter().map(named).collect()
+    conformance::files(DataDirectory::Agreement).iter().map(named).collect()
 }
 
 /// Holds an answer against the oracle's. Errors are equal whatever they say; dimensions, if they are provably so.
@@ -146,13 +146,13 @@ pub fn judge(
     known: &[OperatorPattern],
     version: &str,
     edition: Edition,
-) -> Answered {
+) -> AgreementOutcome {
     let expected = oracle::outcome(&mut Cx::new().with_edition(edition), &question.ask);
     if let Outcome::Unsupported { what } = given {
-        return Answered::Unsupported(what.clone());
+        return AgreementOutcome::Unsupported(what.clone());
     }
     if same(edition, question, &expected, given) {
-        return Answered::Agree;
+        return AgreementOutcome::Agree;
     }
     let (kind_expected, kind_given) = (kind(&expected), kind(given));
     let (said, gave) = (shown(&expected), shown(given));
@@ -169,8 +169,8 @@ pub fn judge(
             && (p.versions.is_empty() || p.versions.iter().any(|v| version.starts_with(v.as_str())))
     };
     match known.iter().position(fits) {
-        Some(at) => Answered::Known(at),
-        None => Answered::Unexplained { expected: said, given: gave },
+        Some(at) => AgreementOutcome::Known(at),
+        None => AgreementOutcome::Unexplained { expected: said, given: gave },
     }
 }
 
@@ -188,7 +188,7 @@ fn same(edition: Edition, question: &OperatorQuestion, expected: &Outcome, given
             Outcome::Answer { answer: Answer::StructInfo(a), .. },
             Outcome::Answer { answer: Answer::StructInfo(b), .. },
         ) => {
-            let held = Held::of(&question.ask);
+            let held = ParameterContents::of(&question.ask);
             same_struct_info(&mut Cx::new().with_edition(edition), &held.in_place(a), &held.in_place(b))
         }
         (Outcome::Rejected { .. }, Outcome::Rejected { .. }) => !expected.is_unread() && !given.is_unread(),
@@ -198,14 +198,14 @@ fn same(edition: Edition, question: &OperatorQuestion, expected: &Outcome, given
 
 /// What the parameters of a question hold: a shape or a number that is known says the same by its variable and in its place.
 #[derive(Default)]
-struct Held {
+struct ParameterContents {
     shapes: Vec<(Var, Arc<[PrimExpr]>)>,
     numbers: BTreeMap<ShapeVar, PrimExpr>,
 }
 
-impl Held {
-    fn of(ask: &Ask) -> Held {
-        let mut held = Held::default();
+impl ParameterContents {
+    fn of(ask: &Ask) -> ParameterContents {
+        let mut held = ParameterContents::default();
         let Ask::DeriveVar(ProgramInput::Module(module), entry, _) = ask else { return held };
         let Some(GlobalFunc::Function(main)) = module.get(entry) else { return held };
         for param in &main.params {

@@ -21,11 +21,11 @@ use relax_spec::value::{Closure, Prim, PrimFuncObj, Scalar, Tensor, Value, Value
 
 /// An argument.
 #[derive(Clone, Debug)]
-pub enum Operand {
+pub enum CallOperand {
     /// A tensor of this data type and shape; its elements are chosen later.
     Tensor(DataType, Vec<i64>),
     /// A tuple.
-    Tuple(Vec<Operand>),
+    Tuple(Vec<CallOperand>),
     /// A shape.
     Shape(Vec<i64>),
     /// A boxed integer or Boolean.
@@ -40,7 +40,7 @@ pub struct RandomCall {
     /// The operator.
     pub op: &'static OpDef,
     /// The arguments.
-    pub operands: Vec<Operand>,
+    pub operands: Vec<CallOperand>,
     /// The attributes.
     pub attrs: Attrs,
     /// The type arguments.
@@ -62,7 +62,7 @@ pub fn patterns(op: &'static OpDef, suite: &[Case]) -> Vec<RandomCall> {
 }
 
 fn pattern(op: &'static OpDef, scene: &Scene, args: &[ValueSpec]) -> Option<RandomCall> {
-    let operands = scene.call.args.iter().map(|arg| operand(arg, scene, args)).collect::<Option<Vec<Operand>>>()?;
+    let operands = scene.call.args.iter().map(|arg| operand(arg, scene, args)).collect::<Option<Vec<CallOperand>>>()?;
     let given = scene.call.args.iter().map(|arg| given(arg, scene, args)).collect();
     let (attrs, sinfo_args) = (scene.call.attrs.clone(), scene.call.sinfo_args.clone());
     Some(RandomCall { op, operands, attrs, sinfo_args, given })
@@ -75,31 +75,33 @@ fn given(arg: &Expr, scene: &Scene, args: &[ValueSpec]) -> Option<TensorData> {
     if let ValueSpec::Tensor(data) = args.get(position)? { Some(data.clone()) } else { None }
 }
 
-fn operand(arg: &Expr, scene: &Scene, args: &[ValueSpec]) -> Option<Operand> {
+fn operand(arg: &Expr, scene: &Scene, args: &[ValueSpec]) -> Option<CallOperand> {
     match arg {
         Expr::Var(var) | Expr::DataflowVar(var) => {
             let position = scene.params.iter().position(|(param, _)| param == var)?;
             of_value(args.get(position)?)
         }
         Expr::Tuple(tuple) => {
-            tuple.fields.iter().map(|field| operand(field, scene, args)).collect::<Option<_>>().map(Operand::Tuple)
+            tuple.fields.iter().map(|field| operand(field, scene, args)).collect::<Option<_>>().map(CallOperand::Tuple)
         }
-        Expr::ShapeExpr(shape) => shape.values.iter().map(constant).collect::<Option<_>>().map(Operand::Shape),
-        Expr::PrimValue(PrimValue { float: None, value, dtype, .. }) => Some(Operand::Int(*dtype, constant(value)?)),
+        Expr::ShapeExpr(shape) => shape.values.iter().map(constant).collect::<Option<_>>().map(CallOperand::Shape),
+        Expr::PrimValue(PrimValue { float: None, value, dtype, .. }) => {
+            Some(CallOperand::Int(*dtype, constant(value)?))
+        }
         Expr::PrimValue(PrimValue { float: Some(bits), dtype, .. }) => {
             let prim = Prim { dtype: *dtype, value: Scalar::Float(bits.get()) };
-            Some(Operand::Other(arg.clone(), Value::Prim(prim)))
+            Some(CallOperand::Other(arg.clone(), Value::Prim(prim)))
         }
         Expr::Constant(constant) => {
             let shape = constant.data.shape.iter().map(|size| i64::try_from(*size).ok()).collect::<Option<_>>()?;
-            Some(Operand::Tensor(constant.data.dtype, shape))
+            Some(CallOperand::Tensor(constant.data.dtype, shape))
         }
-        Expr::StringImm(text) => Some(Operand::Other(arg.clone(), Value::Str(text.value.clone()))),
-        Expr::DataTypeImm(dtype) => Some(Operand::Other(arg.clone(), Value::DataType(dtype.value))),
-        Expr::GlobalVar(gv) => function(gv, scene).map(|value| Operand::Other(arg.clone(), value)),
+        Expr::StringImm(text) => Some(CallOperand::Other(arg.clone(), Value::Str(text.value.clone()))),
+        Expr::DataTypeImm(dtype) => Some(CallOperand::Other(arg.clone(), Value::DataType(dtype.value))),
+        Expr::GlobalVar(gv) => function(gv, scene).map(|value| CallOperand::Other(arg.clone(), value)),
         Expr::ExternFunc(f) => {
             let value = from_spec(&ValueSpec::PackedFunc(f.global_symbol.clone()), &[], &prelude()).ok()?;
-            Some(Operand::Other(arg.clone(), value))
+            Some(CallOperand::Other(arg.clone(), value))
         }
         Expr::SeqExpr(_) | Expr::Function(_) | Expr::If(_) | Expr::Call(_) | Expr::TupleGetItem(_) | Expr::Op(_) => {
             None
@@ -124,16 +126,16 @@ fn function(gv: &GlobalVar, scene: &Scene) -> Option<Value> {
     }
 }
 
-fn of_value(value: &ValueSpec) -> Option<Operand> {
+fn of_value(value: &ValueSpec) -> Option<CallOperand> {
     match value {
         ValueSpec::Tensor(data) => {
             let shape = data.shape.iter().map(|size| i64::try_from(*size).ok()).collect::<Option<_>>()?;
-            Some(Operand::Tensor(data.dtype, shape))
+            Some(CallOperand::Tensor(data.dtype, shape))
         }
-        ValueSpec::Tuple(fields) => fields.iter().map(of_value).collect::<Option<_>>().map(Operand::Tuple),
-        ValueSpec::Shape(sizes) => Some(Operand::Shape(sizes.clone())),
-        ValueSpec::Int(i) => Some(Operand::Int(DataType::INT64, *i)),
-        ValueSpec::Bool(b) => Some(Operand::Int(DataType::BOOL, i64::from(*b))),
+        ValueSpec::Tuple(fields) => fields.iter().map(of_value).collect::<Option<_>>().map(CallOperand::Tuple),
+        ValueSpec::Shape(sizes) => Some(CallOperand::Shape(sizes.clone())),
+        ValueSpec::Int(i) => Some(CallOperand::Int(DataType::INT64, *i)),
+        ValueSpec::Bool(b) => Some(CallOperand::Int(DataType::BOOL, i64::from(*b))),
         ValueSpec::PackedFunc(_)
         | ValueSpec::Closure
         | ValueSpec::PrimFunc
@@ -170,9 +172,9 @@ const DTYPES: [DataType; 11] = [
 pub fn draw(pattern: &RandomCall, tape: &mut Tape) -> RandomCall {
     let mut call = pattern.clone();
     // Boxed integers often are sizes or places, which others would not fit; so are integers beside floats.
-    let boxed = call.operands.iter().any(|operand| matches!(operand, Operand::Int(..)));
+    let boxed = call.operands.iter().any(|operand| matches!(operand, CallOperand::Int(..)));
     let is = |wanted: fn(DataType) -> bool| {
-        call.operands.iter().any(|operand| matches!(operand, Operand::Tensor(dtype, _) if wanted(*dtype)))
+        call.operands.iter().any(|operand| matches!(operand, CallOperand::Tensor(dtype, _) if wanted(*dtype)))
     };
     let places = is(DataType::is_int) && is(DataType::is_float);
     if tape.one_in(if boxed || places { 5 } else { 2 }) {
@@ -256,12 +258,12 @@ const MANY: i64 = 1 << 26;
 /// Numbers of which the square, or a product with a small number, is much work, more memory than there is, or no integer.
 const LARGE: [i64; 9] = [50, 300, 5_000, 1 << 20, 1 << 28, 1 << 40, i64::MAX, i64::MIN, -(1 << 33)];
 
-fn each_number<'a>(operand: &'a mut Operand, numbers: &mut Vec<&'a mut i64>) {
+fn each_number<'a>(operand: &'a mut CallOperand, numbers: &mut Vec<&'a mut i64>) {
     match operand {
-        Operand::Shape(sizes) => numbers.extend(sizes),
-        Operand::Int(dtype, value) if !dtype.is_bool() => numbers.push(value),
-        Operand::Tuple(fields) => fields.iter_mut().for_each(|field| each_number(field, numbers)),
-        Operand::Tensor(..) | Operand::Int(..) | Operand::Other(..) => {}
+        CallOperand::Shape(sizes) => numbers.extend(sizes),
+        CallOperand::Int(dtype, value) if !dtype.is_bool() => numbers.push(value),
+        CallOperand::Tuple(fields) => fields.iter_mut().for_each(|field| each_number(field, numbers)),
+        CallOperand::Tensor(..) | CallOperand::Int(..) | CallOperand::Other(..) => {}
     }
 }
 
@@ -313,27 +315,27 @@ fn exchanged(size: i64, sizes: &mut Vec<(i64, i64)>, tape: &mut Tape) -> i64 {
     new
 }
 
-fn each_tensor(operand: &mut Operand, f: &mut dyn FnMut(&mut DataType, &mut Vec<i64>)) {
+fn each_tensor(operand: &mut CallOperand, f: &mut dyn FnMut(&mut DataType, &mut Vec<i64>)) {
     match operand {
-        Operand::Tensor(dtype, shape) => f(dtype, shape),
-        Operand::Tuple(fields) => fields.iter_mut().for_each(|field| each_tensor(field, f)),
-        Operand::Shape(_) | Operand::Int(..) | Operand::Other(..) => {}
+        CallOperand::Tensor(dtype, shape) => f(dtype, shape),
+        CallOperand::Tuple(fields) => fields.iter_mut().for_each(|field| each_tensor(field, f)),
+        CallOperand::Shape(_) | CallOperand::Int(..) | CallOperand::Other(..) => {}
     }
 }
 
-fn each_size(operand: &mut Operand, f: &mut dyn FnMut(&mut i64)) {
+fn each_size(operand: &mut CallOperand, f: &mut dyn FnMut(&mut i64)) {
     match operand {
-        Operand::Tensor(_, sizes) | Operand::Shape(sizes) => sizes.iter_mut().for_each(f),
-        Operand::Tuple(fields) => fields.iter_mut().for_each(|field| each_size(field, f)),
-        Operand::Int(..) | Operand::Other(..) => {}
+        CallOperand::Tensor(_, sizes) | CallOperand::Shape(sizes) => sizes.iter_mut().for_each(f),
+        CallOperand::Tuple(fields) => fields.iter_mut().for_each(|field| each_size(field, f)),
+        CallOperand::Int(..) | CallOperand::Other(..) => {}
     }
 }
 
-fn first_dtype(operands: &[Operand]) -> Option<DataType> {
+fn first_dtype(operands: &[CallOperand]) -> Option<DataType> {
     operands.iter().find_map(|operand| match operand {
-        Operand::Tensor(dtype, _) => Some(*dtype),
-        Operand::Tuple(fields) => first_dtype(fields),
-        Operand::Shape(_) | Operand::Int(..) | Operand::Other(..) => None,
+        CallOperand::Tensor(dtype, _) => Some(*dtype),
+        CallOperand::Tuple(fields) => first_dtype(fields),
+        CallOperand::Shape(_) | CallOperand::Int(..) | CallOperand::Other(..) => None,
     })
 }
 
@@ -383,27 +385,27 @@ fn attribute(kind: AttrKind, present: Option<&AttrValue>, tape: &mut Tape) -> Op
 }
 
 /// Boxed integers are often others.
-fn integers(operand: &mut Operand, tape: &mut Tape) {
+fn integers(operand: &mut CallOperand, tape: &mut Tape) {
     match operand {
-        Operand::Int(dtype, value) if tape.one_in(5) => {
+        CallOperand::Int(dtype, value) if tape.one_in(5) => {
             *value = if dtype.is_bool() { tape.choose(2) as i64 } else { small(tape) };
         }
-        Operand::Tuple(fields) => fields.iter_mut().for_each(|field| integers(field, tape)),
-        Operand::Tensor(..) | Operand::Shape(_) | Operand::Int(..) | Operand::Other(..) => {}
+        CallOperand::Tuple(fields) => fields.iter_mut().for_each(|field| integers(field, tape)),
+        CallOperand::Tensor(..) | CallOperand::Shape(_) | CallOperand::Int(..) | CallOperand::Other(..) => {}
     }
 }
 
-fn changed(operand: &mut Operand, tape: &mut Tape) {
+fn changed(operand: &mut CallOperand, tape: &mut Tape) {
     match operand {
-        Operand::Tensor(dtype, shape) => match tape.choose(5) {
+        CallOperand::Tensor(dtype, shape) => match tape.choose(5) {
             0 => *dtype = tape.pick(&DTYPES).copied().unwrap_or(*dtype),
             // A boxed scalar in the place of a tensor.
-            1 if dtype.is_bool() => *operand = Operand::Int(*dtype, tape.choose(2) as i64),
-            1 if dtype.is_int() && dtype.bits >= 8 => *operand = Operand::Int(*dtype, tape.choose(5) as i64),
+            1 if dtype.is_bool() => *operand = CallOperand::Int(*dtype, tape.choose(2) as i64),
+            1 if dtype.is_int() && dtype.bits >= 8 => *operand = CallOperand::Int(*dtype, tape.choose(5) as i64),
             _ => resized(shape, tape),
         },
-        Operand::Shape(shape) => resized(shape, tape),
-        Operand::Tuple(fields) => {
+        CallOperand::Shape(shape) => resized(shape, tape),
+        CallOperand::Tuple(fields) => {
             let at = tape.choose(fields.len());
             match (tape.choose(4), fields.get_mut(at)) {
                 (0, Some(field)) => {
@@ -417,8 +419,8 @@ fn changed(operand: &mut Operand, tape: &mut Tape) {
                 (_, None) => {}
             }
         }
-        Operand::Int(dtype, value) => *value = if dtype.is_bool() { tape.choose(2) as i64 } else { small(tape) },
-        Operand::Other(..) => {}
+        CallOperand::Int(dtype, value) => *value = if dtype.is_bool() { tape.choose(2) as i64 } else { small(tape) },
+        CallOperand::Other(..) => {}
     }
 }
 
@@ -450,7 +452,7 @@ pub enum Fill {
 
 /// How elements are chosen that no case gives.
 #[derive(Clone, Copy)]
-enum Elements {
+enum ElementSource {
     Zeros,
     Ones,
     Random(u64),
@@ -477,13 +479,13 @@ impl RandomCall {
     /// The arguments as values; none if a tensor cannot be made.
     pub fn values(&self, fill: Fill) -> Option<Vec<Value>> {
         let (fill, given) = match fill {
-            Fill::Given(seed) => (Elements::Random(seed), true),
-            Fill::Zeros => (Elements::Zeros, false),
-            Fill::Ones => (Elements::Ones, false),
-            Fill::Random(seed) => (Elements::Random(seed), false),
+            Fill::Given(seed) => (ElementSource::Random(seed), true),
+            Fill::Zeros => (ElementSource::Zeros, false),
+            Fill::Ones => (ElementSource::Ones, false),
+            Fill::Random(seed) => (ElementSource::Random(seed), false),
         };
-        let mut random = fastrand::Rng::with_seed(if let Elements::Random(seed) = fill { seed } else { 0 });
-        let value = |(i, operand): (usize, &Operand)| {
+        let mut random = fastrand::Rng::with_seed(if let ElementSource::Random(seed) = fill { seed } else { 0 });
+        let value = |(i, operand): (usize, &CallOperand)| {
             let own = self.given.get(i).and_then(Option::as_ref).filter(|data| given && fits(operand, data));
             match own {
                 Some(data) => Tensor::from_data(data).ok().map(Value::Tensor),
@@ -497,21 +499,23 @@ impl RandomCall {
     pub fn calls_function(&self) -> bool {
         self.op.name == "relax.call_py_func"
             || self.operands.iter().any(|operand| match operand {
-                Operand::Other(_, Value::PackedFunc(_) | Value::PrimFunc(_) | Value::Closure(_)) => true,
-                Operand::Other(..) | Operand::Tensor(..) | Operand::Tuple(_) | Operand::Shape(_) | Operand::Int(..) => {
-                    false
-                }
+                CallOperand::Other(_, Value::PackedFunc(_) | Value::PrimFunc(_) | Value::Closure(_)) => true,
+                CallOperand::Other(..)
+                | CallOperand::Tensor(..)
+                | CallOperand::Tuple(_)
+                | CallOperand::Shape(_)
+                | CallOperand::Int(..) => false,
             })
     }
 
     /// The call on literals, wherever there are any.
     pub fn literal(&self) -> (Call, Vec<StructInfo>) {
-        let (mut world, mut tape) = (World::default(), Tape::from_choices(Vec::new()));
+        let (mut world, mut tape) = (VariableAssignment::default(), Tape::from_choices(Vec::new()));
         self.known(&mut world, Manner { symbols: false, gaps: false }, &mut tape)
     }
 
     /// The call with what is known of its arguments: true of the values, at the sizes in `world`.
-    pub fn known(&self, world: &mut World, manner: Manner, tape: &mut Tape) -> (Call, Vec<StructInfo>) {
+    pub fn known(&self, world: &mut VariableAssignment, manner: Manner, tape: &mut Tape) -> (Call, Vec<StructInfo>) {
         let known = self.operands.iter().map(|operand| world.known(operand, manner, tape));
         let (args, infos): (Vec<Expr>, Vec<StructInfo>) = known.collect::<Vec<_>>().into_iter().unzip();
         let call = Call {
@@ -526,41 +530,42 @@ impl RandomCall {
 }
 
 /// Whether an operand still has the size and data type that it had.
-fn fits(operand: &Operand, data: &TensorData) -> bool {
+fn fits(operand: &CallOperand, data: &TensorData) -> bool {
+    let CallOperand::Tensor(dtype, shape) = operand else { return false };
     let sizes = data.shape.iter().map(|size| i64::try_from(*size).ok());
-    matches!(operand, Operand::Tensor(dtype, shape) if *dtype == data.dtype && sizes.eq(shape.iter().copied().map(Some)))
+    *dtype == data.dtype && sizes.eq(shape.iter().copied().map(Some))
 }
 
-fn value_of(operand: &Operand, fill: Elements, random: &mut fastrand::Rng) -> Option<Value> {
+fn value_of(operand: &CallOperand, fill: ElementSource, random: &mut fastrand::Rng) -> Option<Value> {
     Some(match operand {
-        Operand::Tensor(dtype, shape) => {
+        CallOperand::Tensor(dtype, shape) => {
             let tensor = Tensor::zeros(*dtype, shape).ok()?;
             let filled = tensor.fill(|_| {
                 Ok::<Scalar, std::convert::Infallible>(match fill {
-                    Elements::Zeros => Scalar::Int(0),
-                    Elements::Ones => Scalar::Int(1),
-                    Elements::Random(_) if dtype.is_bool() => Scalar::Int(random.i64(0..2)),
-                    Elements::Random(_) if dtype.is_float() => Scalar::Float(f64::from(random.i32(-8..9)) / 4.0),
-                    Elements::Random(seed) if dtype.is_int() && seed % 2 == 1 => Scalar::Int(random.i64(-3..4)),
+                    ElementSource::Zeros => Scalar::Int(0),
+                    ElementSource::Ones => Scalar::Int(1),
+                    ElementSource::Random(_) if dtype.is_bool() => Scalar::Int(random.i64(0..2)),
+                    ElementSource::Random(_) if dtype.is_float() => Scalar::Float(f64::from(random.i32(-8..9)) / 4.0),
+                    ElementSource::Random(seed) if dtype.is_int() && seed % 2 == 1 => Scalar::Int(random.i64(-3..4)),
                     // Of what no signed integer holds too.
-                    Elements::Random(seed) if *dtype == DataType::UINT64 && seed % 2 == 1 => {
+                    ElementSource::Random(seed) if *dtype == DataType::UINT64 && seed % 2 == 1 => {
                         Scalar::UInt(random.u64(0..4).wrapping_sub(2))
                     }
-                    Elements::Random(_) => Scalar::Int(random.i64(0..4)),
+                    ElementSource::Random(_) => Scalar::Int(random.i64(0..4)),
                 })
             });
             filled.ok()?;
             Value::Tensor(tensor)
         }
-        Operand::Tuple(fields) => {
+        CallOperand::Tuple(fields) => {
             Value::tuple(fields.iter().map(|field| value_of(field, fill, random)).collect::<Option<_>>()?)
         }
-        Operand::Shape(sizes) => Value::shape(sizes),
-        Operand::Int(dtype, value) if dtype.is_bool() => {
+        CallOperand::Shape(sizes) => Value::shape(sizes),
+        CallOperand::Int(dtype, value) if dtype.is_bool() => {
             Value::Prim(Prim { dtype: *dtype, value: Scalar::Bool(*value != 0) })
         }
-        Operand::Int(dtype, value) => Value::Prim(Prim { dtype: *dtype, value: Scalar::Int(*value) }),
-        Operand::Other(_, value) => value.clone(),
+        CallOperand::Int(dtype, value) => Value::Prim(Prim { dtype: *dtype, value: Scalar::Int(*value) }),
+        CallOperand::Other(_, value) => value.clone(),
     })
 }
 
@@ -568,7 +573,7 @@ fn value_of(operand: &Operand, fill: Elements, random: &mut fastrand::Rng) -> Op
 
 /// What stands behind the variables in what is known.
 #[derive(Clone, Default, Debug)]
-pub struct World {
+pub struct VariableAssignment {
     /// The sizes of shape variables.
     pub sizes: Vec<(ShapeVar, i64)>,
     /// The shapes that variables hold.
@@ -585,7 +590,7 @@ pub struct Manner {
     pub gaps: bool,
 }
 
-impl World {
+impl VariableAssignment {
     /// The value of a shape variable.
     pub fn size(&self, var: &ShapeVar) -> Option<i64> {
         self.sizes.iter().find(|(known, _)| known == var).map(|(_, size)| *size)
@@ -627,16 +632,18 @@ impl World {
         }
     }
 
-    fn known(&mut self, operand: &Operand, manner: Manner, tape: &mut Tape) -> (Expr, StructInfo) {
+    fn known(&mut self, operand: &CallOperand, manner: Manner, tape: &mut Tape) -> (Expr, StructInfo) {
         match operand {
-            Operand::Tensor(dtype, shape) => (self.var(), StructInfo::Tensor(self.tensor(*dtype, shape, manner, tape))),
-            Operand::Tuple(fields) => {
+            CallOperand::Tensor(dtype, shape) => {
+                (self.var(), StructInfo::Tensor(self.tensor(*dtype, shape, manner, tape)))
+            }
+            CallOperand::Tuple(fields) => {
                 let fields: Vec<(Expr, StructInfo)> = fields.iter().map(|f| self.known(f, manner, tape)).collect();
                 let (args, infos): (Vec<Expr>, Vec<StructInfo>) = fields.into_iter().unzip();
                 let held = manner.gaps && tape.one_in(3);
                 (if held { self.var() } else { Expr::tuple(args) }, StructInfo::tuple(infos))
             }
-            Operand::Shape(sizes) => {
+            CallOperand::Shape(sizes) => {
                 let dims: Vec<PrimExpr> = sizes.iter().map(|size| self.dim(*size, manner, tape)).collect();
                 match tape.choose(if manner.gaps { 4 } else { 1 }) {
                     0 => (Expr::shape(dims.clone()), StructInfo::shape(dims)),
@@ -645,7 +652,7 @@ impl World {
                     _ => (self.holding(sizes), StructInfo::shape_ndim(-1)),
                 }
             }
-            Operand::Int(dtype, value) => {
+            CallOperand::Int(dtype, value) => {
                 let dim = if dtype.is_bool() { PrimExpr::IntImm(*value) } else { self.dim(*value, manner, tape) };
                 let prim = |value| StructInfo::Prim(PrimStructInfo { dtype: *dtype, value });
                 match tape.choose(if manner.gaps { 5 } else { 1 }) {
@@ -657,7 +664,7 @@ impl World {
                     _ => (self.var(), prim(None)),
                 }
             }
-            Operand::Other(expr, value) => (expr.clone(), of_other(value)),
+            CallOperand::Other(expr, value) => (expr.clone(), of_other(value)),
         }
     }
 

@@ -26,7 +26,7 @@ pub const FORMS: &str = "tvm-programs";
 
 /// A form of findings, as far as a table of classes goes.
 #[derive(Deserialize)]
-struct Form {
+struct LedgerForm {
     class: Option<DeviationClass>,
     clause: Option<Rule>,
     reason: String,
@@ -58,14 +58,15 @@ pub fn page() -> Result<String, LedgerError> {
 
 /// How many forms of findings each class has.
 fn forms() -> Result<String, LedgerError> {
-    let forms: Vec<Form> = ron_options().from_str(&conformance::ledger(FORMS).unwrap_or_else(|| "[]".to_string()))?;
+    let forms: Vec<LedgerForm> =
+        ron_options().from_str(&conformance::ledger(FORMS).unwrap_or_else(|| "[]".to_string()))?;
     let mut out = String::from("| class | forms |\n| --- | ---: |\n");
     for class in DeviationClass::ALL {
         row(&mut out, class.name(), [forms.iter().filter(|form| form.class == Some(class)).count()].into_iter());
     }
     row(&mut out, "**all**", [forms.len()].into_iter());
     let mut reasons: BTreeMap<(DeviationClass, Rule), Vec<String>> = BTreeMap::new();
-    for Form { class, clause, reason } in forms {
+    for LedgerForm { class, clause, reason } in forms {
         if let (Some(class), Some(clause)) = (class, clause) {
             reasons.entry((class, clause)).or_default().push(reason);
         }

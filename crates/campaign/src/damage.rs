@@ -19,11 +19,11 @@ pub enum Damaged {
 }
 
 /// Random numbers.
-struct Random(u64);
+struct DamageRng(u64);
 
-impl Random {
-    fn of(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x2545_f491_4f6c_dd1d)
+impl DamageRng {
+    fn of(seed: u64) -> DamageRng {
+        DamageRng(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x2545_f491_4f6c_dd1d)
     }
 
     fn below(&mut self, limit: usize) -> usize {
@@ -36,13 +36,13 @@ impl Random {
 
 /// Damages a text as [`print`](vm::print()) writes it.
 pub fn try_text(text: &str, seed: u64) -> Damaged {
-    let damaged = damaged(text, &mut Random::of(seed));
+    let damaged = damaged(text, &mut DamageRng::of(seed));
     vm::read(&damaged).map_or(Damaged::Refused, |executable| ended(&executable))
 }
 
 /// Damages what an adapter says of an executable of TVM: its JSON, or the text in it.
 pub fn try_tvm(said: &str, seed: u64) -> Damaged {
-    let mut random = Random::of(seed);
+    let mut random = DamageRng::of(seed);
     if random.below(4) == 0 {
         let made = from_json::<TvmExecutable>(&characters(said, &mut random));
         return made.map_or(Damaged::Refused, |made| imported(&made));
@@ -58,7 +58,7 @@ pub fn try_tvm(said: &str, seed: u64) -> Damaged {
 
 /// Reads random bytes in every form in which executables are read.
 pub fn try_bytes(seed: u64) -> Damaged {
-    let mut random = Random::of(seed);
+    let mut random = DamageRng::of(seed);
     let bytes: Vec<u8> = (0..random.below(400)).map(|_| random.below(256) as u8).collect();
     let text = String::from_utf8_lossy(&bytes);
     let forms =
@@ -99,7 +99,7 @@ const FUNCTIONS: usize = 3;
 const PARAMS: u32 = 8;
 
 /// Some lines are exchanged, left out, repeated or changed.
-fn damaged(text: &str, random: &mut Random) -> String {
+fn damaged(text: &str, random: &mut DamageRng) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
     for _ in 0..=random.below(3) {
         if lines.is_empty() {
@@ -124,7 +124,7 @@ fn damaged(text: &str, random: &mut Random) -> String {
 }
 
 /// A digit or a character is another one.
-fn characters(line: &str, random: &mut Random) -> String {
+fn characters(line: &str, random: &mut DamageRng) -> String {
     let mut chars: Vec<char> = line.chars().collect();
     let digits: Vec<usize> = (0..chars.len()).filter(|at| chars.get(*at).is_some_and(char::is_ascii_digit)).collect();
     let digit = digits.get(random.below(digits.len())).filter(|_| random.below(3) > 0);

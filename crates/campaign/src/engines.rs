@@ -16,13 +16,13 @@ use relax_spec::vm;
 
 /// What came of one program on one list of arguments.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Trial {
+pub enum EngineTrial {
     /// Both came to the same.
     Same(End),
     /// One of them came to a limit, so that there is nothing to compare.
     Limited,
     /// They came to different things.
-    Different(Difference),
+    Different(EngineDifference),
 }
 
 /// How a run ended, as far as it can be seen.
@@ -38,14 +38,14 @@ pub enum End {
 
 /// What each of the engines came to.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Difference {
+pub struct EngineDifference {
     /// The evaluator, for people.
     pub evaluator: String,
     /// The machine, for people.
     pub machine: String,
 }
 
-impl fmt::Display for Difference {
+impl fmt::Display for EngineDifference {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "evaluator: {}\nmachine: {}", self.evaluator, self.machine)
     }
@@ -56,20 +56,22 @@ const FUEL: u64 = 500_000;
 const DEPTH: usize = 200;
 
 /// Runs a program by both engines, by the rules of an edition.
-pub fn try_program(edition: Edition, program: &IrModule, entry: &str, args: &[ValueSpec]) -> Trial {
+pub fn try_program(edition: Edition, program: &IrModule, entry: &str, args: &[ValueSpec]) -> EngineTrial {
     let cx = || Cx::new().with_edition(edition);
     let (by_evaluator, by_machine) = (evaluated(cx(), program, entry, args), on_machine(cx(), program, entry, args));
     match (by_evaluator, by_machine) {
-        (Some(a), Some(b)) if a == b => Trial::Same(a.0),
-        (Some(a), Some(b)) => Trial::Different(Difference { evaluator: format!("{a:?}"), machine: format!("{b:?}") }),
-        (None, _) | (_, None) => Trial::Limited,
+        (Some(a), Some(b)) if a == b => EngineTrial::Same(a.0),
+        (Some(a), Some(b)) => {
+            EngineTrial::Different(EngineDifference { evaluator: format!("{a:?}"), machine: format!("{b:?}") })
+        }
+        (None, _) | (_, None) => EngineTrial::Limited,
     }
 }
 
 /// The end of a run, with the effects before it; `None` if it came to a limit.
-type Seen = Option<(End, Vec<Effect>)>;
+type RunObservation = Option<(End, Vec<Effect>)>;
 
-fn seen(outcome: &Ending<Value>, effects: Vec<Effect>, args: &[Value]) -> Seen {
+fn seen(outcome: &Ending<Value>, effects: Vec<Effect>, args: &[Value]) -> RunObservation {
     let end = match outcome {
         Ending::Value(value) => match to_spec_with_identity(value, args) {
             Ok(spec) => End::Returns(spec),
@@ -82,7 +84,7 @@ fn seen(outcome: &Ending<Value>, effects: Vec<Effect>, args: &[Value]) -> Seen {
     Some((end, effects))
 }
 
-fn evaluated(mut cx: Cx, program: &IrModule, entry: &str, args: &[ValueSpec]) -> Seen {
+fn evaluated(mut cx: Cx, program: &IrModule, entry: &str, args: &[ValueSpec]) -> RunObservation {
     let results = inferred_results(&cx, program);
     let options = eval::EvalOptions { results, fuel: FUEL, max_depth: DEPTH, ..eval::EvalOptions::default() };
     let args = from_specs(args, &options.registry).ok()?;
@@ -90,7 +92,7 @@ fn evaluated(mut cx: Cx, program: &IrModule, entry: &str, args: &[ValueSpec]) ->
     seen(&run.outcome, run.effects, &args)
 }
 
-fn on_machine(mut cx: Cx, program: &IrModule, entry: &str, args: &[ValueSpec]) -> Seen {
+fn on_machine(mut cx: Cx, program: &IrModule, entry: &str, args: &[ValueSpec]) -> RunObservation {
     let executable = vm::build(&mut cx, program);
     let options = vm::VmOptions { fuel: FUEL, max_depth: DEPTH, ..vm::VmOptions::new(prelude()) };
     let args = from_specs(args, &options.registry).ok()?;
@@ -121,7 +123,7 @@ pub fn entries(program: &IrModule) -> Vec<Name> {
 }
 
 /// Runs every function of a program that can be started on so many lists of arguments each.
-pub fn try_all(edition: Edition, program: &IrModule, lists: usize) -> Vec<Trial> {
+pub fn try_all(edition: Edition, program: &IrModule, lists: usize) -> Vec<EngineTrial> {
     let arguments = ArgumentSource::of(&[program], 0, vm::VmOptions::new(prelude()).memory);
     let mut trials = Vec::new();
     for entry in entries(program) {

@@ -56,7 +56,7 @@ pub enum Explanation {
 
 /// Divergences of one form.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Divergence {
+pub struct InfoDivergence {
     /// The form.
     pub signature: DivergenceSignature,
     /// Why they may be, if they may.
@@ -88,7 +88,7 @@ pub struct DivergenceSignature {
 
 /// The outcome of a campaign.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub struct Campaign {
+pub struct InfoCampaign {
     /// The edition by which the answers are judged.
     pub edition: Edition,
     /// How many questions were asked.
@@ -96,10 +96,10 @@ pub struct Campaign {
     /// How many the implementation said that it cannot answer.
     pub unsupported: u64,
     /// The divergences, one entry for each form.
-    pub findings: Vec<Divergence>,
+    pub findings: Vec<InfoDivergence>,
 }
 
-impl Campaign {
+impl InfoCampaign {
     /// Whether some divergence has no explanation.
     pub fn has_unexplained(&self) -> bool {
         self.findings.iter().any(|finding| finding.explanation == Explanation::None)
@@ -123,9 +123,9 @@ pub fn judgements(
     known: &[Pattern],
     implementation: &mut dyn Implementation,
     progress: &mut dyn FnMut(),
-) -> (Campaign, Option<StartError>) {
-    let mut campaign = Campaign { edition: implementation.edition(), ..Campaign::default() };
-    let mut found: BTreeMap<DivergenceSignature, Divergence> = BTreeMap::new();
+) -> (InfoCampaign, Option<StartError>) {
+    let mut campaign = InfoCampaign { edition: implementation.edition(), ..InfoCampaign::default() };
+    let mut found: BTreeMap<DivergenceSignature, InfoDivergence> = BTreeMap::new();
     let mut ended = None;
     for number in numbers {
         if let Err(error) = pair(seed, number, known, implementation, &mut campaign, &mut found) {
@@ -144,8 +144,8 @@ fn pair(
     number: u64,
     known: &[Pattern],
     implementation: &mut dyn Implementation,
-    campaign: &mut Campaign,
-    found: &mut BTreeMap<DivergenceSignature, Divergence>,
+    campaign: &mut InfoCampaign,
+    found: &mut BTreeMap<DivergenceSignature, InfoDivergence>,
 ) -> Result<(), StartError> {
     let edition = campaign.edition;
     for mut ask in questions(seed, number) {
@@ -164,7 +164,7 @@ fn pair(
 }
 
 fn note(
-    found: &mut BTreeMap<DivergenceSignature, Divergence>,
+    found: &mut BTreeMap<DivergenceSignature, InfoDivergence>,
     known: &[Pattern],
     edition: Edition,
     ask: Ask,
@@ -178,7 +178,7 @@ fn note(
     }
     let explanation = explain(edition, &ask, &outcome, &signature, known);
     let (permitted, given) = (permitted(edition, &ask), outcome.to_string());
-    found.insert(signature.clone(), Divergence { signature, explanation, count: 1, ask, permitted, given, number });
+    found.insert(signature.clone(), InfoDivergence { signature, explanation, count: 1, ask, permitted, given, number });
 }
 
 /// Every answer that the text permits: those of provers from the floor to the ceiling.
@@ -395,7 +395,7 @@ mod tests {
         }
     }
 
-    fn campaign(seed: u64, pairs: u64, implementation: &mut dyn Implementation) -> Campaign {
+    fn campaign(seed: u64, pairs: u64, implementation: &mut dyn Implementation) -> InfoCampaign {
         let (campaign, ended) = judgements(seed, 0..pairs, &[], implementation, &mut || {});
         assert!(ended.is_none(), "{ended:?}");
         campaign

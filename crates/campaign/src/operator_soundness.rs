@@ -5,7 +5,7 @@ use relax_spec::rule;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::calls::{Fill, Manner, RandomCall, World, draw, patterns};
+use crate::calls::{Fill, Manner, RandomCall, VariableAssignment, draw, patterns};
 use crate::generate::Tape;
 use relax_spec::eval::{EvalOptions, Machine};
 use relax_spec::grammar::{IrModule, PrimExpr, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
@@ -16,7 +16,7 @@ use relax_spec::value::{Scalar, Stop, Tensor, Value};
 
 /// How inference and evaluation contradict each other.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Fault {
+pub enum InferenceFault {
     /// What is derived is not true of the value.
     False {
         /// What is known of the arguments.
@@ -43,12 +43,12 @@ pub struct Tried {
     /// Whether it gave a value.
     pub value: bool,
     /// What is wrong with it.
-    pub fault: Option<Fault>,
+    pub fault: Option<InferenceFault>,
 }
 
 /// How often calls of an operator were tried, and gave a value.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Tally {
+pub struct CallTally {
     /// All calls.
     pub calls: u64,
     /// Those with a value.
@@ -57,21 +57,21 @@ pub struct Tally {
 
 /// What calls of all operators came to.
 #[derive(Clone, Default, Debug)]
-pub struct Report {
+pub struct OperatorReport {
     /// By operator.
-    pub tallies: BTreeMap<&'static str, Tally>,
+    pub tallies: BTreeMap<&'static str, CallTally>,
     /// The calls at fault: by which seed, in words, and how.
-    pub faults: Vec<(u64, String, Fault)>,
+    pub faults: Vec<(u64, String, InferenceFault)>,
 }
 
 /// The operators with the calls that random ones resemble.
-pub struct Operators(Vec<(&'static OpDef, Vec<RandomCall>)>);
+pub struct OperatorTemplates(Vec<(&'static OpDef, Vec<RandomCall>)>);
 
-impl Operators {
+impl OperatorTemplates {
     /// Those of which the reference says what they give, with the calls of them in the cases.
-    pub fn of(suite: &[Case]) -> Operators {
+    pub fn of(suite: &[Case]) -> OperatorTemplates {
         let tensor = ops::all().filter(|op| matches!(op.clauses, Clauses::Tensor(_)) && op.excluded.is_none());
-        Operators(tensor.map(|op| (op, patterns(op, suite))).filter(|(_, found)| !found.is_empty()).collect())
+        OperatorTemplates(tensor.map(|op| (op, patterns(op, suite))).filter(|(_, found)| !found.is_empty()).collect())
     }
 
     /// Their names.
@@ -95,9 +95,9 @@ impl Operators {
 
     /// Tries as many calls as there are seeds. Each is of the operator that has got least far, so that those whose random calls
     /// seldom give a value get more of them.
-    pub fn try_all(&self, seeds: std::ops::Range<u64>) -> Report {
-        let mut report = Report::default();
-        let mut tallies = vec![Tally::default(); self.0.len()];
+    pub fn try_all(&self, seeds: std::ops::Range<u64>) -> OperatorReport {
+        let mut report = OperatorReport::default();
+        let mut tallies = vec![CallTally::default(); self.0.len()];
         for seed in seeds {
             let Some((at, tally)) = tallies.iter_mut().enumerate().min_by_key(|(_, tally)| tally.progress()) else {
                 break;
@@ -118,7 +118,7 @@ impl Operators {
 /// So many calls without a value count as one with a value: an operator of which no call has a value does not take all the others'.
 const SELDOM: u64 = 20;
 
-impl Tally {
+impl CallTally {
     /// How far an operator has got.
     fn progress(self) -> u64 {
         self.values.max(self.calls / SELDOM)
@@ -158,7 +158,7 @@ pub fn try_call(call: &RandomCall, mut tape: Tape, seed: u64) -> Tried {
     let known = InferArgs { call: &literal, args: &infos, module: None };
     let certain =
         reasons.len() == fills.len() && !call.calls_function() && call.op.infer(&mut Cx::new(), &known).is_ok();
-    let reason = reasons.first().filter(|_| certain).map(|reason| Fault::Fails(reason.to_string()));
+    let reason = reasons.first().filter(|_| certain).map(|reason| InferenceFault::Fails(reason.to_string()));
     Tried { value: false, fault: reason }
 }
 
@@ -166,8 +166,8 @@ pub fn try_call(call: &RandomCall, mut tape: Tape, seed: u64) -> Tried {
 fn as_said(call: &RandomCall, value: &Value) -> bool {
     match call.sinfo_args.as_slice() {
         [] => true,
-        [said] => describes(&World::default(), said, value),
-        several => describes(&World::default(), &StructInfo::tuple(several.iter().cloned()), value),
+        [said] => describes(&VariableAssignment::default(), said, value),
+        several => describes(&VariableAssignment::default(), &StructInfo::tuple(several.iter().cloned()), value),
     }
 }
 
@@ -212,23 +212,23 @@ const NEED_RANKS: [&str; 19] = [
 /// Those whose clauses ask for constants.
 const NEED_CONSTANTS: [&str; 3] = ["relax.dynamic_strided_slice", "relax.strided_slice", "relax.unique"];
 
-fn contradicted(call: &RandomCall, value: &Value, tape: &mut Tape) -> Option<Fault> {
-    let mut world = World::default();
+fn contradicted(call: &RandomCall, value: &Value, tape: &mut Tape) -> Option<InferenceFault> {
+    let mut world = VariableAssignment::default();
     let manner = Manner { symbols: tape.one_in(2), gaps: tape.one_in(3) };
     let (known, infos) = call.known(&mut world, manner, tape);
     let inferred = call.op.infer(&mut Cx::new(), &InferArgs { call: &known, args: &infos, module: None });
     let shown = || infos.iter().map(ToString::to_string).collect::<Vec<String>>().join(", ");
     match inferred {
         Ok(info) if describes(&world, &info, value) => None,
-        Ok(info) => Some(Fault::False { known: shown(), info: info.to_string(), value: shape_of(value) }),
+        Ok(info) => Some(InferenceFault::False { known: shown(), info: info.to_string(), value: shape_of(value) }),
         Err(_) if manner.gaps && NEED_RANKS.contains(&call.op.name) => None,
         Err(_) if (manner.symbols || manner.gaps) && NEED_CONSTANTS.contains(&call.op.name) => None,
-        Err(error) => Some(Fault::Refused { known: shown(), reason: error.message }),
+        Err(error) => Some(InferenceFault::Refused { known: shown(), reason: error.message }),
     }
 }
 
 /// Whether information is true of a value, where variables stand for the sizes and shapes of a world.
-fn describes(world: &World, info: &StructInfo, value: &Value) -> bool {
+fn describes(world: &VariableAssignment, info: &StructInfo, value: &Value) -> bool {
     match (info, value) {
         (StructInfo::Object, _) => true,
         (StructInfo::Tensor(info), Value::Tensor(tensor)) => describes_tensor(world, info, tensor),
@@ -255,7 +255,7 @@ fn describes(world: &World, info: &StructInfo, value: &Value) -> bool {
     }
 }
 
-fn describes_tensor(world: &World, info: &TensorStructInfo, tensor: &Tensor) -> bool {
+fn describes_tensor(world: &VariableAssignment, info: &TensorStructInfo, tensor: &Tensor) -> bool {
     let sizes = tensor.shape();
     let shape = match &info.shape {
         None => true,
@@ -269,18 +269,18 @@ fn describes_tensor(world: &World, info: &TensorStructInfo, tensor: &Tensor) -> 
     shape && (info.ndim.is_unknown() || info.ndim == rank) && (info.dtype.is_void() || info.dtype == tensor.dtype())
 }
 
-fn describes_shape(world: &World, info: &ShapeStructInfo, sizes: &[i64]) -> bool {
+fn describes_shape(world: &VariableAssignment, info: &ShapeStructInfo, sizes: &[i64]) -> bool {
     let rank = relax_spec::grammar::Ndim::of_len(sizes.len());
     sizes.iter().all(|size| *size >= 0)
         && info.values.as_ref().is_none_or(|dims| same_sizes(world, dims, sizes))
         && (info.ndim.is_unknown() || info.ndim == rank)
 }
 
-fn same_sizes(world: &World, dims: &[PrimExpr], sizes: &[i64]) -> bool {
+fn same_sizes(world: &VariableAssignment, dims: &[PrimExpr], sizes: &[i64]) -> bool {
     dims.len() == sizes.len() && dims.iter().zip(sizes).all(|(dim, size)| number(world, dim) == Some(*size))
 }
 
-fn number(world: &World, dim: &PrimExpr) -> Option<i64> {
+fn number(world: &VariableAssignment, dim: &PrimExpr) -> Option<i64> {
     relax_spec::shape::evaluate(&mut Cx::new(), dim, &|var| world.size(var)).ok()
 }
 
@@ -302,12 +302,16 @@ fn shape_of(value: &Value) -> String {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for InferenceFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::False { known, info, value } => write!(f, "of ({known}) it is derived {info}, and is {value}"),
-            Fault::Refused { known, reason } => write!(f, "of ({known}) it is refused, and gives a value: {reason}"),
-            Fault::Fails(reason) => write!(f, "inference accepts what always fails: {reason}"),
+            InferenceFault::False { known, info, value } => {
+                write!(f, "of ({known}) it is derived {info}, and is {value}")
+            }
+            InferenceFault::Refused { known, reason } => {
+                write!(f, "of ({known}) it is refused, and gives a value: {reason}")
+            }
+            InferenceFault::Fails(reason) => write!(f, "inference accepts what always fails: {reason}"),
         }
     }
 }

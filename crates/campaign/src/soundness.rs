@@ -24,7 +24,7 @@ use relax_spec::value::{Host, Prim, Scalar, Stop, Tensor, Value};
 
 /// What came of one program.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Trial {
+pub enum SoundnessTrial {
     /// The checks reject it, by these rules.
     Rejected(Vec<Rule>),
     /// It is accepted, and nothing was held against it: a warning says that something is taken for granted which no check
@@ -36,12 +36,12 @@ pub enum Trial {
         warned: bool,
     },
     /// It is accepted, and should not have been, or not with this information.
-    Unsound(Fault),
+    Unsound(SoundnessFault),
 }
 
 /// How an accepted program betrays its checks.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Fault {
+pub enum SoundnessFault {
     /// A variable is bound to what the information derived for it does not describe.
     False {
         /// The variable.
@@ -55,11 +55,11 @@ pub enum Fault {
     Stuck(String),
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for SoundnessFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::False { var, info, value } => write!(f, "`{var}` is derived {info}, and is {value}"),
-            Fault::Stuck(reason) => write!(f, "stuck: {reason}"),
+            SoundnessFault::False { var, info, value } => write!(f, "`{var}` is derived {info}, and is {value}"),
+            SoundnessFault::Stuck(reason) => write!(f, "stuck: {reason}"),
         }
     }
 }
@@ -71,41 +71,41 @@ pub fn program(edition: Edition, seed: u64) -> IrModule {
 
 /// By what rules programs are checked and run. Where both are the same, and none is wrong, no program is unsound.
 #[derive(Clone, Default)]
-pub struct By {
+pub struct SoundnessContexts {
     /// The context of the checks.
     pub checks: Cx,
     /// The context of the runs.
     pub runs: Cx,
 }
 
-impl By {
+impl SoundnessContexts {
     /// Both by the rules of an edition.
-    pub fn of(edition: Edition) -> By {
+    pub fn of(edition: Edition) -> SoundnessContexts {
         let cx = || Cx::new().with_edition(edition);
-        By { checks: cx(), runs: cx() }
+        SoundnessContexts { checks: cx(), runs: cx() }
     }
 }
 
 /// Checks a program, and if it is accepted runs it on inputs that pass its signature.
-pub fn try_program(by: &By, module: &IrModule) -> Trial {
+pub fn try_program(by: &SoundnessContexts, module: &IrModule) -> SoundnessTrial {
     let report = check_program(&mut by.checks.clone(), module);
     if !report.accepts() {
-        return Trial::Rejected(found(&report, Severity::Error));
+        return SoundnessTrial::Rejected(found(&report, Severity::Error));
     }
     let warnings = found(&report, Severity::Warning);
     let views = warnings.contains(&rule!("SI.DERIVE.CALL.ARGS.WARN")) && sees_functions_otherwise(module);
     if views || warnings.iter().any(|rule| UNCHECKED.contains(rule)) {
-        return Trial::Unheld;
+        return SoundnessTrial::Unheld;
     }
     let sizes = [[5, 3], [4, 6]];
     let inputs = sizes.into_iter().flat_map(|sizes| [true, false].map(|truth| (sizes, truth)));
-    let mut trial = Trial::Unheld;
+    let mut trial = SoundnessTrial::Unheld;
     for (sizes, truth) in inputs {
         let Some(args) = arguments(&report.module, sizes, truth) else { continue };
         if let Some(fault) = run(by, &report, args, warnings.is_empty()) {
-            return Trial::Unsound(fault);
+            return SoundnessTrial::Unsound(fault);
         }
-        trial = Trial::Sound { warned: !warnings.is_empty() };
+        trial = SoundnessTrial::Sound { warned: !warnings.is_empty() };
     }
     trial
 }
@@ -180,8 +180,8 @@ fn found(report: &CheckReport, severity: Severity) -> Vec<Rule> {
     findings.map(|finding| finding.rule).collect()
 }
 
-fn run(by: &By, report: &CheckReport, args: Vec<Value>, certain: bool) -> Option<Fault> {
-    let held = Rc::new(Held::new(&report.derived));
+fn run(by: &SoundnessContexts, report: &CheckReport, args: Vec<Value>, certain: bool) -> Option<SoundnessFault> {
+    let held = Rc::new(BindingMonitor::new(&report.derived));
     let options = EvalOptions {
         watch: Some(held.clone()),
         results: inferred_results(&by.runs, &report.module),
@@ -193,8 +193,8 @@ fn run(by: &By, report: &CheckReport, args: Vec<Value>, certain: bool) -> Option
     let found = held.found.borrow_mut().take();
     found.or_else(|| match run.outcome {
         Ending::Value(_) | Ending::OutOfFuel => None,
-        Ending::Error(error) => (certain && is_stuck(&error)).then(|| Fault::Stuck(error.to_string())),
-        Ending::Unspecified(reason) => Some(Fault::Stuck(reason)),
+        Ending::Error(error) => (certain && is_stuck(&error)).then(|| SoundnessFault::Stuck(error.to_string())),
+        Ending::Unspecified(reason) => Some(SoundnessFault::Stuck(reason)),
     })
 }
 
@@ -255,23 +255,23 @@ fn boxed(prim: &PrimStructInfo, truth: bool) -> Option<Value> {
 
 /// What was derived, held against what comes.
 #[derive(Debug)]
-struct Held {
+struct BindingMonitor {
     derived: FxHashMap<Var, StructInfo>,
-    found: RefCell<Option<Fault>>,
+    found: RefCell<Option<SoundnessFault>>,
 }
 
-impl Held {
-    fn new(report: &DeriveReport) -> Held {
-        Held { derived: report.vars.iter().cloned().collect(), found: RefCell::new(None) }
+impl BindingMonitor {
+    fn new(report: &DeriveReport) -> BindingMonitor {
+        BindingMonitor { derived: report.vars.iter().cloned().collect(), found: RefCell::new(None) }
     }
 }
 
-impl RunObserver for Held {
+impl RunObserver for BindingMonitor {
     fn bound(&self, run: &mut dyn Host, var: &Var, value: &Value) {
         let Some(info) = self.derived.get(var) else { return };
         if self.found.borrow().is_none() && !describes(run, info, value) {
             let (info, value) = (info.to_string(), value.to_string());
-            *self.found.borrow_mut() = Some(Fault::False { var: var.clone(), info, value });
+            *self.found.borrow_mut() = Some(SoundnessFault::False { var: var.clone(), info, value });
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use super::options::Engine;
-use super::{Exit, Failure, Outcome, options};
+use super::options::EngineOption;
+use super::{CommandResult, Exit, Failure, options};
 use ask::serve::serve;
 use relax_spec::book::Reading;
 
@@ -18,11 +18,11 @@ pub struct Args {
     #[arg(long, value_name = "READING", default_value = "corrected", value_parser = options::reading)]
     reading: Reading,
     /// Who runs programs: the evaluator, or the virtual machine
-    #[arg(long, value_enum, default_value_t = Engine::Evaluator)]
-    engine: Engine,
+    #[arg(long, value_enum, default_value_t = EngineOption::Evaluator)]
+    engine: EngineOption,
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     match serve(args.engine.into(), &args.reading, io::stdin().lock(), io::stdout().lock()) {
         Ok(()) => Ok(Exit::AsExpected),
         Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(Failure::new(Exit::Adapter, error)),

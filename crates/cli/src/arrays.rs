@@ -141,7 +141,7 @@ impl Arrays {
 /// The array of an `.npy`, which is all that there is to read.
 fn npy(reader: &mut impl Read, budget: &mut u64) -> Result<TensorData, ArrayError> {
     let header = header(reader)?;
-    let element = Element::of(&header)?;
+    let element = ElementEncoding::of(&header)?;
     let count = match header.shape.contains(&0) {
         true => Some(0),
         false => header.shape.iter().try_fold(1u64, |count, size| count.checked_mul(*size as u64)),
@@ -211,13 +211,13 @@ fn header(reader: &mut impl Read) -> Result<Header, ArrayError> {
 }
 
 /// How an element is written.
-struct Element {
+struct ElementEncoding {
     dtype: DataType,
     big_endian: bool,
 }
 
-impl Element {
-    fn of(header: &Header) -> Result<Element, ArrayError> {
+impl ElementEncoding {
+    fn of(header: &Header) -> Result<ElementEncoding, ArrayError> {
         let written = &header.type_descriptor;
         let refused = |why| Err(ArrayError::Elements(written.to_string(), why));
         let Some(text) = written.as_string() else {
@@ -251,7 +251,7 @@ impl Element {
             }
             _ => return refused("no tensor has such elements"),
         };
-        Ok(Element { dtype, big_endian })
+        Ok(ElementEncoding { dtype, big_endian })
     }
 
     /// How NumPy writes elements of a type.
@@ -272,7 +272,7 @@ impl Element {
 
 /// Whether arrays of such elements are written.
 pub fn is_written(dtype: DataType) -> bool {
-    Element::written(dtype).is_some()
+    ElementEncoding::written(dtype).is_some()
 }
 
 /// The elements of an array with the first index fastest, with the last index fastest.
@@ -315,7 +315,7 @@ pub fn write_npz(path: &Path, arrays: &[(String, TensorData)]) -> Result<(), Arr
 
 fn written_header(data: &TensorData) -> Result<Header, ArrayError> {
     let refused = || ArrayError::Elements(data.dtype.to_string(), "NumPy does not write such elements");
-    let code = Element::written(data.dtype).ok_or_else(refused)?;
+    let code = ElementEncoding::written(data.dtype).ok_or_else(refused)?;
     let type_descriptor = format!("'{code}'").parse().map_err(|_| refused())?;
     let shape =
         data.shape.iter().map(|size| usize::try_from(*size)).collect::<Result<_, _>>().map_err(|_| refused())?;

@@ -44,7 +44,7 @@ pub fn name_of(adapter: &Adapter, given: Option<&str>) -> String {
 
 /// What a command says of the answers that it asks for.
 #[derive(Clone, Copy)]
-pub struct Limits {
+pub struct AnswerLimits {
     /// How long one may take.
     pub timeout: Duration,
     /// By which edition they are judged; by the one that the implementation claims if it is not said.
@@ -52,7 +52,7 @@ pub struct Limits {
 }
 
 /// How the processes of an adapter are started.
-pub fn launch(adapter: &Adapter, limits: Limits, interrupt: &Interrupt) -> Result<Launch, SetupError> {
+pub fn launch(adapter: &Adapter, limits: AnswerLimits, interrupt: &Interrupt) -> Result<Launch, SetupError> {
     Ok(Launch {
         command: prepare(adapter)?,
         startup: STARTUP,
@@ -65,7 +65,7 @@ pub fn launch(adapter: &Adapter, limits: Limits, interrupt: &Interrupt) -> Resul
 }
 
 /// Starts the one process of a command that asks one question after another.
-pub fn start(adapter: &Adapter, limits: Limits, interrupt: &Interrupt) -> Result<ChildProcess, Failure> {
+pub fn start(adapter: &Adapter, limits: AnswerLimits, interrupt: &Interrupt) -> Result<ChildProcess, Failure> {
     let launch = launch(adapter, limits, interrupt)?;
     Ok(ChildProcess::start(launch)?)
 }

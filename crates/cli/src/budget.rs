@@ -8,7 +8,7 @@ use relax_spec::judge::{Cx, Fuel};
 
 /// The options of a command that reads programs.
 #[derive(Clone, Debug, clap::Args)]
-pub struct Budget {
+pub struct CommandBudget {
     /// Seconds that the command may take; then it is undecided, with exit status 5
     #[arg(long, value_name = "S", default_value = "600", value_parser = options::seconds)]
     timeout: Duration,
@@ -22,7 +22,7 @@ pub struct Budget {
 #[derive(Clone, Debug, clap::Args)]
 pub struct StepBudget {
     #[command(flatten)]
-    budget: Budget,
+    budget: CommandBudget,
     /// Steps that the command may take: rules that are applied, premises that are tested, judgements that are asked; then it is undecided, with exit
     /// status 5 [default: as many as fit into the time]
     #[arg(long, value_name = "STEPS", value_parser = fuel)]
@@ -39,14 +39,14 @@ pub struct TimeBudget {
 
 /// What a command may take.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
+pub struct CommandLimits {
     timeout: Duration,
     memory: Option<u64>,
 }
 
 /// What it has taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Spent {
+pub enum BudgetOverrun {
     /// The time.
     Time(Duration),
     /// The memory.
@@ -56,16 +56,16 @@ pub enum Spent {
 /// How often it is looked at.
 const TICK: Duration = Duration::from_millis(10);
 
-impl Budget {
+impl CommandBudget {
     /// As limits.
-    pub fn limits(&self) -> Limits {
-        Limits { timeout: self.timeout, memory: Some(self.memory) }
+    pub fn limits(&self) -> CommandLimits {
+        CommandLimits { timeout: self.timeout, memory: Some(self.memory) }
     }
 }
 
 impl StepBudget {
     /// As limits.
-    pub fn limits(&self) -> Limits {
+    pub fn limits(&self) -> CommandLimits {
         self.budget.limits()
     }
 
@@ -89,14 +89,14 @@ fn fuel(text: &str) -> Result<Fuel, String> {
 
 impl TimeBudget {
     /// As limits.
-    pub fn limits(&self) -> Limits {
-        Limits { timeout: self.timeout, memory: None }
+    pub fn limits(&self) -> CommandLimits {
+        CommandLimits { timeout: self.timeout, memory: None }
     }
 }
 
-impl Limits {
+impl CommandLimits {
     /// Waits for what another thread gives, but no longer than the limits allow. None if that thread ended without giving anything.
-    pub fn wait<T>(self, from: &Receiver<T>) -> Result<Option<T>, Spent> {
+    pub fn wait<T>(self, from: &Receiver<T>) -> Result<Option<T>, BudgetOverrun> {
         let start = Instant::now();
         loop {
             match from.recv_timeout(TICK) {
@@ -105,10 +105,10 @@ impl Limits {
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if start.elapsed() >= self.timeout {
-                return Err(Spent::Time(self.timeout));
+                return Err(BudgetOverrun::Time(self.timeout));
             }
             if let Some(most) = self.memory.filter(|most| taken().is_some_and(|taken| taken > *most)) {
-                return Err(Spent::Memory(most));
+                return Err(BudgetOverrun::Memory(most));
             }
         }
     }
@@ -123,13 +123,15 @@ fn taken() -> Option<u64> {
     kilobytes.checked_mul(1024)
 }
 
-impl std::fmt::Display for Spent {
+impl std::fmt::Display for BudgetOverrun {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Spent::Time(most) => {
+            BudgetOverrun::Time(most) => {
                 write!(f, "undecided, budget: it takes more than {} s (--timeout)", most.as_secs_f64())
             }
-            Spent::Memory(most) => write!(f, "undecided, budget: it takes up more than {most} bytes (--memory)"),
+            BudgetOverrun::Memory(most) => {
+                write!(f, "undecided, budget: it takes up more than {most} bytes (--memory)")
+            }
         }
     }
 }
@@ -143,9 +145,9 @@ mod tests {
 
     #[test]
     fn what_takes_too_long_is_not_waited_for() {
-        let limits = Limits { timeout: Duration::from_millis(50), memory: None };
+        let limits = CommandLimits { timeout: Duration::from_millis(50), memory: None };
         let (give, given) = channel::<()>();
-        assert_eq!(limits.wait(&given), Err(Spent::Time(limits.timeout)));
+        assert_eq!(limits.wait(&given), Err(BudgetOverrun::Time(limits.timeout)));
         let (sooner, soon) = channel();
         thread::spawn(move || sooner.send(7));
         assert_eq!(limits.wait(&soon), Ok(Some(7)));
@@ -156,8 +158,8 @@ mod tests {
     #[test]
     #[cfg(target_os = "linux")]
     fn memory_is_measured() {
-        let limits = Limits { timeout: Duration::from_secs(60), memory: Some(1) };
+        let limits = CommandLimits { timeout: Duration::from_secs(60), memory: Some(1) };
         let (_give, given) = channel::<()>();
-        assert_eq!(limits.wait(&given), Err(Spent::Memory(1)));
+        assert_eq!(limits.wait(&given), Err(BudgetOverrun::Memory(1)));
     }
 }

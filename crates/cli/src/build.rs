@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use super::budget::StepBudget;
 use super::choice::Choosing;
-use super::options::{self, Format};
-use super::{Exit, Failure, Outcome, input, print_program, render};
+use super::options::{self, ReportFormat};
+use super::{CommandResult, Exit, Failure, input, print_program, render};
 use ask::checkout::write_atomically;
 use relax_spec::check::{all_findings, check_program, unknown_names};
 use relax_spec::data::Write as _;
@@ -30,8 +30,8 @@ pub struct Args {
     #[arg(short, long, value_name = "EXEC")]
     output: Option<PathBuf>,
     /// The text form, or the data form in JSON
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
+    format: ReportFormat,
     /// Compile without checking first
     #[arg(long)]
     unchecked: bool,
@@ -44,7 +44,7 @@ pub struct Args {
     choosing: Choosing,
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     let source = input::read(&args.file)?;
     let module = source.module(args.selected.module.as_deref())?;
     let choice = args.choosing.for_module(&args.file, &source, &module)?;
@@ -61,8 +61,8 @@ pub fn run(args: &Args) -> Outcome {
     }
     let executable = vm::build(&mut cx(), &module);
     let text = match args.format {
-        Format::Human => vm::print(&executable),
-        Format::Json => write_pretty(&executable.write()) + "\n",
+        ReportFormat::Human => vm::print(&executable),
+        ReportFormat::Json => write_pretty(&executable.write()) + "\n",
     };
     match &args.output {
         Some(path) => write_atomically(path, text.as_bytes())?,

@@ -10,11 +10,11 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use super::budget::StepBudget;
-use super::choice::{Choice, Choosing, Offered};
-use super::convert::Target;
-use super::input::{self, InputError, Source};
+use super::choice::{Choosing, JudgementChoice, Offered};
+use super::convert::OutputTarget;
+use super::input::{self, InputError, SourceFile};
 use super::types::Typed;
-use super::{Exit, Failure, Outcome, note, options, print, print_program, print_rendered, render};
+use super::{CommandResult, Exit, Failure, note, options, print, print_program, print_rendered, render};
 use relax_spec::book::{Edition, Proposal, Reading, WrongBase};
 use relax_spec::check::{Accepted, Claim, RejectedProgram, all_findings, check_as, unknown_names};
 use relax_spec::findings::{Diagnostic, Severity};
@@ -50,8 +50,8 @@ pub struct Args {
     files: Vec<PathBuf>,
     #[command(flatten)]
     selected: input::Selected,
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
+    format: CheckFormat,
     /// Write each program with the structural information and the purity of every variable, as `types` does; the findings go to standard error
     #[arg(long)]
     types: bool,
@@ -71,7 +71,7 @@ pub struct Args {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
+enum CheckFormat {
     Human,
     /// One JSON object a finding and line; with --types one a program
     Json,
@@ -80,12 +80,12 @@ enum Format {
 /// A program and what is wrong with it.
 struct Checked {
     path: PathBuf,
-    result: Result<Report, InputError>,
+    result: Result<FileReport, InputError>,
 }
 
 /// What is said of a file that can be read.
-struct Report {
-    source: Source,
+struct FileReport {
+    source: SourceFile,
     modules: Vec<OfModule>,
     /// The statements that belong to no module.
     skipped: Option<(Span, usize)>,
@@ -98,7 +98,7 @@ struct OfModule {
     name: String,
     /// With what is known of it, if that is asked for: the text, or JSON.
     typed: Option<String>,
-    choice: Choice,
+    choice: JudgementChoice,
     findings: Vec<Diagnostic>,
     /// For each finding the later edition that accepts what is wrong, if there is one.
     accepted: Vec<Option<Accepted>>,
@@ -116,7 +116,7 @@ struct OfModule {
 
 impl OfModule {
     /// What the chapter on Relay says of a program that is not translated.
-    fn of_relay(choice: Choice, findings: Vec<Diagnostic>) -> OfModule {
+    fn of_relay(choice: JudgementChoice, findings: Vec<Diagnostic>) -> OfModule {
         OfModule {
             name: String::new(),
             typed: None,
@@ -143,7 +143,7 @@ impl OfModule {
     }
 }
 
-impl Report {
+impl FileReport {
     /// The edition in which all errors of the file are gone, if the implementation claims it whose dialect it is.
     fn vanish_in(&self) -> Option<Edition> {
         let wrong = self.modules.iter().filter(|module| has_errors(&module.findings));
@@ -174,7 +174,7 @@ impl From<InputError> for Failure {
     }
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     let files = input::expand(&args.files)?;
     let offered = |path: PathBuf| args.choosing.for_file(&path).map(|offered| (path, offered));
     let files = files.into_iter().map(offered).collect::<Result<Vec<(PathBuf, Offered)>, Failure>>()?;
@@ -191,27 +191,27 @@ pub fn run(args: &Args) -> Outcome {
     let mut most = args.max_diagnostics;
     for one in &checked {
         match (args.types, args.format) {
-            (false, Format::Human) => tell(&renderer, one, &mut most, &mut |text| print_rendered(text))?,
-            (false, Format::Json) => print_rendered(&visible_json(&json_lines(one, &mut most)?))?,
+            (false, CheckFormat::Human) => tell(&renderer, one, &mut most, &mut |text| print_rendered(text))?,
+            (false, CheckFormat::Json) => print_rendered(&visible_json(&json_lines(one, &mut most)?))?,
             (true, format) => {
                 for module in one.result.iter().flat_map(|report| &report.modules) {
                     module.typed.iter().try_for_each(|typed| print_program(typed))?;
                 }
                 match format {
-                    Format::Human => tell(&renderer, one, &mut most, &mut |text| {
+                    CheckFormat::Human => tell(&renderer, one, &mut most, &mut |text| {
                         note(text);
                         Ok(())
                     })?,
-                    Format::Json => note(&visible_json(&json_lines(one, &mut most)?)),
+                    CheckFormat::Json => note(&visible_json(&json_lines(one, &mut most)?)),
                 }
             }
         }
     }
-    if args.format == Format::Human && !args.types {
+    if args.format == CheckFormat::Human && !args.types {
         print(&summary(&checked, &choices))?;
     }
     if args.types {
-        choices.iter().for_each(Choice::tell_who);
+        choices.iter().for_each(JudgementChoice::tell_who);
     }
     Ok(checked.iter().map(exit).max().unwrap_or(Exit::NothingRan))
 }
@@ -229,7 +229,7 @@ fn check(args: &Args, offered: &Offered, path: PathBuf) -> Checked {
         let of_relay = source.relay_findings(&mut choice.cx(args.budget.cx()))?;
         if has_errors(&of_relay) {
             let module = OfModule::of_relay(choice, of_relay);
-            return Ok(Report { source, modules: vec![module], skipped: None, broken: None });
+            return Ok(FileReport { source, modules: vec![module], skipped: None, broken: None });
         }
         let which = args.selected.module.as_deref().map_or(Which::All, Which::Named);
         let file = source.modules(which)?;
@@ -241,12 +241,18 @@ fn check(args: &Args, offered: &Offered, path: PathBuf) -> Checked {
         modules.iter_mut().take(1).for_each(|module| module.begin_with(&of_relay));
         let broken =
             (!file.faults.is_empty()).then(|| InputError::Load(source.name.clone(), LoadError::Syntax(file.faults)));
-        Ok(Report { source, modules, skipped: file.skipped, broken })
+        Ok(FileReport { source, modules, skipped: file.skipped, broken })
     });
     Checked { path, result }
 }
 
-fn check_module(args: &Args, source: &Source, choice: Choice, name: String, module: &IrModule) -> OfModule {
+fn check_module(
+    args: &Args,
+    source: &SourceFile,
+    choice: JudgementChoice,
+    name: String,
+    module: &IrModule,
+) -> OfModule {
     let context = || choice.cx(args.budget.cx());
     let claim = if args.program { Claim::Program } else { Claim::Fragment };
     let report = check_as(&mut context(), module, claim);
@@ -266,8 +272,8 @@ fn check_module(args: &Args, source: &Source, choice: Choice, name: String, modu
         let typed = Typed::of(&mut context(), source, name.clone(), module);
         typed.tell_left_out();
         match args.format {
-            Format::Human => typed.text(&Target::default()),
-            Format::Json => format!("{}\n", typed.json(&Target::default())),
+            CheckFormat::Human => typed.text(&OutputTarget::default()),
+            CheckFormat::Json => format!("{}\n", typed.json(&OutputTarget::default())),
         }
     });
     let fragment = report.fragment;
@@ -281,7 +287,7 @@ fn has_errors<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> bool {
 /// Says that a proposal is on, and what the edition by itself says of the module, where its verdict is another one.
 fn under(
     args: &Args,
-    choice: &Choice,
+    choice: &JudgementChoice,
     proposal: Proposal,
     module: &IrModule,
     claim: Claim,
@@ -309,7 +315,7 @@ fn verdict(findings: &[Diagnostic]) -> String {
 
 fn exit(checked: &Checked) -> Exit {
     match &checked.result {
-        Ok(Report { broken: Some(_), .. }) | Err(_) => Exit::Unreadable,
+        Ok(FileReport { broken: Some(_), .. }) | Err(_) => Exit::Unreadable,
         Ok(report) => render::rejection(report.findings()).unwrap_or(Exit::AsExpected),
     }
 }
@@ -325,10 +331,14 @@ fn tell(renderer: &Renderer, checked: &Checked, most: &mut usize, out: Sink<'_>)
             for module in &report.modules {
                 tell_module(renderer, &report.source, module, &visible(&report.title(module)), most, out)?;
             }
+            let name = visible(&report.source.name);
+            if let Some(verdicts) = literally(&report.modules) {
+                out(&format!("note: {name}: in the literal reading of the text: {verdicts}\n\n"))?;
+            }
             match report.skipped {
                 Some((first, count)) => {
                     let note = report.source.skipped_words(first, count);
-                    out(&format!("note: {}: {note}\n\n", visible(&report.source.name)))
+                    out(&format!("note: {name}: {note}\n\n"))
                 }
                 None => Ok(()),
             }
@@ -342,13 +352,13 @@ fn tell(renderer: &Renderer, checked: &Checked, most: &mut usize, out: Sink<'_>)
 
 fn tell_module(
     renderer: &Renderer,
-    source: &Source,
+    source: &SourceFile,
     module: &OfModule,
     title: &str,
     most: &mut usize,
     out: Sink<'_>,
 ) -> Result<(), Failure> {
-    let OfModule { choice, literally, proposed, has_global_infos, fragment, .. } = module;
+    let OfModule { choice, proposed, has_global_infos, fragment, .. } = module;
     let human = |(finding, accepted)| render::human(renderer, source, choice.edition, finding, accepted);
     module.told(*most).map(human).try_for_each(|text| out(&text))?;
     let rest = module.findings.len().saturating_sub(*most);
@@ -365,13 +375,23 @@ fn tell_module(
         let message = "no function has a global_symbol, so none can be started (an error with --program";
         out(&format!("note: {title}: {message}: {rule})\n\n"))?;
     }
-    if let Some(proposed) = proposed {
-        out(&format!("note: {title}: {proposed}\n\n"))?;
-    }
-    match literally {
-        Some(verdict) => out(&format!("note: {title}: in the literal reading of the text: {verdict}\n\n")),
+    match proposed {
+        Some(proposed) => out(&format!("note: {title}: {proposed}\n\n")),
         None => Ok(()),
     }
+}
+
+/// What the literal reading says of the modules of a file, once for all of whom it says the same.
+fn literally(modules: &[OfModule]) -> Option<String> {
+    let mut by_verdict: BTreeMap<&str, usize> = BTreeMap::new();
+    modules.iter().filter_map(|module| module.literally.as_deref()).for_each(|verdict| {
+        *by_verdict.entry(verdict).or_default() += 1;
+    });
+    let said = by_verdict.iter().map(|(verdict, of)| match (modules.len(), of) {
+        (1, _) => verdict.to_string(),
+        (all, of) => format!("{verdict} ({of} of {all} modules)"),
+    });
+    (!by_verdict.is_empty()).then(|| said.collect::<Vec<String>>().join("; "))
 }
 
 fn json_lines(checked: &Checked, most: &mut usize) -> Result<String, Failure> {
@@ -399,7 +419,7 @@ fn json_lines(checked: &Checked, most: &mut usize) -> Result<String, Failure> {
 }
 
 /// A finding with the edition by which it is one.
-fn finding_json(source: &Source, module: &OfModule, finding: &Diagnostic, accepted: Option<&Accepted>) -> Value {
+fn finding_json(source: &SourceFile, module: &OfModule, finding: &Diagnostic, accepted: Option<&Accepted>) -> Value {
     let mut value = render::finding_json(source, &module.name, finding);
     value["edition"] = module.choice.edition.name().into();
     value["accepted_by"] = accepted.map(render::accepted_json).into();
@@ -407,7 +427,7 @@ fn finding_json(source: &Source, module: &OfModule, finding: &Diagnostic, accept
 }
 
 /// By what a module was judged, and who has chosen that.
-fn judged_by_json(source: &Source, module: &OfModule) -> Value {
+fn judged_by_json(source: &SourceFile, module: &OfModule) -> Value {
     json!({
         "file": source.name,
         "module": (!module.name.is_empty()).then_some(&module.name),
@@ -421,9 +441,9 @@ fn judged_by_json(source: &Source, module: &OfModule) -> Value {
 }
 
 /// By what the modules were judged, each choice once.
-fn choices(checked: &[Checked]) -> Vec<Choice> {
+fn choices(checked: &[Checked]) -> Vec<JudgementChoice> {
     let modules = checked.iter().filter_map(|one| one.result.as_ref().ok()).flat_map(|report| &report.modules);
-    let by_words: BTreeMap<String, &Choice> =
+    let by_words: BTreeMap<String, &JudgementChoice> =
         modules.map(|module| (module.choice.to_string(), &module.choice)).collect();
     by_words.into_values().cloned().collect()
 }
@@ -432,7 +452,7 @@ fn choices(checked: &[Checked]) -> Vec<Choice> {
 const MOST_CHOICES: usize = 4;
 
 /// `; edition 2024-04, from relax-spec.toml`.
-fn judged_by(choices: &[Choice]) -> String {
+fn judged_by(choices: &[JudgementChoice]) -> String {
     let told: String = choices.iter().take(MOST_CHOICES).map(|choice| format!("; {choice}")).collect();
     match choices.len().saturating_sub(MOST_CHOICES) {
         0 => told,
@@ -453,14 +473,14 @@ fn vanishing(checked: &[Checked]) -> String {
 }
 
 /// `3 files: 5 errors, 1 warning; edition 2023-02, the default`.
-fn summary(checked: &[Checked], choices: &[Choice]) -> String {
+fn summary(checked: &[Checked], choices: &[JudgementChoice]) -> String {
     let count = |severity| {
-        let findings = checked.iter().filter_map(|one| one.result.as_ref().ok()).flat_map(Report::findings);
+        let findings = checked.iter().filter_map(|one| one.result.as_ref().ok()).flat_map(FileReport::findings);
         findings.filter(|finding| finding.severity == severity).count()
     };
     let told = |count: usize, what: &str| if count > 0 { format!(", {count} {what}") } else { String::new() };
     let unreadable = told(checked.iter().filter(|one| one.result.is_err()).count(), "unreadable");
-    let is_broken = |one: &&Checked| matches!(&one.result, Ok(Report { broken: Some(_), .. }));
+    let is_broken = |one: &&Checked| matches!(&one.result, Ok(FileReport { broken: Some(_), .. }));
     let broken = told(checked.iter().filter(is_broken).count(), "in part unreadable");
     format!(
         "{}: {}, {}{}{unreadable}{broken}{}\n{}",

@@ -5,8 +5,8 @@ use std::env::{self, VarError};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-use super::input::{InputError, Source};
-use super::settings::Settings;
+use super::input::{InputError, SourceFile};
+use super::settings::DirectorySettings;
 use super::{Exit, Failure, note, options};
 use relax_spec::book::{Basis, Edition, Proposal, Reading, WrongBase};
 use relax_spec::findings::Diagnostic;
@@ -34,7 +34,7 @@ pub struct Choosing {
 
 /// Who has chosen an edition.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum By {
+enum ChoiceOrigin {
     Option,
     Environment,
     Module,
@@ -45,11 +45,11 @@ enum By {
 
 /// The edition and the reading that a module is judged by.
 #[derive(Clone, Debug)]
-pub struct Choice {
+pub struct JudgementChoice {
     pub edition: Edition,
     /// What is on, on top of the edition.
     pub proposal: Option<Proposal>,
-    by: By,
+    by: ChoiceOrigin,
     /// If somebody has chosen one.
     chosen_reading: Option<Reading>,
     /// The file that has.
@@ -60,32 +60,32 @@ pub struct Choice {
 #[derive(Clone, Debug)]
 pub struct Offered {
     /// By the command line or the environment, which come before what a module says.
-    first: Option<(Edition, By)>,
+    first: Option<(Edition, ChoiceOrigin)>,
     reading: Option<Reading>,
     proposal: Option<Proposal>,
-    settings: Option<Settings>,
+    settings: Option<DirectorySettings>,
 }
 
 impl Choosing {
     /// For what stands in a file, or comes from standard input.
     pub fn for_file(&self, path: &Path) -> Result<Offered, Failure> {
         let first = match self.edition {
-            Some(edition) => Some((edition, By::Option)),
-            None => by_environment()?.map(|edition| (edition, By::Environment)),
+            Some(edition) => Some((edition, ChoiceOrigin::Option)),
+            None => by_environment()?.map(|edition| (edition, ChoiceOrigin::Environment)),
         };
         let (reading, proposal) = (self.reading.clone(), self.proposal);
-        Ok(Offered { first, reading, proposal, settings: Settings::above(path)? })
+        Ok(Offered { first, reading, proposal, settings: DirectorySettings::above(path)? })
     }
 
     /// For what is no module and can state no edition, in the current directory or in a file.
-    pub fn without_module(&self, path: &Path) -> Result<Choice, Failure> {
+    pub fn without_module(&self, path: &Path) -> Result<JudgementChoice, Failure> {
         let choice = self.for_file(path)?.for_none().map_err(Failure::unreadable)?;
         choice.tell();
         Ok(choice)
     }
 
     /// For the only module of a file; on standard error it is told who has chosen, if that cannot be seen on the command line.
-    pub fn for_module(&self, path: &Path, source: &Source, module: &IrModule) -> Result<Choice, Failure> {
+    pub fn for_module(&self, path: &Path, source: &SourceFile, module: &IrModule) -> Result<JudgementChoice, Failure> {
         let choice = self.for_file(path)?.for_module(source, module)?;
         choice.tell();
         Ok(choice)
@@ -109,7 +109,7 @@ fn by_environment() -> Result<Option<Edition>, Failure> {
 
 impl Offered {
     /// For a module.
-    pub fn for_module(&self, source: &Source, module: &IrModule) -> Result<Choice, InputError> {
+    pub fn for_module(&self, source: &SourceFile, module: &IrModule) -> Result<JudgementChoice, InputError> {
         let stated = stated_edition(&module.attrs);
         let unreadable = |error: StatedEditionError| LoadError::Data(error.to_string());
         let stated = stated.map_err(|error| InputError::Load(source.name.clone(), unreadable(error)))?;
@@ -118,21 +118,21 @@ impl Offered {
     }
 
     /// For what can state no edition.
-    pub fn for_none(&self) -> Result<Choice, WrongBase> {
+    pub fn for_none(&self) -> Result<JudgementChoice, WrongBase> {
         self.with(None)
     }
 
-    fn with(&self, stated: Option<Edition>) -> Result<Choice, WrongBase> {
+    fn with(&self, stated: Option<Edition>) -> Result<JudgementChoice, WrongBase> {
         let by_settings = || {
             let settings = self.settings.as_ref()?;
-            Some((settings.edition?, By::Settings(settings.path.clone())))
+            Some((settings.edition?, ChoiceOrigin::Settings(settings.path.clone())))
         };
-        let chosen = self.first.clone().or(stated.map(|edition| (edition, By::Module))).or_else(by_settings);
-        let (edition, by) = chosen.unwrap_or((Edition::default(), By::Nobody));
+        let chosen = self.first.clone().or(stated.map(|edition| (edition, ChoiceOrigin::Module))).or_else(by_settings);
+        let (edition, by) = chosen.unwrap_or((Edition::default(), ChoiceOrigin::Nobody));
         let read_by = self.settings.as_ref().filter(|found| self.reading.is_none() && found.reading.is_some());
         let proposal = self.proposal.or(self.settings.as_ref().and_then(|settings| settings.proposal));
         Basis::new(edition, proposal)?;
-        Ok(Choice {
+        Ok(JudgementChoice {
             edition,
             proposal,
             by,
@@ -142,7 +142,7 @@ impl Offered {
     }
 }
 
-impl Choice {
+impl JudgementChoice {
     /// The reading, if the command line or a file chooses one.
     pub fn chosen_reading(&self) -> Option<&Reading> {
         self.chosen_reading.as_ref()
@@ -164,8 +164,8 @@ impl Choice {
     }
 
     /// The same choice of the edition by itself.
-    pub fn without_proposal(&self) -> Choice {
-        Choice { proposal: None, ..self.clone() }
+    pub fn without_proposal(&self) -> JudgementChoice {
+        JudgementChoice { proposal: None, ..self.clone() }
     }
 
     /// PURITY3.GLOBAL.DEFER: what a program must not have left when it is lowered, if its check has found that.
@@ -184,11 +184,11 @@ impl Choice {
     /// Who has chosen the edition, in words.
     pub fn from(&self) -> String {
         match &self.by {
-            By::Option => "from --edition".to_string(),
-            By::Environment => format!("from {VARIABLE}"),
-            By::Module => "as the module says".to_string(),
-            By::Settings(path) => format!("from {}", shown(path)),
-            By::Nobody => "the default".to_string(),
+            ChoiceOrigin::Option => "from --edition".to_string(),
+            ChoiceOrigin::Environment => format!("from {VARIABLE}"),
+            ChoiceOrigin::Module => "as the module says".to_string(),
+            ChoiceOrigin::Settings(path) => format!("from {}", shown(path)),
+            ChoiceOrigin::Nobody => "the default".to_string(),
         }
     }
 
@@ -204,8 +204,8 @@ impl Choice {
     /// Says who has chosen, if the command line does not show it.
     pub fn tell_who(&self) {
         let is_seen = match &self.by {
-            By::Option | By::Nobody => self.read_by.is_none(),
-            By::Environment | By::Module | By::Settings(_) => false,
+            ChoiceOrigin::Option | ChoiceOrigin::Nobody => self.read_by.is_none(),
+            ChoiceOrigin::Environment | ChoiceOrigin::Module | ChoiceOrigin::Settings(_) => false,
         };
         if !is_seen {
             note(&format!("note: {}\n", visible(&self.to_string())));
@@ -214,7 +214,7 @@ impl Choice {
 }
 
 /// `edition 2024-04, from relax-spec.toml`.
-impl fmt::Display for Choice {
+impl fmt::Display for JudgementChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "edition {}", self.edition)?;
         if let Some(proposal) = self.proposal {

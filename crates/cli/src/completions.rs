@@ -3,7 +3,7 @@
 use clap::CommandFactory;
 use clap_complete::Shell;
 
-use super::{Cli, Exit, Failure, Outcome, print};
+use super::{Cli, CommandResult, Exit, Failure, print};
 
 /// Print a completion script for a shell
 #[derive(clap::Args)]
@@ -14,7 +14,7 @@ pub struct Args {
     shell: Shell,
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "relax-spec", &mut script);
     print(&String::from_utf8(script).map_err(Failure::unreadable)?)?;

@@ -8,14 +8,14 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::reports::{self, ReportKind, ReportTo};
-use super::{Exit, Failure, Outcome, asking, note, options};
-use crate::report::{self, Again, Report};
+use super::{CommandResult, Exit, Failure, asking, note, options};
+use crate::report::{self, Again, ConformanceReport};
 use ask::adapters::Adapter;
 use ask::checkout::{self, write_atomically};
 use ask::conformance;
-use ask::implementation::{Asked, Launch};
+use ask::implementation::{BoxedImplementation, Launch};
 use ask::process::{Interrupt, MAX_REPLY};
-use ask::runner::{self, CaseResult, RunResult};
+use ask::runner::{self, CaseResult, ImplementationPool, RunResult, SuiteSchedule};
 use ask::worker::StartError;
 use relax_spec::book::{Basis, Edition, Proposal};
 use relax_spec::oracle::Engine;
@@ -102,7 +102,7 @@ impl From<SelectError> for Failure {
     }
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     let (suite, globs) = asked_of(args)?;
     if args.update_lock {
         return update_lock(&suite);
@@ -122,7 +122,7 @@ pub fn run(args: &Args) -> Outcome {
         // Without --adapter the reports are those of the evaluator, and the machine's stand beside them.
         let own = adapters.len() > 1 && *adapter != Adapter::Oracle(Engine::Evaluator);
         let suffix = if own { adapter.ledger_name() } else { None };
-        let run = Run {
+        let run = ConformanceRun {
             args,
             edition,
             suite: &suite,
@@ -182,7 +182,7 @@ fn asked(args: &Args) -> Result<Vec<Adapter>, Failure> {
 }
 
 /// One implementation under the suite.
-struct Run<'a> {
+struct ConformanceRun<'a> {
     args: &'a Args,
     /// By which it is judged, if somebody says so.
     edition: Option<Edition>,
@@ -192,8 +192,8 @@ struct Run<'a> {
     only_running: bool,
 }
 
-impl Run<'_> {
-    fn one(&self, selection: &Selection, interrupt: &Interrupt, suffix: Option<&str>) -> Outcome {
+impl ConformanceRun<'_> {
+    fn one(&self, selection: &Selection, interrupt: &Interrupt, suffix: Option<&str>) -> CommandResult {
         let args = self.args;
         let launch = Launch {
             command: asking::prepare(self.adapter)?,
@@ -215,14 +215,19 @@ impl Run<'_> {
         }
         let version =
             self.adapter.ledger().map_or_else(|| first.identity().version.clone(), |name| name.version.into());
-        let kept = Kept::read(args, self.adapter, &version, Some(edition).filter(|edition| *edition != claimed))?;
+        let kept = ImplementationLedgers::read(
+            args,
+            self.adapter,
+            &version,
+            Some(edition).filter(|edition| *edition != claimed),
+        )?;
         let ledger = kept.ledger();
         let result = self.ask_all(&cases, edition, first, &launch, &ledger);
         let ids: BTreeSet<&str> = self.suite.iter().map(|case| case.id.as_str()).collect();
         if args.update_expect {
             return kept.update(&cases, &result, &ids, &version);
         }
-        let report = Report::new(&cases, &result, &ledger, ledger.stale(&ids), &self.again(edition));
+        let report = ConformanceReport::new(&cases, &result, &ledger, ledger.stale(&ids), &self.again(edition));
         reports::write(&args.reports, suffix, &|kind| match kind {
             ReportKind::Human => Ok(report::human(&report, args.all)),
             ReportKind::Jsonl => report::jsonl(&report),
@@ -268,7 +273,14 @@ impl Run<'_> {
         Again(words)
     }
 
-    fn ask_all(&self, cases: &[&Case], edition: Edition, first: Asked, launch: &Launch, ledger: &Ledger) -> RunResult {
+    fn ask_all(
+        &self,
+        cases: &[&Case],
+        edition: Edition,
+        first: BoxedImplementation,
+        launch: &Launch,
+        ledger: &Ledger,
+    ) -> RunResult {
         let jobs = self.args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         let bar = ProgressBar::new(cases.len() as u64).with_message(self.adapter.to_string());
         if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len} {elapsed}") {
@@ -279,13 +291,14 @@ impl Run<'_> {
             let id = cases.get(result.index).map_or("", |case| case.id.as_str());
             !(self.args.fail_fast && ledger.standing(id, result.comparison.verdict).is_unexpected())
         };
-        let result = runner::run(cases, (edition, jobs), (first, &|| launch.start()), &go_on);
+        let pool = ImplementationPool { first, start: &|| launch.start() };
+        let result = runner::run(cases, SuiteSchedule { edition, jobs }, pool, &go_on);
         bar.finish_and_clear();
         result
     }
 }
 
-fn update_lock(suite: &[Case]) -> Outcome {
+fn update_lock(suite: &[Case]) -> CommandResult {
     let root = checkout::root().ok_or_else(|| Failure::unreadable("--update-lock works inside a checkout only"))?;
     let dir = root.join("conformance/lock");
     let locks = coverage::locks(suite);
@@ -297,7 +310,7 @@ fn update_lock(suite: &[Case]) -> Outcome {
 }
 
 /// What is known of an implementation.
-struct Kept {
+struct ImplementationLedgers {
     /// Of the edition that it claims.
     own: Ledger,
     /// Of the cases that only another edition has, if it is judged by that.
@@ -308,18 +321,23 @@ struct Kept {
     siblings: Vec<&'static str>,
 }
 
-impl Kept {
+impl ImplementationLedgers {
     /// `other`: the edition by which the implementation is judged, if it does not claim it.
-    fn read(args: &Args, adapter: &Adapter, version: &str, other: Option<Edition>) -> Result<Kept, Failure> {
+    fn read(
+        args: &Args,
+        adapter: &Adapter,
+        version: &str,
+        other: Option<Edition>,
+    ) -> Result<ImplementationLedgers, Failure> {
         if let Some(path) = &args.expect {
             let own = match path.exists() || !args.update_expect {
                 true => parse(&read_file(path)?, version, &path.display().to_string())?,
                 false => Ledger::default(),
             };
-            return Ok(Kept { own, other: None, path: Some(path.clone()), siblings: Vec::new() });
+            return Ok(ImplementationLedgers { own, other: None, path: Some(path.clone()), siblings: Vec::new() });
         }
         let Some(name) = adapter.ledger() else {
-            return Ok(Kept { own: Ledger::default(), other: None, path: None, siblings: Vec::new() });
+            return Ok(ImplementationLedgers { own: Ledger::default(), other: None, path: None, siblings: Vec::new() });
         };
         let read = |edition| -> Result<Ledger, Failure> {
             let file = name.file(edition);
@@ -332,7 +350,7 @@ impl Kept {
         };
         let own = read(None)?;
         let beside = other.map(|edition| read(Some(edition))).transpose()?;
-        Ok(Kept { own, other: beside, path: path_of(&name.file(other)), siblings: name.siblings })
+        Ok(ImplementationLedgers { own, other: beside, path: path_of(&name.file(other)), siblings: name.siblings })
     }
 
     fn ledger(&self) -> Ledger {
@@ -343,7 +361,7 @@ impl Kept {
     }
 
     /// What is known of the claimed edition stays as it is where another one is asked about.
-    fn update(&self, cases: &[&Case], result: &RunResult, ids: &BTreeSet<&str>, version: &str) -> Outcome {
+    fn update(&self, cases: &[&Case], result: &RunResult, ids: &BTreeSet<&str>, version: &str) -> CommandResult {
         let path = self.path.as_ref().ok_or_else(|| {
             Failure::unreadable("--update-expect needs --expect LEDGER, or a named adapter inside a checkout")
         })?;

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::budget::Budget;
-use super::{Exit, Failure, Outcome, input, print_program};
+use super::budget::CommandBudget;
+use super::{CommandResult, Exit, Failure, input, print_program};
 use ask::checkout::write_atomically;
 use relax_spec::grammar::{IrModule, Var};
 use relax_spec::syntax::load::{self, ExternalForm};
@@ -29,9 +29,9 @@ pub struct Args {
     #[command(flatten)]
     selected: input::Selected,
     #[command(flatten)]
-    target: Target,
+    target: OutputTarget,
     #[command(flatten)]
-    pub(super) budget: Budget,
+    pub(super) budget: CommandBudget,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -55,7 +55,7 @@ impl From {
 
 /// Where a program goes, and in which form.
 #[derive(Default, clap::Args)]
-pub struct Target {
+pub struct OutputTarget {
     #[arg(long, value_enum, default_value_t = To::Tvmscript)]
     to: To,
     /// Of TVMScript: the version of TVM whose spelling is written
@@ -84,7 +84,7 @@ enum DialectName {
     Tvm027,
 }
 
-impl Target {
+impl OutputTarget {
     /// Writes a program.
     pub fn write(&self, module: &IrModule) -> Result<(), Failure> {
         self.put(&self.text(module))
@@ -118,7 +118,7 @@ impl Target {
     }
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     let mut source = input::read(&args.file)?;
     if let Some(from) = args.from {
         source.name =

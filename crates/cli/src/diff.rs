@@ -3,13 +3,13 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::asking::{Limits, interrupt, start};
+use super::asking::{AnswerLimits, interrupt, start};
 use super::fuzz::told_of_paths;
-use super::given::Given;
-use super::{Exit, Failure, Outcome, input, options, print, print_program};
+use super::given::EntryArguments;
+use super::{CommandResult, Exit, Failure, input, options, print, print_program};
 use ask::adapters::Adapter;
 use ask::implementation::{ChildProcess, Implementation as _};
-use campaign::trials::{Asked, Judged, Path, Reducer, Shown, diff, inputs_of, names_rules};
+use campaign::trials::{Path, ProgramQuestion, Reducer, TrialVerdict, WitnessProgram, diff, inputs_of, names_rules};
 use relax_spec::arguments::linked;
 use relax_spec::book::Edition;
 use relax_spec::eval;
@@ -41,7 +41,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
     #[command(flatten)]
-    given: Given,
+    given: EntryArguments,
     /// How many generated inputs to try
     #[arg(long, value_name = "N", default_value_t = 3)]
     runs: usize,
@@ -59,7 +59,7 @@ pub struct Args {
     edition: Option<Edition>,
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     let source = input::read(&args.file)?;
     let module = source.module(args.module.as_deref())?;
     let entry = match &args.entry {
@@ -80,14 +80,14 @@ pub fn run(args: &Args) -> Outcome {
     let mut worst = Exit::AsExpected;
     for adapter in Adapter::named(args.adapter.as_deref())? {
         let mut implementation: ChildProcess =
-            start(&adapter, Limits { timeout: args.timeout, edition: args.edition }, &interrupt)?;
+            start(&adapter, AnswerLimits { timeout: args.timeout, edition: args.edition }, &interrupt)?;
         let (names_rules, edition) = (names_rules(&implementation), implementation.edition());
         let inputs: Vec<_> = given.iter().cloned().chain(inputs_of(edition, &module, &entry, args.runs)).collect();
-        let asked = Asked { module: &module, entry: &entry, inputs: &inputs, names_rules, edition };
+        let asked = ProgramQuestion { module: &module, entry: &entry, inputs: &inputs, names_rules, edition };
         let told = diff(&mut implementation, asked, &paths)?;
         let first = told.iter().find_map(|(path, judged)| match judged {
-            Judged::Differs(difference) => Some((path, difference)),
-            Judged::Agrees { .. } | Judged::Unsupported(_) => None,
+            TrialVerdict::Differs(difference) => Some((path, difference)),
+            TrialVerdict::Agrees { .. } | TrialVerdict::Unsupported(_) => None,
         });
         if first.is_some() {
             worst = Exit::Findings;
@@ -97,7 +97,7 @@ pub fn run(args: &Args) -> Outcome {
             continue;
         };
         if let Some((path, difference)) = first {
-            let shown = Shown {
+            let shown = WitnessProgram {
                 module: module.clone(),
                 entry: entry.clone(),
                 sizes: std::collections::BTreeMap::new(),

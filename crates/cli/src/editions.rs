@@ -7,11 +7,11 @@ use serde_json::{Value, json};
 
 use super::errata::{answer, listing, programs_of};
 use super::errata_text::field;
-use super::{Exit, Failure, Outcome, options, print};
+use super::{CommandResult, Exit, Failure, options, print};
 use ask::conformance;
-use ask::protocol::Reply;
+use ask::protocol::AdapterReply;
 use campaign::editions::confirmed::{self, Confirmed, Unconfirmed};
-use campaign::editions::{Difference, Flip, Shown, Why, between};
+use campaign::editions::{Flip, FlipEvidence, RuleDifference, Why, between};
 use relax_spec::book::{Change, Edition, Rule};
 use relax_spec::data::json::to_value;
 
@@ -19,11 +19,11 @@ use relax_spec::data::json::to_value;
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    command: Option<Command>,
+    command: Option<EditionsCommand>,
 }
 
 #[derive(Subcommand)]
-enum Command {
+enum EditionsCommand {
     Diff(Diff),
 }
 
@@ -51,10 +51,10 @@ struct Diff {
     json: bool,
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     match &args.command {
         None => print(&editions())?,
-        Some(Command::Diff(args)) => print(&diff(args)?)?,
+        Some(EditionsCommand::Diff(args)) => print(&diff(args)?)?,
     }
     Ok(Exit::AsExpected)
 }
@@ -85,14 +85,15 @@ fn diff(args: &Diff) -> Result<String, Failure> {
     let wanted = |rule: Rule| args.prefixes.iter().any(|prefix| rule.id().starts_with(prefix.as_str()));
     differences.retain(|difference| args.prefixes.is_empty() || wanted(difference.rule));
     if args.json {
-        let asked = Asked::kept()?;
-        let line =
-            |difference: &Difference| to_json(args, difference, asked.case(args, difference.rule)).to_string() + "\n";
+        let asked = ConfirmationRecord::kept()?;
+        let line = |difference: &RuleDifference| {
+            to_json(args, difference, asked.case(args, difference.rule)).to_string() + "\n"
+        };
         return Ok(differences.iter().map(line).collect());
     }
-    let (shown, silent): (Vec<&Difference>, Vec<&Difference>) =
-        differences.iter().partition(|difference| matches!(difference.shown, Shown::By(_)));
-    let (mut out, asked) = (String::new(), Asked::kept()?);
+    let (shown, silent): (Vec<&RuleDifference>, Vec<&RuleDifference>) =
+        differences.iter().partition(|difference| matches!(difference.shown, FlipEvidence::By(_)));
+    let (mut out, asked) = (String::new(), ConfirmationRecord::kept()?);
     shown.iter().for_each(|difference| show(&mut out, args, difference, asked.told(args, difference.rule).as_deref()));
     let _ = writeln!(out, "no difference found:");
     silent.iter().for_each(|difference| {
@@ -111,15 +112,15 @@ fn diff(args: &Diff) -> Result<String, Failure> {
     Ok(out)
 }
 
-fn literally(difference: &Difference) -> Option<&'static str> {
+fn literally(difference: &RuleDifference) -> Option<&'static str> {
     match &difference.shown {
-        Shown::By(flip) => flip.literally.map(|erratum| erratum.id()),
-        Shown::Not(_) => None,
+        FlipEvidence::By(flip) => flip.literally.map(|erratum| erratum.id()),
+        FlipEvidence::Not(_) => None,
     }
 }
 
-fn show(out: &mut String, args: &Diff, difference: &Difference, tvm: Option<&str>) {
-    let Shown::By(flip) = &difference.shown else { return };
+fn show(out: &mut String, args: &Diff, difference: &RuleDifference, tvm: Option<&str>) {
+    let FlipEvidence::By(flip) = &difference.shown else { return };
     let _ = writeln!(out, "{} ({}, {})", difference.rule, difference.change.name(), flip.evidence.name());
     field(out, "reading", &reading(flip));
     field(out, "question", &format!("{} ({}; size {})", flip.ask, flip.id, flip.size));
@@ -133,15 +134,15 @@ fn show(out: &mut String, args: &Diff, difference: &Difference, tvm: Option<&str
 }
 
 /// What is kept of the cases that TVM was asked, and of what it cannot be asked.
-struct Asked {
+struct ConfirmationRecord {
     confirmed: Vec<Confirmed>,
     unasked: Vec<Unconfirmed>,
 }
 
-impl Asked {
-    fn kept() -> Result<Asked, Failure> {
+impl ConfirmationRecord {
+    fn kept() -> Result<ConfirmationRecord, Failure> {
         let confirmed = confirmed::kept().map_err(Failure::unreadable)?;
-        Ok(Asked { confirmed, unasked: confirmed::unasked().map_err(Failure::unreadable)? })
+        Ok(ConfirmationRecord { confirmed, unasked: confirmed::unasked().map_err(Failure::unreadable)? })
     }
 
     /// The case of a rule.
@@ -167,19 +168,19 @@ fn reading(flip: &Flip) -> String {
 }
 
 /// Why nothing is shown.
-fn reason(args: &Diff, shown: &Shown) -> String {
+fn reason(args: &Diff, shown: &FlipEvidence) -> String {
     match shown {
-        Shown::By(_) => String::new(),
-        Shown::Not(Why::Excluded(reason)) => format!("excluded: {reason}"),
-        Shown::Not(Why::Pending) => "pending: nothing follows its words yet".to_string(),
-        Shown::Not(Why::Renumbered) => "another number, the same words".to_string(),
-        Shown::Not(Why::SameAnswers(count)) => {
+        FlipEvidence::By(_) => String::new(),
+        FlipEvidence::Not(Why::Excluded(reason)) => format!("excluded: {reason}"),
+        FlipEvidence::Not(Why::Pending) => "pending: nothing follows its words yet".to_string(),
+        FlipEvidence::Not(Why::Renumbered) => "another number, the same words".to_string(),
+        FlipEvidence::Not(Why::SameAnswers(count)) => {
             format!("recorded by {} that {} not differ by it", answers(*count), if *count == 1 { "does" } else { "do" })
         }
-        Shown::Not(Why::OneEdition(count)) => {
+        FlipEvidence::Not(Why::OneEdition(count)) => {
             format!("recorded by {} to questions that {} and {} do not both have", answers(*count), args.from, args.to)
         }
-        Shown::Not(Why::Unasked) => "no answer records it".to_string(),
+        FlipEvidence::Not(Why::Unasked) => "no answer records it".to_string(),
     }
 }
 
@@ -187,7 +188,7 @@ fn answers(count: usize) -> String {
     if count == 1 { "1 answer".to_string() } else { format!("{count} answers") }
 }
 
-fn to_json(args: &Diff, difference: &Difference, confirmed: Option<&Confirmed>) -> Value {
+fn to_json(args: &Diff, difference: &RuleDifference, confirmed: Option<&Confirmed>) -> Value {
     let mut value = json!({
         "rule": difference.rule.id(),
         "change": difference.change.name(),
@@ -198,18 +199,18 @@ fn to_json(args: &Diff, difference: &Difference, confirmed: Option<&Confirmed>) 
         "why": Value::Null,
     });
     match &difference.shown {
-        Shown::By(flip) => {
+        FlipEvidence::By(flip) => {
             value["shown"] = json!({
                 "id": flip.id,
                 "question": to_value(&flip.ask),
                 "size": flip.size,
                 "literally": flip.literally.map(|erratum| erratum.id()),
                 "evidence": flip.evidence.name(),
-                "from": to_value(&Reply::of(&flip.before)),
-                "to": to_value(&Reply::of(&flip.after)),
+                "from": to_value(&AdapterReply::of(&flip.before)),
+                "to": to_value(&AdapterReply::of(&flip.after)),
             });
         }
-        Shown::Not(_) => value["why"] = json!(reason(args, &difference.shown)),
+        FlipEvidence::Not(_) => value["why"] = json!(reason(args, &difference.shown)),
     }
     value
 }

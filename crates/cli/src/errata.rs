@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 
 use super::errata_text::{field, fold, told_apart};
-use super::{Exit, Failure, Outcome, conflicts, options, print};
-use ask::protocol::Reply;
+use super::{CommandResult, Exit, Failure, conflicts, options, print};
+use ask::protocol::AdapterReply;
 use relax_spec::book::erratum::{ErratumFate, ErratumInfo, ErratumKind, ErratumWitness};
 use relax_spec::book::{Erratum, Proposal, Reading, Rule};
 use relax_spec::data;
@@ -36,7 +36,7 @@ pub struct Args {
     json: bool,
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     if let Some(conflict) = args.id.as_deref().filter(|_| !args.json).and_then(conflicts::one) {
         print(&conflict)?;
         return Ok(Exit::AsExpected);
@@ -107,12 +107,12 @@ fn line(erratum: Erratum) -> Result<String, Failure> {
 }
 
 /// The witness in one reading.
-struct Run {
+struct WitnessRun {
     outcome: question::Outcome,
     derivation: Vec<String>,
 }
 
-fn run_witness(witness: &Witness, reading: Reading) -> Run {
+fn run_witness(witness: &Witness, reading: Reading) -> WitnessRun {
     let ask = &witness.ask;
     let mut cx = Cx::new().with_edition(witness.basis).with_reading(reading).with_trace();
     let mut outcome = None;
@@ -129,11 +129,14 @@ fn run_witness(witness: &Witness, reading: Reading) -> Run {
     );
     let outcome = outcome.unwrap_or(question::Outcome::InternalError { message: shown });
     let trees = cx.take_derivations().into_iter().map(|tree| tree.unwrapped().to_string());
-    Run { outcome, derivation: trees.flat_map(|tree| tree.lines().map(str::to_string).collect::<Vec<_>>()).collect() }
+    WitnessRun {
+        outcome,
+        derivation: trees.flat_map(|tree| tree.lines().map(str::to_string).collect::<Vec<_>>()).collect(),
+    }
 }
 
 /// The witness in the literal and in the corrected reading; only this erratum is taken literally.
-fn both(erratum: Erratum, witness: &Witness) -> (Run, Run) {
+fn both(erratum: Erratum, witness: &Witness) -> (WitnessRun, WitnessRun) {
     (run_witness(witness, Reading::literal_only(&[erratum])), run_witness(witness, Reading::corrected()))
 }
 
@@ -243,7 +246,7 @@ fn to_json(erratum: Erratum) -> Result<Value, Failure> {
     });
     if let Some(witness) = witness_of(&info)? {
         let (literal, corrected) = both(erratum, &witness);
-        let reply = |run: &Run| data::json::to_value(&Reply::of(&run.outcome));
+        let reply = |run: &WitnessRun| data::json::to_value(&AdapterReply::of(&run.outcome));
         value["witness"] = json!({
             "question": data::json::to_value(&witness.ask),
             "literal": reply(&literal),

@@ -2,10 +2,10 @@
 
 use std::fmt::Write as _;
 
-use super::rules::{Evidence, RuleRow, status_name};
-use super::{Exit, Failure, Outcome, conflicts, conform, errata, explain_case, options, print};
-use ask::standing::{Count, Premise};
-use relax_spec::book::{Edition, Erratum, Proposal, Rule, Statement, or_meant};
+use super::rules::{RuleRecords, RuleRow, status_name};
+use super::{CommandResult, Exit, Failure, conflicts, conform, errata, explain_case, options, print};
+use ask::standing::{CaseCount, PremiseStanding};
+use relax_spec::book::{Edition, Erratum, Proposal, Rule, Statement, or_meant, search};
 use relax_spec::suite::knockout::Shows;
 
 /// Show a rule: its text, the code that applies it, its golden cases, its errata; or a golden case
@@ -14,12 +14,14 @@ use relax_spec::suite::knockout::Shows;
   relax-spec explain SUB.TENSOR.RANK
   relax-spec explain 'E[WF.5.BEFORE]'
   relax-spec explain A17
+  relax-spec explain match_cast
   relax-spec explain SI.COMPAT.TENSOR.DTYPE --edition 2023-12
   relax-spec explain C05
   relax-spec explain types/sub-rank
   relax-spec explain conformance/suite/types/subtyping.ron")]
 pub struct Args {
-    /// A rule id, the code of a diagnostic such as E[WF.5.BEFORE], an erratum, a conflict between documents, the id of a golden case, or a file of cases
+    /// A rule id, the code of a diagnostic such as E[WF.5.BEFORE], an erratum, a conflict between documents, the id of a golden case, a file of cases,
+    /// or words to look for in ids, headings and texts
     #[arg(value_name = "ID")]
     id: String,
     /// Only what this edition says of a rule, or a case as it states it [default: what each of them says]
@@ -30,18 +32,18 @@ pub struct Args {
     proposal: Option<Proposal>,
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     let id = strip_code(&args.id);
     if let Ok(rule) = id.parse::<Rule>() {
         if let Some(proposal) = args.proposal {
-            let evidence = Evidence::kept()?;
+            let evidence = RuleRecords::kept()?;
             let stated = under(rule, proposal)?;
             return say(&stated.iter().map(|rule| explain(&evidence.row(*rule))).collect::<String>());
         }
         if let Some(edition) = args.edition {
             return say(&in_edition(rule, edition)?);
         }
-        print(&explain(&Evidence::kept()?.row(rule)))?;
+        print(&explain(&RuleRecords::kept()?.row(rule)))?;
         return Ok(Exit::AsExpected);
     }
     if let Ok(errata) = Erratum::named(id) {
@@ -65,10 +67,42 @@ pub fn run(args: &Args) -> Outcome {
         }
         return say(&explain_case::explain(id, args.edition)?);
     }
-    Err(Failure::unreadable(unknown(id)))
+    match by_words(id) {
+        Some(found) => say(&found),
+        None => Err(Failure::unreadable(unknown(id))),
+    }
 }
 
-fn say(text: &str) -> Outcome {
+/// A line for each rule and erratum that has the words, those first that have them in the id. What is written like an id,
+/// with dots, is none: who gives one means that one.
+fn by_words(text: &str) -> Option<String> {
+    const SHOWN: usize = 30;
+    let words: Vec<&str> = text.split_whitespace().collect();
+    if words.iter().any(|word| word.contains('.')) {
+        return None;
+    }
+    let rules = search(&words).into_iter().map(|(_, rule)| format!("{}  {}", rule.id(), sentence(rule.info().text)));
+    let errata = Erratum::ALL.iter().map(|erratum| erratum_line(erratum.id()));
+    let has_all = |line: &String| words.iter().all(|word| line.to_lowercase().contains(&word.to_lowercase()));
+    let found: Vec<String> = rules.chain(errata.filter(has_all)).collect();
+    let more = found.len().saturating_sub(SHOWN);
+    let mut out: String = found.iter().take(SHOWN).map(|line| format!("{line}\n")).collect();
+    if more > 0 {
+        let _ = writeln!(out, "and {more} more: `relax-spec rules {text}` lists all rules");
+    }
+    (!found.is_empty()).then_some(out)
+}
+
+/// The first sentence.
+fn sentence(text: &str) -> String {
+    let line = text.split("\n\n").next().unwrap_or_default().replace('\n', " ");
+    match line.find(". ") {
+        Some(at) => line[..=at].to_string(),
+        None => line,
+    }
+}
+
+fn say(text: &str) -> CommandResult {
     print(text)?;
     Ok(Exit::AsExpected)
 }
@@ -214,9 +248,9 @@ fn knockout_line(row: &RuleRow) -> String {
     }
 }
 
-fn premise_line(premise: &Premise) -> String {
+fn premise_line(premise: &PremiseStanding) -> String {
     match &premise.fails_in {
-        Count { number: 0, .. } => format!("{}: fails in no case", premise.n),
+        CaseCount { number: 0, .. } => format!("{}: fails in no case", premise.n),
         cases => format!("{}: fails in {}, such as {}", premise.n, number(cases.number), some(cases)),
     }
 }
@@ -226,7 +260,7 @@ fn number(cases: usize) -> String {
 }
 
 /// The first few.
-fn some(cases: &Count) -> String {
+fn some(cases: &CaseCount) -> String {
     cases.such_as.join(", ")
 }
 

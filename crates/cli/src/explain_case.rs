@@ -6,7 +6,7 @@ use std::fs;
 use super::Failure;
 use crate::report;
 use ask::checkout;
-use ask::conformance::{self, KeptFile, Part};
+use ask::conformance::{self, DataDirectory, KeptFile};
 use relax_spec::book::{Edition, Rule, or_meant};
 use relax_spec::question::Answer;
 use relax_spec::suite::accuracy::Within;
@@ -18,7 +18,7 @@ pub fn is_like_a_case(id: &str) -> bool {
 }
 
 /// A case, where it stands and how it is asked.
-struct Found {
+struct CaseSource {
     case: Case,
     file: String,
     asked_by: String,
@@ -40,11 +40,12 @@ pub fn explain_file(file: &str, edition: Option<Edition>) -> Result<String, Fail
     let cases = read_cases(file, &text)?.into_iter();
     let asked = cases.filter(|case| edition.is_none_or(|edition| case.is_asked_in(edition)));
     let asked_by = format!("relax-spec conform {file}");
-    let told = asked.map(|case| told_in(Found { case, file: file.to_string(), asked_by: asked_by.clone() }, edition));
+    let told =
+        asked.map(|case| told_in(CaseSource { case, file: file.to_string(), asked_by: asked_by.clone() }, edition));
     Ok(told.collect::<Result<Vec<String>, Failure>>()?.join("\n"))
 }
 
-fn told_in(mut found: Found, edition: Option<Edition>) -> Result<String, Failure> {
+fn told_in(mut found: CaseSource, edition: Option<Edition>) -> Result<String, Failure> {
     if let Some(edition) = edition {
         let case = &found.case;
         if !case.is_asked_in(edition) {
@@ -56,18 +57,18 @@ fn told_in(mut found: Found, edition: Option<Edition>) -> Result<String, Failure
     Ok(told(&found))
 }
 
-fn of_suite(id: &str) -> Result<Option<Found>, Failure> {
-    for KeptFile { name, text } in conformance::files(Part::Suite) {
+fn of_suite(id: &str) -> Result<Option<CaseSource>, Failure> {
+    for KeptFile { name, text } in conformance::files(DataDirectory::Suite) {
         if let Some(case) = read_cases(&name, &text)?.into_iter().find(|case| case.id == id) {
             let asked_by = format!("relax-spec conform {id}");
-            return Ok(Some(Found { case, file: format!("conformance/suite/{name}"), asked_by }));
+            return Ok(Some(CaseSource { case, file: format!("conformance/suite/{name}"), asked_by }));
         }
     }
     Ok(None)
 }
 
 /// The cases of the findings, which stand in a checkout only.
-fn of_findings() -> Result<Vec<Found>, Failure> {
+fn of_findings() -> Result<Vec<CaseSource>, Failure> {
     let Some(folders) = checkout::root().map(|root| root.join("conformance/findings")) else { return Ok(Vec::new()) };
     let mut found = Vec::new();
     for folder in fs::read_dir(&folders).into_iter().flatten() {
@@ -78,7 +79,7 @@ fn of_findings() -> Result<Vec<Found>, Failure> {
         if !text.trim_start().starts_with('"') {
             let asked_by = format!("python3 conformance/findings/{folder}/repro.py");
             let cases = read_cases(&file, &text)?.into_iter();
-            found.extend(cases.map(|case| Found { case, file: file.clone(), asked_by: asked_by.clone() }));
+            found.extend(cases.map(|case| CaseSource { case, file: file.clone(), asked_by: asked_by.clone() }));
         }
     }
     Ok(found)
@@ -92,8 +93,8 @@ fn unknown(id: &str) -> Result<String, Failure> {
     Ok(format!("there is no case `{id}`{meant} (`relax-spec explain RULE` lists the cases of a rule)"))
 }
 
-fn told(found: &Found) -> String {
-    let Found { case, file, asked_by } = found;
+fn told(found: &CaseSource) -> String {
+    let CaseSource { case, file, asked_by } = found;
     let mut out = format!("{}\n\n", case.id);
     let mut field = |name: &str, text: &str| {
         let mut lines = text.trim_end().lines();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{Exit, Failure, Outcome, note};
+use super::{CommandResult, Exit, Failure, note};
 use ask::checkout::write_atomically;
 use ask::conformance;
 use relax_spec::book::Proposal;
@@ -45,7 +45,7 @@ pub struct Args {
     schemas: Option<PathBuf>,
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     if let Some(dir) = &args.schemas {
         for (command, schema) in OF_COMMANDS {
             write_atomically(&dir.join(format!("{command}.schema.json")), schema.as_bytes())?;
@@ -58,7 +58,7 @@ pub fn run(args: &Args) -> Outcome {
     }
 }
 
-fn write_suite(dir: &Path) -> Outcome {
+fn write_suite(dir: &Path) -> CommandResult {
     let suite = conformance::suite()?;
     let mut chapters: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     for case in &suite {

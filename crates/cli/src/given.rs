@@ -13,10 +13,10 @@ use relax_spec::value::{Scalar, Tensor, ValueSpec};
 
 /// The arguments of a function.
 #[derive(clap::Args)]
-pub struct Given {
+pub struct EntryArguments {
     /// An argument; give one for each parameter. `@FILE.npy` and `@FILE.npz:NAME` are arrays in files
     #[arg(long = "arg", value_name = "VALUE", value_parser = argument, allow_hyphen_values = true)]
-    args: Vec<Argument>,
+    args: Vec<ArgumentSpec>,
     /// Arrays for the parameters of these names; the parameters that have none take what --arg gives, in order. The fields of a tuple `x` are
     /// named `x.0`, `x.1`, ..
     #[arg(long = "args", value_name = "FILE.npz")]
@@ -25,33 +25,33 @@ pub struct Given {
 
 /// An argument.
 #[derive(Clone, Debug)]
-enum Argument {
+enum ArgumentSpec {
     Value(ValueSpec),
     Array { path: PathBuf, name: Option<String> },
-    Tuple(Vec<Argument>),
+    Tuple(Vec<ArgumentSpec>),
 }
 
 /// Reads an argument; files are read later.
-fn argument(text: &str) -> Result<Argument, String> {
+fn argument(text: &str) -> Result<ArgumentSpec, String> {
     let text = text.trim();
     if let Some(place) = text.strip_prefix('@') {
         let (path, name) = match place.rsplit_once(".npz:") {
             Some((path, name)) => (format!("{path}.npz"), Some(name.to_string())),
             None => (place.to_string(), None),
         };
-        return Ok(Argument::Array { path: path.into(), name });
+        return Ok(ArgumentSpec::Array { path: path.into(), name });
     }
     match text.strip_prefix('(').and_then(|text| text.strip_suffix(')')) {
         Some(fields) if fields.contains('@') => {
             value::refuse_depth(text)?;
             let fields = value::items(fields);
-            with_stack(|| fields.into_iter().map(argument).collect::<Result<_, _>>().map(Argument::Tuple))
+            with_stack(|| fields.into_iter().map(argument).collect::<Result<_, _>>().map(ArgumentSpec::Tuple))
         }
-        Some(_) | None => value::parse(text).map(Argument::Value),
+        Some(_) | None => value::parse(text).map(ArgumentSpec::Value),
     }
 }
 
-impl Given {
+impl EntryArguments {
     /// Whether there is nothing.
     pub fn is_empty(&self) -> bool {
         self.args.is_empty() && self.files.is_empty()
@@ -102,7 +102,7 @@ impl Given {
                 let message = format!("{}: `{stray}` is no parameter; they are: {}", path.display(), names.join(", "));
                 return Err(Failure::unreadable(message));
             }
-            let arrays = Names::of(&arrays);
+            let arrays = ArrayNames::of(&arrays);
             for (name, annotation) in names.iter().zip(annotations) {
                 if !arrays.beginnings.contains(name) {
                     continue;
@@ -118,15 +118,15 @@ impl Given {
 }
 
 /// The names of the arrays of a file.
-struct Names<'a> {
+struct ArrayNames<'a> {
     whole: FxHashSet<&'a str>,
     /// They, and what stands before each dot in them: the tuples that they are fields of.
     beginnings: FxHashSet<&'a str>,
 }
 
-impl<'a> Names<'a> {
-    fn of(arrays: &'a [String]) -> Names<'a> {
-        Names {
+impl<'a> ArrayNames<'a> {
+    fn of(arrays: &'a [String]) -> ArrayNames<'a> {
+        ArrayNames {
             whole: arrays.iter().map(String::as_str).collect(),
             beginnings: arrays.iter().flat_map(|array| beginnings(array)).collect(),
         }
@@ -146,11 +146,11 @@ struct Loader {
 }
 
 impl Loader {
-    fn argument(&mut self, argument: &Argument, annotation: Option<&StructInfo>) -> Result<ValueSpec, Failure> {
+    fn argument(&mut self, argument: &ArgumentSpec, annotation: Option<&StructInfo>) -> Result<ValueSpec, Failure> {
         with_stack(|| match argument {
-            Argument::Value(value) => Ok(value.clone()),
-            Argument::Array { path, name } => self.array(path, name.as_deref(), annotation),
-            Argument::Tuple(fields) => {
+            ArgumentSpec::Value(value) => Ok(value.clone()),
+            ArgumentSpec::Array { path, name } => self.array(path, name.as_deref(), annotation),
+            ArgumentSpec::Tuple(fields) => {
                 let fields = fields.iter().enumerate().map(|(i, field)| self.argument(field, field_of(annotation, i)));
                 fields.collect::<Result<_, _>>().map(ValueSpec::Tuple)
             }
@@ -162,7 +162,7 @@ impl Loader {
         &mut self,
         path: &Path,
         name: &str,
-        arrays: &Names<'_>,
+        arrays: &ArrayNames<'_>,
         annotation: Option<&StructInfo>,
     ) -> Result<ValueSpec, Failure> {
         if arrays.whole.contains(name) {
@@ -317,7 +317,7 @@ fn array_of(value: &ValueSpec) -> Option<TensorData> {
 }
 
 /// Arguments as `--args` and `--arg` give them back.
-pub struct Kept<'v> {
+pub struct ReplayArguments<'v> {
     /// By the names of their parameters.
     pub arrays: Vec<(String, TensorData)>,
     /// Those that no array gives back, in their order.
@@ -325,8 +325,8 @@ pub struct Kept<'v> {
 }
 
 /// The arguments of a function, as far as arrays by the names of its parameters give them back.
-pub fn by_parameters<'v>(func: Option<&Function>, values: &'v [ValueSpec]) -> Kept<'v> {
-    let mut kept = Kept { arrays: Vec::new(), rest: Vec::new() };
+pub fn by_parameters<'v>(func: Option<&Function>, values: &'v [ValueSpec]) -> ReplayArguments<'v> {
+    let mut kept = ReplayArguments { arrays: Vec::new(), rest: Vec::new() };
     let params = func.map(|func| func.params.as_slice()).unwrap_or_default();
     let mut seen: FxHashMap<&str, usize> = FxHashMap::default();
     params.iter().for_each(|param| *seen.entry(&param.var.name).or_default() += 1);

@@ -16,7 +16,7 @@ use relax_spec::syntax::load::{self, ExternalForm, LoadError, SourceRef};
 use relax_spec::syntax::tvmscript::{Dialect, PythonFile, Which};
 
 /// A program as given.
-pub struct Source {
+pub struct SourceFile {
     /// The path, or `<stdin>`.
     pub name: String,
     pub text: String,
@@ -51,11 +51,11 @@ pub enum InputError {
 }
 
 /// Reads one program's text; `-` is standard input.
-pub fn read(path: &Path) -> Result<Source, InputError> {
+pub fn read(path: &Path) -> Result<SourceFile, InputError> {
     let standard_input = path.as_os_str() == "-";
     let name = if standard_input { "<stdin>".to_string() } else { path.display().to_string() };
     match load::read_source(path) {
-        Ok(load::Source { text, metadata }) => Ok(Source { name, text, lines: OnceLock::new(), metadata }),
+        Ok(load::Source { text, metadata }) => Ok(SourceFile { name, text, lines: OnceLock::new(), metadata }),
         Err(error) => Err(InputError::Load(name, error)),
     }
 }
@@ -97,7 +97,7 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), InputError> {
     Ok(())
 }
 
-impl Source {
+impl SourceFile {
     /// Line and column of an offset, both from 1, and the offset at which the line begins.
     pub fn locate(&self, offset: u32) -> (usize, usize, usize) {
         self.lines.get_or_init(|| Lines::of(&self.text)).place(&self.text, offset as usize)
@@ -139,7 +139,7 @@ impl Source {
         self.named_module(name).map(|(_, module)| module)
     }
 
-    /// As [`Source::module`], with its name.
+    /// As [`SourceFile::module`], with its name.
     pub fn named_module(&self, name: Option<&str>) -> Result<(String, IrModule), InputError> {
         let file = self.modules(name.map_or(Which::Only, Which::Named))?;
         if let Some((first, count)) = file.skipped {

@@ -7,10 +7,10 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::budget::StepBudget;
-use super::choice::{Choice, Choosing};
-use super::options::Format;
-use super::{Exit, Failure, Outcome, options, print, print_json};
-use ask::protocol::{self, ProtocolError, Reply, ask_from_wire};
+use super::choice::{Choosing, JudgementChoice};
+use super::options::ReportFormat;
+use super::{CommandResult, Exit, Failure, options, print, print_json};
+use ask::protocol::{self, AdapterReply, ProtocolError, ask_from_wire};
 use relax_spec::book::{Basis, Erratum, Proposal, Reading};
 use relax_spec::data::{self, FromData, Node, NodeData};
 use relax_spec::grammar::source::SyntaxError;
@@ -47,8 +47,8 @@ pub struct Args {
     #[arg(long)]
     explain: bool,
     /// As JSON the answer has the form of the adapter protocol
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
+    format: ReportFormat,
     /// The same as --format json
     #[arg(long)]
     json: bool,
@@ -108,7 +108,7 @@ enum Judgement {
     Derive,
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     // A question is no file: what is chosen in the current directory holds.
     let choice = &args.choosing.without_module(Path::new("-"))?;
     if !args.stdin {
@@ -133,7 +133,7 @@ pub fn run(args: &Args) -> Outcome {
 }
 
 /// A question as the protocol has it, `{"id": .., "op": .., "args": [..]}`, answered with the same id.
-fn json_question(args: &Args, choice: &Choice, text: &str) -> Outcome {
+fn json_question(args: &Args, choice: &JudgementChoice, text: &str) -> CommandResult {
     let unreadable = |error: ProtocolError| Failure::unreadable(error);
     let value = protocol::parse_json(text).map_err(unreadable)?;
     let op = value.get("op").and_then(Node::as_text).ok_or_else(|| Failure::unreadable("a question has an `op`"))?;
@@ -149,10 +149,14 @@ fn json_question(args: &Args, choice: &Choice, text: &str) -> Outcome {
 }
 
 /// An outcome with its derivations.
-type Answered = (question::Outcome, String);
+type OutcomeDerivation = (question::Outcome, String);
 
 /// The answer in the reading asked for and, where none is, what single errata taken literally make of it.
-fn ask_both(args: &Args, choice: &Choice, ask: &Ask) -> (Answered, Vec<(Erratum, question::Outcome, String)>) {
+fn ask_both(
+    args: &Args,
+    choice: &JudgementChoice,
+    ask: &Ask,
+) -> (OutcomeDerivation, Vec<(Erratum, question::Outcome, String)>) {
     let context = |reading: Reading| context(args, choice.basis(), reading);
     if let Some(reading) = choice.chosen_reading() {
         return (answer(&mut context(reading.clone()), ask), Vec::new());
@@ -163,9 +167,9 @@ fn ask_both(args: &Args, choice: &Choice, ask: &Ask) -> (Answered, Vec<(Erratum,
     (corrected, others)
 }
 
-fn one(args: &Args, choice: &Choice, ask: &Ask) -> Outcome {
+fn one(args: &Args, choice: &JudgementChoice, ask: &Ask) -> CommandResult {
     let ((outcome, derivations), others) = ask_both(args, choice, ask);
-    if args.json || args.format == Format::Json {
+    if args.json || args.format == ReportFormat::Json {
         print_json(&to_json(choice, &outcome, &others))?;
     } else {
         print(&in_the_askers_words(ask, to_text(args, choice, ask, &outcome, &derivations, &others)))?;
@@ -199,7 +203,7 @@ fn context(args: &Args, basis: Basis, reading: Reading) -> Cx {
     cx
 }
 
-fn answer(cx: &mut Cx, ask: &Ask) -> Answered {
+fn answer(cx: &mut Cx, ask: &Ask) -> OutcomeDerivation {
     let outcome = oracle::outcome(cx, ask);
     (outcome, cx.take_derivations().iter().map(ToString::to_string).collect())
 }
@@ -222,7 +226,7 @@ fn changed_by(
 
 fn to_text(
     args: &Args,
-    choice: &Choice,
+    choice: &JudgementChoice,
     ask: &Ask,
     outcome: &question::Outcome,
     derivations: &str,
@@ -249,7 +253,7 @@ fn to_text(
 /// What the edition by itself answers, where a proposal is on and changes the answer.
 fn without_proposal(
     args: &Args,
-    choice: &Choice,
+    choice: &JudgementChoice,
     ask: &Ask,
     outcome: &question::Outcome,
 ) -> Option<(Proposal, question::Outcome)> {
@@ -258,8 +262,12 @@ fn without_proposal(
     (without != *outcome).then_some((proposal, without))
 }
 
-fn to_json(choice: &Choice, outcome: &question::Outcome, others: &[(Erratum, question::Outcome, String)]) -> Value {
-    let reply = |outcome| data::json::to_value(&Reply::of(outcome));
+fn to_json(
+    choice: &JudgementChoice,
+    outcome: &question::Outcome,
+    others: &[(Erratum, question::Outcome, String)],
+) -> Value {
+    let reply = |outcome| data::json::to_value(&AdapterReply::of(outcome));
     let literal = others.iter().map(|(erratum, outcome, _)| (erratum.id().to_string(), reply(outcome))).collect();
     let mut value = reply(outcome);
     value["literal"] = Value::Object(literal);

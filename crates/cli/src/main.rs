@@ -41,6 +41,7 @@ mod supervise;
 mod types;
 mod value;
 mod vm;
+mod why;
 
 use std::fmt;
 use std::io::{self, IsTerminal as _, Write};
@@ -64,14 +65,14 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[command(name = "relax-spec", version, about, max_term_width = 100, after_help = EXIT_CODES)]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: RelaxSpecCommand,
 }
 
 const EXIT_CODES: &str = "Exit status: 0 as expected; 1 findings or unexpected results, an unexpected pass included; \
 2 usage or unreadable input; 3 the adapter could not start or broke the protocol; 4 nothing ran, or no question was answered; 5 stopped early.";
 
 #[derive(Subcommand)]
-enum Command {
+enum RelaxSpecCommand {
     Check(check::Args),
     Run(run::Args),
     Build(build::Args),
@@ -99,34 +100,34 @@ enum Command {
     Supervise(supervise::Args),
 }
 
-impl Command {
+impl RelaxSpecCommand {
     /// What the command may take, where it judges what strangers have written.
-    fn limits(&self) -> Option<budget::Limits> {
+    fn limits(&self) -> Option<budget::CommandLimits> {
         match self {
-            Command::Check(args) => Some(args.budget.limits()),
-            Command::Run(args) => Some(args.budget.limits()),
-            Command::Build(args) => Some(args.budget.limits()),
-            Command::Vm(args) => args.limits(),
-            Command::Judge(args) => Some(args.budget.limits()),
-            Command::Normalize(args) => Some(args.budget.limits()),
-            Command::Convert(args) => Some(args.budget.limits()),
-            Command::Types(args) => Some(args.budget.limits()),
-            Command::Refine(args) => Some(args.budget.limits()),
-            Command::Rules(_)
-            | Command::Explain(_)
-            | Command::Errata(_)
-            | Command::Editions(_)
-            | Command::Conform(_)
-            | Command::Fuzz(_)
-            | Command::Diff(_)
-            | Command::Reduce(_)
-            | Command::Reproduce(_)
-            | Command::Promote(_)
-            | Command::Ops(_)
-            | Command::Adapter(_)
-            | Command::Export(_)
-            | Command::Completions(_)
-            | Command::Supervise(_) => None,
+            RelaxSpecCommand::Check(args) => Some(args.budget.limits()),
+            RelaxSpecCommand::Run(args) => Some(args.budget.limits()),
+            RelaxSpecCommand::Build(args) => Some(args.budget.limits()),
+            RelaxSpecCommand::Vm(args) => args.limits(),
+            RelaxSpecCommand::Judge(args) => Some(args.budget.limits()),
+            RelaxSpecCommand::Normalize(args) => Some(args.budget.limits()),
+            RelaxSpecCommand::Convert(args) => Some(args.budget.limits()),
+            RelaxSpecCommand::Types(args) => Some(args.budget.limits()),
+            RelaxSpecCommand::Refine(args) => Some(args.budget.limits()),
+            RelaxSpecCommand::Rules(_)
+            | RelaxSpecCommand::Explain(_)
+            | RelaxSpecCommand::Errata(_)
+            | RelaxSpecCommand::Editions(_)
+            | RelaxSpecCommand::Conform(_)
+            | RelaxSpecCommand::Fuzz(_)
+            | RelaxSpecCommand::Diff(_)
+            | RelaxSpecCommand::Reduce(_)
+            | RelaxSpecCommand::Reproduce(_)
+            | RelaxSpecCommand::Promote(_)
+            | RelaxSpecCommand::Ops(_)
+            | RelaxSpecCommand::Adapter(_)
+            | RelaxSpecCommand::Export(_)
+            | RelaxSpecCommand::Completions(_)
+            | RelaxSpecCommand::Supervise(_) => None,
         }
     }
 }
@@ -168,7 +169,7 @@ struct Failure {
 }
 
 /// What every command gives.
-type Outcome = Result<Exit, Failure>;
+type CommandResult = Result<Exit, Failure>;
 
 /// The stack of the thread that does the work. It is only address space until it is used.
 const STACK: usize = 1 << 30;
@@ -211,32 +212,32 @@ fn main() -> ExitCode {
     }
 }
 
-fn dispatch(command: Command) -> Outcome {
+fn dispatch(command: RelaxSpecCommand) -> CommandResult {
     match command {
-        Command::Check(args) => check::run(&args),
-        Command::Run(args) => run::run(&args),
-        Command::Build(args) => build::run(&args),
-        Command::Vm(args) => vm::run(&args),
-        Command::Judge(args) => judge::run(&args),
-        Command::Normalize(args) => normalize::run(&args),
-        Command::Convert(args) => convert::run(&args),
-        Command::Types(args) => types::run(&args),
-        Command::Refine(args) => refine::run(&args),
-        Command::Rules(args) => rules::run(&args),
-        Command::Explain(args) => explain::run(&args),
-        Command::Errata(args) => errata::run(&args),
-        Command::Editions(args) => editions::run(&args),
-        Command::Conform(args) => conform::run(&args),
-        Command::Fuzz(args) => fuzz::run(&args),
-        Command::Diff(args) => diff::run(&args),
-        Command::Reduce(args) => reduce::run(&args),
-        Command::Reproduce(args) => reproduce::run(&args),
-        Command::Promote(args) => promote::run(&args),
-        Command::Ops(args) => ops::run(&args),
-        Command::Adapter(args) => adapter::run(&args),
-        Command::Export(args) => export::run(&args),
-        Command::Completions(args) => completions::run(&args),
-        Command::Supervise(args) => supervise::run(&args),
+        RelaxSpecCommand::Check(args) => check::run(&args),
+        RelaxSpecCommand::Run(args) => run::run(&args),
+        RelaxSpecCommand::Build(args) => build::run(&args),
+        RelaxSpecCommand::Vm(args) => vm::run(&args),
+        RelaxSpecCommand::Judge(args) => judge::run(&args),
+        RelaxSpecCommand::Normalize(args) => normalize::run(&args),
+        RelaxSpecCommand::Convert(args) => convert::run(&args),
+        RelaxSpecCommand::Types(args) => types::run(&args),
+        RelaxSpecCommand::Refine(args) => refine::run(&args),
+        RelaxSpecCommand::Rules(args) => rules::run(&args),
+        RelaxSpecCommand::Explain(args) => explain::run(&args),
+        RelaxSpecCommand::Errata(args) => errata::run(&args),
+        RelaxSpecCommand::Editions(args) => editions::run(&args),
+        RelaxSpecCommand::Conform(args) => conform::run(&args),
+        RelaxSpecCommand::Fuzz(args) => fuzz::run(&args),
+        RelaxSpecCommand::Diff(args) => diff::run(&args),
+        RelaxSpecCommand::Reduce(args) => reduce::run(&args),
+        RelaxSpecCommand::Reproduce(args) => reproduce::run(&args),
+        RelaxSpecCommand::Promote(args) => promote::run(&args),
+        RelaxSpecCommand::Ops(args) => ops::run(&args),
+        RelaxSpecCommand::Adapter(args) => adapter::run(&args),
+        RelaxSpecCommand::Export(args) => export::run(&args),
+        RelaxSpecCommand::Completions(args) => completions::run(&args),
+        RelaxSpecCommand::Supervise(args) => supervise::run(&args),
     }
 }
 

@@ -6,9 +6,9 @@ use serde_json::{Value, json};
 
 use super::budget::StepBudget;
 use super::choice::Choosing;
-use super::convert::Target;
-use super::options::Format;
-use super::{Exit, Outcome, input, render};
+use super::convert::OutputTarget;
+use super::options::ReportFormat;
+use super::{CommandResult, Exit, input, render};
 use relax_spec::data::json::value_of;
 use relax_spec::data::to_document;
 use relax_spec::normal_form::normalize_reporting;
@@ -27,27 +27,27 @@ pub struct Args {
     #[command(flatten)]
     selected: input::Selected,
     #[command(flatten)]
-    target: Target,
+    target: OutputTarget,
     /// As JSON the program and what is malformed, in one object
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
+    format: ReportFormat,
     #[command(flatten)]
     pub(super) budget: StepBudget,
     #[command(flatten)]
     choosing: Choosing,
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     let source = input::read(&args.file)?;
     let module = source.module(args.selected.module.as_deref())?;
     let choice = args.choosing.for_module(&args.file, &source, &module)?;
     let normalized = normalize_reporting(&mut choice.cx(args.budget.cx()), &module);
     match args.format {
-        Format::Human => {
+        ReportFormat::Human => {
             args.target.write(&normalized.module)?;
             render::tell_all(&source, choice.edition, &normalized.findings);
         }
-        Format::Json => {
+        ReportFormat::Json => {
             let finding = |finding| render::finding_json(&source, "", finding);
             let report = json!({
                 "file": source.name,

@@ -7,16 +7,17 @@ use std::time::Duration;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
-use super::asking::{Limits, interrupt, kept_to_the_protocol, launch, start};
-use super::{Exit, Failure, Outcome, note, options, print};
+use super::asking::{AnswerLimits, interrupt, kept_to_the_protocol, launch, start};
+use super::{CommandResult, Exit, Failure, note, options, print};
 use ask::adapters::Adapter;
 use ask::checkout::{self, write_atomically};
 use ask::conformance;
 use ask::implementation::Implementation;
 use ask::process::Interrupt;
-use ask::runner;
+use ask::runner::{self, ImplementationPool, SuiteSchedule};
 use campaign::agreement::{
-    self, Agreement, Answered, OpAgreement, OperatorPattern, Tally, count_case, judge, ops_of_case,
+    self, AgreementOutcome, AgreementRecord, AgreementTally, OpAgreement, OperatorPattern, count_case, judge,
+    ops_of_case,
 };
 use campaign::questions::questions;
 use relax_spec::book::{Edition, or_meant, ron_options};
@@ -62,12 +63,12 @@ pub struct Args {
 }
 
 impl Args {
-    fn limits(&self) -> Limits {
-        Limits { timeout: self.timeout, edition: self.edition }
+    fn limits(&self) -> AnswerLimits {
+        AnswerLimits { timeout: self.timeout, edition: self.edition }
     }
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     let suite = conformance::suite()?;
     let chosen = chosen(args)?;
     let Some(adapter) = &args.adapter else { return table(args, &suite, &chosen) };
@@ -101,7 +102,7 @@ fn chosen(args: &Args) -> Result<Vec<&'static OpDef>, Failure> {
 /// Where the operators are defined that have no entry of their own.
 const BY_TEXT: &str = "the chapter Notable Operators";
 
-fn table(args: &Args, suite: &[Case], chosen: &[&OpDef]) -> Outcome {
+fn table(args: &Args, suite: &[Case], chosen: &[&OpDef]) -> CommandResult {
     let kept = agreement::kept().map_err(|error| Failure::unreadable(format!("conformance/agreement: {error}")))?;
     let mut out = String::new();
     if !args.json {
@@ -135,7 +136,7 @@ fn dtypes(cases: &[&Case]) -> BTreeSet<String> {
     found
 }
 
-fn row_json(op: &OpDef, suite: &[Case], kept: &[(String, Agreement)]) -> Value {
+fn row_json(op: &OpDef, suite: &[Case], kept: &[(String, AgreementRecord)]) -> Value {
     let cases = cases_of(op, suite);
     let agreement: BTreeMap<&str, &OpAgreement> =
         kept.iter().filter_map(|(name, all)| Some((name.as_str(), all.operators.get(op.name)?))).collect();
@@ -167,7 +168,7 @@ fn row_json(op: &OpDef, suite: &[Case], kept: &[(String, Agreement)]) -> Value {
     })
 }
 
-fn row(op: &OpDef, suite: &[Case], kept: &[(String, Agreement)], out: &mut String) {
+fn row(op: &OpDef, suite: &[Case], kept: &[(String, AgreementRecord)], out: &mut String) {
     if op.clauses == Clauses::Text {
         let _ = writeln!(out, "{:28} {BY_TEXT}", op.name);
         return;
@@ -186,7 +187,7 @@ fn row(op: &OpDef, suite: &[Case], kept: &[(String, Agreement)], out: &mut Strin
     }
 }
 
-fn tally(t: &Tally) -> String {
+fn tally(t: &AgreementTally) -> String {
     let mut text = format!("{}/{} agree", t.agree, t.asked);
     for (count, what) in [(t.known, "known"), (t.unsupported, "not compared"), (t.unexplained, "UNEXPLAINED")] {
         if count > 0 {
@@ -198,7 +199,7 @@ fn tally(t: &Tally) -> String {
 
 // Asking.
 
-fn ask(args: &Args, suite: &[Case], chosen: &[&OpDef], adapter: &Adapter, interrupt: &Interrupt) -> Outcome {
+fn ask(args: &Args, suite: &[Case], chosen: &[&OpDef], adapter: &Adapter, interrupt: &Interrupt) -> CommandResult {
     let kept = kept_agreement(adapter)?;
     let mut agreement = kept.clone();
     let mut findings = String::new();
@@ -206,9 +207,9 @@ fn ask(args: &Args, suite: &[Case], chosen: &[&OpDef], adapter: &Adapter, interr
     if !args.inference_only {
         values(args, suite, chosen, adapter, interrupt, &mut agreement, &mut findings)?;
     }
-    let sum = |tally: fn(&OpAgreement) -> Tally| {
+    let sum = |tally: fn(&OpAgreement) -> AgreementTally| {
         let each = chosen.iter().filter_map(|op| agreement.operators.get(op.name)).map(tally);
-        each.fold(Tally::default(), |a, b| Tally {
+        each.fold(AgreementTally::default(), |a, b| AgreementTally {
             asked: a.asked + b.asked,
             agree: a.agree + b.agree,
             known: a.known + b.known,
@@ -238,7 +239,7 @@ fn exit(findings: bool) -> Exit {
 
 /// The operators on which the implementation agrees less often than is kept. The ledger explains differences by their form,
 /// and a new one can have the form of an old one.
-fn agree_less_often(chosen: &[&OpDef], kept: &Agreement, found: &Agreement) -> String {
+fn agree_less_often(chosen: &[&OpDef], kept: &AgreementRecord, found: &AgreementRecord) -> String {
     let mut out = String::new();
     for op in chosen {
         let (Some(kept), Some(found)) = (kept.operators.get(op.name), found.operators.get(op.name)) else { continue };
@@ -254,7 +255,7 @@ fn agree_less_often(chosen: &[&OpDef], kept: &Agreement, found: &Agreement) -> S
     out
 }
 
-fn update(adapter: &Adapter, agreement: &Agreement) -> Result<(), Failure> {
+fn update(adapter: &Adapter, agreement: &AgreementRecord) -> Result<(), Failure> {
     let (Some(name), Some(root)) = (adapter.ledger_name(), checkout::root()) else {
         return Err(Failure::unreadable("--update needs a named adapter inside a checkout"));
     };
@@ -290,7 +291,7 @@ fn patterns(adapter: &Adapter) -> Result<Vec<OperatorPattern>, Failure> {
     ron_options().from_str(&kept_text(&name)?).map_err(|error| Failure::unreadable(format!("ledger {name}: {error}")))
 }
 
-fn kept_agreement(adapter: &Adapter) -> Result<Agreement, Failure> {
+fn kept_agreement(adapter: &Adapter) -> Result<AgreementRecord, Failure> {
     let kept = agreement::kept().map_err(|error| Failure::unreadable(format!("conformance/agreement: {error}")))?;
     let name = adapter.ledger_name();
     let mut found =
@@ -305,7 +306,7 @@ fn infer(
     chosen: &[&OpDef],
     adapter: &Adapter,
     interrupt: &Interrupt,
-    agreement: &mut Agreement,
+    agreement: &mut AgreementRecord,
     findings: &mut String,
 ) -> Result<(), Failure> {
     let known = patterns(adapter)?;
@@ -313,17 +314,17 @@ fn infer(
     let version = adapter.to_string().rsplit('@').next().unwrap_or_default().to_string();
     let bar = ProgressBar::new(chosen.len() as u64).with_message(adapter.to_string());
     for op in chosen {
-        let mut inference = Tally::default();
+        let mut inference = AgreementTally::default();
         for question in questions(op, suite) {
             let given = implementation.ask(implementation.edition(), &question.ask)?;
             let answered = judge(op, &question, &given, &known, &version, implementation.edition());
             inference.add(&answered);
             match &answered {
-                Answered::Agree | Answered::Known(_) => {}
-                Answered::Unsupported(what) => {
+                AgreementOutcome::Agree | AgreementOutcome::Known(_) => {}
+                AgreementOutcome::Unsupported(what) => {
                     let _ = writeln!(findings, "{} [{}] unsupported: {what}", op.name, question.what);
                 }
-                Answered::Unexplained { expected, given } => {
+                AgreementOutcome::Unexplained { expected, given } => {
                     let given: String =
                         given.split_whitespace().collect::<Vec<_>>().join(" ").chars().take(400).collect();
                     let _ = writeln!(
@@ -347,7 +348,7 @@ fn values(
     chosen: &[&OpDef],
     adapter: &Adapter,
     interrupt: &Interrupt,
-    agreement: &mut Agreement,
+    agreement: &mut AgreementRecord,
     findings: &mut String,
 ) -> Result<(), Failure> {
     let is_chosen = |op: &'static OpDef| chosen.iter().any(|c| c.name == op.name);
@@ -357,7 +358,8 @@ fn values(
     let ledger = ledger(adapter)?;
     let first = launch.start()?;
     let bar = ProgressBar::new(cases.len() as u64).with_message(adapter.to_string());
-    let result = runner::run(&cases, (first.edition(), jobs), (first, &|| launch.start()), &|_| {
+    let schedule = SuiteSchedule { edition: first.edition(), jobs };
+    let result = runner::run(&cases, schedule, ImplementationPool { first, start: &|| launch.start() }, &|_| {
         bar.inc(1);
         true
     });
@@ -367,7 +369,7 @@ fn values(
     }
     for op in chosen {
         let entry = agreement.operators.entry(op.name.to_string()).or_default();
-        (entry.values, entry.used) = (Tally::default(), None);
+        (entry.values, entry.used) = (AgreementTally::default(), None);
     }
     for result in result.results {
         let Some(case) = cases.get(result.index) else { continue };

@@ -14,7 +14,7 @@ pub const FUEL: u64 = 200_000_000;
 
 /// `--format` of a report.
 #[derive(Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub enum Format {
+pub enum ReportFormat {
     #[default]
     Human,
     /// One JSON object; `relax-spec export --schemas DIR` writes the schema of each command
@@ -23,7 +23,7 @@ pub enum Format {
 
 /// `--engine`: who runs programs.
 #[derive(Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
-pub enum Engine {
+pub enum EngineOption {
     /// Walks the tree of the program
     #[default]
     Evaluator,
@@ -31,11 +31,11 @@ pub enum Engine {
     Vm,
 }
 
-impl From<Engine> for oracle::Engine {
-    fn from(engine: Engine) -> oracle::Engine {
+impl From<EngineOption> for oracle::Engine {
+    fn from(engine: EngineOption) -> oracle::Engine {
         match engine {
-            Engine::Evaluator => oracle::Engine::Evaluator,
-            Engine::Vm => oracle::Engine::Machine,
+            EngineOption::Evaluator => oracle::Engine::Evaluator,
+            EngineOption::Vm => oracle::Engine::Machine,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Exit, Failure, Outcome};
+use super::{CommandResult, Exit, Failure};
 use ask::checkout::write_new;
 use campaign::trials::{promoted, read_findings};
 
@@ -27,7 +27,7 @@ pub struct Args {
     output: PathBuf,
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     let findings = read_findings(&args.finding).map_err(Failure::unreadable)?;
     let [(path, finding)] = findings.as_slice() else {
         return Err(Failure::unreadable(format!("{}: a case is made of one finding", args.finding.display())));

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::asking::{Limits, interrupt, start};
-use super::{Exit, Failure, Outcome, options, print};
+use super::asking::{AnswerLimits, interrupt, start};
+use super::{CommandResult, Exit, Failure, options, print};
 use ask::adapters::Adapter;
-use campaign::trials::{Kept, read_findings, reduced_further, write_finding};
+use campaign::trials::{StoredFinding, read_findings, reduced_further, write_finding};
 use relax_spec::book::Edition;
 
 /// Look for a smaller program and a simpler input that show what a campaign found and kept
@@ -40,7 +40,7 @@ pub struct Args {
     edition: Option<Edition>,
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     let findings = read_findings(&args.finding).map_err(Failure::unreadable)?;
     if findings.is_empty() {
         return Err(Failure::new(Exit::NothingRan, format!("{}: no findings", args.finding.display())));
@@ -50,11 +50,11 @@ pub fn run(args: &Args) -> Outcome {
     let [adapter] = adapters.as_slice() else {
         return Err(Failure::unreadable("a program is reduced for one release: name it, as in `tvm@0.27`"));
     };
-    let mut implementation = start(adapter, Limits { timeout: args.timeout, edition: args.edition }, &interrupt)?;
+    let mut implementation = start(adapter, AnswerLimits { timeout: args.timeout, edition: args.edition }, &interrupt)?;
     let mut worst = Exit::AsExpected;
     for (path, finding) in &findings {
         let name = path.display();
-        let kept = Kept::of(finding).map_err(|error| Failure::unreadable(format!("{name}: {error}")))?;
+        let kept = StoredFinding::of(finding).map_err(|error| Failure::unreadable(format!("{name}: {error}")))?;
         match reduced_further(&mut implementation, finding, &kept, args.budget)? {
             Some(smaller) => {
                 let (before, after) = (finding.bindings, smaller.bindings);

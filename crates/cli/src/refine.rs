@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use super::arrays::write_npz;
 use super::budget::StepBudget;
-use super::choice::{Choice, Choosing};
+use super::choice::{Choosing, JudgementChoice};
 use super::externs::Externs;
-use super::given::{self, Given, Kept};
-use super::options::Format;
+use super::given::{self, EntryArguments, ReplayArguments};
+use super::options::ReportFormat;
 use super::value::Brief;
-use super::{Exit, Failure, Outcome, input, print, print_json, render, value};
+use super::{CommandResult, Exit, Failure, input, print, print_json, render, value};
 use ask::executables::OnMachine;
 use ask::extern_process::ExternProcess;
 use campaign::adequacy::{Adequacy, adequacy};
@@ -60,7 +60,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
     #[command(flatten)]
-    given: Given,
+    given: EntryArguments,
     /// How many generated inputs to try
     #[arg(long, value_name = "N", default_value_t = 100)]
     runs: usize,
@@ -82,8 +82,8 @@ pub struct Args {
     assumed: Vec<(Name, Assumption)>,
     #[command(flatten)]
     externs: Externs,
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
+    format: ReportFormat,
     /// Write the arguments of a counterexample into a file of NumPy, by the names of their parameters, as --args reads them
     #[arg(long, value_name = "OUT.npz")]
     save: Option<PathBuf>,
@@ -121,16 +121,16 @@ impl Args {
     }
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     let (before, after) = (input::read(&args.before)?, input::read(&args.after)?);
     let (of_before, of_after) = args.modules()?;
     let source = before.module(of_before)?;
-    let target = Target::of(args, &after, of_after)?;
+    let target = RefinementTarget::of(args, &after, of_after)?;
     let choice = chosen(args, &before, &source, &after, &target)?;
     let mut cx = choice.cx(args.budget.cx());
     if !args.unchecked {
         let mut programs = vec![(&before, &source)];
-        if let Target::Module(target) = &target {
+        if let RefinementTarget::Module(target) = &target {
             programs.push((&after, target));
         }
         well_formed(&cx, args.format, &programs)?;
@@ -149,8 +149,8 @@ pub fn run(args: &Args) -> Outcome {
     settings.unknown = Some(args.assumed()?);
     settings.keep = args.adequacy;
     let refinement = match &target {
-        Target::Module(target) => refine(&mut cx, &source, target, &entry, &given, &settings),
-        Target::Executable(target) => refine_compiled(&mut cx, &source, target, &entry, &given, &settings),
+        RefinementTarget::Module(target) => refine(&mut cx, &source, target, &entry, &given, &settings),
+        RefinementTarget::Executable(target) => refine_compiled(&mut cx, &source, target, &entry, &given, &settings),
     };
     let refinement = refinement.map_err(Failure::unreadable)?;
     if let Some(error) = externs.iter().find_map(ExternProcess::failure) {
@@ -163,7 +163,7 @@ pub fn run(args: &Args) -> Outcome {
         }
         false => None,
     };
-    let report = Report {
+    let report = RefinementReport {
         kept: refinement.input.as_ref().map(|input| given::by_parameters(linked(&source, &entry), input)),
         names: linked(&source, &entry).map(|func| func.params.iter().map(|param| param.var.name.clone()).collect()),
         refinement: &refinement,
@@ -176,8 +176,8 @@ pub fn run(args: &Args) -> Outcome {
         write_npz(path, &kept.arrays).map_err(|error| given::failure(path, error))?;
     }
     match args.format {
-        Format::Human => print(&report.told())?,
-        Format::Json => print_json(&report.json())?,
+        ReportFormat::Human => print(&report.told())?,
+        ReportFormat::Json => print_json(&report.json())?,
     }
     Ok(exit(&refinement.verdict))
 }
@@ -194,13 +194,13 @@ fn exit(verdict: &RefinementVerdict) -> Exit {
 /// The edition and the reading by which both programs are judged.
 fn chosen(
     args: &Args,
-    before: &input::Source,
+    before: &input::SourceFile,
     source: &IrModule,
-    after: &input::Source,
-    target: &Target,
-) -> Result<Choice, Failure> {
+    after: &input::SourceFile,
+    target: &RefinementTarget,
+) -> Result<JudgementChoice, Failure> {
     let choice = args.choosing.for_module(&args.before, before, source)?;
-    let Target::Module(target) = target else { return Ok(choice) };
+    let RefinementTarget::Module(target) = target else { return Ok(choice) };
     let other = args.choosing.for_file(&args.after)?.for_module(after, target)?;
     if other.edition == choice.edition {
         return Ok(choice);
@@ -210,20 +210,20 @@ fn chosen(
 }
 
 /// What is judged.
-enum Target {
+enum RefinementTarget {
     Module(IrModule),
     Executable(OnMachine),
 }
 
-impl Target {
-    fn of(args: &Args, after: &input::Source, module: Option<&str>) -> Result<Target, Failure> {
+impl RefinementTarget {
+    fn of(args: &Args, after: &input::SourceFile, module: Option<&str>) -> Result<RefinementTarget, Failure> {
         if !super::vm::is_executable(&after.text) {
-            return Ok(Target::Module(after.module(module)?));
+            return Ok(RefinementTarget::Module(after.module(module)?));
         }
         let place = |error| Failure::unreadable(format!("{}: {error}", after.name));
         let executable = super::vm::executable(&after.text).map_err(place)?;
         super::vm::faults(&args.after, &executable)?;
-        Ok(Target::Executable(OnMachine(executable)))
+        Ok(RefinementTarget::Executable(OnMachine(executable)))
     }
 }
 
@@ -248,12 +248,12 @@ fn assumption(text: &str) -> Result<(Name, Assumption), String> {
 }
 
 /// What is ill-formed is told, and not judged.
-fn well_formed(cx: &Cx, format: Format, programs: &[(&input::Source, &IrModule)]) -> Result<(), Failure> {
+fn well_formed(cx: &Cx, format: ReportFormat, programs: &[(&input::SourceFile, &IrModule)]) -> Result<(), Failure> {
     let (mut told, mut broken) = (Vec::new(), false);
     for (text, module) in programs {
         let findings = check_program(&mut cx.clone(), module).diagnostics;
         let errors = || findings.iter().filter(|finding| finding.is_fatal());
-        if format == Format::Human {
+        if format == ReportFormat::Human {
             render::tell_all(text, cx.edition(), errors());
         }
         broken |= errors().any(|finding| finding.severity == Severity::Error);
@@ -262,7 +262,7 @@ fn well_formed(cx: &Cx, format: Format, programs: &[(&input::Source, &IrModule)]
     if told.is_empty() {
         return Ok(());
     }
-    if format == Format::Json {
+    if format == ReportFormat::Json {
         print_json(&json!({"verdict": if broken { "ill_formed" } else { "limit" }, "findings": told}))?;
     }
     if !broken {
@@ -274,15 +274,15 @@ fn well_formed(cx: &Cx, format: Format, programs: &[(&input::Source, &IrModule)]
 }
 
 /// What there is to say.
-struct Report<'a> {
+struct RefinementReport<'a> {
     refinement: &'a Refinement,
     adequacy: Option<&'a Adequacy>,
     /// The arguments of the counterexample, as they can be given again.
-    kept: Option<Kept<'a>>,
+    kept: Option<ReplayArguments<'a>>,
     /// Those of the parameters.
     names: Option<Vec<Name>>,
-    before: &'a input::Source,
-    after: &'a input::Source,
+    before: &'a input::SourceFile,
+    after: &'a input::SourceFile,
     args: &'a Args,
 }
 
@@ -290,7 +290,7 @@ struct Report<'a> {
 const LONGEST: usize = 400;
 const MOST: usize = 10;
 
-impl Report<'_> {
+impl RefinementReport<'_> {
     /// The verdict, what it is worth, and the counterexample.
     fn told(&self) -> String {
         let Refinement { verdict, compared, ended, undecided, reason, differing, unknown, deviation, .. } =
@@ -399,8 +399,8 @@ impl Report<'_> {
         }
     }
 
-    /// [`Report::untried`] in JSON.
-    fn unreached(&self, source: &input::Source, unreached: &[Unreached]) -> Vec<Value> {
+    /// [`RefinementReport::untried`] in JSON.
+    fn unreached(&self, source: &input::SourceFile, unreached: &[Unreached]) -> Vec<Value> {
         let part = |part: &Unreached| {
             let (mut value, span) = match part {
                 Unreached::Branch { span, holds } => (json!({"branch": holds}), span),

@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 /// What is said of a command that does not take one of the two options.
-struct Reasons {
+struct OptionRefusals {
     command: &'static str,
     edition: &'static str,
     proposal: &'static str,
@@ -25,28 +25,28 @@ const OF_THE_FINDING: &str =
 const SAME_SCRIPT: &str = "the commands, which is what a script completes, are the same in all editions";
 
 /// Every command that does not take both.
-const REASONS: &[Reasons] = &[
-    Reasons { command: "convert", edition: WRITTEN_AS_READ, proposal: WRITTEN_AS_READ },
-    Reasons { command: "vm", edition: SAME_MACHINE, proposal: SAME_MACHINE },
-    Reasons {
+const REASONS: &[OptionRefusals] = &[
+    OptionRefusals { command: "convert", edition: WRITTEN_AS_READ, proposal: WRITTEN_AS_READ },
+    OptionRefusals { command: "vm", edition: SAME_MACHINE, proposal: SAME_MACHINE },
+    OptionRefusals {
         command: "editions",
         edition: "all of them are listed; `editions diff` takes the names of two, without an option",
         proposal: "a proposal is no edition; `rules` and `explain` show what it states",
     },
-    Reasons {
+    OptionRefusals {
         command: "errata",
         edition: "the witness of an erratum names the edition in which it is asked; `rules` and `explain` take one",
         proposal: TAKEN,
     },
-    Reasons { command: "fuzz", edition: TAKEN, proposal: NO_CLAIM },
-    Reasons { command: "diff", edition: TAKEN, proposal: NO_CLAIM },
-    Reasons { command: "reduce", edition: TAKEN, proposal: NO_CLAIM },
-    Reasons { command: "reproduce", edition: TAKEN, proposal: NO_CLAIM },
-    Reasons { command: "ops", edition: TAKEN, proposal: NO_CLAIM },
-    Reasons { command: "promote", edition: OF_THE_FINDING, proposal: "campaigns judge by editions alone" },
-    Reasons { command: "export", edition: OF_THE_CASE, proposal: OF_THE_CASE },
-    Reasons { command: "adapter", edition: OF_THE_QUESTION, proposal: OF_THE_QUESTION },
-    Reasons { command: "completions", edition: SAME_SCRIPT, proposal: SAME_SCRIPT },
+    OptionRefusals { command: "fuzz", edition: TAKEN, proposal: NO_CLAIM },
+    OptionRefusals { command: "diff", edition: TAKEN, proposal: NO_CLAIM },
+    OptionRefusals { command: "reduce", edition: TAKEN, proposal: NO_CLAIM },
+    OptionRefusals { command: "reproduce", edition: TAKEN, proposal: NO_CLAIM },
+    OptionRefusals { command: "ops", edition: TAKEN, proposal: NO_CLAIM },
+    OptionRefusals { command: "promote", edition: OF_THE_FINDING, proposal: "campaigns judge by editions alone" },
+    OptionRefusals { command: "export", edition: OF_THE_CASE, proposal: OF_THE_CASE },
+    OptionRefusals { command: "adapter", edition: OF_THE_QUESTION, proposal: OF_THE_QUESTION },
+    OptionRefusals { command: "completions", edition: SAME_SCRIPT, proposal: SAME_SCRIPT },
 ];
 
 /// What is said of a command line that cannot be read because its command does not take the option; nothing of any other.

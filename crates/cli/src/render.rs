@@ -7,7 +7,7 @@ use annotate_snippets::renderer::DecorStyle;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use serde_json::{Value, json};
 
-use super::input::{InputError, Source};
+use super::input::{InputError, SourceFile};
 use super::{Exit, note};
 use relax_spec::book::{Edition, Rule};
 use relax_spec::check::Accepted;
@@ -25,7 +25,7 @@ pub fn renderer() -> Renderer {
 /// A finding with the source line, the rule and its reason.
 pub fn human(
     renderer: &Renderer,
-    source: &Source,
+    source: &SourceFile,
     edition: Edition,
     finding: &Diagnostic,
     accepted: Option<&Accepted>,
@@ -38,10 +38,12 @@ pub fn human(
     let (message, hint) = (visible(&finding.message), finding.hint.as_deref().map(visible));
     let name = visible(&source.name);
     let title = Group::with_title(level.primary_title(message.as_ref()).id(finding.rule.id()));
-    let group = match Shown::of(source, finding.span) {
-        Shown::Nowhere => title.element(Level::NOTE.message(format!("{name}: at {}", visible(&finding.path.0)))),
-        Shown::Place(line, column) => title.element(Level::NOTE.message(format!("{name}:{line}:{column}"))),
-        Shown::Line { line, text, range } => title.element(
+    let group = match SourceExcerpt::of(source, finding.span) {
+        SourceExcerpt::Nowhere => {
+            title.element(Level::NOTE.message(format!("{name}: at {}", visible(&finding.path.0))))
+        }
+        SourceExcerpt::Place(line, column) => title.element(Level::NOTE.message(format!("{name}:{line}:{column}"))),
+        SourceExcerpt::Line { line, text, range } => title.element(
             Snippet::source(text).line_start(line).path(name.as_ref()).annotation(AnnotationKind::Primary.span(range)),
         ),
     };
@@ -87,7 +89,7 @@ pub fn accepted_json(accepted: &Accepted) -> Value {
 }
 
 /// Findings on standard error, the first of them if there are very many.
-pub fn tell_all<'f>(source: &Source, edition: Edition, findings: impl IntoIterator<Item = &'f Diagnostic>) {
+pub fn tell_all<'f>(source: &SourceFile, edition: Edition, findings: impl IntoIterator<Item = &'f Diagnostic>) {
     let renderer = renderer();
     let mut findings = findings.into_iter();
     findings.by_ref().take(MOST).for_each(|finding| note(&human(&renderer, source, edition, finding, None)));
@@ -122,7 +124,7 @@ fn reason(rule: Rule, edition: Edition) -> String {
 const LONGEST: usize = 400;
 
 /// What is shown of the place of a finding. The renderer is given the line alone, for its time grows with the text.
-enum Shown<'t> {
+enum SourceExcerpt<'t> {
     Nowhere,
     /// Of a line that is too long, or that a terminal would obey.
     Place(usize, usize),
@@ -133,10 +135,10 @@ enum Shown<'t> {
     },
 }
 
-impl Shown<'_> {
-    fn of(source: &Source, span: Span) -> Shown<'_> {
+impl SourceExcerpt<'_> {
+    fn of(source: &SourceFile, span: Span) -> SourceExcerpt<'_> {
         if span.is_none() {
-            return Shown::Nowhere;
+            return SourceExcerpt::Nowhere;
         }
         let text = &source.text;
         let (start, end) = (floor(text, span.start as usize), floor(text, span.end.max(span.start) as usize));
@@ -146,9 +148,9 @@ impl Shown<'_> {
         let to = from + rest.find('\n').unwrap_or(rest.len());
         let shown = &text[from..to];
         if shown.len() > LONGEST || shown.trim_end_matches('\r').contains(is_hidden) {
-            return Shown::Place(line, column);
+            return SourceExcerpt::Place(line, column);
         }
-        Shown::Line { line, text: shown, range: start - from..end.min(to).max(start) - from }
+        SourceExcerpt::Line { line, text: shown, range: start - from..end.min(to).max(start) - from }
     }
 }
 
@@ -190,7 +192,7 @@ fn syntax_error(renderer: &Renderer, name: &str, error: &SyntaxError) -> String 
 }
 
 /// A finding in a module in JSON. Lines and columns count from 1.
-pub fn finding_json(source: &Source, module: &str, finding: &Diagnostic) -> Value {
+pub fn finding_json(source: &SourceFile, module: &str, finding: &Diagnostic) -> Value {
     let severity = match finding.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",
@@ -211,7 +213,7 @@ pub fn finding_json(source: &Source, module: &str, finding: &Diagnostic) -> Valu
 }
 
 /// Where something is, if that is known.
-pub fn put_place(value: &mut Value, source: &Source, span: Span) {
+pub fn put_place(value: &mut Value, source: &SourceFile, span: Span) {
     if !span.is_none() {
         let (line, column, _) = source.locate(span.start);
         let (end_line, end_column, _) = source.locate(span.end);
@@ -231,7 +233,7 @@ pub fn note_json(file: &str, message: &str) -> Value {
 }
 
 /// The note on the statements of a file that belong to no module.
-pub fn skipped_json(source: &Source, first: Span, count: usize) -> Value {
+pub fn skipped_json(source: &SourceFile, first: Span, count: usize) -> Value {
     let message = source.skipped_words(first, count);
     let mut value = json!({"file": source.name, "severity": "note", "rule": null, "message": message});
     put_place(&mut value, source, first);

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::asking::{Limits, interrupt, start};
-use super::{Exit, Failure, Outcome, options, print};
+use super::asking::{AnswerLimits, interrupt, start};
+use super::{CommandResult, Exit, Failure, options, print};
 use ask::adapters::Adapter;
-use campaign::trials::{Kept, read_findings, still_shows};
+use campaign::trials::{StoredFinding, read_findings, still_shows};
 use relax_spec::book::Edition;
 
 /// Ask an implementation again about what a campaign found and kept
@@ -34,7 +34,7 @@ pub struct Args {
     edition: Option<Edition>,
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     let findings = read_findings(&args.finding).map_err(Failure::unreadable)?;
     if findings.is_empty() {
         return Err(Failure::new(Exit::NothingRan, format!("{}: no findings", args.finding.display())));
@@ -42,10 +42,11 @@ pub fn run(args: &Args) -> Outcome {
     let interrupt = interrupt()?;
     let mut worst = Exit::AsExpected;
     for adapter in Adapter::named(args.adapter.as_deref())? {
-        let mut implementation = start(&adapter, Limits { timeout: args.timeout, edition: args.edition }, &interrupt)?;
+        let mut implementation =
+            start(&adapter, AnswerLimits { timeout: args.timeout, edition: args.edition }, &interrupt)?;
         for (path, finding) in &findings {
             let name = path.display();
-            let kept = Kept::of(finding).map_err(|error| Failure::unreadable(format!("{name}: {error}")))?;
+            let kept = StoredFinding::of(finding).map_err(|error| Failure::unreadable(format!("{name}: {error}")))?;
             match still_shows(&mut implementation, finding, &kept)? {
                 Some((way, difference)) => {
                     print(&format!("{adapter}: {name} shows by {way}: {}\n", difference.signature))?;

@@ -6,11 +6,11 @@ use std::fmt::Write as _;
 use rayon::prelude::*;
 use serde_json::{Value, json};
 
-use super::{Exit, Failure, Outcome, note, options, print};
+use super::{CommandResult, Exit, Failure, note, options, print};
 use ask::conformance;
-use ask::sites::Sites;
-use ask::standing::{Premise, RuleStanding, Standing};
-use relax_spec::book::{Edition, Proposal, Rule, Status, or_meant};
+use ask::sites::RuleSites;
+use ask::standing::{PremiseStanding, RuleStanding, StandingRecord};
+use relax_spec::book::{Edition, Proposal, Rule, Status, or_meant, search};
 use relax_spec::judge::{Mistake, RowMutant};
 use relax_spec::suite::knockout::{self, Baseline, Figures, Reasons, Shows};
 
@@ -23,12 +23,13 @@ case notices (redundant where the reason is known).
 Examples:
   relax-spec rules
   relax-spec rules SI.UNIFY. SUB.
+  relax-spec rules lub
   relax-spec rules --knockout
   relax-spec rules --json | jq 'select(.status == \"pending\") | .id'"
 )]
 pub struct Args {
-    /// Beginnings of rule ids; without any, all rules
-    #[arg(value_name = "PREFIX")]
+    /// Beginnings of rule ids, or words that all stand in the id, heading or text; without any, all rules
+    #[arg(value_name = "PREFIX|WORD")]
     prefixes: Vec<String>,
     /// One JSON object a line
     #[arg(long)]
@@ -59,27 +60,27 @@ pub struct RuleRow<'s> {
 }
 
 /// What is known of all rules.
-pub struct Evidence {
-    standing: Standing,
-    sites: Sites,
+pub struct RuleRecords {
+    standing: StandingRecord,
+    sites: RuleSites,
     redundant: Reasons,
     stuck: Reasons,
 }
 
-impl Evidence {
+impl RuleRecords {
     /// What is kept; a record of another suite is told.
-    pub fn kept() -> Result<Evidence, Failure> {
-        let standing = Standing::read().map_err(Failure::unreadable)?;
+    pub fn kept() -> Result<RuleRecords, Failure> {
+        let standing = StandingRecord::read().map_err(Failure::unreadable)?;
         if !standing.is_current() {
             note("note: the suite has changed since its record; `cargo xtask regenerate` renews it\n");
         }
-        Evidence::of(standing)
+        RuleRecords::of(standing)
     }
 
-    fn of(standing: Standing) -> Result<Evidence, Failure> {
-        Ok(Evidence {
+    fn of(standing: StandingRecord) -> Result<RuleRecords, Failure> {
+        Ok(RuleRecords {
             standing,
-            sites: Sites::read(),
+            sites: RuleSites::read(),
             redundant: knockout::redundant().map_err(|e| Failure::unreadable(format!("spec/redundant.ron: {e}")))?,
             stuck: knockout::stuck().map_err(|e| Failure::unreadable(format!("spec/stuck.ron: {e}")))?,
         })
@@ -133,7 +134,7 @@ impl RuleRow<'_> {
         let info = self.rule.info();
         let premises = self.standing.iter().flat_map(|standing| &standing.premises);
         let premises: Vec<Value> = premises
-            .map(|Premise { n, fails_in }| {
+            .map(|PremiseStanding { n, fails_in }| {
                 json!({ "n": n, "fails_in": fails_in.such_as, "fails_in_all": fails_in.number })
             })
             .collect();
@@ -185,18 +186,22 @@ fn prefixes() -> impl Iterator<Item = &'static str> {
     })
 }
 
-pub fn run(args: &Args) -> Outcome {
-    let wanted = |rule: &Rule| args.prefixes.is_empty() || args.prefixes.iter().any(|p| rule.id().starts_with(p));
+pub fn run(args: &Args) -> CommandResult {
+    let begins = |rule: &Rule| args.prefixes.is_empty() || args.prefixes.iter().any(|p| rule.id().starts_with(p));
     let of_edition = |rule: &Rule| {
         args.edition.is_none_or(|edition| rule.statement(edition).is_some())
             && args.pending.is_none_or(|edition| rule.is_pending_in(edition))
             && args.proposal.is_none_or(|proposal| rule.info().proposal == Some(proposal.name()))
     };
-    let named: Vec<Rule> = Rule::ALL.iter().copied().filter(wanted).collect();
+    let mut named: Vec<Rule> = Rule::ALL.iter().copied().filter(begins).collect();
+    if named.is_empty() {
+        named = by_words(&args.prefixes);
+    }
     let rules: Vec<Rule> = named.iter().copied().filter(of_edition).collect();
     if named.is_empty() {
         let meant = args.prefixes.iter().map(|prefix| or_meant(prefix, prefixes())).collect::<String>();
-        let message = format!("no rule id begins with {}{meant}", args.prefixes.join(" or "));
+        let words = args.prefixes.join(" or ");
+        let message = format!("no rule id begins with {words}, and no rule has all the words{meant}");
         return Err(Failure::new(Exit::NothingRan, message));
     }
     if rules.is_empty() {
@@ -205,15 +210,23 @@ pub fn run(args: &Args) -> Outcome {
     }
     if args.knockout {
         let suite = conformance::suite()?;
-        let evidence = Evidence::of(Standing::measure(&suite))?;
+        let evidence = RuleRecords::of(StandingRecord::measure(&suite))?;
         let rows: Vec<RuleRow> = rules.iter().map(|rule| evidence.row(*rule)).collect();
         print(&(figures(&rows) + &mistakes(&Baseline::of(&suite), &rules)?))?;
         return Ok(Exit::AsExpected);
     }
-    let evidence = Evidence::kept()?;
+    let evidence = RuleRecords::kept()?;
     let rows: Vec<RuleRow> = rules.iter().map(|rule| evidence.row(*rule)).collect();
     print(&if args.json { json_lines(&rows)? } else { human(&rows) })?;
     Ok(Exit::AsExpected)
+}
+
+/// The rules that have all the words in their ids, headings or texts, in the order of the ids.
+fn by_words(words: &[String]) -> Vec<Rule> {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut found: Vec<Rule> = search(&words).into_iter().map(|(_, rule)| rule).collect();
+    found.sort();
+    found
 }
 
 /// That of the rules that are named an edition states none, or judges by all.

@@ -7,12 +7,12 @@ use serde_json::{Value, json};
 
 use super::arrays::write_npz;
 use super::budget::TimeBudget;
-use super::choice::{Choice, Choosing};
+use super::choice::{Choosing, JudgementChoice};
 use super::externs::Externs;
-use super::given::{self, Given};
-use super::options::{Engine, Format};
-use super::value::Extent;
-use super::{Exit, Failure, Outcome, input, note, options, print, print_json, render, value};
+use super::given::{self, EntryArguments};
+use super::options::{EngineOption, ReportFormat};
+use super::value::PrintExtent;
+use super::{CommandResult, Exit, Failure, input, note, options, print, print_json, render, value};
 use ask::extern_process::ExternProcess;
 use relax_spec::arguments::{ArgumentSource, Draw, linked};
 use relax_spec::check::{all_findings, check_program, unknown_names};
@@ -23,6 +23,7 @@ use relax_spec::grammar::IrModule;
 use relax_spec::judge::{self, Cx};
 use relax_spec::oracle::answer_evaluate_together;
 use relax_spec::question::RunAnswer;
+use relax_spec::rule;
 use relax_spec::value::{self as values, ValueSpec};
 use relax_spec::vm;
 
@@ -55,7 +56,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
     #[command(flatten)]
-    given: Given,
+    given: EntryArguments,
     /// Make the arguments, around the constants of the program
     #[arg(long, conflicts_with_all = ["args", "files"])]
     random: bool,
@@ -63,8 +64,8 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 0, requires = "random")]
     seed: u64,
     /// Who runs the program
-    #[arg(long, value_enum, default_value_t = Engine::Evaluator)]
-    engine: Engine,
+    #[arg(long, value_enum, default_value_t = EngineOption::Evaluator)]
+    engine: EngineOption,
     /// Show bindings, shape variables, calls and effects in their order; of the machine its instructions, with registers and shape heap
     #[arg(long)]
     trace: bool,
@@ -74,8 +75,8 @@ pub struct Args {
     /// Write the result into a file of NumPy, too: the fields of a tuple as the arrays 0, 1, .., anything else as 0
     #[arg(long, value_name = "OUT.npz")]
     save: Option<PathBuf>,
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
+    format: ReportFormat,
     /// Run without checking first
     #[arg(long)]
     unchecked: bool,
@@ -107,7 +108,7 @@ pub struct Args {
     choosing: Choosing,
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     let source = input::read(&args.file)?;
     let module = source.module(args.selected.module.as_deref())?;
     let choice = args.choosing.for_module(&args.file, &source, &module)?;
@@ -134,11 +135,12 @@ pub fn run(args: &Args) -> Outcome {
         return together(args, &choice, &module, &entry, workers, &specs);
     }
     let values = values::from_specs(&specs, &options.registry).map_err(Failure::unreadable)?;
-    let arguments = (args.format == Format::Json).then(|| specs.iter().map(value::argument).collect::<Vec<String>>());
+    let arguments =
+        (args.format == ReportFormat::Json).then(|| specs.iter().map(value::argument).collect::<Vec<String>>());
     drop(specs);
     let run = match args.engine {
-        Engine::Evaluator => Told::of(eval::evaluate(&mut cx(), &module, &entry, values, &options)),
-        Engine::Vm => on_machine(&mut cx(), &module, &entry, values, &options),
+        EngineOption::Evaluator => RunTranscript::of(eval::evaluate(&mut cx(), &module, &entry, values, &options)),
+        EngineOption::Vm => on_machine(&mut cx(), &module, &entry, values, &options),
     };
     let telling = Telling { trace: args.trace, full: args.full, save: args.save.as_deref() };
     let ended = match arguments {
@@ -152,15 +154,15 @@ pub fn run(args: &Args) -> Outcome {
 }
 
 /// Tells what is found in the program, which is a failure where it is not to be run for that.
-fn check(args: &Args, source: &input::Source, choice: &Choice, module: &IrModule) -> Result<(), Failure> {
+fn check(args: &Args, source: &input::SourceFile, choice: &JudgementChoice, module: &IrModule) -> Result<(), Failure> {
     let cx = || choice.cx(Cx::new());
     let unknown = unknown_names(module, options::unknown_ops(args.allow_unknown_ops));
     let findings = all_findings(&mut cx(), &check_program(&mut cx(), module), unknown);
-    if args.format == Format::Human {
+    if args.format == ReportFormat::Human {
         render::tell_all(source, choice.edition, &findings);
     }
     let Some(exit) = render::rejection(&findings) else { return choice.lowers(&findings) };
-    if args.format == Format::Json {
+    if args.format == ReportFormat::Json {
         let findings: Vec<Value> = findings.iter().map(|finding| render::finding_json(source, "", finding)).collect();
         let outcome = if exit == Exit::Findings { "ill_formed" } else { "limit" };
         print_json(&json!({"outcome": outcome, "findings": findings}))?;
@@ -169,7 +171,7 @@ fn check(args: &Args, source: &input::Source, choice: &Choice, module: &IrModule
 }
 
 /// What is told of a run, whoever ran it.
-pub(super) struct Told {
+pub(super) struct RunTranscript {
     outcome: judge::Ending<values::Value>,
     effects: Vec<values::Effect>,
     steps: Vec<String>,
@@ -183,20 +185,26 @@ pub(super) struct Telling<'a> {
     pub(super) save: Option<&'a Path>,
 }
 
-impl Told {
-    fn of(run: EvalRun) -> Told {
+impl RunTranscript {
+    fn of(run: EvalRun) -> RunTranscript {
         let steps = run.steps.iter().map(ToString::to_string).collect();
-        Told { outcome: run.outcome, effects: run.effects, steps, out_of_memory: run.out_of_memory }
+        RunTranscript { outcome: run.outcome, effects: run.effects, steps, out_of_memory: run.out_of_memory }
     }
 
-    pub(super) fn of_machine(run: vm::VmRun) -> Told {
+    pub(super) fn of_machine(run: vm::VmRun) -> RunTranscript {
         let steps = run.steps.iter().map(ToString::to_string).collect();
-        Told { outcome: run.outcome, effects: run.effects, steps, out_of_memory: run.out_of_memory }
+        RunTranscript { outcome: run.outcome, effects: run.effects, steps, out_of_memory: run.out_of_memory }
     }
 }
 
 /// The program compiled, and run with the limits of the evaluator.
-fn on_machine(cx: &mut Cx, module: &IrModule, entry: &str, values: Vec<values::Value>, options: &EvalOptions) -> Told {
+fn on_machine(
+    cx: &mut Cx,
+    module: &IrModule,
+    entry: &str,
+    values: Vec<values::Value>,
+    options: &EvalOptions,
+) -> RunTranscript {
     let executable = vm::build(cx, module);
     let options = vm::VmOptions {
         fuel: options.fuel,
@@ -205,18 +213,18 @@ fn on_machine(cx: &mut Cx, module: &IrModule, entry: &str, values: Vec<values::V
         trace: options.trace,
         ..vm::VmOptions::new(options.registry.clone())
     };
-    Told::of_machine(vm::run(cx, &executable, entry, values, &options))
+    RunTranscript::of_machine(vm::run(cx, &executable, entry, values, &options))
 }
 
 /// By several workers: what each of them comes to.
 fn together(
     args: &Args,
-    choice: &Choice,
+    choice: &JudgementChoice,
     module: &IrModule,
     entry: &str,
     workers: usize,
     specs: &[ValueSpec],
-) -> Outcome {
+) -> CommandResult {
     let wanted = linked(module, entry).map_or(specs.len(), |func| func.params.len());
     let own: Vec<Vec<ValueSpec>> = match specs.len() {
         given if given == wanted => vec![specs.to_vec(); workers],
@@ -233,7 +241,7 @@ fn together(
     for (worker, answer) in answers.into_iter().enumerate() {
         let text = match answer.map_err(Failure::unreadable)? {
             RunAnswer::Returns(spec, _) => {
-                value::format(&spec, if args.full { Extent::Whole } else { Extent::Summary })
+                value::format(&spec, if args.full { PrintExtent::Whole } else { PrintExtent::Summary })
             }
             other => {
                 exit = Exit::Findings;
@@ -259,13 +267,13 @@ fn made(args: &Args, module: &IrModule, entry: &str) -> Result<Vec<ValueSpec>, F
 }
 
 /// Writes the result.
-fn save(path: &Path, result: &ValueSpec) -> Outcome {
+fn save(path: &Path, result: &ValueSpec) -> CommandResult {
     let arrays = given::arrays_of(result).map_err(Failure::unreadable)?;
     write_npz(path, &arrays).map_err(|error| given::failure(path, error))?;
     Ok(Exit::AsExpected)
 }
 
-pub(super) fn tell(args: &Telling<'_>, run: &Told) -> Outcome {
+pub(super) fn tell(args: &Telling<'_>, run: &RunTranscript) -> CommandResult {
     for step in &run.steps {
         print(&format!("{step}\n"))?;
     }
@@ -276,7 +284,7 @@ pub(super) fn tell(args: &Telling<'_>, run: &Told) -> Outcome {
     }
     match &run.outcome {
         judge::Ending::Value(result) => {
-            let extent = if args.full { Extent::Whole } else { Extent::Summary };
+            let extent = if args.full { PrintExtent::Whole } else { PrintExtent::Summary };
             let spec = values::to_spec(result);
             let text = match &spec {
                 Ok(spec) => value::format(spec, extent),
@@ -288,6 +296,10 @@ pub(super) fn tell(args: &Telling<'_>, run: &Told) -> Outcome {
                 (Some(path), Ok(spec)) => save(path, &spec),
                 (Some(_), Err(_)) => Err(Failure::unreadable("the result is too large to be saved")),
             }
+        }
+        judge::Ending::Error(error) if error.rule == rule!("EVAL.EXTERNFUNC.MISSING") => {
+            let remedy = "--extern CMD runs with the functions that a process provides";
+            Err(Failure::new(Exit::Findings, format!("{error}\nhelp: {remedy}")))
         }
         judge::Ending::Error(error) => Err(Failure::new(Exit::Findings, error)),
         judge::Ending::OutOfFuel if run.out_of_memory => {
@@ -303,7 +315,7 @@ pub(super) fn tell(args: &Telling<'_>, run: &Told) -> Outcome {
 }
 
 /// The run as `run.schema.json` describes it.
-fn tell_json(args: &Telling<'_>, entry: &str, arguments: &[String], run: &Told) -> Outcome {
+fn tell_json(args: &Telling<'_>, entry: &str, arguments: &[String], run: &RunTranscript) -> CommandResult {
     let (outcome, rule, message, exit) = match &run.outcome {
         judge::Ending::Value(_) => ("value", None, None, Exit::AsExpected),
         judge::Ending::Error(error) => ("error", Some(error.rule), Some(error.message.clone()), Exit::Findings),

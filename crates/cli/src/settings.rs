@@ -20,7 +20,7 @@ pub const NAME: &str = "relax-spec.toml";
 
 /// What a file says.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct DirectorySettings {
     /// Where it stands.
     pub path: PathBuf,
     pub edition: Option<Edition>,
@@ -31,7 +31,7 @@ pub struct Settings {
 /// The keys. Every value keeps its place, so that one that means nothing is told with it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct SettingsKeys {
     edition: Option<Spanned<String>>,
     reading: Option<Spanned<String>>,
     #[serde(default)]
@@ -40,17 +40,17 @@ struct Written {
     proposals: Vec<Spanned<String>>,
 }
 
-impl Settings {
+impl DirectorySettings {
     /// What the nearest file says that stands in the directory of a program or above it; `-` is read in the current directory.
-    pub fn above(program: &Path) -> Result<Option<Settings>, InputError> {
+    pub fn above(program: &Path) -> Result<Option<DirectorySettings>, InputError> {
         let parent = program.parent().filter(|parent| !parent.as_os_str().is_empty());
         // The links of the way are followed, and `..` is what the system takes it for, so that the search goes up to the root and ends. A
         // directory that is not there has no programs either, and whoever reads the program says so.
         let Ok(dir) = fs::canonicalize(parent.unwrap_or(Path::new("."))) else { return Ok(None) };
-        nearest(&dir)?.map(Settings::read).transpose()
+        nearest(&dir)?.map(DirectorySettings::read).transpose()
     }
 
-    fn read(path: PathBuf) -> Result<Settings, InputError> {
+    fn read(path: PathBuf) -> Result<DirectorySettings, InputError> {
         let unreadable = |error| InputError::Load(path.display().to_string(), error);
         // What is no file, such as a pipe, may never end.
         let is_other = fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir());
@@ -65,7 +65,7 @@ impl Settings {
             Err(error) => return Err(unreadable(error)),
         };
         let (edition, reading, proposal) = parse(&text).map_err(|error| unreadable(LoadError::Syntax(vec![error])))?;
-        Ok(Settings { path, edition, reading, proposal })
+        Ok(DirectorySettings { path, edition, reading, proposal })
     }
 }
 
@@ -83,16 +83,16 @@ fn nearest(dir: &Path) -> Result<Option<PathBuf>, InputError> {
 }
 
 /// What a text chooses.
-type Said = (Option<Edition>, Option<Reading>, Option<Proposal>);
+type SettingsChoice = (Option<Edition>, Option<Reading>, Option<Proposal>);
 
 /// What a text says.
-fn parse(text: &str) -> Result<Said, SyntaxError> {
-    let written: Written = toml::from_str(text).map_err(|error| {
+fn parse(text: &str) -> Result<SettingsChoice, SyntaxError> {
+    let written: SettingsKeys = toml::from_str(text).map_err(|error| {
         let span = error.span().map_or(Span::NONE, |range| at(&range));
         SyntaxError::at(text, span, error.message().lines().collect::<Vec<_>>().join("; "))
     })?;
     let edition = written.edition.map(|name| named(text, &name, options::edition)).transpose()?;
-    let base = written.reading.map(|name| named(text, &name, Way::named)).transpose()?;
+    let base = written.reading.map(|name| named(text, &name, ReadingChoice::named)).transpose()?;
     let reading = reading(text, base, &written.errata)?;
     let mut proposal = None;
     for name in &written.proposals {
@@ -103,16 +103,16 @@ fn parse(text: &str) -> Result<Said, SyntaxError> {
 
 /// How the text is read, or an erratum of it.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum ReadingChoice {
     Corrected,
     Literal,
 }
 
-impl Way {
-    fn named(name: &str) -> Result<Way, String> {
+impl ReadingChoice {
+    fn named(name: &str) -> Result<ReadingChoice, String> {
         match name {
-            "corrected" => Ok(Way::Corrected),
-            "literal" => Ok(Way::Literal),
+            "corrected" => Ok(ReadingChoice::Corrected),
+            "literal" => Ok(ReadingChoice::Literal),
             other => Err(format!("there is no reading `{other}` (there are corrected, literal)")),
         }
     }
@@ -121,29 +121,29 @@ impl Way {
 /// The reading of the whole text, but for the errata that are said to be read in a way of their own; `None` if nothing is said.
 fn reading(
     text: &str,
-    base: Option<Way>,
+    base: Option<ReadingChoice>,
     errata: &BTreeMap<Spanned<String>, Spanned<String>>,
 ) -> Result<Option<Reading>, SyntaxError> {
     if base.is_none() && errata.is_empty() {
         return Ok(None);
     }
     let whole = match base {
-        Some(Way::Literal) => Reading::literal(),
-        Some(Way::Corrected) | None => Reading::corrected(),
+        Some(ReadingChoice::Literal) => Reading::literal(),
+        Some(ReadingChoice::Corrected) | None => Reading::corrected(),
     };
     let mut literal: BTreeSet<Erratum> =
         Erratum::ALL.iter().copied().filter(|erratum| whole.is_literal(*erratum)).collect();
     let mut said = BTreeMap::new();
     for (id, way) in errata {
-        let way = named(text, way, Way::named)?;
+        let way = named(text, way, ReadingChoice::named)?;
         for erratum in named(text, id, |id| Erratum::named(id).map_err(|error| error.to_string()))? {
             if said.insert(erratum, way).is_some_and(|before| before != way) {
                 let message = format!("`{}` is {erratum}, which another line reads otherwise", id.get_ref());
                 return Err(SyntaxError::at(text, at(&id.span()), message));
             }
             match way {
-                Way::Literal => literal.insert(erratum),
-                Way::Corrected => literal.remove(&erratum),
+                ReadingChoice::Literal => literal.insert(erratum),
+                ReadingChoice::Corrected => literal.remove(&erratum),
             };
         }
     }

@@ -2,14 +2,14 @@
 
 use std::io;
 
-use super::{Exit, Outcome};
+use super::{CommandResult, Exit};
 use ask::supervisor::supervise;
 
 /// End the processes that are told on standard input when that ends
 #[derive(clap::Args)]
 pub struct Args {}
 
-pub fn run(_: &Args) -> Outcome {
+pub fn run(_: &Args) -> CommandResult {
     supervise(io::stdin().lock());
     Ok(Exit::AsExpected)
 }

@@ -7,10 +7,10 @@ use serde_json::{Value, json};
 
 use super::budget::StepBudget;
 use super::choice::Choosing;
-use super::convert::Target;
-use super::input::Source;
-use super::options::Format;
-use super::{Exit, Outcome, input, note, print_json, render};
+use super::convert::OutputTarget;
+use super::input::SourceFile;
+use super::options::ReportFormat;
+use super::{CommandResult, Exit, input, note, print, print_json, render, why};
 use relax_spec::derivation::{DeriveReport, annotated, derive_module};
 use relax_spec::findings::Diagnostic;
 use relax_spec::grammar::visit::{Visitor, walk_module, walk_var_binding};
@@ -28,6 +28,7 @@ use relax_spec::type_checking::{TypeReport, check_module};
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec types model.py
+  relax-spec types --why 12 model.py
   relax-spec types --list model.py | jq .info
   relax-spec types --format json model.py | jq '.variables[] | select(.pure == false)'")]
 pub struct Args {
@@ -40,31 +41,39 @@ pub struct Args {
     /// text has that, `start` and `end`, each with `line`, `column` and, in bytes, `offset`
     #[arg(long, conflicts_with = "format")]
     list: bool,
+    /// Instead of the program: how the information of the variables that this line binds came about, back to where it was lost
+    #[arg(long, value_name = "LINE", conflicts_with_all = ["format", "list"])]
+    why: Option<usize>,
     /// As JSON the program, its functions, its variables with their places, and what is malformed, in one object
-    #[arg(long, value_enum, default_value_t = Format::Human)]
-    format: Format,
+    #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
+    format: ReportFormat,
     #[command(flatten)]
-    target: Target,
+    target: OutputTarget,
     #[command(flatten)]
     pub(super) budget: StepBudget,
     #[command(flatten)]
     choosing: Choosing,
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     let source = input::read(&args.file)?;
     let (name, module) = source.named_module(args.selected.module.as_deref())?;
     let choice = args.choosing.for_module(&args.file, &source, &module)?;
-    let typed = Typed::of(&mut choice.cx(args.budget.cx()), &source, name, &module);
+    let mut cx = choice.cx(args.budget.cx());
+    let typed = Typed::of(&mut cx, &source, name, &module);
+    if let Some(line) = args.why {
+        print(&why::why(&mut cx, &source, &typed.normalized.module, &typed.derived, line)?)?;
+        return Ok(Exit::AsExpected);
+    }
     match args.format {
-        Format::Json => args.target.put(&format!("{}\n", typed.json(&args.target)))?,
-        Format::Human if args.list => {
+        ReportFormat::Json => args.target.put(&format!("{}\n", typed.json(&args.target)))?,
+        ReportFormat::Human if args.list => {
             typed.variables().into_iter().try_for_each(|line| print_json(&line))?;
         }
-        Format::Human => args.target.put(&typed.text(&args.target))?,
+        ReportFormat::Human => args.target.put(&typed.text(&args.target))?,
     }
     typed.tell_left_out();
-    if args.format == Format::Human {
+    if args.format == ReportFormat::Human {
         render::tell_all(&source, choice.edition, typed.findings());
     }
     Ok(typed.exit())
@@ -72,7 +81,7 @@ pub fn run(args: &Args) -> Outcome {
 
 /// What is known of a program.
 pub struct Typed<'s> {
-    source: &'s Source,
+    source: &'s SourceFile,
     /// The name of the module in a Python file.
     module: String,
     normalized: Normalized,
@@ -83,7 +92,7 @@ pub struct Typed<'s> {
 
 impl<'s> Typed<'s> {
     /// Of a module of a text.
-    pub fn of(cx: &mut Cx, source: &'s Source, name: String, module: &IrModule) -> Typed<'s> {
+    pub fn of(cx: &mut Cx, source: &'s SourceFile, name: String, module: &IrModule) -> Typed<'s> {
         let normalized = normalize_reporting(cx, module);
         let types = check_module(cx, &normalized.module);
         let derived = derive_module(cx, &normalized.module);
@@ -112,8 +121,8 @@ impl<'s> Typed<'s> {
     }
 
     /// The program with what is known of it.
-    pub fn text(&self, target: &Target) -> String {
-        let mut bound = Bound::default();
+    pub fn text(&self, target: &OutputTarget) -> String {
+        let mut bound = ComputedVariables::default();
         walk_module(&mut bound, &self.normalized.module);
         let remark = |var: &Var| {
             let purity = if self.impure.contains(var) { "impure" } else { "pure" };
@@ -124,7 +133,7 @@ impl<'s> Typed<'s> {
 
     /// Its variables, each with its place.
     fn variables(&self) -> Vec<Value> {
-        let mut bound = Bound::default();
+        let mut bound = ComputedVariables::default();
         walk_module(&mut bound, &self.normalized.module);
         let mut lines = Vec::new();
         for (function, vars) in &self.derived.vars_of {
@@ -172,7 +181,7 @@ impl<'s> Typed<'s> {
     }
 
     /// Everything, as `types.schema.json` describes it.
-    pub fn json(&self, target: &Target) -> Value {
+    pub fn json(&self, target: &OutputTarget) -> Value {
         json!({
             "file": self.source.name,
             "module": (!self.module.is_empty()).then_some(&self.module),
@@ -186,9 +195,9 @@ impl<'s> Typed<'s> {
 
 /// The variables that are bound to what is evaluated: to neither an argument nor a function literal.
 #[derive(Default)]
-struct Bound(FxHashSet<Var>);
+struct ComputedVariables(FxHashSet<Var>);
 
-impl Visitor for Bound {
+impl Visitor for ComputedVariables {
     fn visit_binding(&mut self, binding: &Binding) {
         match binding {
             Binding::VarBinding(VarBinding { value: Expr::Function(function), .. }) => self.visit_function(function),

@@ -94,7 +94,7 @@ pub fn argument(value: &ValueSpec) -> String {
             format!("zeros({}):{}", sizes.join(", "), data.dtype)
         }
         ValueSpec::Tensor(data) => {
-            format_tensor(data, Extent::Whole).lines().map(str::trim_start).collect::<Vec<&str>>().join(" ")
+            format_tensor(data, PrintExtent::Whole).lines().map(str::trim_start).collect::<Vec<&str>>().join(" ")
         }
         ValueSpec::Tuple(fields) => {
             let fields: String = fields.iter().map(|field| argument(field) + ", ").collect();
@@ -194,7 +194,7 @@ fn data_type(text: &str) -> Result<DataType, String> {
 
 /// The elements of a tensor that are not written one by one.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Filling {
+enum TensorFilling {
     Zeros,
     Ones,
     /// 0, 1, 2, .. in row-major order.
@@ -203,22 +203,26 @@ enum Filling {
     Random,
 }
 
-impl Filling {
-    const ALL: [(&'static str, Filling); 4] =
-        [("zeros", Filling::Zeros), ("ones", Filling::Ones), ("iota", Filling::Iota), ("random", Filling::Random)];
+impl TensorFilling {
+    const ALL: [(&'static str, TensorFilling); 4] = [
+        ("zeros", TensorFilling::Zeros),
+        ("ones", TensorFilling::Ones),
+        ("iota", TensorFilling::Iota),
+        ("random", TensorFilling::Random),
+    ];
 
     /// As many elements.
     fn elements(self, dtype: DataType, count: usize, seed: u64) -> Vec<f64> {
         let mut random = fastrand::Rng::with_seed(seed);
         let round = |x: f64| dtype.float_type().map_or(x, |float| float.round(x));
         let element = |i: usize| match self {
-            Filling::Zeros => 0.0,
-            Filling::Ones => 1.0,
-            Filling::Iota => round(i as f64),
-            Filling::Random if dtype.is_bool() => f64::from(random.u8(0..2)),
-            Filling::Random if dtype.float_type().is_some() => round(random.f64() * 2.0 - 1.0),
+            TensorFilling::Zeros => 0.0,
+            TensorFilling::Ones => 1.0,
+            TensorFilling::Iota => round(i as f64),
+            TensorFilling::Random if dtype.is_bool() => f64::from(random.u8(0..2)),
+            TensorFilling::Random if dtype.float_type().is_some() => round(random.f64() * 2.0 - 1.0),
             // Narrow integers hold fewer.
-            Filling::Random => f64::from(random.u8(0..if dtype.bits < 8 { 2 } else { 10 })),
+            TensorFilling::Random => f64::from(random.u8(0..if dtype.bits < 8 { 2 } else { 10 })),
         };
         (0..count).map(element).collect()
     }
@@ -227,12 +231,12 @@ impl Filling {
 /// `NAME(SHAPE, DTYPE, SEED)` or `NAME(SHAPE):DTYPE`; the shape is a list of sizes, in brackets or not. `None` where it is something else.
 fn filled(text: &str) -> Option<Result<TensorData, String>> {
     let (name, rest) = text.split_once('(')?;
-    let (_, filling) = Filling::ALL.into_iter().find(|(known, _)| *known == name.trim())?;
+    let (_, filling) = TensorFilling::ALL.into_iter().find(|(known, _)| *known == name.trim())?;
     Some(fill(filling, rest).map_err(|error| format!("`{text}`: {error}")))
 }
 
 /// `rest` is what follows the first parenthesis.
-fn fill(filling: Filling, rest: &str) -> Result<TensorData, String> {
+fn fill(filling: TensorFilling, rest: &str) -> Result<TensorData, String> {
     let (inside, behind) = rest.rsplit_once(')').ok_or("a parenthesis is open")?;
     let items = items(inside);
     let count = items
@@ -253,7 +257,7 @@ fn fill(filling: Filling, rest: &str) -> Result<TensorData, String> {
         ([], None) => (DataType::FLOAT32, 0),
         ([], Some(dtype)) => (data_type(dtype)?, 0),
         ([dtype], None) => (data_type(dtype)?, 0),
-        ([dtype, seed], None) if filling == Filling::Random => {
+        ([dtype, seed], None) if filling == TensorFilling::Random => {
             (data_type(dtype)?, seed.trim().parse().map_err(|_| format!("`{}` is no seed", seed.trim()))?)
         }
         ([..], Some(_) | None) => return Err("expected a shape, a data type, and for `random` a seed".into()),
@@ -265,14 +269,18 @@ fn is_bracketed(text: &str) -> bool {
     text.trim().starts_with(['(', '[']) || arguments(text.trim(), "shape").is_some()
 }
 
-fn made(filling: Filling, dtype: DataType, shape: &[u64], seed: u64) -> Result<TensorData, String> {
+fn made(filling: TensorFilling, dtype: DataType, shape: &[u64], seed: u64) -> Result<TensorData, String> {
     let count = shape.iter().try_fold(1usize, |n, size| n.checked_mul(usize::try_from(*size).ok()?));
     let count = count.filter(|count| *count <= LARGEST).ok_or("it is too large")?;
     let made = match filling {
         // One element as often as there are, for that there may be many of them.
-        Filling::Zeros | Filling::Ones => TensorData::from_values(dtype, &[], &filling.elements(dtype, 1, seed))
-            .and_then(|one| TensorData::new(dtype, shape, one.bytes.repeat(count))),
-        Filling::Iota | Filling::Random => TensorData::from_values(dtype, shape, &filling.elements(dtype, count, seed)),
+        TensorFilling::Zeros | TensorFilling::Ones => {
+            TensorData::from_values(dtype, &[], &filling.elements(dtype, 1, seed))
+                .and_then(|one| TensorData::new(dtype, shape, one.bytes.repeat(count)))
+        }
+        TensorFilling::Iota | TensorFilling::Random => {
+            TensorData::from_values(dtype, shape, &filling.elements(dtype, count, seed))
+        }
     };
     made.map_err(|error| error.to_string())
 }
@@ -325,7 +333,7 @@ fn python_number(name: &str) -> Option<&'static str> {
 
 /// How much is written of a tensor.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Extent {
+pub enum PrintExtent {
     /// Every element, so that [`parse`] reads it back.
     Whole,
     /// Of many elements the first and the last of each dimension, as NumPy prints them.
@@ -337,7 +345,7 @@ const SUMMARIZED: usize = 1000;
 const EDGE: usize = 3;
 
 /// Writes a value, so that [`parse`] reads it back where that is possible and it is written whole.
-pub fn format(value: &ValueSpec, extent: Extent) -> String {
+pub fn format(value: &ValueSpec, extent: PrintExtent) -> String {
     with_stack(|| match value {
         ValueSpec::Tensor(data) => format_tensor(data, extent),
         ValueSpec::Tuple(fields) => {
@@ -358,11 +366,11 @@ pub fn format(value: &ValueSpec, extent: Extent) -> String {
     })
 }
 
-fn format_tensor(data: &TensorData, extent: Extent) -> String {
+fn format_tensor(data: &TensorData, extent: PrintExtent) -> String {
     let Ok(tensor) = Tensor::from_data(data) else { return format!("{data:?}") };
-    let edge = (extent == Extent::Summary && tensor.len() > SUMMARIZED).then_some(EDGE);
+    let edge = (extent == PrintExtent::Summary && tensor.len() > SUMMARIZED).then_some(EDGE);
     let mut out = String::new();
-    Nested { tensor: &tensor, edge, out: &mut out }.write(0, 0, 1);
+    NestedListWriter { tensor: &tensor, edge, out: &mut out }.write(0, 0, 1);
     let _ = write!(out, ":{}", data.dtype);
     if edge.is_some() {
         let sizes: Vec<String> = data.shape.iter().map(u64::to_string).collect();
@@ -372,14 +380,14 @@ fn format_tensor(data: &TensorData, extent: Extent) -> String {
 }
 
 /// Writes a tensor as nested lists.
-struct Nested<'a> {
+struct NestedListWriter<'a> {
     tensor: &'a Tensor,
     /// How many elements are written at either end of a dimension, if not all of them are.
     edge: Option<usize>,
     out: &'a mut String,
 }
 
-impl Nested<'_> {
+impl NestedListWriter<'_> {
     /// Writes one list of the given nesting; `at` is its position among the lists of that nesting.
     fn write(&mut self, depth: usize, at: usize, indent: usize) {
         let Some(size) = self.tensor.shape().get(depth).and_then(|size| usize::try_from(*size).ok()) else {
@@ -423,10 +431,10 @@ mod tests {
     fn tensors_are_nested_lists() {
         let data = TensorData::from_values(DataType::INT64, &[2, 2], &[1.0, 2.0, 3.0, 4.0]).unwrap();
         assert_eq!(parse("[[1, 2], [3, 4]]:int64"), Ok(ValueSpec::Tensor(data.clone())));
-        assert_eq!(format(&ValueSpec::Tensor(data), Extent::Whole), "[[1, 2],\n [3, 4]]:int64");
+        assert_eq!(format(&ValueSpec::Tensor(data), PrintExtent::Whole), "[[1, 2],\n [3, 4]]:int64");
         let scalar = TensorData::from_values(DataType::INT64, &[], &[-3.0]).unwrap();
         assert_eq!(parse("-3:int64"), Ok(ValueSpec::Tensor(scalar.clone())));
-        assert_eq!(format(&ValueSpec::Tensor(scalar), Extent::Whole), "-3:int64");
+        assert_eq!(format(&ValueSpec::Tensor(scalar), PrintExtent::Whole), "-3:int64");
         assert_eq!(parse("-3"), Ok(ValueSpec::Int(-3)));
         assert_eq!(
             parse("zeros(0):bool"),
@@ -438,7 +446,7 @@ mod tests {
     fn is_read_back(dtype: DataType, bits: &[u64]) {
         let bytes = bits.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(dtype.bytes()));
         let data = TensorData::new(dtype, &[bits.len() as u64], bytes.collect::<Vec<u8>>()).unwrap();
-        let written = format(&ValueSpec::Tensor(data.clone()), Extent::Whole);
+        let written = format(&ValueSpec::Tensor(data.clone()), PrintExtent::Whole);
         assert_eq!(parse(&written), Ok(ValueSpec::Tensor(data.clone())), "{written}");
         let values = written.rsplit_once(':').unwrap().0;
         let ron = format!("(dtype: \"{dtype}\", shape: [{}], values: {values})", bits.len());
@@ -536,7 +544,7 @@ mod tests {
 
     #[test]
     fn many_elements_are_summarized_as_numpy_does() {
-        let summary = |text: &str| format(&parse(text).unwrap(), Extent::Summary);
+        let summary = |text: &str| format(&parse(text).unwrap(), PrintExtent::Summary);
         assert_eq!(summary("iota(1001):int64"), "[0, 1, 2, ..., 998, 999, 1000]:int64, shape=(1001,)");
         assert_eq!(
             summary("iota(7, 200, 1):int32"),

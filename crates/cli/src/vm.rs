@@ -5,12 +5,12 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 
-use super::budget::{Budget, Limits, TimeBudget};
+use super::budget::{CommandBudget, CommandLimits, TimeBudget};
 use super::choice::Choosing;
 use super::externs::Externs;
-use super::given::Given;
-use super::run::{Telling, Told, tell};
-use super::{Exit, Failure, Outcome, options as shared, print, print_rendered};
+use super::given::EntryArguments;
+use super::run::{RunTranscript, Telling, tell};
+use super::{CommandResult, Exit, Failure, options as shared, print, print_rendered};
 use ask::executables::answer;
 use ask::extern_process::ExternProcess;
 use relax_spec::data::from_json;
@@ -25,14 +25,14 @@ use relax_spec::vm::{self, Executable, TvmExecutable};
 #[derive(clap::Args)]
 pub struct Args {
     #[command(subcommand)]
-    command: Command,
+    command: VmCommand,
 }
 
 #[derive(Subcommand)]
-enum Command {
-    Run(Box<Run>),
+enum VmCommand {
+    Run(Box<VmRun>),
     Verify(Verify),
-    Answer(Answer),
+    Answer(VmAnswer),
 }
 
 /// Run a function of an executable
@@ -40,7 +40,7 @@ enum Command {
 #[command(after_help = "Example:
   relax-spec build model.py --output model.rvm
   relax-spec vm run model.rvm --entry main --arg '[1, 2, 3]:float32' --trace")]
-struct Run {
+struct VmRun {
     /// As `relax-spec build` writes it, as text or in JSON; `-` is standard input
     #[arg(value_name = "EXEC")]
     file: PathBuf,
@@ -48,7 +48,7 @@ struct Run {
     #[arg(long, value_name = "NAME", default_value = "main")]
     entry: String,
     #[command(flatten)]
-    given: Given,
+    given: EntryArguments,
     /// Show each instruction with the register that it writes and the shape heap
     #[arg(long)]
     trace: bool,
@@ -86,7 +86,7 @@ struct Verify {
     #[arg(value_name = "EXEC")]
     file: PathBuf,
     #[command(flatten)]
-    budget: Budget,
+    budget: CommandBudget,
 }
 
 /// Run executables of TVM, one for each line of standard input
@@ -94,29 +94,29 @@ struct Verify {
 /// A line is a JSON object: `executable`, as the adapter's question `executable` gives it, `entry`, `args`, `identity` and `edition`. The reply is a
 /// line as to the question `evaluate`.
 #[derive(clap::Args)]
-struct Answer {}
+struct VmAnswer {}
 
 impl Args {
     /// What the command may take.
-    pub fn limits(&self) -> Option<Limits> {
+    pub fn limits(&self) -> Option<CommandLimits> {
         match &self.command {
-            Command::Run(args) => Some(args.budget.limits()),
-            Command::Verify(args) => Some(args.budget.limits()),
-            Command::Answer(_) => None,
+            VmCommand::Run(args) => Some(args.budget.limits()),
+            VmCommand::Verify(args) => Some(args.budget.limits()),
+            VmCommand::Answer(_) => None,
         }
     }
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     match &args.command {
-        Command::Run(args) => start(args),
-        Command::Verify(args) => {
+        VmCommand::Run(args) => start(args),
+        VmCommand::Verify(args) => {
             let executable = read(&args.file)?;
             faults(&args.file, &executable)?;
             print(&format!("{} functions are as they should be\n", executable.functions.len()))?;
             Ok(Exit::AsExpected)
         }
-        Command::Answer(Answer {}) => {
+        VmCommand::Answer(VmAnswer {}) => {
             for line in io::stdin().lines() {
                 print_rendered(&visible_json(&format!("{}\n", answer(&line?))))?;
             }
@@ -125,7 +125,7 @@ pub fn run(args: &Args) -> Outcome {
     }
 }
 
-fn start(args: &Run) -> Outcome {
+fn start(args: &VmRun) -> CommandResult {
     // What is compiled has no attributes any more.
     let choice = args.choosing.without_module(&args.file)?;
     let executable = read(&args.file)?;
@@ -142,7 +142,7 @@ fn start(args: &Run) -> Outcome {
     let values = from_specs(&specs, &options.registry).map_err(Failure::unreadable)?;
     let run = vm::run(&mut choice.cx(Cx::new()), &executable, &args.entry, values, &options);
     let telling = Telling { trace: args.trace, full: args.full, save: args.save.as_deref() };
-    let ended = tell(&telling, &Told::of_machine(run));
+    let ended = tell(&telling, &RunTranscript::of_machine(run));
     match externs.iter().find_map(ExternProcess::failure) {
         Some(error) => Err(Failure::new(Exit::Adapter, error)),
         None => ended,

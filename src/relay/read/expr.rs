@@ -242,11 +242,12 @@ impl RelayReader<'_, '_> {
     fn reference(&mut self, lexeme: Lexeme) -> ExprKind {
         self.next();
         let name = self.name_of(lexeme);
-        let reference = self.cx.by_kind(match lexeme.token {
+        let (rule, conclusion) = match lexeme.token {
             Token::Global => (rule!("RELAY.SIGIL.GLOBAL"), Reference::Global),
             Token::Local => (rule!("RELAY.SIGIL.LOCAL"), Reference::Local),
             _ => (rule!("RELAY.SIGIL.OP"), Reference::Operator),
-        });
+        };
+        let reference = self.cx.by_kind(rule, conclusion);
         match reference {
             Reference::Global => ExprKind::Global(name),
             Reference::Local => ExprKind::Local(name),

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::evidence::Asked;
-use super::questions::Question;
-use super::{Flip, Pair, asked, flip};
+use super::evidence::EditionProbe;
+use super::questions::EditionQuestion;
+use super::{EditionPair, Flip, asked, flip};
 use ask::conformance;
 use relax_spec::book::{Edition, Erratum, Rule, ron_options};
 use relax_spec::suite::Case;
@@ -106,21 +106,29 @@ pub fn unasked() -> Result<Vec<Unconfirmed>, ron::error::SpannedError> {
 ///
 /// In the corrected reading, if they differ there by the rule.
 pub fn shown_by(case: &Case, from: Edition, to: Edition) -> BTreeMap<Rule, Flip> {
-    let (pair, question) = (Pair::new(from, to), Question { id: case.id.clone(), ask: case.ask.clone() });
+    let (pair, question) = (EditionPair::new(from, to), EditionQuestion { id: case.id.clone(), ask: case.ask.clone() });
     let mut flips = asked(&pair, &question).flips;
-    let plain = Asked::of(&pair, &case.ask, None);
+    let plain = EditionProbe::of(&pair, &case.ask, None);
     let corrected =
         plain.responsible().into_iter().map(|(rule, evidence)| (rule, flip(&question, &plain, None, evidence)));
     flips.extend(corrected);
     flips
 }
 
+/// Which cases are looked for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CandidateQuery {
+    /// The first of the two editions that answer them differently.
+    pub from: Edition,
+    /// The other one.
+    pub to: Edition,
+    /// The edition that asks them.
+    pub asked_in: Edition,
+}
+
 /// The cases that an edition asks and two editions answer differently, by the rule that they show, the plainest first.
-pub fn candidates(
-    suite: &[Case],
-    (from, to): (Edition, Edition),
-    asked_in: Edition,
-) -> BTreeMap<Rule, Vec<(Flip, &Case)>> {
+pub fn candidates(suite: &[Case], query: CandidateQuery) -> BTreeMap<Rule, Vec<(Flip, &Case)>> {
+    let CandidateQuery { from, to, asked_in } = query;
     let is_asked = |case: &&Case| case.proposal.is_none() && case.is_asked_in(asked_in);
     let cases: Vec<&Case> = suite.iter().filter(is_asked).collect();
     let shown = cases

@@ -1,7 +1,7 @@
 //! Which rule it is that two answers differ by.
 
 use super::seen::{agree, blames, differ, says_something, says_something_without};
-use super::{Pair, reading};
+use super::{EditionPair, reading};
 use relax_spec::book::{Change, Edition, Erratum, Rule, RuleSet};
 use relax_spec::judge::{Cx, DerivationStep};
 use relax_spec::oracle;
@@ -10,7 +10,7 @@ use relax_spec::suite::knockout::{STEPS, within};
 
 /// What taking a rule out of both editions does to answers that differ; the stronger evidence comes first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Evidence {
+pub enum RuleEvidence {
     /// Of editions without the rule they are the same.
     Absent,
     /// Where the rule is knocked out they are the same.
@@ -27,63 +27,63 @@ pub enum Evidence {
     Part,
 }
 
-impl Evidence {
+impl RuleEvidence {
     /// Whether the answers are the same without the rule.
     pub(super) fn is_strong(self) -> bool {
-        self <= Evidence::Replaced
+        self <= RuleEvidence::Replaced
     }
 
     /// As in reports.
     pub fn name(self) -> &'static str {
         match self {
-            Evidence::Absent => "without it",
-            Evidence::Masked => "knocked out",
-            Evidence::Replaced => "another rule in its place",
-            Evidence::Moved => "moved",
-            Evidence::Named => "an error by it",
-            Evidence::Within => "an error within it",
-            Evidence::Part => "by what it rests on",
+            RuleEvidence::Absent => "without it",
+            RuleEvidence::Masked => "knocked out",
+            RuleEvidence::Replaced => "another rule in its place",
+            RuleEvidence::Moved => "moved",
+            RuleEvidence::Named => "an error by it",
+            RuleEvidence::Within => "an error within it",
+            RuleEvidence::Part => "by what it rests on",
         }
     }
 }
 
 /// A question that was asked in two editions.
-pub(super) struct Asked<'a> {
-    pair: &'a Pair,
+pub(super) struct EditionProbe<'a> {
+    pair: &'a EditionPair,
     ask: &'a Ask,
     literally: Option<Erratum>,
-    answers: [Answered; 2],
+    answers: [EditionAnswer; 2],
 }
 
 #[derive(Clone)]
-struct Answered {
+struct EditionAnswer {
     edition: Edition,
     outcome: Outcome,
     recorded: RuleSet,
 }
 
-fn answered(cx: &Cx, ask: &Ask, edition: Edition) -> (Answered, Cx) {
+fn answered(cx: &Cx, ask: &Ask, edition: Edition) -> (EditionAnswer, Cx) {
     let mut cx = cx.clone().with_edition(edition);
     let outcome = oracle::outcome(&mut cx, ask);
-    (Answered { edition, outcome, recorded: *cx.recorded() }, cx)
+    (EditionAnswer { edition, outcome, recorded: *cx.recorded() }, cx)
 }
 
-impl<'a> Asked<'a> {
+impl<'a> EditionProbe<'a> {
     /// In the reading that takes an erratum literally, or in the corrected one.
-    pub(super) fn of(pair: &'a Pair, ask: &'a Ask, literally: Option<Erratum>) -> Asked<'a> {
+    pub(super) fn of(pair: &'a EditionPair, ask: &'a Ask, literally: Option<Erratum>) -> EditionProbe<'a> {
         let cx = Cx::new().with_reading(reading(literally));
         let answers = [pair.from, pair.to].map(|edition| answered(&cx, ask, edition).0);
-        Asked { pair, ask, literally, answers }
+        EditionProbe { pair, ask, literally, answers }
     }
 
     /// In the corrected reading, with the errata that either answer has asked after.
-    pub(super) fn noting_errata(pair: &'a Pair, ask: &'a Ask) -> (Asked<'a>, Vec<Erratum>) {
+    pub(super) fn noting_errata(pair: &'a EditionPair, ask: &'a Ask) -> (EditionProbe<'a>, Vec<Erratum>) {
         let asked = [pair.from, pair.to].map(|edition| answered(&Cx::new().with_errata_noted(), ask, edition));
         let mut errata: Vec<Erratum> = asked.iter().flat_map(|(_, cx)| cx.errata_asked_after()).collect();
         errata.sort_unstable();
         errata.dedup();
         let answers = asked.map(|(answer, _)| answer);
-        (Asked { pair, ask, literally: None, answers }, errata)
+        (EditionProbe { pair, ask, literally: None, answers }, errata)
     }
 
     pub(super) fn before(&self) -> &Outcome {
@@ -104,25 +104,25 @@ impl<'a> Asked<'a> {
         recorded_by(&self.answers)
     }
 
-    pub(super) fn same_answers_as(&self, other: &Asked) -> bool {
+    pub(super) fn same_answers_as(&self, other: &EditionProbe) -> bool {
         agree(self.before(), other.before()) && agree(self.after(), other.after())
     }
 
     /// The rules by which the answers differ.
-    pub(super) fn responsible(&self) -> Vec<(Rule, Evidence)> {
+    pub(super) fn responsible(&self) -> Vec<(Rule, RuleEvidence)> {
         if !differ(self.before(), self.after()) {
             return Vec::new();
         }
         let changed: Vec<Rule> = self.recorded().filter(|rule| self.pair.changed.contains_key(rule)).collect();
-        let mut found: Vec<(Rule, Evidence)> =
+        let mut found: Vec<(Rule, RuleEvidence)> =
             changed.iter().filter_map(|rule| Some((*rule, self.evidence(*rule)?))).collect();
         if found.is_empty() {
-            found.extend(self.innermost().map(|rule| (rule, Evidence::Within)));
+            found.extend(self.innermost().map(|rule| (rule, RuleEvidence::Within)));
         }
         let strong: Vec<Rule> = found.iter().map(|(rule, _)| *rule).collect();
         let rests = |rule: &Rule| strong.iter().any(|other| self.rests_on(*rule, *other));
         let parts = changed.into_iter().filter(|rule| !strong.contains(rule) && rests(rule) && self.matters(*rule));
-        found.extend(parts.map(|rule| (rule, Evidence::Part)));
+        found.extend(parts.map(|rule| (rule, RuleEvidence::Part)));
         found
     }
 
@@ -149,7 +149,7 @@ impl<'a> Asked<'a> {
         }
         let failing = self.answers.iter().filter(|answer| !says_something(&answer.outcome));
         let failing =
-            if let [failing] = failing.collect::<Vec<&Answered>>().as_slice() { *failing } else { return None };
+            if let [failing] = failing.collect::<Vec<&EditionAnswer>>().as_slice() { *failing } else { return None };
         let cx = Cx::new().with_reading(reading(self.literally)).with_trace();
         let (_, mut traced) = answered(&cx, self.ask, failing.edition);
         let mut last = None;
@@ -171,7 +171,7 @@ impl<'a> Asked<'a> {
     }
 
     /// What taking the rule out shows, if it shows something.
-    fn evidence(&self, rule: Rule) -> Option<Evidence> {
+    fn evidence(&self, rule: Rule) -> Option<RuleEvidence> {
         let only = || RuleSet::from_iter([rule]);
         let cx = Cx::new().with_reading(reading(self.literally));
         let absent = self.without(&cx.clone().with_absent(only()), rule);
@@ -181,13 +181,13 @@ impl<'a> Asked<'a> {
         let told = |without: &Option<Without>| without.as_ref().is_some_and(|without| self.tells(without, rule));
         let moved = |without: &Option<Without>| without.as_ref().is_some_and(|without| self.is_moved(without, rule));
         let named = || self.answers.iter().filter(|answer| blames(&answer.outcome, rule)).count() == 1;
-        let rows: [(Evidence, &dyn Fn() -> bool); 6] = [
-            (Evidence::Absent, &|| alike(&absent) && (!in_both || told(&absent))),
-            (Evidence::Masked, &|| alike(&masked) && self.is_decided(&masked, rule) && told(&masked)),
-            (Evidence::Masked, &|| masked.as_ref().is_some_and(|masked| masked.exchanges(&self.answers))),
-            (Evidence::Replaced, &|| absent.as_ref().is_some_and(|absent| self.is_replaced(&cx, rule, absent))),
-            (Evidence::Moved, &|| !in_both && (moved(&absent) || moved(&masked))),
-            (Evidence::Named, &named),
+        let rows: [(RuleEvidence, &dyn Fn() -> bool); 6] = [
+            (RuleEvidence::Absent, &|| alike(&absent) && (!in_both || told(&absent))),
+            (RuleEvidence::Masked, &|| alike(&masked) && self.is_decided(&masked, rule) && told(&masked)),
+            (RuleEvidence::Masked, &|| masked.as_ref().is_some_and(|masked| masked.exchanges(&self.answers))),
+            (RuleEvidence::Replaced, &|| absent.as_ref().is_some_and(|absent| self.is_replaced(&cx, rule, absent))),
+            (RuleEvidence::Moved, &|| !in_both && (moved(&absent) || moved(&masked))),
+            (RuleEvidence::Named, &named),
         ];
         rows.into_iter().find(|(_, holds)| holds()).map(|(evidence, _)| evidence)
     }
@@ -231,7 +231,7 @@ impl<'a> Asked<'a> {
 
     /// The answers in a context without the rule; `None` if they come to no end, or only say that nothing goes without it.
     fn without(&self, cx: &Cx, rule: Rule) -> Option<Without> {
-        let asked = |with: &Answered| {
+        let asked = |with: &EditionAnswer| {
             let answer = within(STEPS, cx, |cx| answered(cx, self.ask, with.edition).0).ok()?;
             let kept = agree(&answer.outcome, &with.outcome) || says_something_without(&answer.outcome, rule);
             kept.then_some(answer)
@@ -242,7 +242,7 @@ impl<'a> Asked<'a> {
 }
 
 /// What a question comes to without a rule.
-struct Without([Answered; 2]);
+struct Without([EditionAnswer; 2]);
 
 impl Without {
     fn agrees(&self) -> bool {
@@ -255,13 +255,13 @@ impl Without {
     }
 
     /// Whether each is what the other is with the rule.
-    fn exchanges(&self, with: &[Answered; 2]) -> bool {
+    fn exchanges(&self, with: &[EditionAnswer; 2]) -> bool {
         let ([a, b], [before, after]) = (&self.0, with);
         agree(&a.outcome, &after.outcome) && agree(&b.outcome, &before.outcome)
     }
 
     /// Whether both are what one of the answers with the rule is, with the rules that they name.
-    fn is_one_of(&self, with: &[Answered; 2]) -> bool {
+    fn is_one_of(&self, with: &[EditionAnswer; 2]) -> bool {
         let [before, after] = &self.0;
         before.outcome == after.outcome && with.iter().any(|answer| answer.outcome == before.outcome)
     }
@@ -271,6 +271,6 @@ impl Without {
     }
 }
 
-fn recorded_by([before, after]: &[Answered; 2]) -> impl Iterator<Item = Rule> {
+fn recorded_by([before, after]: &[EditionAnswer; 2]) -> impl Iterator<Item = Rule> {
     Rule::ALL.iter().copied().filter(|rule| before.recorded.contains(*rule) || after.recorded.contains(*rule))
 }

@@ -1,9 +1,10 @@
 //! What differs between two editions: the rules whose behaviour does, each with the smallest question that shows it.
 //!
-//! Every question that there is, is asked in both editions: those of the golden cases, the witnesses of errata, and generated ones. Where
-//! the answers differ, each rule that one of them records and that is not the same in both editions is taken out, of the edition or as
-//! knock-out does. Where the answers are the same without it, it is what they differ by; [`Evidence`] has what else may show it, which is
-//! weaker. The reading is the corrected one, or one in which a single erratum is taken literally.
+//! Every question that there is, is asked in both editions: those of the golden cases, the witnesses of errata, and
+//! generated ones. Where the answers differ, each rule that one of them records and that is not the same in both
+//! editions is taken out, of the edition or as knock-out does. Where the answers are the same without it, it is what
+//! they differ by; [`RuleEvidence`] has what else may show it, which is weaker. The reading is the corrected one, or
+//! one in which a single erratum is taken literally.
 
 pub mod confirmed;
 mod evidence;
@@ -11,31 +12,31 @@ mod questions;
 mod reduce;
 mod seen;
 
-pub use evidence::Evidence;
+pub use evidence::RuleEvidence;
 
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use questions::Question;
+use questions::EditionQuestion;
 use relax_spec::book::{Change, Edition, Erratum, Reading, Rule, Status};
 use relax_spec::question::{Ask, Outcome};
 use relax_spec::suite::{Case, CaseError};
 
 /// A rule that is not the same in both editions, and what shows it.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Difference {
+pub struct RuleDifference {
     /// The rule.
     pub rule: Rule,
     /// What becomes of it.
     pub change: Change,
     /// Whether some question shows it.
-    pub shown: Shown,
+    pub shown: FlipEvidence,
 }
 
 /// Whether an answer differs by a rule.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Shown {
+pub enum FlipEvidence {
     /// The smallest question that shows it.
     By(Box<Flip>),
     /// None was found.
@@ -75,13 +76,13 @@ pub struct Flip {
     /// What it comes to in the second.
     pub after: Outcome,
     /// What taking the rule out shows.
-    pub evidence: Evidence,
+    pub evidence: RuleEvidence,
 }
 
 impl Flip {
     /// What is preferred comes first: evidence by the rule itself, the corrected reading, the stronger evidence, the smaller question; then the
     /// id decides.
-    fn rank(&self) -> (bool, Option<Erratum>, Evidence, usize, &str) {
+    fn rank(&self) -> (bool, Option<Erratum>, RuleEvidence, usize, &str) {
         (!self.evidence.is_strong(), self.literally, self.evidence, self.size, &self.id)
     }
 
@@ -96,28 +97,28 @@ fn reading(literally: Option<Erratum>) -> Reading {
 }
 
 /// Two editions, and the rules that are not the same in them.
-pub(crate) struct Pair {
+pub(crate) struct EditionPair {
     from: Edition,
     to: Edition,
     changed: BTreeMap<Rule, Change>,
 }
 
-impl Pair {
-    fn new(from: Edition, to: Edition) -> Pair {
+impl EditionPair {
+    fn new(from: Edition, to: Edition) -> EditionPair {
         let changed = Rule::ALL.iter().filter_map(|rule| Some((*rule, rule.change(from, to)?)));
-        Pair { from, to, changed: changed.collect() }
+        EditionPair { from, to, changed: changed.collect() }
     }
 }
 
 /// What was found of the rules so far.
 #[derive(Default)]
-struct Found {
+struct FlipIndex {
     flips: BTreeMap<Rule, Flip>,
     recorded: BTreeMap<Rule, usize>,
     one_sided: BTreeMap<Rule, usize>,
 }
 
-impl Found {
+impl FlipIndex {
     fn keep(&mut self, rule: Rule, flip: Flip) {
         match self.flips.get(&rule) {
             Some(kept) if kept.rank() <= flip.rank() => {}
@@ -127,7 +128,7 @@ impl Found {
         }
     }
 
-    fn with(mut self, other: Found) -> Found {
+    fn with(mut self, other: FlipIndex) -> FlipIndex {
         other.flips.into_iter().for_each(|(rule, flip)| self.keep(rule, flip));
         for (counts, more) in [(&mut self.recorded, other.recorded), (&mut self.one_sided, other.one_sided)] {
             more.into_iter().for_each(|(rule, count)| *counts.entry(rule).or_default() += count);
@@ -141,28 +142,33 @@ impl Found {
 /// # Errors
 ///
 /// The witness of an erratum cannot be read.
-pub fn between(suite: &[Case], from: Edition, to: Edition) -> Result<Vec<Difference>, CaseError> {
-    let pair = Pair::new(from, to);
+pub fn between(suite: &[Case], from: Edition, to: Edition) -> Result<Vec<RuleDifference>, CaseError> {
+    let pair = EditionPair::new(from, to);
     if pair.changed.is_empty() {
         return Ok(Vec::new());
     }
     let questions = questions::all(suite)?;
-    let found = questions.par_iter().map(|question| asked(&pair, question)).reduce(Found::default, Found::with);
+    let found = questions.par_iter().map(|question| asked(&pair, question)).reduce(FlipIndex::default, FlipIndex::with);
     let flips: BTreeMap<Rule, Flip> =
         found.flips.par_iter().map(|(rule, flip)| (*rule, reduce::reduced(&pair, *rule, flip))).collect();
-    let difference = |(rule, change): (&Rule, &Change)| Difference {
+    let difference = |(rule, change): (&Rule, &Change)| RuleDifference {
         rule: *rule,
         change: *change,
         shown: match flips.get(rule) {
-            Some(flip) => Shown::By(Box::new(flip.clone())),
-            None => Shown::Not(why(&pair, &found, *rule, *change)),
+            Some(flip) => FlipEvidence::By(Box::new(flip.clone())),
+            None => FlipEvidence::Not(why(&pair, &found, *rule, *change)),
         },
     };
     Ok(pair.changed.iter().map(difference).collect())
 }
 
 /// What a question shows of a rule.
-fn flip(question: &Question, asked: &evidence::Asked, literally: Option<Erratum>, evidence: Evidence) -> Flip {
+fn flip(
+    question: &EditionQuestion,
+    asked: &evidence::EditionProbe,
+    literally: Option<Erratum>,
+    evidence: RuleEvidence,
+) -> Flip {
     Flip {
         id: question.id.clone(),
         ask: question.ask.clone(),
@@ -175,19 +181,19 @@ fn flip(question: &Question, asked: &evidence::Asked, literally: Option<Erratum>
 }
 
 /// What one question shows.
-fn asked(pair: &Pair, question: &Question) -> Found {
-    let mut found = Found::default();
-    let (plain, errata) = evidence::Asked::noting_errata(pair, &question.ask);
+fn asked(pair: &EditionPair, question: &EditionQuestion) -> FlipIndex {
+    let mut found = FlipIndex::default();
+    let (plain, errata) = evidence::EditionProbe::noting_errata(pair, &question.ask);
     let counts = if plain.in_both() { &mut found.recorded } else { &mut found.one_sided };
     counts.extend(plain.recorded().filter(|rule| pair.changed.contains_key(rule)).map(|rule| (rule, 1)));
-    let mut consider = |asked: &evidence::Asked, literally: Option<Erratum>| {
+    let mut consider = |asked: &evidence::EditionProbe, literally: Option<Erratum>| {
         for (rule, evidence) in asked.responsible() {
             found.keep(rule, flip(question, asked, literally, evidence));
         }
     };
     consider(&plain, None);
     for erratum in errata {
-        let literal = evidence::Asked::of(pair, &question.ask, Some(erratum));
+        let literal = evidence::EditionProbe::of(pair, &question.ask, Some(erratum));
         if !literal.same_answers_as(&plain) {
             consider(&literal, Some(erratum));
         }
@@ -196,7 +202,7 @@ fn asked(pair: &Pair, question: &Question) -> Found {
 }
 
 /// Why nothing shows a rule.
-fn why(pair: &Pair, found: &Found, rule: Rule, change: Change) -> Why {
+fn why(pair: &EditionPair, found: &FlipIndex, rule: Rule, change: Change) -> Why {
     let excluded = [pair.to, pair.from].into_iter().find_map(|edition| rule.excluded_in(edition));
     if let Some(reason) = excluded {
         return Why::Excluded(reason);

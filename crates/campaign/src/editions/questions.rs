@@ -14,27 +14,27 @@ const DEPTH: usize = 2;
 const TAPE: usize = 24;
 
 /// A question, and where it is from.
-pub(super) struct Question {
+pub(super) struct EditionQuestion {
     pub(super) id: String,
     pub(super) ask: Ask,
 }
 
 /// Every question that there is.
-pub(super) fn all(suite: &[Case]) -> Result<Vec<Question>, CaseError> {
-    let mut questions: Vec<Question> =
-        suite.iter().map(|case| Question { id: case.id.clone(), ask: case.ask.clone() }).collect();
+pub(super) fn all(suite: &[Case]) -> Result<Vec<EditionQuestion>, CaseError> {
+    let mut questions: Vec<EditionQuestion> =
+        suite.iter().map(|case| EditionQuestion { id: case.id.clone(), ask: case.ask.clone() }).collect();
     for erratum in Erratum::ALL {
         let unreadable = |message: String| CaseError { file: format!("spec/errata/{erratum}.ron"), message };
         let info = erratum.info().map_err(|error| unreadable(error.to_string()))?;
         let witness = witness(&info).map_err(|error| unreadable(error.to_string()))?;
-        questions.extend(witness.map(|witness| Question { id: format!("erratum {erratum}"), ask: witness.ask }));
+        questions.extend(witness.map(|witness| EditionQuestion { id: format!("erratum {erratum}"), ask: witness.ask }));
     }
     questions.extend((0..PAIRS).flat_map(generated));
     Ok(questions)
 }
 
 /// The questions on a generated pair.
-fn generated(number: u64) -> [Question; 4] {
+fn generated(number: u64) -> [EditionQuestion; 4] {
     let mut tape = Tape::from_seed(number, TAPE);
     let (s, t) = struct_info_pair(&mut tape, DEPTH, &[ShapeVar::new("n"), ShapeVar::new("m")]);
     let asks = [
@@ -43,7 +43,7 @@ fn generated(number: u64) -> [Question; 4] {
         Ask::PossiblyMoreSpecific(s.clone(), t.clone()),
         Ask::Unify(s, t),
     ];
-    asks.map(|ask| Question { id: format!("generated {}", number), ask })
+    asks.map(|ask| EditionQuestion { id: format!("generated {}", number), ask })
 }
 
 /// How large a question is: the parts of its data, and in a text the words. A program counts as its tree.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::evidence::Asked;
-use super::{Flip, Pair, questions};
+use super::evidence::EditionProbe;
+use super::{EditionPair, Flip, questions};
 use crate::{infos, trials};
 use relax_spec::book::Rule;
 use relax_spec::grammar::{GlobalFunc, IrModule};
@@ -14,7 +14,7 @@ use relax_spec::syntax::tvmscript::parse_module;
 const STEPS: usize = 40;
 
 /// The flip, of the smallest of its parts that shows it as well.
-pub(super) fn reduced(pair: &Pair, rule: Rule, flip: &Flip) -> Flip {
+pub(super) fn reduced(pair: &EditionPair, rule: Rule, flip: &Flip) -> Flip {
     let mut best = flip.clone();
     for _ in 0..STEPS {
         let mut smaller: Vec<(usize, Ask)> =
@@ -28,8 +28,8 @@ pub(super) fn reduced(pair: &Pair, rule: Rule, flip: &Flip) -> Flip {
 }
 
 /// The flip with another question, if that shows the rule no less.
-fn shown(pair: &Pair, rule: Rule, flip: &Flip, size: usize, ask: Ask) -> Option<Flip> {
-    let asked = Asked::of(pair, &ask, flip.literally);
+fn shown(pair: &EditionPair, rule: Rule, flip: &Flip, size: usize, ask: Ask) -> Option<Flip> {
+    let asked = EditionProbe::of(pair, &ask, flip.literally);
     let evidence = asked.responsible().into_iter().find(|(responsible, _)| *responsible == rule)?.1;
     let (before, after) = (asked.before().clone(), asked.after().clone());
     let id = if flip.id.ends_with(REDUCED) { flip.id.clone() } else { format!("{}{REDUCED}", flip.id) };
@@ -40,7 +40,7 @@ fn shown(pair: &Pair, rule: Rule, flip: &Flip, size: usize, ask: Ask) -> Option<
 const REDUCED: &str = ", reduced";
 
 /// Smaller questions of the kind.
-fn parts(pair: &Pair, ask: &Ask) -> Vec<Ask> {
+fn parts(pair: &EditionPair, ask: &Ask) -> Vec<Ask> {
     let Some(module) = ask.program().and_then(module_of) else { return infos::parts(ask) };
     let names = module.funcs.iter().filter(|(_, func)| matches!(func, GlobalFunc::Function(_))).map(|(gv, _)| &gv.name);
     let smaller = names.flat_map(|entry| trials::candidates(pair.from.max(pair.to), &module, entry, &BTreeMap::new()));

@@ -9,7 +9,7 @@ use relax_spec::value::Effect;
 
 /// An outcome without the rules that it names.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) enum Seen<'a> {
+pub(super) enum ObservableOutcome<'a> {
     /// An answer, and whether there is a warning.
     Says(&'a Answer, bool),
     /// An error of the program, after these effects of a run.
@@ -21,13 +21,13 @@ pub(super) enum Seen<'a> {
 }
 
 /// What is seen of an outcome; nothing where it is no answer, as of a question that the edition does not have.
-pub(super) fn seen(outcome: &Outcome) -> Option<Seen<'_>> {
+pub(super) fn seen(outcome: &Outcome) -> Option<ObservableOutcome<'_>> {
     match outcome {
         Outcome::Answer { answer, warnings } => {
             let warned = warnings.as_ref().is_some_and(|rules| !rules.is_empty());
             Some(of_answer(answer, warned))
         }
-        Outcome::Rejected { stage, .. } => Some(Seen::Refused(stage)),
+        Outcome::Rejected { stage, .. } => Some(ObservableOutcome::Refused(stage)),
         Outcome::Trapped { .. }
         | Outcome::Unsupported { .. }
         | Outcome::InternalError { .. }
@@ -38,15 +38,15 @@ pub(super) fn seen(outcome: &Outcome) -> Option<Seen<'_>> {
     }
 }
 
-fn of_answer(answer: &Answer, warned: bool) -> Seen<'_> {
+fn of_answer(answer: &Answer, warned: bool) -> ObservableOutcome<'_> {
     match answer {
         Answer::Verdict(Verdict::Rejected(_))
         | Answer::Read(ReadAnswer::Rejected(_))
         | Answer::Derived(Derived::Rejected(_))
         | Answer::Dim(DimAnswer::Fails(_))
-        | Answer::Match(MatchAnswer::Fails(_)) => Seen::Fails(&[]),
-        Answer::Run(RunAnswer::Fails(_, effects)) => Seen::Fails(effects),
-        Answer::Trials(trials) => Seen::Trials(trials.iter().map(of_trial).collect()),
+        | Answer::Match(MatchAnswer::Fails(_)) => ObservableOutcome::Fails(&[]),
+        Answer::Run(RunAnswer::Fails(_, effects)) => ObservableOutcome::Fails(effects),
+        Answer::Trials(trials) => ObservableOutcome::Trials(trials.iter().map(of_trial).collect()),
         Answer::Verdict(Verdict::Accepted)
         | Answer::Read(ReadAnswer::Module(_))
         | Answer::Derived(Derived::Is(_))
@@ -61,7 +61,7 @@ fn of_answer(answer: &Answer, warned: bool) -> Seen<'_> {
         | Answer::Compatibility(_)
         | Answer::Proof(_)
         | Answer::Program(_)
-        | Answer::Text(_) => Seen::Says(answer, warned),
+        | Answer::Text(_) => ObservableOutcome::Says(answer, warned),
     }
 }
 
@@ -88,15 +88,15 @@ pub(super) fn agree(a: &Outcome, b: &Outcome) -> bool {
 /// Whether an outcome is an answer that is no failure.
 pub(super) fn says_something(outcome: &Outcome) -> bool {
     match seen(outcome) {
-        Some(Seen::Says(..) | Seen::Trials(_)) => true,
-        Some(Seen::Fails(_) | Seen::Refused(_)) | None => false,
+        Some(ObservableOutcome::Says(..) | ObservableOutcome::Trials(_)) => true,
+        Some(ObservableOutcome::Fails(_) | ObservableOutcome::Refused(_)) | None => false,
     }
 }
 
 /// Whether an outcome names a rule as the one that is not met, in an error or a warning.
 pub(super) fn blames(outcome: &Outcome, rule: Rule) -> bool {
     let Outcome::Answer { answer, warnings } = outcome else { return false };
-    let fails = matches!(seen(outcome), Some(Seen::Fails(_)));
+    let fails = matches!(seen(outcome), Some(ObservableOutcome::Fails(_)));
     (fails && !is_answer_without(answer, rule)) || warnings.as_ref().is_some_and(|rules| rules.contains(&rule))
 }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use super::Tape;
 use super::program::later::{boxed, is_box, is_small, pure_packed};
-use super::program::{Candidate, Site, dims_of, linked, truth};
+use super::program::{FunctionScope, ScopeVariable, dims_of, linked, truth};
 use relax_spec::book::Edition;
 use relax_spec::grammar::{
     Attrs, BinaryOp, Binder, Binding, BindingBlock, BlockKind, DataType, Expr, FuncStructInfo, Function, GlobalFunc,
@@ -27,14 +27,14 @@ const NAMES: [&str; 3] = ["n", "m", "k"];
 /// later editions a boxed number and a boxed Boolean.
 pub fn module_of_functions(edition: Edition, tape: &mut Tape) -> IrModule {
     let views = tape.choose(4) > 0;
-    let mut generator = Functions { edition, tape, fresh: 0, views };
+    let mut generator = FunctionGenerator { edition, tape, fresh: 0, views };
     let (mut funcs, mut globals) = (Vec::new(), Vec::new());
     for i in 0..generator.tape.choose(3) {
         let name = format!("helper{i}");
-        let place = Site::top(globals.clone(), 2);
+        let place = FunctionScope::top(globals.clone(), 2);
         let signature = generator.params(&place, 1);
         let (function, info) = generator.function(&place, &signature);
-        globals.push(Candidate { expr: Expr::GlobalVar(GlobalVar::new(&name)), info });
+        globals.push(ScopeVariable { expr: Expr::GlobalVar(GlobalVar::new(&name)), info });
         funcs.push((GlobalVar::new(&name), GlobalFunc::Function(Arc::new(function))));
     }
     let second = [dim("m"), dim("n"), PrimExpr::IntImm(3)][generator.tape.choose(3)].clone();
@@ -42,13 +42,13 @@ pub fn module_of_functions(edition: Edition, tape: &mut Tape) -> IrModule {
     if generator.is_later() {
         params.extend([DataType::INT64, DataType::BOOL].map(StructInfo::prim));
     }
-    let (mut main, _) = generator.function(&Site::top(globals, 2), &params);
+    let (mut main, _) = generator.function(&FunctionScope::top(globals, 2), &params);
     main.attrs = linked("main");
     funcs.push((GlobalVar::new("main"), GlobalFunc::Function(Arc::new(main))));
     IrModule { funcs, ..IrModule::default() }
 }
 
-struct Functions<'a> {
+struct FunctionGenerator<'a> {
     edition: Edition,
     tape: &'a mut Tape,
     fresh: u32,
@@ -68,11 +68,11 @@ fn unknown_vector() -> StructInfo {
     StructInfo::tensor_ndim(1, DataType::FLOAT32)
 }
 
-fn is_function(known: &Candidate) -> bool {
+fn is_function(known: &ScopeVariable) -> bool {
     known.info.as_func().is_some_and(|func| func.params.is_some())
 }
 
-fn is_vector(known: &Candidate) -> bool {
+fn is_vector(known: &ScopeVariable) -> bool {
     is_vector_info(&known.info)
 }
 
@@ -80,7 +80,7 @@ fn is_vector_info(info: &StructInfo) -> bool {
     info.as_tensor().is_some_and(|tensor| tensor.dtype == DataType::FLOAT32)
 }
 
-fn is_truth(known: &Candidate) -> bool {
+fn is_truth(known: &ScopeVariable) -> bool {
     known.info.as_tensor().is_some_and(|tensor| tensor.dtype == DataType::BOOL)
 }
 
@@ -188,7 +188,7 @@ fn block(bindings: Vec<Binding>) -> BindingBlock {
     BindingBlock { kind: BlockKind::Binding, bindings, span: Span::NONE }
 }
 
-impl Functions<'_> {
+impl FunctionGenerator<'_> {
     fn is_later(&self) -> bool {
         self.edition > Edition::E2023_02
     }
@@ -249,7 +249,7 @@ impl Functions<'_> {
     }
 
     /// In later editions a signature may bind its variables in any order.
-    fn params(&mut self, place: &Site, depth: usize) -> Vec<StructInfo> {
+    fn params(&mut self, place: &FunctionScope, depth: usize) -> Vec<StructInfo> {
         let mut dims = place.dims.clone();
         let mut params: Vec<StructInfo> = (0..1 + self.tape.choose(2)).map(|_| self.param(&mut dims, depth)).collect();
         if self.is_later() && self.tape.one_in(4) {
@@ -270,8 +270,8 @@ impl Functions<'_> {
     }
 
     /// A function of these parameters, and what it says of itself.
-    fn function(&mut self, outside: &Site, params: &[StructInfo]) -> (Function, StructInfo) {
-        let mut inside = Site::top(outside.known.clone(), outside.depth.saturating_sub(1));
+    fn function(&mut self, outside: &FunctionScope, params: &[StructInfo]) -> (Function, StructInfo) {
+        let mut inside = FunctionScope::top(outside.known.clone(), outside.depth.saturating_sub(1));
         inside.dims = outside.dims.clone();
         inside.effects = self.is_later() && self.tape.one_in(5);
         let pure = if inside.effects || !self.is_later() { Some(false) } else { None };
@@ -279,7 +279,7 @@ impl Functions<'_> {
         params.iter().for_each(|info| introduce(info, &mut inside.dims));
         for info in params {
             let binder = Binder::var(self.var("x")).annotated(info.clone());
-            inside.known.push(Candidate { expr: binder.to_expr(), info: info.clone() });
+            inside.known.push(ScopeVariable { expr: binder.to_expr(), info: info.clone() });
             binders.push(binder);
         }
         let dims = inside.dims.clone();
@@ -298,7 +298,7 @@ impl Functions<'_> {
     }
 
     /// So many bindings, and one of the values, functions rather than others.
-    fn sequence(&mut self, place: &mut Site, bindings: usize) -> (Expr, StructInfo) {
+    fn sequence(&mut self, place: &mut FunctionScope, bindings: usize) -> (Expr, StructInfo) {
         let bindings: Vec<Binding> = (0..bindings).filter_map(|_| self.binding(place)).collect();
         let result = match self.tape.choose(4) {
             0 => place.known.last().cloned(),
@@ -308,17 +308,17 @@ impl Functions<'_> {
         let result = result.or_else(|| self.pick(place, is_vector));
         let blocks = if bindings.is_empty() { Vec::new() } else { vec![block(bindings)] };
         match result {
-            Some(Candidate { expr, info }) => (Expr::seq(blocks, expr), info),
+            Some(ScopeVariable { expr, info }) => (Expr::seq(blocks, expr), info),
             None => (Expr::seq(blocks, Expr::tuple(Vec::new())), StructInfo::tuple([])),
         }
     }
 
-    fn pick(&mut self, place: &Site, accept: impl Fn(&Candidate) -> bool) -> Option<Candidate> {
-        let candidates: Vec<&Candidate> = place.known.iter().filter(|known| accept(known)).collect();
+    fn pick(&mut self, place: &FunctionScope, accept: impl Fn(&ScopeVariable) -> bool) -> Option<ScopeVariable> {
+        let candidates: Vec<&ScopeVariable> = place.known.iter().filter(|known| accept(known)).collect();
         self.tape.pick(&candidates).map(|known| (*known).clone())
     }
 
-    fn binding(&mut self, place: &mut Site) -> Option<Binding> {
+    fn binding(&mut self, place: &mut FunctionScope) -> Option<Binding> {
         match self.tape.choose(20) {
             0 | 1 => self.cast_vector(place),
             2 if self.views => self.cast_function(place),
@@ -333,14 +333,20 @@ impl Functions<'_> {
         }
     }
 
-    fn bind(&mut self, place: &mut Site, value: Expr, info: StructInfo, annotation: Option<StructInfo>) -> Binding {
+    fn bind(
+        &mut self,
+        place: &mut FunctionScope,
+        value: Expr,
+        info: StructInfo,
+        annotation: Option<StructInfo>,
+    ) -> Binding {
         let mut var = Binder::var(self.var("v"));
         var.annotation.clone_from(&annotation);
-        place.known.push(Candidate { expr: var.to_expr(), info: annotation.unwrap_or(info) });
+        place.known.push(ScopeVariable { expr: var.to_expr(), info: annotation.unwrap_or(info) });
         Binding::VarBinding(VarBinding { var, value, span: Span::NONE })
     }
 
-    fn value(&mut self, choice: usize, place: &mut Site) -> Option<(Expr, StructInfo)> {
+    fn value(&mut self, choice: usize, place: &mut FunctionScope) -> Option<(Expr, StructInfo)> {
         match choice {
             5 => self.pick(place, is_function).map(|known| (known.expr, known.info)),
             6 => self.tuple(place),
@@ -352,15 +358,15 @@ impl Functions<'_> {
         }
     }
 
-    fn tuple(&mut self, place: &Site) -> Option<(Expr, StructInfo)> {
+    fn tuple(&mut self, place: &FunctionScope) -> Option<(Expr, StructInfo)> {
         let first = self.pick(place, is_function)?;
         let fields = [Some(first), self.pick(place, |_| true)];
-        let fields: Vec<Candidate> = fields.into_iter().flatten().collect();
+        let fields: Vec<ScopeVariable> = fields.into_iter().flatten().collect();
         let exprs = fields.iter().map(|known| known.expr.clone()).collect();
         Some((Expr::tuple(exprs), StructInfo::tuple(fields.into_iter().map(|known| known.info))))
     }
 
-    fn field(&mut self, place: &Site) -> Option<(Expr, StructInfo)> {
+    fn field(&mut self, place: &FunctionScope) -> Option<(Expr, StructInfo)> {
         let tuple = self.pick(place, |known| matches!(&known.info, StructInfo::Tuple(fields) if !fields.is_empty()))?;
         let StructInfo::Tuple(fields) = &tuple.info else { return None };
         let index = self.tape.choose(fields.len());
@@ -369,7 +375,7 @@ impl Functions<'_> {
     }
 
     /// A Boolean tensor; in the last edition a boxed Boolean or something that is said of shape variables as well.
-    fn condition(&mut self, place: &Site) -> Option<Expr> {
+    fn condition(&mut self, place: &FunctionScope) -> Option<Expr> {
         if self.edition >= Edition::E2024_04 && self.tape.one_in(2) {
             let boxed_truth = self.pick(place, |known| is_box(&known.info, DataType::BOOL)).map(|known| known.expr);
             let over_dims = self.tape.pick(&place.dims).cloned().map(|var| {
@@ -383,7 +389,7 @@ impl Functions<'_> {
     }
 
     /// What only later editions have.
-    fn later_value(&mut self, place: &Site) -> Option<(Expr, StructInfo)> {
+    fn later_value(&mut self, place: &FunctionScope) -> Option<(Expr, StructInfo)> {
         let dim = self.tape.pick(&place.dims).cloned().map_or(PrimExpr::IntImm(3), PrimExpr::Var);
         match self.tape.choose(4) {
             0 => Some(boxed(DataType::INT64, PrimExpr::binary(BinaryOp::Add, dim, PrimExpr::IntImm(1)))),
@@ -398,7 +404,7 @@ impl Functions<'_> {
     }
 
     /// One function or another, or one value or another.
-    fn conditional(&mut self, place: &mut Site) -> Option<(Expr, StructInfo)> {
+    fn conditional(&mut self, place: &mut FunctionScope) -> Option<(Expr, StructInfo)> {
         let cond = self.condition(place)?;
         let functions = !self.tape.one_in(4);
         let (true_branch, info) = self.branch(place, functions)?;
@@ -407,7 +413,7 @@ impl Functions<'_> {
         Some((Expr::If(Arc::new(If { cond, true_branch, false_branch, span: Span::NONE })), info))
     }
 
-    fn branch(&mut self, place: &mut Site, functions: bool) -> Option<(Expr, StructInfo)> {
+    fn branch(&mut self, place: &mut FunctionScope, functions: bool) -> Option<(Expr, StructInfo)> {
         let (known, dims) = (place.known.len(), place.dims.len());
         let mut bindings: Vec<Binding> = Vec::new();
         if self.tape.one_in(3) {
@@ -419,12 +425,12 @@ impl Functions<'_> {
         let result = self.pick(place, if functions { is_function } else { is_vector });
         place.known.truncate(known);
         place.dims.truncate(dims);
-        let Candidate { expr, info } = result?;
+        let ScopeVariable { expr, info } = result?;
         let blocks = if bindings.is_empty() { Vec::new() } else { vec![block(bindings)] };
         Some((Expr::seq(blocks, expr), info))
     }
 
-    fn sum(&mut self, place: &Site) -> Option<(Expr, StructInfo)> {
+    fn sum(&mut self, place: &FunctionScope) -> Option<(Expr, StructInfo)> {
         let known = self.pick(place, is_vector)?;
         Some((Expr::call(Expr::op("relax.add"), vec![known.expr.clone(), known.expr]), known.info))
     }
@@ -436,9 +442,9 @@ impl Functions<'_> {
         Some((Expr::constant(data), vector(PrimExpr::IntImm(i64::from(len)))))
     }
 
-    fn call(&mut self, place: &Site) -> Option<(Expr, StructInfo)> {
+    fn call(&mut self, place: &FunctionScope) -> Option<(Expr, StructInfo)> {
         let effects = place.effects || !self.is_later();
-        let may_call = |known: &Candidate| effects || known.info.as_func().is_some_and(|func| func.purity());
+        let may_call = |known: &ScopeVariable| effects || known.info.as_func().is_some_and(|func| func.purity());
         let callee = self.pick(place, |known| is_function(known) && may_call(known))?;
         let StructInfo::Func(func) = &callee.info else { return None };
         let mut chosen: Vec<(ShapeVar, PrimExpr)> = Vec::new();
@@ -454,7 +460,12 @@ impl Functions<'_> {
     }
 
     /// An argument of the parameter's kind, mostly one that fits.
-    fn argument(&mut self, place: &Site, param: &StructInfo, chosen: &[(ShapeVar, PrimExpr)]) -> Option<Candidate> {
+    fn argument(
+        &mut self,
+        place: &FunctionScope,
+        param: &StructInfo,
+        chosen: &[(ShapeVar, PrimExpr)],
+    ) -> Option<ScopeVariable> {
         let find = |var: &ShapeVar| chosen.iter().find(|(own, _)| own == var).map(|(_, dim)| dim.clone());
         let wanted = with_dims(param, &find);
         if !self.tape.one_in(5)
@@ -466,7 +477,7 @@ impl Functions<'_> {
     }
 
     /// A vector with a dimension under a new name, under one that is in scope, or of which nothing is known any more.
-    fn cast_vector(&mut self, place: &mut Site) -> Option<Binding> {
+    fn cast_vector(&mut self, place: &mut FunctionScope) -> Option<Binding> {
         if self.is_later() && self.tape.one_in(4) {
             let value = self.pick(place, |known| is_box(&known.info, DataType::INT64))?;
             let info = StructInfo::Prim(PrimStructInfo { dtype: DataType::INT64, value: Some(self.name()) });
@@ -483,19 +494,19 @@ impl Functions<'_> {
         Some(self.cast(place, value, info))
     }
 
-    fn cast_function(&mut self, place: &mut Site) -> Option<Binding> {
+    fn cast_function(&mut self, place: &mut FunctionScope) -> Option<Binding> {
         let value = self.pick(place, is_function)?;
         let info = self.nearby(&value.info, &place.dims);
         Some(self.cast(place, value, info))
     }
 
-    fn cast(&mut self, place: &mut Site, value: Candidate, info: StructInfo) -> Binding {
+    fn cast(&mut self, place: &mut FunctionScope, value: ScopeVariable, info: StructInfo) -> Binding {
         let var = Binder::var(self.var("w"));
-        place.known.push(Candidate { expr: var.to_expr(), info: info.clone() });
+        place.known.push(ScopeVariable { expr: var.to_expr(), info: info.clone() });
         Binding::MatchCast(MatchCast { var: Some(var), struct_info: info, value: value.expr, span: Span::NONE })
     }
 
-    fn local_function(&mut self, place: &mut Site) -> Option<Binding> {
+    fn local_function(&mut self, place: &mut FunctionScope) -> Option<Binding> {
         if place.depth == 0 {
             return None;
         }

@@ -48,7 +48,7 @@ impl ProgramOptions {
 /// A module. Its last function is `main`; every function is externally linked and calls only earlier ones.
 pub fn module(tape: &mut Tape, options: &ProgramOptions) -> IrModule {
     let devices = options.edition >= Edition::E2023_12 && tape.one_in(4);
-    let mut generator = Generator { tape, options, globals: Vec::new(), fresh: 0, devices };
+    let mut generator = ModuleGenerator { tape, options, globals: Vec::new(), fresh: 0, devices };
     let mut funcs = later::prim_funcs(options.edition);
     let count = 1 + generator.tape.choose(options.functions.max(1));
     for i in 0..count {
@@ -72,12 +72,12 @@ pub fn module(tape: &mut Tape, options: &ProgramOptions) -> IrModule {
 
 /// A variable in scope.
 #[derive(Clone)]
-pub(super) struct Candidate {
+pub(super) struct ScopeVariable {
     pub(super) expr: Expr,
     pub(super) info: StructInfo,
 }
 
-struct Generator<'a> {
+struct ModuleGenerator<'a> {
     tape: &'a mut Tape,
     options: &'a ProgramOptions,
     /// Name, parameters and result, purity.
@@ -88,18 +88,18 @@ struct Generator<'a> {
 }
 
 /// The variables in scope of one function, and what is allowed there.
-pub(super) struct Site {
-    pub(super) known: Vec<Candidate>,
+pub(super) struct FunctionScope {
+    pub(super) known: Vec<ScopeVariable>,
     pub(super) dims: Vec<ShapeVar>,
     dataflow: bool,
     pub(super) effects: bool,
     pub(super) depth: usize,
 }
 
-impl Site {
+impl FunctionScope {
     /// The outside of functions, where these are known and may be nested so deep.
-    pub(super) fn top(known: Vec<Candidate>, depth: usize) -> Site {
-        Site { known, dims: Vec::new(), dataflow: false, effects: false, depth }
+    pub(super) fn top(known: Vec<ScopeVariable>, depth: usize) -> FunctionScope {
+        FunctionScope { known, dims: Vec::new(), dataflow: false, effects: false, depth }
     }
 }
 
@@ -123,7 +123,7 @@ pub(super) fn truth(value: bool) -> Option<Expr> {
     TensorData::from_values(DataType::BOOL, &[], &[f64::from(u8::from(value))]).ok().map(Expr::constant)
 }
 
-fn is_float(known: &Candidate) -> bool {
+fn is_float(known: &ScopeVariable) -> bool {
     dims_of(&known.info).is_some_and(|(_, dtype)| dtype == DataType::FLOAT32)
 }
 
@@ -132,7 +132,7 @@ fn constant(value: f32) -> Option<Expr> {
     TensorData::from_values(DataType::FLOAT32, &[], &[f64::from(value)]).ok().map(Expr::constant)
 }
 
-impl Generator<'_> {
+impl ModuleGenerator<'_> {
     fn fresh(&mut self, prefix: &str) -> Var {
         self.fresh += 1;
         Var::new(&format!("{prefix}{}", self.fresh))
@@ -144,7 +144,7 @@ impl Generator<'_> {
     }
 
     /// A function literal. With a name it is global; `outer` are the variables that it may capture.
-    fn function(&mut self, global: Option<&str>, outer: &[Candidate]) -> Function {
+    fn function(&mut self, global: Option<&str>, outer: &[ScopeVariable]) -> Function {
         let dims = vec![self.fresh_dim(), self.fresh_dim()];
         let mut params: Vec<Binder> = Vec::new();
         for _ in 0..=self.tape.choose(2) {
@@ -155,13 +155,13 @@ impl Generator<'_> {
         known.extend(
             params
                 .iter()
-                .map(|p| Candidate { expr: p.to_expr(), info: p.annotation.clone().unwrap_or(StructInfo::Object) }),
+                .map(|p| ScopeVariable { expr: p.to_expr(), info: p.annotation.clone().unwrap_or(StructInfo::Object) }),
         );
         // Only variables that stand alone in a parameter are bound by it; every generated one does.
         let bound = dims.into_iter().filter(|d| params.iter().any(|p| binds(p, d))).collect();
         let effects = global.is_some() && self.options.effects && self.tape.one_in(2);
         let mut scope =
-            Site { known, dims: bound, dataflow: false, effects, depth: if global.is_some() { 2 } else { 1 } };
+            FunctionScope { known, dims: bound, dataflow: false, effects, depth: if global.is_some() { 2 } else { 1 } };
         let (body, ret) = self.sequence(&mut scope);
         let mut attrs = global.map(linked).unwrap_or_default();
         // In later editions a function may be said to be pure whatever it calls.
@@ -188,7 +188,7 @@ impl Generator<'_> {
     }
 
     /// A sequence of blocks and its result, with the information that holds outside it.
-    fn sequence(&mut self, scope: &mut Site) -> (Expr, StructInfo) {
+    fn sequence(&mut self, scope: &mut FunctionScope) -> (Expr, StructInfo) {
         let mut blocks = Vec::new();
         for _ in 0..=self.tape.choose(3) {
             blocks.push(self.block(scope));
@@ -204,7 +204,7 @@ impl Generator<'_> {
     }
 
     /// What may be said of a value where the sequence's own shape variables are out of scope: its rank.
-    fn outside(&self, info: &StructInfo, scope: &Site) -> StructInfo {
+    fn outside(&self, info: &StructInfo, scope: &FunctionScope) -> StructInfo {
         match dims_of(info) {
             Some((dims, dtype)) if !dims.iter().all(|d| in_scope(d, &scope.dims)) => {
                 self.placed(StructInfo::tensor_ndim(i64::try_from(dims.len()).unwrap_or(-1), dtype))
@@ -226,15 +226,15 @@ impl Generator<'_> {
         }
     }
 
-    fn block(&mut self, scope: &mut Site) -> BindingBlock {
+    fn block(&mut self, scope: &mut FunctionScope) -> BindingBlock {
         let dataflow = self.tape.one_in(2);
         let before = scope.known.len();
         scope.dataflow = dataflow;
         let bindings: Vec<Binding> =
             (0..=self.tape.choose(self.options.bindings)).filter_map(|_| self.binding(scope)).collect();
         scope.dataflow = false;
-        let is_local = |k: &Candidate| matches!(k.expr, Expr::DataflowVar(_));
-        let kept: Vec<Candidate> = scope.known.drain(before..).filter(|k| !is_local(k)).collect();
+        let is_local = |k: &ScopeVariable| matches!(k.expr, Expr::DataflowVar(_));
+        let kept: Vec<ScopeVariable> = scope.known.drain(before..).filter(|k| !is_local(k)).collect();
         scope.known.extend(kept);
         BindingBlock {
             kind: if dataflow { BlockKind::Dataflow } else { BlockKind::Binding },
@@ -243,7 +243,7 @@ impl Generator<'_> {
         }
     }
 
-    fn binding(&mut self, scope: &mut Site) -> Option<Binding> {
+    fn binding(&mut self, scope: &mut FunctionScope) -> Option<Binding> {
         if self.tape.one_in(8) {
             return self.match_cast(scope);
         }
@@ -256,18 +256,18 @@ impl Generator<'_> {
     }
 
     /// A new variable for a value, put into scope. Functions need an annotation to be bound.
-    fn binder(&mut self, scope: &mut Site, info: &StructInfo) -> Binder {
+    fn binder(&mut self, scope: &mut FunctionScope, info: &StructInfo) -> Binder {
         let binder = if scope.dataflow && self.tape.one_in(2) {
             Binder::dataflow(self.fresh("lv"))
         } else {
             Binder::var(self.fresh("v"))
         };
-        scope.known.push(Candidate { expr: binder.to_expr(), info: info.clone() });
+        scope.known.push(ScopeVariable { expr: binder.to_expr(), info: info.clone() });
         if info.as_func().is_some() { binder.annotated(info.clone()) } else { binder }
     }
 
     /// Forgets what is known of a tensor's dimensions and gives them fresh names, which always succeeds.
-    fn match_cast(&mut self, scope: &mut Site) -> Option<Binding> {
+    fn match_cast(&mut self, scope: &mut FunctionScope) -> Option<Binding> {
         let known = self.pick(scope, |k| dims_of(&k.info).is_some())?;
         let (dims, dtype) = dims_of(&known.info)?;
         let fresh: Vec<PrimExpr> = dims.iter().map(|_| PrimExpr::Var(self.fresh_dim())).collect();
@@ -276,13 +276,13 @@ impl Generator<'_> {
         Some(Binding::MatchCast(MatchCast { var: Some(var), struct_info: info, value: known.expr, span: Span::NONE }))
     }
 
-    fn pick(&mut self, scope: &Site, accept: impl Fn(&Candidate) -> bool) -> Option<Candidate> {
-        let candidates: Vec<&Candidate> = scope.known.iter().filter(|k| accept(k)).collect();
+    fn pick(&mut self, scope: &FunctionScope, accept: impl Fn(&ScopeVariable) -> bool) -> Option<ScopeVariable> {
+        let candidates: Vec<&ScopeVariable> = scope.known.iter().filter(|k| accept(k)).collect();
         self.tape.pick(&candidates).map(|k| (*k).clone())
     }
 
     /// The right-hand side of a binding and what is known of its value.
-    fn value(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
+    fn value(&mut self, scope: &mut FunctionScope) -> Option<(Expr, StructInfo)> {
         if self.options.edition >= Edition::E2023_12 && self.tape.one_in(3) {
             return self.later_value(scope);
         }
@@ -303,7 +303,7 @@ impl Generator<'_> {
         }
     }
 
-    fn arithmetic(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
+    fn arithmetic(&mut self, scope: &mut FunctionScope) -> Option<(Expr, StructInfo)> {
         let a = self.pick(scope, is_float)?;
         let operand = self.operand(&a);
         if self.tape.one_in(3) {
@@ -316,20 +316,20 @@ impl Generator<'_> {
     }
 
     /// A variable, or where nesting is allowed a call that keeps its information.
-    fn operand(&mut self, known: &Candidate) -> Expr {
+    fn operand(&mut self, known: &ScopeVariable) -> Expr {
         if self.options.nested && self.tape.one_in(4) {
             return Expr::call(Expr::op("relax.negative"), vec![known.expr.clone()]);
         }
         known.expr.clone()
     }
 
-    fn tuple(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
-        let fields: Vec<Candidate> = (0..=self.tape.choose(3)).filter_map(|_| self.pick(scope, |_| true)).collect();
+    fn tuple(&mut self, scope: &mut FunctionScope) -> Option<(Expr, StructInfo)> {
+        let fields: Vec<ScopeVariable> = (0..=self.tape.choose(3)).filter_map(|_| self.pick(scope, |_| true)).collect();
         let exprs = fields.iter().map(|k| k.expr.clone()).collect();
         Some((Expr::tuple(exprs), StructInfo::tuple(fields.into_iter().map(|k| k.info))))
     }
 
-    fn tuple_get_item(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
+    fn tuple_get_item(&mut self, scope: &mut FunctionScope) -> Option<(Expr, StructInfo)> {
         let known = self.pick(scope, |k| matches!(&k.info, StructInfo::Tuple(fields) if !fields.is_empty()))?;
         let StructInfo::Tuple(fields) = &known.info else { return None };
         let index = self.tape.choose(fields.len());
@@ -337,7 +337,7 @@ impl Generator<'_> {
         Some((Expr::tuple_get_item(known.expr, i64::try_from(index).ok()?), info))
     }
 
-    fn shape(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
+    fn shape(&mut self, scope: &mut FunctionScope) -> Option<(Expr, StructInfo)> {
         if self.tape.one_in(2) {
             let known = self.pick(scope, |k| dims_of(&k.info).is_some())?;
             let (dims, _) = dims_of(&known.info)?;
@@ -361,7 +361,7 @@ impl Generator<'_> {
     }
 
     /// An effect: the packed function records its argument and returns it.
-    fn log(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
+    fn log(&mut self, scope: &mut FunctionScope) -> Option<(Expr, StructInfo)> {
         let known = self.pick(scope, is_float)?;
         let (dims, dtype) = dims_of(&known.info)?;
         let result = self.placed(StructInfo::tensor_ndim(i64::try_from(dims.len()).ok()?, dtype));
@@ -375,7 +375,7 @@ impl Generator<'_> {
         Some((Expr::Call(Arc::new(call)), result))
     }
 
-    fn conditional(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
+    fn conditional(&mut self, scope: &mut FunctionScope) -> Option<(Expr, StructInfo)> {
         let truth = truth(self.tape.one_in(2))?;
         let truths = self.placed(StructInfo::tensor([], DataType::BOOL));
         let bound = self.pick(scope, |k| k.info == truths);
@@ -392,8 +392,8 @@ impl Generator<'_> {
         Some((Expr::If(Arc::new(e)), StructInfo::Object))
     }
 
-    fn local_function(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
-        let captured: Vec<Candidate> =
+    fn local_function(&mut self, scope: &mut FunctionScope) -> Option<(Expr, StructInfo)> {
+        let captured: Vec<ScopeVariable> =
             scope.known.iter().filter(|k| !matches!(k.expr, Expr::DataflowVar(_))).cloned().collect();
         let function = self.function(None, &captured);
         let (params, ret) = signature(&function);
@@ -402,7 +402,7 @@ impl Generator<'_> {
     }
 
     /// A call of an earlier global function whose parameters some variables in scope fit literally.
-    fn call(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
+    fn call(&mut self, scope: &mut FunctionScope) -> Option<(Expr, StructInfo)> {
         let (name, (params, ret), pure) = self.tape.pick(&self.globals)?.clone();
         if !pure && !scope.effects {
             return None;
@@ -412,7 +412,7 @@ impl Generator<'_> {
     }
 
     /// A call of a closure, which counts as impure since its structural information does not say otherwise.
-    fn call_closure(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
+    fn call_closure(&mut self, scope: &mut FunctionScope) -> Option<(Expr, StructInfo)> {
         if !scope.effects {
             return None;
         }
@@ -423,7 +423,7 @@ impl Generator<'_> {
     }
 
     /// Arguments that fit parameters for sure: the same rank and datatype, and one size for each shape variable.
-    fn args(&mut self, scope: &Site, params: &[StructInfo]) -> Option<Vec<Expr>> {
+    fn args(&mut self, scope: &FunctionScope, params: &[StructInfo]) -> Option<Vec<Expr>> {
         let mut sizes: Vec<(PrimExpr, PrimExpr)> = Vec::new();
         let mut args = Vec::new();
         for param in params {
@@ -458,12 +458,12 @@ impl Generator<'_> {
     }
 
     /// A local function that calls itself, bound with the annotation that it needs.
-    fn recursive_binding(&mut self, scope: &mut Site) -> Binding {
+    fn recursive_binding(&mut self, scope: &mut FunctionScope) -> Binding {
         let var = self.fresh("v");
         let function = self.recursive(Expr::Var(var.clone()));
         let (params, ret) = signature(&function);
         let info = StructInfo::func(params, ret);
-        scope.known.push(Candidate { expr: Expr::Var(var.clone()), info: info.clone() });
+        scope.known.push(ScopeVariable { expr: Expr::Var(var.clone()), info: info.clone() });
         let value = Expr::Function(Arc::new(function));
         Binding::VarBinding(VarBinding { var: Binder::var(var).annotated(info), value, span: Span::NONE })
     }

@@ -21,12 +21,12 @@ pub struct Mutant {
 
 /// All mutants, in the order of the text, each made when it is asked for. Not each of them is a program that a check accepts.
 pub fn mutants(module: &IrModule) -> impl Iterator<Item = Mutant> + '_ {
-    let mut sites = Sites::default();
+    let mut sites = MutationSites::default();
     sites.module(&mut module.clone());
     let found = std::mem::take(&mut sites.found);
     let mutant = move |(nth, (what, span))| {
         let mut changed = module.clone();
-        Sites { wanted: Some(nth), ..Sites::default() }.module(&mut changed);
+        MutationSites { wanted: Some(nth), ..MutationSites::default() }.module(&mut changed);
         Mutant { what, span, module: changed }
     };
     found.into_iter().enumerate().map(mutant)
@@ -34,14 +34,14 @@ pub fn mutants(module: &IrModule) -> impl Iterator<Item = Mutant> + '_ {
 
 /// Goes through a program from change to change; makes one of them, or lists them all.
 #[derive(Default)]
-struct Sites {
+struct MutationSites {
     /// Which change is made; `None` lists them.
     wanted: Option<usize>,
     next: usize,
     found: Vec<(String, Span)>,
 }
 
-impl Sites {
+impl MutationSites {
     /// A change that can be made here.
     fn change<T>(&mut self, place: &mut T, what: impl FnOnce() -> String, span: Span, changed: T) {
         match self.wanted {

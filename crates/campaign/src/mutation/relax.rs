@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::Sites;
+use super::MutationSites;
 use relax_spec::grammar::{
     AttrValue, Binding, Call, Constant, DataType, Expr, FloatBits, PrimExpr, PrimValue, SeqExpr, Span, TensorData,
     Tuple,
@@ -26,7 +26,7 @@ const COMMUTATIVE: [&str; 11] = [
     "relax.bitwise_or",
 ];
 
-impl Sites {
+impl MutationSites {
     pub(super) fn expr(&mut self, e: &mut Expr) {
         with_stack(|| {
             self.parts(e);

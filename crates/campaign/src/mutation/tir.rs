@@ -1,12 +1,12 @@
 //! Changes of `PrimFunc`s.
 
-use super::Sites;
+use super::MutationSites;
 use super::relax::other_float;
 use relax_spec::grammar::tir::{Conditional, Expr, Stmt};
 use relax_spec::grammar::{BinaryOp, DataType, FloatBits, Span};
 use relax_spec::judge::with_stack;
 
-impl Sites {
+impl MutationSites {
     pub(super) fn stmts(&mut self, stmts: &mut [Stmt]) {
         stmts.iter_mut().for_each(|stmt| self.stmt(stmt));
     }

@@ -1,7 +1,9 @@
 //! The right-hand sides of bindings, apart from operators and control.
 
 use super::control::truth;
-use super::frame::{DEPTH, Frame, Generator, Known, Made, dims_of, dtype_of, holds_function};
+use super::frame::{
+    BindingValue, DEPTH, FunctionDraft, ProgramGenerator, ScopeValue, dims_of, dtype_of, holds_function,
+};
 use relax_spec::grammar::{
     AttrValue, Attrs, BinaryOp, Binding, Call, DataType, Expr, FloatBits, GlobalVar, MatchCast, Ndim, PrimExpr,
     PrimStructInfo, PrimValue, ShapeVar, Span, StructInfo, TensorData, TensorShape, TensorStructInfo, VarBinding,
@@ -16,7 +18,7 @@ const FAIL: &str = "relax_spec.fail";
 /// A call that passes the destination.
 const DPS: &str = "relax.call_dps_packed";
 
-fn is_float_vector(known: &Known) -> bool {
+fn is_float_vector(known: &ScopeValue) -> bool {
     dtype_of(&known.info) == Some(F32) && dims_of(&known.info).is_some() && known.sizes.is_some()
 }
 
@@ -25,28 +27,28 @@ fn call_with(op: Expr, args: Vec<Expr>, sinfo_args: Vec<StructInfo>, attrs: Attr
 }
 
 /// A value in a box.
-fn boxed(value: PrimExpr, dtype: DataType) -> Made {
+fn boxed(value: PrimExpr, dtype: DataType) -> BindingValue {
     let info = StructInfo::Prim(PrimStructInfo { dtype, value: Some(value.clone()) });
     let prim = PrimValue { value, dtype, float: None, span: Span::NONE };
-    Made { value: Expr::PrimValue(prim), info, sizes: None }
+    BindingValue { value: Expr::PrimValue(prim), info, sizes: None }
 }
 
 /// A literal in a box that is no size.
-fn scalar(which: usize) -> Made {
+fn scalar(which: usize) -> BindingValue {
     match which {
         0 => boxed(PrimExpr::IntImm(3), DataType::INT32),
         1 => boxed(PrimExpr::IntImm(2), DataType::UINT8),
         _ => {
             let float = Some(FloatBits::new(0.5));
             let prim = PrimValue { value: PrimExpr::IntImm(0), dtype: F32, float, span: Span::NONE };
-            Made { value: Expr::PrimValue(prim), info: StructInfo::prim(F32), sizes: None }
+            BindingValue { value: Expr::PrimValue(prim), info: StructInfo::prim(F32), sizes: None }
         }
     }
 }
 
-impl Generator<'_> {
+impl ProgramGenerator<'_> {
     /// One binding, and what it binds is in scope.
-    pub(super) fn binding(&mut self, frame: &mut Frame) -> Option<Binding> {
+    pub(super) fn binding(&mut self, frame: &mut FunctionDraft) -> Option<Binding> {
         if self.on.casts
             && self.tape.one_in(8)
             && let Some(cast) = self.match_cast(frame)
@@ -60,7 +62,7 @@ impl Generator<'_> {
         Some(self.bind(frame, made))
     }
 
-    fn made(&mut self, frame: &mut Frame) -> Option<Made> {
+    fn made(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
         let special = match self.tape.choose(22) {
             10 | 11 if self.on.tuples => self.tuple(frame),
             12 if self.on.shapes => self.shape(frame),
@@ -78,23 +80,23 @@ impl Generator<'_> {
     }
 
     /// Another name for something.
-    fn alias(&mut self, frame: &mut Frame) -> Option<Made> {
+    fn alias(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
         let known = self.pick(frame, |known| !holds_function(&known.info))?;
-        Some(Made { value: known.expr, info: known.info, sizes: known.sizes })
+        Some(BindingValue { value: known.expr, info: known.info, sizes: known.sizes })
     }
 
-    fn bound_constant(&mut self) -> Option<Made> {
+    fn bound_constant(&mut self) -> Option<BindingValue> {
         let dtypes = [F32, DataType::BOOL, DataType::INT64, DataType::INT32, DataType::FLOAT64, DataType::UINT8];
         let dtype = if self.on.data_types { dtypes[self.tape.choose(dtypes.len())] } else { F32 };
         // Now and then there are no elements.
         let least = i64::from(!self.tape.one_in(12));
         let sizes: Vec<i64> = (0..self.tape.choose(3)).map(|_| least + self.tape.choose(4) as i64).collect();
         let known = self.constant(dtype, &sizes)?;
-        Some(Made { value: known.expr, info: known.info, sizes: known.sizes })
+        Some(BindingValue { value: known.expr, info: known.info, sizes: known.sizes })
     }
 
-    fn tuple(&mut self, frame: &mut Frame) -> Option<Made> {
-        let is_tuple = |known: &Known| matches!(&known.info, StructInfo::Tuple(fields) if !fields.is_empty());
+    fn tuple(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
+        let is_tuple = |known: &ScopeValue| matches!(&known.info, StructInfo::Tuple(fields) if !fields.is_empty());
         if self.tape.one_in(2)
             && let Some(known) = self.pick(frame, is_tuple)
             && let StructInfo::Tuple(fields) = &known.info
@@ -102,21 +104,25 @@ impl Generator<'_> {
             let index = self.tape.choose(fields.len());
             let info = fields.get(index)?.clone();
             let sizes = self.sizes_of(&info);
-            return Some(Made { value: Expr::tuple_get_item(known.expr, i64::try_from(index).ok()?), info, sizes });
+            return Some(BindingValue {
+                value: Expr::tuple_get_item(known.expr, i64::try_from(index).ok()?),
+                info,
+                sizes,
+            });
         }
         if self.on.nested && frame.is_impure() && self.tape.one_in(3) {
             return self.before_an_effect(frame);
         }
         let count = self.tape.choose(4);
         let functions = self.on.higher_order && self.tape.one_in(3);
-        let fits = |known: &Known| functions || !holds_function(&known.info);
-        let fields: Vec<Known> = (0..count).filter_map(|_| self.pick(frame, fits)).collect();
+        let fits = |known: &ScopeValue| functions || !holds_function(&known.info);
+        let fields: Vec<ScopeValue> = (0..count).filter_map(|_| self.pick(frame, fits)).collect();
         let exprs = fields.iter().map(|known| known.expr.clone()).collect();
         let info = StructInfo::tuple(fields.into_iter().map(|known| known.info));
-        Some(Made { value: Expr::tuple(exprs), info, sizes: None })
+        Some(BindingValue { value: Expr::tuple(exprs), info, sizes: None })
     }
 
-    fn shape(&mut self, frame: &mut Frame) -> Option<Made> {
+    fn shape(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
         match self.tape.choose(6) {
             3 if self.on.arithmetic => self.comparison(frame),
             4 if self.on.data_types => Some(scalar(self.tape.choose(3))),
@@ -125,25 +131,29 @@ impl Generator<'_> {
                 let known = self.pick(frame, is_float_vector)?;
                 let info = StructInfo::shape(dims_of(&known.info)?.iter().cloned());
                 let value = Expr::call(Expr::op("relax.shape_of"), vec![known.expr]);
-                Some(Made { value, info, sizes: known.sizes })
+                Some(BindingValue { value, info, sizes: known.sizes })
             }
             1 | 4 => {
                 let sizes: Vec<i64> = (0..self.tape.choose(3)).map(|_| 1 + self.tape.choose(4) as i64).collect();
                 let dims: Vec<PrimExpr> = sizes.iter().map(|size| self.dim(frame, *size)).collect();
-                Some(Made { value: Expr::shape(dims.clone()), info: StructInfo::shape(dims), sizes: Some(sizes) })
+                Some(BindingValue {
+                    value: Expr::shape(dims.clone()),
+                    info: StructInfo::shape(dims),
+                    sizes: Some(sizes),
+                })
             }
             _ => {
                 let value = self.tape.choose(6) as i64;
                 let value = self.dim(frame, value);
                 let info = StructInfo::Prim(PrimStructInfo { dtype: DataType::INT64, value: Some(value.clone()) });
                 let prim = PrimValue { value, dtype: DataType::INT64, float: None, span: Span::NONE };
-                Some(Made { value: Expr::PrimValue(prim), info, sizes: None })
+                Some(BindingValue { value: Expr::PrimValue(prim), info, sizes: None })
             }
         }
     }
 
     /// A comparison of a size, in a box.
-    fn comparison(&mut self, frame: &Frame) -> Option<Made> {
+    fn comparison(&mut self, frame: &FunctionDraft) -> Option<BindingValue> {
         let var = self.tape.pick(&frame.dims).cloned()?;
         let op = [BinaryOp::Gt, BinaryOp::Eq, BinaryOp::Le][self.tape.choose(3)];
         let number = PrimExpr::IntImm(self.tape.choose(4) as i64);
@@ -151,30 +161,30 @@ impl Generator<'_> {
     }
 
     /// A shape that a packed function makes of another one.
-    fn doubled(&mut self, frame: &mut Frame) -> Option<Made> {
+    fn doubled(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
         let known = self.pick(frame, |known| matches!(known.info, StructInfo::Shape(_)) && known.sizes.is_some())?;
         let sizes: Vec<i64> = known.sizes?.iter().map(|size| size.saturating_mul(2)).collect();
         let info = StructInfo::shape_ndim(i64::try_from(sizes.len()).ok()?);
         let args = vec![Expr::extern_func("relax_spec.shape_double"), known.expr];
         let value = call_with(Expr::op("relax.call_pure_packed"), args, vec![info.clone()], Attrs::new());
-        Some(Made { value, info, sizes: Some(sizes) })
+        Some(BindingValue { value, info, sizes: Some(sizes) })
     }
 
     /// A shape that may be none at other sizes, and behind it something that has an effect: which of them comes first shows.
-    fn before_an_effect(&mut self, frame: &mut Frame) -> Option<Made> {
+    fn before_an_effect(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
         let known = self.pick(frame, is_float_vector)?;
         let dims: Vec<PrimExpr> = known.sizes.as_ref()?.iter().map(|size| self.dim(frame, *size)).collect();
         let shape = StructInfo::shape(dims.clone());
         let logged =
             call_with(Expr::extern_func("relax_spec.log"), vec![known.expr], vec![known.info.clone()], Attrs::new());
         let info = StructInfo::tuple([shape, known.info]);
-        Some(Made { value: Expr::tuple(vec![Expr::shape(dims), logged]), info, sizes: None })
+        Some(BindingValue { value: Expr::tuple(vec![Expr::shape(dims), logged]), info, sizes: None })
     }
 
     /// Forgets what is known of a tensor's dimensions, and gives some of them other names, or says what they are.
-    fn match_cast(&mut self, frame: &mut Frame) -> Option<Binding> {
+    fn match_cast(&mut self, frame: &mut FunctionDraft) -> Option<Binding> {
         let of_shapes = self.on.shapes && self.tape.one_in(4);
-        let is_wanted = |known: &Known| match &known.info {
+        let is_wanted = |known: &ScopeValue| match &known.info {
             StructInfo::Shape(_) => of_shapes,
             StructInfo::Tensor(_) => !of_shapes,
             StructInfo::Object | StructInfo::Prim(_) | StructInfo::Tuple(_) | StructInfo::Func(_) => false,
@@ -196,8 +206,14 @@ impl Generator<'_> {
         Some(self.cast_to(frame, info, known.expr, Some(sizes)))
     }
 
-    fn cast_to(&mut self, frame: &mut Frame, info: StructInfo, value: Expr, sizes: Option<Vec<i64>>) -> Binding {
-        match self.bind(frame, Made { value, info: info.clone(), sizes }) {
+    fn cast_to(
+        &mut self,
+        frame: &mut FunctionDraft,
+        info: StructInfo,
+        value: Expr,
+        sizes: Option<Vec<i64>>,
+    ) -> Binding {
+        match self.bind(frame, BindingValue { value, info: info.clone(), sizes }) {
             Binding::VarBinding(VarBinding { var, value, span }) => {
                 Binding::MatchCast(MatchCast { var: Some(var), struct_info: info, value, span })
             }
@@ -206,7 +222,7 @@ impl Generator<'_> {
     }
 
     /// A tensor of the shape that a variable holds.
-    fn of_held_shape(&mut self, frame: &mut Frame, sizes: &[i64], dtype: DataType) -> Option<StructInfo> {
+    fn of_held_shape(&mut self, frame: &mut FunctionDraft, sizes: &[i64], dtype: DataType) -> Option<StructInfo> {
         let held = self.pick(frame, |known| {
             let is_var = matches!(known.expr, Expr::Var(_));
             is_var && matches!(known.info, StructInfo::Shape(_)) && known.sizes.as_deref() == Some(sizes)
@@ -217,7 +233,7 @@ impl Generator<'_> {
     }
 
     /// A tuple or a function is what is known of it.
-    fn cast_whole(&mut self, frame: &mut Frame) -> Option<Binding> {
+    fn cast_whole(&mut self, frame: &mut FunctionDraft) -> Option<Binding> {
         let (functions, scope) = (self.on.closures && !frame.dataflow, frame.dims.clone());
         let known = self.pick(frame, |known| match &known.info {
             StructInfo::Tuple(_) => !holds_function(&known.info),
@@ -229,7 +245,7 @@ impl Generator<'_> {
     }
 
     /// New variables for sizes, or what is in scope.
-    fn cast_dims(&mut self, frame: &mut Frame, sizes: &[i64]) -> Vec<PrimExpr> {
+    fn cast_dims(&mut self, frame: &mut FunctionDraft, sizes: &[i64]) -> Vec<PrimExpr> {
         let mut dims = Vec::new();
         for size in sizes {
             if self.tape.choose(3) < 2 {
@@ -244,7 +260,7 @@ impl Generator<'_> {
     }
 
     /// A variable for a size, which may be that of a scope that was left.
-    pub(super) fn shape_var(&mut self, frame: &Frame, size: i64) -> ShapeVar {
+    pub(super) fn shape_var(&mut self, frame: &FunctionDraft, size: i64) -> ShapeVar {
         let again = self.on.shadowing && self.tape.one_in(2);
         let is_free = |var: &&ShapeVar| self.world.get(*var) == Some(&size) && !frame.dims.contains(var);
         match frame.gone.iter().chain(&self.spent).find(is_free).filter(|_| again) {
@@ -254,7 +270,7 @@ impl Generator<'_> {
     }
 
     /// A call of one of the packed functions of the suite.
-    fn packed(&mut self, frame: &mut Frame) -> Option<Made> {
+    fn packed(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
         let known = self.pick(frame, is_float_vector)?;
         let (info, sizes) = (known.info.clone(), known.sizes.clone());
         let less = StructInfo::tensor_ndim(i64::try_from(sizes.as_ref()?.len()).ok()?, F32);
@@ -269,17 +285,17 @@ impl Generator<'_> {
         if name == OBJECT {
             let (args, said) = (vec![Expr::extern_func(OBJECT)], vec![StructInfo::Object]);
             let value = call_with(Expr::op("relax.call_pure_packed"), args, said, Attrs::new());
-            return Some(Made { value, info: StructInfo::Object, sizes: None });
+            return Some(BindingValue { value, info: StructInfo::Object, sizes: None });
         }
         let operand = self.operand_of(frame, &known);
         let args = if name == "relax_spec.add" { vec![operand, known.expr] } else { vec![operand] };
         let args = [vec![Expr::extern_func(name)], args].concat();
         let value = call_with(Expr::op("relax.call_pure_packed"), args, vec![said.clone()], Attrs::new());
-        Some(Made { value, info: said, sizes })
+        Some(BindingValue { value, info: said, sizes })
     }
 
     /// A call that has an effect, on a vector.
-    fn effect(&mut self, frame: &mut Frame, known: Known, said: StructInfo) -> Option<Made> {
+    fn effect(&mut self, frame: &mut FunctionDraft, known: ScopeValue, said: StructInfo) -> Option<BindingValue> {
         let (info, sizes) = (known.info.clone(), known.sizes.clone());
         let operand = self.operand_of(frame, &known);
         let (name, args, said) = match self.tape.choose(10) {
@@ -300,7 +316,7 @@ impl Generator<'_> {
                         operand,
                     ],
                 );
-                return Some(Made { value, info: StructInfo::tuple([]), sizes: None });
+                return Some(BindingValue { value, info: StructInfo::tuple([]), sizes: None });
             }
             5 => ("relax_spec.alias", vec![operand], said),
             6 => return self.packed_otherwise(frame, operand, &info),
@@ -310,11 +326,16 @@ impl Generator<'_> {
             _ => return self.filled(frame, operand, sizes?),
         };
         let value = call_with(Expr::extern_func(name), args, vec![said.clone()], Attrs::new());
-        Some(Made { value, info: said, sizes })
+        Some(BindingValue { value, info: said, sizes })
     }
 
     /// A packed call that says nothing of its result, one that says several things, and one that gives nothing.
-    fn packed_otherwise(&mut self, frame: &mut Frame, operand: Expr, info: &StructInfo) -> Option<Made> {
+    fn packed_otherwise(
+        &mut self,
+        frame: &mut FunctionDraft,
+        operand: Expr,
+        info: &StructInfo,
+    ) -> Option<BindingValue> {
         let (name, args, said, info) = match self.tape.choose(3) {
             0 => ("relax_spec.log", vec![operand], Vec::new(), StructInfo::Object),
             1 => {
@@ -326,11 +347,11 @@ impl Generator<'_> {
             _ => ("relax_spec.log", Vec::new(), vec![StructInfo::tuple([])], StructInfo::tuple([])),
         };
         let value = call_with(Expr::extern_func(name), args, said, Attrs::new());
-        Some(Made { value, info, sizes: None })
+        Some(BindingValue { value, info, sizes: None })
     }
 
     /// A condition that holds.
-    fn asserted(&mut self, frame: &mut Frame) -> Option<Made> {
+    fn asserted(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
         // Now and then it depends on the input.
         let open = if self.tape.one_in(4) { self.pick(frame, |known| known.info == truth()) } else { None };
         let holds = match open {
@@ -339,11 +360,11 @@ impl Generator<'_> {
         };
         let text = Expr::StringImm(relax_spec::grammar::StringImm { value: "".into(), span: Span::NONE });
         let value = Expr::call(Expr::op("relax.assert_op"), vec![holds, text]);
-        Some(Made { value, info: StructInfo::tuple([]), sizes: None })
+        Some(BindingValue { value, info: StructInfo::tuple([]), sizes: None })
     }
 
     /// A packed function that writes its result into a tensor.
-    fn filled(&mut self, frame: &mut Frame, operand: Expr, sizes: Vec<i64>) -> Option<Made> {
+    fn filled(&mut self, frame: &mut FunctionDraft, operand: Expr, sizes: Vec<i64>) -> Option<BindingValue> {
         let dims: Vec<PrimExpr> = sizes.iter().map(|size| self.dim(frame, *size)).collect();
         let rank = StructInfo::tensor_ndim(i64::try_from(dims.len()).ok()?, F32);
         // Where it counts as pure it is not to have effects, which could be lost then (OP.CALLDPS.IMPURE).
@@ -351,11 +372,11 @@ impl Generator<'_> {
         let name = if counts_as_pure { "relax_spec.fill_dps_pure" } else { "relax_spec.fill_dps" };
         let args = vec![Expr::extern_func(name), operand, Expr::shape(dims.clone())];
         let value = call_with(Expr::op(DPS), args, vec![rank], Attrs::new());
-        Some(Made { value, info: StructInfo::tensor(dims, F32), sizes: Some(sizes) })
+        Some(BindingValue { value, info: StructInfo::tensor(dims, F32), sizes: Some(sizes) })
     }
 
     /// A call of a `PrimFunc`.
-    fn prim_func(&mut self, frame: &mut Frame) -> Option<Made> {
+    fn prim_func(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
         let at = self.tape.choose(self.source.prim_funcs.len());
         let template = self.source.prim_funcs.get(at)?;
         if template.in_place {
@@ -402,20 +423,20 @@ impl Generator<'_> {
             name = "relax.call_tir_with_grad";
             attrs.insert("te_grad_name".into(), AttrValue::Str("relax_spec_grad".into()));
         }
-        Some(Made { value: call_with(Expr::op(name), args, vec![rank], attrs), info, sizes })
+        Some(BindingValue { value: call_with(Expr::op(name), args, vec![rank], attrs), info, sizes })
     }
 
     /// A tensor for an input of a `PrimFunc`, of which some sizes are settled.
     fn fitting(
         &mut self,
-        frame: &mut Frame,
+        frame: &mut FunctionDraft,
         dtype: DataType,
         names: &[&str],
         named: &[(&str, i64, PrimExpr)],
-    ) -> Option<Known> {
+    ) -> Option<ScopeValue> {
         let settled: Vec<Option<i64>> =
             names.iter().map(|name| named.iter().find(|(own, ..)| own == name).map(|(_, size, _)| *size)).collect();
-        let fits = |known: &Known| {
+        let fits = |known: &ScopeValue| {
             dtype_of(&known.info) == Some(dtype)
                 && dims_of(&known.info).is_some()
                 && known.sizes.as_ref().is_some_and(|sizes| {
@@ -435,11 +456,11 @@ impl Generator<'_> {
 
     /// A call that writes its argument. Where the edition lets it count as pure on a promise (`OP.CALLTIRINPLACE.PURITY`), neither the
     /// argument nor an alias of it is used afterwards.
-    fn in_place(&mut self, frame: &mut Frame) -> Option<Made> {
+    fn in_place(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
         let promises = rule!("OP.CALLTIRINPLACE.PURITY").is_stated_by(self.source.edition());
         let fresh = frame.fresh.clone();
-        let is_alone = |known: &Known| !known.used && fresh.contains(&known.expr);
-        let is_writable = |known: &Known| {
+        let is_alone = |known: &ScopeValue| !known.used && fresh.contains(&known.expr);
+        let is_writable = |known: &ScopeValue| {
             let constant = matches!(known.expr, Expr::Constant(_));
             is_float_vector(known) && if promises { constant || is_alone(known) } else { !constant }
         };
@@ -455,7 +476,7 @@ impl Generator<'_> {
         if packed {
             let args = vec![Expr::extern_func("relax_spec.add_inplace"), known.expr.clone(), known.expr];
             let value = call_with(Expr::op("relax.call_inplace_packed"), args, vec![info.clone()], attrs);
-            return Some(Made { value, info, sizes });
+            return Some(BindingValue { value, info, sizes });
         }
         let at = self.source.prim_funcs.iter().position(|template| template.in_place)?;
         let template = self.source.prim_funcs.get(at)?;
@@ -465,7 +486,7 @@ impl Generator<'_> {
         let shape = Expr::shape(dims_of(&info)?.iter().cloned());
         let args = vec![Expr::GlobalVar(GlobalVar::new(template.name)), known.expr, shape];
         let value = call_with(Expr::op("relax.call_tir_inplace"), args, vec![StructInfo::tensor_ndim(1, F32)], attrs);
-        Some(Made { value, info, sizes })
+        Some(BindingValue { value, info, sizes })
     }
 }
 

@@ -1,8 +1,8 @@
 //! Calls of operators: like those that are known to give a value, on what is in scope.
 
-use super::frame::{Frame, Generator, Known, Made, dims_of, dtype_of};
+use super::frame::{BindingValue, FunctionDraft, ProgramGenerator, ScopeValue, dims_of, dtype_of};
 use super::source::Callable;
-use crate::calls::{Operand, RandomCall};
+use crate::calls::{CallOperand, RandomCall};
 use relax_spec::grammar::{
     Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, MatchCast, PrimExpr, PrimStructInfo, PrimValue,
     ShapeVar, Span, StructInfo, TensorData, TensorStructInfo, VarBinding,
@@ -21,9 +21,9 @@ const CONSTANT: i64 = 32;
 const SELDOM: usize = 60;
 const IN_TURN: usize = 4;
 
-impl Generator<'_> {
+impl ProgramGenerator<'_> {
     /// A call of some operator.
-    pub(super) fn operator(&mut self, frame: &mut Frame) -> Option<Made> {
+    pub(super) fn operator(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
         for _ in 0..ATTEMPTS {
             if self.tape.is_exhausted() {
                 break;
@@ -55,8 +55,8 @@ impl Generator<'_> {
     }
 
     /// The simplest call: one of the operators that everything has.
-    pub(super) fn element_wise(&mut self, frame: &mut Frame) -> Option<Made> {
-        let is_float = |known: &Known| dtype_of(&known.info) == Some(DataType::FLOAT32) && known.sizes.is_some();
+    pub(super) fn element_wise(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
+        let is_float = |known: &ScopeValue| dtype_of(&known.info) == Some(DataType::FLOAT32) && known.sizes.is_some();
         let a = match self.pick(frame, is_float) {
             Some(known) => known,
             None => {
@@ -74,11 +74,11 @@ impl Generator<'_> {
             // Where the rank is not known, it is not known of the result.
             None => StructInfo::Tensor(TensorStructInfo { shape: None, ..a.info.as_tensor()?.clone() }),
         };
-        Some(Made { value, info, sizes: a.sizes })
+        Some(BindingValue { value, info, sizes: a.sizes })
     }
 
     /// The call with the sizes and the data type of something in scope, if that makes a call that can be inferred.
-    fn directed(&mut self, frame: &mut Frame, call: &RandomCall) -> RandomCall {
+    fn directed(&mut self, frame: &mut FunctionDraft, call: &RandomCall) -> RandomCall {
         if self.tape.one_in(5) {
             return call.clone();
         }
@@ -109,7 +109,7 @@ impl Generator<'_> {
     }
 
     /// The call on what is in scope, if its result can be inferred.
-    fn call_of(&mut self, frame: &mut Frame, call: &RandomCall) -> Option<Made> {
+    fn call_of(&mut self, frame: &mut FunctionDraft, call: &RandomCall) -> Option<BindingValue> {
         let mark = frame.mark();
         let args: Option<Vec<(Expr, StructInfo)>> =
             call.operands.iter().map(|operand| self.operand(frame, operand)).collect();
@@ -120,7 +120,7 @@ impl Generator<'_> {
         made
     }
 
-    fn inferred(&self, op: &'static OpDef, call: &RandomCall, args: Vec<(Expr, StructInfo)>) -> Option<Made> {
+    fn inferred(&self, op: &'static OpDef, call: &RandomCall, args: Vec<(Expr, StructInfo)>) -> Option<BindingValue> {
         let (args, infos): (Vec<Expr>, Vec<StructInfo>) = args.into_iter().unzip();
         let (attrs, sinfo_args) = (call.attrs.clone(), call.sinfo_args.clone());
         let own = Call { op: Expr::op(op.name), args, sinfo_args, attrs, span: Span::NONE };
@@ -136,32 +136,32 @@ impl Generator<'_> {
         if !self.is_small_info(&info) {
             return None;
         }
-        Some(Made { value: Expr::Call(own.into()), info, sizes })
+        Some(BindingValue { value: Expr::Call(own.into()), info, sizes })
     }
 
     /// An operand from what is in scope, as a literal, or as a new parameter.
-    fn operand(&mut self, frame: &mut Frame, operand: &Operand) -> Option<(Expr, StructInfo)> {
+    fn operand(&mut self, frame: &mut FunctionDraft, operand: &CallOperand) -> Option<(Expr, StructInfo)> {
         match operand {
-            Operand::Tensor(dtype, shape) => {
+            CallOperand::Tensor(dtype, shape) => {
                 let known = self.tensor(frame, *dtype, shape)?;
                 Some((self.operand_of(frame, &known), known.info))
             }
-            Operand::Tuple(fields) => {
+            CallOperand::Tuple(fields) => {
                 let fields: Vec<(Expr, StructInfo)> =
                     fields.iter().map(|field| self.operand(frame, field)).collect::<Option<_>>()?;
                 let (exprs, infos): (Vec<Expr>, Vec<StructInfo>) = fields.into_iter().unzip();
                 Some((Expr::tuple(exprs), StructInfo::tuple(infos)))
             }
-            Operand::Shape(sizes) => {
+            CallOperand::Shape(sizes) => {
                 let dims: Vec<PrimExpr> = sizes.iter().map(|size| self.dim(frame, *size)).collect();
                 Some((Expr::shape(dims.clone()), StructInfo::shape(dims)))
             }
-            Operand::Int(dtype, value) => {
+            CallOperand::Int(dtype, value) => {
                 let value = PrimExpr::IntImm(*value);
                 let info = StructInfo::Prim(PrimStructInfo { dtype: *dtype, value: Some(value.clone()) });
                 Some((Expr::PrimValue(PrimValue { value, dtype: *dtype, float: None, span: Span::NONE }), info))
             }
-            Operand::Other(expr, value) => {
+            CallOperand::Other(expr, value) => {
                 let info =
                     if let Value::Prim(prim) = value { StructInfo::prim(prim.dtype) } else { StructInfo::Object };
                 Some((expr.clone(), info))
@@ -170,9 +170,9 @@ impl Generator<'_> {
     }
 
     /// A tensor of this data type and these example sizes.
-    pub(super) fn tensor(&mut self, frame: &mut Frame, dtype: DataType, sizes: &[i64]) -> Option<Known> {
+    pub(super) fn tensor(&mut self, frame: &mut FunctionDraft, dtype: DataType, sizes: &[i64]) -> Option<ScopeValue> {
         let fresh = self.tape.one_in(8);
-        let fits = |known: &Known| {
+        let fits = |known: &ScopeValue| {
             known.sizes.as_deref() == Some(sizes)
                 && dtype_of(&known.info) == Some(dtype)
                 && dims_of(&known.info).is_some()
@@ -190,7 +190,7 @@ impl Generator<'_> {
     }
 
     /// A constant of small numbers.
-    pub(super) fn constant(&mut self, dtype: DataType, sizes: &[i64]) -> Option<Known> {
+    pub(super) fn constant(&mut self, dtype: DataType, sizes: &[i64]) -> Option<ScopeValue> {
         let count = sizes.iter().product::<i64>();
         if count > CONSTANT || sizes.iter().any(|size| *size < 0) {
             return None;
@@ -205,11 +205,11 @@ impl Generator<'_> {
         let values: Vec<f64> = (0..count).map(|_| value(&mut random)).collect();
         let data = TensorData::from_values(dtype, &shape, &values).ok()?;
         let info = StructInfo::tensor(sizes.iter().map(|size| PrimExpr::IntImm(*size)), dtype);
-        Some(Known { expr: Expr::constant(data), info, sizes: Some(sizes.to_vec()), used: true })
+        Some(ScopeValue { expr: Expr::constant(data), info, sizes: Some(sizes.to_vec()), used: true })
     }
 
     /// What a tensor is cast to inside of a sequence that is an operand: its variables are those of scopes that were left, too.
-    fn inner_cast(&mut self, frame: &Frame, known: &Known) -> Option<StructInfo> {
+    fn inner_cast(&mut self, frame: &FunctionDraft, known: &ScopeValue) -> Option<StructInfo> {
         let (true, Some(sizes), Some(dtype)) = (self.on.casts, &known.sizes, dtype_of(&known.info)) else {
             return None;
         };
@@ -229,16 +229,16 @@ impl Generator<'_> {
     }
 
     /// A sequence where a value is bound, which normalization has to flatten.
-    pub(super) fn sequence_as_value(&mut self, frame: &mut Frame) -> Option<Made> {
+    pub(super) fn sequence_as_value(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
         let known = self.pick(frame, |known| dtype_of(&known.info).is_some() && dims_of(&known.info).is_some())?;
         let dataflow = frame.dataflow || self.on.dataflow && self.tape.one_in(3);
         let kind = if dataflow { BlockKind::Dataflow } else { BlockKind::Binding };
         let value = self.sequence_of(frame, &known, kind);
-        Some(Made { value, info: known.info, sizes: known.sizes })
+        Some(BindingValue { value, info: known.info, sizes: known.sizes })
     }
 
     /// A sequence that gives what is known.
-    fn sequence_of(&mut self, frame: &Frame, known: &Known, kind: BlockKind) -> Expr {
+    fn sequence_of(&mut self, frame: &FunctionDraft, known: &ScopeValue, kind: BlockKind) -> Expr {
         let var = Binder::var(self.fresh("s"));
         let body = var.to_expr();
         let value = known.expr.clone();
@@ -256,7 +256,7 @@ impl Generator<'_> {
     }
 
     /// The value as an operand: where it may be, in a form that normalization has to flatten.
-    pub(super) fn operand_of(&mut self, frame: &Frame, known: &Known) -> Expr {
+    pub(super) fn operand_of(&mut self, frame: &FunctionDraft, known: &ScopeValue) -> Expr {
         let expr = known.expr.clone();
         if !self.on.nested || !self.tape.one_in(6) {
             return expr;
@@ -274,19 +274,19 @@ impl Generator<'_> {
     }
 }
 
-fn first_tensor(operand: &Operand) -> Option<(DataType, Vec<i64>)> {
+fn first_tensor(operand: &CallOperand) -> Option<(DataType, Vec<i64>)> {
     match operand {
-        Operand::Tensor(dtype, shape) => Some((*dtype, shape.clone())),
-        Operand::Tuple(fields) => fields.iter().find_map(first_tensor),
-        Operand::Shape(_) | Operand::Int(..) | Operand::Other(..) => None,
+        CallOperand::Tensor(dtype, shape) => Some((*dtype, shape.clone())),
+        CallOperand::Tuple(fields) => fields.iter().find_map(first_tensor),
+        CallOperand::Shape(_) | CallOperand::Int(..) | CallOperand::Other(..) => None,
     }
 }
 
-fn is_small(operand: &Operand) -> bool {
+fn is_small(operand: &CallOperand) -> bool {
     match operand {
-        Operand::Tensor(_, shape) => shape.iter().product::<i64>() <= ELEMENTS,
-        Operand::Tuple(fields) => fields.iter().all(is_small),
-        Operand::Shape(_) | Operand::Int(..) | Operand::Other(..) => true,
+        CallOperand::Tensor(_, shape) => shape.iter().product::<i64>() <= ELEMENTS,
+        CallOperand::Tuple(fields) => fields.iter().all(is_small),
+        CallOperand::Shape(_) | CallOperand::Int(..) | CallOperand::Other(..) => true,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Source;
+use super::ProgramSource;
 use relax_spec::grammar::visit::{Visitor, walk_expr, walk_match_cast, walk_module, walk_var_binding};
 use relax_spec::grammar::{
     Binding, BindingBlock, Expr, Function, GlobalFunc, IrModule, MatchCast, StructInfo, VarBinding,
@@ -10,7 +10,7 @@ use relax_spec::grammar::{
 
 /// In how many programs each construct and each operator occurs.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
-pub struct Census {
+pub struct ConstructCensus {
     /// How many programs were counted.
     pub programs: u64,
     /// How many bindings they have together.
@@ -21,7 +21,7 @@ pub struct Census {
     pub operators: BTreeMap<String, u64>,
 }
 
-impl Census {
+impl ConstructCensus {
     /// Every construct that can occur.
     pub const CONSTRUCTS: &'static [&'static str] = &[
         "Call of a closure",
@@ -69,7 +69,7 @@ impl Census {
 
     /// Counts a program.
     pub fn count(&mut self, module: &IrModule) {
-        let mut seen = Seen::default();
+        let mut seen = ProgramConstructs::default();
         let linked = module.funcs.iter().filter(|(_, func)| is_linked(func)).count();
         if linked > 1 {
             seen.construct("Function, of several entry points");
@@ -102,7 +102,7 @@ impl Census {
     }
 
     /// Adds what was counted elsewhere.
-    pub fn add(&mut self, other: &Census) {
+    pub fn add(&mut self, other: &ConstructCensus) {
         self.programs += other.programs;
         self.bindings += other.bindings;
         for (construct, count) in &other.constructs {
@@ -114,8 +114,8 @@ impl Census {
     }
 
     /// What does not occur of what could.
-    pub fn missing(&self, source: &Source) -> Vec<String> {
-        let constructs = Census::CONSTRUCTS.iter().filter(|name| !self.constructs.contains_key(*name));
+    pub fn missing(&self, source: &ProgramSource) -> Vec<String> {
+        let constructs = ConstructCensus::CONSTRUCTS.iter().filter(|name| !self.constructs.contains_key(*name));
         let operators = source.operators().filter(|name| !self.operators.contains_key(*name));
         constructs.map(ToString::to_string).chain(operators.map(ToString::to_string)).collect()
     }
@@ -129,7 +129,7 @@ fn is_linked(func: &GlobalFunc) -> bool {
 }
 
 #[derive(Default)]
-struct Seen {
+struct ProgramConstructs {
     constructs: BTreeMap<&'static str, ()>,
     operators: BTreeMap<String, ()>,
     names: BTreeMap<String, u32>,
@@ -140,7 +140,7 @@ struct Seen {
     functions: usize,
 }
 
-impl Seen {
+impl ProgramConstructs {
     fn construct(&mut self, name: &'static str) {
         self.constructs.insert(name, ());
     }
@@ -194,7 +194,7 @@ impl Seen {
     }
 }
 
-impl Visitor for Seen {
+impl Visitor for ProgramConstructs {
     fn visit_expr(&mut self, expr: &Expr) {
         match expr {
             Expr::Call(call) => self.call(call),

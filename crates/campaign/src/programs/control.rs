@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use super::frame::{Frame, Generator, Global, Known, Made, dims_of, dtype_of, holds_function, signature};
+use super::frame::{
+    BindingValue, FunctionDraft, GlobalSignature, ProgramGenerator, ScopeValue, dims_of, dtype_of, holds_function,
+    signature,
+};
 use relax_spec::derivation::derive_call;
 use relax_spec::grammar::{
     Attrs, Binder, Binding, BindingBlock, BlockKind, DataType, Expr, Function, GlobalVar, If, PrimExpr, Span,
@@ -27,8 +30,8 @@ fn block(bindings: Vec<Binding>) -> BindingBlock {
     BindingBlock { kind: BlockKind::Binding, bindings, span: Span::NONE }
 }
 
-impl Generator<'_> {
-    pub(super) fn control(&mut self, frame: &mut Frame) -> Option<Made> {
+impl ProgramGenerator<'_> {
+    pub(super) fn control(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
         match self.tape.choose(4) {
             0 if self.on.branches && !frame.dataflow && frame.depth > 0 => self.branch(frame),
             1 if self.on.closures && !frame.dataflow && frame.depth > 0 => self.local_function(frame),
@@ -37,7 +40,7 @@ impl Generator<'_> {
         }
     }
 
-    fn branch(&mut self, frame: &mut Frame) -> Option<Made> {
+    fn branch(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
         let cond = match self.pick(frame, |known| known.info == truth()) {
             Some(known) => known.expr,
             None => match self.parameter(frame, DataType::BOOL, &[]) {
@@ -57,13 +60,13 @@ impl Generator<'_> {
         let sizes =
             sizes.filter(|_| dtype_of(&info).is_some() && others.is_some()).filter(|own| Some(own) == others.as_ref());
         let value = If { cond, true_branch, false_branch, span: Span::NONE };
-        Some(Made { value: Expr::If(Arc::new(value)), info, sizes })
+        Some(BindingValue { value: Expr::If(Arc::new(value)), info, sizes })
     }
 
     /// A branch, which gives what is wanted if it can, or a function.
     fn inside(
         &mut self,
-        frame: &mut Frame,
+        frame: &mut FunctionDraft,
         wanted: Option<&StructInfo>,
         of_functions: bool,
     ) -> (Expr, StructInfo, Option<Vec<i64>>) {
@@ -95,9 +98,14 @@ impl Generator<'_> {
     }
 
     /// What a branch gives.
-    fn branch_result(&mut self, frame: &mut Frame, wanted: Option<&StructInfo>, of_functions: bool) -> Option<Known> {
-        let same = |known: &Known| wanted.is_some_and(|wanted| known.info == *wanted);
-        let is_closure = |known: &Known| of_functions && known.info.as_func().is_some_and(|f| f.params.is_some());
+    fn branch_result(
+        &mut self,
+        frame: &mut FunctionDraft,
+        wanted: Option<&StructInfo>,
+        of_functions: bool,
+    ) -> Option<ScopeValue> {
+        let same = |known: &ScopeValue| wanted.is_some_and(|wanted| known.info == *wanted);
+        let is_closure = |known: &ScopeValue| of_functions && known.info.as_func().is_some_and(|f| f.params.is_some());
         // What the two have in common may be no more than that they are values.
         let anything = self.tape.one_in(5);
         self.pick(frame, is_closure)
@@ -108,9 +116,9 @@ impl Generator<'_> {
     }
 
     /// A local function, which sees what is bound around it.
-    fn local_function(&mut self, frame: &mut Frame) -> Option<Made> {
-        let mut inner = Frame::new(frame.effects && self.tape.one_in(3), false, frame.depth - 1);
-        let is_local = |known: &&Known| matches!(known.expr, Expr::DataflowVar(_));
+    fn local_function(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
+        let mut inner = FunctionDraft::new(frame.effects && self.tape.one_in(3), false, frame.depth - 1);
+        let is_local = |known: &&ScopeValue| matches!(known.expr, Expr::DataflowVar(_));
         inner.known = frame.known.iter().filter(|known| !is_local(known)).cloned().collect();
         inner.dims = frame.dims.clone();
         inner.bound = frame.dims.clone();
@@ -135,7 +143,7 @@ impl Generator<'_> {
             span: Span::NONE,
         };
         let info = signature(&function);
-        Some(Made { value: Expr::Function(Arc::new(function)), info, sizes: None })
+        Some(BindingValue { value: Expr::Function(Arc::new(function)), info, sizes: None })
     }
 
     /// A function literal with this information, if it gives what one of its parameters is.
@@ -158,14 +166,14 @@ impl Generator<'_> {
     }
 
     /// The call of a function where it is written down.
-    fn call_literal(&mut self, frame: &mut Frame) -> Option<Made> {
+    fn call_literal(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
         let known = self.pick(frame, |known| dims_of(&known.info).is_some() && known.info.as_tensor().is_some())?;
         let info = StructInfo::func([known.info.clone()], known.info.clone());
         let callee = self.literal(&info)?;
-        Some(Made { value: Expr::call(callee, vec![known.expr]), info: known.info, sizes: known.sizes })
+        Some(BindingValue { value: Expr::call(callee, vec![known.expr]), info: known.info, sizes: known.sizes })
     }
 
-    fn call_closure(&mut self, frame: &mut Frame) -> Option<Made> {
+    fn call_closure(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
         if self.on.nested && !frame.dataflow && self.tape.one_in(4) {
             return self.call_literal(frame);
         }
@@ -180,9 +188,9 @@ impl Generator<'_> {
         self.called(frame, closure.expr.clone(), &closure.info, &params, result)
     }
 
-    fn call_global(&mut self, frame: &mut Frame) -> Option<Made> {
+    fn call_global(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
         let at = self.tape.choose(self.globals.len());
-        let Global { name, info, sizes, result, pure } = self.globals.get(at)?.clone();
+        let GlobalSignature { name, info, sizes, result, pure } = self.globals.get(at)?.clone();
         if !pure && !frame.is_impure() {
             return None;
         }
@@ -195,12 +203,12 @@ impl Generator<'_> {
     /// A call on arguments of the example sizes of the parameters.
     fn called(
         &mut self,
-        frame: &mut Frame,
+        frame: &mut FunctionDraft,
         callee: Expr,
         info: &StructInfo,
         params: &[(StructInfo, Option<Vec<i64>>)],
         sizes: Option<Vec<i64>>,
-    ) -> Option<Made> {
+    ) -> Option<BindingValue> {
         let mark = frame.mark();
         let mut args = Vec::new();
         for (param, sizes) in params {
@@ -223,13 +231,13 @@ impl Generator<'_> {
         };
         let args = args.iter().map(|arg| self.operand_of(frame, arg)).collect();
         let sizes = self.sizes_of(&result).or(sizes).filter(|_| result.as_tensor().is_some());
-        Some(Made { value: Expr::call(callee, args), info: self.outside(&result, &frame.dims), sizes })
+        Some(BindingValue { value: Expr::call(callee, args), info: self.outside(&result, &frame.dims), sizes })
     }
 
     /// A tensor of these example sizes, of which it may not be known that it has them.
-    fn tensor_for(&mut self, frame: &mut Frame, dtype: DataType, sizes: &[i64]) -> Option<Known> {
+    fn tensor_for(&mut self, frame: &mut FunctionDraft, dtype: DataType, sizes: &[i64]) -> Option<ScopeValue> {
         let less = self.tape.one_in(4);
-        let is_less = |known: &Known| {
+        let is_less = |known: &ScopeValue| {
             let has_rank = known.info.as_tensor().is_some_and(|tensor| tensor.shape.is_none());
             less && has_rank && known.sizes.as_deref() == Some(sizes) && dtype_of(&known.info) == Some(dtype)
         };
@@ -237,27 +245,27 @@ impl Generator<'_> {
     }
 
     /// A shape of so many sizes, whatever they are.
-    fn shape_for(&mut self, frame: &mut Frame, sizes: &[i64]) -> Option<Known> {
-        let fits = |known: &Known| {
+    fn shape_for(&mut self, frame: &mut FunctionDraft, sizes: &[i64]) -> Option<ScopeValue> {
+        let fits = |known: &ScopeValue| {
             let own = known.sizes.as_ref().filter(|_| matches!(known.info, StructInfo::Shape(_)));
             own.is_some_and(|own| own.len() == sizes.len())
         };
         let literal = || {
             let dims: Vec<PrimExpr> = sizes.iter().map(|size| PrimExpr::IntImm(*size)).collect();
             let (expr, info) = (Expr::shape(dims.clone()), StructInfo::shape(dims));
-            Some(Known { expr, info, sizes: Some(sizes.to_vec()), used: true })
+            Some(ScopeValue { expr, info, sizes: Some(sizes.to_vec()), used: true })
         };
         self.pick(frame, fits).or_else(literal)
     }
 
     /// Something in scope that is just this, or a literal.
-    fn function_for(&mut self, frame: &mut Frame, param: &StructInfo) -> Option<Known> {
+    fn function_for(&mut self, frame: &mut FunctionDraft, param: &StructInfo) -> Option<ScopeValue> {
         let literal = self.on.nested && !frame.dataflow && self.tape.one_in(2);
         let known = if literal { None } else { self.pick(frame, |known| known.info == *param) };
         if known.is_some() || frame.dataflow || !self.on.nested {
             return known;
         }
-        Some(Known { expr: self.literal(param)?, info: param.clone(), sizes: None, used: true })
+        Some(ScopeValue { expr: self.literal(param)?, info: param.clone(), sizes: None, used: true })
     }
 
     /// `fn (c, x) { if c { own(false, x + x) } else { x } }`: recursion that ends after one call.
@@ -277,12 +285,12 @@ impl Generator<'_> {
     }
 
     /// A local function that calls itself.
-    pub(super) fn recursive_binding(&mut self, frame: &mut Frame) -> Binding {
+    pub(super) fn recursive_binding(&mut self, frame: &mut FunctionDraft) -> Binding {
         let var = Binder::var(self.fresh("f"));
         let size = 1 + self.tape.choose(4) as i64;
         let function = self.calling(&var.to_expr(), size);
         let info = signature(&function);
-        frame.known.push(Known { expr: var.to_expr(), info: info.clone(), sizes: None, used: false });
+        frame.known.push(ScopeValue { expr: var.to_expr(), info: info.clone(), sizes: None, used: false });
         bind(&var.annotated(info), Expr::Function(Arc::new(function)))
     }
 

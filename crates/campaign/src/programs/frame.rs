@@ -4,7 +4,7 @@ use relax_spec::rule;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::{Features, Source};
+use super::{Features, ProgramSource};
 use crate::generate::Tape;
 use relax_spec::grammar::{
     AttrValue, Attrs, BinaryOp, Binder, Binding, BindingBlock, BlockKind, DataType, Expr, Function, GlobalFunc,
@@ -38,7 +38,7 @@ pub(super) fn bindings_of(tape: &mut Tape) -> usize {
 
 /// A value in scope.
 #[derive(Clone, Debug)]
-pub(super) struct Known {
+pub(super) struct ScopeValue {
     pub(super) expr: Expr,
     pub(super) info: StructInfo,
     /// Of a tensor, the example sizes, also where the information does not tell them.
@@ -47,7 +47,7 @@ pub(super) struct Known {
 }
 
 /// What is made by the right-hand side of a binding.
-pub(super) struct Made {
+pub(super) struct BindingValue {
     pub(super) value: Expr,
     pub(super) info: StructInfo,
     pub(super) sizes: Option<Vec<i64>>,
@@ -55,8 +55,8 @@ pub(super) struct Made {
 
 /// The inside of a function.
 #[derive(Clone, Debug)]
-pub(super) struct Frame {
-    pub(super) known: Vec<Known>,
+pub(super) struct FunctionDraft {
+    pub(super) known: Vec<ScopeValue>,
     /// Variables whose tensors share nothing with any other value when they are bound.
     pub(super) fresh: Vec<Expr>,
     /// Those that were given away to be written, and are not to be used any more.
@@ -78,9 +78,9 @@ pub(super) struct Frame {
     pub(super) depth: usize,
 }
 
-impl Frame {
-    pub(super) fn new(effects: bool, grows: bool, depth: usize) -> Frame {
-        Frame {
+impl FunctionDraft {
+    pub(super) fn new(effects: bool, grows: bool, depth: usize) -> FunctionDraft {
+        FunctionDraft {
             known: Vec::new(),
             fresh: Vec::new(),
             spent: Vec::new(),
@@ -117,8 +117,8 @@ impl Frame {
     /// Leaves an inner scope: all that was bound since the mark is gone, but for parameters that the function has grown.
     pub(super) fn leave(&mut self, mark: [usize; 4]) {
         let grown: Vec<Binder> = self.params.get(mark[3]..).unwrap_or_default().to_vec();
-        let of_params = |known: &Known| grown.iter().any(|param| param.to_expr() == known.expr);
-        let kept: Vec<Known> = self.known.drain(mark[0]..).filter(of_params).collect();
+        let of_params = |known: &ScopeValue| grown.iter().any(|param| param.to_expr() == known.expr);
+        let kept: Vec<ScopeValue> = self.known.drain(mark[0]..).filter(of_params).collect();
         self.known.extend(kept);
         let bound = self.bound.get(mark[2]..).unwrap_or_default().to_vec();
         self.gone.extend(self.dims.drain(mark[1]..).filter(|var| !bound.contains(var)));
@@ -128,7 +128,7 @@ impl Frame {
 
 /// A global function that later ones may call.
 #[derive(Clone, Debug)]
-pub(super) struct Global {
+pub(super) struct GlobalSignature {
     pub(super) name: Name,
     pub(super) info: StructInfo,
     /// The example sizes of the parameters, where they are tensors.
@@ -137,15 +137,15 @@ pub(super) struct Global {
     pub(super) pure: bool,
 }
 
-pub(super) struct Generator<'a> {
-    pub(super) source: &'a Source,
+pub(super) struct ProgramGenerator<'a> {
+    pub(super) source: &'a ProgramSource,
     pub(super) tape: &'a mut Tape,
     pub(super) on: Features,
     /// The operators that are called, by number.
     pub(super) operators: Vec<usize>,
     /// The operator that is tried before others, until it was called.
     pub(super) featured: Option<usize>,
-    pub(super) globals: Vec<Global>,
+    pub(super) globals: Vec<GlobalSignature>,
     /// The `PrimFunc`s that are called, by number.
     pub(super) prim_funcs: Vec<usize>,
     /// The example sizes; no two functions share a shape variable.
@@ -157,13 +157,13 @@ pub(super) struct Generator<'a> {
     fresh: u32,
 }
 
-impl<'a> Generator<'a> {
-    pub(super) fn new(source: &'a Source, tape: &'a mut Tape) -> Generator<'a> {
+impl<'a> ProgramGenerator<'a> {
+    pub(super) fn new(source: &'a ProgramSource, tape: &'a mut Tape) -> ProgramGenerator<'a> {
         let drawn = bindings_of(tape);
         let left = source.restriction.exactly.unwrap_or(drawn).min(source.restriction.bindings);
         let on = Features::draw(tape).and(source.restriction.features);
         let featured = Some(tape.choose(source.operators.len()));
-        let mut generator = Generator {
+        let mut generator = ProgramGenerator {
             source,
             tape,
             on,
@@ -235,7 +235,7 @@ impl<'a> Generator<'a> {
     /// A global function, which later ones may call.
     fn global(&mut self, name: &str) -> Function {
         let effects = self.on.effects && self.tape.one_in(2);
-        let mut frame = Frame::new(effects, true, DEPTH);
+        let mut frame = FunctionDraft::new(effects, true, DEPTH);
         // What is started from outside gives what can be looked into.
         frame.gives_functions = name != MAIN && self.on.higher_order && self.tape.one_in(6);
         self.spent.clear();
@@ -263,11 +263,11 @@ impl<'a> Generator<'a> {
         let sizes =
             function.params.iter().map(|p| p.annotation.as_ref().and_then(|info| self.sizes_of(info))).collect();
         let pure = function.pure == Some(true);
-        self.globals.push(Global { name: name.into(), info, sizes, result, pure });
+        self.globals.push(GlobalSignature { name: name.into(), info, sizes, result, pure });
     }
 
     /// A sequence of so many bindings at most, its result as it is known outside, and the example sizes of that.
-    pub(super) fn sequence(&mut self, frame: &mut Frame, most: usize) -> (Expr, StructInfo, Option<Vec<i64>>) {
+    pub(super) fn sequence(&mut self, frame: &mut FunctionDraft, most: usize) -> (Expr, StructInfo, Option<Vec<i64>>) {
         let mut blocks = Vec::new();
         let mut left = most.min(self.left);
         while left > 0 {
@@ -290,7 +290,7 @@ impl<'a> Generator<'a> {
     }
 
     /// What a sequence gives, now and then in a form that normalization has to bind.
-    fn odd_result(&mut self, frame: &Frame, body: Expr, info: &StructInfo) -> Expr {
+    fn odd_result(&mut self, frame: &FunctionDraft, body: Expr, info: &StructInfo) -> Expr {
         if !self.on.nested || frame.dataflow || !self.tape.one_in(8) {
             return body;
         }
@@ -303,7 +303,7 @@ impl<'a> Generator<'a> {
         }
     }
 
-    fn block(&mut self, frame: &mut Frame, most: usize) -> BindingBlock {
+    fn block(&mut self, frame: &mut FunctionDraft, most: usize) -> BindingBlock {
         let dataflow = self.on.dataflow && self.tape.one_in(2);
         let before = frame.known.len();
         frame.dataflow = dataflow;
@@ -315,28 +315,29 @@ impl<'a> Generator<'a> {
             bindings.extend(binding);
         }
         frame.dataflow = false;
-        let kept: Vec<Known> = frame.known.drain(before..).filter(|known| !is_local(known)).collect();
+        let kept: Vec<ScopeValue> = frame.known.drain(before..).filter(|known| !is_local(known)).collect();
         frame.known.extend(kept);
         let kind = if dataflow { BlockKind::Dataflow } else { BlockKind::Binding };
         BindingBlock { kind, bindings, span: Span::NONE }
     }
 
     /// What a sequence returns: one of the last values, or a tuple of those that nothing has used.
-    fn result(&mut self, frame: &mut Frame) -> (Expr, StructInfo, Option<Vec<i64>>) {
+    fn result(&mut self, frame: &mut FunctionDraft) -> (Expr, StructInfo, Option<Vec<i64>>) {
         if frame.gives_functions
             && let Some(closure) = self.pick(frame, |known| known.info.as_func().is_some_and(|f| f.params.is_some()))
         {
             return (closure.expr, closure.info, None);
         }
         let spent = frame.spent.clone();
-        let is_data = |known: &Known| !holds_function(&known.info) && !spent.contains(&known.expr);
+        let is_data = |known: &ScopeValue| !holds_function(&known.info) && !spent.contains(&known.expr);
         let unused: Vec<usize> = (0..frame.known.len())
             .rev()
             .filter(|i| frame.known.get(*i).is_some_and(|k| !k.used && is_data(k)))
             .collect();
         let several = self.tape.choose(4) > 0;
         if several && unused.len() > 1 {
-            let fields: Vec<Known> = unused.iter().take(RESULTS).filter_map(|i| frame.known.get(*i).cloned()).collect();
+            let fields: Vec<ScopeValue> =
+                unused.iter().take(RESULTS).filter_map(|i| frame.known.get(*i).cloned()).collect();
             let exprs = fields.iter().map(|known| known.expr.clone()).collect();
             return (Expr::tuple(exprs), StructInfo::tuple(fields.into_iter().map(|known| known.info)), None);
         }
@@ -372,13 +373,13 @@ impl<'a> Generator<'a> {
     }
 
     /// A new variable for a value, put into scope.
-    pub(super) fn bind(&mut self, frame: &mut Frame, made: Made) -> Binding {
+    pub(super) fn bind(&mut self, frame: &mut FunctionDraft, made: BindingValue) -> Binding {
         let var = if frame.dataflow && self.tape.one_in(2) {
             Binder::dataflow(self.fresh("lv"))
         } else {
             Binder::var(self.fresh("v"))
         };
-        let Made { value, mut info, sizes } = made;
+        let BindingValue { value, mut info, sizes } = made;
         let one_in = if info.as_prim().is_some() { 2 } else { 3 };
         let annotated = holds_function(&info) || self.on.annotations && self.tape.one_in(one_in);
         let mut bound = var.clone();
@@ -391,7 +392,7 @@ impl<'a> Generator<'a> {
         if is_fresh(&value) {
             frame.fresh.push(var.to_expr());
         }
-        frame.known.push(Known { expr: var.to_expr(), info, sizes, used: false });
+        frame.known.push(ScopeValue { expr: var.to_expr(), info, sizes, used: false });
         Binding::VarBinding(VarBinding { var: bound, value, span: Span::NONE })
     }
 
@@ -419,7 +420,7 @@ impl<'a> Generator<'a> {
     }
 
     /// A dimension of this example size, that is in scope.
-    pub(super) fn dim(&mut self, frame: &Frame, size: i64) -> PrimExpr {
+    pub(super) fn dim(&mut self, frame: &FunctionDraft, size: i64) -> PrimExpr {
         let alike = |vars: &[ShapeVar], world: &BTreeMap<ShapeVar, i64>, wanted: i64| {
             vars.iter().find(|var| world.get(*var) == Some(&wanted)).cloned()
         };
@@ -438,7 +439,7 @@ impl<'a> Generator<'a> {
     }
 
     /// What is less than a variable, or a part of one: at other sizes it may be no size at all.
-    fn computed(&self, frame: &Frame, size: i64, op: BinaryOp) -> PrimExpr {
+    fn computed(&self, frame: &FunctionDraft, size: i64, op: BinaryOp) -> PrimExpr {
         let of = |var: &ShapeVar| {
             let whole = *self.world.get(var)?;
             let by = if op == BinaryOp::Sub { whole.checked_sub(size) } else { whole.checked_div(size) }?;
@@ -449,7 +450,12 @@ impl<'a> Generator<'a> {
     }
 
     /// A new parameter of the function.
-    pub(super) fn parameter(&mut self, frame: &mut Frame, dtype: DataType, sizes: &[i64]) -> Option<Known> {
+    pub(super) fn parameter(
+        &mut self,
+        frame: &mut FunctionDraft,
+        dtype: DataType,
+        sizes: &[i64],
+    ) -> Option<ScopeValue> {
         if !frame.grows || frame.params.len() >= PARAMS {
             return None;
         }
@@ -462,22 +468,26 @@ impl<'a> Generator<'a> {
                 PrimExpr::Var(var)
             } else {
                 // A parameter may mention what other parameters bind.
-                let signature = Frame { dims: frame.bound.clone(), ..Frame::new(false, false, 0) };
+                let signature = FunctionDraft { dims: frame.bound.clone(), ..FunctionDraft::new(false, false, 0) };
                 self.dim(&signature, *size)
             };
             dims.push(dim);
         }
         let info = StructInfo::tensor(dims, dtype);
         let param = Binder::var(self.fresh("x")).annotated(info.clone());
-        let known = Known { expr: param.to_expr(), info, sizes: Some(sizes.to_vec()), used: true };
+        let known = ScopeValue { expr: param.to_expr(), info, sizes: Some(sizes.to_vec()), used: true };
         frame.params.push(param);
         frame.known.push(known.clone());
         Some(known)
     }
 
     /// One of the values in scope, the latest the simplest.
-    pub(super) fn pick(&mut self, frame: &mut Frame, accept: impl Fn(&Known) -> bool) -> Option<Known> {
-        let is_one = |known: &Known| accept(known) && !frame.spent.contains(&known.expr);
+    pub(super) fn pick(
+        &mut self,
+        frame: &mut FunctionDraft,
+        accept: impl Fn(&ScopeValue) -> bool,
+    ) -> Option<ScopeValue> {
+        let is_one = |known: &ScopeValue| accept(known) && !frame.spent.contains(&known.expr);
         let fitting: Vec<usize> =
             (0..frame.known.len()).rev().filter(|i| frame.known.get(*i).is_some_and(is_one)).collect();
         let at = *self.tape.pick(&fitting)?;
@@ -537,7 +547,7 @@ pub(super) fn dtype_of(info: &StructInfo) -> Option<DataType> {
     info.as_tensor().map(|tensor| tensor.dtype)
 }
 
-fn is_local(known: &Known) -> bool {
+fn is_local(known: &ScopeValue) -> bool {
     matches!(known.expr, Expr::DataflowVar(_))
 }
 

@@ -16,10 +16,10 @@ mod seeds;
 mod source;
 mod violations;
 
-pub use census::Census;
+pub use census::ConstructCensus;
 pub use features::Features;
 pub use seeds::Seeds;
-pub use source::{Restriction, Source};
+pub use source::{ProgramSource, Restriction};
 
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ pub(super) fn tape_of(seed: u64, number: u64, choices: usize) -> Tape {
     Tape::from_seed(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(number), choices)
 }
 
-impl Source {
+impl ProgramSource {
     /// The program with a number.
     pub fn program(&self, seed: u64, number: u64) -> Drawn {
         let tape = match self.restriction.exactly {
@@ -77,7 +77,7 @@ impl Source {
     /// The program of a tape.
     pub fn of_tape(&self, mut tape: Tape) -> Drawn {
         let choices = tape.choices().to_vec();
-        let (module, entries, sizes, features) = frame::Generator::new(self, &mut tape).module();
+        let (module, entries, sizes, features) = frame::ProgramGenerator::new(self, &mut tape).module();
         Drawn { module, entries, sizes, features, choices }
     }
 }

@@ -7,15 +7,15 @@ use relax_spec::grammar::{DataType, GlobalFunc};
 use relax_spec::syntax::tvmscript::parse_module;
 
 /// A tensor that a `PrimFunc` takes or gives: its data type, and its sizes by name.
-pub(super) type Buffer = (DataType, &'static [&'static str]);
+pub(super) type BufferSignature = (DataType, &'static [&'static str]);
 
 /// A `PrimFunc`, and how it is called.
 #[derive(Clone, Debug)]
 pub(super) struct Template {
     pub(super) name: &'static str,
     pub(super) func: Arc<PrimFunc>,
-    pub(super) inputs: &'static [Buffer],
-    pub(super) outputs: &'static [Buffer],
+    pub(super) inputs: &'static [BufferSignature],
+    pub(super) outputs: &'static [BufferSignature],
     /// Whether it writes its first input, and has no output else.
     pub(super) in_place: bool,
 }
@@ -24,9 +24,9 @@ const F32: DataType = DataType::FLOAT32;
 const I64: DataType = DataType::INT64;
 
 /// Name, inputs, outputs, whether it works in place, the parameters' sizes, and the body.
-type Row = (&'static str, &'static [Buffer], &'static [Buffer], bool, &'static str);
+type PrimFuncRow = (&'static str, &'static [BufferSignature], &'static [BufferSignature], bool, &'static str);
 
-const ROWS: [Row; 9] = [
+const ROWS: [PrimFuncRow; 9] = [
     (
         "tir_twice",
         &[(F32, &["n"])],
@@ -136,7 +136,7 @@ pub(super) fn templates() -> Vec<Template> {
     ROWS.iter().filter_map(template).collect()
 }
 
-fn template(row: &Row) -> Option<Template> {
+fn template(row: &PrimFuncRow) -> Option<Template> {
     let (name, inputs, outputs, in_place, _) = *row;
     let module = parse_module(&text(row)).ok()?;
     match module.get(name)? {
@@ -145,8 +145,8 @@ fn template(row: &Row) -> Option<Template> {
     }
 }
 
-fn text((name, inputs, outputs, _, body): &Row) -> String {
-    let buffers: Vec<Buffer> = inputs.iter().chain(outputs.iter()).copied().collect();
+fn text((name, inputs, outputs, _, body): &PrimFuncRow) -> String {
+    let buffers: Vec<BufferSignature> = inputs.iter().chain(outputs.iter()).copied().collect();
     let params: Vec<String> = (0..buffers.len()).map(|i| format!("b{i}: T.handle")).collect();
     let mut out = format!("@T.prim_func(private=True)\ndef {name}({}):\n", params.join(", "));
     let mut declared: Vec<&str> = Vec::new();

@@ -8,7 +8,7 @@ use glob::Pattern;
 use super::Features;
 use super::apart::one_attribute_apart;
 use super::prim_funcs::{Template, templates};
-use crate::calls::{Fill, Operand, RandomCall, draw, patterns};
+use crate::calls::{CallOperand, Fill, RandomCall, draw, patterns};
 use crate::generate::Tape;
 use crate::operator_soundness::run_within;
 use relax_spec::book::{Edition, Rule};
@@ -80,7 +80,7 @@ pub(super) struct Callable {
 
 /// What programs are drawn from.
 #[derive(Clone, Debug)]
-pub struct Source {
+pub struct ProgramSource {
     pub(super) operators: Vec<Callable>,
     pub(super) prim_funcs: Vec<Template>,
     pub(super) restriction: Restriction,
@@ -106,9 +106,9 @@ const OTHERWISE: [&str; 12] = [
 /// What works on memory and devices by hand, which most sequences of calls do wrongly.
 const OF_MEMORY: [&str; 5] = ["relax.memory.", "relax.builtin.", "relax.vm.", "relax.ccl.", "relax.dist."];
 
-impl Source {
+impl ProgramSource {
     /// All operators of the registry of which the reference says what they give, with calls like those in the cases.
-    pub fn of(suite: &[Case], restriction: Restriction) -> Source {
+    pub fn of(suite: &[Case], restriction: Restriction) -> ProgramSource {
         let wanted = |op: &&'static OpDef| {
             matches!(op.clauses, Clauses::Tensor(_))
                 && op.excluded.is_none()
@@ -123,7 +123,7 @@ impl Source {
             Callable { op, calls, seldom, troubled }
         };
         let operators = ops::all().filter(wanted).map(callable).filter(|op| !op.calls.is_empty()).collect();
-        Source { operators, prim_funcs: templates(), restriction }
+        ProgramSource { operators, prim_funcs: templates(), restriction }
     }
 
     /// The edition by which programs are typed.
@@ -239,18 +239,18 @@ fn elements(value: &Value) -> i64 {
 
 fn is_small(call: &RandomCall) -> bool {
     call.operands.iter().all(|operand| match operand {
-        Operand::Tensor(_, shape) => shape.iter().product::<i64>() <= ELEMENTS,
-        Operand::Tuple(_) | Operand::Shape(_) | Operand::Int(..) | Operand::Other(..) => true,
+        CallOperand::Tensor(_, shape) => shape.iter().product::<i64>() <= ELEMENTS,
+        CallOperand::Tuple(_) | CallOperand::Shape(_) | CallOperand::Int(..) | CallOperand::Other(..) => true,
     })
 }
 
 /// Whether an operand can stand in any program: no function of the case's, and no data type of which tensors cannot be given.
-fn is_plain(operand: &Operand) -> bool {
+fn is_plain(operand: &CallOperand) -> bool {
     match operand {
-        Operand::Tensor(dtype, _) => is_common(*dtype),
-        Operand::Tuple(fields) => fields.iter().all(is_plain),
-        Operand::Shape(_) | Operand::Int(..) => true,
-        Operand::Other(_, value) => match value {
+        CallOperand::Tensor(dtype, _) => is_common(*dtype),
+        CallOperand::Tuple(fields) => fields.iter().all(is_plain),
+        CallOperand::Shape(_) | CallOperand::Int(..) => true,
+        CallOperand::Other(_, value) => match value {
             Value::Prim(_) | Value::Str(_) | Value::DataType(_) => true,
             Value::Tensor(_)
             | Value::Tuple(_)

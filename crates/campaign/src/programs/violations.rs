@@ -6,7 +6,7 @@
 use relax_spec::rule;
 use std::sync::Arc;
 
-use super::{Drawn, Source, tape_of};
+use super::{Drawn, ProgramSource, tape_of};
 use crate::generate::Tape;
 use relax_spec::book::{Edition, Rule};
 use relax_spec::grammar::{
@@ -226,7 +226,7 @@ const LOG: &str = "relax_spec.log";
 /// Tells the tape of violations from that of the program.
 const OF_VIOLATIONS: u64 = 0x6272_6b6e;
 
-impl Source {
+impl ProgramSource {
     /// The program with a number, with one rule of the edition broken in it, and that rule.
     pub fn violating(&self, seed: u64, number: u64) -> Option<(Drawn, Rule)> {
         let mut tape = tape_of(seed ^ OF_VIOLATIONS, number, 3);

@@ -21,7 +21,7 @@ enum Ty {
 /// A program with a function `main`, and arguments for it.
 pub fn program(tape: &mut Tape) -> (Program, Vec<ValueSpec>) {
     let notation = if tape.one_in(2) { RelayNotation::Printed } else { RelayNotation::Introduced };
-    let mut draw = Draw { tape, locals: Vec::new(), helpers: Vec::new(), functions: Vec::new(), count: 0 };
+    let mut draw = RelayGenerator { tape, locals: Vec::new(), helpers: Vec::new(), functions: Vec::new(), count: 0 };
     let mut definitions = draw.helpers();
     let params: Vec<Ty> = (0..1 + draw.tape.choose(3)).map(|_| draw.tensor()).collect();
     let named: Vec<(Name, Ty)> = params.into_iter().map(|ty| (draw.name(), ty)).collect();
@@ -71,7 +71,7 @@ enum Helper {
     Repeat(Name, Ty),
 }
 
-struct Draw<'t> {
+struct RelayGenerator<'t> {
     tape: &'t mut Tape,
     locals: Vec<(Name, Ty)>,
     helpers: Vec<Helper>,
@@ -100,7 +100,7 @@ fn ints(sizes: impl IntoIterator<Item = i64>) -> AttrValue {
     AttrValue::List(sizes.into_iter().map(AttrValue::Int).collect())
 }
 
-impl Draw<'_> {
+impl RelayGenerator<'_> {
     fn name(&mut self) -> Name {
         self.count += 1;
         format!("v{}", self.count).as_str().into()

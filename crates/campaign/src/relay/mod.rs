@@ -4,7 +4,7 @@ mod generate;
 
 pub use generate::program as generate;
 
-use ask::protocol::Question;
+use ask::protocol::WireQuestion;
 use relax_spec::IrModule;
 use relax_spec::book::Basis;
 use relax_spec::check::check_program;
@@ -19,7 +19,7 @@ use relax_spec::value::{Registry, ValueSpec, from_specs, to_spec};
 
 /// What trying a program shows.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Trial {
+pub enum TranslationTrial {
     /// Both ways give one value.
     Same,
     /// One of them reached a limit.
@@ -29,15 +29,15 @@ pub enum Trial {
 }
 
 /// Writes a program and reads it back, checks and translates it, checks the translation, and runs `main` both ways.
-pub fn try_program(program: &Program, args: &[ValueSpec]) -> Trial {
+pub fn try_program(program: &Program, args: &[ValueSpec]) -> TranslationTrial {
     let text = relay::print(&mut Cx::new(), program, program.notation);
     match tried(program, &text, args) {
         Ok(trial) => trial,
-        Err(why) => Trial::Different(format!("{why}\n{text}")),
+        Err(why) => TranslationTrial::Different(format!("{why}\n{text}")),
     }
 }
 
-fn tried(program: &Program, text: &str, args: &[ValueSpec]) -> Result<Trial, String> {
+fn tried(program: &Program, text: &str, args: &[ValueSpec]) -> Result<TranslationTrial, String> {
     let (read, faults) = relay::read(&mut Cx::new(), text);
     if !faults.is_empty() {
         return Err(format!("it is not read: {}", relay::located(&faults, text)));
@@ -50,12 +50,16 @@ fn tried(program: &Program, text: &str, args: &[ValueSpec]) -> Result<Trial, Str
     let direct = relay::evaluate(&mut Cx::new(), &read, "main", &values);
     let through = oracle::answer_evaluate(&mut Cx::new(), &module, "main", args).map_err(|error| error.to_string())?;
     match (direct, through) {
-        (Ending::OutOfFuel, _) | (_, RunAnswer::OutOfFuel) => Ok(Trial::Stopped),
+        (Ending::OutOfFuel, _) | (_, RunAnswer::OutOfFuel) => Ok(TranslationTrial::Stopped),
         (Ending::Value(value), RunAnswer::Returns(through, _)) => {
             let direct = to_spec(&value).map_err(|_| "the value cannot be written".to_string())?;
-            if direct == through { Ok(Trial::Same) } else { Err(format!("{direct} and, translated, {through}")) }
+            if direct == through {
+                Ok(TranslationTrial::Same)
+            } else {
+                Err(format!("{direct} and, translated, {through}"))
+            }
         }
-        (Ending::Error(_), RunAnswer::Fails(..)) => Ok(Trial::Same),
+        (Ending::Error(_), RunAnswer::Fails(..)) => Ok(TranslationTrial::Same),
         (direct, through) => Err(format!("{direct:?} and, translated, {through}")),
     }
 }
@@ -82,6 +86,6 @@ pub fn question(id: u64, program: &Program, args: &[ValueSpec]) -> Option<String
         return None;
     };
     let ask = Ask::Evaluate(Script::Module(module), "main".into(), args.to_vec());
-    let line = Question { id, basis: Basis::default(), ask }.to_line();
+    let line = WireQuestion { id, basis: Basis::default(), ask }.to_line();
     Some(format!("{{\"question\": {line}, \"expected\": {}}}", json::write(&expected.write())))
 }

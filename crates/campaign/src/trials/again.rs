@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use super::campaign::inputs_of;
 use super::judge::judge;
-use super::judged::{Asked, Difference, Judged, Shown, names_rules};
+use super::judged::{ProgramQuestion, TrialDifference, TrialVerdict, WitnessProgram, names_rules};
 use super::path::Path;
 use super::reduce::Reducer;
 use super::reduced::{bindings, held, operators};
 use super::settings::dialect_of;
-use super::signature::Signature;
+use super::signature::FailureSignature;
 use super::store::Finding;
 use ask::implementation::Implementation;
 use ask::protocol::{from_data, parse_json};
@@ -27,7 +27,7 @@ const RUNS: usize = 2;
 
 /// What a finding is about, read.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Kept {
+pub struct StoredFinding {
     /// The program.
     pub module: IrModule,
     /// The function that is started.
@@ -54,13 +54,13 @@ pub enum KeptError {
     Paths,
 }
 
-impl Kept {
+impl StoredFinding {
     /// What a finding is about.
     ///
     /// # Errors
     ///
     /// See [`KeptError`].
-    pub fn of(finding: &Finding) -> Result<Kept, KeptError> {
+    pub fn of(finding: &Finding) -> Result<StoredFinding, KeptError> {
         let part = |part, message: String| KeptError::Part { part, message };
         let module = parse_json(&finding.module.to_string()).and_then(|data| from_data(&data));
         let input = match finding.input.is_null() {
@@ -71,7 +71,7 @@ impl Kept {
         if paths.is_empty() {
             return Err(KeptError::Paths);
         }
-        Ok(Kept {
+        Ok(StoredFinding {
             module: module.map_err(|error| part("program", error.to_string()))?,
             entry: finding.entry.as_str().into(),
             input: input.map_err(|error| part("input", error.to_string()))?,
@@ -94,19 +94,19 @@ impl Kept {
 pub fn reduced_further(
     implementation: &mut dyn Implementation,
     finding: &Finding,
-    kept: &Kept,
+    kept: &StoredFinding,
     budget: usize,
 ) -> Result<Option<Finding>, StartError> {
     let Some((path, difference)) = still_shows(implementation, finding, kept)? else { return Ok(None) };
     let (module, entry) = (kept.module.clone(), kept.entry.clone());
-    let shown = Shown { module, entry, sizes: BTreeMap::new(), difference };
+    let shown = WitnessProgram { module, entry, sizes: BTreeMap::new(), difference };
     let smallest = Reducer::new(implementation, &path, budget).reduce(None, shown)?;
     let called = operators(&smallest.module);
     // Of a signature that tells causes apart by itself the operators are none.
     let named = if finding.signature.operators.is_empty() { Vec::new() } else { called.clone() };
     let of_path = finding.traits.iter().filter(|own| own.is_of_path()).copied();
     Ok(Some(Finding {
-        signature: Signature { operators: named, ..finding.signature.clone() },
+        signature: FailureSignature { operators: named, ..finding.signature.clone() },
         message: smallest.difference.message,
         expected: smallest.difference.expected,
         given: smallest.difference.given,
@@ -128,16 +128,16 @@ pub fn reduced_further(
 pub fn still_shows(
     implementation: &mut dyn Implementation,
     finding: &Finding,
-    kept: &Kept,
-) -> Result<Option<(Path, Difference)>, StartError> {
+    kept: &StoredFinding,
+) -> Result<Option<(Path, TrialDifference)>, StartError> {
     let (dialect, edition) = (dialect_of(implementation), implementation.edition());
     let inputs = kept.inputs(edition);
     let names_rules = names_rules(implementation);
-    let asked = Asked { module: &kept.module, entry: &kept.entry, inputs: &inputs, names_rules, edition };
+    let asked = ProgramQuestion { module: &kept.module, entry: &kept.entry, inputs: &inputs, names_rules, edition };
     for path in &kept.paths {
         let ask = path.ask(edition, &kept.module, &kept.entry, &inputs, dialect);
         let outcome = implementation.ask(edition, &ask)?;
-        if let Judged::Differs(found) = judge(asked, path, &outcome)
+        if let TrialVerdict::Differs(found) = judge(asked, path, &outcome)
             && found.signature.is_like(&finding.signature)
         {
             return Ok(Some((path.clone(), *found)));

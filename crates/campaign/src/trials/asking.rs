@@ -5,19 +5,19 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use super::before::Remembering;
-use super::inputs::{Domain, inputs, is_endless};
+use super::inputs::{ArgumentDomain, inputs, is_endless};
 use super::judge::{is_accepted, judge, rules_of};
-use super::judged::{Asked, Difference, Judged, names_rules};
-use super::keeping::{Keeper, Pending};
+use super::judged::{ProgramQuestion, TrialDifference, TrialVerdict, names_rules};
+use super::keeping::{Keeper, QueuedDifference};
 use super::path::Path;
-use super::settings::{CampaignError, Settings, dialect_of};
-use super::signature::Kind;
+use super::settings::{CampaignError, CampaignSettings, dialect_of};
+use super::signature::FailureKind;
 use super::steering::Steering;
-use super::store::Store;
-use super::tally::Tally;
+use super::store::FindingStore;
+use super::tally::CampaignTally;
 use super::told;
 use super::turns::Turns;
-use crate::programs::{Drawn, Features, Seeds, Source};
+use crate::programs::{Drawn, Features, ProgramSource, Seeds};
 use ask::implementation::Implementation;
 use ask::process::Interrupt;
 use ask::worker::StartError;
@@ -40,8 +40,8 @@ const MAIN: &str = "main";
 /// One in so many programs is run on what by the letter no operator is defined on.
 const WIDE: u64 = 16;
 
-fn domain(number: u64) -> Domain {
-    if number % WIDE == WIDE - 3 { Domain::Wide } else { Domain::Documented }
+fn domain(number: u64) -> ArgumentDomain {
+    if number % WIDE == WIDE - 3 { ArgumentDomain::Wide } else { ArgumentDomain::Documented }
 }
 
 /// A program that was read: nothing is known of its sizes, and no tape makes it smaller.
@@ -56,23 +56,23 @@ fn of_text(module: IrModule) -> Drawn {
 }
 
 /// One of those who ask, with an implementation of its own.
-pub(super) struct Worker<'a> {
-    pub(super) source: &'a Source,
+pub(super) struct CampaignWorker<'a> {
+    pub(super) source: &'a ProgramSource,
     pub(super) steering: &'a Steering,
     pub(super) seeds: Option<Seeds>,
-    pub(super) settings: &'a Settings,
+    pub(super) settings: &'a CampaignSettings,
     pub(super) implementation: Remembering,
-    pub(super) store: &'a Mutex<Store>,
-    pub(super) tally: Tally,
+    pub(super) store: &'a Mutex<FindingStore>,
+    pub(super) tally: CampaignTally,
     /// What the program at hand has shown so far.
-    pub(super) found: Vec<Pending>,
+    pub(super) found: Vec<QueuedDifference>,
 }
 
-impl Worker<'_> {
+impl CampaignWorker<'_> {
     /// Asks about one program after the other, and looks at what has its turn, until the time is up.
     pub(super) fn work(
         &mut self,
-        turns: &Turns<Pending>,
+        turns: &Turns<QueuedDifference>,
         deadline: Option<Instant>,
         interrupt: &Interrupt,
         progress: &(dyn Fn() + Sync),
@@ -102,8 +102,8 @@ impl Worker<'_> {
         }
     }
 
-    fn keep(&mut self, pending: Pending, interrupted: bool) -> Result<(), CampaignError> {
-        let Worker { source, settings, store, implementation, .. } = self;
+    fn keep(&mut self, pending: QueuedDifference, interrupted: bool) -> Result<(), CampaignError> {
+        let CampaignWorker { source, settings, store, implementation, .. } = self;
         let mut keeper = Keeper { source, settings, implementation, store, reducing: 0 };
         let kept = keeper.settle(pending, interrupted);
         self.tally.reducing += keeper.reducing;
@@ -111,7 +111,7 @@ impl Worker<'_> {
     }
 
     /// Notes how far the campaign has come.
-    fn note(&mut self, turns: &Turns<Pending>) -> Result<(), CampaignError> {
+    fn note(&mut self, turns: &Turns<QueuedDifference>) -> Result<(), CampaignError> {
         let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(store.done(self.settings.seed, turns.done())?)
     }
@@ -176,7 +176,8 @@ impl Worker<'_> {
         let outcome = self.implementation.ask(edition, ask)?;
         self.tally.questions += 1;
         let drawn = of_text(IrModule::default());
-        let asked = Asked { module: &drawn.module, entry: &MAIN.into(), inputs: &[], names_rules: false, edition };
+        let asked =
+            ProgramQuestion { module: &drawn.module, entry: &MAIN.into(), inputs: &[], names_rules: false, edition };
         let judged = match &outcome {
             Outcome::Answer { .. } | Outcome::Unsupported { .. } => told::of_terms(edition, ask, &outcome),
             Outcome::Rejected { .. }
@@ -188,12 +189,12 @@ impl Worker<'_> {
             | Outcome::Flaky { .. } => judge(asked, &Path::Check, &outcome),
         };
         match judged {
-            Judged::Agrees { .. } => Ok(()),
-            Judged::Unsupported(what) => {
+            TrialVerdict::Agrees { .. } => Ok(()),
+            TrialVerdict::Unsupported(what) => {
                 *self.tally.unsupported.entry(what).or_default() += 1;
                 Ok(())
             }
-            Judged::Differs(difference) => {
+            TrialVerdict::Differs(difference) => {
                 self.misread(number, drawn, format!("# {ask}\n"), *difference);
                 Ok(())
             }
@@ -208,7 +209,8 @@ impl Worker<'_> {
         let module = told::module_of(edition, &text);
         let is_one = module.is_some();
         let drawn = of_text(module.unwrap_or_default());
-        let asked = Asked { module: &drawn.module, entry: &MAIN.into(), inputs: &[], names_rules: false, edition };
+        let asked =
+            ProgramQuestion { module: &drawn.module, entry: &MAIN.into(), inputs: &[], names_rules: false, edition };
         let judged = match &outcome {
             Outcome::Answer { .. } | Outcome::Rejected { .. } => {
                 told::read(edition, &text, &outcome, names_rules(&self.implementation))
@@ -222,9 +224,9 @@ impl Worker<'_> {
             | Outcome::Flaky { .. } => judge(asked, &Path::Parse, &outcome),
         };
         match judged {
-            Judged::Agrees { .. } => {}
-            Judged::Unsupported(what) => *self.tally.unsupported.entry(what).or_default() += 1,
-            Judged::Differs(difference) => {
+            TrialVerdict::Agrees { .. } => {}
+            TrialVerdict::Unsupported(what) => *self.tally.unsupported.entry(what).or_default() += 1,
+            TrialVerdict::Differs(difference) => {
                 self.misread(number, drawn, text, *difference);
                 return Ok(());
             }
@@ -271,15 +273,15 @@ impl Worker<'_> {
             let outcome = self.implementation.ask(edition, &ask)?;
             self.tally.questions += 1;
             let names_rules = names_rules(&self.implementation);
-            let asked = Asked { module: &drawn.module, entry, inputs, names_rules, edition };
+            let asked = ProgramQuestion { module: &drawn.module, entry, inputs, names_rules, edition };
             match judge(asked, &path, &outcome) {
-                Judged::Agrees { ended, runs } => {
+                TrialVerdict::Agrees { ended, runs } => {
                     self.tally.runs.0 += runs;
                     self.tally.runs.1 += ended;
                     ran |= runs > 0;
                 }
-                Judged::Unsupported(what) => *self.tally.unsupported.entry(what).or_default() += 1,
-                Judged::Differs(difference) => {
+                TrialVerdict::Unsupported(what) => *self.tally.unsupported.entry(what).or_default() += 1,
+                TrialVerdict::Differs(difference) => {
                     ran |= difference.input.is_some();
                     self.differs(number, drawn, entry, &path, *difference);
                 }
@@ -305,33 +307,37 @@ impl Worker<'_> {
         self.tally.violations += 1;
         self.tally.questions += 1;
         let names_rules = names_rules(&self.implementation);
-        let asked = Asked { module: &drawn.module, entry: &entry, inputs: &[], names_rules, edition };
+        let asked = ProgramQuestion { module: &drawn.module, entry: &entry, inputs: &[], names_rules, edition };
         match judge(asked, &Path::Check, &outcome) {
-            Judged::Agrees { .. } => {}
-            Judged::Unsupported(what) => *self.tally.unsupported.entry(what).or_default() += 1,
-            Judged::Differs(difference) => self.differs(number, &drawn, &entry, &Path::Check, *difference),
+            TrialVerdict::Agrees { .. } => {}
+            TrialVerdict::Unsupported(what) => *self.tally.unsupported.entry(what).or_default() += 1,
+            TrialVerdict::Differs(difference) => self.differs(number, &drawn, &entry, &Path::Check, *difference),
         }
         Ok(())
     }
 
     /// A difference of a program, which waits for its turn.
-    fn differs(&mut self, number: u64, drawn: &Drawn, entry: &Name, path: &Path, difference: Difference) {
+    fn differs(&mut self, number: u64, drawn: &Drawn, entry: &Name, path: &Path, difference: TrialDifference) {
         match difference.signature.kind {
-            Kind::Crash | Kind::Hang => self.tally.lost += 1,
-            Kind::Refused => {
+            FailureKind::Crash | FailureKind::Hang => self.tally.lost += 1,
+            FailureKind::Refused => {
                 let reason = format!("{}: {}", difference.signature.stage, difference.signature.message);
                 *self.tally.refused.entry(reason).or_default() += 1;
             }
-            Kind::Value | Kind::Fails | Kind::NotNormal | Kind::Accepted | Kind::AdapterError => {}
+            FailureKind::Value
+            | FailureKind::Fails
+            | FailureKind::NotNormal
+            | FailureKind::Accepted
+            | FailureKind::AdapterError => {}
         }
-        let lost = if difference.signature.kind == Kind::Crash { self.implementation.take_lost() } else { None };
+        let lost = if difference.signature.kind == FailureKind::Crash { self.implementation.take_lost() } else { None };
         let (drawn, entry, path, text) = (drawn.clone(), entry.clone(), path.clone(), None);
-        self.found.push(Pending { number, drawn, entry, path, difference, text, lost });
+        self.found.push(QueuedDifference { number, drawn, entry, path, difference, text, lost });
     }
 
     /// A text of which another program is read, or none, or one where there is none.
-    fn misread(&mut self, number: u64, drawn: Drawn, text: String, difference: Difference) {
+    fn misread(&mut self, number: u64, drawn: Drawn, text: String, difference: TrialDifference) {
         let (entry, path, text, lost) = (MAIN.into(), Path::Parse, Some(text), None);
-        self.found.push(Pending { number, drawn, entry, path, difference, text, lost });
+        self.found.push(QueuedDifference { number, drawn, entry, path, difference, text, lost });
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use super::judge::judge;
-use super::judged::{Asked, Judged, Shown, names_rules};
+use super::judged::{ProgramQuestion, TrialVerdict, WitnessProgram, names_rules};
 use super::path::Path;
 use super::told;
 use ask::implementation::Implementation;
@@ -177,7 +177,7 @@ fn without_number(outcome: Outcome) -> Outcome {
 /// # Errors
 ///
 /// If nobody can be asked any more.
-pub(super) fn shown(followed: &mut Followed<'_>, culprit: &Ask) -> Result<Option<(Path, Shown)>, StartError> {
+pub(super) fn shown(followed: &mut Followed<'_>, culprit: &Ask) -> Result<Option<(Path, WitnessProgram)>, StartError> {
     let Ask::Trial(program, way, entry, inputs) = culprit else { return Ok(None) };
     let edition = followed.edition();
     let (path, module) = match program {
@@ -187,13 +187,13 @@ pub(super) fn shown(followed: &mut Followed<'_>, culprit: &Ask) -> Result<Option
     let (Some(path), Some(module)) = (path, module) else { return Ok(None) };
     let outcome = followed.ask(edition, culprit)?;
     let names_rules = names_rules(followed);
-    let asked = Asked { module: &module, entry, inputs, names_rules, edition };
+    let asked = ProgramQuestion { module: &module, entry, inputs, names_rules, edition };
     Ok(match judge(asked, &path, &outcome) {
-        Judged::Differs(difference) => {
+        TrialVerdict::Differs(difference) => {
             let sizes = BTreeMap::new();
-            Some((path, Shown { entry: entry.clone(), sizes, difference: *difference, module }))
+            Some((path, WitnessProgram { entry: entry.clone(), sizes, difference: *difference, module }))
         }
-        Judged::Agrees { .. } | Judged::Unsupported(_) => None,
+        TrialVerdict::Agrees { .. } | TrialVerdict::Unsupported(_) => None,
     })
 }
 

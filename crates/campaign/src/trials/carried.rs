@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::judged::Shown;
+use super::judged::WitnessProgram;
 use super::reduced::{function, returning};
 use super::sizes::sizes_on;
 use relax_spec::grammar::{IrModule, ShapeVar, TensorData, Var};
@@ -13,7 +13,7 @@ use relax_spec::value::ValueSpec;
 
 /// The input on which the larger program shows the difference, as one for the smaller program: a parameter that the larger one has
 /// keeps its argument, and one that was a variable of the larger one has its value there. None if that cannot be told of each.
-pub(super) fn carried(cx: &mut Cx, larger: &Shown, smaller: &IrModule) -> Option<Vec<ValueSpec>> {
+pub(super) fn carried(cx: &mut Cx, larger: &WitnessProgram, smaller: &IrModule) -> Option<Vec<ValueSpec>> {
     let input = larger.difference.input.as_ref()?;
     let (before, after) = (parameters(&larger.module, &larger.entry)?, parameters(smaller, &larger.entry)?);
     if before == after {
@@ -36,7 +36,7 @@ fn parameters(module: &IrModule, entry: &str) -> Option<Vec<Var>> {
 }
 
 /// What a variable comes to when the program runs on the input.
-fn value_of(cx: &mut Cx, shown: &Shown, input: &[ValueSpec], var: &Var) -> Option<ValueSpec> {
+fn value_of(cx: &mut Cx, shown: &WitnessProgram, input: &[ValueSpec], var: &Var) -> Option<ValueSpec> {
     let module = returning(&shown.module, &shown.entry, var)?;
     match answer_evaluate(cx, &module, &shown.entry, input) {
         Ok(RunAnswer::Returns(value, _)) => Some(value),
@@ -45,7 +45,7 @@ fn value_of(cx: &mut Cx, shown: &Shown, input: &[ValueSpec], var: &Var) -> Optio
 }
 
 /// The example sizes of the program, and those that the parameters have on the input where these differ.
-pub(super) fn sizes_at(shown: &Shown) -> BTreeMap<ShapeVar, i64> {
+pub(super) fn sizes_at(shown: &WitnessProgram) -> BTreeMap<ShapeVar, i64> {
     let mut sizes = shown.sizes.clone();
     let params = function(&shown.module, &shown.entry).map(|function| function.params.as_slice()).unwrap_or_default();
     sizes.extend(sizes_on(params, shown.difference.input.as_deref().unwrap_or_default()));
@@ -94,8 +94,8 @@ fn with_zeros(data: &TensorData, places: &[usize]) -> TensorData {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trials::signature::{Kind, Signature};
-    use crate::trials::{Difference, candidates};
+    use crate::trials::signature::{FailureKind, FailureSignature};
+    use crate::trials::{TrialDifference, candidates};
     use relax_spec::grammar::DataType;
     use relax_spec::syntax::tvmscript::parse_module;
 
@@ -104,15 +104,15 @@ mod tests {
         ValueSpec::Tensor(TensorData::from_values(DataType::FLOAT32, &shape, values).unwrap())
     }
 
-    fn shown(text: &str, input: Vec<ValueSpec>) -> Shown {
-        let difference = Difference {
-            signature: Signature::of(Kind::Value, "run", ""),
+    fn shown(text: &str, input: Vec<ValueSpec>) -> WitnessProgram {
+        let difference = TrialDifference {
+            signature: FailureSignature::of(FailureKind::Value, "run", ""),
             message: String::new(),
             input: Some(input),
             expected: String::new(),
             given: String::new(),
         };
-        Shown { module: parse_module(text).unwrap(), entry: "main".into(), sizes: BTreeMap::new(), difference }
+        WitnessProgram { module: parse_module(text).unwrap(), entry: "main".into(), sizes: BTreeMap::new(), difference }
     }
 
     #[test]

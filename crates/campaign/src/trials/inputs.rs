@@ -21,7 +21,7 @@ const ATTEMPTS: usize = 6;
 
 /// What becomes of a program that is run at its example sizes.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Ended {
+pub enum ExampleRun {
     /// It reaches its end.
     Returns,
     /// It stops with an error that the semantics prescribes.
@@ -33,27 +33,27 @@ pub enum Ended {
 }
 
 /// Checks a program, and runs its `main` at its example sizes.
-pub fn at_example_sizes(drawn: &Drawn) -> Ended {
+pub fn at_example_sizes(drawn: &Drawn) -> ExampleRun {
     at_example_sizes_by(&mut Cx::new(), drawn)
 }
 
 /// As [`at_example_sizes`], in a context that records the rules.
-pub fn at_example_sizes_by(cx: &mut Cx, drawn: &Drawn) -> Ended {
+pub fn at_example_sizes_by(cx: &mut Cx, drawn: &Drawn) -> ExampleRun {
     let report = check_program(cx, &drawn.module);
     if let Some(finding) = report.diagnostics.iter().find(|finding| finding.is_fatal()) {
-        return Ended::Rejected(format!("{}: {}", finding.code(), finding.message));
+        return ExampleRun::Rejected(format!("{}: {}", finding.code(), finding.message));
     }
-    let mut ended = Ended::Open("no arguments can be made".to_string());
+    let mut ended = ExampleRun::Open("no arguments can be made".to_string());
     for attempt in 0..ATTEMPTS {
         let Some(args) = example(&drawn.module, "main", &drawn.sizes, Draw { index: 0, attempt }) else { continue };
         let args = from_specs(&args, &EvalOptions::default().registry);
         let Ok(args) = args else { continue };
         let run = evaluate(cx, &drawn.module, "main", args, &EvalOptions::default());
         ended = match run.outcome {
-            Ending::Value(_) => return Ended::Returns,
-            Ending::Error(error) => Ended::Fails(error.rule),
-            Ending::OutOfFuel => Ended::Open("out of fuel".to_string()),
-            Ending::Unspecified(reason) => Ended::Open(reason),
+            Ending::Value(_) => return ExampleRun::Returns,
+            Ending::Error(error) => ExampleRun::Fails(error.rule),
+            Ending::OutOfFuel => ExampleRun::Open("out of fuel".to_string()),
+            Ending::Unspecified(reason) => ExampleRun::Open(reason),
         };
     }
     ended
@@ -78,7 +78,7 @@ pub(super) fn room(inputs: &[Vec<ValueSpec>]) -> u64 {
 
 /// What arguments may be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Domain {
+pub(super) enum ArgumentDomain {
     /// What every operator is defined on by its documentation.
     Documented,
     /// Also what an erratum gives a meaning to: a place that counts from the end.
@@ -117,10 +117,10 @@ pub(super) fn inputs(
     entry: &str,
     sizes: &BTreeMap<ShapeVar, i64>,
     runs: usize,
-    domain: Domain,
+    domain: ArgumentDomain,
 ) -> Vec<Vec<ValueSpec>> {
     let mut found = drawn(cx, module, entry, sizes, runs);
-    if domain == Domain::Documented {
+    if domain == ArgumentDomain::Documented {
         let edition = cx.edition();
         found.retain(|args| !is_outside(edition, module, entry, args));
     }

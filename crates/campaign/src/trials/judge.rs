@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::inputs::{FUEL, STEPS, is_outside, room};
-use super::judged::{Asked, Difference, Judged};
+use super::judged::{ProgramQuestion, TrialDifference, TrialVerdict};
 use super::path::Path;
-use super::signature::{Kind, Signature};
+use super::signature::{FailureKind, FailureSignature};
 use super::told;
 use ask::extern_process::overwrite;
 use relax_spec::book::Rule;
@@ -28,32 +28,39 @@ const NORMALIZED_FUEL: u64 = FUEL / 5;
 const NORMALIZED_STEPS: u64 = STEPS / 5;
 
 /// Holds an outcome against the program. What shows on arguments outside of a documented domain is marked as such.
-pub fn judge(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
+pub fn judge(asked: ProgramQuestion<'_>, path: &Path, outcome: &Outcome) -> TrialVerdict {
     match judged(asked, path, outcome) {
-        Judged::Differs(mut difference) if path.runs() && shows_outside(asked, &difference) => {
+        TrialVerdict::Differs(mut difference) if path.runs() && shows_outside(asked, &difference) => {
             difference.signature = difference.signature.outside();
-            Judged::Differs(difference)
+            TrialVerdict::Differs(difference)
         }
         other => other,
     }
 }
 
 /// Whether the input is outside, or one of all where it is not known which it is.
-fn shows_outside(asked: Asked<'_>, difference: &Difference) -> bool {
+fn shows_outside(asked: ProgramQuestion<'_>, difference: &TrialDifference) -> bool {
     let outside = |input: &Vec<ValueSpec>| is_outside(asked.edition, asked.module, asked.entry, input);
     match (&difference.input, difference.signature.kind) {
         (Some(input), _) => outside(input),
-        (None, Kind::Crash | Kind::Hang | Kind::Fails) => asked.inputs.iter().any(outside),
-        (None, Kind::Value | Kind::NotNormal | Kind::Refused | Kind::Accepted | Kind::AdapterError) => false,
+        (None, FailureKind::Crash | FailureKind::Hang | FailureKind::Fails) => asked.inputs.iter().any(outside),
+        (
+            None,
+            FailureKind::Value
+            | FailureKind::NotNormal
+            | FailureKind::Refused
+            | FailureKind::Accepted
+            | FailureKind::AdapterError,
+        ) => false,
     }
 }
 
-fn judged(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
+fn judged(asked: ProgramQuestion<'_>, path: &Path, outcome: &Outcome) -> TrialVerdict {
     let told = |kind, stage: &str, message: &str| {
-        let signature = Signature::of(kind, stage, message);
+        let signature = FailureSignature::of(kind, stage, message);
         let expected = expected(path).to_string();
         let (message, given) = (message.to_string(), outcome.to_string());
-        Judged::Differs(Box::new(Difference { signature, message, input: None, expected, given }))
+        TrialVerdict::Differs(Box::new(TrialDifference { signature, message, input: None, expected, given }))
     };
     let ask = || path.ask(asked.edition, asked.module, asked.entry, asked.inputs, Dialect::default());
     if *path == Path::Check
@@ -63,14 +70,16 @@ fn judged(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
     }
     match outcome {
         Outcome::Answer { answer: Answer::Trials(answers), .. } => runs(asked, answers),
-        Outcome::Answer { answer: Answer::Verdict(Verdict::Accepted), .. } => Judged::Agrees { ended: 0, runs: 0 },
+        Outcome::Answer { answer: Answer::Verdict(Verdict::Accepted), .. } => {
+            TrialVerdict::Agrees { ended: 0, runs: 0 }
+        }
         Outcome::Answer { answer: Answer::Program(given), .. } => {
             let memory = room(asked.inputs);
             let (steps, fuel) = (NORMALIZED_STEPS, NORMALIZED_FUEL);
             let settings = Settings { memory, steps, fuel, ..Settings::runs(NORMALIZED) };
             match objection_within(&mut asked.cx(), &ProgramInput::Module(asked.module.clone()), given, &settings) {
-                Some(why) => told(Kind::NotNormal, "normalize", &why),
-                None => Judged::Agrees { ended: 0, runs: 0 },
+                Some(why) => told(FailureKind::NotNormal, "normalize", &why),
+                None => TrialVerdict::Agrees { ended: 0, runs: 0 },
             }
         }
         Outcome::Answer { .. } | Outcome::Rejected { .. } | Outcome::Trapped { .. } if *path == Path::Derive => {
@@ -82,23 +91,25 @@ fn judged(asked: Asked<'_>, path: &Path, outcome: &Outcome) -> Judged {
         Outcome::Answer { answer: Answer::Verdict(given), .. } if path.is_stage() => {
             told::of_stage(asked.edition, &ask(), given, outcome, asked.names_rules)
         }
-        Outcome::Answer { answer, .. } => told(Kind::Refused, "answer", &answer.to_string()),
-        Outcome::Rejected { stage, message, class } => told(Kind::Refused, stage, &format!("{class}: {message}")),
-        Outcome::Trapped { message, class, .. } => told(Kind::Refused, "load", &format!("{class}: {message}")),
+        Outcome::Answer { answer, .. } => told(FailureKind::Refused, "answer", &answer.to_string()),
+        Outcome::Rejected { stage, message, class } => {
+            told(FailureKind::Refused, stage, &format!("{class}: {message}"))
+        }
+        Outcome::Trapped { message, class, .. } => told(FailureKind::Refused, "load", &format!("{class}: {message}")),
         Outcome::Crash { stage: Some(stage), .. } | Outcome::Timeout { stage: Some(stage) }
             if is_open(asked, stage) =>
         {
-            Judged::Agrees { ended: 0, runs: 0 }
+            TrialVerdict::Agrees { ended: 0, runs: 0 }
         }
         Outcome::Crash { cause, stage, stderr } => {
             let stage = stage.clone().unwrap_or_default();
-            told(Kind::Crash, without_number(&stage), &format!("{cause}{}", crash_site(stderr)))
+            told(FailureKind::Crash, without_number(&stage), &format!("{cause}{}", crash_site(stderr)))
         }
-        Outcome::Timeout { stage } => told(Kind::Hang, without_number(&stage.clone().unwrap_or_default()), ""),
-        Outcome::Unsupported { what } => Judged::Unsupported(what.clone()),
-        Outcome::InternalError { message } => told(Kind::AdapterError, "adapter", message),
-        Outcome::ProtocolError { message } => told(Kind::AdapterError, "protocol", message),
-        Outcome::Flaky { first, .. } => told(Kind::AdapterError, "flaky", &first.to_string()),
+        Outcome::Timeout { stage } => told(FailureKind::Hang, without_number(&stage.clone().unwrap_or_default()), ""),
+        Outcome::Unsupported { what } => TrialVerdict::Unsupported(what.clone()),
+        Outcome::InternalError { message } => told(FailureKind::AdapterError, "adapter", message),
+        Outcome::ProtocolError { message } => told(FailureKind::AdapterError, "protocol", message),
+        Outcome::Flaky { first, .. } => told(FailureKind::AdapterError, "flaky", &first.to_string()),
     }
 }
 
@@ -115,9 +126,9 @@ fn expected(path: &Path) -> &'static str {
 }
 
 /// What a check says by itself: that a program which breaks a rule is accepted comes first, then which rules are named.
-fn of_check(asked: Asked<'_>, ask: &Ask, outcome: &Outcome) -> Option<Judged> {
+fn of_check(asked: ProgramQuestion<'_>, ask: &Ask, outcome: &Outcome) -> Option<TrialVerdict> {
     let broken = of_broken(asked, outcome);
-    if let Some(Judged::Differs(_)) = broken {
+    if let Some(TrialVerdict::Differs(_)) = broken {
         return broken;
     }
     let named = if asked.names_rules { told::named(asked.edition, ask, outcome) } else { None };
@@ -126,15 +137,15 @@ fn of_check(asked: Asked<'_>, ask: &Ask, outcome: &Outcome) -> Option<Judged> {
 
 /// What an implementation says of a program that breaks rules: whatever it complains about, it must not accept it. None for a program
 /// that breaks none, and for what is no verdict: an exception, too, is none (`Outcome::Trapped`), as in the suite.
-fn of_broken(asked: Asked<'_>, outcome: &Outcome) -> Option<Judged> {
+fn of_broken(asked: ProgramQuestion<'_>, outcome: &Outcome) -> Option<TrialVerdict> {
     let report = check_program(&mut asked.cx(), asked.module);
     let first = report.diagnostics.iter().find(|finding| finding.is_fatal())?;
     match outcome {
         Outcome::Answer { answer: Answer::Verdict(Verdict::Accepted), .. } => {
             let broken = rules_of(&report);
             let expected = broken.iter().map(|rule| rule.id()).collect::<Vec<&str>>().join(", ");
-            Some(Judged::Differs(Box::new(Difference {
-                signature: Signature::of_accepted(&broken),
+            Some(TrialVerdict::Differs(Box::new(TrialDifference {
+                signature: FailureSignature::of_accepted(&broken),
                 message: first.message.clone(),
                 input: None,
                 expected: format!("rejected by {expected}"),
@@ -142,11 +153,11 @@ fn of_broken(asked: Asked<'_>, outcome: &Outcome) -> Option<Judged> {
             })))
         }
         Outcome::Answer { answer: Answer::Verdict(Verdict::Rejected(_)), .. } => {
-            Some(Judged::Agrees { ended: 0, runs: 0 })
+            Some(TrialVerdict::Agrees { ended: 0, runs: 0 })
         }
         // What cannot be read is not judged.
-        Outcome::Rejected { message, .. } if outcome.is_unread() => Some(Judged::Unsupported(message.clone())),
-        Outcome::Rejected { .. } => Some(Judged::Agrees { ended: 0, runs: 0 }),
+        Outcome::Rejected { message, .. } if outcome.is_unread() => Some(TrialVerdict::Unsupported(message.clone())),
+        Outcome::Rejected { .. } => Some(TrialVerdict::Agrees { ended: 0, runs: 0 }),
         Outcome::Answer { .. }
         | Outcome::Trapped { .. }
         | Outcome::Unsupported { .. }
@@ -159,7 +170,7 @@ fn of_broken(asked: Asked<'_>, outcome: &Outcome) -> Option<Judged> {
 }
 
 /// Whether it is a run of which nothing is said that was going on.
-fn is_open(asked: Asked<'_>, stage: &str) -> bool {
+fn is_open(asked: ProgramQuestion<'_>, stage: &str) -> bool {
     let number = stage.strip_prefix("run ").and_then(|number| number.parse::<usize>().ok());
     let Some(input) = number.and_then(|number| asked.inputs.get(number)) else { return false };
     matches!(
@@ -181,19 +192,19 @@ fn crash_site(stderr: &str) -> String {
 }
 
 /// The runs, one after the other; the first that is not allowed decides.
-fn runs(asked: Asked<'_>, answers: &[TrialAnswer]) -> Judged {
+fn runs(asked: ProgramQuestion<'_>, answers: &[TrialAnswer]) -> TrialVerdict {
     let mut ended = 0;
     for (input, answer) in asked.inputs.iter().zip(answers) {
         match run(asked, input, answer) {
-            Some(difference) => return Judged::Differs(Box::new(difference)),
+            Some(difference) => return TrialVerdict::Differs(Box::new(difference)),
             None => ended += u64::from(matches!(answer, TrialAnswer::Returns(..))),
         }
     }
-    Judged::Agrees { ended, runs: answers.len() as u64 }
+    TrialVerdict::Agrees { ended, runs: answers.len() as u64 }
 }
 
-fn run(asked: Asked<'_>, input: &[ValueSpec], answer: &TrialAnswer) -> Option<Difference> {
-    let Asked { module, entry, .. } = asked;
+fn run(asked: ProgramQuestion<'_>, input: &[ValueSpec], answer: &TrialAnswer) -> Option<TrialDifference> {
+    let ProgramQuestion { module, entry, .. } = asked;
     let expected = answer_evaluate(&mut asked.cx(), module, entry, input).ok()?;
     let rule = match &expected {
         RunAnswer::Fails(rule, _) => *rule,
@@ -209,26 +220,26 @@ fn run(asked: Asked<'_>, input: &[ValueSpec], answer: &TrialAnswer) -> Option<Di
     if let (true, RunAnswer::Returns(..), TrialAnswer::Open(reason)) = (asked.names_rules, &expected, answer)
         && reason != UNSEEN
     {
-        return Some(Difference {
-            signature: Signature::of(Kind::Value, "run", "open"),
+        return Some(TrialDifference {
+            signature: FailureSignature::of(FailureKind::Value, "run", "open"),
             message: format!("nothing is said of a run that comes to a value: {reason}"),
             input: Some(input.to_vec()),
             expected: expected.to_string(),
             given: answer.to_string(),
         });
     }
-    let told = Told { answer: answer.clone(), rule };
+    let told = ReportedRun { answer: answer.clone(), rule };
     let given = [input.to_vec()];
     let refinement = refine_compiled(&mut asked.cx(), module, &told, entry, &given, &Settings::runs(0)).ok()?;
     let refine::RefinementVerdict::NotAllowed { rule, message } = refinement.verdict else { return None };
     let (kind, detail) = match answer {
-        TrialAnswer::Fails(said, _) => (Kind::Fails, said.clone()),
+        TrialAnswer::Fails(said, _) => (FailureKind::Fails, said.clone()),
         TrialAnswer::Returns(..) | TrialAnswer::Open(_) => {
             let missed = match &expected {
                 RunAnswer::Fails(missed, _) => format!(", {missed} missed"),
                 RunAnswer::Returns(..) | RunAnswer::OutOfFuel | RunAnswer::Unspecified => String::new(),
             };
-            (Kind::Value, format!("{}{missed}", rule.id()))
+            (FailureKind::Value, format!("{}{missed}", rule.id()))
         }
     };
     let by = refinement.deviation.map_or_else(String::new, |deviation| {
@@ -237,8 +248,8 @@ fn run(asked: Asked<'_>, input: &[ValueSpec], answer: &TrialAnswer) -> Option<Di
             deviation.index, deviation.after, deviation.before, deviation.error, deviation.bound
         )
     });
-    Some(Difference {
-        signature: Signature::of(kind, "run", &detail),
+    Some(TrialDifference {
+        signature: FailureSignature::of(kind, "run", &detail),
         message: format!("{message} [{rule}]{by}"),
         input: Some(input.to_vec()),
         expected: expected.to_string(),
@@ -248,13 +259,13 @@ fn run(asked: Asked<'_>, input: &[ValueSpec], answer: &TrialAnswer) -> Option<Di
 
 /// A run as it was told.
 #[derive(Debug)]
-struct Told {
+struct ReportedRun {
     answer: TrialAnswer,
     /// The rule of the failure that is expected.
     rule: Rule,
 }
 
-impl CompiledProgram for Told {
+impl CompiledProgram for ReportedRun {
     fn run(&self, _: &mut Cx, _: &str, args: Vec<Value>, registry: Registry, _: Option<Rc<Noise>>) -> Ran {
         let (outcome, effects) = match &self.answer {
             TrialAnswer::Returns(value, after, effects) => {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::signature::Signature;
+use super::signature::FailureSignature;
 use ask::implementation::Implementation;
 use ask::protocol::ORACLE;
 use relax_spec::book::Edition;
@@ -12,7 +12,7 @@ use relax_spec::value::ValueSpec;
 
 /// What becomes of one question.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Judged {
+pub enum TrialVerdict {
     /// Nothing speaks against the implementation; how many runs reached their end, of how many.
     Agrees {
         /// Runs that reached the end on both sides.
@@ -23,14 +23,14 @@ pub enum Judged {
     /// The implementation says that it cannot; why.
     Unsupported(String),
     /// Something does.
-    Differs(Box<Difference>),
+    Differs(Box<TrialDifference>),
 }
 
 /// What speaks against the implementation.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Difference {
+pub struct TrialDifference {
     /// What it has in common with others of its kind.
-    pub signature: Signature,
+    pub signature: FailureSignature,
     /// What is wrong, for people.
     pub message: String,
     /// The input on which it shows, if it shows on one.
@@ -43,7 +43,7 @@ pub struct Difference {
 
 /// A program with what it is run by.
 #[derive(Clone, Debug)]
-pub struct Shown {
+pub struct WitnessProgram {
     /// The program.
     pub module: IrModule,
     /// The function that is started.
@@ -51,12 +51,12 @@ pub struct Shown {
     /// Example sizes.
     pub sizes: BTreeMap<ShapeVar, i64>,
     /// What speaks against the implementation.
-    pub difference: Difference,
+    pub difference: TrialDifference,
 }
 
 /// The program that was asked about.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct ProgramQuestion<'a> {
     /// The program.
     pub module: &'a IrModule,
     /// The function that was started.
@@ -69,7 +69,7 @@ pub struct Asked<'a> {
     pub edition: Edition,
 }
 
-impl Asked<'_> {
+impl ProgramQuestion<'_> {
     /// A judge of the edition.
     pub(super) fn cx(&self) -> Cx {
         Cx::new().with_edition(self.edition)

@@ -7,14 +7,14 @@ use serde_json::Value;
 
 use super::before::{Followed, Remembering, culprit, shown, told_of};
 use super::judge::judge;
-use super::judged::{Asked, Difference, Judged, Shown, names_rules};
+use super::judged::{ProgramQuestion, TrialDifference, TrialVerdict, WitnessProgram, names_rules};
 use super::path::Path;
 use super::reduce::Reducer;
 use super::reduced::{bindings, held, operators};
-use super::settings::{CampaignError, Settings, dialect_of};
-use super::signature::{Kind, Seen, Signature, Trait};
-use super::store::{Finding, Store};
-use crate::programs::{Drawn, Source};
+use super::settings::{CampaignError, CampaignSettings, dialect_of};
+use super::signature::{FailureKind, FailureSignature, FindingContext, Trait};
+use super::store::{Finding, FindingStore};
+use crate::programs::{Drawn, ProgramSource};
 use ask::implementation::Implementation;
 use ask::worker::StartError;
 use relax_spec::data::json::to_value;
@@ -31,12 +31,12 @@ const HANGS: usize = 4;
 const HUNTS: usize = 6;
 
 /// A difference that waits for its turn.
-pub(super) struct Pending {
+pub(super) struct QueuedDifference {
     pub(super) number: u64,
     pub(super) drawn: Drawn,
     pub(super) entry: Name,
     pub(super) path: Path,
-    pub(super) difference: Difference,
+    pub(super) difference: TrialDifference,
     /// The text that was asked about, where it is no program that was drawn.
     pub(super) text: Option<String>,
     /// Of a crash: what the process had been asked before, and the question that it was lost by.
@@ -46,7 +46,7 @@ pub(super) struct Pending {
 /// What a finding is about, as small as it became.
 struct Smallest {
     path: Path,
-    shown: Shown,
+    shown: WitnessProgram,
     /// Whether it shows in a process of its own.
     alone: bool,
     /// What the process was asked next, if it shows only then.
@@ -56,24 +56,24 @@ struct Smallest {
 }
 
 impl Smallest {
-    fn alone(path: &Path, shown: Shown) -> Smallest {
+    fn alone(path: &Path, shown: WitnessProgram) -> Smallest {
         Smallest { path: path.clone(), shown, alone: true, then: None, traits: BTreeSet::new() }
     }
 }
 
 /// Looks at differences, one after the other.
 pub(super) struct Keeper<'a> {
-    pub(super) source: &'a Source,
-    pub(super) settings: &'a Settings,
+    pub(super) source: &'a ProgramSource,
+    pub(super) settings: &'a CampaignSettings,
     pub(super) implementation: &'a mut Remembering,
-    pub(super) store: &'a Mutex<Store>,
+    pub(super) store: &'a Mutex<FindingStore>,
     /// How many questions were asked to reduce.
     pub(super) reducing: u64,
 }
 
 impl Keeper<'_> {
     /// Counts a difference, and keeps it if it is a new one. Nothing more is asked after an interrupt.
-    pub(super) fn settle(&mut self, pending: Pending, interrupted: bool) -> Result<(), CampaignError> {
+    pub(super) fn settle(&mut self, pending: QueuedDifference, interrupted: bool) -> Result<(), CampaignError> {
         let all = if pending.text.is_some() { Vec::new() } else { operators(&pending.drawn.module) };
         let is_there = {
             let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
@@ -83,15 +83,15 @@ impl Keeper<'_> {
         if is_there {
             return Ok(());
         }
-        let Pending { number, drawn, entry, path, difference, text, lost } = pending;
-        let shown = Shown { module: drawn.module.clone(), entry, sizes: drawn.sizes.clone(), difference };
+        let QueuedDifference { number, drawn, entry, path, difference, text, lost } = pending;
+        let shown = WitnessProgram { module: drawn.module.clone(), entry, sizes: drawn.sizes.clone(), difference };
         let is_asked =
             text.is_none() && !interrupted && !self.is_known_as_it_is(&shown.difference.signature, &all, &path);
         let smallest = match is_asked {
             true => match self.smallest(&drawn, &path, shown.clone(), lost) {
                 // Of a crash it was not seen yet whether it shows alone.
                 Err(StartError::Interrupted) => {
-                    let alone = shown.difference.signature.kind != Kind::Crash;
+                    let alone = shown.difference.signature.kind != FailureKind::Crash;
                     Smallest { alone, ..Smallest::alone(&path, shown) }
                 }
                 other => other?,
@@ -109,18 +109,21 @@ impl Keeper<'_> {
         &mut self,
         drawn: &Drawn,
         path: &Path,
-        shown: Shown,
+        shown: WitnessProgram,
         lost: Option<(Vec<Ask>, Ask)>,
     ) -> Result<Smallest, StartError> {
         let budget = match shown.difference.signature.kind {
-            Kind::Accepted => return Ok(Smallest::alone(path, self.simplest(shown)?)),
+            FailureKind::Accepted => return Ok(Smallest::alone(path, self.simplest(shown)?)),
             // Each answer that does not come takes as long as is waited for it.
-            Kind::Hang => self.settings.budget.min(HANGS),
-            Kind::Crash | Kind::Value | Kind::Fails | Kind::NotNormal | Kind::Refused | Kind::AdapterError => {
-                self.settings.budget
-            }
+            FailureKind::Hang => self.settings.budget.min(HANGS),
+            FailureKind::Crash
+            | FailureKind::Value
+            | FailureKind::Fails
+            | FailureKind::NotNormal
+            | FailureKind::Refused
+            | FailureKind::AdapterError => self.settings.budget,
         };
-        let is_crash = shown.difference.signature.kind == Kind::Crash;
+        let is_crash = shown.difference.signature.kind == FailureKind::Crash;
         if is_crash {
             // Nothing that was asked before shall have a part in it.
             self.implementation.renew();
@@ -141,11 +144,17 @@ impl Keeper<'_> {
     }
 
     /// What tells a reduced program from others with its operators. Whether a pass is to blame is asked.
-    fn traits(&mut self, path: &Path, shown: &Shown) -> Result<BTreeSet<Trait>, StartError> {
+    fn traits(&mut self, path: &Path, shown: &WitnessProgram) -> Result<BTreeSet<Trait>, StartError> {
         let mut traits = held(&shown.module, shown.difference.input.as_deref());
         let runs = match shown.difference.signature.kind {
-            Kind::Crash | Kind::Value | Kind::Fails => shown.difference.signature.stage.starts_with("run"),
-            Kind::Hang | Kind::NotNormal | Kind::Refused | Kind::Accepted | Kind::AdapterError => false,
+            FailureKind::Crash | FailureKind::Value | FailureKind::Fails => {
+                shown.difference.signature.stage.starts_with("run")
+            }
+            FailureKind::Hang
+            | FailureKind::NotNormal
+            | FailureKind::Refused
+            | FailureKind::Accepted
+            | FailureKind::AdapterError => false,
         };
         let (plain, usual) = (Path::Run(PLAIN), Path::Run(USUAL));
         if runs && *path != plain && !self.shows_by(&plain, shown)? {
@@ -156,7 +165,7 @@ impl Keeper<'_> {
     }
 
     /// Whether the same shows by another path.
-    fn shows_by(&mut self, path: &Path, shown: &Shown) -> Result<bool, StartError> {
+    fn shows_by(&mut self, path: &Path, shown: &WitnessProgram) -> Result<bool, StartError> {
         self.reducing += 1;
         Reducer::new(self.implementation, path, 1).shows_alone(shown)
     }
@@ -165,7 +174,7 @@ impl Keeper<'_> {
     fn of_what_was_before(
         &mut self,
         path: &Path,
-        unexplained: Shown,
+        unexplained: WitnessProgram,
         lost: Option<(Vec<Ask>, Ask)>,
     ) -> Result<Smallest, StartError> {
         let not_alone =
@@ -186,7 +195,7 @@ impl Keeper<'_> {
     }
 
     /// The simplest program that breaks the rule, if it is accepted too.
-    fn simplest(&mut self, shown: Shown) -> Result<Shown, StartError> {
+    fn simplest(&mut self, shown: WitnessProgram) -> Result<WitnessProgram, StartError> {
         let rule = self.source.violated_rules().find(|rule| shown.difference.signature.message == rule.id());
         let Some(drawn) = rule.and_then(|rule| self.source.simplest_violating(rule)) else { return Ok(shown) };
         let dialect = dialect_of(self.implementation);
@@ -195,33 +204,34 @@ impl Keeper<'_> {
         let outcome = self.implementation.ask(edition, &ask)?;
         self.reducing += 1;
         let names_rules = names_rules(self.implementation);
-        let asked = Asked { module: &drawn.module, entry: &shown.entry, inputs: &[], names_rules, edition };
+        let asked = ProgramQuestion { module: &drawn.module, entry: &shown.entry, inputs: &[], names_rules, edition };
         Ok(match judge(asked, &Path::Check, &outcome) {
-            Judged::Differs(found) if found.signature.is_like(&shown.difference.signature) => {
-                Shown { module: drawn.module, entry: shown.entry, sizes: drawn.sizes, difference: *found }
+            TrialVerdict::Differs(found) if found.signature.is_like(&shown.difference.signature) => {
+                WitnessProgram { module: drawn.module, entry: shown.entry, sizes: drawn.sizes, difference: *found }
             }
-            Judged::Differs(_) | Judged::Agrees { .. } | Judged::Unsupported(_) => shown,
+            TrialVerdict::Differs(_) | TrialVerdict::Agrees { .. } | TrialVerdict::Unsupported(_) => shown,
         })
     }
 
     /// Whether a ledger knows it by what it says, so that a smaller program would tell nothing more.
-    fn is_known_as_it_is(&self, signature: &Signature, operators: &[String], path: &Path) -> bool {
+    fn is_known_as_it_is(&self, signature: &FailureSignature, operators: &[String], path: &Path) -> bool {
         let (path, version) = (path.to_string(), &self.implementation.identity().version);
-        let seen = Seen { operators, traits: &BTreeSet::new(), path: &path, version };
+        let seen = FindingContext { operators, traits: &BTreeSet::new(), path: &path, version };
         self.settings.known.iter().any(|form| form.tells(signature) && form.knows(signature, &seen))
     }
 
     fn finding(&self, number: u64, smallest: Smallest) -> Finding {
-        let Smallest { path, shown: Shown { module, entry, difference, .. }, alone, then, traits } = smallest;
+        let Smallest { path, shown: WitnessProgram { module, entry, difference, .. }, alone, then, traits } = smallest;
         let called = operators(&module);
         let mut own = difference.signature;
         if !alone {
             own.message.push_str(", not when it is asked alone");
         }
         let telling = own.tells() || self.settings.known.iter().any(|form| form.tells(&own));
-        let signature = Signature { operators: if telling { Vec::new() } else { called.clone() }, ..own };
+        let signature = FailureSignature { operators: if telling { Vec::new() } else { called.clone() }, ..own };
         let identity = self.implementation.identity();
-        let seen = Seen { operators: &called, traits: &traits, path: &path.to_string(), version: &identity.version };
+        let seen =
+            FindingContext { operators: &called, traits: &traits, path: &path.to_string(), version: &identity.version };
         let known = self.settings.known.iter().find(|form| form.knows(&signature, &seen));
         Finding {
             known: known.map(|form| match &form.finding {

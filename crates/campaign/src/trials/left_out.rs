@@ -32,12 +32,12 @@ pub(super) fn without(edition: Edition, module: &IrModule, numbers: Range<usize>
     for (gv, func) in &mut less.funcs {
         let GlobalFunc::Function(function) = func else { continue };
         let infos = infos.get(&*gv.name).copied().unwrap_or_default();
-        let mut rest = Rest::new(infos, numbers.clone(), next);
+        let mut rest = FunctionRemainder::new(infos, numbers.clone(), next);
         let mut left = rest.function(function);
         // What nothing can stand for is used: this time it stays.
         while !rest.missing.is_empty() {
             let kept: BTreeSet<usize> = rest.kept.union(&rest.missing).copied().collect();
-            rest = Rest { kept, ..Rest::new(infos, numbers.clone(), next) };
+            rest = FunctionRemainder { kept, ..FunctionRemainder::new(infos, numbers.clone(), next) };
             left = rest.function(function);
         }
         next = rest.next;
@@ -64,7 +64,7 @@ impl Other {
 }
 
 /// What is left of a function.
-struct Rest<'a> {
+struct FunctionRemainder<'a> {
     /// The structural information of its variables.
     infos: FxHashMap<&'a Var, &'a StructInfo>,
     /// Which bindings go.
@@ -81,9 +81,9 @@ struct Rest<'a> {
     gone: FxHashMap<Var, (usize, Option<Other>)>,
 }
 
-impl<'a> Rest<'a> {
-    fn new(infos: &'a [(Var, StructInfo)], numbers: Range<usize>, next: usize) -> Rest<'a> {
-        Rest {
+impl<'a> FunctionRemainder<'a> {
+    fn new(infos: &'a [(Var, StructInfo)], numbers: Range<usize>, next: usize) -> FunctionRemainder<'a> {
+        FunctionRemainder {
             infos: infos.iter().map(|(var, info)| (var, info)).collect(),
             numbers,
             kept: BTreeSet::new(),
@@ -229,13 +229,13 @@ impl<'a> Rest<'a> {
 
 /// The variables that stand in a value.
 fn operands_of(value: &Expr, found: &mut Vec<(Var, VarKind)>) {
-    struct Operands<'f>(&'f mut Vec<(Var, VarKind)>);
-    impl Visitor for Operands<'_> {
+    struct OperandVariables<'f>(&'f mut Vec<(Var, VarKind)>);
+    impl Visitor for OperandVariables<'_> {
         fn visit_var(&mut self, var: &Var, kind: VarKind) {
             self.0.push((var.clone(), kind));
         }
     }
-    Operands(found).visit_expr(value);
+    OperandVariables(found).visit_expr(value);
 }
 
 /// A value of this structural information that needs no variable: zeros, if the sizes are fixed.

@@ -1,6 +1,6 @@
 //! A finding as a golden case: its expectation is what the oracle says, and the reasons are for people to write.
 
-use super::again::{Kept, KeptError};
+use super::again::{KeptError, StoredFinding};
 use super::path::Path;
 use super::store::Finding;
 use relax_spec::book::{Edition, Rule, RuleSet};
@@ -40,8 +40,8 @@ pub enum PromoteError {
 ///
 /// See [`PromoteError`].
 pub fn promoted(finding: &Finding, id: &str) -> Result<String, PromoteError> {
-    let (edition, kept) = (finding.edition, Kept::of(finding)?);
-    let question = Question::of(edition, &kept);
+    let (edition, kept) = (finding.edition, StoredFinding::of(finding)?);
+    let question = GoldenQuestion::of(edition, &kept);
     let mut cx = Cx::new().with_edition(edition);
     let answer =
         oracle::answer(&mut cx, &question.ask(&kept)).map_err(|error| PromoteError::Open(error.to_string()))?;
@@ -66,42 +66,42 @@ pub fn promoted(finding: &Finding, id: &str) -> Result<String, PromoteError> {
 }
 
 /// What the case asks about the program.
-enum Question {
+enum GoldenQuestion {
     Check,
     Normalize,
     Evaluate(Vec<ValueSpec>),
 }
 
-impl Question {
-    fn of(edition: Edition, kept: &Kept) -> Question {
+impl GoldenQuestion {
+    fn of(edition: Edition, kept: &StoredFinding) -> GoldenQuestion {
         match kept.paths.first() {
             // A draft, from which one goes on by hand.
             Some(Path::Check | Path::Derive | Path::Parse | Path::WellFormed | Path::NormalForm | Path::TypeCheck) => {
-                Question::Check
+                GoldenQuestion::Check
             }
-            Some(Path::Normalize) => Question::Normalize,
+            Some(Path::Normalize) => GoldenQuestion::Normalize,
             Some(Path::Run(_) | Path::Text | Path::Static) | None => {
-                kept.inputs(edition).into_iter().next().map_or(Question::Check, Question::Evaluate)
+                kept.inputs(edition).into_iter().next().map_or(GoldenQuestion::Check, GoldenQuestion::Evaluate)
             }
         }
     }
 
-    fn ask(&self, kept: &Kept) -> Ask {
+    fn ask(&self, kept: &StoredFinding) -> Ask {
         let program = ProgramInput::Module(kept.module.clone());
         match self {
-            Question::Check => Ask::Check(program),
-            Question::Normalize => Ask::Normalize(program),
-            Question::Evaluate(input) => Ask::Evaluate(program, kept.entry.clone(), input.clone()),
+            GoldenQuestion::Check => Ask::Check(program),
+            GoldenQuestion::Normalize => Ask::Normalize(program),
+            GoldenQuestion::Evaluate(input) => Ask::Evaluate(program, kept.entry.clone(), input.clone()),
         }
     }
 
     /// In RON, with the program as text where that says the same.
-    fn text(&self, kept: &Kept) -> String {
+    fn text(&self, kept: &StoredFinding) -> String {
         let program = program_text(&kept.module);
         match self {
-            Question::Check => format!("Check({program})"),
-            Question::Normalize => format!("Normalize({program})"),
-            Question::Evaluate(input) => {
+            GoldenQuestion::Check => format!("Check({program})"),
+            GoldenQuestion::Normalize => format!("Normalize({program})"),
+            GoldenQuestion::Evaluate(input) => {
                 let input: Vec<String> = input.iter().map(|value| ron::write_pretty(&value.write())).collect();
                 format!("Evaluate({program}, {:?}, [{}])", kept.entry.to_string(), input.join(", "))
             }

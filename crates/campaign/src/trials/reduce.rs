@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::carried::{carried, simpler, sizes_at};
 use super::fewer::fewer;
-use super::inputs::{Domain, inputs};
+use super::inputs::{ArgumentDomain, inputs};
 use super::judge::{is_accepted, judge};
-use super::judged::{Asked, Difference, Judged, Shown, names_rules};
+use super::judged::{ProgramQuestion, TrialDifference, TrialVerdict, WitnessProgram, names_rules};
 use super::left_out::without;
 use super::path::Path;
 use super::reduced::{self, FEW, bindings};
 use super::settings::dialect_of;
-use super::signature::Kind;
+use super::signature::FailureKind;
 use crate::generate::Tape;
-use crate::programs::Source;
+use crate::programs::ProgramSource;
 use ask::implementation::Implementation;
 use ask::worker::StartError;
 use relax_spec::check::in_normal_form;
@@ -59,7 +59,11 @@ impl<'a> Reducer<'a> {
     }
 
     /// The difference that a program shows by the path, if it shows one like that of the other program.
-    fn shows(&mut self, candidate: &Candidate, other: &Shown) -> Result<Option<Difference>, StartError> {
+    fn shows(
+        &mut self,
+        candidate: &ReductionCandidate,
+        other: &WitnessProgram,
+    ) -> Result<Option<TrialDifference>, StartError> {
         let mut cx = Cx::new().with_edition(self.implementation.edition());
         if self.budget == 0 || !is_accepted(&mut cx, &candidate.module) {
             return Ok(None);
@@ -73,7 +77,7 @@ impl<'a> Reducer<'a> {
                 // Twice: what the first run leaves behind may be what shows.
                 (true, Some(input)) => vec![input.clone(), input],
                 (true, None) => {
-                    let domain = if like.is_outside() { Domain::Wide } else { Domain::Documented };
+                    let domain = if like.is_outside() { ArgumentDomain::Wide } else { ArgumentDomain::Documented };
                     let made = inputs(&mut cx, &candidate.module, &candidate.entry, &candidate.sizes, RUNS, domain);
                     if made.is_empty() {
                         return Ok(None);
@@ -87,22 +91,23 @@ impl<'a> Reducer<'a> {
     /// The same on given inputs.
     fn shows_on(
         &mut self,
-        candidate: &Candidate,
+        candidate: &ReductionCandidate,
         inputs: &[Vec<ValueSpec>],
-        other: &Shown,
-    ) -> Result<Option<Difference>, StartError> {
+        other: &WitnessProgram,
+    ) -> Result<Option<TrialDifference>, StartError> {
         self.asked += 1;
         let edition = self.implementation.edition();
         let ask = self.path.ask(edition, &candidate.module, &candidate.entry, inputs, self.dialect);
         let outcome = self.implementation.ask(edition, &ask)?;
-        if matches!(outcome, Outcome::Timeout { .. }) && other.difference.signature.kind != Kind::Hang {
+        if matches!(outcome, Outcome::Timeout { .. }) && other.difference.signature.kind != FailureKind::Hang {
             self.budget = self.budget.saturating_sub(WAITED);
         }
         let names_rules = names_rules(self.implementation);
-        let asked = Asked { module: &candidate.module, entry: &candidate.entry, inputs, names_rules, edition };
+        let asked =
+            ProgramQuestion { module: &candidate.module, entry: &candidate.entry, inputs, names_rules, edition };
         Ok(match judge(asked, self.path, &outcome) {
-            Judged::Differs(found) if found.signature.is_like(&other.difference.signature) => Some(*found),
-            Judged::Differs(_) | Judged::Agrees { .. } | Judged::Unsupported(_) => None,
+            TrialVerdict::Differs(found) if found.signature.is_like(&other.difference.signature) => Some(*found),
+            TrialVerdict::Differs(_) | TrialVerdict::Agrees { .. } | TrialVerdict::Unsupported(_) => None,
         })
     }
 
@@ -111,9 +116,9 @@ impl<'a> Reducer<'a> {
     /// # Errors
     ///
     /// If nobody can be asked any more.
-    pub fn shows_alone(&mut self, shown: &Shown) -> Result<bool, StartError> {
+    pub fn shows_alone(&mut self, shown: &WitnessProgram) -> Result<bool, StartError> {
         let candidate =
-            Candidate { module: shown.module.clone(), entry: shown.entry.clone(), sizes: shown.sizes.clone() };
+            ReductionCandidate { module: shown.module.clone(), entry: shown.entry.clone(), sizes: shown.sizes.clone() };
         Ok(self.shows(&candidate, shown)?.is_some())
     }
 
@@ -122,7 +127,7 @@ impl<'a> Reducer<'a> {
     /// # Errors
     ///
     /// If nobody can be asked any more.
-    pub fn shows_again(&mut self, shown: &Shown) -> Result<bool, StartError> {
+    pub fn shows_again(&mut self, shown: &WitnessProgram) -> Result<bool, StartError> {
         self.implementation.renew();
         self.budget = self.budget.max(1);
         self.shows_alone(shown)
@@ -133,7 +138,11 @@ impl<'a> Reducer<'a> {
     /// # Errors
     ///
     /// If nobody can be asked any more.
-    pub fn reduce(&mut self, source: Option<(&Source, &[u32])>, shown: Shown) -> Result<Shown, StartError> {
+    pub fn reduce(
+        &mut self,
+        source: Option<(&ProgramSource, &[u32])>,
+        shown: WitnessProgram,
+    ) -> Result<WitnessProgram, StartError> {
         let mut shown = shown;
         if let Some((source, choices)) = source {
             self.tape(source, choices, &mut shown)?;
@@ -144,7 +153,7 @@ impl<'a> Reducer<'a> {
     }
 
     /// Shorter tapes.
-    fn tape(&mut self, source: &Source, choices: &[u32], shown: &mut Shown) -> Result<(), StartError> {
+    fn tape(&mut self, source: &ProgramSource, choices: &[u32], shown: &mut WitnessProgram) -> Result<(), StartError> {
         let mut choices = choices.to_vec();
         for part in [2, 4, 3, 2, 4] {
             let kept = choices.len() - choices.len() / part;
@@ -154,7 +163,7 @@ impl<'a> Reducer<'a> {
                 choices = shorter;
                 continue;
             }
-            let candidate = Candidate { module: drawn.module, entry: shown.entry.clone(), sizes: drawn.sizes };
+            let candidate = ReductionCandidate { module: drawn.module, entry: shown.entry.clone(), sizes: drawn.sizes };
             if let Some(difference) = self.shows(&candidate, shown)? {
                 choices = shorter;
                 *shown = candidate.showing(difference);
@@ -164,7 +173,7 @@ impl<'a> Reducer<'a> {
     }
 
     /// Parts of the program, as long as one of them shows it too.
-    fn program(&mut self, shown: &mut Shown) -> Result<(), StartError> {
+    fn program(&mut self, shown: &mut WitnessProgram) -> Result<(), StartError> {
         let edition = self.implementation.edition();
         let normal = in_normal_form(&mut Cx::new().with_edition(edition), &shown.module).module;
         self.take(shown, normal)?;
@@ -184,7 +193,7 @@ impl<'a> Reducer<'a> {
 
     /// What has the same bindings and makes leaving some of them out easier, as far as it shows the same; again as long as it does, for
     /// sequences stand in sequences.
-    fn plainer(&mut self, shown: &mut Shown, tried: &mut BTreeSet<String>) -> Result<(), StartError> {
+    fn plainer(&mut self, shown: &mut WitnessProgram, tried: &mut BTreeSet<String>) -> Result<(), StartError> {
         let edition = self.implementation.edition();
         loop {
             let plainer = reduced::plainer(edition, &shown.module, &shown.entry, &sizes_at(shown));
@@ -202,7 +211,7 @@ impl<'a> Reducer<'a> {
     }
 
     /// Leaves out halves of all bindings, then quarters, and so on to single ones, the last first, since they use what is before them.
-    fn without_parts(&mut self, shown: &mut Shown, tried: &mut BTreeSet<String>) -> Result<(), StartError> {
+    fn without_parts(&mut self, shown: &mut WitnessProgram, tried: &mut BTreeSet<String>) -> Result<(), StartError> {
         let edition = self.implementation.edition();
         let mut part = bindings(&shown.module).div_ceil(2);
         while part > 0 {
@@ -226,7 +235,7 @@ impl<'a> Reducer<'a> {
     /// Takes the program if it was not tried and shows the same.
     fn take_new(
         &mut self,
-        shown: &mut Shown,
+        shown: &mut WitnessProgram,
         module: IrModule,
         tried: &mut BTreeSet<String>,
     ) -> Result<bool, StartError> {
@@ -234,7 +243,7 @@ impl<'a> Reducer<'a> {
     }
 
     /// Takes the first part that shows the same. False if there is none, or nothing more may be asked.
-    fn smaller(&mut self, shown: &mut Shown, tried: &mut BTreeSet<String>) -> Result<bool, StartError> {
+    fn smaller(&mut self, shown: &mut WitnessProgram, tried: &mut BTreeSet<String>) -> Result<bool, StartError> {
         let sizes = sizes_at(shown);
         let outer = reduced::candidates(self.implementation.edition(), &shown.module, &shown.entry, &sizes);
         let now = bindings(&shown.module);
@@ -248,7 +257,7 @@ impl<'a> Reducer<'a> {
             if !tried.insert(print_module(&module, self.dialect)) {
                 continue;
             }
-            let candidate = Candidate { module, entry: shown.entry.clone(), sizes: shown.sizes.clone() };
+            let candidate = ReductionCandidate { module, entry: shown.entry.clone(), sizes: shown.sizes.clone() };
             if let Some(difference) = self.shows(&candidate, shown)? {
                 found = Some(candidate.showing(difference));
                 break;
@@ -260,7 +269,7 @@ impl<'a> Reducer<'a> {
     }
 
     /// Simpler numbers, as long as the program shows the same on them.
-    fn input(&mut self, shown: &mut Shown) -> Result<(), StartError> {
+    fn input(&mut self, shown: &mut WitnessProgram) -> Result<(), StartError> {
         let mut left = OF_INPUTS;
         while let Some(input) = shown.difference.input.clone() {
             let mut found = None;
@@ -269,8 +278,11 @@ impl<'a> Reducer<'a> {
                     return Ok(());
                 }
                 left -= 1;
-                let candidate =
-                    Candidate { module: shown.module.clone(), entry: shown.entry.clone(), sizes: shown.sizes.clone() };
+                let candidate = ReductionCandidate {
+                    module: shown.module.clone(),
+                    entry: shown.entry.clone(),
+                    sizes: shown.sizes.clone(),
+                };
                 if let Some(difference) = self.shows_on(&candidate, &[simpler.clone(), simpler], shown)? {
                     found = Some(candidate.showing(difference));
                     break;
@@ -283,8 +295,8 @@ impl<'a> Reducer<'a> {
     }
 
     /// Takes the program if it shows the same.
-    fn take(&mut self, shown: &mut Shown, module: IrModule) -> Result<bool, StartError> {
-        let candidate = Candidate { module, entry: shown.entry.clone(), sizes: shown.sizes.clone() };
+    fn take(&mut self, shown: &mut WitnessProgram, module: IrModule) -> Result<bool, StartError> {
+        let candidate = ReductionCandidate { module, entry: shown.entry.clone(), sizes: shown.sizes.clone() };
         let found = self.shows(&candidate, shown)?;
         let takes = found.is_some();
         if let Some(difference) = found {
@@ -294,14 +306,14 @@ impl<'a> Reducer<'a> {
     }
 }
 
-struct Candidate {
+struct ReductionCandidate {
     module: IrModule,
     entry: Name,
     sizes: BTreeMap<ShapeVar, i64>,
 }
 
-impl Candidate {
-    fn showing(self, difference: Difference) -> Shown {
-        Shown { module: self.module, entry: self.entry, sizes: self.sizes, difference }
+impl ReductionCandidate {
+    fn showing(self, difference: TrialDifference) -> WitnessProgram {
+        WitnessProgram { module: self.module, entry: self.entry, sizes: self.sizes, difference }
     }
 }

@@ -21,21 +21,21 @@ use relax_spec::value::{Scalar, Tensor, ValueSpec};
 
 /// How many bindings a program has.
 pub fn bindings(module: &IrModule) -> usize {
-    let mut count = Count(0);
+    let mut count = BindingCount(0);
     walk_module(&mut count, module);
     count.0
 }
 
 /// How many bindings there are in an expression.
 pub(super) fn bindings_in(expr: &Expr) -> usize {
-    let mut count = Count(0);
+    let mut count = BindingCount(0);
     count.visit_expr(expr);
     count.0
 }
 
-struct Count(usize);
+struct BindingCount(usize);
 
-impl Visitor for Count {
+impl Visitor for BindingCount {
     fn visit_block(&mut self, block: &BindingBlock) {
         self.0 += block.bindings.len();
         walk_block(self, block);
@@ -45,8 +45,8 @@ impl Visitor for Count {
 /// The operators that a program calls, and the packed functions; `if` and `match_cast` among them where it has one, as what goes
 /// wrong in planning for these does so whatever is called.
 pub fn operators(module: &IrModule) -> Vec<String> {
-    struct Operators(BTreeSet<String>);
-    impl Visitor for Operators {
+    struct OperatorNames(BTreeSet<String>);
+    impl Visitor for OperatorNames {
         fn visit_expr(&mut self, expr: &Expr) {
             if let Expr::Op(op) = expr {
                 self.0.insert(op.op_name.to_string());
@@ -65,7 +65,7 @@ pub fn operators(module: &IrModule) -> Vec<String> {
             walk_match_cast(self, cast);
         }
     }
-    let mut operators = Operators(BTreeSet::new());
+    let mut operators = OperatorNames(BTreeSet::new());
     walk_module(&mut operators, module);
     operators.0.into_iter().collect()
 }
@@ -85,8 +85,8 @@ pub(super) fn held(module: &IrModule, input: Option<&[ValueSpec]>) -> BTreeSet<T
 
 /// What can be seen in the program.
 fn written(module: &IrModule) -> BTreeSet<Trait> {
-    struct Parts(BTreeSet<Trait>);
-    impl Parts {
+    struct ProgramTraits(BTreeSet<Trait>);
+    impl ProgramTraits {
         /// A body or a branch, which may be a sequence.
         fn whole(&mut self, body: &Expr) {
             match body {
@@ -95,7 +95,7 @@ fn written(module: &IrModule) -> BTreeSet<Trait> {
             }
         }
     }
-    impl Visitor for Parts {
+    impl Visitor for ProgramTraits {
         fn visit_function(&mut self, function: &Function) {
             self.whole(&function.body);
         }
@@ -133,7 +133,7 @@ fn written(module: &IrModule) -> BTreeSet<Trait> {
             walk_expr(self, expr);
         }
     }
-    let mut parts = Parts(BTreeSet::new());
+    let mut parts = ProgramTraits(BTreeSet::new());
     walk_module(&mut parts, module);
     parts.0
 }
@@ -479,15 +479,15 @@ fn linked(attrs: &Attrs) -> Attrs {
 
 /// Only the functions that the entry point comes to.
 fn mentioned(module: IrModule, entry: &str) -> IrModule {
-    struct Names(BTreeSet<String>);
-    impl Visitor for Names {
+    struct GlobalMentions(BTreeSet<String>);
+    impl Visitor for GlobalMentions {
         fn visit_global_var(&mut self, gv: &GlobalVar) {
             self.0.insert(gv.name.to_string());
         }
     }
     let mut known: BTreeSet<String> = BTreeSet::from([entry.to_string()]);
     loop {
-        let mut names = Names(known.clone());
+        let mut names = GlobalMentions(known.clone());
         for (gv, func) in &module.funcs {
             if let GlobalFunc::Function(function) = func
                 && known.contains(&*gv.name)
@@ -606,21 +606,21 @@ fn as_var(expr: &Expr) -> Expr {
 }
 
 fn dataflow(module: &IrModule) -> usize {
-    struct Blocks(usize);
-    impl Visitor for Blocks {
+    struct DataflowBlockCount(usize);
+    impl Visitor for DataflowBlockCount {
         fn visit_dataflow_block(&mut self, block: &BindingBlock) {
             self.0 += 1;
             self.visit_binding_block(block);
         }
     }
-    let mut blocks = Blocks(0);
+    let mut blocks = DataflowBlockCount(0);
     walk_module(&mut blocks, module);
     blocks.0
 }
 
 fn open_dims(module: &IrModule) -> usize {
-    struct Dims(BTreeSet<ShapeVar>);
-    impl Visitor for Dims {
+    struct OpenDims(BTreeSet<ShapeVar>);
+    impl Visitor for OpenDims {
         fn visit_shape_var(&mut self, var: &ShapeVar) {
             self.0.insert(var.clone());
         }
@@ -628,7 +628,7 @@ fn open_dims(module: &IrModule) -> usize {
             walk_struct_info(self, info);
         }
     }
-    let mut dims = Dims(BTreeSet::new());
+    let mut dims = OpenDims(BTreeSet::new());
     for (_, func) in &module.funcs {
         if let GlobalFunc::Function(function) = func {
             walk_function(&mut dims, function);

@@ -11,7 +11,7 @@ use relax_spec::syntax::tvmscript::Dialect;
 
 /// What a campaign does, and when it ends.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct CampaignSettings {
     /// Which programs there are.
     pub seed: u64,
     /// How many are asked about; as many as there is time for if it is not said.

@@ -58,7 +58,7 @@ impl Trait {
 /// How an implementation fails.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum FailureKind {
     /// The process ends.
     Crash,
     /// No answer comes in time.
@@ -79,9 +79,9 @@ pub enum Kind {
 
 /// What findings of one cause have in common.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-pub struct Signature {
+pub struct FailureSignature {
     /// How it fails.
-    pub kind: Kind,
+    pub kind: FailureKind,
     /// Where, in its own words.
     pub stage: String,
     /// What it says, without what differs from run to run; the clause that a value breaks.
@@ -99,20 +99,20 @@ const MESSAGE: usize = 160;
 /// Marks what shows on arguments outside of the documented domain of an operator only.
 const OUTSIDE: &str = ", outside of a domain";
 
-impl Signature {
-    pub(super) fn of(kind: Kind, stage: &str, message: &str) -> Signature {
-        Signature { kind, stage: stage.to_string(), message: normalized(message), operators: Vec::new() }
+impl FailureSignature {
+    pub(super) fn of(kind: FailureKind, stage: &str, message: &str) -> FailureSignature {
+        FailureSignature { kind, stage: stage.to_string(), message: normalized(message), operators: Vec::new() }
     }
 
     /// An implementation accepts a program that breaks these rules.
-    pub(super) fn of_accepted(rules: &[Rule]) -> Signature {
+    pub(super) fn of_accepted(rules: &[Rule]) -> FailureSignature {
         // The numbers in them tell rules apart.
         let message = rules.iter().map(|rule| rule.id()).collect::<Vec<&str>>().join(", ");
-        Signature { kind: Kind::Accepted, stage: "check".to_string(), message, operators: Vec::new() }
+        FailureSignature { kind: FailureKind::Accepted, stage: "check".to_string(), message, operators: Vec::new() }
     }
 
     /// Of a run on what by the letter no operator is defined on.
-    pub(super) fn outside(mut self) -> Signature {
+    pub(super) fn outside(mut self) -> FailureSignature {
         self.stage.push_str(OUTSIDE);
         self
     }
@@ -125,19 +125,22 @@ impl Signature {
     /// Whether the message tells causes apart.
     pub(super) fn tells(&self) -> bool {
         match self.kind {
-            Kind::Refused | Kind::Accepted | Kind::Fails | Kind::AdapterError => true,
-            Kind::Crash | Kind::Hang | Kind::Value | Kind::NotNormal => false,
+            FailureKind::Refused | FailureKind::Accepted | FailureKind::Fails | FailureKind::AdapterError => true,
+            FailureKind::Crash | FailureKind::Hang | FailureKind::Value | FailureKind::NotNormal => false,
         }
     }
 
     /// Whether it is a difference of the same kind: of crashes and hangs the message is where they happen to end.
-    pub(super) fn is_like(&self, other: &Signature) -> bool {
+    pub(super) fn is_like(&self, other: &FailureSignature) -> bool {
         let alike = self.kind == other.kind && self.stage == other.stage;
         match self.kind {
-            Kind::Crash | Kind::Hang => alike,
-            Kind::Value | Kind::Fails | Kind::NotNormal | Kind::Refused | Kind::Accepted | Kind::AdapterError => {
-                alike && self.message == other.message
-            }
+            FailureKind::Crash | FailureKind::Hang => alike,
+            FailureKind::Value
+            | FailureKind::Fails
+            | FailureKind::NotNormal
+            | FailureKind::Refused
+            | FailureKind::Accepted
+            | FailureKind::AdapterError => alike && self.message == other.message,
         }
     }
 
@@ -151,22 +154,22 @@ impl Signature {
     }
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for FailureKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Kind::Crash => "crash",
-            Kind::Hang => "hang",
-            Kind::Value => "value",
-            Kind::Fails => "fails",
-            Kind::NotNormal => "not_normal",
-            Kind::Refused => "refused",
-            Kind::Accepted => "accepted",
-            Kind::AdapterError => "adapter_error",
+            FailureKind::Crash => "crash",
+            FailureKind::Hang => "hang",
+            FailureKind::Value => "value",
+            FailureKind::Fails => "fails",
+            FailureKind::NotNormal => "not_normal",
+            FailureKind::Refused => "refused",
+            FailureKind::Accepted => "accepted",
+            FailureKind::AdapterError => "adapter_error",
         })
     }
 }
 
-impl fmt::Display for Signature {
+impl fmt::Display for FailureSignature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} at {}: {}", self.kind, self.stage, self.message)?;
         if !self.operators.is_empty() {
@@ -244,7 +247,7 @@ fn without_directories(line: &str) -> String {
 pub struct KnownForm {
     /// How the implementation fails; any way if it is not said.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub kind: Option<Kind>,
+    pub kind: Option<FailureKind>,
     /// What the normalized message contains.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
@@ -278,7 +281,7 @@ pub struct KnownForm {
 
 /// What a reduced program has in it, and how it came to be seen.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct FindingContext<'a> {
     /// The operators in it.
     pub operators: &'a [String],
     /// What tells it from others with these.
@@ -317,21 +320,21 @@ impl KnownForm {
     }
 
     /// Whether what the signature says is all that the form goes by, so that the smaller program is not needed.
-    pub fn tells(&self, signature: &Signature) -> bool {
+    pub fn tells(&self, signature: &FailureSignature) -> bool {
         let says = !self.message.is_empty() && self.fits(signature);
         says && self.with.is_empty() && self.path.is_empty() && (self.operators.is_empty() || signature.tells())
     }
 
     /// Whether the signature is as the form has it.
-    fn fits(&self, signature: &Signature) -> bool {
+    fn fits(&self, signature: &FailureSignature) -> bool {
         self.kind.is_none_or(|kind| kind == signature.kind)
             && signature.message.contains(&self.message)
             && signature.stage.contains(&self.stage)
     }
 
     /// Whether it is the form of a finding of this signature.
-    pub fn knows(&self, signature: &Signature, seen: &Seen<'_>) -> bool {
-        let Seen { operators, traits, path, version } = *seen;
+    pub fn knows(&self, signature: &FailureSignature, seen: &FindingContext<'_>) -> bool {
+        let FindingContext { operators, traits, path, version } = *seen;
         let is_one = |pattern: &String| {
             Pattern::new(pattern).is_ok_and(|pattern| operators.iter().any(|operator| pattern.matches(operator)))
         };
@@ -367,44 +370,48 @@ mod tests {
 
     const NONE: &BTreeSet<Trait> = &BTreeSet::new();
 
-    fn with(operators: &[String]) -> Seen<'_> {
-        Seen { operators, traits: NONE, path: "llvm", version: "0.27.0" }
+    fn with(operators: &[String]) -> FindingContext<'_> {
+        FindingContext { operators, traits: NONE, path: "llvm", version: "0.27.0" }
     }
 
     #[test]
     fn a_form_that_knows_everything_is_refused() {
         assert!(KnownForm::parse("[(reason: \"so\")]").is_err());
         let forms = KnownForm::parse("[(kind: crash, operators: [\"relax.nn.*\"], reason: \"so\")]").unwrap();
-        let crash = Signature::of(Kind::Crash, "run", "SIGSEGV");
+        let crash = FailureSignature::of(FailureKind::Crash, "run", "SIGSEGV");
         assert!(forms[0].knows(&crash, &with(&["relax.nn.relu".to_string()])));
         assert!(!forms[0].knows(&crash, &with(&["relax.add".to_string()])));
-        assert!(!forms[0].knows(&Signature::of(Kind::Value, "run", ""), &with(&["relax.nn.relu".to_string()])));
+        assert!(
+            !forms[0]
+                .knows(&FailureSignature::of(FailureKind::Value, "run", ""), &with(&["relax.nn.relu".to_string()]))
+        );
     }
 
     #[test]
     fn a_form_may_want_traits_of_the_program() {
         let text = "[(kind: crash, with: [\"if\", \"planned\"], reason: \"planned\")]";
         let form = &KnownForm::parse(text).unwrap()[0];
-        let crash = Signature::of(Kind::Crash, "run", "SIGSEGV");
+        let crash = FailureSignature::of(FailureKind::Crash, "run", "SIGSEGV");
         let choice = ["if".to_string()];
         let (planned, empty) = (BTreeSet::from([Trait::Planned, Trait::Constant]), BTreeSet::from([Trait::Empty]));
-        let seen = |traits| Seen { traits, ..with(&choice) };
+        let seen = |traits| FindingContext { traits, ..with(&choice) };
         assert!(form.knows(&crash, &seen(&planned)));
         assert!(!form.knows(&crash, &seen(&empty)), "it shows without optimizations, too");
-        assert!(!form.knows(&crash, &Seen { operators: &[], ..seen(&planned) }));
+        assert!(!form.knows(&crash, &FindingContext { operators: &[], ..seen(&planned) }));
         let text = "[(kind: crash, path: \"text\", stage: \"run\", reason: \"read otherwise\")]";
         let of_text = &KnownForm::parse(text).unwrap()[0];
         assert!(
-            of_text.knows(&crash, &Seen { path: "text", ..seen(&planned) }) && !of_text.knows(&crash, &seen(&planned))
+            of_text.knows(&crash, &FindingContext { path: "text", ..seen(&planned) })
+                && !of_text.knows(&crash, &seen(&planned))
         );
         assert!(!of_text.tells(&crash));
         let text =
             "[(kind: crash, stage: \"pass:X\", message: \"SIGSEGV\", versions: [\"0.25\"], reason: \"of a pass\")]";
         let of_pass = &KnownForm::parse(text).unwrap()[0];
-        let in_pass = Signature::of(Kind::Crash, "pass:X", "SIGSEGV");
+        let in_pass = FailureSignature::of(FailureKind::Crash, "pass:X", "SIGSEGV");
         assert!(of_pass.tells(&in_pass) && !of_pass.tells(&crash), "of other crashes the message tells nothing");
         assert!(!of_pass.knows(&in_pass, &seen(&planned)), "another version");
-        assert!(of_pass.knows(&in_pass, &Seen { version: "0.25.1", ..seen(&planned) }));
+        assert!(of_pass.knows(&in_pass, &FindingContext { version: "0.25.1", ..seen(&planned) }));
         assert!(KnownForm::parse("[(with: [\"optimised\"], reason: \"so\")]").is_err());
         assert!(!form.tells(&crash), "what was drawn has its traits by chance");
     }

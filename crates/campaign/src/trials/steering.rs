@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::programs::{Census, Drawn, Source};
+use crate::programs::{ConstructCensus, Drawn, ProgramSource};
 use relax_spec::book::{Rule, RuleSet};
 use relax_spec::check::check_program;
 
@@ -60,13 +60,13 @@ impl RulePairs {
 /// What was decided, for all workers.
 #[derive(Debug)]
 pub(super) struct Steering {
-    plan: Mutex<Plan>,
+    plan: Mutex<SteeringPlan>,
 }
 
 #[derive(Debug)]
-struct Plan {
+struct SteeringPlan {
     next: u64,
-    census: Census,
+    census: ConstructCensus,
     pairs: RulePairs,
     decided: BTreeMap<u64, Drawn>,
 }
@@ -74,12 +74,12 @@ struct Plan {
 impl Steering {
     /// Nothing was seen yet, and this is the first number.
     pub(super) fn new(first: u64) -> Steering {
-        let (census, pairs) = (Census::default(), RulePairs::default());
-        Steering { plan: Mutex::new(Plan { next: first, census, pairs, decided: BTreeMap::new() }) }
+        let (census, pairs) = (ConstructCensus::default(), RulePairs::default());
+        Steering { plan: Mutex::new(SteeringPlan { next: first, census, pairs, decided: BTreeMap::new() }) }
     }
 
     /// The program with a number; none if no rule that is wanted is applied to one of those.
-    pub(super) fn program(&self, source: &Source, seed: u64, number: u64) -> Option<Drawn> {
+    pub(super) fn program(&self, source: &ProgramSource, seed: u64, number: u64) -> Option<Drawn> {
         let mut plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
         while plan.next <= number {
             plan.decide(source, seed);
@@ -90,13 +90,13 @@ impl Steering {
 }
 
 /// A program that may come next, with the rules that are applied to it.
-struct Candidate {
+struct SteeringCandidate {
     rules: RuleSet,
     drawn: Drawn,
 }
 
-impl Plan {
-    fn decide(&mut self, source: &Source, seed: u64) {
+impl SteeringPlan {
+    fn decide(&mut self, source: &ProgramSource, seed: u64) {
         let number = self.next;
         self.next += 1;
         let count = if source.wants_all() { CANDIDATES } else { WANTED };
@@ -106,11 +106,11 @@ impl Plan {
             // Whether it is accepted is seen by who asks about it.
             let _report = check_program(&mut cx, &drawn.module);
             let rules = *cx.recorded();
-            rules.iter().any(|rule| source.wants(rule)).then_some(Candidate { rules, drawn })
+            rules.iter().any(|rule| source.wants(rule)).then_some(SteeringCandidate { rules, drawn })
         });
         // The first of several that are equal.
         let best = candidates.reduce(|best, other| if self.worth(&other) > self.worth(&best) { other } else { best });
-        if let Some(Candidate { rules, drawn }) = best {
+        if let Some(SteeringCandidate { rules, drawn }) = best {
             self.census.count(&drawn.module);
             self.pairs.add(&rules);
             self.decided.insert(number, drawn);
@@ -118,8 +118,8 @@ impl Plan {
     }
 
     /// How much is in it that was not there yet.
-    fn worth(&self, Candidate { rules, drawn }: &Candidate) -> (usize, usize) {
-        let mut own = Census::default();
+    fn worth(&self, SteeringCandidate { rules, drawn }: &SteeringCandidate) -> (usize, usize) {
+        let mut own = ConstructCensus::default();
         own.count(&drawn.module);
         let constructs = own.constructs.keys().filter(|name| !self.census.constructs.contains_key(*name)).count();
         let operators = own.operators.keys().filter(|name| !self.census.operators.contains_key(*name)).count();
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn more_pairs_meet_where_programs_are_chosen_and_the_choice_is_the_same_each_time() {
-        let source = Source::of(&conformance::suite().unwrap(), Restriction::default());
+        let source = ProgramSource::of(&conformance::suite().unwrap(), Restriction::default());
         let met = |program: &dyn Fn(u64) -> Drawn| {
             let mut pairs = RulePairs::default();
             for number in 0..60 {
@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn every_program_applies_a_rule_that_is_wanted() {
         let rules = vec![glob::Pattern::new("EVAL.IF.*").unwrap(), glob::Pattern::new("SI.DERIVE.IF*").unwrap()];
-        let source = Source::of(&conformance::suite().unwrap(), Restriction { rules, ..Restriction::default() });
+        let source = ProgramSource::of(&conformance::suite().unwrap(), Restriction { rules, ..Restriction::default() });
         let steering = Steering::new(0);
         let drawn: Vec<Drawn> = (0..20).filter_map(|number| steering.program(&source, 5, number)).collect();
         assert!(drawn.len() > 10, "{}", drawn.len());

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::signature::{Signature, Trait};
+use super::signature::{FailureSignature, Trait};
 use ask::checkout::write_atomically;
 use relax_spec::book::Edition;
 
@@ -17,10 +17,10 @@ use relax_spec::book::Edition;
 #[serde(deny_unknown_fields)]
 pub struct Finding {
     /// What they have in common.
-    pub signature: Signature,
+    pub signature: FailureSignature,
     /// Further signatures that the same line of the ledger knows. One program, the smallest, stands for all of them.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
-    pub also: BTreeSet<Signature>,
+    pub also: BTreeSet<FailureSignature>,
     /// The paths on which they were seen.
     pub paths: BTreeSet<String>,
     /// How often.
@@ -76,16 +76,16 @@ fn is_yes(alone: &bool) -> bool {
 
 /// How far a campaign has come.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-struct State {
+struct CampaignProgress {
     seed: u64,
     next: u64,
 }
 
 /// The findings of a campaign, and where they are kept.
 #[derive(Clone, Debug, Default)]
-pub struct Store {
+pub struct FindingStore {
     dir: Option<PathBuf>,
-    findings: BTreeMap<Signature, Finding>,
+    findings: BTreeMap<FailureSignature, Finding>,
     next: u64,
 }
 
@@ -112,10 +112,10 @@ pub enum StoreError {
 
 const STATE: &str = "state.json";
 
-impl Store {
+impl FindingStore {
     /// Findings that are kept nowhere.
-    pub fn in_memory() -> Store {
-        Store::default()
+    pub fn in_memory() -> FindingStore {
+        FindingStore::default()
     }
 
     /// The findings of a directory, which is made if there is none. What an interrupted campaign of this seed has found is there
@@ -124,12 +124,12 @@ impl Store {
     /// # Errors
     ///
     /// See [`StoreError`].
-    pub fn open(dir: &Path, seed: u64) -> Result<Store, StoreError> {
+    pub fn open(dir: &Path, seed: u64) -> Result<FindingStore, StoreError> {
         fs::create_dir_all(dir).map_err(|error| StoreError::Io { path: dir.to_path_buf(), error })?;
-        let mut store = Store { dir: Some(dir.to_path_buf()), ..Store::default() };
+        let mut store = FindingStore { dir: Some(dir.to_path_buf()), ..FindingStore::default() };
         let state = dir.join(STATE);
         if state.exists() {
-            let state: State = read(&state)?;
+            let state: CampaignProgress = read(&state)?;
             store.next = if state.seed == seed { state.next } else { 0 };
         }
         for (_, finding) in read_findings(dir)? {
@@ -158,12 +158,12 @@ impl Store {
     /// If it cannot be written.
     pub(super) fn again(
         &mut self,
-        signature: &Signature,
+        signature: &FailureSignature,
         operators: &[String],
         path: &str,
         bindings: usize,
     ) -> Result<bool, StoreError> {
-        let alike = |own: &Signature| {
+        let alike = |own: &FailureSignature| {
             let same = own.kind == signature.kind && own.stage == signature.stage && own.message == signature.message;
             // What calls no operator says nothing of a program that calls some.
             let calls = !own.operators.is_empty() || operators.is_empty();
@@ -213,7 +213,7 @@ impl Store {
     }
 
     /// Takes the files of a signature away, if there are any.
-    fn discard(&self, signature: &Signature) -> Result<(), StoreError> {
+    fn discard(&self, signature: &FailureSignature) -> Result<(), StoreError> {
         let Some(dir) = &self.dir else { return Ok(()) };
         let path = dir.join(format!("{}.json", signature.slug()));
         [path.with_extension("py"), path].into_iter().try_for_each(|path| match fs::remove_file(&path) {
@@ -229,7 +229,7 @@ impl Store {
     /// If it cannot be written.
     pub(super) fn done(&mut self, seed: u64, next: u64) -> Result<(), StoreError> {
         self.next = self.next.max(next);
-        let state = State { seed, next: self.next };
+        let state = CampaignProgress { seed, next: self.next };
         let Some(dir) = &self.dir else { return Ok(()) };
         write(&dir.join(STATE), &text_of(&state))
     }
@@ -287,13 +287,13 @@ fn write(path: &Path, text: &str) -> Result<(), StoreError> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::signature::Kind;
+    use super::super::signature::FailureKind;
     use super::*;
 
     fn finding() -> Finding {
         Finding {
-            signature: Signature {
-                kind: Kind::Crash,
+            signature: FailureSignature {
+                kind: FailureKind::Crash,
                 stage: "run".into(),
                 message: "SIGSEGV".into(),
                 operators: vec!["relax.add".into()],
@@ -324,27 +324,27 @@ mod tests {
     #[test]
     fn what_was_found_is_there_when_the_campaign_goes_on() {
         let dir = tempfile::tempdir().unwrap();
-        let mut store = Store::open(dir.path(), 3).unwrap();
+        let mut store = FindingStore::open(dir.path(), 3).unwrap();
         store.put(finding()).unwrap();
         store.put(finding()).unwrap();
         store.done(3, 12).unwrap();
         // What was being written when the process was killed is not read.
         fs::write(dir.path().join("crash-0.tmp"), "{").unwrap();
-        let again = Store::open(dir.path(), 3).unwrap();
+        let again = FindingStore::open(dir.path(), 3).unwrap();
         assert_eq!(again.next(), 12);
         assert_eq!(again.ranked(), [&Finding { count: 2, ..finding() }]);
-        assert_eq!(Store::open(dir.path(), 4).unwrap().next(), 0);
+        assert_eq!(FindingStore::open(dir.path(), 4).unwrap().next(), 0);
     }
 
     #[test]
     fn a_program_with_all_operators_of_a_crash_shows_that_crash() {
-        let mut store = Store::in_memory();
+        let mut store = FindingStore::in_memory();
         store.put(finding()).unwrap();
-        let like = Signature { operators: Vec::new(), ..finding().signature };
+        let like = FailureSignature { operators: Vec::new(), ..finding().signature };
         assert!(store.again(&like, &["relax.add".to_string(), "relax.sum".to_string()], "text", 9).unwrap());
         assert!(!store.again(&like, &["relax.sum".to_string()], "text", 9).unwrap());
         assert_eq!(store.ranked()[0].count, 2);
-        let mut store = Store::in_memory();
+        let mut store = FindingStore::in_memory();
         store.put(Finding { signature: like.clone(), operators: Vec::new(), ..finding() }).unwrap();
         assert!(store.again(&like, &[], "text", 9).unwrap());
         assert!(!store.again(&like, &["relax.add".to_string()], "text", 9).unwrap(), "it has another cause");
@@ -354,20 +354,20 @@ mod tests {
     fn one_program_stands_for_all_that_one_line_of_the_ledger_knows() {
         let dir = tempfile::tempdir().unwrap();
         let known = |message: &str, bindings| {
-            let signature = Signature {
+            let signature = FailureSignature {
                 message: message.into(),
                 operators: Vec::new(),
-                kind: Kind::Refused,
+                kind: FailureKind::Refused,
                 ..finding().signature
             };
             Finding { signature, bindings, known: Some("not lowered".into()), ..finding() }
         };
-        let mut store = Store::open(dir.path(), 3).unwrap();
+        let mut store = FindingStore::open(dir.path(), 3).unwrap();
         for (message, bindings) in [("sum: no rule", 5), ("mean: no rule", 9), ("max: no rule", 2)] {
             store.put(known(message, bindings)).unwrap();
         }
         store.put(Finding { known: None, ..known("no memory", 3) }).unwrap();
-        let mut store = Store::open(dir.path(), 3).unwrap();
+        let mut store = FindingStore::open(dir.path(), 3).unwrap();
         let also = [known("sum: no rule", 5), known("mean: no rule", 9)].map(|finding| finding.signature).into();
         let one = Finding { also, count: 3, ..known("max: no rule", 2) };
         assert_eq!(store.ranked(), [&Finding { known: None, ..known("no memory", 3) }, &one]);

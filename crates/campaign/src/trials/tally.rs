@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::steering::RulePairs;
-use crate::programs::Census;
+use crate::programs::ConstructCensus;
 use relax_spec::book::{Rule, RuleSet};
 use relax_spec::grammar::IrModule;
 
@@ -12,7 +12,7 @@ use relax_spec::grammar::IrModule;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Coverage {
     /// Constructs and operators.
-    pub census: Census,
+    pub census: ConstructCensus,
     /// In how many programs a rule was applied, in checking them or in running them.
     pub rules: BTreeMap<Rule, u64>,
     /// Which of them were applied to one program.
@@ -40,7 +40,7 @@ impl Coverage {
 
 /// What was done.
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
+pub struct CampaignTally {
     /// Programs that were asked about.
     pub programs: u64,
     /// Programs that the implementation compiled and ran at least once.
@@ -69,8 +69,8 @@ pub struct Tally {
     pub time: (Duration, Duration),
 }
 
-impl Tally {
-    pub(super) fn add(&mut self, other: Tally) {
+impl CampaignTally {
+    pub(super) fn add(&mut self, other: CampaignTally) {
         self.programs += other.programs;
         self.ran += other.ran;
         self.rejected.extend(other.rejected);

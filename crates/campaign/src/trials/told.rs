@@ -1,7 +1,7 @@
 //! What an implementation says of a program and of a text, held against what the text of the specification permits.
 
-use super::judged::{Difference, Judged};
-use super::signature::{Kind, Signature};
+use super::judged::{TrialDifference, TrialVerdict};
+use super::signature::{FailureKind, FailureSignature};
 use crate::infos::{is_permitted, kind_of_answer, permitted};
 use relax_spec::book::Edition;
 use relax_spec::grammar::IrModule;
@@ -10,27 +10,35 @@ use relax_spec::oracle;
 use relax_spec::question::{Answer, Ask, Outcome, ReadAnswer, Verdict};
 use relax_spec::suite::same_program::same_program;
 
-const AGREES: Judged = Judged::Agrees { ended: 0, runs: 0 };
+const AGREES: TrialVerdict = TrialVerdict::Agrees { ended: 0, runs: 0 };
 
-fn differs(kind: Kind, stage: &str, message: &str, expected: String, outcome: &Outcome) -> Judged {
-    let (signature, message) = (Signature::of(kind, stage, message), message.to_string());
-    Judged::Differs(Box::new(Difference { signature, message, input: None, expected, given: outcome.to_string() }))
+fn differs(kind: FailureKind, stage: &str, message: &str, expected: String, outcome: &Outcome) -> TrialVerdict {
+    let (signature, message) = (FailureSignature::of(kind, stage, message), message.to_string());
+    TrialVerdict::Differs(Box::new(TrialDifference {
+        signature,
+        message,
+        input: None,
+        expected,
+        given: outcome.to_string(),
+    }))
 }
 
 /// The structural information of a variable: one that some prover comes to.
-pub(super) fn derived(edition: Edition, ask: &Ask, outcome: &Outcome) -> Judged {
+pub(super) fn derived(edition: Edition, ask: &Ask, outcome: &Outcome) -> TrialVerdict {
     if is_permitted(edition, ask, outcome) {
         return AGREES;
     }
     let allowed = permitted(edition, ask);
-    let Some(expected) = allowed.first() else { return Judged::Unsupported("nothing is derived of it".to_string()) };
+    let Some(expected) = allowed.first() else {
+        return TrialVerdict::Unsupported("nothing is derived of it".to_string());
+    };
     match outcome {
         Outcome::Answer { answer, .. } => {
             let message = format!("{} for {}", kind_of_answer(answer), kind_of_answer(expected));
-            differs(Kind::Value, "derive", &message, expected.to_string(), outcome)
+            differs(FailureKind::Value, "derive", &message, expected.to_string(), outcome)
         }
         Outcome::Rejected { message, .. } | Outcome::Trapped { message, .. } => {
-            differs(Kind::Refused, "derive", message, expected.to_string(), outcome)
+            differs(FailureKind::Refused, "derive", message, expected.to_string(), outcome)
         }
         // What is no answer is judged as everywhere.
         Outcome::Unsupported { .. }
@@ -44,10 +52,10 @@ pub(super) fn derived(edition: Edition, ask: &Ask, outcome: &Outcome) -> Judged 
 
 /// What is read from a text: the same program up to the names of variables, or no program where it is none, and then by the
 /// same productions if the implementation names them.
-pub(super) fn read(edition: Edition, text: &str, outcome: &Outcome, names_rules: bool) -> Judged {
+pub(super) fn read(edition: Edition, text: &str, outcome: &Outcome, names_rules: bool) -> TrialVerdict {
     let expected = match oracle::answer(&mut Cx::new().with_edition(edition), &Ask::Parse(text.to_string())) {
         Ok(Answer::Read(expected)) => expected,
-        Ok(_) | Err(_) => return Judged::Unsupported("the text is not read here".to_string()),
+        Ok(_) | Err(_) => return TrialVerdict::Unsupported("the text is not read here".to_string()),
     };
     let given = match outcome {
         Outcome::Answer { answer: Answer::Read(given), .. } => given.clone(),
@@ -65,17 +73,21 @@ pub(super) fn read(edition: Edition, text: &str, outcome: &Outcome, names_rules:
     match (&expected, &given) {
         (ReadAnswer::Module(m1), ReadAnswer::Module(m2)) if same_program(m1, m2) => AGREES,
         (ReadAnswer::Module(_), ReadAnswer::Module(_)) => {
-            differs(Kind::Value, "parse", "another program", Answer::Read(expected.clone()).to_string(), outcome)
+            differs(FailureKind::Value, "parse", "another program", Answer::Read(expected.clone()).to_string(), outcome)
         }
-        (ReadAnswer::Rejected(broken), ReadAnswer::Rejected(named)) if names_rules && broken != named => {
-            differs(Kind::Refused, "parse", "for another reason", Answer::Read(expected.clone()).to_string(), outcome)
-        }
+        (ReadAnswer::Rejected(broken), ReadAnswer::Rejected(named)) if names_rules && broken != named => differs(
+            FailureKind::Refused,
+            "parse",
+            "for another reason",
+            Answer::Read(expected.clone()).to_string(),
+            outcome,
+        ),
         (ReadAnswer::Rejected(_), ReadAnswer::Rejected(_)) => AGREES,
         (ReadAnswer::Module(_), ReadAnswer::Rejected(_)) => {
-            differs(Kind::Refused, "parse", "a program", "a program".to_string(), outcome)
+            differs(FailureKind::Refused, "parse", "a program", "a program".to_string(), outcome)
         }
         (ReadAnswer::Rejected(_), ReadAnswer::Module(_)) => {
-            differs(Kind::Accepted, "parse", "no program", "rejected".to_string(), outcome)
+            differs(FailureKind::Accepted, "parse", "no program", "rejected".to_string(), outcome)
         }
     }
 }
@@ -89,16 +101,22 @@ pub(super) fn module_of(edition: Edition, text: &str) -> Option<IrModule> {
 }
 
 /// The verdict of one stage; with its rules if the implementation names them.
-pub(super) fn of_stage(edition: Edition, ask: &Ask, given: &Verdict, outcome: &Outcome, names_rules: bool) -> Judged {
+pub(super) fn of_stage(
+    edition: Edition,
+    ask: &Ask,
+    given: &Verdict,
+    outcome: &Outcome,
+    names_rules: bool,
+) -> TrialVerdict {
     let expected = match oracle::answer(&mut Cx::new().with_edition(edition), ask) {
         Ok(Answer::Verdict(expected)) => expected,
-        Ok(_) | Err(_) => return Judged::Unsupported("there is no verdict here".to_string()),
+        Ok(_) | Err(_) => return TrialVerdict::Unsupported("there is no verdict here".to_string()),
     };
     let kind = match (&expected, given) {
         (Verdict::Accepted, Verdict::Accepted) => return AGREES,
         (Verdict::Rejected(broken), Verdict::Rejected(named)) if !names_rules || broken == named => return AGREES,
-        (Verdict::Rejected(_), Verdict::Accepted) => Kind::Accepted,
-        (Verdict::Accepted | Verdict::Rejected(_), Verdict::Rejected(_)) => Kind::Refused,
+        (Verdict::Rejected(_), Verdict::Accepted) => FailureKind::Accepted,
+        (Verdict::Accepted | Verdict::Rejected(_), Verdict::Rejected(_)) => FailureKind::Refused,
     };
     let expected = Answer::Verdict(expected).to_string();
     let message = format!("{} for {expected}", Answer::Verdict(given.clone()));
@@ -106,14 +124,14 @@ pub(super) fn of_stage(edition: Edition, ask: &Ask, given: &Verdict, outcome: &O
 }
 
 /// A term of the suite against another: what the judgements on types and structural information say of the pair.
-pub(super) fn of_terms(edition: Edition, ask: &Ask, outcome: &Outcome) -> Judged {
+pub(super) fn of_terms(edition: Edition, ask: &Ask, outcome: &Outcome) -> TrialVerdict {
     match outcome {
         Outcome::Answer { answer, .. } if !is_permitted(edition, ask, outcome) => {
             let expected = permitted(edition, ask).first().map(ToString::to_string).unwrap_or_default();
             let message = kind_of_answer(answer);
-            differs(Kind::Value, &ask.op(), &message, expected, outcome)
+            differs(FailureKind::Value, &ask.op(), &message, expected, outcome)
         }
-        Outcome::Unsupported { what } => Judged::Unsupported(what.clone()),
+        Outcome::Unsupported { what } => TrialVerdict::Unsupported(what.clone()),
         Outcome::Answer { .. }
         | Outcome::Rejected { .. }
         | Outcome::Trapped { .. }
@@ -126,7 +144,7 @@ pub(super) fn of_terms(edition: Edition, ask: &Ask, outcome: &Outcome) -> Judged
 }
 
 /// An implementation that names rules is held to them, as by the suite: the verdict with its rules, and the warnings.
-pub(super) fn named(edition: Edition, ask: &Ask, outcome: &Outcome) -> Option<Judged> {
+pub(super) fn named(edition: Edition, ask: &Ask, outcome: &Outcome) -> Option<TrialVerdict> {
     let Outcome::Answer { answer: given, warnings: Some(warned) } = outcome else { return None };
     let (expected, warnings) = oracle::answer_with_warnings(&mut Cx::new().with_edition(edition), ask).ok()?;
     let warnings = warnings.unwrap_or_default();
@@ -138,5 +156,5 @@ pub(super) fn named(edition: Edition, ask: &Ask, outcome: &Outcome) -> Option<Ju
         if warnings.is_empty() { answer.to_string() } else { format!("{answer}, with the warnings {warnings}") }
     };
     let message = format!("{} for {}", said(given, warned), said(&expected, &warnings));
-    Some(differs(Kind::Refused, "check", &message, said(&expected, &warnings), outcome))
+    Some(differs(FailureKind::Refused, "check", &message, said(&expected, &warnings), outcome))
 }

@@ -5,28 +5,28 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// A number of a program, and of a difference in it.
-type Place = (u64, usize);
+type TurnPosition = (u64, usize);
 
 /// The numbers that are given out, and what waits for its turn.
 pub(super) struct Turns<T> {
-    state: Mutex<State<T>>,
+    state: Mutex<TurnState<T>>,
 }
 
-struct State<T> {
+struct TurnState<T> {
     next: u64,
     end: Option<u64>,
     open: BTreeSet<u64>,
     /// Those that were given up before everything was asked.
     undone: BTreeSet<u64>,
-    waiting: BTreeMap<Place, T>,
+    waiting: BTreeMap<TurnPosition, T>,
     /// The one that is being looked at.
-    taken: Option<Place>,
+    taken: Option<TurnPosition>,
 }
 
 impl<T> Turns<T> {
     /// Numbers from `first` on, up to `end` if there is one.
     pub(super) fn new(first: u64, end: Option<u64>) -> Turns<T> {
-        let state = State {
+        let state = TurnState {
             next: first,
             end,
             open: BTreeSet::new(),
@@ -37,7 +37,7 @@ impl<T> Turns<T> {
         Turns { state: Mutex::new(state) }
     }
 
-    fn state(&self) -> MutexGuard<'_, State<T>> {
+    fn state(&self) -> MutexGuard<'_, TurnState<T>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -5,11 +5,11 @@ use indicatif::ProgressBar;
 
 use super::{Args, told};
 use crate::asking::{kept_to_the_protocol, start};
-use crate::{Exit, Failure, Outcome};
+use crate::{CommandResult, Exit, Failure};
 use ask::adapters::Adapter;
 use ask::process::Interrupt;
 use ask::worker::StartError;
-use campaign::infos::{self, Campaign, Divergence, Explanation, Pattern};
+use campaign::infos::{self, Explanation, InfoCampaign, InfoDivergence, Pattern};
 
 /// How many pairs are asked about if it is not said.
 const RUNS: u64 = 1_000;
@@ -40,7 +40,7 @@ pub(super) fn refuse(args: &Args) -> Result<(), Failure> {
     Err(Failure::unreadable(format!("{} cannot be used with --kind infos: {few}", given.join(", "))))
 }
 
-pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Outcome {
+pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> CommandResult {
     let known = known_forms(adapter)?;
     let mut implementation = start(adapter, args.limits(), interrupt)?;
     let runs = args.runs.unwrap_or(RUNS);
@@ -73,7 +73,7 @@ fn known_forms(adapter: &Adapter) -> Result<Vec<Pattern>, Failure> {
         .map_err(|error| Failure::unreadable(format!("ledger {name}: {error}")))
 }
 
-fn report(adapter: &Adapter, campaign: &Campaign, known: &[Pattern]) -> String {
+fn report(adapter: &Adapter, campaign: &InfoCampaign, known: &[Pattern]) -> String {
     let diverging: usize = campaign.findings.iter().map(|f| f.count).sum();
     let mut out = format!(
         "{adapter}, edition {}: {} questions, {} unsupported, {diverging} divergences of {} forms\n",
@@ -82,7 +82,7 @@ fn report(adapter: &Adapter, campaign: &Campaign, known: &[Pattern]) -> String {
         campaign.unsupported,
         campaign.findings.len()
     );
-    let mut findings: Vec<&Divergence> = campaign.findings.iter().collect();
+    let mut findings: Vec<&InfoDivergence> = campaign.findings.iter().collect();
     findings.sort_by_key(|f| (f.explanation != Explanation::None, std::cmp::Reverse(f.count)));
     for finding in findings {
         out.push_str(&describe(finding, known));
@@ -90,7 +90,7 @@ fn report(adapter: &Adapter, campaign: &Campaign, known: &[Pattern]) -> String {
     out
 }
 
-fn describe(finding: &Divergence, known: &[Pattern]) -> String {
+fn describe(finding: &InfoDivergence, known: &[Pattern]) -> String {
     let why = match &finding.explanation {
         Explanation::Erratum(erratum) => format!("the literal text gives it ({erratum})"),
         Explanation::Known(at) => known.get(*at).map_or_else(String::new, |p| format!("known: {}", p.reason)),

@@ -9,15 +9,15 @@ pub(super) use programs::told_of_paths;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::asking::{Limits, interrupt};
+use super::asking::{AnswerLimits, interrupt};
 use super::reports::ReportTo;
-use super::{Exit, Failure, Outcome, options};
+use super::{CommandResult, Exit, Failure, options};
 use ask::adapters::Adapter;
 use relax_spec::book::Edition;
 
 /// What is asked about.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug, clap::ValueEnum)]
-pub enum Kind {
+pub enum FuzzSubject {
     /// Whole programs, along several paths: checked, normalized, compiled and run, as trees and as text
     #[default]
     Programs,
@@ -46,8 +46,8 @@ pub struct Args {
     /// `tvm` (all releases), `tvm@0.26`, `tvm@/path/to/python`, or a command that speaks the protocol
     #[arg(long, value_name = "NAME|CMD")]
     adapter: Option<String>,
-    #[arg(long, value_enum, default_value_t = Kind::default())]
-    kind: Kind,
+    #[arg(long, value_enum, default_value_t = FuzzSubject::default())]
+    kind: FuzzSubject,
     /// How many programs or pairs to ask about [default: as many as --time allows, else 1000]
     #[arg(long, value_name = "N")]
     runs: Option<u64>,
@@ -110,8 +110,8 @@ pub struct Args {
 }
 
 impl Args {
-    fn limits(&self) -> Limits {
-        Limits { timeout: self.timeout, edition: self.edition }
+    fn limits(&self) -> AnswerLimits {
+        AnswerLimits { timeout: self.timeout, edition: self.edition }
     }
 }
 
@@ -128,11 +128,11 @@ fn time(text: &str) -> Result<Duration, String> {
     seconds.map(Duration::from_secs).ok_or_else(|| "expected a number with `s`, `m` or `h`".to_string())
 }
 
-pub fn run(args: &Args) -> Outcome {
+pub fn run(args: &Args) -> CommandResult {
     if args.runs == Some(0) {
         return Err(Failure::new(Exit::NothingRan, "--runs 0 asks nothing"));
     }
-    if args.kind == Kind::Infos {
+    if args.kind == FuzzSubject::Infos {
         infos::refuse(args)?;
     }
     if let Some(number) = args.show {
@@ -142,8 +142,8 @@ pub fn run(args: &Args) -> Outcome {
     let mut ended: Option<Exit> = None;
     for adapter in Adapter::named(args.adapter.as_deref())? {
         let exit = match args.kind {
-            Kind::Programs => programs::run(args, &adapter, &interrupt)?,
-            Kind::Infos => infos::run(args, &adapter, &interrupt)?,
+            FuzzSubject::Programs => programs::run(args, &adapter, &interrupt)?,
+            FuzzSubject::Infos => infos::run(args, &adapter, &interrupt)?,
         };
         ended = Some(ended.map_or(exit, |others| others.and(exit)));
         if exit == Exit::StoppedEarly {

@@ -11,14 +11,15 @@ use indicatif::ProgressBar;
 
 use super::{Args, told};
 use crate::asking::launch;
-use crate::{Exit, Failure, Outcome, print_program};
+use crate::{CommandResult, Exit, Failure, print_program};
 use ask::adapters::Adapter;
 use ask::conformance;
 use ask::implementation::Launch;
 use ask::process::Interrupt;
-use campaign::programs::{Census, Features, Restriction, Source};
+use campaign::programs::{ConstructCensus, Features, ProgramSource, Restriction};
 use campaign::trials::{
-    Campaign, CampaignError, Coverage, Finding, Judged, Kind, KnownForm, Path, Paths, Settings, Store, Tally, campaign,
+    CampaignError, CampaignSettings, CampaignTally, Coverage, FailureKind, Finding, FindingStore, KnownForm, Path,
+    Paths, ProgramCampaign, TrialVerdict, campaign,
 };
 use relax_spec::book::Rule;
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
@@ -45,8 +46,8 @@ impl From<CampaignError> for Failure {
     }
 }
 
-pub(super) fn show(args: &Args, number: u64) -> Outcome {
-    let source = Source::of(&conformance::suite()?, restriction(args, &[])?);
+pub(super) fn show(args: &Args, number: u64) -> CommandResult {
+    let source = ProgramSource::of(&conformance::suite()?, restriction(args, &[])?);
     let drawn = source.program(args.seed, number);
     print_program(&print_module(&drawn.module, Dialect::default()))?;
     Ok(Exit::AsExpected)
@@ -116,14 +117,14 @@ fn known_forms(args: &Args, adapter: &Adapter) -> Result<Vec<KnownForm>, Failure
     KnownForm::parse(&text).map_err(|error| Failure::unreadable(format!("the ledger of programs: {error}")))
 }
 
-pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Outcome {
+pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> CommandResult {
     let known = known_forms(args, adapter)?;
     let restriction = restriction(args, &known)?;
     let paths = Paths::named(&args.paths).map_err(|name| {
         let all: Vec<String> = Path::all().iter().map(ToString::to_string).collect();
         Failure::unreadable(format!("there is no path `{name}` (there are {})", all.join(", ")))
     })?;
-    let settings = Settings {
+    let settings = CampaignSettings {
         seed: args.seed,
         programs: args.runs.or(if args.time.is_none() { Some(RUNS) } else { None }),
         time: args.time,
@@ -140,8 +141,8 @@ pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Outc
         Some(_) | None => dir.clone(),
     });
     let store = match &dir {
-        Some(dir) => Store::open(dir, args.seed).map_err(Failure::unreadable)?,
-        None => Store::in_memory(),
+        Some(dir) => FindingStore::open(dir, args.seed).map_err(Failure::unreadable)?,
+        None => FindingStore::in_memory(),
     };
     // Crashes are what is looked for: each costs a process.
     let launch = Launch { spare: true, ..launch(adapter, args.limits(), interrupt)? };
@@ -153,26 +154,26 @@ pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Outc
     bar.finish_and_clear();
     let store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
     let findings = store.ranked();
-    let told = |campaign: &Campaign, stopped| {
+    let told = |campaign: &ProgramCampaign, stopped| {
         told::of_programs(args, adapter, campaign, stopped, &findings, dir.as_deref(), &settings.known)
     };
     let campaign = match outcome {
         Ok(campaign) => campaign,
         Err(error) => {
             let found = || findings.iter().map(|finding| describe(finding)).collect::<String>();
-            told::write(args, adapter, &told(&Campaign::default(), true), &found)?;
+            told::write(args, adapter, &told(&ProgramCampaign::default(), true), &found)?;
             return Err(error.into());
         }
     };
     told::write(args, adapter, &told(&campaign, campaign.interrupted), &|| {
         report(&adapter.to_string(), &campaign, &findings, args.coverage)
     })?;
-    let is_unanswered = |tally: &Tally| tally.questions == tally.unsupported.values().sum::<u64>();
+    let is_unanswered = |tally: &CampaignTally| tally.questions == tally.unsupported.values().sum::<u64>();
     Ok(match &campaign {
-        Campaign { interrupted: true, .. } => Exit::StoppedEarly,
-        Campaign { tally, .. } if is_unanswered(tally) => told::nothing_ran(adapter),
-        Campaign { .. } if findings.iter().any(|finding| finding.known.is_none()) => Exit::Findings,
-        Campaign { .. } => Exit::AsExpected,
+        ProgramCampaign { interrupted: true, .. } => Exit::StoppedEarly,
+        ProgramCampaign { tally, .. } if is_unanswered(tally) => told::nothing_ran(adapter),
+        ProgramCampaign { .. } if findings.iter().any(|finding| finding.known.is_none()) => Exit::Findings,
+        ProgramCampaign { .. } => Exit::AsExpected,
     })
 }
 
@@ -180,8 +181,8 @@ fn percent(part: u64, whole: u64) -> u64 {
     (part * 100).checked_div(whole).unwrap_or(0)
 }
 
-fn report(adapter: &str, campaign: &Campaign, findings: &[&Finding], whole: bool) -> String {
-    let Tally {
+fn report(adapter: &str, campaign: &ProgramCampaign, findings: &[&Finding], whole: bool) -> String {
+    let CampaignTally {
         programs,
         ran,
         rejected,
@@ -203,7 +204,7 @@ fn report(adapter: &str, campaign: &Campaign, findings: &[&Finding], whole: bool
     // What is known by its message is left as large as it was.
     let small: Vec<usize> = findings.iter().filter(|f| f.known.is_none()).map(|f| f.bindings).collect();
     let bindings: usize = small.iter().sum();
-    let accepted: u64 = findings.iter().filter(|f| f.signature.kind == Kind::Accepted).map(|f| f.count).sum();
+    let accepted: u64 = findings.iter().filter(|f| f.signature.kind == FailureKind::Accepted).map(|f| f.count).sum();
     let mut out = format!(
         "{adapter}, edition {}: {programs} programs, {ran} compiled and run, {questions} questions and {reducing} to reduce, {lost} processes lost\n\
          {} runs, {}% reach the end on both sides; {}% of the time inside the implementation\n\
@@ -250,8 +251,8 @@ fn reasons(title: &str, reasons: &BTreeMap<String, u64>) -> String {
 
 /// What occurred, all of it with its counts if that is wanted.
 fn covered(coverage: &Coverage, whole: bool) -> String {
-    let Census { constructs, operators, bindings, programs } = &coverage.census;
-    let all_constructs = Census::CONSTRUCTS.len();
+    let ConstructCensus { constructs, operators, bindings, programs } = &coverage.census;
+    let all_constructs = ConstructCensus::CONSTRUCTS.len();
     let mut out = format!(
         "covered: {} of {all_constructs} constructs, {} operators, {} rules and {} pairs of them, {} bindings on average\n",
         constructs.len(),
@@ -316,14 +317,16 @@ fn brief(text: &str) -> String {
 }
 
 /// What became of each question about one program.
-pub(crate) fn told_of_paths(told: &[(Path, Judged)]) -> String {
+pub(crate) fn told_of_paths(told: &[(Path, TrialVerdict)]) -> String {
     let mut out = String::new();
     for (path, judged) in told {
         let _ = match judged {
-            Judged::Agrees { runs: 0, .. } => writeln!(out, "{path}: agrees"),
-            Judged::Agrees { ended, runs } => writeln!(out, "{path}: agrees, {ended} of {runs} runs reach the end"),
-            Judged::Unsupported(what) => writeln!(out, "{path}: unsupported: {what}"),
-            Judged::Differs(difference) => writeln!(
+            TrialVerdict::Agrees { runs: 0, .. } => writeln!(out, "{path}: agrees"),
+            TrialVerdict::Agrees { ended, runs } => {
+                writeln!(out, "{path}: agrees, {ended} of {runs} runs reach the end")
+            }
+            TrialVerdict::Unsupported(what) => writeln!(out, "{path}: unsupported: {what}"),
+            TrialVerdict::Differs(difference) => writeln!(
                 out,
                 "{path}: DIFFERS: {}\n  {}\n  expected {}\n  given    {}",
                 difference.signature,

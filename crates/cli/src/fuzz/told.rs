@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use super::Args;
-use crate::report::campaign::{CampaignReport, FindingRow, Reason};
-use crate::report::{Divergence, campaign as pages, command_line, difference};
+use crate::report::campaign::{CampaignReport, FindingRow, ReasonCount};
+use crate::report::{DivergenceReport, campaign as pages, command_line, difference};
 use crate::reports::{self, ReportKind};
 use crate::{Exit, Failure, asking, note};
 use ask::adapters::Adapter;
 use campaign::infos::{self, Explanation, Pattern};
-use campaign::trials::{Campaign, Finding, Kept, Kind, KnownForm, Tally};
+use campaign::trials::{CampaignTally, FailureKind, Finding, KnownForm, ProgramCampaign, StoredFinding};
 use relax_spec::book::Rule;
 use relax_spec::grammar::visible;
 use relax_spec::suite::ledger::DeviationClass;
@@ -67,7 +67,7 @@ impl Words {
 fn campaign_again(args: &Args, adapter: &Adapter, edition: String, number: u64) -> String {
     let mut words = Words::new(&["fuzz"]);
     let number_of = |given: Option<usize>| given.map(|n| n.to_string());
-    words.option("--kind", (args.kind == super::Kind::Infos).then(|| "infos".to_string()));
+    words.option("--kind", (args.kind == super::FuzzSubject::Infos).then(|| "infos".to_string()));
     words.option("--adapter", Some(asking::name_of(adapter, args.adapter.as_deref())));
     words.option("--edition", Some(edition));
     words.option("--seed", Some(args.seed.to_string()));
@@ -89,16 +89,17 @@ fn campaign_again(args: &Args, adapter: &Adapter, edition: String, number: u64) 
 pub(super) fn of_programs(
     args: &Args,
     adapter: &Adapter,
-    campaign: &Campaign,
+    campaign: &ProgramCampaign,
     stopped: bool,
     findings: &[&Finding],
     dir: Option<&Path>,
     known: &[KnownForm],
 ) -> CampaignReport {
-    let Tally { programs, ran, rejected, violations, unheld, questions, reducing, runs, lost, .. } = &campaign.tally;
+    let CampaignTally { programs, ran, rejected, violations, unheld, questions, reducing, runs, lost, .. } =
+        &campaign.tally;
     let reasons = |title: &'static str, counts: &std::collections::BTreeMap<String, u64>| {
-        let mut reasons: Vec<Reason> =
-            counts.iter().map(|(reason, count)| Reason { title, reason: reason.clone(), count: *count }).collect();
+        let mut reasons: Vec<ReasonCount> =
+            counts.iter().map(|(reason, count)| ReasonCount { title, reason: reason.clone(), count: *count }).collect();
         reasons.sort_by_key(|reason| std::cmp::Reverse(reason.count));
         reasons
     };
@@ -149,7 +150,7 @@ fn of_program(finding: &Finding, command: String, known: &[KnownForm]) -> Findin
             rules.push(rule);
         }
     }
-    let input = Kept::of(finding).ok().and_then(|kept| kept.input);
+    let input = StoredFinding::of(finding).ok().and_then(|kept| kept.input);
     let args: Vec<String> = input.iter().flatten().map(ToString::to_string).collect();
     let paths: Vec<String> = finding.paths.iter().cloned().collect();
     let started = match &input {
@@ -161,7 +162,7 @@ fn of_program(finding: &Finding, command: String, known: &[KnownForm]) -> Findin
     FindingRow {
         id: finding.signature.slug(),
         form: finding.signature.to_string(),
-        is_lost: matches!(finding.signature.kind, Kind::Crash | Kind::Hang | Kind::AdapterError),
+        is_lost: matches!(finding.signature.kind, FailureKind::Crash | FailureKind::Hang | FailureKind::AdapterError),
         count: finding.count,
         seed: finding.seed,
         number: finding.number,
@@ -169,7 +170,7 @@ fn of_program(finding: &Finding, command: String, known: &[KnownForm]) -> Findin
         class: form.and_then(|form| form.class).map(DeviationClass::name),
         alone: finding.alone,
         message: finding.message.clone(),
-        divergence: Divergence {
+        divergence: DivergenceReport {
             programs: [finding.program.clone()].into_iter().chain(finding.then.clone()).collect(),
             question: format!("{started}{}{then}", paths.join(", ")),
             diff: difference(&expected, &finding.given),
@@ -191,11 +192,11 @@ fn is_folder(rest: &str) -> bool {
 pub(super) fn of_infos(
     args: &Args,
     adapter: &Adapter,
-    campaign: &infos::Campaign,
+    campaign: &infos::InfoCampaign,
     stopped: bool,
     known: &[Pattern],
 ) -> CampaignReport {
-    let finding = |finding: &infos::Divergence| {
+    let finding = |finding: &infos::InfoDivergence| {
         let (reason, class) = match &finding.explanation {
             Explanation::Erratum(erratum) => (Some(format!("the literal text gives it ({erratum})")), None),
             Explanation::Known(at) => {
@@ -218,7 +219,7 @@ pub(super) fn of_infos(
             class,
             alone: true,
             message: format!("{given} for {expected}"),
-            divergence: Divergence {
+            divergence: DivergenceReport {
                 programs: Vec::new(),
                 question: finding.ask.in_full(),
                 diff: difference(&permitted, &finding.given),

@@ -69,7 +69,7 @@ fn shown(ops: Vec<DiffOp>, here: &[String], there: &[String]) -> String {
 /// A text with brackets, in lines that are short as far as its brackets and commas allow; one that is a single item is opened in any case.
 fn lay_out(text: &str, depth: usize, out: &mut Vec<String>) {
     let indent = INDENT.repeat(depth);
-    let shape = if depth < DEPTH { Shape::of(text) } else { Shape::default() };
+    let shape = if depth < DEPTH { LineBreaks::of(text) } else { LineBreaks::default() };
     let items = items(text, &shape.commas);
     if items.len() > 1 {
         for item in items {
@@ -84,7 +84,7 @@ fn lay_out(text: &str, depth: usize, out: &mut Vec<String>) {
 fn open(item: &str, depth: usize, out: &mut Vec<String>) {
     let indent = INDENT.repeat(depth);
     let is_short = depth > 0 && item.len() <= WIDTH;
-    let group = if is_short || depth >= DEPTH { None } else { Shape::of(item).longest };
+    let group = if is_short || depth >= DEPTH { None } else { LineBreaks::of(item).longest };
     let parts = group.and_then(|(start, end)| Some((item.get(..start)?, item.get(start..end)?, item.get(end..)?)));
     match parts {
         Some((before, inside, after)) if !inside.trim().is_empty() => {
@@ -98,16 +98,16 @@ fn open(item: &str, depth: usize, out: &mut Vec<String>) {
 
 /// Where a text can be broken: only outside of quotes, and not within brackets.
 #[derive(Default)]
-struct Shape {
+struct LineBreaks {
     /// Behind which places.
     commas: Vec<usize>,
     /// What stands in the longest brackets, without them.
     longest: Option<(usize, usize)>,
 }
 
-impl Shape {
-    fn of(text: &str) -> Shape {
-        let mut shape = Shape::default();
+impl LineBreaks {
+    fn of(text: &str) -> LineBreaks {
+        let mut shape = LineBreaks::default();
         let (mut depth, mut start, mut quoted, mut escaped) = (0_usize, 0, false, false);
         for (at, c) in text.char_indices() {
             if quoted {

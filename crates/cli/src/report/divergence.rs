@@ -11,7 +11,7 @@ use relax_spec::suite::compare::CaseVerdict;
 
 /// A divergence: the question, both answers, and how it is asked again.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
-pub struct Divergence {
+pub struct DivergenceReport {
     /// The programs of the question, as text.
     pub programs: Vec<String>,
     /// The question with its other arguments, in one line.
@@ -46,9 +46,15 @@ pub fn command_line(words: &[String]) -> String {
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
 }
 
-impl Divergence {
+impl DivergenceReport {
     /// Of a case, as an edition states it. `told`: whether `conform` tells of it without `--all`.
-    pub(super) fn of_case(case: &Case, result: &CaseResult, edition: Edition, again: &Again, told: bool) -> Divergence {
+    pub(super) fn of_case(
+        case: &Case,
+        result: &CaseResult,
+        edition: Edition,
+        again: &Again,
+        told: bool,
+    ) -> DivergenceReport {
         let stated = case.stated_in(edition);
         let warned = stated.warnings.is_some();
         let expected: Vec<String> =
@@ -64,7 +70,7 @@ impl Divergence {
             | Outcome::Flaky { .. } => false,
         };
         let differs = is_answer && result.comparison.verdict == CaseVerdict::Diverge;
-        Divergence {
+        DivergenceReport {
             programs: words::programs(&case.ask),
             question: case.ask.in_full(),
             diff: if differs { diff::difference(&expected, &given) } else { String::new() },

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use super::{CaseRow, Divergence, Report, words};
+use super::{CaseRow, ConformanceReport, DivergenceReport, words};
 use relax_spec::grammar::visible;
 use relax_spec::question::Outcome;
 use relax_spec::suite::compare::CaseVerdict;
@@ -10,14 +10,14 @@ use relax_spec::suite::ledger::Standing;
 
 /// Findings first, one paragraph each, then a table by chapter and the sum. `all`: findings that the ledger knows are
 /// told at length too.
-pub fn human(report: &Report, all: bool) -> String {
+pub fn human(report: &ConformanceReport, all: bool) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
     let _ = write(&mut out, report, all);
     visible(&out).into_owned()
 }
 
-fn write(out: &mut String, report: &Report, all: bool) -> fmt::Result {
+fn write(out: &mut String, report: &ConformanceReport, all: bool) -> fmt::Result {
     for row in report.rows.iter().filter(|row| is_told(row, all)) {
         finding(out, row)?;
     }
@@ -37,7 +37,7 @@ fn is_told(row: &CaseRow, all: bool) -> bool {
 
 fn finding(out: &mut String, row: &CaseRow) -> fmt::Result {
     writeln!(out, "{} {}", row.verdict().name().to_uppercase(), row.case.id)?;
-    for (name, text) in row.divergence.iter().flat_map(Divergence::fields) {
+    for (name, text) in row.divergence.iter().flat_map(DivergenceReport::fields) {
         field(out, name, &words::cut(&text, LINES))?;
     }
     if let Some(why) = row.result.comparison.why.as_ref().filter(|_| row.verdict() == CaseVerdict::Diverge) {
@@ -71,7 +71,7 @@ fn field(out: &mut String, name: &str, text: &str) -> fmt::Result {
 }
 
 /// One line a chapter, one column a verdict that occurred.
-fn table(out: &mut String, report: &Report) -> fmt::Result {
+fn table(out: &mut String, report: &ConformanceReport) -> fmt::Result {
     let totals = report.totals();
     let columns: Vec<CaseVerdict> =
         CaseVerdict::ALL.into_iter().filter(|verdict| totals.contains_key(verdict)).collect();
@@ -87,7 +87,7 @@ fn table(out: &mut String, report: &Report) -> fmt::Result {
     Ok(())
 }
 
-fn summary(out: &mut String, report: &Report) -> fmt::Result {
+fn summary(out: &mut String, report: &ConformanceReport) -> fmt::Result {
     let who = report.implementation;
     if let adding @ 1.. = report.adding_purity() {
         writeln!(

@@ -2,12 +2,12 @@
 
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
-use super::{CaseRow, Divergence, Report, ReportError};
+use super::{CaseRow, ConformanceReport, DivergenceReport, ReportError};
 use relax_spec::grammar::visible;
 use relax_spec::suite::compare::CaseVerdict;
 
 /// As JUnit XML: a suite for each chapter, a failure for each unexpected finding.
-pub fn junit(report: &Report) -> Result<String, ReportError> {
+pub fn junit(report: &ConformanceReport) -> Result<String, ReportError> {
     let who = report.implementation;
     let mut out = quick_junit::Report::new(shown(&format!(
         "relax-spec on {} {}, edition {}",
@@ -28,7 +28,7 @@ pub fn junit(report: &Report) -> Result<String, ReportError> {
 }
 
 /// What of a divergence is one line, as properties of its test case: who reads XML takes ends of lines in them for spaces.
-pub(super) fn properties(case: &mut TestCase, divergence: &Divergence) {
+pub(super) fn properties(case: &mut TestCase, divergence: &DivergenceReport) {
     let fields = divergence.fields().into_iter().chain([("again", divergence.command.clone())]);
     for (name, text) in fields.filter(|(_, text)| !text.contains('\n')) {
         case.add_property((name, shown(&text).as_str()));
@@ -36,7 +36,7 @@ pub(super) fn properties(case: &mut TestCase, divergence: &Divergence) {
 }
 
 /// All of a divergence as a text.
-pub(super) fn description(divergence: &Divergence) -> String {
+pub(super) fn description(divergence: &DivergenceReport) -> String {
     let fields = divergence.fields().into_iter().chain([("again", divergence.command.clone())]);
     let told = fields.map(|(name, text)| match text.contains('\n') {
         true => format!("{name}:\n{text}"),

@@ -4,14 +4,14 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::{CaseRow, Report, ReportError};
+use super::{CaseRow, ConformanceReport, ReportError};
 use relax_spec::data::json::to_value;
 use relax_spec::grammar::visible_json;
 use relax_spec::question::Outcome;
 use relax_spec::suite::ledger::{KnownDivergence, Standing};
 
 /// A line of JSON for each case.
-pub fn jsonl(report: &Report) -> Result<String, ReportError> {
+pub fn jsonl(report: &ConformanceReport) -> Result<String, ReportError> {
     let mut out = String::new();
     for row in &report.rows {
         out.push_str(&serde_json::to_string(&case(row))?);
@@ -59,7 +59,7 @@ fn known<'r>(row: &'r CaseRow) -> Option<&'r KnownDivergence> {
     }
 }
 
-fn sum(report: &Report) -> serde_json::Value {
+fn sum(report: &ConformanceReport) -> serde_json::Value {
     let totals: BTreeMap<&str, usize> = report.totals().iter().map(|(verdict, n)| (verdict.name(), *n)).collect();
     json!({
         "type": "summary",

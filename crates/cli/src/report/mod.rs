@@ -19,7 +19,7 @@ use relax_spec::suite::compare::CaseVerdict;
 use relax_spec::suite::ledger::{DeviationClass, KnownDivergence, Ledger, Standing};
 
 pub use diff::difference;
-pub use divergence::{Again, Divergence, command_line};
+pub use divergence::{Again, DivergenceReport, command_line};
 pub use human::human;
 pub use junit::junit;
 pub use lines::jsonl;
@@ -41,7 +41,7 @@ pub enum ReportError {
 }
 
 /// A run, seen against a ledger.
-pub struct Report<'a> {
+pub struct ConformanceReport<'a> {
     /// Who was asked.
     pub implementation: &'a Identity,
     /// The edition that the questions mean.
@@ -63,13 +63,13 @@ pub struct CaseRow<'a> {
     /// How that stands to the ledger.
     pub standing: Standing,
     /// The same at length, where it is a finding or not as the ledger says.
-    pub divergence: Option<Divergence>,
+    pub divergence: Option<DivergenceReport>,
 }
 
 /// How many cases came to each verdict.
 pub type Counts = BTreeMap<CaseVerdict, usize>;
 
-impl<'a> Report<'a> {
+impl<'a> ConformanceReport<'a> {
     /// Sees a run against a ledger. `stale` are the ledger's entries of cases that the suite does not have; `again` is how a case is asked
     /// again.
     pub fn new(
@@ -78,7 +78,7 @@ impl<'a> Report<'a> {
         ledger: &'a Ledger,
         stale: Vec<&'a KnownDivergence>,
         again: &Again,
-    ) -> Report<'a> {
+    ) -> ConformanceReport<'a> {
         let rows = run
             .results
             .iter()
@@ -88,11 +88,17 @@ impl<'a> Report<'a> {
                 let standing = ledger.standing(&case.id, verdict);
                 let is_told = standing.is_unexpected();
                 let divergence = (is_told || verdict.is_finding())
-                    .then(|| Divergence::of_case(case, result, run.edition, again, is_told));
+                    .then(|| DivergenceReport::of_case(case, result, run.edition, again, is_told));
                 Some(CaseRow { case, result, standing, divergence })
             })
             .collect();
-        Report { implementation: &run.implementation, edition: run.edition, rows, stale, stopped: run.stopped }
+        ConformanceReport {
+            implementation: &run.implementation,
+            edition: run.edition,
+            rows,
+            stale,
+            stopped: run.stopped,
+        }
     }
 
     /// Whether everything is as the ledger says.

@@ -3,7 +3,7 @@
 use minijinja::Environment;
 use serde_json::{Value, json};
 
-use super::{CaseRow, Divergence, Report, ReportError};
+use super::{CaseRow, ConformanceReport, DivergenceReport, ReportError};
 use relax_spec::data::json::to_value;
 use relax_spec::grammar::visible;
 use relax_spec::suite::compare::CaseVerdict;
@@ -13,12 +13,12 @@ const HTML: &str = include_str!("report.html");
 const MARKDOWN: &str = include_str!("report.md");
 
 /// A page of HTML that needs no other file.
-pub fn html(report: &Report) -> Result<String, ReportError> {
+pub fn html(report: &ConformanceReport) -> Result<String, ReportError> {
     render("report.html", HTML, report)
 }
 
 /// A page of Markdown.
-pub fn markdown(report: &Report) -> Result<String, ReportError> {
+pub fn markdown(report: &ConformanceReport) -> Result<String, ReportError> {
     render("report.md", MARKDOWN, report)
 }
 
@@ -43,7 +43,7 @@ pub(super) fn page(name: &'static str, template: &'static str, data: &Value) -> 
     Ok(environment.get_template(name)?.render(data)? + "\n")
 }
 
-fn render(name: &'static str, template: &'static str, report: &Report) -> Result<String, ReportError> {
+fn render(name: &'static str, template: &'static str, report: &ConformanceReport) -> Result<String, ReportError> {
     let totals = report.totals();
     let columns: Vec<CaseVerdict> =
         CaseVerdict::ALL.into_iter().filter(|verdict| totals.contains_key(verdict)).collect();
@@ -72,7 +72,7 @@ fn render(name: &'static str, template: &'static str, report: &Report) -> Result
 }
 
 /// A divergence as the templates take it: what is told of it in order, each text with whether it has more than one line.
-pub(super) fn fields(divergence: &Divergence) -> Vec<Value> {
+pub(super) fn fields(divergence: &DivergenceReport) -> Vec<Value> {
     let field = |(name, text): (&str, String)| json!({"name": name, "text": text, "is_block": text.contains('\n')});
     divergence.fields().into_iter().chain([("again", divergence.command.clone())]).map(field).collect()
 }

@@ -197,7 +197,7 @@ fn bound(name: &str, item: &AttrValue) -> Result<Option<PrimExpr>, InferError> {
     } else if let AttrValue::Prim(dim) = item {
         Ok(Some(dim.clone()))
     } else {
-        Err(InferError::op(format!("`{name}` must list integers: {item:?}")))
+        Err(InferError::op(format!("`{name}` must list integers: {item}")))
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use ask::sites::Sites;
+use ask::sites::RuleSites;
 use ask::{checkout, conformance};
 use relax_spec::book::{Erratum, Rule};
 use relax_spec::suite::{Case, coverage};
@@ -24,7 +24,7 @@ pub struct Links {
     /// The golden cases that claim a rule.
     claims: BTreeMap<Rule, Vec<String>>,
     /// Where the code applies each rule.
-    pub sites: Sites,
+    pub sites: RuleSites,
 }
 
 impl Links {
@@ -43,7 +43,7 @@ impl Links {
             repository: text(&own["repository"]),
             sources: addresses.filter_map(|(name, address)| Some((name.clone(), text(address)?))).collect(),
             places: places()?,
-            sites: Sites::read(),
+            sites: RuleSites::read(),
             claims: coverage::claims(&suite).into_iter().map(|(rule, cases)| (rule, ids(cases))).collect(),
         })
     }

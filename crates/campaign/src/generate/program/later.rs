@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::{Candidate, Generator, Site, dims_of};
+use super::{FunctionScope, ModuleGenerator, ScopeVariable, dims_of};
 use relax_spec::book::Edition;
 use relax_spec::grammar::tir::{self, PrimFunc};
 use relax_spec::grammar::{
@@ -102,9 +102,9 @@ fn prim_func(param: tir::Param, body: tir::Stmt, ret: Option<DataType>) -> PrimF
     PrimFunc { params, attrs: Attrs::new(), ret, private: true, s_tir: false, allocs, body, span: Span::NONE }
 }
 
-impl Generator<'_> {
+impl ModuleGenerator<'_> {
     /// A value that the first edition does not have.
-    pub(super) fn later_value(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
+    pub(super) fn later_value(&mut self, scope: &mut FunctionScope) -> Option<(Expr, StructInfo)> {
         match self.tape.choose(8) {
             0 => Some(boxed(DataType::INT64, self.dim(&scope.dims))),
             1 => {
@@ -128,14 +128,14 @@ impl Generator<'_> {
         (literal, StructInfo::Object)
     }
 
-    fn said_to_be_pure(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
+    fn said_to_be_pure(&mut self, scope: &mut FunctionScope) -> Option<(Expr, StructInfo)> {
         let known = self.pick(scope, super::is_float)?;
         let (dims, dtype) = dims_of(&known.info)?;
         let result = self.placed(StructInfo::tensor_ndim(i64::try_from(dims.len()).ok()?, dtype));
         Some((pure_packed(known.expr, result.clone()), result))
     }
 
-    fn moved(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
+    fn moved(&mut self, scope: &mut FunctionScope) -> Option<(Expr, StructInfo)> {
         if !self.devices {
             return None;
         }
@@ -165,7 +165,7 @@ impl Generator<'_> {
     }
 
     /// An effect that is seen in the argument.
-    fn set_first(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
+    fn set_first(&mut self, scope: &mut FunctionScope) -> Option<(Expr, StructInfo)> {
         if !scope.effects || scope.dataflow {
             return None;
         }
@@ -175,7 +175,7 @@ impl Generator<'_> {
         Some((Expr::call(Expr::GlobalVar(GlobalVar::new(SET_FIRST)), vec![known.expr]), StructInfo::tuple([])))
     }
 
-    fn call_of_prim_func(&mut self, scope: &mut Site) -> Option<(Expr, StructInfo)> {
+    fn call_of_prim_func(&mut self, scope: &mut FunctionScope) -> Option<(Expr, StructInfo)> {
         let may_be_pure = judges_prim_funcs(self.options.edition);
         if !may_be_pure && (!scope.effects || scope.dataflow) {
             return None;
@@ -189,12 +189,12 @@ impl Generator<'_> {
     }
 
     /// What decides an `If`, besides tensors: a boxed truth value, or something that is said of shape variables.
-    pub(super) fn later_condition(&mut self, scope: &Site) -> Option<Expr> {
+    pub(super) fn later_condition(&mut self, scope: &FunctionScope) -> Option<Expr> {
         if !judges_prim_funcs(self.options.edition) || !self.tape.one_in(2) {
             return None;
         }
         let boxed_truth =
-            self.pick(scope, |known| is_box(&known.info, DataType::BOOL)).map(|Candidate { expr, .. }| expr);
+            self.pick(scope, |known| is_box(&known.info, DataType::BOOL)).map(|ScopeVariable { expr, .. }| expr);
         let over_variables = self.tape.pick(&scope.dims).cloned().map(|var| {
             let (condition, _) = boxed(DataType::BOOL, is_small(PrimExpr::Var(var)));
             condition

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::junit::{description, properties, shown as shown_text};
 use super::template::{fields, page, shown};
-use super::{Divergence, ReportError};
+use super::{DivergenceReport, ReportError};
 use relax_spec::book::Edition;
 use relax_spec::grammar::visible_json;
 
@@ -27,7 +27,7 @@ pub struct CampaignReport {
     /// What was done, in numbers.
     pub tally: Vec<(&'static str, u64)>,
     /// Why questions have no answer that could be held against anything.
-    pub reasons: Vec<Reason>,
+    pub reasons: Vec<ReasonCount>,
     /// What was found.
     pub findings: Vec<FindingRow>,
     /// Whether it ended before its end.
@@ -36,7 +36,7 @@ pub struct CampaignReport {
 
 /// Why questions were refused or not supported.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Reason {
+pub struct ReasonCount {
     /// `refused` or `unsupported`.
     pub title: &'static str,
     /// In the implementation's words.
@@ -72,7 +72,7 @@ pub struct FindingRow {
     /// What is wrong, for people.
     pub message: String,
     /// The question, both answers, and how it is asked again.
-    pub divergence: Divergence,
+    pub divergence: DivergenceReport,
 }
 
 impl CampaignReport {
