@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::machine::{Activation, Machine, SignatureOrder};
-use super::match_cast::lone;
+use super::match_cast::{Twice, lone};
 use super::scope::{ScopeMark, Scopes};
 use super::trace::TraceEvent;
 use crate::book::{Erratum, Rule};
@@ -219,7 +219,7 @@ impl Machine<'_> {
 
     /// [`SignatureOrder::Any`] (A08): every lone position of the signature binds before anything is compared.
     fn bind_lone_dimensions(&mut self, func: &Function, args: &[Value]) {
-        let mut pending: Vec<(&Value, &StructInfo)> = Vec::new();
+        let (mut pending, mut twice): (Vec<(&Value, &StructInfo)>, Twice) = (Vec::new(), Twice::default());
         let annotated = func.params.iter().zip(args);
         pending.extend(annotated.filter_map(|(param, arg)| Some((arg, param.annotation.as_ref()?))).rev());
         while let Some((value, info)) = pending.pop() {
@@ -235,7 +235,10 @@ impl Machine<'_> {
             {
                 let number = prim.value.to_dim().zip(p.value.as_ref());
                 number.into_iter().for_each(|(number, value)| self.bind_if_new(lone(value), number));
-            } else if let (Value::Tuple(tuple), StructInfo::Tuple(fields)) = (value, info) {
+            } else if let (Value::Tuple(tuple), StructInfo::Tuple(fields)) = (value, info)
+                && !twice.had(value, fields)
+            {
+                twice.note(value, fields);
                 pending.extend(tuple.fields().iter().zip(fields.iter()).rev());
             }
         }

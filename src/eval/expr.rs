@@ -86,17 +86,17 @@ impl Machine<'_> {
         let _ = self.cx.fire(rule!("EVAL.TUPLE"));
         let fields = self.evaluate_all(&e.fields)?;
         let fields = self.cx.conclude(rule!("EVAL.TUPLE"), fields);
-        Ok(self.new_tuple(fields))
+        self.new_tuple(fields)
     }
 
     /// EVAL.TUPLE.FRESH: each evaluation gives a new tuple object.
-    fn new_tuple(&mut self, fields: Vec<Value>) -> Value {
+    fn new_tuple(&mut self, fields: Vec<Value>) -> Result<Value, Stop> {
         let (rule, conclusion) = match fields.as_slice() {
             [] => (rule!("VAL.TUPLE.UNIT"), Value::unit()),
-            [_, ..] => (rule!("VAL.TUPLE"), Value::tuple(fields)),
+            [_, ..] => (rule!("VAL.TUPLE"), self.account.tuple(fields)?),
         };
         let tuple = self.cx.by_kind(rule, conclusion);
-        self.cx.conclude(rule!("EVAL.TUPLE.FRESH"), tuple)
+        Ok(self.cx.conclude(rule!("EVAL.TUPLE.FRESH"), tuple))
     }
 
     /// Evaluates from left to right.

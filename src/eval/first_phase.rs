@@ -3,7 +3,7 @@
 
 use super::boundary::at_boundary;
 use super::machine::Machine;
-use super::match_cast::lone;
+use super::match_cast::{Twice, lone};
 use crate::book::{Erratum, Rule};
 use crate::grammar::{DataType, Function, PrimExpr, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
 use crate::judge::with_stack;
@@ -25,7 +25,7 @@ impl Machine<'_> {
         let before = self.activation.shape_vars.push();
         for (param, arg) in func.params.iter().zip(args) {
             if let Some(annotation) = &param.annotation {
-                self.take_sizes(arg, annotation)
+                self.take_sizes(arg, annotation, &mut Twice::default())
                     .map_err(|stop| at_boundary(stop, &format!("parameter {}", param.var)))?;
             }
         }
@@ -34,7 +34,7 @@ impl Machine<'_> {
     }
 
     /// The sizes of one argument, or of a part of it. The variables of a function type are its own (N27).
-    fn take_sizes(&mut self, value: &Value, info: &StructInfo) -> Result<(), Stop> {
+    fn take_sizes(&mut self, value: &Value, info: &StructInfo, twice: &mut Twice) -> Result<(), Stop> {
         if introduced_shape_vars(info).is_empty() {
             return Ok(());
         }
@@ -51,12 +51,15 @@ impl Machine<'_> {
                 Ok(())
             }
             // SI.BOUNDARY.PHASE1.NESTED
+            StructInfo::Tuple(fields) if twice.had(value, fields) => Ok(()),
             StructInfo::Tuple(fields) => {
                 self.has_form(value, |m| m.tuple_of(value, fields).map(|_| ()))?;
                 let parts = value.as_tuple().map(|tuple| tuple.fields()).unwrap_or_default();
                 if self.cx.fire(rule!("SI.BOUNDARY.PHASE1.NESTED")) {
-                    parts.iter().zip(fields.iter()).try_for_each(|(part, field)| self.take_sizes(part, field))?;
+                    let mut pairs = parts.iter().zip(fields.iter());
+                    pairs.try_for_each(|(part, field)| self.take_sizes(part, field, twice))?;
                 }
+                twice.note(value, fields);
                 Ok(())
             }
         })

@@ -4,6 +4,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
 
 use super::machine::{EvalOptions, Machine};
 use super::trace::TraceEvent;
@@ -12,7 +15,7 @@ use crate::grammar::{
     FuncStructInfo, IrModule, Ndim, PrimExpr, PrimStructInfo, ShapeStructInfo, ShapeVar, Span, StructInfo, TensorShape,
     TensorStructInfo, Var,
 };
-use crate::judge::{Cx, ReportedCondition, with_stack};
+use crate::judge::{Cx, ReportedCondition, is_shared, place, with_stack};
 use crate::struct_info::info_of_prim_func;
 use crate::value::{Closure, PrimFuncObj, Scalar, Stop, Tensor, TupleObj, Value};
 
@@ -37,6 +40,31 @@ pub(super) fn lone(dim: &PrimExpr) -> Option<&ShapeVar> {
         PrimExpr::Var(v) => Some(v),
         PrimExpr::IntImm(_) | PrimExpr::Binary(..) | PrimExpr::Not(_) | PrimExpr::Select(..) => None,
     }
+}
+
+/// The tuples that were compared with information that others hold, too, and how often. What binds at first is compared the second
+/// time; whatever is done a third time was done before.
+#[derive(Default)]
+pub(super) struct Twice(FxHashMap<(*const TupleObj, usize), u8>);
+
+impl Twice {
+    /// Whether this was done twice.
+    pub(super) fn had(&self, value: &Value, fields: &Arc<[StructInfo]>) -> bool {
+        key(value, fields).is_some_and(|key| self.0.get(&key).is_some_and(|times| *times > 1))
+    }
+
+    /// It is done once more.
+    pub(super) fn note(&mut self, value: &Value, fields: &Arc<[StructInfo]>) {
+        if let Some(key) = key(value, fields) {
+            *self.0.entry(key).or_default() += 1;
+        }
+    }
+}
+
+/// Where a tuple and information lie that may be met more than once.
+fn key(value: &Value, fields: &Arc<[StructInfo]>) -> Option<(*const TupleObj, usize)> {
+    let tuple = value.as_tuple().filter(|tuple| is_shared(fields) && Rc::strong_count(tuple) > 1)?;
+    Some((Rc::as_ptr(tuple), place(fields)))
 }
 
 /// What a match came to, for derivation trees.
@@ -81,14 +109,23 @@ impl Machine<'_> {
     /// The comparison of a value with structural information; binds new shape variables in the current scope. The
     /// error of a check that does not hold names the check.
     pub fn match_value(&mut self, v: &Value, s: &StructInfo) -> Result<(), Stop> {
-        with_stack(|| match s {
+        with_stack(|| self.match_part(v, s, &mut Twice::default()))
+    }
+
+    fn match_part(&mut self, v: &Value, s: &StructInfo, twice: &mut Twice) -> Result<(), Stop> {
+        match s {
             StructInfo::Object => self.cx.conclude(rule!("SI.MATCHCAST.OBJECT"), Ok(())),
             StructInfo::Tensor(t) => self.match_tensor(v, t),
             StructInfo::Shape(s) => self.match_shape(v, s),
-            StructInfo::Tuple(fields) => self.match_tuple(v, fields),
+            StructInfo::Tuple(fields) if twice.had(v, fields) => Ok(()),
+            StructInfo::Tuple(fields) => {
+                self.match_tuple(v, fields, twice)?;
+                twice.note(v, fields);
+                Ok(())
+            }
             StructInfo::Func(f) => self.match_func(v, f, s),
             StructInfo::Prim(p) => self.match_prim(v, p),
-        })
+        }
     }
 
     /// Conditions that must hold one and all; the error names the first that does not.
@@ -219,10 +256,10 @@ impl Machine<'_> {
 
     // Tuples.
 
-    fn match_tuple(&mut self, v: &Value, fields: &[StructInfo]) -> Result<(), Stop> {
+    fn match_tuple(&mut self, v: &Value, fields: &[StructInfo], twice: &mut Twice) -> Result<(), Stop> {
         let Some(tuple) = self.tuple_of(v, fields)? else { return Ok(()) };
         if !fields.is_empty() && self.cx.fire(rule!("SI.MATCHCAST.TUPLE.FIELDS")) {
-            self.match_fields(tuple, fields)?;
+            self.match_fields(tuple, fields, twice)?;
         }
         Ok(())
     }
@@ -239,11 +276,12 @@ impl Machine<'_> {
     }
 
     /// SI.MATCHCAST.RECURSIVE: the comparison goes down into both together.
-    fn match_fields(&mut self, tuple: &TupleObj, fields: &[StructInfo]) -> Result<(), Stop> {
+    fn match_fields(&mut self, tuple: &TupleObj, fields: &[StructInfo], twice: &mut Twice) -> Result<(), Stop> {
         let values: Vec<&Value> = tuple.fields().iter().collect();
         let values = self.cx.conclude(rule!("SI.MATCHCAST.RECURSIVE"), values);
         for (index, (value, field)) in values.into_iter().zip(fields).enumerate() {
-            self.match_value(value, field).map_err(|stop| in_field(stop, index))?;
+            let matched = with_stack(|| self.match_part(value, field, twice));
+            matched.map_err(|stop| in_field(stop, index))?;
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ use crate::check::{check_program, in_normal_form};
 use crate::data::{DataNotation, DataResult, recognize};
 use crate::derivation::{DeriveReport, derive_call, derive_module};
 use crate::findings::{Diagnostic, Severity};
+use crate::grammar::width::is_mostly_repeated;
 use crate::grammar::{IrModule, StructInfo};
 use crate::judge::Cx;
 use crate::question::{Answer, Ask, Derived, Outcome, PARSE, ProgramInput, ReadAnswer, Verdict};
@@ -222,6 +223,9 @@ fn type_check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
     findings
 }
 
+/// An answer is written without anything in common.
+const TOO_WIDE: &str = "what is known of it repeats itself too often to be written";
+
 /// Derivation by itself, without type checking (A16).
 fn derive(cx: &mut Cx, module: &IrModule) -> Result<DeriveReport, NoAnswer> {
     let normalized = in_normal_form(cx, module);
@@ -236,8 +240,11 @@ fn derive(cx: &mut Cx, module: &IrModule) -> Result<DeriveReport, NoAnswer> {
 
 fn derived(info: Option<&StructInfo>) -> Result<Answer, NoAnswer> {
     let message = "the program has no such function or variable".to_string();
-    let absent = || NoAnswer::Malformed { stage: "derive", message };
-    info.cloned().map(Answer::StructInfo).ok_or_else(absent)
+    let info = info.ok_or_else(|| NoAnswer::Malformed { stage: "derive", message })?;
+    match is_mostly_repeated(info) {
+        true => Err(NoAnswer::OutOfBudget(TOO_WIDE.to_string())),
+        false => Ok(Answer::StructInfo(info.clone())),
+    }
 }
 
 /// The errors among the findings, as the rules broken; none where a limit was reached, behind which there may be more of them.

@@ -46,7 +46,7 @@ pub(super) fn print(cx: &mut Cx, text: &str) -> Result<String, NoAnswer> {
 fn inferred<T>(
     cx: &mut Cx,
     text: &str,
-    then: impl FnOnce(&mut Cx, &Program, InferredProgram<'_>) -> Result<T, Vec<RelayFault>>,
+    then: impl FnOnce(&mut Cx, &Program, InferredProgram<'_>) -> Result<T, NoAnswer>,
 ) -> Result<T, NoAnswer> {
     let (program, faults) = relay::resolved(cx, text);
     if faults.iter().any(RelayFault::is_error) {
@@ -57,25 +57,29 @@ fn inferred<T>(
     if !faults.is_empty() {
         return Err(unreadable(&faults, text));
     }
-    then(cx, &program, inferred).map_err(|faults| unreadable(&faults, text))
+    then(cx, &program, inferred)
+}
+
+fn too_wide() -> NoAnswer {
+    NoAnswer::OutOfBudget("the types of the program repeat themselves too often to be written".to_string())
 }
 
 /// The program with its types.
 pub(super) fn infer(cx: &mut Cx, text: &str) -> Result<String, NoAnswer> {
     inferred(cx, text, |cx, program, inferred| {
-        let annotated = inferred.annotated(cx);
+        let annotated = inferred.annotated(cx).ok_or_else(too_wide)?;
         Ok(relay::print(cx, &annotated, program.notation))
     })
 }
 
 /// The environment, a line for each entry.
 pub(super) fn environment(cx: &mut Cx, text: &str) -> Result<String, NoAnswer> {
-    inferred(cx, text, |cx, _, inferred| Ok(Environment::of(cx, &inferred).told()))
+    inferred(cx, text, |cx, _, inferred| Environment::of(cx, &inferred).map(|of| of.told()).ok_or_else(too_wide))
 }
 
 /// The module in Relax.
 pub(super) fn convert(cx: &mut Cx, text: &str) -> Result<IrModule, NoAnswer> {
-    inferred(cx, text, |cx, _, inferred| relay::translate(cx, &inferred))
+    inferred(cx, text, |cx, _, inferred| relay::translate(cx, &inferred).map_err(|faults| unreadable(&faults, text)))
 }
 
 /// The run of a function.

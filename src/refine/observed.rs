@@ -70,7 +70,10 @@ pub(super) fn seen(
     let outcome = match outcome {
         Ending::Value(value) => {
             let seen = to_spec(&value).map_err(|stop| unspecified(&stop));
-            closures = of_closures(&value);
+            // What is too large to be written is too large to be looked into.
+            if seen.is_ok() {
+                closures = of_closures(&value);
+            }
             seen.map_or_else(Ending::Unspecified, Ending::Value)
         }
         Ending::Error(error) => Ending::Error(error),

@@ -27,11 +27,11 @@ pub struct Environment {
 }
 
 impl Environment {
-    /// The environment of a program.
+    /// The environment of a program; `None` where its types repeat themselves too often to be written.
     ///
     /// RELAY.ENV.CONTENTS: what is stored. RELAY.ENV.SERVICES: types and constants are found by asking for them.
-    pub fn of(cx: &mut Cx, inferred: &InferredProgram<'_>) -> Environment {
-        let program = inferred.annotated(cx);
+    pub fn of(cx: &mut Cx, inferred: &InferredProgram<'_>) -> Option<Environment> {
+        let program = inferred.annotated(cx)?;
         let mut environment = Environment::default();
         for definition in &program.definitions {
             let function = &definition.function;
@@ -47,7 +47,7 @@ impl Environment {
         }
         environment.constants = constants(cx, inferred);
         environment.attributes = cx.conclude(rule!("RELAY.ENV.CONTENTS"), environment.attributes);
-        environment
+        Some(environment)
     }
 
     /// As lines.

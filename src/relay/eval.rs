@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use rustc_hash::FxHashMap;
+
 use super::operators::{self, StepOperand};
 use super::tree::{
     BaseType, Call, Definition, Expr, ExprKind, Function, If, Program, RelayDim, Shape, TensorTypeExpr, TypeExpr,
@@ -13,19 +15,33 @@ use super::tree::{
 use crate::grammar::{self as relax, DataType, Name, PrimExpr, Span, StructInfo};
 use crate::judge::{Cx, Ending, with_stack};
 use crate::ops::EvalArgs;
-use crate::value::{self, Account, Effect, Host, PackedCallContract, PackedFunc, Registry, Stop};
+use crate::value::{self, Account, Effect, Held, Host, PackedCallContract, PackedFunc, Registry, Stop};
 
 /// The steps, the bytes and the depth of calls of a run.
 const FUEL: u64 = 50_000_000;
-const MEMORY: u64 = 1 << 30;
+const MEMORY: u64 = 1 << 27;
 const DEPTH: usize = 50_000;
 
 /// A value of Relay.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Tensor(value::Tensor),
-    Tuple(Rc<[Value]>),
+    Tuple(Rc<TupleObj>),
     Closure(Rc<Closure>),
+}
+
+/// A tuple. What it takes up counts, as tuples may be made at every step.
+#[derive(Debug)]
+pub(crate) struct TupleObj {
+    fields: Vec<Value>,
+    _held: Option<Held>,
+}
+
+impl Value {
+    /// A tuple that no run has made.
+    pub(crate) fn uncounted(fields: Vec<Value>) -> Value {
+        Value::Tuple(Rc::new(TupleObj { fields, _held: None }))
+    }
 }
 
 /// A function with the variables around it.
@@ -54,7 +70,21 @@ impl Drop for BoundVariable {
     }
 }
 
-/// Values nest as deep as programs recurse.
+/// Values nest as deep as programs recurse, tuples deeper than there is stack for.
+impl Drop for TupleObj {
+    fn drop(&mut self) {
+        let mut todo = std::mem::take(&mut self.fields);
+        while let Some(value) = todo.pop() {
+            if let Value::Tuple(tuple) = value
+                && let Some(mut tuple) = Rc::into_inner(tuple)
+            {
+                todo.append(&mut tuple.fields);
+            }
+        }
+    }
+}
+
+/// Closures nest as deep as programs recurse.
 impl Drop for Closure {
     fn drop(&mut self) {
         let around = self.around.take();
@@ -65,7 +95,7 @@ impl Drop for Closure {
 /// Runs a function of a program on arguments.
 pub fn evaluate(cx: &mut Cx, program: &Program, entry: &str, args: &[value::Value]) -> Ending<value::Value> {
     let mut machine = Machine::new(cx, program, FUEL);
-    let result = machine.start(entry, args).map(|value| outside(&value));
+    let result = machine.start(entry, args).and_then(|value| outside(&value));
     match result {
         Ok(value) => Ending::Value(value),
         Err(Stop::Error(error)) => Ending::Error(error),
@@ -76,26 +106,38 @@ pub fn evaluate(cx: &mut Cx, program: &Program, entry: &str, args: &[value::Valu
 
 /// RELAY.ENV.SERVICES: the value of a closed expression, if it can be found in so many steps.
 pub(super) fn constant(cx: &mut Cx, program: &Program, expr: &Expr, fuel: u64) -> Option<value::Value> {
-    Machine::new(cx, program, fuel).expr(expr, &None).ok().map(|value| outside(&value))
+    Machine::new(cx, program, fuel).expr(expr, &None).and_then(|value| outside(&value)).ok()
 }
+
+/// How deep a value nests that goes outside.
+const DEEPEST: usize = 10_000;
 
 /// A value as the world outside sees it.
-fn outside(value: &Value) -> value::Value {
-    match value {
-        Value::Tensor(tensor) => value::Value::Tensor(tensor.clone()),
-        Value::Tuple(fields) => with_stack(|| value::Value::tuple(fields.iter().map(outside).collect())),
-        Value::Closure(_) => value::Value::Closure(Rc::new(value::Closure::unknown())),
-    }
+fn outside(value: &Value) -> Result<value::Value, Stop> {
+    outside_once(value, &mut FxHashMap::default(), 0)
 }
 
-/// A value from outside; `None` if Relay has none such.
-fn inside(value: &value::Value) -> Option<Value> {
-    if let value::Value::Tensor(tensor) = value {
-        Some(Value::Tensor(tensor.clone()))
-    } else if let value::Value::Tuple(tuple) = value {
-        with_stack(|| tuple.fields().iter().map(inside).collect::<Option<Vec<Value>>>()).map(|f| Value::Tuple(f.into()))
-    } else {
-        None
+/// `known`: the tuples that have been gone through, by where they lie, as values hold them in common.
+fn outside_once(
+    value: &Value,
+    known: &mut FxHashMap<*const Value, value::Value>,
+    depth: usize,
+) -> Result<value::Value, Stop> {
+    match value {
+        Value::Tensor(tensor) => Ok(value::Value::Tensor(tensor.clone())),
+        Value::Tuple(tuple) => {
+            if let Some(found) = known.get(&tuple.fields.as_ptr()) {
+                return Ok(found.clone());
+            }
+            if depth >= DEEPEST {
+                return Err(Stop::unspecified(format!("a value nests deeper than {DEEPEST} levels")));
+            }
+            let fields = tuple.fields.iter().map(|field| with_stack(|| outside_once(field, known, depth + 1)));
+            let found = value::Value::tuple(fields.collect::<Result<_, Stop>>()?);
+            known.insert(tuple.fields.as_ptr(), found.clone());
+            Ok(found)
+        }
+        Value::Closure(_) => Ok(value::Value::Closure(Rc::new(value::Closure::unknown()))),
     }
 }
 
@@ -139,11 +181,45 @@ impl<'m> Machine<'m> {
         Machine { cx, program, fuel, depth: 0, account: Account::new(MEMORY), registry, asked }
     }
 
+    /// A new tuple.
+    fn tuple(&self, fields: Vec<Value>) -> Result<Value, Stop> {
+        let held = Some(self.account.hold_tuple(fields.len())?);
+        Ok(Value::Tuple(Rc::new(TupleObj { fields, _held: held })))
+    }
+
+    /// A value from outside; `None` if Relay has none such.
+    fn inside(
+        &self,
+        value: &value::Value,
+        known: &mut FxHashMap<*const value::TupleObj, Value>,
+    ) -> Result<Option<Value>, Stop> {
+        if let value::Value::Tensor(tensor) = value {
+            return Ok(Some(Value::Tensor(tensor.clone())));
+        }
+        let value::Value::Tuple(tuple) = value else { return Ok(None) };
+        if let Some(found) = known.get(&Rc::as_ptr(tuple)) {
+            return Ok(Some(found.clone()));
+        }
+        let mut fields = Vec::new();
+        for field in tuple.fields() {
+            match with_stack(|| self.inside(field, known))? {
+                Some(field) => fields.push(field),
+                None => return Ok(None),
+            }
+        }
+        let found = self.tuple(fields)?;
+        known.insert(Rc::as_ptr(tuple), found.clone());
+        Ok(Some(found))
+    }
+
     fn start(&mut self, entry: &str, args: &[value::Value]) -> Result<Value, Stop> {
         let definition = self.program.get(entry);
         let definition =
             definition.ok_or_else(|| Stop::error(rule!("RELAY.GLOBAL.RESOLVE"), format!("there is no @{entry}")))?;
-        let args: Option<Vec<Value>> = args.iter().map(inside).collect();
+        let mut known = FxHashMap::default();
+        let inside =
+            args.iter().map(|arg| self.inside(arg, &mut known)).collect::<Result<Vec<Option<Value>>, Stop>>()?;
+        let args: Option<Vec<Value>> = inside.into_iter().collect();
         let args = args.ok_or_else(|| Stop::unspecified("an argument is neither a tensor nor a tuple"))?;
         self.apply(&global(definition), args)
     }
@@ -162,12 +238,13 @@ impl<'m> Machine<'m> {
                 let tensor = self.account.tensor(data)?.map_err(|error| Stop::unspecified(error.to_string()))?;
                 Ok(Value::Tensor(tensor))
             }
-            ExprKind::Tuple(fields) => Ok(Value::Tuple(self.all(fields, scope)?.into())),
+            ExprKind::Tuple(fields) => {
+                let fields = self.all(fields, scope)?;
+                self.tuple(fields)
+            }
             ExprKind::Project(tuple, index) => match self.expr(tuple, scope)? {
-                Value::Tuple(fields) if *index < fields.len() => {
-                    fields.get(*index).cloned().ok_or_else(|| no_field(*index))
-                }
-                Value::Tuple(_) | Value::Tensor(_) | Value::Closure(_) => Err(no_field(*index)),
+                Value::Tuple(tuple) => tuple.fields.get(*index).cloned().ok_or_else(|| no_field(*index)),
+                Value::Tensor(_) | Value::Closure(_) => Err(no_field(*index)),
             },
             ExprKind::Let(bindings, result) => {
                 let mut scope = scope.clone();
@@ -276,7 +353,7 @@ impl<'m> Machine<'m> {
     fn operator(&mut self, name: &Name, attrs: &relax::Attrs, args: &[Value]) -> Result<Value, Stop> {
         operators::registered(self.cx, name, Span::NONE)
             .map_err(|fault| Stop::error(rule!("RELAY.OP.REGISTER"), fault.message))?;
-        let values: Vec<value::Value> = args.iter().map(outside).collect();
+        let values = args.iter().map(outside).collect::<Result<Vec<value::Value>, Stop>>()?;
         let ranks: Vec<Option<usize>> = values.iter().map(|value| value.as_tensor().map(|t| t.shape().len())).collect();
         let wrong = |message: String| Stop::error(rule!("RELAY.TYPEREL"), message);
         let steps = operators::steps(name, &ranks, attrs).map_err(wrong)?;
@@ -288,7 +365,10 @@ impl<'m> Machine<'m> {
             let result = step.op.evaluate(self, &EvalArgs { call: &call, values: &operands, result: None })?;
             results.push(result);
         }
-        let result = results.pop().as_ref().and_then(inside);
+        let result = match results.pop() {
+            Some(result) => self.inside(&result, &mut FxHashMap::default())?,
+            None => None,
+        };
         result.ok_or_else(|| Stop::unspecified("the result of an operator is neither a tensor nor a tuple"))
     }
 }
@@ -315,7 +395,8 @@ fn is_of_type(value: &Value, ty: &TypeExpr, instance: &mut TypeArguments) -> boo
     with_stack(|| match (value, &ty.kind) {
         (_, TypeKind::Param(_)) | (Value::Closure(_), TypeKind::Function(..)) => true,
         (Value::Tensor(tensor), TypeKind::Tensor(wanted)) => is_tensor_of(tensor, wanted, instance),
-        (Value::Tuple(values), TypeKind::Tuple(types)) => {
+        (Value::Tuple(tuple), TypeKind::Tuple(types)) => {
+            let values = &tuple.fields;
             values.len() == types.len() && values.iter().zip(types).all(|(value, ty)| is_of_type(value, ty, instance))
         }
         (Value::Tensor(_) | Value::Tuple(_) | Value::Closure(_), _) => false,

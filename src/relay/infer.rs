@@ -89,6 +89,9 @@ pub fn infer<'p>(cx: &mut Cx, program: &'p Program) -> InferredProgram<'p> {
         inference.group(&group);
     }
     let Inference { table, schemes, types, mut faults, .. } = inference;
+    if table.is_too_much() {
+        faults = vec![RelayFault::syntax(Span::NONE, "the types of the program have too many parts to be found")];
+    }
     faults.sort_by_key(|fault| fault.span.start);
     InferredProgram { program, table, schemes, types, faults }
 }
@@ -174,9 +177,9 @@ impl<'p> Inference<'p, '_> {
 
     /// The type of a function as far as it is annotated.
     fn signature(&mut self, function: &Function) -> Type {
-        let params = function.params.iter().map(|param| self.annotated(param.annotation.as_ref())).collect();
+        let params: Vec<Type> = function.params.iter().map(|param| self.annotated(param.annotation.as_ref())).collect();
         let result = self.annotated(function.result.as_ref());
-        Type::Function(params, Box::new(result))
+        Type::function(params, result)
     }
 
     fn annotated(&mut self, annotation: Option<&TypeExpr>) -> Type {
@@ -210,10 +213,10 @@ impl<'p> Inference<'p, '_> {
                 self.of_kind(name, Kind::Type, ty.span);
                 Type::Param(name.clone())
             }
-            TypeKind::Tuple(fields) => Type::Tuple(fields.iter().map(|field| self.written(field)).collect()),
+            TypeKind::Tuple(fields) => Type::tuple(fields.iter().map(|field| self.written(field))),
             TypeKind::Function(params, result) => {
-                let params = params.iter().map(|param| self.written(param)).collect();
-                Type::Function(params, Box::new(self.written(result)))
+                let params: Vec<Type> = params.iter().map(|param| self.written(param)).collect();
+                Type::function(params, self.written(result))
             }
         })
     }
@@ -236,7 +239,7 @@ impl<'p> Inference<'p, '_> {
 
     /// The body of a function against its signature.
     fn function(&mut self, function: &'p Function, signature: &Type) {
-        let Type::Function(params, result) = signature else { return };
+        let Some((result, params)) = signature.signature() else { return };
         let mark = self.locals.mark();
         for (param, ty) in function.params.iter().zip(params) {
             self.bind(param, ty);
@@ -275,6 +278,9 @@ impl<'p> Inference<'p, '_> {
     }
 
     fn expr(&mut self, expr: &'p Expr) -> Type {
+        if self.table.is_too_much() {
+            return self.table.var();
+        }
         let ty = with_stack(|| match &expr.kind {
             ExprKind::Local(name) => {
                 let found = self.locals.get(name).cloned();
@@ -289,7 +295,7 @@ impl<'p> Inference<'p, '_> {
                 let size = |size: &u64| RelayDim::Known(i64::try_from(*size).unwrap_or(i64::MAX));
                 Type::Tensor(Base::Known(data.dtype), ShapeTerm::Known(data.shape.iter().map(size).collect()))
             }
-            ExprKind::Tuple(fields) => Type::Tuple(fields.iter().map(|field| self.expr(field)).collect()),
+            ExprKind::Tuple(fields) => Type::tuple(fields.iter().map(|field| self.expr(field))),
             ExprKind::Project(tuple, index) => self.project(tuple, *index, expr.span),
             ExprKind::Let(bindings, result) => {
                 let mark = self.locals.mark();
@@ -442,10 +448,10 @@ impl<'p> Inference<'p, '_> {
             false => self.cx.conclude(rule!("RELAY.POLY"), scheme.params.clone()),
         };
         let mut instance = SchemeInstance::new(&mut self.table, &scheme.quantified, &params);
-        let ty = scheme.ty.map(&mut instance);
+        let ty = instance.of(&scheme.ty);
         for relation in &scheme.relations {
-            let args = relation.args.iter().map(|arg| arg.map(&mut instance)).collect();
-            let result = relation.result.map(&mut instance);
+            let args = relation.args.iter().map(|arg| instance.of(arg)).collect();
+            let result = instance.of(&relation.result);
             self.pending.push(TypeRelation { args, result, span, ..relation.clone() });
         }
         ty
@@ -464,18 +470,18 @@ impl<'p> Inference<'p, '_> {
         let callee = self.expr(&call.callee);
         let args: Vec<Type> = call.args.iter().map(|arg| self.expr(arg)).collect();
         let callee = self.table.resolve(&callee);
-        match &callee {
-            Type::Function(params, result) => {
+        match callee.signature() {
+            Some((result, params)) => {
                 self.arguments(call, params, &args, span);
                 self.solve();
                 self.table.resolve(result)
             }
-            other => {
+            None => {
                 let result = self.table.var();
-                let wanted = Type::Function(args, Box::new(result.clone()));
-                let callable = self.table.unify(other, &wanted);
+                let wanted = Type::function(args, result.clone());
+                let callable = self.table.unify(&callee, &wanted);
                 if !self.cx.premise(rule!("RELAY.FIRSTCLASS"), 1, callable) {
-                    let message = format!("{} is called, and no function", self.told(other));
+                    let message = format!("{} is called, and no function", self.told(&callee));
                     self.faults.push(RelayFault::rule(rule!("RELAY.FIRSTCLASS"), call.callee.span, message));
                 }
                 self.table.resolve(&result)
@@ -573,7 +579,12 @@ impl<'p> Inference<'p, '_> {
 
     /// A type as it is written, in the notation of the program.
     fn told(&self, ty: &Type) -> String {
-        type_text(&VariableNames::default().write(&self.table.resolve(ty)), self.program.notation)
+        let mut names = VariableNames::default();
+        let written = names.write(&self.table.resolve(ty));
+        match names.repeat_themselves() {
+            true => "a type that repeats itself too often to be written".to_string(),
+            false => type_text(&written, self.program.notation),
+        }
     }
 }
 
@@ -681,18 +692,21 @@ impl InferredProgram<'_> {
         self.types.get(&address(node)).map(|ty| self.table.resolve(ty))
     }
 
-    /// The program with every type that was found: of parameters, results and bindings.
-    pub fn annotated(&self, cx: &mut Cx) -> Program {
-        let definitions = self.program.definitions.iter().map(|definition| {
-            let mut names =
-                VariableNames::avoiding(definition.function.type_params.iter().map(|param| param.name.clone()));
+    /// The program with every type that was found: of parameters, results and bindings. `None` where the types repeat themselves
+    /// beyond measure, for they are written without anything in common.
+    pub fn annotated(&self, cx: &mut Cx) -> Option<Program> {
+        let (mut definitions, mut before) = (Vec::new(), VariableNames::default());
+        for definition in &self.program.definitions {
+            let taken = definition.function.type_params.iter().map(|param| param.name.clone());
+            let mut names = VariableNames::avoiding(taken).after(&before);
             let mut function = self.annotated_function(cx, &definition.function, &mut names);
             for (name, kind) in names.params() {
                 function.type_params.push(TypeParam { name, kind, span: Span::NONE });
             }
-            Definition { function: function.into(), ..definition.clone() }
-        });
-        Program { definitions: definitions.collect(), ..self.program.clone() }
+            definitions.push(Definition { function: function.into(), ..definition.clone() });
+            before = names;
+        }
+        (!before.repeat_themselves()).then(|| Program { definitions, ..self.program.clone() })
     }
 
     fn annotated_function(&self, cx: &mut Cx, function: &Function, names: &mut VariableNames) -> Function {

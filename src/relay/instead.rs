@@ -69,7 +69,7 @@ impl Instead for TypeKind {
 /// A type of other values.
 impl Instead for Type {
     fn instead(self, _: Rule) -> Type {
-        Type::Tuple(vec![self])
+        Type::tuple([self])
     }
 }
 
@@ -77,8 +77,8 @@ impl Instead for Type {
 impl Instead for Value {
     fn instead(self, _: Rule) -> Value {
         match self {
-            Value::Closure(_) => Value::Tuple([].into()),
-            Value::Tensor(_) | Value::Tuple(_) => Value::Tuple([self].into()),
+            Value::Closure(_) => Value::uncounted(Vec::new()),
+            Value::Tensor(_) | Value::Tuple(_) => Value::uncounted(vec![self]),
         }
     }
 }

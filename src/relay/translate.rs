@@ -13,12 +13,13 @@ use super::locals::Locals;
 use super::operators::{self, StepOperand};
 use super::tree::{Call, Definition, Expr, ExprKind, Function, If, Param};
 use super::types::{Base, ShapeTerm, Type, tensor_info};
+use crate::grammar::width::is_mostly_repeated;
 use crate::grammar::{
     self as relax, AttrValue, Attrs, Binder, Binding, BindingBlock, BlockKind, Constant, DataType, FuncStructInfo,
     GlobalFunc, GlobalVar, IrModule, MatchCast, Name, PrimExpr, SeqExpr, Span, StructInfo, Tuple, TupleGetItem, Var,
     VarBinding,
 };
-use crate::judge::{Compatibility, Cx, with_stack};
+use crate::judge::{Compatibility, Cx, Once, with_stack};
 use crate::normal_form::normalize;
 use crate::struct_info::check_compatibility;
 
@@ -96,7 +97,8 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
         let translated = relax::Function {
             params: params.into_iter().map(|(binder, _)| binder).collect(),
             body,
-            ret_struct_info: Some(result),
+            // What would repeat itself without end is not said; it is inferred.
+            ret_struct_info: Some(result).filter(|info| !is_mostly_repeated(info)),
             pure: Some(pure),
             attrs: function.attrs.clone(),
             span: Span::NONE,
@@ -107,7 +109,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
     fn param(&mut self, param: &Param) -> (Binder, StructInfo) {
         let info = self.inferred.type_of(param).map_or(StructInfo::Object, |ty| self.info(&ty));
         let var = self.bind(&param.name, info.clone()).at(param.span);
-        (Binder::var(var).annotated(info.clone()), info)
+        (Binder::var(var).annotated(self.said(&info, param.span)), info)
     }
 
     fn result_of(&mut self, function: &Function) -> StructInfo {
@@ -127,32 +129,50 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
 
     /// What is known of the values of a type.
     fn info(&mut self, ty: &Type) -> StructInfo {
-        with_stack(|| match ty {
+        self.info_once(ty, &Once::default())
+    }
+
+    fn info_once(&mut self, ty: &Type, known: &Once<Type, StructInfo>) -> StructInfo {
+        match ty {
             Type::Var(v) => self.weak.get(v).cloned().unwrap_or(StructInfo::Object),
             Type::Param(_) => StructInfo::Object,
-            Type::Tensor(base, dims) => {
-                let dtype = match base {
-                    Base::Known(dtype) => *dtype,
-                    Base::Var(_) | Base::Param(_) => DataType::VOID,
-                };
-                match dims {
-                    ShapeTerm::Known(dims) if dims.contains(&super::tree::RelayDim::Any) => {
-                        // RELAY.ANY: an unknown dimension leaves the rank.
-                        self.cx.conclude(rule!("RELAY.ANY"), tensor_info(dtype, dims))
-                    }
-                    ShapeTerm::Known(dims) => tensor_info(dtype, dims),
-                    ShapeTerm::Var(_) | ShapeTerm::Param(_) => StructInfo::tensor_ndim(-1, dtype),
-                }
+            Type::Tensor(base, dims) => self.tensor(base, dims),
+            Type::Tuple(fields) => known.of(fields, || StructInfo::tuple(self.infos(fields, known))),
+            Type::Function(parts) => known.of(parts, || {
+                let mut infos = self.infos(parts, known);
+                let result = infos.pop().unwrap_or(StructInfo::Object);
+                function_info(infos, result)
+            }),
+        }
+    }
+
+    fn infos(&mut self, types: &[Type], known: &Once<Type, StructInfo>) -> Vec<StructInfo> {
+        with_stack(|| types.iter().map(|ty| self.info_once(ty, known)).collect())
+    }
+
+    fn tensor(&mut self, base: &Base, dims: &ShapeTerm) -> StructInfo {
+        let dtype = match base {
+            Base::Known(dtype) => *dtype,
+            Base::Var(_) | Base::Param(_) => DataType::VOID,
+        };
+        match dims {
+            ShapeTerm::Known(dims) if dims.contains(&super::tree::RelayDim::Any) => {
+                // RELAY.ANY: an unknown dimension leaves the rank.
+                self.cx.conclude(rule!("RELAY.ANY"), tensor_info(dtype, dims))
             }
-            Type::Tuple(fields) => {
-                let fields: Vec<StructInfo> = fields.iter().map(|field| self.info(field)).collect();
-                StructInfo::tuple(fields)
-            }
-            Type::Function(params, result) => {
-                let params: Vec<StructInfo> = params.iter().map(|param| self.info(param)).collect();
-                function_info(params, self.info(result))
-            }
-        })
+            ShapeTerm::Known(dims) => tensor_info(dtype, dims),
+            ShapeTerm::Var(_) | ShapeTerm::Param(_) => StructInfo::tensor_ndim(-1, dtype),
+        }
+    }
+
+    /// What is known, where Relax has to say it: there nothing is held in common.
+    fn said(&mut self, info: &StructInfo, span: Span) -> StructInfo {
+        if !is_mostly_repeated(info) {
+            return info.clone();
+        }
+        let message = "its type repeats itself too often to be written in Relax";
+        self.faults.push(RelayFault::rule(rule!("RELAY.TO_RELAX"), span, message));
+        StructInfo::Object
     }
 
     /// A new variable for a name of Relay.
@@ -268,7 +288,8 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
             let bound = self.bind(&var.name, info).at(var.span);
             let (function, known) = self.function(function);
             let value = relax::Expr::Function(Arc::new(relax::Function { span: value.span, ..function }));
-            let binder = Binder::var(bound).annotated(known);
+            let mut binder = Binder::var(bound);
+            binder.annotation = Some(known).filter(|info| !is_mostly_repeated(info));
             out.push(Binding::VarBinding(VarBinding { var: binder, value, span: var.span }));
             return;
         }
@@ -395,7 +416,8 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
             }
             let var = self.fresh("gv");
             let binder = Some(Binder::var(var.clone()));
-            let cast = MatchCast { var: binder, struct_info: wanted.clone(), value, span: Span::NONE };
+            let struct_info = self.said(wanted, Span::NONE);
+            let cast = MatchCast { var: binder, struct_info, value, span: Span::NONE };
             out.push(Binding::MatchCast(cast));
             (relax::Expr::Var(var), wanted.clone())
         })
@@ -414,7 +436,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
         let given: Vec<StructInfo> = inner.params.as_ref().map(|params| params.to_vec()).unwrap_or_default();
         for (i, known) in outer.params.iter().flat_map(|params| params.iter()).enumerate() {
             let var = self.fresh("x");
-            params.push(Binder::var(var.clone()).annotated(known.clone()));
+            params.push(Binder::var(var.clone()).annotated(self.said(known, Span::NONE)));
             let arg = (relax::Expr::Var(var), known.clone());
             args.push(match given.get(i) {
                 Some(wanted) => self.known_as(arg, wanted, &mut body).0,
@@ -427,7 +449,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
         let function = relax::Function {
             params,
             body: sequence(body, result),
-            ret_struct_info: Some(outer.ret.clone()),
+            ret_struct_info: Some(outer.ret.clone()).filter(|info| !is_mostly_repeated(info)),
             pure,
             attrs: Attrs::new(),
             span: Span::NONE,
@@ -445,8 +467,8 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
     ) -> Operated {
         let span = function.span;
         let var = self.fresh(hint.map_or("fn", |name| name)).at(span);
-        let (value, binder) =
-            (relax::Expr::Function(Arc::new(function)), Binder::var(var.clone()).annotated(info.clone()));
+        let (value, mut binder) = (relax::Expr::Function(Arc::new(function)), Binder::var(var.clone()));
+        binder.annotation = Some(info.clone()).filter(|info| !is_mostly_repeated(info));
         out.push(Binding::VarBinding(VarBinding { var: binder, value, span }));
         (relax::Expr::Var(var), info)
     }
@@ -527,13 +549,20 @@ fn variable(ty: &Type) -> Option<u32> {
 }
 
 fn weak_info(ty: &Type, weak: &BTreeMap<u32, StructInfo>) -> StructInfo {
-    with_stack(|| match ty {
+    weak_info_once(ty, weak, &Once::default())
+}
+
+fn weak_info_once(ty: &Type, weak: &BTreeMap<u32, StructInfo>, known: &Once<Type, StructInfo>) -> StructInfo {
+    match ty {
         Type::Var(v) => weak.get(v).cloned().unwrap_or(StructInfo::Object),
         Type::Tensor(Base::Known(dtype), ShapeTerm::Known(dims)) => tensor_info(*dtype, dims),
         Type::Tensor(Base::Known(dtype), _) => StructInfo::tensor_ndim(-1, *dtype),
         Type::Tensor(_, ShapeTerm::Known(dims)) => tensor_info(DataType::VOID, dims),
         Type::Tensor(..) => StructInfo::tensor_ndim(-1, DataType::VOID),
-        Type::Tuple(fields) => StructInfo::tuple(fields.iter().map(|field| weak_info(field, weak)).collect::<Vec<_>>()),
-        Type::Param(_) | Type::Function(..) => StructInfo::Object,
-    })
+        Type::Tuple(fields) => known.of(fields, || {
+            let of = |field: &Type| weak_info_once(field, weak, known);
+            StructInfo::tuple(with_stack(|| fields.iter().map(of).collect::<Vec<_>>()))
+        }),
+        Type::Param(_) | Type::Function(_) => StructInfo::Object,
+    }
 }

@@ -1,21 +1,30 @@
 //! Types with variables that stand for what is not known yet, and their unification.
+//!
+//! A type may have far more parts than it occupies, as a pair of pairs of pairs has: its parts are held in common, and whatever goes
+//! through a type goes through each of them once.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::tree::{BaseType, Kind, RelayDim, Shape, TensorTypeExpr, TypeExpr, TypeKind};
 use crate::grammar::{DataType, Name, Ndim, PrimExpr, StructInfo, TensorShape};
-use crate::judge::with_stack;
+use crate::judge::{Once, place, with_stack};
 
 /// A type.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Type {
     /// Not known yet.
     Var(u32),
     /// A type parameter of kind Type.
     Param(Name),
     Tensor(Base, ShapeTerm),
-    Tuple(Vec<Type>),
-    Function(Vec<Type>, Box<Type>),
+    Tuple(Arc<[Type]>),
+    /// The types of its parameters, and behind them that of its result.
+    Function(Arc<[Type]>),
 }
 
 /// The type of the elements of a tensor.
@@ -43,6 +52,37 @@ pub(super) struct Table {
     types: Vec<Option<Type>>,
     bases: Vec<Option<Base>>,
     dims: Vec<Option<ShapeTerm>>,
+    work: Rc<Work>,
+}
+
+/// How many parts of types have been gone through: a definition that applies another twice, which applies another twice, has a type
+/// that no computer can hold.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Work {
+    parts: Cell<u64>,
+    depth: Cell<u32>,
+    is_too_much: Cell<bool>,
+}
+
+/// The most parts of types that the types of a program are found by, those that are held in common once each time.
+const MOST_PARTS: u64 = 1 << 23;
+
+/// How deep types nest at most.
+const DEEPEST: u32 = 10_000;
+
+impl Work {
+    /// One level further down, unless it is too much.
+    fn within<T>(&self, body: impl FnOnce() -> T) -> Option<T> {
+        self.parts.set(self.parts.get() + 1);
+        self.is_too_much.set(self.is_too_much.get() || self.parts.get() > MOST_PARTS || self.depth.get() >= DEEPEST);
+        if self.is_too_much.get() {
+            return None;
+        }
+        self.depth.set(self.depth.get() + 1);
+        let given = with_stack(body);
+        self.depth.set(self.depth.get() - 1);
+        Some(given)
+    }
 }
 
 fn next<T>(slots: &mut Vec<Option<T>>) -> u32 {
@@ -65,10 +105,42 @@ impl Type {
         Type::Tensor(Base::Known(dtype), ShapeTerm::Known(Vec::new()))
     }
 
-    /// Every variable and every type parameter in it replaced.
-    pub(super) fn map(&self, f: &mut dyn TypeRenaming) -> Type {
-        with_stack(|| match self {
-            Type::Var(v) => f.ty(*v),
+    pub(super) fn tuple(fields: impl IntoIterator<Item = Type>) -> Type {
+        Type::Tuple(fields.into_iter().collect())
+    }
+
+    pub(super) fn function(params: impl IntoIterator<Item = Type>, result: Type) -> Type {
+        Type::Function(params.into_iter().chain([result]).collect())
+    }
+
+    /// The types of the parameters and that of the result, if it is a function.
+    pub(super) fn signature(&self) -> Option<(&Type, &[Type])> {
+        if let Type::Function(parts) = self { parts.split_last() } else { None }
+    }
+
+    /// The types that it is made of.
+    fn parts(&self) -> Option<&Arc<[Type]>> {
+        match self {
+            Type::Tuple(parts) | Type::Function(parts) => Some(parts),
+            Type::Var(_) | Type::Param(_) | Type::Tensor(..) => None,
+        }
+    }
+
+    /// Whether both are the same at sight; of those that are made of others, whether they hold the same.
+    fn is(&self, other: &Type) -> bool {
+        match (self, other) {
+            (Type::Var(a), Type::Var(b)) => a == b,
+            (Type::Param(a), Type::Param(b)) => a == b,
+            (Type::Tensor(b1, d1), Type::Tensor(b2, d2)) => b1 == b2 && d1 == d2,
+            (Type::Tuple(a), Type::Tuple(b)) | (Type::Function(a), Type::Function(b)) => Arc::ptr_eq(a, b),
+            (Type::Var(_) | Type::Param(_) | Type::Tensor(..) | Type::Tuple(_) | Type::Function(_), _) => false,
+        }
+    }
+
+    /// Every variable and every type parameter in it replaced. What has none of them stays the very same.
+    fn map(&self, f: &mut dyn TypeRenaming, known: &Once<Type, Type>) -> Type {
+        match self {
+            Type::Var(v) => f.ty(*v, known),
             Type::Param(name) => f.ty_param(name),
             Type::Tensor(base, dims) => {
                 let base = match base {
@@ -83,18 +155,27 @@ impl Type {
                 };
                 Type::Tensor(base, dims)
             }
-            Type::Tuple(fields) => Type::Tuple(fields.iter().map(|field| field.map(f)).collect()),
-            Type::Function(params, result) => {
-                Type::Function(params.iter().map(|param| param.map(f)).collect(), Box::new(result.map(f)))
+            Type::Tuple(fields) => known.of(fields, || self.made_of(mapped(fields, f, known))),
+            Type::Function(parts) => known.of(parts, || self.made_of(mapped(parts, f, known))),
+        }
+    }
+
+    /// The same of other parts; the very same of the same.
+    fn made_of(&self, parts: Vec<Type>) -> Type {
+        match self {
+            Type::Tuple(old) | Type::Function(old) if old.iter().zip(&parts).all(|(old, new)| old.is(new)) => {
+                self.clone()
             }
-        })
+            Type::Tuple(_) => Type::Tuple(parts.into()),
+            Type::Function(_) => Type::Function(parts.into()),
+            Type::Var(_) | Type::Param(_) | Type::Tensor(..) => self.clone(),
+        }
     }
 
     /// The variables in it.
     pub(super) fn variables(&self, found: &mut BTreeSet<Variable>) {
-        with_stack(|| match self {
+        self.visit(&mut FxHashSet::default(), &mut |ty| match ty {
             Type::Var(v) => drop(found.insert((0, *v))),
-            Type::Param(_) => {}
             Type::Tensor(base, dims) => {
                 if let Base::Var(v) = base {
                     found.insert((1, *v));
@@ -103,30 +184,46 @@ impl Type {
                     found.insert((2, *v));
                 }
             }
-            Type::Tuple(fields) => fields.iter().for_each(|field| field.variables(found)),
-            Type::Function(params, result) => {
-                params.iter().for_each(|param| param.variables(found));
-                result.variables(found);
-            }
+            Type::Param(_) | Type::Tuple(_) | Type::Function(_) => {}
         });
+    }
+
+    /// Each part once.
+    fn visit(&self, seen: &mut FxHashSet<usize>, f: &mut dyn FnMut(&Type)) {
+        f(self);
+        if let Some(parts) = self.parts()
+            && seen.insert(place(parts))
+        {
+            with_stack(|| parts.iter().for_each(|part| part.visit(seen, f)));
+        }
     }
 
     /// The structural information of a value of a type without variables; `None` for any other, and for functions.
     pub(super) fn ground(&self) -> Option<StructInfo> {
-        with_stack(|| {
-            if let Type::Tensor(Base::Known(dtype), ShapeTerm::Known(dims)) = self {
-                Some(tensor_info(*dtype, dims))
-            } else if let Type::Tuple(fields) = self {
-                Some(StructInfo::tuple(fields.iter().map(Type::ground).collect::<Option<Vec<_>>>()?))
-            } else {
-                None
-            }
-        })
+        self.ground_once(&Once::default())
+    }
+
+    fn ground_once(&self, known: &Once<Type, Option<StructInfo>>) -> Option<StructInfo> {
+        if let Type::Tensor(Base::Known(dtype), ShapeTerm::Known(dims)) = self {
+            Some(tensor_info(*dtype, dims))
+        } else if let Type::Tuple(fields) = self {
+            known.of(fields, || {
+                let fields: Option<Arc<[StructInfo]>> =
+                    with_stack(|| fields.iter().map(|field| field.ground_once(known)).collect());
+                fields.map(StructInfo::Tuple)
+            })
+        } else {
+            None
+        }
     }
 
     /// The type that structural information of known rank says.
     pub(super) fn of_info(info: &StructInfo) -> Option<Type> {
-        with_stack(|| match info {
+        Type::of_info_once(info, &Once::default())
+    }
+
+    fn of_info_once(info: &StructInfo, known: &Once<StructInfo, Option<Type>>) -> Option<Type> {
+        match info {
             StructInfo::Tensor(tensor) => {
                 let Ndim::Known(rank) = tensor.ndim else { return None };
                 let dims = match &tensor.shape {
@@ -137,10 +234,37 @@ impl Type {
                 };
                 Some(Type::Tensor(Base::Known(tensor.dtype), ShapeTerm::Known(dims)))
             }
-            StructInfo::Tuple(fields) => Some(Type::Tuple(fields.iter().map(Type::of_info).collect::<Option<_>>()?)),
+            StructInfo::Tuple(fields) => known.of(fields, || {
+                let fields: Option<Arc<[Type]>> =
+                    with_stack(|| fields.iter().map(|field| Type::of_info_once(field, known)).collect());
+                fields.map(Type::Tuple)
+            }),
             StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) | StructInfo::Func(_) => None,
-        })
+        }
     }
+
+    /// How many parts it has, what is held in common once.
+    fn size(&self) -> usize {
+        let mut size = 0;
+        self.visit(&mut FxHashSet::default(), &mut |_| size += 1);
+        size
+    }
+
+    /// How many parts it has, what is held in common as often as it occurs.
+    fn width(&self, known: &mut FxHashMap<usize, usize>) -> usize {
+        let Some(parts) = self.parts() else { return 1 };
+        if let Some(width) = known.get(&place(parts)) {
+            return *width;
+        }
+        let width = with_stack(|| parts.iter().fold(1, |sum: usize, part| sum.saturating_add(part.width(known))));
+        known.insert(place(parts), width);
+        width
+    }
+}
+
+fn mapped(parts: &[Type], f: &mut dyn TypeRenaming, known: &Once<Type, Type>) -> Vec<Type> {
+    let work = f.work().clone();
+    work.within(|| parts.iter().map(|part| part.map(f, known)).collect()).unwrap_or_else(|| parts.to_vec())
 }
 
 fn dim_of(e: &PrimExpr) -> RelayDim {
@@ -164,7 +288,9 @@ pub(super) fn tensor_info(dtype: DataType, dims: &[RelayDim]) -> StructInfo {
 
 /// What variables and type parameters are replaced by.
 pub(super) trait TypeRenaming {
-    fn ty(&mut self, var: u32) -> Type;
+    fn work(&self) -> &Rc<Work>;
+    /// `known`: what has been replaced already.
+    fn ty(&mut self, var: u32, known: &Once<Type, Type>) -> Type;
     fn base(&mut self, var: u32) -> Base;
     fn dims(&mut self, var: u32) -> ShapeTerm;
     fn ty_param(&mut self, name: &Name) -> Type {
@@ -179,25 +305,30 @@ pub(super) trait TypeRenaming {
 }
 
 /// Variables by what they stand for.
-struct Resolve<'t>(&'t Table);
+struct Resolve<'t> {
+    table: &'t Table,
+    known: FxHashMap<u32, Type>,
+}
 
 impl TypeRenaming for Resolve<'_> {
-    fn ty(&mut self, var: u32) -> Type {
-        at(&self.0.types, var).map_or(Type::Var(var), |ty| ty.map(self))
+    fn work(&self) -> &Rc<Work> {
+        &self.table.work
+    }
+    fn ty(&mut self, var: u32, known: &Once<Type, Type>) -> Type {
+        if let Some(ty) = self.known.get(&var) {
+            return ty.clone();
+        }
+        let table = self.table;
+        let Some(bound) = at(&table.types, var) else { return Type::Var(var) };
+        let ty = table.work.within(|| bound.map(self, known)).unwrap_or(Type::Var(var));
+        self.known.insert(var, ty.clone());
+        ty
     }
     fn base(&mut self, var: u32) -> Base {
-        match at(&self.0.bases, var) {
-            Some(Base::Var(next)) => self.base(*next),
-            Some(known) => known.clone(),
-            None => Base::Var(var),
-        }
+        self.table.known_base(&Base::Var(var))
     }
     fn dims(&mut self, var: u32) -> ShapeTerm {
-        match at(&self.0.dims, var) {
-            Some(ShapeTerm::Var(next)) => self.dims(*next),
-            Some(known) => known.clone(),
-            None => ShapeTerm::Var(var),
-        }
+        self.table.known_dims(&ShapeTerm::Var(var))
     }
 }
 
@@ -219,6 +350,11 @@ impl<'t, 's> SchemeInstance<'t, 's> {
         SchemeInstance { table, quantified, params, types: BTreeMap::new(), named: BTreeMap::new() }
     }
 
+    /// The type with all of them replaced.
+    pub(super) fn of(&mut self, ty: &Type) -> Type {
+        ty.map(self, &Once::default())
+    }
+
     fn new_for(&mut self, variable: Variable) -> u32 {
         if !self.quantified.contains(&variable) {
             return variable.1;
@@ -237,7 +373,10 @@ impl<'t, 's> SchemeInstance<'t, 's> {
 }
 
 impl TypeRenaming for SchemeInstance<'_, '_> {
-    fn ty(&mut self, var: u32) -> Type {
+    fn work(&self) -> &Rc<Work> {
+        &self.table.work
+    }
+    fn ty(&mut self, var: u32, _: &Once<Type, Type>) -> Type {
         Type::Var(self.new_for((0, var)))
     }
     fn base(&mut self, var: u32) -> Base {
@@ -273,22 +412,74 @@ impl Table {
 
     /// A type with everything that is known by now.
     pub(super) fn resolve(&self, ty: &Type) -> Type {
-        ty.map(&mut Resolve(self))
+        ty.map(&mut Resolve { table: self, known: FxHashMap::default() }, &Once::default())
+    }
+
+    /// Whether the types of the program have been given up, for they have too many parts.
+    pub(super) fn is_too_much(&self) -> bool {
+        self.work.is_too_much.get()
+    }
+
+    /// What a type is known to be at its root.
+    fn known(&self, ty: &Type) -> Type {
+        let mut ty = ty;
+        while let Type::Var(v) = ty
+            && let Some(known) = at(&self.types, *v)
+        {
+            ty = known;
+        }
+        ty.clone()
+    }
+
+    fn known_base(&self, base: &Base) -> Base {
+        let mut base = base;
+        while let Base::Var(v) = base
+            && let Some(known) = at(&self.bases, *v)
+        {
+            base = known;
+        }
+        base.clone()
+    }
+
+    fn known_dims(&self, dims: &ShapeTerm) -> ShapeTerm {
+        let mut dims = dims;
+        while let ShapeTerm::Var(v) = dims
+            && let Some(known) = at(&self.dims, *v)
+        {
+            dims = known;
+        }
+        dims.clone()
+    }
+
+    /// Whether a variable stands in a type.
+    fn occurs(&self, var: u32, ty: &Type) -> bool {
+        let (mut found, mut vars, mut seen) = (false, FxHashSet::default(), FxHashSet::default());
+        let mut todo = vec![ty.clone()];
+        while let Some(ty) = todo.pop() {
+            ty.visit(&mut seen, &mut |part| {
+                if let Type::Var(v) = part
+                    && vars.insert(*v)
+                {
+                    found |= *v == var;
+                    todo.extend(at(&self.types, *v).cloned());
+                }
+            });
+        }
+        found
     }
 
     /// Makes two types one; false if they are not.
     pub(super) fn unify(&mut self, a: &Type, b: &Type) -> bool {
-        let (a, b) = (self.resolve(a), self.resolve(b));
-        self.unify_resolved(&a, &b)
+        self.unify_once(a, b, &Once::default())
     }
 
-    fn unify_resolved(&mut self, a: &Type, b: &Type) -> bool {
-        with_stack(|| match (a, b) {
+    /// Two that have been made one stay so.
+    fn unify_once(&mut self, a: &Type, b: &Type, known: &Once<Type, bool>) -> bool {
+        let (a, b) = (self.known(a), self.known(b));
+        match (&a, &b) {
             (Type::Var(x), Type::Var(y)) if x == y => true,
             (Type::Var(x), other) | (other, Type::Var(x)) => {
-                let mut inside = BTreeSet::new();
-                other.variables(&mut inside);
-                let endless = inside.contains(&(0, *x));
+                let endless = self.occurs(*x, other);
                 if !endless {
                     bind(&mut self.types, *x, other.clone());
                 }
@@ -299,19 +490,25 @@ impl Table {
                 let (bases, dims) = (self.unify_bases(b1, b2), self.unify_dims(d1, d2));
                 bases && dims
             }
-            (Type::Tuple(x), Type::Tuple(y)) => x.len() == y.len() && x.iter().zip(y).all(|(x, y)| self.unify(x, y)),
-            (Type::Function(p1, r1), Type::Function(p2, r2)) => {
-                p1.len() == p2.len() && p1.iter().zip(p2).all(|(x, y)| self.unify(x, y)) && self.unify(r1, r2)
+            (Type::Tuple(x), Type::Tuple(y)) | (Type::Function(x), Type::Function(y)) => {
+                Arc::ptr_eq(x, y) || known.of_both(x, y, || self.unify_all(x, y, known))
             }
-            (Type::Param(_) | Type::Tensor(..) | Type::Tuple(_) | Type::Function(..), _) => false,
-        })
+            (Type::Param(_) | Type::Tensor(..) | Type::Tuple(_) | Type::Function(_), _) => false,
+        }
+    }
+
+    fn unify_all(&mut self, a: &[Type], b: &[Type], known: &Once<Type, bool>) -> bool {
+        let work = self.work.clone();
+        let all = || a.iter().zip(b).all(|(a, b)| self.unify_once(a, b, known));
+        // What is given up is no error of the program.
+        a.len() == b.len() && work.within(all).unwrap_or(true)
     }
 
     fn unify_bases(&mut self, a: &Base, b: &Base) -> bool {
-        match (a, b) {
+        match (self.known_base(a), self.known_base(b)) {
             (Base::Var(x), Base::Var(y)) if x == y => true,
             (Base::Var(x), other) | (other, Base::Var(x)) => {
-                bind(&mut self.bases, *x, other.clone());
+                bind(&mut self.bases, x, other);
                 true
             }
             (Base::Param(x), Base::Param(y)) => x == y,
@@ -322,15 +519,15 @@ impl Table {
 
     /// RELAY.ANY: a dimension that is not known is no contradiction to one that is.
     fn unify_dims(&mut self, a: &ShapeTerm, b: &ShapeTerm) -> bool {
-        match (a, b) {
+        match (self.known_dims(a), self.known_dims(b)) {
             (ShapeTerm::Var(x), ShapeTerm::Var(y)) if x == y => true,
             (ShapeTerm::Var(x), other) | (other, ShapeTerm::Var(x)) => {
-                bind(&mut self.dims, *x, other.clone());
+                bind(&mut self.dims, x, other);
                 true
             }
             (ShapeTerm::Param(x), ShapeTerm::Param(y)) => x == y,
             (ShapeTerm::Known(x), ShapeTerm::Known(y)) => {
-                x.len() == y.len() && x.iter().zip(y).all(|(x, y)| x == y || [x, y].contains(&&RelayDim::Any))
+                x.len() == y.len() && x.iter().zip(&y).all(|(x, y)| x == y || [x, y].contains(&&RelayDim::Any))
             }
             (ShapeTerm::Param(_) | ShapeTerm::Known(_), _) => false,
         }
@@ -339,24 +536,33 @@ impl Table {
 
 /// What is known of a value that is one of either type: a dimension that only one of them knows is not known.
 pub(super) fn join(a: &Type, b: &Type) -> Type {
-    with_stack(|| match (a, b) {
+    join_once(a, b, &Once::default())
+}
+
+fn join_once(a: &Type, b: &Type, known: &Once<Type, Type>) -> Type {
+    match (a, b) {
         (Type::Tensor(base, ShapeTerm::Known(x)), Type::Tensor(_, ShapeTerm::Known(y))) if x.len() == y.len() => {
             let dims = x.iter().zip(y).map(|(x, y)| if x == y { *x } else { RelayDim::Any });
             Type::Tensor(base.clone(), ShapeTerm::Known(dims.collect()))
         }
-        (Type::Tuple(x), Type::Tuple(y)) if x.len() == y.len() => {
-            Type::Tuple(x.iter().zip(y).map(|(x, y)| join(x, y)).collect())
-        }
-        (Type::Var(_) | Type::Param(_) | Type::Tensor(..) | Type::Tuple(_) | Type::Function(..), _) => a.clone(),
-    })
+        (Type::Tuple(x), Type::Tuple(y)) if x.len() == y.len() && !Arc::ptr_eq(x, y) => known.of_both(x, y, || {
+            with_stack(|| a.made_of(x.iter().zip(y.iter()).map(|(x, y)| join_once(x, y, known)).collect()))
+        }),
+        (Type::Var(_) | Type::Param(_) | Type::Tensor(..) | Type::Tuple(_) | Type::Function(_), _) => a.clone(),
+    }
 }
 
-/// Names for the variables of a scheme, so that its type can be written.
+/// So many parts of the types of a program are written that have been written before.
+const MOST_REPEATED: usize = 1 << 14;
+
+/// VariableNames for the variables of a scheme, so that its type can be written.
 #[derive(Default)]
 pub(super) struct VariableNames {
     taken: BTreeSet<Name>,
     given: BTreeMap<Variable, Name>,
     count: [usize; 3],
+    /// How many parts have been written again.
+    repeated: usize,
 }
 
 impl VariableNames {
@@ -392,9 +598,28 @@ impl VariableNames {
         params
     }
 
+    /// Goes on from where others ended, as far as parts are counted.
+    pub(super) fn after(self, others: &VariableNames) -> VariableNames {
+        VariableNames { repeated: others.repeated, ..self }
+    }
+
+    /// Whether what was to be written repeats itself beyond measure, so that something else was written.
+    pub(super) fn repeat_themselves(&self) -> bool {
+        self.repeated > MOST_REPEATED
+    }
+
     /// A type as it is written.
     pub(super) fn write(&mut self, ty: &Type) -> TypeExpr {
-        TypeExpr::new(with_stack(|| match ty {
+        let width = ty.width(&mut FxHashMap::default());
+        self.repeated = self.repeated.saturating_add(width.saturating_sub(ty.size()));
+        match self.repeat_themselves() {
+            true => TypeExpr::new(TypeKind::Tuple(Vec::new())),
+            false => self.written(ty),
+        }
+    }
+
+    fn written(&mut self, ty: &Type) -> TypeExpr {
+        TypeExpr::new(match ty {
             Type::Var(v) => TypeKind::Param(self.of((0, *v))),
             Type::Param(name) => TypeKind::Param(name.clone()),
             Type::Tensor(base, dims) => {
@@ -410,11 +635,16 @@ impl VariableNames {
                 };
                 TypeKind::Tensor(TensorTypeExpr { base, shape })
             }
-            Type::Tuple(fields) => TypeKind::Tuple(fields.iter().map(|field| self.write(field)).collect()),
-            Type::Function(params, result) => {
-                let params = params.iter().map(|param| self.write(param)).collect();
-                TypeKind::Function(params, Box::new(self.write(result)))
+            Type::Tuple(fields) => TypeKind::Tuple(self.all_written(fields)),
+            Type::Function(parts) => {
+                let mut parts = self.all_written(parts);
+                let result = parts.pop().unwrap_or_else(|| TypeExpr::new(TypeKind::Tuple(Vec::new())));
+                TypeKind::Function(parts, Box::new(result))
             }
-        }))
+        })
+    }
+
+    fn all_written(&mut self, types: &[Type]) -> Vec<TypeExpr> {
+        with_stack(|| types.iter().map(|ty| self.written(ty)).collect())
     }
 }

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashSet;
 
-use super::object::Value;
+use super::object::{TupleObj, Value};
 use super::stop::Stop;
 use super::storage::ProgramPoint;
 use super::tensor::{AllocError, Tensor};
 use crate::grammar::{DataType, Name, TensorData};
 
-/// How many bytes a run may hold at once, and holds. What is accounted for are the tensors that it makes and what operators and
-/// `PrimFunc`s keep beside them while they run.
+/// How many bytes a run may hold at once, and holds. What is accounted for are the tensors and tuples that it makes, and what operators
+/// and `PrimFunc`s keep beside them while they run.
 #[derive(Debug)]
 pub struct Account {
     limit: u64,
@@ -70,6 +70,26 @@ impl Account {
                 Err(Stop::OutOfFuel)
             }
         }
+    }
+
+    /// Takes what a tuple of so many fields takes up, with what the system needs beside it.
+    ///
+    /// # Errors
+    ///
+    /// There is not enough left for it.
+    pub fn hold_tuple(self: &Rc<Account>, fields: usize) -> Result<Held, Stop> {
+        let bytes = size_of::<TupleObj>() + 2 * size_of::<usize>() + fields * size_of::<Value>();
+        self.hold(bytes as u64)
+    }
+
+    /// A new tuple, whose bytes are held as long as it lives.
+    ///
+    /// # Errors
+    ///
+    /// There is not enough left for it.
+    pub fn tuple(self: &Rc<Account>, fields: Vec<Value>) -> Result<Value, Stop> {
+        let held = self.hold_tuple(fields.len())?;
+        Ok(Value::Tuple(Rc::new(TupleObj::holding(fields, held))))
     }
 
     /// A new tensor of zeros, whose bytes are held as long as it lives.

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use ndarray::{ArrayD, IxDyn};
 
+use super::account::Held;
 use super::packed::PackedFunc;
 use super::storage::Storage;
 use super::tensor::{Elements, Scalar, Tensor};
@@ -56,6 +57,8 @@ kinds!(Value {
 #[derive(Debug)]
 pub struct TupleObj {
     fields: Vec<Value>,
+    /// What it takes up of the memory of the run that has made it.
+    _held: Option<Held>,
 }
 
 /// A boxed scalar of a data type.
@@ -169,7 +172,7 @@ pub enum Content {
 impl Value {
     /// A new tuple.
     pub fn tuple(fields: Vec<Value>) -> Value {
-        Value::Tuple(Rc::new(TupleObj { fields }))
+        Value::Tuple(Rc::new(TupleObj { fields, _held: None }))
     }
 
     /// The empty tuple, in place of nothing (`VAL.TUPLE.UNIT`).
@@ -262,6 +265,11 @@ impl Value {
 }
 
 impl TupleObj {
+    /// A tuple that takes up memory of a run.
+    pub(super) fn holding(fields: Vec<Value>, held: Held) -> TupleObj {
+        TupleObj { fields, _held: Some(held) }
+    }
+
     /// The very fields, from left to right.
     pub fn fields(&self) -> &[Value] {
         &self.fields
@@ -278,13 +286,21 @@ impl TupleObj {
     }
 }
 
-// Values nest as deep as programs recurse, so giving them up needs stack as evaluating does.
+// A program may make tuples that nest deeper than there is stack for.
 impl Drop for TupleObj {
     fn drop(&mut self) {
-        let fields = std::mem::take(&mut self.fields);
-        with_stack(|| drop(fields));
+        let mut todo = std::mem::take(&mut self.fields);
+        while let Some(value) = todo.pop() {
+            if let Value::Tuple(tuple) = value
+                && let Some(mut tuple) = Rc::into_inner(tuple)
+            {
+                todo.append(&mut tuple.fields);
+            }
+        }
     }
 }
+
+// Closures nest as deep as programs recurse, so giving them up needs stack as evaluating does.
 
 impl Drop for Closure {
     fn drop(&mut self) {

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::rc::Rc;
 
-use super::object::{Closure, Prim, Value};
+use rustc_hash::FxHashMap;
+
+use super::object::{Closure, Prim, TupleObj, Value};
 use super::packed::{PackedFunc, Registry};
 use super::stop::Stop;
 use super::tensor::{AllocError, Scalar, Tensor};
@@ -122,38 +124,72 @@ const MAX_NESTING: usize = 1_000;
 
 /// The description of a value as it is now. Of identities it tells nothing: `relax_spec.same_object` asks for them.
 pub fn to_spec(value: &Value) -> Result<ValueSpec, Stop> {
-    Describe { nodes: 0, known: &[] }.value(value, 0)
+    Describe::of(&[]).whole(value)
 }
 
 /// The description of a value, in which a tensor or an opaque object that is the very one of `arguments` is told as
 /// [`ValueSpec::Arg`]; so it is in the fields of a tuple. Of two equal arguments it is the first.
 pub fn to_spec_with_identity(value: &Value, arguments: &[Value]) -> Result<ValueSpec, Stop> {
-    Describe { nodes: 0, known: arguments }.value(value, 0)
+    Describe::of(arguments).whole(value)
 }
 
 /// The descriptions of several values.
 pub fn snapshot(values: &[Value]) -> Result<Vec<ValueSpec>, Stop> {
-    let mut describe = Describe { nodes: 0, known: &[] };
-    values.iter().map(|value| describe.value(value, 0)).collect()
+    let mut describe = Describe::of(&[]);
+    values.iter().map(|value| describe.whole(value)).collect()
 }
 
 struct Describe<'a> {
     nodes: usize,
     /// The objects that are told as such.
     known: &'a [Value],
+    /// How many nodes each tuple is described by, by where it lies.
+    widths: FxHashMap<*const TupleObj, usize>,
+    /// The contents of the tensors that have been described, by where they lie.
+    tensors: FxHashMap<*const (), TensorData>,
 }
 
-impl Describe<'_> {
+impl<'a> Describe<'a> {
+    fn of(known: &'a [Value]) -> Describe<'a> {
+        Describe { nodes: 0, known, widths: FxHashMap::default(), tensors: FxHashMap::default() }
+    }
+
+    /// What is too large is not begun.
+    fn whole(&mut self, value: &Value) -> Result<ValueSpec, Stop> {
+        self.nodes = self.nodes.saturating_add(self.width(value, 0));
+        if self.nodes > MAX_NODES {
+            return Err(Stop::unspecified("a value is too large to be written down"));
+        }
+        self.value(value, 0)
+    }
+
+    /// How many nodes a value is described by. One that nests too deep is too large.
+    fn width(&mut self, value: &Value, nesting: usize) -> usize {
+        let Value::Tuple(tuple) = value else { return 1 };
+        if nesting > MAX_NESTING {
+            return usize::MAX;
+        }
+        if let Some(width) = self.widths.get(&Rc::as_ptr(tuple)) {
+            return *width;
+        }
+        let of = |sum: usize, field: &Value| sum.saturating_add(with_stack(|| self.width(field, nesting + 1)));
+        let width = tuple.fields().iter().fold(1, of);
+        self.widths.insert(Rc::as_ptr(tuple), width);
+        width
+    }
+
     fn value(&mut self, value: &Value, nesting: usize) -> Result<ValueSpec, Stop> {
-        self.nodes += 1;
-        if self.nodes > MAX_NODES || nesting > MAX_NESTING {
+        if nesting > MAX_NESTING {
             return Err(Stop::unspecified("a value is too large to be written down"));
         }
         if let Some(argument) = self.known(value) {
             return Ok(ValueSpec::Arg(argument));
         }
         Ok(match value {
-            Value::Tensor(t) => ValueSpec::Tensor(t.to_data()),
+            // What is held in common is copied once.
+            Value::Tensor(t) => {
+                ValueSpec::Tensor(self.tensors.entry(t.address()).or_insert_with(|| t.to_data()).clone())
+            }
             Value::Tuple(t) => {
                 let fields: Result<Vec<ValueSpec>, Stop> =
                     t.fields().iter().map(|field| with_stack(|| self.value(field, nesting + 1))).collect();

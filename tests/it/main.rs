@@ -41,6 +41,8 @@ mod rendered;
 mod rendered_book;
 mod reports;
 mod rewrites;
+#[cfg(target_os = "linux")]
+mod shared_chains;
 mod soundness;
 mod tir;
 mod trials;

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::graph::{Graph, GraphError, GraphResult, Id, NodeFields, float_of};
 use super::tir::printable;
+use crate::grammar::width::is_mostly_repeated;
 use crate::grammar::{
     AttrValue, Attrs, BinaryOp, Binder, Binding, BindingBlock, BlockKind, Call, Constant, DataType, DataTypeImm,
     DeriveFunc, Expr, ExternFunc, FloatBits, FuncStructInfo, Function, GlobalFunc, GlobalVar, If, IndexMap, IrModule,
@@ -46,6 +47,8 @@ struct FunctionVars {
     dim_nodes: FxHashSet<Id>,
     /// Nodes that parameters and bindings have bound.
     bound: FxHashSet<Id>,
+    /// The tuples of structural information that have been read: what nodes share stays shared.
+    tuples: FxHashMap<Id, StructInfo>,
 }
 
 struct Builder<'g, 't> {
@@ -142,6 +145,9 @@ impl<'g, 't> Builder<'g, 't> {
         let fields = self.graph.fields(id)?;
         let params = fields.list("params")?;
         let params = params.into_iter().map(|param| self.param(param)).collect::<GraphResult<Vec<_>>>()?;
+        for (param, node) in params.iter().zip(fields.list("params")?) {
+            self.to_be_written(node, param.annotation.as_ref())?;
+        }
         let body = with_stack(|| self.expr(fields.node("body")?))?;
         let body = match body {
             seq @ Expr::SeqExpr(_) => seq,
@@ -149,10 +155,22 @@ impl<'g, 't> Builder<'g, 't> {
         };
         let ret = fields.either(&["ret_struct_info", "ret_ty"])?;
         let ret_struct_info = (!self.graph.is_none(ret)).then(|| self.info(ret)).transpose()?;
+        // What would repeat itself without end is inferred anew.
+        let ret_struct_info = ret_struct_info.filter(|info| !is_mostly_repeated(info));
         let attrs = fields.optional("attrs").map_or(Ok(Attrs::new()), |attrs| self.dict_attrs(attrs))?;
         // The text says of a function only that it is not pure.
         let pure = if fields.bool("is_pure")? { None } else { Some(false) };
         Ok(Function { params, body, ret_struct_info, pure, attrs, span: Span::NONE })
+    }
+
+    /// Nothing that stands in a program is held in common in it.
+    fn to_be_written(&self, id: Id, info: Option<&StructInfo>) -> GraphResult<()> {
+        match info.is_some_and(is_mostly_repeated) {
+            true => {
+                self.graph.wrong(id, "what is known of it repeats itself so often that the program would be too large")
+            }
+            false => Ok(()),
+        }
     }
 
     fn param(&mut self, id: Id) -> GraphResult<Binder> {
@@ -315,7 +333,10 @@ impl<'g, 't> Builder<'g, 't> {
         if self.graph.short(id) == "MatchCast" {
             let value = self.expr(fields.node("value")?)?;
             let struct_info = self.info(fields.either(&["struct_info", "ty"])?)?;
-            let var = if self.graph.is_none(bound) { None } else { Some(self.param(bound)?) };
+            self.to_be_written(id, Some(&struct_info))?;
+            let mut var = if self.graph.is_none(bound) { None } else { Some(self.param(bound)?) };
+            var.iter_mut()
+                .for_each(|var| var.annotation = var.annotation.take().filter(|info| !is_mostly_repeated(info)));
             return Ok(Binding::MatchCast(MatchCast { var, struct_info, value, span }));
         }
         let value_id = fields.node("value")?;
@@ -326,7 +347,7 @@ impl<'g, 't> Builder<'g, 't> {
             if function.pure.is_none() {
                 self.silent.locals.insert(var.clone());
             }
-            let annotation = Some(function.signature());
+            let annotation = Some(function.signature()).filter(|info| !is_mostly_repeated(info));
             let value = Expr::Function(function.into());
             return Ok(Binding::VarBinding(VarBinding { var: Binder { var, kind, annotation }, value, span }));
         }
@@ -341,7 +362,8 @@ impl<'g, 't> Builder<'g, 't> {
         }
         // A call that gives nothing is a statement in the text, which has no place for an annotation.
         let is_statement = matches!(value, Expr::Call(_)) && var.annotation == Some(StructInfo::tuple([]));
-        if is_statement || self.says_its_result(value_id)? {
+        let repeats = var.annotation.as_ref().is_some_and(is_mostly_repeated);
+        if is_statement || repeats || self.says_its_result(value_id)? {
             var.annotation = None;
         }
         Ok(Binding::VarBinding(VarBinding { var, value, span }))
@@ -377,6 +399,7 @@ impl<'g, 't> Builder<'g, 't> {
         };
         let infos = fields.list(if fields.has("ty_args") { "ty_args" } else { "sinfo_args" })?;
         let mut sinfo_args = infos.into_iter().map(|info| self.info(info)).collect::<GraphResult<Vec<_>>>()?;
+        sinfo_args.iter().try_for_each(|info| self.to_be_written(fields.id, Some(info)))?;
         let ids = fields.list("args")?;
         let name: Name = match &op {
             Expr::Op(op) => op.op_name.strip_prefix("relax.").unwrap_or(&op.op_name).into(),
@@ -539,6 +562,9 @@ impl<'g, 't> Builder<'g, 't> {
     }
 
     fn info_inner(&mut self, id: Id) -> GraphResult<StructInfo> {
+        if let Some(tuple) = self.scope.tuples.get(&id) {
+            return Ok(tuple.clone());
+        }
         let fields = self.graph.fields(id)?;
         match self.graph.short(id) {
             "ObjectStructInfo" | "AnyType" | "StringType" | "Type" | "ObjectType" => Ok(StructInfo::Object),
@@ -576,7 +602,10 @@ impl<'g, 't> Builder<'g, 't> {
             "PrimType" => Ok(StructInfo::prim(fields.dtype("dtype")?)),
             "TupleStructInfo" | "TupleType" => {
                 let members = fields.list("fields")?;
-                Ok(StructInfo::tuple(members.into_iter().map(|f| self.info(f)).collect::<GraphResult<Vec<_>>>()?))
+                let tuple =
+                    StructInfo::tuple(members.into_iter().map(|f| self.info(f)).collect::<GraphResult<Vec<_>>>()?);
+                self.scope.tuples.insert(id, tuple.clone());
+                Ok(tuple)
             }
             "FuncStructInfo" | "FuncType" => self.func_info(&fields),
             _ => self.graph.wrong(id, "expected structural information"),

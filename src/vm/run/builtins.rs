@@ -50,7 +50,7 @@ impl<'m> Machine<'m> {
             Request::MakePrimValue { heap, size, dtype } => self.make_prim_value(*heap, *size, *dtype),
             Request::AllocTensor { heap, dtype, sizes } => self.alloc_tensor(*heap, *dtype, sizes),
             Request::Constant { constant: value } | Request::Copy { value } => self.operand(*value),
-            Request::MakeTuple { fields } => self.operands(fields).map(Value::tuple),
+            Request::MakeTuple { fields } => self.operands(fields).and_then(|fields| self.account.tuple(fields)),
             Request::TupleGetItem { tuple, index } => self.operand(*tuple).and_then(|tuple| field(&tuple, *index)),
             Request::ReadIfCond { value } => self.operand(*value).and_then(|v| self.read_if_cond(&v)),
             Request::FindPacked { symbol } => self.found_packed(symbol).map(Value::PackedFunc),

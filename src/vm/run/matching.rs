@@ -2,24 +2,35 @@
 
 use std::collections::BTreeMap;
 
+use rustc_hash::FxHashSet;
+
 use super::{Machine, check};
 use crate::book::Erratum;
 use crate::grammar::{Ndim, PrimExpr, PrimStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Var};
-use crate::judge::with_stack;
-use crate::value::{Stop, Tensor, Value};
+use crate::judge::{place, with_stack};
+use crate::value::{Stop, Tensor, TupleObj, Value};
 use crate::vm::executable::DimensionUse;
 use crate::vm::substitute::DimensionSubstitution;
 
 /// What a match has bound so far.
 type MatchedSizes = BTreeMap<ShapeVar, i64>;
 
+/// The tuples, with the fields of information, that are known to match, by where they lie.
+type Matched = FxHashSet<(*const TupleObj, usize)>;
+
 impl Machine<'_> {
     /// A match that binds nothing beyond itself.
     pub(super) fn matches(&mut self, v: &Value, s: &StructInfo) -> Result<(), Stop> {
-        self.match_info(v, s, &mut MatchedSizes::new())
+        self.match_info(v, s, &mut MatchedSizes::new(), &mut FxHashSet::default())
     }
 
-    fn match_info(&mut self, v: &Value, s: &StructInfo, bound: &mut MatchedSizes) -> Result<(), Stop> {
+    fn match_info(
+        &mut self,
+        v: &Value,
+        s: &StructInfo,
+        bound: &mut MatchedSizes,
+        matched: &mut Matched,
+    ) -> Result<(), Stop> {
         with_stack(|| match s {
             StructInfo::Object => Ok(()),
             StructInfo::Tensor(t) => self.match_tensor(v, t, bound),
@@ -34,8 +45,13 @@ impl Machine<'_> {
             StructInfo::Prim(p) => self.match_prim(v, p, bound),
             StructInfo::Tuple(fields) => {
                 let tuple = check::tuple(v, fields.len() as i64)?;
-                let mut pairs = tuple.fields().iter().zip(fields.iter());
-                pairs.try_for_each(|(value, field)| self.match_info(value, field, bound))
+                let places = (std::ptr::from_ref(tuple), place(fields));
+                if !matched.contains(&places) {
+                    let mut pairs = tuple.fields().iter().zip(fields.iter());
+                    pairs.try_for_each(|(value, field)| self.match_info(value, field, bound, matched))?;
+                    matched.insert(places);
+                }
+                Ok(())
             }
             StructInfo::Func(f) => {
                 let closed = with_bound(s, bound);
