@@ -120,7 +120,7 @@ impl VDevice {
     }
 }
 
-/// The kinds of targets that run on a device of a type, by its number in DLPack or by its name; `None` of a type that is not known here.
+/// The kinds of targets that run on a device of a type, by its number in DLPack; `None` of a type that is not known here.
 fn kinds_of(device_type: &AttrValue) -> Option<&'static [&'static str]> {
     const KINDS: [(i64, &[&str]); 8] = [
         (1, &["llvm", "c", "cpu"]),
@@ -132,15 +132,8 @@ fn kinds_of(device_type: &AttrValue) -> Option<&'static [&'static str]> {
         (15, &["webgpu"]),
         (16, &["hexagon"]),
     ];
-    let of = |is: &dyn Fn(i64, &[&str]) -> bool| KINDS.iter().find(|(number, kinds)| is(*number, kinds));
-    let found = if let AttrValue::Int(number) = device_type {
-        of(&|known, _| known == *number)
-    } else if let AttrValue::Str(name) = device_type {
-        of(&|_, kinds| kinds.contains(&&**name))
-    } else {
-        None
-    };
-    found.map(|(_, kinds)| *kinds)
+    let AttrValue::Int(number) = device_type else { return None };
+    KINDS.iter().find(|(known, _)| known == number).map(|(_, kinds)| *kinds)
 }
 
 impl VDevice {

@@ -227,7 +227,8 @@ mod tests {
 
     #[test]
     fn not_data_types() {
-        for text in ["float", "int064", "x4", "f 32", "complex64", "float32x", "int99999", "void3", "float23", "int46"] {
+        for text in ["float", "int064", "x4", "f 32", "complex64", "float32x", "int99999", "void3", "float23", "int46"]
+        {
             assert!(text.parse::<DataType>().is_err(), "{text}");
         }
     }

@@ -15,6 +15,7 @@ use crate::findings::{Diagnostic, Severity};
 use crate::grammar::{IrModule, StructInfo};
 use crate::judge::Cx;
 use crate::question::{Answer, Ask, Derived, Outcome, PARSE, Program, ReadAnswer, Verdict};
+use crate::reading::state_results;
 use crate::struct_info::{self, InScope, Nowhere};
 use crate::syntax::decode::decode;
 use crate::type_checking::check_module;
@@ -196,7 +197,10 @@ fn read(program: &Program) -> Result<Cow<'_, IrModule>, NoAnswer> {
 }
 
 fn read_script(text: &str) -> Result<IrModule, NoAnswer> {
-    crate::syntax::tvmscript::parse_module(text).map_err(|error| NoAnswer::Unreadable(error.to_string()))
+    let mut module =
+        crate::syntax::tvmscript::parse_module(text).map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
+    state_results(&mut module);
+    Ok(module)
 }
 
 /// A program that is malformed has no normal form.

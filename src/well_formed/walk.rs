@@ -93,6 +93,7 @@ impl<'m> Checker<'_, 'm> {
             gv.span,
             &[(rule!("SCOPE.BIND-ONCE.GLOBAL"), 2, visible, &|| {
                 Complaint::error(format!("the module binds no function `{}`", gv.name))
+                    .with_hint("a packed function is called by its name: R.call_packed, or R.call_dps_packed")
             })],
         );
     }

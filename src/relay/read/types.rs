@@ -122,7 +122,7 @@ impl Reader<'_, '_> {
             Token::Word => {
                 self.next();
                 let name = slice(self.text, lexeme.span);
-                Ok(if name == "Any" { Ok(Dim::Any) } else { Err(name.into()) })
+                Ok(if matches!(name, "Any" | "_") { Ok(Dim::Any) } else { Err(name.into()) })
             }
             Token::Number => match slice(self.text, lexeme.span).parse::<i64>() {
                 Ok(size) => {

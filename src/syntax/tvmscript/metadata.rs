@@ -62,27 +62,25 @@ impl<'t> Metadata<'t> {
 }
 
 fn object(graph: &Graph<'_>, id: Id) -> Result<Entry, GraphError> {
-    with_stack(|| {
-        match graph.kind(id) {
-            "ffi.Tensor" => graph.tensor(id).map(Entry::Tensor),
-            "ffi.String" => graph.text(id).map(Entry::Text),
-            "DataType" => {
-                let word = graph.text(id)?;
-                word.parse().map(Entry::DataType).map_err(|_| graph.error(id, "expected a data type"))
-            }
-            "relax.expr.Constant" => {
-                let fields = graph.fields(id)?;
-                object(graph, fields.node("data")?)
-            }
-            "ir.GenericConst" | "tirx.StringImm" | "tir.StringImm" | "ir.StringImm" | "relax.expr.StringImm" => {
-                let fields = graph.fields(id)?;
-                match fields.node("value") {
-                    Ok(value) => object(graph, value),
-                    Err(_) => fields.text("value").map(Entry::Text),
-                }
-            }
-            _ => graph.wrong(id, "expected a tensor or a string"),
+    with_stack(|| match graph.kind(id) {
+        "ffi.Tensor" => graph.tensor(id).map(Entry::Tensor),
+        "ffi.String" => graph.text(id).map(Entry::Text),
+        "DataType" => {
+            let word = graph.text(id)?;
+            word.parse().map(Entry::DataType).map_err(|_| graph.error(id, "expected a data type"))
         }
+        "relax.expr.Constant" => {
+            let fields = graph.fields(id)?;
+            object(graph, fields.node("data")?)
+        }
+        "ir.GenericConst" | "tirx.StringImm" | "tir.StringImm" | "ir.StringImm" | "relax.expr.StringImm" => {
+            let fields = graph.fields(id)?;
+            match fields.node("value") {
+                Ok(value) => object(graph, value),
+                Err(_) => fields.text("value").map(Entry::Text),
+            }
+        }
+        _ => graph.wrong(id, "expected a tensor or a string"),
     })
 }
 

@@ -46,11 +46,18 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         Exact,
         stack,
     ),
-    operator!("size", [rule!("OPS.size.infer"), rule!("OPS.size.value")], [Param::Arg("x")], infer_size, Exact, size),
+    operator!(
+        "size",
+        [rule!("OPS.size.infer"), rule!("OPS.size.value")],
+        [Param::Arg("expr")],
+        infer_size,
+        Exact,
+        size
+    ),
     operator!(
         "shape_to_tensor",
         [rule!("OPS.shape_to_tensor.infer"), rule!("OPS.shape_to_tensor.value")],
-        [Param::ShapeArg("shape")],
+        [Param::ShapeArg("expr")],
         infer_shape_to_tensor,
         Exact,
         shape_to_tensor
@@ -58,7 +65,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "tensor_to_shape",
         [rule!("OPS.tensor_to_shape.infer"), rule!("OPS.tensor_to_shape.value")],
-        [Param::Arg("x")],
+        [Param::Arg("expr")],
         infer_tensor_to_shape,
         Exact,
         tensor_to_shape

@@ -10,8 +10,8 @@ use super::Reader;
 use super::dims::Unbound;
 use super::fault::{Fault, Prefix, Read, integer, members, qualified, span_of, string};
 use crate::grammar::{
-    AttrValue, DataType, DeriveFunc, Expr, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape,
-    TensorStructInfo, VDevice,
+    AttrValue, DataType, DeriveFunc, Expr, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo,
+    TensorShape, TensorStructInfo, VDevice,
 };
 use crate::judge::with_stack;
 

@@ -12,8 +12,8 @@ use super::dims::Unbound;
 use super::fault::{Fault, Read, members, relax_name, span_of};
 use super::scalars;
 use crate::grammar::{
-    AttrValue, Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, MatchCast, Name, PrimExpr, PrimValue, SeqExpr, Span,
-    StructInfo, Var, VarBinding, VarKind,
+    AttrValue, Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, MatchCast, Name, PrimExpr, PrimValue,
+    SeqExpr, Span, StructInfo, Var, VarBinding, VarKind,
 };
 use crate::judge::with_stack;
 
@@ -356,7 +356,11 @@ impl Reader<'_> {
             Expr::Tuple(_) => true,
             Expr::Var(v) | Expr::DataflowVar(v) => self.tuples.contains(v),
             Expr::Call(call) => match call.sinfo_args.as_slice() {
-                [] => matches!(&call.op, Expr::Op(op) if TUPLES.contains(&&*op.op_name)),
+                [] => match &call.op {
+                    Expr::Op(op) => TUPLES.contains(&&*op.op_name),
+                    Expr::GlobalVar(gv) => self.give_tuples.contains(&gv.name),
+                    _ => false,
+                },
                 [one] => is_tuple(one),
                 [_, _, ..] => true,
             },

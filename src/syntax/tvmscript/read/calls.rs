@@ -10,14 +10,30 @@ use super::expr::tuple_of;
 use super::fault::{Fault, Prefix, Read, dotted, integer, is_word, members, qualified, relax_name, span_of, string};
 use super::signature::{Param, signature};
 use crate::grammar::{
-    AttrValue, Attrs, Call, DataType, DataTypeImm, Expr, ExternFunc, Name, Ndim, Op, PrimExpr, PrimValue, ShapeExpr, Span,
-    StringImm, StructInfo, TensorShape, TensorStructInfo,
+    AttrValue, Attrs, Call, DataType, DataTypeImm, Expr, ExternFunc, Name, Ndim, Op, PrimExpr, PrimValue, ShapeExpr,
+    Span, StringImm, StructInfo, TensorShape, TensorStructInfo,
 };
 
 /// The keywords of type arguments in the dialects.
 const SINFO_ARGS: [&str; 3] = ["sinfo_args", "ty_args", "type_args"];
 const OUT_SINFO: [&str; 2] = ["out_sinfo", "out_ty"];
 const SHAPES: [&str; 2] = ["shape", "output_shape"];
+
+/// The types of devices by their names, as DLPack numbers them.
+const DEVICES: [(&str, i64); 12] = [
+    ("cpu", 1),
+    ("llvm", 1),
+    ("cuda", 2),
+    ("gpu", 2),
+    ("opencl", 4),
+    ("vulkan", 7),
+    ("metal", 8),
+    ("vpi", 9),
+    ("rocm", 10),
+    ("ext_dev", 12),
+    ("webgpu", 15),
+    ("hexagon", 16),
+];
 
 /// The operators of `R.nn.attention(..)` and of `R.nn.attention_bias(..)`, which are one function.
 const WITHOUT_BIAS: &str = "nn.attention";
@@ -275,6 +291,11 @@ impl Reader<'_> {
     /// `R.name(callee, ..)` of an operator whose first argument is a packed function.
     fn call_with_extern(&mut self, name: &str, mut args: Arguments<'_>, call: &py::ExprCall, span: Span) -> Read<Expr> {
         let mut inputs = vec![self.extern_callee(&mut args, call)?];
+        if name == "call_builtin_with_ctx"
+            && let Some(tuple) = args.take(&["args"])
+        {
+            inputs.push(self.expr(tuple)?);
+        }
         let (others, infos) = with_sinfo_args(&mut args)?;
         inputs.extend(self.exprs(others)?);
         let op = self.op(name, span);
@@ -357,7 +378,8 @@ impl Reader<'_> {
         let indices = if name == "call_tir_inplace" { args.take_if(is_indices) } else { None };
         let keyword = args.keyword(&OUT_SINFO);
         let shape = if keyword.is_some() { args.keyword(&SHAPES) } else { args.take(&SHAPES) };
-        let dtype = args.keyword(&["dtype", "output_dtype"]).or_else(|| args.take_if(is_dtypes));
+        let dtype = args.keyword(&["dtype", "output_dtype"]);
+        let dtype = dtype.or_else(|| args.take_if(|e| shape.is_some_and(is_shape_like) && is_dtypes(e)));
         let mut attrs = Attrs::new();
         if let Some(indices) = indices {
             attrs.insert("inplace_indices".into(), self.attr("inplace_indices", indices)?);
@@ -374,7 +396,13 @@ impl Reader<'_> {
                 Err(parts) => parts,
             },
             (Some(out), None, None) => self.outputs(out)?,
-            (None, Some(out), None) if !is_shape_like(out) => self.outputs(out)?,
+            (None, Some(out), None) if !is_shape_like(out) => match in_one {
+                true => match self.whole_outputs(out)? {
+                    Ok(sinfo) => return self.finish_dps(name, inputs, sinfo, (args, attrs), span),
+                    Err(parts) => parts,
+                },
+                false => self.outputs(out)?,
+            },
             (None, Some(shape), dtype) => self.output_of_shape(shape, dtype)?,
             (Some(_), Some(extra), _) | (Some(_), None, Some(extra)) => {
                 return Err(Fault::new(extra, "the outputs are given twice"));
@@ -437,9 +465,7 @@ impl Reader<'_> {
     fn flat_inputs(&mut self, e: &py::Expr) -> Read<Vec<Expr>> {
         match (members(e), e) {
             (Some(members), _) => self.exprs(members),
-            (None, py::Expr::Call(call)) if is_written_tuple(e) => {
-                self.exprs(&call.arguments.args)
-            }
+            (None, py::Expr::Call(call)) if is_written_tuple(e) => self.exprs(&call.arguments.args),
             (None, _) => Ok(vec![self.expr(e)?]),
         }
     }
@@ -469,7 +495,8 @@ impl Reader<'_> {
 
     /// An output as a shape and a data type.
     fn output_of_shape(&mut self, shape: &py::Expr, dtype: Option<&py::Expr>) -> Read<(Expr, StructInfo)> {
-        if let Some(shapes) = members(shape).filter(|shapes| !shapes.is_empty() && shapes.iter().all(is_shape_display)) {
+        if let Some(shapes) = members(shape).filter(|shapes| !shapes.is_empty() && shapes.iter().all(is_shape_display))
+        {
             return self.outputs_of_shapes(shape, shapes, dtype);
         }
         let dtype = match dtype {
@@ -591,11 +618,18 @@ impl Reader<'_> {
     fn device(&mut self, call: &py::ExprCall) -> Read<Attrs> {
         let (mut device, mut attrs) = (Arguments::of(call), Attrs::new());
         let made = dotted(&call.func).and_then(|words| words.last().copied()).unwrap_or("device");
-        if made != "device" {
-            attrs.insert("device_type".into(), AttrValue::Str(if made == "cpu" { "llvm" } else { made }.into()));
-        } else if let Some(kind) = device.take(&["device_type", "dev"]) {
-            attrs.insert("device_type".into(), self.attr("device_type", kind)?);
-        }
+        let number = |name: &str| DEVICES.iter().find(|(known, _)| *known == name).map(|(_, number)| *number);
+        let kind = match number(made) {
+            Some(number) => Some(AttrValue::Int(number)),
+            None => match device.take(&["device_type", "dev"]) {
+                Some(kind) => match string(kind).and_then(number) {
+                    Some(number) => Some(AttrValue::Int(number)),
+                    None => Some(self.attr("device_type", kind)?),
+                },
+                None => None,
+            },
+        };
+        attrs.extend(kind.map(|kind| (Name::from("device_type"), kind)));
         if let Some(index) = device.take(&["index", "dev_id", "device_id"]) {
             attrs.insert("index".into(), self.attr("index", index)?);
         }

@@ -10,8 +10,8 @@ use super::dims::Unbound;
 use super::fault::{Fault, Read, dotted, float, integer, non_finite, qualified, relax_name, span_of, string, tir_name};
 use super::scope::use_of;
 use crate::grammar::{
-    Call, Constant, DataType, DataTypeImm, Expr, ExternFunc, FloatBits, GlobalVar, If, Name, Op, PrimExpr, PrimValue, Span,
-    StringImm, Tuple, TupleGetItem,
+    Call, Constant, DataType, DataTypeImm, Expr, ExternFunc, FloatBits, GlobalVar, If, Name, Op, PrimExpr, PrimValue,
+    Span, StringImm, Tuple, TupleGetItem,
 };
 use crate::judge::with_stack;
 use crate::number::FloatType;
@@ -105,7 +105,8 @@ impl Reader<'_> {
             || self.aliases.contains(*first)
             || qualified(e).is_some();
         let name = if name == "nn.matmul" { "matmul".to_string() } else { name };
-        let is_known = || matches!(&*name, "match_shape" | "match_cast") || crate::ops::lookup(&format!("relax.{name}")).is_some();
+        let is_known =
+            || matches!(&*name, "match_shape" | "match_cast") || crate::ops::lookup(&format!("relax.{name}")).is_some();
         (!is_taken && is_known()).then_some(Cow::Owned(name))
     }
 

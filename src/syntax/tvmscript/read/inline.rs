@@ -19,7 +19,8 @@ const MAX_NODES: usize = 100_000;
 /// Writes out what a definition computes from lists and names for them.
 pub(super) fn inline(statement: &mut py::Stmt) {
     let budget = Cell::new(MAX_NODES);
-    Inliner { values: RefCell::default(), bound: FxHashMap::default(), in_relax: false, budget: &budget }.visit_stmt(statement);
+    Inliner { values: RefCell::default(), bound: FxHashMap::default(), in_relax: false, budget: &budget }
+        .visit_stmt(statement);
 }
 
 /// Puts an expression in the place of a name.
@@ -175,7 +176,8 @@ impl Transformer for Inliner<'_> {
             if let py::Stmt::Assign(assign) = statement
                 && self.keeps(assign)
             {
-                *statement = py::Stmt::Pass(py::StmtPass { range: assign.range, node_index: py::AtomicNodeIndex::NONE });
+                *statement =
+                    py::Stmt::Pass(py::StmtPass { range: assign.range, node_index: py::AtomicNodeIndex::NONE });
             }
         });
     }

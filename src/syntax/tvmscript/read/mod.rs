@@ -308,6 +308,8 @@ pub(super) struct Reader<'t> {
     globals: FxHashSet<String>,
     /// What functions without a class are bound to, where they state another symbol than their name.
     symbols: FxHashMap<Name, Name>,
+    /// The functions of the module whose results are annotated as tuples.
+    give_tuples: FxHashSet<Name>,
     /// The functions of the module that are Python's, and opaque.
     pyfuncs: FxHashSet<String>,
     /// The global functions that the text refers to.
@@ -362,6 +364,7 @@ impl<'t> Reader<'t> {
             aliases: FxHashSet::from_iter(["cls".to_string()]),
             globals: FxHashSet::default(),
             symbols: FxHashMap::default(),
+            give_tuples: FxHashSet::default(),
             pyfuncs: FxHashSet::default(),
             referred: FxHashSet::default(),
             scope: Identities::default(),

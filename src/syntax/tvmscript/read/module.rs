@@ -102,6 +102,9 @@ impl<'t> Reader<'t> {
                     if let Some(symbol) = symbol.filter(|symbol| *symbol != def.name.as_str()) {
                         self.symbols.insert(def.name.as_str().into(), symbol.into());
                     }
+                    if def.returns.as_deref().is_some_and(is_tuple_annotation) {
+                        self.give_tuples.insert(def.name.as_str().into());
+                    }
                     if is_pyfunc(def) {
                         self.pyfuncs.insert(def.name.to_string());
                     }
@@ -197,6 +200,12 @@ impl<'t> Reader<'t> {
         }
         Err(Fault::expected(self.text, e, "a function or I.module_attrs({..})"))
     }
+}
+
+/// Whether an annotation is that of a tuple.
+fn is_tuple_annotation(e: &py::Expr) -> bool {
+    let e = e.as_call_expr().map_or(e, |call| &*call.func);
+    relax_name(e).as_deref() == Some("Tuple")
 }
 
 /// Whether a function is one of Python, which a module calls as a packed function: `@I.pyfunc`.
