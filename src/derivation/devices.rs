@@ -100,7 +100,8 @@ fn goal(kind: Transfer, attrs: &Attrs, listed: &[VDevice]) -> Option<Arc<VDevice
                 Some(AttrValue::Int(id)) => *id,
                 Some(_) | None => 0,
             };
-            let mut of_id = listed.iter().filter(|device| device.dev_id == id);
+            let of_type = |device: &&VDevice| attrs.get("device_type").is_none_or(|kind| device.is_of_type(kind));
+            let mut of_id = listed.iter().filter(|device| device.dev_id == id).filter(of_type);
             of_id.next().filter(|_| of_id.next().is_none()).map(|device| device.clone().into())
         }
     }

@@ -35,7 +35,8 @@ impl Target {
     pub fn kind(&self) -> Option<&str> {
         match self {
             Target::Null => None,
-            Target::Tag(tag) => Some(tag),
+            // Its options follow its kind: `cuda -arch=sm_80`.
+            Target::Tag(tag) => tag.split_whitespace().next(),
             Target::Config(config) => match config.get("kind") {
                 Some(AttrValue::Str(kind)) => Some(kind),
                 Some(_) | None => None,
@@ -116,6 +117,29 @@ impl VDevice {
             mem_scope: scope.unwrap_or(WHOLE_MEMORY).into(),
         };
         listed.iter().filter(of_kind).nth(index).cloned().unwrap_or_else(unlisted)
+    }
+}
+
+/// The kinds of targets that run on a device of a type, by its number in DLPack; `None` of a type that is not known here.
+fn kinds_of(device_type: &AttrValue) -> Option<&'static [&'static str]> {
+    const KINDS: [(i64, &[&str]); 8] = [
+        (1, &["llvm", "c", "cpu"]),
+        (2, &["cuda"]),
+        (4, &["opencl"]),
+        (7, &["vulkan"]),
+        (8, &["metal"]),
+        (10, &["rocm"]),
+        (15, &["webgpu"]),
+        (16, &["hexagon"]),
+    ];
+    let AttrValue::Int(number) = device_type else { return None };
+    KINDS.iter().find(|(known, _)| known == number).map(|(_, kinds)| *kinds)
+}
+
+impl VDevice {
+    /// Whether a device of this type may be meant by it.
+    pub fn is_of_type(&self, device_type: &AttrValue) -> bool {
+        kinds_of(device_type).is_none_or(|kinds| self.target.kind().is_none_or(|kind| kinds.contains(&kind)))
     }
 }
 

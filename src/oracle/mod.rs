@@ -16,6 +16,7 @@ use crate::grammar::width::is_mostly_repeated;
 use crate::grammar::{IrModule, StructInfo};
 use crate::judge::Cx;
 use crate::question::{Answer, Ask, Derived, Outcome, PARSE, ProgramInput, ReadAnswer, Verdict};
+use crate::reading::state_results;
 use crate::struct_info::{self, InScope, Nowhere};
 use crate::syntax::decode::decode;
 use crate::type_checking::check_module;
@@ -197,7 +198,10 @@ fn read(program: &ProgramInput) -> Result<Cow<'_, IrModule>, NoAnswer> {
 }
 
 fn read_script(text: &str) -> Result<IrModule, NoAnswer> {
-    crate::syntax::tvmscript::parse_module(text).map_err(|error| NoAnswer::Unreadable(error.to_string()))
+    let mut module =
+        crate::syntax::tvmscript::parse_module(text).map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
+    state_results(&mut module);
+    Ok(module)
 }
 
 /// A program that is malformed has no normal form.

@@ -1,10 +1,11 @@
-//! What of a text only the whole program determines: the dimension -1 of `R.reshape`.
+//! What of a text only the whole program determines: the dimension -1 of `R.reshape`, and the result of a local function that does not say it.
 //!
 //! TVMScript writes `R.reshape(x, (8, -1))`, and TVM replaces the -1 as soon as it has read the call, by the dimension that keeps the number of
 //! elements; beside a -1, a 0 is the dimension of `x` at that place, for nothing could be determined otherwise. Without a -1 a 0 is a size, though
 //! TVM takes that of `x` there too. The abstract syntax has no such thing: a shape of it has no negative size
 //! (`SI.DIM.SHAPEEXPR-ERR`).
 
+mod results;
 #[cfg(test)]
 mod tests;
 
@@ -22,6 +23,8 @@ use crate::normal_form::normalize;
 use crate::syntax::load::{self, ExternalForm, LoadError, SourceRef};
 use crate::syntax::tvmscript::{PythonFile, Which};
 
+pub use results::state_results;
+
 /// Reads the modules that are meant of a text, and replaces in those of Python what is notation.
 ///
 /// # Errors
@@ -35,10 +38,11 @@ pub fn parse_modules(form: ExternalForm, given: SourceRef<'_>, which: Which<'_>)
     Ok(file)
 }
 
-/// Replaces each -1 in the shape that a call of `R.reshape` states, and each 0 beside one.
+/// Says what the results of local functions are, and replaces each -1 in the shape that a call of `R.reshape` states, and each 0 beside one.
 ///
 /// What the program does not determine stays: the shape of an unknown tensor, more than one -1. The operator rejects the call then.
 pub fn complete(module: &mut IrModule) {
+    state_results(module);
     let mut open = Shapes::default();
     walk_module(&mut open, module);
     // What one round determines, the next may need for another.

@@ -39,10 +39,12 @@ mod random_laws;
 mod relay;
 mod rendered;
 mod rendered_book;
+mod reported;
 mod reports;
 mod rewrites;
 #[cfg(target_os = "linux")]
 mod shared_chains;
+mod signatures;
 mod soundness;
 mod tir;
 mod trials;

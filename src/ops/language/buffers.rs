@@ -124,7 +124,6 @@ impl<'a> Passed<'a> {
                 Some(Passed { inputs, scalars, outputs: Some(number_of_tensors(&a.call.sinfo_args)), variables })
             }
             (CallForm::Tupled, _) => None,
-            (CallForm::Flat, [StructInfo::Tuple(inputs), shapes]) => flat(inputs, shapes),
             (CallForm::Flat, [StructInfo::Object, _]) => None,
             (CallForm::Flat, [inputs @ .., shapes]) => flat(inputs, shapes),
             (CallForm::Flat, []) => None,

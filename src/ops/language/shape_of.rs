@@ -8,7 +8,7 @@ use crate::value::{Host, Stop, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[OpDef {
     name: "relax.shape_of",
-    params: &[OpParam::Arg("x")],
+    params: &[OpParam::Arg("expr")],
     pure: true,
     infer: Some(infer_shape_of),
     eval: shape_of,

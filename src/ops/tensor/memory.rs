@@ -84,7 +84,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "vm.alloc_storage",
         [rule!("OPS.vm.alloc_storage.infer"), rule!("OPS.vm.alloc_storage.value")],
-        [SIZE, DEVICE, DTYPE, SCOPE],
+        [SHAPE, DEVICE, DTYPE, SCOPE],
         infer_storage,
         Exact,
         alloc_storage
@@ -93,7 +93,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "vm.alloc_tensor",
         [rule!("OPS.vm.alloc_tensor.infer"), rule!("OPS.vm.alloc_tensor.value")],
-        [STORAGE, OFFSET, SHAPE, DTYPE, DEVICE],
+        [STORAGE, OFFSET, SHAPE, DTYPE, OpParam::Arg("runtime_device_ind")],
         infer_tensor_of_machine,
         Exact,
         alloc_tensor_in_storage

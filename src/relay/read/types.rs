@@ -123,7 +123,7 @@ impl RelayReader<'_, '_> {
             Token::Word => {
                 self.next();
                 let name = slice(self.text, lexeme.span);
-                Ok(if name == "Any" { Ok(RelayDim::Any) } else { Err(name.into()) })
+                Ok(if matches!(name, "Any" | "_") { Ok(RelayDim::Any) } else { Err(name.into()) })
             }
             Token::Number => match slice(self.text, lexeme.span).parse::<i64>() {
                 Ok(size) => {

@@ -3,6 +3,7 @@
 //! A module gives the tree that its text gives, up to the names of variables, which TVM makes unique while it prints.
 
 mod graph;
+mod older;
 mod relax;
 mod schema;
 mod tensor;
@@ -10,6 +11,7 @@ mod tir;
 
 pub use graph::GraphError;
 pub(in crate::syntax) use graph::{Graph, Id};
+pub(in crate::syntax) use older::{Older, OlderGraph};
 pub use relax::read_module;
 pub use tensor::{saved_tensor, tensor_to_save};
 

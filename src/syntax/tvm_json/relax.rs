@@ -15,7 +15,7 @@ use crate::grammar::{
     Span, StringImm, StructInfo, TensorShape, TensorStructInfo, Tuple, TupleGetItem, VDevice, Var, VarBinding, VarKind,
 };
 use crate::judge::with_stack;
-use crate::syntax::tvmscript::{PythonParam, Silent, dps_output, names_dtype, say_pure, signature};
+use crate::syntax::tvmscript::{PythonParam, Silent, dps_output, names_dtype, say_pure, signature, whole_output};
 
 /// Reads a module.
 ///
@@ -484,10 +484,15 @@ impl<'g, 't> Builder<'g, 't> {
     fn dps(&mut self, id: Id, ids: &[Id], infos: &mut Vec<StructInfo>, attrs: &mut Attrs) -> GraphResult<Vec<Expr>> {
         let Some((callee, rest)) = ids.split_first() else { return self.graph.wrong(id, "expected what to call") };
         let mut args = vec![self.expr(*callee)?];
+        let mut in_one = false;
         if let Some(inputs) = rest.first() {
             match self.graph.short(*inputs) {
                 "Tuple" => args.extend(self.exprs(&self.graph.fields(*inputs)?.list("fields")?)?),
-                _ => args.push(self.expr(*inputs)?),
+                // TVM leaves what is no tuple to itself in a tuple of one: this one holds all inputs.
+                _ => {
+                    args.push(self.expr(*inputs)?);
+                    in_one = true;
+                }
             }
         }
         if let Some(vars) = rest.get(1) {
@@ -498,6 +503,10 @@ impl<'g, 't> Builder<'g, 't> {
         let Some((shape, rest)) = dps_output(info) else {
             return self.graph.wrong(id, "expected outputs with shapes");
         };
+        if in_one && let Some(whole) = whole_output(&shape, &rest) {
+            *infos = vec![whole];
+            return Ok(args);
+        }
         args.push(shape);
         *infos = vec![rest];
         Ok(args)

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use super::read::fault::{integer, string};
 use crate::grammar::{DataType, Name, TensorData};
 use crate::judge::with_stack;
-use crate::syntax::tvm_json::{Graph, GraphError, Id};
+use crate::syntax::tvm_json::{Graph, GraphError, Id, Older, OlderGraph};
 
 /// What to do about a text that refers to metadata and has none.
 pub(super) const ABSENT: &str = "this is in the metadata of the module, which the text does not have: print the module \
@@ -14,8 +14,14 @@ pub(super) const ABSENT: &str = "this is in the metadata of the module, which th
 
 /// The objects, by their types and numbers.
 pub(super) struct Metadata<'t> {
-    graph: Graph<'t>,
+    graph: Objects<'t>,
     lists: FxHashMap<Name, Vec<Id>>,
+}
+
+enum Objects<'t> {
+    Graph(Graph<'t>),
+    /// As releases before 0.21 wrote them.
+    Older(OlderGraph<'t>),
 }
 
 /// What an entry is, as far as programs have a use for it.
@@ -27,48 +33,55 @@ pub(super) enum MetadataEntry {
 
 impl<'t> Metadata<'t> {
     pub fn parse(text: &'t str) -> Result<Metadata<'t>, GraphError> {
+        if OlderGraph::is_one(text) {
+            let graph = OlderGraph::parse(text)?;
+            return Ok(Metadata { lists: graph.lists()?, graph: Objects::Older(graph) });
+        }
         let graph = Graph::parse(text)?;
         let lists = graph.dict(graph.root())?;
         let lists = lists
             .into_iter()
             .map(|(name, list)| Ok((name, graph.list(list)?.to_vec())))
             .collect::<Result<_, GraphError>>()?;
-        Ok(Metadata { graph, lists })
+        Ok(Metadata { graph: Objects::Graph(graph), lists })
     }
 
     /// An entry, by the list that it is in and its number there.
     pub fn entry(&self, list: &str, number: usize) -> Result<MetadataEntry, GraphError> {
         let found = self.lists.get(list).and_then(|list| list.get(number)).copied();
         let id = found.ok_or_else(|| GraphError::new(format!("the metadata has no {list} of the number {number}")))?;
-        self.object(id)
-    }
-
-    fn object(&self, id: Id) -> Result<MetadataEntry, GraphError> {
-        with_stack(|| self.object_at(id))
-    }
-
-    fn object_at(&self, id: Id) -> Result<MetadataEntry, GraphError> {
-        match self.graph.kind(id) {
-            "ffi.Tensor" => self.graph.tensor(id).map(MetadataEntry::Tensor),
-            "ffi.String" => self.graph.text(id).map(MetadataEntry::Text),
-            "DataType" => {
-                let word = self.graph.text(id)?;
-                word.parse().map(MetadataEntry::DataType).map_err(|_| self.graph.error(id, "expected a data type"))
-            }
-            "relax.expr.Constant" => {
-                let fields = self.graph.fields(id)?;
-                self.object(fields.node("data")?)
-            }
-            "ir.GenericConst" | "tirx.StringImm" | "tir.StringImm" | "ir.StringImm" | "relax.expr.StringImm" => {
-                let fields = self.graph.fields(id)?;
-                match fields.node("value") {
-                    Ok(value) => self.object(value),
-                    Err(_) => fields.text("value").map(MetadataEntry::Text),
-                }
-            }
-            _ => self.graph.wrong(id, "expected a tensor or a string"),
+        match &self.graph {
+            Objects::Graph(graph) => object(graph, id),
+            Objects::Older(graph) => match graph.object(id)? {
+                Older::Tensor(data) => Ok(MetadataEntry::Tensor(data)),
+                Older::Text(text) => Ok(MetadataEntry::Text(text)),
+                Older::DataType(dtype) => Ok(MetadataEntry::DataType(dtype)),
+            },
         }
     }
+}
+
+fn object(graph: &Graph<'_>, id: Id) -> Result<MetadataEntry, GraphError> {
+    with_stack(|| match graph.kind(id) {
+        "ffi.Tensor" => graph.tensor(id).map(MetadataEntry::Tensor),
+        "ffi.String" => graph.text(id).map(MetadataEntry::Text),
+        "DataType" => {
+            let word = graph.text(id)?;
+            word.parse().map(MetadataEntry::DataType).map_err(|_| graph.error(id, "expected a data type"))
+        }
+        "relax.expr.Constant" => {
+            let fields = graph.fields(id)?;
+            object(graph, fields.node("data")?)
+        }
+        "ir.GenericConst" | "tirx.StringImm" | "tir.StringImm" | "ir.StringImm" | "relax.expr.StringImm" => {
+            let fields = graph.fields(id)?;
+            match fields.node("value") {
+                Ok(value) => object(graph, value),
+                Err(_) => fields.text("value").map(MetadataEntry::Text),
+            }
+        }
+        _ => graph.wrong(id, "expected a tensor or a string"),
+    })
 }
 
 /// The list and the number of `metadata["list"][number]`.

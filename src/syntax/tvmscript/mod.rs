@@ -24,7 +24,7 @@ mod unstated;
 pub use apart::take_metadata;
 pub use print::{print_module, print_module_with};
 pub use read::{PythonFile, Which, parse_file, parse_file_with, parse_module, parse_module_all, parse_module_in};
-pub(in crate::syntax) use read::{PythonParam, dps_output, names_dtype, signature};
+pub(in crate::syntax) use read::{PythonParam, dps_output, names_dtype, signature, whole_output};
 pub(in crate::syntax) use unstated::{Silent, say_pure};
 
 use crate::book::Edition;

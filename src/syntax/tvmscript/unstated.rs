@@ -195,7 +195,8 @@ impl Visitor for CallRelation {
     fn visit_var_binding(&mut self, binding: &VarBinding) {
         let Binder { var, annotation, .. } = &binding.var;
         match &binding.value {
-            Expr::Function(function) if annotation.as_ref() == Some(&function.signature()) => {
+            // Nothing, or what the signature says.
+            Expr::Function(function) if annotation.as_ref().is_none_or(|said| *said == function.signature()) => {
                 let key = FunctionKey::Local(var.clone());
                 self.vars.insert(var.clone(), CallTarget::Function(key.clone()));
                 self.locals.push(var.clone());
@@ -272,7 +273,9 @@ fn say_in_seq(seq: &mut SeqExpr, locals: &FxHashSet<&Var>) {
                     && locals.contains(&var.var)
                 {
                     Arc::make_mut(function).pure = Some(true);
-                    var.annotation = Some(function.signature());
+                    if var.annotation.is_some() {
+                        var.annotation = Some(function.signature());
+                    }
                 }
             }
             Binding::MatchCast(_) => {}

@@ -47,11 +47,18 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         Exact,
         stack,
     ),
-    operator!("size", [rule!("OPS.size.infer"), rule!("OPS.size.value")], [OpParam::Arg("x")], infer_size, Exact, size),
+    operator!(
+        "size",
+        [rule!("OPS.size.infer"), rule!("OPS.size.value")],
+        [OpParam::Arg("expr")],
+        infer_size,
+        Exact,
+        size
+    ),
     operator!(
         "shape_to_tensor",
         [rule!("OPS.shape_to_tensor.infer"), rule!("OPS.shape_to_tensor.value")],
-        [OpParam::ShapeArg("shape")],
+        [OpParam::ShapeArg("expr")],
         infer_shape_to_tensor,
         Exact,
         shape_to_tensor
@@ -59,7 +66,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
         "tensor_to_shape",
         [rule!("OPS.tensor_to_shape.infer"), rule!("OPS.tensor_to_shape.value")],
-        [OpParam::Arg("x")],
+        [OpParam::Arg("expr")],
         infer_tensor_to_shape,
         Exact,
         tensor_to_shape

@@ -8,6 +8,7 @@ use crate::grammar::{
 };
 use crate::judge::with_stack;
 use crate::syntax::tvmscript::Dialect;
+use crate::syntax::tvmscript::read::implied_annotation;
 
 impl Printer<'_> {
     /// The blocks of a sequence.
@@ -126,7 +127,13 @@ impl Printer<'_> {
         };
         if has_lines {
             let name = self.names.var(&binder.var);
-            self.named(&name, binder.annotation.as_ref(), value);
+            match value {
+                Expr::Function(function) => {
+                    let implied = implied_annotation(&binder.var, function);
+                    self.local_function(&name, binder.annotation.as_ref(), implied.as_ref(), function);
+                }
+                value => self.named(&name, binder.annotation.as_ref(), value),
+            }
         } else {
             let mut text = String::new();
             self.expr(value, &mut text);
@@ -138,7 +145,9 @@ impl Printer<'_> {
     /// `name: annotation = value`, over as many lines as the value needs.
     pub(super) fn named(&mut self, name: &str, annotation: Option<&StructInfo>, value: &Expr) {
         with_stack(|| match value {
-            Expr::Function(function) => self.local_function(name, annotation, function),
+            Expr::Function(function) => {
+                self.local_function(name, annotation, Some(&function.signature()), function);
+            }
             Expr::If(conditional) if !is_inline(conditional) => self.conditional(name, annotation, conditional),
             Expr::SeqExpr(seq) => {
                 self.line("with R.SeqExpr():");
@@ -185,9 +194,16 @@ impl Printer<'_> {
         self.indent -= 1;
     }
 
-    fn local_function(&mut self, name: &str, annotation: Option<&StructInfo>, function: &Function) {
+    /// `implied` is what its reader takes for the annotation without another word.
+    fn local_function(
+        &mut self,
+        name: &str,
+        annotation: Option<&StructInfo>,
+        implied: Option<&StructInfo>,
+        function: &Function,
+    ) {
         // TVM looks only at the last decorator, and derives the annotation itself.
-        if let Some(annotation) = annotation.filter(|annotation| **annotation != function.signature()) {
+        if let Some(annotation) = annotation.filter(|annotation| Some(*annotation) != implied) {
             let mut text = String::from("@R.annotation(");
             self.struct_info(annotation, &mut text);
             self.line(&format!("{text})"));

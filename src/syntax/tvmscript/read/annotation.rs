@@ -10,8 +10,8 @@ use super::ModuleReader;
 use super::dims::Unbound;
 use super::fault::{Prefix, ReadFault, ReadResult, integer, members, qualified, span_of, string};
 use crate::grammar::{
-    DataType, DeriveFunc, Expr, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo, TensorShape,
-    TensorStructInfo, VDevice,
+    AttrValue, DataType, DeriveFunc, Expr, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo,
+    TensorShape, TensorStructInfo, VDevice,
 };
 use crate::judge::with_stack;
 
@@ -40,6 +40,13 @@ impl<'a> ArgumentCursor<'a> {
             }
             None => self.keyword(names),
         }
+    }
+
+    /// The next positional argument, if it is of this form.
+    pub fn take_if(&mut self, is_meant: impl FnOnce(&py::Expr) -> bool) -> Option<&'a py::Expr> {
+        let arg = self.positional.get(self.next).filter(|arg| is_meant(arg))?;
+        self.next += 1;
+        Some(arg)
     }
 
     /// The keyword argument of one of these names.
@@ -73,6 +80,10 @@ impl<'a> ArgumentCursor<'a> {
     }
 }
 
+/// Why a program is not read that lays its tensors out over several devices.
+pub(super) const DISTRIBUTED: &str = "programs of distributed tensors are not read: no edition of the text knows R.DTensor, \
+                                      device meshes and placements; print the module behind LowerDistIR, where tensors are plain";
+
 impl ModuleReader<'_> {
     /// An annotation. `None` is the empty tuple, as in TVM.
     pub(super) fn struct_info(&mut self, e: &py::Expr, unbound: Unbound) -> ReadResult<StructInfo> {
@@ -87,6 +98,9 @@ impl ModuleReader<'_> {
                 Some("Tuple") => Ok(StructInfo::tuple(self.struct_infos(&subscript.slice, unbound)?)),
                 Some(_) | None => Err(self.not_struct_info(e)),
             },
+            py::Expr::Attribute(_) if self.annotated(e).is_some() => {
+                self.annotated(e).cloned().ok_or_else(|| self.not_struct_info(e))
+            }
             py::Expr::Name(_) | py::Expr::Attribute(_) => {
                 let name = self.annotation_name(e).ok_or_else(|| self.not_struct_info(e))?;
                 if name == "Shape" {
@@ -136,6 +150,7 @@ impl ModuleReader<'_> {
                 }
             },
             "Callable" => self.callable(&mut args, unbound)?,
+            "DTensor" => return Err(ReadFault::new(e, DISTRIBUTED)),
             dtype => match (qualified(e), dtype.parse::<DataType>()) {
                 (Some((Prefix::Tir, _)), Ok(dtype)) => StructInfo::prim(dtype),
                 _ => return Err(self.not_struct_info(e)),
@@ -154,9 +169,11 @@ impl ModuleReader<'_> {
             },
             shape => (shape, None),
         };
-        let shape = if self.is_unknown(shape) { None } else { Some(self.tensor_shape(shape, unbound)?) };
+        let rank = self.rank_alone(shape);
+        let is_unknown = rank.is_some() || self.is_unknown(shape);
+        let shape = if is_unknown { None } else { Some(self.tensor_shape(shape, unbound)?) };
         let dtype = dtype.map_or(Ok(DataType::VOID), |dtype| self.dtype(dtype))?;
-        let ndim = Ndim::implied_by(shape.as_ref());
+        let ndim = rank.unwrap_or(Ndim::implied_by(shape.as_ref()));
         Ok(StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim, vdevice: None }))
     }
 
@@ -168,8 +185,9 @@ impl ModuleReader<'_> {
         {
             (shape, dtype) = (None, Some(text));
         }
+        let rank = shape.and_then(|shape| self.rank_alone(shape));
         let shape = match shape {
-            Some(shape) if !self.is_unknown(shape) => Some(self.tensor_shape(shape, unbound)?),
+            Some(shape) if rank.is_none() && !self.is_unknown(shape) => Some(self.tensor_shape(shape, unbound)?),
             Some(_) | None => None,
         };
         let dtype = dtype.map_or(Ok(DataType::VOID), |dtype| self.dtype(dtype))?;
@@ -177,7 +195,7 @@ impl ModuleReader<'_> {
             Some(device) => self.vdevice(device)?,
             None => None,
         };
-        let ndim = self.ndim(args)?.unwrap_or(Ndim::implied_by(shape.as_ref()));
+        let ndim = self.ndim(args)?.or(rank).unwrap_or(Ndim::implied_by(shape.as_ref()));
         Ok(StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim, vdevice }))
     }
 
@@ -204,8 +222,23 @@ impl ModuleReader<'_> {
         is_blank(e)
     }
 
+    /// `(_, _)` says how many dimensions there are. Where only some of them are not known there is no way to say the others.
+    fn rank_alone(&mut self, e: &py::Expr) -> Option<Ndim> {
+        let dims = members(e).filter(|dims| dims.iter().any(is_blank))?;
+        self.by(rule!("R89.SYN.TENSOR.UNKNOWN"), span_of(e));
+        Some(Ndim::of_len(dims.len()))
+    }
+
     /// R89.SYN.TENSOR: the dimensions of a tensor, in brackets or in parentheses.
     fn tensor_shape(&mut self, e: &py::Expr, unbound: Unbound) -> ReadResult<TensorShape> {
+        if integer(e).is_some() {
+            let quoted = self.text.get(e.range().start().to_usize()..e.range().end().to_usize()).unwrap_or_default();
+            let message = format!("a shape is a tuple, and `({quoted})` is a number: write `({quoted},)`");
+            return Err(ReadFault::new(&e.range(), message));
+        }
+        if let Some(dims) = self.annotated_dims(e) {
+            return Ok(TensorShape::Dims(dims.into()));
+        }
         if members(e).is_some() {
             self.by(rule!("R89.SYN.TENSOR"), span_of(e));
             return Ok(TensorShape::Dims(self.dims(e, unbound)?.into()));
@@ -295,6 +328,10 @@ impl ModuleReader<'_> {
         let name = match e {
             py::Expr::StringLiteral(s) => s.value.to_str().into(),
             py::Expr::NoneLiteral(_) => "".into(),
+            py::Expr::Attribute(_) if self.annotated_dtype(e).is_some() => {
+                return Ok(self.annotated_dtype(e).unwrap_or(DataType::VOID));
+            }
+            py::Expr::Name(name) if let Some(dtype) = self.literal_dtype(name.id.as_str()) => return Ok(dtype),
             _ if self.is_unknown(e) => "".into(),
             _ => super::fault::tir_name(e).ok_or_else(|| ReadFault::expected(self.text, e, "a data type"))?,
         };
@@ -305,6 +342,15 @@ impl ModuleReader<'_> {
             self.by(rule!("AST22.SYN.F32"), span_of(e));
         }
         Ok(dtype)
+    }
+
+    /// The data type that a variable in scope is bound to.
+    fn literal_dtype(&self, name: &str) -> Option<DataType> {
+        match self.scope.var(name).and_then(|(var, _)| self.literals.get(&var))? {
+            AttrValue::DataType(dtype) => Some(*dtype),
+            AttrValue::Str(text) => text.parse().ok(),
+            _ => None,
+        }
     }
 
     fn not_struct_info(&self, e: &py::Expr) -> ReadFault {

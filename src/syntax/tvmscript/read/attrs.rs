@@ -49,10 +49,11 @@ impl ModuleReader<'_> {
     /// The value of the attribute `name`. A string is a data type where the name says so, as in TVM.
     pub(super) fn attr(&mut self, name: &str, e: &py::Expr) -> ReadResult<AttrValue> {
         if let Some(text) = string(e) {
-            return Ok(match text.parse::<DataType>() {
-                Ok(dtype) if names_dtype(name) => AttrValue::DataType(dtype),
-                Ok(_) | Err(_) => AttrValue::Str(text.into()),
-            });
+            return match text.parse::<DataType>() {
+                Ok(dtype) if names_dtype(name) => Ok(AttrValue::DataType(dtype)),
+                Err(error) if names_dtype(name) => Err(ReadFault::new(e, error.to_string())),
+                Ok(_) | Err(_) => Ok(AttrValue::Str(text.into())),
+            };
         }
         if let Some(i) = integer(e) {
             return i64::try_from(i).map(AttrValue::Int).map_err(|_| ReadFault::new(e, "expected an int64"));
@@ -71,11 +72,25 @@ impl ModuleReader<'_> {
             py::Expr::Attribute(_) if relax_name(e).is_some() => {
                 Ok(AttrValue::StructInfo(self.struct_info(e, Unbound::Leave)?))
             }
+            py::Expr::Attribute(_) if self.annotated_dtype(e).is_some() => {
+                Ok(self.annotated_dtype(e).map_or(AttrValue::None, AttrValue::DataType))
+            }
+            py::Expr::Attribute(_) if self.annotated(e).is_some() => {
+                Ok(AttrValue::StructInfo(self.struct_info(e, Unbound::Leave)?))
+            }
+            py::Expr::Name(name) if self.literal(name.id.as_str()).is_some() => {
+                Ok(self.literal(name.id.as_str()).cloned().unwrap_or(AttrValue::None))
+            }
             py::Expr::Name(name) if self.scope.var(name.id.as_str()).is_some() => {
                 Err(ReadFault::new(e, format!("expected an attribute, but `{}` is a Relax variable", name.id)))
             }
             _ => Ok(AttrValue::Prim(self.dim(e, Unbound::Leave)?)),
         })
+    }
+
+    /// The literal that a variable in scope is bound to.
+    fn literal(&self, name: &str) -> Option<&AttrValue> {
+        self.scope.var(name).and_then(|(var, _)| self.literals.get(&var))
     }
 
     fn attr_list(&mut self, members: &[py::Expr]) -> ReadResult<AttrValue> {
@@ -117,6 +132,7 @@ impl ModuleReader<'_> {
                     (None, None) => Err(ReadFault::expected(self.text, value, "a number")),
                 },
                 (Some("int32"), [value]) => self.attr("", value),
+                (Some("IntImm" | "FloatImm"), [_, value]) => self.attr("", value),
                 _ => Ok(AttrValue::Prim(self.dim(e, Unbound::Leave)?)),
             },
         }

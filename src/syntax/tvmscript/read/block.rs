@@ -12,8 +12,8 @@ use super::dims::Unbound;
 use super::fault::{ReadFault, ReadResult, members, relax_name, span_of};
 use super::scalars;
 use crate::grammar::{
-    Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, MatchCast, PrimExpr, PrimValue, SeqExpr, Span,
-    StructInfo, Var, VarBinding, VarKind,
+    AttrValue, Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, MatchCast, Name, PrimExpr, PrimValue,
+    SeqExpr, Span, StructInfo, Var, VarBinding, VarKind,
 };
 use crate::judge::with_stack;
 
@@ -215,7 +215,7 @@ impl ModuleReader<'_> {
                 let var = self.scope.fresh(name, kind, target_span);
                 self.bring(&var, kind, is_shape(&struct_info));
                 self.note_tuple(&var, is_tuple(&struct_info));
-                self.note_dtype(&var, Some(&struct_info));
+                self.note_info(&var, Some(&struct_info));
                 Binder { var, kind, annotation }
             });
             blocks.push(Binding::MatchCast(MatchCast { var, struct_info, value, span }));
@@ -309,7 +309,10 @@ impl ModuleReader<'_> {
         self.bring(&var, kind, is_shape);
         let holds_tuple = pending.annotation.as_ref().map_or_else(|| self.is_tuple_value(&pending.value), is_tuple);
         self.note_tuple(&var, holds_tuple);
-        self.note_dtype(&var, pending.annotation.as_ref());
+        self.note_info(&var, pending.annotation.as_ref());
+        if let Some(literal) = literal_of(&pending.value) {
+            self.literals.insert(var.clone(), literal);
+        }
         let var = Binder { var, kind, annotation: pending.annotation };
         blocks.push(Binding::VarBinding(VarBinding { var, value: pending.value, span: pending.span }));
     }
@@ -329,17 +332,20 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// Notes the data type of a variable that is annotated as a tensor.
-    pub(super) fn note_dtype(&mut self, var: &Var, annotation: Option<&StructInfo>) {
-        if let Some(StructInfo::Tensor(tensor)) = annotation {
-            self.dtypes.insert(var.clone(), tensor.dtype);
+    /// Notes how a variable is annotated.
+    pub(super) fn note_info(&mut self, var: &Var, annotation: Option<&StructInfo>) {
+        if let Some(info) = annotation.filter(|_| self.refers_to_infos) {
+            self.infos.insert(var.clone(), info.clone());
         }
     }
 
     /// The data type that the text says a tensor has; Void if it says none.
     fn dtype_of(&self, e: &Expr) -> DataType {
         match e {
-            Expr::Var(v) | Expr::DataflowVar(v) => self.dtypes.get(v).copied().unwrap_or(DataType::VOID),
+            Expr::Var(v) | Expr::DataflowVar(v) => match self.infos.get(v) {
+                Some(StructInfo::Tensor(tensor)) => tensor.dtype,
+                Some(_) | None => DataType::VOID,
+            },
             _ => DataType::VOID,
         }
     }
@@ -350,7 +356,11 @@ impl ModuleReader<'_> {
             Expr::Tuple(_) => true,
             Expr::Var(v) | Expr::DataflowVar(v) => self.tuples.contains(v),
             Expr::Call(call) => match call.sinfo_args.as_slice() {
-                [] => matches!(&call.op, Expr::Op(op) if TUPLES.contains(&&*op.op_name)),
+                [] => match &call.op {
+                    Expr::Op(op) => TUPLES.contains(&&*op.op_name),
+                    Expr::GlobalVar(gv) => self.give_tuples.contains(&gv.name),
+                    _ => false,
+                },
                 [one] => is_tuple(one),
                 [_, _, ..] => true,
             },
@@ -361,7 +371,7 @@ impl ModuleReader<'_> {
     /// `R.match_cast(value, struct_info)` or `R.match_shape(value, pattern)`.
     fn match_cast(&mut self, e: &py::Expr) -> ReadResult<Option<(Expr, StructInfo)>> {
         let py::Expr::Call(call) = e else { return Ok(None) };
-        let is_match_shape = match relax_name(&call.func).as_deref() {
+        let is_match_shape = match self.operator_name(&call.func).as_deref() {
             Some("match_cast") => false,
             Some("match_shape") => true,
             Some(_) | None => return Ok(None),
@@ -416,7 +426,7 @@ impl ModuleReader<'_> {
             match (relax_name(&call.func).as_deref(), args) {
                 (Some("func_attr"), [attrs]) => {
                     let attrs = self.attrs(attrs)?;
-                    self.function_attrs.extend(attrs);
+                    self.function_attrs.extend(attrs.into_iter().map(as_truth));
                     return Ok(());
                 }
                 (Some("func_ret_struct_info" | "func_ret_ty" | "func_ret_type"), [ret]) => {
@@ -547,12 +557,30 @@ impl ModuleReader<'_> {
     }
 }
 
+/// The value of a literal scalar as an attribute.
+fn literal_of(e: &Expr) -> Option<AttrValue> {
+    match e {
+        Expr::PrimValue(PrimValue { float: Some(bits), .. }) => Some(AttrValue::Float(*bits)),
+        Expr::PrimValue(PrimValue { value: PrimExpr::IntImm(b), dtype: DataType::BOOL, .. }) => {
+            Some(AttrValue::Bool(*b != 0))
+        }
+        Expr::PrimValue(PrimValue { value: PrimExpr::IntImm(i), .. }) => Some(AttrValue::Int(*i)),
+        Expr::StringImm(text) => Some(AttrValue::Str(text.value.clone())),
+        Expr::DataTypeImm(dtype) => Some(AttrValue::DataType(dtype.value)),
+        _ => None,
+    }
+}
+
 fn incomplete(e: &py::Expr, what: &str) -> ReadFault {
     ReadFault::new(e, format!("expected {what}")).under(rule!("GRAM.BIND.MATCHCAST"))
 }
 
 /// Operators whose results are tuples, however they are called.
-const TUPLES: [&str; 3] = ["relax.split", "relax.meshgrid", "relax.nn.batch_norm"];
+const TUPLES: [&str; 5] =
+    ["relax.split", "relax.meshgrid", "relax.nn.batch_norm", "relax.nn.dropout", "relax.vision.get_valid_counts"];
+
+/// The attribute, as the text and as TVM spell it.
+const FORCE_PURE: [&str; 2] = ["force_pure", "relax.force_pure"];
 
 pub(super) fn is_tuple(info: &StructInfo) -> bool {
     matches!(info, StructInfo::Tuple(_))
@@ -573,6 +601,15 @@ fn bound_names(statement: &py::Stmt) -> Vec<&str> {
         py::Stmt::With(with) => with.body.last().map(bound_names).unwrap_or_default(),
         _ => Vec::new(),
     }
+}
+
+/// What is a truth value may be written as a number in Python: `"relax.force_pure": 1`.
+fn as_truth((name, value): (Name, AttrValue)) -> (Name, AttrValue) {
+    let value = match value {
+        AttrValue::Int(number @ (0 | 1)) if FORCE_PURE.contains(&&*name) => AttrValue::Bool(number == 1),
+        other => other,
+    };
+    (name, value)
 }
 
 fn target_names(target: &py::Expr) -> Vec<&str> {

@@ -7,16 +7,35 @@ use super::ModuleReader;
 use super::annotation::ArgumentCursor;
 use super::dims::Unbound;
 use super::expr::tuple_of;
-use super::fault::{Prefix, ReadFault, ReadResult, is_word, members, qualified, relax_name, span_of, string};
+use super::fault::{
+    Prefix, ReadFault, ReadResult, dotted, integer, is_word, members, qualified, relax_name, span_of, string,
+};
 use super::signature::{PythonParam, signature};
 use crate::grammar::{
-    Attrs, Call, DataType, DataTypeImm, Expr, ExternFunc, Name, Ndim, Op, PrimExpr, PrimValue, ShapeExpr, Span,
-    StringImm, StructInfo, TensorShape, TensorStructInfo,
+    AttrValue, Attrs, Call, DataType, DataTypeImm, Expr, ExternFunc, Name, Ndim, Op, PrimExpr, PrimValue, ShapeExpr,
+    Span, StringImm, StructInfo, TensorShape, TensorStructInfo,
 };
 
 /// The keywords of type arguments in the dialects.
 const SINFO_ARGS: [&str; 3] = ["sinfo_args", "ty_args", "type_args"];
 const OUT_SINFO: [&str; 2] = ["out_sinfo", "out_ty"];
+const SHAPES: [&str; 2] = ["shape", "output_shape"];
+
+/// The types of devices by their names, as DLPack numbers them.
+const DEVICES: [(&str, i64); 12] = [
+    ("cpu", 1),
+    ("llvm", 1),
+    ("cuda", 2),
+    ("gpu", 2),
+    ("opencl", 4),
+    ("vulkan", 7),
+    ("metal", 8),
+    ("vpi", 9),
+    ("rocm", 10),
+    ("ext_dev", 12),
+    ("webgpu", 15),
+    ("hexagon", 16),
+];
 
 /// The operators of `R.nn.attention(..)` and of `R.nn.attention_bias(..)`, which are one function.
 const WITHOUT_BIAS: &str = "nn.attention";
@@ -42,6 +61,10 @@ impl ModuleReader<'_> {
             },
             Some((Prefix::Module, _)) => Err(ReadFault::expected(self.text, call, "a Relax expression")),
             None if is_word(&call.func, "float") => self.prim_value_call(call, span),
+            None if self.operator_name(&call.func).is_some() => {
+                let name = self.operator_name(&call.func).unwrap_or_default();
+                self.relax_call(&name, call, span)
+            }
             None if self.foreign_op(&call.func).is_some() => {
                 let op_name = self.foreign_op(&call.func).unwrap_or_default().into();
                 self.plain_call(Expr::Op(Op { op_name, span }), call, span)
@@ -168,8 +191,85 @@ impl ModuleReader<'_> {
             "match_cast" | "match_shape" => {
                 Err(ReadFault::new(call, format!("R.{name} is a binding; assign it to a variable or to `_`")))
             }
-            name => self.op_call(name, args, span),
+            "linear" => self.linear(args, call, span),
+            "nn.relu6" => {
+                let data = args.take(&["data"]).ok_or_else(|| ReadFault::expected(self.text, call, "a tensor"))?;
+                let operands = vec![self.expr(data)?, number(0, span), number(6, span)];
+                args.finish()?;
+                Ok(self.op_of("clip", operands, Attrs::new(), span))
+            }
+            "matmul" if is_of_2022(call) => {
+                // How many rows the result has it took from the shapes.
+                args.keyword(&["units"]);
+                self.op_call(name, args, span)
+            }
+            "masked_fill" => self.masked_fill(args, call, span),
+            "arange" => self.arange(args, call, span),
+            name => self.op_call(whole_name(name), args, span),
         }
+    }
+
+    fn op_of(&mut self, name: &str, args: Vec<Expr>, attrs: Attrs, span: Span) -> Expr {
+        Expr::Call(Call { op: self.op(name, span), args, sinfo_args: Vec::new(), attrs, span }.into())
+    }
+
+    /// `R.linear(x, w, bias)`, which TVM makes of other operators.
+    fn linear(&mut self, mut args: ArgumentCursor<'_>, call: &py::ExprCall, span: Span) -> ReadResult<Expr> {
+        let (data, weight) = (args.take(&["data"]), args.take(&["weight"]));
+        let (Some(data), Some(weight)) = (data, weight) else {
+            return Err(ReadFault::expected(self.text, call, "data and a weight"));
+        };
+        let data = self.expr(data)?;
+        let weight = self.expr(weight)?;
+        let transposed = self.op_of("permute_dims", vec![weight], Attrs::new(), span);
+        let bias = args.take(&["bias"]).filter(|bias| !bias.is_none_literal_expr());
+        let bias = bias.map(|bias| self.expr(bias)).transpose()?;
+        let mut attrs = Attrs::new();
+        if let Some(dtype) = args.take(&["out_dtype"]).filter(|dtype| !dtype.is_none_literal_expr()) {
+            attrs.insert("out_dtype".into(), self.attr("out_dtype", dtype)?);
+        }
+        args.finish()?;
+        let product = self.op_of("matmul", vec![data, transposed], attrs, span);
+        Ok(match bias {
+            Some(bias) => self.op_of("add", vec![product, bias], Attrs::new(), span),
+            None => product,
+        })
+    }
+
+    /// `R.masked_fill(x, mask, value)`, which is a choice between the two.
+    fn masked_fill(&mut self, mut args: ArgumentCursor<'_>, call: &py::ExprCall, span: Span) -> ReadResult<Expr> {
+        let (x, mask, value) = (args.take(&["x"]), args.take(&["mask"]), args.take(&["value"]));
+        let (Some(x), Some(mask), Some(value)) = (x, mask, value) else {
+            return Err(ReadFault::expected(self.text, call, "a tensor, a mask and a value"));
+        };
+        args.finish()?;
+        let (x, mask, value) = (self.expr(x)?, self.expr(mask)?, self.expr(value)?);
+        let values = self.op_of("full_like", vec![x.clone(), value], Attrs::new(), span);
+        Ok(self.op_of("where", vec![mask, values, x], Attrs::new(), span))
+    }
+
+    /// `R.arange(start, end, step, dtype)`: one bound alone is the end, and without a data type integers give int64.
+    fn arange(&mut self, mut args: ArgumentCursor<'_>, call: &py::ExprCall, span: Span) -> ReadResult<Expr> {
+        let start = args.take(&["start"]).ok_or_else(|| ReadFault::expected(self.text, call, "a bound"))?;
+        let end = args.take(&["end"]).filter(|end| !end.is_none_literal_expr());
+        let step = args.take(&["step"]).map(|step| self.expr(step)).transpose()?;
+        let dtype = args.take(&["dtype"]).filter(|dtype| !dtype.is_none_literal_expr());
+        let first = self.expr(start)?;
+        let (start, end) = match end {
+            Some(end) => (first, self.expr(end)?),
+            None => (number(0, span), first),
+        };
+        let bounds = vec![start, end, step.unwrap_or_else(|| number(1, span))];
+        let mut attrs = Attrs::new();
+        let dtype = match dtype {
+            Some(dtype) => self.attr("dtype", dtype)?,
+            None if bounds.iter().all(is_integer) => AttrValue::DataType(DataType::INT64),
+            None => AttrValue::DataType(DataType::FLOAT32),
+        };
+        attrs.insert("dtype".into(), dtype);
+        attrs.extend(self.keyword_attrs(args.keywords())?);
+        args.finish()?;
+        Ok(self.op_of("arange", bounds, attrs, span))
     }
 
     /// The one argument that there may be.
@@ -199,6 +299,11 @@ impl ModuleReader<'_> {
         span: Span,
     ) -> ReadResult<Expr> {
         let mut inputs = vec![self.extern_callee(&mut args, call)?];
+        if name == "call_builtin_with_ctx"
+            && let Some(tuple) = args.take(&["args"])
+        {
+            inputs.push(self.expr(tuple)?);
+        }
         let (others, infos) = with_sinfo_args(&mut args)?;
         inputs.extend(self.exprs(others)?);
         let op = self.op(name, span);
@@ -271,21 +376,41 @@ impl ModuleReader<'_> {
     ) -> ReadResult<Expr> {
         self.by(rule!("R89.SYN.CALLS"), span);
         let mut inputs = vec![callee];
+        let mut in_one = false;
         if let Some(tuple) = args.take(&["args"]) {
             self.spelled(tuple);
             inputs.extend(self.flat_inputs(tuple)?);
+            // A tuple of one that is written as such has one field, whatever that is.
+            in_one = !is_written_tuple(tuple) && self.hold_all(&inputs);
         }
-        let in_one = self.hold_all(&inputs);
+        let indices = if name == "call_tir_inplace" { args.take_if(is_indices) } else { None };
         let keyword = args.keyword(&OUT_SINFO);
-        let shape = args.take(&["shape", "output_shape"]);
+        let shape = if keyword.is_some() { args.keyword(&SHAPES) } else { args.take(&SHAPES) };
         let dtype = args.keyword(&["dtype", "output_dtype"]);
+        let dtype = dtype.or_else(|| args.take_if(|e| shape.is_some_and(is_shape_like) && is_dtypes(e)));
+        let mut attrs = Attrs::new();
+        if let Some(indices) = indices {
+            attrs.insert("inplace_indices".into(), self.attr("inplace_indices", indices)?);
+        }
+        let gradient: &[&str] = if name == "call_tir_with_grad" { &["te_grad_name", "te_grad_kwargs"] } else { &[] };
+        for attr in gradient {
+            if let Some(value) = args.take(&[attr]) {
+                attrs.insert((*attr).into(), self.attr(attr, value)?);
+            }
+        }
         let (shape, sinfo) = match (keyword, shape, dtype) {
             (Some(out), None, None) if in_one => match self.whole_outputs(out)? {
-                Ok(sinfo) => return self.finish_dps(name, inputs, sinfo, args, span),
+                Ok(sinfo) => return self.finish_dps(name, inputs, sinfo, (args, attrs), span),
                 Err(parts) => parts,
             },
             (Some(out), None, None) => self.outputs(out)?,
-            (None, Some(out), None) if !is_shape_like(out) => self.outputs(out)?,
+            (None, Some(out), None) if !is_shape_like(out) => match in_one {
+                true => match self.whole_outputs(out)? {
+                    Ok(sinfo) => return self.finish_dps(name, inputs, sinfo, (args, attrs), span),
+                    Err(parts) => parts,
+                },
+                false => self.outputs(out)?,
+            },
             (None, Some(shape), dtype) => self.output_of_shape(shape, dtype)?,
             (Some(_), Some(extra), _) | (Some(_), None, Some(extra)) => {
                 return Err(ReadFault::new(extra, "the outputs are given twice"));
@@ -295,7 +420,7 @@ impl ModuleReader<'_> {
             }
         };
         inputs.push(shape);
-        self.finish_dps(name, inputs, sinfo, args, span)
+        self.finish_dps(name, inputs, sinfo, (args, attrs), span)
     }
 
     /// Whether the only input is a variable that holds all of them in a tuple (C14).
@@ -309,14 +434,7 @@ impl ModuleReader<'_> {
     /// The outputs with their shapes, if all are sizes; else as [`ModuleReader::outputs`].
     fn whole_outputs(&mut self, e: &py::Expr) -> ReadResult<Result<StructInfo, (Expr, StructInfo)>> {
         let (shape, sinfo) = self.outputs(e)?;
-        let whole = match (&shape, &sinfo) {
-            (Expr::Tuple(shapes), StructInfo::Tuple(fields)) => {
-                let fields = shapes.fields.iter().zip(fields.iter()).map(|(shape, info)| with_dims(shape, info));
-                fields.collect::<Option<Vec<_>>>().map(StructInfo::tuple)
-            }
-            (shape, info) => with_dims(shape, info),
-        };
-        Ok(whole.ok_or((shape, sinfo)))
+        Ok(whole_output(&shape, &sinfo).ok_or((shape, sinfo)))
     }
 
     fn finish_dps(
@@ -324,11 +442,16 @@ impl ModuleReader<'_> {
         name: &str,
         inputs: Vec<Expr>,
         sinfo: StructInfo,
-        mut args: ArgumentCursor<'_>,
+        (mut args, mut attrs): (ArgumentCursor<'_>, Attrs),
         span: Span,
     ) -> ReadResult<Expr> {
-        let tir_vars = args.take(&["tir_vars"]).map(|vars| self.tir_vars(vars)).transpose()?;
-        let mut attrs = self.keyword_attrs(args.keywords())?;
+        let tir_vars = args.take(&["tir_vars"]).filter(|vars| !vars.is_none_literal_expr());
+        let tir_vars = tir_vars.map(|vars| self.tir_vars(vars)).transpose()?;
+        for (name, value) in self.keyword_attrs(args.keywords())? {
+            if attrs.insert(name.clone(), value).is_some() {
+                return Err(ReadFault::at(span, format!("the argument `{name}` is given twice")));
+            }
+        }
         args.finish()?;
         if let Some(tir_vars) = tir_vars {
             attrs.insert("tir_vars".into(), tir_vars);
@@ -350,9 +473,7 @@ impl ModuleReader<'_> {
     fn flat_inputs(&mut self, e: &py::Expr) -> ReadResult<Vec<Expr>> {
         match (members(e), e) {
             (Some(members), _) => self.exprs(members),
-            (None, py::Expr::Call(call)) if relax_name(&call.func).as_deref() == Some("tuple") => {
-                self.exprs(&call.arguments.args)
-            }
+            (None, py::Expr::Call(call)) if is_written_tuple(e) => self.exprs(&call.arguments.args),
             (None, _) => Ok(vec![self.expr(e)?]),
         }
     }
@@ -383,6 +504,10 @@ impl ModuleReader<'_> {
 
     /// An output as a shape and a data type.
     fn output_of_shape(&mut self, shape: &py::Expr, dtype: Option<&py::Expr>) -> ReadResult<(Expr, StructInfo)> {
+        if let Some(shapes) = members(shape).filter(|shapes| !shapes.is_empty() && shapes.iter().all(is_shape_display))
+        {
+            return self.outputs_of_shapes(shape, shapes, dtype);
+        }
         let dtype = match dtype {
             Some(dtype) => {
                 self.by(rule!("R89.SYN.DTYPEARG"), span_of(dtype));
@@ -396,6 +521,23 @@ impl ModuleReader<'_> {
             _ => Ndim::Unknown,
         };
         Ok((shape, StructInfo::Tensor(TensorStructInfo { shape: None, dtype, ndim, vdevice: None })))
+    }
+
+    /// Several outputs in the form of 2022: a list of shapes, and a data type for all or for each.
+    fn outputs_of_shapes(
+        &mut self,
+        whole: &py::Expr,
+        shapes: &[py::Expr],
+        dtype: Option<&py::Expr>,
+    ) -> ReadResult<(Expr, StructInfo)> {
+        let dtypes: Vec<Option<&py::Expr>> = match dtype.and_then(members) {
+            Some(each) if each.len() == shapes.len() => each.iter().map(Some).collect(),
+            Some(_) => return Err(ReadFault::expected(self.text, whole, "as many data types as there are shapes")),
+            None => vec![dtype; shapes.len()],
+        };
+        let outputs = shapes.iter().zip(dtypes).map(|(shape, dtype)| self.output_of_shape(shape, dtype));
+        let (shapes, infos): (Vec<_>, Vec<_>) = outputs.collect::<ReadResult<Vec<_>>>()?.into_iter().unzip();
+        Ok((tuple_of(shapes, span_of(whole)), StructInfo::tuple(infos)))
     }
 
     /// A shape as an argument: a tuple of dimensions is a `ShapeExpr`.
@@ -441,15 +583,21 @@ impl ModuleReader<'_> {
             Some(format) => Some(self.expr(format)?),
             None => None,
         };
-        let mut inputs = match args.rest() {
-            [condition, values @ ..] if name == "assert_op" => {
-                let mut inputs = vec![self.expr(condition)?];
-                for value in values {
-                    inputs.extend(self.flat_inputs(value)?);
+        let inputs = match name {
+            "assert_op" => {
+                let condition = args.take(&["condition"]);
+                let mut inputs = self.exprs(condition.map_or(&[], std::slice::from_ref))?;
+                match args.take(&["format_args"]) {
+                    Some(py::Expr::NoneLiteral(_)) | None => {}
+                    Some(values) => inputs.extend(self.flat_inputs(values)?),
                 }
                 inputs
             }
-            values => self.exprs(values)?,
+            _ => self.exprs(args.rest())?,
+        };
+        let (mut inputs, format) = match (format, args.rest()) {
+            (None, [format]) => (inputs, Some(self.expr(format)?)),
+            (format, others) => ([inputs, self.exprs(others)?].concat(), format),
         };
         let at = usize::from(name == "assert_op").min(inputs.len());
         let format = format.unwrap_or_else(|| Expr::StringImm(StringImm { value: "".into(), span }));
@@ -460,17 +608,11 @@ impl ModuleReader<'_> {
 
     /// `R.hint_on_device(x, R.device(device_type=1, index=0), "global")`, whose attributes are those of the device.
     fn hint_on_device(&mut self, mut args: ArgumentCursor<'_>, call: &py::ExprCall, span: Span) -> ReadResult<Expr> {
-        let x = args.take(&["expr"]).ok_or_else(|| ReadFault::expected(self.text, call, "an expression"))?;
+        let x = args.take(&["data", "expr"]).ok_or_else(|| ReadFault::expected(self.text, call, "an expression"))?;
         let inputs = vec![self.expr(x)?];
         let mut attrs = Attrs::new();
         if let Some(py::Expr::Call(device)) = args.take(&["dst_vdevice", "device"]) {
-            let mut device = ArgumentCursor::of(device);
-            for name in ["device_type", "index"] {
-                if let Some(value) = device.take(&[name]) {
-                    attrs.insert(name.into(), self.attr(name, value)?);
-                }
-            }
-            device.finish()?;
+            attrs = self.device(device)?;
         }
         if let Some(scope) = args.take(&["memory_scope"]) {
             attrs.insert("memory_scope".into(), self.attr("memory_scope", scope)?);
@@ -479,6 +621,29 @@ impl ModuleReader<'_> {
         let mut call = self.finished(op, inputs, None, args, span)?;
         call.attrs.extend(attrs);
         Ok(Expr::Call(call.into()))
+    }
+
+    /// `R.device(device_type=2, index=0)`, `R.cuda(0)`, `tvm.cpu()`.
+    fn device(&mut self, call: &py::ExprCall) -> ReadResult<Attrs> {
+        let (mut device, mut attrs) = (ArgumentCursor::of(call), Attrs::new());
+        let made = dotted(&call.func).and_then(|words| words.last().copied()).unwrap_or("device");
+        let number = |name: &str| DEVICES.iter().find(|(known, _)| *known == name).map(|(_, number)| *number);
+        let kind = match number(made) {
+            Some(number) => Some(AttrValue::Int(number)),
+            None => match device.take(&["device_type", "dev"]) {
+                Some(kind) => match string(kind).and_then(number) {
+                    Some(number) => Some(AttrValue::Int(number)),
+                    None => Some(self.attr("device_type", kind)?),
+                },
+                None => None,
+            },
+        };
+        attrs.extend(kind.map(|kind| (Name::from("device_type"), kind)));
+        if let Some(index) = device.take(&["index", "dev_id", "device_id"]) {
+            attrs.insert("index".into(), self.attr("index", index)?);
+        }
+        device.finish()?;
+        Ok(attrs)
     }
 
     /// `R.op(..)`: the call of an operator.
@@ -561,6 +726,49 @@ pub(in crate::syntax) fn dps_output(info: &StructInfo) -> Option<(Expr, StructIn
     }
 }
 
+/// The name of the operator behind a function of Python that is known without the space that it stands in.
+fn whole_name(name: &str) -> &str {
+    const IN_SPACES: [(&str, &str); 7] = [
+        ("stop_lift_params", "builtin.stop_lift_params"),
+        ("all_class_non_max_suppression", "vision.all_class_non_max_suppression"),
+        ("get_valid_counts", "vision.get_valid_counts"),
+        ("multibox_transform_loc", "vision.multibox_transform_loc"),
+        ("non_max_suppression", "vision.non_max_suppression"),
+        ("roi_align", "vision.roi_align"),
+        ("roi_pool", "vision.roi_pool"),
+    ];
+    IN_SPACES.iter().find(|(short, _)| *short == name).map_or(name, |(_, whole)| whole)
+}
+
+/// Whether a call is in the notation of 2022, which had operators without a prefix.
+fn is_of_2022(call: &py::ExprCall) -> bool {
+    relax_name(&call.func).is_none()
+}
+
+fn number(value: i64, span: Span) -> Expr {
+    let value = PrimExpr::IntImm(value);
+    Expr::PrimValue(PrimValue { value, dtype: DataType::INT64, float: None, span })
+}
+
+/// Whether a bound is an integer as far as the text says.
+fn is_integer(e: &Expr) -> bool {
+    match e {
+        Expr::PrimValue(value) => value.dtype.is_int(),
+        _ => false,
+    }
+}
+
+/// C14: outputs with their shapes in their information, where all of these are written out.
+pub(in crate::syntax) fn whole_output(shape: &Expr, info: &StructInfo) -> Option<StructInfo> {
+    match (shape, info) {
+        (Expr::Tuple(shapes), StructInfo::Tuple(fields)) => {
+            let fields = shapes.fields.iter().zip(fields.iter()).map(|(shape, info)| with_dims(shape, info));
+            fields.collect::<Option<Vec<_>>>().map(StructInfo::tuple)
+        }
+        (shape, info) => with_dims(shape, info),
+    }
+}
+
 fn boxed(flag: bool, span: Span) -> Expr {
     let value = PrimExpr::IntImm(i64::from(flag));
     Expr::PrimValue(PrimValue { value, dtype: DataType::BOOL, float: None, span })
@@ -568,6 +776,27 @@ fn boxed(flag: bool, span: Span) -> Expr {
 
 fn extern_func(global_symbol: Name, span: Span) -> Expr {
     Expr::ExternFunc(ExternFunc { global_symbol, span })
+}
+
+/// Whether a tuple is written out, and not held by a variable.
+fn is_written_tuple(e: &py::Expr) -> bool {
+    let is_tuple = |call: &py::ExprCall| matches!(relax_name(&call.func).as_deref(), Some("tuple" | "Tuple"));
+    members(e).is_some() || e.as_call_expr().is_some_and(is_tuple)
+}
+
+/// Whether an argument says which inputs are outputs.
+fn is_indices(e: &py::Expr) -> bool {
+    integer(e).is_some() || members(e).is_some_and(|all| !all.is_empty() && all.iter().all(|e| integer(e).is_some()))
+}
+
+/// Whether an argument is a data type, or several.
+fn is_dtypes(e: &py::Expr) -> bool {
+    string(e).is_some() || members(e).is_some_and(|all| !all.is_empty() && all.iter().all(|e| string(e).is_some()))
+}
+
+/// Whether a shape is written as a tuple of dimensions.
+fn is_shape_display(e: &py::Expr) -> bool {
+    members(e).is_some_and(|dims| !dims.iter().any(|dim| is_struct_info(dim) || members(dim).is_some()))
 }
 
 /// Whether a positional argument is a shape rather than structural information.

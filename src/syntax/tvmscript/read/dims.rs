@@ -22,6 +22,9 @@ pub(super) enum Unbound {
 impl ModuleReader<'_> {
     /// The dimensions in a list or tuple, or one dimension alone.
     pub(super) fn dims(&mut self, e: &py::Expr, unbound: Unbound) -> ReadResult<Vec<PrimExpr>> {
+        if let Some(dims) = self.annotated_dims(e) {
+            return Ok(dims);
+        }
         match super::fault::members(e) {
             Some(members) => members.iter().map(|member| self.dim(member, unbound)).collect(),
             None => Ok(vec![self.dim(e, unbound)?]),
@@ -33,6 +36,9 @@ impl ModuleReader<'_> {
     }
 
     fn dim_inner(&mut self, e: &py::Expr, unbound: Unbound) -> ReadResult<PrimExpr> {
+        if let Some(dim) = self.annotated_dim(e) {
+            return Ok(dim);
+        }
         if let Some(literal) = integer(e) {
             return self.int64(e, literal);
         }
@@ -193,6 +199,8 @@ impl ModuleReader<'_> {
         let py::Expr::Call(call) = e else { return Ok(false) };
         let (name, is_bare) = match (qualified(&call.func), &*call.func) {
             (Some((super::fault::Prefix::Tir, name)), _) => (name, false),
+            // As TVM prints the variables of a module in front of it.
+            (Some((super::fault::Prefix::Module, name)), _) if name == "dynamic" => (name, false),
             (None, py::Expr::Name(name)) => (name.id.as_str().into(), true),
             _ => return Ok(false),
         };
@@ -200,7 +208,10 @@ impl ModuleReader<'_> {
         match (&*name, args) {
             ("TypeVar", [_]) => Ok(true),
             _ if is_bare => Ok(false),
-            ("dynamic" | "symbolic", _) => Ok(true),
+            ("dynamic" | "symbolic", _) => {
+                let dtype = args.get(1).or_else(|| call.arguments.find_keyword("dtype").map(|keyword| &keyword.value));
+                dtype.and_then(string).map_or(Ok(true), |dtype| self.dim_dtype(e, dtype))
+            }
             ("var", [dtype]) | ("Var" | "SizeVar", [_, dtype]) => self.dim_dtype(e, string(dtype).unwrap_or_default()),
             (dtype, []) if dtype.parse::<DataType>().is_ok() => self.dim_dtype(e, dtype),
             _ => Ok(false),

@@ -1,5 +1,7 @@
 //! Expressions.
 
+use std::borrow::Cow;
+
 use ruff_python_ast as py;
 use ruff_text_size::Ranged;
 
@@ -10,8 +12,8 @@ use super::fault::{
 };
 use super::scope::use_of;
 use crate::grammar::{
-    Call, Constant, DataType, DataTypeImm, Expr, FloatBits, GlobalVar, If, Name, Op, PrimExpr, PrimValue, Span,
-    StringImm, Tuple, TupleGetItem,
+    Call, Constant, DataType, DataTypeImm, Expr, ExternFunc, FloatBits, GlobalVar, If, Name, Op, PrimExpr, PrimValue,
+    Span, StringImm, Tuple, TupleGetItem,
 };
 use crate::judge::with_stack;
 use crate::number::FloatType;
@@ -78,7 +80,10 @@ impl ModuleReader<'_> {
         if let Some(global) = self.global(e) {
             return Ok(global);
         }
-        match relax_name(e) {
+        if let Some(property) = self.property(e, span) {
+            return Ok(property);
+        }
+        match self.operator_name(e) {
             Some(op) => Ok(self.op(&op, span)),
             None if self.foreign_op(e).is_some() => {
                 let op_name = self.foreign_op(e).unwrap_or_default().into();
@@ -86,6 +91,25 @@ impl ModuleReader<'_> {
             }
             None => Err(ReadFault::expected(self.text, e, "a Relax expression")),
         }
+    }
+
+    /// The name under `R.` of a function of Relax: `R.add`, `relax.op.add`, and, as the first notation had it, `add` or `nn.relu` where that
+    /// is nothing else.
+    pub(super) fn operator_name<'e>(&self, e: &'e py::Expr) -> Option<Cow<'e, str>> {
+        if let Some(name) = relax_name(e) {
+            return Some(name);
+        }
+        let words = dotted(e)?;
+        let (first, name) = (words.first()?, words.join("."));
+        let is_taken = self.scope.var(first).is_some()
+            || self.scope.dim(first).is_some()
+            || self.globals.contains(*first)
+            || self.aliases.contains(*first)
+            || qualified(e).is_some();
+        let name = if name == "nn.matmul" { "matmul".to_string() } else { name };
+        let is_known =
+            || matches!(&*name, "match_shape" | "match_cast") || crate::ops::lookup(&format!("relax.{name}")).is_some();
+        (!is_taken && is_known()).then_some(Cow::Owned(name))
     }
 
     /// `mylib.foo`, as TVM prints an operator that is not one of Relax: its whole name.
@@ -108,6 +132,10 @@ impl ModuleReader<'_> {
 
     /// A reference to a global function, which is noted.
     pub(super) fn global_var(&mut self, name: Name, span: Span) -> Expr {
+        if self.pyfuncs.contains(&*name) {
+            return Expr::ExternFunc(ExternFunc { global_symbol: name, span });
+        }
+        let name = self.symbols.get(&name).cloned().unwrap_or(name);
         if !self.referred.contains(&name) {
             self.referred.insert(name.clone());
         }
@@ -119,7 +147,10 @@ impl ModuleReader<'_> {
         if let Some((list, number)) = metadata::reference(subscript) {
             return self.metadata_entry(list, number, span);
         }
-        self.projection(&subscript.value, &subscript.slice, span)
+        match self.property_at(subscript, span) {
+            Some(property) => property,
+            None => self.projection(&subscript.value, &subscript.slice, span),
+        }
     }
 
     /// The field of a tuple.

@@ -98,7 +98,10 @@ pub(super) enum Prefix {
 pub(super) fn qualified(e: &py::Expr) -> Option<(Prefix, Cow<'_, str>)> {
     let words = dotted(e)?;
     let (prefix, rest) = match words.as_slice() {
-        ["R" | "relax", rest @ ..] => (Prefix::Relax, rest),
+        ["R" | "relax", "op", rest @ ..] | ["tvm", "relax", "op", rest @ ..] if !rest.is_empty() => {
+            return Some((Prefix::Relax, of_python(rest).into()));
+        }
+        ["R" | "relax", rest @ ..] | ["tvm", "relax", rest @ ..] => (Prefix::Relax, rest),
         ["T" | "tir" | "tirx", rest @ ..] => (Prefix::Tir, rest),
         ["I", rest @ ..] => (Prefix::Module, rest),
         ["tvm", "script", rest @ ..] => (Prefix::Module, rest),
@@ -108,6 +111,36 @@ pub(super) fn qualified(e: &py::Expr) -> Option<(Prefix, Cow<'_, str>)> {
         [] => None,
         [word] => Some((prefix, Cow::Borrowed(*word))),
         words => Some((prefix, Cow::Owned(words.join(".")))),
+    }
+}
+
+/// The files of `tvm.relax.op` whose functions are known without them.
+const FILES: [&str; 16] = [
+    "base",
+    "binary",
+    "create",
+    "datatype",
+    "index",
+    "linear_algebra",
+    "manipulate",
+    "mask",
+    "qdq",
+    "sampling",
+    "search",
+    "set",
+    "sorting",
+    "statistical",
+    "ternary",
+    "unary",
+];
+
+/// The name under `R.` of a function that stands under this path in `tvm.relax.op`: `binary.add` is `add`, `nn.nn.relu` is `nn.relu`.
+fn of_python(path: &[&str]) -> String {
+    match path {
+        [file, name] if FILES.contains(file) => (*name).to_string(),
+        ["distributed", .., name] => format!("dist.{name}"),
+        [space, _, name] => format!("{space}.{name}"),
+        path => path.join("."),
     }
 }
 

@@ -5,9 +5,11 @@ use std::borrow::Cow;
 use ruff_python_ast as py;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::fault::{dotted, span_of};
+use super::factory::Calls;
+use super::fault::{dotted, span_of, string};
+use super::inline::inline;
 use super::known::{KnownNames, Unknown};
-use super::replace::{Stray, bound, bound_in, bound_outside, replace};
+use super::replace::{Stray, bound, bound_outside, replace};
 use crate::grammar::Span;
 use crate::judge::with_stack;
 use crate::syntax::tvmscript::metadata;
@@ -22,6 +24,15 @@ pub(super) struct Unit {
     pub statements: Vec<py::Stmt>,
     /// The names in them of which the file does not say what they stand for.
     pub strays: Vec<Stray>,
+    /// The global symbols that functions without a class state.
+    symbols: Vec<String>,
+}
+
+impl Unit {
+    /// Whether a function is of another module: there is one of its name already, or of its symbol.
+    fn has_another(&self, name: &str, symbol: Option<&str>) -> bool {
+        self.statements.iter().any(|other| defines(other, name)) || self.symbols.iter().any(|s| Some(&**s) == symbol)
+    }
 }
 
 /// What a file consists of.
@@ -34,6 +45,8 @@ pub(super) struct File {
     pub imported: Option<Span>,
     /// The outermost statements that no module has to do with, in their order.
     pub skipped: Vec<Span>,
+    /// Whether a class is a model that Python builds a module from.
+    pub has_model: bool,
 }
 
 /// The name of the functions that stand in no class.
@@ -43,8 +56,15 @@ impl File {
     /// Finds the modules among the statements of a file. Where there is none, the only class or function is taken for one, so that
     /// it is told what is wrong with it.
     pub fn of(statements: Vec<py::Stmt>, is_type_var: &dyn Fn(&py::Expr) -> bool) -> File {
-        let mut walk =
-            FileWalk { file: File::default(), rest: Vec::new(), later: Vec::new(), found: Vec::new(), is_type_var };
+        let calls = super::factory::calls_of(&statements);
+        let mut walk = FileWalk {
+            file: File::default(),
+            rest: Vec::new(),
+            later: Vec::new(),
+            found: Vec::new(),
+            is_type_var,
+            calls,
+        };
         let mut known = KnownNames::default();
         for statement in statements {
             walk.statement(Cow::Owned(statement), &mut known, "");
@@ -58,12 +78,12 @@ impl File {
         };
         file.skipped = rest.iter().map(span_of).filter(holds_none).collect();
         if file.units.is_empty() {
-            let definition = |statement: &py::Stmt| statement.is_class_def_stmt() || statement.is_function_def_stmt();
-            let mut definitions: Vec<py::Stmt> = rest.into_iter().filter(definition).collect();
+            file.has_model = rest.iter().any(is_model);
+            let mut definitions: Vec<py::Stmt> = rest.into_iter().filter(is_meant).collect();
             if definitions.len() == 1 {
-                let span = Span::NONE;
-                let statements = definitions.split_off(0);
-                file.units.push(Unit { name: FUNCTIONS.into(), span, statements, strays: Vec::new() });
+                let (span, statements) = (Span::NONE, definitions.split_off(0));
+                let (strays, symbols) = (Vec::new(), Vec::new());
+                file.units.push(Unit { name: FUNCTIONS.into(), span, statements, strays, symbols });
             }
             return file;
         }
@@ -95,6 +115,8 @@ struct FileWalk<'a> {
     /// Where the classes and functions of modules begin.
     found: Vec<u32>,
     is_type_var: &'a dyn Fn(&py::Expr) -> bool,
+    /// How the file calls the functions that it defines.
+    calls: Calls,
 }
 
 impl FileWalk<'_> {
@@ -106,12 +128,12 @@ impl FileWalk<'_> {
         }
         let outside = known.at_any_time();
         for (def, path) in later {
-            let mut known = outside.clone();
-            known.lose(&bound_in(&def), Unknown::NoLiteral(span_of(&def.name)));
-            with_stack(|| {
-                self.all(&def.body, &mut known, &inside(&path, def.name.as_str()));
-                self.later(&known);
-            });
+            for mut known in self.calls.as_called(&def, &outside) {
+                with_stack(|| {
+                    self.all(&def.body, &mut known, &inside(&path, def.name.as_str()));
+                    self.later(&known);
+                });
+            }
         }
     }
 
@@ -132,21 +154,26 @@ impl FileWalk<'_> {
                 let (name, span) = (inside(path, def.name.as_str()), span_of(&def.name));
                 known.forget(def.name.as_str());
                 let (class, strays) = self.taken(statement, known);
-                self.file.units.push(Unit { name, span, statements: vec![class], strays });
+                self.file.units.push(Unit { name, span, statements: vec![class], strays, symbols: Vec::new() });
             }
             py::Stmt::FunctionDef(def) if in_dialect(&def.decorator_list, known) => {
                 known.forget(def.name.as_str());
                 let (name, span) = (inside(path, FUNCTIONS), span_of(&def.name));
                 let own = def.name.to_string();
                 let (function, mut strays) = self.taken(statement, known);
-                // A function of a name that there is already begins another module.
+                let symbol = stated_symbol(&function).map(str::to_string);
+                // A function of a name or a symbol that there is already begins another module.
                 let with = self.file.units.iter_mut().rev().find(|unit| unit.name == name);
-                match with.filter(|unit| !unit.statements.iter().any(|other| defines(other, &own))) {
+                match with.filter(|unit| !unit.has_another(&own, symbol.as_deref())) {
                     Some(unit) => {
                         unit.statements.push(function);
                         unit.strays.append(&mut strays);
+                        unit.symbols.extend(symbol);
                     }
-                    None => self.file.units.push(Unit { name, span, statements: vec![function], strays }),
+                    None => {
+                        let (statements, symbols) = (vec![function], symbol.into_iter().collect());
+                        self.file.units.push(Unit { name, span, statements, strays, symbols });
+                    }
                 }
             }
             py::Stmt::Import(import) => known.import(import),
@@ -184,6 +211,7 @@ impl FileWalk<'_> {
         let mut statement = statement.into_owned();
         self.found.push(span_of(&statement).start);
         let strays = replace(&mut statement, known);
+        inline(&mut statement);
         (statement, strays)
     }
 
@@ -235,6 +263,21 @@ fn inside(path: &str, name: &str) -> String {
     }
 }
 
+/// Whether a class or function may be meant as a module that lacks its decorator. A class that is derived from another one is Python's.
+fn is_meant(statement: &py::Stmt) -> bool {
+    match statement {
+        py::Stmt::ClassDef(def) => def.arguments.as_ref().is_none_or(|bases| bases.args.is_empty()),
+        other => other.is_function_def_stmt(),
+    }
+}
+
+/// Whether it is a class of which Python builds a module: `class Model(nn.Module)`.
+fn is_model(statement: &py::Stmt) -> bool {
+    let py::Stmt::ClassDef(def) = statement else { return false };
+    let bases = def.arguments.iter().flat_map(|arguments| &arguments.args);
+    bases.filter_map(dotted).any(|words| words.last() == Some(&"Module"))
+}
+
 /// Whether a class is a module by its decorators.
 fn is_module(decorators: &[py::Decorator], known: &KnownNames) -> bool {
     paths(decorators, known)
@@ -254,10 +297,26 @@ fn in_dialect(decorators: &[py::Decorator], known: &KnownNames) -> bool {
     paths(decorators, known).any(|path| is_dialect(&path) && !other(&path))
 }
 
+/// A word of a dialect; what stands deeper, as `relax.transform.function_pass` does, is a part of Python's library.
 fn is_dialect(path: &str) -> bool {
-    let first = path.split('.').next().unwrap_or_default();
-    path.contains('.')
-        && (matches!(first, "R" | "relax" | "T" | "tir" | "tirx" | "I") || path.starts_with("tvm.script."))
+    let words: Vec<&str> = path.split('.').collect();
+    match words.as_slice() {
+        ["R" | "relax" | "T" | "tir" | "tirx" | "I", word] => !word.starts_with("register"),
+        ["T" | "tir" | "tirx", "func", _] => true,
+        _ => path.starts_with("tvm.script."),
+    }
+}
+
+/// The global symbol that a function states: `R.func_attr({"global_symbol": "main"})`.
+pub(super) fn stated_symbol(statement: &py::Stmt) -> Option<&str> {
+    let py::Stmt::FunctionDef(def) = statement else { return None };
+    let stated = def.body.iter().find_map(|statement| {
+        let py::Expr::Call(call) = &*statement.as_expr_stmt()?.value else { return None };
+        let is_attr = dotted(&call.func).is_some_and(|words| words.last() == Some(&"func_attr"));
+        call.arguments.args.first().filter(|_| is_attr)?.as_dict_expr()
+    })?;
+    let is_symbol = |item: &&py::DictItem| item.key.as_ref().and_then(string) == Some("global_symbol");
+    stated.items.iter().find(is_symbol).and_then(|item| string(&item.value))
 }
 
 /// The names of decorators, in the dialects where they are imported from them.

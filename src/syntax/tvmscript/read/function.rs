@@ -7,7 +7,8 @@ use super::block::Placement;
 use super::dims::Unbound;
 use super::fault::{ReadFault, ReadResult, qualified, relax_name, span_of};
 use super::scalars;
-use crate::grammar::{AttrValue, Attrs, Binder, Binding, Expr, Function, Name, StructInfo, VarBinding, VarKind};
+use crate::grammar::visit::{Visitor, walk_function};
+use crate::grammar::{AttrValue, Attrs, Binder, Binding, Expr, Function, Name, StructInfo, Var, VarBinding, VarKind};
 
 /// What the decorator says.
 pub(super) struct Decoration {
@@ -24,6 +25,26 @@ pub(super) struct Decoration {
 pub(super) enum Decorator {
     Relax,
     PrimFunc,
+}
+
+/// What a local function's definition says of the variable that it is bound to: its signature. Without a result there the signature
+/// would say `R.Object`, and nobody has written that: what is derived of the body counts (SI.DERIVE.FUNC.RESULT.NOANNOT). Only a function
+/// that calls itself needs a word on its result before its body is known, and gets TVM's.
+pub(in crate::syntax::tvmscript) fn implied_annotation(var: &Var, function: &Function) -> Option<StructInfo> {
+    (function.ret_struct_info.is_some() || mentions(function, var)).then(|| function.signature())
+}
+
+/// Whether a function's body uses a variable.
+fn mentions(function: &Function, var: &Var) -> bool {
+    struct Uses<'v>(&'v Var, bool);
+    impl Visitor for Uses<'_> {
+        fn visit_var(&mut self, var: &Var, _: VarKind) {
+            self.1 |= var == self.0;
+        }
+    }
+    let mut uses = Uses(var, false);
+    walk_function(&mut uses, function);
+    uses.1
 }
 
 impl ModuleReader<'_> {
@@ -108,10 +129,9 @@ impl ModuleReader<'_> {
         if decoration.silent && decoration.annotation.is_none() {
             self.silent.locals.insert(var.clone());
         }
-        // The text annotates the variable by the signature, unless it says otherwise.
-        let annotation = decoration.annotation.unwrap_or_else(|| function.signature());
+        let annotation = decoration.annotation.or_else(|| implied_annotation(&var, &function));
         let value = Expr::Function(function.into());
-        let var = Binder { var, kind, annotation: Some(annotation) };
+        let var = Binder { var, kind, annotation };
         Ok(Binding::VarBinding(VarBinding { var, value, span: span_of(def) }))
     }
 
@@ -172,7 +192,7 @@ impl ModuleReader<'_> {
             let is_shape = matches!(annotation, Some(StructInfo::Shape(_)));
             self.bring(&var, VarKind::Var, is_shape);
             self.note_tuple(&var, annotation.as_ref().is_some_and(super::block::is_tuple));
-            self.note_dtype(&var, annotation.as_ref());
+            self.note_info(&var, annotation.as_ref());
             params.push(Binder { var, kind: VarKind::Var, annotation });
         }
         Ok(params)

@@ -47,7 +47,7 @@ pub(super) enum Unknown {
 const LONGEST: usize = 10_000;
 
 /// Which name of the dialects a path of TVM's stands for.
-const DIALECTS: [(&str, &str); 12] = [
+const DIALECTS: [(&str, &str); 14] = [
     ("tvm.script.ir_module", "I.ir_module"),
     ("tvm.script.parser.ir_module", "I.ir_module"),
     ("tvm.script.relax", "R"),
@@ -60,6 +60,9 @@ const DIALECTS: [(&str, &str); 12] = [
     ("tvm.script.parser.ir", "I"),
     ("tvm.tir", "T"),
     ("tvm.tirx", "T"),
+    // The operators by their Python names.
+    ("tvm.relax.op", "R.op"),
+    ("tvm.relax", "relax"),
 ];
 
 impl KnownNames {
@@ -138,6 +141,12 @@ impl KnownNames {
         if path.split('.').next() == Some("tvm") && !same {
             self.imports.insert(name.to_string(), path.to_string());
         }
+    }
+
+    /// A parameter of a function that is called with this value.
+    pub fn give(&mut self, name: &str, value: StaticValue) {
+        self.forget(name);
+        self.constants.insert(name.to_string(), value);
     }
 
     /// `N = 4 * 16`, `H, W = 3, 4`, `N: int = 4`: whether it is known now what these names stand for.

@@ -9,10 +9,13 @@ mod calls;
 mod constant;
 mod dims;
 mod expr;
+mod factory;
 pub(super) mod fault;
 mod file;
 mod function;
+mod inline;
 mod known;
+mod known_infos;
 mod module;
 mod replace;
 mod scalars;
@@ -26,9 +29,11 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(super) use self::attrs::attr_in;
 pub(in crate::syntax) use self::attrs::names_dtype;
 use self::broken::Readable;
-pub(in crate::syntax) use self::calls::dps_output;
+pub(in crate::syntax) use self::calls::{dps_output, whole_output};
 use self::fault::{ReadFault, ReadResult};
 use self::file::{FUNCTIONS, File, Unit};
+pub(super) use self::function::implied_annotation;
+pub(super) use self::inline::put;
 use self::scope::Identities;
 pub(in crate::syntax) use self::signature::{PythonParam, signature};
 use super::guard;
@@ -36,7 +41,7 @@ use super::metadata::Metadata;
 use super::unstated::{Silent, say_pure};
 use crate::book::{Rule, RuleSet};
 use crate::grammar::source::{MAX_NESTING, SyntaxError};
-use crate::grammar::{Attrs, DataType, IrModule, Name, Span, StructInfo, VDevice, Var};
+use crate::grammar::{AttrValue, Attrs, IrModule, Name, Span, StructInfo, VDevice, Var};
 use crate::judge::Cx;
 
 /// How many errors are reported at most: each costs a search for its line.
@@ -162,7 +167,7 @@ fn units(text: &str, metadata: Option<&str>, which: Which<'_>) -> Result<Units<R
     if without_a_function {
         file.units.retain(|unit| unit.name != FUNCTIONS);
     }
-    let units = match meant(text, &file.units, count, which) {
+    let units = match meant(text, &file, count, which) {
         Ok(units) => units,
         Err(fault) if faults.is_empty() => return Err(vec![fault]),
         // What cannot be read is the reason.
@@ -209,8 +214,13 @@ fn module_of<'t>(
     Err(faults)
 }
 
+/// How one comes to a module from a class of `relax.frontend.nn`.
+const OF_A_MODEL: &str = "a model becomes one by its method `export_tvm(..)`, or by an importer such as \
+                          `from_exported_program`, and `mod.script(show_meta=True)` prints it";
+
 /// The modules that are meant, of a file with so many statements.
-fn meant<'u>(text: &str, units: &'u [Unit], statements: usize, which: Which<'_>) -> ReadResult<Vec<&'u Unit>> {
+fn meant<'u>(text: &str, file: &'u File, statements: usize, which: Which<'_>) -> ReadResult<Vec<&'u Unit>> {
+    let units = &file.units;
     let line = |span: Span| {
         let before = usize::try_from(span.start).ok().and_then(|start| text.get(..start));
         before.map_or(1, |before| before.matches('\n').count() + 1)
@@ -223,6 +233,7 @@ fn meant<'u>(text: &str, units: &'u [Unit], statements: usize, which: Which<'_>)
     let Some(first) = first else {
         let what = "expected a module: a class with @I.ir_module, or a function with @R.function";
         let message = format!("{what}; none of the {statements} statements of this Python file is one or holds one");
+        let message = if file.has_model { format!("{message}; {OF_A_MODEL}") } else { message };
         return Err(ReadFault::at(Span::NONE, message));
     };
     match (which, second) {
@@ -300,6 +311,12 @@ pub(super) struct ModuleReader<'t> {
     aliases: FxHashSet<String>,
     /// The functions of the module.
     globals: FxHashSet<String>,
+    /// What functions without a class are bound to, where they state another symbol than their name.
+    symbols: FxHashMap<Name, Name>,
+    /// The functions of the module whose results are annotated as tuples.
+    give_tuples: FxHashSet<Name>,
+    /// The functions of the module that are Python's, and opaque.
+    pyfuncs: FxHashSet<String>,
     /// The global functions that the text refers to.
     referred: FxHashSet<Name>,
     scope: Identities,
@@ -317,8 +334,11 @@ pub(super) struct ModuleReader<'t> {
     may_have_scalars: bool,
     /// Whether the text is in the spelling of the RFC, which trusts annotations (C17).
     trusts_annotations: bool,
-    /// The data types of variables that are annotated as tensors, which a match of their shapes leaves as they are.
-    dtypes: FxHashMap<Var, DataType>,
+    /// The annotations of variables, where the text refers to them: `x.struct_info`.
+    infos: FxHashMap<Var, StructInfo>,
+    refers_to_infos: bool,
+    /// Variables that are bound to literals, which may stand for attributes.
+    literals: FxHashMap<Var, AttrValue>,
     /// Variables that the text says are tuples, which are all inputs of an `R.call_tir` that is given one.
     tuples: FxHashSet<Var>,
     /// From `R.func_attr` in the function at hand.
@@ -337,6 +357,9 @@ pub(super) struct ModuleReader<'t> {
 /// What only the RFC and the notes of 2022 write.
 const OF_THE_RFC: [&str; 3] = ["R.Tensor[", "R.outputs(", "R.match_shape("];
 
+/// What a text writes that refers to what is known of a variable.
+const TO_INFOS: [&str; 5] = [".struct_info", ".ty", ".shape", ".dtype", "match_shape("];
+
 impl<'t> ModuleReader<'t> {
     fn new(text: &'t str) -> ModuleReader<'t> {
         ModuleReader {
@@ -345,6 +368,9 @@ impl<'t> ModuleReader<'t> {
             metadata: None,
             aliases: FxHashSet::from_iter(["cls".to_string()]),
             globals: FxHashSet::default(),
+            symbols: FxHashMap::default(),
+            give_tuples: FxHashSet::default(),
+            pyfuncs: FxHashSet::default(),
             referred: FxHashSet::default(),
             scope: Identities::default(),
             devices: Vec::new(),
@@ -354,7 +380,9 @@ impl<'t> ModuleReader<'t> {
             dim_names: FxHashSet::default(),
             may_have_scalars: text.contains("T."),
             trusts_annotations: OF_THE_RFC.iter().any(|spelling| text.contains(spelling)),
-            dtypes: FxHashMap::default(),
+            infos: FxHashMap::default(),
+            refers_to_infos: TO_INFOS.iter().any(|spelling| text.contains(spelling)),
+            literals: FxHashMap::default(),
             tuples: FxHashSet::default(),
             function_attrs: Attrs::new(),
             function_ret: None,
@@ -375,7 +403,10 @@ impl<'t> ModuleReader<'t> {
     }
 
     fn fault(&mut self, fault: ReadFault) {
-        if self.faults.len() < MAX_ERRORS {
+        // What distributed programs are not read for is said once.
+        let is_said = fault.message == annotation::DISTRIBUTED
+            && self.faults.iter().any(|said| said.message == annotation::DISTRIBUTED);
+        if self.faults.len() < MAX_ERRORS && !is_said {
             self.faults.push(fault);
         }
     }

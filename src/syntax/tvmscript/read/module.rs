@@ -3,9 +3,9 @@
 use ruff_python_ast as py;
 
 use super::ModuleReader;
-use super::fault::{Prefix, ReadFault, ReadResult, qualified, relax_name, span_of, string};
+use super::fault::{Prefix, ReadFault, ReadResult, dotted, qualified, relax_name, span_of, string};
 use super::function::Decorator;
-use crate::grammar::{EDITION_ATTR, ExternFunc, GlobalFunc, GlobalVar, IrModule, stated_edition};
+use crate::grammar::{EDITION_ATTR, ExternFunc, GlobalFunc, GlobalVar, IrModule, Name, stated_edition};
 use crate::syntax::tvmscript::{metadata, tir_parse};
 
 impl<'t> ModuleReader<'t> {
@@ -32,8 +32,10 @@ impl<'t> ModuleReader<'t> {
             None => statements,
         };
         let mut module = IrModule::default();
-        self.declare(members);
-        for member in members {
+        self.declare(members, class.is_some());
+        let derived = class.is_some_and(|class| class.arguments.as_ref().is_some_and(|bases| !bases.args.is_empty()));
+        // A class that is derived from another one, as `BasePyModule`, may have methods of Python beside its functions.
+        for member in members.iter().filter(|member| !is_python(member, derived)) {
             if let Err(fault) = self.module_member(member, class.is_some(), &mut module) {
                 self.fault(fault);
             }
@@ -91,11 +93,21 @@ impl<'t> ModuleReader<'t> {
     }
 
     /// Functions may call each other whatever their order.
-    fn declare(&mut self, members: &[py::Stmt]) {
+    fn declare(&mut self, members: &[py::Stmt], in_class: bool) {
         for member in members {
             match member {
                 py::Stmt::FunctionDef(def) => {
                     self.globals.insert(def.name.to_string());
+                    let symbol = super::file::stated_symbol(member).filter(|_| !in_class);
+                    if let Some(symbol) = symbol.filter(|symbol| *symbol != def.name.as_str()) {
+                        self.symbols.insert(def.name.as_str().into(), symbol.into());
+                    }
+                    if def.returns.as_deref().is_some_and(is_tuple_annotation) {
+                        self.give_tuples.insert(def.name.as_str().into());
+                    }
+                    if is_pyfunc(def) {
+                        self.pyfuncs.insert(def.name.to_string());
+                    }
                 }
                 py::Stmt::Assign(assign) => {
                     if let Some((name, _)) = extern_func(assign) {
@@ -113,10 +125,12 @@ impl<'t> ModuleReader<'t> {
                 self.scope.next_function();
                 self.shapes.clear();
                 self.tuples.clear();
-                self.dtypes.clear();
+                self.infos.clear();
+                self.literals.clear();
                 let function = self.global_func(def)?;
-                let gv = GlobalVar { name: def.name.as_str().into(), span: span_of(&def.name) };
-                module.funcs.push((gv, function));
+                let own: Name = def.name.as_str().into();
+                let name = self.symbols.get(&own).cloned().unwrap_or(own);
+                module.funcs.push((GlobalVar { name, span: span_of(&def.name) }, function));
                 Ok(())
             }
             py::Stmt::Expr(e) if in_class => self.module_directive(&e.value, module),
@@ -186,6 +200,26 @@ impl<'t> ModuleReader<'t> {
         }
         Err(ReadFault::expected(self.text, e, "a function or I.module_attrs({..})"))
     }
+}
+
+/// Whether an annotation is that of a tuple.
+fn is_tuple_annotation(e: &py::Expr) -> bool {
+    let e = e.as_call_expr().map_or(e, |call| &*call.func);
+    relax_name(e).as_deref() == Some("Tuple")
+}
+
+/// Whether a function is one of Python, which a module calls as a packed function: `@I.pyfunc`.
+fn is_pyfunc(def: &py::StmtFunctionDef) -> bool {
+    def.decorator_list.iter().any(|decorator| {
+        let e = decorator.expression.as_call_expr().map_or(&decorator.expression, |call| &*call.func);
+        dotted(e).is_some_and(|words| words.last() == Some(&"pyfunc"))
+    })
+}
+
+/// Whether a member is none of a dialect; a method without a decorator is Python's if the class is `derived` from another one.
+fn is_python(member: &py::Stmt, derived: bool) -> bool {
+    let py::Stmt::FunctionDef(def) = member else { return false };
+    is_pyfunc(def) || derived && def.decorator_list.is_empty()
 }
 
 /// Where the edition stands in a dictionary of attributes.

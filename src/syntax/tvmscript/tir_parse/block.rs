@@ -7,12 +7,29 @@ use super::args::{TirCallArguments, axis_call, elements, t_call, t_name};
 use super::{ParseResult, ParsedName, Parser};
 use crate::grammar::tir::{Block, Expr, For, ForKind, Iter, IterKind, Stmt, Var};
 use crate::grammar::{Attrs, Name};
+use crate::syntax::tvmscript::read::put;
 
 /// One variable of a loop nest with its bounds.
 struct LoopAxis {
     start: Expr,
     stop: Expr,
     step: Option<Expr>,
+}
+
+/// `for i in T.grid(4, 4)`: one name for the tuple of the variables, which TVM calls `i_0`, `i_1`.
+fn one_for_all(name: &py::ExprName, count: usize, body: &[py::Stmt]) -> (Vec<py::Expr>, Vec<py::Stmt>) {
+    let numbered = |at: usize| py::ExprName { id: format!("{}_{at}", name.id).as_str().into(), ..name.clone() };
+    let elts: Vec<py::Expr> = (0..count).map(numbered).map(py::Expr::Name).collect();
+    let tuple = py::ExprTuple {
+        node_index: py::AtomicNodeIndex::NONE,
+        range: name.range,
+        elts: elts.clone(),
+        ctx: py::ExprContext::Load,
+        parenthesized: true,
+    };
+    let mut body = body.to_vec();
+    put(name.id.as_str(), &py::Expr::Tuple(tuple), &mut body);
+    (elts, body)
 }
 
 impl Parser<'_> {
@@ -38,6 +55,10 @@ impl Parser<'_> {
                 py::Expr::Name(name) => names.push(name),
                 other => return self.error(other, "expected a variable"),
             }
+        }
+        if let ([name], [_, _, ..]) = (names.as_slice(), axes.as_slice()) {
+            let (targets, body) = one_for_all(name, axes.len(), body);
+            return self.loops(iter, &targets, at, &body);
         }
         if names.len() != axes.len() {
             let (expected, found) = (axes.len(), names.len());

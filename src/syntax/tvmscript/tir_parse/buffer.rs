@@ -78,7 +78,8 @@ impl Parser<'_> {
             return self.error(extra, "more arguments than a buffer has");
         }
         let get = |key: &str| layout.iter().position(|k| *k == key).and_then(|i| args.get(key, i));
-        for key in ["buffer_type", "axis_separators", "byte_offset"] {
+        // Where the axes are parted in memory is for compilers, as annotations are.
+        for key in ["buffer_type", "byte_offset"] {
             if let Some(e) = get(key).filter(|e| !is_default(e)) {
                 return self.error(e, format!("`{key}` of a buffer is not supported"));
             }

@@ -1,0 +1,109 @@
+//! Functions of Python that make functions of a dialect from their parameters: read with the values that the file calls them with.
+
+use ruff_python_ast as py;
+use ruff_python_ast::visitor::{self, Visitor};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::fault::span_of;
+use super::known::{KnownNames, StaticValue, Unknown};
+use super::replace::bound_in;
+use crate::judge::with_stack;
+
+/// With how many values a function is read at most.
+const MAX_VERSIONS: usize = 16;
+
+/// The calls of the functions that a file defines, by their names, in the order of the text.
+#[derive(Default)]
+pub(super) struct Calls(FxHashMap<String, Vec<py::Arguments>>);
+
+/// Finds them among the statements of a file.
+pub(super) fn calls_of(statements: &[py::Stmt]) -> Calls {
+    let mut found = Found::default();
+    statements.iter().for_each(|statement| found.visit_stmt(statement));
+    let Found { defined, mut calls } = found;
+    calls.0.retain(|name, _| defined.contains(name));
+    calls
+}
+
+#[derive(Default)]
+struct Found {
+    /// Those with parameters and without decorators: one of a dialect has some.
+    defined: FxHashSet<String>,
+    calls: Calls,
+}
+
+impl<'a> Visitor<'a> for Found {
+    fn visit_stmt(&mut self, statement: &'a py::Stmt) {
+        match statement {
+            py::Stmt::FunctionDef(def) if def.decorator_list.is_empty() => {
+                if !def.parameters.is_empty() {
+                    self.defined.insert(def.name.to_string());
+                }
+                def.body.iter().for_each(|statement| self.visit_stmt(statement));
+            }
+            // What stands in functions of a dialect is no call of Python.
+            py::Stmt::FunctionDef(_) | py::Stmt::ClassDef(_) => {}
+            other => with_stack(|| visitor::walk_stmt(self, other)),
+        }
+    }
+
+    fn visit_expr(&mut self, e: &'a py::Expr) {
+        if let py::Expr::Call(call) = e
+            && let py::Expr::Name(name) = &*call.func
+        {
+            self.calls.0.entry(name.id.to_string()).or_default().push(call.arguments.clone());
+        }
+        with_stack(|| visitor::walk_expr(self, e));
+    }
+}
+
+impl Calls {
+    /// What is known inside of a function, once for each call that says what all its parameters are; without one, that they are not known.
+    pub fn as_called(&self, def: &py::StmtFunctionDef, outside: &KnownNames) -> Vec<KnownNames> {
+        let mut inside = outside.clone();
+        inside.lose(&bound_in(def), Unknown::NoLiteral(span_of(&def.name)));
+        let calls = self.0.get(def.name.as_str()).map(Vec::as_slice).unwrap_or_default();
+        let mut versions: Vec<Vec<(&str, StaticValue)>> = Vec::new();
+        for given in calls.iter().filter_map(|call| given(def, call, outside)) {
+            if !versions.contains(&given) && versions.len() < MAX_VERSIONS {
+                versions.push(given);
+            }
+        }
+        if versions.is_empty() {
+            return vec![inside];
+        }
+        let with = |version: Vec<(&str, StaticValue)>| {
+            let mut known = inside.clone();
+            version.into_iter().for_each(|(name, value)| known.give(name, value));
+            known
+        };
+        versions.into_iter().map(with).collect()
+    }
+}
+
+/// The values of the parameters in a call, if it gives them all.
+fn given<'d>(
+    def: &'d py::StmtFunctionDef,
+    call: &py::Arguments,
+    known: &KnownNames,
+) -> Option<Vec<(&'d str, StaticValue)>> {
+    if def.parameters.vararg.is_some() || def.parameters.kwarg.is_some() || def.parameters.is_empty() {
+        return None;
+    }
+    let nothing = FxHashSet::default();
+    let value = |e: &py::Expr| known.value(e, &nothing).map(|(value, _)| value);
+    let by_place = def.parameters.posonlyargs.iter().chain(&def.parameters.args).count();
+    if call.args.len() > by_place || call.args.iter().any(py::Expr::is_starred_expr) {
+        return None;
+    }
+    let parameters = def.parameters.iter_non_variadic_params().enumerate();
+    parameters
+        .map(|(at, parameter)| {
+            let name = parameter.parameter.name.as_str();
+            let placed = call.args.get(at).filter(|_| at < by_place);
+            let named = || call.find_keyword(name).map(|keyword| &keyword.value);
+            let e = placed.or_else(named).or(parameter.default.as_deref())?;
+            Some((name, value(e)?))
+        })
+        .collect()
+}
