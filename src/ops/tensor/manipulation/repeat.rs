@@ -2,9 +2,7 @@
 
 use crate::grammar::{BinaryOp, Call, DataType, Ndim, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{
-    Dims, alike, arity, axis, common_dtypes, dim, given_int, given_ints, int_attr, product, shape, tensor, tensors,
-};
+use crate::ops::infer::{Dims, alike, arity, axis, common_dtypes, dim, given_int, given_ints, int_attr, of_shape_of, product, shape, tensor, tensors};
 use crate::ops::kernel::{self, at, fail, fresh, tabulate, tabulate_out};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Scalar, Stop, Value};
@@ -86,6 +84,9 @@ fn infer_tile(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
             let factor = |i: usize| PrimExpr::IntImm(before(&times, rank, i).copied().unwrap_or(1));
             (0..rank).map(|i| dim(BinaryOp::Mul, size(i), factor(i))).collect::<Vec<_>>().into()
         }
+        Dims::Rank(rank) if times.len() <= rank as usize && times.iter().all(|n| *n == 1) => {
+            return Ok(of_shape_of(x, x.dtype));
+        }
         Dims::Rank(rank) => Dims::of_rank((rank as usize).max(times.len())),
         Dims::Unknown => Dims::Unknown,
     };
@@ -129,6 +130,9 @@ fn infer_repeat(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
         }
         (Some(given), Dims::Rank(rank)) => {
             axis(given, rank as usize)?;
+            if times == PrimExpr::IntImm(1) {
+                return Ok(of_shape_of(x, x.dtype));
+            }
             Dims::Rank(rank)
         }
         (Some(_), Dims::Unknown) => Dims::Unknown,
