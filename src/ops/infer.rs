@@ -101,7 +101,9 @@ pub(super) fn held_by_all<'t>(tensors: impl IntoIterator<Item = &'t TensorStruct
 pub(super) fn of_held(held: Option<TensorShape>, dims: Dims, dtype: DataType) -> StructInfo {
     let (ndim, known) = (dims.ndim(), matches!(dims, Dims::Known(_)));
     match held {
-        Some(shape) if !known => StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype, ndim, vdevice: None }),
+        Some(shape) if !known => {
+            StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype, ndim, vdevice: None })
+        }
         Some(_) | None => dims.tensor(dtype),
     }
 }

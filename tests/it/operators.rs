@@ -11,7 +11,9 @@ use campaign::questions::questions;
 use relax_spec::book::ron_options;
 use relax_spec::data::json::write;
 use relax_spec::data::{from_json, to_document};
-use relax_spec::grammar::{BinaryOp, DataType, Expr, GlobalFunc, IrModule, Ndim, PrimExpr, StructInfo, TensorShape, Var};
+use relax_spec::grammar::{
+    BinaryOp, DataType, Expr, GlobalFunc, IrModule, Ndim, PrimExpr, StructInfo, TensorShape, Var,
+};
 use relax_spec::judge::Cx;
 use relax_spec::ops::{InferArgs, lookup};
 use relax_spec::oracle::outcome;
@@ -276,8 +278,35 @@ fn lost(sized: &StructInfo, held: &StructInfo, known: &[(Var, Vec<PrimExpr>)]) -
     }
 }
 
-/// Operators that give a shape that an operand has, and of which a variable holds it no release of TVM does.
-const LOSE_SHAPES: [(&str, &str); 0] = [];
+/// Operators that in some call give the sizes of an operand, and where a variable holds its shape, the rank alone: so do the releases of TVM,
+/// by which it is decided which operators keep a variable.
+const LOSE_SHAPES: [(&str, &str); 25] = [
+    ("relax.add", "beside a scalar or a shape that is written"),
+    ("relax.ccl.allgather", "the case has one worker alone"),
+    ("relax.ccl.scatter_from_worker0", "the case has one worker alone"),
+    ("relax.cumsum", "what is reduced along no axis, gathered or laid out anew has its rank alone"),
+    ("relax.dist.redistribute_replica_to_shard", "the case has one worker alone"),
+    ("relax.einsum", "products of matrices and attention are computed of sizes that are written"),
+    ("relax.image.grid_sample", "padding and sampling look at sizes that are written"),
+    ("relax.layout_transform", "what is reduced along no axis, gathered or laid out anew has its rank alone"),
+    ("relax.matmul", "products of matrices and attention are computed of sizes that are written"),
+    ("relax.median", "what is reduced along no axis, gathered or laid out anew has its rank alone"),
+    ("relax.memory.view", "what is reduced along no axis, gathered or laid out anew has its rank alone"),
+    ("relax.multiply", "beside a scalar or a shape that is written"),
+    ("relax.nn.attention", "products of matrices and attention are computed of sizes that are written"),
+    ("relax.nn.attention_bias", "products of matrices and attention are computed of sizes that are written"),
+    ("relax.nn.attention_var_len", "products of matrices and attention are computed of sizes that are written"),
+    ("relax.nn.pad", "padding and sampling look at sizes that are written"),
+    ("relax.prod", "what is reduced along no axis, gathered or laid out anew has its rank alone"),
+    ("relax.std", "what is reduced along no axis, gathered or laid out anew has its rank alone"),
+    ("relax.subtract", "beside a scalar or a shape that is written"),
+    ("relax.take", "what is reduced along no axis, gathered or laid out anew has its rank alone"),
+    ("relax.topk", "what is reduced along no axis, gathered or laid out anew has its rank alone"),
+    ("relax.variance", "what is reduced along no axis, gathered or laid out anew has its rank alone"),
+    ("relax.vision.get_valid_counts", "boxes are counted by sizes that are written"),
+    ("relax.vision.multibox_transform_loc", "boxes are counted by sizes that are written"),
+    ("relax.vision.non_max_suppression", "boxes are counted by sizes that are written"),
+];
 
 /// An operator that keeps a shape keeps it when a variable holds it.
 #[test]

@@ -4,7 +4,10 @@ use std::cmp::Ordering;
 
 use crate::grammar::{BinaryOp, Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, arity, at_least, axis, bool_attr, broadcast_all, common_dtype, dim, dtype_attr, given_int, held_by_all, of_held, str_attr, tensor, with_dtype};
+use crate::ops::infer::{
+    Dims, arity, at_least, axis, bool_attr, broadcast_all, common_dtype, dim, dtype_attr, given_int, held_by_all,
+    of_held, str_attr, tensor, with_dtype,
+};
 use crate::ops::kernel::{self, at, at_broadcast, fail, fresh, line, tabulate, tabulate_out};
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};

@@ -3,7 +3,9 @@
 use crate::book::Erratum;
 use crate::grammar::{BinaryOp, DataType, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, arity, at_least, axis, broadcast_all, differ, dim, given_int, held_by_all, of_held, tensor, tensors};
+use crate::ops::infer::{
+    Dims, arity, at_least, axis, broadcast_all, differ, dim, given_int, held_by_all, of_held, tensor, tensors,
+};
 use crate::ops::kernel::{self, at, at_broadcast, fail, tabulate_out};
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};

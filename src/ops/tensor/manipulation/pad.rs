@@ -2,7 +2,10 @@
 
 use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, arity, common_dtypes, constant, dim, float_attr, given_ints, indivisible, int_attr, of_shape_of, product, str_attr, tensor, tensors};
+use crate::ops::infer::{
+    Dims, arity, common_dtypes, constant, dim, float_attr, given_ints, indivisible, int_attr, of_shape_of, product,
+    str_attr, tensor, tensors,
+};
 use crate::ops::kernel::{self, at, convert, fail, fresh, tabulate, tabulate_out};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Scalar, Stop, Value};

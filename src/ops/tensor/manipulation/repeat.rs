@@ -2,7 +2,10 @@
 
 use crate::grammar::{BinaryOp, Call, DataType, Ndim, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, alike, arity, axis, common_dtypes, dim, given_int, given_ints, int_attr, of_shape_of, product, shape, tensor, tensors};
+use crate::ops::infer::{
+    Dims, alike, arity, axis, common_dtypes, dim, given_int, given_ints, int_attr, of_shape_of, product, shape, tensor,
+    tensors,
+};
 use crate::ops::kernel::{self, at, fail, fresh, tabulate, tabulate_out};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param};
 use crate::value::{Host, Scalar, Stop, Value};

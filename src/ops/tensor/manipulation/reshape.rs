@@ -3,7 +3,10 @@
 
 use crate::grammar::{AttrValue, BinaryOp, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Dims, alike, arity, axes, axis, common_dtypes, differ, dim, given_int, held_by_all, int_attr, ints_attr, of_held, of_shape_arg, of_shape_of, product, shape, tensor, tensors};
+use crate::ops::infer::{
+    Dims, alike, arity, axes, axis, common_dtypes, differ, dim, given_int, held_by_all, int_attr, ints_attr, of_held,
+    of_shape_arg, of_shape_of, product, shape, tensor, tensors,
+};
 use crate::ops::kernel::{self, at, fail, fresh, tabulate, tabulate_out};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, Param, attr};
 use crate::value::{Host, Scalar, Stop, Tensor, Value, count};
