@@ -45,6 +45,8 @@ use crate::struct_info::{
 pub struct DeriveReport {
     /// The structural information of each global function that has one, in the order of derivation.
     pub functions: Vec<(Name, StructInfo)>,
+    /// The structural information of the `PrimFunc`s.
+    pub prim_funcs: Vec<(Name, StructInfo)>,
     /// The entry of each local variable in Δ, in the order of derivation.
     pub vars: Vec<(Var, StructInfo)>,
     /// Which of `vars` belong to which global function.
@@ -61,14 +63,15 @@ impl DeriveReport {
 
     /// With the variables of function types under the names that they have in the program.
     fn shown(mut self) -> DeriveReport {
-        let infos = self.functions.iter_mut().map(|(_, info)| info);
+        let infos = self.functions.iter_mut().chain(&mut self.prim_funcs).map(|(_, info)| info);
         infos.chain(self.vars.iter_mut().map(|(_, info)| info)).for_each(|info| *info = shown(info, &Nowhere));
         self
     }
 
     /// The structural information of a global function; `None` if there is none of this name, or none was derived.
     pub fn info_of_function(&self, name: &str) -> Option<&StructInfo> {
-        self.functions.iter().find(|(known, _)| &**known == name).map(|(_, info)| info)
+        let mut known = self.functions.iter().chain(&self.prim_funcs);
+        known.find(|(known, _)| &**known == name).map(|(_, info)| info)
     }
 
     /// The structural information of a local variable of any function; `None` if it was not reached.
@@ -324,10 +327,12 @@ impl<'c, 'm> Deriver<'c, 'm> {
                 let info = info_of_prim_func(self.cx, self.module, func);
                 let info = self.closed(&info);
                 let info = self.cx.conclude(rule!("SI.DERIVE.GLOBAL.PRIMFUNC"), info);
+                self.report.prim_funcs.push((gv.name.clone(), info.clone()));
                 self.globals.insert(&gv.name, Some(info));
             }
             GlobalFunc::PrimFunc(_) => {
                 if self.cx.fire(rule!("SI.DERIVE.GLOBAL.PRIMFUNC")) {
+                    self.report.prim_funcs.push((gv.name.clone(), StructInfo::Object));
                     self.globals.insert(&gv.name, Some(StructInfo::Object));
                 }
             }

@@ -86,6 +86,33 @@ pub(super) fn with_dtype(t: &TensorStructInfo, dtype: DataType) -> StructInfo {
     StructInfo::Tensor(TensorStructInfo { dtype, ..t.clone() })
 }
 
+/// The shape that all of these have, where one variable holds it: what they broadcast to has it, too.
+pub(super) fn held_by_all<'t>(tensors: impl IntoIterator<Item = &'t TensorStructInfo>) -> Option<TensorShape> {
+    let mut shapes = tensors.into_iter().map(|t| t.shape.as_ref());
+    let first = shapes.next()??;
+    let held = match first {
+        TensorShape::Var(_) | TensorShape::DataflowVar(_) => true,
+        TensorShape::Dims(_) | TensorShape::Other(_) => false,
+    };
+    (held && shapes.all(|shape| shape == Some(first))).then(|| first.clone())
+}
+
+/// A tensor of this datatype, of the dimensions, or of the shape that a variable holds where they are not known.
+pub(super) fn of_held(held: Option<TensorShape>, dims: TensorDims, dtype: DataType) -> StructInfo {
+    let (ndim, known) = (dims.ndim(), matches!(dims, TensorDims::Known(_)));
+    match held {
+        Some(shape) if !known => {
+            StructInfo::Tensor(TensorStructInfo { shape: Some(shape), dtype, ndim, vdevice: None })
+        }
+        Some(_) | None => dims.tensor(dtype),
+    }
+}
+
+/// What an operator gives that leaves all dimensions of this tensor as they are: its shape stays, whatever holds it.
+pub(super) fn of_shape_of(t: &TensorStructInfo, dtype: DataType) -> StructInfo {
+    StructInfo::Tensor(TensorStructInfo { dtype, vdevice: None, ..t.clone() })
+}
+
 /// The i-th argument, which must be a boxed scalar; its value, if it is known and an integer.
 pub(super) fn prim<'a>(a: &InferArgs<'a>, i: usize) -> Result<Option<&'a PrimExpr>, InferError> {
     match (a.args.get(i), a.call.args.get(i)) {

@@ -14,7 +14,7 @@ use super::stop::Stop;
 use super::tensor::Tensor;
 use super::workers::{Seat, Worker};
 use super::written::snapshot;
-use crate::book::{Edition, Erratum};
+use crate::book::Erratum;
 use crate::grammar::{Name, PrimExpr, StructInfo};
 use crate::judge::Cx;
 
@@ -158,8 +158,9 @@ pub fn readable(m: &mut (impl Host + ?Sized), values: &[Value]) -> Result<(), St
     Ok(())
 }
 
-/// Whether a boxed truth value is a condition: by the words of 2024-04 it is, by those of 2023-12 a scalar is a tensor. The first edition does
-/// not know boxes (A73).
+/// Whether a boxed truth value is a condition: by the words of 2024-04 it is.
+///
+/// Errata: A73, the first edition does not know boxes; N66, literally a scalar is a tensor by those of 2023-12.
 pub fn boxed_truth_counts(cx: &Cx) -> bool {
-    cx.has(rule!("EVAL.IF.PRIMEXPR")) || (cx.edition() < Edition::E2023_12 && !cx.literal(Erratum::A73))
+    cx.has(rule!("EVAL.IF.PRIMEXPR")) || !cx.literal_any(&[Erratum::A73, Erratum::N66])
 }

@@ -145,9 +145,20 @@ impl<'m> WellFormedChecker<'_, 'm> {
                 Complaint::error("an If inside a DataflowBlock").with_hint("move it into an ordinary BindingBlock")
             })],
         );
-        self.at(TrailStep::Field("cond"), |c| c.expr(&branch.cond));
+        self.at(TrailStep::Field("cond"), |c| c.condition(&branch.cond));
         self.at(TrailStep::Field("true_branch"), |c| c.branch(&branch.true_branch));
         self.at(TrailStep::Field("false_branch"), |c| c.branch(&branch.false_branch));
+    }
+
+    /// SI.DERIVE.IF.PRIMEXPR: what is said of shape variables stands there by itself, and in no `PrimValue`, of which criterion 18
+    /// speaks.
+    fn condition(&mut self, cond: &'m Expr) {
+        match cond {
+            Expr::PrimValue(prim) if cond.is_over_shape_vars() && self.cx.has(rule!("SI.DERIVE.IF.PRIMEXPR")) => {
+                self.dims_of_expr(from_ref(&prim.value), prim.span);
+            }
+            other => self.expr(other),
+        }
     }
 
     fn branch(&mut self, branch: &'m Expr) {

@@ -1,16 +1,23 @@
 //! Operators: what inference says of random calls is true of what they give (`examples/operator-soundness.rs` asks it of as
 //! many calls as one likes), and does not depend on the order of operands where the clause does not.
 
+use std::collections::BTreeMap;
+
 use ask::conformance;
 use campaign::agreement::{OperatorPattern, clause};
 use campaign::calls::{Fill, emptied, enlarged};
 use campaign::operator_soundness::{OperatorTemplates, run_within};
+use campaign::questions::questions;
 use relax_spec::book::ron_options;
 use relax_spec::data::json::write;
 use relax_spec::data::{from_json, to_document};
-use relax_spec::grammar::{BinaryOp, DataType, Expr, PrimExpr, StructInfo};
+use relax_spec::grammar::{
+    BinaryOp, DataType, Expr, GlobalFunc, IrModule, Ndim, PrimExpr, StructInfo, TensorShape, Var,
+};
 use relax_spec::judge::Cx;
 use relax_spec::ops::{InferArgs, lookup};
+use relax_spec::oracle::outcome;
+use relax_spec::question::{Answer, Ask, Outcome, ProgramInput};
 use relax_spec::value::Stop;
 
 #[test]
@@ -232,4 +239,102 @@ fn every_pattern_names_its_operators() {
             assert!(clause(op, &pattern.clause).is_some(), "{name} has no such clause: {pattern:?}");
         }
     }
+}
+
+/// What the variables that hold shapes say when their sizes are known.
+fn with_sizes(module: &IrModule) -> (IrModule, Vec<(Var, Vec<PrimExpr>)>) {
+    let mut known = Vec::new();
+    let funcs = module.funcs.iter().map(|(gv, func)| {
+        let GlobalFunc::Function(function) = func else { return (gv.clone(), func.clone()) };
+        let mut function = (**function).clone();
+        for param in &mut function.params {
+            if let Some(StructInfo::Shape(shape)) = &param.annotation
+                && let (None, Ndim::Known(rank)) = (&shape.values, shape.ndim)
+            {
+                let sizes: Vec<PrimExpr> =
+                    (0..rank).map(|i| PrimExpr::var(&format!("{}_{i}", param.var.name))).collect();
+                param.annotation = Some(StructInfo::shape(sizes.clone()));
+                known.push((param.var.clone(), sizes));
+            }
+        }
+        (gv.clone(), GlobalFunc::Function(function.into()))
+    });
+    (IrModule { funcs: funcs.collect(), ..module.clone() }, known)
+}
+
+/// Where the one has the very sizes of a variable, and the other has not the variable.
+fn lost(sized: &StructInfo, held: &StructInfo, known: &[(Var, Vec<PrimExpr>)]) -> bool {
+    match (sized, held) {
+        (StructInfo::Tuple(a), StructInfo::Tuple(b)) => a.iter().zip(b.iter()).any(|(a, b)| lost(a, b, known)),
+        (StructInfo::Tensor(a), StructInfo::Tensor(b)) => {
+            let Some(TensorShape::Dims(dims)) = &a.shape else { return false };
+            let holds = |(_, sizes): &&(Var, Vec<PrimExpr>)| !sizes.is_empty() && sizes[..] == dims[..];
+            known.iter().find(holds).is_some_and(|(var, _)| match &b.shape {
+                Some(TensorShape::Var(held)) => **held != *var,
+                Some(_) | None => true,
+            })
+        }
+        _ => false,
+    }
+}
+
+/// Operators that in some call give the sizes of an operand, and where a variable holds its shape, the rank alone: so do the releases of TVM,
+/// by which it is decided which operators keep a variable.
+const LOSE_SHAPES: [(&str, &str); 25] = [
+    ("relax.add", "beside a scalar or a shape that is written"),
+    ("relax.ccl.allgather", "the case has one worker alone"),
+    ("relax.ccl.scatter_from_worker0", "the case has one worker alone"),
+    ("relax.cumsum", "what is reduced along no axis, gathered or laid out anew has its rank alone"),
+    ("relax.dist.redistribute_replica_to_shard", "the case has one worker alone"),
+    ("relax.einsum", "products of matrices and attention are computed of sizes that are written"),
+    ("relax.image.grid_sample", "padding and sampling look at sizes that are written"),
+    ("relax.layout_transform", "what is reduced along no axis, gathered or laid out anew has its rank alone"),
+    ("relax.matmul", "products of matrices and attention are computed of sizes that are written"),
+    ("relax.median", "what is reduced along no axis, gathered or laid out anew has its rank alone"),
+    ("relax.memory.view", "what is reduced along no axis, gathered or laid out anew has its rank alone"),
+    ("relax.multiply", "beside a scalar or a shape that is written"),
+    ("relax.nn.attention", "products of matrices and attention are computed of sizes that are written"),
+    ("relax.nn.attention_bias", "products of matrices and attention are computed of sizes that are written"),
+    ("relax.nn.attention_var_len", "products of matrices and attention are computed of sizes that are written"),
+    ("relax.nn.pad", "padding and sampling look at sizes that are written"),
+    ("relax.prod", "what is reduced along no axis, gathered or laid out anew has its rank alone"),
+    ("relax.std", "what is reduced along no axis, gathered or laid out anew has its rank alone"),
+    ("relax.subtract", "beside a scalar or a shape that is written"),
+    ("relax.take", "what is reduced along no axis, gathered or laid out anew has its rank alone"),
+    ("relax.topk", "what is reduced along no axis, gathered or laid out anew has its rank alone"),
+    ("relax.variance", "what is reduced along no axis, gathered or laid out anew has its rank alone"),
+    ("relax.vision.get_valid_counts", "boxes are counted by sizes that are written"),
+    ("relax.vision.multibox_transform_loc", "boxes are counted by sizes that are written"),
+    ("relax.vision.non_max_suppression", "boxes are counted by sizes that are written"),
+];
+
+/// An operator that keeps a shape keeps it when a variable holds it.
+#[test]
+fn a_shape_that_is_kept_is_kept_in_a_variable() {
+    let suite = conformance::suite().expect("the suite");
+    let (mut compared, mut losing) = (0, BTreeMap::new());
+    for op in relax_spec::ops::all() {
+        for question in questions(op, &suite).iter().filter(|q| q.what.starts_with("of one shape variable")) {
+            let Ask::DeriveVar(ProgramInput::Module(module), function, var) = &question.ask else { continue };
+            let (sized, known) = with_sizes(module);
+            let info = |module: IrModule| {
+                let ask = Ask::DeriveVar(ProgramInput::Module(module), function.clone(), var.clone());
+                match outcome(&mut Cx::new(), &ask) {
+                    Outcome::Answer { answer: Answer::StructInfo(info), warnings: _ } => Some(info),
+                    _ => None,
+                }
+            };
+            let (Some(sized), Some(held)) = (info(sized), info(module.clone())) else { continue };
+            compared += 1;
+            if lost(&sized, &held, &known) {
+                losing.entry(op.name).or_insert_with(|| format!("{}: {sized} and {held}", question.what));
+            }
+        }
+    }
+    assert!(compared > 1_000, "{compared}");
+    let excepted = |name: &str| LOSE_SHAPES.iter().any(|(op, _)| *op == name);
+    let found: Vec<_> = losing.iter().filter(|(name, _)| !excepted(name)).collect();
+    assert!(found.is_empty(), "{} operators: {found:#?}", found.len());
+    let idle: Vec<_> = LOSE_SHAPES.iter().filter(|(name, _)| !losing.contains_key(name)).collect();
+    assert!(idle.is_empty(), "{idle:?}");
 }

@@ -18,7 +18,7 @@ const MOST: usize = 72;
 /// .. and the most beside them that write a call otherwise, as people do.
 const MOST_WRITTEN: usize = 48;
 /// The most that hold shapes of tensors in variables.
-const MOST_OF_VARIABLES: usize = 24;
+const MOST_OF_VARIABLES: usize = 36;
 
 /// A question about the inference of an operator.
 #[derive(Clone, PartialEq, Debug)]
@@ -49,7 +49,7 @@ pub fn questions(op: &OpDef, suite: &[Case]) -> Vec<OperatorQuestion> {
     let mut seen = HashSet::new();
     let varied = in_turn(seeds.iter().map(|seed| variations(op, seed)).collect(), MOST, &mut seen);
     let written = in_turn(seeds.iter().map(written).collect(), MOST_WRITTEN, &mut seen);
-    let of_variables = in_turn(seeds.iter().map(of_variables).collect(), MOST_OF_VARIABLES, &mut seen);
+    let of_variables = in_turn(seeds.iter().map(|seed| of_variables(op, seed)).collect(), MOST_OF_VARIABLES, &mut seen);
     varied.into_iter().chain(written).chain(of_variables).collect()
 }
 
@@ -283,8 +283,8 @@ fn written(seed: &Scene) -> Vec<(String, Scene)> {
 }
 
 /// The shapes of tensors are held in variables of which the rank is known: one for all of a rank, one for each tensor, and one for one
-/// of them alone.
-fn of_variables(seed: &Scene) -> Vec<(String, Scene)> {
+/// of them alone; and with other attributes.
+fn of_variables(op: &OpDef, seed: &Scene) -> Vec<(String, Scene)> {
     let tensors: Vec<(usize, &TensorStructInfo)> =
         seed.params.iter().enumerate().filter_map(|(i, (_, info))| Some((i, info.as_tensor()?))).collect();
     let ranked = |(i, t): &(usize, &TensorStructInfo)| Some((*i, dims_of(t)?.len()));
@@ -292,12 +292,18 @@ fn of_variables(seed: &Scene) -> Vec<(String, Scene)> {
     let mut out = vec![("of one shape variable".to_string(), seed.with_shapes(&ranks, |_, rank| format!("s{rank}")))];
     if ranks.len() > 1 {
         out.push(("each of a shape variable".into(), seed.with_shapes(&ranks, |i, _| format!("s_{i}"))));
-        for (i, rank) in ranks {
+        for &(i, rank) in &ranks {
             let Some((var, _)) = seed.params.get(i) else { continue };
             let alone = seed.with_shapes(&[(i, rank)], |_, rank| format!("s{rank}"));
             out.push((format!("{} of a shape variable", var.name), alone));
         }
     }
+    let mut others = Vec::new();
+    attributes(op, seed, &mut others);
+    let of_one = |(what, scene): (String, Scene)| {
+        (format!("of one shape variable, {what}"), scene.with_shapes(&ranks, |_, rank| format!("s{rank}")))
+    };
+    out.extend(others.into_iter().map(of_one));
     out
 }
 

@@ -3,7 +3,7 @@
 use crate::book::Erratum;
 use crate::grammar::{DataType, Ndim, StructInfo, TensorShape, TensorStructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Domain, TensorDims, arity, broadcast, common_dtype, tensor, with_dtype};
+use crate::ops::infer::{Domain, TensorDims, arity, broadcast, common_dtype, held_by_all, of_held, tensor, with_dtype};
 use crate::ops::kernel::{self, at_broadcast, at_flat, convert, fail, fresh, tabulate, tabulate_flat};
 use crate::ops::{EvalArgs, InferArgs, InferError};
 use crate::value::{Host, Prim, Scalar, Stop, Tensor, Value};
@@ -27,6 +27,8 @@ fn operand(cx: &mut Cx, a: &InferArgs<'_>, i: usize) -> Result<TensorStructInfo,
 struct Operands {
     dtypes: [DataType; 2],
     dims: TensorDims,
+    /// The shape of both, where one variable holds it.
+    held: Option<TensorShape>,
     boxed: bool,
 }
 
@@ -36,11 +38,11 @@ impl Operands {
         let (x1, x2) = (operand(cx, a, 0)?, operand(cx, a, 1)?);
         let dims = broadcast(&TensorDims::of(&x1), &TensorDims::of(&x2))?;
         let boxed = a.args.iter().all(|info| matches!(info, StructInfo::Prim(_)));
-        Ok(Operands { dtypes: [x1.dtype, x2.dtype], dims, boxed })
+        Ok(Operands { dtypes: [x1.dtype, x2.dtype], dims, held: held_by_all([&x1, &x2]), boxed })
     }
 
     fn result(self, dtype: DataType) -> StructInfo {
-        if self.boxed { StructInfo::prim(dtype) } else { self.dims.tensor(dtype) }
+        if self.boxed { StructInfo::prim(dtype) } else { of_held(self.held, self.dims, dtype) }
     }
 }
 

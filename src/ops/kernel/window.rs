@@ -53,7 +53,7 @@ impl AxisOrder {
 
 /// An order of axes some of which are divided into blocks that are axes of their own: `NCHW16c` has blocks of 16 channels,
 /// innermost. What stands in blocks must fill them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::ops) struct Packed {
     /// What each axis of the layout is.
     places: Vec<LayoutAxis>,

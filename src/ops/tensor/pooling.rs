@@ -4,7 +4,7 @@ use ndarray::{ArrayD, Dimension, IxDyn};
 
 use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{Domain, TensorDims, arity, bool_attr, constant, dim, ints_attr, tensor};
+use crate::ops::infer::{Domain, TensorDims, arity, bool_attr, constant, dim, held_by_all, ints_attr, of_held, tensor};
 use crate::ops::kernel::array::{of_scalars, sizes};
 use crate::ops::kernel::window::{OUT_LAYOUT, Packed, Window, data_axes, inside, per_axis, windows};
 use crate::ops::kernel::{self, fail, zero};
@@ -310,7 +310,9 @@ fn infer_adaptive<const N: usize>(_: &mut Cx, a: &InferArgs<'_>) -> Result<Struc
     of_rank(data, layout.rank())?;
     let size = output_size::<N>(a.call)?;
     let TensorDims::Known(dims) = TensorDims::of(data) else {
-        return Ok(TensorDims::of_rank(out.rank()).tensor(data.dtype));
+        // Of the same size and layout, it has the same shape.
+        let held = held_by_all([data]).filter(|_| size.is_none() && out == layout);
+        return Ok(of_held(held, TensorDims::of_rank(out.rank()), data.dtype));
     };
     let mut dims = layout.whole(&dims)?;
     if let Some(size) = size {

@@ -5,8 +5,8 @@ use std::cmp::Ordering;
 use crate::grammar::{BinaryOp, Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    TensorDims, arity, at_least, axis, bool_attr, broadcast_all, common_dtype, dim, dtype_attr, given_int, str_attr,
-    tensor, with_dtype,
+    TensorDims, arity, at_least, axis, bool_attr, broadcast_all, common_dtype, dim, dtype_attr, given_int, held_by_all,
+    of_held, str_attr, tensor, with_dtype,
 };
 use crate::ops::kernel::{self, at, at_broadcast, fail, fresh, line, tabulate, tabulate_out};
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam};
@@ -228,7 +228,7 @@ fn infer_where(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
         return Err(InferError::op(format!("the condition must be Boolean, it is {}", c.dtype)));
     }
     let dims = broadcast_all(&[c, x1, x2].map(TensorDims::of))?;
-    Ok(dims.tensor(common_dtype(x1.dtype, x2.dtype)?))
+    Ok(of_held(held_by_all([c, x1, x2]), dims, common_dtype(x1.dtype, x2.dtype)?))
 }
 
 /// `x1[i]` where the condition holds at `i`, `x2[i]` elsewhere.

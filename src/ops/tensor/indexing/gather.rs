@@ -3,7 +3,9 @@
 use crate::book::Erratum;
 use crate::grammar::{BinaryOp, DataType, PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::ops::infer::{TensorDims, arity, at_least, axis, broadcast_all, differ, dim, given_int, tensor, tensors};
+use crate::ops::infer::{
+    TensorDims, arity, at_least, axis, broadcast_all, differ, dim, given_int, held_by_all, of_held, tensor, tensors,
+};
 use crate::ops::kernel::{self, at, at_broadcast, fail, tabulate_out};
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
@@ -86,7 +88,8 @@ fn infer_gather_elements(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, In
         let along = axis(given_int(a.call, "axis")?, from.len())?;
         no_larger(by, from, along)?;
     }
-    Ok(dims.tensor(data.dtype))
+    let held = held_by_all([indices]).filter(|_| dims.rank().is_some());
+    Ok(of_held(held, dims, data.dtype))
 }
 
 /// Beside the axis the indices lie within the data.

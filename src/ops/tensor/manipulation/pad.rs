@@ -3,8 +3,8 @@
 use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    TensorDims, arity, common_dtypes, constant, dim, float_attr, given_ints, indivisible, int_attr, product, str_attr,
-    tensor, tensors,
+    TensorDims, arity, common_dtypes, constant, dim, float_attr, given_ints, indivisible, int_attr, of_shape_of,
+    product, str_attr, tensor, tensors,
 };
 use crate::ops::kernel::{self, at, convert, fail, fresh, tabulate, tabulate_out};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
@@ -164,6 +164,7 @@ fn infer_batch_flatten(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infe
             Some(_) | None => return Err(InferError::op("the data has no axis beside the batch")),
         },
         TensorDims::Rank(0 | 1) => return Err(InferError::op("the data has no axis beside the batch")),
+        TensorDims::Rank(2) => return Ok(of_shape_of(x, x.dtype)),
         TensorDims::Rank(_) | TensorDims::Unknown => TensorDims::of_rank(2),
     };
     Ok(dims.tensor(x.dtype))

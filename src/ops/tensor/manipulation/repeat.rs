@@ -3,8 +3,8 @@
 use crate::grammar::{BinaryOp, Call, DataType, Ndim, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    TensorDims, alike, arity, axis, common_dtypes, dim, given_int, given_ints, int_attr, product, shape, tensor,
-    tensors,
+    TensorDims, alike, arity, axis, common_dtypes, dim, given_int, given_ints, int_attr, of_shape_of, product, shape,
+    tensor, tensors,
 };
 use crate::ops::kernel::{self, at, fail, fresh, tabulate, tabulate_out};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
@@ -94,6 +94,9 @@ fn infer_tile(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
             let factor = |i: usize| PrimExpr::IntImm(before(&times, rank, i).copied().unwrap_or(1));
             (0..rank).map(|i| dim(BinaryOp::Mul, size(i), factor(i))).collect::<Vec<_>>().into()
         }
+        TensorDims::Rank(rank) if times.len() <= rank as usize && times.iter().all(|n| *n == 1) => {
+            return Ok(of_shape_of(x, x.dtype));
+        }
         TensorDims::Rank(rank) => TensorDims::of_rank((rank as usize).max(times.len())),
         TensorDims::Unknown => TensorDims::Unknown,
     };
@@ -137,6 +140,9 @@ fn infer_repeat(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
         }
         (Some(given), TensorDims::Rank(rank)) => {
             axis(given, rank as usize)?;
+            if times == PrimExpr::IntImm(1) {
+                return Ok(of_shape_of(x, x.dtype));
+            }
             TensorDims::Rank(rank)
         }
         (Some(_), TensorDims::Unknown) => TensorDims::Unknown,

@@ -4,8 +4,8 @@
 use crate::grammar::{AttrValue, BinaryOp, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
-    TensorDims, alike, arity, axes, axis, common_dtypes, differ, dim, given_int, int_attr, ints_attr, of_shape_arg,
-    product, shape, tensor, tensors,
+    TensorDims, alike, arity, axes, axis, common_dtypes, differ, dim, given_int, held_by_all, int_attr, ints_attr,
+    of_held, of_shape_arg, of_shape_of, product, shape, tensor, tensors,
 };
 use crate::ops::kernel::{self, at, fail, fresh, tabulate, tabulate_out};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam, attr};
@@ -99,6 +99,7 @@ fn infer_flatten(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
     let dims = match TensorDims::of(x) {
         TensorDims::Known(dims) => vec![product(dims.iter())].into(),
         TensorDims::Rank(0) => vec![PrimExpr::IntImm(1)].into(),
+        TensorDims::Rank(1) => return Ok(of_shape_of(x, x.dtype)),
         TensorDims::Rank(_) | TensorDims::Unknown => TensorDims::of_rank(1),
     };
     Ok(dims.tensor(x.dtype))
@@ -124,7 +125,9 @@ fn infer_permute_dims(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
             from.iter().filter_map(|i| dims.get(*i).cloned()).collect::<Vec<_>>().into()
         }
         TensorDims::Rank(rank) => {
-            permutation(a.call, rank as usize)?;
+            if permutation(a.call, rank as usize)?.iter().enumerate().all(|(i, from)| i == *from) {
+                return Ok(of_shape_of(x, x.dtype));
+            }
             TensorDims::Rank(rank)
         }
         TensorDims::Unknown => {
@@ -168,7 +171,10 @@ fn infer_expand_dims(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferE
     let x = tensor(a, 0)?;
     let dims = match TensorDims::of(x) {
         TensorDims::Known(dims) => expanded(&dims, &new_axes(a.call, dims.len())?, &PrimExpr::IntImm(1)).into(),
-        TensorDims::Rank(rank) => TensorDims::of_rank(rank as usize + new_axes(a.call, rank as usize)?.len()),
+        TensorDims::Rank(rank) => match new_axes(a.call, rank as usize)?.len() {
+            0 => return Ok(of_shape_of(x, x.dtype)),
+            more => TensorDims::of_rank(rank as usize + more),
+        },
         TensorDims::Unknown => TensorDims::Unknown,
     };
     Ok(dims.tensor(x.dtype))
@@ -191,6 +197,7 @@ fn infer_squeeze(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
         (TensorDims::Known(dims), None) if dims.iter().all(is_constant) => {
             dims.iter().filter(|dim| **dim != PrimExpr::IntImm(1)).cloned().collect::<Vec<_>>().into()
         }
+        (TensorDims::Rank(_), Some(given)) if given.is_empty() => return Ok(of_shape_of(x, x.dtype)),
         (TensorDims::Rank(rank), Some(given)) => {
             TensorDims::of_rank(rank as usize - axes(&given, rank as usize)?.len())
         }
@@ -237,7 +244,9 @@ fn infer_concat(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
         (TensorDims::Unknown, _) if int_attr(a.call, "axis")?.is_none() => TensorDims::of_rank(1),
         (dims, _) => dims,
     };
-    Ok(dims.tensor(dtype))
+    // What is joined with nothing stays as it is.
+    let held = if let [alone] = parts[..] { held_by_all([alone]) } else { None };
+    Ok(of_held(held.filter(|_| along.is_some()), dims, dtype))
 }
 
 /// The axis along which tensors are joined. Without one they are vectors.
@@ -380,7 +389,9 @@ fn infer_split(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
         Some(sections) => usize::try_from(sections).unwrap_or(0),
         None => ints_attr(a.call, "indices_or_sections")?.map_or(1, |cuts| cuts.len() + 1),
     };
-    let part = TensorDims::of_ndim(dims.ndim()).tensor(x.dtype);
+    // One part is all of it.
+    let held = held_by_all([x]).filter(|_| count == 1 && along.is_some());
+    let part = of_held(held, TensorDims::of_ndim(dims.ndim()), x.dtype);
     Ok(StructInfo::tuple(std::iter::repeat_n(part, count)))
 }
 
