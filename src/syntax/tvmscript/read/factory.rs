@@ -39,7 +39,7 @@ impl<'a> Visitor<'a> for Found {
                 if !def.parameters.is_empty() {
                     self.defined.insert(def.name.to_string());
                 }
-                def.body.iter().for_each(|statement| self.visit_stmt(statement));
+                with_stack(|| def.body.iter().for_each(|statement| self.visit_stmt(statement)));
             }
             // What stands in functions of a dialect is no call of Python.
             py::Stmt::FunctionDef(_) | py::Stmt::ClassDef(_) => {}

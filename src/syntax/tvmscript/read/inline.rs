@@ -222,7 +222,9 @@ impl Transformer for Inliner<'_> {
 /// by hand, too.
 fn is_value(e: &py::Expr, in_relax: bool) -> bool {
     match e {
-        py::Expr::List(_) | py::Expr::Dict(_) | py::Expr::Lambda(_) => true,
+        py::Expr::List(_) | py::Expr::Dict(_) => true,
+        // A function of indices, and no value.
+        py::Expr::Lambda(lambda) => lambda.parameters.is_some(),
         py::Expr::StringLiteral(_) => in_relax,
         py::Expr::Call(call) => {
             let made = || matches!(tir_name(&call.func).as_deref(), Some("FloatImm" | "IntImm" | "index_map"));
