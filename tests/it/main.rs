@@ -2,6 +2,8 @@
 
 mod adequacy;
 mod book;
+#[cfg(target_os = "linux")]
+mod bounds;
 mod choice;
 mod citations;
 mod clauses;
