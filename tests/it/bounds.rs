@@ -101,7 +101,7 @@ const GREETING: &str = r#"
 import json, sys
 def say(**what): print(json.dumps(what), flush=True)
 sys.stdin.readline()
-def hello(id): say(id=id, protocol=1, implementation={"name": "x"}, capabilities=[])
+def hello(id): say(id=id, protocol=1, implementation={"name": "x"}, capabilities=["glb", "lub"])
 "#;
 
 #[test]
