@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -102,7 +102,7 @@ fn saved() -> String {
         nodes.push(node);
         nodes.len() - 1
     };
-    let mut var = |push: &mut dyn FnMut(Value) -> usize, name: &str, info: usize| {
+    let var = |push: &mut dyn FnMut(Value) -> usize, name: &str, info: usize| {
         let name = push(json!({"type": "ffi.String", "data": name}));
         let vid = push(json!({"type": "relax.Id", "data": {"name_hint": name}}));
         push(json!({"type": "relax.expr.Var", "data": {"span": 0, "struct_info_": info, "vid": vid}}))
