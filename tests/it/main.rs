@@ -3,6 +3,8 @@
 mod adequacy;
 mod attributes;
 mod book;
+#[cfg(target_os = "linux")]
+mod bounds;
 mod choice;
 mod citations;
 mod clauses;

@@ -66,9 +66,12 @@ fn relay(end: &str) -> String {
 }
 
 /// In the notation of the introduction.
-fn introduced(end: &str) -> String {
-    let text = relay(end).replace("#[version = \"0.0.5\"]\n", "").replace("Tensor[(2,), float32]", "Tensor<Float, 2>");
-    text.replace("  %", "  let %v").replace("(%", "(%v").replace(", %", ", %v").replace("%vx", "%x")
+fn introduced() -> String {
+    let mut text = "def @main(%x: Tensor<Float, 2>) {\n  let %v0 = (%x, %x);\n".to_string();
+    for i in 1..LINKS {
+        let _ = writeln!(text, "  let %v{i} = (%v{0}, %v{0});", i - 1);
+    }
+    format!("{text}  %v{}\n}}\n", LINKS - 1)
 }
 
 fn script(end: &str) -> String {
@@ -156,7 +159,7 @@ fn chains(dir: &Path) -> Vec<String> {
         ("chain.py", python),
         ("taken.py", taken),
         ("chain.relay", relay(&last)),
-        ("introduced.relay", introduced(&last.replace('%', "%v")).replace("%vv", "%v")),
+        ("introduced.relay", introduced()),
         ("taken.relay", projected),
         ("saved.json", saved()),
     ];

@@ -4,11 +4,12 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 use std::{env, fmt};
 
 use crate::checkout::{self, write_atomically};
 use crate::conformance::{self, DataDirectory, KeptFile};
-use crate::process::CommandLine;
+use crate::process::{CommandLine, Interrupt, LineProcess, Received, deadline_in};
 use relax_spec::book::Edition;
 use relax_spec::oracle::Engine;
 
@@ -281,7 +282,7 @@ fn prepare_tvm(version: TvmVersion, tell: Tell<'_>) -> Result<CommandLine, Setup
 
 /// Where environments are kept.
 fn cache() -> Result<PathBuf, SetupError> {
-    let cache = match (env::var_os("RELAX_SPEC_CACHE"), checkout::root()) {
+    let cache = match (env::var_os("RELAX_SPEC_CACHE").filter(|dir| !dir.is_empty()), checkout::root()) {
         (Some(dir), _) => PathBuf::from(dir),
         (None, Some(root)) => root.join("target/adapters"),
         (None, None) => return Err(SetupError::NoCache),
@@ -302,8 +303,7 @@ fn run_tvm(python: &Path, cache: &Path) -> Result<CommandLine, SetupError> {
 /// The release that the TVM of a Python says it is, if it is one that is known.
 fn version_of(python: &Path) -> Option<TvmVersion> {
     let ask = "import tvm; print(tvm.__version__)";
-    let output = Command::new(python).args(["-c", ask]).stdin(Stdio::null()).output().ok()?;
-    let said = String::from_utf8_lossy(&output.stdout).trim().to_string();
+    let said = asked(&python.display().to_string(), &["-c", ask]).ok()?.said;
     TvmVersion::ALL.into_iter().find(|version| {
         said.strip_prefix(version.name()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', 'd', 'a', 'r']))
     })
@@ -311,11 +311,10 @@ fn version_of(python: &Path) -> Option<TvmVersion> {
 
 /// Whether a Python can import what the adapter needs.
 fn has_tvm(python: &Path) -> Result<(), SetupError> {
-    let output = Command::new(python).args(["-c", "import numpy, tvm"]).stdin(Stdio::null()).output();
-    let output = output.map_err(|error| io_error(python, error))?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    let said = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().to_string();
-    if output.status.success() { Ok(()) } else { Err(SetupError::NoTvm { python: python.to_path_buf(), said }) }
+    let answered = asked(&python.display().to_string(), &["-c", "import numpy, tvm"]);
+    let answered = answered.map_err(|error| io_error(python, error))?;
+    let said = answered.errors.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().to_string();
+    if answered.success { Ok(()) } else { Err(SetupError::NoTvm { python: python.to_path_buf(), said }) }
 }
 
 /// Writes the adapter's sources that are built in.
@@ -359,20 +358,56 @@ fn virtual_environment(cache: &Path, version: TvmVersion, tell: Tell<'_>) -> Res
 fn system_python() -> Result<String, SetupError> {
     let name = env::var("RELAX_SPEC_PYTHON").unwrap_or_else(|_| "python3".to_string());
     let check = "import sys; print(sys.version.split()[0]); sys.exit(sys.version_info < (3, 10))";
-    match Command::new(&name).args(["-c", check]).stdin(Stdio::null()).output() {
-        Ok(output) if output.status.success() => Ok(name),
-        Ok(output) => {
-            Err(SetupError::Python(format!("`{name}` is {}", String::from_utf8_lossy(&output.stdout).trim())))
-        }
+    match asked(&name, &["-c", check]) {
+        Ok(answered) if answered.success => Ok(name),
+        Ok(answered) => Err(SetupError::Python(format!("`{name}` is {}", answered.said))),
         Err(error) => Err(SetupError::Python(format!("`{name}`: {error}"))),
     }
+}
+
+/// What a Python says that is asked something about itself.
+struct Answered {
+    success: bool,
+    /// On standard output, its first lines.
+    said: String,
+    errors: String,
+}
+
+/// How long a Python may take to say something about itself; to import TVM takes seconds.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How much it may say.
+const MOST_SAID: u64 = 64 * 1024;
+
+/// Asks a Python something about itself; one that does not answer in time, or does not stop, is ended.
+fn asked(python: &str, args: &[&str]) -> io::Result<Answered> {
+    let args = args.iter().map(ToString::to_string).collect();
+    let command = CommandLine { program: python.to_string(), args };
+    let mut process = LineProcess::start(&command, &Interrupt::default(), MOST_SAID)?;
+    process.close();
+    let (deadline, mut said) = (deadline_in(PATIENCE), String::new());
+    loop {
+        match process.receive(deadline) {
+            Received::Line(line) => said.push_str(&line),
+            Received::Malformed(message) => return Err(io::Error::other(message)),
+            Received::TimedOut => {
+                return Err(io::Error::other(format!("it does not answer within {} s", PATIENCE.as_secs())));
+            }
+            Received::Interrupted => return Err(io::ErrorKind::Interrupted.into()),
+            Received::Ended => break,
+        }
+        if said.len() as u64 > MOST_SAID {
+            return Err(io::Error::other(format!("it writes more than {MOST_SAID} bytes")));
+        }
+    }
+    let success = process.succeeds();
+    Ok(Answered { success, said: said.trim().to_string(), errors: process.last_stderr() })
 }
 
 /// How many bytes are free in a directory.
 fn free_bytes(python: &str, dir: &Path) -> Option<u64> {
     let ask = "import shutil, sys; print(shutil.disk_usage(sys.argv[1]).free)";
-    let output = Command::new(python).args(["-c", ask]).arg(dir).stdin(Stdio::null()).output().ok()?;
-    String::from_utf8_lossy(&output.stdout).trim().parse().ok()
+    asked(python, &["-c", ask, &dir.display().to_string()]).ok()?.said.parse().ok()
 }
 
 fn run_step(step: &str, free: &dyn Fn() -> Option<u64>, command: &mut Command) -> Result<(), SetupError> {

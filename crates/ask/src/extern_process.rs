@@ -187,6 +187,8 @@ enum ExternFault {
     Timeout,
     Interrupted,
     Protocol(String),
+    /// It has failed before, and is asked no more.
+    Again(ExternError),
 }
 
 impl From<ProtocolError> for ExternFault {
@@ -207,6 +209,10 @@ impl ExternGreeting {
 
 impl Provider {
     fn ask(&mut self, function: &Name, args: &[ValueSpec]) -> Result<ExternReply, ExternFault> {
+        // Nobody waits again for whoever has failed.
+        if let Some(failure) = self.failure.clone() {
+            return Err(ExternFault::Again(failure));
+        }
         let id = self.next_id;
         self.next_id += 1;
         let call = ExternCall { id, op: "call", function, args };
@@ -236,6 +242,7 @@ impl Provider {
             ExternFault::Timeout => ExternError::Timeout { command, function, seconds: self.timeout },
             ExternFault::Interrupted => ExternError::Interrupted,
             ExternFault::Protocol(message) => ExternError::Protocol { command, function, message },
+            ExternFault::Again(failure) => failure,
         };
         let stop = Stop::unspecified(error.to_string());
         self.failure = Some(error);

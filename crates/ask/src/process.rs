@@ -228,6 +228,11 @@ impl LineProcess {
         }
     }
 
+    /// Whether it ended as it should.
+    pub fn succeeds(&mut self) -> bool {
+        matches!(self.wait(GRACE), Some(Ok(status)) if status.success())
+    }
+
     fn wait(&mut self, at_most: Duration) -> Option<std::io::Result<ExitStatus>> {
         let deadline = Instant::now() + at_most;
         while Instant::now() < deadline {

@@ -346,7 +346,7 @@ impl AdapterRequest {
 
     /// The first line of every conversation.
     pub fn hello_line() -> String {
-        json!({"id": 0, "op": "hello", "protocol": [VERSION, VERSION]}).to_string()
+        json!({"id": HELLO, "op": "hello", "protocol": [VERSION, VERSION]}).to_string()
     }
 
     /// The line of [`Request::Bye`].
@@ -413,6 +413,9 @@ fn id_of(line: &Node<'_>) -> Option<u64> {
     line.get("id").and_then(Node::as_number).and_then(|id| id.parse().ok())
 }
 
+/// The number of the first line of a conversation.
+const HELLO: u64 = 0;
+
 impl AdapterGreeting {
     /// Reads the first line of an adapter. An error if it is of another form or version.
     pub fn parse(text: &str) -> Result<AdapterGreeting, ProtocolError> {
@@ -420,7 +423,10 @@ impl AdapterGreeting {
         if greeting.protocol != VERSION {
             return Err(ProtocolError::Version(greeting.protocol));
         }
-        Ok(greeting)
+        match greeting.id {
+            HELLO => Ok(greeting),
+            other => Err(ProtocolError::Shape(format!("a greeting answers question {HELLO}, this one {other}"))),
+        }
     }
 }
 

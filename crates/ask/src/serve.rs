@@ -1,7 +1,8 @@
 //! The oracle behind the protocol.
 
-use std::io::{self, BufRead, Write};
+use std::io::{self, BufRead, Read as _, Write};
 
+use crate::process::MAX_REPLY;
 use crate::protocol::{
     AdapterGreeting, AdapterLine, AdapterReply, AdapterRequest, Identity, ORACLE, ProtocolError, VERSION,
     all_capabilities, to_line,
@@ -12,9 +13,8 @@ use relax_spec::oracle::{self, Engine};
 
 /// Answers the questions of a runner until the input ends. What is not of the protocol is answered with an error
 /// where it has an id, and ends the conversation where it has none.
-pub fn serve(engine: Engine, reading: &Reading, input: impl BufRead, mut output: impl Write) -> io::Result<()> {
-    for line in input.lines() {
-        let line = line?;
+pub fn serve(engine: Engine, reading: &Reading, mut input: impl BufRead, mut output: impl Write) -> io::Result<()> {
+    while let Some(line) = next_line(&mut input)? {
         if line.trim().is_empty() {
             continue;
         }
@@ -31,6 +31,25 @@ pub fn serve(engine: Engine, reading: &Reading, input: impl BufRead, mut output:
         }
     }
     Ok(())
+}
+
+/// The next line, of no more bytes than a reply may have.
+///
+/// # Errors
+///
+/// It is longer, or no text.
+pub fn next_line(input: &mut impl BufRead) -> io::Result<Option<String>> {
+    let mut bytes = Vec::new();
+    input.take(MAX_REPLY + 1).read_until(b'\n', &mut bytes)?;
+    if bytes.len() as u64 > MAX_REPLY {
+        let message = format!("a line of more than {MAX_REPLY} bytes");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, message));
+    }
+    match String::from_utf8(bytes) {
+        Ok(line) if line.is_empty() => Ok(None),
+        Ok(line) => Ok(Some(line)),
+        Err(_) => Err(io::Error::new(io::ErrorKind::InvalidData, "a line that is not UTF-8")),
+    }
 }
 
 fn write_line(output: &mut impl Write, line: &str) -> io::Result<()> {

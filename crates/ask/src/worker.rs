@@ -195,7 +195,7 @@ impl AdapterProcess {
 
     fn wait(&mut self, id: u64, ask: &Ask, timeout: Duration) -> Result<(Outcome, After), StartError> {
         let mut deadline = deadline_in(timeout);
-        let mut stage = None;
+        let (mut stage, late) = (None, self.late.len());
         loop {
             let said = match self.process.receive(deadline) {
                 Received::Line(line) => self.about(&line, id),
@@ -204,6 +204,12 @@ impl AdapterProcess {
                     let cause = self.process.ending();
                     let stderr = self.process.last_stderr();
                     return Ok((Outcome::Crash { cause, stage, stderr }, self.lost()));
+                }
+                // It has answered another question instead.
+                Received::TimedOut if self.late.len() > late => {
+                    let message = self.late.last().map(|(_, message)| message.clone()).unwrap_or_default();
+                    let message = format!("{message}, and no answer to question {id}");
+                    return Ok((Outcome::ProtocolError { message }, self.lost()));
                 }
                 Received::TimedOut => return Ok((Outcome::Timeout { stage }, self.lost())),
                 Received::Interrupted => return Err(StartError::Interrupted),

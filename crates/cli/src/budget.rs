@@ -88,13 +88,27 @@ fn fuel(text: &str) -> Result<Fuel, String> {
 }
 
 impl TimeBudget {
-    /// As limits.
-    pub fn limits(&self) -> CommandLimits {
-        CommandLimits { timeout: self.timeout, memory: None }
+    /// As limits. `memory`: what the tensors and tuples of a run may take up, of which there may be copies.
+    pub fn limits(&self, memory: Option<u64>) -> CommandLimits {
+        let run = memory.unwrap_or(USUAL_MEMORY).saturating_mul(2);
+        CommandLimits { timeout: self.timeout, memory: Some(run.saturating_add(USUAL_MEMORY)) }
     }
 }
 
+/// What a command takes up at most where nobody says otherwise.
+const USUAL_MEMORY: u64 = 1 << 30;
+
 impl CommandLimits {
+    /// Of a command that answers questions as long as there are any.
+    pub fn without_end() -> CommandLimits {
+        CommandLimits { timeout: Duration::MAX, memory: Some(4 * USUAL_MEMORY) }
+    }
+
+    /// Of a command that has no options for them.
+    pub fn usual() -> CommandLimits {
+        CommandLimits { timeout: Duration::from_secs(600), memory: Some(USUAL_MEMORY) }
+    }
+
     /// Waits for what another thread gives, but no longer than the limits allow. None if that thread ended without giving anything.
     pub fn wait<T>(self, from: &Receiver<T>) -> Result<Option<T>, BudgetOverrun> {
         let start = Instant::now();

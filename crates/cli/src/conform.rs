@@ -1,7 +1,6 @@
 //! `relax-spec conform`.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -11,7 +10,7 @@ use super::reports::{self, ReportKind, ReportTo};
 use super::{CommandResult, Exit, Failure, asking, note, options};
 use crate::report::{self, Again, ConformanceReport};
 use ask::adapters::Adapter;
-use ask::checkout::{self, write_atomically};
+use ask::checkout::{self, read_regular, write_atomically};
 use ask::conformance;
 use ask::implementation::{BoxedImplementation, Launch};
 use ask::process::{Interrupt, MAX_REPLY};
@@ -386,7 +385,7 @@ fn path_of(file: &str) -> Option<PathBuf> {
 }
 
 fn read_file(path: &Path) -> Result<String, Failure> {
-    fs::read_to_string(path).map_err(|error| Failure::unreadable(format!("{}: {error}", path.display())))
+    read_regular(path).map_err(|error| Failure::unreadable(format!("{}: {error}", path.display())))
 }
 
 fn parse(text: &str, version: &str, place: &str) -> Result<Ledger, Failure> {

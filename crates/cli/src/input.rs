@@ -90,6 +90,8 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), InputError> {
         } else if path
             .extension()
             .is_some_and(|extension| ["py", "ron", "json", "relay"].iter().any(|known| extension == *known))
+            // A pipe or a device may never end; what is missing is told.
+            && fs::metadata(&path).map_or(true, |found| found.is_file())
         {
             files.push(path);
         }

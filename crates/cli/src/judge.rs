@@ -1,7 +1,6 @@
 //! `relax-spec judge`.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::BufRead as _;
 use std::path::Path;
 
 use serde_json::Value;
@@ -11,6 +10,7 @@ use super::choice::{Choosing, JudgementChoice};
 use super::options::ReportFormat;
 use super::{CommandResult, Exit, Failure, options, print, print_json};
 use ask::protocol::{self, AdapterReply, ProtocolError, ask_from_wire};
+use ask::serve::next_line;
 use relax_spec::book::{Basis, Erratum, Proposal, Reading};
 use relax_spec::data::{self, FromData, Node, NodeData};
 use relax_spec::grammar::source::SyntaxError;
@@ -115,10 +115,10 @@ pub fn run(args: &Args) -> CommandResult {
         return one(args, choice, &question(args, &args.operands)?);
     }
     let mut worst = Exit::AsExpected;
-    for (number, line) in std::io::stdin().lock().lines().enumerate() {
-        let line = line?;
-        let at_line =
-            |failure: Failure| Failure { message: format!("line {}: {}", number + 1, failure.message), ..failure };
+    let (mut stdin, mut number) = (std::io::stdin().lock(), 0);
+    while let Some(line) = next_line(&mut stdin)? {
+        number += 1;
+        let at_line = |failure: Failure| Failure { message: format!("line {number}: {}", failure.message), ..failure };
         let exit = match line.trim() {
             "" => continue,
             text if text.starts_with('{') => json_question(args, choice, text),

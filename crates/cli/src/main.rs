@@ -105,7 +105,7 @@ impl RelaxSpecCommand {
     fn limits(&self) -> Option<budget::CommandLimits> {
         match self {
             RelaxSpecCommand::Check(args) => Some(args.budget.limits()),
-            RelaxSpecCommand::Run(args) => Some(args.budget.limits()),
+            RelaxSpecCommand::Run(args) => Some(args.limits()),
             RelaxSpecCommand::Build(args) => Some(args.budget.limits()),
             RelaxSpecCommand::Vm(args) => args.limits(),
             RelaxSpecCommand::Judge(args) => Some(args.budget.limits()),
@@ -113,6 +113,8 @@ impl RelaxSpecCommand {
             RelaxSpecCommand::Convert(args) => Some(args.budget.limits()),
             RelaxSpecCommand::Types(args) => Some(args.budget.limits()),
             RelaxSpecCommand::Refine(args) => Some(args.budget.limits()),
+            RelaxSpecCommand::Adapter(_) => Some(budget::CommandLimits::without_end()),
+            RelaxSpecCommand::Promote(_) => Some(budget::CommandLimits::usual()),
             RelaxSpecCommand::Rules(_)
             | RelaxSpecCommand::Explain(_)
             | RelaxSpecCommand::Errata(_)
@@ -122,9 +124,7 @@ impl RelaxSpecCommand {
             | RelaxSpecCommand::Diff(_)
             | RelaxSpecCommand::Reduce(_)
             | RelaxSpecCommand::Reproduce(_)
-            | RelaxSpecCommand::Promote(_)
             | RelaxSpecCommand::Ops(_)
-            | RelaxSpecCommand::Adapter(_)
             | RelaxSpecCommand::Export(_)
             | RelaxSpecCommand::Completions(_)
             | RelaxSpecCommand::Supervise(_) => None,

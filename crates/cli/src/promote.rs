@@ -27,7 +27,18 @@ pub struct Args {
     output: PathBuf,
 }
 
+/// Whether this is an id of a case: a chapter and a name, in words of letters, digits, `-`, `_` and `.`.
+fn is_id(id: &str) -> bool {
+    let is_word = |word: &str| {
+        !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || ['-', '_', '.'].contains(&c))
+    };
+    id.contains('/') && id.split('/').all(|word| is_word(word) && word.chars().any(|c| c != '.'))
+}
+
 pub fn run(args: &Args) -> CommandResult {
+    if !is_id(&args.id) {
+        return Err(Failure::unreadable(format!("`{}` is no id of a case, which is `chapter/name`", args.id)));
+    }
     let findings = read_findings(&args.finding).map_err(Failure::unreadable)?;
     let [(path, finding)] = findings.as_slice() else {
         return Err(Failure::unreadable(format!("{}: a case is made of one finding", args.finding.display())));

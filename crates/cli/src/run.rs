@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::arrays::write_npz;
-use super::budget::TimeBudget;
+use super::budget::{CommandLimits, TimeBudget};
 use super::choice::{Choosing, JudgementChoice};
 use super::externs::Externs;
 use super::given::{self, EntryArguments};
@@ -106,6 +106,13 @@ pub struct Args {
     pub(super) budget: TimeBudget,
     #[command(flatten)]
     choosing: Choosing,
+}
+
+impl Args {
+    /// What the command may take.
+    pub fn limits(&self) -> CommandLimits {
+        self.budget.limits(self.memory)
+    }
 }
 
 pub fn run(args: &Args) -> CommandResult {

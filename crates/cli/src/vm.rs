@@ -13,6 +13,7 @@ use super::run::{RunTranscript, Telling, tell};
 use super::{CommandResult, Exit, Failure, options as shared, print, print_rendered};
 use ask::executables::answer;
 use ask::extern_process::ExternProcess;
+use ask::serve::next_line;
 use relax_spec::data::from_json;
 use relax_spec::eval::prelude;
 use relax_spec::grammar::visible_json;
@@ -100,9 +101,9 @@ impl Args {
     /// What the command may take.
     pub fn limits(&self) -> Option<CommandLimits> {
         match &self.command {
-            VmCommand::Run(args) => Some(args.budget.limits()),
+            VmCommand::Run(args) => Some(args.budget.limits(args.memory)),
             VmCommand::Verify(args) => Some(args.budget.limits()),
-            VmCommand::Answer(_) => None,
+            VmCommand::Answer(_) => Some(CommandLimits::without_end()),
         }
     }
 }
@@ -117,8 +118,9 @@ pub fn run(args: &Args) -> CommandResult {
             Ok(Exit::AsExpected)
         }
         VmCommand::Answer(VmAnswer {}) => {
-            for line in io::stdin().lines() {
-                print_rendered(&visible_json(&format!("{}\n", answer(&line?))))?;
+            let mut stdin = io::stdin().lock();
+            while let Some(line) = next_line(&mut stdin)? {
+                print_rendered(&visible_json(&format!("{}\n", answer(line.trim_end_matches(['\n', '\r'])))))?;
             }
             Ok(Exit::AsExpected)
         }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::signature::{FailureSignature, Trait};
-use ask::checkout::write_atomically;
+use ask::checkout::{read_regular, write_atomically};
 use relax_spec::book::Edition;
 
 /// A finding: differences of one signature.
@@ -271,7 +271,7 @@ pub fn read_findings(path: &Path) -> Result<Vec<(PathBuf, Finding)>, StoreError>
 }
 
 fn read<T: serde::de::DeserializeOwned>(path: &Path) -> Result<T, StoreError> {
-    let text = fs::read_to_string(path).map_err(|error| StoreError::Io { path: path.to_path_buf(), error })?;
+    let text = read_regular(path).map_err(|error| StoreError::Io { path: path.to_path_buf(), error })?;
     serde_json::from_str(&text)
         .map_err(|error| StoreError::Form { path: path.to_path_buf(), message: error.to_string() })
 }

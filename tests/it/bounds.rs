@@ -1,0 +1,133 @@
+//! What has no end by itself: devices and pipes where a file or a line is meant, and processes that never stop. Each ends with a
+//! sentence.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// Runs the command on an endless input, with no more memory than this, and no longer than so many seconds.
+fn ended(args: &[&str], input: &str, seconds: u64) -> (Option<i32>, String) {
+    let dir = TempDir::new().unwrap();
+    let (out, err) = (dir.path().join("out"), dir.path().join("err"));
+    let mut command = Command::new(env!("CARGO_BIN_EXE_relax-spec"));
+    command.args(args).stdin(fs::File::open(input).unwrap());
+    command.stdout(fs::File::create(&out).unwrap()).stderr(fs::File::create(&err).unwrap());
+    let mut child = command.spawn().unwrap();
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().unwrap() {
+            return (status.code(), fs::read_to_string(&err).unwrap_or_default());
+        }
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let most: u64 = line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse().ok()).unwrap_or(0);
+        if most > 300 << 10 || start.elapsed() > Duration::from_secs(seconds) {
+            child.kill().unwrap();
+            child.wait().unwrap();
+            panic!("{args:?}: after {:?} it takes up {most} kB", start.elapsed());
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn lines_without_end_are_refused() {
+    for (args, status) in [
+        (&["adapter"][..], 3),
+        (&["adapter", "--engine", "vm"], 3),
+        (&["judge", "lub", "--stdin"], 2),
+        (&["vm", "answer"], 2),
+    ] {
+        let (found, err) = ended(args, "/dev/zero", 60);
+        assert!(found == Some(status) && err.contains("a line of more than"), "{args:?}: {found:?} {err}");
+    }
+}
+
+fn pipe(at: &Path) {
+    assert!(Command::new("mkfifo").arg(at).status().unwrap().success());
+}
+
+#[test]
+fn where_a_file_is_meant_nothing_else_is_opened() {
+    let dir = TempDir::new().unwrap();
+    let at = |name: &str| dir.path().join(name).display().to_string();
+    pipe(&dir.path().join("pipe.py"));
+    pipe(&dir.path().join("pipe.json"));
+    fs::write(dir.path().join("good.py"), "@R.function\ndef main(x: R.Tensor((3,), \"float32\")):\n    return x\n")
+        .unwrap();
+    let dir_name = dir.path().display().to_string();
+    let (found, err) = ended(&["check", &dir_name], "/dev/null", 30);
+    assert_eq!(found, Some(0), "{err}");
+    for args in [
+        &["conform", "types/sub-rank", "--expect", "/dev/zero"][..],
+        &["conform", "types/sub-rank", "--expect", &at("pipe.json")],
+        &["promote", &at("pipe.json"), "--id", "a/b"],
+        &["reproduce", &at("pipe.json")],
+    ] {
+        let (found, err) = ended(args, "/dev/null", 30);
+        assert!(found == Some(2) && err.contains("it is no file"), "{args:?}: {found:?} {err}");
+    }
+}
+
+#[test]
+fn what_is_no_id_is_no_case() {
+    for id in ["name", "", "a/", "/b", "a b/c", "../x", "a/\u{202e}b"] {
+        let (found, err) = ended(&["promote", "nowhere.json", "--id", id], "/dev/null", 30);
+        assert!(found == Some(2) && err.contains("is no id of a case"), "{id}: {err}");
+    }
+}
+
+/// An adapter in Python.
+fn conform(script: &str) -> (Option<i32>, String, String) {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("adapter.py");
+    fs::write(&path, script).unwrap();
+    let adapter = format!("python3 -S -E {}", path.display());
+    let output = Command::new(env!("CARGO_BIN_EXE_relax-spec"))
+        .args(["conform", "types/glb-eq", "types/lub-eq", "--report", "jsonl", "-j", "1", "--timeout", "1"])
+        .args(["--adapter", &adapter])
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (output.status.code(), text(&output.stdout), text(&output.stderr))
+}
+
+const GREETING: &str = r#"
+import json, sys
+def say(**what): print(json.dumps(what), flush=True)
+sys.stdin.readline()
+def hello(id): say(id=id, protocol=1, implementation={"name": "x"}, capabilities=["glb", "lub"])
+"#;
+
+#[test]
+fn a_greeting_answers_the_first_line() {
+    let (status, _, err) = conform(&format!("{GREETING}\nhello(7)\nsys.stdin.read()\n"));
+    assert!(status == Some(3) && err.contains("a greeting answers question 0, this one 7"), "{status:?} {err}");
+}
+
+#[test]
+fn an_answer_to_the_question_before_is_no_answer_and_not_flaky() {
+    let script = format!(
+        "{GREETING}\nhello(0)\nfor line in sys.stdin:\n    q = json.loads(line)\n    if 'id' in q: say(id=max(1, q['id'] - 1), outcome='unsupported', what='x')\n"
+    );
+    let (_, out, _) = conform(&script);
+    assert!(out.contains("protocol_error") && !out.contains("flaky"), "{out}");
+}
+
+#[test]
+fn a_python_that_never_stops_is_ended() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let dir = TempDir::new().unwrap();
+    let python = dir.path().join("python");
+    fs::write(&python, "#!/bin/sh\nexec yes\n").unwrap();
+    fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
+    let adapter = format!("tvm@{}", python.display());
+    let (found, err) = ended(&["conform", "types/glb-eq", "--adapter", &adapter], "/dev/null", 30);
+    assert!(found == Some(3), "{found:?} {err}");
+}
