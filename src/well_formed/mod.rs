@@ -222,8 +222,10 @@ impl<'c, 'm> WellFormedChecker<'c, 'm> {
         let some = self.module.funcs.iter().any(|(_, func)| linked(func));
         self.trail = Trail::default();
         self.clock += 1;
+        // The module has no place of its own: its first function is where one looks.
+        let first = self.module.funcs.first().map_or(Span::NONE, |(gv, _)| gv.span);
         self.demand(
-            Span::NONE,
+            first,
             &[(rule!("WF.11"), 1, some, &|| {
                 Complaint::error("no function of the module has a global_symbol, so none can be its entry point")
                     .with_hint("give the entry function a global_symbol equal to its name")
