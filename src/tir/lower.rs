@@ -3,6 +3,9 @@
 mod expr;
 mod vector;
 
+use std::borrow::Cow;
+
+use super::barrier::taken_apart;
 use super::code::{
     Access, BlockCode, BufferCode, Declared, Float, ForCode, Int, IterCode, LoweredFunction, MatchCode, ParamCode,
     RegionCode, TirInstr, TirValue,
@@ -26,13 +29,16 @@ const MAX_DEPTH: usize = 20_000;
 
 /// The tree, and how deep it is; with `noting` it notes which sides its choices take.
 pub(super) fn lower(f: &PrimFunc, noting: bool) -> LowerResult<(LoweredFunction, usize)> {
+    let statements = taken_apart(&f.body);
+    // What is taken apart is a copy, of which nobody knows the choices.
+    let noting = noting && matches!(statements, Cow::Borrowed(_));
     let mut lowering = Lowering { noting, ..Lowering::default() };
     let params = f.params.iter().map(|param| lowering.param(param)).collect::<LowerResult<_>>()?;
     let mut body = Vec::new();
     for buffer in &f.allocs {
         body.push(TirInstr::Alloc(Box::new(lowering.alloc(buffer)?)));
     }
-    for stmt in &f.body {
+    for stmt in statements.iter() {
         body.push(lowering.stmt(stmt)?);
     }
     let program = LoweredFunction {

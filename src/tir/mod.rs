@@ -1,12 +1,14 @@
 //! Running `PrimFunc`s.
 //!
-//! The meaning is that of the loops run in order: a parallel, vectorized, unrolled or thread-bound loop is a loop, and
-//! a block runs its `init` where all its reduction variables are at the start of their domains. Integers wrap around,
-//! floats round after each operation to their data type. Of `and`, `or`, `T.Select` and `T.if_then_else` only what
-//! decides the result is evaluated.
+//! The meaning is that of the loops run in order: a parallel, vectorized, unrolled or thread-bound loop is a loop, one
+//! over threads that wait for each other at a barrier several of them (`barrier`), and a block runs its `init` where
+//! all its reduction variables are at the start of their domains. Integers wrap around, floats round after each
+//! operation to their data type. Of `and`, `or`, `T.Select` and `T.if_then_else` only what decides the result is
+//! evaluated.
 //!
 //! A function is first lowered to a tree in which names are numbers of slots, then run.
 
+mod barrier;
 mod bind;
 mod code;
 mod error;

@@ -360,3 +360,52 @@ fn blocks_keep_to_what_they_declare() {
     let error = fails(&block("T.reads(A[0:3])\n    T.writes(A[v])", "A[2] = A[0]"));
     assert!(matches!(&error, TirError::Undeclared { indices, .. } if *indices == [2]), "{error}");
 }
+
+/// Each thread reads what its neighbour has written before the barrier: without it the last one would read nothing.
+#[test]
+fn threads_wait_for_each_other() {
+    let rotate = r#"
+s = T.alloc_buffer((4,), "int32", scope="shared")
+for t in T.thread_binding(4, thread="threadIdx.x"):
+    s[t] = A[t]
+    T.tvm_storage_sync("shared")
+    A[t] = s[(t + 1) % 4]
+"#;
+    assert_eq!(run(rotate, &[1.0, 2.0, 3.0, 4.0]).unwrap(), [2.0, 3.0, 4.0, 1.0]);
+}
+
+#[test]
+fn the_threads_of_all_axes_of_a_block_wait() {
+    let transpose = r#"
+s = T.alloc_buffer((4,), "int32", scope="shared")
+for b in T.thread_binding(1, thread="blockIdx.x"):
+    for x in T.thread_binding(2, thread="threadIdx.x"):
+        for y in T.thread_binding(2, thread="threadIdx.y"):
+            s[x * 2 + y] = A[x * 2 + y]
+            T.tvm_storage_sync("shared")
+            A[x * 2 + y] = s[y * 2 + x]
+            T.tvm_storage_sync("shared")
+            s[y] = A[x]
+"#;
+    assert_eq!(run(transpose, &[1.0, 2.0, 3.0, 4.0]).unwrap(), [1.0, 3.0, 2.0, 4.0]);
+}
+
+/// In a loop of a thread's own, or behind what it defines, the meaning of a barrier is not known.
+#[test]
+fn a_barrier_elsewhere_is_not_supported() {
+    let in_loop = r#"
+for t in T.thread_binding(2, thread="threadIdx.x"):
+    for i in range(2):
+        A[t] = i
+        T.tvm_storage_sync("shared")
+"#;
+    let behind = r#"
+for t in T.thread_binding(2, thread="threadIdx.x"):
+    v: T.int32 = A[t]
+    T.tvm_storage_sync("shared")
+    A[t] = v
+"#;
+    for body in [in_loop, behind] {
+        assert!(matches!(run(body, &[0.0, 0.0]), Err(TirError::Unsupported(_))), "{body}");
+    }
+}
