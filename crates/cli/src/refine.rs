@@ -22,7 +22,7 @@ use relax_spec::check::check_program;
 use relax_spec::data::json::to_value;
 use relax_spec::eval;
 use relax_spec::findings::Severity;
-use relax_spec::grammar::{IrModule, Name};
+use relax_spec::grammar::{Binder, IrModule, Name};
 use relax_spec::judge::Cx;
 use relax_spec::refine::{
     Assumption, Deviation, Differing, Refinement, RefinementVerdict, Settings, Unreached, refine, refine_compiled,
@@ -166,6 +166,10 @@ pub fn run(args: &Args) -> CommandResult {
     let report = RefinementReport {
         kept: refinement.input.as_ref().map(|input| given::by_parameters(linked(&source, &entry), input)),
         names: linked(&source, &entry).map(|func| func.params.iter().map(|param| param.var.name.clone()).collect()),
+        signatures: match &target {
+            RefinementTarget::Module(target) => other_parameters(&source, target, &entry),
+            RefinementTarget::Executable(_) => None,
+        },
         refinement: &refinement,
         adequacy: adequacy.as_ref(),
         before: &before,
@@ -273,6 +277,19 @@ fn well_formed(cx: &Cx, format: ReportFormat, programs: &[(&input::SourceFile, &
     Err(Failure::unreadable("an ill-formed program is not judged (--unchecked judges it all the same)"))
 }
 
+/// How the parameters of the entry differ in the two programs: who compares them by hand gave arguments in another order.
+fn other_parameters(before: &IrModule, after: &IrModule, entry: &str) -> Option<String> {
+    let params = |module: &IrModule| -> Option<String> {
+        let param = |param: &Binder| match &param.annotation {
+            Some(info) => format!("{}: {info}", param.var.name),
+            None => param.var.name.to_string(),
+        };
+        Some(linked(module, entry)?.params.iter().map(param).collect::<Vec<String>>().join(", "))
+    };
+    let (before, after) = (params(before)?, params(after)?);
+    (before != after).then(|| format!("the source takes ({before}), the target ({after})"))
+}
+
 /// What there is to say.
 struct RefinementReport<'a> {
     refinement: &'a Refinement,
@@ -281,6 +298,8 @@ struct RefinementReport<'a> {
     kept: Option<ReplayArguments<'a>>,
     /// Those of the parameters.
     names: Option<Vec<Name>>,
+    /// How the parameters of the entry differ in the two programs, if they do.
+    signatures: Option<String>,
     before: &'a input::SourceFile,
     after: &'a input::SourceFile,
     args: &'a Args,
@@ -332,6 +351,9 @@ impl RefinementReport<'_> {
             let names: Vec<&str> = unknown.iter().map(|name| &**name).collect();
             let names = self.cut(&names.join(", "));
             let _ = writeln!(text, "  not known: {names} (--extern CMD provides, --assume says more)");
+        }
+        if let (RefinementVerdict::NotAllowed { .. }, Some(signatures)) = (verdict, &self.signatures) {
+            let _ = writeln!(text, "  the parameters differ: {}", self.cut(signatures));
         }
         self.counterexample(&mut text);
         if *verdict == RefinementVerdict::Allowed {
