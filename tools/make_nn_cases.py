@@ -800,7 +800,7 @@ def image(op):
     o.case("wild", [wild(F32, (1, 1, 3, 4, 2)), Shape((4, 3, 3))], {"method": "cubic", "cubic_exclude": 1}, within=accumulated(128, 32))
     o.case("exact", [small(F32, (1, 1, 4, 2, 2)), Shape((2, 2, 2))], {"method": "cubic", "cubic_alpha": -0.5})
     o.case("exact", [small(F32, (1, 1, 1, 2, 4)), Shape((1, 2, 8))], {"method": "cubic", "cubic_alpha": -1.0, "coordinate_transformation_mode": "asymmetric"})
-    o.case("exact", [small(F32, (1, 1, 3, 3, 2)), Shape((2, 3, 1))], {"roi": [0.5, 0.0, 0.0, 1.5, 1.0, 1.0], "coordinate_transformation_mode": CROP, "extrapolation_value": -5.0})
+    o.case("exact", [small(F32, (1, 1, 1, 3, 3)), Shape((2, 3, 2))], {"roi": [0.5, 0.5, 0.5, 1.5, 1.5, 1.5], "coordinate_transformation_mode": CROP, "extrapolation_value": -5.0})
     o.case("exact", [small(F32, (1, 1, 2, 4, 3)), Shape((4, 2, 2))], {"method": "nearest_neighbor", "rounding_method": "round_prefer_ceil"})
     o = op("image.grid_sample", grid_sample, True)
     x = small(F32, (1, 2, 3, 5))

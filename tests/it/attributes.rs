@@ -19,7 +19,7 @@ use serde_json::{Map, Value};
 const OTHERS: usize = 6;
 
 /// Attributes that change no answer, with the reason.
-const WITHOUT_EFFECT: &[(&str, &str, &str)] = &[
+const WITHOUT_EFFECT: [(&str, &str, &str); 14] = [
     ("relax.call_tir_with_grad", "te_grad_name", "what is said of the gradient has no meaning when it is run"),
     ("relax.ccl.allgather", "in_group", "there is one group, which has all workers"),
     ("relax.ccl.allreduce", "in_group", "there is one group, which has all workers"),
