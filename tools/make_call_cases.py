@@ -58,6 +58,32 @@ PRIM_FUNCS = {
                 v = T.axis.spatial(n, i)
                 C[v] = A[v] * T.float32(2)
 """,
+    "plus_number": """
+    @T.prim_func(s_tir=True)
+    def plus_number(a: T.handle, b: T.handle, k: T.int64):
+        n = T.int64()
+        A = T.match_buffer(a, (n,), "int64")
+        B = T.match_buffer(b, (n,), "int64")
+        for i in range(n):
+            with T.sblock("B"):
+                v = T.axis.spatial(n, i)
+                B[v] = A[v] + k
+""",
+    "add_product": """
+    @T.prim_func(s_tir=True)
+    def add_product(a: T.handle, k: T.int64, m: T.int64):
+        n = T.int64()
+        A = T.match_buffer(a, (n,), "int64")
+        for i in range(n):
+            with T.sblock("A"):
+                v = T.axis.spatial(n, i)
+                A[v] = A[v] * k + m
+""",
+    "itself": """
+    @R.function
+    def itself(a: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
+        return a
+""",
     "minus": """
     @R.function
     def minus(a: R.Tensor(("n",), "float32"), b: R.Tensor(("n",), "float32")) -> R.Tensor(("n",), "float32"):
@@ -250,6 +276,10 @@ def calls(o):
     o.case(name, f'R.call_inplace_packed("relax_spec.add_inplace", x0, x1, inplace_indices=[0], sinfo_args=({f32(4)},))', [v, w], f"Returns({value(total)}, {event})", "the first argument, to which the second is added", attrs=True, known=tensor((4,), F32))
     o.case(name, f'R.call_inplace_packed("relax_spec.alias", x0, inplace_indices=[0], sinfo_args=({f32(2, 3)},))', [a], "", "the argument itself", attrs=True, itself=a)
     o.case(name, 'R.call_inplace_packed("relax_spec.alias", x0, inplace_indices=[0], sinfo_args=(R.Object,))', [a], "", "the argument itself", attrs=True, itself=a)
+    event = f'[Call("relax_spec.log", [{value(a)}, {value(v)}])]'
+    o.case(name, f'R.call_inplace_packed("relax_spec.log", x0, x1, inplace_indices=[0], sinfo_args=({f32(2, 3)},))', [a, v], f"Returns({value(a)}, {event})", "the first of the arguments, as the shapes say too", attrs=True, known=tensor((2, 3), F32))
+    event = f'[Call("relax_spec.call_closure", [Closure, {value(v)}])]'
+    o.case(name, f'R.call_inplace_packed("relax_spec.call_closure", cls.itself, x0, inplace_indices=[1], sinfo_args=({f32(4)},))', [v], f"Returns({value(v)}, {event})", "the second of the arguments, which the closure gives back", attrs=True, functions=["itself"], known=tensor((4,), F32))
     # Builtins and Python.
     name = "call_builtin_with_ctx"
     o.case(name, f'R.call_builtin_with_ctx("relax_spec.add", (x0, x1), sinfo_args=({f32(2, 3)},))', [a, b], a + b, "the function adds the fields of the tuple", known=tensor((2, 3), F32), pure=False)
@@ -266,6 +296,11 @@ def calls(o):
     both = f"Returns(Tuple([{value(total)}, {value(2 * total)}]))"
     known = f"Tuple([{tensor((4,), F32)}, {tensor((4,), F32)}])"
     o.case(name, f"R.call_tir_inplace(cls.add_and_double, (x0, x1), out_sinfo=[{f32(4)}, {f32(4)}], inplace_indices=[0, -1])", [v, w], both, "the first input, and a new tensor, which alone is passed behind the inputs", attrs=True, functions=["add_and_double"], known=known)
+    whole = exact(I64, (4,))
+    i64 = 'R.Tensor((4,), "int64")'
+    for k, m in ((2, 3), (-1, 5)):
+        o.case(name, f"R.call_tir_inplace(cls.add_product, (x0,), out_sinfo={i64}, inplace_indices=[0], tir_vars=R.shape([{k}, {m}]))", [whole], whole * k + m, "the integers follow the tensors", attrs=True, functions=["add_product"])
+        o.case("call_tir_with_grad", f'R.call_tir_with_grad(cls.plus_number, (x0,), out_sinfo={i64}, te_grad_name="plus_grad", te_grad_kwargs={{}}, tir_vars=R.shape([{k}]))', [whole], whole + k, "the integer follows the tensors", attrs=True, functions=["plus_number"])
     # Closures.
     o.case("make_closure", "R.make_closure(cls.minus, (x0,))", [v], "Returns(Closure)", "a closure", functions=["minus"], known="Object")
     o.case("make_closure", 'R.make_closure(R.ExternFunc("relax_spec.add"), (x0,))', [a], "Returns(Closure)", "a closure of a packed function")

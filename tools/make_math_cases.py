@@ -366,6 +366,9 @@ def gradient(op):
             tied, why = np.array([[[[1, 1], [0, 1]]]], F32), "of several that are the largest it is one, here the first"
             others = [np.array([[[[0, 4], [0, 0]]]], F32), np.array([[[[0, 0], [0, 4]]]], F32)]
             o.case("special", [np.array([[[[4]]]], F32), tied], {"pool_size": [2, 2]}, also=others, why=why)
+        own = {"pool_size": [2, 2], "strides": [2, 2]}
+        o.case("exact", [small(F32, (1, 2, 2, 2), 1), last], {**own, "layout": "NHWC", "out_layout": "NCHW"}, why="the gradient lies as the result does")
+        o.case("exact", [small(F32, (1, 2, 2, 2), 1), data[..., :4]], {**own, "out_layout": "NHWC"}, why="the gradient lies as the result does")
     o = op("grad.take_backward", take_backward, True)
     x = small(F32, (4, 3))
     ints = lambda *items: np.array(items, I64)

@@ -117,6 +117,9 @@ BALANCED = np.array([[[1024, -1024, 1024, -1024], [-1024, -1024, 1024, 1024]]], 
 F32_HALF = np.float32(0.5)
 #: Added so that no coordinate lies half-way between two elements.
 F32_EIGHTH = np.float32(0.125)
+#: The mean of each row is 1 or -1, and the variance 3.
+SPARSE = np.array([[[0, 4, 0, 0], [0, 0, 0, -4]]], F32)
+SHOWN = "exact data: the variance and epsilon add to a power of 4"
 NORMAL = "exact data: the mean is 0, the variance a power of 4 in whose last place epsilon is lost"
 
 
@@ -148,9 +151,13 @@ def normalization(op):
     o.case("exact", [image, small(F32, (4,)), small(F32, (4,), 1) + F32_HALF], grouped, why=NORMAL)
     o.case("wild", [wild(F32, (1, 4, 3, 2)), wild(F32, (4,)), wild(F32, (4,))], grouped, within=accumulated(20, 8))
     o.case("wild", [wild(F32, (2, 3, 6)), wild(F32, (6,)), wild(F32, (6,))], {"num_groups": 3, "channel_axis": -1, "axes": [1]}, within=accumulated(20, 8))
+    o.case("exact", [SPARSE, small(F32, (2,)), small(F32, (2,), 1)], {"num_groups": 2, "channel_axis": 1, "axes": [2], "epsilon": 1.0}, why=SHOWN)
+    o.case("exact", [SPARSE / 2, small(F32, (4,)), small(F32, (4,), 1)], {"num_groups": 1, "channel_axis": 2, "axes": [1], "epsilon": 0.25}, why=SHOWN)
     o = op("nn.instance_norm", in_extended(instance_norm), True)
     o.case("exact", [image, small(F32, (4,)), small(F32, (4,), 1) + F32_HALF], {"channel_axis": 1, "axes": [2, 3]}, why=NORMAL)
     o.case("wild", [wild(F32, (2, 3, 4)), wild(F32, (3,)), wild(F32, (3,))], {"channel_axis": 1, "axes": [2]}, within=accumulated(20, 8))
+    o.case("exact", [SPARSE, small(F32, (2,)), small(F32, (2,), 1)], {"channel_axis": 1, "axes": [2], "epsilon": 1.0}, why=SHOWN)
+    o.case("exact", [SPARSE / 2, small(F32, (1,), 1), small(F32, (1,), 2)], {"channel_axis": 0, "axes": [2], "epsilon": 0.25}, why=SHOWN)
     o = op("nn.batch_norm", all_float64(batch_norm), True)
     still = {"axis": 1, "training": False}
     data = [small(F32, (2, 3, 2)), small(F32, (3,), 1), small(F32, (3,), 2), small(F32, (3,), 3), np.array([2**20, 2**22, 2**18], F32)]
@@ -158,6 +165,9 @@ def normalization(op):
     o.case("wild", [wild(F32, (2, 3, 2)), *[wild(F32, (3,)) for _ in range(3)], wild(F32, (3,), 0.5, 2)], still, within=accumulated(8, 16))
     o.case("wild", [wild(F32, (4, 3, 2)), *[wild(F32, (3,)) for _ in range(3)], wild(F32, (3,), 0.5, 2)], {"axis": 1}, within=accumulated(20, 8))
     o.case("wild", [wild(F64, (4, 3)), *[wild(F64, (3,)) for _ in range(3)], wild(F64, (3,), 0.5, 2)], {"axis": 1, "momentum": 0.25, "center": False}, within=accumulated(20, 8))
+    data = [small(F32, (2, 3, 2)), small(F32, (3,), 1), small(F32, (3,), 2), small(F32, (3,), 3), np.array([3, 15, 0], F32)]
+    o.case("exact", data, {**still, "epsilon": 1.0}, why=SHOWN)
+    o.case("exact", [SPARSE / 2, *[small(F32, (2,), i) for i in range(1, 4)], np.array([1, 2], F32)], {"axis": 1, "momentum": 0.5, "epsilon": 0.25}, why=SHOWN)
 
 
 # Windows
@@ -208,7 +218,7 @@ def conv(n):
 def conv_transpose(n):
     data_axes = {1: "NCW", 2: "NCHW", 3: "NCDHW"}[n]
 
-    def f(x, w, strides=1, padding=0, output_padding=0, dilation=1, groups=1, data_layout=data_axes, kernel_layout="IO" + data_axes[2:], out_dtype=None):
+    def f(x, w, strides=1, padding=0, output_padding=0, dilation=1, groups=1, data_layout=data_axes, kernel_layout="IO" + data_axes[2:], out_layout=None, out_dtype=None):
         dtype = out_dtype or x.dtype
         wide = F64 if np.dtype(dtype).kind == "f" else I64
         x = to_canonical(x, data_layout, data_axes).astype(wide)
@@ -224,9 +234,18 @@ def conv_transpose(n):
                 element = x[(slice(None), i, *place)].reshape(-1, *[1] * (n + 1))
                 out[(slice(None), group, *window)] += element * w[i]
         cut = tuple(slice(before, size - after) for (before, after), size in zip(pads(padding, n), full))
-        return from_canonical(out[(slice(None), slice(None), *cut)], data_layout, data_axes).astype(dtype)
+        return from_canonical(out[(slice(None), slice(None), *cut)], out_layout or data_layout, data_axes).astype(dtype)
 
     return f
+
+
+def layout_cases(o, spatial, given, kernels):
+    """Layouts of which each can be read in the usual order too, and gives another result then."""
+    usual, last = "NC" + spatial, "N" + spatial + "C"
+    layouts = [(last, usual), ("CN" + spatial, last)]
+    for (data_shape, weight_shape), kernel, (data_layout, out_layout) in zip(given, kernels, layouts):
+        attrs = {"data_layout": data_layout, "kernel_layout": kernel, "out_layout": out_layout}
+        o.case("exact", [small(F32, data_shape), small(F32, weight_shape, 1)], attrs)
 
 
 @family
@@ -247,24 +266,41 @@ def convolution(op):
     o.case("exact", [small(F32, (1, 4, 6)), small(F32, (4, 2, 2), 1)], {"groups": 2, "dilation": [3]})
     o.case("exact", [small(F32, (1, 6, 3)), w], {"data_layout": "NWC"})
     o.case("wild", [wild(F32, (1, 2, 7)), wild(F32, (2, 2, 3))], {"padding": [1, 1]}, within=accumulated(6, 9 * 6))
+    layout_cases(o, "W", [((1, 3, 3), (2, 3, 3)), ((2, 2, 3), (2, 2, 2))], ["WIO", "IOW"])
     o = op("nn.conv3d", conv(3), True)
     x, w = small(F32, (1, 2, 3, 3, 4)), small(F32, (2, 2, 2, 2, 2), 1)
     o.case("exact", [x, w])
     o.case("exact", [x, w], {"padding": [1, 0, 1, 0, 1, 0], "strides": [2, 1, 1]})
     o.case("wild", [wild(F32, (1, 1, 3, 3, 3)), wild(F32, (2, 1, 2, 2, 2))], within=accumulated(8, 9 * 8))
+    w = small(F32, (1, 2, 1, 2, 2), 1)
+    o.case("exact", [x, w], {"dilation": [2, 1, 3]})
+    o.case("exact", [x, w], {"dilation": [1, 2, 2], "padding": [0, 1, 0]})
+    layout_cases(o, "DHW", [((1, 2, 2, 2, 2), (1, 2, 1, 2, 2)), ((2, 2, 2, 1, 2), (2, 2, 1, 1, 2))], ["DHWIO", "IODHW"])
     o = op("nn.conv1d_transpose", conv_transpose(1), True)
     x, w = small(F32, (2, 2, 4)), small(F32, (2, 3, 3), 1)
     o.case("exact", [x, w])
     o.case("exact", [x, w], {"strides": [2], "padding": [1, 1], "output_padding": [1]})
     o.case("wild", [wild(F32, (1, 2, 5)), wild(F32, (2, 2, 3))], {"strides": [2]}, within=accumulated(6, 9 * 6))
+    o.case("exact", [x, w], {"dilation": [2]})
+    o.case("exact", [x, w], {"dilation": [3], "strides": [2], "padding": [0, 1]})
+    layout_cases(o, "W", [((1, 3, 3), (3, 2, 3)), ((2, 2, 3), (2, 2, 2))], ["WOI", "OIW"])
     o = op("nn.conv2d_transpose", conv_transpose(2), True)
     x, w = small(F32, (1, 2, 3, 3)), small(F32, (2, 3, 2, 3), 1)
     o.case("exact", [x, w])
     o.case("exact", [x, w], {"strides": [2, 3], "padding": [1, 0, 0, 1], "output_padding": [1, 2]})
     o.case("exact", [small(F32, (1, 4, 3, 3)), small(F32, (4, 1, 2, 2), 1)], {"groups": 2})
     o.case("wild", [wild(F32, (1, 2, 3, 3)), wild(F32, (2, 2, 2, 2))], {"strides": [2, 2]}, within=accumulated(8, 9 * 8))
+    o.case("exact", [small(F32, (1, 2, 3, 3)), w], {"dilation": [2, 1]})
+    o.case("exact", [small(F32, (1, 2, 2, 2)), w], {"dilation": [3, 2], "strides": [1, 2]})
+    layout_cases(o, "HW", [((1, 2, 2, 2), (2, 1, 3, 2)), ((2, 2, 2, 1), (2, 2, 1, 2))], ["HWOI", "OIHW"])
     o = op("nn.conv3d_transpose", conv_transpose(3), True)
-    o.case("exact", [small(F32, (1, 2, 2, 2, 2)), small(F32, (2, 1, 2, 2, 2), 1)], {"strides": [2, 1, 1]})
+    x, w = small(F32, (1, 2, 2, 2, 2)), small(F32, (2, 1, 2, 2, 2), 1)
+    o.case("exact", [x, w], {"strides": [2, 1, 1]})
+    o.case("exact", [x, w], {"strides": [2, 1, 2], "padding": [1, 0, 1], "output_padding": [1, 0, 0]})
+    o.case("exact", [x, w], {"strides": [1, 1, 3], "padding": [0, 1, 1, 1, 0, 2], "output_padding": [0, 0, 2]})
+    o.case("exact", [x, w], {"dilation": [1, 2, 1], "padding": [1, 1, 0]})
+    o.case("exact", [x[:, :, :1], w], {"dilation": [3, 1, 2]})
+    layout_cases(o, "DHW", [((1, 2, 2, 2, 2), (2, 1, 1, 1, 2)), ((2, 2, 1, 2, 1), (2, 2, 1, 1, 2))], ["DHWOI", "OIDHW"])
 
 
 def pool(n, kind, include):
@@ -297,14 +333,14 @@ def pool(n, kind, include):
 def adaptive(n):
     data_axes = {1: "NCW", 2: "NCHW", 3: "NCDHW"}[n]
 
-    def f(x, output_size=None, layout=data_axes):
+    def f(x, output_size=None, layout=data_axes, out_layout=None):
         y = to_canonical(x, layout, data_axes).astype(F64)
         sizes = expand(output_size, n) if output_size is not None else y.shape[2:]
         out = np.zeros((*y.shape[:2], *sizes))
         for place in itertools.product(*map(range, sizes)):
             region = tuple(slice(i * s // m, -(-(i + 1) * s // m)) for i, s, m in zip(place, y.shape[2:], sizes))
             out[(slice(None), slice(None), *place)] = y[(slice(None), slice(None), *region)].mean(axis=tuple(range(2, n + 2)))
-        return from_canonical(out, layout, data_axes).astype(x.dtype)
+        return from_canonical(out, out_layout or layout, data_axes).astype(x.dtype)
 
     return f
 
@@ -315,6 +351,7 @@ def pooling(op):
         x = small(F32, (1, 2, *sizes))
         last = np.moveaxis(x, 1, -1)
         layout = {1: "NWC", 2: "NHWC", 3: "NDHWC"}[n]
+        usual = {1: "NCW", 2: "NCHW", 3: "NCDHW"}[n]
         for kind in ("max", "avg"):
             o = op(f"nn.{kind}_pool{n}d", pool(n, kind, n != 2), True)
             o.case("exact", [x], {"pool_size": [2] * n, "strides": [2] * n})
@@ -325,10 +362,22 @@ def pooling(op):
                 o.case("exact", [x], {"pool_size": [2] * n, "dilation": [2] * n})
             else:
                 o.case("wild", [wild(F32, x.shape)], {"pool_size": [3] * n, "padding": [1] * 2 * n, "count_include_pad": False}, within=accumulated(3**n, 3))
+                o.case("exact", [x], {"pool_size": [2] * n, "dilation": [2] * n, "strides": [2] * n})
+                o.case("exact", [x], {"pool_size": [1] * (n - 1) + [2], "dilation": [1] * (n - 1) + [2], "padding": [0] * (n - 1) + [1]})
+            o.case("exact", [np.ascontiguousarray(last)], {"pool_size": [2] * n, "strides": [2] * n, "layout": layout, "out_layout": usual})
+            o.case("exact", [x], {"pool_size": [2] * n, "strides": [2] * n, "out_layout": layout})
+            if n == 1:
+                o.case("exact", [small(F32, (1, 2, 5))], {"pool_size": [2], "strides": [2], "ceil_mode": True})
+                o.case("exact", [small(F32, (1, 2, 6))], {"pool_size": [2], "strides": [2], "dilation": [2], "ceil_mode": True})
         o = op(f"nn.adaptive_avg_pool{n}d", adaptive(n), True)
         o.case("exact", [small(F32, (1, 2, *[4] * n))], {"output_size": [2] * n})
         o.case("exact", [small(F32, (1, 2, *[2] * n))], {"output_size": [2] * n})
         o.case("wild", [wild(F32, (1, 2, *sizes))], {"output_size": [3] * n}, within=accumulated(3**n, 3))
+        x = small(F32, (1, 2, *{1: (4,), 2: (2, 4), 3: (2, 2, 2)}[n]))
+        last = np.ascontiguousarray(np.moveaxis(x, 1, -1))
+        o.case("exact", [last], {"output_size": [1] * n, "layout": layout})
+        o.case("exact", [last], {"output_size": [2] + [1] * (n - 1), "layout": layout, "out_layout": usual})
+        o.case("exact", [x], {"output_size": [1] * n, "out_layout": layout})
 
 
 # Attention
@@ -353,10 +402,19 @@ def attention_family(op):
     o.case("wild", heads(2, 3, 5, 2), within=accumulated(40, 30))
     o.case("wild", heads(1, 3, 5, 2), {"scale": 0.25, "causal_mask": "TopLeft"}, within=accumulated(40, 30))
     o.case("wild", heads(1, 3, 5, 2), {"causal_mask": "BottomRight"}, within=accumulated(40, 30))
+    sliding = "attention in a window that slides is not specified"
+    o.case("special", same, {"window_size": 2}, allow="Unspecified", why=sliding)
+    o.case("special", same, {"window_size": 1, "causal_mask": "TopLeft"}, allow="Unspecified", why=sliding)
     o = op("nn.attention_bias", in_extended(attention), True)
     o.case("exact", [*same, np.array([[0, -1000, 0, -1000], [-1000, 5, -1000, -1000]], F32).reshape(1, 1, 2, 4)], why="weights of a half, of 1 and of 0")
     o.case("wild", [*heads(1, 3, 5, 2), wild(F32, (1, 2, 3, 5))], within=accumulated(40, 30))
     o.case("wild", [*heads(1, 3, 5, 2), wild(F32, (1, 1, 1, 5))], {"causal_mask": "TopLeft"}, within=accumulated(40, 30))
+    key = np.zeros((1, 4, 2, 4), F32)
+    key[0, :2, :, 0] = [[1, 0], [0, 1]]
+    far = np.array([[0, 512, -1024, -1024], [0, 0, 512, -1024]], F32).reshape(1, 1, 2, 4)
+    o.case("exact", [same[0], key, same[2], far], {"scale": 512.0}, why="scores that are equal, and others of which the weight vanishes")
+    none = np.array([[0, -1000, 0, -1000], [0, 0, 0, 0]], F32).reshape(1, 1, 2, 4)
+    o.case("exact", [same[0], key, same[2], none], {"scale": 0.0}, why="only the bias counts: weights of a half, and of a quarter")
 
 
 # Indexing
@@ -581,6 +639,8 @@ def loss(op):
     o.case("exact", [x, np.array([0, 2, -100, 1], I64)], {"reduction": "sum"})
     o.case("exact", [small(F32, (2, 3, 2)), np.array([[0, 2], [1, 1]], I64)], {"reduction": "mean"})
     o.case("wild", [wild(F32, (4, 3)), t, wild(F32, (3,), 0.5, 2)], {}, within=accumulated(8, 24))
+    o.case("exact", [x, t, w], {"ignore_index": 2}, why="what is ignored has no weight in the mean: those of the others add to 4")
+    o.case("exact", [x, t, w], {"ignore_index": 1, "reduction": "none"}, why="what is ignored has no loss")
 
 
 # Images
@@ -738,6 +798,10 @@ def image(op):
     o.case("exact", [small(F32, (1, 1, 2, 2, 2, 2)), Shape((4, 2, 1))], {"layout": "NCDHW2c", "coordinate_transformation_mode": "pytorch_half_pixel", "method": "cubic"})
     o.case("wild", [wild(F32, (1, 1, 3, 4, 2)), Shape((5, 3, 3))], within=accumulated(32, 16))
     o.case("wild", [wild(F32, (1, 1, 3, 4, 2)), Shape((4, 3, 3))], {"method": "cubic", "cubic_exclude": 1}, within=accumulated(128, 32))
+    o.case("exact", [small(F32, (1, 1, 4, 2, 2)), Shape((2, 2, 2))], {"method": "cubic", "cubic_alpha": -0.5})
+    o.case("exact", [small(F32, (1, 1, 1, 2, 4)), Shape((1, 2, 8))], {"method": "cubic", "cubic_alpha": -1.0, "coordinate_transformation_mode": "asymmetric"})
+    o.case("exact", [small(F32, (1, 1, 1, 3, 3)), Shape((2, 3, 2))], {"roi": [0.5, 0.5, 0.5, 1.5, 1.5, 1.5], "coordinate_transformation_mode": CROP, "extrapolation_value": -5.0})
+    o.case("exact", [small(F32, (1, 1, 2, 4, 3)), Shape((4, 2, 2))], {"method": "nearest_neighbor", "rounding_method": "round_prefer_ceil"})
     o = op("image.grid_sample", grid_sample, True)
     x = small(F32, (1, 2, 3, 5))
     inner = np.array([[[-1, -0.5, 0, 0.75], [1, 0.25, 0.5, -0.25]], [[-1, 0.5, 0, 1], [-0.5, 0.25, 0.75, -0.75]]], F32)[None]
@@ -943,6 +1007,7 @@ def vision(op):
     o.case("exact", [BOXES], {"score_threshold": 0.25, "id_index": -1})
     o.case("exact", [small(F32, (2, 3, 4))], {"id_index": 2, "score_index": 3})
     o.case("exact", [small(I32, (1, 5, 3))], {"score_threshold": 1.0, "id_index": -1, "score_index": 0})
+    o.case("exact", [np.array([[[-1, 2, 3, 0], [0, 1, 2, -1], [1, 1, -2, 2]]], F32)], {"id_index": 3})
     o = op("vision.non_max_suppression", non_max_suppression, True)
     counted = [BOXES, np.array([6, 6], I32), np.array([[10, 11, 12, 13, 14, 15], [5, 4, 3, 2, 1, 0]], I32)]
     o.case("exact", counted)

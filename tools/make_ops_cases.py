@@ -353,6 +353,7 @@ def activation(op):
     o.case("wild", [wild(F32, (2, 5))], within=ELEMENTARY)
     o.case("wild", [wild(F32, (4,))], {"beta": 2.0, "threshold": 3.0}, within=ELEMENTARY)
     o.case("exact", [np.array([[30.0, 64.0]], F32)])
+    o.case("exact", [np.array([1.5, 2.0, 3.0], F32)], {"threshold": 1.0}, why="elements above the threshold are themselves")
 
 
 def wrapped(f):

@@ -19,7 +19,22 @@ use serde_json::{Map, Value};
 const OTHERS: usize = 6;
 
 /// Attributes that change no answer, with the reason.
-const WITHOUT_EFFECT: [(&str, &str, &str); 0] = [];
+const WITHOUT_EFFECT: [(&str, &str, &str); 14] = [
+    ("relax.call_tir_with_grad", "te_grad_name", "what is said of the gradient has no meaning when it is run"),
+    ("relax.ccl.allgather", "in_group", "there is one group, which has all workers"),
+    ("relax.ccl.allreduce", "in_group", "there is one group, which has all workers"),
+    ("relax.grad.max_pool2d_backward", "count_include_pad", "as of nn.max_pool2d"),
+    ("relax.hint_on_device", "device_type", "devices mean nothing here"),
+    ("relax.hint_on_device", "index", "devices mean nothing here"),
+    ("relax.hint_on_device", "memory_scope", "devices mean nothing here"),
+    ("relax.layout_transform", "axis_separators", "says how axes lie in memory, and changes no element"),
+    ("relax.layout_transform", "input_axis_separators", "says how axes lie in memory, and changes no element"),
+    ("relax.nn.dropout", "rate", "outside of training nothing is dropped"),
+    ("relax.nn.max_pool1d", "count_include_pad", "places in the padding never count"),
+    ("relax.nn.max_pool2d", "count_include_pad", "places in the padding never count"),
+    ("relax.nn.max_pool3d", "count_include_pad", "places in the padding never count"),
+    ("relax.vision.roi_pool", "layout", "NCHW is the only one"),
+];
 
 /// A case that runs a program or asks what is known of it, with the program as data.
 struct ProgramCase<'s> {
