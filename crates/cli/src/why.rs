@@ -245,8 +245,15 @@ impl History<'_> {
 fn decides(rule: Rule) -> bool {
     let id = rule.id();
     let is_of = ["SI.DERIVE.", "SI.UNIFY.", "OPS.", "OP."].iter().any(|chapter| id.starts_with(chapter));
-    let is_about = ["SI.DERIVE.VB.", "SI.DERIVE.VAR", "SI.DERIVE.CALL.O", "SI.DERIVE.CALL.A", "SI.DERIVE.CALL.NOT"];
-    is_of && !is_about.iter().any(|part| id.starts_with(part)) && !id.ends_with(".attrs")
+    let is_about = ["SI.DERIVE.VB.", "SI.DERIVE.CALL.ARGS."].iter().any(|part| id.starts_with(part));
+    let of_order = [
+        "SI.DERIVE.VAR",
+        "SI.DERIVE.CALL.OP",
+        "SI.DERIVE.CALL.ORDER",
+        "SI.DERIVE.CALL.ARITY",
+        "SI.DERIVE.CALL.NOTFUNC",
+    ];
+    is_of && !is_about && !of_order.contains(&id) && !id.ends_with(".attrs")
 }
 
 /// The global functions that are used, and one more, of these bindings and nothing else.
