@@ -190,7 +190,7 @@ impl<'m> Deriver<'_, 'm> {
         );
     }
 
-    /// Errata: M04, literally a condition that is no box is exactly a Boolean scalar; N66, literally no box is one.
+    /// Errata: M04, literally a condition that is no box is exactly a Boolean scalar; N67, literally no box is one.
     fn fits_condition(&mut self, cond: &StructInfo, scalar: &StructInfo) -> Fit {
         let fits = if self.cx.literal(Erratum::M04) {
             if cond == scalar { Fit::Certainly } else { Fit::Never }
@@ -199,7 +199,7 @@ impl<'m> Deriver<'_, 'm> {
             Fit::by_subtyping(self.cx, cond, &StructInfo::tensor_ndim(0, DataType::BOOL), &self.scope)
         };
         let boxed = matches!(cond, StructInfo::Prim(prim) if prim.dtype.is_bool());
-        if boxed && !self.cx.has(rule!("SI.DERIVE.IF.COND.PRIM")) && !self.cx.literal(Erratum::N66) {
+        if boxed && !self.cx.has(rule!("SI.DERIVE.IF.COND.PRIM")) && !self.cx.literal(Erratum::N67) {
             return Fit::Certainly;
         }
         self.cx.by_cases(&[(rule!("SI.DERIVE.IF.COND.PRIM"), boxed, Fit::Certainly)]).unwrap_or(fits)

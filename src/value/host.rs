@@ -160,7 +160,7 @@ pub fn readable(m: &mut (impl Host + ?Sized), values: &[Value]) -> Result<(), St
 
 /// Whether a boxed truth value is a condition: by the words of 2024-04 it is.
 ///
-/// Errata: A73, the first edition does not know boxes; N66, literally a scalar is a tensor by those of 2023-12.
+/// Errata: A73, the first edition does not know boxes; N67, literally a scalar is a tensor by those of 2023-12.
 pub fn boxed_truth_counts(cx: &Cx) -> bool {
-    cx.has(rule!("EVAL.IF.PRIMEXPR")) || !cx.literal_any(&[Erratum::A73, Erratum::N66])
+    cx.has(rule!("EVAL.IF.PRIMEXPR")) || !cx.literal_any(&[Erratum::A73, Erratum::N67])
 }

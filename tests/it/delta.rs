@@ -90,8 +90,8 @@ const CHECKED: [Cell; 27] = [
     cell("P2 that stores", SECOND, false, true, &[Erratum::A28, Erratum::A30]),
     cell("P2 that stores", LAST, false, true, &[Erratum::A28, Erratum::A30]),
     cell("P3", FIRST, true, false, &[Erratum::A73]),
-    // No rule looks at a condition.
-    cell("P3", SECOND, false, true, &[Erratum::N40]),
+    // A boxed Boolean is a condition (N67); by the letter no rule looks at one.
+    cell("P3", SECOND, true, true, &[]),
     cell("P3", LAST, true, true, &[]),
     cell("P4", FIRST, true, false, &[Erratum::A09, Erratum::A73]),
     cell("P4", SECOND, false, false, &[]),
