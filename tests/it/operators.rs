@@ -7,7 +7,7 @@ use ask::conformance;
 use campaign::agreement::{OperatorPattern, clause};
 use campaign::calls::{Fill, emptied, enlarged};
 use campaign::operator_soundness::{OperatorTemplates, run_within};
-use campaign::questions::questions;
+use campaign::questions::questions_of_shape_variables;
 use relax_spec::book::ron_options;
 use relax_spec::data::json::write;
 use relax_spec::data::{from_json, to_document};
@@ -314,7 +314,9 @@ fn a_shape_that_is_kept_is_kept_in_a_variable() {
     let suite = conformance::suite().expect("the suite");
     let (mut compared, mut losing) = (0, BTreeMap::new());
     for op in relax_spec::ops::all() {
-        for question in questions(op, &suite).iter().filter(|q| q.what.starts_with("of one shape variable")) {
+        for question in
+            questions_of_shape_variables(op, &suite).iter().filter(|q| q.what.starts_with("of one shape variable"))
+        {
             let Ask::DeriveVar(ProgramInput::Module(module), function, var) = &question.ask else { continue };
             let (sized, known) = with_sizes(module);
             let info = |module: IrModule| {
