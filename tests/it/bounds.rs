@@ -131,3 +131,83 @@ fn a_python_that_never_stops_is_ended() {
     let (found, err) = ended(&["conform", "types/glb-eq", "--adapter", &adapter], "/dev/null", 30);
     assert!(found == Some(3), "{found:?} {err}");
 }
+
+/// An adapter that answers as this says, with the questions that it answers.
+fn adapter(dir: &TempDir, ops: &str, answer: &str) -> String {
+    let greeting = GREETING.replace(r#"["glb", "lub"]"#, ops);
+    let lines = "for line in sys.stdin:\n    q = json.loads(line)\n    if 'id' in q: ";
+    let path = dir.path().join("adapter.py");
+    fs::write(&path, format!("{greeting}\nhello(0)\n{lines}{answer}\n")).unwrap();
+    format!("python3 -S -E {}", path.display())
+}
+
+fn json_lines(text: &str) -> Vec<serde_json::Value> {
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// A report of long answers is whole and takes little.
+#[test]
+fn what_is_kept_of_answers_is_bounded() {
+    let types = r#"["glb", "lub", "subtype", "erase"]"#;
+    let effect = r#"{'Print': [{'Tensor': {'bits': '00000040', 'dtype': 'float32', 'shape': []}}]}"#;
+    for (cases, ops, said) in [
+        ("types/*", types, "say(id=q['id'], outcome='internal_error', message='x' * 500000)"),
+        (
+            "types/*",
+            types,
+            "say(id=q['id'], outcome='rejected', stage='s' * 500000, **{'class': 'c'}, message='(' * 500000)",
+        ),
+        (
+            "evaluation/*",
+            r#"["evaluate"]"#,
+            &format!("say(id=q['id'], outcome='answer', answer={{'Returns': [{{'Tuple': []}}, [{effect}] * 2000]}})"),
+        ),
+    ] {
+        let dir = TempDir::new().unwrap();
+        let adapter = adapter(&dir, ops, said);
+        let report = dir.path().join("report.jsonl");
+        let to = format!("jsonl={}", report.display());
+        let (status, err) =
+            ended(&["conform", cases, "--adapter", &adapter, "-j", "1", "--report", &to], "/dev/null", 120);
+        assert_eq!(status, Some(1), "{said}: {err}");
+        let lines = json_lines(&fs::read_to_string(report).unwrap());
+        assert_eq!(lines.last().unwrap()["cases"], lines.len() - 1, "{said}");
+        let asked = lines.iter().filter(|line| line["type"] == "case" && line["verdict"] != "unsupported");
+        assert!(asked.clone().count() > 10, "{said}");
+        for line in asked {
+            let line = line.to_string();
+            assert!(
+                line.len() < 30_000 && (line.contains("more bytes") || line.contains("not kept")),
+                "{said}: {line}"
+            );
+        }
+    }
+}
+
+/// Where a report is written line by line.
+#[test]
+fn a_run_that_is_killed_leaves_what_it_had() {
+    for to_file in [true, false] {
+        let dir = TempDir::new().unwrap();
+        let adapter = adapter(
+            &dir,
+            r#"["glb", "lub"]"#,
+            "say(id=q['id'], outcome='internal_error', message='no') if q['id'] < 4 else sys.stdin.read()",
+        );
+        let (report, out) = (dir.path().join("report.jsonl"), dir.path().join("out"));
+        fs::write(&report, "old").unwrap();
+        let to = if to_file { format!("jsonl={}", report.display()) } else { "jsonl".to_string() };
+        let mut command = Command::new(env!("CARGO_BIN_EXE_relax-spec"));
+        command.args(["conform", "types/glb-*", "--adapter", &adapter, "-j", "1", "--report", &to]);
+        let mut child = command.stdin(Stdio::null()).stdout(fs::File::create(&out).unwrap()).spawn().unwrap();
+        let written = if to_file { &report } else { &out };
+        let start = Instant::now();
+        while fs::read_to_string(written).unwrap().lines().count() < 3 && start.elapsed() < Duration::from_secs(60) {
+            thread::sleep(Duration::from_millis(10));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let lines = json_lines(&fs::read_to_string(written).unwrap());
+        assert!(lines.len() == 3 && lines.iter().all(|line| line["verdict"] == "internal_error"), "{lines:?}");
+    }
+}

@@ -10,6 +10,7 @@ pub mod conformance;
 pub mod executables;
 pub mod extern_process;
 pub mod implementation;
+pub mod kept;
 pub mod process;
 pub mod protocol;
 pub mod runner;
