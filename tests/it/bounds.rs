@@ -211,3 +211,28 @@ fn a_run_that_is_killed_leaves_what_it_had() {
         assert!(lines.len() == 3 && lines.iter().all(|line| line["verdict"] == "internal_error"), "{lines:?}");
     }
 }
+
+#[test]
+fn two_campaigns_into_one_directory_are_told() {
+    let dir = TempDir::new().unwrap();
+    let out = dir.path().join("out").display().to_string();
+    let fuzz = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_relax-spec"));
+        command.args(["fuzz", "--adapter", "builtin:evaluator", "--out", &out]).args(more);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        command
+    };
+    let mut first = fuzz(&["--time", "10m"]).spawn().unwrap();
+    let (start, lock) = (Instant::now(), dir.path().join("out/lock"));
+    while fs::read_to_string(&lock).unwrap_or_default().is_empty() && start.elapsed() < Duration::from_secs(60) {
+        thread::sleep(Duration::from_millis(20));
+    }
+    let second = fuzz(&["--runs", "1"]).output().unwrap();
+    let err = String::from_utf8_lossy(&second.stderr).into_owned();
+    let told = format!("another campaign (process {}) keeps its findings there", first.id());
+    first.kill().unwrap();
+    first.wait().unwrap();
+    assert!(second.status.code() == Some(2) && err.contains(&told), "{err}");
+    let third = fuzz(&["--runs", "1"]).output().unwrap();
+    assert!(third.status.success(), "{}", String::from_utf8_lossy(&third.stderr));
+}
