@@ -213,6 +213,28 @@ fn a_run_that_is_killed_leaves_what_it_had() {
 }
 
 #[test]
+fn what_there_is_no_memory_for_is_not_a_matter_of_steps() {
+    let dir = TempDir::new().unwrap();
+    let path = dir.path().join("large.py");
+    for value in [
+        "R.ones(R.shape([1000000000000]), dtype=\"float32\")",
+        "R.zeros(R.shape([1000000, 1000000]), dtype=\"int8\")",
+        "R.full(R.shape([1000000000000]), R.const(1, \"float32\"))",
+        "R.broadcast_to(R.const(1, \"float32\"), R.shape([1000000000000]))",
+        "R.tile(R.const([1], \"float32\"), [1000000000000])",
+        "R.arange(0, 1000000000000, 1, dtype=\"int64\")",
+        "R.eye(1000000, 1000000, 0, dtype=\"float32\")",
+        "R.matmul(R.ones((1000000, 1), \"float32\"), R.ones((1, 1000000), \"float32\"))",
+    ] {
+        fs::write(&path, format!("@R.function\ndef main():\n    y = {value}\n    return y\n")).unwrap();
+        for engine in ["evaluator", "vm"] {
+            let (found, err) = ended(&["run", &path.display().to_string(), "--engine", engine], "/dev/null", 30);
+            assert!(found == Some(5) && err.contains("out of memory"), "{value} {engine}: {found:?} {err}");
+        }
+    }
+}
+
+#[test]
 fn two_campaigns_into_one_directory_are_told() {
     let dir = TempDir::new().unwrap();
     let out = dir.path().join("out").display().to_string();
