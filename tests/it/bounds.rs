@@ -212,6 +212,49 @@ fn a_run_that_is_killed_leaves_what_it_had() {
     }
 }
 
+/// Where a number of a process stands, the process has ended soon.
+fn ends(pids: &Path) -> bool {
+    let pids = fs::read_to_string(pids).unwrap_or_default();
+    let runs = |pid: &str| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['Z', 'X']))
+    };
+    let start = Instant::now();
+    while pids.lines().any(runs) && start.elapsed() < Duration::from_secs(10) {
+        thread::sleep(Duration::from_millis(20));
+    }
+    pids.lines().count() > 0 && !pids.lines().any(runs)
+}
+
+#[test]
+fn what_an_adapter_starts_in_a_session_of_its_own_ends_with_it() {
+    for is_killed in [false, true] {
+        let dir = TempDir::new().unwrap();
+        let pids = dir.path().join("pids");
+        let script = format!(
+            "read -r line\necho '{}'\nread -r line\nsetsid sleep 1000 &\necho $! >> {pids}\n\
+             setsid sh -c 'setsid sleep 1000 & echo $! >> {pids}'\nsleep 1000\n",
+            r#"{"id":0,"protocol":1,"implementation":{"name":"x"},"capabilities":["glb"]}"#,
+            pids = pids.display()
+        );
+        fs::write(dir.path().join("adapter.sh"), script).unwrap();
+        let adapter = format!("sh {}", dir.path().join("adapter.sh").display());
+        let mut command = Command::new(env!("CARGO_BIN_EXE_relax-spec"));
+        command.args(["conform", "types/glb-eq", "--adapter", &adapter, "-j", "1"]);
+        command.args(["--timeout", if is_killed { "600" } else { "2" }]).stdin(Stdio::null()).stdout(Stdio::null());
+        let mut child = command.spawn().unwrap();
+        let (start, two) = (Instant::now(), || fs::read_to_string(&pids).is_ok_and(|pids| pids.lines().count() >= 2));
+        while !two() && start.elapsed() < Duration::from_secs(60) {
+            thread::sleep(Duration::from_millis(20));
+        }
+        if is_killed {
+            child.kill().unwrap();
+        }
+        child.wait().unwrap();
+        assert!(ends(&pids), "killed: {is_killed}");
+    }
+}
+
 #[test]
 fn what_there_is_no_memory_for_is_not_a_matter_of_steps() {
     let dir = TempDir::new().unwrap();

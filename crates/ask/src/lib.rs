@@ -9,6 +9,7 @@ pub mod checkout;
 pub mod conformance;
 pub mod executables;
 pub mod extern_process;
+mod family;
 pub mod implementation;
 pub mod kept;
 pub mod process;
