@@ -62,8 +62,23 @@ fn where_a_file_is_meant_nothing_else_is_opened() {
     let dir_name = dir.path().display().to_string();
     let (found, err) = ended(&["check", &dir_name], "/dev/null", 30);
     assert_eq!(found, Some(0), "{err}");
+    let suite = dir.path().join("suite");
+    fs::create_dir(&suite).unwrap();
+    pipe(&suite.join("pipe.ron"));
+    fs::create_dir(dir.path().join("out")).unwrap();
+    pipe(&dir.path().join("out/lock"));
     for args in [
-        &["conform", "types/sub-rank", "--expect", "/dev/zero"][..],
+        &["check", &at("pipe.py")][..],
+        &["check", "/dev/zero"],
+        &["run", &at("good.py"), "--arg", &format!("@{}", at("pipe.json"))],
+        &["run", &at("pipe.json")],
+        &["vm", "run", &at("pipe.json")],
+        &["explain", &at("suite/pipe.ron")],
+        &["conform", "--suite", &suite.display().to_string()],
+        &["conform", &at("suite/pipe.ron")],
+        &["fuzz", "--adapter", "builtin:evaluator", "--expect", &at("pipe.json")],
+        &["fuzz", "--adapter", "builtin:evaluator", "--runs", "1", "--out", &at("out")],
+        &["conform", "types/sub-rank", "--expect", "/dev/zero"],
         &["conform", "types/sub-rank", "--expect", &at("pipe.json")],
         &["promote", &at("pipe.json"), "--id", "a/b"],
         &["reproduce", &at("pipe.json")],
