@@ -132,6 +132,11 @@ pub fn read_text(path: &Path) -> Result<String, LoadError> {
     } else if path.is_dir() {
         return Err(LoadError::Directory);
     } else {
+        // A pipe or a device may never end; what whoever started us has opened is as good as standard input.
+        let is_opened = ["/dev/stdin", "/dev/fd", "/proc/self/fd"].iter().any(|opened| path.starts_with(opened));
+        if !is_opened && !fs::metadata(path)?.is_file() {
+            return Err(io::Error::other("it is no file").into());
+        }
         let file = fs::File::open(path)?;
         // What is no file, such as a pipe, has no length.
         let length = file.metadata()?.len();

@@ -3,8 +3,8 @@
 //! Inside a checkout the files are read as they are, so that a changed case needs no build. A published program (profile
 //! `dist`) is outside of one as a rule, and holds a copy.
 
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use relax_spec::suite::{Case, CaseError, read_suite};
 
@@ -89,7 +89,11 @@ pub fn suite() -> Result<Vec<Case>, CaseError> {
 ///
 /// As [`suite`].
 pub fn suite_in(dir: &Path) -> Result<Vec<Case>, CaseError> {
-    read_files(&dir.display().to_string(), &files_in(dir, DataDirectory::Suite.extension()))
+    let files = texts_in(dir, DataDirectory::Suite.extension()).into_iter().map(|(name, text)| match text {
+        Ok(text) => Ok(KeptFile { name, text }),
+        Err(error) => Err(CaseError { file: name, message: error.to_string() }),
+    });
+    read_files(&dir.display().to_string(), &files.collect::<Result<Vec<KeptFile>, CaseError>>()?)
 }
 
 fn read_files(of: &str, files: &[KeptFile]) -> Result<Vec<Case>, CaseError> {
@@ -119,6 +123,12 @@ const CHECKS: &str = "checks";
 
 /// Every file with the extension below a directory, in the order of the names. What cannot be read is left out.
 fn files_in(dir: &Path, extension: &str) -> Vec<KeptFile> {
+    let texts = texts_in(dir, extension).into_iter();
+    texts.filter_map(|(name, text)| Some(KeptFile { name, text: text.ok()? })).collect()
+}
+
+/// The names and texts of these files, or why one cannot be read.
+fn texts_in(dir: &Path, extension: &str) -> Vec<(String, io::Result<String>)> {
     let mut found = Vec::new();
     let mut pending = vec![dir.to_path_buf()];
     while let Some(at) = pending.pop() {
@@ -127,14 +137,12 @@ fn files_in(dir: &Path, extension: &str) -> Vec<KeptFile> {
                 if !path.ends_with(CHECKS) {
                     pending.push(path);
                 }
-            } else if path.extension().is_some_and(|e| e == extension)
-                && let Ok(text) = fs::read_to_string(&path)
-            {
+            } else if path.extension().is_some_and(|e| e == extension) {
                 let name = path.strip_prefix(dir).unwrap_or(&path).display().to_string();
-                found.push(KeptFile { name, text });
+                found.push((name, checkout::read_regular(&path)));
             }
         }
     }
-    found.sort_by(|a, b| Path::new(&a.name).cmp(Path::new(&b.name)));
+    found.sort_by(|a, b| Path::new(&a.0).cmp(Path::new(&b.0)));
     found
 }

@@ -16,6 +16,7 @@ use process_wrap::std::JobObject;
 use process_wrap::std::ProcessGroup;
 use process_wrap::std::{ChildWrapper, CommandWrap};
 
+use crate::family::{self, Family};
 use crate::supervisor;
 use relax_spec::grammar::one_line;
 
@@ -117,6 +118,7 @@ pub struct LineProcess {
     /// What of a line it wrote last.
     cut: Option<String>,
     stderr: Arc<Mutex<VecDeque<String>>>,
+    family: Family,
 }
 
 /// The instant so much later, however much that is.
@@ -129,20 +131,23 @@ impl LineProcess {
     /// Starts the process in a group of its own, so that its children can be stopped with it. Its lines have at most
     /// `max_reply` bytes.
     pub fn start(command: &CommandLine, interrupt: &Interrupt, max_reply: u64) -> std::io::Result<LineProcess> {
+        let family = Family::new();
         let mut wrapped = CommandWrap::with_new(&command.program, |builder| {
-            builder.args(&command.args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            builder.args(&command.args).env(family::MARK, family.mark());
+            builder.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         });
         #[cfg(unix)]
         wrapped.wrap(ProcessGroup::leader());
         #[cfg(windows)]
         wrapped.wrap(JobObject);
         let mut child = wrapped.spawn()?;
-        supervisor::started(child.id());
+        supervisor::started(child.id(), family.mark());
         let to_child = child.stdin().take().map(write_in_background);
         let from_child = read_in_background(child.stdout().take(), max_reply);
         let stderr = keep_last_lines(child.stderr().take());
         let interrupt = interrupt.clone();
-        Ok(LineProcess { child, interrupt, to_child, from_child, more: false, gone_since: None, cut: None, stderr })
+        let (more, gone_since, cut) = (false, None, None);
+        Ok(LineProcess { child, interrupt, to_child, from_child, more, gone_since, cut, stderr, family })
     }
 
     /// Sends a line. One that cannot be sent shows as the end of the process on the reading side.
@@ -261,10 +266,14 @@ impl LineProcess {
 
 impl Drop for LineProcess {
     /// A process that lingers after its input was closed is killed, and whatever it started in any case: a process
-    /// that ended may have left others behind, which hold what it was given open.
+    /// that ended may have left others behind, which hold what it was given open, or are in sessions of their own.
     fn drop(&mut self) {
+        let root = i32::try_from(self.child.id()).unwrap_or(0);
+        let mut family = self.family.clone();
+        family.look(root);
         self.to_child = None;
         let _ = self.wait(FAREWELL);
+        family.end(root);
         let _ = self.child.start_kill();
         let _ = self.child.wait();
         supervisor::ended(self.child.id());
@@ -453,6 +462,22 @@ mod tests {
         assert!(runs(&pid));
         drop(process);
         assert!(ends_soon(&pid));
+    }
+
+    #[test]
+    fn what_has_a_session_of_its_own_is_killed_too() {
+        for script in [
+            "setsid sleep 600 & echo $!; sleep 600",
+            "setsid sleep 600 & echo $!",
+            "setsid sh -c 'setsid sleep 600 & echo $!'",
+            "env -i setsid sleep 600 & echo $!; read line",
+        ] {
+            let mut process = shell(script, &Interrupt::default());
+            let pid = grandchild(&mut process);
+            assert!(runs(&pid), "{script}");
+            drop(process);
+            assert!(ends_soon(&pid), "{script}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::implementation::{BoxedImplementation, Implementation, Late};
+use crate::kept;
 use crate::protocol::{Identity, ORACLE, with_module};
 use crate::worker::StartError;
 use relax_spec::book::Edition;
@@ -18,7 +19,7 @@ use relax_spec::suite::compare::{CaseComparison, compare};
 /// How another one is had.
 pub type ImplementationFactory<'a> = &'a (dyn Fn() -> Result<BoxedImplementation, StartError> + Sync);
 
-/// What became of a case.
+/// What became of a case, in bounds: of a text or an answer that is too long the beginning is kept.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CaseResult {
     /// Position in the list of cases that was run.
@@ -49,6 +50,18 @@ pub struct RunResult {
 /// The stack of a thread that handles questions and answers, which may nest deeply.
 const THREAD_STACK: usize = 256 * 1024 * 1024;
 
+/// Which result of a case somebody is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Seen {
+    /// The one that it came to.
+    First,
+    /// Another one, in the place of the first: something came after the answer.
+    Instead,
+}
+
+/// Sees each result as it comes, and says whether to go on.
+pub type GoOn<'a> = &'a (dyn Fn(&CaseResult, Seen) -> bool + Sync);
+
 /// How a suite is asked.
 #[derive(Clone, Copy, Debug)]
 pub struct SuiteSchedule {
@@ -75,17 +88,12 @@ struct RunnerState<'a> {
     stop: AtomicBool,
     results: Mutex<Vec<CaseResult>>,
     failure: Mutex<Option<StartError>>,
-    go_on: &'a (dyn Fn(&CaseResult) -> bool + Sync),
+    go_on: GoOn<'a>,
 }
 
 /// Runs the cases; `go_on` sees each result and may end the run, as an interrupt does, and as an implementation does
 /// that cannot be started again.
-pub fn run(
-    cases: &[&Case],
-    schedule: SuiteSchedule,
-    pool: ImplementationPool<'_>,
-    go_on: &(dyn Fn(&CaseResult) -> bool + Sync),
-) -> RunResult {
+pub fn run(cases: &[&Case], schedule: SuiteSchedule, pool: ImplementationPool<'_>, go_on: GoOn<'_>) -> RunResult {
     let SuiteSchedule { edition, jobs } = schedule;
     let ImplementationPool { first, start } = pool;
     let implementation = first.identity().clone();
@@ -158,6 +166,7 @@ impl RunnerState<'_> {
             let late = implementation.late();
             let outcome = outcome?;
             let comparison = compare(case, &outcome, self.edition, is_oracle);
+            let (outcome, comparison) = (kept::outcome(outcome), kept::comparison(comparison));
             self.report(CaseResult { index, outcome, comparison, time: start.elapsed() });
             self.revise(late, asked, is_oracle);
         }
@@ -174,16 +183,21 @@ impl RunnerState<'_> {
                 continue;
             };
             if !matches!(result.outcome, Outcome::ProtocolError { .. }) {
-                result.outcome = Outcome::ProtocolError { message };
+                result.outcome = kept::outcome(Outcome::ProtocolError { message });
                 result.comparison = compare(case, &result.outcome, self.edition, is_oracle);
+                self.show(result, Seen::Instead);
             }
         }
     }
 
-    fn report(&self, result: CaseResult) {
-        if !(self.go_on)(&result) {
+    fn show(&self, result: &CaseResult, seen: Seen) {
+        if !(self.go_on)(result, seen) {
             self.stop.store(true, Ordering::Relaxed);
         }
+    }
+
+    fn report(&self, result: CaseResult) {
+        self.show(&result, Seen::First);
         self.results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
     }
 

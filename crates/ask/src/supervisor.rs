@@ -5,6 +5,8 @@ use std::io::{self, BufRead, Write};
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
+use crate::family::Family;
+
 /// What leads to the supervisor, once there is one.
 static SUPERVISOR: OnceLock<Mutex<ChildStdin>> = OnceLock::new();
 
@@ -28,36 +30,40 @@ pub fn start(command: &mut Command) -> io::Result<()> {
     Ok(())
 }
 
-/// Tells of a group of processes that has started, by the process that leads it.
-pub(super) fn started(group: u32) {
-    tell("+", group);
+/// Tells of a group of processes that has started, by the process that leads it, and the mark of all that it starts.
+pub(super) fn started(group: u32, mark: &str) {
+    tell(&format!("+{group} {mark}"));
 }
 
 /// Tells of one that has ended.
 pub(super) fn ended(group: u32) {
-    tell("-", group);
+    tell(&format!("-{group}"));
 }
 
-fn tell(what: &str, group: u32) {
+fn tell(what: &str) {
     if let Some(supervisor) = SUPERVISOR.get() {
         let mut supervisor = supervisor.lock().unwrap_or_else(PoisonError::into_inner);
         // One that is gone cannot be told.
-        let _ = writeln!(supervisor, "{what}{group}").and_then(|()| supervisor.flush());
+        let _ = writeln!(supervisor, "{what}").and_then(|()| supervisor.flush());
     }
 }
 
 /// What the supervisor does: reads what it is told until that ends, then ends the groups that are left.
 pub fn supervise(told: impl BufRead) {
-    let mut left: Vec<i32> = Vec::new();
+    let mut left: Vec<(i32, Family)> = Vec::new();
     for line in told.lines().map_while(Result::ok) {
         let group = |text: &str| text.parse::<i32>().ok().filter(|group| *group > 1);
-        if let Some(group) = line.strip_prefix('+').and_then(group) {
-            left.push(group);
+        if let Some(started) = line.strip_prefix('+') {
+            let (number, mark) = started.split_once(' ').unwrap_or((started, ""));
+            left.extend(group(number).map(|group| (group, Family::of(mark))));
         } else if let Some(group) = line.strip_prefix('-').and_then(group) {
-            left.retain(|other| *other != group);
+            left.retain(|(other, _)| *other != group);
         }
     }
-    left.into_iter().for_each(kill);
+    for (group, family) in left {
+        family.end(group);
+        kill(group);
+    }
 }
 
 #[cfg(unix)]

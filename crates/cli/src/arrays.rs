@@ -4,7 +4,7 @@
 //! element (`<V2` or `|V2`), and those are read as bfloat16, and bfloat16 is written as them. What is written as raw bytes one an element,
 //! float8 and int4, is refused, for the file does not say which of them it is.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
@@ -80,6 +80,10 @@ pub enum Arrays {
 impl Arrays {
     /// Opens a file. What it is, its first bytes say.
     pub fn open(path: &Path) -> Result<Arrays, ArrayError> {
+        // A pipe or a device may never end.
+        if !fs::metadata(path)?.is_file() {
+            return Err(io::Error::other("it is no file").into());
+        }
         let mut file = BufReader::new(File::open(path)?);
         let mut magic = Vec::new();
         file.by_ref().take(NPY.len() as u64).read_to_end(&mut magic)?;

@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::reports::{self, ReportKind, ReportTo};
+use super::reports::{ReportKind, ReportStreams, ReportTo};
 use super::{CommandResult, Exit, Failure, asking, note, options};
-use crate::report::{self, Again, ConformanceReport};
+use crate::report::{self, Again, CaseRow, ConformanceReport};
 use ask::adapters::Adapter;
 use ask::checkout::{self, read_regular, write_atomically};
 use ask::conformance;
 use ask::implementation::{BoxedImplementation, Launch};
 use ask::process::{Interrupt, MAX_REPLY};
-use ask::runner::{self, CaseResult, ImplementationPool, RunResult, SuiteSchedule};
+use ask::runner::{self, CaseResult, ImplementationPool, RunResult, Seen, SuiteSchedule};
 use ask::worker::StartError;
 use relax_spec::book::{Basis, Edition, Proposal};
 use relax_spec::oracle::Engine;
@@ -221,32 +221,43 @@ impl ConformanceRun<'_> {
             Some(edition).filter(|edition| *edition != claimed),
         )?;
         let ledger = kept.ledger();
-        let result = self.ask_all(&cases, edition, first, &launch, &ledger);
+        let again = self.again(edition);
+        let streamed = if args.update_expect { &[][..] } else { &args.reports };
+        let streams = ReportStreams::of(streamed, suffix)?;
+        let see = |result: &CaseResult| {
+            let Some(case) = cases.get(result.index) else { return true };
+            streams.line(&|| report::jsonl_case(&CaseRow::new(case, result, &ledger, edition, &again)))
+        };
+        let result = self.ask_all(&cases, edition, first, &launch, &ledger, &see);
         let ids: BTreeSet<&str> = self.suite.iter().map(|case| case.id.as_str()).collect();
         if args.update_expect {
             return kept.update(&cases, &result, &ids, &version);
         }
-        let report = ConformanceReport::new(&cases, &result, &ledger, ledger.stale(&ids), &self.again(edition));
-        reports::write(&args.reports, suffix, &|kind| match kind {
+        let report = ConformanceReport::new(&cases, &result, &ledger, ledger.stale(&ids), &again);
+        streams.finish(&args.reports, suffix, &|| report::jsonl_sum(&report), &|kind| match kind {
             ReportKind::Human => Ok(report::human(&report, args.all)),
             ReportKind::Jsonl => report::jsonl(&report),
             ReportKind::Junit => report::junit(&report),
             ReportKind::Html => report::html(&report),
             ReportKind::Markdown => report::markdown(&report),
         })?;
+        let exit = self.exit(&report);
         match result.failure {
-            None | Some(StartError::Interrupted) => {}
-            Some(error) => return Err(error.into()),
+            None | Some(StartError::Interrupted) => Ok(exit),
+            Some(error) => Err(error.into()),
         }
-        if !result.stopped && report.is_unanswered() {
+    }
+
+    fn exit(&self, report: &ConformanceReport) -> Exit {
+        if !report.stopped && report.is_unanswered() {
             note(&format!("nothing ran: {} answers none of the questions\n", self.adapter));
-            return Ok(Exit::NothingRan);
+            return Exit::NothingRan;
         }
-        Ok(match (result.stopped, report.as_expected()) {
+        match (report.stopped, report.as_expected()) {
             (true, _) => Exit::StoppedEarly,
             (false, true) => Exit::AsExpected,
             (false, false) => Exit::Findings,
-        })
+        }
     }
 
     /// How a case is asked again, by itself: by the same implementation, edition, ledger and limits.
@@ -279,16 +290,17 @@ impl ConformanceRun<'_> {
         first: BoxedImplementation,
         launch: &Launch,
         ledger: &Ledger,
+        see: &(dyn Fn(&CaseResult) -> bool + Sync),
     ) -> RunResult {
         let jobs = self.args.jobs.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
         let bar = ProgressBar::new(cases.len() as u64).with_message(self.adapter.to_string());
         if let Ok(style) = ProgressStyle::with_template("{msg} [{bar:30}] {pos}/{len} {elapsed}") {
             bar.set_style(style);
         }
-        let go_on = |result: &CaseResult| {
-            bar.inc(1);
+        let go_on = |result: &CaseResult, seen: Seen| {
+            bar.inc(u64::from(seen == Seen::First));
             let id = cases.get(result.index).map_or("", |case| case.id.as_str());
-            !(self.args.fail_fast && ledger.standing(id, result.comparison.verdict).is_unexpected())
+            see(result) && !(self.args.fail_fast && ledger.standing(id, result.comparison.verdict).is_unexpected())
         };
         let pool = ImplementationPool { first, start: &|| launch.start() };
         let result = runner::run(cases, SuiteSchedule { edition, jobs }, pool, &go_on);

@@ -2,10 +2,11 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 
 use super::Failure;
 use crate::report;
-use ask::checkout;
+use ask::checkout::{self, read_regular};
 use ask::conformance::{self, DataDirectory, KeptFile};
 use relax_spec::book::{Edition, Rule, or_meant};
 use relax_spec::question::Answer;
@@ -36,7 +37,7 @@ pub fn explain(id: &str, edition: Option<Edition>) -> Result<String, Failure> {
 
 /// The cases of a file, as an edition states them if one is wanted.
 pub fn explain_file(file: &str, edition: Option<Edition>) -> Result<String, Failure> {
-    let text = fs::read_to_string(file).map_err(|error| Failure::unreadable(format!("{file}: {error}")))?;
+    let text = read_regular(Path::new(file)).map_err(|error| Failure::unreadable(format!("{file}: {error}")))?;
     let cases = read_cases(file, &text)?.into_iter();
     let asked = cases.filter(|case| edition.is_none_or(|edition| case.is_asked_in(edition)));
     let asked_by = format!("relax-spec conform {file}");

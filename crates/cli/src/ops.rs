@@ -14,7 +14,7 @@ use ask::checkout::{self, write_atomically};
 use ask::conformance;
 use ask::implementation::Implementation;
 use ask::process::Interrupt;
-use ask::runner::{self, ImplementationPool, SuiteSchedule};
+use ask::runner::{self, ImplementationPool, Seen, SuiteSchedule};
 use campaign::agreement::{
     self, AgreementOutcome, AgreementRecord, AgreementTally, OpAgreement, OperatorPattern, count_case, judge,
     ops_of_case,
@@ -278,7 +278,7 @@ fn kept_text(name: &str) -> Result<String, Failure> {
     let path = checkout::root().map(|root| root.join(format!("conformance/ledger/{name}.ron")));
     match path.filter(|path| path.exists()) {
         Some(path) => {
-            std::fs::read_to_string(&path).map_err(|e| Failure::unreadable(format!("{}: {e}", path.display())))
+            checkout::read_regular(&path).map_err(|e| Failure::unreadable(format!("{}: {e}", path.display())))
         }
         None => Ok(conformance::ledger(name).unwrap_or_else(|| "[]".to_string())),
     }
@@ -359,8 +359,8 @@ fn values(
     let first = launch.start()?;
     let bar = ProgressBar::new(cases.len() as u64).with_message(adapter.to_string());
     let schedule = SuiteSchedule { edition: first.edition(), jobs };
-    let result = runner::run(&cases, schedule, ImplementationPool { first, start: &|| launch.start() }, &|_| {
-        bar.inc(1);
+    let result = runner::run(&cases, schedule, ImplementationPool { first, start: &|| launch.start() }, &|_, seen| {
+        bar.inc(u64::from(seen == Seen::First));
         true
     });
     bar.finish_and_clear();

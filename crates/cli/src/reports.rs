@@ -1,7 +1,10 @@
 //! `--report`: which reports are wanted, and where they go.
 
+use std::fs::{self, File, OpenOptions};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::{Mutex, PoisonError};
 
 use super::{Failure, print_rendered};
 use crate::report::ReportError;
@@ -59,13 +62,112 @@ pub fn write(
     let default = [ReportTo { kind: ReportKind::Human, path: None }];
     let wanted = if wanted.is_empty() { &default[..] } else { wanted };
     for ReportTo { kind, path } in wanted {
-        let text = text(*kind)?;
-        match path {
-            None => print_rendered(&text)?,
-            Some(path) => write_atomically(&with_suffix(path, suffix), text.as_bytes())?,
-        }
+        write_one(path.as_deref(), suffix, &text(*kind)?)?;
     }
     Ok(())
+}
+
+fn write_one(path: Option<&Path>, suffix: Option<&str>, text: &str) -> Result<(), Failure> {
+    match path {
+        None => print_rendered(text),
+        Some(path) => Ok(write_atomically(&with_suffix(path, suffix), text.as_bytes())?),
+    }
+}
+
+/// The reports that are written line by line while the run goes on, so that one that is killed leaves what it had.
+pub struct ReportStreams(Mutex<Streaming>);
+
+struct Streaming {
+    streams: Vec<ReportStream>,
+    /// Why no more is written.
+    failure: Option<Failure>,
+}
+
+/// Where the lines of a report go.
+enum ReportStream {
+    /// To standard output, or to what is no file: what is written there stays.
+    Out(Option<File>),
+    /// To a file, which is there from its first line on, and which the whole report replaces at the end.
+    File { path: PathBuf, opened: Option<File> },
+}
+
+impl ReportStreams {
+    /// Those of the wanted reports that have a line for each case.
+    pub fn of(wanted: &[ReportTo], suffix: Option<&str>) -> Result<ReportStreams, Failure> {
+        let lines = wanted.iter().filter(|report| report.kind == ReportKind::Jsonl);
+        let streams = lines.map(|report| match &report.path {
+            None => Ok(ReportStream::Out(None)),
+            Some(path) => ReportStream::to(with_suffix(path, suffix)),
+        });
+        let streams = streams.collect::<Result<Vec<ReportStream>, Failure>>()?;
+        Ok(ReportStreams(Mutex::new(Streaming { streams, failure: None })))
+    }
+
+    /// Writes a line to each. Whether that can go on.
+    pub fn line(&self, text: &dyn Fn() -> Result<String, ReportError>) -> bool {
+        let mut streaming = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if streaming.failure.is_none() && !streaming.streams.is_empty() {
+            streaming.failure = streaming.write(text).err();
+        }
+        streaming.failure.is_none()
+    }
+
+    /// Ends them: `last` is the last line, and `text` the reports as a whole.
+    pub fn finish(
+        self,
+        wanted: &[ReportTo],
+        suffix: Option<&str>,
+        last: &dyn Fn() -> Result<String, ReportError>,
+        text: &dyn Fn(ReportKind) -> Result<String, ReportError>,
+    ) -> Result<(), Failure> {
+        let Streaming { streams, failure } = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        failure.map_or(Ok(()), Err)?;
+        if wanted.is_empty() {
+            return write(wanted, suffix, text);
+        }
+        let mut streams = streams.into_iter();
+        for ReportTo { kind, path } in wanted {
+            let stream = if *kind == ReportKind::Jsonl { streams.next() } else { None };
+            match stream {
+                Some(mut stream @ ReportStream::Out(_)) => stream.write(&last()?)?,
+                Some(ReportStream::File { .. }) | None => write_one(path.as_deref(), suffix, &text(*kind)?)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Streaming {
+    fn write(&mut self, text: &dyn Fn() -> Result<String, ReportError>) -> Result<(), Failure> {
+        let text = text()?;
+        self.streams.iter_mut().try_for_each(|stream| stream.write(&text))
+    }
+}
+
+impl ReportStream {
+    fn to(path: PathBuf) -> Result<ReportStream, Failure> {
+        match fs::metadata(&path) {
+            Ok(found) if !found.is_file() && !found.is_dir() => {
+                Ok(ReportStream::Out(Some(OpenOptions::new().write(true).open(&path)?)))
+            }
+            Ok(_) | Err(_) => Ok(ReportStream::File { path, opened: None }),
+        }
+    }
+
+    fn write(&mut self, text: &str) -> Result<(), Failure> {
+        match self {
+            ReportStream::Out(None) => print_rendered(text)?,
+            ReportStream::Out(Some(file)) | ReportStream::File { opened: Some(file), .. } => {
+                file.write_all(text.as_bytes())?;
+            }
+            // What was there stays until there is something to replace it.
+            ReportStream::File { path, opened } => {
+                write_atomically(path, text.as_bytes())?;
+                *opened = Some(OpenOptions::new().append(true).open(path)?);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// `report.html` becomes `report-tvm-0.25.html` where one command asks several implementations.

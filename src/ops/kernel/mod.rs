@@ -99,6 +99,8 @@ pub(in crate::ops) fn empty_out(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Op
 
 /// A new tensor of zeros, paid for before it is made.
 pub(in crate::ops) fn zeros(m: &mut dyn Host, dtype: DataType, shape: &[i64]) -> Result<Tensor, Stop> {
+    // What there is no memory for is not a matter of steps.
+    drop(m.account().hold(count(shape).saturating_mul(dtype.bytes() as u64))?);
     m.spend(count(shape))?;
     m.account().zeros(dtype, shape)?.map_err(|error| fail(error.to_string()))
 }

@@ -248,8 +248,8 @@ fn evaluate<const N: usize, const T: bool>(m: &mut dyn Host, a: &EvalArgs<'_>) -
     let shape = convolution.out.whole_sizes(&shape);
     let steps = shape.iter().skip(2).fold(w.len() as u64, |n, size| n.saturating_mul(size.unsigned_abs()));
     m.spend(steps.saturating_mul(shape.first().copied().unwrap_or(1).unsigned_abs()))?;
-    m.spend(count(&shape))?;
     let _held = kernel::beside(m, count(&shape).saturating_add(x.len() as u64).saturating_add(w.len() as u64))?;
+    m.spend(count(&shape))?;
     let (data, weight) = (ranked(x, &convolution.data)?, ranked(w, &convolution.kernel)?);
     let mut out = ArrayD::from_elem(IxDyn(&sizes(&shape)?), zero(dtype));
     for (index, slot) in out.indexed_iter_mut() {

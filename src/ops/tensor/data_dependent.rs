@@ -127,8 +127,8 @@ fn unique(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         None => None,
     };
     let comparisons = u64::from((x.len() as u64).max(1).ilog2()) + 1;
-    m.spend((x.len() as u64).saturating_mul(comparisons))?;
     let _held = kernel::beside(m, (x.len() as u64).saturating_mul(2))?;
+    m.spend((x.len() as u64).saturating_mul(comparisons))?;
     let slices = Slices::of(x, along)?;
     let mut places: Vec<usize> = (0..slices.slices.len()).collect();
     places.sort_by(|i, j| slices.compare(*i, *j));
@@ -213,8 +213,8 @@ fn infer_nonzero(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
 fn nonzero(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let rank = x.shape().len() as u64 + 1;
-    m.spend((x.len() as u64).saturating_mul(rank))?;
     let _held = kernel::beside(m, (x.len() as u64).saturating_mul(rank))?;
+    m.spend((x.len() as u64).saturating_mul(rank))?;
     let mut found = Vec::new();
     for index in indices(x.shape()) {
         if at(x, &index)?.is_true() {

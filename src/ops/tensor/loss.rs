@@ -158,8 +158,8 @@ fn nll_loss(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         [classes] | [_, classes, ..] => *classes,
         [] => 0,
     };
-    m.spend(targets.len() as u64)?;
     let _held = kernel::beside(m, targets.len() as u64)?;
+    m.spend(targets.len() as u64)?;
     let (mut losses, mut total) = (Vec::new(), 0.0);
     for index in indices(targets.shape()) {
         let target = at(targets, &index)?;

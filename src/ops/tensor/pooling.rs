@@ -209,8 +209,8 @@ fn pool<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>, f: OfWindow) -> Resu
     let windows = windows(a.call, N)?;
     let pool_size = per_axis(a.call, "pool_size", N, 1)?;
     let shape = out.whole_sizes(&kernel::out(a)?.shape);
-    m.spend(count(&shape).saturating_mul(count(&pool_size)))?;
     let _held = kernel::beside(m, count(&shape).saturating_add(x.len() as u64))?;
+    m.spend(count(&shape).saturating_mul(count(&pool_size)))?;
     let data = ranked(x, &layout)?;
     let counted = bool_attr(a.call, "count_include_pad")?;
     let mut result = ArrayD::from_elem(IxDyn(&sizes(&shape)?), zero(x.dtype()));
@@ -335,8 +335,8 @@ fn adaptive_mean<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<V
     let spatial = shape.iter().copied().zip(layout.whole_sizes(x.shape())).skip(2);
     // A region has as many elements along an axis as its share, and parts of two more.
     let largest = spatial.map(|(regions, size)| size.min(size.checked_div(regions).unwrap_or(0).saturating_add(2)));
-    m.spend(count(&shape).saturating_mul(count(&largest.collect::<Vec<i64>>())))?;
     let _held = kernel::beside(m, count(&shape).saturating_add(x.len() as u64))?;
+    m.spend(count(&shape).saturating_mul(count(&largest.collect::<Vec<i64>>())))?;
     let (data, shape) = (ranked(x, &layout)?, sizes(&shape)?);
     let mut result = ArrayD::from_elem(IxDyn(&shape), zero(x.dtype()));
     for (index, slot) in result.indexed_iter_mut() {

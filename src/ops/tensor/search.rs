@@ -207,8 +207,8 @@ fn infer_bucketize(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
 fn bucketize(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (x, boundaries) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let right = bool_attr(a.call, "right")?;
-    m.spend((x.len() as u64).saturating_mul(boundaries.len() as u64))?;
     let _held = kernel::beside(m, boundaries.len() as u64)?;
+    m.spend((x.len() as u64).saturating_mul(boundaries.len() as u64))?;
     let bounds: Vec<Scalar> = (0..boundaries.len()).filter_map(|i| boundaries.get(i)).collect();
     tabulate_out(m, a, |index| {
         let element = at(x, index)?;

@@ -75,10 +75,10 @@ impl Keeper<'_> {
     /// Counts a difference, and keeps it if it is a new one. Nothing more is asked after an interrupt.
     pub(super) fn settle(&mut self, pending: QueuedDifference, interrupted: bool) -> Result<(), CampaignError> {
         let all = if pending.text.is_some() { Vec::new() } else { operators(&pending.drawn.module) };
+        let place = (self.settings.seed, pending.number, pending.path.to_string());
         let is_there = {
             let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-            let (path, size) = (pending.path.to_string(), bindings(&pending.drawn.module));
-            store.again(&pending.difference.signature, &all, &path, size)?
+            store.again(&pending.difference.signature, &all, &place, bindings(&pending.drawn.module))?
         };
         if is_there {
             return Ok(());
@@ -101,7 +101,7 @@ impl Keeper<'_> {
         let finding = self.finding(number, smallest);
         let program = text.unwrap_or(finding.program.clone());
         let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(store.put(Finding { program, ..finding })?)
+        Ok(store.put(Finding { program, counted: [place].into(), ..finding })?)
     }
 
     /// The smallest program that shows it.
@@ -242,6 +242,7 @@ impl Keeper<'_> {
             also: BTreeSet::new(),
             paths: BTreeSet::from([path.to_string()]),
             count: 1,
+            counted: BTreeSet::new(),
             alone,
             then,
             seed: self.settings.seed,

@@ -1,9 +1,10 @@
 //! Findings as files, one each, written whole or not at all, so that a campaign that is cut short loses nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io;
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,6 +26,9 @@ pub struct Finding {
     pub paths: BTreeSet<String>,
     /// How often.
     pub count: u64,
+    /// What was counted and may be asked about again when the campaign goes on: the seed, the number of the program, and the path.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub counted: BTreeSet<CountedPlace>,
     /// Whether it shows in a process of its own; where it does not, something that ran before has a part in it.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub alone: bool,
@@ -65,6 +69,9 @@ pub struct Finding {
     pub traits: BTreeSet<Trait>,
 }
 
+/// A seed, the number of a program, and a path.
+pub type CountedPlace = (u64, u64, String);
+
 fn yes() -> bool {
     true
 }
@@ -79,6 +86,9 @@ fn is_yes(alone: &bool) -> bool {
 struct CampaignProgress {
     seed: u64,
     next: u64,
+    /// Of the other seeds.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    others: BTreeMap<u64, u64>,
 }
 
 /// The findings of a campaign, and where they are kept.
@@ -86,7 +96,12 @@ struct CampaignProgress {
 pub struct FindingStore {
     dir: Option<PathBuf>,
     findings: BTreeMap<FailureSignature, Finding>,
+    seed: u64,
     next: u64,
+    /// How far campaigns of other seeds have come.
+    others: BTreeMap<u64, u64>,
+    /// Held as long as the store is there.
+    _lock: Option<Arc<File>>,
 }
 
 /// Why findings cannot be kept.
@@ -100,6 +115,14 @@ pub enum StoreError {
         /// What the system says.
         error: io::Error,
     },
+    /// Another campaign keeps its findings there.
+    #[error("{}: another campaign{by} keeps its findings there", path.display())]
+    Taken {
+        /// The directory.
+        path: PathBuf,
+        /// Its process, if that is known.
+        by: String,
+    },
     /// A file is no finding.
     #[error("{}: {message}", path.display())]
     Form {
@@ -111,6 +134,8 @@ pub enum StoreError {
 }
 
 const STATE: &str = "state.json";
+/// The file that a campaign locks, with the number of its process. The system takes the lock back when that ends, however it does.
+const LOCK: &str = "lock";
 
 impl FindingStore {
     /// Findings that are kept nowhere.
@@ -126,13 +151,17 @@ impl FindingStore {
     /// See [`StoreError`].
     pub fn open(dir: &Path, seed: u64) -> Result<FindingStore, StoreError> {
         fs::create_dir_all(dir).map_err(|error| StoreError::Io { path: dir.to_path_buf(), error })?;
-        let mut store = FindingStore { dir: Some(dir.to_path_buf()), ..FindingStore::default() };
+        let _lock = Some(Arc::new(locked(dir)?));
+        let mut store = FindingStore { dir: Some(dir.to_path_buf()), seed, _lock, ..FindingStore::default() };
         let state = dir.join(STATE);
         if state.exists() {
             let state: CampaignProgress = read(&state)?;
-            store.next = if state.seed == seed { state.next } else { 0 };
+            store.others = state.others;
+            store.others.insert(state.seed, state.next);
+            store.next = store.others.remove(&seed).unwrap_or(0);
         }
-        for (_, finding) in read_findings(dir)? {
+        for (_, mut finding) in read_findings(dir)? {
+            finding.counted.retain(|place| store.may_come_again(place));
             store.findings.insert(finding.signature.clone(), finding);
         }
         Ok(store)
@@ -150,7 +179,12 @@ impl FindingStore {
         findings
     }
 
-    /// Whether a finding of this signature is there, which is counted again then. What a ledger knows is looked at again if the
+    fn may_come_again(&self, (seed, number, _): &CountedPlace) -> bool {
+        *seed != self.seed || *number >= self.next
+    }
+
+    /// Whether a finding of this signature is there, which is counted again then, unless this place was counted before the campaign
+    /// was interrupted. What a ledger knows is looked at again if the
     /// program has fewer bindings than the one that stands for it.
     ///
     /// # Errors
@@ -160,7 +194,7 @@ impl FindingStore {
         &mut self,
         signature: &FailureSignature,
         operators: &[String],
-        path: &str,
+        place: &CountedPlace,
         bindings: usize,
     ) -> Result<bool, StoreError> {
         let alike = |own: &FailureSignature| {
@@ -171,11 +205,15 @@ impl FindingStore {
         };
         let is_of = |finding: &&mut Finding| alike(&finding.signature) || finding.also.iter().any(alike);
         let Some(finding) = self.findings.values_mut().find(is_of) else { return Ok(false) };
+        if finding.counted.contains(place) {
+            return Ok(true);
+        }
         if finding.known.is_some() && finding.alone && bindings < finding.bindings {
             return Ok(false);
         }
         finding.count += 1;
-        finding.paths.insert(path.to_string());
+        finding.counted.insert(place.clone());
+        finding.paths.insert(place.2.clone());
         let finding = finding.clone();
         self.write(&finding).map(|()| true)
     }
@@ -196,7 +234,9 @@ impl FindingStore {
         let is_smaller = finding.known.is_some() && finding.bindings < there.bindings;
         let (mut kept, other) = if is_smaller { (finding, there) } else { (there, finding) };
         let gone = (kept.signature != other.signature).then(|| other.signature.clone());
-        kept.count += other.count;
+        let is_new = kept.counted.is_disjoint(&other.counted);
+        kept.count = if is_new { kept.count + other.count } else { kept.count.max(other.count) };
+        kept.counted.extend(other.counted);
         kept.paths.extend(other.paths);
         kept.also.extend(other.also);
         kept.also.extend(gone.clone());
@@ -229,15 +269,53 @@ impl FindingStore {
     /// If it cannot be written.
     pub(super) fn done(&mut self, seed: u64, next: u64) -> Result<(), StoreError> {
         self.next = self.next.max(next);
-        let state = CampaignProgress { seed, next: self.next };
+        let state = CampaignProgress { seed, next: self.next, others: self.others.clone() };
         let Some(dir) = &self.dir else { return Ok(()) };
-        write(&dir.join(STATE), &text_of(&state))
+        write(&dir.join(STATE), &text_of(&state))?;
+        self.forget_done()
+    }
+
+    /// What is done is not asked about again, and need not be told apart.
+    fn forget_done(&mut self) -> Result<(), StoreError> {
+        let done = |store: &FindingStore, finding: &Finding| finding.counted.iter().any(|p| !store.may_come_again(p));
+        let of_done: Vec<FailureSignature> =
+            self.findings.values().filter(|finding| done(self, finding)).map(|f| f.signature.clone()).collect();
+        for signature in of_done {
+            let Some(mut finding) = self.findings.remove(&signature) else { continue };
+            finding.counted.retain(|place| self.may_come_again(place));
+            self.keep(finding)?;
+        }
+        Ok(())
     }
 
     fn write(&self, finding: &Finding) -> Result<(), StoreError> {
         let Some(dir) = &self.dir else { return Ok(()) };
         write_finding(&dir.join(format!("{}.json", finding.signature.slug())), finding)
     }
+}
+
+/// The lock of a directory, which no other campaign has.
+fn locked(dir: &Path) -> Result<File, StoreError> {
+    let path = dir.join(LOCK);
+    let io = |error| StoreError::Io { path: path.clone(), error };
+    if path.exists() && !path.is_file() {
+        return Err(io(io::Error::other("it is no file")));
+    }
+    let mut file = File::options().read(true).write(true).create(true).truncate(false).open(&path).map_err(io)?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            let mut process = String::new();
+            // Who holds it may not have written its number yet.
+            let by = file.take(20).read_to_string(&mut process).ok().and_then(|_| process.parse::<u32>().ok());
+            let by = by.map(|process| format!(" (process {process})")).unwrap_or_default();
+            return Err(StoreError::Taken { path: dir.to_path_buf(), by });
+        }
+        Err(TryLockError::Error(error)) => return Err(io(error)),
+    }
+    let written = file.set_len(0).and_then(|()| file.write_all(std::process::id().to_string().as_bytes()));
+    written.map_err(io)?;
+    Ok(file)
 }
 
 /// Writes a finding to its file, and its program beside it.
@@ -301,6 +379,7 @@ mod tests {
             also: BTreeSet::new(),
             paths: BTreeSet::from(["llvm".to_string()]),
             count: 1,
+            counted: BTreeSet::new(),
             alone: true,
             then: None,
             known: None,
@@ -330,10 +409,62 @@ mod tests {
         store.done(3, 12).unwrap();
         // What was being written when the process was killed is not read.
         fs::write(dir.path().join("crash-0.tmp"), "{").unwrap();
+        drop(store);
         let again = FindingStore::open(dir.path(), 3).unwrap();
         assert_eq!(again.next(), 12);
         assert_eq!(again.ranked(), [&Finding { count: 2, ..finding() }]);
-        assert_eq!(FindingStore::open(dir.path(), 4).unwrap().next(), 0);
+        drop(again);
+        let mut other = FindingStore::open(dir.path(), 4).unwrap();
+        assert_eq!(other.next(), 0);
+        other.done(4, 2).unwrap();
+        drop(other);
+        assert_eq!(FindingStore::open(dir.path(), 3).unwrap().next(), 12, "each seed goes on where it was");
+    }
+
+    fn at(number: u64, path: &str) -> CountedPlace {
+        (3, number, path.to_string())
+    }
+
+    #[test]
+    fn no_place_is_counted_twice() {
+        let dir = tempfile::tempdir().unwrap();
+        let found = |number| Finding { number, counted: [at(number, "llvm")].into(), ..finding() };
+        let signature = finding().signature;
+        let operators = signature.operators.clone();
+        let mut store = FindingStore::open(dir.path(), 3).unwrap();
+        store.put(found(7)).unwrap();
+        assert!(store.again(&signature, &operators, &at(9, "llvm"), 9).unwrap());
+        // Another worker has not come to the end of program 8 when the campaign is killed.
+        store.done(3, 8).unwrap();
+        drop(store);
+        let mut store = FindingStore::open(dir.path(), 3).unwrap();
+        assert_eq!(store.ranked()[0].counted, [at(9, "llvm")].into());
+        for path in ["llvm", "text"] {
+            assert!(store.again(&signature, &operators, &at(9, path), 9).unwrap());
+        }
+        store.put(found(9)).unwrap();
+        assert_eq!(store.ranked()[0].count, 3);
+        store.done(3, 10).unwrap();
+        assert_eq!(
+            store.ranked(),
+            [&Finding {
+                count: 3,
+                paths: ["llvm", "text"].map(String::from).into(),
+                ..Finding { counted: BTreeSet::new(), ..found(7) }
+            }]
+        );
+    }
+
+    #[test]
+    fn a_directory_has_one_campaign_at_a_time() {
+        let dir = tempfile::tempdir().unwrap();
+        // What a process has left that is gone.
+        fs::write(dir.path().join(LOCK), "99999999").unwrap();
+        let store = FindingStore::open(dir.path(), 3).unwrap();
+        let second = FindingStore::open(dir.path(), 4).unwrap_err().to_string();
+        assert!(second.contains(&format!("another campaign (process {})", std::process::id())), "{second}");
+        drop(store);
+        FindingStore::open(dir.path(), 4).unwrap();
     }
 
     #[test]
@@ -341,13 +472,13 @@ mod tests {
         let mut store = FindingStore::in_memory();
         store.put(finding()).unwrap();
         let like = FailureSignature { operators: Vec::new(), ..finding().signature };
-        assert!(store.again(&like, &["relax.add".to_string(), "relax.sum".to_string()], "text", 9).unwrap());
-        assert!(!store.again(&like, &["relax.sum".to_string()], "text", 9).unwrap());
+        assert!(store.again(&like, &["relax.add".to_string(), "relax.sum".to_string()], &at(9, "text"), 9).unwrap());
+        assert!(!store.again(&like, &["relax.sum".to_string()], &at(9, "text"), 9).unwrap());
         assert_eq!(store.ranked()[0].count, 2);
         let mut store = FindingStore::in_memory();
         store.put(Finding { signature: like.clone(), operators: Vec::new(), ..finding() }).unwrap();
-        assert!(store.again(&like, &[], "text", 9).unwrap());
-        assert!(!store.again(&like, &["relax.add".to_string()], "text", 9).unwrap(), "it has another cause");
+        assert!(store.again(&like, &[], &at(9, "text"), 9).unwrap());
+        assert!(!store.again(&like, &["relax.add".to_string()], &at(9, "text"), 9).unwrap(), "it has another cause");
     }
 
     #[test]
@@ -367,13 +498,14 @@ mod tests {
             store.put(known(message, bindings)).unwrap();
         }
         store.put(Finding { known: None, ..known("no memory", 3) }).unwrap();
+        drop(store);
         let mut store = FindingStore::open(dir.path(), 3).unwrap();
         let also = [known("sum: no rule", 5), known("mean: no rule", 9)].map(|finding| finding.signature).into();
         let one = Finding { also, count: 3, ..known("max: no rule", 2) };
         assert_eq!(store.ranked(), [&Finding { known: None, ..known("no memory", 3) }, &one]);
         let mean = known("mean: no rule", 9).signature;
-        assert!(store.again(&mean, &[], "llvm", 2).unwrap());
-        assert!(!store.again(&mean, &[], "llvm", 1).unwrap(), "smaller than what stands for it");
+        assert!(store.again(&mean, &[], &at(1, "llvm"), 2).unwrap());
+        assert!(!store.again(&mean, &[], &at(2, "llvm"), 1).unwrap(), "smaller than what stands for it");
         assert_eq!(store.ranked()[1].count, 4);
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
@@ -13,6 +12,7 @@ use super::{Args, told};
 use crate::asking::launch;
 use crate::{CommandResult, Exit, Failure, print_program};
 use ask::adapters::Adapter;
+use ask::checkout::read_regular;
 use ask::conformance;
 use ask::implementation::Launch;
 use ask::process::Interrupt;
@@ -105,7 +105,7 @@ fn features(args: &Args) -> Result<Features, Failure> {
 fn known_forms(args: &Args, adapter: &Adapter) -> Result<Vec<KnownForm>, Failure> {
     let text = match &args.expect {
         Some(path) => {
-            fs::read_to_string(path).map_err(|error| Failure::unreadable(format!("{}: {error}", path.display())))?
+            read_regular(path).map_err(|error| Failure::unreadable(format!("{}: {error}", path.display())))?
         }
         None => {
             // The releases of an implementation share their forms.

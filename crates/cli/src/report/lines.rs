@@ -10,16 +10,24 @@ use relax_spec::grammar::visible_json;
 use relax_spec::question::Outcome;
 use relax_spec::suite::ledger::{KnownDivergence, Standing};
 
-/// A line of JSON for each case.
+/// A line of JSON for each case, and one with the sum.
 pub fn jsonl(report: &ConformanceReport) -> Result<String, ReportError> {
-    let mut out = String::new();
-    for row in &report.rows {
-        out.push_str(&serde_json::to_string(&case(row))?);
-        out.push('\n');
-    }
-    out.push_str(&serde_json::to_string(&sum(report))?);
-    out.push('\n');
-    Ok(visible_json(&out).into_owned())
+    let cases = report.rows.iter().map(jsonl_case);
+    cases.chain([jsonl_sum(report)]).collect()
+}
+
+/// The line of a case.
+pub fn jsonl_case(row: &CaseRow) -> Result<String, ReportError> {
+    line(&case(row))
+}
+
+/// The line with the sum, which is the last.
+pub fn jsonl_sum(report: &ConformanceReport) -> Result<String, ReportError> {
+    line(&sum(report))
+}
+
+fn line(value: &serde_json::Value) -> Result<String, ReportError> {
+    Ok(visible_json(&format!("{value}\n")).into_owned())
 }
 
 fn case(row: &CaseRow) -> serde_json::Value {

@@ -22,7 +22,7 @@ pub use diff::difference;
 pub use divergence::{Again, DivergenceReport, command_line};
 pub use human::human;
 pub use junit::junit;
-pub use lines::jsonl;
+pub use lines::{jsonl, jsonl_case, jsonl_sum};
 pub use template::{html, markdown};
 pub use words::{answer, programs};
 
@@ -84,12 +84,7 @@ impl<'a> ConformanceReport<'a> {
             .iter()
             .filter_map(|result| {
                 let case: &'a Case = cases.get(result.index).copied()?;
-                let verdict = result.comparison.verdict;
-                let standing = ledger.standing(&case.id, verdict);
-                let is_told = standing.is_unexpected();
-                let divergence = (is_told || verdict.is_finding())
-                    .then(|| DivergenceReport::of_case(case, result, run.edition, again, is_told));
-                Some(CaseRow { case, result, standing, divergence })
+                Some(CaseRow::new(case, result, ledger, run.edition, again))
             })
             .collect();
         ConformanceReport {
@@ -167,7 +162,23 @@ impl<'a> ConformanceReport<'a> {
     }
 }
 
-impl CaseRow<'_> {
+impl<'a> CaseRow<'a> {
+    /// Sees a result against a ledger.
+    pub fn new(
+        case: &'a Case,
+        result: &'a CaseResult,
+        ledger: &Ledger,
+        edition: Edition,
+        again: &Again,
+    ) -> CaseRow<'a> {
+        let verdict = result.comparison.verdict;
+        let standing = ledger.standing(&case.id, verdict);
+        let is_told = standing.is_unexpected();
+        let divergence =
+            (is_told || verdict.is_finding()).then(|| DivergenceReport::of_case(case, result, edition, again, is_told));
+        CaseRow { case, result, standing, divergence }
+    }
+
     /// Whether the outcome is one that the case allows.
     pub fn verdict(&self) -> CaseVerdict {
         self.result.comparison.verdict

@@ -48,8 +48,8 @@ fn nll_loss_backward(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> 
     let &([classes] | [_, classes, ..]) = predictions.shape() else {
         return Err(kernel::fail("the predictions have no axis of classes"));
     };
-    m.spend(targets.len() as u64)?;
     let _held = beside(m, (targets.len() as u64).saturating_mul(2).saturating_add(predictions.len() as u64))?;
+    m.spend(targets.len() as u64)?;
     let (mut found, mut total) = (Vec::new(), 0.0);
     for index in indices(targets.shape()) {
         let target = at(targets, &index)?;

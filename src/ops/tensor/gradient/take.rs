@@ -50,8 +50,8 @@ fn take_backward(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let size = x.shape().get(along).copied().unwrap_or(0);
     let (inner, mode) = (along + indices.shape().len(), str_attr(a.call, "mode")?);
     let from_the_end = !m.cx().literal(Erratum::A60);
-    m.spend(gradient.len() as u64)?;
     let _held = beside(m, x.len() as u64)?;
+    m.spend(gradient.len() as u64)?;
     let mut out = ArrayD::from_elem(IxDyn(&sizes(x.shape())?), zero(x.dtype()));
     for index in kernel::indices(gradient.shape()) {
         let (head, tail) = index.split_at(inner.min(index.len()));

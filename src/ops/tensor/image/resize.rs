@@ -254,8 +254,8 @@ fn evaluate<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value,
     };
     let lines = outputs.iter().fold(0u64, |sum, size| sum.saturating_add(count(&[*size])));
     m.spend(count(&shape).saturating_mul(per_axis.pow(N as u32)))?;
-    m.spend(lines)?;
     let _held = kernel::beside(m, lines.saturating_mul(2))?;
+    m.spend(lines)?;
     if inputs.contains(&0) {
         return Err(Stop::unspecified("an image without elements has nothing to interpolate"));
     }

@@ -184,8 +184,8 @@ fn scatter_elements(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let along = axis(given_int(a.call, "axis")?, data.shape().len())?;
     let size = data.shape().get(along).copied().unwrap_or(0);
     let reduction = str_attr(a.call, "reduction")?;
-    m.spend(data.len() as u64 + updates.len() as u64)?;
     let _held = kernel::beside(m, data.len() as u64)?;
+    m.spend(data.len() as u64 + updates.len() as u64)?;
     let added = reduction != "update" && m.cx().literal(Erratum::A66);
     let mut target = ScatterTarget::of(data);
     for index in indices(by.shape()) {
@@ -241,8 +241,8 @@ fn scatter_nd(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     };
     let reduction = str_attr(a.call, "reduction")?;
     let from_the_end = !m.cx().literal(Erratum::A62);
-    m.spend(data.len() as u64 + updates.len() as u64)?;
     let _held = kernel::beside(m, data.len() as u64)?;
+    m.spend(data.len() as u64 + updates.len() as u64)?;
     let mut target = ScatterTarget::of(data);
     for index in indices(updates.shape()) {
         let (row, rest) = index.split_at(outer.len().min(index.len()));
@@ -295,8 +295,8 @@ fn index_put(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         return Err(fail("there are more values than places"));
     }
     let reduction = if bool_attr(a.call, "accumulate")? { "add" } else { "update" };
-    m.spend((data.len() as u64).saturating_add(count(&places)))?;
     let _held = kernel::beside(m, data.len() as u64)?;
+    m.spend((data.len() as u64).saturating_add(count(&places)))?;
     let from_the_end = !m.cx().literal(Erratum::A62);
     let mut target = ScatterTarget::of(data);
     for index in indices(&places) {
@@ -368,8 +368,8 @@ fn slice_scatter(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     if !(0..=size).contains(&start) || !(0..=size).contains(&end) {
         return Err(fail(format!("the places from {start} to {end} do not lie along an axis of {size}")));
     }
-    m.spend((data.len() as u64).saturating_add(src.len() as u64))?;
     let _held = kernel::beside(m, data.len() as u64)?;
+    m.spend((data.len() as u64).saturating_add(src.len() as u64))?;
     let mut target = ScatterTarget::of(data);
     for index in indices(src.shape()) {
         let mut place = index.clone();

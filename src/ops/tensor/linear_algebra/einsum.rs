@@ -279,8 +279,8 @@ fn infer_outer(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
 /// `out[i, j] = x1[i] * x2[j]`
 fn outer(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (x1, x2) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
-    m.spend((x1.len() as u64).saturating_mul(x2.len() as u64))?;
     let _held = kernel::beside(m, (x1.len() as u64).saturating_mul(x2.len() as u64))?;
+    m.spend((x1.len() as u64).saturating_mul(x2.len() as u64))?;
     let list = |x: &Tensor| (0..x.len()).filter_map(|i| x.get(i)).collect::<Vec<Scalar>>();
     let (rows, columns) = (list(x1), list(x2));
     let mut elements = Vec::with_capacity(rows.len().saturating_mul(columns.len()));

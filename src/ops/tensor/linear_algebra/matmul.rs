@@ -94,9 +94,9 @@ fn matmul(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let k = k1.copied().unwrap_or(0);
     let outer = usize::from(rows.is_some()) + usize::from(columns.is_some());
     let batch = shape.get(..shape.len().saturating_sub(outer)).unwrap_or_default();
-    m.spend(shape.iter().fold(k.unsigned_abs(), |n, size| n.saturating_mul(size.unsigned_abs())))?;
     let read = (x1.len() as u64).saturating_add(x2.len() as u64);
     let _held = m.account().hold(read.saturating_add(count(&shape)).saturating_mul(size_of::<Scalar>() as u64))?;
+    m.spend(shape.iter().fold(k.unsigned_abs(), |n, size| n.saturating_mul(size.unsigned_abs())))?;
     let (rows, columns) = (rows.copied().unwrap_or(1), columns.copied().unwrap_or(1));
     let (left, right) = (Factor::of(x1, batch1, rows, k), Factor::of(x2, batch2, columns, k));
     let mut elements = Vec::with_capacity(count(&shape) as usize);

@@ -133,8 +133,8 @@ fn target(cx: &mut Cx, map: &IndexMap, index: &[i64]) -> Result<Vec<i64>, Stop> 
 fn layout_transform(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (x, map, out) = (kernel::tensor(a, 0)?, index_map(a.call)?, kernel::out(a)?);
     let steps = map.results.iter().map(steps).fold(0, u64::saturating_add);
-    m.spend((x.len() as u64).saturating_mul(steps).saturating_add(count(&out.shape)))?;
     let _held = beside(m, count(&out.shape))?;
+    m.spend((x.len() as u64).saturating_mul(steps).saturating_add(count(&out.shape)))?;
     let length = usize::try_from(count(&out.shape)).map_err(|_| Stop::OutOfFuel)?;
     let mut found: Vec<Option<Scalar>> = vec![None; length];
     let mut cx = Cx::new();

@@ -42,8 +42,8 @@ fn infer_softmax(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
 fn along_axis(m: &mut dyn Host, a: &EvalArgs<'_>, f: fn(&ArrayD<f64>, usize) -> ArrayD<f64>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let along = axis(given_int(a.call, "axis")?, x.shape().len())?;
-    m.spend(x.len() as u64)?;
     let _held = kernel::beside(m, x.len() as u64)?;
+    m.spend(x.len() as u64)?;
     of_floats(m, x.dtype(), &f(&floats(x)?, along))
 }
 

@@ -66,8 +66,8 @@ fn collapse_sum(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let skipped = x.shape().len().saturating_sub(target.len());
     let kept = |i: usize| i.checked_sub(skipped).and_then(|i| target.get(i)).is_some_and(|size| *size != 1);
     let inner: Vec<i64> = x.shape().iter().enumerate().map(|(i, size)| if kept(i) { 1 } else { *size }).collect();
-    m.spend(x.len() as u64)?;
     let _held = beside(m, count(&inner))?;
+    m.spend(x.len() as u64)?;
     tabulate_out(m, a, |index| {
         let base: Vec<i64> = vec![0; skipped].into_iter().chain(index.iter().copied()).collect();
         sum(&within(x, &base, &inner)?, x.dtype())

@@ -56,8 +56,8 @@ fn median(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         .collect();
     // Sorting compares each element as often as the number of them has digits.
     let digits = u64::from(u64::BITS - count(&inner).leading_zeros());
-    m.spend((x.len() as u64).saturating_mul(digits.saturating_mul(2)))?;
     let _held = beside(m, count(&inner).saturating_mul(2))?;
+    m.spend((x.len() as u64).saturating_mul(digits.saturating_mul(2)))?;
     let mut found = |dtype: DataType, part: fn((Scalar, i64)) -> Scalar| -> Result<Tensor, Stop> {
         tabulate(m, dtype, &outer, |index| middle(&group(x, &reduced, &inner, index, keep)?).map(part))
     };

@@ -79,8 +79,8 @@ fn scan(
     // Literal A67: it is the first element that is left out.
     let without_first = exclusive && m.cx().literal(Erratum::A67);
     let along = int_attr(a.call, "axis")?.map_or(Ok(0), |given| axis(given, shape.len()))?;
-    m.spend(x.len() as u64)?;
     let _held = kernel::beside(m, (x.len() as u64).saturating_mul(4))?;
+    m.spend(x.len() as u64)?;
     let source = kernel::in_shape(m, x, &shape)?;
     let neutral = convert(Scalar::Int(neutral), dtype)?;
     let size = shape.get(along).copied().unwrap_or(0);

@@ -82,8 +82,8 @@ fn infer(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
 fn evaluate(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let tensors = [kernel::tensor(a, 0)?, kernel::tensor(a, 1)?, kernel::tensor(a, 2)?];
     let elements = tensors.iter().fold(0u64, |sum, t| sum.saturating_add(t.len() as u64));
-    m.spend(elements.saturating_mul(4))?;
     let _held = kernel::beside(m, elements.saturating_mul(2))?;
+    m.spend(elements.saturating_mul(4))?;
     let [scores, places, anchors] = tensors.map(floats);
     let (scores, places, anchors) = (scores?, places?, anchors?);
     let dtype = kernel::tensor(a, 0)?.dtype();

@@ -288,8 +288,8 @@ fn roi_pool(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let given = given(m, a)?;
     let [_, channels, height, width] = given.sizes;
     let of_bins: u64 = given.bins.iter().map(|bins| count(&[*bins])).fold(0, u64::saturating_add);
-    m.spend(of_bins.saturating_mul(given.regions.len() as u64))?;
     let _held = kernel::beside(m, of_bins.saturating_mul(given.regions.len() as u64))?;
+    m.spend(of_bins.saturating_mul(given.regions.len() as u64))?;
     let mut all: Vec<[Vec<(i64, i64)>; 2]> = Vec::new();
     for region in &given.regions {
         let along = |axis: usize, size: i64| {

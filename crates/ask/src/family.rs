@@ -1,0 +1,124 @@
+//! The processes that a process has started, and those that these have started, also in sessions of their own: a group of processes
+//! is ended as one, and who has left it is looked for in what the system tells of all processes. On other systems than Linux nobody is found.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What is in the environment of a process that is started, and of those that it starts, so that they are known though their parents are gone.
+pub(super) const MARK: &str = "RELAX_SPEC_STARTED";
+/// How often it is looked for new ones before all are ended.
+const ROUNDS: usize = 20;
+
+/// A process by its number and when it was started: numbers are given again.
+type ProcessKey = (i32, u64);
+
+/// What a process has started.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Family {
+    mark: String,
+    known: BTreeSet<ProcessKey>,
+}
+
+struct FoundProcess {
+    key: ProcessKey,
+    parent: i32,
+}
+
+impl Family {
+    /// One of a mark that no other has.
+    pub(super) fn new() -> Family {
+        static COUNT: AtomicU64 = AtomicU64::new(0);
+        let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+        Family::of(&format!("{}-{time}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)))
+    }
+
+    /// The one of a mark.
+    pub(super) fn of(mark: &str) -> Family {
+        Family { mark: mark.to_string(), known: BTreeSet::new() }
+    }
+
+    pub(super) fn mark(&self) -> &str {
+        &self.mark
+    }
+
+    /// Looks for those that are there now. `root` is the process that was started, which is not one of them.
+    pub(super) fn look(&mut self, root: i32) -> Vec<ProcessKey> {
+        let (mut all, mut new) = (processes(), Vec::new());
+        all.retain(|process| process.key.0 > 1 && process.key.0 != root && !self.known.contains(&process.key));
+        loop {
+            let is_known = |pid: i32| pid == root || self.known.iter().any(|known| known.0 == pid);
+            let (found, rest): (Vec<FoundProcess>, Vec<FoundProcess>) = all
+                .into_iter()
+                .partition(|process| is_known(process.parent) || new.is_empty() && is_marked(process, &self.mark));
+            if found.is_empty() {
+                return new;
+            }
+            self.known.extend(found.iter().map(|process| process.key));
+            new.extend(found.into_iter().map(|process| process.key));
+            all = rest;
+        }
+    }
+
+    /// Ends all of them. First they are stopped, so that they start no further ones.
+    pub(super) fn end(mut self, root: i32) {
+        self.known.iter().for_each(|key| signal(*key, Told::Stop));
+        for _ in 0..ROUNDS {
+            let new = self.look(root);
+            new.iter().for_each(|key| signal(*key, Told::Stop));
+            if new.is_empty() {
+                break;
+            }
+        }
+        self.known.iter().for_each(|key| signal(*key, Told::End));
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Told {
+    Stop,
+    End,
+}
+
+/// All processes that run.
+fn processes() -> Vec<FoundProcess> {
+    if !cfg!(target_os = "linux") {
+        return Vec::new();
+    }
+    let names = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.file_name());
+    names.filter_map(|name| found(name.to_str()?.parse().ok()?)).collect()
+}
+
+fn found(pid: i32) -> Option<FoundProcess> {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    // The name of a program stands in brackets, and may have some itself.
+    let mut fields = stat.rsplit_once(") ")?.1.split(' ');
+    let state = fields.next()?;
+    let parent = fields.next()?.parse().ok()?;
+    let start = fields.nth(17)?.parse().ok()?;
+    (!state.starts_with(['Z', 'X'])).then_some(FoundProcess { key: (pid, start), parent })
+}
+
+/// Whether the mark is in its environment, as far as that may be read.
+fn is_marked(process: &FoundProcess, mark: &str) -> bool {
+    let environment = fs::read(format!("/proc/{}/environ", process.key.0)).unwrap_or_default();
+    let entry = format!("{MARK}={mark}");
+    environment.split(|byte| *byte == 0).any(|other| other == entry.as_bytes())
+}
+
+#[cfg(unix)]
+fn signal(key: ProcessKey, told: Told) {
+    use nix::sys::signal::{Signal, kill};
+    if found(key.0).is_some_and(|process| process.key == key) {
+        let signal = match told {
+            Told::Stop => Signal::SIGSTOP,
+            Told::End => Signal::SIGKILL,
+        };
+        // One that has ended in the meantime is no error.
+        let _ = kill(nix::unistd::Pid::from_raw(key.0), signal);
+    }
+}
+
+#[cfg(not(unix))]
+fn signal(_: ProcessKey, _: Told) {}
