@@ -8,7 +8,8 @@ use crate::book::did_you_mean;
 use crate::findings::{Diagnostic, NodePath};
 use crate::grammar::visit::{Visitor, walk_call, walk_expr, walk_struct_info, walk_var_binding, walk_var_def};
 use crate::grammar::{
-    Binder, Call, DataType, Expr, Function, GlobalFunc, IrModule, Name, Op, Span, StructInfo, TypeCode, VarBinding,
+    AttrValue, Binder, Call, DataType, Expr, Function, GlobalFunc, IrModule, Name, Op, Span, StructInfo, TypeCode,
+    VarBinding,
 };
 use crate::judge::with_stack;
 use crate::ops::{self, Clauses, OpDef};
@@ -78,6 +79,13 @@ impl UnknownOpVisitor {
     }
 
     fn attributes(&mut self, def: &OpDef, call: &Call) {
+        self.inside(call.span, |names| {
+            for value in call.attrs.values().flat_map(AttrValue::leaves) {
+                if let AttrValue::DataType(dtype) = value {
+                    names.data_type(*dtype);
+                }
+            }
+        });
         // The operators of the language itself take attributes that dialects give them.
         let Clauses::Tensor(clauses) = def.clauses else { return };
         let names = || def.attrs().map(|attr| attr.name);

@@ -880,7 +880,7 @@ fn what_a_run_may_compute_and_hold_is_limited() {
     let dir = TempDir::new().unwrap();
     let program = file(&dir, "regions.py", REGIONS);
     let regions = |more: &[&str]| run(&[&["run", &program, "--arg", "zeros(1, 1, 6, 8, 9)"][..], more].concat());
-    let (status, _, err) = regions(&["--fuel", "50000000"]);
+    let (status, _, err) = regions(&["--fuel", "50000000", "--memory", "64G"]);
     assert!(status == 5 && err.contains("--fuel"), "{err}");
     for more in [&[][..], &["--fuel", "1000000000000"]] {
         let (status, _, err) = regions(more);

@@ -1,4 +1,4 @@
-# error 6: `float23` is not a data type
+# check 2023-02: 2 GRAM.DTYPE.FLOAT@6 GRAM.DTYPE.INT@7
 from tvm.script import ir as I, relax as R, tir as T
 @I.ir_module
 class Module:
