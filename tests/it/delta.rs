@@ -94,7 +94,7 @@ const CHECKED: [Cell; 27] = [
     cell("P3", SECOND, true, true, &[]),
     cell("P3", LAST, true, true, &[]),
     cell("P4", FIRST, true, false, &[Erratum::A09, Erratum::A73]),
-    cell("P4", SECOND, false, false, &[]),
+    cell("P4", SECOND, true, false, &[Erratum::A09, Erratum::N03, Erratum::N67]),
     // Nothing over sizes is Boolean, nor may a boxed number be computed.
     cell("P4", LAST, true, false, &[Erratum::A09, Erratum::M03, Erratum::N03]),
     cell("P5", FIRST, false, false, &[]),
