@@ -244,7 +244,7 @@ fn derive(cx: &mut Cx, module: &IrModule) -> Result<DeriveReport, NoAnswer> {
 
 fn derived(info: Option<&StructInfo>) -> Result<Answer, NoAnswer> {
     let message = "the program has no such function or variable".to_string();
-    let info = info.ok_or_else(|| NoAnswer::Malformed { stage: "derive", message })?;
+    let info = info.ok_or(NoAnswer::Malformed { stage: "derive", message })?;
     match is_mostly_repeated(info) {
         true => Err(NoAnswer::OutOfBudget(TOO_WIDE.to_string())),
         false => Ok(Answer::StructInfo(info.clone())),

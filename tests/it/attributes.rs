@@ -64,7 +64,7 @@ impl<'s> ProgramCase<'s> {
 
     fn answer(&self, module: &Value) -> Option<String> {
         let module: IrModule = relax_spec::data::from_json(&module.to_string()).ok()?;
-        let module = ProgramInput::Module(module.into());
+        let module = ProgramInput::Module(module);
         let ask = match &self.case.ask {
             Ask::Evaluate(_, entry, args) => Ask::Evaluate(module, entry.clone(), args.clone()),
             Ask::DeriveVar(_, function, var) => Ask::DeriveVar(module, function.clone(), var.clone()),

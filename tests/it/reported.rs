@@ -77,7 +77,8 @@ fn unreadable(path: &str, expected: &str) -> Result<(), String> {
     let (status, output, _) = run(&["check", "--format", "json", path]);
     let errors = errors(&output);
     let is_told = |error: &Value| {
-        error["start"]["line"].to_string() == line && error["message"].as_str().is_some_and(|m| m.contains(part))
+        error["start"]["line"].as_u64() == line.parse().ok()
+            && error["message"].as_str().is_some_and(|m| m.contains(part))
     };
     if status == 2 && errors.len() == 1 && errors.iter().all(is_told) { Ok(()) } else { Err(output) }
 }

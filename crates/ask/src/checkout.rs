@@ -75,6 +75,27 @@ fn as_any_new_file() -> tempfile::Builder<'static, 'static> {
     builder
 }
 
+/// The most bytes of a file that are read.
+const MAX_FILE: u64 = 256 << 20;
+
+/// The text of a file. What is no file, such as a pipe or a device, may never end, and is not opened.
+///
+/// # Errors
+///
+/// It is no file, it is too large, or it cannot be read.
+pub fn read_regular(path: &Path) -> io::Result<String> {
+    let found = fs::metadata(path)?;
+    if !found.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    let mut text = String::new();
+    fs::File::open(path)?.take(MAX_FILE + 1).read_to_string(&mut text)?;
+    match text.len() as u64 > MAX_FILE {
+        true => Err(io::Error::other(format!("it has more than {MAX_FILE} bytes"))),
+        false => Ok(text),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     #[cfg(unix)]
@@ -127,26 +148,5 @@ mod tests {
         assert!(write_atomically(&path.join("below a file"), b"text").is_err());
         assert_eq!(fs::read(&path).unwrap(), b"old");
         assert!(fs::read_dir(dir.path()).unwrap().count() <= 2);
-    }
-}
-
-/// The most bytes of a file that are read.
-const MAX_FILE: u64 = 256 << 20;
-
-/// The text of a file. What is no file, such as a pipe or a device, may never end, and is not opened.
-///
-/// # Errors
-///
-/// It is no file, it is too large, or it cannot be read.
-pub fn read_regular(path: &Path) -> io::Result<String> {
-    let found = fs::metadata(path)?;
-    if !found.is_file() {
-        return Err(io::Error::other("it is no file"));
-    }
-    let mut text = String::new();
-    fs::File::open(path)?.take(MAX_FILE + 1).read_to_string(&mut text)?;
-    match text.len() as u64 > MAX_FILE {
-        true => Err(io::Error::other(format!("it has more than {MAX_FILE} bytes"))),
-        false => Ok(text),
     }
 }
