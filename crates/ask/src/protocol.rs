@@ -349,7 +349,7 @@ impl AdapterRequest {
         json!({"id": HELLO, "op": "hello", "protocol": [VERSION, VERSION]}).to_string()
     }
 
-    /// The line of [`Request::Bye`].
+    /// The line of [`AdapterRequest::Bye`].
     pub fn bye_line() -> String {
         json!({"op": "bye"}).to_string()
     }

@@ -166,19 +166,14 @@ pub fn run(args: &Args) -> CommandResult {
     let report = RefinementReport {
         kept: refinement.input.as_ref().map(|input| given::by_parameters(linked(&source, &entry), input)),
         names: linked(&source, &entry).map(|func| func.params.iter().map(|param| param.var.name.clone()).collect()),
-        signatures: match &target {
-            RefinementTarget::Module(target) => other_parameters(&source, target, &entry),
-            RefinementTarget::Executable(_) => None,
-        },
+        signatures: other_parameters(&source, &target, &entry),
         refinement: &refinement,
         adequacy: adequacy.as_ref(),
         before: &before,
         after: &after,
         args,
     };
-    if let (Some(path), Some(kept)) = (&args.save, &report.kept) {
-        write_npz(path, &kept.arrays).map_err(|error| given::failure(path, error))?;
-    }
+    report.save()?;
     match args.format {
         ReportFormat::Human => print(&report.told())?,
         ReportFormat::Json => print_json(&report.json())?,
@@ -278,7 +273,8 @@ fn well_formed(cx: &Cx, format: ReportFormat, programs: &[(&input::SourceFile, &
 }
 
 /// How the parameters of the entry differ in the two programs: who compares them by hand gave arguments in another order.
-fn other_parameters(before: &IrModule, after: &IrModule, entry: &str) -> Option<String> {
+fn other_parameters(before: &IrModule, after: &RefinementTarget, entry: &str) -> Option<String> {
+    let RefinementTarget::Module(after) = after else { return None };
     let params = |module: &IrModule| -> Option<String> {
         let param = |param: &Binder| match &param.annotation {
             Some(info) => format!("{}: {info}", param.var.name),
@@ -310,6 +306,14 @@ const LONGEST: usize = 400;
 const MOST: usize = 10;
 
 impl RefinementReport<'_> {
+    /// Writes the counterexample where that is asked.
+    fn save(&self) -> Result<(), Failure> {
+        match (&self.args.save, &self.kept) {
+            (Some(path), Some(kept)) => write_npz(path, &kept.arrays).map_err(|error| given::failure(path, error)),
+            (_, _) => Ok(()),
+        }
+    }
+
     /// The verdict, what it is worth, and the counterexample.
     fn told(&self) -> String {
         let Refinement { verdict, compared, ended, undecided, reason, differing, unknown, deviation, .. } =

@@ -192,12 +192,7 @@ impl ModuleReader<'_> {
                 Err(ReadFault::new(call, format!("R.{name} is a binding; assign it to a variable or to `_`")))
             }
             "linear" => self.linear(args, call, span),
-            "nn.relu6" => {
-                let data = args.take(&["data"]).ok_or_else(|| ReadFault::expected(self.text, call, "a tensor"))?;
-                let operands = vec![self.expr(data)?, number(0, span), number(6, span)];
-                args.finish()?;
-                Ok(self.op_of("clip", operands, Attrs::new(), span))
-            }
+            "nn.relu6" => self.relu6(args, call, span),
             "matmul" if is_of_2022(call) => {
                 // How many rows the result has it took from the shapes.
                 args.keyword(&["units"]);
@@ -207,6 +202,14 @@ impl ModuleReader<'_> {
             "arange" => self.arange(args, call, span),
             name => self.op_call(whole_name(name), args, span),
         }
+    }
+
+    /// `R.nn.relu6(x)` is written out by TVM: what is clipped at 0 and 6.
+    fn relu6(&mut self, mut args: ArgumentCursor<'_>, call: &py::ExprCall, span: Span) -> ReadResult<Expr> {
+        let data = args.take(&["data"]).ok_or_else(|| ReadFault::expected(self.text, call, "a tensor"))?;
+        let operands = vec![self.expr(data)?, number(0, span), number(6, span)];
+        args.finish()?;
+        Ok(self.op_of("clip", operands, Attrs::new(), span))
     }
 
     fn op_of(&mut self, name: &str, args: Vec<Expr>, attrs: Attrs, span: Span) -> Expr {
