@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::prelude::*;
 use relax_spec::book::Edition;
 use relax_spec::data::json;
-use relax_spec::grammar::IrModule;
+use relax_spec::grammar::{AttrValue, IrModule};
 use relax_spec::judge::Cx;
 use relax_spec::ops::{self, AttrDefault, AttrKind, OpDef, OpParam};
 use relax_spec::oracle;
@@ -14,6 +14,10 @@ use relax_spec::question::{Ask, Outcome, ProgramInput};
 use relax_spec::suite::Case;
 use relax_spec::syntax::tvmscript::parse_module;
 use serde_json::{Map, Value};
+
+/// Floats as data: the bits of 0.5 and 2.
+const HALF: &str = r#"{"Float":"3fe0000000000000"}"#;
+const TWO: &str = r#"{"Float":"4000000000000000"}"#;
 
 /// How many other values are tried in one case.
 const OTHERS: usize = 6;
@@ -130,7 +134,7 @@ fn usual(kind: AttrKind) -> Vec<String> {
     let values: &[&str] = match kind {
         AttrKind::Int | AttrKind::IntOrNone => &[r#"{"Int":0}"#, r#"{"Int":1}"#, r#"{"Int":2}"#],
         AttrKind::Bool => &[r#"{"Bool":false}"#, r#"{"Bool":true}"#],
-        AttrKind::Float => &[r#"{"Float":0.5}"#, r#"{"Float":2.0}"#],
+        AttrKind::Float => &[HALF, TWO],
         AttrKind::DataType => &[r#"{"DataType":"float32"}"#, r#"{"DataType":"int32"}"#],
         AttrKind::Str(known) => return known.iter().map(|text| format!(r#"{{"Str":"{text}"}}"#)).collect(),
         AttrKind::Ints | AttrKind::Floats | AttrKind::IndexMap | AttrKind::Any | AttrKind::Opaque => &[],
@@ -171,5 +175,15 @@ fn two_cases_notice_each_attribute() {
     for (op, attr, why) in WITHOUT_EFFECT {
         let stale = counted.get(op).is_none_or(|attrs| attrs.iter().any(|(name, count)| name == attr && *count > 0));
         assert!(!stale, "{op} {attr} is noticed, or gone: {why}");
+    }
+}
+
+/// A value that is no value would notice nothing.
+#[test]
+fn the_usual_values_are_values() {
+    let kinds = [AttrKind::Int, AttrKind::Bool, AttrKind::Float, AttrKind::DataType, AttrKind::Str(&["NCHW"])];
+    for value in kinds.into_iter().flat_map(usual) {
+        let read = relax_spec::data::from_json::<AttrValue>(&value);
+        assert!(read.is_ok(), "{value}: {read:?}");
     }
 }

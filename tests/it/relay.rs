@@ -250,6 +250,23 @@ fn a_program_gives_what_its_translation_gives() {
     assert!(same * 10 > PROGRAMS * 9, "{same} of {PROGRAMS}");
 }
 
+/// Definitions without types that call themselves, or one another: they run, and so does their translation.
+#[test]
+fn recursion_without_types_is_translated() {
+    let count = "def @f(%n) { if (%n == 0) { 0 } else { 1 + @f(%n - 1) } }\ndef @main(%n: Tensor<Int>) { @f(%n) }";
+    let turns = "def @even(%n) { if (%n == 0) { 0 } else { 1 + @odd(%n - 1) } }\n\
+                 def @odd(%n) { if (%n == 0) { 10 } else { 1 + @even(%n - 1) } }\n\
+                 def @main(%n: Tensor<Int>) { @even(%n) }";
+    let number =
+        |n| data::from_ron::<ValueSpec>(&format!("Tensor(dtype: \"int32\", shape: [], values: [{n}])")).unwrap();
+    for (text, given, expected) in [(count, 4, 4), (turns, 3, 13), (turns, 4, 4)] {
+        let program = read(text);
+        assert_eq!(run(&program, &[number(given)]), number(expected), "{text}");
+        let same = try_program(&program, &[number(given)]);
+        assert!(matches!(same, TranslationTrial::Same), "{text}: {same:?}");
+    }
+}
+
 /// Errors name the rule and, where there are two, both places.
 #[test]
 fn both_places_are_told() {
