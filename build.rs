@@ -295,9 +295,9 @@ fn read_errata(root: &Path) -> Result<Vec<(String, PathBuf)>, String> {
     Ok(files(&root.join("spec/errata"), "ron")?.into_iter().filter_map(|p| stem(&p).map(|s| (s, p))).collect())
 }
 
-/// `spec/numbers.txt`: the ids of rules, a line each; the line is the number. Ids are never reused, so a line that is there
-/// stays, and a new rule changes no number of another: nothing but what names it is compiled anew. `cargo xtask regenerate`
-/// adds the rules that are not in the list; until then they come behind it.
+/// `spec/numbers.txt`: the ids of rules, a line each; the line is the number. Ids are never reused, so a line that is
+/// there stays, and a new rule changes no number of another: nothing but what names it is compiled anew. `cargo xtask
+/// regenerate` adds the rules that are not in the list; until then they come behind it.
 fn read_numbers(root: &Path, rules: &BTreeMap<String, RuleText>) -> Result<Vec<String>, String> {
     let path = root.join("spec/numbers.txt");
     let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
@@ -395,8 +395,8 @@ fn states(rules: &BTreeMap<String, RuleText>, rule: &RuleText, text: (&str, Opti
     of_proposal(rule) || rule.editions.iter().any(|known| known == edition) && !replaced
 }
 
-/// By number, a bit for each text that states the rule; by text and number, the rule under which the text states it: itself,
-/// or the one that succeeds it there.
+/// By number, a bit for each text that states the rule; by text and number, the rule under which the text states it:
+/// itself, or the one that succeeds it there.
 fn in_editions_source(of: &Numbered) -> Result<String, String> {
     let rules = of.rules;
     let texts = texts();

@@ -1,5 +1,5 @@
-//! The rules of the specification as data. The table is generated from `spec/` by the build script, so code that cites a
-//! rule which the text does not state does not compile.
+//! The rules of the specification as data. The table is generated from `spec/` by the build script, so code that cites
+//! a rule which the text does not state does not compile.
 
 use std::cmp::Ordering;
 use std::fmt;

@@ -42,8 +42,8 @@ pub(super) fn lone(dim: &PrimExpr) -> Option<&ShapeVar> {
     }
 }
 
-/// The tuples that were compared with information that others hold, too, and how often. What binds at first is compared the second
-/// time; whatever is done a third time was done before.
+/// The tuples that were compared with information that others hold, too, and how often. What binds at first is compared
+/// the second time; whatever is done a third time was done before.
 #[derive(Default)]
 pub(super) struct Twice(FxHashMap<(*const TupleObj, usize), u8>);
 

@@ -120,7 +120,8 @@ impl VDevice {
     }
 }
 
-/// The kinds of targets that run on a device of a type, by its number in DLPack; `None` of a type that is not known here.
+/// The kinds of targets that run on a device of a type, by its number in DLPack; `None` of a type that is not known
+/// here.
 fn kinds_of(device_type: &AttrValue) -> Option<&'static [&'static str]> {
     const KINDS: [(i64, &[&str]); 8] = [
         (1, &["llvm", "c", "cpu"]),

@@ -92,8 +92,8 @@ impl<T: Clone + PartialEq, const N: usize> Rows for (&[DefinitionRow<T>; N], (Ru
 /// premises it is (counting from 1), and whether it holds.
 pub type PlainCondition = (Rule, usize, bool);
 
-/// Conditions that must hold one and all: [plain](PlainCondition) ones, or [with something](Condition) to be said of the
-/// first that does not.
+/// Conditions that must hold one and all: [plain](PlainCondition) ones, or [with something](Condition) to be said of
+/// the first that does not.
 pub trait Conditions {
     /// Whether they hold, or the first that does not.
     type Answer;

@@ -1,4 +1,5 @@
-//! What of a text only the whole program determines: the dimension -1 of `R.reshape`, and the result of a local function that does not say it.
+//! What of a text only the whole program determines: the dimension -1 of `R.reshape`, and the result of a local
+//! function that does not say it.
 //!
 //! TVMScript writes `R.reshape(x, (8, -1))`, and TVM replaces the -1 as soon as it has read the call, by the dimension that keeps the number of
 //! elements; beside a -1, a 0 is the dimension of `x` at that place, for nothing could be determined otherwise. Without a -1 a 0 is a size, though
@@ -38,7 +39,8 @@ pub fn parse_modules(form: ExternalForm, given: SourceRef<'_>, which: Which<'_>)
     Ok(file)
 }
 
-/// Says what the results of local functions are, and replaces each -1 in the shape that a call of `R.reshape` states, and each 0 beside one.
+/// Says what the results of local functions are, and replaces each -1 in the shape that a call of `R.reshape` states,
+/// and each 0 beside one.
 ///
 /// What the program does not determine stays: the shape of an unknown tensor, more than one -1. The operator rejects the call then.
 pub fn complete(module: &mut IrModule) {

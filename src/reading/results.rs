@@ -1,5 +1,5 @@
-//! Local functions whose results the text leaves out: what is derived of their bodies is written on the variables that they are bound to,
-//! which must have an annotation (SI.DERIVE.VB.FUNC.ANNOT, SI.DERIVE.FUNC.RESULT.NOANNOT).
+//! Local functions whose results the text leaves out: what is derived of their bodies is written on the variables that
+//! they are bound to, which must have an annotation (SI.DERIVE.VB.FUNC.ANNOT, SI.DERIVE.FUNC.RESULT.NOANNOT).
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::judge::{Cx, with_stack};
 use crate::normal_form::normalize;
 use crate::struct_info::{names_among, replace_everywhere};
 
-/// Annotates the variables of a module that are bound to functions and have no annotation. Of what is not derived the signature says
-/// `Object`.
+/// Annotates the variables of a module that are bound to functions and have no annotation. Of what is not derived the
+/// signature says `Object`.
 pub fn state_results(module: &mut IrModule) {
     let mut open = Open::default();
     walk_module(&mut open, module);

@@ -329,8 +329,8 @@ impl<'p> Inference<'p, '_> {
         Known::General(Box::new(self.general_literal(function, &ty, &inside)))
     }
 
-    /// RELAY.POLY: what a literal with type parameters is in each use; `inside` is what its body asks for. What it takes from
-    /// around it is the same in all.
+    /// RELAY.POLY: what a literal with type parameters is in each use; `inside` is what its body asks for. What it
+    /// takes from around it is the same in all.
     fn general_literal(&mut self, function: &Function, ty: &Type, inside: &[TypeRelation]) -> Scheme {
         let mut around = BTreeSet::new();
         for known in self.locals.all() {
@@ -692,8 +692,8 @@ impl InferredProgram<'_> {
         self.types.get(&address(node)).map(|ty| self.table.resolve(ty))
     }
 
-    /// The program with every type that was found: of parameters, results and bindings. `None` where the types repeat themselves
-    /// beyond measure, for they are written without anything in common.
+    /// The program with every type that was found: of parameters, results and bindings. `None` where the types repeat
+    /// themselves beyond measure, for they are written without anything in common.
     pub fn annotated(&self, cx: &mut Cx) -> Option<Program> {
         let (mut definitions, mut before) = (Vec::new(), VariableNames::default());
         for definition in &self.program.definitions {

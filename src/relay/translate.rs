@@ -505,8 +505,8 @@ fn sequence(bindings: Vec<Binding>, body: relax::Expr) -> relax::Expr {
 /// The weakest that makes the operators of a polymorphic definition applicable: an argument is some tensor, and of the result
 /// is known what the operator tells of such.
 ///
-/// The parameter of a function that calls itself may be what an operator makes of it: where an argument is known by no other result
-/// it is some tensor, too.
+/// The parameter of a function that calls itself may be what an operator makes of it: where an argument is known by no
+/// other result it is some tensor, too.
 fn weakest(cx: &mut Cx, relations: &[&TypeRelation]) -> BTreeMap<u32, StructInfo> {
     let mut weak: BTreeMap<u32, StructInfo> = BTreeMap::new();
     let results: Vec<u32> = relations.iter().filter_map(|relation| variable(&relation.result)).collect();

@@ -1,7 +1,7 @@
 //! Types with variables that stand for what is not known yet, and their unification.
 //!
-//! A type may have far more parts than it occupies, as a pair of pairs of pairs has: its parts are held in common, and whatever goes
-//! through a type goes through each of them once.
+//! A type may have far more parts than it occupies, as a pair of pairs of pairs has: its parts are held in common, and
+//! whatever goes through a type goes through each of them once.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,8 +55,8 @@ pub(super) struct Table {
     work: Rc<Work>,
 }
 
-/// How many parts of types have been gone through: a definition that applies another twice, which applies another twice, has a type
-/// that no computer can hold.
+/// How many parts of types have been gone through: a definition that applies another twice, which applies another
+/// twice, has a type that no computer can hold.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Work {
     parts: Cell<u64>,

@@ -27,9 +27,9 @@ fn all_of(func: &Func) -> BTreeSet<ShapeVar> {
 }
 
 /// Information in which no function type has a variable of its own that is spelt like one of a function type around it.
-/// They are spelt alike where the one inside stands before that of the outer is introduced, and so introduces its own, and
-/// a judgement that takes the variables of a signature all at once would confuse them. Where signatures bind in any order they
-/// are the same (WF23-12.6.ANY-ORDER).
+/// They are spelt alike where the one inside stands before that of the outer is introduced, and so introduces its own,
+/// and a judgement that takes the variables of a signature all at once would confuse them. Where signatures bind in any
+/// order they are the same (WF23-12.6.ANY-ORDER).
 pub(super) fn told_inside<'s>(cx: &Cx, s: &'s StructInfo, scope: &JudgementScope) -> Cow<'s, StructInfo> {
     told_inside_and_back(cx, s, scope).0
 }

@@ -25,9 +25,10 @@ const CHOSEN: char = '‵';
 /// The information as it stands at a place where the variables of `scope` are bound: those of these names are meant by
 /// it, and every other variable in a function type belongs to that type and has a name of its own from here on.
 ///
-/// It is read from left to right, as a value is matched with it: what a tensor or a shape mentions outside of function types
-/// is bound from there on, if it was not before, and so a function type that follows it in a tuple means the same. So it is with the
-/// parameters of a function type, unless they bind in any order (WF23-12.6.ANY-ORDER): then those of one come first.
+/// It is read from left to right, as a value is matched with it: what a tensor or a shape mentions outside of function
+/// types is bound from there on, if it was not before, and so a function type that follows it in a tuple means the
+/// same. So it is with the parameters of a function type, unless they bind in any order (WF23-12.6.ANY-ORDER): then
+/// those of one come first.
 ///
 /// Literal E56: a variable is known by its name alone, wherever it is introduced. Literal E80: the variables of a nested
 /// function type are. Literal E55: a name means one variable throughout a function type.
@@ -147,8 +148,8 @@ impl<'a> Closing<'a> {
         })
     }
 
-    /// From left to right: what a part of a parameter introduces is meant by all that follows, and in no function type before. In any
-    /// order: by all.
+    /// From left to right: what a part of a parameter introduces is meant by all that follows, and in no function type
+    /// before. In any order: by all.
     fn func(&mut self, func: &FuncStructInfo) -> FuncStructInfo {
         let Some(params) = &func.params else { return func.clone() };
         let around = (self.own.clone(), self.stray.clone());

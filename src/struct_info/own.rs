@@ -7,8 +7,9 @@ use super::surroundings::{JudgementScope, Surroundings};
 use crate::grammar::{FuncStructInfo, ShapeVar};
 use crate::judge::Cx;
 
-/// WF23-12.6.ANY-ORDER: whether the parameters of a signature bind all at once, so that each of them, and a function type in it, means
-/// what a later one binds. Where they bind from left to right, a function type that stands before that introduces a variable of its own.
+/// WF23-12.6.ANY-ORDER: whether the parameters of a signature bind all at once, so that each of them, and a function
+/// type in it, means what a later one binds. Where they bind from left to right, a function type that stands before
+/// that introduces a variable of its own.
 pub(crate) fn binds_in_any_order(cx: &Cx) -> bool {
     cx.has(rule!("WF23-12.6.ANY-ORDER"))
 }

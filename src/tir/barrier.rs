@@ -1,5 +1,5 @@
-//! Barriers of the threads of a block. At `T.tvm_storage_sync` every thread waits for all others, so a loop over threads
-//! is run as several, one behind the other: each thread comes to the barrier before any of them goes on.
+//! Barriers of the threads of a block. At `T.tvm_storage_sync` every thread waits for all others, so a loop over
+//! threads is run as several, one behind the other: each thread comes to the barrier before any of them goes on.
 //!
 //! That is so where the barrier stands among the statements of the threads' loops themselves. In an inner loop, in a
 //! choice, or behind what a thread defines for itself, it stays, and a run that comes to it does not know its meaning.

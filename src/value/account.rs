@@ -12,8 +12,8 @@ use super::storage::ProgramPoint;
 use super::tensor::{AllocError, Tensor};
 use crate::grammar::{DataType, Name, TensorData};
 
-/// How many bytes a run may hold at once, and holds. What is accounted for are the tensors and tuples that it makes, and what operators
-/// and `PrimFunc`s keep beside them while they run.
+/// How many bytes a run may hold at once, and holds. What is accounted for are the tensors and tuples that it makes,
+/// and what operators and `PrimFunc`s keep beside them while they run.
 #[derive(Debug)]
 pub struct Account {
     limit: u64,

@@ -246,7 +246,8 @@ fn other_number(of: &str, listed: &str, ndim: Ndim, len: usize) -> Complaint {
         .with_hint(format!("set ndim to {len}"))
 }
 
-/// What to write where the shape of a tensor is no shape. A number in parentheses is a number: a tuple of one has a comma.
+/// What to write where the shape of a tensor is no shape. A number in parentheses is a number: a tuple of one has a
+/// comma.
 fn shape_instead_of(tensor: &TensorStructInfo) -> String {
     match &tensor.shape {
         Some(TensorShape::Other(expr)) if let Expr::PrimValue(number) = &**expr => {

@@ -150,8 +150,8 @@ impl<'m> WellFormedChecker<'_, 'm> {
         self.at(TrailStep::Field("false_branch"), |c| c.branch(&branch.false_branch));
     }
 
-    /// SI.DERIVE.IF.PRIMEXPR: what is said of shape variables stands there by itself, and in no `PrimValue`, of which criterion 18
-    /// speaks.
+    /// SI.DERIVE.IF.PRIMEXPR: what is said of shape variables stands there by itself, and in no `PrimValue`, of which
+    /// criterion 18 speaks.
     fn condition(&mut self, cond: &'m Expr) {
         match cond {
             Expr::PrimValue(prim) if cond.is_over_shape_vars() && self.cx.has(rule!("SI.DERIVE.IF.PRIMEXPR")) => {

@@ -1,5 +1,5 @@
-//! What has no end by itself: devices and pipes where a file or a line is meant, and processes that never stop. Each ends with a
-//! sentence.
+//! What has no end by itself: devices and pipes where a file or a line is meant, and processes that never stop. Each
+//! ends with a sentence.
 
 use std::fs;
 use std::path::Path;

@@ -278,8 +278,8 @@ fn lost(sized: &StructInfo, held: &StructInfo, known: &[(Var, Vec<PrimExpr>)]) -
     }
 }
 
-/// Operators that in some call give the sizes of an operand, and where a variable holds its shape, the rank alone: so do the releases of TVM,
-/// by which it is decided which operators keep a variable.
+/// Operators that in some call give the sizes of an operand, and where a variable holds its shape, the rank alone: so
+/// do the releases of TVM, by which it is decided which operators keep a variable.
 const LOSE_SHAPES: [(&str, &str); 25] = [
     ("relax.add", "beside a scalar or a shape that is written"),
     ("relax.ccl.allgather", "the case has one worker alone"),

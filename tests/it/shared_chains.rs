@@ -1,5 +1,6 @@
-//! A pair of pairs of pairs is short to write and has more parts than anything can go through. Chains of 64 are held to a time and to
-//! memory in every reader, command, engine and question: what would have to be written at length is refused with one sentence.
+//! A pair of pairs of pairs is short to write and has more parts than anything can go through. Chains of 64 are held to
+//! a time and to memory in every reader, command, engine and question: what would have to be written at length is
+//! refused with one sentence.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -264,7 +265,8 @@ fn chains_are_linear_in_every_question() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A definition that applies the one before twice has a type of twice the depth, and a value of as many parts: nothing can hold the last.
+/// A definition that applies the one before twice has a type of twice the depth, and a value of as many parts: nothing
+/// can hold the last.
 #[test]
 fn what_doubles_with_every_definition_ends_within_its_limits() {
     let mut text = "#[version = \"0.0.5\"]\ndef @d0(%x) { (%x, %x) }\n".to_string();

@@ -1,5 +1,5 @@
-//! The table of TVM's signatures, `conformance/signatures.txt`: each parameter of each function may be given by place and by name, in every
-//! release, under `R.` and by the path of Python.
+//! The table of TVM's signatures, `conformance/signatures.txt`: each parameter of each function may be given by place
+//! and by name, in every release, under `R.` and by the path of Python.
 
 use relax_spec::grammar::IrModule;
 use relax_spec::ops::{self, AttrKind, OpParam};
@@ -173,7 +173,8 @@ fn the_operators_know_every_parameter() {
         {
             continue;
         }
-        // Type arguments are no parameters of an operator, a device is two attributes, and one function calls either of two operators.
+        // Type arguments are no parameters of an operator, a device is two attributes, and one function calls either of
+        // two operators.
         let elsewhere = ["sinfo_args", "ty_args", "dst_vdevice"];
         let known: Vec<&str> = op.params.iter().filter_map(name_of).chain(elsewhere).collect();
         let is_bias = |param: &str| name == "nn.attention" && param == "bias";

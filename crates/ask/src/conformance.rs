@@ -108,8 +108,8 @@ pub fn ledger(name: &str) -> Option<String> {
     file(&format!("{}/{name}.ron", DataDirectory::Ledgers.directory()))
 }
 
-/// The checkout whose data is meant: the one that the program lies in. A program without a copy looks around it, and last
-/// where it was built, as its target directory may be elsewhere.
+/// The checkout whose data is meant: the one that the program lies in. A program without a copy looks around it, and
+/// last where it was built, as its target directory may be elsewhere.
 pub(crate) fn root() -> Option<PathBuf> {
     if !KEPT.is_empty() {
         return checkout::of_the_program();

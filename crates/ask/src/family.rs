@@ -1,12 +1,14 @@
-//! The processes that a process has started, and those that these have started, also in sessions of their own: a group of processes
-//! is ended as one, and who has left it is looked for in what the system tells of all processes. On other systems than Linux nobody is found.
+//! The processes that a process has started, and those that these have started. They end with it, also where one has
+//! opened a session of its own and so has left the group of processes: `/proc` tells of all processes and their parents.
+//! On systems other than Linux none is found.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What is in the environment of a process that is started, and of those that it starts, so that they are known though their parents are gone.
+/// A variable in the environment of a process that is started. Those that it starts inherit it, and are known by it when
+/// their parents are gone.
 pub(super) const MARK: &str = "RELAX_SPEC_STARTED";
 /// How often it is looked for new ones before all are ended.
 const ROUNDS: usize = 20;

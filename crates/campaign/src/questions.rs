@@ -52,8 +52,8 @@ pub fn questions(op: &OpDef, suite: &[Case]) -> Vec<OperatorQuestion> {
     varied.into_iter().chain(written).collect()
 }
 
-/// Questions in which the shapes of operands are held in variables. They are not asked of implementations: several releases
-/// of TVM refuse them, or end.
+/// Questions in which the shapes of operands are held in variables. They are not asked of implementations: several
+/// releases of TVM refuse them, or end.
 pub fn questions_of_shape_variables(op: &OpDef, suite: &[Case]) -> Vec<OperatorQuestion> {
     let seeds = seeds(op, suite).into_iter().map(|seed| of_variables(op, &seed)).collect();
     in_turn(seeds, MOST_OF_VARIABLES, &mut HashSet::new())
@@ -288,8 +288,8 @@ fn written(seed: &Scene) -> Vec<(String, Scene)> {
     out
 }
 
-/// The shapes of tensors are held in variables of which the rank is known: one for all of a rank, one for each tensor, and one for one
-/// of them alone; and with other attributes.
+/// The shapes of tensors are held in variables of which the rank is known: one for all of a rank, one for each tensor,
+/// and one for one of them alone; and with other attributes.
 fn of_variables(op: &OpDef, seed: &Scene) -> Vec<(String, Scene)> {
     let tensors: Vec<(usize, &TensorStructInfo)> =
         seed.params.iter().enumerate().filter_map(|(i, (_, info))| Some((i, info.as_tensor()?))).collect();

@@ -20,8 +20,8 @@ use relax_spec::suite::knockout::Shows;
   relax-spec explain types/sub-rank
   relax-spec explain conformance/suite/types/subtyping.ron")]
 pub struct Args {
-    /// A rule id, the code of a diagnostic such as E[WF.5.BEFORE], an erratum, a conflict between documents, the id of a golden case, a file of cases,
-    /// or words to look for in ids, headings and texts
+    /// A rule id, the code of a diagnostic such as E[WF.5.BEFORE], an erratum, a conflict between documents, the id of
+    /// a golden case, a file of cases, or words to look for in ids, headings and texts
     #[arg(value_name = "ID")]
     id: String,
     /// Only what this edition says of a rule, or a case as it states it [default: what each of them says]
@@ -73,8 +73,8 @@ pub fn run(args: &Args) -> CommandResult {
     }
 }
 
-/// A line for each rule and erratum that has the words, those first that have them in the id. What is written like an id,
-/// with dots, is none: who gives one means that one.
+/// A line for each rule and erratum that has the words, those first that have them in the id. What is written like an
+/// id, with dots, is none: who gives one means that one.
 fn by_words(text: &str) -> Option<String> {
     const SHOWN: usize = 30;
     let words: Vec<&str> = text.split_whitespace().collect();

@@ -272,7 +272,7 @@ fn well_formed(cx: &Cx, format: ReportFormat, programs: &[(&input::SourceFile, &
     Err(Failure::unreadable("an ill-formed program is not judged (--unchecked judges it all the same)"))
 }
 
-/// How the parameters of the entry differ in the two programs: who compares them by hand gave arguments in another order.
+/// How the parameters of the entry differ in the two programs: a pass may have changed their order.
 fn other_parameters(before: &IrModule, after: &RefinementTarget, entry: &str) -> Option<String> {
     let RefinementTarget::Module(after) = after else { return None };
     let params = |module: &IrModule| -> Option<String> {

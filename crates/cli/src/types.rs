@@ -41,7 +41,8 @@ pub struct Args {
     /// text has that, `start` and `end`, each with `line`, `column` and, in bytes, `offset`
     #[arg(long, conflicts_with = "format")]
     list: bool,
-    /// Instead of the program: how the information of the variables that this line binds came about, back to where it was lost
+    /// Instead of the program: how the information of the variables that this line binds came about, back to where it
+    /// was lost
     #[arg(long, value_name = "LINE", conflicts_with_all = ["format", "list"])]
     why: Option<usize>,
     /// As JSON the program, its functions, its variables with their places, and what is malformed, in one object

@@ -1,4 +1,5 @@
-//! Metadata as releases of TVM before 0.21 wrote it: nodes with a `type_key`, whose fields are texts, and tensors in a list of their own.
+//! Metadata as releases of TVM before 0.21 wrote it: nodes with a `type_key`, whose fields are texts, and tensors in a
+//! list of their own.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! The order of parameters: where a signature binds in any order (WF23-12.6.ANY-ORDER), the same parameters in another order mean the
-//! same, in every judgement and by both engines.
+//! The order of parameters: where a signature binds in any order (WF23-12.6.ANY-ORDER), the same parameters in another
+//! order mean the same, in every judgement and by both engines.
 
 use campaign::generate::Tape;
 use relax_spec::book::Edition;

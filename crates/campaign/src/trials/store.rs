@@ -26,7 +26,8 @@ pub struct Finding {
     pub paths: BTreeSet<String>,
     /// How often.
     pub count: u64,
-    /// What was counted and may be asked about again when the campaign goes on: the seed, the number of the program, and the path.
+    /// What was counted and may be asked about again when the campaign goes on: the seed, the number of the program,
+    /// and the path.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub counted: BTreeSet<CountedPlace>,
     /// Whether it shows in a process of its own; where it does not, something that ran before has a part in it.
@@ -134,7 +135,8 @@ pub enum StoreError {
 }
 
 const STATE: &str = "state.json";
-/// The file that a campaign locks, with the number of its process. The system takes the lock back when that ends, however it does.
+/// The file that a campaign locks, with the number of its process. The system takes the lock back when that ends,
+/// however it does.
 const LOCK: &str = "lock";
 
 impl FindingStore {
@@ -183,9 +185,9 @@ impl FindingStore {
         *seed != self.seed || *number >= self.next
     }
 
-    /// Whether a finding of this signature is there, which is counted again then, unless this place was counted before the campaign
-    /// was interrupted. What a ledger knows is looked at again if the
-    /// program has fewer bindings than the one that stands for it.
+    /// Whether a finding of this signature is there, which is counted again then, unless this place was counted before
+    /// the campaign was interrupted. What a ledger knows is looked at again if the program has fewer bindings than the
+    /// one that stands for it.
     ///
     /// # Errors
     ///

@@ -222,7 +222,8 @@ impl ModuleReader<'_> {
         is_blank(e)
     }
 
-    /// `(_, _)` says how many dimensions there are. Where only some of them are not known there is no way to say the others.
+    /// `(_, _)` says how many dimensions there are. Where only some of them are not known there is no way to say the
+    /// others.
     fn rank_alone(&mut self, e: &py::Expr) -> Option<Ndim> {
         let dims = members(e).filter(|dims| dims.iter().any(is_blank))?;
         self.by(rule!("R89.SYN.TENSOR.UNKNOWN"), span_of(e));

@@ -93,8 +93,8 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// The name under `R.` of a function of Relax: `R.add`, `relax.op.add`, and, as the first notation had it, `add` or `nn.relu` where that
-    /// is nothing else.
+    /// The name under `R.` of a function of Relax: `R.add`, `relax.op.add`, and, as the first notation had it, `add` or
+    /// `nn.relu` where that is nothing else.
     pub(super) fn operator_name<'e>(&self, e: &'e py::Expr) -> Option<Cow<'e, str>> {
         if let Some(name) = relax_name(e) {
             return Some(name);

@@ -1,4 +1,5 @@
-//! Functions of Python that make functions of a dialect from their parameters: read with the values that the file calls them with.
+//! Functions of Python that make functions of a dialect from their parameters: read with the values that the file calls
+//! them with.
 
 use ruff_python_ast as py;
 use ruff_python_ast::visitor::{self, Visitor};
@@ -58,7 +59,8 @@ impl<'a> Visitor<'a> for Found {
 }
 
 impl Calls {
-    /// What is known inside of a function, once for each call that says what all its parameters are; without one, that they are not known.
+    /// What is known inside of a function, once for each call that says what all its parameters are; without one, that
+    /// they are not known.
     pub fn as_called(&self, def: &py::StmtFunctionDef, outside: &KnownNames) -> Vec<KnownNames> {
         let mut inside = outside.clone();
         inside.lose(&bound_in(def), Unknown::NoLiteral(span_of(&def.name)));

@@ -134,7 +134,8 @@ const FILES: [&str; 16] = [
     "unary",
 ];
 
-/// The name under `R.` of a function that stands under this path in `tvm.relax.op`: `binary.add` is `add`, `nn.nn.relu` is `nn.relu`.
+/// The name under `R.` of a function that stands under this path in `tvm.relax.op`: `binary.add` is `add`, `nn.nn.relu`
+/// is `nn.relu`.
 fn of_python(path: &[&str]) -> String {
     match path {
         [file, name] if FILES.contains(file) => (*name).to_string(),

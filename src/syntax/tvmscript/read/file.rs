@@ -263,7 +263,8 @@ fn inside(path: &str, name: &str) -> String {
     }
 }
 
-/// Whether a class or function may be meant as a module that lacks its decorator. A class that is derived from another one is Python's.
+/// Whether a class or function may be meant as a module that lacks its decorator. A class that is derived from another
+/// one is Python's.
 fn is_meant(statement: &py::Stmt) -> bool {
     match statement {
         py::Stmt::ClassDef(def) => def.arguments.as_ref().is_none_or(|bases| bases.args.is_empty()),

@@ -27,9 +27,10 @@ pub(super) enum Decorator {
     PrimFunc,
 }
 
-/// What a local function's definition says of the variable that it is bound to: its signature. Without a result there the signature
-/// would say `R.Object`, and nobody has written that: what is derived of the body counts (SI.DERIVE.FUNC.RESULT.NOANNOT). Only a function
-/// that calls itself needs a word on its result before its body is known, and gets TVM's.
+/// What a local function's definition says of the variable that it is bound to: its signature. Without a result there
+/// the signature would say `R.Object`, and nobody has written that: what is derived of the body counts
+/// (SI.DERIVE.FUNC.RESULT.NOANNOT). Only a function that calls itself needs a word on its result before its body is
+/// known, and gets TVM's.
 pub(in crate::syntax::tvmscript) fn implied_annotation(var: &Var, function: &Function) -> Option<StructInfo> {
     (function.ret_struct_info.is_some() || mentions(function, var)).then(|| function.signature())
 }

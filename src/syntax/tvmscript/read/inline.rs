@@ -1,5 +1,5 @@
-//! What Python computes while it reads a function: lists, texts and annotations that have names there are put where the names
-//! stand, and lists are written out.
+//! What Python computes while it reads a function: lists, texts and annotations that have names there are put where the
+//! names stand, and lists are written out.
 
 use std::cell::{Cell, RefCell};
 
@@ -218,8 +218,8 @@ impl Transformer for Inliner<'_> {
     }
 }
 
-/// What TVM's parser leaves to Python: lists and dictionaries, functions of indices; in Relax texts, annotations and scalars that are made
-/// by hand, too.
+/// What TVM's parser leaves to Python: lists and dictionaries, functions of indices; in Relax texts, annotations and
+/// scalars that are made by hand, too.
 fn is_value(e: &py::Expr, in_relax: bool) -> bool {
     match e {
         py::Expr::List(_) | py::Expr::Dict(_) => true,

@@ -1,4 +1,5 @@
-//! What an annotation says of a variable, where the text asks for it: `x.struct_info`, `x.struct_info.shape[0]`, `x.dtype.bits`.
+//! What an annotation says of a variable, where the text asks for it: `x.struct_info`, `x.struct_info.shape[0]`,
+//! `x.dtype.bits`.
 
 use ruff_python_ast as py;
 
@@ -56,7 +57,8 @@ impl ModuleReader<'_> {
         self.tensor_with(e, "dtype").map(|tensor| tensor.dtype).filter(|dtype| !dtype.is_void())
     }
 
-    /// A property of a tensor that a program looks at while it runs: `x.dtype.bits`, `x.ndim`; and the shape, `x.shape`.
+    /// A property of a tensor that a program looks at while it runs: `x.dtype.bits`, `x.ndim`; and the shape,
+    /// `x.shape`.
     pub(super) fn property(&mut self, e: &py::Expr, span: Span) -> Option<Expr> {
         let (words, base) = properties(e)?;
         let name = match words.as_slice() {

@@ -216,7 +216,8 @@ fn is_pyfunc(def: &py::StmtFunctionDef) -> bool {
     })
 }
 
-/// Whether a member is none of a dialect; a method without a decorator is Python's if the class is `derived` from another one.
+/// Whether a member is none of a dialect; a method without a decorator is Python's if the class is `derived` from
+/// another one.
 fn is_python(member: &py::Stmt, derived: bool) -> bool {
     let py::Stmt::FunctionDef(def) = member else { return false };
     is_pyfunc(def) || derived && def.decorator_list.is_empty()
