@@ -497,7 +497,7 @@ impl<'m> Deriver<'_, 'm> {
         }
     }
 
-    /// OP.TOVDEVICE: on the device that it names. OP.HINT: on that of its id; OP.HINT.REMOVE: where it is already, there is nothing to do.
+    /// OP.TOVDEVICE: on the device that it names. OP.HINT: on that of its type and id; OP.HINT.REMOVE: where it is already, there is nothing to do.
     fn transferred(&mut self, kind: Transfer, call: &Call, info: StructInfo) -> StructInfo {
         let listed = self.module.vdevices();
         let goal = goal(kind, &call.attrs, &listed);
@@ -511,7 +511,7 @@ impl<'m> Deriver<'_, 'm> {
                 self.demand(
                     call.span,
                     &[(rule!("OP.HINT"), 1, goal.is_some(), &|| {
-                        Complaint::error("the hint names no device of the module, or several that have its number")
+                        Complaint::error("the hint names no device of the module, or several of its type and number")
                     })],
                 );
                 let Some(device) = goal else { return info };
