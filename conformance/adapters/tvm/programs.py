@@ -194,7 +194,8 @@ def functions_below(func):
 
 def parse(text):
     mod = parse_text(text)
-    return Reader().module(mod)
+    # TVM keeps whether a function is pure, and not whether the text says so.
+    return Reader(say_pure="pure=" in text).module(mod)
 
 
 def well_formed(program):

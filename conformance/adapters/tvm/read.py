@@ -200,8 +200,8 @@ class Reader:
         ret = names.ret_info(func)
         if ret is not None:
             out["ret_struct_info"] = self.info(ret)
-        if not func.is_pure:
-            out["pure"] = False
+        if self.say_pure or not func.is_pure:
+            out["pure"] = bool(func.is_pure)
         attrs = {_FUNC_ATTRS.get(k, k): self.attr(v) for k, v in ops.fields(func.attrs)} if func.attrs else {}
         if attrs:
             out["attrs"] = attrs

@@ -3,7 +3,6 @@
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 use std::{env, fmt};
 
@@ -344,12 +343,14 @@ fn virtual_environment(cache: &Path, version: TvmVersion, tell: Tell<'_>) -> Res
     let system = system_python()?;
     tell(format!("creating a virtual environment for apache-tvm {} in {}", version.name(), dir.display()));
     let free = || free_bytes(&system, cache);
-    run_step("python -m venv", &free, Command::new(&system).args(["-m", "venv", "--clear"]).arg(&dir))?;
+    run_step("python -m venv", &free, &system, &["-m", "venv", "--clear", &dir.display().to_string()])?;
     tell(format!("installing {} (about 100 MB on first use)", version.requirements().join(" ")));
     let hashed = dir.join("requirements.txt");
     write_atomically(&hashed, version.hashed().as_bytes()).map_err(|error| io_error(&hashed, error))?;
-    let options = ["--quiet", "--disable-pip-version-check", "--no-input", "--require-hashes", "--requirement"];
-    run_step("pip install", &free, Command::new(&python).args(["-m", "pip", "install"]).args(options).arg(&hashed))?;
+    let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--require-hashes"];
+    let hashed = hashed.display().to_string();
+    let args = [&pip[..], &["--requirement", &hashed]].concat();
+    run_step("pip install", &free, &python.display().to_string(), &args)?;
     write_atomically(&mark, wanted.as_bytes()).map_err(|error| io_error(&mark, error))?;
     Ok(python)
 }
@@ -376,22 +377,30 @@ struct Answered {
 /// How long a Python may take to say something about itself; to import TVM takes seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
+/// How long a step of an installation may take; it downloads some 100 MB.
+const INSTALLING: Duration = Duration::from_secs(1800);
+
 /// How much it may say.
 const MOST_SAID: u64 = 64 * 1024;
 
-/// Asks a Python something about itself; one that does not answer in time, or does not stop, is ended.
+/// Asks a Python something about itself.
 fn asked(python: &str, args: &[&str]) -> io::Result<Answered> {
+    asked_within(PATIENCE, python, args)
+}
+
+/// Runs a Python; one that does not end in time, or says too much, is ended.
+fn asked_within(patience: Duration, python: &str, args: &[&str]) -> io::Result<Answered> {
     let args = args.iter().map(ToString::to_string).collect();
     let command = CommandLine { program: python.to_string(), args };
     let mut process = LineProcess::start(&command, &Interrupt::default(), MOST_SAID)?;
     process.close();
-    let (deadline, mut said) = (deadline_in(PATIENCE), String::new());
+    let (deadline, mut said) = (deadline_in(patience), String::new());
     loop {
         match process.receive(deadline) {
             Received::Line(line) => said.push_str(&line),
             Received::Malformed(message) => return Err(io::Error::other(message)),
             Received::TimedOut => {
-                return Err(io::Error::other(format!("it does not answer within {} s", PATIENCE.as_secs())));
+                return Err(io::Error::other(format!("it does not answer within {} s", patience.as_secs())));
             }
             Received::Interrupted => return Err(io::ErrorKind::Interrupted.into()),
             Received::Ended => break,
@@ -410,14 +419,14 @@ fn free_bytes(python: &str, dir: &Path) -> Option<u64> {
     asked(python, &["-c", ask, &dir.display().to_string()]).ok()?.said.parse().ok()
 }
 
-fn run_step(step: &str, free: &dyn Fn() -> Option<u64>, command: &mut Command) -> Result<(), SetupError> {
+/// Runs a step of the installation, which may take its time, but not for ever.
+fn run_step(step: &str, free: &dyn Fn() -> Option<u64>, python: &str, args: &[&str]) -> Result<(), SetupError> {
     let failed = |output: String| SetupError::Install { step: step.to_string(), output, free: free() };
-    let Output { status, stdout, stderr } =
-        command.stdin(Stdio::null()).output().map_err(|error| failed(error.to_string()))?;
-    if status.success() {
-        return Ok(());
+    match asked_within(INSTALLING, python, args) {
+        Ok(Answered { success: true, .. }) => Ok(()),
+        Ok(Answered { said, errors, .. }) => Err(failed(format!("{said}{errors}"))),
+        Err(error) => Err(failed(error.to_string())),
     }
-    Err(failed(format!("{}{}", String::from_utf8_lossy(&stdout), String::from_utf8_lossy(&stderr))))
 }
 
 impl fmt::Display for Adapter {

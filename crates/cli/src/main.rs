@@ -113,7 +113,10 @@ impl RelaxSpecCommand {
             RelaxSpecCommand::Convert(args) => Some(args.budget.limits()),
             RelaxSpecCommand::Types(args) => Some(args.budget.limits()),
             RelaxSpecCommand::Refine(args) => Some(args.budget.limits()),
-            RelaxSpecCommand::Adapter(_) => Some(budget::CommandLimits::without_end()),
+            RelaxSpecCommand::Adapter(_)
+            | RelaxSpecCommand::Diff(_)
+            | RelaxSpecCommand::Reduce(_)
+            | RelaxSpecCommand::Reproduce(_) => Some(budget::CommandLimits::without_end()),
             RelaxSpecCommand::Promote(_) => Some(budget::CommandLimits::usual()),
             RelaxSpecCommand::Rules(_)
             | RelaxSpecCommand::Explain(_)
@@ -121,9 +124,6 @@ impl RelaxSpecCommand {
             | RelaxSpecCommand::Editions(_)
             | RelaxSpecCommand::Conform(_)
             | RelaxSpecCommand::Fuzz(_)
-            | RelaxSpecCommand::Diff(_)
-            | RelaxSpecCommand::Reduce(_)
-            | RelaxSpecCommand::Reproduce(_)
             | RelaxSpecCommand::Ops(_)
             | RelaxSpecCommand::Export(_)
             | RelaxSpecCommand::Completions(_)

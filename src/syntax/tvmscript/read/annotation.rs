@@ -355,7 +355,9 @@ impl ModuleReader<'_> {
     }
 
     fn not_struct_info(&self, e: &py::Expr) -> ReadFault {
-        ReadFault::expected(self.text, e, "structural information such as R.Tensor((n, 4), \"float32\")")
+        let expected =
+            || ReadFault::expected(self.text, e, "structural information such as R.Tensor((n, 4), \"float32\")");
+        self.unannotated(e).unwrap_or_else(expected)
     }
 }
 

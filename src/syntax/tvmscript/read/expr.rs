@@ -80,6 +80,9 @@ impl ModuleReader<'_> {
         if let Some(global) = self.global(e) {
             return Ok(global);
         }
+        if let Some(shape) = self.annotated_shape(e, span) {
+            return Ok(shape);
+        }
         if let Some(property) = self.property(e, span) {
             return Ok(property);
         }
@@ -89,7 +92,7 @@ impl ModuleReader<'_> {
                 let op_name = self.foreign_op(e).unwrap_or_default().into();
                 Ok(Expr::Op(Op { op_name, span }))
             }
-            None => Err(ReadFault::expected(self.text, e, "a Relax expression")),
+            None => Err(self.unannotated(e).unwrap_or_else(|| ReadFault::expected(self.text, e, "a Relax expression"))),
         }
     }
 

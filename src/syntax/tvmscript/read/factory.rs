@@ -58,7 +58,28 @@ impl<'a> Visitor<'a> for Found {
     }
 }
 
+/// A function that returns an expression of its parameters, as the map of indices that it is where one is asked for.
+pub(super) fn as_lambda(def: &py::StmtFunctionDef) -> Option<py::ExprLambda> {
+    let is_documentation =
+        |statement: &py::Stmt| matches!(statement, py::Stmt::Expr(e) if e.value.is_string_literal_expr());
+    let mut body = def.body.iter().skip_while(|statement| is_documentation(statement));
+    match (def.decorator_list.is_empty(), body.next(), body.next()) {
+        (true, Some(py::Stmt::Return(py::StmtReturn { value: Some(value), .. })), None) => Some(py::ExprLambda {
+            node_index: Default::default(),
+            range: def.range,
+            parameters: Some(def.parameters.clone()),
+            body: value.clone(),
+        }),
+        (_, _, _) => None,
+    }
+}
+
 impl Calls {
+    /// Whether a function has parameters, and the file never calls it.
+    pub fn has_none(&self, def: &py::StmtFunctionDef) -> bool {
+        !def.parameters.is_empty() && !self.0.contains_key(def.name.as_str())
+    }
+
     /// What is known inside of a function, once for each call that says what all its parameters are; without one, that
     /// they are not known.
     pub fn as_called(&self, def: &py::StmtFunctionDef, outside: &KnownNames) -> Vec<KnownNames> {

@@ -64,19 +64,24 @@ impl File {
             found: Vec::new(),
             is_type_var,
             calls,
+            templates: Vec::new(),
         };
         let mut known = KnownNames::default();
         for statement in statements {
             walk.statement(Cow::Owned(statement), &mut known, "");
         }
         walk.later(&known);
-        let FileWalk { mut file, rest, mut found, .. } = walk;
+        let FileWalk { mut file, rest, mut found, templates, .. } = walk;
         found.sort_unstable();
         let holds_none = |span: &Span| {
             let after = found.partition_point(|start| *start < span.start);
             found.get(after).is_none_or(|start| *start >= span.end)
         };
         file.skipped = rest.iter().map(span_of).filter(holds_none).collect();
+        match file.units.is_empty() {
+            true => file.units = templates,
+            false => file.skipped.extend(templates.iter().map(|unit| unit.span)),
+        }
         if file.units.is_empty() {
             file.has_model = rest.iter().any(is_model);
             let mut definitions: Vec<py::Stmt> = rest.into_iter().filter(is_meant).collect();
@@ -117,6 +122,8 @@ struct FileWalk<'a> {
     is_type_var: &'a dyn Fn(&py::Expr) -> bool,
     /// How the file calls the functions that it defines.
     calls: Calls,
+    /// Modules that depend on parameters of functions that the file never calls.
+    templates: Vec<Unit>,
 }
 
 impl FileWalk<'_> {
@@ -128,11 +135,17 @@ impl FileWalk<'_> {
         }
         let outside = known.at_any_time();
         for (def, path) in later {
+            let before = self.file.units.len();
             for mut known in self.calls.as_called(&def, &outside) {
                 with_stack(|| {
                     self.all(&def.body, &mut known, &inside(&path, def.name.as_str()));
                     self.later(&known);
                 });
+            }
+            if self.calls.has_none(&def) {
+                let names: FxHashSet<&str> = def.parameters.iter().map(|parameter| parameter.name().as_str()).collect();
+                let depends = |unit: &mut Unit| unit.strays.iter().any(|stray| names.contains(stray.name.as_str()));
+                self.templates.extend(self.file.units.extract_if(before.., depends));
             }
         }
     }
@@ -187,12 +200,23 @@ impl FileWalk<'_> {
                 }
             }
             py::Stmt::Assign(assign) if known.define(&assign.targets.iter().collect::<Vec<_>>(), &assign.value) => {}
+            py::Stmt::Assign(py::StmtAssign { targets, value, .. })
+                if matches!((targets.as_slice(), &**value), ([py::Expr::Name(_)], py::Expr::Lambda(_))) =>
+            {
+                if let ([py::Expr::Name(name)], py::Expr::Lambda(lambda)) = (targets.as_slice(), &**value) {
+                    known.lose(&bound(std::slice::from_ref(&*statement)), Unknown::NoLiteral(span_of(name)));
+                    known.give_map(name.id.as_str(), lambda);
+                }
+            }
             py::Stmt::AnnAssign(py::StmtAnnAssign { target, value: Some(value), .. })
                 if known.define(&[target], value) => {}
             py::Stmt::AugAssign(assign) if known.augment(assign) => {}
             py::Stmt::FunctionDef(def) => {
                 known.lose(&bound_outside(&statement), Unknown::NoLiteral(span_of(&def.name)));
                 known.lose(&bound(std::slice::from_ref(&*statement)), Unknown::NoLiteral(span_of(&def.name)));
+                if let Some(lambda) = super::factory::as_lambda(def) {
+                    known.give_map(def.name.as_str(), &lambda);
+                }
                 self.later.push((def.clone(), path.to_string()));
                 self.beside(statement, path);
             }

@@ -24,6 +24,8 @@ pub(super) enum StaticValue {
 #[derive(Clone, Default)]
 pub(super) struct KnownNames {
     constants: FxHashMap<String, StaticValue>,
+    /// Functions of Python that are maps of indices.
+    maps: FxHashMap<String, py::ExprLambda>,
     /// `rx` for `tvm.script.relax`.
     imports: FxHashMap<String, String>,
     /// Names that the file binds to what is not known here.
@@ -68,12 +70,14 @@ const DIALECTS: [(&str, &str); 14] = [
 impl KnownNames {
     /// Whether nothing is bound at all.
     pub fn is_empty(&self) -> bool {
-        self.constants.is_empty() && self.imports.is_empty() && self.unknown.is_empty()
+        let KnownNames { constants, maps, imports, unknown, several: _ } = self;
+        constants.is_empty() && maps.is_empty() && imports.is_empty() && unknown.is_empty()
     }
 
     /// Forgets a name, which now means something that readers know.
     pub fn forget(&mut self, name: &str) {
         self.constants.remove(name);
+        self.maps.remove(name);
         self.imports.remove(name);
         self.unknown.remove(name);
     }
@@ -149,6 +153,16 @@ impl KnownNames {
         self.constants.insert(name.to_string(), value);
     }
 
+    /// A name for a map of indices, of which nothing else is known.
+    pub fn give_map(&mut self, name: &str, map: &py::ExprLambda) {
+        self.maps.insert(name.to_string(), map.clone());
+    }
+
+    /// The map of indices that a name stands for.
+    pub fn map(&self, name: &str, shadowed: &FxHashSet<String>) -> Option<&py::ExprLambda> {
+        self.maps.get(name).filter(|_| !shadowed.contains(name))
+    }
+
     /// `N = 4 * 16`, `H, W = 3, 4`, `N: int = 4`: whether it is known now what these names stand for.
     pub fn define(&mut self, targets: &[&py::Expr], value: &py::Expr) -> bool {
         let Some((value, _)) = self.value(value, &FxHashSet::default()) else { return false };
@@ -211,7 +225,16 @@ impl KnownNames {
                 py::Number::Float(x) => literal(StaticValue::Float(*x)),
                 py::Number::Complex { .. } => None,
             },
-            py::Expr::Call(_) => literal(StaticValue::Float(super::fault::float(e)?)),
+            py::Expr::Call(call) => match super::fault::float(e) {
+                Some(float) => literal(StaticValue::Float(float)),
+                None => Some((self.called(call, shadowed)?, true)),
+            },
+            py::Expr::FString(text) => Some((StaticValue::Text(self.formatted(text, shadowed)?), true)),
+            py::Expr::If(choice) => {
+                let (StaticValue::Bool(test), a) = self.value(&choice.test, shadowed)? else { return None };
+                let (value, b) = self.value(if test { &choice.body } else { &choice.orelse }, shadowed)?;
+                Some((value, a || b))
+            }
             py::Expr::Name(name) if !shadowed.contains(name.id.as_str()) => {
                 Some((self.constants.get(name.id.as_str())?.clone(), true))
             }
@@ -235,6 +258,44 @@ impl KnownNames {
             }
             _ => None,
         }
+    }
+
+    /// `len(SHAPE)`, `min(N, 3)` and `max(N, 3)`.
+    fn called(&self, call: &py::ExprCall, shadowed: &FxHashSet<String>) -> Option<StaticValue> {
+        let py::Expr::Name(function) = &*call.func else { return None };
+        if !call.arguments.keywords.is_empty() {
+            return None;
+        }
+        let (values, _) = self.values(&call.arguments.args, shadowed)?;
+        match (function.id.as_str(), values.as_slice()) {
+            ("len", [StaticValue::Tuple(of) | StaticValue::List(of)]) => {
+                Some(StaticValue::Int(i128::try_from(of.len()).ok()?))
+            }
+            ("min", [StaticValue::Int(a), StaticValue::Int(b)]) => Some(StaticValue::Int(*a.min(b))),
+            ("max", [StaticValue::Int(a), StaticValue::Int(b)]) => Some(StaticValue::Int(*a.max(b))),
+            (_, _) => None,
+        }
+    }
+
+    /// `f"conv_{N}"`, of texts and integers.
+    fn formatted(&self, text: &py::ExprFString, shadowed: &FxHashSet<String>) -> Option<String> {
+        let mut out = String::new();
+        for part in text.value.elements() {
+            match part {
+                py::InterpolatedStringElement::Literal(literal) => out.push_str(&literal.value),
+                py::InterpolatedStringElement::Interpolation(hole) => {
+                    if hole.format_spec.is_some() || hole.debug_text.is_some() || !hole.conversion.is_none() {
+                        return None;
+                    }
+                    match self.value(&hole.expression, shadowed)?.0 {
+                        StaticValue::Text(value) => out.push_str(&value),
+                        StaticValue::Int(value) => out.push_str(&value.to_string()),
+                        _ => return None,
+                    }
+                }
+            }
+        }
+        (out.len() <= LONGEST).then_some(out)
     }
 
     fn values(&self, items: &[py::Expr], shadowed: &FxHashSet<String>) -> Option<(Vec<StaticValue>, bool)> {

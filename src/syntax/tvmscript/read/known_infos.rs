@@ -4,9 +4,11 @@
 use ruff_python_ast as py;
 
 use super::ModuleReader;
-use super::fault::{ReadResult, integer};
+use super::fault::{ReadFault, ReadResult, integer};
 use super::scope::use_of;
-use crate::grammar::{Attrs, Call, DataType, Expr, PrimExpr, Span, StructInfo, TensorShape, TensorStructInfo};
+use crate::grammar::{
+    Attrs, Call, DataType, Expr, PrimExpr, ShapeExpr, Span, StructInfo, TensorShape, TensorStructInfo,
+};
 
 /// How TVM's releases call it.
 const INFO: [&str; 3] = ["struct_info", "struct_info_", "ty"];
@@ -41,6 +43,26 @@ impl ModuleReader<'_> {
             Some(TensorShape::Dims(dims)) => Some(dims.to_vec()),
             Some(_) | None => None,
         }
+    }
+
+    /// The shape that `x.struct_info.shape` is; `x.shape` is the one that `x` has when the program runs.
+    pub(super) fn annotated_shape(&self, e: &py::Expr, span: Span) -> Option<Expr> {
+        let is_of_info = matches!(e, py::Expr::Attribute(property) if property.value.is_attribute_expr());
+        let values = self.annotated_dims(e).filter(|_| is_of_info)?.into();
+        Some(Expr::ShapeExpr(ShapeExpr { values, span }))
+    }
+
+    /// The complaint about `x.struct_info` where the text does not say it.
+    pub(super) fn unannotated(&self, e: &py::Expr) -> Option<ReadFault> {
+        let (words, base) = properties(e)?;
+        let is_asked = words.first().is_some_and(|word| INFO.contains(word));
+        let (var, _) = self.scope.var(base.id.as_str()).filter(|_| is_asked)?;
+        (!self.infos.contains_key(&var)).then(|| {
+            ReadFault::new(
+                e,
+                format!("`{}` has no annotation that says its structural information: write one", base.id),
+            )
+        })
     }
 
     /// The dimension in `x.struct_info.shape[0]`.

@@ -125,11 +125,22 @@ impl Replacer<'_> {
             py::Expr::Name(word) if !word.ctx.is_load() => None,
             py::Expr::Name(_) => match self.known.in_dialect(e, &self.shadowed) {
                 Some(path) => Some(name(&path, e.range())),
-                None => self.constant(e),
+                None => self.constant(e).or_else(|| self.map(e)),
             },
-            py::Expr::UnaryOp(_) | py::Expr::BinOp(_) | py::Expr::Subscript(_) => self.constant(e),
+            py::Expr::UnaryOp(_)
+            | py::Expr::BinOp(_)
+            | py::Expr::Subscript(_)
+            | py::Expr::Call(_)
+            | py::Expr::FString(_)
+            | py::Expr::If(_) => self.constant(e),
             _ => None,
         }
+    }
+
+    /// The map of indices that a name stands for.
+    fn map(&self, e: &py::Expr) -> Option<py::Expr> {
+        let py::Expr::Name(word) = e else { return None };
+        self.known.map(word.id.as_str(), &self.shadowed).map(|map| py::Expr::Lambda(map.clone()))
     }
 
     /// Literals alone stay as they are written.
