@@ -27,7 +27,7 @@ pub struct Args {
     output: PathBuf,
 }
 
-/// Whether this is an id of a case: a chapter and a name, in words of letters, digits, `-`, `_` and `.`.
+/// Whether this has the form of a case id: a chapter and a name, in words of letters, digits, `-`, `_` and `.`.
 fn is_id(id: &str) -> bool {
     let is_word = |word: &str| {
         !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || ['-', '_', '.'].contains(&c))

@@ -109,7 +109,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// What the command may take.
+    /// The limits of the command.
     pub fn limits(&self) -> CommandLimits {
         self.budget.limits(self.memory)
     }
@@ -160,7 +160,7 @@ pub fn run(args: &Args) -> CommandResult {
     }
 }
 
-/// Tells what is found in the program, which is a failure where it is not to be run for that.
+/// Reports the findings about the program. It fails if they prevent the run.
 fn check(args: &Args, source: &input::SourceFile, choice: &JudgementChoice, module: &IrModule) -> Result<(), Failure> {
     let cx = || choice.cx(Cx::new());
     let unknown = unknown_names(module, options::unknown_ops(args.allow_unknown_ops));
@@ -177,7 +177,7 @@ fn check(args: &Args, source: &input::SourceFile, choice: &JudgementChoice, modu
     Err(Failure::new(exit, "the program is not run (--unchecked runs it all the same)"))
 }
 
-/// What is told of a run, whoever ran it.
+/// The transcript of a run, by either engine.
 pub(super) struct RunTranscript {
     outcome: judge::Ending<values::Value>,
     effects: Vec<values::Effect>,
@@ -185,7 +185,7 @@ pub(super) struct RunTranscript {
     out_of_memory: bool,
 }
 
-/// How it is told.
+/// The context of the report.
 pub(super) struct Telling<'a> {
     pub(super) trace: bool,
     pub(super) full: bool,
@@ -204,7 +204,7 @@ impl RunTranscript {
     }
 }
 
-/// The program compiled, and run with the limits of the evaluator.
+/// Compiles the program, and runs it with the limits of the evaluator.
 fn on_machine(
     cx: &mut Cx,
     module: &IrModule,
@@ -223,7 +223,7 @@ fn on_machine(
     RunTranscript::of_machine(vm::run(cx, &executable, entry, values, &options))
 }
 
-/// By several workers: what each of them comes to.
+/// Runs the program with several workers, and reports the outcome of each.
 fn together(
     args: &Args,
     choice: &JudgementChoice,
@@ -260,7 +260,7 @@ fn together(
     Ok(exit)
 }
 
-/// Arguments for the entry point, which are told.
+/// Generates and reports arguments for the entry point.
 fn made(args: &Args, module: &IrModule, entry: &str) -> Result<Vec<ValueSpec>, Failure> {
     let func =
         linked(module, entry).ok_or_else(|| Failure::unreadable(format!("there is no entry point `{entry}`")))?;
@@ -321,7 +321,7 @@ pub(super) fn tell(args: &Telling<'_>, run: &RunTranscript) -> CommandResult {
     }
 }
 
-/// The run as `run.schema.json` describes it.
+/// Reports the run as `run.schema.json` describes it.
 fn tell_json(args: &Telling<'_>, entry: &str, arguments: &[String], run: &RunTranscript) -> CommandResult {
     let (outcome, rule, message, exit) = match &run.outcome {
         judge::Ending::Value(_) => ("value", None, None, Exit::AsExpected),

@@ -80,7 +80,7 @@ pub fn run(args: &Args) -> CommandResult {
     Ok(typed.exit())
 }
 
-/// What is known of a program.
+/// The types of a program.
 pub struct Typed<'s> {
     source: &'s SourceFile,
     /// The name of the module in a Python file.
@@ -92,7 +92,7 @@ pub struct Typed<'s> {
 }
 
 impl<'s> Typed<'s> {
-    /// Of a module of a text.
+    /// The types of a module of a text.
     pub fn of(cx: &mut Cx, source: &'s SourceFile, name: String, module: &IrModule) -> Typed<'s> {
         let normalized = normalize_reporting(cx, module);
         let types = check_module(cx, &normalized.module);
@@ -101,7 +101,7 @@ impl<'s> Typed<'s> {
         Typed { source, module: name, normalized, types, derived, impure }
     }
 
-    /// What is malformed.
+    /// The findings about malformed parts.
     fn findings(&self) -> impl Iterator<Item = &Diagnostic> {
         self.normalized.findings.iter().chain(&self.derived.diagnostics)
     }
@@ -110,7 +110,7 @@ impl<'s> Typed<'s> {
         render::rejection(self.findings()).unwrap_or(Exit::AsExpected)
     }
 
-    /// Says of how much the text is silent, for it would be repetition at length.
+    /// Reports how much information the text leaves out, because it would be too repetitive.
     pub fn tell_left_out(&self) {
         let all =
             self.derived.functions.iter().map(|(_, info)| info).chain(self.derived.vars.iter().map(|(_, info)| info));
@@ -121,7 +121,7 @@ impl<'s> Typed<'s> {
         }
     }
 
-    /// The program with what is known of it.
+    /// The program with its types.
     pub fn text(&self, target: &OutputTarget) -> String {
         let mut bound = ComputedVariables::default();
         walk_module(&mut bound, &self.normalized.module);
@@ -132,7 +132,7 @@ impl<'s> Typed<'s> {
         target.text_with(&annotated(&self.normalized.module, &self.derived), &remark)
     }
 
-    /// Its variables, each with its place.
+    /// Its variables, each with its position.
     fn variables(&self) -> Vec<Value> {
         let mut bound = ComputedVariables::default();
         walk_module(&mut bound, &self.normalized.module);
@@ -181,7 +181,7 @@ impl<'s> Typed<'s> {
         self.derived.functions.iter().map(function).collect()
     }
 
-    /// Everything, as `types.schema.json` describes it.
+    /// All contents, as `types.schema.json` describes them.
     pub fn json(&self, target: &OutputTarget) -> Value {
         json!({
             "file": self.source.name,
@@ -194,7 +194,7 @@ impl<'s> Typed<'s> {
     }
 }
 
-/// The variables that are bound to what is evaluated: to neither an argument nor a function literal.
+/// The variables bound to evaluated expressions, that is, neither to an argument nor to a function literal.
 #[derive(Default)]
 struct ComputedVariables(FxHashSet<Var>);
 

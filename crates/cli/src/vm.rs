@@ -98,7 +98,7 @@ struct Verify {
 struct VmAnswer {}
 
 impl Args {
-    /// What the command may take.
+    /// The limits of the command.
     pub fn limits(&self) -> Option<CommandLimits> {
         match &self.command {
             VmCommand::Run(args) => Some(args.budget.limits(args.memory)),
@@ -128,7 +128,7 @@ pub fn run(args: &Args) -> CommandResult {
 }
 
 fn start(args: &VmRun) -> CommandResult {
-    // What is compiled has no attributes any more.
+    // A compiled program has no attributes any more.
     let choice = args.choosing.without_module(&args.file)?;
     let executable = read(&args.file)?;
     if !args.unverified {
@@ -151,7 +151,8 @@ fn start(args: &VmRun) -> CommandResult {
     }
 }
 
-/// The text form, or the data form, which begins with a brace; of an executable of TVM what its adapter says of it.
+/// Reads the text form, the data form, which begins with a brace, or the description of an executable of TVM by its
+/// adapter.
 fn read(path: &Path) -> Result<Executable, Failure> {
     let text = read_text(path).map_err(|error| Failure::unreadable(format!("{}: {error}", path.display())))?;
     let place = |error: String| Failure::unreadable(format!("{}: {error}", path.display()));
@@ -169,7 +170,7 @@ pub(super) fn executable(text: &str) -> Result<Executable, String> {
     from_json(text).map_err(|error| error.to_string()).or_else(of_tvm)
 }
 
-/// Whether a text is that of an executable and not that of a program.
+/// Whether a text is an executable, as opposed to a program.
 pub(super) fn is_executable(text: &str) -> bool {
     text.starts_with("relax-spec executable ") || text.starts_with('{') && executable(text).is_ok()
 }
