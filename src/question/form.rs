@@ -1,5 +1,5 @@
-//! The data form of questions and answers. A question on the wire is its name with the list of its parts; an answer stands
-//! without the name of its kind, which follows from the question.
+//! The data form of questions and answers. A question on the wire is its name with the list of its parts. An answer has
+//! no kind, because it follows from the question.
 
 use super::{
     Answer, AnswerKind, Derived, DimAnswer, MatchAnswer, ProgramInput, ReadAnswer, RunAnswer, TrialAnswer, Verdict,

@@ -101,7 +101,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         );
     }
 
-    /// SCOPE.FUNC.REC-GLOBAL and SCOPE.GLOBAL.MUTUAL: the order in which the module lists its functions does not matter.
+    /// SCOPE.FUNC.REC-GLOBAL and SCOPE.GLOBAL.MUTUAL: the order of the functions in the module does not matter.
     fn sees(&mut self, index: usize) -> bool {
         let itself = index == self.global;
         let is_earlier = index < self.global;

@@ -2,10 +2,10 @@
 //!
 //! A comment that the book hides follows each program and states its expected outcomes:
 //!
-//! * `accepted`, or `accepted with RULE RULE` if there are warnings;
-//! * `rejected by RULE`;
-//! * `run ARGUMENTS gives VALUE`, `run ARGUMENTS ends in RULE`, with the arguments of `relax-spec run`;
-//! * `derives FUNCTION: INFORMATION`;
+//! * `accepted`, or `accepted with RULE RULE` if there are warnings.
+//! * `rejected by RULE`.
+//! * `run ARGUMENTS gives VALUE`, `run ARGUMENTS ends in RULE`, with the arguments of `relax-spec run`.
+//! * `derives FUNCTION: INFORMATION`.
 //! * `fragment: REASON` for text that is not a program.
 
 use std::fs;

@@ -3,17 +3,17 @@
 //!
 //! This is a text search that a reader could also do. `fire` and related functions are used where a rule applies:
 //!
-//! * `cx.by_cases(&[(rule, condition, conclusion), ..])` and `cx.by_cases((&[..], (rule, conclusion)))`: rows;
-//! * `let (rule, conclusion) = match x { .. }; cx.by_kind(rule, conclusion)`: rows whose conditions are kinds;
-//! * `cx.holds(&[(rule, n, condition), ..])`, with or without a message after the condition, and `self.demand(span,
-//!   &[..])`: conditions that must all hold;
-//! * `cx.conclude(rule, conclusion)`: a single clause; `let _ = cx.fire(rule)` before it if there may be no conclusion;
-//! * `if cx.fire(rule) { action }`, without `else`: the rule states that something is done;
-//! * `a || cx.fire(rule)`, `a && cx.fire(rule)` in a condition: something holds by the rule;
-//! * `if condition && cx.fire(rule) { return .. }`: a clause that ends the judgement; the code after it is for other
-//!   clauses;
-//! * `if !cx.premise(rule, n, holds) { error }`: a premise, with the consequence of its failure; `cx.premise(rule, n,
-//!   result)?`.
+//! * `cx.by_cases(&[(rule, condition, conclusion), ..])` and `cx.by_cases((&[..], (rule, conclusion)))`: rows.
+//! * `let (rule, conclusion) = match x { .. }; cx.by_kind(rule, conclusion)`: rows whose conditions are kinds.
+//! * `cx.holds(&[(rule, n, condition), ..])` and `self.demand(span, &[..])`, with or without messages: conditions that
+//!   must all hold.
+//! * `cx.conclude(rule, conclusion)`: a single clause, after `let _ = cx.fire(rule)` if there may be no conclusion.
+//! * `if cx.fire(rule) { action }`, without `else`: the rule states that something is done.
+//! * `a || cx.fire(rule)`, `a && cx.fire(rule)` in a condition: something holds by the rule.
+//! * `if condition && cx.fire(rule) { return .. }`: a clause that ends the judgement. The code after it is for other
+//!   clauses.
+//! * `if !cx.premise(rule, n, holds) { error }` and `cx.premise(rule, n, result)?`: a premise, with the consequence of
+//!   its failure.
 //!
 //! Any other test whether a rule fires has a branch for the opposite case. That branch is a wrong answer, or the
 //! behaviour of another edition. The same holds for a condition on the conclusion of a rule that is always `false`.

@@ -1,8 +1,8 @@
 //! Files from users. The first lines of each file in `tests/it/reported` state the expectation.
 //!
-//! * `# check EDITION: N RULE@LINE ..`: the number of errors in that edition, with their rules and lines;
-//! * `# run ARG; ARG: RESULT`: the result of the program;
-//! * `# error LINE: TEXT`: a syntax error at this line, with a part of the message;
+//! * `# check EDITION: N RULE@LINE ..`: the number of errors in that edition, with their rules and lines.
+//! * `# run ARG; ARG: RESULT`: the result of the program.
+//! * `# error LINE: TEXT`: a syntax error at this line, with a part of the message.
 //! * `# modules: NAME ..`: the programs in the file.
 
 use std::fs;

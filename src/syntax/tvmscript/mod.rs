@@ -6,10 +6,10 @@
 //! stays nested. Well-formedness reports such errors.
 //!
 //! Nothing is added to the text, with these exceptions, which follow from the notation:
-//! * consecutive bindings outside `with R.dataflow()` are one `BindingBlock`; bodies and branches are `SeqExpr`s;
-//! * the value of a branch is the value of its last statement, and its variable is that of the `If`;
-//! * a global function that is not private has the attribute `global_symbol`;
-//! * a recursive function, or a local one, without a stated purity is pure if it makes only pure calls; `pure=None`
+//! * Consecutive bindings outside `with R.dataflow()` are one `BindingBlock`. Bodies and branches are `SeqExpr`s.
+//! * The value of a branch is the value of its last statement, and its variable is that of the `If`.
+//! * A global function that is not private has the attribute `global_symbol`.
+//! * A recursive function, or a local one, without a stated purity is pure if it makes only pure calls. `pure=None`
 //!   leaves it open.
 
 mod apart;
