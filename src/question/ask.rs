@@ -140,8 +140,8 @@ questions! {
     Program EvaluateIdentity(program: ProgramInput, entry: Name, args: Vec<ValueSpec>) -> Run;
     /// Like `EvaluateIdentity`, but the program is built, written as text, read back and run on the virtual machine.
     Program EvaluateCompiled(program: ProgramInput, entry: Name, args: Vec<ValueSpec>) -> Run;
-    /// Run an entry point on several inputs, one after the other in one process. `way` names how the program is
-    /// compiled; the text has only one way.
+    /// Run an entry point on several inputs, one after the other in one process. `way` is the implementation's name for
+    /// its path from the program to the run; the text has only one.
     Program Trial(program: ProgramInput, way: Name, entry: Name, inputs: Vec<Vec<ValueSpec>>) -> Trials;
     /// Is the text of Relay well-scoped and well-typed?
     Text RelayCheck(text: String) -> Verdict;

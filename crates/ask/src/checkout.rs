@@ -7,7 +7,7 @@ use std::{env, fs, io};
 /// A file that only a checkout of this project has.
 const MARK: &str = "conformance/INTERPRETING.md";
 
-/// The root of the checkout in which the program was built, or else of the one that contains the working directory.
+/// The root of the checkout that contains the program, or else of the one that contains the working directory.
 pub fn root() -> Option<PathBuf> {
     of_the_program().or_else(|| around(&env::current_dir().ok()?))
 }

@@ -78,7 +78,7 @@ impl StepBudget {
     }
 }
 
-/// Ends the command as soon as the steps are used up. The findings until then do not depend on a clock.
+/// The number of steps. When they are used up, the command ends at once, so the result does not depend on a clock.
 fn fuel(text: &str) -> Result<Fuel, String> {
     let steps = text.parse().map_err(|_| format!("`{text}` is no number of steps"))?;
     Ok(Fuel::new(steps, move || {

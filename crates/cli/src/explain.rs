@@ -73,8 +73,8 @@ pub fn run(args: &Args) -> CommandResult {
     }
 }
 
-/// One line for each rule and erratum that contains the words; those with the words in the id come first. Nothing for
-/// text in the form of an id, with dots, because it means that id.
+/// One line for each rule and erratum that contains all the words; those with the words in the id come first. `None`
+/// for text with dots, because it has the form of an id.
 fn by_words(text: &str) -> Option<String> {
     const SHOWN: usize = 30;
     let words: Vec<&str> = text.split_whitespace().collect();

@@ -229,7 +229,7 @@ fn by_words(words: &[String]) -> Vec<Rule> {
     found
 }
 
-/// The reason why none of the named rules is left: an edition states none, or judges by all.
+/// The message if no rule is left: the edition states none of the named rules, or none of them is pending.
 fn none_left(args: &Args) -> String {
     let named = if args.prefixes.is_empty() { String::new() } else { format!(" under {}", args.prefixes.join(" or ")) };
     match (args.pending, args.edition) {

@@ -350,7 +350,7 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// Whether an expression is a tuple by the text.
+    /// Whether an expression is a tuple according to the text.
     fn is_tuple_value(&self, e: &Expr) -> bool {
         match e {
             Expr::Tuple(_) => true,
@@ -397,7 +397,7 @@ impl ModuleReader<'_> {
         Ok(Some((value, struct_info)))
     }
 
-    /// Whether an expression is a shape by the text.
+    /// Whether an expression is a shape according to the text.
     fn is_shape_value(&self, e: &Expr) -> bool {
         match e {
             Expr::ShapeExpr(_) => true,

@@ -325,7 +325,7 @@ pub(super) struct ModuleReader<'t> {
     devices: Vec<VDevice>,
     /// The operators met so far, by their names in the text.
     ops: FxHashMap<Name, Name>,
-    /// Variables that are shapes by the text. This determines the meaning of `R.match_shape`.
+    /// Variables that are shapes according to the text. This determines the meaning of `R.match_shape`.
     shapes: FxHashSet<Var>,
     /// Variables that are annotated as scalars, `n: T.int64`; true for those that are also dimensions.
     scalars: FxHashMap<Var, bool>,
@@ -340,7 +340,7 @@ pub(super) struct ModuleReader<'t> {
     refers_to_infos: bool,
     /// Variables that are bound to literals, which may stand for attributes.
     literals: FxHashMap<Var, AttrValue>,
-    /// Variables that are tuples by the text. Such a variable provides all inputs of an `R.call_tir`.
+    /// Variables that are tuples according to the text. Such a variable provides all inputs of an `R.call_tir`.
     tuples: FxHashSet<Var>,
     /// The attributes from `R.func_attr` in the current function.
     function_attrs: Attrs,
