@@ -12,8 +12,8 @@ pub struct CommandBudget {
     /// Seconds that the command may take; then it is undecided, with exit status 5
     #[arg(long, value_name = "S", default_value = "600", value_parser = options::seconds)]
     timeout: Duration,
-    /// Bytes that the command may take up, with K, M or G for powers of 1024; then it is undecided, with exit status 5. Measured on Linux, many
-    /// times a second
+    /// Bytes that the command may take up, with K, M or G for powers of 1024; then it is undecided, with exit status 5.
+    /// Measured on Linux, many times a second
     #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = options::bytes)]
     memory: u64,
 }
@@ -23,8 +23,8 @@ pub struct CommandBudget {
 pub struct StepBudget {
     #[command(flatten)]
     budget: CommandBudget,
-    /// Steps that the command may take: rules that are applied, premises that are tested, judgements that are asked; then it is undecided, with exit
-    /// status 5 [default: as many as fit into the time]
+    /// Steps that the command may take: rules that are applied, premises that are tested, judgements that are asked;
+    /// then it is undecided, with exit status 5 [default: as many as fit into the time]
     #[arg(long, value_name = "STEPS", value_parser = fuel)]
     fuel: Option<Fuel>,
 }

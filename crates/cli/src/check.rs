@@ -24,13 +24,13 @@ use relax_spec::syntax::tvmscript::Which;
 
 /// Check programs: well-formedness, normal form, types and structural information
 ///
-/// Every finding is told with its place, the rule that it breaks, and why. A stage that finds errors does not end the check: the later ones
-/// go on, and are silent on what depends on a wrong place. FILE is TVMScript (.py),
-/// RON, JSON or Relay (.relay), programs of 2022 marked by `ast: "2022-06"` included; `-` is standard input; a directory stands for all
-/// programs below it. Every module of a Python file is checked, whatever stands around it.
+/// Every finding is told with its place, the rule that it breaks, and why. A stage that finds errors does not end the
+/// check: the later ones go on, and are silent on what depends on a wrong place. FILE is TVMScript (.py), RON, JSON or
+/// Relay (.relay), programs of 2022 marked by `ast: "2022-06"` included; `-` is standard input; a directory stands for
+/// all programs below it. Every module of a Python file is checked, whatever stands around it.
 ///
-/// Each module is judged by one edition, which is named at the end, with who has chosen it. Where a later edition accepts what is wrong in an
-/// earlier one, the finding says so, with the rules that decide.
+/// Each module is judged by one edition, which is named at the end, with who has chosen it. Where a later edition
+/// accepts what is wrong in an earlier one, the finding says so, with the rules that decide.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec check model.py
@@ -52,7 +52,8 @@ pub struct Args {
     selected: input::Selected,
     #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
     format: CheckFormat,
-    /// Write each program with the structural information and the purity of every variable, as `types` does; the findings go to standard error
+    /// Write each program with the structural information and the purity of every variable, as `types` does; the
+    /// findings go to standard error
     #[arg(long)]
     types: bool,
     /// The files are whole programs: one without a function that can be started from outside is in error (WF.11)

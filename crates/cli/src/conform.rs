@@ -29,9 +29,10 @@ const STARTUP: Duration = Duration::from_secs(120);
 
 /// Run the conformance suite against an implementation
 ///
-/// Without --adapter the built-in oracle is asked, in worker processes of its own: once with the evaluator, once with the virtual
-/// machine for programs that are run (builtin:evaluator and builtin:vm by name). Known divergences are kept in
-/// ledgers (conformance/ledger); anything else than what the ledger says, an unexpected pass included, gives exit status 1.
+/// Without --adapter the built-in oracle is asked, in worker processes of its own: once with the evaluator, once with
+/// the virtual machine for programs that are run (builtin:evaluator and builtin:vm by name). Known divergences are kept
+/// in ledgers (conformance/ledger); anything else than what the ledger says, an unexpected pass included, gives exit
+/// status 1.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec conform
@@ -46,8 +47,8 @@ pub struct Args {
     /// The directory with the suite [default: conformance/suite of the checkout, or the copy in the program]
     #[arg(long, value_name = "DIR")]
     suite: Option<PathBuf>,
-    /// `builtin:evaluator`, `builtin:vm`, `tvm` (all releases), `tvm@0.26`, `tvm@/path/to/python`, `tvm-executables@0.26` (what that compiles,
-    /// run on the machine here), or a command that speaks the protocol
+    /// `builtin:evaluator`, `builtin:vm`, `tvm` (all releases), `tvm@0.26`, `tvm@/path/to/python`,
+    /// `tvm-executables@0.26` (what that compiles, run on the machine here), or a command that speaks the protocol
     #[arg(long, value_name = "NAME|CMD")]
     adapter: Option<String>,
     /// Worker processes [default: one per processor]

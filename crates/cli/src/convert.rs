@@ -11,8 +11,8 @@ use relax_spec::syntax::tvmscript::{self, Dialect};
 
 /// Write a program in another form
 ///
-/// RON and JSON hold exactly the abstract syntax; TVMScript is written in the dialect of either version of TVM, and read in
-/// both. Programs of the abstract syntax of 2022, RON or JSON marked by `ast: "2022-06"`, are imported.
+/// RON and JSON hold exactly the abstract syntax; TVMScript is written in the dialect of either version of TVM, and
+/// read in both. Programs of the abstract syntax of 2022, RON or JSON marked by `ast: "2022-06"`, are imported.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec convert model.py --to json

@@ -29,10 +29,10 @@ enum EditionsCommand {
 
 /// Show the rules by which the answers of two editions differ, each with the smallest question that shows it
 ///
-/// The questions of the golden cases, the witnesses of errata and generated ones are asked in both editions. Where the answers differ,
-/// each rule that they record and that is not the same in both editions is taken out of both, or knocked out, and what that shows is told behind its
-/// name. "Without it" and "knocked out": the answers are the same then. `TVM` is a golden case that shows it too, with what becomes of it where
-/// each release is asked.
+/// The questions of the golden cases, the witnesses of errata and generated ones are asked in both editions. Where the
+/// answers differ, each rule that they record and that is not the same in both editions is taken out of both, or
+/// knocked out, and what that shows is told behind its name. "Without it" and "knocked out": the answers are the same
+/// then. `TVM` is a golden case that shows it too, with what becomes of it where each release is asked.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec editions diff 2023-02 2023-12

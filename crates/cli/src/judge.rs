@@ -39,8 +39,8 @@ pub struct Args {
     judgement: Option<Judgement>,
     #[arg(value_name = "OPERAND", allow_negative_numbers = true)]
     operands: Vec<String>,
-    /// Read questions from standard input, one a line: JSON objects with the `op` and `args` of the adapter protocol, each
-    /// answered by a JSON object; or, if a judgement is named, its operands separated by `;`
+    /// Read questions from standard input, one a line: JSON objects with the `op` and `args` of the adapter protocol,
+    /// each answered by a JSON object; or, if a judgement is named, its operands separated by `;`
     #[arg(long, conflicts_with = "operands")]
     stdin: bool,
     /// Show the derivation: rules, premises and judgements asked on the way

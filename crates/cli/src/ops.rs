@@ -29,9 +29,10 @@ use relax_spec::value::ValueSpec;
 
 /// List the operators: data types and cases, how implementations agree, how much of the tolerance they use
 ///
-/// With --adapter the questions are asked anew: for each operator dozens of calls that vary its cases in one respect each,
-/// whose inferred information is compared up to provable equality, and the cases about values. A difference is looked up in
-/// the ledgers; one that none explains gives exit status 1, and so does an operator that agrees less often than is kept.
+/// With --adapter the questions are asked anew: for each operator dozens of calls that vary its cases in one respect
+/// each, whose inferred information is compared up to provable equality, and the cases about values. A difference is
+/// looked up in the ledgers; one that none explains gives exit status 1, and so does an operator that agrees less often
+/// than is kept.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec ops

@@ -8,8 +8,8 @@ use campaign::trials::{promoted, read_findings};
 
 /// Write a golden case for what a campaign found
 ///
-/// The case asks what the finding is about, and allows what the text gives, with the clauses that decide. Why it is so is for you to
-/// derive from the text.
+/// The case asks what the finding is about, and allows what the text gives, with the clauses that decide. Why it is so
+/// is for you to derive from the text.
 #[derive(clap::Args)]
 #[command(after_help = "Example:
   relax-spec promote found/value-0123456789abcdef.json --id findings/sum-of-nothing --output case.ron

@@ -31,10 +31,10 @@ use relax_spec::value::ValueSpec;
 
 /// Is AFTER an allowed optimization of BEFORE?
 ///
-/// Both programs run on the arguments given, if any are, and on generated ones, which lie around the constants of both. Inside of dataflow
-/// blocks AFTER may be more defined, never less; elsewhere values, errors, effects and mutations must be preserved. Floats may
-/// differ as far as BEFORE itself would if it rounded otherwise. Both are judged by the edition that BEFORE is judged by. Where A13 is taken
-/// literally, any divergence may be optimized away.
+/// Both programs run on the arguments given, if any are, and on generated ones, which lie around the constants of both.
+/// Inside of dataflow blocks AFTER may be more defined, never less; elsewhere values, errors, effects and mutations
+/// must be preserved. Floats may differ as far as BEFORE itself would if it rounded otherwise. Both are judged by the
+/// edition that BEFORE is judged by. Where A13 is taken literally, any divergence may be optimized away.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec refine before.py after.py
@@ -53,7 +53,8 @@ pub struct Args {
     /// The target; it may be an executable, as `relax-spec build` writes it
     #[arg(value_name = "AFTER")]
     after: PathBuf,
-    /// Of Python files with several modules: the name of the class, in both files, or given twice, in BEFORE and in AFTER
+    /// Of Python files with several modules: the name of the class, in both files, or given twice, in BEFORE and in
+    /// AFTER
     #[arg(long = "module", value_name = "NAME")]
     modules: Vec<String>,
     /// The global symbol of the function to start [default: main]
@@ -76,15 +77,16 @@ pub struct Args {
     /// Tell how many one-step mutants of BEFORE the inputs tell from it, and which not
     #[arg(long)]
     adequacy: bool,
-    /// What is assumed of a packed function that is not there: `NAME=pure`, `NAME=mutates:0`, `NAME=returns:1`, several with
-    /// commas; without it its calls are effects, and what it gives is a function of its arguments
+    /// What is assumed of a packed function that is not there: `NAME=pure`, `NAME=mutates:0`, `NAME=returns:1`, several
+    /// with commas; without it its calls are effects, and what it gives is a function of its arguments
     #[arg(long = "assume", value_name = "NAME=WHAT", value_parser = assumption)]
     assumed: Vec<(Name, Assumption)>,
     #[command(flatten)]
     externs: Externs,
     #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
     format: ReportFormat,
-    /// Write the arguments of a counterexample into a file of NumPy, by the names of their parameters, as --args reads them
+    /// Write the arguments of a counterexample into a file of NumPy, by the names of their parameters, as --args reads
+    /// them
     #[arg(long, value_name = "OUT.npz")]
     save: Option<PathBuf>,
     /// Print everything whole, however long

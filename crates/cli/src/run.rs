@@ -66,10 +66,12 @@ pub struct Args {
     /// Who runs the program
     #[arg(long, value_enum, default_value_t = EngineOption::Evaluator)]
     engine: EngineOption,
-    /// Show bindings, shape variables, calls and effects in their order; of the machine its instructions, with registers and shape heap
+    /// Show bindings, shape variables, calls and effects in their order; of the machine its instructions, with
+    /// registers and shape heap
     #[arg(long)]
     trace: bool,
-    /// Print every element of the result; without it, of a tensor with more than 1000 elements only some at its edges are printed
+    /// Print every element of the result; without it, of a tensor with more than 1000 elements only some at its edges
+    /// are printed
     #[arg(long)]
     full: bool,
     /// Write the result into a file of NumPy, too: the fields of a tuple as the arrays 0, 1, .., anything else as 0
@@ -86,20 +88,21 @@ pub struct Args {
     /// How many steps the run may take; an element that an operator computes counts as one [default: 200000000]
     #[arg(long, value_name = "STEPS")]
     fuel: Option<u64>,
-    /// How many bytes the tensors of the run, its arguments among them, and what operators keep beside them, may take up at once, with K, M or G for
-    /// powers of 1024 [default: 1G]
+    /// How many bytes the tensors of the run, its arguments among them, and what operators keep beside them, may take
+    /// up at once, with K, M or G for powers of 1024 [default: 1G]
     #[arg(long, value_name = "BYTES", value_parser = options::bytes)]
     memory: Option<u64>,
     /// How many calls may be open at once [default: 50000]
     #[arg(long, value_name = "CALLS")]
     depth: Option<usize>,
-    /// Run the program by so many workers together, which meet in its collectives. Each is given all arguments, or its own if there are as many for
-    /// each, those of worker 0 first
+    /// Run the program by so many workers together, which meet in its collectives. Each is given all arguments, or its
+    /// own if there are as many for each, those of worker 0 first
     #[arg(long, value_name = "N", conflicts_with_all = ["engine", "trace", "save", "format", "commands", "fuel", "memory", "depth", "signature_order", "proposal"])]
     workers: Option<usize>,
     #[command(flatten)]
     externs: Externs,
-    /// In which order a signature binds its shape variables: `left-to-right`, or `any` for all lone dimensions first (A08)
+    /// In which order a signature binds its shape variables: `left-to-right`, or `any` for all lone dimensions first
+    /// (A08)
     #[arg(long, value_name = "ORDER", default_value = "left-to-right", value_parser = options::signature_order, conflicts_with = "engine")]
     signature_order: SignatureOrder,
     #[command(flatten)]

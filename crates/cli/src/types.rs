@@ -22,9 +22,10 @@ use relax_spec::type_checking::{TypeReport, check_module};
 
 /// Write a program with the structural information and the purity of every variable
 ///
-/// The program is written in normal form; each binding and each result without an annotation has what is derived of it, and in TVMScript a
-/// comment says whether a binding is pure, that is, makes pure calls only. What is
-/// malformed is told on standard error, and gives exit status 1; what depends on it stays without. `check --types` is the same, of several files.
+/// The program is written in normal form; each binding and each result without an annotation has what is derived of it,
+/// and in TVMScript a comment says whether a binding is pure, that is, makes pure calls only. What is malformed is told
+/// on standard error, and gives exit status 1; what depends on it stays without. `check --types` is the same, of
+/// several files.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec types model.py
@@ -37,8 +38,9 @@ pub struct Args {
     file: PathBuf,
     #[command(flatten)]
     selected: input::Selected,
-    /// For editors, one JSON object a variable and line instead of the program: `function`, `name`, `info`, `pure`, and of where it is bound, if the
-    /// text has that, `start` and `end`, each with `line`, `column` and, in bytes, `offset`
+    /// For editors, one JSON object a variable and line instead of the program: `function`, `name`, `info`, `pure`, and
+    /// of where it is bound, if the text has that, `start` and `end`, each with `line`, `column` and, in bytes,
+    /// `offset`
     #[arg(long, conflicts_with = "format")]
     list: bool,
     /// Instead of the program: how the information of the variables that this line binds came about, back to where it

@@ -65,8 +65,8 @@ struct VmRun {
     /// How many steps the run may take [default: 200000000]
     #[arg(long, value_name = "STEPS")]
     fuel: Option<u64>,
-    /// How many bytes the tensors of the run, its arguments among them, and what operators keep beside them, may take up at once, with K, M or G for
-    /// powers of 1024 [default: 1G]
+    /// How many bytes the tensors of the run, its arguments among them, and what operators keep beside them, may take
+    /// up at once, with K, M or G for powers of 1024 [default: 1G]
     #[arg(long, value_name = "BYTES", value_parser = shared::bytes)]
     memory: Option<u64>,
     /// How many calls may be open at once [default: 50000]
@@ -92,8 +92,8 @@ struct Verify {
 
 /// Run executables of TVM, one for each line of standard input
 ///
-/// A line is a JSON object: `executable`, as the adapter's question `executable` gives it, `entry`, `args`, `identity` and `edition`. The reply is a
-/// line as to the question `evaluate`.
+/// A line is a JSON object: `executable`, as the adapter's question `executable` gives it, `entry`, `args`, `identity`
+/// and `edition`. The reply is a line as to the question `evaluate`.
 #[derive(clap::Args)]
 struct VmAnswer {}
 
