@@ -5,7 +5,7 @@ use crate::grammar::{Call, Expr, Function};
 use crate::judge::Cx;
 use crate::ops::{self, OpDef};
 
-/// What a call goes to, as far as purity is concerned.
+/// The callee of a call, as far as purity is concerned.
 #[derive(Clone, Copy, Debug)]
 pub enum PurityCallee {
     /// An operator, if the registry knows it.
@@ -14,7 +14,7 @@ pub enum PurityCallee {
     Packed,
     /// A value of a `FuncType` of this purity.
     Closure {
-        /// What its annotation says.
+        /// The purity in its annotation.
         pure: bool,
     },
 }
@@ -40,7 +40,7 @@ pub fn call_is_pure(cx: &mut Cx, callee: PurityCallee, call: &Call) -> bool {
 fn packed_call_is_pure(cx: &mut Cx, attributed: bool) -> bool {
     let asserted = cx.conclude(rule!("PURE.EXTERN-ATTR"), attributed);
     let pure = cx.by_cases((&[(rule!("PURE.CALL-EFFECT"), asserted, true)], (rule!("PURE.DEFAULT-IMPURE"), false)));
-    // R89.PURE.DEF: of which nothing is declared may do anything.
+    // R89.PURE.DEF: a callee without a declared purity may have any effect.
     cx.conclude(rule!("R89.PURE.DEF"), pure)
 }
 
@@ -49,11 +49,11 @@ fn packed_call_is_pure(cx: &mut Cx, attributed: bool) -> bool {
 pub struct FunctionPurity {
     /// Whether calls of it are pure.
     pub pure: bool,
-    /// It is declared pure, and its body is not (TC.FUNC.PURE.ANNOT-ERR).
+    /// Whether it is declared pure although its body is not (TC.FUNC.PURE.ANNOT-ERR).
     pub broken_promise: bool,
 }
 
-/// TC.FUNC.PURE: the purity of a function whose body makes pure calls only, or not.
+/// TC.FUNC.PURE: the purity of a function, given whether all calls in its body are pure.
 ///
 /// Errata: A32, literally the error comes before `force_pure` is considered.
 pub fn function_is_pure(cx: &mut Cx, function: &Function, all_pure: bool) -> FunctionPurity {

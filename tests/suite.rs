@@ -1,5 +1,5 @@
-//! Every golden case, asked of the oracle in this process: in the corrected reading, and in the literal one where the
-//! case says what the text gives.
+//! Asks the oracle in this process every golden case: in the corrected reading, and in the literal one if the case has
+//! an answer for it.
 
 use ask::conformance;
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -25,7 +25,7 @@ fn trials(case: Case) -> Vec<Trial> {
     case.editions.clone().into_iter().flat_map(|edition| trials_in(&case, edition)).collect()
 }
 
-/// An edition that is not the default one is named.
+/// The name includes any edition other than the default.
 fn trials_in(case: &Case, edition: Edition) -> Vec<Trial> {
     let named = if edition == Edition::default() { String::new() } else { format!(" ({edition})") };
     let mut trials = Vec::new();

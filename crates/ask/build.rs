@@ -1,5 +1,5 @@
-//! A published program (profile `dist`) is used outside of a checkout: it holds a copy of the project's data. Any other
-//! build reads them where they lie, and nothing is to be built again when they change.
+//! A published program (profile `dist`) runs outside of a checkout, so it contains a copy of the project's data. Any
+//! other build reads the files in place, and need not be rebuilt when they change.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::{env, fs, io};
 #[path = "src/scan.rs"]
 mod scan;
 
-/// What is kept of the checkout: a file, or the files of a directory with an extension.
+/// The parts of the checkout to keep: a file, or the files of a directory with an extension.
 const KEPT: &[(&str, &str)] = &[
     ("conformance/suite", "ron"),
     ("conformance/ledger", "ron"),
@@ -19,14 +19,14 @@ const KEPT: &[(&str, &str)] = &[
     ("conformance/standing.jsonl", "jsonl"),
 ];
 
-/// What checks the files of a directory, and belongs to none of its programs.
+/// A directory with checks of the files around it, which belongs to no program.
 const CHECKS: &str = "checks";
 
 fn main() -> io::Result<()> {
     let variable = |name| env::var_os(name).map(PathBuf::from).unwrap_or_default();
     let (root, out) = (variable("CARGO_MANIFEST_DIR").join("../.."), variable("OUT_DIR"));
     println!("cargo:rerun-if-changed=build.rs");
-    // `target/PROFILE/build/PACKAGE/out`: cargo names no other variable that tells `dist` from `release`.
+    // `target/PROFILE/build/PACKAGE/out`: no other variable of cargo distinguishes `dist` from `release`.
     let is_published = out.ancestors().nth(3).is_some_and(|dir| dir.ends_with("dist"));
     let mut table = String::new();
     if is_published {

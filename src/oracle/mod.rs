@@ -25,7 +25,7 @@ use crate::{normal_form, shape, types, well_formed};
 /// Why the oracle gives no answer to a question.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum NoAnswer {
-    /// The text decides nothing here, or what would decide cannot be seen.
+    /// The text does not decide this, or the value that would decide it cannot be inspected.
     #[error("undecided: {0}")]
     Undecided(String),
     /// The edition has no such judgement.
@@ -37,23 +37,23 @@ pub enum NoAnswer {
     /// The program in the question cannot be read.
     #[error("{0}")]
     Unreadable(String),
-    /// The program was read, and has no such thing as the question asks for.
+    /// The program was read, but lacks the thing that the question asks for.
     #[error("{message}")]
     Malformed {
-        /// How far it came.
+        /// The stage that was reached.
         stage: &'static str,
-        /// For people.
+        /// A message for people.
         message: String,
     },
 }
 
-/// Who runs programs.
+/// The engine that runs programs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Engine {
     /// The evaluator, which walks the tree.
     #[default]
     Evaluator,
-    /// The virtual machine, which runs what the tree is compiled to.
+    /// The virtual machine, which runs the compiled program.
     Machine,
 }
 
@@ -62,12 +62,12 @@ pub fn answer(cx: &mut Cx, ask: &Ask) -> Result<Answer, NoAnswer> {
     answer_with_warnings(cx, ask).map(|(answer, _)| answer)
 }
 
-/// Answers a question; with the rules of the warnings, each once, where the question is a static check.
+/// Answers a question. For a static check, the rules of its warnings come too, each once.
 pub fn answer_with_warnings(cx: &mut Cx, ask: &Ask) -> Result<(Answer, Option<Vec<Rule>>), NoAnswer> {
     answer_by(cx, Engine::Evaluator, ask)
 }
 
-/// As [`answer_with_warnings`], by one of the two engines where programs are run.
+/// Like [`answer_with_warnings`], with the engine that runs programs.
 fn answer_by(cx: &mut Cx, engine: Engine, ask: &Ask) -> Result<(Answer, Option<Vec<Rule>>), NoAnswer> {
     let mut warnings = None;
     let answer = judgement(cx, engine, ask, &mut warnings)?;
@@ -76,12 +76,12 @@ fn answer_by(cx: &mut Cx, engine: Engine, ask: &Ask) -> Result<(Answer, Option<V
     Ok((answer, warnings))
 }
 
-/// What the oracle makes of a question.
+/// The outcome of a question to the oracle.
 pub fn outcome(cx: &mut Cx, ask: &Ask) -> Outcome {
     outcome_by(cx, Engine::Evaluator, ask)
 }
 
-/// What the oracle makes of a question, by one of the two engines where programs are run.
+/// The outcome of a question to the oracle, with the engine that runs programs.
 pub fn outcome_by(cx: &mut Cx, engine: Engine, ask: &Ask) -> Outcome {
     match answer_by(cx, engine, ask) {
         Ok((answer, warnings)) => Outcome::Answer { answer, warnings },
@@ -155,7 +155,8 @@ fn judgement(cx: &mut Cx, engine: Engine, ask: &Ask, warnings: &mut Option<Vec<R
     }
 }
 
-/// META.SINGLE-SYSTEM: where structural information is the one system, what is said instead of a judgement of the other.
+/// META.SINGLE-SYSTEM: why a question is not answered in an edition where structural information is the only type
+/// system.
 fn retired(basis: Basis, ask: &Ask) -> Option<&'static str> {
     let stands = |rule: Rule| rule.in_edition(basis).is_some();
     if matches!(ask, Ask::Subtype(..) | Ask::Glb(..) | Ask::Lub(..)) && !stands(rule!("SUB.REFL")) {
@@ -169,7 +170,7 @@ fn retired(basis: Basis, ask: &Ask) -> Option<&'static str> {
     }
 }
 
-/// Text is read to a tree, and the tree is one of the grammar.
+/// Parses the text, and checks that the tree obeys the grammar.
 fn parse(cx: &mut Cx, text: &str) -> ReadAnswer {
     match crate::syntax::tvmscript::parse_module_in(cx, text) {
         Ok(module) => read_answer(recognize(cx, &module).map(|()| module)),
@@ -177,7 +178,7 @@ fn parse(cx: &mut Cx, text: &str) -> ReadAnswer {
     }
 }
 
-/// JSON begins with a brace.
+/// The notation of the data: JSON begins with a brace.
 fn notation(text: &str) -> DataNotation {
     if text.trim_start().starts_with('{') { DataNotation::Json } else { DataNotation::Ron }
 }
@@ -227,7 +228,7 @@ fn type_check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
     findings
 }
 
-/// An answer is written without anything in common.
+/// The reason for no answer if the answer is too large. Shared parts of an answer are written out each time.
 const TOO_WIDE: &str = "what is known of it repeats itself too often to be written";
 
 /// Derivation by itself, without type checking (A16).
@@ -251,7 +252,8 @@ fn derived(info: Option<&StructInfo>) -> Result<Answer, NoAnswer> {
     }
 }
 
-/// The errors among the findings, as the rules broken; none where a limit was reached, behind which there may be more of them.
+/// The verdict of a list of findings: the rules of the errors. Fails if a limit was reached, because later errors may
+/// be missing.
 fn verdict(findings: &[Diagnostic], warnings: &mut Option<Vec<Rule>>) -> Result<Answer, NoAnswer> {
     if let Some(limit) = findings.iter().find(|finding| finding.severity == Severity::Limit) {
         return Err(NoAnswer::OutOfBudget(limit.message.clone()));

@@ -9,7 +9,7 @@ use crate::question::{RunAnswer, Verdict};
 use crate::relay::{self, Environment, InferredProgram, Program, RelayFault};
 use crate::value::{Registry, ValueSpec, from_specs, to_spec};
 
-/// Whether nothing stands against a program, with the rules of the warnings.
+/// Checks a program: rejected if there is an error. The rules of the warnings come with the verdict.
 pub(super) fn check(cx: &mut Cx, text: &str) -> Result<(Verdict, Vec<Rule>), NoAnswer> {
     let faults = relay::understand(cx, text).faults;
     let (errors, warnings) = (rules(&faults, Severity::Error), rules(&faults, Severity::Warning));
@@ -20,7 +20,7 @@ pub(super) fn check(cx: &mut Cx, text: &str) -> Result<(Verdict, Vec<Rule>), NoA
     }
 }
 
-/// Each once, in the order of the ids.
+/// The rules of the faults of this severity, each once, in the order of the ids.
 fn rules(faults: &[RelayFault], severity: Severity) -> Vec<Rule> {
     let of = faults.iter().filter(|fault| fault.severity == severity);
     let mut rules: Vec<Rule> = of.filter_map(|fault| fault.rule).collect();
@@ -33,7 +33,7 @@ fn unreadable(faults: &[RelayFault], text: &str) -> NoAnswer {
     NoAnswer::Unreadable(relay::located(faults, text))
 }
 
-/// The program in the notation in which it is written.
+/// Prints the program in its own notation.
 pub(super) fn print(cx: &mut Cx, text: &str) -> Result<String, NoAnswer> {
     let (program, faults) = relay::read(cx, text);
     match faults.iter().any(RelayFault::is_error) {
@@ -42,7 +42,7 @@ pub(super) fn print(cx: &mut Cx, text: &str) -> Result<String, NoAnswer> {
     }
 }
 
-/// What is inferred of a program, as long as nothing stands against it.
+/// Infers the types of a program without errors, and passes them to `then`.
 fn inferred<T>(
     cx: &mut Cx,
     text: &str,
@@ -64,7 +64,7 @@ fn too_wide() -> NoAnswer {
     NoAnswer::OutOfBudget("the types of the program repeat themselves too often to be written".to_string())
 }
 
-/// The program with its types.
+/// Prints the program with its types.
 pub(super) fn infer(cx: &mut Cx, text: &str) -> Result<String, NoAnswer> {
     inferred(cx, text, |cx, program, inferred| {
         let annotated = inferred.annotated(cx).ok_or_else(too_wide)?;
@@ -72,17 +72,17 @@ pub(super) fn infer(cx: &mut Cx, text: &str) -> Result<String, NoAnswer> {
     })
 }
 
-/// The environment, a line for each entry.
+/// Prints the environment, one line for each entry.
 pub(super) fn environment(cx: &mut Cx, text: &str) -> Result<String, NoAnswer> {
     inferred(cx, text, |cx, _, inferred| Environment::of(cx, &inferred).map(|of| of.told()).ok_or_else(too_wide))
 }
 
-/// The module in Relax.
+/// Converts the program to a Relax module.
 pub(super) fn convert(cx: &mut Cx, text: &str) -> Result<IrModule, NoAnswer> {
     inferred(cx, text, |cx, _, inferred| relay::translate(cx, &inferred).map_err(|faults| unreadable(&faults, text)))
 }
 
-/// The run of a function.
+/// Runs a function.
 pub(super) fn run(cx: &mut Cx, text: &str, entry: &str, args: &[ValueSpec]) -> Result<RunAnswer, NoAnswer> {
     let (program, faults) = relay::resolved(cx, text);
     if faults.iter().any(RelayFault::is_error) {

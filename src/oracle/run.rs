@@ -16,7 +16,7 @@ use crate::value::{
 };
 use crate::vm;
 
-/// Why nothing is said of a value that a run comes to.
+/// The reason for no answer if a run returns a value that cannot be inspected.
 pub const UNSEEN: &str = "a value that cannot be looked into";
 
 /// `match(v, S, sigma)`: all shape variables that are bound afterwards, or the rule that failed.
@@ -75,7 +75,8 @@ pub fn answer_evaluate_together(
     })
 }
 
-/// As [`answer_evaluate`], but a tensor or object in the result that is an argument is told as that argument.
+/// Like [`answer_evaluate`], but a tensor or object in the result that is one of the arguments is reported as that
+/// argument.
 pub fn answer_evaluate_identity(
     cx: &mut Cx,
     engine: Engine,
@@ -86,7 +87,8 @@ pub fn answer_evaluate_identity(
     answer_run(cx, By { engine, worker: None }, module, entry, args, to_spec_with_identity)
 }
 
-/// R89.VM.EQUIV: what a program comes to that is built, written, read back and run on the machine is what its evaluation comes to.
+/// R89.VM.EQUIV: runs a program on the virtual machine after it was built, written and read back. The answer must be
+/// that of its evaluation.
 pub fn answer_evaluate_compiled(
     cx: &mut Cx,
     module: &IrModule,
@@ -106,14 +108,14 @@ pub fn answer_evaluate_compiled(
     Ok(cx.conclude(rule!("R89.VM.EQUIV"), answer))
 }
 
-/// Who runs a program.
+/// The engine and the worker that run a program.
 struct By {
     engine: Engine,
-    /// Its place, if it does so together with others.
+    /// The place of the worker, if several run together.
     worker: Option<Worker>,
 }
 
-/// How a run ended, and what was seen of it.
+/// How a run ended, and its effects.
 struct Ended {
     outcome: Ending<Value>,
     effects: Vec<Effect>,
@@ -137,7 +139,7 @@ fn answer_run(
     Ok(answer_of(run, &args, describe))
 }
 
-/// What is seen of a program on one input after the other.
+/// The answers of the runs of a program, one for each input, in order.
 pub fn answer_trial(
     cx: &mut Cx,
     engine: Engine,
@@ -170,7 +172,7 @@ fn trial(
     })
 }
 
-/// What a run comes to, as an answer.
+/// The answer for a run that has ended.
 fn answer_of(
     run: Ended,
     args: &[Value],
@@ -187,7 +189,7 @@ fn answer_of(
     }
 }
 
-/// A run by one of the engines.
+/// Runs a program with one of the engines.
 fn ended(cx: &mut Cx, By { engine, worker }: By, module: &IrModule, entry: &str, args: Vec<Value>) -> Ended {
     let worker = worker.map(Rc::new);
     match engine {

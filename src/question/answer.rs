@@ -9,7 +9,7 @@ use crate::grammar::{IrModule, PrimExpr, ShapeVar, StructInfo, Type};
 use crate::judge::{Compatibility, Proof, RuntimeError};
 use crate::value::{Effect, List, ValueSpec};
 
-/// An answer. [`AnswerKind`] says which variant belongs to which question.
+/// An answer. [`AnswerKind`] gives the variant that belongs to each question.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Answer {
     /// Yes or no.
@@ -20,7 +20,7 @@ pub enum Answer {
     OptionType(Option<Type>),
     /// Structural information.
     StructInfo(StructInfo),
-    /// Shape variables with what they stand for (`get_shape_var_mapping`).
+    /// The expressions that shape variables stand for (`get_shape_var_mapping`).
     Mapping(BTreeMap<ShapeVar, PrimExpr>),
     /// The answer of `check_compatibility`.
     Compatibility(Compatibility),
@@ -28,26 +28,26 @@ pub enum Answer {
     Proof(Proof),
     /// The value of a dimension.
     Dim(DimAnswer),
-    /// What matching a value gives.
+    /// The outcome of matching a value.
     Match(MatchAnswer),
     /// A program, compared up to names.
     Program(IrModule),
-    /// What reading a text gives.
+    /// The outcome of reading a text.
     Read(ReadAnswer),
     /// Accepted or rejected.
     Verdict(Verdict),
-    /// What a call is known to be.
+    /// The outcome of deriving a call.
     Derived(Derived),
     /// How a run ends.
     Run(RunAnswer),
     /// Text, compared line by line without white space around the lines.
     Text(String),
-    /// What is seen of a program on several inputs.
+    /// The outcomes of runs of a program on several inputs.
     Trials(Vec<TrialAnswer>),
 }
 
 impl Answer {
-    /// The answer with its rules under the ids by which an edition knows them.
+    /// The same answer, with each rule under the id of that edition.
     pub fn stated_in(&self, basis: Basis) -> Answer {
         let one = |rule: Rule| rule.in_edition(basis).unwrap_or(rule);
         let sorted = |rules: &[Rule]| {
@@ -72,7 +72,8 @@ impl Answer {
     }
 }
 
-/// The program that was read, or the rules of the grammar that it breaks; none where the grammar names none.
+/// The program that was read, or the rules of the grammar that it breaks. The list is empty if the grammar names no
+/// rule.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ReadAnswer {
     /// The program.
@@ -102,16 +103,16 @@ pub enum MatchAnswer {
 /// The outcome of a static check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
-    /// No error; warnings are no matter.
+    /// No error. Warnings do not count.
     Accepted,
-    /// The rules broken, sorted, each once. Of an implementation only the rejection itself is compared.
+    /// The broken rules, sorted, each once. For an implementation only the rejection is compared.
     Rejected(Vec<Rule>),
 }
 
 /// The outcome of deriving a call.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Derived {
-    /// What the result is known to be.
+    /// The structural information of the result.
     Is(StructInfo),
     /// The rule that makes the call an error.
     Rejected(Rule),
@@ -122,7 +123,8 @@ pub enum Derived {
 pub enum RunAnswer {
     /// The value that it returns, and the effects in their order.
     Returns(ValueSpec, Vec<Effect>),
-    /// Of an implementation only the failure and the effects are compared.
+    /// The rule that failed, and the effects before. For an implementation only the failure and the effects are
+    /// compared.
     Fails(Rule, Vec<Effect>),
     /// A limit was reached, which is no answer about the program.
     OutOfFuel,
@@ -130,14 +132,14 @@ pub enum RunAnswer {
     Unspecified,
 }
 
-/// What is seen of one run of several.
+/// The outcome of one run of several.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TrialAnswer {
-    /// The value that it returns, what the arguments hold at its end, and the effects in their order.
+    /// The returned value, the contents of the arguments at the end, and the effects in order.
     Returns(ValueSpec, Vec<ValueSpec>, Vec<Effect>),
-    /// What the failure says, and the effects before it.
+    /// The message of the failure, and the effects before it.
     Fails(String, Vec<Effect>),
-    /// There is nothing to say of it; why.
+    /// Nothing can be said of this run, for this reason.
     Open(String),
 }
 

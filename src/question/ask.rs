@@ -10,8 +10,8 @@ use crate::data::{DataReader, DataResult, Node, Profile, Write as _};
 use crate::grammar::{IrModule, Name, PrimExpr, ShapeVar, StructInfo, Type, Var};
 use crate::value::ValueSpec;
 
-/// A row for each kind of question: what it is about, its name with the parts of the question, and the kind of its
-/// answer ([`super::Answer`]). The name, in snake case, is the `op` of the protocol.
+/// One row for each kind of question: its subject, its name with its parts, and the kind of its answer
+/// ([`super::Answer`]). The name, in snake case, is the `op` of the protocol.
 macro_rules! questions {
     ($($(#[$doc:meta])* $about:ident $name:ident($($part:ident: $type:ty),+) -> $answer:ident;)+) => {
         /// A question to an implementation.
@@ -35,7 +35,7 @@ macro_rules! questions {
                 }
             }
 
-            /// What it is about.
+            /// The subject of the question.
             pub fn about(&self) -> About {
                 match self {
                     $(Ask::$name(..) => About::$about,)+
@@ -135,22 +135,23 @@ questions! {
     Call DeriveCall(callee: StructInfo, args: Vec<StructInfo>, sinfo_args: Vec<StructInfo>) -> Derived;
     /// Run an entry point on arguments.
     Program Evaluate(program: ProgramInput, entry: Name, args: Vec<ValueSpec>) -> Run;
-    /// Run an entry point on arguments, and tell a tensor or object in the result that is one of them as that argument.
+    /// Run an entry point on arguments. A tensor or object in the result that is one of the arguments is reported as
+    /// that argument.
     Program EvaluateIdentity(program: ProgramInput, entry: Name, args: Vec<ValueSpec>) -> Run;
-    /// As `EvaluateIdentity`, of the program built to an executable that is written as text, read back, and run on the virtual machine.
+    /// Like `EvaluateIdentity`, but the program is built, written as text, read back and run on the virtual machine.
     Program EvaluateCompiled(program: ProgramInput, entry: Name, args: Vec<ValueSpec>) -> Run;
-    /// Run an entry point on several inputs, one after the other in one process, of a program that comes there by the way of this
-    /// name; the text knows one way only.
+    /// Run an entry point on several inputs, one after the other in one process. `way` is the implementation's name for
+    /// its path from the program to the run; the text has only one.
     Program Trial(program: ProgramInput, way: Name, entry: Name, inputs: Vec<Vec<ValueSpec>>) -> Trials;
-    /// Does the text of Relay name what it uses, and have its types?
+    /// Is the text of Relay well-scoped and well-typed?
     Text RelayCheck(text: String) -> Verdict;
-    /// A program of Relay, printed in the notation in which it is written.
+    /// A program of Relay, printed in its own notation.
     Text RelayPrint(text: String) -> Text;
     /// A program of Relay with every type that is inferred.
     Text RelayInfer(text: String) -> Text;
     /// The environment of a program of Relay: a line for each definition, constant, option and attribute.
     Text RelayEnvironment(text: String) -> Text;
-    /// What a program of Relay is in Relax.
+    /// A program of Relay, converted to Relax.
     Text RelayConvert(text: String) -> Program;
     /// Run a function of a program of Relay on arguments.
     Text RelayEvaluate(text: String, entry: Name, args: Vec<ValueSpec>) -> Run;
@@ -159,14 +160,14 @@ questions! {
     TwoPrograms Refine(before: ProgramInput, after: ProgramInput, entry: Name, inputs: Vec<Vec<ValueSpec>>) -> Verdict;
 }
 
-/// What a question is about.
+/// The subject of a question.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum About {
     /// Types, structural information, dimensions and values by themselves.
     Terms,
     /// The text of a program, as text.
     Text,
-    /// The program that is its first part.
+    /// The program in its first part.
     Program,
     /// A call of a function, by its structural information.
     Call,
@@ -189,12 +190,12 @@ impl Ask {
         self.parts().into_iter().filter_map(QuestionPart::program).collect()
     }
 
-    /// The texts of programs that the question has among its parts: it is about them as texts.
+    /// The program texts among the parts of the question, if it is about the texts themselves.
     pub fn texts(&self) -> Vec<&str> {
         self.parts().into_iter().filter_map(QuestionPart::text).collect()
     }
 
-    /// In one line, as it is displayed, with nothing left out but the programs.
+    /// In one line, as it is displayed, with only the programs shortened.
     pub fn in_full(&self) -> String {
         self.with_parts(&|part| part.whole())
     }
@@ -229,8 +230,8 @@ impl Ask {
         self
     }
 
-    /// Whether `rules` must name every rule that is recorded. That is so for judgements on types and structural
-    /// information; a question about a program fires dozens of rules, of which `rules` names the ones at stake.
+    /// Whether `rules` must name every rule that is recorded. This holds for judgements on types and structural
+    /// information. A question about a program fires dozens of rules, and `rules` names only the relevant ones.
     pub fn claims_exactly(&self) -> bool {
         self.about() == About::Terms
     }

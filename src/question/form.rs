@@ -1,5 +1,5 @@
-//! The data form of questions and answers. A question on the wire is its name with the list of its parts; an answer stands
-//! without the name of its kind, which follows from the question.
+//! The data form of questions and answers. A question on the wire is its name with the list of its parts. An answer has
+//! no kind, because it follows from the question.
 
 use super::{
     Answer, AnswerKind, Derived, DimAnswer, MatchAnswer, ProgramInput, ReadAnswer, RunAnswer, TrialAnswer, Verdict,
@@ -24,7 +24,7 @@ choice! {
 choice! { Verdict, "Accepted or Rejected([..])" { Accepted, Rejected(rules) } }
 choice! { Derived, "Is(..) or Rejected(..)" { Is(info), Rejected(rule) } }
 
-/// Where a run had no effects, none need be given.
+/// The effects may be left out if there are none.
 impl FromData for RunAnswer {
     fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<RunAnswer> {
         let what = "Returns(..), Fails(..), OutOfFuel or Unspecified";
@@ -73,7 +73,7 @@ impl AnswerKind {
     pub fn read(self, r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Answer> {
         Ok(match self {
             AnswerKind::Bool => Answer::Bool(r.read(node)?),
-            // As a type there may be any that some edition has.
+            // A type may have the syntax of any edition.
             AnswerKind::Type => {
                 Answer::Type(DataReader::new(&mut Cx::new().with_edition(Edition::E2024_04)).read(node)?)
             }
@@ -97,7 +97,7 @@ impl AnswerKind {
         })
     }
 
-    /// Reads an answer as cases have it: a program may be given as TVMScript.
+    /// Reads an answer as test cases write it: a program may be given as TVMScript.
     pub fn read_expected(self, r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Answer> {
         if matches!(self, AnswerKind::Program) {
             expected_program(r, node).map(Answer::Program)

@@ -1,11 +1,11 @@
-//! What stands in for how a run ends where the rule that concludes it is switched off.
+//! The end of a run that stands in when the rule that concludes it is switched off.
 
 use super::RunAnswer;
 use crate::book::Rule;
 use crate::judge::Instead;
 use crate::value::ValueSpec;
 
-/// Unit, with nothing seen before.
+/// Unit, without effects.
 impl Instead for RunAnswer {
     fn instead(self, _: Rule) -> RunAnswer {
         RunAnswer::Returns(ValueSpec::Tuple(Vec::new()), Vec::new())

@@ -1,4 +1,4 @@
-//! The language between a suite and those who answer it: questions, their answers, and what asking may come to.
+//! The language between a suite and its implementations: questions, answers, and the outcomes of asking.
 
 mod answer;
 mod ask;

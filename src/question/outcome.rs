@@ -1,4 +1,4 @@
-//! What a question to an implementation can come to.
+//! The outcomes of a question to an implementation.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::Answer;
 use crate::book::Rule;
 use crate::value::Effect;
 
-/// The stage of who cannot read the program.
+/// The stage at which a program cannot be read.
 pub const PARSE: &str = "parse";
 
 /// The outcome of one question. The last four are found by the runner.
@@ -16,14 +16,14 @@ pub const PARSE: &str = "parse";
 pub enum Outcome {
     /// It was answered.
     Answer {
-        /// What was answered.
+        /// The answer.
         answer: Answer,
-        /// The rules that it warns of; `None` from an implementation that does not tell.
+        /// The rules that it warns of; `None` from an implementation that does not report them.
         warnings: Option<Vec<Rule>>,
     },
     /// The program or the term was refused before it ran.
     Rejected {
-        /// How far it came, in the implementation's own words.
+        /// The stage it reached, in the implementation's own words.
         stage: String,
         /// The kind of error, in its own words.
         class: String,
@@ -36,43 +36,43 @@ pub enum Outcome {
         class: String,
         /// For people.
         message: String,
-        /// What the world outside saw before.
+        /// The effects seen before the error.
         effects: Vec<Effect>,
     },
-    /// The implementation has no such thing.
+    /// The implementation lacks the feature that the question needs.
     Unsupported {
-        /// What it lacks.
+        /// The missing feature.
         what: String,
     },
-    /// It failed by a defect of its own, as it says itself.
+    /// The implementation reports a defect of its own.
     InternalError {
         /// For people.
         message: String,
     },
     /// The process ended.
     Crash {
-        /// How: the signal or the exit status, in words.
+        /// The signal or the exit status, in words.
         cause: String,
-        /// What it was doing at last, if it told.
+        /// The last stage that it reported.
         stage: Option<String>,
         /// The last lines of standard error, for people.
         stderr: String,
     },
     /// No answer came in time.
     Timeout {
-        /// What it was doing at last, if it told.
+        /// The last stage that it reported.
         stage: Option<String>,
     },
-    /// It wrote what is no reply.
+    /// The line that it wrote is not a valid reply.
     ProtocolError {
-        /// What is wrong with the line.
+        /// The defect of the line.
         message: String,
     },
-    /// Asked twice, ended differently.
+    /// The same question, asked twice, had two outcomes.
     Flaky {
-        /// The outcome of the first time.
+        /// The outcome of the first attempt.
         first: Box<Outcome>,
-        /// The outcome of the second.
+        /// The outcome of the second attempt.
         second: Box<Outcome>,
     },
 }
@@ -107,7 +107,7 @@ impl Outcome {
         matches!(self, Outcome::Rejected { stage, .. } if stage == PARSE)
     }
 
-    /// The class, without what was said.
+    /// The class, without the details.
     pub fn class(&self) -> OutcomeClass {
         match self {
             Outcome::Answer { .. } => OutcomeClass::Answer,

@@ -1,4 +1,4 @@
-//! The parts of questions: how reports tell them in one line, and which of them are programs.
+//! The parts of questions: their form in reports, of one line, and the programs among them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,10 +10,10 @@ use crate::value::{List, ValueSpec};
 
 /// A part of a question.
 pub(super) trait QuestionPart {
-    /// In a few words; empty where there is nothing to tell.
+    /// The form in reports, in a few words; empty if there is nothing to show.
     fn told(&self) -> String;
 
-    /// As told, with nothing left out that is no program.
+    /// The form in reports, with only the programs shortened.
     fn whole(&self) -> String {
         self.told()
     }
@@ -52,7 +52,7 @@ impl QuestionPart for ProgramInput {
     }
 }
 
-/// Parts that are told as they are printed.
+/// Parts whose form in reports is their printed form.
 macro_rules! printed {
     ($($type:ty),+) => {
         $(impl QuestionPart for $type {
@@ -84,7 +84,7 @@ impl QuestionPart for Profile {
     }
 }
 
-/// Lists of parts that are told as they are printed.
+/// Lists of parts whose form in reports is their printed form.
 macro_rules! listed {
     ($($type:ty),+) => {
         $(impl QuestionPart for Vec<$type> {

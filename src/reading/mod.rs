@@ -1,10 +1,10 @@
-//! What of a text only the whole program determines: the dimension -1 of `R.reshape`, and the result of a local
-//! function that does not say it.
+//! The parts of a TVMScript text that depend on the whole program: the dimension -1 of `R.reshape`, and the result of a
+//! local function without a result annotation.
 //!
-//! TVMScript writes `R.reshape(x, (8, -1))`, and TVM replaces the -1 as soon as it has read the call, by the dimension that keeps the number of
-//! elements; beside a -1, a 0 is the dimension of `x` at that place, for nothing could be determined otherwise. Without a -1 a 0 is a size, though
-//! TVM takes that of `x` there too. The abstract syntax has no such thing: a shape of it has no negative size
-//! (`SI.DIM.SHAPEEXPR-ERR`).
+//! In `R.reshape(x, (8, -1))`, TVM replaces the -1 as soon as it has read the call, by the dimension that keeps the
+//! number of elements. A 0 beside a -1 is the dimension of `x` at the same place. Without a -1, we read a 0 as a size,
+//! although TVM takes the dimension of `x` there too. The abstract syntax has no such notation: its shapes have no
+//! negative sizes (`SI.DIM.SHAPEEXPR-ERR`).
 
 mod results;
 #[cfg(test)]
@@ -26,7 +26,8 @@ use crate::syntax::tvmscript::{PythonFile, Which};
 
 pub use results::state_results;
 
-/// Reads the modules that are meant of a text, and replaces in those of Python what is notation.
+/// Reads the selected modules of a text. In those of TVMScript, the notation that only the whole program explains is
+/// replaced.
 ///
 /// # Errors
 ///
@@ -39,15 +40,16 @@ pub fn parse_modules(form: ExternalForm, given: SourceRef<'_>, which: Which<'_>)
     Ok(file)
 }
 
-/// Says what the results of local functions are, and replaces each -1 in the shape that a call of `R.reshape` states,
-/// and each 0 beside one.
+/// Annotates local functions with their results, and replaces each -1, and each 0 beside one, in the target shapes of
+/// `R.reshape`.
 ///
-/// What the program does not determine stays: the shape of an unknown tensor, more than one -1. The operator rejects the call then.
+/// A shape that the program does not determine stays as it is: that of an unknown tensor, or one with more than one -1.
+/// The operator then rejects the call.
 pub fn complete(module: &mut IrModule) {
     state_results(module);
     let mut open = Shapes::default();
     walk_module(&mut open, module);
-    // What one round determines, the next may need for another.
+    // A shape found in one round may be needed in the next.
     while open.count > 0 {
         let normalized = normalize(&mut Cx::new(), module);
         let report = derive_module(&mut Cx::new(), &normalized);
@@ -65,7 +67,7 @@ pub fn complete(module: &mut IrModule) {
     }
 }
 
-/// The shape that a call of `R.reshape` states, if one of its dimensions is -1.
+/// The target shape of a call of `R.reshape`, if exactly one of its dimensions is -1.
 fn stated(call: &Call) -> Option<(&Expr, &ShapeExpr)> {
     match (&call.op, call.args.as_slice()) {
         (Expr::Op(op), [x, Expr::ShapeExpr(shape)]) if &*op.op_name == "relax.reshape" && !shape.span.is_none() => {
@@ -77,7 +79,7 @@ fn stated(call: &Call) -> Option<(&Expr, &ShapeExpr)> {
 
 const MINUS_ONE: PrimExpr = PrimExpr::IntImm(-1);
 
-/// How many shapes have a -1.
+/// Counts the shapes with a -1.
 #[derive(Default)]
 struct Shapes {
     count: usize,
@@ -90,13 +92,13 @@ impl Visitor for Shapes {
     }
 }
 
-/// What the shapes are, by where they begin.
+/// The determined shapes, by the position in the text where they begin.
 type ShapeIndex = FxHashMap<u32, Arc<[PrimExpr]>>;
 
 /// Determines shapes, from the first binding to the last.
 struct Reshapes<'r> {
     known: FxHashMap<&'r Var, &'r StructInfo>,
-    /// Of the variables that are bound to a reshape just determined.
+    /// The shapes of the variables that are bound to a reshape just determined.
     here: FxHashMap<Var, Arc<[PrimExpr]>>,
     found: ShapeIndex,
 }
@@ -159,7 +161,7 @@ fn determined(from: &[PrimExpr], to: &[PrimExpr]) -> Option<Arc<[PrimExpr]>> {
     Some(to.into_iter().map(|dim| if dim == MINUS_ONE { rest.clone() } else { dim }).collect())
 }
 
-/// The product of dimensions divided by that of others, which are taken out where they stand in both.
+/// The quotient of two products of dimensions. A dimension in both products cancels.
 fn quotient<'d>(from: &[PrimExpr], by: impl Iterator<Item = &'d PrimExpr>) -> Option<PrimExpr> {
     let (mut above, number) = split(from.iter())?;
     let (below, divisor) = split(by)?;
@@ -176,7 +178,7 @@ fn quotient<'d>(from: &[PrimExpr], by: impl Iterator<Item = &'d PrimExpr>) -> Op
     let (number, divisor) = match divisor {
         ..=0 => return None,
         _ if number % divisor == 0 => (number / divisor, 1),
-        // That something is left over the inference of the operator tells.
+        // A remainder is reported by the inference of the operator.
         _ if above.is_empty() && below.is_empty() => (number / divisor, 1),
         _ => (number, divisor),
     };
@@ -192,7 +194,7 @@ fn quotient<'d>(from: &[PrimExpr], by: impl Iterator<Item = &'d PrimExpr>) -> Op
     Some(if below == PrimExpr::IntImm(1) { above } else { PrimExpr::binary(BinaryOp::FloorDiv, above, below) })
 }
 
-/// The dimensions that are not numbers, and the product of those that are.
+/// The dimensions that are not numbers, and the product of the numbers.
 fn split<'d>(dims: impl Iterator<Item = &'d PrimExpr>) -> Option<(Vec<&'d PrimExpr>, i64)> {
     let (mut others, mut number) = (Vec::new(), 1i64);
     for dim in dims {
@@ -204,7 +206,7 @@ fn split<'d>(dims: impl Iterator<Item = &'d PrimExpr>) -> Option<(Vec<&'d PrimEx
     Some((others, number))
 }
 
-/// Writes the shapes that were found.
+/// Writes the determined shapes into the expression.
 fn replace(e: &mut Expr, found: &ShapeIndex) {
     with_stack(|| {
         if let Expr::SeqExpr(seq) = e {

@@ -1,5 +1,5 @@
-//! Local functions whose results the text leaves out: what is derived of their bodies is written on the variables that
-//! they are bound to, which must have an annotation (SI.DERIVE.VB.FUNC.ANNOT, SI.DERIVE.FUNC.RESULT.NOANNOT).
+//! The results of local functions without a result annotation. The signature derived from the body becomes the
+//! annotation of the variable that is bound to the function (SI.DERIVE.VB.FUNC.ANNOT, SI.DERIVE.FUNC.RESULT.NOANNOT).
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::judge::{Cx, with_stack};
 use crate::normal_form::normalize;
 use crate::struct_info::{names_among, replace_everywhere};
 
-/// Annotates the variables of a module that are bound to functions and have no annotation. Of what is not derived the
-/// signature says `Object`.
+/// Annotates the variables that are bound to functions and have no annotation. A result that cannot be derived is
+/// annotated `Object`.
 pub fn state_results(module: &mut IrModule) {
     let mut open = Open::default();
     walk_module(&mut open, module);
@@ -33,7 +33,7 @@ pub fn state_results(module: &mut IrModule) {
     }
 }
 
-/// How many such variables there are.
+/// The number of such variables.
 #[derive(Default)]
 struct Open(usize);
 
@@ -75,11 +75,11 @@ fn in_seq(seq: &mut SeqExpr, known: &Known<'_>) {
     in_expr(&mut seq.body, known);
 }
 
-/// The signature, with the result that is derived.
+/// The signature of a function, with the derived result.
 fn signature(function: &Function, derived: Option<&StructInfo>) -> StructInfo {
     match (function.signature(), derived) {
         (StructInfo::Func(own), Some(StructInfo::Func(derived))) => {
-            // It may call the shape variables otherwise than the function itself does.
+            // The derived result may use other names for the shape variables than the function does.
             let params = derived.params.as_deref().unwrap_or_default();
             let pairs = params.iter().zip(own.params.as_deref().unwrap_or_default());
             let ret = replace_everywhere(&derived.ret, &names_among(pairs));

@@ -5,7 +5,7 @@ fn program(params: &str, body: &str) -> String {
     format!("@R.function\ndef main({params}):\n{body}")
 }
 
-/// The program that is meant, printed.
+/// The completed program, printed.
 fn completed(text: &str) -> String {
     let mut module = parse_module(text).unwrap();
     complete(&mut module);

@@ -1,4 +1,4 @@
-//! The global environment (`RELAY.ENV.CONTENTS`): what a program defines, with what can be asked of it.
+//! The global environment (`RELAY.ENV.CONTENTS`): the definitions of a program, with the services they offer.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::grammar::{AttrValue, Attrs, Name};
 use crate::judge::Cx;
 use crate::value::ValueSpec;
 
-/// How many steps a constant may cost.
+/// The maximum number of steps for a constant.
 const CONSTANT_FUEL: u64 = 100_000;
 
 /// Definitions, constants, options and attributes.
@@ -18,18 +18,18 @@ const CONSTANT_FUEL: u64 = 100_000;
 pub struct Environment {
     /// The type of each definition.
     pub definitions: BTreeMap<Name, String>,
-    /// The value of each definition that takes nothing and whose body is closed, where it can be found.
+    /// The value of each definition without parameters and with a closed body, if it can be computed.
     pub constants: BTreeMap<Name, ValueSpec>,
-    /// What the program says of itself as a whole.
+    /// The options of the program as a whole.
     pub options: Attrs,
-    /// The metadata of the definitions that have any.
+    /// The metadata of the definitions, if they have any.
     pub attributes: BTreeMap<Name, Attrs>,
 }
 
 impl Environment {
-    /// The environment of a program; `None` where its types repeat themselves too often to be written.
+    /// The environment of a program. `None` if its types are too repetitive to be written out.
     ///
-    /// RELAY.ENV.CONTENTS: what is stored. RELAY.ENV.SERVICES: types and constants are found by asking for them.
+    /// RELAY.ENV.CONTENTS: the stored contents. RELAY.ENV.SERVICES: types and constants are computed on request.
     pub fn of(cx: &mut Cx, inferred: &InferredProgram<'_>) -> Option<Environment> {
         let program = inferred.annotated(cx)?;
         let mut environment = Environment::default();
@@ -50,7 +50,7 @@ impl Environment {
         Some(environment)
     }
 
-    /// As lines.
+    /// The environment as lines of text.
     pub fn told(&self) -> String {
         let definitions = self.definitions.iter().map(|(name, ty)| format!("definition @{name}: {ty}"));
         let constants = self.constants.iter().map(|(name, value)| format!("constant @{name}() = {value}"));
@@ -64,7 +64,7 @@ impl Environment {
     }
 }
 
-/// The type of a function whose types are all written.
+/// The type of a function with all types written out.
 fn signature(function: &Function, inferred: &InferredProgram<'_>) -> String {
     let params: Vec<String> =
         function.type_params.iter().map(|param| format!("{}: {}", param.name, param.kind.name())).collect();

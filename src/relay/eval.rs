@@ -1,5 +1,5 @@
-//! Running a Relay program as it is: a walk over its own tree. With the evaluator of Relax it shares tensors and the reference
-//! implementations of operators, and nothing else, so that a translation can be held against it.
+//! Runs a Relay program directly, by a walk over its own tree. It shares only tensors and the reference implementations
+//! of operators with the evaluator of Relax, so that the results of a translation can be compared.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use crate::judge::{Cx, Ending, with_stack};
 use crate::ops::EvalArgs;
 use crate::value::{self, Account, Effect, Held, Host, PackedCallContract, PackedFunc, Registry, Stop};
 
-/// The steps, the bytes and the depth of calls of a run.
+/// The limits of a run: steps, bytes and depth of calls.
 const FUEL: u64 = 50_000_000;
 const MEMORY: u64 = 1 << 27;
 const DEPTH: usize = 50_000;
@@ -30,7 +30,7 @@ pub(crate) enum Value {
     Closure(Rc<Closure>),
 }
 
-/// A tuple. What it takes up counts, as tuples may be made at every step.
+/// A tuple. Its memory is counted, because every step may make tuples.
 #[derive(Debug)]
 pub(crate) struct TupleObj {
     fields: Vec<Value>,
@@ -38,7 +38,7 @@ pub(crate) struct TupleObj {
 }
 
 impl Value {
-    /// A tuple that no run has made.
+    /// A tuple that is not counted in any run.
     pub(crate) fn uncounted(fields: Vec<Value>) -> Value {
         Value::Tuple(Rc::new(TupleObj { fields, _held: None }))
     }
@@ -52,7 +52,7 @@ pub(crate) struct Closure {
     own_name: Option<Name>,
 }
 
-/// A variable, and those that were bound before it.
+/// A variable, with the list of variables bound before it.
 #[derive(Debug)]
 pub(crate) struct BoundVariable {
     name: Name,
@@ -60,7 +60,7 @@ pub(crate) struct BoundVariable {
     outer: Option<Rc<BoundVariable>>,
 }
 
-/// A scope may be as long as a program has bindings.
+/// A scope may be as long as the number of bindings in a program.
 impl Drop for BoundVariable {
     fn drop(&mut self) {
         let mut outer = self.outer.take();
@@ -70,7 +70,7 @@ impl Drop for BoundVariable {
     }
 }
 
-/// Values nest as deep as programs recurse, tuples deeper than there is stack for.
+/// Values nest as deep as the recursion of programs, and tuples deeper than the stack allows.
 impl Drop for TupleObj {
     fn drop(&mut self) {
         let mut todo = std::mem::take(&mut self.fields);
@@ -84,7 +84,7 @@ impl Drop for TupleObj {
     }
 }
 
-/// Closures nest as deep as programs recurse.
+/// Closures nest as deep as the recursion of programs.
 impl Drop for Closure {
     fn drop(&mut self) {
         let around = self.around.take();
@@ -104,20 +104,20 @@ pub fn evaluate(cx: &mut Cx, program: &Program, entry: &str, args: &[value::Valu
     }
 }
 
-/// RELAY.ENV.SERVICES: the value of a closed expression, if it can be found in so many steps.
+/// RELAY.ENV.SERVICES: the value of a closed expression, if this number of steps is enough.
 pub(super) fn constant(cx: &mut Cx, program: &Program, expr: &Expr, fuel: u64) -> Option<value::Value> {
     Machine::new(cx, program, fuel).expr(expr, &None).and_then(|value| outside(&value)).ok()
 }
 
-/// How deep a value nests that goes outside.
+/// The maximum nesting of a value that is passed to the outside.
 const DEEPEST: usize = 10_000;
 
-/// A value as the world outside sees it.
+/// The value as a value of the public interface.
 fn outside(value: &Value) -> Result<value::Value, Stop> {
     outside_once(value, &mut FxHashMap::default(), 0)
 }
 
-/// `known`: the tuples that have been gone through, by where they lie, as values hold them in common.
+/// The same, where `known` holds the converted tuples by their addresses, because values share them.
 fn outside_once(
     value: &Value,
     known: &mut FxHashMap<*const Value, value::Value>,
@@ -168,7 +168,7 @@ struct Machine<'m> {
     asked: PackedCallContract,
 }
 
-/// What the type parameters of a call stand for.
+/// The meaning of the type parameters of a call.
 #[derive(Default)]
 struct TypeArguments {
     bases: BTreeMap<Name, DataType>,
@@ -187,7 +187,7 @@ impl<'m> Machine<'m> {
         Ok(Value::Tuple(Rc::new(TupleObj { fields, _held: held })))
     }
 
-    /// A value from outside; `None` if Relay has none such.
+    /// A value of the public interface as a Relay value; `None` if Relay has no such value.
     fn inside(
         &self,
         value: &value::Value,
@@ -267,8 +267,7 @@ impl<'m> Machine<'m> {
         exprs.iter().map(|expr| self.expr(expr, scope)).collect()
     }
 
-    /// RELAY.FEATURES: a function literal sees the variables around it.
-    /// RELAY.FIRSTCLASS: it is a value like any other.
+    /// RELAY.FEATURES: a function literal sees the variables around it. RELAY.FIRSTCLASS: it is a value like any other.
     fn closure(&mut self, function: &Arc<Function>, scope: &VariableChain, own_name: Option<&Name>) -> Value {
         let around = match scope {
             Some(_) => self.cx.conclude(rule!("RELAY.FEATURES"), scope.clone()),
@@ -278,7 +277,7 @@ impl<'m> Machine<'m> {
         self.cx.conclude(rule!("RELAY.FIRSTCLASS"), Value::Closure(Rc::new(closure)))
     }
 
-    /// RELAY.FEATURES: only the branch that is chosen is evaluated.
+    /// RELAY.FEATURES: evaluates only the selected branch.
     fn conditional(&mut self, e: &If, scope: &VariableChain) -> Result<Value, Stop> {
         let condition = self.expr(&e.condition, scope)?;
         let truth = match &condition {
@@ -334,7 +333,7 @@ impl<'m> Machine<'m> {
         Ok(result)
     }
 
-    /// RELAY.DEF.RESTRICT: a value is of the type that is annotated.
+    /// RELAY.DEF.RESTRICT: checks that a value has the annotated type.
     fn restricted(
         &mut self,
         annotation: Option<&TypeExpr>,
@@ -349,7 +348,7 @@ impl<'m> Machine<'m> {
         Ok(())
     }
 
-    /// RELAY.OP.EXTERNAL: what an operator gives its implementation says.
+    /// RELAY.OP.EXTERNAL: the implementation of an operator determines its result.
     fn operator(&mut self, name: &Name, attrs: &relax::Attrs, args: &[Value]) -> Result<Value, Stop> {
         operators::registered(self.cx, name, Span::NONE)
             .map_err(|fault| Stop::error(rule!("RELAY.OP.REGISTER"), fault.message))?;
@@ -390,7 +389,7 @@ fn global(definition: &Definition) -> Rc<Closure> {
     Rc::new(Closure { function: definition.function.clone(), around: None, own_name: None })
 }
 
-/// Whether a value is of a type; type parameters stand for what they meet first.
+/// Whether a value has a type. The first match of a type parameter determines its meaning.
 fn is_of_type(value: &Value, ty: &TypeExpr, instance: &mut TypeArguments) -> bool {
     with_stack(|| match (value, &ty.kind) {
         (_, TypeKind::Param(_)) | (Value::Closure(_), TypeKind::Function(..)) => true,

@@ -1,42 +1,42 @@
-//! What is wrong with a Relay program: the rule, the place, and where there are two, both.
+//! Faults of a Relay program: the rule, and the one or two positions.
 
 use crate::book::Rule;
 use crate::findings::{Diagnostic, NodePath, Severity};
 use crate::grammar::Span;
 use crate::grammar::source::{SyntaxError, locate};
 
-/// Something wrong with a program, or to be warned of.
+/// An error or a warning about a program.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RelayFault {
     /// Whether the program is refused.
     pub severity: Severity,
-    /// The rule that is broken; none for what no rule speaks of, such as a missing parenthesis.
+    /// The broken rule; `None` for faults that no rule covers, such as a missing parenthesis.
     pub rule: Option<Rule>,
-    /// For people.
+    /// A message for people.
     pub message: String,
-    /// Where.
+    /// The position.
     pub span: Span,
-    /// The other place, with what is there.
+    /// The other position, with a description.
     pub also: Option<(Span, String)>,
 }
 
 impl RelayFault {
-    /// What no rule speaks of.
+    /// A fault that no rule covers.
     pub fn syntax(span: Span, message: impl Into<String>) -> RelayFault {
         RelayFault { severity: Severity::Error, rule: None, message: message.into(), span, also: None }
     }
 
-    /// What a rule forbids.
+    /// A fault that a rule forbids.
     pub fn rule(rule: Rule, span: Span, message: impl Into<String>) -> RelayFault {
         RelayFault { rule: Some(rule), ..RelayFault::syntax(span, message) }
     }
 
-    /// What a rule lets pass with a warning.
+    /// A fault that a rule allows with a warning.
     pub fn warning(rule: Rule, span: Span, message: impl Into<String>) -> RelayFault {
         RelayFault { severity: Severity::Warning, ..RelayFault::rule(rule, span, message) }
     }
 
-    /// With the other place.
+    /// Adds the other position.
     pub fn and(self, span: Span, what: impl Into<String>) -> RelayFault {
         let also = (!span.is_none()).then(|| (span, what.into()));
         RelayFault { also, ..self }
@@ -47,7 +47,7 @@ impl RelayFault {
         self.severity == Severity::Error
     }
 
-    /// The message with the other place as line and column.
+    /// The message, with the other position as line and column.
     fn told(&self, text: &str) -> String {
         match &self.also {
             None => self.message.clone(),
@@ -58,21 +58,21 @@ impl RelayFault {
         }
     }
 
-    /// As the error of a reader.
+    /// The fault as an error of a reader.
     pub fn syntax_error(&self, text: &str) -> SyntaxError {
         let message = self.told(text);
         let message = self.rule.map_or(message.clone(), |rule| format!("{message} [{rule}]"));
         SyntaxError { rule: self.rule, ..SyntaxError::at(text, self.span, message) }
     }
 
-    /// As a finding; `None` where no rule is broken.
+    /// The fault as a finding; `None` if no rule is broken.
     pub fn diagnostic(&self, text: &str) -> Option<Diagnostic> {
         let error = Diagnostic::error(self.rule?, NodePath::default(), self.span, self.told(text));
         Some(Diagnostic { severity: self.severity, ..error })
     }
 }
 
-/// Faults as lines, each with its place.
+/// The faults as lines, each with its position.
 pub fn located(faults: &[RelayFault], text: &str) -> String {
     let lines: Vec<String> = faults.iter().map(|fault| fault.syntax_error(text).to_string()).collect();
     lines.join("\n")

@@ -1,8 +1,8 @@
 //! The most general types of a program.
 //!
-//! Types are found by unification. What a call of an operator gives, its type relation says as soon as the types of the
-//! arguments are known; where they never are, because they are those of parameters that nothing restricts, the relation
-//! becomes part of the type of the definition, and each call of it has to meet it anew.
+//! Types are found by unification. The type relation of an operator gives the result of a call as soon as the argument
+//! types are known. Argument types that come from unrestricted parameters are never known. The relation then becomes
+//! part of the type of the definition, and every call must satisfy it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -18,39 +18,39 @@ use super::types::{Base, SchemeInstance, ShapeTerm, Table, Type, Variable, Varia
 use crate::grammar::{Attrs, DataType, Name, Span};
 use crate::judge::{Cx, with_stack};
 
-/// What is known of a program.
+/// A program with its inferred types.
 #[derive(Debug)]
 pub struct InferredProgram<'p> {
     pub(super) program: &'p Program,
     table: Table,
     pub(super) schemes: BTreeMap<Name, Scheme>,
     types: HashMap<usize, Type>,
-    /// What is wrong.
+    /// The faults.
     pub faults: Vec<RelayFault>,
 }
 
-/// The type of a definition, for all types that its variables stand for.
+/// The type of a definition, for all meanings of its variables.
 #[derive(Clone, Debug)]
 pub(super) struct Scheme {
     pub(super) ty: Type,
     quantified: BTreeSet<Variable>,
     params: BTreeMap<Name, Kind>,
-    /// What each use must meet.
+    /// The relations that each use must satisfy.
     pub(super) relations: Vec<TypeRelation>,
-    /// What each use of a polymorphic literal in it must meet.
+    /// The relations that each use of a polymorphic literal inside it must satisfy.
     pub(super) inside: Vec<TypeRelation>,
 }
 
-/// What is known of a local variable or a literal.
+/// The type of a local variable or a literal.
 #[derive(Clone)]
 enum Known {
-    /// It is of one type.
+    /// A single type.
     Of(Type),
-    /// A function literal with type parameters, which is of a type of its own in each use.
+    /// A function literal with type parameters, which has a type of its own in each use.
     General(Box<Scheme>),
 }
 
-/// That the operator relates the types of these arguments to that of the result.
+/// The relation of an operator between the types of these arguments and that of the result.
 #[derive(Clone, Debug)]
 pub(super) struct TypeRelation {
     pub(super) name: Name,
@@ -61,7 +61,7 @@ pub(super) struct TypeRelation {
 }
 
 impl Known {
-    /// Its type, with the type parameters that it has.
+    /// Its type, in terms of its type parameters.
     fn ty(&self) -> &Type {
         match self {
             Known::Of(ty) => ty,
@@ -70,7 +70,7 @@ impl Known {
     }
 }
 
-/// Finds the types of a program whose identifiers are resolved.
+/// Infers the types of a program with resolved identifiers.
 pub fn infer<'p>(cx: &mut Cx, program: &'p Program) -> InferredProgram<'p> {
     let mut inference = Inference {
         cx,
@@ -96,7 +96,7 @@ pub fn infer<'p>(cx: &mut Cx, program: &'p Program) -> InferredProgram<'p> {
     InferredProgram { program, table, schemes, types, faults }
 }
 
-/// The address of a node, which stays where it is as long as the program is borrowed.
+/// The address of a node, which is stable while the program is borrowed.
 fn address<T>(node: &T) -> usize {
     std::ptr::from_ref(node) as usize
 }
@@ -112,14 +112,14 @@ struct Inference<'p, 'c> {
     /// The type parameters in scope.
     kinds: BTreeMap<Name, Kind>,
     pending: Vec<TypeRelation>,
-    /// What the polymorphic literals of the definitions at work ask of their uses.
+    /// The relations that uses of the polymorphic literals in the current definitions must satisfy.
     inside: Vec<TypeRelation>,
-    /// Those of the definitions at work, which are not general yet.
+    /// The types of the current definitions, which are not general yet.
     open: BTreeMap<Name, Type>,
 }
 
 impl<'p> Inference<'p, '_> {
-    /// Definitions that call each other, together.
+    /// Infers definitions that call each other together.
     fn group(&mut self, group: &[&'p Definition]) {
         for definition in group {
             let function = &*definition.function;
@@ -152,7 +152,7 @@ impl<'p> Inference<'p, '_> {
         Scheme { ty, quantified: BTreeSet::new(), params, relations: Vec::new(), inside: Vec::new() }
     }
 
-    /// RELAY.INFER.GENERAL: what nothing restricts may be any type.
+    /// RELAY.INFER.GENERAL: an unrestricted type variable may be any type.
     fn general(&mut self, function: &Function, ty: &Type, relations: &[TypeRelation]) -> Scheme {
         let ty = self.table.resolve(ty);
         let mut quantified = BTreeSet::new();
@@ -175,7 +175,7 @@ impl<'p> Inference<'p, '_> {
         }
     }
 
-    /// The type of a function as far as it is annotated.
+    /// The type of a function, as far as it is annotated.
     fn signature(&mut self, function: &Function) -> Type {
         let params: Vec<Type> = function.params.iter().map(|param| self.annotated(param.annotation.as_ref())).collect();
         let result = self.annotated(function.result.as_ref());
@@ -189,7 +189,7 @@ impl<'p> Inference<'p, '_> {
         }
     }
 
-    /// The type that is written.
+    /// The type for a written type.
     fn written(&mut self, ty: &TypeExpr) -> Type {
         with_stack(|| match &ty.kind {
             TypeKind::Tensor(tensor) => {
@@ -221,8 +221,8 @@ impl<'p> Inference<'p, '_> {
         })
     }
 
-    /// RELAY.KINDS: a type parameter stands where something of its kind is wanted.
-    /// RELAY.TYPE.TENSOR: what is no type parameter and no base type is no type.
+    /// RELAY.KINDS: a type parameter has the kind that its place requires. RELAY.TYPE.TENSOR: a name that is neither a
+    /// type parameter nor a base type is not a type.
     fn of_kind(&mut self, name: &Name, wanted: Kind, span: Span) {
         let known = self.kinds.get(name).copied();
         if !self.cx.premise(rule!("RELAY.TYPE.TENSOR"), 1, known.is_some()) {
@@ -237,7 +237,7 @@ impl<'p> Inference<'p, '_> {
         }
     }
 
-    /// The body of a function against its signature.
+    /// Checks the body of a function against its signature.
     fn function(&mut self, function: &'p Function, signature: &Type) {
         let Some((result, params)) = signature.signature() else { return };
         let mark = self.locals.mark();
@@ -259,8 +259,8 @@ impl<'p> Inference<'p, '_> {
         self.locals.truncate(mark);
     }
 
-    /// RELAY.INFER.RET: a missing result type is that of the body.
-    /// RELAY.POLY.RET: so it is in a definition with type parameters.
+    /// RELAY.INFER.RET: a missing result type is that of the body. RELAY.POLY.RET: the same holds for a definition with
+    /// type parameters.
     fn inferred_result(&mut self, function: &Function, result: &Type, agrees: bool) {
         let rule = if function.type_params.is_empty() { rule!("RELAY.INFER.RET") } else { rule!("RELAY.POLY.RET") };
         let known = self.table.resolve(result);
@@ -317,7 +317,7 @@ impl<'p> Inference<'p, '_> {
         ty
     }
 
-    /// A function literal; `own` is the name that it is bound to, by which it may call itself.
+    /// Infers a function literal; `own` is the name of its binding, by which it may call itself.
     fn literal(&mut self, function: &'p Function, own: Option<&Name>) -> Known {
         if function.type_params.is_empty() {
             return Known::Of(self.literal_as_written(function, own));
@@ -329,8 +329,8 @@ impl<'p> Inference<'p, '_> {
         Known::General(Box::new(self.general_literal(function, &ty, &inside)))
     }
 
-    /// RELAY.POLY: what a literal with type parameters is in each use; `inside` is what its body asks for. What it
-    /// takes from around it is the same in all.
+    /// RELAY.POLY: the scheme of a literal with type parameters. `inside` are the relations from its body. Types of the
+    /// variables around it are the same in all uses.
     fn general_literal(&mut self, function: &Function, ty: &Type, inside: &[TypeRelation]) -> Scheme {
         let mut around = BTreeSet::new();
         for known in self.locals.all() {
@@ -358,7 +358,7 @@ impl<'p> Inference<'p, '_> {
         }
     }
 
-    /// The type of a literal as its own body knows it.
+    /// The type of a literal inside its own body.
     fn literal_as_written(&mut self, function: &'p Function, own: Option<&Name>) -> Type {
         let (outer, mark) = (self.kinds.clone(), self.locals.mark());
         self.kinds.extend(kinds_of(&function.type_params));
@@ -397,7 +397,7 @@ impl<'p> Inference<'p, '_> {
         self.bind(var, annotation.as_ref().unwrap_or(&ty));
     }
 
-    /// RELAY.FEATURES: the condition is a truth value, and both branches are of one type.
+    /// RELAY.FEATURES: the condition is a truth value, and both branches have the same type.
     fn conditional(&mut self, e: &'p If) -> Type {
         let condition = self.expr(&e.condition);
         let is_truth = self.table.unify(&condition, &Type::scalar(DataType::BOOL));
@@ -434,7 +434,7 @@ impl<'p> Inference<'p, '_> {
         field.unwrap_or_else(|| self.table.var())
     }
 
-    /// RELAY.POLY: each use of a polymorphic definition stands for types of its own.
+    /// RELAY.POLY: each use of a polymorphic definition has types of its own.
     fn global(&mut self, name: &Name, span: Span) -> Type {
         if let Some(scheme) = self.schemes.get(name).cloned() {
             return self.instance(&scheme, span);
@@ -489,7 +489,7 @@ impl<'p> Inference<'p, '_> {
         }
     }
 
-    /// RELAY.DEF.RESTRICT: a function takes arguments of the types of its parameters, and no others.
+    /// RELAY.DEF.RESTRICT: a function only takes arguments of the types of its parameters.
     fn arguments(&mut self, call: &'p Call, params: &[Type], args: &[Type], span: Span) {
         let as_many = params.len() == args.len();
         if !self.cx.premise(rule!("RELAY.DEF.RESTRICT"), 3, as_many) {
@@ -512,7 +512,7 @@ impl<'p> Inference<'p, '_> {
         }
     }
 
-    /// Where the called definition stands, or one of its parameters.
+    /// The position of the called definition, or of one of its parameters.
     fn place_of(&self, call: &Call, param: Option<usize>) -> Span {
         let ExprKind::Global(name) = &call.callee.kind else { return Span::NONE };
         let Some(definition) = self.program.get(name) else { return Span::NONE };
@@ -520,7 +520,7 @@ impl<'p> Inference<'p, '_> {
         param.map_or(definition.span, |param| param.annotation.as_ref().map_or(param.span, |ty| ty.span))
     }
 
-    /// RELAY.TYPEREL: the relations whose arguments are known say what their results are.
+    /// RELAY.TYPEREL: applies the relations whose argument types are known.
     fn solve(&mut self) {
         loop {
             let before = self.pending.len();
@@ -577,7 +577,7 @@ impl<'p> Inference<'p, '_> {
         }
     }
 
-    /// A type as it is written, in the notation of the program.
+    /// A type in the notation of the program.
     fn told(&self, ty: &Type) -> String {
         let mut names = VariableNames::default();
         let written = names.write(&self.table.resolve(ty));
@@ -596,7 +596,7 @@ fn is_annotated(function: &Function) -> bool {
     function.result.is_some() && function.params.iter().all(|param| param.annotation.is_some())
 }
 
-/// The definitions in groups that call each other, those that are called before those that call.
+/// The definitions in groups that call each other, callees before callers.
 fn groups(program: &Program) -> Vec<Vec<&Definition>> {
     let index: BTreeMap<&str, usize> =
         program.definitions.iter().enumerate().rev().map(|(i, definition)| (&*definition.name, i)).collect();
@@ -687,13 +687,13 @@ impl InferredProgram<'_> {
         cx.conclude(rule!("RELAY.NODE.TYPE"), self.types.get(&address(node)))
     }
 
-    /// The type of an expression or a parameter, with everything that is known.
+    /// The type of an expression or a parameter, with everything replaced that is known.
     pub(super) fn type_of<T>(&self, node: &T) -> Option<Type> {
         self.types.get(&address(node)).map(|ty| self.table.resolve(ty))
     }
 
-    /// The program with every type that was found: of parameters, results and bindings. `None` where the types repeat
-    /// themselves beyond measure, for they are written without anything in common.
+    /// The program with all inferred types of parameters, results and bindings. `None` if the types are too repetitive,
+    /// because they are written without sharing.
     pub fn annotated(&self, cx: &mut Cx) -> Option<Program> {
         let (mut definitions, mut before) = (Vec::new(), VariableNames::default());
         for definition in &self.program.definitions {
@@ -747,7 +747,7 @@ impl InferredProgram<'_> {
                 then: self.annotated_expr(cx, &e.then, names),
                 otherwise: self.annotated_expr(cx, &e.otherwise, names),
             })),
-            // What its body leaves open is its own in each use, and there is no name for that.
+            // The open types of its body differ in each use, so they have no name.
             ExprKind::Function(function) if !function.type_params.is_empty() => expr.kind.clone(),
             ExprKind::Function(function) => ExprKind::Function(self.annotated_function(cx, function, names).into()),
             ExprKind::Call(call) => ExprKind::Call(Box::new(Call {
@@ -759,7 +759,7 @@ impl InferredProgram<'_> {
         Expr { kind, span: expr.span }
     }
 
-    /// The notation in which types are told.
+    /// The notation for types in messages.
     pub(super) fn notation(&self) -> RelayNotation {
         self.program.notation
     }

@@ -1,4 +1,4 @@
-//! What stands in for the syntax, the types and the values of Relay where the rule that concludes them is switched off.
+//! The syntax, types and values of Relay that stand in when the rule that concludes them is switched off.
 
 use super::eval::Value;
 use super::read::Reference;
@@ -18,7 +18,7 @@ impl Instead for Reference {
     }
 }
 
-/// What is in order is refused, by a rule that is not the one in question; what is not is accepted.
+/// Acceptance in place of an error, and the other way round; the new error names a different rule.
 impl Instead for Result<(), RelayFault> {
     fn instead(self, rule: Rule) -> Self {
         match self {
@@ -33,28 +33,28 @@ impl Instead for Result<(), RelayFault> {
     }
 }
 
-/// The parts that may be missing are.
+/// The function without its optional parts.
 impl Instead for Function {
     fn instead(self, _: Rule) -> Function {
         Function { type_params: Vec::new(), result: None, ..self }
     }
 }
 
-/// Without its type.
+/// The parameter without its type.
 impl Instead for Param {
     fn instead(self, _: Rule) -> Param {
         Param { annotation: None, ..self }
     }
 }
 
-/// A type of other values.
+/// A type of different values.
 impl Instead for TypeExpr {
     fn instead(self, rule: Rule) -> TypeExpr {
         TypeExpr { kind: self.kind.instead(rule), ..self }
     }
 }
 
-/// A type of other values.
+/// A type of different values.
 impl Instead for TypeKind {
     fn instead(self, _: Rule) -> TypeKind {
         match self {
@@ -66,14 +66,14 @@ impl Instead for TypeKind {
     }
 }
 
-/// A type of other values.
+/// A type of different values.
 impl Instead for Type {
     fn instead(self, _: Rule) -> Type {
         Type::tuple([self])
     }
 }
 
-/// A function is lost; anything else is wrapped.
+/// A function becomes something else; any other value is wrapped.
 impl Instead for Value {
     fn instead(self, _: Rule) -> Value {
         match self {

@@ -4,9 +4,9 @@ use rustc_hash::FxHashMap;
 
 use crate::grammar::Name;
 
-/// What is known of local variables; of one name the one that was bound last counts.
+/// The known facts about local variables. For each name the latest binding counts.
 pub(super) struct Locals<T> {
-    /// In the order of their binding.
+    /// The names, in the order of binding.
     bound: Vec<Name>,
     of: FxHashMap<Name, Vec<T>>,
 }
@@ -24,17 +24,17 @@ impl<T> Locals<T> {
         self.bound.push(name);
     }
 
-    /// The variable of this name.
+    /// The visible variable of this name.
     pub(super) fn get(&self, name: &Name) -> Option<&T> {
         self.of.get(name).and_then(|all| all.last())
     }
 
-    /// How many are bound.
+    /// The number of bound variables.
     pub(super) fn mark(&self) -> usize {
         self.bound.len()
     }
 
-    /// All but the first so many go out of scope.
+    /// Ends the scope of all variables after the first `mark`.
     pub(super) fn truncate(&mut self, mark: usize) {
         while self.bound.len() > mark {
             let Some(name) = self.bound.pop() else { return };
@@ -47,7 +47,7 @@ impl<T> Locals<T> {
         }
     }
 
-    /// What is known of all of them, hidden ones as well.
+    /// The known facts about all variables, including hidden ones.
     pub(super) fn all(&self) -> impl Iterator<Item = &T> {
         self.of.values().flatten()
     }

@@ -1,8 +1,7 @@
-//! Relay (chapter Relay): the language of which Relax is the successor, and the second way in which a Relax program comes
-//! into being.
+//! Relay (chapter Relay): the predecessor of Relax, and the second source of Relax programs.
 //!
-//! [`read`] takes text in either notation, [`print()`] writes it; [`infer`] finds the most general types; [`translate`] makes a
-//! Relax module; [`evaluate`] runs a program as it is, without its translation.
+//! [`read`] reads text in either notation, and [`print()`] writes it. [`infer`] finds the most general types.
+//! [`translate`] makes a Relax module. [`evaluate`] runs a program directly, without translation.
 
 mod environment;
 mod eval;

@@ -1,5 +1,5 @@
-//! The registry of operators: every tensor operator of Relax under its own name, and the names of Relay for those that it
-//! calls otherwise or that are made of several. One table for types, translation and evaluation.
+//! The registry of operators. It has every tensor operator of Relax under its own name, and the Relay names of
+//! operators that are named differently or composed of several. Types, translation and evaluation share this table.
 
 use super::fault::RelayFault;
 use super::print::attr_text;
@@ -7,7 +7,7 @@ use crate::grammar::{AttrValue, Attrs, Call, Expr, Name, Ndim, PrimExpr, Span, S
 use crate::judge::Cx;
 use crate::ops::{self, AttrKind, InferArgs, OpDef, OpParam};
 
-/// A call of an operator of Relax, one of those that make up a call of Relay.
+/// A call of a Relax operator, as one step of a Relay call.
 #[derive(Clone, Debug)]
 pub(super) struct OperatorStep {
     pub(super) op: &'static OpDef,
@@ -22,11 +22,11 @@ pub(super) enum StepOperand {
     Arg(usize),
     /// The result of an earlier step.
     Step(usize),
-    /// A shape, which in Relay is an attribute.
+    /// A shape, which is an attribute in Relay.
     Shape(Vec<i64>),
 }
 
-/// Names of Relay for operators that have another one in Relax.
+/// Relay names of operators that have a different name in Relax.
 const OTHER_NAMES: &[(&str, &str)] = &[
     ("cast", "astype"),
     ("concatenate", "concat"),
@@ -36,20 +36,19 @@ const OTHER_NAMES: &[(&str, &str)] = &[
     ("nn.bias_add", "add"),
 ];
 
-/// Names of Relay for attributes and shapes that have another one in Relax.
+/// Relay names of attributes and shapes that have a different name in Relax.
 const OTHER_ATTRS: &[(&str, &str, &str)] = &[("reshape", "newshape", "shape")];
 
-/// The operator of Relax at the heart of an operator of Relay.
+/// The main Relax operator of a Relay operator.
 pub(super) fn lookup(name: &str) -> Option<&'static OpDef> {
     let relax = OTHER_NAMES.iter().find(|(relay, _)| *relay == name).map_or(name, |(_, relax)| relax);
     if relax.starts_with("relax.") { None } else { ops::lookup(relax) }
 }
 
-/// Whether a name stands for an operator of the registry.
+/// Checks that a name is an operator of the registry.
 ///
-/// RELAY.OP.EXTERNAL: what an operator does is provided from outside.
-/// RELAY.OP.REGISTER: it has an implementation, a type and what else is required of it.
-/// RELAY.OPS-PURE: it makes new values, and does nothing else.
+/// RELAY.OP.EXTERNAL: the implementation comes from outside. RELAY.OP.REGISTER: an operator has an implementation, a
+/// type and everything else that is required. RELAY.OPS-PURE: an operator only makes new values.
 pub(super) fn registered(cx: &mut Cx, name: &Name, span: Span) -> Result<(), RelayFault> {
     let provided = cx.conclude(rule!("RELAY.OP.EXTERNAL"), lookup(name));
     let known = provided.is_some();
@@ -68,13 +67,13 @@ fn names() -> impl Iterator<Item = &'static str> {
     OTHER_NAMES.iter().map(|(relay, _)| *relay).chain(ops::all().filter_map(|op| op.name.strip_prefix("relax.")))
 }
 
-/// What a call of an operator does, in steps of Relax.
+/// The steps in Relax of a call of an operator.
 ///
-/// `ranks` are those of the arguments, as far as they are known.
+/// `ranks` are the ranks of the arguments, as far as they are known.
 ///
 /// # Errors
 ///
-/// Arguments or attributes that the operator does not have.
+/// The operator does not have these arguments or attributes.
 pub(super) fn steps(name: &str, ranks: &[Option<usize>], attrs: &Attrs) -> Result<Vec<OperatorStep>, String> {
     let args = ranks.len();
     match name {
@@ -99,7 +98,7 @@ pub(super) fn steps(name: &str, ranks: &[Option<usize>], attrs: &Attrs) -> Resul
     }
 }
 
-/// The bias gets dimensions of size 1 behind it, so that it lies along the axis.
+/// Appends dimensions of size 1 to the bias, so that it is added along the axis.
 fn biased_along(axis: i64, rank: Option<usize>) -> Result<Vec<OperatorStep>, String> {
     let rank =
         rank.and_then(|rank| i64::try_from(rank).ok()).ok_or("the rank of what the bias is added to is not known")?;
@@ -156,7 +155,7 @@ fn step(
     Ok(OperatorStep { op, operands: operands.into_iter().collect(), attrs })
 }
 
-/// An operator that is one of Relax: arguments by position, attributes and shapes by name.
+/// A step for an operator that Relax has too: arguments by position, attributes and shapes by name.
 fn plain(name: &str, args: usize, given: &Attrs) -> Result<OperatorStep, String> {
     let op = lookup(name).ok_or_else(|| format!("no operator `{name}` is registered"))?;
     let mut given: Attrs = given.iter().map(|(key, value)| (other_attr(name, key), value.clone())).collect();
@@ -205,7 +204,7 @@ fn sizes_of(key: &str, value: &AttrValue) -> Result<Vec<i64>, String> {
     sizes.ok_or_else(|| format!("`{key}` is a list of integers"))
 }
 
-/// A data type is written as a string, or as a word.
+/// A value of the right kind. A datatype may be written as a string or as a word.
 fn of_kind(kind: AttrKind, value: AttrValue) -> AttrValue {
     if let (AttrKind::DataType, AttrValue::Str(name)) = (kind, &value) {
         name.parse().map_or(value.clone(), AttrValue::DataType)
@@ -217,13 +216,13 @@ fn of_kind(kind: AttrKind, value: AttrValue) -> AttrValue {
 }
 
 impl OperatorStep {
-    /// The call in Relax on these expressions.
+    /// The Relax call with these arguments.
     pub(super) fn call(&self, args: Vec<Expr>, span: Span) -> Call {
         Call { op: Expr::op(self.op.name), args, sinfo_args: Vec::new(), attrs: self.attrs.clone(), span }
     }
 
-    /// RELAY.TYPEREL: what the relation of the operator says of the result; `operands` is what is known of its operands, with
-    /// expressions that stand for them.
+    /// RELAY.TYPEREL: the result according to the type relation of the operator. Each operand is given as an expression
+    /// with its structural information.
     pub(super) fn infer(&self, cx: &mut Cx, operands: &[(Expr, StructInfo)]) -> Result<StructInfo, String> {
         let call = self.call(operands.iter().map(|(e, _)| e.clone()).collect(), Span::NONE);
         let args: Vec<StructInfo> = operands.iter().map(|(_, info)| info.clone()).collect();
@@ -231,7 +230,8 @@ impl OperatorStep {
     }
 }
 
-/// What the type relation of an operator says of a call, given what is known of the arguments.
+/// The result of a call according to the type relation of the operator, given the structural information of the
+/// arguments.
 pub(super) fn relation(cx: &mut Cx, name: &str, attrs: &Attrs, args: &[StructInfo]) -> Result<StructInfo, String> {
     let ranks: Vec<Option<usize>> = args.iter().map(rank).collect();
     let steps = steps(name, &ranks, attrs)?;
@@ -244,7 +244,7 @@ pub(super) fn relation(cx: &mut Cx, name: &str, attrs: &Attrs, args: &[StructInf
     results.pop().ok_or_else(|| format!("{name} does nothing"))
 }
 
-/// The rank of a tensor, where it is known.
+/// The rank of a tensor, if it is known.
 pub(super) fn rank(info: &StructInfo) -> Option<usize> {
     if let StructInfo::Tensor(TensorStructInfo { ndim: Ndim::Known(rank), .. }) = info {
         usize::try_from(*rank).ok()

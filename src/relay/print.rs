@@ -1,4 +1,4 @@
-//! Writing Relay, in either notation; what is written reads back as the same tree.
+//! Prints Relay in either notation. The text reads back as the same tree.
 
 use std::fmt::Write as _;
 
@@ -51,7 +51,7 @@ struct Printer<'c> {
     notation: RelayNotation,
     text: String,
     indent: usize,
-    /// The tensors that stand behind the program, as they are saved.
+    /// The saved form of the tensors in the section after the program.
     constants: Vec<String>,
 }
 
@@ -84,7 +84,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The tensors that are no scalars, behind the program.
+    /// The tensors that are not scalars, in a section after the program.
     fn section(&mut self) {
         if self.constants.is_empty() {
             return;
@@ -178,7 +178,7 @@ impl Printer<'_> {
         }
     }
 
-    /// `binds` is how tightly what stands around binds.
+    /// Prints an expression. `binds` is the precedence of its surroundings.
     fn expr(&mut self, expr: &Expr, binds: u8) {
         with_stack(|| match &expr.kind {
             ExprKind::Local(name) => drop(write!(self.text, "%{name}")),
@@ -221,7 +221,7 @@ impl Printer<'_> {
         self.put(if needed { ")" } else { "" });
     }
 
-    /// RELAY.OP.PRINT: operators are written without a sigil.
+    /// RELAY.OP.PRINT: prints an operator without a sigil.
     fn operator(&mut self, name: &str) {
         let sigil = if self.cx.fire(rule!("RELAY.OP.PRINT")) { "" } else { "@" };
         let _ = write!(self.text, "{sigil}{name}");
@@ -252,7 +252,7 @@ impl Printer<'_> {
         }
     }
 
-    /// With the suffix of its data type, where the digits alone would say another one.
+    /// Prints a constant, with the suffix of its datatype if the digits alone would mean a different one.
     fn constant(&mut self, data: &TensorData) {
         if !data.shape.is_empty() {
             let _ = write!(self.text, "meta[{CONSTANT}][{}]", self.constants.len());
@@ -324,5 +324,5 @@ fn dim_text(dim: RelayDim, notation: RelayNotation) -> String {
     }
 }
 
-/// Tighter than every symbol between arguments.
+/// A higher precedence than that of every infix symbol.
 const TIGHTEST: u8 = 9;

@@ -1,4 +1,4 @@
-//! What each identifier refers to.
+//! The meaning of each identifier.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use crate::book::or_meant;
 use crate::grammar::{Name, Span};
 use crate::judge::{Cx, with_stack};
 
-/// Holds every identifier against what is in scope.
+/// Checks every identifier against the scope.
 ///
-/// RELAY.VAR.BYKIND: its kind alone says what it refers to, so nothing is replaced here; without the rule a name would mean
-/// the nearest thing of that name.
+/// RELAY.VAR.BYKIND: the kind of an identifier alone decides its meaning, so nothing is replaced here. Without the rule
+/// a name would mean the nearest thing of that name.
 pub(super) fn resolve(cx: &mut Cx, program: &mut Program) -> Vec<RelayFault> {
     let globals: BTreeSet<Name> = program.definitions.iter().map(|definition| definition.name.clone()).collect();
     let mut resolver = Resolver { cx, globals, locals: Locals::default(), faults: Vec::new() };
@@ -31,7 +31,7 @@ struct Resolver<'c> {
     faults: Vec<RelayFault>,
 }
 
-/// So many faults are told with what was probably meant; whoever has more of them reads no more of that.
+/// The number of faults that come with a suggestion. Later ones have none.
 const MOST_MEANT: usize = 100;
 
 impl Resolver<'_> {
@@ -61,7 +61,7 @@ impl Resolver<'_> {
                 ExprKind::Let(bindings, result) => {
                     let mark = self.locals.mark();
                     for binding in bindings {
-                        // A function may call itself by the name that it is bound to.
+                        // A function may call itself by the name of its binding.
                         let recursive = matches!(binding.value.kind, ExprKind::Function(_));
                         if recursive {
                             self.locals.push(binding.var.name.clone(), ());
@@ -94,7 +94,7 @@ impl Resolver<'_> {
         });
     }
 
-    /// RELAY.VAR.BYKIND: an identifier is looked for among those of its kind.
+    /// RELAY.VAR.BYKIND: looks up an identifier among those of its kind.
     fn reference(&mut self, kind: &mut ExprKind) {
         let (ExprKind::Local(name) | ExprKind::Global(name) | ExprKind::Operator(name)) = &*kind else { return };
         let nearest = if self.locals.get(name).is_some() {
@@ -109,8 +109,8 @@ impl Resolver<'_> {
         *kind = if self.cx.fire(rule!("RELAY.VAR.BYKIND")) { kind.clone() } else { nearest };
     }
 
-    /// RELAY.LOCAL.RESOLVE: a local identifier refers to a parameter or to what `let` binds.
-    /// RELAY.GLOBAL.RESOLVE: a global one to a definition, wherever it stands.
+    /// RELAY.LOCAL.RESOLVE: a local identifier refers to a parameter or a `let` binding. RELAY.GLOBAL.RESOLVE: a global
+    /// identifier refers to a definition anywhere in the program.
     fn defined(&mut self, kind: &ExprKind, span: Span) {
         let fault = if let ExprKind::Local(name) = kind {
             let rule = rule!("RELAY.LOCAL.RESOLVE");
@@ -134,7 +134,7 @@ impl Resolver<'_> {
         if self.faults.len() < MOST_MEANT { or_meant(name, known.map(|known| &**known)) } else { String::new() }
     }
 
-    /// An operator is called; as a value it would need a function around it.
+    /// An operator can only be called. To use it as a value, a program must wrap it in a function.
     fn only_called(&mut self, kind: &ExprKind, span: Span) {
         self.defined(kind, span);
         if let ExprKind::Operator(name) = kind {

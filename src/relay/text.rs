@@ -1,4 +1,4 @@
-//! From text to what is known of it, and to Relax.
+//! From text to a checked program and to Relax.
 
 use super::fault::RelayFault;
 use super::infer::infer;
@@ -9,17 +9,17 @@ use super::tree::Program;
 use crate::grammar::IrModule;
 use crate::judge::Cx;
 
-/// A program that was read, and what was found by reading, resolving and inferring.
+/// A program after reading, resolution and inference.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ReadProgram {
-    /// As far as there is one.
+    /// The program, as far as it could be read.
     pub program: Program,
     /// Errors and warnings, in the order of the text.
     pub faults: Vec<RelayFault>,
 }
 
 impl ReadProgram {
-    /// Whether nothing stands against the program.
+    /// Whether there is no error.
     pub fn accepts(&self) -> bool {
         !self.faults.iter().any(RelayFault::is_error)
     }
@@ -31,7 +31,7 @@ pub fn is_relay(name: &str, text: &str) -> bool {
     name.ends_with(".relay") || (name == "<stdin>" && ["#[version", "def @", "attributes "].into_iter().any(begins))
 }
 
-/// Reads a program and finds what its identifiers refer to; the second stage only if the first finds no error.
+/// Reads a program and resolves its identifiers. The second stage runs only if the first finds no error.
 pub fn resolved(cx: &mut Cx, text: &str) -> (Program, Vec<RelayFault>) {
     let (mut program, mut faults) = read(cx, text);
     if !faults.iter().any(RelayFault::is_error) {
@@ -40,7 +40,7 @@ pub fn resolved(cx: &mut Cx, text: &str) -> (Program, Vec<RelayFault>) {
     (program, faults)
 }
 
-/// Reads a program and checks it: its text, its identifiers, its types. A stage that finds errors is the last.
+/// Reads a program and checks its text, its identifiers and its types. A stage that finds errors is the last.
 pub fn understand(cx: &mut Cx, text: &str) -> ReadProgram {
     let (program, mut faults) = resolved(cx, text);
     if !faults.iter().any(RelayFault::is_error) {
@@ -50,11 +50,11 @@ pub fn understand(cx: &mut Cx, text: &str) -> ReadProgram {
     ReadProgram { program, faults }
 }
 
-/// Reads a program and translates it; with the warnings.
+/// Reads a program and translates it. Returns the warnings too.
 ///
 /// # Errors
 ///
-/// What is wrong with the text, at least one fault.
+/// The faults of the text, at least one.
 pub fn import(cx: &mut Cx, text: &str) -> Result<(IrModule, Vec<RelayFault>), Vec<RelayFault>> {
     let (program, warnings) = resolved(cx, text);
     if warnings.iter().any(RelayFault::is_error) {

@@ -1,8 +1,8 @@
-//! From Relay to Relax: a definition becomes a function that can be started from outside, `let` a binding, `if` a conditional,
-//! a call a call, and what is polymorphic one instance that takes whatever any of its types takes.
+//! Translates Relay to Relax. A definition becomes a public function, `let` a binding, `if` a conditional, and a call a
+//! call. A polymorphic function becomes a single instance that accepts the arguments of all its types.
 //!
-//! What Relay knows of a value and Relax could not tell again, because it went through such an instance, is stated by a match
-//! cast, which never fails.
+//! A value that went through such an instance loses information that Relay has about it. A match cast, which never
+//! fails, restores it.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -23,11 +23,11 @@ use crate::judge::{Compatibility, Cx, Once, with_stack};
 use crate::normal_form::normalize;
 use crate::struct_info::check_compatibility;
 
-/// RELAY.TO_RELAX: the module that means what the program means.
+/// RELAY.TO_RELAX: the module with the meaning of the program.
 ///
 /// # Errors
 ///
-/// What Relax cannot say: an argument of an operator of which it is not even known whether it is a tensor.
+/// The program has no form in Relax: an argument of an operator may not even be a tensor.
 pub fn translate(cx: &mut Cx, inferred: &InferredProgram<'_>) -> Result<IrModule, Vec<RelayFault>> {
     let mut module = IrModule::default();
     let mut faults = Vec::new();
@@ -51,16 +51,16 @@ pub fn translate(cx: &mut Cx, inferred: &InferredProgram<'_>) -> Result<IrModule
 struct Translator<'p, 'i, 'c> {
     cx: &'c mut Cx,
     inferred: &'i InferredProgram<'p>,
-    /// What is known of the variables of a polymorphic definition.
+    /// The structural information of the variables of a polymorphic definition.
     weak: BTreeMap<u32, StructInfo>,
-    /// The local variables in scope, with what is known of them.
+    /// The local variables in scope, with their structural information.
     locals: Locals<(Var, StructInfo)>,
-    /// How many variables of a name there are.
+    /// The number of variables of each name.
     numbers: HashMap<Name, u32>,
     faults: Vec<RelayFault>,
 }
 
-/// An expression of Relax that may be an operand, and what is known of it.
+/// A Relax expression that may be an operand, with its structural information.
 type Operated = (relax::Expr, StructInfo);
 
 impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
@@ -76,14 +76,14 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
         if let Some(attributes) = &definition.attributes {
             attrs.extend(attributes.values.clone());
         }
-        // RELAY.ENV.CONTENTS: the attributes of a definition are kept with it.
+        // RELAY.ENV.CONTENTS: the attributes of a definition stay with it.
         let mut attrs = self.cx.conclude(rule!("RELAY.ENV.CONTENTS"), attrs);
         attrs.insert("global_symbol".into(), AttrValue::Str(definition.name.clone()));
         let (function, _) = self.function(&definition.function);
         relax::Function { attrs, span: definition.span, ..function }
     }
 
-    /// A function, and what is known of it.
+    /// A function, with its structural information.
     ///
     /// RELAY.PURE: it has no effect.
     fn function(&mut self, function: &Function) -> (relax::Function, StructInfo) {
@@ -97,7 +97,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
         let translated = relax::Function {
             params: params.into_iter().map(|(binder, _)| binder).collect(),
             body,
-            // What would repeat itself without end is not said; it is inferred.
+            // A result that is too repetitive is left out, and is inferred instead.
             ret_struct_info: Some(result).filter(|info| !is_mostly_repeated(info)),
             pure: Some(pure),
             attrs: function.attrs.clone(),
@@ -119,7 +119,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
         }
     }
 
-    /// A sequence that ends in the value of the expression, of which at least `wanted` is known.
+    /// A sequence that ends in the value of the expression, with at least the structural information `wanted`.
     fn body(&mut self, body: &Expr, wanted: &StructInfo) -> relax::Expr {
         let mut out = Vec::new();
         let value = self.expr(body, None, &mut out);
@@ -127,7 +127,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
         sequence(out, value)
     }
 
-    /// What is known of the values of a type.
+    /// The structural information of the values of a type.
     fn info(&mut self, ty: &Type) -> StructInfo {
         self.info_once(ty, &Once::default())
     }
@@ -157,7 +157,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
         };
         match dims {
             ShapeTerm::Known(dims) if dims.contains(&super::tree::RelayDim::Any) => {
-                // RELAY.ANY: an unknown dimension leaves the rank.
+                // RELAY.ANY: with an unknown dimension only the rank is known.
                 self.cx.conclude(rule!("RELAY.ANY"), tensor_info(dtype, dims))
             }
             ShapeTerm::Known(dims) => tensor_info(dtype, dims),
@@ -165,7 +165,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
         }
     }
 
-    /// What is known, where Relax has to say it: there nothing is held in common.
+    /// The structural information as Relax must write it. There it has no shared parts.
     fn said(&mut self, info: &StructInfo, span: Span) -> StructInfo {
         if !is_mostly_repeated(info) {
             return info.clone();
@@ -182,7 +182,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
         var
     }
 
-    /// Names of Relay may begin with a digit.
+    /// Relay names may begin with a digit.
     fn fresh(&mut self, name: &str) -> Var {
         let hint: Name = if name.starts_with(|c: char| c.is_ascii_digit()) {
             format!("v{name}").as_str().into()
@@ -202,7 +202,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
         relax::Expr::Var(var)
     }
 
-    /// The value of an expression; `hint` names the variable that it is bound to.
+    /// The value of an expression; `hint` names its variable.
     fn expr(&mut self, expr: &Expr, hint: Option<&Name>, out: &mut Vec<Binding>) -> Operated {
         with_stack(|| match &expr.kind {
             ExprKind::Local(name) => self.local(name, expr.span),
@@ -252,7 +252,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
         (var, self.signature_of(name))
     }
 
-    /// What is known of a global function whatever it is called with: its one instance.
+    /// The signature of the single instance of a global function.
     fn signature_of(&mut self, name: &Name) -> StructInfo {
         let Some(definition) = self.inferred.program.get(name) else { return StructInfo::Object };
         let (function, inferred) = (&*definition.function, self.inferred);
@@ -283,7 +283,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
 
     fn binding(&mut self, var: &Param, value: &Expr, out: &mut Vec<Binding>) {
         if let ExprKind::Function(function) = &value.kind {
-            // It may call itself by the name that it is bound to.
+            // It may call itself by the name of its binding.
             let info = self.inferred.type_of(value).map_or(StructInfo::Object, |ty| self.info(&ty));
             let bound = self.bind(&var.name, info).at(var.span);
             let (function, known) = self.function(function);
@@ -382,7 +382,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
         (relax::Expr::tuple(Vec::new()), StructInfo::tuple([]))
     }
 
-    /// A value of which all is known that its type in Relay says.
+    /// A value with all the structural information that its Relay type gives.
     fn as_typed(&mut self, value: Operated, expr: &Expr, out: &mut Vec<Binding>) -> Operated {
         match self.inferred.type_of(expr) {
             Some(ty) => {
@@ -393,8 +393,8 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
         }
     }
 
-    /// A value of which at least `wanted` is known: the value itself, a match cast of it, or of functions and tuples one
-    /// whose parts are.
+    /// A value with at least the structural information `wanted`. It is the value itself, a match cast of it, or, for
+    /// functions and tuples, a new one composed of such parts.
     fn known_as(&mut self, (value, info): Operated, wanted: &StructInfo, out: &mut Vec<Binding>) -> Operated {
         if check_compatibility(&mut self.cx.unobserved(), &info, wanted) == Compatibility::Compatible {
             return (value, info);
@@ -423,7 +423,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
         })
     }
 
-    /// A function around a function, whose parameters and result are those that are wanted.
+    /// Wraps a function in one with the required parameters and result.
     fn wrapped(
         &mut self,
         value: relax::Expr,
@@ -457,7 +457,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
         self.bind_function(None, function, wanted.clone(), out)
     }
 
-    /// Binds a function to a new variable, with what is known of it.
+    /// Binds a function to a new variable, with its structural information.
     fn bind_function(
         &mut self,
         hint: Option<&Name>,
@@ -474,7 +474,7 @@ impl<'p, 'i, 'c> Translator<'p, 'i, 'c> {
     }
 }
 
-/// What is known of a function: like every function of Relay it is pure (`RELAY.PURE`).
+/// The structural information of a function. Like every Relay function it is pure (`RELAY.PURE`).
 fn function_info(params: impl IntoIterator<Item = StructInfo>, ret: StructInfo) -> StructInfo {
     let params = Some(params.into_iter().collect());
     StructInfo::Func(Arc::new(FuncStructInfo { params, ret, derive_func: None, pure: Some(true) }))
@@ -502,11 +502,11 @@ fn sequence(bindings: Vec<Binding>, body: relax::Expr) -> relax::Expr {
     relax::Expr::SeqExpr(Arc::new(SeqExpr { blocks, body, span: Span::NONE }))
 }
 
-/// The weakest that makes the operators of a polymorphic definition applicable: an argument is some tensor, and of the result
-/// is known what the operator tells of such.
+/// The least structural information with which the operators of a polymorphic definition apply. An argument is a
+/// tensor, and a result is the operator's result for such arguments.
 ///
-/// The parameter of a function that calls itself may be what an operator makes of it: where an argument is known by no
-/// other result it is some tensor, too.
+/// The parameter of a recursive function may itself be the result of an operator. If no other result gives information
+/// about such an argument, it is a tensor too.
 fn weakest(cx: &mut Cx, relations: &[&TypeRelation]) -> BTreeMap<u32, StructInfo> {
     let mut weak: BTreeMap<u32, StructInfo> = BTreeMap::new();
     let results: Vec<u32> = relations.iter().filter_map(|relation| variable(&relation.result)).collect();
@@ -527,7 +527,7 @@ fn some_tensor() -> StructInfo {
     StructInfo::tensor_ndim(-1, DataType::VOID)
 }
 
-/// What operators tell of their results, given what is known of their arguments.
+/// Computes the results of operators from the structural information of their arguments.
 fn propagate(cx: &mut Cx, relations: &[&TypeRelation], results: &[u32], weak: &mut BTreeMap<u32, StructInfo>) {
     let mut cx = cx.unobserved();
     for _ in relations {

@@ -4,55 +4,55 @@ use std::sync::Arc;
 
 use crate::grammar::{Attrs, DataType, Name, Span, TensorData};
 
-/// The two ways in which Relay is written.
+/// The two notations of Relay.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum RelayNotation {
-    /// That of the introduction: `Tensor<Float, 10, 10>`, `attributes`.
+    /// The notation of the introduction: `Tensor<Float, 10, 10>`, `attributes`.
     #[default]
     Introduced,
-    /// What Relay printed later: `#[version = ..]`, `Tensor[(10, 10), float32]`.
+    /// The notation that Relay printed later: `#[version = ..]`, `Tensor[(10, 10), float32]`.
     Printed,
 }
 
-/// A program: its functions (`RELAY.PROGRAM`). The registry of operators is the host's.
+/// A program, which consists of functions (`RELAY.PROGRAM`). The host provides the registry of operators.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Program {
-    /// The notation in which it was written.
+    /// The notation of the source text.
     pub notation: RelayNotation,
-    /// The version that the first line says.
+    /// The version in the first line.
     pub version: Option<Name>,
-    /// In the order of the text.
+    /// The definitions, in the order of the text.
     pub definitions: Vec<Definition>,
 }
 
 /// A named global function (`RELAY.DEF.PARTS`).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Definition {
-    /// Without the sigil.
+    /// The name, without the sigil.
     pub name: Name,
     /// Type parameters, parameters, result and body.
     pub function: Arc<Function>,
-    /// What is written before it (`RELAY.ATTR.SYN`).
+    /// The attributes before it (`RELAY.ATTR.SYN`).
     pub attributes: Option<Attributes>,
-    /// Where the name is written.
+    /// The position of the name.
     pub span: Span,
 }
 
 /// Metadata before a definition.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Attributes {
-    /// By name.
+    /// The values by name.
     pub values: Attrs,
-    /// Where the block is written.
+    /// The position of the block.
     pub span: Span,
 }
 
-/// A function literal, or what a definition names.
+/// A function literal, or the function of a definition.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Function {
     /// `<s: Shape>` or `[s]`.
     pub type_params: Vec<TypeParam>,
-    /// In the order of the arguments.
+    /// The parameters, in the order of the arguments.
     pub params: Vec<Param>,
     /// `Inline=1` among the parameters, in the later notation.
     pub attrs: Attrs,
@@ -65,42 +65,42 @@ pub struct Function {
 /// A variable for types of a kind.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TypeParam {
-    /// As it is used in types.
+    /// The name, as it is used in types.
     pub name: Name,
-    /// What it stands for.
+    /// The kind of types that it stands for.
     pub kind: Kind,
-    /// Where it is written.
+    /// The position in the text.
     pub span: Span,
 }
 
-/// What a type parameter stands for (`RELAY.KINDS`).
+/// The kind of a type parameter (`RELAY.KINDS`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     /// The shape of a tensor.
     Shape,
     /// The type of its elements.
     BaseType,
-    /// Any type; of the later notation only.
+    /// Any type; only in the later notation.
     Type,
 }
 
 /// A local variable with an optional type (`RELAY.PARAM`).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Param {
-    /// Without the sigil.
+    /// The name, without the sigil.
     pub name: Name,
-    /// Behind the colon.
+    /// The type after the colon.
     pub annotation: Option<TypeExpr>,
-    /// Where it is written.
+    /// The position in the text.
     pub span: Span,
 }
 
 /// A type as written.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TypeExpr {
-    /// Which one.
+    /// The form.
     pub kind: TypeKind,
-    /// Where it is written.
+    /// The position in the text.
     pub span: Span,
 }
 
@@ -138,7 +138,7 @@ pub enum BaseType {
 /// The shape of a tensor.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Shape {
-    /// Of known rank.
+    /// A shape of known rank.
     Dims(Vec<RelayDim>),
     /// A type parameter of kind Shape.
     Param(Name),
@@ -149,16 +149,16 @@ pub enum Shape {
 pub enum RelayDim {
     /// A number.
     Known(i64),
-    /// Not known before the program runs (`RELAY.ANY`).
+    /// Unknown until the program runs (`RELAY.ANY`).
     Any,
 }
 
 /// An expression.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expr {
-    /// Which one.
+    /// The form.
     pub kind: ExprKind,
-    /// Where it is written.
+    /// The position in the text.
     pub span: Span,
 }
 
@@ -177,7 +177,7 @@ pub enum ExprKind {
     Tuple(Vec<Expr>),
     /// `t.0`.
     Project(Box<Expr>, usize),
-    /// `let %x = a; b`: bindings, each in the scope of those before it, and a result (`RELAY.LET`).
+    /// `let %x = a; b`: bindings, each with those before it in scope, and a result (`RELAY.LET`).
     Let(Vec<Binding>, Box<Expr>),
     /// `if (c) { a } else { b }`.
     If(Box<If>),
@@ -187,7 +187,7 @@ pub enum ExprKind {
     Call(Box<Call>),
 }
 
-/// A variable and what it is bound to.
+/// A variable with its value.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Binding {
     /// The variable.
@@ -210,23 +210,23 @@ pub struct If {
 /// A call of an operator or a function.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Call {
-    /// What is called.
+    /// The callee.
     pub callee: Expr,
-    /// In order.
+    /// The arguments, in order.
     pub args: Vec<Expr>,
-    /// By name.
+    /// The attributes, by name.
     pub attrs: Attrs,
 }
 
 impl Program {
-    /// The definition of a name.
+    /// The definition of this name.
     pub fn get(&self, name: &str) -> Option<&Definition> {
         self.definitions.iter().find(|definition| &*definition.name == name)
     }
 }
 
 impl Expr {
-    /// An expression that is written nowhere.
+    /// An expression without a position.
     pub fn new(kind: ExprKind) -> Expr {
         Expr { kind, span: Span::NONE }
     }
@@ -244,7 +244,7 @@ impl Expr {
 }
 
 impl TypeExpr {
-    /// A type that is written nowhere.
+    /// A type without a position.
     pub fn new(kind: TypeKind) -> TypeExpr {
         TypeExpr { kind, span: Span::NONE }
     }
@@ -256,7 +256,7 @@ impl TypeExpr {
 }
 
 impl Kind {
-    /// As it is written.
+    /// The name, as it is written.
     pub fn name(self) -> &'static str {
         match self {
             Kind::Shape => "Shape",
@@ -266,7 +266,7 @@ impl Kind {
     }
 }
 
-/// Operators that are written between their arguments, with how tightly they bind. Only the first is in the text (A57).
+/// Operators that are written between their arguments, with their precedence. Only the first is in the text (A57).
 pub(super) const INFIX: &[(&str, &str, u8)] = &[
     ("+", "add", 2),
     ("-", "subtract", 2),

@@ -1,7 +1,7 @@
-//! Types with variables that stand for what is not known yet, and their unification.
+//! Types with variables for unknown parts, and their unification.
 //!
-//! A type may have far more parts than it occupies, as a pair of pairs of pairs has: its parts are held in common, and
-//! whatever goes through a type goes through each of them once.
+//! A type such as a pair of pairs of pairs may have many more parts than the memory it occupies, because parts are
+//! shared. Every traversal of a type visits each shared part once.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,13 +17,13 @@ use crate::judge::{Once, place, with_stack};
 /// A type.
 #[derive(Clone, Debug)]
 pub(crate) enum Type {
-    /// Not known yet.
+    /// An unknown type.
     Var(u32),
     /// A type parameter of kind Type.
     Param(Name),
     Tensor(Base, ShapeTerm),
     Tuple(Arc<[Type]>),
-    /// The types of its parameters, and behind them that of its result.
+    /// The types of its parameters, followed by that of its result.
     Function(Arc<[Type]>),
 }
 
@@ -46,7 +46,7 @@ pub(crate) enum ShapeTerm {
 /// A variable of any kind.
 pub(crate) type Variable = (u8, u32);
 
-/// What the variables stand for.
+/// The meaning of the variables.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Table {
     types: Vec<Option<Type>>,
@@ -55,8 +55,8 @@ pub(super) struct Table {
     work: Rc<Work>,
 }
 
-/// How many parts of types have been gone through: a definition that applies another twice, which applies another
-/// twice, has a type that no computer can hold.
+/// Counts the visited parts of types. A definition that applies another one twice, which applies another one twice, and
+/// so on, can have a type that no computer can store.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Work {
     parts: Cell<u64>,
@@ -64,14 +64,14 @@ pub(super) struct Work {
     is_too_much: Cell<bool>,
 }
 
-/// The most parts of types that the types of a program are found by, those that are held in common once each time.
+/// The maximum number of visited parts for all types of a program. A shared part counts once per traversal.
 const MOST_PARTS: u64 = 1 << 23;
 
-/// How deep types nest at most.
+/// The maximum nesting of types.
 const DEEPEST: u32 = 10_000;
 
 impl Work {
-    /// One level further down, unless it is too much.
+    /// Runs the body one level deeper, unless a limit is exceeded.
     fn within<T>(&self, body: impl FnOnce() -> T) -> Option<T> {
         self.parts.set(self.parts.get() + 1);
         self.is_too_much.set(self.is_too_much.get() || self.parts.get() > MOST_PARTS || self.depth.get() >= DEEPEST);
@@ -118,7 +118,7 @@ impl Type {
         if let Type::Function(parts) = self { parts.split_last() } else { None }
     }
 
-    /// The types that it is made of.
+    /// The types that it is composed of.
     fn parts(&self) -> Option<&Arc<[Type]>> {
         match self {
             Type::Tuple(parts) | Type::Function(parts) => Some(parts),
@@ -126,7 +126,7 @@ impl Type {
         }
     }
 
-    /// Whether both are the same at sight; of those that are made of others, whether they hold the same.
+    /// Whether both are visibly equal. Composed types must share their parts.
     fn is(&self, other: &Type) -> bool {
         match (self, other) {
             (Type::Var(a), Type::Var(b)) => a == b,
@@ -137,7 +137,7 @@ impl Type {
         }
     }
 
-    /// Every variable and every type parameter in it replaced. What has none of them stays the very same.
+    /// The type with every variable and type parameter replaced. A type without any stays shared.
     fn map(&self, f: &mut dyn TypeRenaming, known: &Once<Type, Type>) -> Type {
         match self {
             Type::Var(v) => f.ty(*v, known),
@@ -160,7 +160,7 @@ impl Type {
         }
     }
 
-    /// The same of other parts; the very same of the same.
+    /// The same kind of type with these parts; the type itself if the parts are the same.
     fn made_of(&self, parts: Vec<Type>) -> Type {
         match self {
             Type::Tuple(old) | Type::Function(old) if old.iter().zip(&parts).all(|(old, new)| old.is(new)) => {
@@ -188,7 +188,7 @@ impl Type {
         });
     }
 
-    /// Each part once.
+    /// Visits each part once.
     fn visit(&self, seen: &mut FxHashSet<usize>, f: &mut dyn FnMut(&Type)) {
         f(self);
         if let Some(parts) = self.parts()
@@ -198,7 +198,7 @@ impl Type {
         }
     }
 
-    /// The structural information of a value of a type without variables; `None` for any other, and for functions.
+    /// The structural information of a value of a type without variables. `None` for any other type, and for functions.
     pub(super) fn ground(&self) -> Option<StructInfo> {
         self.ground_once(&Once::default())
     }
@@ -217,7 +217,7 @@ impl Type {
         }
     }
 
-    /// The type that structural information of known rank says.
+    /// The type for structural information of known rank.
     pub(super) fn of_info(info: &StructInfo) -> Option<Type> {
         Type::of_info_once(info, &Once::default())
     }
@@ -243,14 +243,14 @@ impl Type {
         }
     }
 
-    /// How many parts it has, what is held in common once.
+    /// The number of its parts. Shared parts count once.
     fn size(&self) -> usize {
         let mut size = 0;
         self.visit(&mut FxHashSet::default(), &mut |_| size += 1);
         size
     }
 
-    /// How many parts it has, what is held in common as often as it occurs.
+    /// The number of its parts. Shared parts count each time.
     fn width(&self, known: &mut FxHashMap<usize, usize>) -> usize {
         let Some(parts) = self.parts() else { return 1 };
         if let Some(width) = known.get(&place(parts)) {
@@ -274,7 +274,7 @@ fn dim_of(e: &PrimExpr) -> RelayDim {
     }
 }
 
-/// Relax has no dimension that stands for any: with one of them the whole shape is unknown (`RELAY.ANY`).
+/// RELAY.ANY: Relax has no dimension that stands for any number, so with one of them the whole shape is unknown.
 pub(super) fn tensor_info(dtype: DataType, dims: &[RelayDim]) -> StructInfo {
     let known = |dim: &RelayDim| match dim {
         RelayDim::Known(size) => Some(PrimExpr::IntImm(*size)),
@@ -286,10 +286,10 @@ pub(super) fn tensor_info(dtype: DataType, dims: &[RelayDim]) -> StructInfo {
     }
 }
 
-/// What variables and type parameters are replaced by.
+/// A replacement of variables and type parameters.
 pub(super) trait TypeRenaming {
     fn work(&self) -> &Rc<Work>;
-    /// `known`: what has been replaced already.
+    /// The replacement of a variable; `known` holds the types replaced so far.
     fn ty(&mut self, var: u32, known: &Once<Type, Type>) -> Type;
     fn base(&mut self, var: u32) -> Base;
     fn dims(&mut self, var: u32) -> ShapeTerm;
@@ -304,7 +304,7 @@ pub(super) trait TypeRenaming {
     }
 }
 
-/// Variables by what they stand for.
+/// Replaces variables by their meaning.
 struct Resolve<'t> {
     table: &'t Table,
     known: FxHashMap<u32, Type>,
@@ -332,7 +332,7 @@ impl TypeRenaming for Resolve<'_> {
     }
 }
 
-/// New variables for the quantified ones and for the declared parameters of a scheme.
+/// Gives new variables to the quantified ones and the declared parameters of a scheme.
 pub(super) struct SchemeInstance<'t, 's> {
     pub(super) table: &'t mut Table,
     pub(super) quantified: &'s BTreeSet<Variable>,
@@ -410,17 +410,17 @@ impl Table {
         Type::Var(self.fresh(0))
     }
 
-    /// A type with everything that is known by now.
+    /// The type with everything replaced that is known by now.
     pub(super) fn resolve(&self, ty: &Type) -> Type {
         ty.map(&mut Resolve { table: self, known: FxHashMap::default() }, &Once::default())
     }
 
-    /// Whether the types of the program have been given up, for they have too many parts.
+    /// Whether the types of the program have too many parts, so that inference has given up.
     pub(super) fn is_too_much(&self) -> bool {
         self.work.is_too_much.get()
     }
 
-    /// What a type is known to be at its root.
+    /// The type with its root replaced, as far as it is known.
     fn known(&self, ty: &Type) -> Type {
         let mut ty = ty;
         while let Type::Var(v) = ty
@@ -451,7 +451,7 @@ impl Table {
         dims.clone()
     }
 
-    /// Whether a variable stands in a type.
+    /// Whether a variable occurs in a type.
     fn occurs(&self, var: u32, ty: &Type) -> bool {
         let (mut found, mut vars, mut seen) = (false, FxHashSet::default(), FxHashSet::default());
         let mut todo = vec![ty.clone()];
@@ -468,12 +468,12 @@ impl Table {
         found
     }
 
-    /// Makes two types one; false if they are not.
+    /// Makes two types equal; false if that is impossible.
     pub(super) fn unify(&mut self, a: &Type, b: &Type) -> bool {
         self.unify_once(a, b, &Once::default())
     }
 
-    /// Two that have been made one stay so.
+    /// The same, where `known` holds the pairs unified so far.
     fn unify_once(&mut self, a: &Type, b: &Type, known: &Once<Type, bool>) -> bool {
         let (a, b) = (self.known(a), self.known(b));
         match (&a, &b) {
@@ -500,7 +500,7 @@ impl Table {
     fn unify_all(&mut self, a: &[Type], b: &[Type], known: &Once<Type, bool>) -> bool {
         let work = self.work.clone();
         let all = || a.iter().zip(b).all(|(a, b)| self.unify_once(a, b, known));
-        // What is given up is no error of the program.
+        // A type that is too large is not an error of the program.
         a.len() == b.len() && work.within(all).unwrap_or(true)
     }
 
@@ -517,7 +517,7 @@ impl Table {
         }
     }
 
-    /// RELAY.ANY: a dimension that is not known is no contradiction to one that is.
+    /// RELAY.ANY: an unknown dimension does not contradict a known one.
     fn unify_dims(&mut self, a: &ShapeTerm, b: &ShapeTerm) -> bool {
         match (self.known_dims(a), self.known_dims(b)) {
             (ShapeTerm::Var(x), ShapeTerm::Var(y)) if x == y => true,
@@ -534,7 +534,7 @@ impl Table {
     }
 }
 
-/// What is known of a value that is one of either type: a dimension that only one of them knows is not known.
+/// The common type of a value that has one of two types. A dimension that only one of them knows is unknown.
 pub(super) fn join(a: &Type, b: &Type) -> Type {
     join_once(a, b, &Once::default())
 }
@@ -552,16 +552,16 @@ fn join_once(a: &Type, b: &Type, known: &Once<Type, Type>) -> Type {
     }
 }
 
-/// So many parts of the types of a program are written that have been written before.
+/// The maximum number of parts of types that are written more than once in a program.
 const MOST_REPEATED: usize = 1 << 14;
 
-/// VariableNames for the variables of a scheme, so that its type can be written.
+/// Names for the variables of a scheme, so that its type can be written.
 #[derive(Default)]
 pub(super) struct VariableNames {
     taken: BTreeSet<Name>,
     given: BTreeMap<Variable, Name>,
     count: [usize; 3],
-    /// How many parts have been written again.
+    /// The number of parts written more than once.
     repeated: usize,
 }
 
@@ -585,7 +585,7 @@ impl VariableNames {
         }
     }
 
-    /// The type parameters for the variables that were written, in the order of their names.
+    /// The type parameters for the written variables, in the order of their names.
     pub(super) fn params(&self) -> Vec<(Name, Kind)> {
         let kind = |sort: u8| match sort {
             0 => Kind::Type,
@@ -598,17 +598,17 @@ impl VariableNames {
         params
     }
 
-    /// Goes on from where others ended, as far as parts are counted.
+    /// The same names, with the count of repeated parts continued from others.
     pub(super) fn after(self, others: &VariableNames) -> VariableNames {
         VariableNames { repeated: others.repeated, ..self }
     }
 
-    /// Whether what was to be written repeats itself beyond measure, so that something else was written.
+    /// Whether the types were too repetitive, so that a placeholder was written.
     pub(super) fn repeat_themselves(&self) -> bool {
         self.repeated > MOST_REPEATED
     }
 
-    /// A type as it is written.
+    /// The written form of a type.
     pub(super) fn write(&mut self, ty: &Type) -> TypeExpr {
         let width = ty.width(&mut FxHashMap::default());
         self.repeated = self.repeated.saturating_add(width.saturating_sub(ty.size()));

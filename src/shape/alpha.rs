@@ -1,11 +1,11 @@
-//! Structural comparison of dimensions, the least that every implementation provides.
+//! Structural comparison of dimensions, the minimum that every implementation provides.
 
 use crate::grammar::PrimExpr;
 
-/// Whether two dimensions are built alike from the same operators, constants and variables. Iterative, so depth
-/// does not matter.
+/// Whether two dimensions have the same tree of operators, constants and variables. Iterative, so depth does not
+/// matter.
 pub fn alpha_equal(a: &PrimExpr, b: &PrimExpr) -> bool {
-    // Most dimensions are leaves, for which nothing is allocated.
+    // Most dimensions are leaves. For these nothing is allocated.
     let mut pairs = Vec::new();
     let mut next = Some((a, b));
     while let Some((a, b)) = next.take().or_else(|| pairs.pop()) {

@@ -1,12 +1,12 @@
-//! Best-effort judgements: the answer together with every answer that the text permits.
+//! Best-effort judgements: the answer, with all answers that the text permits.
 
 use crate::judge::{BestEffort, Cx, Prover};
 
-/// Asks a judgement with the prover in use, and with every prover from structural comparison, which is the least that
-/// an implementation provides, to the strongest there is.
+/// Makes a judgement with the current prover, and with every prover from structural comparison, the minimum for an
+/// implementation, to the strongest.
 ///
-/// Where the strongest prover reaches no conclusion an implementation may still know better; for dimensions
-/// [`super::permitted_proofs`] says so.
+/// If the strongest prover reaches no conclusion, an implementation may still reach one; for dimensions see
+/// [`super::permitted_proofs`].
 pub fn best_effort<T: PartialEq>(cx: &mut Cx, judgement: impl Fn(&mut Cx) -> T) -> BestEffort<T> {
     let mut permitted = Vec::new();
     for prover in [Prover::Alpha, Prover::Algebraic, Prover::Exhaustive] {

@@ -1,25 +1,25 @@
-//! The work that a prover may spend on one question, so that every question is answered, if need be by "unknown".
+//! The limit of a prover's work on one question. If it is used up, the answer is "unknown".
 
-/// What is left of the work. A unit is about one atom, compared or copied.
+/// The remaining work. A unit is about one atom that is compared or copied.
 pub(super) struct Budget {
     left: usize,
 }
 
 impl Budget {
-    /// Enough for what programs have in their shapes, and little enough for a question, which has five such stages, to end
-    /// within 100 ms.
+    /// Enough for the shapes in real programs. A question has five such stages, and still ends within 100 ms.
     pub(super) fn of_a_question() -> Budget {
         Budget { left: 60_000 }
     }
 
-    /// Takes the work before it is done. `None` if it is too much; then nothing is left for other work either.
+    /// Takes work from the budget before it is done. `None` if there is not enough left; then other work fails too.
     pub(super) fn spend(&mut self, work: usize) -> Option<()> {
         let left = self.left.checked_sub(work);
         self.left = left.unwrap_or(0);
         left.map(|_| ())
     }
 
-    /// How often something may be done that takes so much each time. It is taken as done.
+    /// The number of times, up to `most`, that a step of this cost may be done. The work for them is taken from the
+    /// budget.
     pub(super) fn times(&mut self, most: usize, work: usize) -> usize {
         let times = most.min(self.left / work.max(1));
         self.left -= times * work;

@@ -8,11 +8,12 @@ use crate::book::Rule;
 use crate::grammar::{BinaryOp, PrimExpr, ShapeVar};
 use crate::judge::{Cx, Instead, RuntimeError, with_stack};
 
-/// SI.DIM.EVAL: the value of a dimension whose variables `lookup` gives.
+/// SI.DIM.EVAL: the value of a dimension, given the values of variables by `lookup`.
 ///
-/// Everything is computed exactly, and the result must fit int64. Errors: a variable without a value
-/// (SI.DIM.UNBOUND-ERR), a zero divisor (the operator's rule) or an overflow (GRAM.PRIM.TIRSEM, or GRAM.PRIM.DIV for a quotient). Whether a negative value is a size is for the
-/// caller to say ([`dimension`]). 2023-02, Expressing Shape Dimensions; corrected reading of A35.
+/// Everything is computed exactly, and the result must fit int64. Errors are a variable without a value
+/// (SI.DIM.UNBOUND-ERR), a zero divisor (the operator's rule) and an overflow (GRAM.PRIM.TIRSEM, or GRAM.PRIM.DIV for a
+/// quotient). The caller decides whether a negative value is a size ([`dimension`]). 2023-02, Expressing Shape
+/// Dimensions; corrected reading of A35.
 pub fn evaluate(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -> Result<i64, RuntimeError> {
     let exact = match value(cx, e, lookup) {
         Err(unbound) if unbound.rule == rule!("SI.DIM.UNBOUND-ERR") => {
@@ -34,7 +35,7 @@ fn too_large(e: &PrimExpr, exact: &BigInt) -> RuntimeError {
     error(rule, format!("`{e}` is {exact}, which int64 cannot hold"))
 }
 
-/// SI.DIM.SHAPEEXPR-ERR: the value of a dimension of a `ShapeExpr`, which may not be negative and must exist.
+/// SI.DIM.SHAPEEXPR-ERR: the value of a dimension of a `ShapeExpr`, which must exist and not be negative.
 pub fn dimension(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -> Result<i64, RuntimeError> {
     match evaluate(cx, e, lookup) {
         Ok(size) if cx.premise(rule!("SI.DIM.SHAPEEXPR-ERR"), 1, size >= 0) => Ok(size),
@@ -75,13 +76,13 @@ fn value(cx: &mut Cx, e: &PrimExpr, lookup: &dyn Fn(&ShapeVar) -> Option<i64>) -
     })
 }
 
-/// GRAM.PRIM.TIRSEM: what a rule of the grammar concludes has the meaning that it has in TIR.
+/// GRAM.PRIM.TIRSEM: the conclusion of a rule of the grammar has its meaning in TIR.
 fn as_in_tir<T: Instead>(cx: &mut Cx, rule: Rule, conclusion: T) -> T {
     let conclusion = cx.by_kind(rule, conclusion);
     cx.conclude(rule!("GRAM.PRIM.TIRSEM"), conclusion)
 }
 
-/// The exact value of an operator, or `None` for a zero divisor. Truth values are 0 and 1; nonzero is true.
+/// The exact value of an operator, or `None` for a zero divisor. Truth values are 0 and 1; any nonzero value is true.
 pub(super) fn apply<N: Integer + Clone>(op: BinaryOp, a: &N, b: &N) -> Option<N>
 where
     for<'n> &'n N: RefNum<N>,

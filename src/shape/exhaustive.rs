@@ -1,5 +1,5 @@
-//! Definite answers about all assignments of sizes: by cases with linear arithmetic, by periods for one variable,
-//! and by assignments that show that no definite answer is true.
+//! Definite answers about all assignments of sizes. The methods are cases with linear arithmetic, periods for one
+//! variable, and assignments that show that no definite answer is true.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,33 +19,33 @@ use crate::judge::{Proof, with_stack};
 /// Sizes of the shape variables.
 pub type Assignment = BTreeMap<ShapeVar, i64>;
 
-/// What the strongest prover finds.
+/// The decision of the strongest prover.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Decision {
-    /// Equal, or different, whatever the sizes are.
+    /// Always equal, or always different.
     Always(Proof),
     /// Equal for the first assignment and different for the second: no definite answer is true.
     Depends {
-        /// Here the two are equal.
+        /// An assignment that makes them equal.
         equal: Assignment,
-        /// Here they are different.
+        /// An assignment that makes them different.
         different: Assignment,
     },
     /// The methods do not suffice.
     Open,
 }
 
-/// Assignments that are tried before anything is proven.
+/// The number of assignments to try before any proof.
 const MAX_TRIALS: usize = 4_000;
-/// Cases that a proof may distinguish.
+/// The maximum number of cases in a proof.
 const MAX_CASES: usize = 256;
-/// The periods and the start of the regular part that are tried for one variable.
+/// The maximum period for one variable, and the size from which its behaviour is taken as regular.
 const MAX_PERIOD: i64 = 720;
 const REGULAR_FROM: i64 = 256;
-/// Up to where sums of positive multiples are enumerated.
+/// The limit up to which sums of positive multiples are enumerated.
 const MAX_SUM: usize = 100_000;
 
-/// Decides whether two dimensions are equal for all sizes, for none, or depending on them.
+/// Decides whether two dimensions are equal for all sizes, for none, or for some.
 pub fn decide(a: &PrimExpr, b: &PrimExpr) -> Decision {
     let mut vars = Vec::new();
     a.for_each_var(|v| vars.push(v.clone()));
@@ -82,7 +82,7 @@ pub fn exact_value(e: &PrimExpr, sizes: &Assignment) -> Option<BigInt> {
     })
 }
 
-/// Constants that the expressions compare with and divide by: sizes around them are where things change.
+/// Sizes near the constants that the expressions compare with and divide by, because the behaviour changes there.
 fn interesting_sizes(a: &PrimExpr, b: &PrimExpr) -> Vec<i64> {
     let mut sizes: BTreeSet<i64> = (0..=3).collect();
     for e in a.parts().chain(b.parts()) {
@@ -91,15 +91,15 @@ fn interesting_sizes(a: &PrimExpr, b: &PrimExpr) -> Vec<i64> {
         }
     }
     sizes.extend([4, 5, 6, 7, 12, 60, 1_000, 1_001]);
-    // No tensor has this many elements; larger sizes only make the values overflow.
+    // No tensor has this many elements. Larger sizes only make the values overflow.
     sizes.into_iter().filter(|size| (0..=1 << 40).contains(size)).collect()
 }
 
-/// Tries assignments, small ones first, until both outcomes have been seen.
+/// Tries assignments, small ones first, until both outcomes occur.
 fn search(a: &PrimExpr, b: &PrimExpr, vars: &[ShapeVar]) -> WitnessPair {
     let sizes = interesting_sizes(a, b);
     let mut seen = WitnessPair::default();
-    // What a trial costs is mostly arithmetic of large integers.
+    // Most of the cost of a trial is arithmetic on large integers.
     let trials = Budget::of_a_question().times(MAX_TRIALS, a.parts().chain(b.parts()).count());
     for trial in 0..trials {
         let Some(assignment) = nth_assignment(vars, &sizes, trial) else { break };
@@ -113,7 +113,8 @@ fn search(a: &PrimExpr, b: &PrimExpr, vars: &[ShapeVar]) -> WitnessPair {
     seen
 }
 
-/// The trials as numbers in the base of the number of sizes, the first variable changing fastest.
+/// The assignment of a trial. Trials are numbered in the base of the number of sizes, and the first variable changes
+/// fastest.
 fn nth_assignment(vars: &[ShapeVar], sizes: &[i64], trial: usize) -> Option<Assignment> {
     let mut rest = trial;
     let mut assignment = Assignment::new();
@@ -124,7 +125,7 @@ fn nth_assignment(vars: &[ShapeVar], sizes: &[i64], trial: usize) -> Option<Assi
     (rest == 0).then_some(assignment)
 }
 
-/// The product of the constant divisors, after which a function of one variable behaves regularly.
+/// The product of the constant divisors. A function of one variable behaves regularly in steps of this size.
 fn period(e: &PrimExpr) -> Option<i64> {
     let mut period: i64 = 1;
     let mut stack = vec![e];
@@ -148,7 +149,8 @@ fn period(e: &PrimExpr) -> Option<i64> {
     Some(period)
 }
 
-/// One variable: every size below the regular part is tried, and the rest is decided class by class.
+/// Decides a question about one variable. Every size below the regular part is tried, and the rest is decided class by
+/// class.
 fn periodic(a: &PrimExpr, b: &PrimExpr, v: &ShapeVar) -> Option<Proof> {
     let period = period(a)?.lcm(&period(b)?);
     let (mut budget, nodes) = (Budget::of_a_question(), a.parts().chain(b.parts()).count());
@@ -166,7 +168,7 @@ fn periodic(a: &PrimExpr, b: &PrimExpr, v: &ShapeVar) -> Option<Proof> {
         if !equal && !different {
             return None;
         }
-        // The sizes of the class, as multiples of the period by another size.
+        // The sizes of the class: a start plus a multiple of the period.
         let start = REGULAR_FROM + class;
         let steps = PrimExpr::binary(BinaryOp::Mul, period.into(), PrimExpr::Var(v.clone()));
         let size = PrimExpr::binary(BinaryOp::Add, steps, start.into());
@@ -203,7 +205,7 @@ pub(super) fn by_cases(a: &NormalForm, b: &NormalForm, limit: usize) -> Option<P
         let mut cases = Cases { budget: Budget::of_a_question(), left: limit, given: Vec::new(), claim };
         cases.all(&difference)
     };
-    // Where one side may fail and the other not, they are not equal for every assignment.
+    // They are not always equal if one side may fail where the other does not.
     if a.divisors == b.divisors && innermost_condition(&difference).is_some() && always(|_, d, _| d.is_zero()) {
         return Some(Proof::Equal);
     }
@@ -211,7 +213,7 @@ pub(super) fn by_cases(a: &NormalForm, b: &NormalForm, limit: usize) -> Option<P
     different.then_some(Proof::Different)
 }
 
-/// What is claimed of a difference, given constraints.
+/// A claim about a difference, given constraints.
 type DifferenceClaim = fn(&mut Budget, &Polynomial, &[Polynomial]) -> bool;
 
 fn never_zero(budget: &mut Budget, difference: &Polynomial, given: &[Polynomial]) -> bool {
@@ -222,12 +224,12 @@ fn never_zero(budget: &mut Budget, difference: &Polynomial, given: &[Polynomial]
     parity || difference.bounds().excludes_zero() || infeasible(budget, &constraints)
 }
 
-/// The distinction of cases of one claim.
+/// The case distinction for one claim.
 struct Cases {
     budget: Budget,
-    /// How many cases may still be distinguished.
+    /// The number of further cases that may be distinguished.
     left: usize,
-    /// What holds in the case at hand.
+    /// The constraints of the current case.
     given: Vec<Polynomial>,
     claim: DifferenceClaim,
 }
@@ -246,7 +248,7 @@ impl Cases {
         let holds = (*condition).clone();
         let fails = holds.clone().negated().minus(Polynomial::constant(1));
         [(1, holds), (0, fails)].into_iter().all(|(truth, constraint)| {
-            // Every atom is looked at, and compared with the condition.
+            // Every atom is visited and compared with the condition.
             let work = difference.weight().saturating_mul(condition.weight().min(difference.terms.len()));
             let simpler =
                 self.budget.spend(work).and_then(|()| rebuild(difference, &atom, &Polynomial::constant(truth)));

@@ -1,5 +1,5 @@
-//! Linear arithmetic: whether constraints `p >= 0` exclude each other, by elimination of one unknown after another
-//! over the rationals. What has no rational solution has no integer one.
+//! Linear arithmetic: whether constraints `p >= 0` contradict each other. Unknowns are eliminated one after another
+//! over the rationals. Constraints without a rational solution have no integer solution.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use num_traits::Signed;
 use super::budget::Budget;
 use super::polynomial::{Atom, Monomial, Nested, Polynomial};
 
-/// Constraints after which elimination gives up.
+/// The number of constraints at which elimination gives up.
 const MAX_CONSTRAINTS: usize = 120;
 
-/// Whether no assignment meets all constraints. False also where this cannot be shown.
+/// Whether no assignment meets all constraints. Also false if that cannot be shown.
 pub(super) fn infeasible(budget: &mut Budget, constraints: &[Polynomial]) -> bool {
     if budget.spend(constraints.iter().map(Polynomial::weight).fold(0, usize::saturating_add)).is_none() {
         return false;
@@ -33,7 +33,8 @@ pub(super) fn infeasible(budget: &mut Budget, constraints: &[Polynomial]) -> boo
     }
 }
 
-/// What holds of every unknown: sizes are not negative, and a quotient is within one divisor of its dividend.
+/// Constraints that hold for all unknowns: a size is not negative, and a remainder is at least 0 and less than the
+/// divisor.
 fn facts(constraints: &BTreeSet<Polynomial>) -> Vec<Polynomial> {
     let monomials: BTreeSet<&Monomial> =
         constraints.iter().flat_map(|p| p.varying().map(|(monomial, _)| monomial)).collect();
@@ -63,7 +64,7 @@ fn coefficient(p: &Polynomial, unknown: &Monomial) -> BigInt {
     p.terms.get(unknown).cloned().unwrap_or_default()
 }
 
-/// Every lower bound of the unknown against every upper bound. `None` if that is too much.
+/// Combines every lower bound of the unknown with every upper bound. `None` if there are too many.
 fn eliminate(
     budget: &mut Budget,
     constraints: BTreeSet<Polynomial>,

@@ -1,5 +1,5 @@
-//! From dimensions to polynomials: min, max, select, comparisons and the remainders are expressed by the atoms of
-//! [`Polynomial`], each in one orientation.
+//! From dimensions to polynomials. The atoms of [`Polynomial`], each in one orientation, express min, max, select,
+//! comparisons and remainders.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use super::polynomial::{Atom, Monomial, Nested, Polynomial};
 use crate::grammar::{BinaryOp, PrimExpr};
 use crate::judge::with_stack;
 
-/// A dimension as a polynomial, and what it divides by where that may be zero.
+/// A dimension as a polynomial, with the divisors that may be zero.
 #[derive(Clone, PartialEq, Debug)]
 pub struct NormalForm {
     /// The polynomial.
@@ -21,9 +21,10 @@ pub struct NormalForm {
     pub divisors: BTreeSet<(Vec<Polynomial>, Polynomial)>,
 }
 
-/// The longest polynomial that a product may give.
+/// The maximum length of a product.
 const MAX_TERMS: usize = 400;
-/// Atoms inside atoms; deeper ones are left alone, which also keeps comparing and dropping them shallow.
+/// The maximum nesting of atoms. Deeper ones are left alone, which also keeps the recursion of comparing and dropping
+/// them shallow.
 const MAX_NESTING: usize = 24;
 
 /// The normal form, or `None` if it would be too large or divides by the constant zero.
@@ -31,7 +32,7 @@ pub fn normal_form(e: &PrimExpr) -> Option<NormalForm> {
     normal_form_within(&mut Budget::of_a_question(), e)
 }
 
-/// As [`normal_form`], with what is left of a budget.
+/// Like [`normal_form`], within the rest of a budget.
 pub(super) fn normal_form_within(budget: &mut Budget, e: &PrimExpr) -> Option<NormalForm> {
     let mut normalizer = PolynomialNormalizer { budget, path: Vec::new(), divisors: BTreeSet::new() };
     let value = normalizer.value(e, 0)?;
@@ -49,7 +50,7 @@ impl PolynomialNormalizer<'_> {
         self.budget.spend(work)
     }
 
-    /// `nesting` counts the operators around `e` that become atoms.
+    /// The polynomial of `e`. `nesting` counts the operators around `e` that become atoms.
     fn value(&mut self, e: &PrimExpr, nesting: usize) -> Option<Polynomial> {
         self.spend(1)?;
         if nesting > MAX_NESTING {
@@ -89,7 +90,7 @@ impl PolynomialNormalizer<'_> {
         }
     }
 
-    /// A difference that goes into an atom, where it is compared with others as a whole.
+    /// A difference inside an atom, which is compared with other atoms as a whole.
     fn difference(&mut self, a: Polynomial, b: Polynomial) -> Option<Polynomial> {
         let difference = a.minus(b);
         self.spend(difference.weight())?;
@@ -103,7 +104,7 @@ impl PolynomialNormalizer<'_> {
         (product.terms.len() <= MAX_TERMS).then_some(product)
     }
 
-    /// `max(x, 0)`, with the first coefficient of the condition positive: `max(x, 0) = x + max(-x, 0)`.
+    /// `max(x, 0)`, with a positive first coefficient in the condition: `max(x, 0) = x + max(-x, 0)`.
     fn positive_part(&mut self, x: Polynomial) -> Option<Polynomial> {
         self.spend(x.weight())?;
         if x.is_reversed() {
@@ -113,7 +114,7 @@ impl PolynomialNormalizer<'_> {
         self.gated(at_least_0(x.clone()), x)
     }
 
-    /// `condition * x`. Where `x` is 0 the condition does not matter: `[x - 1 >= 0] * x = [x >= 0] * x`.
+    /// `condition * x`. The condition does not matter where `x` is 0: `[x - 1 >= 0] * x = [x >= 0] * x`.
     fn gated(&mut self, condition: Polynomial, x: Polynomial) -> Option<Polynomial> {
         if let Some(weaker) = same_with_zero(&condition, &x) {
             return self.product(&weaker, &x);
@@ -171,7 +172,7 @@ impl PolynomialNormalizer<'_> {
     }
 }
 
-/// `[x >= 0]` if the condition is `[x >= k]` for a `k` that makes no difference where `x` is 0.
+/// `[x >= 0]` if the condition is `[x >= k]` and `k` makes a difference only where `x` is 0.
 fn same_with_zero(condition: &Polynomial, x: &Polynomial) -> Option<Polynomial> {
     let mut terms = condition.terms.iter();
     let (Some((Monomial(atoms), one)), None) = (terms.next(), terms.next()) else { return None };
@@ -182,12 +183,12 @@ fn same_with_zero(condition: &Polynomial, x: &Polynomial) -> Option<Polynomial> 
     (next.clone().scaled(&factor) == *x || next.clone().scaled(&-factor) == *x).then(|| at_least_0(next))
 }
 
-/// 1 for what is not 0.
+/// 1 where the polynomial is not 0, else 0.
 fn truth(p: Polynomial) -> Polynomial {
     if is_truth(&p) { p } else { not(is_zero(p)) }
 }
 
-/// Whether a polynomial is one of the simple forms that are always 0 or 1.
+/// Whether a polynomial has one of the simple forms that are always 0 or 1.
 fn is_truth(p: &Polynomial) -> bool {
     let only_conditions = |monomial: &Monomial| monomial.0.iter().all(|(atom, _)| matches!(atom, Atom::AtLeast0(_)));
     let mut varying = p.varying();
@@ -211,7 +212,7 @@ fn is_zero(p: Polynomial) -> Polynomial {
     at_least_0(p.clone()).minus(at_least_0(p.minus(Polynomial::constant(1))))
 }
 
-/// `[p >= 0]` with coprime coefficients of which the first is positive: `[-p >= 0] = 1 - [p - 1 >= 0]`.
+/// `[p >= 0]` with coprime coefficients, the first of them positive: `[-p >= 0] = 1 - [p - 1 >= 0]`.
 pub(super) fn at_least_0(p: Polynomial) -> Polynomial {
     let bounds = p.bounds();
     if bounds.is_not_negative() {
@@ -241,7 +242,7 @@ fn floor_div(p: Polynomial, q: Polynomial) -> Polynomial {
     }
 }
 
-/// Division by a positive constant: what is divisible comes out, and nested divisions are merged.
+/// Division by a positive constant. The divisible part is taken out, and nested divisions are merged.
 fn floor_div_by(p: Polynomial, c: BigInt) -> Polynomial {
     let (p, c) = merge_nested(p, c);
     let (quotient, rest) = p.split(&c);
@@ -311,16 +312,16 @@ fn symbolic_div(p: Polynomial, q: Polynomial, atom: fn(Nested, Nested) -> Atom) 
         return exact;
     }
     let (p, q) = if q.is_reversed() { (p.negated(), q.negated()) } else { (p, q) };
-    // Both roundings agree on what is not negative.
+    // Both roundings agree on values that are not negative.
     let same = p.bounds().is_not_negative() && q.bounds().is_not_negative();
     let atom = if same { Atom::FloorDiv } else { atom };
     Polynomial::atom(atom(Nested::new(p), Nested::new(q)))
 }
 
-/// A polynomial with an atom replaced wherever it occurs, in normal form again; `None` if that divides by zero.
+/// Replaces an atom everywhere in a polynomial, and brings it to normal form again. `None` if that divides by zero.
 pub(super) fn rebuild(p: &Polynomial, atom: &Atom, value: &Polynomial) -> Option<Polynomial> {
     let mut result = p.clone();
-    // In a product of sums each atom stands in most terms.
+    // In a product of sums each atom occurs in most terms.
     for old in p.atoms().collect::<BTreeSet<&Atom>>() {
         let new = if old == atom { value.clone() } else { rebuild_atom(old, atom, value)? };
         if new != Polynomial::atom(old.clone()) {
@@ -397,7 +398,7 @@ mod tests {
         assert!(same(&op(FloorDiv, op(Add, op(Mul, 4, n()), 6), 2), &op(Add, op(Mul, 2, n()), 3)));
         assert!(same(&op(Add, op(Mul, op(FloorDiv, n(), 3), 3), op(FloorMod, n(), 3)), &n()));
         assert!(same(&op(FloorDiv, op(FloorDiv, n(), 2), 3), &op(FloorDiv, n(), 6)));
-        // On sizes both roundings agree; on differences they do not.
+        // Both roundings agree on sizes, but not on differences.
         assert!(same(&op(Div, n(), 2), &op(FloorDiv, n(), 2)));
         assert!(!same(&op(Div, op(Sub, n(), m()), 2), &op(FloorDiv, op(Sub, n(), m()), 2)));
         assert!(same(&op(FloorMod, n(), 1), &0.into()));

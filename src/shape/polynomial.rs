@@ -1,5 +1,5 @@
-//! Polynomials with integer coefficients over shape variables and a few atoms that are not polynomial. Equal
-//! polynomials are equal values under every assignment; the converse holds as far as the atoms are canonical.
+//! Polynomials with integer coefficients over shape variables and a few kinds of atoms that are not polynomial. Equal
+//! polynomials have equal values under every assignment. The converse holds as far as the atoms are canonical.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -13,10 +13,10 @@ use num_traits::{One, Signed, Zero};
 
 use crate::grammar::ShapeVar;
 
-/// What a polynomial is over. All are integers.
+/// An atom of a polynomial. Its values are integers.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Atom {
-    /// A size, not negative.
+    /// A size, never negative.
     Var(ShapeVar),
     /// 1 if the polynomial is at least 0, else 0.
     AtLeast0(Nested),
@@ -36,7 +36,7 @@ pub struct Polynomial {
     pub(super) terms: BTreeMap<Monomial, BigInt>,
 }
 
-/// An interval, open where an end is missing.
+/// An interval; it is unbounded on a side without an end.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Interval {
     pub(super) low: Option<BigInt>,
@@ -57,7 +57,7 @@ impl Monomial {
         Monomial(powers.into_iter().collect())
     }
 
-    /// The quotient, if the division is exact and involves no truth values.
+    /// The quotient, if the division is exact and no truth values are involved.
     fn divided_by(&self, other: &Monomial) -> Option<Monomial> {
         let mut powers: BTreeMap<Atom, u32> = self.0.iter().cloned().collect();
         for (atom, power) in &other.0 {
@@ -81,17 +81,17 @@ impl Polynomial {
         Polynomial::zero().plus_term(Monomial::default(), value.into())
     }
 
-    /// One atom, to the power of one.
+    /// A single atom.
     pub fn atom(atom: Atom) -> Polynomial {
         Polynomial::zero().plus_term(Monomial(vec![(atom, 1)]), BigInt::one())
     }
 
-    /// Whether all terms cancel out: then it is zero for every assignment.
+    /// Whether all terms cancel. The polynomial is then zero for every assignment.
     pub fn is_zero(&self) -> bool {
         self.terms.is_empty()
     }
 
-    /// The value, if it depends on nothing.
+    /// The value, if the polynomial is constant.
     pub fn as_constant(&self) -> Option<BigInt> {
         match self.terms.len() {
             0 => Some(BigInt::ZERO),
@@ -104,7 +104,7 @@ impl Polynomial {
         self.terms.get(&Monomial::default()).cloned().unwrap_or_default()
     }
 
-    /// The terms that depend on something.
+    /// The terms that are not constant.
     pub(super) fn varying(&self) -> impl Iterator<Item = (&Monomial, &BigInt)> {
         self.terms.iter().filter(|(monomial, _)| !monomial.0.is_empty())
     }
@@ -121,7 +121,7 @@ impl Polynomial {
 
     /// The sum.
     pub fn plus(self, other: Polynomial) -> Polynomial {
-        // The smaller into the larger, so that a long sum takes linear time.
+        // The smaller is added to the larger, so a long sum takes linear time.
         let (large, small) = if self.terms.len() < other.terms.len() { (other, self) } else { (self, other) };
         small.terms.into_iter().fold(large, |sum, (monomial, coefficient)| sum.plus_term(monomial, coefficient))
     }
@@ -156,12 +156,12 @@ impl Polynomial {
         product
     }
 
-    /// The greatest common divisor of the coefficients that are not constant; 0 for a constant.
+    /// The greatest common divisor of the coefficients, without the constant; 0 for a constant polynomial.
     pub(super) fn content(&self) -> BigInt {
         self.varying().fold(BigInt::ZERO, |gcd, (_, coefficient)| gcd.gcd(coefficient))
     }
 
-    /// Whether the first coefficient that is not constant is negative, which fixes an orientation.
+    /// Whether the first coefficient that is not the constant is negative. This fixes an orientation.
     pub(super) fn is_reversed(&self) -> bool {
         self.varying().next().is_some_and(|(_, coefficient)| coefficient.is_negative())
     }
@@ -180,7 +180,8 @@ impl Polynomial {
         Some(quotient)
     }
 
-    /// `self = divisor * quotient + remainder`, each coefficient of the remainder from 0 to below the divisor.
+    /// `self = divisor * quotient + remainder`, with each coefficient of the remainder at least 0 and less than the
+    /// divisor.
     pub(super) fn split(&self, divisor: &BigInt) -> (Polynomial, Polynomial) {
         let (mut quotient, mut remainder) = (Polynomial::zero(), Polynomial::zero());
         for (monomial, coefficient) in &self.terms {
@@ -208,7 +209,7 @@ impl Polynomial {
         result
     }
 
-    /// How large it is as a tree: its terms, and their atoms with what is in them.
+    /// Its size as a tree: the terms and, recursively, the atoms.
     pub(super) fn weight(&self) -> usize {
         let atom = |atom: &Atom| match atom {
             Atom::Var(_) => 1,
@@ -218,10 +219,11 @@ impl Polynomial {
         self.atoms().map(atom).fold(self.terms.len(), usize::saturating_add)
     }
 
-    /// An interval that holds every value.
+    /// An interval that contains every value.
     pub(super) fn bounds(&self) -> Interval {
         let plain = self.term_bounds();
-        // `k*p - k*c*floor(p/c)` is `k` times a remainder: tighter than what the terms say one by one.
+        // `k*p - k*c*floor(p/c)` is `k` times a remainder. This bound is tighter than the sum of the bounds of the
+        // terms.
         self.atoms().fold(plain, |best, atom| match atom {
             Atom::FloorDiv(p, c) => match (c.as_constant(), self.terms.get(&Monomial(vec![(atom.clone(), 1)]))) {
                 (Some(c), Some(k)) if c.is_positive() && k.is_multiple_of(&c) => {
@@ -243,7 +245,7 @@ impl Polynomial {
             let product = monomial.0.iter().fold(one, |product, (atom, power)| {
                 (0..*power).fold(product, |product, _| product.times(&atom.bounds()))
             });
-            // An even power of anything is not negative.
+            // An even power is never negative.
             let even = monomial.0.iter().all(|(_, power)| power % 2 == 0);
             let product = if even { product.at_least_zero() } else { product };
             sum.plus(product.scaled(coefficient))
@@ -287,7 +289,7 @@ impl Interval {
         self.high.as_ref().is_some_and(BigInt::is_negative)
     }
 
-    /// Whether 0 is outside.
+    /// Whether 0 is outside the interval.
     pub(super) fn excludes_zero(&self) -> bool {
         self.is_negative() || self.low.as_ref().is_some_and(BigInt::is_positive)
     }
@@ -323,7 +325,7 @@ impl Interval {
         Interval { low: None, high: None }
     }
 
-    /// What lies in both.
+    /// The intersection.
     fn and(self, other: Interval) -> Interval {
         let tighter = |a: Option<BigInt>, b: Option<BigInt>, pick: fn(BigInt, BigInt) -> BigInt| match (a, b) {
             (Some(a), Some(b)) => Some(pick(a, b)),
@@ -338,7 +340,7 @@ impl fmt::Display for Polynomial {
         if self.is_zero() {
             return f.write_str("0");
         }
-        // Higher terms first, the constant last, as on paper.
+        // Higher terms come first and the constant last, as in mathematics.
         for (i, (monomial, coefficient)) in self.terms.iter().rev().enumerate() {
             match (i, coefficient.is_negative()) {
                 (0, false) => {}
@@ -381,8 +383,8 @@ impl fmt::Display for Atom {
     }
 }
 
-/// A polynomial that an atom is about. It is shared, and what takes long to find out about it is found out once: without that,
-/// a term that stands in itself twice on each of 24 levels would be walked 2^24 times.
+/// A polynomial inside an atom. It is shared, and expensive facts about it are computed once. Without that, a term that
+/// contains itself twice on each of 24 levels would be walked 2^24 times.
 #[derive(Clone, Debug)]
 pub struct Nested(Arc<NestedPolynomial>);
 
@@ -399,12 +401,12 @@ impl Nested {
         Nested(Arc::new(NestedPolynomial { polynomial, weight, bounds: OnceLock::new() }))
     }
 
-    /// How large it is as a tree.
+    /// Its size as a tree.
     pub(super) fn weight(&self) -> usize {
         self.0.weight
     }
 
-    /// An interval that holds every value.
+    /// An interval that contains every value.
     pub(super) fn bounds(&self) -> &Interval {
         self.0.bounds.get_or_init(|| self.0.polynomial.bounds())
     }

@@ -1,4 +1,4 @@
-//! Proving dimensions equal or different, as strongly as [`Cx::prover`] says.
+//! Proves dimensions equal or different, with the strength of [`Cx::prover`].
 
 use std::fmt;
 
@@ -10,41 +10,42 @@ use super::quick::quick;
 use crate::grammar::PrimExpr;
 use crate::judge::{BestEffort, Cx, Proof, Prover};
 
-/// Why a prover answered as it did.
+/// The reason for an answer of a prover.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Reason {
-    /// The two are built alike.
+    /// The two are structurally equal.
     Alpha,
     /// Both are constants.
     Constants,
-    /// Both have this normal form.
+    /// Both have this same normal form.
     SameNormalForm(Polynomial),
-    /// The difference of the normal forms, which is never 0.
+    /// This difference of the normal forms is never 0.
     NonzeroDifference(Polynomial),
-    /// A distinction of cases covers every assignment.
+    /// A case distinction covers every assignment.
     EveryCase,
     /// Equal for the first assignment, different for the second.
     Witnesses {
-        /// Here the two are equal.
+        /// An assignment that makes them equal.
         equal: Assignment,
-        /// Here they are different.
+        /// An assignment that makes them different.
         different: Assignment,
     },
     /// No method of the prover reached a conclusion.
     NoConclusion,
 }
 
-/// How many cases the algebraic prover distinguishes.
+/// The number of cases that the algebraic prover distinguishes.
 const FEW_CASES: usize = 16;
 
-/// EQ: are two dimensions equal under every admissible assignment, different under every one, or is that unknown?
+/// EQ: whether two dimensions are equal under every admissible assignment, different under every one, or neither is
+/// known.
 ///
 /// Sizes are not negative. 2023-02, Note on Proving Shapes Equivalent.
 pub fn prove_equal(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> Proof {
     prove_equal_briefly(cx, a, b).0
 }
 
-/// As [`prove_equal`], with the reason of the answer.
+/// Like [`prove_equal`], with the reason for the answer.
 pub fn prove_equal_with_reason(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> (Proof, Reason) {
     prove(cx, a, b, [Reason::Alpha, Reason::Constants], |prover| match prover {
         Prover::Alpha => (Proof::Unknown, Reason::NoConclusion),
@@ -53,8 +54,8 @@ pub fn prove_equal_with_reason(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> (Proo
     })
 }
 
-/// As [`prove_equal`], and whether a definite answer needed more than the comparison that every implementation
-/// provides. To give the reason of an answer takes longer than to find it.
+/// Like [`prove_equal`], with whether a definite answer needed more than structural comparison. It is faster than
+/// [`prove_equal_with_reason`].
 pub(crate) fn prove_equal_briefly(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> (Proof, bool) {
     prove(cx, a, b, [false, false], |prover| {
         let proof = match (prover, quick(a, b)) {
@@ -68,8 +69,8 @@ pub(crate) fn prove_equal_briefly(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> (P
     })
 }
 
-/// The rules, with what the prover in use finds. `R` tells how an answer was found; by alpha-equality and of constants
-/// as `floor` has it.
+/// The rules, applied to the answer of the current prover. `R` says how an answer was found. `floor` gives its value
+/// for structurally equal dimensions and for constants.
 fn prove<R>(
     cx: &mut Cx,
     a: &PrimExpr,
@@ -95,12 +96,12 @@ fn prove<R>(
 fn algebraic(a: &PrimExpr, b: &PrimExpr) -> (Proof, Reason) {
     match quick(a, b) {
         Some(Proof::Unknown) => (Proof::Unknown, Reason::NoConclusion),
-        // The reason is the normal form.
+        // The reason needs the normal form.
         Some(Proof::Equal | Proof::Different) | None => by_normal_forms(a, b),
     }
 }
 
-/// Equal normal forms are equal values; a difference that cannot be 0 shows that the values never meet.
+/// Equal normal forms have equal values. If their difference is never 0, the values always differ.
 pub(super) fn by_normal_forms(a: &PrimExpr, b: &PrimExpr) -> (Proof, Reason) {
     let (Some(a), Some(b)) = (normal_form(a), normal_form(b)) else {
         return (Proof::Unknown, Reason::NoConclusion);
@@ -111,7 +112,7 @@ pub(super) fn by_normal_forms(a: &PrimExpr, b: &PrimExpr) -> (Proof, Reason) {
 fn compare(a: &NormalForm, b: &NormalForm) -> Option<(Proof, Reason)> {
     let difference = a.value.clone().minus(b.value.clone());
     if difference.is_zero() {
-        // Where one side divides by zero and the other does not, they are not equal.
+        // They are not equal if one side can divide by zero and the other cannot.
         return (a.divisors == b.divisors).then_some((Proof::Equal, Reason::SameNormalForm(a.value.clone())));
     }
     if never_zero(&difference) {
@@ -120,7 +121,8 @@ fn compare(a: &NormalForm, b: &NormalForm) -> Option<(Proof, Reason)> {
     by_cases(a, b, FEW_CASES).map(|proof| (proof, Reason::EveryCase))
 }
 
-/// By its bounds, or because all its coefficients but the constant have a divisor in common.
+/// Whether a difference is never 0: by its bounds, or because a common divisor of the other coefficients does not
+/// divide the constant.
 fn never_zero(difference: &Polynomial) -> bool {
     use num_integer::Integer;
     use num_traits::Zero;
@@ -140,8 +142,8 @@ fn exhaustive(a: &PrimExpr, b: &PrimExpr) -> (Proof, Reason) {
     }
 }
 
-/// The answer of the prover in use with every answer that the text permits: from what structural comparison gives
-/// to what is true of all assignments. Where the truth is not known, any answer may be right.
+/// The answer of the current prover, with all answers that the text permits. They reach from the result of structural
+/// comparison to the truth about all assignments. If the truth is not known, any answer may be right.
 pub fn permitted_proofs(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> BestEffort<Proof> {
     let answer = prove_equal(cx, a, b);
     let (floor, _) = prove_equal_with_reason(&mut Cx::new().with_prover(Prover::Alpha), a, b);

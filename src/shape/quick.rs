@@ -1,5 +1,5 @@
-//! What can be told of two dimensions without a normal form: of linear ones everything, of others that no definite
-//! answer is true. It never contradicts the normal forms, only finds the commonest answers sooner.
+//! Quick answers about two dimensions without normal forms: complete for linear dimensions; for others only that no
+//! definite answer is true. They never contradict the normal forms, and only find the commonest answers sooner.
 
 use num_integer::Integer;
 
@@ -7,7 +7,7 @@ use super::evaluate::apply;
 use crate::grammar::{BinaryOp, PrimExpr, ShapeVar};
 use crate::judge::Proof;
 
-/// The answer of the algebraic prover, where it is found at once.
+/// The answer of the algebraic prover, if it can be found quickly.
 pub(super) fn quick(a: &PrimExpr, b: &PrimExpr) -> Option<Proof> {
     match Difference::of(a, b) {
         Some(difference) => difference.proof(),
@@ -15,12 +15,12 @@ pub(super) fn quick(a: &PrimExpr, b: &PrimExpr) -> Option<Proof> {
     }
 }
 
-/// Variables, operators inside operators, and values beyond which there is no quick answer.
+/// The limits of quick answers: the number of variables, the depth of operators, and the size of values.
 const MAX_VARS: usize = 4;
 const MAX_DEPTH: usize = 12;
 const MAX_VALUE: i64 = 1 << 31;
 
-/// Few variables, each with a number.
+/// A few variables, each with a number.
 struct SmallAssignment<'e> {
     vars: [Option<(&'e ShapeVar, i64)>; MAX_VARS],
 }
@@ -30,7 +30,7 @@ impl<'e> SmallAssignment<'e> {
         SmallAssignment { vars: [None; MAX_VARS] }
     }
 
-    /// The number of a variable, set by `first` where the variable is new. `None` if there are too many.
+    /// The number of a variable; `first` gives it if the variable is new. `None` if there are too many variables.
     fn of(&mut self, v: &'e ShapeVar, first: impl FnOnce(usize) -> i64) -> Option<&mut i64> {
         let at = self.vars.iter().position(|entry| entry.is_none_or(|(w, _)| v == w))?;
         let entry = self.vars.get_mut(at)?;
@@ -88,7 +88,7 @@ impl<'e> Difference<'e> {
         Some(())
     }
 
-    /// Whether it is always, never or sometimes 0. `None` if that depends on which sums are reached.
+    /// Whether it is always, never or sometimes 0. `None` if that depends on the sums that the terms can reach.
     fn proof(&self) -> Option<Proof> {
         let Difference { coefficients, constant } = self;
         let content = coefficients.all().fold(0, |gcd, c| gcd.gcd(&c));
@@ -102,7 +102,7 @@ impl<'e> Difference<'e> {
         if (no_negative && *constant > 0) || (no_positive && *constant < 0) {
             return Some(Proof::Different);
         }
-        // A variable with the coefficient 1 or -1, or the only one, takes every value that is needed; and so does one
+        // A variable with the coefficient 1 or -1 takes every value that is needed. So does an only variable, and one
         // of two with different signs.
         let some_unit = coefficients.all().any(|c| c.abs() == 1);
         let alone = coefficients.all().filter(|c| *c != 0).count() == 1;
@@ -111,11 +111,11 @@ impl<'e> Difference<'e> {
     }
 }
 
-/// Sizes that are tried for the first few variables, in the order of their occurrence.
+/// Sizes to try for the first few variables, in order of occurrence.
 const TRIALS: [[i64; MAX_VARS]; 8] =
     [[0, 0, 0, 0], [1, 1, 1, 1], [2, 1, 3, 1], [1, 2, 1, 3], [3, 1, 2, 4], [4, 3, 2, 1], [2, 5, 7, 3], [6, 4, 12, 8]];
 
-/// Whether two dimensions are seen to be equal for some sizes and different for others.
+/// Whether two dimensions are equal for some tried sizes and different for others.
 fn depends(a: &PrimExpr, b: &PrimExpr) -> bool {
     let (mut equal, mut different) = (false, false);
     TRIALS.iter().any(|sizes| {
@@ -166,7 +166,7 @@ mod tests {
         PrimExpr::binary(op, a.into(), b.into())
     }
 
-    /// A dimension of any operators, with large constants at times.
+    /// A dimension with any operators, sometimes with large constants.
     fn any_dim(tape: &mut Tape, depth: usize) -> PrimExpr {
         let vars = ["n", "m", "k", "a", "b"].map(ShapeVar::new);
         match tape.choose(if depth == 0 { 2 } else { 6 }) {
@@ -201,7 +201,7 @@ mod tests {
                 answers[proof as usize] += 1;
             }
         }
-        // Each answer is found often enough to be compared.
+        // Each answer occurs often enough for a comparison.
         assert!(answers.iter().all(|count| *count > 100), "{answers:?}");
     }
 
@@ -230,7 +230,7 @@ mod tests {
             (n(), 4.into(), Some(Proof::Unknown)),
             (op(BinaryOp::Mul, 2, n()), op(BinaryOp::Add, op(BinaryOp::Mul, v("m"), 2), 1), Some(Proof::Different)),
             (op(BinaryOp::Mul, 3, n()), op(BinaryOp::Add, op(BinaryOp::Mul, v("m"), 5), 1), Some(Proof::Unknown)),
-            // Whether a sum of threes and fives is 7 or 8 is not seen at once.
+            // It is not obvious whether a sum of threes and fives is 7 or 8.
             (op(BinaryOp::Add, op(BinaryOp::Mul, 3, n()), op(BinaryOp::Mul, v("m"), 5)), 7.into(), None),
             (op(BinaryOp::Mul, n(), i64::MAX), 1.into(), None),
         ];
@@ -243,7 +243,7 @@ mod tests {
     fn others_are_tried() {
         let product = op(BinaryOp::Mul, v("n"), v("m"));
         assert_eq!(quick(&product, &3.into()), Some(Proof::Unknown));
-        // Equal wherever it is defined, but it is not defined at 0.
+        // Equal wherever it is defined, but undefined at 0.
         assert_eq!(quick(&op(BinaryOp::FloorDiv, v("n"), v("n")), &1.into()), None);
     }
 }

@@ -1,4 +1,5 @@
-//! What is found once of tuples that several hold in common is what the plain clauses find, which a derivation shows one by one.
+//! Judgements visit shared tuples once. The results equal those of the plain clauses, which a derivation shows one by
+//! one.
 
 use super::{
     InScope, Mapping, Nowhere, check_compatibility_in, closed, erase_to_well_defined, get_shape_var_mapping,
@@ -12,7 +13,7 @@ use crate::types::{erase_struct_info, find_glb, find_lub, is_subtype};
 
 const NAMES: [&str; 3] = ["n", "m", "k"];
 
-/// Two pieces of information in which the same parts stand in tuples more than once, and in function types.
+/// Two random pieces of information in which parts are repeated in tuples and in function types.
 fn drawn(seed: u64) -> (StructInfo, StructInfo) {
     let mut tape = Tape::from_seed(seed, 512);
     let (mut s1, mut s2) = struct_info_pair(&mut tape, 2, &NAMES.map(ShapeVar::new));
@@ -28,7 +29,7 @@ fn drawn(seed: u64) -> (StructInfo, StructInfo) {
     (s1, s2)
 }
 
-/// The same tree in which nothing is held in common.
+/// The same tree without sharing.
 fn apart(s: &StructInfo) -> StructInfo {
     match s {
         StructInfo::Tuple(fields) => StructInfo::tuple(fields.iter().map(apart)),
@@ -40,7 +41,7 @@ fn apart(s: &StructInfo) -> StructInfo {
     }
 }
 
-/// All that is asked of two pieces of information, as text, and what was used for it.
+/// The results of all judgements on two pieces of information, as text, with the used rules.
 fn asked(mut cx: Cx, s1: &StructInfo, s2: &StructInfo) -> Vec<String> {
     let cx = &mut cx;
     let inside = InScope::new(&[], &[ShapeVar::new("n")]);
@@ -79,7 +80,7 @@ fn what_is_held_in_common_is_judged_as_if_it_were_not() {
     assert!(long > 200, "{long}");
 }
 
-/// In a parameter a function type is not searched for variables, and beside it it is, be it the same one.
+/// A function type in a parameter is not searched for variables, but the same one outside of the parameter is.
 #[test]
 fn what_is_not_searched_in_a_parameter_is_searched_beside_it() {
     let vector = |name: &str| StructInfo::tensor([PrimExpr::var(name)], DataType::FLOAT32);
@@ -94,14 +95,14 @@ fn what_is_not_searched_in_a_parameter_is_searched_beside_it() {
     }
 }
 
-/// The names in which a result is told are those of the whole signature, whatever of it or of what it is told in is held in common.
+/// The names in a result are those of the whole signature, whatever parts are shared.
 #[test]
 fn names_are_found_whatever_is_held_in_common() {
     let vector = |name: &str| StructInfo::tuple([StructInfo::tensor([PrimExpr::var(name)], DataType::FLOAT32)]);
     let twice = |s: StructInfo, t: StructInfo| StructInfo::tuple([s.clone(), t.clone(), s, t]);
     let (these, others) = (twice(vector("n"), vector("k")), twice(vector("a"), vector("b")));
     let expected = Mapping::from([("n", "a"), ("k", "b")].map(|(v, w)| (ShapeVar::new(v), PrimExpr::var(w))));
-    // Of the first the one half is held in common here, and of the second the other.
+    // One half is shared here in the first, and the other half in the second.
     let half = |s: &StructInfo, which: usize| {
         let StructInfo::Tuple(fields) = s else { panic!("{s}") };
         StructInfo::tuple(fields.iter().enumerate().map(|(i, f)| if i % 2 == which { f.clone() } else { apart(f) }))

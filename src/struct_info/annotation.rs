@@ -5,12 +5,12 @@ use crate::book::{Erratum, Rule};
 use crate::grammar::{Ndim, StructInfo, TensorShape, TensorStructInfo, Var};
 use crate::judge::{Cx, with_stack};
 
-/// The rule that is broken, and how.
+/// The broken rule, with a message.
 pub type AnnotationFault = (Rule, String);
 
-/// SI.DEF.TENSOR.SHAPE-TYPE: what is wrong with the variables that an annotation gives as shapes: each must hold a
-/// shape, and of the annotated rank if both ranks are known, in later editions by SI.TENSOR-INV.VAR. Variables that `scope` does not know
-/// are not judged.
+/// SI.DEF.TENSOR.SHAPE-TYPE: the faults of the variables that an annotation uses as shapes. Each must hold a shape, and
+/// must have the annotated rank if both ranks are known (in later editions by SI.TENSOR-INV.VAR). Variables unknown to
+/// `scope` are not judged.
 pub fn shape_var_faults(cx: &mut Cx, annotation: &StructInfo, scope: &dyn Surroundings) -> Vec<AnnotationFault> {
     let mut faults = Vec::new();
     collect(cx, annotation, scope, &mut faults);
@@ -45,7 +45,7 @@ fn fault(cx: &mut Cx, tensor: &TensorStructInfo, scope: &dyn Surroundings) -> Op
     }
 }
 
-/// Literal E25: the text compares `ndim` with a `ShapeExpr` only.
+/// Literal E25: the text compares `ndim` only with a `ShapeExpr`.
 fn other_rank(cx: &mut Cx, var: &Var, held: Ndim, annotated: Ndim) -> Option<AnnotationFault> {
     let silent = cx.literal(Erratum::E25);
     let agree = silent || held == annotated || held.is_unknown() || annotated.is_unknown();

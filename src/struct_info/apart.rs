@@ -1,4 +1,5 @@
-//! Telling the shape variables of function types apart: what a signature binds is its own, however it is spelt (A03).
+//! Renames the shape variables of function types apart. A variable that a signature binds is its own, whatever its name
+//! (A03).
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,15 +27,15 @@ fn all_of(func: &Func) -> BTreeSet<ShapeVar> {
     all_shape_vars(&StructInfo::Func(func.clone()))
 }
 
-/// Information in which no function type has a variable of its own that is spelt like one of a function type around it.
-/// They are spelt alike where the one inside stands before that of the outer is introduced, and so introduces its own,
-/// and a judgement that takes the variables of a signature all at once would confuse them. Where signatures bind in any
-/// order they are the same (WF23-12.6.ANY-ORDER).
+/// The information, renamed so that no function type has an own variable with the same name as one of an enclosing
+/// function type. Such names occur if an inner function type comes before the outer one introduces the variable. It
+/// then introduces its own. A judgement that takes all variables of a signature at once would confuse the two. If
+/// signatures bind in any order, they are the same variable (WF23-12.6.ANY-ORDER).
 pub(super) fn told_inside<'s>(cx: &Cx, s: &'s StructInfo, scope: &JudgementScope) -> Cow<'s, StructInfo> {
     told_inside_and_back(cx, s, scope).0
 }
 
-/// As [`told_inside`], with what gives the variables their names again.
+/// Like [`told_inside`], with the mapping back to the original names.
 pub(super) fn told_inside_and_back<'s>(
     cx: &Cx,
     s: &'s StructInfo,
@@ -56,8 +57,9 @@ fn told_beside<'s>(
     (told, inside.back)
 }
 
-/// As [`told_inside_and_back`], of two function types: what is alike in both stays alike, and no name stands for two variables.
-/// `None` for what stays as it is. In this scope no new name will be one of those that are given here.
+/// Like [`told_inside_and_back`], for two function types. Parts that are equal in both stay equal, and no name stands
+/// for two variables. `None` for a function that does not change. New names given later in this scope differ from
+/// these.
 pub(super) fn told_in_both(
     cx: &Cx,
     f1: &Func,
@@ -87,8 +89,8 @@ fn func_told_beside(func: &Func, used: &BTreeSet<ShapeVar>, scope: &JudgementSco
     (inside.func(func), inside.back)
 }
 
-/// As [`told_inside`], of a function type, for a judgement that matches and substitutes: by the letter of E55 and E80 it goes
-/// by names there.
+/// Like [`told_inside`], for a function type in a judgement that matches and substitutes. Literally (E55 and E80) the
+/// judgement goes by names, and nothing is renamed.
 pub(super) fn told_inside_if_matched(cx: &Cx, func: &Func, scope: &JudgementScope) -> Option<Func> {
     if binds_in_any_order(cx)
         || !func_shares_names(func, &mut Around::default())
@@ -99,17 +101,17 @@ pub(super) fn told_inside_if_matched(cx: &Cx, func: &Func, scope: &JudgementScop
     func_told_beside(func, &all_of(func), scope).0
 }
 
-/// What the function types around introduce, as far as it is spelt.
+/// The variables that enclosing function types introduce, by their names.
 #[derive(Default)]
 struct Around<'s> {
     vars: SmallVec<[&'s ShapeVar; 16]>,
-    /// Which of them have been met, a bit for each.
+    /// The variables met so far, one bit each.
     met: u64,
-    /// The tuples that were gone through since one of this has changed.
+    /// The tuples visited since the last change.
     seen: VisitedTuples,
 }
 
-/// Of more variables than these it is not asked what they are.
+/// The maximum number of variables. With more of them, renaming is assumed to be necessary.
 const MANY: usize = 64;
 
 impl<'s> Around<'s> {
@@ -132,7 +134,8 @@ impl<'s> Around<'s> {
         }
     }
 
-    /// Takes in what the parameters of a function type introduce; whether it is told apart from what is there.
+    /// Adds the variables that the parameters of a function type introduce. Returns whether they differ from the
+    /// existing ones.
     fn enter(&mut self, func: &'s FuncStructInfo) -> bool {
         let outer = self.vars.len();
         let mut told_apart = true;
@@ -149,8 +152,8 @@ impl<'s> Around<'s> {
     }
 }
 
-/// Whether a function type may have a variable of its own that is spelt like one of a function type around it. Without, which is
-/// nearly always so, nothing needs another name.
+/// Whether a function type may have an own variable with the same name as one of an enclosing function type. Usually
+/// there is none, and nothing needs a new name.
 fn shares_names<'s>(s: &'s StructInfo, around: &mut Around<'s>) -> bool {
     match s {
         StructInfo::Object => false,
@@ -182,10 +185,10 @@ fn func_shares_names<'s>(func: &'s FuncStructInfo, around: &mut Around<'s>) -> b
     })
 }
 
-/// What is known of variables, and can be set back to what it was.
+/// Facts about variables that can be restored to an earlier state.
 struct Undoable<T> {
     now: BTreeMap<ShapeVar, T>,
-    /// What was known before each change.
+    /// The fact before each change.
     before: Vec<(ShapeVar, Option<T>)>,
 }
 
@@ -229,18 +232,18 @@ impl<T> Undoable<T> {
 /// A walk from left to right.
 struct Inside<'a> {
     scope: &'a JudgementScope<'a>,
-    /// The new names of variables here.
+    /// The current new names of variables.
     names: Undoable<PrimExpr>,
-    /// The variables that the function types around introduce, under their names here.
+    /// The variables that enclosing function types introduce, under their current names.
     own: Undoable<()>,
-    /// Those that have been introduced already.
+    /// The variables introduced so far.
     met: Undoable<()>,
     fresh: FreshCopies<'a>,
-    /// What new names stand for.
+    /// The original variables of the new names.
     back: Mapping,
-    /// Whether all that function types introduce gets a new name.
+    /// Whether all variables that function types introduce get new names.
     all: bool,
-    /// What became of tuples that others hold as well, as long as nothing changes that it depends on.
+    /// The results for shared tuples, as long as nothing changes that they depend on.
     told: Rc<Once<StructInfo, Option<StructInfo>>>,
 }
 
@@ -250,7 +253,7 @@ impl<'a> Inside<'a> {
         Inside { scope, names, own, met, fresh, back: Mapping::new(), all, told: Rc::default() }
     }
 
-    /// `None` where nothing changes.
+    /// The renamed information; `None` if nothing changes.
     fn info(&mut self, s: &StructInfo) -> Option<StructInfo> {
         with_stack(|| match s {
             StructInfo::Object => None,
@@ -297,7 +300,8 @@ impl<'a> Inside<'a> {
         self.names.now.get(var).and_then(lone).unwrap_or(var).clone()
     }
 
-    /// A variable of the parameters of a function: what a function around introduces, and has introduced already, is that one's.
+    /// Introduces a variable in the parameters of a function. A variable that an enclosing function has introduced
+    /// already belongs to that function.
     fn introduce(&mut self, var: ShapeVar) {
         let name = self.name(&var);
         if self.scope.has_shape_var(&name) {
@@ -317,8 +321,8 @@ impl<'a> Inside<'a> {
     }
 }
 
-/// Two functions of which a match of the parameters finds what corresponds, and confuses nothing else: no variable of the
-/// second is spelt like one that the first has from elsewhere. `None` for what stays as it is.
+/// Renames two functions apart for a match of their parameters. Afterwards no variable of the second has the same name
+/// as one that the first has from outside. `None` for a function that does not change.
 pub(super) fn told_apart(
     cx: &Cx,
     [f1, f2]: [&Func; 2],
@@ -331,11 +335,11 @@ pub(super) fn told_apart(
     (None, apart_from([f2, f1], [own2, own1], scope))
 }
 
-/// As [`told_apart`], where the letter of the text goes by names.
+/// Like [`told_apart`], for literal readings that go by names.
 fn told_apart_by_name(cx: &Cx, f1: &Func, f2: &Func, scope: &JudgementScope) -> (Option<Func>, Option<Func>) {
     let first = with_distinct_insides(cx, f1, f2, scope);
     let known1 = first.as_ref().unwrap_or(f1);
-    // By the letter a variable of a shape is mapped to itself, and so to none of the other (A11).
+    // Literally a variable of a shape is mapped to itself, so it corresponds to none of the other (A11).
     let to_itself = cx.literal(Erratum::A11).then(|| Own::of(known1, scope));
     let first = to_itself.and_then(|suspects| renamed_where_met([known1, f2], &suspects, |_| true, scope)).or(first);
     let known1 = first.as_ref().unwrap_or(f1);
@@ -345,13 +349,12 @@ fn told_apart_by_name(cx: &Cx, f1: &Func, f2: &Func, scope: &JudgementScope) -> 
     (first, apart.or(second))
 }
 
-/// `func` with new names for those of its `own` variables that `other` mentions without binding them itself; `None` if
-/// there are none.
+/// `func` with new names for its `own` variables that `other` mentions without binding them; `None` if there are none.
 pub(super) fn apart_from([func, other]: [&Func; 2], [own, known]: [&Own; 2], scope: &JudgementScope) -> Option<Func> {
     renamed_where_met([func, other], own, |var| !known.contains(var), scope)
 }
 
-/// `func` with new names for those of its `own` variables that no mapping has replaced and that `other` has, too.
+/// `func` with new names for its `own` variables that no mapping has replaced and that `other` has too.
 pub(super) fn apart_if_unmapped(
     [func, other]: [&Func; 2],
     own: &Own,
@@ -361,7 +364,7 @@ pub(super) fn apart_if_unmapped(
     renamed_where_met([func, other], own, |var| !is_mapped(var), scope)
 }
 
-/// `func` with new names for those of its `own` variables that are suspects and that `other` mentions; `None` if there are none.
+/// `func` with new names for its `own` variables that are suspects and that `other` mentions; `None` if there are none.
 fn renamed_where_met(
     [func, other]: [&Func; 2],
     own: &Own,
@@ -384,9 +387,9 @@ fn renamed_where_met(
     rename_in_func(func, fresh_names(met, &used, scope), scope)
 }
 
-/// The second function in the variables of the first: where a variable of the one stands alone in the same place as a
-/// variable of the other, and neither stands for a third, they are the same, "as when checking alpha-equivalence".
-/// `None` if nothing changes. The first must be [apart](apart_from) from the second.
+/// The second function in the variables of the first; `None` if nothing changes. Two variables correspond if each is a
+/// whole dimension at the same place and neither corresponds to a third, "as when checking alpha-equivalence". The
+/// first must be [apart](apart_from) from the second.
 pub(super) fn in_variables_of([f1, f2]: [&Func; 2], [own1, own2]: [&Own; 2], scope: &JudgementScope) -> Option<Func> {
     if own2.is_empty() {
         return None;
@@ -406,12 +409,12 @@ pub(super) fn in_variables_of([f1, f2]: [&Func; 2], [own1, own2]: [&Own; 2], sco
     if renaming.is_empty() { None } else { rename_in_func(f2, renaming, scope) }
 }
 
-/// The variables of two functions that stand for each other.
+/// The corresponding variables of two functions.
 struct Pairs<'o, 's> {
     own1: &'o Own<'s>,
     own2: &'o Own<'s>,
     found: SmallVec<[(&'s ShapeVar, &'s ShapeVar); 8]>,
-    /// The pairs of tuples that others hold as well and that were gone through.
+    /// The visited pairs of shared tuples.
     seen: SmallSet<(usize, usize)>,
 }
 
@@ -435,7 +438,7 @@ impl<'s> Pairs<'_, 's> {
                     fields1.iter().zip(fields2.iter()).for_each(|(field1, field2)| self.infos(field1, field2));
                 }
             }
-            // What a function inside binds belongs to it.
+            // Variables that an inner function binds belong to it.
             InfoPair::Funcs(..) | InfoPair::Objects | InfoPair::Different => {}
         });
     }
@@ -449,9 +452,9 @@ impl<'s> Pairs<'_, 's> {
     }
 }
 
-/// A function in which each function inside has variables of its own, where the letter of the text would take those of
-/// one for those of another because they are spelt alike: literally what is substituted is captured (E80), and a match
-/// searches function types that are parameters (E55).
+/// The function with new names for the variables of its inner functions, for literal readings that confuse variables of
+/// the same name. In these, replacements are captured (E80), and a match searches function types among the parameters
+/// (E55).
 fn with_distinct_insides(cx: &Cx, func: &Func, other: &Func, scope: &JudgementScope) -> Option<Func> {
     if !cx.literal(Erratum::E80) && !cx.literal(Erratum::E55) || !has_func_inside(func) {
         return None;
@@ -466,7 +469,7 @@ fn with_distinct_insides(cx: &Cx, func: &Func, other: &Func, scope: &JudgementSc
     Some(Arc::new(FuncStructInfo { params, ret: ret.clone(), ..(**func).clone() }))
 }
 
-/// Information in which no variable that a function type binds is spelt like any other of it.
+/// The information with different names for all variables that function types bind.
 pub(super) fn distinct(s: &StructInfo, scope: &JudgementScope) -> StructInfo {
     let fresh = FreshCopies::beside(&all_shape_vars(s), scope);
     Inside::new(scope, fresh, true).info(s).unwrap_or_else(|| s.clone())
@@ -476,8 +479,8 @@ fn lone(dim: &PrimExpr) -> Option<&ShapeVar> {
     if let PrimExpr::Var(var) = dim { Some(var) } else { None }
 }
 
-/// Two infos in which every function type has been told apart inside, and what gives the variables their names again: what
-/// judgements do one function type after another, when they meet it.
+/// Two infos in which all function types are renamed apart inside, with the mapping back to the original names.
+/// Judgements normally do this for one function type at a time, when they meet it.
 #[cfg(test)]
 pub(super) fn told_all_at_once(
     s1: &StructInfo,
@@ -500,7 +503,8 @@ pub(super) mod tests {
     use crate::grammar::DataType;
     use crate::struct_info::surroundings::Nowhere;
 
-    /// A function type with others in its parameters, that stand before or behind what introduces a variable of these names.
+    /// A function type with other function types among its parameters, before or after the parameters that introduce
+    /// these names.
     fn signature(tape: &mut Tape, depth: usize, names: [&str; 3]) -> StructInfo {
         let vector = |tape: &mut Tape| {
             let name = names[tape.choose(3)];
@@ -526,12 +530,12 @@ pub(super) mod tests {
         }
         let names = [["n", "m", "k"], ["m", "k", "n"], ["a", "b", "c"], ["n", "m", "m"]][tape.choose(4)];
         let depth = 1 + tape.choose(4);
-        // The same choices but for the last ones, so that some results differ.
+        // The same choices except for the last ones, so that some results differ.
         let (mut one, mut other) = (Tape::from_seed(seed, 256), Tape::from_seed(seed, 5 * depth - tape.choose(3)));
         (signature(&mut one, depth, ["n", "m", "k"]), signature(&mut other, depth, names))
     }
 
-    /// Two tuples of such function types and what stands beside them, sometimes with the same variables.
+    /// Two tuples of such function types with other fields, which sometimes have the same variables.
     pub(in crate::struct_info) fn beside_others(seed: u64) -> (StructInfo, StructInfo) {
         let (s1, s2) = drawn(seed);
         let (t1, t2) = drawn(seed / 2 + 1);
@@ -551,7 +555,8 @@ pub(super) mod tests {
         let (mut nested, mut sharing, mut renamed) = (0, 0, 0);
         for seed in 0..6_000 {
             let (s1, s2) = struct_info_pair(&mut Tape::from_seed(seed, 192), 3, &vars);
-            // Deeper functions come seldom by themselves, and variables of theirs before those around them even less.
+            // Deeper functions are rare otherwise, and own variables of them before those of outer ones are rarer
+            // still.
             let inner = StructInfo::func([s1.clone()], s2.clone());
             let s = if seed % 2 == 0 { StructInfo::func([s1, inner], s2) } else { StructInfo::func([inner, s1], s2) };
             let scope = JudgementScope::new(&Nowhere);

@@ -1,5 +1,5 @@
-//! The order `<<:` as the text gives it: axioms, to be closed under reflexivity and transitivity on a finite set
-//! ([`FiniteRelation::closure`]). [`super::is_more_specific`] decides the same relation without the closure.
+//! The order `<<:` as the text gives it: axioms, which must be closed under reflexivity and transitivity on a finite
+//! set ([`FiniteRelation::closure`]). [`super::is_more_specific`] decides the same relation without the closure.
 //!
 //! [`FiniteRelation::closure`]: crate::types::axioms::FiniteRelation::closure
 
@@ -9,8 +9,8 @@ use crate::book::Erratum;
 use crate::grammar::{DeriveFunc, FuncStructInfo, Ndim, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo};
 use crate::judge::{Cx, Proof};
 
-/// Whether one clause of the order, other than reflexivity and transitivity, puts `s1` below `s2`; `below` is the
-/// relation of the components. Functions whose parameters introduce shape variables need these replaced first, and
+/// Whether one clause of the order, other than reflexivity and transitivity, puts `s1` below `s2`. `below` is the
+/// relation of the components. Functions whose parameters introduce shape variables must have these replaced first, and
 /// are left to the decision procedure.
 pub fn axiom(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, below: &dyn Fn(&StructInfo, &StructInfo) -> bool) -> bool {
     match (s1, s2) {
@@ -48,7 +48,7 @@ pub fn axiom(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, below: &dyn Fn(&Stru
     }
 }
 
-/// Literally the clauses on shapes count what is possibly equal (A15).
+/// Literally the clauses on shapes include possible equality (A15).
 fn counts(cx: &Cx, proof: Proof) -> bool {
     match proof {
         Proof::Equal => true,
@@ -72,7 +72,7 @@ fn forget_shape(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bo
     t1.shape.is_some() && *t2 == above && cx.fire(rule!("SI.ORDER.TENSOR.SHAPE"))
 }
 
-/// In the first edition devices mean nothing.
+/// In the first edition devices have no meaning.
 fn forget_device(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
     let above = TensorStructInfo { vdevice: None, ..t1.clone() };
     t1.vdevice.is_some() && *t2 == above && cx.fire(rule!("SUBSI.TENSOR.VDEVICE"))
@@ -99,7 +99,7 @@ fn shape_axiom(cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) -> bool 
     }
 }
 
-/// Values of boxed scalars, which later editions relate.
+/// The axioms for values of boxed scalars, in later editions.
 fn prim_axiom(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> bool {
     match (&p1.value, &p2.value) {
         (Some(_), None) => p1.dtype == p2.dtype && cx.fire(rule!("SUBSI.PRIM.VALUE")),
@@ -112,14 +112,14 @@ fn prim_axiom(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> bool {
     }
 }
 
-/// Literally its own corollary takes this clause back (A43).
+/// Literally its own corollary contradicts this clause (A43).
 fn empty_axiom(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> bool {
     let packed = f1.params.is_none() && f2.params.is_none();
     let stated = !cx.literal(Erratum::A43) && f2.derive_func == Some(DeriveFunc::EmptyDerive);
     packed && stated && cx.fire(rule!("SI.ORDER.FUNC.EMPTY"))
 }
 
-/// In the first edition purity is of types.
+/// In the first edition purity is a property of types.
 fn purity_axiom(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> bool {
     let same_but_purity = f1.params == f2.params && f1.ret == f2.ret && f1.params.is_some();
     same_but_purity && (f1.purity() || !f2.purity()) && cx.fire(rule!("SUBSI.FUNC.PURITY"))

@@ -1,5 +1,5 @@
-//! Information that is closed: the shape variables that a function type introduces belong to it, whatever else is called
-//! by their name where the information is used.
+//! Closed information: the shape variables that a function type introduces belong to it, even if other variables have
+//! the same names where the information is used.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,43 +16,43 @@ use crate::grammar::{
 };
 use crate::judge::{Cx, Once, VisitedTuples, with_stack};
 
-/// Ends the name of a variable that a function type introduces, once for each function type around it.
+/// The last character of a variable that a function type introduces, once for each enclosing function type.
 const BOUND: char = '′';
 
-/// Ends the name of a variable of a callee during one call.
+/// The last character of a variable of a callee during one call.
 const CHOSEN: char = '‵';
 
-/// The information as it stands at a place where the variables of `scope` are bound: those of these names are meant by
-/// it, and every other variable in a function type belongs to that type and has a name of its own from here on.
+/// Closes information at a place where the variables of `scope` are bound. Variables of these names are those of the
+/// scope. All other variables in a function type belong to it, and get new names.
 ///
-/// It is read from left to right, as a value is matched with it: what a tensor or a shape mentions outside of function
-/// types is bound from there on, if it was not before, and so a function type that follows it in a tuple means the
-/// same. So it is with the parameters of a function type, unless they bind in any order (WF23-12.6.ANY-ORDER): then
-/// those of one come first.
+/// The information is read from left to right, as a value is matched with it. A variable that a tensor or shape outside
+/// of function types mentions is bound from there on. So a later function type in the same tuple refers to it. The same
+/// holds for the parameters of a function type, unless they bind in any order (WF23-12.6.ANY-ORDER). Then the variables
+/// of one function type are introduced first.
 ///
-/// Literal E56: a variable is known by its name alone, wherever it is introduced. Literal E80: the variables of a nested
-/// function type are. Literal E55: a name means one variable throughout a function type.
+/// Literal E56: a variable is identified by its name alone, wherever it is introduced. Literal E80: this holds for
+/// variables of nested function types. Literal E55: a name is one variable throughout a function type.
 pub fn closed(cx: &Cx, s: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
     if cx.literal(Erratum::E56) || !holds_signature(s) { s.clone() } else { Closing::new(cx, scope, BOUND).info(s) }
 }
 
-/// A closed function type with names for its own variables that are those of one call.
+/// A closed function type whose own variables get the names of a single call.
 pub fn chosen_anew(cx: &Cx, func: &FuncStructInfo, scope: &dyn Surroundings) -> FuncStructInfo {
     if cx.literal(Erratum::E56) { func.clone() } else { Closing::new(cx, scope, CHOSEN).func(func) }
 }
 
-/// Whether a variable is one that a call chooses.
+/// Whether a variable belongs to a single call.
 pub fn is_chosen(var: &ShapeVar) -> bool {
     var.name.ends_with(CHOSEN)
 }
 
-/// The variable that a closed or chosen one was before.
+/// The variable before it was closed or chosen for a call.
 pub fn original(var: &ShapeVar) -> ShapeVar {
     ShapeVar::numbered(var.name.trim_end_matches([BOUND, CHOSEN]).into(), var.id)
 }
 
-/// Closed information as one writes it where the variables of `scope` are bound: its own variables have the names that
-/// they had, as far as no other has it, so that read there it says the same.
+/// Closed information as it is written at a place where the variables of `scope` are bound. Its own variables get their
+/// original names back unless these are taken, so the text has the same meaning there.
 pub fn shown(s: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
     if !holds_signature(s) {
         return s.clone();
@@ -71,7 +71,7 @@ pub fn shown(s: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
     replace_everywhere(s, &mapping)
 }
 
-/// Information as messages show it.
+/// The form of information in messages.
 pub struct ClosedDisplay<'s>(pub &'s StructInfo);
 
 impl fmt::Display for ClosedDisplay<'_> {
@@ -80,7 +80,7 @@ impl fmt::Display for ClosedDisplay<'_> {
     }
 }
 
-/// Whether there is a function type in it that could introduce variables.
+/// Whether it contains a function type that may introduce variables.
 fn holds_signature(s: &StructInfo) -> bool {
     match s {
         StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => false,
@@ -91,15 +91,16 @@ fn holds_signature(s: &StructInfo) -> bool {
 
 struct Closing<'a> {
     scope: &'a dyn Surroundings,
-    /// The variables of the function types around, with their new names.
+    /// The variables of enclosing function types, with their new names.
     own: Mapping,
-    /// Those of them that were used without being introduced: a function type inside may introduce another of the name.
+    /// The variables used without being introduced. An inner function type may introduce a different variable of the
+    /// same name.
     stray: BTreeSet<ShapeVar>,
-    /// What was met outside of function types.
+    /// The variables met outside of function types.
     met: BTreeSet<ShapeVar>,
-    /// How many function types are around.
+    /// The number of enclosing function types.
     depth: usize,
-    /// What marks the variables of the outermost function type.
+    /// The mark of the variables of the outermost function type.
     mark: char,
     /// Literal E80.
     outermost_only: bool,
@@ -107,8 +108,8 @@ struct Closing<'a> {
     one_for_all: bool,
     /// WF23-12.6.ANY-ORDER.
     any_order: bool,
-    /// What became of tuples that others hold as well, as long as nothing changes that it depends on: of one whose variables are introduced
-    /// with it, and of any other.
+    /// The results for shared tuples, as long as nothing changes that they depend on. `params` is for tuples in
+    /// parameters, which introduce variables, and `infos` for all others.
     params: Rc<Once<StructInfo, StructInfo>>,
     infos: Rc<Once<StructInfo, StructInfo>>,
 }
@@ -148,8 +149,8 @@ impl<'a> Closing<'a> {
         })
     }
 
-    /// From left to right: what a part of a parameter introduces is meant by all that follows, and in no function type
-    /// before. In any order: by all.
+    /// Closes a function type from left to right. A variable that a parameter introduces is visible in everything after
+    /// it, but in no earlier function type. In any order, it is visible everywhere.
     fn func(&mut self, func: &FuncStructInfo) -> FuncStructInfo {
         let Some(params) = &func.params else { return func.clone() };
         let around = (self.own.clone(), self.stray.clone());
@@ -187,8 +188,8 @@ impl<'a> Closing<'a> {
         })
     }
 
-    /// What a function type around uses and introduces nowhere before is another variable than the one of its name that
-    /// this one introduces.
+    /// A variable that an enclosing function type uses without having introduced it differs from the one of the same
+    /// name that this function type introduces.
     fn leave_to_this_one(&mut self, var: &ShapeVar) {
         if !self.one_for_all && !self.is_given(var) && self.stray.remove(var) {
             self.own.remove(var);
@@ -196,7 +197,7 @@ impl<'a> Closing<'a> {
         }
     }
 
-    /// The variables are others from here on.
+    /// Forgets the results, because the variables change.
     fn forget(&self) {
         self.params.forget();
         self.infos.forget();
@@ -212,7 +213,7 @@ impl<'a> Closing<'a> {
         }
     }
 
-    /// What it means where the function type stands.
+    /// Whether the variable has a meaning outside the function type.
     fn is_given(&self, var: &ShapeVar) -> bool {
         self.met.contains(var) || self.scope.has_shape_var(var) || (self.depth > 1 && self.outermost_only)
     }
@@ -231,7 +232,7 @@ impl<'a> Closing<'a> {
         dims.iter().map(|dim| self.dim(dim)).collect()
     }
 
-    /// What nobody introduces is no one else's either.
+    /// Outside of function types, a variable that is introduced nowhere is recorded as met.
     fn dim(&mut self, dim: &PrimExpr) -> PrimExpr {
         if self.depth == 0 {
             dim.for_each_var(|var| {

@@ -1,4 +1,4 @@
-//! Checking compatibility: may a value described by `S1` stand where `S2` is expected?
+//! Checks compatibility: whether a value described by `S1` may be used where `S2` is expected.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ use crate::grammar::{FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo
 use crate::judge::Compatibility::{self, Compatible, Incompatible, Possibly};
 use crate::judge::{Cx, MemoQuery, Proof};
 
-/// SI.COMPAT: may a value described by `s1` stand where `s2` is expected? Nothing is in scope.
+/// SI.COMPAT: whether a value described by `s1` may be used where `s2` is expected. No variable is in scope.
 ///
 /// 2023-02, Checking Compatibility.
 pub fn check_compatibility(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> Compatibility {
     check_compatibility_in(cx, s1, s2, &Nowhere)
 }
 
-/// As [`check_compatibility`], at a place where the variables of `scope` are bound.
+/// Like [`check_compatibility`], at a place where the variables of `scope` are bound.
 pub fn check_compatibility_in(
     cx: &mut Cx,
     s1: &StructInfo,
@@ -49,7 +49,7 @@ fn cases(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &JudgementScope) 
     }
 }
 
-/// SI.COMPAT.TUPLE: as compatible as the worst of the fields.
+/// SI.COMPAT.TUPLE: a tuple is as compatible as its worst field.
 fn tuple(cx: &mut Cx, fields1: &[StructInfo], fields2: &[StructInfo], scope: &JudgementScope) -> Compatibility {
     let by_length = cx.by_cases(&[(rule!("SI.COMPAT.TUPLE.LEN"), fields1.len() != fields2.len(), Incompatible)]);
     if let Some(answer) = by_length {
@@ -95,22 +95,22 @@ fn shape(cx: &mut Cx, s1: &ShapeStructInfo, s2: &ShapeStructInfo) -> Compatibili
     best_effort(cx, advanced, by_values)
 }
 
-/// SI.COMPAT.BESTEFFORT: a proof beyond the minimum binds the answer as any other does.
+/// SI.COMPAT.BESTEFFORT: a proof beyond the minimum decides the answer like any other.
 fn best_effort(cx: &mut Cx, advanced: bool, answer: Compatibility) -> Compatibility {
     if advanced { cx.conclude(rule!("SI.COMPAT.BESTEFFORT"), answer) } else { answer }
 }
 
 /// SI.COMPAT.TENSOR.
 ///
-/// Errata: N36, literally the last step does not look at the rank.
+/// Errata: N36, literally the last step ignores the rank.
 fn tensor(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo, scope: &JudgementScope) -> Compatibility {
-    // In the first edition what is unknown is another than what is known; later ones leave it to the last step.
+    // In the first edition an unknown property differs from a known one. Later editions leave this to the last step.
     let differs = !cx.has(rule!("SI.COMPAT.TENSOR.STEP8"));
     let by_shape = tensor_but_for_what_is_open(cx, t1, t2, differs, scope);
     if differs {
         return by_shape;
     }
-    // What the first leaves open and the second does not.
+    // A property that is unknown in the first and known in the second.
     let open = is_open(t1.dtype.is_void(), t2.dtype.is_void())
         || (is_open(t1.ndim.is_unknown(), t2.ndim.is_unknown()) && !cx.literal(Erratum::N36))
         || is_open(t1.vdevice.is_none(), t2.vdevice.is_none());
@@ -122,7 +122,7 @@ fn tensor(cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo, scope: &Jud
     .unwrap_or(by_shape)
 }
 
-/// Whether something is unknown of the first, and known of the second.
+/// Whether something is unknown in the first and known in the second.
 fn is_open(unknown1: bool, unknown2: bool) -> bool {
     unknown1 && !unknown2
 }
@@ -162,9 +162,9 @@ fn tensor_but_for_what_is_open(
     best_effort(cx, advanced, by_shape)
 }
 
-/// SI.COMPAT.TENSOR.VDEVICE: whether the first lies on another device than the second.
+/// SI.COMPAT.TENSOR.VDEVICE: whether the first is on a different device from the second.
 ///
-/// Errata: N35, literally a device that is not known is another one.
+/// Errata: N35, literally an unknown device is a different one.
 fn is_elsewhere(cx: &Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
     let other_device = t2.vdevice.is_some() && t1.vdevice != t2.vdevice;
     other_device && (t1.vdevice.is_some() || cx.literal(Erratum::N35))
@@ -187,8 +187,9 @@ fn packed(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> Compatibilit
     ))
 }
 
-/// A function info in the variables that the parameters of another introduce, if `mapping` changes it, and these
-/// variables in scope. `own1` is what the first introduces. What is not mapped is no variable of the other, even if it is spelt alike.
+/// A function info in terms of the variables that the parameters of another one introduce, if `mapping` changes it.
+/// These variables are brought into scope. `own1` are the variables of the first. A variable that is not mapped differs
+/// from all variables of the other, even from one of the same name.
 pub(super) fn in_terms_of<'s>(
     cx: &mut Cx,
     [f1, f2]: [&Arc<FuncStructInfo>; 2],
@@ -213,7 +214,7 @@ fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, sco
     if at_best == Incompatible {
         return Incompatible;
     }
-    // An impure function where a pure one is demanded, if the infos have the optional field (A18).
+    // An impure function where a pure one is required, if the infos have the optional field (A18).
     if f2.pure == Some(true)
         && !cx.has(rule!("PURITY.FIELD"))
         && !cx.literal(Erratum::A18)
@@ -224,7 +225,8 @@ fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, sco
     told(cx, f1, f2, scope, at_best)
 }
 
-/// The outermost function types, told apart inside, and those inside them, which have been. `at_best` is what their purity allows.
+/// Compares two function types. The variables inside the outermost ones are renamed apart first, which covers the inner
+/// ones too. `at_best` is the answer that their purity allows.
 fn told(
     cx: &mut Cx,
     f1: &Arc<FuncStructInfo>,
@@ -237,7 +239,7 @@ fn told(
     parts(cx, told1.as_ref().unwrap_or(f1), told2.as_ref().unwrap_or(f2), scope, at_best)
 }
 
-/// The parameters and the result, in the same variables.
+/// Compares the parameters and the result, in the same variables.
 fn parts(
     cx: &mut Cx,
     f1: &Arc<FuncStructInfo>,
@@ -254,7 +256,7 @@ fn parts(
     let mapping = cx.conclude(rule!("SI.COMPAT.FUNC.MAP"), mapping);
     let (replaced, _introduced) = in_terms_of(cx, [f1, f2], own1_told.as_ref().unwrap_or(&own1), &mapping, scope);
     let f1 = replaced.as_ref().unwrap_or(f1);
-    // Parameters in reverse, then results forward.
+    // Parameters are compared in reverse, then the results forward.
     let worst = worst(cx, params2.iter().zip(params_of(f1)).chain([(&f1.ret, &f2.ret)]), scope);
     let worst = worst.max(at_best);
     cx.by_cases((
@@ -266,7 +268,7 @@ fn parts(
     ))
 }
 
-/// Boxed scalars are related to their own datatype only (A53); a known value is compared as a dimension is.
+/// Boxed scalars are related only to their own datatype (A53). Known values are compared like dimensions.
 fn prim(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> Compatibility {
     let same_dtype = p1.dtype == p2.dtype;
     if !cx.has(rule!("SI.COMPAT.PRIM.DTYPE")) && !cx.holds(&[(rule!("PR14148.SI.PRIM.RULES"), 1, same_dtype)]) {
@@ -317,7 +319,7 @@ mod tests {
         check_compatibility(&mut Cx::new(), s1, s2)
     }
 
-    /// SI.COMPAT.INVARIANT, as later editions are read (N34): of tensors the check and the order say the same.
+    /// SI.COMPAT.INVARIANT, as later editions are read (N34): for tensors the check agrees with the order.
     #[test]
     fn levels_agree_with_the_order() {
         let devices = ["llvm", "cuda"].map(|tag| {
@@ -366,7 +368,7 @@ mod tests {
 
     #[test]
     fn a_nested_function_may_demand_a_size_of_the_outer_one() {
-        // The first returns a function for vectors of the one size n; the second promises one for any size.
+        // The first returns a function for vectors of one size `n`. The second promises one for any size.
         let returning =
             |outer: &str, inner: &str| StructInfo::func([v(outer)], StructInfo::func([v(inner)], StructInfo::Object));
         assert_eq!(check(&returning("n", "n"), &returning("m", "k")), Possibly);
@@ -377,12 +379,12 @@ mod tests {
         let next = PrimExpr::binary(BinaryOp::Add, PrimExpr::var("n"), 1.into());
         let s1 = StructInfo::func([v("n"), v("m")], StructInfo::tensor([next], DataType::FLOAT32));
         let unknown = StructInfo::tensor_ndim(1, DataType::FLOAT32);
-        // The `n` of the first side is free: its result may well have the size that the second calls `n`.
+        // The `n` of the first side is free: its result may have the size that the second calls `n`.
         assert_eq!(check(&s1, &StructInfo::func([unknown, v("n")], v("n"))), Possibly);
     }
 
-    /// Literally, a match of the parameters searches the function types among them, too. What these bind is not what the
-    /// function around them mentions, even if it is spelt alike.
+    /// Literally, matching the parameters also searches function types among them. The variables bound there differ
+    /// from those of the outer function, even if they have the same name.
     #[test]
     fn by_the_letter_too_a_function_inside_binds_variables_of_its_own() {
         let given = |inner: &str| StructInfo::func([StructInfo::func([v(inner)], v(inner))], v("n"));
@@ -428,7 +430,7 @@ mod tests {
         assert_eq!(check(&vector(3), &held("s")), Incompatible);
         assert_eq!(check(&vector(3), &held("t")), Possibly);
         assert_eq!(check(&held("t"), &held("t")), Compatible);
-        // The tensors themselves say nothing of their ranks.
+        // The tensors themselves do not state their ranks.
         let of = |name: &str| {
             let shape = Some(TensorShape::Var(Var::new(name).into()));
             StructInfo::Tensor(TensorStructInfo { shape, dtype: DataType::FLOAT32, ndim: Ndim::Unknown, vdevice: None })
@@ -445,7 +447,7 @@ mod tests {
         }
     }
 
-    /// A function info with one parameter more.
+    /// The function info with an additional parameter.
     fn with_param(s: &StructInfo, param: StructInfo) -> StructInfo {
         let StructInfo::Func(func) = s else { panic!("{s}") };
         let params = params_of(func).iter().cloned().chain([param]).collect();
@@ -479,8 +481,8 @@ mod tests {
                 continue;
             }
             asked += 1;
-            // A function inside, because of which the variables are brought into scope; and a variable that must be
-            // replaced, because of which the others are as well. Both are compatible with their counterparts.
+            // One pair has an inner function, so the variables are brought into scope. The other has a variable that
+            // must be replaced, so the others are replaced too. The added parameters are compatible with each other.
             let inside = [with_param(&s1, nothing()), with_param(&s2, nothing())];
             let replaced = [with_param(&s1, v("left")), with_param(&s2, v("right"))];
             for [long1, long2] in [inside, replaced] {

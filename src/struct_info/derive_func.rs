@@ -6,7 +6,7 @@ use crate::grammar::{DeriveFunc, StructInfo};
 use crate::judge::Cx;
 use crate::types::erase_struct_info;
 
-/// SI.DERIVEFUNC.DEFAULT: the result of a packed call follows from its `sinfo_args`.
+/// SI.DERIVEFUNC.DEFAULT: derives the result of a packed call from its `sinfo_args`.
 ///
 /// 2023-02, `derive_func` for `FuncStructInfo`.
 pub fn default_derive(cx: &mut Cx, sinfo_args: &[StructInfo]) -> StructInfo {
@@ -21,10 +21,10 @@ pub fn default_derive(cx: &mut Cx, sinfo_args: &[StructInfo]) -> StructInfo {
     ))
 }
 
-/// PR14148.SINFO.DEFAULT_DERIVE: what a call claims of its result, with its shapes. A type argument of the older form is
+/// PR14148.SINFO.DEFAULT_DERIVE: the result that a call claims, with its shapes. A type argument of the older form is
 /// wrapped when it is read (C01), so there is no type to wrap here.
 ///
-/// Errata: A53, literally a call has type arguments only, which know no shapes.
+/// Errata: A53, literally a call only has type arguments, without shapes.
 fn claimed(cx: &mut Cx, info: &StructInfo) -> StructInfo {
     if cx.literal(Erratum::A53) {
         let ty = erase_struct_info(cx, info);
@@ -33,13 +33,13 @@ fn claimed(cx: &mut Cx, info: &StructInfo) -> StructInfo {
     cx.conclude(rule!("PR14148.SINFO.DEFAULT_DERIVE"), info.clone())
 }
 
-/// SI.DERIVEFUNC.EMPTY: nothing is known of the result.
+/// SI.DERIVEFUNC.EMPTY: nothing is known about the result.
 pub fn empty_derive(cx: &mut Cx) -> StructInfo {
     cx.conclude(rule!("SI.DERIVEFUNC.EMPTY"), StructInfo::Object)
 }
 
-/// SI.DERIVEFUNC.IDENTITY: macros are equal when they are the same registered function, whatever they compute. The
-/// rule is at stake between two registered names.
+/// SI.DERIVEFUNC.IDENTITY: macros are equal if they are the same registered function, whatever they compute. The rule
+/// counts as used if both are registered names.
 pub(super) fn same_derive_func(cx: &mut Cx, d1: Option<&DeriveFunc>, d2: Option<&DeriveFunc>) -> bool {
     match (d1, d2) {
         (Some(DeriveFunc::Named(name1)), Some(DeriveFunc::Named(name2))) => {

@@ -1,4 +1,4 @@
-//! Erasing what has gone out of scope.
+//! Erases information that is out of scope.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::slice;
@@ -17,17 +17,17 @@ use crate::judge::{Cx, MemoQuery, VisitedTuples, is_new, with_stack};
 
 /// SI.ERASE_WD: weakens `s` until it mentions no Relax variable outside Δ and no shape variable outside Σ.
 ///
-/// 2023-02, Erasing Out-of-Scope Information. Literal A24: a shape without out-of-scope variables falls off the end
-/// of the procedure, for which `ObjectStructInfo` stands. Literal A44: all variables of a parameter come into
-/// scope, those of nested function types and of compound dimensions too.
+/// 2023-02, Erasing Out-of-Scope Information. Literal A24: a shape without out-of-scope variables reaches the end of
+/// the procedure without a result, which becomes `ObjectStructInfo`. Literal A44: all variables of a parameter come
+/// into scope, including those of nested function types and of compound dimensions.
 pub fn erase_to_well_defined(cx: &mut Cx, s: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
     let scope = JudgementScope::new(scope);
     if cx.literal(Erratum::A44) {
-        // All of a parameter's variables come into scope, but not others that are spelt like them.
+        // All variables of a parameter come into scope, but not different variables of the same names.
         let told = told_inside(cx, s, &scope);
         return erase(cx, &distinct(&told, &scope), &scope);
     }
-    // What a function type introduces that stands before a variable of its name is another one, and keeps its name.
+    // A variable that a function type introduces before another one of the same name is different, and keeps its name.
     let (told, back) = told_inside_and_back(cx, s, &scope);
     let erased = erase(cx, &told, &scope);
     if back.is_empty() { erased } else { replace_everywhere(&erased, &back) }
@@ -59,9 +59,9 @@ fn mentions_unknown(e: &PrimExpr, scope: &JudgementScope) -> bool {
     found
 }
 
-/// SI.ERASE_WD.PRIM: without its value, if that mentions what is not in scope (A53).
+/// SI.ERASE_WD.PRIM: drops the value if it mentions a variable out of scope (A53).
 ///
-/// Errata: N17, literally it is left alone.
+/// Errata: N17, literally it is left unchanged.
 fn erase_prim(cx: &mut Cx, s: &StructInfo, prim: &PrimStructInfo, scope: &JudgementScope) -> StructInfo {
     let left_alone = cx.has(rule!("SI.ERASE_WD.PRIM")) && cx.literal(Erratum::N17);
     let is_out = prim.value.as_ref().is_some_and(|value| mentions_unknown(value, scope));
@@ -69,11 +69,11 @@ fn erase_prim(cx: &mut Cx, s: &StructInfo, prim: &PrimStructInfo, scope: &Judgem
     cx.conclude(rule!("SI.ERASE_WD.PRIM"), erased)
 }
 
-/// SI.ERASE_WD.TENSOR: without its shape, if that mentions what is not in scope.
+/// SI.ERASE_WD.TENSOR: drops the shape if it mentions a variable out of scope.
 fn erase_tensor(cx: &mut Cx, s: &StructInfo, tensor: &TensorStructInfo, scope: &JudgementScope) -> StructInfo {
     let (var_is_out, dim_is_out) = match &tensor.shape {
         None => return cx.conclude(rule!("SI.ERASE_WD.TENSOR.NOSHAPE"), s.clone()),
-        // Criterion 13 admits no other expression; nothing is known of its variables.
+        // Criterion 13 allows no other expression; nothing is known about its variables.
         Some(TensorShape::Other(_)) => return without_shape(cx, tensor),
         Some(TensorShape::Var(v) | TensorShape::DataflowVar(v)) => (!scope.has_var(v), false),
         Some(TensorShape::Dims(dims)) => (false, dims.iter().any(|dim| mentions_unknown(dim, scope))),
@@ -85,13 +85,13 @@ fn erase_tensor(cx: &mut Cx, s: &StructInfo, tensor: &TensorStructInfo, scope: &
     if keeps_shape { s.clone() } else { without_shape(cx, tensor) }
 }
 
-/// Errata: N18, literally the device goes with the shape.
+/// The tensor without its shape. Errata: N18, literally the device is dropped with the shape.
 fn without_shape(cx: &Cx, tensor: &TensorStructInfo) -> StructInfo {
     let vdevice = tensor.vdevice.clone().filter(|_| !cx.literal(Erratum::N18));
     StructInfo::Tensor(TensorStructInfo { shape: None, vdevice, ..tensor.clone() })
 }
 
-/// SI.ERASE_WD.SHAPE: without its values, if they mention what is not in scope.
+/// SI.ERASE_WD.SHAPE: drops the values if they mention a variable out of scope.
 fn erase_shape(cx: &mut Cx, s: &StructInfo, shape: &ShapeStructInfo, scope: &JudgementScope) -> StructInfo {
     let unknown = shape.values.iter().flat_map(|values| values.iter()).any(|value| mentions_unknown(value, scope));
     let without_values = StructInfo::Shape(ShapeStructInfo { values: None, ndim: shape.ndim });
@@ -103,8 +103,8 @@ fn erase_shape(cx: &mut Cx, s: &StructInfo, shape: &ShapeStructInfo, scope: &Jud
     if keeps_values { s.clone() } else { without_values }
 }
 
-/// The shape variables that come into scope with a parameter: those that it introduces, and still does when it is weakened,
-/// as what stays of it may not mention another.
+/// The shape variables that come into scope with a parameter. The weakened parameter must still introduce them, and the
+/// part that does must not mention any others.
 fn unbound_in_params(cx: &Cx, params: &[StructInfo], scope: &JudgementScope) -> BTreeSet<ShapeVar> {
     if cx.literal(Erratum::A44) {
         return params.iter().flat_map(all_shape_vars).collect();
@@ -115,13 +115,13 @@ fn unbound_in_params(cx: &Cx, params: &[StructInfo], scope: &JudgementScope) -> 
     still_introduced(&parts, scope)
 }
 
-/// A part of a parameter that stays as long as all that it mentions is in scope.
+/// A part of a parameter, which is kept if everything it mentions is in scope.
 struct ParameterPart {
     mentions: BTreeSet<ShapeVar>,
     introduces: BTreeSet<ShapeVar>,
 }
 
-/// Literal A24: no shape stays. What a tuple says that stands in it more than once is said once.
+/// Collects the parts of a parameter. Literal A24: no shape is kept. A repeated tuple is visited once.
 fn collect_parts(s: &StructInfo, without_shapes: bool, seen: &mut VisitedTuples, parts: &mut Vec<ParameterPart>) {
     with_stack(|| match s {
         StructInfo::Tuple(fields) if is_new(fields, seen) => {
@@ -135,8 +135,9 @@ fn collect_parts(s: &StructInfo, without_shapes: bool, seen: &mut VisitedTuples,
     })
 }
 
-/// The most variables each of which a part introduces that mentions none but these and what is in scope: all, less those that only
-/// parts introduce which mention another, and so on.
+/// The largest set of variables such that each is introduced by a part that mentions only variables of the set or in
+/// scope. It is found by removing variables that are only introduced by parts with other variables, until nothing
+/// changes.
 fn still_introduced(parts: &[ParameterPart], scope: &JudgementScope) -> BTreeSet<ShapeVar> {
     let mut times: BTreeMap<&ShapeVar, usize> = BTreeMap::new();
     let mut mentioning: BTreeMap<&ShapeVar, Vec<usize>> = BTreeMap::new();
@@ -166,9 +167,9 @@ fn still_introduced(parts: &[ParameterPart], scope: &JudgementScope) -> BTreeSet
     times.into_iter().filter(|(_, left)| *left > 0).map(|(var, _)| var.clone()).collect()
 }
 
-/// SI.ERASE_WD.FUNC: from left to right, each parameter with the variables of those before it and its own in scope; then
-/// the result with the variables of all; and then they are out of scope again. In the later editions, by which a signature binds
-/// in any order, the variables of all parameters come into scope first (SI.ERASE_WD.FUNC.ORDER).
+/// SI.ERASE_WD.FUNC: erases a function from left to right. Each parameter has its own variables and those of earlier
+/// parameters in scope, and the result has all. Afterwards they go out of scope. In later editions, where a signature
+/// binds in any order, the variables of all parameters come into scope first (SI.ERASE_WD.FUNC.ORDER).
 fn erase_func(cx: &mut Cx, func: &FuncStructInfo, params: &[StructInfo], scope: &JudgementScope) -> StructInfo {
     let binding = cx.conclude(rule!("SI.ERASE_WD.FUNC.PARAMS"), params);
     let in_turn: Vec<_> = params.iter().enumerate().collect();
@@ -196,9 +197,9 @@ fn erase_func(cx: &mut Cx, func: &FuncStructInfo, params: &[StructInfo], scope: 
     StructInfo::Func(Arc::new(FuncStructInfo { params, ret, derive_func: None, pure }))
 }
 
-/// SI.ERASE_WD.FUNC.PURITY: the purity stays what it is.
+/// SI.ERASE_WD.FUNC.PURITY: the purity is kept.
 ///
-/// Errata: N19, literally it is not said, and a function of which it is not said is not pure.
+/// Errata: N19, literally it is dropped, and a function without it is not pure.
 fn purity_of(cx: &mut Cx, func: &FuncStructInfo) -> Option<bool> {
     if !cx.has(rule!("SI.ERASE_WD.FUNC.PURITY")) {
         return func.pure;
@@ -220,7 +221,7 @@ mod tests {
     use crate::generate::{Tape, struct_info_pair};
     use crate::struct_info::{InScope, Nowhere};
 
-    /// Round after round, without what is introduced only by parts that mention another.
+    /// The same set, computed by repeated removal of parts that mention other variables.
     fn plainly(parts: &[ParameterPart], scope: &JudgementScope) -> BTreeSet<ShapeVar> {
         let mut own: BTreeSet<ShapeVar> = parts.iter().flat_map(|part| part.introduces.clone()).collect();
         loop {

@@ -1,4 +1,4 @@
-//! Names that nothing has yet, for variables that must be told from others.
+//! Unused names for variables that must differ from others.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -7,7 +7,7 @@ use super::mapping::Mapping;
 use super::surroundings::Surroundings;
 use crate::grammar::{PrimExpr, ShapeVar};
 
-/// New variables in place of others: of the same hint, none of them used anywhere or bound outside.
+/// New variables in place of others. They keep the name hint, and none of them is used anywhere or bound outside.
 pub(super) struct FreshCopies<'a> {
     ids: Range<u32>,
     scope: &'a dyn Surroundings,

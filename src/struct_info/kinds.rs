@@ -1,10 +1,10 @@
-//! Pairs of structural informations of one kind.
+//! Pairs of structural information of one kind.
 
 use std::sync::Arc;
 
 use crate::grammar::{FuncStructInfo, PrimStructInfo, ShapeStructInfo, StructInfo, TensorStructInfo};
 
-/// Two informations of one kind, or none in common.
+/// Two infos of the same kind, or of different kinds.
 #[derive(Clone, Copy)]
 pub(super) enum InfoPair<'a> {
     Objects,

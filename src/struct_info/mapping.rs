@@ -1,4 +1,4 @@
-//! Matching shape variables of one structural information with dimensions of another.
+//! Matches shape variables of one piece of structural information with dimensions of another.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::slice::from_ref;
@@ -13,16 +13,16 @@ use crate::grammar::{FuncStructInfo, PrimExpr, PrimStructInfo, ShapeVar, StructI
 use crate::judge::{Conclusion, Cx, SmallSet, VisitedTuples, is_new, is_shared, place, with_stack};
 use crate::shape::alpha_equal;
 
-/// What shape variables are to be replaced by.
+/// The replacements of shape variables.
 pub type Mapping = BTreeMap<ShapeVar, PrimExpr>;
 
-/// A mapping as it is found: between parts of the infos that are matched.
+/// A mapping during the search, between parts of the matched infos.
 pub(super) type PartialMapping<'s> = BTreeMap<&'s ShapeVar, &'s PrimExpr>;
 
 /// An entry of a mapping.
 type MappingEntry<'s> = (&'s ShapeVar, &'s PrimExpr);
 
-/// What one list of dimensions assigns, in its order.
+/// The assignments by one list of dimensions, in order.
 type Assigned<'s> = SmallVec<[MappingEntry<'s>; FEW]>;
 
 const FEW: usize = 4;
@@ -38,8 +38,8 @@ impl Conclusion for MappingDisplay<'_, '_> {
 
 /// SI.MAPPING: the map from unbound shape variables of `s1` to dimensions of `s2` that a structural match finds.
 ///
-/// `scope` says which variables are bound. 2023-02, Substituting Free Shape Variables. Literal A11: a variable of a
-/// shape is mapped to itself.
+/// `scope` has the bound variables. 2023-02, Substituting Free Shape Variables. Literal A11: a variable of a shape is
+/// mapped to itself.
 pub fn get_shape_var_mapping(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &dyn Surroundings) -> Mapping {
     let to_itself = cx.literal(Erratum::A11);
     let mut united =
@@ -48,7 +48,7 @@ pub fn get_shape_var_mapping(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scop
     owned(&united.mapping)
 }
 
-/// The mapping, on its own.
+/// An owned copy of the mapping.
 pub(super) fn owned(found: &PartialMapping) -> Mapping {
     found.iter().map(|(v, e)| ((*v).clone(), (*e).clone())).collect()
 }
@@ -67,7 +67,7 @@ pub fn united_mapping<'s>(
     owned(&matched(cx, parts, scope))
 }
 
-/// As [`united_mapping`], of parts that stay where they are.
+/// Like [`united_mapping`], with borrowed parts.
 pub(super) fn matched<'s>(
     cx: &mut Cx,
     parts: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>,
@@ -78,7 +78,7 @@ pub(super) fn matched<'s>(
         .all(cx, parts)
 }
 
-/// As [`matched`], for the order, of which the text says nothing about a mapping (A44): so there is no letter to follow.
+/// Like [`matched`], for the order. The text says nothing about a mapping there (A44), so there is no literal reading.
 pub(super) fn corresponding<'s>(
     cx: &mut Cx,
     parts: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>,
@@ -99,14 +99,14 @@ pub(super) fn corresponding<'s>(
 struct United<'a, 's> {
     mapping: PartialMapping<'s>,
     scope: &'a dyn Surroundings,
-    /// How many unions are being formed around the infos that are matched.
+    /// The number of open unions around the matched infos.
     parts: usize,
     /// Literal A11: a variable of a shape is mapped to itself.
     to_itself: bool,
-    /// Whether the infos that are matched stand in parameters.
+    /// Whether the matched infos are in parameters.
     params: bool,
-    /// The pairs of tuples that others hold as well and that were matched, with whether that was in parameters: to match them there
-    /// again changes nothing, but a function type in them is searched outside of parameters, and is not inside.
+    /// The visited pairs of shared tuples, with whether they were in parameters. A second match in the same position
+    /// changes nothing. A function type outside of parameters is searched, but one inside is not.
     seen: SmallSet<(usize, usize, bool)>,
 }
 
@@ -142,12 +142,12 @@ impl<'s> United<'_, 's> {
                 self.leaves(cx, &kinds, s1, s2)
             }
             InfoPair::Prims(p1, p2) => self.prims(cx, p1, p2),
-            // There is nothing to search in objects.
+            // Objects have nothing to search.
             InfoPair::Objects => {}
         }
     }
 
-    /// SI.MAPPING.KIND, SI.MAPPING.SHAPE, SI.MAPPING.TENSOR: which dimensions correspond, if any do.
+    /// SI.MAPPING.KIND, SI.MAPPING.SHAPE, SI.MAPPING.TENSOR: matches the corresponding dimensions, if there are any.
     fn leaves(&mut self, cx: &mut Cx, kinds: &InfoPair, s1: &'s StructInfo, s2: &'s StructInfo) {
         let (dims1, dims2) = (dims_of(s1), dims_of(s2));
         let same_length = dims1.zip(dims2).is_some_and(|(dims1, dims2)| dims1.len() == dims2.len());
@@ -168,7 +168,7 @@ impl<'s> United<'_, 's> {
 
     /// PR14148.SI.PRIM.VALUE, SI.MAPPING.PRIM: the value of a boxed scalar corresponds to that of the other.
     ///
-    /// Errata: A74, N10, literally there is nothing to match in boxed scalars.
+    /// Errata: A74, N10, literally boxed scalars are not matched.
     fn prims(&mut self, cx: &mut Cx, p1: &'s PrimStructInfo, p2: &'s PrimStructInfo) {
         let (rule, literally) = if cx.has(rule!("SI.MAPPING.PRIM")) {
             (rule!("SI.MAPPING.PRIM"), cx.literal(Erratum::N10))
@@ -200,7 +200,7 @@ impl<'s> United<'_, 's> {
     fn funcs(&mut self, cx: &mut Cx, f1: &'s FuncStructInfo, f2: &'s FuncStructInfo) {
         let arity = |f: &FuncStructInfo| f.params.as_ref().map(|params| params.len());
         let same_arity = f1.params.is_some() && arity(f1) == arity(f2);
-        // What a function type in a parameter introduces is not chosen with that parameter (E55).
+        // Variables of a function type in a parameter are not determined by that parameter (E55).
         let searched = same_arity && (!self.params || cx.literal(Erratum::E55));
         let by_params =
             cx.by_cases((&[(rule!("SI.MAPPING.FUNC"), searched, true)], (rule!("SI.MAPPING.FUNC.ELSE"), false)));
@@ -208,7 +208,8 @@ impl<'s> United<'_, 's> {
             return;
         }
         let outside = std::mem::replace(&mut self.params, true);
-        // SI.MAPPING.FUNC.NORET: the result is no binding position. The rule is at stake where it looks like one.
+        // SI.MAPPING.FUNC.NORET: the result is not a binding position. The rule counts as used if the result looks like
+        // one.
         let positions = params_of(f1).len();
         let looks_like_one = !introduced_shape_vars(&f1.ret).is_empty();
         let positions = if looks_like_one { cx.conclude(rule!("SI.MAPPING.FUNC.NORET"), positions) } else { positions };
@@ -219,8 +220,8 @@ impl<'s> United<'_, 's> {
         self.params = outside;
     }
 
-    /// One list of dimensions against another. The procedure assigns in order, so that of two entries for one variable
-    /// in a single list the later counts; union is about several lists.
+    /// Matches one list of dimensions with another. The procedure assigns in order, so the later of two entries for a
+    /// variable in one list counts. Unions are about several lists.
     fn dims(&mut self, cx: &mut Cx, dims1: &'s [PrimExpr], dims2: &'s [PrimExpr]) {
         let mut assigned = Assigned::new();
         for (dim1, dim2) in dims1.iter().zip(dims2) {
@@ -231,7 +232,8 @@ impl<'s> United<'_, 's> {
         self.unite(cx, &assigned);
     }
 
-    /// SI.MAPPING.NOTBOUND: a lone variable is mapped unless it is bound; of a compound dimension none is.
+    /// SI.MAPPING.NOTBOUND: a variable that is a whole dimension is mapped unless it is bound. A compound dimension
+    /// maps none.
     fn mapped(&self, cx: &mut Cx, dim: &'s PrimExpr) -> Option<&'s ShapeVar> {
         let (v, lone) = match dim {
             PrimExpr::Var(v) => (v, true),
@@ -261,8 +263,7 @@ fn first_var(dim: &PrimExpr) -> Option<&ShapeVar> {
     first
 }
 
-/// The last entry of each variable. Lists of dimensions are short nearly always, and then they are sooner looked through than put in
-/// order.
+/// The last entry of each variable. Lists are usually short, and then a linear search is faster than sorting.
 fn last_of_each<'s>(assigned: &[MappingEntry<'s>]) -> Assigned<'s> {
     if assigned.len() < 2 {
         return assigned.into();
@@ -274,7 +275,7 @@ fn last_of_each<'s>(assigned: &[MappingEntry<'s>]) -> Assigned<'s> {
     assigned.iter().enumerate().filter(is_last).map(|(_, entry)| *entry).collect()
 }
 
-/// The dimensions of a tensor or the values of a shape, where they are written.
+/// The dimensions of a tensor or the values of a shape, if they are given.
 pub(super) fn dims_of(s: &StructInfo) -> Option<&[PrimExpr]> {
     match s {
         StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. }) => Some(dims),
@@ -287,8 +288,8 @@ pub(super) fn dims_of(s: &StructInfo) -> Option<&[PrimExpr]> {
     }
 }
 
-/// The dimensions that are written in what is neither a tuple nor a function type. A shape given by any other expression mentions no
-/// shape variable that anyone could match.
+/// The dimensions in information that is neither a tuple nor a function type. A shape that is any other expression has
+/// no shape variables to match.
 pub(super) fn dims_in(s: &StructInfo) -> &[PrimExpr] {
     match s {
         StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. }) => dims,
@@ -298,13 +299,13 @@ pub(super) fn dims_in(s: &StructInfo) -> &[PrimExpr] {
     }
 }
 
-/// The shape variables that an info introduces where it stands in a binding position: its lone dimensions, also
-/// inside tuples. Those of a function type belong to that type (A44).
+/// The shape variables that an info introduces in a binding position: its whole dimensions, also inside tuples. Those
+/// of a function type belong to that type (A44).
 pub fn introduced_shape_vars(s: &StructInfo) -> BTreeSet<ShapeVar> {
     introduced_by([s])
 }
 
-/// As [`introduced_shape_vars`], of several infos together.
+/// Like [`introduced_shape_vars`], for several infos together.
 pub(super) fn introduced_by<'s>(infos: impl IntoIterator<Item = &'s StructInfo>) -> BTreeSet<ShapeVar> {
     let mut found = BTreeSet::new();
     for_each_lone(infos, |v| {
@@ -315,7 +316,7 @@ pub(super) fn introduced_by<'s>(infos: impl IntoIterator<Item = &'s StructInfo>)
     found
 }
 
-/// The same one after the other, as often as they stand there; those of a tuple that stands in it more than once, once.
+/// Visits the same variables one after the other, including repetitions. Those of a repeated tuple are visited once.
 pub(super) fn for_each_lone<'s>(infos: impl IntoIterator<Item = &'s StructInfo>, mut visit: impl FnMut(&'s ShapeVar)) {
     let mut seen = VisitedTuples::default();
     let mut visit = |dim: &'s PrimExpr| {
@@ -335,22 +336,22 @@ pub(super) fn for_each_lone<'s>(infos: impl IntoIterator<Item = &'s StructInfo>,
     }
 }
 
-/// What the variables that the first of each pair introduces are called in the second, which is the same up to names; no names at all
-/// if one of them is not. They need not hold the same things in common.
+/// The names in the second of each pair for the variables that the first introduces. The two are equal up to names; if
+/// one pair is not, the result is empty. They need not share the same parts.
 pub(crate) fn names_among<'s>(pairs: impl IntoIterator<Item = (&'s StructInfo, &'s StructInfo)>) -> Mapping {
     let mut names = NameMapping { found: PartialMapping::new(), seen: SmallSet::default() };
     if pairs.into_iter().all(|(s1, s2)| names.infos(s1, s2)) { owned(&names.found) } else { Mapping::new() }
 }
 
-/// The names that variables have elsewhere.
+/// The names of variables in another info.
 struct NameMapping<'s> {
     found: PartialMapping<'s>,
-    /// The pairs of tuples that others hold as well and that were gone through: what they say is known.
+    /// The visited pairs of shared tuples.
     seen: SmallSet<(usize, usize)>,
 }
 
 impl<'s> NameMapping<'s> {
-    /// Whether the two are built alike, as far as they introduce variables.
+    /// Whether the two have the same structure, as far as they introduce variables.
     fn infos(&mut self, s1: &'s StructInfo, s2: &'s StructInfo) -> bool {
         match InfoPair::of(s1, s2) {
             InfoPair::Tuples(fields1, fields2) => {
@@ -382,13 +383,13 @@ impl<'s> NameMapping<'s> {
     }
 }
 
-/// The parameters, none for a packed function.
+/// The parameters; none for a packed function.
 pub(super) fn params_of(func: &FuncStructInfo) -> &[StructInfo] {
     func.params.as_deref().unwrap_or(&[])
 }
 
-/// The variables that the parameters of two functions introduce, as far as anyone asks: only to a function inside does
-/// it matter which variables are in scope.
+/// The variables that the parameters of two functions introduce; empty without an inner function, because only there
+/// the variables in scope matter.
 pub(super) fn introduced_around(f1: &FuncStructInfo, f2: &FuncStructInfo) -> Vars {
     let mut vars = Vars::new();
     if has_func_inside(f1) || has_func_inside(f2) {
@@ -401,12 +402,12 @@ pub(super) fn introduced_around(f1: &FuncStructInfo, f2: &FuncStructInfo) -> Var
     vars
 }
 
-/// Whether a parameter or the result is or holds a function.
+/// Whether a parameter or the result is or contains a function.
 pub(super) fn has_func_inside(func: &FuncStructInfo) -> bool {
     params_of(func).iter().chain([&func.ret]).any(is_or_holds_func)
 }
 
-/// Whether an info is a function type, or a tuple with one in it.
+/// Whether an info is a function type, or a tuple that contains one.
 pub(super) fn is_or_holds_func(s: &StructInfo) -> bool {
     match s {
         StructInfo::Func(_) => true,
@@ -417,7 +418,7 @@ pub(super) fn is_or_holds_func(s: &StructInfo) -> bool {
     }
 }
 
-/// Whether a part of a tuple that is no tuple itself is such.
+/// Whether a condition holds for a part of a tuple that is not itself a tuple.
 pub(super) fn holds(
     fields: &Arc<[StructInfo]>,
     seen: &mut VisitedTuples,
@@ -445,7 +446,7 @@ pub(crate) fn all_shape_vars(s: &StructInfo) -> BTreeSet<ShapeVar> {
     found
 }
 
-/// Every shape variable that an info mentions outside of the function types in it, whose variables are their own.
+/// Every shape variable that an info mentions outside of its function types, whose variables are their own.
 pub(crate) fn shape_vars_outside_functions(s: &StructInfo) -> BTreeSet<ShapeVar> {
     let mut found = BTreeSet::new();
     collect(s, false, &mut VisitedTuples::default(), &mut |dim| {
@@ -456,8 +457,8 @@ pub(crate) fn shape_vars_outside_functions(s: &StructInfo) -> BTreeSet<ShapeVar>
     found
 }
 
-/// Every shape variable that a function type mentions, as often as it stands there; those of a tuple that stands in it more than once,
-/// once.
+/// Visits every shape variable that a function type mentions, including repetitions. Those of a repeated tuple are
+/// visited once.
 pub(super) fn for_each_mentioned<'s>(func: &'s FuncStructInfo, visit: &mut dyn FnMut(&'s ShapeVar)) {
     let mut seen = VisitedTuples::default();
     for part in params_of(func).iter().chain([&func.ret]) {

@@ -18,7 +18,7 @@ use crate::grammar::{DeriveFunc, FuncStructInfo, PrimStructInfo, ShapeStructInfo
 use crate::judge::{Cx, MemoQuery, Proof};
 use crate::types::equality::{same, same_by};
 
-/// Which pairs of shapes count as equal (A15).
+/// The pairs of shapes that count as equal (A15).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ShapeRelation {
     /// Proven equal.
@@ -27,16 +27,16 @@ pub enum ShapeRelation {
     Possible,
 }
 
-/// SI.ORDER: is `s1` at least as specific as `s2`, in the definite order? Nothing is in scope.
+/// SI.ORDER: whether `s1` is at least as specific as `s2`, in the definite order. No variable is in scope.
 ///
-/// 2023-02, Unification. Literal A15: the one relation of the text, closed under transitivity, in which any shape
-/// equals any other of its rank by way of fresh variables. Literal A43: packed function infos are ordered only if
-/// they have the same `derive_func`, without the exception of `empty_derive`.
+/// 2023-02, Unification. Literal A15: there is one relation, closed under transitivity, in which any shape equals any
+/// other of its rank via fresh variables. Literal A43: packed function infos are ordered only if they have the same
+/// `derive_func`, without the exception of `empty_derive`.
 pub fn is_more_specific(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
     is_more_specific_in(cx, ShapeRelation::Definite, s1, s2, &Nowhere)
 }
 
-/// As [`is_more_specific`], in the possible order.
+/// Like [`is_more_specific`], in the possible order.
 pub fn is_possibly_more_specific(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
     is_more_specific_in(cx, ShapeRelation::Possible, s1, s2, &Nowhere)
 }
@@ -62,14 +62,14 @@ pub(super) fn below(
     InfoOrder { relation, scope }.below(cx, s1, s2)
 }
 
-/// What the shapes contribute to the order of two tensor infos.
+/// The contribution of the shapes to the order of two tensor infos.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ShapeStep {
-    /// They are the same.
+    /// The shapes are the same.
     None,
     /// A rule relates them.
     Taken,
-    /// No rule does.
+    /// No rule relates them.
     Missing,
 }
 
@@ -88,7 +88,7 @@ impl InfoOrder<'_> {
     }
 
     fn cases(&self, cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
-        // In the first edition devices mean nothing.
+        // In the first edition devices have no meaning.
         let located = cx.has(rule!("SUBSI.TENSOR.VDEVICE"));
         let equal = if located { same_by(cx, s1, s2, same_located_node) } else { same(cx, s1, s2) };
         let by_form = cx.by_cases(&[
@@ -109,13 +109,13 @@ impl InfoOrder<'_> {
         }
     }
 
-    /// Whether a comparison of dimensions counts as equality in this relation.
+    /// Whether the result of a comparison of dimensions counts as equality in this relation.
     fn counts(&self, cx: &mut Cx, proof: Proof) -> bool {
-        // By transitivity through a fresh variable everything is possibly equal to everything (A15).
+        // By transitivity via a fresh variable everything is possibly equal to everything (A15).
         let collapsed = cx.literal(Erratum::A15);
         match proof {
             Proof::Equal => true,
-            // What is unequal in some case is definitely not equal by the letter (N29).
+            // Literally, dimensions that may be unequal are definitely not equal (N29).
             Proof::Unknown if cx.literal(Erratum::N29) => collapsed,
             Proof::Unknown => collapsed || (self.is_possible() && cx.conclude(rule!("SUBSI.LEVELS"), true)),
             Proof::Different => collapsed,
@@ -126,15 +126,16 @@ impl InfoOrder<'_> {
         self.relation == ShapeRelation::Possible
     }
 
-    /// Whether what the first leaves open may be as the second has it. Errata: N30, literally the rules give no level there.
+    /// Whether an unknown property of the first may be that of the second. Errata: N30, literally the rules give no
+    /// level here.
     fn leaves_open(&self, cx: &Cx) -> bool {
         self.is_possible() && !cx.literal(Erratum::N30)
     }
 
-    /// One step for each rule: the datatype, the device, then the shape and the rank; several steps combine by SI.ORDER.TRANS, or by
-    /// SUBSI.COMPONENTWISE to the least of their levels.
+    /// The order of two tensors. Each rule is one step: the datatype, the device, then the shape and the rank. Several
+    /// steps combine by SI.ORDER.TRANS, or by SUBSI.COMPONENTWISE to the least of their levels.
     ///
-    /// Errata: N28, literally no rule puts levels together, and only what holds definitely is transitive.
+    /// Errata: N28, literally no rule combines levels, and only definite steps are transitive.
     fn tensor(&self, cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
         let other_dtype = t1.dtype != t2.dtype;
         let open = other_dtype && t1.dtype.is_void() && self.leaves_open(cx);
@@ -158,7 +159,7 @@ impl InfoOrder<'_> {
             ShapeStep::Missing => return false,
         };
         match steps {
-            // They would be equal, which is reflexivity.
+            // Equal shapes would be a case of reflexivity.
             0 => false,
             1 => true,
             2.. if self.is_possible() && cx.literal(Erratum::N28) => {
@@ -168,7 +169,7 @@ impl InfoOrder<'_> {
         }
     }
 
-    /// SUBSI.TENSOR.VDEVICE: of tensors that do not lie on the same device, as far as is known.
+    /// SUBSI.TENSOR.VDEVICE: the step for tensors that are not known to be on the same device.
     fn device(&self, cx: &mut Cx, t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
         let open = t1.vdevice.is_none() && self.leaves_open(cx);
         let by_level = cx.by_cases(&[(rule!("SUBSI.TENSOR.MISSING-POSSIBLE"), open, true)]);
@@ -180,7 +181,7 @@ impl InfoOrder<'_> {
         if same_rank && same_option(t1.shape.as_ref(), t2.shape.as_ref(), same_tensor_shape) {
             return ShapeStep::None;
         }
-        // Of the first it is not known: it may well be as the second.
+        // The rank of the first is unknown, so it may be that of the second.
         let open_rank = t1.ndim.is_unknown() && self.leaves_open(cx) && cx.has(rule!("SUBSI.TENSOR.MISSING-POSSIBLE"));
         let one_shape = t1.shape.is_none() || t2.shape.is_none();
         let open_shape = same_rank && t1.shape.is_none() && self.leaves_open(cx);
@@ -231,7 +232,7 @@ impl InfoOrder<'_> {
             (Some(_), Some(_)) => {
                 let (p1, p2) = (purity_of(cx, f1), purity_of(cx, f2));
                 let by_field = purity_is_below(cx, self.relation, p1, p2);
-                // A18: the first edition has the field by way of extension.
+                // A18: the first edition has the field as an extension.
                 let unsaid = cx.has(rule!("PURITY.FIELD")) || cx.literal(Erratum::A18);
                 let below =
                     by_field && (unsaid || f2.pure != Some(true) || f1.pure == f2.pure) && self.params(cx, f1, f2);
@@ -259,16 +260,17 @@ impl InfoOrder<'_> {
         self.told(cx, f1, f2)
     }
 
-    /// The outermost function types, told apart inside, and those inside them, which have been.
+    /// Compares two function types. The variables inside the outermost ones are renamed apart first, which covers the
+    /// inner ones too.
     fn told(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>) -> bool {
         let Some(_until_judged) = self.scope.outermost() else { return self.matched(cx, f1, f2) };
         let told = (told_inside_if_matched(cx, f1, self.scope), told_inside_if_matched(cx, f2, self.scope));
         self.matched(cx, told.0.as_ref().unwrap_or(f1), told.1.as_ref().unwrap_or(f2))
     }
 
-    /// The first in the variables of the second.
+    /// Brings the first into the variables of the second, and compares.
     ///
-    /// Errata: N31, literally they are compared as they are spelt.
+    /// Errata: N31, literally they are compared as written.
     fn matched(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>) -> bool {
         if cx.literal(Erratum::N31) {
             let _introduced = self.scope.introduce(introduced_around(f1, f2));
@@ -284,7 +286,7 @@ impl InfoOrder<'_> {
         self.parts(cx, replaced.as_ref().unwrap_or(f1), f2)
     }
 
-    /// Of two functions in the same variables: parameters in reverse, then the results forward.
+    /// Compares two functions in the same variables: the parameters in reverse, then the results forward.
     fn parts(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>) -> bool {
         let (params1, params2) = (params_of(f1), params_of(f2));
         let contravariant = params2.iter().zip(params1).all(|(param2, param1)| {
@@ -297,7 +299,7 @@ impl InfoOrder<'_> {
         }
     }
 
-    /// Boxed scalars are related to their own datatype only (A53).
+    /// Boxed scalars are related only to their own datatype (A53).
     fn prim(&self, cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> bool {
         let same_dtype = p1.dtype == p2.dtype;
         if !cx.holds(&[(rule!("SUBSI.PRIM.DTYPE"), 1, same_dtype)]) {

@@ -1,4 +1,4 @@
-//! Whether some value may be as two informations say.
+//! Whether some value may satisfy two pieces of information.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use crate::grammar::{FuncStructInfo, PrimExpr, ShapeStructInfo, StructInfo, Tens
 use crate::judge::{Cx, Once, Proof, with_stack};
 use crate::shape::prove_equal;
 
-/// SI.ORDER.MEANING: whether a value that the one describes may be one that the other describes; if not, a cast from the one to the
-/// other cannot succeed. One may be below the other, or each may say what the other leaves open.
+/// SI.ORDER.MEANING: whether some value may satisfy both infos. If not, a cast from one to the other cannot succeed.
+/// One info may be below the other, or each may state a property that is unknown in the other.
 pub fn may_overlap(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &dyn Surroundings) -> bool {
     Overlap { scope: JudgementScope::new(scope), seen: Once::default() }.of(
         cx,
@@ -21,9 +21,9 @@ pub fn may_overlap(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &dyn Su
 }
 
 struct Overlap<'a> {
-    /// Of the variables that function types introduce here nothing is known.
+    /// The scope. Nothing is known about variables that function types introduce.
     scope: JudgementScope<'a>,
-    /// What was found of tuples that others hold as well.
+    /// The results for shared tuples.
     seen: Once<StructInfo, bool>,
 }
 
@@ -79,15 +79,15 @@ impl Overlap<'_> {
         self.varies(size1) || self.varies(size2) || prove_equal(cx, size1, size2) != Proof::Different
     }
 
-    /// Whether a size is another one at every call of the function around it.
+    /// Whether a size differs between calls of the enclosing function.
     fn varies(&self, size: &PrimExpr) -> bool {
         let mut varies = false;
         size.for_each_var(|var| varies |= self.scope.is_introduced(var));
         varies
     }
 
-    /// A closure that takes whatever either asks for may be as both say as far as results may, of which packed functions say
-    /// nothing that a cast would look at.
+    /// Whether a closure may satisfy both. Its parameters can always accept the arguments of either, so only the
+    /// results matter. For packed functions a cast does not look at the result.
     fn funcs(&self, cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>) -> bool {
         match (&f1.params, &f2.params) {
             (Some(params1), Some(params2)) => {

@@ -7,29 +7,29 @@ use super::surroundings::{JudgementScope, Surroundings};
 use crate::grammar::{FuncStructInfo, ShapeVar};
 use crate::judge::Cx;
 
-/// WF23-12.6.ANY-ORDER: whether the parameters of a signature bind all at once, so that each of them, and a function
-/// type in it, means what a later one binds. Where they bind from left to right, a function type that stands before
-/// that introduces a variable of its own.
+/// WF23-12.6.ANY-ORDER: whether the parameters of a signature bind all at once. Each parameter, and each function type
+/// in it, then sees the variables of later ones. If they bind from left to right instead, an earlier function type
+/// introduces a variable of its own.
 pub(crate) fn binds_in_any_order(cx: &Cx) -> bool {
     cx.has(rule!("WF23-12.6.ANY-ORDER"))
 }
 
-/// So many variables are sooner looked through than put in order.
+/// Up to this number of variables a linear search is faster than sorting.
 const FEW: usize = 8;
 
-/// The variables that the parameters of a function introduce, each once. There are few of them nearly always, and nobody
-/// keeps them, so they stay where they are written.
+/// The variables that the parameters of a function introduce, each once. There are usually few, and they are not kept,
+/// so the first ones are stored inline by reference.
 #[derive(Default)]
 pub(super) struct Own<'f> {
     few: [Option<&'f ShapeVar>; FEW],
-    /// How many those are.
+    /// The number of the inline ones.
     count: usize,
-    /// All of them in order, if they are more than a few.
+    /// All of them, sorted, if there are more than a few.
     many: Vec<&'f ShapeVar>,
 }
 
 impl<'f> Own<'f> {
-    /// What is in scope is introduced by no function.
+    /// The own variables of a function. A variable in scope is not introduced by any function.
     pub(super) fn of(func: &'f FuncStructInfo, scope: &JudgementScope) -> Own<'f> {
         let mut own = Own::default();
         for_each_lone(params_of(func), |var| own.note(var));
@@ -73,7 +73,7 @@ impl<'f> Own<'f> {
         self.many.retain(|var| stays(var));
     }
 
-    /// Whether one of them is such.
+    /// Whether a condition holds for one of them.
     pub(super) fn any(&self, such: impl Fn(&ShapeVar) -> bool) -> bool {
         self.few().any(&such) || self.many.iter().any(|var| such(var))
     }
@@ -90,7 +90,7 @@ impl<'f> Own<'f> {
         self.few().any(|known| known == var) || self.many.binary_search(&var).is_ok()
     }
 
-    /// To be kept.
+    /// The variables as an owned set.
     pub(super) fn to_set(&self) -> BTreeSet<ShapeVar> {
         self.few().chain(self.many.iter().copied()).cloned().collect()
     }
@@ -103,7 +103,7 @@ mod tests {
     use crate::struct_info::mapping::introduced_by;
     use crate::struct_info::{InScope, Nowhere};
 
-    /// `count` parameters, in which there are so many variables.
+    /// A function with `count` parameters and `vars` different variables.
     fn function(count: usize, vars: usize) -> StructInfo {
         let vector = |i: usize| StructInfo::tensor([PrimExpr::var(&format!("v{}", i * 7 % vars))], DataType::FLOAT32);
         StructInfo::func((0..count).map(vector), StructInfo::Object)

@@ -1,4 +1,4 @@
-//! The information of `PrimFunc`s (chapter Information of PrimFuncs), from the edition 2023-12 on.
+//! The structural information of `PrimFunc`s (chapter Information of PrimFuncs), from the edition 2023-12 on.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,11 +12,11 @@ use crate::grammar::{
 };
 use crate::judge::{Cx, with_stack};
 
-/// PRIMFUNC.SI.RESULT: the information of the `GlobalVar` to which a `PrimFunc` is bound.
+/// PRIMFUNC.SI.RESULT: the information of the `GlobalVar` that is bound to a `PrimFunc`.
 pub fn info_of_prim_func(cx: &mut Cx, module: &IrModule, func: &PrimFunc) -> StructInfo {
     let given = DeterminedVars::by(cx, func);
     let params: Vec<StructInfo> = func.params.iter().map(|param| param_info(cx, param, &given)).collect();
-    // PRIMFUNC.CALL.ARGS: what is known of the parameters is demanded of the arguments, outputs included.
+    // PRIMFUNC.CALL.ARGS: arguments, including outputs, must satisfy the information of the parameters.
     let unknown = || vec![StructInfo::Object; func.params.len()];
     let params = if cx.fire(rule!("PRIMFUNC.CALL.ARGS")) { params } else { unknown() };
     let (ret, pure) = (result_info(cx, func), Some(purity(cx, module, func)));
@@ -24,16 +24,18 @@ pub fn info_of_prim_func(cx: &mut Cx, module: &IrModule, func: &PrimFunc) -> Str
     cx.conclude(rule!("PRIMFUNC.SI.RESULT"), StructInfo::Func(Arc::new(info)))
 }
 
-/// PRIMFUNC.CALL.PURE, PRIMFUNC.CALL.IMPURE: a direct call is impure, in later editions unless the function is found to be pure.
+/// PRIMFUNC.CALL.PURE, PRIMFUNC.CALL.IMPURE: a direct call is impure. In later editions it is pure if the function is
+/// found to be pure.
 fn purity(cx: &mut Cx, module: &IrModule, func: &PrimFunc) -> bool {
     let analysed = cx.has(rule!("PRIMFUNC.PURE.OTHERWISE"));
     let pure = analysed && is_pure_function(cx, module, func);
     cx.by_cases((&[(rule!("PRIMFUNC.CALL.PURE"), pure, true)], (rule!("PRIMFUNC.CALL.IMPURE"), false)))
 }
 
-/// PRIMFUNC.SI.RETTYPE: nothing comes of a call.
+/// PRIMFUNC.SI.RETTYPE: a call has no result.
 ///
-/// Errata: M06, literally even where the function is said to return a number, which later editions let pure functions do.
+/// Errata: M06, literally this holds even if the function is declared to return a number, which later editions allow
+/// for pure functions.
 fn result_info(cx: &mut Cx, func: &PrimFunc) -> StructInfo {
     match returned_datatype(cx, func) {
         Some(dtype) if dtype.code == DataType::HANDLE.code => StructInfo::Object,
@@ -42,7 +44,7 @@ fn result_info(cx: &mut Cx, func: &PrimFunc) -> StructInfo {
     }
 }
 
-/// The datatype of what a call gives, where it gives anything.
+/// The datatype of the result of a call, if there is one.
 pub(crate) fn returned_datatype(cx: &Cx, func: &PrimFunc) -> Option<DataType> {
     let counts = cx.has(rule!("PRIMFUNC.PURE.OTHERWISE")) && !cx.literal(Erratum::M06);
     func.ret.filter(|dtype| counts && !dtype.is_void())
@@ -66,7 +68,7 @@ fn param_info(cx: &mut Cx, param: &Param, given: &DeterminedVars) -> StructInfo 
 
 /// PRIMFUNC.SI.HANDLE.
 ///
-/// Errata: N62, by the first text it is a boxed scalar, of a datatype that none has.
+/// Errata: N62, in the first text it is a boxed scalar, of a datatype that no scalar has.
 fn handle_info(cx: &mut Cx) -> StructInfo {
     let stated = cx.has(rule!("PRIMFUNC.PURE.OTHERWISE"));
     if !stated && cx.literal(Erratum::N62) {
@@ -75,17 +77,18 @@ fn handle_info(cx: &mut Cx) -> StructInfo {
     cx.conclude(rule!("PRIMFUNC.SI.HANDLE"), StructInfo::Object)
 }
 
-/// Which variables the parameters give a value, so that others may mention them.
+/// The variables that the parameters determine, so that other parameters may mention them.
 struct DeterminedVars {
-    /// The numbers among the parameters that buffers mention.
+    /// The scalar parameters that buffers mention.
     scalars: BTreeSet<ShapeVar>,
     all: BTreeSet<ShapeVar>,
-    /// Literal N24: any variable is mentioned, and none is given by a number.
+    /// Literal N24: any variable may be mentioned, and scalars determine none.
     literally: bool,
 }
 
 impl DeterminedVars {
-    /// Errata: N24, literally a number has no value, so that the shapes that mention it are tied to nothing.
+    /// The determined variables of a function. Errata: N24, literally a number has no value, so shapes that mention it
+    /// are not tied to it.
     fn by(cx: &Cx, func: &PrimFunc) -> DeterminedVars {
         let shapes: Vec<Vec<PrimExpr>> = func.params.iter().filter_map(dims_of_param).collect();
         let mut mentioned = BTreeSet::new();
@@ -101,13 +104,13 @@ impl DeterminedVars {
         DeterminedVars { scalars, all, literally: cx.literal(Erratum::N24) }
     }
 
-    /// A parameter as a number that buffers mention.
+    /// A parameter as a scalar that buffers mention.
     fn value(&self, var: &tir::Var) -> Option<PrimExpr> {
         let var = ShapeVar::new(&var.name);
         (!self.literally && self.scalars.contains(&var)).then_some(PrimExpr::Var(var))
     }
 
-    /// Datatype, rank, and the shape as far as calls can tell it.
+    /// The datatype, the rank, and the shape as far as a call determines it.
     fn buffer(&self, buffer: &Buffer) -> StructInfo {
         let told = |dim: &PrimExpr| {
             let mut told = true;
@@ -124,7 +127,7 @@ impl DeterminedVars {
     }
 }
 
-/// A parameter that is an int64, which buffers mention.
+/// A parameter of type int64 that buffers mention.
 fn number(param: &Param, mentioned: &BTreeSet<ShapeVar>) -> Option<ShapeVar> {
     match param {
         Param::Scalar(var) if var.dtype == DataType::INT64 => {
@@ -141,12 +144,12 @@ fn dims_of_param(param: &Param) -> Option<Vec<PrimExpr>> {
     }
 }
 
-/// The dimensions of a buffer, if all of them can be said in Relax.
+/// The dimensions of a buffer, if Relax can express all of them.
 fn dims_of(buffer: &Buffer) -> Option<Vec<PrimExpr>> {
     buffer.shape.iter().map(dimension).collect()
 }
 
-/// A dimension as Relax has it, of whatever width.
+/// A dimension in Relax, without its width.
 fn dimension(e: &tir::Expr) -> Option<PrimExpr> {
     with_stack(|| {
         let sub = |e| dimension(e).map(Arc::new);

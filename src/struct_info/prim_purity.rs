@@ -1,4 +1,4 @@
-//! Whether a `PrimFunc` is pure (PRIMFUNC.PURE): what its body contains decides, whether it is reached or not.
+//! Whether a `PrimFunc` is pure (PRIMFUNC.PURE). Its whole body counts, including unreachable parts.
 
 use rustc_hash::FxHashMap;
 
@@ -13,17 +13,17 @@ use crate::judge::{Cx, with_stack};
 pub(super) fn is_pure_function(cx: &mut Cx, module: &IrModule, func: &PrimFunc) -> bool {
     let mut analysis = Analysis { cx, module, open: Vec::new(), known: FxHashMap::default() };
     let pure = analysis.function(func);
-    // PURE.ATTR.REPR: nothing else says it.
+    // PURE.ATTR.REPR: only the attribute states it.
     cx.conclude(rule!("PURE.ATTR.REPR"), pure)
 }
 
 struct Analysis<'c, 'm> {
     cx: &'c mut Cx,
     module: &'m IrModule,
-    /// The functions that are being looked at, the innermost last, by their addresses.
+    /// The functions under analysis, the innermost last, by their addresses.
     open: Vec<usize>,
-    /// What was found of functions by their addresses, for several may call one. Whoever calls one of those that are open, and so is
-    /// impure for that, is called by it as well: he is impure whoever asks first.
+    /// The results for functions by address, because several functions may call the same one. A function that calls one
+    /// under analysis counts as impure. It is also called by that one, so the result does not depend on the order.
     known: FxHashMap<usize, bool>,
 }
 
@@ -40,9 +40,9 @@ impl<'m> Analysis<'_, 'm> {
         ))
     }
 
-    /// PRIMFUNC.PURE.LOCAL: what is written to memory of its own does not count.
+    /// PRIMFUNC.PURE.LOCAL: stores to the function's own memory do not count.
     ///
-    /// Errata: M08, literally what a block allocates is not its own, nor what another name is given.
+    /// Errata: M08, literally memory that a block allocates is not its own, and neither is memory under another name.
     fn counts_as_store(&mut self, found: &BodyEffects) -> bool {
         let by_another_name = found.stores_to_alias && self.cx.literal(Erratum::M08);
         let own =
@@ -50,12 +50,12 @@ impl<'m> Analysis<'_, 'm> {
         by_another_name || own
     }
 
-    /// Errata: M09, literally it does not count that a call reads a state outside of the arguments.
+    /// Errata: M09, literally it does not matter that a call reads state outside the arguments.
     fn reads(&self, found: &BodyEffects) -> bool {
         found.reads_state && !self.cx.literal(Erratum::M09)
     }
 
-    /// Errata: M07, literally a call of another `PrimFunc` is none of an operator and does not count.
+    /// Errata: M07, literally a call of another `PrimFunc` is not a call of an operator and does not count.
     fn calls(&mut self, func: &'m PrimFunc, callees: &[Name]) -> bool {
         if callees.is_empty() || self.cx.literal(Erratum::M07) {
             return false;
@@ -66,7 +66,7 @@ impl<'m> Analysis<'_, 'm> {
         impure
     }
 
-    /// What calls itself, directly or not, is not known to be pure.
+    /// Whether a callee is pure. A function that calls itself, directly or not, is not known to be pure.
     fn is_pure_callee(&mut self, callee: &str) -> bool {
         match self.module.get(callee) {
             Some(GlobalFunc::PrimFunc(func)) => {
@@ -83,7 +83,7 @@ impl<'m> Analysis<'_, 'm> {
     }
 }
 
-/// What there is in a body.
+/// The effects in a body.
 #[derive(Default)]
 struct BodyEffects {
     stores_elsewhere: bool,
@@ -91,24 +91,24 @@ struct BodyEffects {
     stores_to_alias: bool,
     updates: bool,
     reads_state: bool,
-    /// The functions of the module that it calls.
+    /// The called functions of the module.
     calls: Vec<Name>,
 }
 
-/// Whose memory a name stands for.
+/// The owner of the memory behind a name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MemoryOwner {
-    /// What an `Allocate` of the function gave.
+    /// The memory comes from an `Allocate` of the function.
     Own,
-    /// What a block allocates, or another name of the function's own memory.
+    /// A block allocates the memory, or it is another name for the function's own memory.
     Alias,
-    /// Anything else.
+    /// Any other memory.
     Foreign,
 }
 
 struct PurityWalk {
     found: BodyEffects,
-    /// What the names stand for, the innermost last.
+    /// The owners by name, the innermost last.
     names: Vec<(Name, MemoryOwner)>,
 }
 
@@ -134,7 +134,7 @@ impl PurityWalk {
         known.map_or(MemoryOwner::Foreign, |(_, memory)| *memory)
     }
 
-    /// Another name for it.
+    /// The owner, for another name of the same memory.
     fn alias_of(&self, name: &str) -> MemoryOwner {
         match self.memory_of(name) {
             MemoryOwner::Own | MemoryOwner::Alias => MemoryOwner::Alias,
@@ -142,7 +142,7 @@ impl PurityWalk {
         }
     }
 
-    /// Statements in a scope of their own.
+    /// Visits statements in a new scope.
     fn body(&mut self, stmts: &[Stmt]) {
         let mark = self.names.len();
         stmts.iter().for_each(|stmt| with_stack(|| self.stmt(stmt)));
@@ -181,7 +181,7 @@ impl PurityWalk {
                 self.expr(&l.extent);
                 self.body(&l.body);
             }
-            // That it may fail does not count (PURE.ERR-EXEMPT).
+            // A possible failure does not count (PURE.ERR-EXEMPT).
             Stmt::Assert(a) => self.expr(&a.condition),
             Stmt::Evaluate(e) => self.expr(e),
             Stmt::Break | Stmt::Continue => {}
@@ -193,7 +193,7 @@ impl PurityWalk {
         self.body(&f.body);
     }
 
-    /// It has the very data of the other buffer.
+    /// The declared buffer shares the data of the other one.
     fn declared(&mut self, d: &Decl) {
         self.buffer(&d.buffer);
         let memory = self.memory_of(&d.data.name);
@@ -240,7 +240,7 @@ impl PurityWalk {
         self.exprs(buffer.shape.iter().chain(&buffer.strides).chain(&buffer.elem_offset));
     }
 
-    /// Whose memory a pointer points to.
+    /// The owner of the memory that a pointer refers to.
     fn pointed_to(&self, value: &Expr) -> MemoryOwner {
         match value {
             Expr::Data(buffer) => self.alias_of(&buffer.name),
@@ -275,7 +275,7 @@ impl PurityWalk {
             Expr::Select(c) | Expr::IfThenElse(c) => self.exprs([&c.condition, &c.then, &c.otherwise]),
             Expr::Load(l) => self.exprs(&l.indices),
             Expr::Let(l) => self.exprs([&l.value, &l.body]),
-            // The functions whose meaning is known are arithmetic.
+            // The functions with a known meaning are arithmetic.
             Expr::Call(c) => self.exprs(&c.args),
             Expr::Extern(c) => self.call(c),
             Expr::Ramp(r) => self.exprs([&r.base, &r.stride]),
@@ -296,7 +296,7 @@ impl PurityWalk {
         }
     }
 
-    /// Whether what is read belongs to what the function was given or has made.
+    /// Whether a call reads memory that the function received or has made.
     fn reads_argument(&self, call: &Extern) -> bool {
         match call.args.first() {
             Some(Expr::Var(var)) => {
@@ -315,7 +315,7 @@ mod tests {
     use crate::check::check_program;
     use crate::syntax::tvmscript::parse_module;
 
-    /// Functions of which each calls the one before it twice; the first calls the last, too, if `round`.
+    /// A chain of functions that each call the previous one twice. With `round`, the first also calls the last.
     fn ladder(rungs: usize, round: bool) -> String {
         let first = if round { format!("Module.g{}(n)", rungs - 1) } else { "0".to_string() };
         let mut text = "@I.ir_module\nclass Module:\n".to_string();

@@ -1,4 +1,4 @@
-//! Comparing lists of dimensions, and shapes that a variable may hold.
+//! Comparison of lists of dimensions, and of shapes that may be variables.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::shape::prove_equal_briefly;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Compared {
     pub(super) proof: Proof,
-    /// Whether a definite outcome needed more than the minimum that every prover provides.
+    /// Whether a definite outcome needed more than the minimum of every prover.
     pub(super) advanced: bool,
 }
 
@@ -21,7 +21,7 @@ impl Compared {
     }
 }
 
-/// Definitely equal if every pair is, definitely different if one pair is. Every pair is looked at.
+/// Definitely equal if every pair is, definitely different if one pair is. All pairs are compared.
 pub(super) fn compare_dims(cx: &mut Cx, dims1: &[PrimExpr], dims2: &[PrimExpr]) -> Compared {
     if dims1.len() != dims2.len() {
         return Compared::at_once(Proof::Different);
@@ -43,7 +43,7 @@ pub(super) fn compare_dims(cx: &mut Cx, dims1: &[PrimExpr], dims2: &[PrimExpr]) 
     all
 }
 
-/// As [`compare_dims`]; nothing can be proven of values that are not known.
+/// Like [`compare_dims`]. Nothing can be proven about unknown values.
 pub(super) fn compare_values(cx: &mut Cx, values1: Option<&[PrimExpr]>, values2: Option<&[PrimExpr]>) -> Compared {
     match (values1, values2) {
         (Some(values1), Some(values2)) => compare_dims(cx, values1, values2),
@@ -51,7 +51,7 @@ pub(super) fn compare_values(cx: &mut Cx, values1: Option<&[PrimExpr]>, values2:
     }
 }
 
-/// What is known of a shape: its dimensions, or their number.
+/// The known part of a shape: its dimensions, or their number.
 enum KnownShape {
     Dims(Arc<[PrimExpr]>),
     Ndim(Ndim),
@@ -77,8 +77,7 @@ fn look_through(shape: &TensorShape, scope: &dyn Surroundings) -> KnownShape {
     }
 }
 
-/// The same information with what is known of the variables that hold the shapes of tensors: all dimensions in their place,
-/// or their number.
+/// The same information with shape variables of tensors replaced by the known dimensions, or their number.
 pub fn seen_through(info: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
     through(info, scope, &Once::default())
 }
@@ -104,7 +103,7 @@ fn through(info: &StructInfo, scope: &dyn Surroundings, known: &Once<StructInfo,
     }
 }
 
-/// Whether a shape is held by a variable.
+/// Whether a shape is a variable.
 pub(super) fn is_var(shape: &TensorShape) -> bool {
     match shape {
         TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_) => true,
@@ -112,7 +111,7 @@ pub(super) fn is_var(shape: &TensorShape) -> bool {
     }
 }
 
-/// As [`compare_shapes`]; nothing can be proven of shapes that are not known.
+/// Like [`compare_shapes`]. Nothing can be proven about unknown shapes.
 pub(super) fn compare_known_shapes(
     cx: &mut Cx,
     shape1: Option<&TensorShape>,
@@ -125,7 +124,7 @@ pub(super) fn compare_known_shapes(
     }
 }
 
-/// Compares two shapes, looking through variables as far as `scope` knows them.
+/// Compares two shapes, and looks through variables as far as `scope` knows them.
 pub(super) fn compare_shapes(
     cx: &mut Cx,
     shape1: &TensorShape,

@@ -1,5 +1,5 @@
-//! How function types that are joined are spelt in the variables of the join. A parameter is compared with its join; in
-//! these variables it is at once, while as it is written each function type in it would have to be renamed once more.
+//! The forms of joined function types in the variables of their join. A parameter is compared with its join. With its
+//! original variables, each inner function type would have to be renamed once more.
 
 use std::sync::Arc;
 
@@ -9,11 +9,11 @@ use crate::judge::{Cx, Once, with_stack};
 
 type SpelledFunc = Arc<FuncStructInfo>;
 
-/// Under which name the judgement keeps it.
+/// The key of the notes in the judgement.
 const SPELLED: &str = "spelt as in the join";
 
-/// Notes how two function types are spelt in their join, each by itself and renamed: in these variables, and their
-/// parts as they are spelt there. What was noted since then of the parts themselves is not needed any more.
+/// Notes the forms of two function types, each original and renamed, in the variables of their join, including their
+/// parts. Notes about the parts made after `since` are no longer needed and are removed.
 pub(super) fn note_spelling(cx: &mut Cx, since: usize, functions: [[&SpelledFunc; 2]; 2]) {
     if goes_by_name(cx) {
         return;
@@ -39,7 +39,7 @@ fn as_joined(cx: &Cx, since: usize, written: &SpelledFunc, renamed: &SpelledFunc
     Some(Arc::new(FuncStructInfo { params, ret, ..(**renamed).clone() }))
 }
 
-/// Information as it is spelt in its join; `None` for what is written so.
+/// The form of information in the variables of its join; `None` if it does not change.
 pub(super) fn spelled_as_joined(cx: &Cx, s: &StructInfo) -> Option<StructInfo> {
     if cx.notes() == 0 { None } else { spelled(cx, s, &Once::default()) }
 }
@@ -61,7 +61,7 @@ fn spelled_all(cx: &Cx, infos: &[StructInfo]) -> Option<Arc<[StructInfo]>> {
     replaced(infos, new)
 }
 
-/// The parts, with those that are new; `None` if none is.
+/// The parts with the new ones in place; `None` if none is new.
 fn replaced(parts: &[StructInfo], new: Vec<Option<StructInfo>>) -> Option<Arc<[StructInfo]>> {
     if new.iter().all(Option::is_none) {
         return None;
@@ -74,7 +74,7 @@ thread_local! {
     static AS_WRITTEN: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
-/// Asks with every parameter compared with the join as it is written.
+/// Runs a test in which parameters are compared with the join as they are written.
 #[cfg(test)]
 pub(super) fn as_written<T>(ask: impl FnOnce() -> T) -> T {
     AS_WRITTEN.set(true);
@@ -83,7 +83,7 @@ pub(super) fn as_written<T>(ask: impl FnOnce() -> T) -> T {
     answer
 }
 
-/// By the letter of these the order goes by names, and so does not take one spelling for the other.
+/// In these literal readings the order goes by names, so one form cannot replace the other.
 fn goes_by_name(cx: &Cx) -> bool {
     #[cfg(test)]
     if AS_WRITTEN.get() {

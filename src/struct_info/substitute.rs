@@ -1,4 +1,4 @@
-//! Applying a mapping of shape variables: all at once, and without capture.
+//! Applies a mapping of shape variables: simultaneously and without capture.
 
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -16,9 +16,9 @@ use crate::judge::{Cx, Once, with_stack};
 
 /// SI.MAPPING.SUBST: replaces the mapping's variables in `s` simultaneously.
 ///
-/// A variable that a function type in `s` introduces itself, and that the replacements mention, is renamed first;
-/// `scope` says which variables are bound outside and hence introduced by no one. 2023-02, Substituting Free
-/// Shape Variables. Literal E80: nothing is renamed.
+/// A function type in `s` may introduce a variable that the replacements mention. It is renamed first. Variables that
+/// are bound in `scope` are introduced nowhere. 2023-02, Substituting Free Shape Variables. Literal E80: nothing is
+/// renamed.
 pub fn substitute(cx: &mut Cx, s: &StructInfo, mapping: &Mapping, scope: &dyn Surroundings) -> StructInfo {
     if mapping.is_empty() {
         return s.clone();
@@ -28,8 +28,8 @@ pub fn substitute(cx: &mut Cx, s: &StructInfo, mapping: &Mapping, scope: &dyn Su
     Substitution { captures, ..Substitution::new(mapping, scope) }.info(s).unwrap_or_else(|| s.clone())
 }
 
-/// SI.MAPPING.SUBST, in a function: what replaces it, or `None` if nothing changes. That a mapping of every variable to
-/// itself changes nothing is seen without looking at the function.
+/// SI.MAPPING.SUBST for a function: the new function, or `None` if nothing changes. A mapping of every variable to
+/// itself changes nothing, so the function is not examined.
 pub(super) fn substitute_in_func(
     cx: &mut Cx,
     func: &Arc<FuncStructInfo>,
@@ -37,7 +37,7 @@ pub(super) fn substitute_in_func(
     scope: &dyn Surroundings,
 ) -> Option<Arc<FuncStructInfo>> {
     if is_identity(mapping) {
-        // Nothing is replaced, and a mapping without entries is not even applied.
+        // Nothing is replaced, and the rule is not even used for an empty mapping.
         let _ = !mapping.is_empty() && cx.fire(rule!("SI.MAPPING.SUBST"));
         return None;
     }
@@ -46,8 +46,8 @@ pub(super) fn substitute_in_func(
     Substitution { captures, ..Substitution::new(mapping, scope) }.func(func)
 }
 
-/// A function with other names for some of its variables; `None` if it has none of them. This is no step of the text, which
-/// knows variables by their identity.
+/// A function with new names for some of its variables; `None` if it has none of them. This is not a step of the text,
+/// which identifies variables without names.
 pub(super) fn rename_in_func(
     func: &FuncStructInfo,
     names: Mapping,
@@ -56,30 +56,30 @@ pub(super) fn rename_in_func(
     Substitution::new(Cow::Owned(names), scope).func(func)
 }
 
-/// Replaces the mapping's variables wherever they stand, those that function types introduce as well.
+/// Replaces the mapping's variables everywhere, including those that function types introduce.
 pub fn replace_everywhere(s: &StructInfo, mapping: &Mapping) -> StructInfo {
     let everywhere = Substitution { captures: true, ..Substitution::new(Cow::Borrowed(mapping), &Nowhere) };
     everywhere.info(s).unwrap_or_else(|| s.clone())
 }
 
-/// Information that holds no function type, with other names for some of its variables; `None` if it has none of them.
+/// Information without function types, with new names for some of its variables; `None` if it has none of them.
 pub(super) fn renamed(s: &StructInfo, names: &Mapping) -> Option<StructInfo> {
     if names.is_empty() { None } else { Substitution::new(Cow::Borrowed(names), &Nowhere).info(s) }
 }
 
-/// The replacement of the variables of a dimension.
+/// Replaces the variables of a dimension.
 pub fn substitute_dim(e: &PrimExpr, mapping: &Mapping) -> PrimExpr {
     dim(e, mapping).unwrap_or_else(|| e.clone())
 }
 
 struct Substitution<'a> {
     mapping: Cow<'a, Mapping>,
-    /// The variables that the replacements mention; see [`Substitution::incoming`].
+    /// The variables in the replacements; see [`Substitution::incoming`].
     incoming: OnceCell<BTreeSet<ShapeVar>>,
     scope: &'a dyn Surroundings,
-    /// Literal E80: what a function type introduces may capture what the replacements mention.
+    /// Literal E80: variables that a function type introduces may capture variables in the replacements.
     captures: bool,
-    /// What became of tuples that others hold as well.
+    /// The results for shared tuples.
     replaced: Once<StructInfo, Option<StructInfo>>,
 }
 
@@ -88,7 +88,8 @@ impl<'a> Substitution<'a> {
         Substitution { mapping, incoming: OnceCell::new(), scope, captures: false, replaced: Once::default() }
     }
 
-    /// Collected only where a function introduces a variable that is not itself replaced, which is rare.
+    /// The variables in the replacements. They are collected only if a function introduces a variable that is not
+    /// itself replaced, which is rare.
     fn incoming(&self) -> &BTreeSet<ShapeVar> {
         self.incoming.get_or_init(|| {
             let mut incoming = BTreeSet::new();
@@ -101,7 +102,7 @@ impl<'a> Substitution<'a> {
         })
     }
 
-    /// `None` where nothing changes, so that what is untouched stays shared.
+    /// The replaced information; `None` if nothing changes, so that unchanged parts stay shared.
     fn info(&self, s: &StructInfo) -> Option<StructInfo> {
         with_stack(|| match s {
             StructInfo::Object => None,
@@ -154,7 +155,7 @@ impl<'a> Substitution<'a> {
         }))
     }
 
-    /// This substitution, with new names for what the function introduces and the replacements mention.
+    /// This substitution, with new names for variables that the function introduces and the replacements mention.
     fn renaming(&self, func: &FuncStructInfo) -> Option<Substitution<'a>> {
         let params = func.params.as_ref().filter(|_| !self.captures)?;
         let captured: BTreeSet<ShapeVar> = introduced_by(params.iter())
@@ -224,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_nested_function_does_not_capture() {
-        // The inner function's own `m` is not the `m` that comes in for `n`.
+        // The inner function's own `m` differs from the `m` that replaces `n`.
         let inner = StructInfo::func([vector(v("m"))], StructInfo::tuple([vector(v("m")), vector(v("n"))]));
         let fresh = PrimExpr::Var(ShapeVar::numbered("m".into(), 1));
         let expected = StructInfo::func([vector(fresh.clone())], StructInfo::tuple([vector(fresh), vector(v("m"))]));

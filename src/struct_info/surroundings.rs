@@ -1,5 +1,5 @@
-//! What the judgements on structural information need to know of the place where they are asked: which
-//! variables are in scope there (Δ and Σ), and what is known of a Relax variable.
+//! The facts about a place that judgements on structural information need: the variables in scope there (Δ and Σ), and
+//! the information about Relax variables.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,7 +9,7 @@ use smallvec::SmallVec;
 use crate::grammar::{PrimExpr, ShapeVar, StructInfo, TensorShape, Var};
 use crate::judge::{ScopeVersion, VisitedTuples, is_new};
 
-/// The scopes at the place of use.
+/// The scopes at a place in a program.
 pub trait Surroundings {
     /// Whether a Relax variable is in Δ.
     fn has_var(&self, var: &Var) -> bool;
@@ -17,18 +17,18 @@ pub trait Surroundings {
     /// Whether a shape variable is in Σ, that is, bound.
     fn has_shape_var(&self, var: &ShapeVar) -> bool;
 
-    /// The entry of a Relax variable in Δ, for looking through a shape that is given by a variable.
+    /// The entry of a Relax variable in Δ, to look through a shape that is a variable.
     fn struct_info_of(&self, _var: &Var) -> Option<StructInfo> {
         None
     }
 
-    /// The highest number that a judgement has given to a variable here; new variables get higher ones.
+    /// The highest number that a judgement has given to a variable here. New variables get higher numbers.
     fn last_number(&self) -> u32 {
         0
     }
 }
 
-/// A place where nothing is in scope.
+/// A place without variables in scope.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Nowhere;
 
@@ -41,20 +41,20 @@ pub struct InScope {
     pub shape_vars: BTreeSet<ShapeVar>,
 }
 
-/// The surroundings of a judgement and, where it is inside function types, what these introduce.
+/// The surroundings of a judgement, with the variables that enclosing function types introduce.
 pub(super) struct JudgementScope<'a> {
     outer: &'a dyn Surroundings,
-    /// How many of the enclosing function types introduce a variable. Nearly always none is around that does.
+    /// For each variable, the number of enclosing function types that introduce it. There are usually none.
     introduced: OnceCell<Box<RefCell<BTreeMap<ShapeVar, usize>>>>,
     /// The highest number that was given to a variable here.
     last_number: Cell<u32>,
-    /// Whether the function types that are judged here have been told apart inside.
+    /// Whether the variables in the current function types have been renamed apart.
     told: Cell<bool>,
-    /// How it is now.
+    /// The current version of the scope.
     state: ScopeVersion,
 }
 
-/// A function type that has been told apart inside, with all those in it, until this is dropped.
+/// A function type whose variables are renamed apart, including all inner ones, until this is dropped.
 pub(super) struct BinderGuard<'s> {
     scope: &'s JudgementScope<'s>,
 }
@@ -65,7 +65,7 @@ pub(super) struct Introduced<'s> {
     vars: Vars,
 }
 
-/// A few variables, perhaps some of them more than once.
+/// A few variables, possibly repeated.
 pub(super) type Vars = SmallVec<[ShapeVar; 4]>;
 
 impl<'a> JudgementScope<'a> {
@@ -79,19 +79,19 @@ impl<'a> JudgementScope<'a> {
         }
     }
 
-    /// How the scope is now, for the judgements that are kept.
+    /// The current version of the scope, for memoized judgements.
     pub(super) fn state(&self) -> &ScopeVersion {
         &self.state
     }
 
-    /// Whether a function type is met that no other is around, as far as this judgement looks: for as long as the result lives, those
-    /// inside it are not met so.
+    /// The guard of a function type, if this judgement has no function type around it. While the guard lives, inner
+    /// function types get none.
     pub(super) fn outermost(&self) -> Option<BinderGuard<'_>> {
         self.state.change();
         (!self.told.replace(true)).then_some(BinderGuard { scope: self })
     }
 
-    /// Notes that numbers up to this one are given to variables.
+    /// Records that variables have numbers up to this one.
     pub(super) fn number_up_to(&self, last: u32) {
         self.state.change();
         self.last_number.set(last.max(self.last_number()));
@@ -120,7 +120,7 @@ impl<'a> JudgementScope<'a> {
         }
     }
 
-    /// Whether a function type around introduces a variable.
+    /// Whether an enclosing function type introduces a variable.
     pub(super) fn is_introduced(&self, var: &ShapeVar) -> bool {
         self.introduced.get().is_some_and(|introduced| introduced.borrow().contains_key(var))
     }
@@ -152,12 +152,12 @@ impl Drop for Introduced<'_> {
 }
 
 impl InScope {
-    /// These variables and no others.
+    /// A scope with exactly these variables.
     pub fn new(vars: &[Var], shape_vars: &[ShapeVar]) -> InScope {
         InScope { vars: vars.iter().cloned().collect(), shape_vars: shape_vars.iter().cloned().collect() }
     }
 
-    /// What infos mention outside of function types, whose variables may be their own.
+    /// The variables that infos mention outside of function types. Those in function types may belong to the types.
     pub fn mentioned_by(infos: &[StructInfo]) -> InScope {
         let mut scope = InScope::default();
         let (mut todo, mut seen): (Vec<&StructInfo>, VisitedTuples) =

@@ -1,4 +1,4 @@
-//! Syntactic equality of structural informations, for reflexivity.
+//! Syntactic equality of structural information, for reflexivity.
 
 use crate::grammar::{PrimExpr, StructInfo, TensorShape};
 use crate::judge::is_shared;
@@ -24,7 +24,7 @@ pub(super) fn same_tensor_shape(shape1: &TensorShape, shape2: &TensorShape) -> b
     }
 }
 
-/// Whether both are absent, or both present and the same.
+/// Whether both are absent, or both are present and equal.
 pub(super) fn same_option<T>(a: Option<&T>, b: Option<&T>, same: impl Fn(&T, &T) -> bool) -> bool {
     match (a, b) {
         (None, None) => true,
@@ -33,7 +33,7 @@ pub(super) fn same_option<T>(a: Option<&T>, b: Option<&T>, same: impl Fn(&T, &T)
     }
 }
 
-/// Whether two nodes are the same and, where they are tensors, lie on the same device.
+/// Whether two nodes are equal and, for tensors, on the same device.
 pub(super) fn same_located_node(a: &StructInfo, b: &StructInfo) -> bool {
     let device = |info: &StructInfo| info.as_tensor().and_then(|tensor| tensor.vdevice.clone());
     a.same_node(b) && device(a) == device(b)

@@ -1,4 +1,4 @@
-//! Unification: the least upper bound of two structural informations that the prover can justify.
+//! Unification: the least upper bound of two pieces of structural information that the prover can justify.
 
 use std::sync::Arc;
 
@@ -19,15 +19,15 @@ use crate::grammar::{
 };
 use crate::judge::{Cx, MemoQuery, Proof};
 
-/// SI.UNIFY: an upper bound of both arguments under `<<:`. Nothing is in scope.
+/// SI.UNIFY: an upper bound of both arguments under `<<:`. No variable is in scope.
 ///
-/// 2023-02, Unification. Literal A01: joined with `ObjectStructInfo`, the other argument is returned. Literal A04:
-/// tensors of equal shapes keep the first datatype. Literal A05: a defined right `values` is returned unseen.
+/// 2023-02, Unification. Literal A01: a join with `ObjectStructInfo` returns the other argument. Literal A04: tensors
+/// of equal shapes keep the first datatype. Literal A05: a defined right `values` is returned without a comparison.
 pub fn unify_struct_info(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> StructInfo {
     unify_struct_info_in(cx, s1, s2, &Nowhere)
 }
 
-/// As [`unify_struct_info`], at a place where the variables of `scope` are bound.
+/// Like [`unify_struct_info`], at a place where the variables of `scope` are bound.
 pub fn unify_struct_info_in(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo, scope: &dyn Surroundings) -> StructInfo {
     unify(cx, s1, s2, &JudgementScope::new(scope))
 }
@@ -85,7 +85,7 @@ fn tensor(cx: &mut Cx, s1: &TensorStructInfo, s2: &TensorStructInfo, scope: &Jud
     let same_dtype = s1.dtype == s2.dtype;
     let dtype = cx.conclude(rule!("SI.UNIFY.TENSOR.DTYPE"), if same_dtype { s1.dtype } else { DataType::VOID });
     let both_ranked_alike = s1.shape.is_some() && s2.shape.is_some() && same_rank;
-    // SI.UNIFY.REFL: a shape of unknown rank, too, is that of what is joined with itself.
+    // SI.UNIFY.REFL: a shape of unknown rank is kept in a join of a type with itself.
     let of_any_rank = both_ranked_alike && s1.ndim.is_unknown();
     // Errata: N33, literally a shape of unknown rank is dropped.
     let kept = of_any_rank && !cx.literal(Erratum::N33);
@@ -108,14 +108,14 @@ fn tensor(cx: &mut Cx, s1: &TensorStructInfo, s2: &TensorStructInfo, scope: &Jud
     if !keeps_shape {
         return TensorStructInfo { shape: None, dtype, ndim, vdevice };
     }
-    // The text returns `S1`, whatever the joined datatype is (A04).
+    // The text returns `S1`, even if the joined datatype differs (A04).
     let dtype = if cx.literal(Erratum::A04) { s1.dtype } else { dtype };
     TensorStructInfo { shape: s1.shape.clone(), dtype, ndim, vdevice }
 }
 
-/// SI.UNIFY.TENSOR.VDEVICE: the device on which both lie, if they do. In the first edition devices mean nothing.
+/// SI.UNIFY.TENSOR.VDEVICE: the device of both, if it is the same. In the first edition devices have no meaning.
 ///
-/// Errata: N32, literally the device goes with the shape, and is that of the first where the shape stays.
+/// Errata: N32, literally the device is dropped with the shape, and is that of the first if the shape is kept.
 fn joined_device(
     cx: &mut Cx,
     s1: &TensorStructInfo,
@@ -159,7 +159,7 @@ fn packed(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &FuncStructInfo) -> StructI
     if keeps_derive_func { StructInfo::Func(f1.clone()) } else { StructInfo::packed(DeriveFunc::EmptyDerive) }
 }
 
-/// The purity of the join, where the infos have the optional field (A18): pure only if both are.
+/// The purity of the join, if the infos have the optional field (A18): pure only if both are.
 fn joined_purity(pure1: Option<bool>, pure2: Option<bool>) -> Option<bool> {
     match (pure1, pure2) {
         (None, _) | (_, None) => None,
@@ -167,7 +167,7 @@ fn joined_purity(pure1: Option<bool>, pure2: Option<bool>) -> Option<bool> {
     }
 }
 
-/// SI.UNIFY.FUNC.PURITY: where structural information has the field, it is said of the join.
+/// SI.UNIFY.FUNC.PURITY: the purity of the join, if structural information has the field.
 fn purity_of_join(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> Option<bool> {
     if cx.has(rule!("PURITY3.UNIFY")) {
         return joined(cx, f1, f2);
@@ -186,7 +186,8 @@ fn closures(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, sco
     told(cx, f1, f2, scope)
 }
 
-/// The join of the outermost function types, told apart inside, and of those inside them, which have been.
+/// The join of two function types. The variables inside the outermost ones are renamed apart first, which covers the
+/// inner ones too.
 fn told(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &JudgementScope) -> StructInfo {
     let Some(_until_joined) = scope.outermost() else { return parts(cx, f1, f2, scope) };
     let (told1, told2, back) = told_in_both(cx, f1, f2, scope);
@@ -194,7 +195,7 @@ fn told(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: 
     if back.is_empty() { join } else { replace_everywhere(&join, &back) }
 }
 
-/// The joins of the parameters and of the result, in the same variables.
+/// The joins of the parameters and of the results, in the same variables.
 fn parts(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope: &JudgementScope) -> StructInfo {
     // Literal A58: nothing is renamed.
     let (apart, renamed) = if cx.literal(Erratum::A58) { (None, None) } else { in_same_variables(f1, f2, scope) };
@@ -216,8 +217,8 @@ fn parts(cx: &mut Cx, f1: &Arc<FuncStructInfo>, f2: &Arc<FuncStructInfo>, scope:
     cx.conclude(rule!("SI.UNIFY.FUNC.RET"), join)
 }
 
-/// The first function with its own variables apart from those of the second, and the second in these where they stand for each
-/// other; `None` for what stays as it is.
+/// Renames the own variables of the first function apart from those of the second, and replaces corresponding variables
+/// of the second by them. `None` for a function that does not change.
 fn in_same_variables(
     f1: &Arc<FuncStructInfo>,
     f2: &Arc<FuncStructInfo>,
@@ -231,7 +232,7 @@ fn in_same_variables(
     (apart, renamed)
 }
 
-/// The join of two parameters if it is below both, that is, if they are equal in effect.
+/// The join of two parameters if it is below both, that is, if they are effectively equal.
 fn unified_param(
     cx: &mut Cx,
     join: StructInfo,
@@ -248,7 +249,7 @@ fn unified_param(
     kept.then_some(join)
 }
 
-/// Different scalars have only `ObjectStructInfo` in common (A53).
+/// The only upper bound of different scalars is `ObjectStructInfo` (A53).
 fn prim(cx: &mut Cx, p1: &PrimStructInfo, p2: &PrimStructInfo) -> StructInfo {
     let same_dtype = p1.dtype == p2.dtype;
     if !cx.has(rule!("SI.UNIFY.PRIM.DTYPE")) && !cx.holds(&[(rule!("PR14148.SI.PRIM.RULES"), 1, same_dtype)]) {

@@ -1,17 +1,18 @@
-//! Purity as three values (chapter The Proposal on Unknown Purity): `None` is unknown. Each of these functions has the clause of the
-//! editions beside that of the proposal; only one of them stands.
+//! Purity with three values (chapter The Proposal on Unknown Purity), where `None` is unknown. Each of these functions
+//! has the clause of the editions and that of the proposal; only one of them is in force.
 
 use super::order::ShapeRelation;
 use crate::book::Erratum;
 use crate::grammar::FuncStructInfo;
 use crate::judge::{Compatibility, Cx};
 
-/// PURITY3.FIELD: the purity that an information says, which may be unknown. In the editions, where it is left out, GRAM.SI.FUNC.
+/// PURITY3.FIELD: the purity in the information, which may be unknown. In the editions a missing purity has the default
+/// of GRAM.SI.FUNC.
 pub fn purity_of(cx: &mut Cx, func: &FuncStructInfo) -> Option<bool> {
     if cx.fire(rule!("PURITY3.FIELD")) { func.pure } else { Some(func.purity()) }
 }
 
-/// SUBSI.FUNC.PURITY, or PURITY3.SUB: whether the purity of one closure allows it where the other is expected.
+/// SUBSI.FUNC.PURITY, or PURITY3.SUB: whether the purity of a closure allows it where the other one is expected.
 pub(super) fn purity_is_below(cx: &mut Cx, relation: ShapeRelation, p1: Option<bool>, p2: Option<bool>) -> bool {
     let by_value = p1 == Some(true) || p2 != Some(true);
     let by_proposal = is_below(cx, relation, p1, p2);
@@ -20,7 +21,7 @@ pub(super) fn purity_is_below(cx: &mut Cx, relation: ShapeRelation, p1: Option<b
 
 /// PURITY3.SUB.
 ///
-/// Errata: U01, literally unknown is definitely below pure; U02, literally nothing but itself is below unknown.
+/// Errata: U01, literally unknown is definitely below pure. U02, literally only unknown itself is below unknown.
 fn is_below(cx: &Cx, relation: ShapeRelation, p1: Option<bool>, p2: Option<bool>) -> bool {
     match (p1, p2) {
         (Some(pure1), Some(pure2)) => pure1 || !pure2,
@@ -42,7 +43,7 @@ pub(super) fn joined(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> O
     ))
 }
 
-/// SI.COMPAT.FUNC.PURITY, or PURITY3.COMPAT: what the purities of closures allow at best.
+/// SI.COMPAT.FUNC.PURITY, or PURITY3.COMPAT: the best answer that the purities of closures allow.
 pub(super) fn compatible_purity(cx: &mut Cx, f1: &FuncStructInfo, f2: &FuncStructInfo) -> Compatibility {
     let (p1, p2) = (purity_of(cx, f1), purity_of(cx, f2));
     if !cx.holds(&[(rule!("SI.COMPAT.FUNC.PURITY"), 1, p1 == Some(true) || p2 != Some(true))]) {

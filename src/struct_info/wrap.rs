@@ -7,7 +7,7 @@ use crate::grammar::{
 };
 use crate::judge::{Cx, MemoQuery};
 
-/// SI.WRAP: the structural information that says what a type says and no more.
+/// SI.WRAP: the structural information that states exactly as much as a type.
 ///
 /// 2023-02, Auxiliary Procedures.
 pub fn wrap_type(cx: &mut Cx, t: &Type) -> StructInfo {

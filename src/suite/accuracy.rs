@@ -1,4 +1,4 @@
-//! Agreement of numbers: the table `spec/accuracy.ron`, and whether two values agree within a class of it.
+//! Agreement of numbers: the table `spec/accuracy.ron`, and the comparison of two values within a class of it.
 
 use std::sync::LazyLock;
 
@@ -16,35 +16,37 @@ const TABLE: &str = include_str!("../../spec/accuracy.ron");
 #[derive(Clone, PartialEq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AccuracyRow {
-    /// Which class.
+    /// The class.
     pub class: Accuracy,
-    /// How far a float may be off.
+    /// The maximum error of a float.
     pub bound: ErrorBound,
-    /// Where the bound comes from, for people.
+    /// The source of the bound, for people.
     pub source: String,
 }
 
-/// How far a float may be from what is expected.
+/// The maximum difference of a float from the expected value.
 #[derive(Clone, Copy, PartialEq, Debug, Deserialize)]
 pub enum ErrorBound {
-    /// Not at all, the signs of zeros included.
+    /// No difference at all, not even in the sign of zero.
     Equal,
-    /// Units in the last place of what is expected.
+    /// This many units in the last place of the expected value.
     Ulps(f64),
-    /// This, times the number of terms, times half the spacing at 1, times the sum of the magnitudes of the terms.
+    /// This factor, times the number of terms, times half the spacing at 1, times the sum of the magnitudes of the
+    /// terms.
     Reduction(f64),
-    /// This, times the spacing at 1, times the largest intermediate magnitude.
+    /// This factor, times the spacing at 1, times the largest intermediate magnitude.
     Absolute(f64),
 }
 
-/// The agreement that a case demands.
+/// The agreement that a case requires.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Within {
-    /// The class of the operators that make the value.
+    /// The class of the operators that compute the value.
     pub class: Accuracy,
-    /// For a reduction: how many terms make up an element.
+    /// For a reduction, the number of terms of an element.
     pub length: u64,
-    /// For a reduction the sum of the magnitudes of the terms, for an absolute bound the largest intermediate magnitude.
+    /// For a reduction, the sum of the magnitudes of the terms; for an absolute bound, the largest intermediate
+    /// magnitude.
     pub magnitude: f64,
 }
 
@@ -64,7 +66,8 @@ pub fn table() -> Result<&'static [AccuracyRow], &'static ron::error::SpannedErr
 }
 
 impl Within {
-    /// How far an element may be from what is expected; none for an element that is no float, which must be equal.
+    /// The maximum difference of an element from the expected one; 0 for an element that is not a float, which must be
+    /// equal.
     fn tolerance(&self, dtype: DataType, expected: f64) -> f64 {
         let bound = table().ok().and_then(|table| table.iter().find(|c| c.class == self.class)).map(|c| c.bound);
         match bound {
@@ -102,16 +105,16 @@ fn ulp(dtype: DataType, value: f64) -> f64 {
     2f64.powi((exponent - digits).max(least).max(-1022))
 }
 
-/// How a value compares with what is expected.
+/// The closeness of a value to the expected one.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Closeness {
-    /// Out of bounds, or another kind of value.
+    /// Out of bounds, or a different kind of value.
     Apart,
-    /// Within; the largest part of a tolerance that an element uses, 0 if all are equal.
+    /// Within bounds. `used` is the largest part of a tolerance that an element uses, 0 if all are equal.
     Within {
         /// The part of the tolerance, from 0 to 1.
         used: f64,
-        /// Whether another value would have been apart.
+        /// Whether a different value could have been out of bounds.
         could_fail: bool,
     },
 }
@@ -175,8 +178,8 @@ fn part(within: &Within, dtype: DataType, x: f64, y: f64) -> Option<f64> {
     (difference <= tolerance && difference.is_finite()).then(|| difference / tolerance)
 }
 
-/// Whether any other finite value of an element would have been refused that is not absurdly far: a tolerance as large as
-/// everything that is expected accepts what has nothing to do with it.
+/// Whether some element would reject values that differ by less than its own magnitude. A tolerance as large as the
+/// expected values accepts unrelated results.
 fn could_fail(within: &Within, expected: &TensorData) -> bool {
     let Ok(tensor) = Tensor::from_data(expected) else { return true };
     let narrow = |i: usize| match tensor.get(i) {
@@ -185,7 +188,7 @@ fn could_fail(within: &Within, expected: &TensorData) -> bool {
         }
         Some(Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_)) | None => true,
     };
-    // Of a tensor without elements the shape and the data type are compared.
+    // For a tensor without elements the shape and the datatype are compared.
     tensor.is_empty() || (0..tensor.len()).any(narrow)
 }
 
@@ -226,7 +229,8 @@ mod tests {
 
     #[test]
     fn a_reduction_may_err_with_its_length() {
-        // 4 terms of magnitude 4 in all: 4 * 2^-24 * 4 = 8 ulp at 1, and one for the rounding of the result.
+        // 4 terms with magnitudes of 4 in total: 4 * 2^-24 * 4 = 8 ulp at 1, and one more for the rounding of the
+        // result.
         let (one, near, far) = (tensor(&[1.0]), tensor(&[1.0 + 9.0 * ULP_AT_1]), tensor(&[1.0 + 10.0 * ULP_AT_1]));
         assert!(matches!(closeness(&within(Accuracy::Accumulated), &one, &near), Closeness::Within { .. }));
         assert_eq!(closeness(&within(Accuracy::Accumulated), &one, &far), Closeness::Apart);

@@ -1,5 +1,5 @@
-//! Equality of answers up to what an implementation is free to choose: the names of bound variables, and the form
-//! of dimensions that are provably equal.
+//! Equality of answers up to the choices of an implementation: the names of bound variables, and the form of provably
+//! equal dimensions.
 
 use std::slice;
 use std::sync::Arc;
@@ -12,37 +12,38 @@ use crate::oracle;
 use crate::question::{Answer, Ask};
 use crate::struct_info::binds_in_any_order;
 
-/// What it means that the first operand does not say of a function whether it is pure, as the text of 2023-02 never
-/// does (A18).
+/// The treatment of a function type of the first operand that does not state its purity, as is always so in the text of
+/// 2023-02 (A18).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum UnsaidPurity {
-    /// The second may not say it either.
+    /// The second must not state it either.
     Unsaid,
-    /// The second may say it.
+    /// The second may state it.
     Open,
 }
 
-/// Which bound shape variables of the two operands stand for each other.
+/// The pairs of bound shape variables of the two operands that correspond.
 struct AlphaRenaming {
     pairs: Vec<(ShapeVar, ShapeVar)>,
-    /// Those that a signature around will bind further to the right: a dimension may mention them before.
+    /// The pairs that an enclosing signature binds further to the right. Dimensions may mention them earlier.
     pending: Vec<(ShapeVar, ShapeVar)>,
     purity: UnsaidPurity,
 }
 
-/// The operand that an expression is of.
+/// The operand that an expression belongs to.
 #[derive(Clone, Copy)]
 enum OperandSide {
     First,
     Second,
 }
 
-/// Whether two structural informations say the same.
+/// Whether two pieces of structural information are equivalent.
 pub fn same_struct_info(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
     same_but_for(cx, UnsaidPurity::Unsaid, s1, s2)
 }
 
-/// Whether the second of two structural informations says the same as the first, or more as far as `purity` admits.
+/// Whether the second structural information is equivalent to the first, or states more purity as far as `purity`
+/// allows.
 pub fn same_but_for(cx: &mut Cx, purity: UnsaidPurity, s1: &StructInfo, s2: &StructInfo) -> bool {
     same(cx, &mut AlphaRenaming { pairs: Vec::new(), pending: Vec::new(), purity }, s1, s2)
 }
@@ -104,15 +105,15 @@ fn same_func(cx: &mut Cx, renaming: &mut AlphaRenaming, f1: &FuncStructInfo, f2:
     let result = params
         && f1.derive_func == f2.derive_func
         && (f1.pure == f2.pure || (f1.pure.is_none() && renaming.purity == UnsaidPurity::Open))
-        // The text ignores the result of a packed function, so that it is not compared.
+        // The text ignores the result of a packed function, so it is not compared.
         && (f1.params.is_none() || same(cx, renaming, &f1.ret, &f2.ret));
     renaming.pairs.truncate(bound);
     renaming.pending.truncate(pending);
     result
 }
 
-/// From left to right: what a part of a parameter introduces is bound from there on, and a function type before it may
-/// have a variable of its own that is spelt alike, where signatures do not bind in any order (WF23-12.6.ANY-ORDER).
+/// Compares parameters from left to right. A variable is bound from its first part on. A function type before it may
+/// have a different variable of the same name, unless signatures bind in any order (WF23-12.6.ANY-ORDER).
 fn same_param(cx: &mut Cx, renaming: &mut AlphaRenaming, s1: &StructInfo, s2: &StructInfo) -> bool {
     with_stack(|| {
         if let (StructInfo::Tuple(f1), StructInfo::Tuple(f2)) = (s1, s2) {
@@ -139,7 +140,8 @@ fn same_dim(cx: &mut Cx, renaming: &AlphaRenaming, e1: &PrimExpr, e2: &PrimExpr)
     e1 == e2 || oracle::answer(cx, &Ask::ProveEqual(e1, e2)) == Ok(Answer::Proof(Proof::Equal))
 }
 
-/// Visits the variables that stand alone at the same place of two parameters: these are what a signature binds.
+/// Visits the pairs of variables that are whole dimensions at the same place of two parameters. A signature binds
+/// these.
 fn each_lone(s1: &StructInfo, s2: &StructInfo, visit: &mut impl FnMut(&ShapeVar, &ShapeVar)) {
     if let (StructInfo::Tuple(f1), StructInfo::Tuple(f2)) = (s1, s2) {
         with_stack(|| f1.iter().zip(f2.iter()).for_each(|(s1, s2)| each_lone(s1, s2, visit)));
@@ -148,7 +150,7 @@ fn each_lone(s1: &StructInfo, s2: &StructInfo, visit: &mut impl FnMut(&ShapeVar,
     }
 }
 
-/// The dimensions that stand in the information itself; none in a function's.
+/// The dimensions of the information itself, without those of a function type.
 fn dims_of(info: &StructInfo) -> &[PrimExpr] {
     if let StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), .. })
     | StructInfo::Shape(ShapeStructInfo { values: Some(dims), .. }) = info
@@ -170,7 +172,7 @@ fn each_lone_dim(d1: &[PrimExpr], d2: &[PrimExpr], visit: &mut impl FnMut(&Shape
 }
 
 impl AlphaRenaming {
-    /// Pairs what two leaves bind.
+    /// Pairs the variables that two leaves bind.
     fn bind(&mut self, s1: &StructInfo, s2: &StructInfo) {
         each_lone(s1, s2, &mut |v1, v2| {
             if !self.pairs.iter().any(|(a, b)| a == v1 || b == v2) {
@@ -179,7 +181,8 @@ impl AlphaRenaming {
         });
     }
 
-    /// Pairs what two parameters will bind, and nothing around does; `from` is where that begins in what is pending.
+    /// Pairs the variables that two parameters will bind, unless the context binds them. `from` is the start of these
+    /// pairs in the pending list.
     fn expect(&mut self, from: usize, s1: &StructInfo, s2: &StructInfo) {
         each_lone(s1, s2, &mut |v1, v2| {
             if !self.pairs.iter().chain(&self.pending[from..]).any(|(a, b)| a == v1 || b == v2) {
@@ -188,8 +191,8 @@ impl AlphaRenaming {
         });
     }
 
-    /// Puts a common name for each bound variable, one that no text can spell, so that a free variable of one side is
-    /// never taken for a bound one of the other.
+    /// Gives each bound variable a common name that no text can contain. So a free variable of one side is never
+    /// mistaken for a bound one of the other.
     fn apply(&self, side: OperandSide, e: &PrimExpr) -> PrimExpr {
         if self.pairs.is_empty() && self.pending.is_empty() {
             return e.clone();
@@ -247,10 +250,10 @@ mod tests {
         assert!(same(&first("n", "m"), &first("m", "n")));
         assert!(!same(&last("n", "n"), &last("n", "k")));
         assert!(same(&last("n", "n"), &last("m", "m")));
-        // What is mentioned before it is bound is what is bound.
+        // A variable mentioned before its binding is the same variable.
         let early = |name| StructInfo::func([closure("i", PrimExpr::var(name)), tensor(name)], tensor(name));
         assert!(same(&early("n"), &early("m")));
-        // In any order, what stands after it as well.
+        // In any order, later uses count too.
         let later =
             |s1: &StructInfo, s2: &StructInfo| same_struct_info(&mut Cx::new().with_edition(Edition::E2023_12), s1, s2);
         assert!(later(&first("n", "n"), &first("m", "m")) && later(&last("n", "n"), &last("m", "m")));

@@ -1,7 +1,7 @@
-//! Golden cases: a question, the set of answers that the text permits, and why.
+//! Golden cases: a question, the set of answers that the text permits, and the reason.
 //!
 //! A suite file (`conformance/suite/<chapter>/*.ron`) is a list of cases. The type of `allow` follows from the
-//! question, so answers are written bare: `allow: [Object]` after `Unify(..)`.
+//! question, so answers need no type: `allow: [Object]` after `Unify(..)`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,42 +17,42 @@ pub struct Case {
     pub id: String,
     /// The rules that the case is about; see [`Ask::claims_exactly`].
     pub rules: Vec<Rule>,
-    /// The editions in which the expectation holds.
+    /// The editions for which the expectation holds.
     pub editions: Vec<Edition>,
-    /// Whether it names no edition, and is about a document that every edition carries over as it is.
+    /// Whether it names no edition and tests a document that holds for every edition.
     pub carried: bool,
-    /// The proposal that is on, if the case is about one.
+    /// The proposal that is active, if the case is about one.
     pub proposal: Option<Proposal>,
-    /// What is asked.
+    /// The question.
     pub ask: Ask,
     /// Every permitted answer, in the corrected reading.
     pub allow: Vec<Answer>,
-    /// The answer of the literal reading, where `erratum` makes it another one.
+    /// The answer of the literal reading, if `erratum` makes it different.
     pub literal: Option<Answer>,
-    /// The erratum on whose reading the answer depends.
+    /// The erratum that the answer depends on.
     pub erratum: Option<Erratum>,
-    /// The rules of the warnings that a static check must give; `None` where the case does not say.
+    /// The rules of the warnings that a static check must give; `None` if the case does not say.
     pub warnings: Option<Vec<Rule>>,
-    /// Whether implementations are to be given the program's text, because the case is about the text.
+    /// Whether implementations receive the program as text, because the case is about the text.
     pub as_text: bool,
-    /// How closely numbers must agree; bit for bit where the case does not say.
+    /// The required agreement of numbers. Without it, bit for bit.
     pub within: Option<Within>,
     /// The derivation of the expectation from the text.
     pub why: String,
 }
 
-/// Why a suite file cannot be read.
+/// The reason why a suite file cannot be read.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[error("{file}: {message}")]
 pub struct CaseError {
     /// The name of the file.
     pub file: String,
-    /// What is wrong, and where.
+    /// The defect and its position.
     pub message: String,
 }
 
-/// The chapters about documents that no later edition touches: the syntax of 2022, Relay, the RFC with its machine, and the operators by
-/// their documentation.
+/// The chapters about documents that no later edition changes: the syntax of 2022, Relay, the RFC with its machine, and
+/// the documented operators.
 const OF_EVERY_EDITION: [&str; 5] = ["ast_2022", "machine", "ops", "relay", "rfc"];
 
 fn chapter_of(id: &str) -> Option<&str> {
@@ -69,25 +69,25 @@ impl Case {
         chapter_of(&self.id).unwrap_or(&self.id)
     }
 
-    /// Whether implementations are asked it that are judged by an edition: one that it names; any that has its rules if it is
-    /// [carried](Case::carried).
+    /// Whether implementations of an edition are asked this case: it names the edition, or it is
+    /// [carried](Case::carried) and the edition has its rules.
     pub fn is_asked_in(&self, edition: Edition) -> bool {
         let has_rules = || self.rules.iter().all(|rule| rule.in_edition(edition).is_some());
         self.editions.contains(&edition) || self.carried && has_rules()
     }
 
-    /// What it is judged by in one of its editions.
+    /// The basis of its judgement in one of its editions.
     pub fn basis_in(&self, edition: Edition) -> Basis {
         self.proposal.map_or(edition.into(), Basis::from)
     }
 
-    /// The rules that it claims, under the ids by which an edition knows them.
+    /// The rules that it claims, under their ids in an edition.
     pub fn rules_in(&self, edition: Edition) -> BTreeSet<Rule> {
         let basis = self.basis_in(edition);
         self.rules.iter().filter_map(|rule| rule.in_edition(basis)).collect()
     }
 
-    /// The case with the rules of its answers under the ids by which an edition knows them.
+    /// The case with the rules of its answers under their ids in an edition.
     pub fn stated_in(&self, edition: Edition) -> Case {
         let basis = self.basis_in(edition);
         let stated = |rule: &Rule| rule.in_edition(basis).unwrap_or(*rule);
@@ -154,11 +154,11 @@ pub fn read_cases(file: &str, text: &str) -> Result<Vec<Case>, CaseError> {
     data::from_ron(text).map_err(|error| CaseError { file: file.to_string(), message: error.to_string() })
 }
 
-/// Reads a suite from the texts of its files, each with its name. The cases stand in the order of the files.
+/// Reads a suite from the texts of its files, each with its name. The cases come in the order of the files.
 ///
 /// # Errors
 ///
-/// A file is not a list of cases, or two cases have one id.
+/// A file is not a list of cases, or two cases have the same id.
 pub fn read_suite<'f>(files: impl IntoIterator<Item = (&'f str, &'f str)>) -> Result<Vec<Case>, CaseError> {
     let mut suite = Vec::new();
     let mut seen = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Is an outcome one that the case allows?
+//! Whether a case allows an outcome.
 
 use std::fmt;
 
@@ -16,40 +16,40 @@ use crate::question::{
 };
 use crate::value::ValueSpec;
 
-/// What becomes of a case.
+/// The verdict on a case.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CaseVerdict {
     /// The case allows the outcome.
     Agree,
-    /// The text leaves the outcome open, or a tolerance everything, so that nothing could have failed.
+    /// The text leaves the outcome open, or a tolerance accepts everything, so that nothing could have failed.
     Vacuous,
-    /// The case allows other outcomes only.
+    /// The case allows only other outcomes.
     Diverge,
-    /// The implementation says that it cannot.
+    /// The implementation reports that it lacks a feature.
     Unsupported,
     /// The process ended.
     Crash,
     /// No answer came in time.
     Timeout,
-    /// The implementation says that it failed by a defect of its own.
+    /// The implementation reports a defect of its own.
     InternalError,
-    /// It wrote what is no reply.
+    /// The line that it wrote is not a valid reply.
     ProtocolError,
-    /// Asked twice, it ended differently.
+    /// The same question, asked twice, had two outcomes.
     Flaky,
 }
 
-/// The verdict on a case, and why.
+/// The verdict on a case, with the reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CaseComparison {
-    /// What becomes of the case.
+    /// The verdict.
     pub verdict: CaseVerdict,
-    /// What is wrong, where something is.
+    /// The error, if there is one.
     pub why: Option<String>,
-    /// The erratum whose literal text gives the outcome, where the corrected reading does not.
+    /// The erratum whose literal reading gives the outcome, if the corrected reading does not.
     pub literal: Option<Erratum>,
-    /// The answer is allowed, and says besides of functions whether they are pure, where the text is silent (A18).
+    /// Whether the allowed answer also states the purity of functions where the text is silent (A18).
     pub adds_purity: bool,
 }
 
@@ -67,7 +67,7 @@ impl CaseVerdict {
         CaseVerdict::Flaky,
     ];
 
-    /// As in reports and ledgers.
+    /// The name in reports and ledgers.
     pub fn name(self) -> &'static str {
         match self {
             CaseVerdict::Agree => "agree",
@@ -82,7 +82,7 @@ impl CaseVerdict {
         }
     }
 
-    /// Whether the case stands against the implementation, unless a ledger knows it.
+    /// Whether it counts against the implementation, unless a ledger lists it.
     pub fn is_finding(self) -> bool {
         match self {
             CaseVerdict::Agree | CaseVerdict::Vacuous | CaseVerdict::Unsupported => false,
@@ -116,7 +116,8 @@ impl CaseComparison {
     }
 }
 
-/// Compares an outcome with what a case allows. `oracle`: the implementation knows rule ids and is held to them.
+/// Compares an outcome with the answers that a case allows. `oracle` means that the implementation knows rule ids and
+/// must give the right ones.
 pub fn compare(case: &Case, outcome: &Outcome, edition: Edition, oracle: bool) -> CaseComparison {
     match outcome {
         Outcome::Unsupported { .. } => CaseComparison::with_reason(CaseVerdict::Unsupported, outcome),
@@ -131,7 +132,7 @@ pub fn compare(case: &Case, outcome: &Outcome, edition: Edition, oracle: bool) -
     }
 }
 
-/// Whether the oracle's outcome is an answer, and the one expected; the names of bound variables do not count.
+/// Whether the oracle's outcome is the expected answer, up to the names of bound variables.
 pub fn is_answer(ask: &Ask, expected: &Answer, outcome: &Outcome) -> bool {
     if let Outcome::Answer { answer, warnings: _ } = outcome {
         Judge::new(Cx::new(), ask, true).matches_answer(expected, answer)
@@ -140,7 +141,7 @@ pub fn is_answer(ask: &Ask, expected: &Answer, outcome: &Outcome) -> bool {
     }
 }
 
-/// The largest part of a tolerance that a run uses which agrees with its case; `None` if it does not agree.
+/// The largest part of a tolerance that an agreeing run uses; `None` if it does not agree.
 pub fn tolerance_used(case: &Case, outcome: &Outcome) -> Option<f64> {
     let Outcome::Answer { answer: Answer::Run(RunAnswer::Returns(given, _)), .. } = outcome else { return None };
     let within = case.within.unwrap_or(BIT_FOR_BIT);
@@ -178,7 +179,7 @@ fn compare_answer(case: &Case, outcome: &Outcome, edition: Edition, oracle: bool
     CaseComparison { literal, ..CaseComparison::because(CaseVerdict::Diverge, why) }
 }
 
-/// Compares warnings where both the case and the implementation speak of them.
+/// Compares warnings if both the case and the implementation give them.
 fn missing_warnings(case: &Case, outcome: &Outcome) -> Option<String> {
     let Outcome::Answer { warnings: Some(given), .. } = outcome else { return None };
     let expected = case.warnings.as_ref()?;
@@ -197,11 +198,11 @@ struct Judge<'a> {
     cx: Cx,
     ask: &'a Ask,
     oracle: bool,
-    /// Whether reading a text is what is judged.
+    /// Whether the question is about reading a text.
     about_reading: bool,
     purity: UnsaidPurity,
     within: Within,
-    /// Whether the comparison that agreed could have failed.
+    /// Whether the agreeing comparison could have failed.
     could_fail: bool,
 }
 
@@ -211,8 +212,8 @@ impl<'a> Judge<'a> {
         Judge { cx, ask, oracle, about_reading, purity: UnsaidPurity::Unsaid, within: BIT_FOR_BIT, could_fail: true }
     }
 
-    /// Whether the outcome is one that the case allows, and if so, what had to be open for that. The oracle says what
-    /// the text says and no more; an implementation may have purity in its structural information.
+    /// Whether the case allows the outcome, and if so, the treatment of purity that this needed. The oracle must state
+    /// exactly what the text states. An implementation may state purity in its structural information.
     fn allows(&mut self, case: &Case, outcome: &Outcome) -> Option<UnsaidPurity> {
         let strictness: &[UnsaidPurity] =
             if self.oracle { &[UnsaidPurity::Unsaid] } else { &[UnsaidPurity::Unsaid, UnsaidPurity::Open] };
@@ -238,13 +239,13 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Whether who refuses the operands has judged them: what cannot be read is not rejected by a rule. The oracle
-    /// rejects by naming rules in its answer.
+    /// Whether a refusal of the operands is a judgement. A program that cannot be read is not rejected by a rule. The
+    /// oracle rejects by naming rules in its answer.
     fn is_judged(&self, refusal: &Outcome) -> bool {
         !self.oracle && (self.about_reading || !refusal.is_unread())
     }
 
-    /// Whether an edition has none of the rules by which a case expects a rejection: there it is rejected by others.
+    /// Whether an edition has none of the rules of an expected rejection. Other rules then reject the program.
     fn names_retired_rules(&self, expected: &Verdict) -> bool {
         match expected {
             Verdict::Accepted => false,
@@ -266,7 +267,7 @@ impl<'a> Judge<'a> {
             (Answer::Read(ReadAnswer::Rejected(_)), Answer::Read(ReadAnswer::Rejected(_))) => {
                 !self.oracle || allowed == given
             }
-            // Who knows no rule ids is compared by the outcome only.
+            // An implementation without rule ids is compared only by the outcome.
             (Answer::Verdict(a), Answer::Verdict(b)) if !self.oracle || self.names_retired_rules(a) => {
                 matches!(a, Verdict::Accepted) == matches!(b, Verdict::Accepted)
             }
@@ -312,12 +313,12 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// The lines of a text without the white space around them.
+/// The lines of a text without surrounding white space.
 fn trimmed(text: &str) -> Vec<&str> {
     text.trim().lines().map(str::trim).collect()
 }
 
-/// Whether an expectation says that the operands are refused.
+/// Whether the expectation is that the operands are refused.
 fn is_rejection(allowed: &Answer) -> bool {
     matches!(
         allowed,

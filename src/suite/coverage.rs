@@ -1,5 +1,5 @@
-//! What ties the golden cases to the rules: which rules a case records, and which premises it tests. What happens when a
-//! rule is switched off, is in [`crate::suite::knockout`].
+//! The connection between golden cases and rules: the rules that a case records, and the premises that it tests.
+//! [`crate::suite::knockout`] shows the effect of switching a rule off.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,16 +12,16 @@ use crate::judge::{Cx, DerivationStep, RowsLookedAt};
 use crate::oracle;
 use crate::question::Outcome;
 
-/// A case, asked of the oracle in this process.
+/// A case after the oracle in this process has been asked.
 #[derive(Debug)]
 pub struct Execution {
-    /// What the question came to.
+    /// The outcome of the question.
     pub outcome: Outcome,
-    /// Whether the case allows that.
+    /// The comparison of the outcome with the case.
     pub comparison: CaseComparison,
-    /// Every rule that was recorded.
+    /// All recorded rules.
     pub recorded: RuleSet,
-    /// Every row of a definition by cases that was looked at.
+    /// All rows of definitions by cases that were examined.
     pub rows: RowsLookedAt,
 }
 
@@ -30,17 +30,17 @@ pub fn execute(case: &Case, edition: Edition, mask: RuleSet) -> Execution {
     execute_in(case, Cx::new().with_edition(case.basis_in(edition)).with_mask(mask))
 }
 
-/// Asks a case with its erratum taken literally, and compares with its literal answer; `None` if it has none.
+/// Asks a case with its erratum taken literally, and compares with its literal answer. `None` if it has none.
 pub fn execute_literally(case: &Case, edition: Edition, mask: RuleSet) -> Option<Execution> {
     execute_literally_in(case, Cx::new().with_edition(case.basis_in(edition)).with_mask(mask))
 }
 
-/// The rules that the literal reading of a case records; none if it has no literal answer.
+/// The rules that the literal reading of a case records; empty if it has no literal answer.
 pub fn recorded_literally(case: &Case, edition: Edition) -> RuleSet {
     execute_literally(case, edition, RuleSet::new()).map_or_else(RuleSet::new, |execution| execution.recorded)
 }
 
-/// An edition and a reading for which a case has an answer.
+/// An edition and a reading in which a case is asked.
 #[derive(Clone, Copy, Debug)]
 pub struct Asking<'c> {
     case: &'c Case,
@@ -49,7 +49,7 @@ pub struct Asking<'c> {
 }
 
 impl<'c> Asking<'c> {
-    /// All of a case.
+    /// All editions and readings of a case.
     pub fn all_of(case: &'c Case) -> Vec<Asking<'c>> {
         let readings: &[bool] = if case.literal.is_some() { &[false, true] } else { &[false] };
         let in_edition = |edition: &Edition| {
@@ -59,14 +59,14 @@ impl<'c> Asking<'c> {
         case.editions.iter().flat_map(in_edition).collect()
     }
 
-    /// Asks so, in a context made so; `None` if there is no such answer.
+    /// Asks the case in a copy of this context. `None` if it has no answer for this reading.
     pub fn execute(self, cx: &Cx) -> Option<Execution> {
         let cx = cx.clone().with_edition(self.case.basis_in(self.edition));
         if self.literally { execute_literally_in(self.case, cx) } else { Some(execute_in(self.case, cx)) }
     }
 }
 
-/// Asks a case in each of the editions and readings for which it has an answer, in a context made so.
+/// Asks a case in each of its editions and readings, in copies of this context.
 pub fn execute_in_its_readings(case: &Case, cx: &Cx) -> impl Iterator<Item = Execution> {
     Asking::all_of(case).into_iter().filter_map(|asking| asking.execute(cx))
 }
@@ -98,7 +98,7 @@ pub fn premises(suite: &[Case]) -> BTreeMap<Tested, Vec<&str>> {
     premises
 }
 
-/// Each once.
+/// The premises that a case tests, each once.
 fn premises_of(case: &Case) -> Vec<Tested> {
     let mut tested: Vec<Tested> = case.editions.iter().flat_map(|edition| premises_in(case, *edition)).collect();
     tested.sort_unstable();
@@ -108,7 +108,7 @@ fn premises_of(case: &Case) -> Vec<Tested> {
 
 fn premises_in(case: &Case, edition: Edition) -> Vec<Tested> {
     let mut cx = Cx::new().with_edition(case.basis_in(edition)).with_trace();
-    // What the answer is, the suite looks at.
+    // The suite checks the answer elsewhere.
     let _ = oracle::outcome(&mut cx, &case.ask);
     let mut tested = Vec::new();
     let mut steps = cx.take_steps();
@@ -126,7 +126,7 @@ fn premises_in(case: &Case, edition: Edition) -> Vec<Tested> {
 pub fn claims(suite: &[Case]) -> BTreeMap<Rule, Vec<&Case>> {
     let mut claims: BTreeMap<Rule, Vec<&Case>> = BTreeMap::new();
     for case in suite {
-        // Under each of the ids by which its editions know the rules.
+        // Each rule counts under all ids that it has in the editions of the case.
         let rules: BTreeSet<Rule> = case.editions.iter().flat_map(|edition| case.rules_in(*edition)).collect();
         for rule in rules {
             claims.entry(rule).or_default().push(case);
@@ -135,13 +135,13 @@ pub fn claims(suite: &[Case]) -> BTreeMap<Rule, Vec<&Case>> {
     claims
 }
 
-/// `conformance/lock/CHAPTER.lock`, by chapter: how many cases there are, and the rules that each question about a program
-/// records. Such a question fires dozens of rules, of which the case names the ones at stake; a change in the others shows
-/// in the difference of these files.
+/// `conformance/lock/CHAPTER.lock`, by chapter: the number of cases, and the rules that each question about a program
+/// records. Such a question fires dozens of rules, and the case names only the relevant ones. A change in the others
+/// shows in the diff of these files.
 ///
-/// Most programs of a chapter record much the same. What more than half of the questions of a kind and an edition record is
-/// said once, `usual KIND EDITION: RULES`; a case has the rules that it records beside these, and behind `-` those that it
-/// does not.
+/// Most programs of a chapter record similar rules. Rules that more than half of the questions of a kind and an edition
+/// record are listed once, as `usual KIND EDITION: RULES`. The line of a case lists the rules that it records in
+/// addition and, after `-`, those that it does not record.
 pub fn locks(suite: &[Case]) -> BTreeMap<&str, String> {
     let recorded: Vec<Vec<Locked>> = suite.par_iter().map(locked).collect();
     let mut chapters: BTreeMap<&str, (usize, Vec<Locked>)> = BTreeMap::new();
@@ -155,15 +155,15 @@ pub fn locks(suite: &[Case]) -> BTreeMap<&str, String> {
     chapters.into_iter().map(|(name, chapter)| (name, text(chapter))).collect()
 }
 
-/// What a case records in one of its editions.
+/// The rules that a case records in one of its editions.
 struct Locked<'s> {
     case: &'s Case,
-    /// The kind of question and what it is judged by: what is usual is the same for all of these.
+    /// The kind of question and the basis of judgement. Cases of one group share the usual rules.
     group: String,
     recorded: RuleSet,
 }
 
-/// Nothing for a question that claims exactly what it records.
+/// The recorded rules of a case; empty if its question claims exactly what it records.
 fn locked(case: &Case) -> Vec<Locked<'_>> {
     let editions = case.editions.iter().filter(|_| !case.ask.claims_exactly());
     let one = |edition: &Edition| Locked {
@@ -193,7 +193,7 @@ fn lock_lines(mut lines: Vec<Locked>) -> String {
     heads.chain(cases).collect()
 }
 
-/// The rules that more than half of the sets have.
+/// The rules that more than half of the sets contain.
 fn usual(sets: &[&RuleSet]) -> RuleSet {
     let mut counts: BTreeMap<Rule, usize> = BTreeMap::new();
     sets.iter().flat_map(|set| set.iter()).for_each(|rule| *counts.entry(rule).or_default() += 1);

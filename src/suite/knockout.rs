@@ -1,8 +1,8 @@
-//! Knock-out: does the suite notice when a rule is switched off, or when a definition by cases has a mistake?
+//! Knock-out: whether the suite notices that a rule is switched off, or that a definition by cases has a mistake.
 //!
-//! The whole suite is asked about every rule. A case that does not record a rule cannot depend on it, since recording
-//! and masking are one act ([`Cx::fire`]); so of the suite only those cases are run again that record the rule in one
-//! of their readings. [`Baseline::depends_on_more_than_it_records`] examines this very assumption.
+//! Every rule is switched off for the whole suite. A case that does not record a rule cannot depend on it, because
+//! recording and masking are the same operation ([`Cx::fire`]). So only the cases that record the rule in some reading
+//! run again. [`Baseline::depends_on_more_than_it_records`] checks this assumption.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -19,27 +19,27 @@ use crate::book::{Rule, RuleSet};
 use crate::judge::{Cx, Fuel, Mistake, RowMutant, RowsLookedAt, with_stack};
 use crate::question::{Answer, Derived, DimAnswer, MatchAnswer, Outcome, ReadAnswer, RunAnswer, Verdict};
 
-/// The rules that nothing can tell from their absence, with the reason.
+/// The rules whose absence nothing can detect, with the reason.
 const REDUNDANT: &str = include_str!("../../spec/redundant.ron");
-/// The rules without which there is no answer at all, and no wrong one that a plausible implementation would give.
+/// The rules without which there is no answer at all, not even a plausible wrong one.
 const STUCK: &str = include_str!("../../spec/stuck.ron");
 /// The mistakes in definitions by cases that make no difference, with the reason.
 const EQUIVALENT_ROWS: &str = include_str!("../../spec/equivalent_rows.ron");
 
-/// The steps of judgements that a case may take in one of its editions and readings when a rule is switched off, or twice those that it takes
-/// with every rule on if these are more. Of the cases that end one takes 42,100, all others far less; without the condition that ends a recursion
-/// it would be millions.
+/// The maximum number of judgement steps of a case in one edition and reading with a rule switched off. If twice the
+/// steps with all rules are more, they are the limit. Of the terminating cases one takes 42,100 steps, and all others
+/// far fewer. Without the condition that ends a recursion there would be millions.
 pub const STEPS: u64 = 100_000;
 
-/// What switching a rule off shows.
+/// The effect of switching a rule off.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shows {
-    /// Some case brings the oracle down: a defect of ours.
+    /// Some case makes the oracle panic, which is a defect of ours.
     Panics,
-    /// Some case gives another answer.
+    /// Some case gets a different answer.
     Flips,
-    /// Some case gives no answer any more, and none another.
+    /// Some case gets no answer any more, and none gets a different one.
     Stuck,
     /// Every case gives the same answer.
     Survives,
@@ -48,10 +48,10 @@ pub enum Shows {
 }
 
 impl Shows {
-    /// In the order of precedence: one case that panics outweighs all that flip.
+    /// In the order of precedence: one panic outweighs all flips.
     pub const ALL: [Shows; 5] = [Shows::Panics, Shows::Flips, Shows::Stuck, Shows::Survives, Shows::NoCase];
 
-    /// As in reports.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             Shows::Panics => "panics",
@@ -63,21 +63,21 @@ impl Shows {
     }
 }
 
-/// The cases that were asked without a rule, by what becomes of them.
+/// The cases that were asked without a rule, by the effect.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Knockout<'s> {
-    /// They get another answer.
+    /// They get a different answer.
     pub flips: Vec<&'s str>,
-    /// They get none any more.
+    /// They get no answer any more.
     pub stuck: Vec<&'s str>,
-    /// They bring the oracle down.
+    /// They make the oracle panic.
     pub panics: Vec<&'s str>,
     /// They get the same answer.
     pub same: Vec<&'s str>,
 }
 
 impl Knockout<'_> {
-    /// All cases together: the first of [`Shows::ALL`] that some case shows.
+    /// The effect on all cases together: the first of [`Shows::ALL`] that occurs.
     pub fn shows(&self) -> Shows {
         match (self.panics.is_empty(), self.flips.is_empty(), self.stuck.is_empty(), self.same.is_empty()) {
             (false, _, _, _) => Shows::Panics,
@@ -89,7 +89,7 @@ impl Knockout<'_> {
     }
 }
 
-/// What a change in the oracle does to one case.
+/// The effect of a change in the oracle on one case.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum KnockoutEffect {
     Same,
@@ -98,37 +98,37 @@ enum KnockoutEffect {
     Panic,
 }
 
-/// The cases that pass with every rule on, and what they make use of.
+/// The cases that pass with all rules, and the rules and rows they use.
 pub struct Baseline<'s> {
     cases: Vec<Passing<'s>>,
 }
 
 struct Passing<'s> {
     case: &'s Case,
-    /// In any of its editions and readings, as the rows.
+    /// The rules recorded in any of its editions and readings; the rows likewise.
     recorded: RuleSet,
     rows: RowsLookedAt,
-    /// The steps that it may take.
+    /// The maximum number of steps.
     steps: u64,
 }
 
-/// What unwinds a judgement that has taken all of its steps.
+/// The panic payload of a judgement that has used up its steps.
 struct Spent;
 
-/// Why a judgement with something wrong in it did not come to its end.
+/// The reason why a judgement with a mistake in it did not finish.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NoEnd {
-    /// It has taken all of its steps.
+    /// It used up its steps.
     Spent,
-    /// It was brought down.
+    /// It panicked.
     Panic,
 }
 
-/// Asks something in a context with so many steps; without an end if it takes more, or is brought down.
+/// Runs a question in a context with a limited number of steps.
 ///
 /// # Errors
 ///
-/// It does not come to its end.
+/// It needs more steps, or panics.
 pub fn within<T>(steps: u64, cx: &Cx, ask: impl FnOnce(&Cx) -> T) -> Result<T, NoEnd> {
     let cx = cx.clone().with_fuel(Fuel::new(steps, || resume_unwind(Box::new(Spent))));
     let asked = catch_unwind(AssertUnwindSafe(|| with_stack(|| ask(&cx))));
@@ -162,7 +162,7 @@ impl<'s> Baseline<'s> {
         Rule::ALL.par_iter().with_max_len(1).map(|rule| (*rule, self.knock_out(*rule))).collect()
     }
 
-    /// The cases that answer otherwise when every rule that they do not record is switched off. There must be none.
+    /// The cases that answer differently when every rule that they do not record is switched off. There must be none.
     pub fn depends_on_more_than_it_records(&self) -> Vec<&'s str> {
         let others = |recorded: &RuleSet| Rule::ALL.iter().copied().filter(|rule| !recorded.contains(*rule)).collect();
         let depends = |passing: &&Passing<'s>| {
@@ -172,10 +172,10 @@ impl<'s> Baseline<'s> {
         self.cases.par_iter().filter(depends).map(|passing| passing.case.id.as_str()).collect()
     }
 
-    /// Every mistake that can be made at a row that some case looks at. The last row of a definition cannot be swapped
+    /// All mistakes that can be made in a row that some case examines. The last row of a definition cannot be swapped
     /// with the next, and a kind cannot be negated.
     pub fn row_mutants(&self) -> BTreeSet<RowMutant> {
-        // What succeeds another rule is the same row, at which the mistakes are made under the id of that one.
+        // A rule that succeeds another one has the same row. The mistakes are made under the id of the older rule.
         let own = |rule: &Rule| rule.info().succeeds.is_empty();
         let looked_at: BTreeSet<Rule> =
             self.cases.iter().flat_map(|passing| passing.rows.rows.iter()).filter(own).collect();
@@ -190,11 +190,11 @@ impl<'s> Baseline<'s> {
         looked_at.into_iter().flat_map(mistakes).filter(possible).collect()
     }
 
-    /// A case that tells the mistake: its answer is another one, or none.
+    /// A case that detects the mistake, by a different answer or none.
     pub fn killer(&self, mutant: RowMutant) -> Option<&'s str> {
         let cx = Cx::new().with_row_mutant(mutant);
         let mut concerned = self.cases.iter().filter(|passing| passing.rows.rows.contains(mutant.rule));
-        // A mistake that brings the oracle down is noticed as well.
+        // A mistake that makes the oracle panic is detected too.
         let killer = concerned.find(|passing| passing.effect(&cx, mutant.rule) != KnockoutEffect::Same)?;
         Some(&killer.case.id)
     }
@@ -229,7 +229,7 @@ impl<'s> Passing<'s> {
         Some(passing)
     }
 
-    /// The worst that happens in any edition and reading of the case.
+    /// The worst effect in any edition and reading of the case.
     fn effect(&self, cx: &Cx, rule: Rule) -> KnockoutEffect {
         let askings = Asking::all_of(self.case);
         askings.into_iter().map(|asking| self.effect_of(asking, cx, rule)).max().unwrap_or(KnockoutEffect::Same)
@@ -260,8 +260,8 @@ fn effect_on(execution: &Execution, rule: Rule) -> KnockoutEffect {
     }
 }
 
-/// Whether an answer says something. One that blames the rule that was switched off only says that a judgement could not
-/// go on without it; a run that never ends, or about which the text is silent, has no answer.
+/// Whether an answer is meaningful. An answer that blames the rule that was switched off only shows that a judgement
+/// could not continue. A run that never ends, or that the text does not specify, has no answer.
 pub fn is_answer_without(answer: &Answer, rule: Rule) -> bool {
     if let Answer::Verdict(Verdict::Rejected(rules)) | Answer::Read(ReadAnswer::Rejected(rules)) = answer {
         return !rules.contains(&rule);
@@ -276,33 +276,33 @@ pub fn is_answer_without(answer: &Answer, rule: Rule) -> bool {
     !matches!(answer, Answer::Run(RunAnswer::OutOfFuel | RunAnswer::Unspecified))
 }
 
-/// What the rules of a chapter show, counted.
+/// The numbers of rules of a chapter, by effect.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Figures {
     counts: [usize; Shows::ALL.len()],
 }
 
 impl Figures {
-    /// Counts one rule more.
+    /// Counts one rule.
     pub fn count(&mut self, shows: Shows) {
         self.counts[shows as usize] += 1;
     }
 
-    /// How many rules show this.
+    /// The number of rules with this effect.
     pub fn of(&self, shows: Shows) -> usize {
         self.counts[shows as usize]
     }
 
-    /// How many rules some case records.
+    /// The number of rules that some case records.
     pub fn with_cases(&self) -> usize {
         Shows::ALL.iter().filter(|shows| **shows != Shows::NoCase).map(|shows| self.of(*shows)).sum()
     }
 }
 
-/// Rules, each with the reason why it stands in the list.
+/// Rules, each with the reason for its place in the list.
 pub type Reasons = BTreeMap<Rule, String>;
 
-/// The rules that nothing can tell from their absence, with the reason: `spec/redundant.ron`.
+/// The rules whose absence nothing can detect, with the reason: `spec/redundant.ron`.
 pub fn redundant() -> Result<Reasons, ron::error::SpannedError> {
     ron::from_str(REDUNDANT)
 }
@@ -312,7 +312,7 @@ pub fn stuck() -> Result<Reasons, ron::error::SpannedError> {
     ron::from_str(STUCK)
 }
 
-/// Mistakes that make no difference for one reason.
+/// Mistakes that make no difference, for the same reason.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EquivalentRows {
@@ -327,7 +327,7 @@ pub struct EquivalentRows {
 }
 
 impl EquivalentRows {
-    /// The mistakes, one for each rule that is listed.
+    /// The mistakes, one for each listed rule.
     pub fn mutants(&self) -> impl Iterator<Item = RowMutant> {
         let of = |mistake: Mistake, rules: &[Rule]| {
             rules.iter().map(|rule| RowMutant { rule: *rule, mistake }).collect::<Vec<RowMutant>>()

@@ -1,4 +1,4 @@
-//! Ledgers: the divergences of an implementation that are known, each with its reason.
+//! Ledgers: the known divergences of an implementation, each with its reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -8,21 +8,21 @@ use serde::{Deserialize, Serialize};
 use super::compare::CaseVerdict;
 use crate::book::Rule;
 
-/// Why an implementation gives another answer than the text of an edition.
+/// The reason why the answer of an implementation differs from the text of an edition.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeviationClass {
-    /// The clause is plain, and the implementation does something else.
+    /// The clause is clear, and the implementation deviates from it.
     Defect,
-    /// The clause has an erratum, and the implementation reads it in another way than the corrected one.
+    /// The clause has an erratum, and the implementation reads it differently from the correction.
     Erratum,
-    /// The implementation does what an earlier edition says.
+    /// The implementation follows an earlier edition.
     EarlierText,
-    /// The implementation does what a later edition says.
+    /// The implementation follows a later edition.
     LaterText,
-    /// The adapter cannot put the question as it is meant.
+    /// The adapter cannot ask the question as intended.
     Adapter,
-    /// The clause allows what the implementation does, and the case asks for more.
+    /// The clause allows the behaviour of the implementation, and the case asks for more.
     Licence,
 }
 
@@ -37,7 +37,7 @@ impl DeviationClass {
         DeviationClass::Licence,
     ];
 
-    /// As in reports.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             DeviationClass::Defect => "defect",
@@ -49,7 +49,7 @@ impl DeviationClass {
         }
     }
 
-    /// What it means, for people.
+    /// The meaning, for people.
     pub fn meaning(self) -> &'static str {
         match self {
             DeviationClass::Defect => "the clause is plain, and the implementation does something else",
@@ -78,23 +78,23 @@ impl fmt::Display for DeviationClass {
 pub struct KnownDivergence {
     /// The id of the case.
     pub case: String,
-    /// How the versions begin that differ so; all of them if there are none.
+    /// The prefixes of the versions that differ in this way; empty for all versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub versions: Vec<String>,
-    /// What becomes of it, always a finding.
+    /// The verdict, which is always a finding.
     pub outcome: CaseVerdict,
-    /// Whether it agrees at times, by what happens to be in memory that is never written.
+    /// Whether it agrees at times, because the result depends on uninitialized memory.
     #[serde(default, skip_serializing_if = "is_false")]
     pub sometimes: bool,
-    /// Why it differs; not said of what nobody has looked at yet.
+    /// The class of the divergence; `None` if it has not been examined yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<DeviationClass>,
-    /// The clause that decides; not said of what nobody has looked at yet.
+    /// The clause that decides; `None` if the divergence has not been examined yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clause: Option<Rule>,
-    /// Why it is known, for people; never empty.
+    /// The reason, for people; never empty.
     pub reason: String,
-    /// Where it is reported or discussed.
+    /// A link to a report or discussion.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<String>,
 }
@@ -104,12 +104,12 @@ fn is_false(value: &bool) -> bool {
 }
 
 impl KnownDivergence {
-    /// Whether a version differs so.
+    /// Whether a version differs in this way.
     pub fn is_of(&self, version: &str) -> bool {
         self.versions.is_empty() || self.versions.iter().any(|one| version.starts_with(one.as_str()))
     }
 
-    /// Takes a version out; `siblings` are those that share the ledger. Nothing is left if it was the only one.
+    /// Removes a version; `siblings` are the versions that share the ledger. `None` if it was the only version.
     fn without(self, version: &str, siblings: &[&str]) -> Option<KnownDivergence> {
         let all = || siblings.iter().map(|one| (*one).to_string()).collect();
         let versions: Vec<String> = if self.versions.is_empty() { all() } else { self.versions.clone() };
@@ -118,25 +118,26 @@ impl KnownDivergence {
     }
 }
 
-/// `conformance/ledger/NAME.ron`: a list of [`KnownDivergence`], in the order of the case ids, as a version of the implementation sees it.
+/// `conformance/ledger/NAME.ron`: a list of [`KnownDivergence`], in the order of the case ids, as it applies to one
+/// version of the implementation.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Ledger {
-    /// Those of the version.
+    /// The entries of this version.
     known: BTreeMap<String, KnownDivergence>,
-    /// Those of other versions.
+    /// The entries of other versions.
     others: Vec<KnownDivergence>,
 }
 
-/// Why a ledger cannot be read.
+/// The reason why a ledger cannot be read.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum LedgerError {
-    /// It is not RON, or not of this form.
+    /// It is not RON, or does not have this form.
     #[error("{0}")]
     Syntax(#[from] ron::error::SpannedError),
-    /// Two entries have this id.
+    /// Two entries have the same id.
     #[error("case {0} is listed twice")]
     Twice(String),
-    /// This verdict does not stand against an implementation, so that no entry can know it.
+    /// The verdict of this entry is not a finding, so there is nothing to know.
     #[error("case {0} is listed as `{1}`, which is not a finding")]
     NoFinding(String, CaseVerdict),
     /// The reason of this entry is empty.
@@ -144,31 +145,31 @@ pub enum LedgerError {
     NoReason(String),
 }
 
-/// How an observation stands to the ledger.
+/// The relation of an observation to the ledger.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Standing {
-    /// Not listed, and nothing to list.
+    /// Not listed, and no finding.
     Expected,
-    /// Listed, and observed as listed.
+    /// Listed and observed as listed.
     Known(KnownDivergence),
     /// A finding that is not listed.
     New,
-    /// Listed, but observed otherwise: the entry is out of date.
+    /// Listed, but observed differently: the entry is out of date.
     Changed(KnownDivergence),
 }
 
-/// What was observed of a case.
+/// An observation of a case.
 pub struct ObservedCase<'a> {
     /// The id of the case.
     pub case: &'a str,
-    /// What became of it.
+    /// The verdict on the case.
     pub verdict: CaseVerdict,
-    /// What is written as the reason of a new entry.
+    /// The reason to write if there is a new entry.
     pub reason: String,
 }
 
 impl Standing {
-    /// Whether the ledger does not account for it.
+    /// Whether the ledger does not explain the observation.
     pub fn is_unexpected(&self) -> bool {
         match self {
             Standing::Expected | Standing::Known(_) => false,
@@ -178,7 +179,7 @@ impl Standing {
 }
 
 impl Ledger {
-    /// Reads a ledger for a version. An error if an entry is no finding, has no reason, or is there twice.
+    /// Reads a ledger for a version. Fails if an entry is not a finding, has no reason, or occurs twice.
     pub fn parse(text: &str, version: &str) -> Result<Ledger, LedgerError> {
         let entries: Vec<KnownDivergence> = crate::book::ron_options().from_str(text)?;
         let mut ledger = Ledger::default();
@@ -198,7 +199,7 @@ impl Ledger {
         Ok(ledger)
     }
 
-    /// This ledger, and what another one knows of cases that this one does not list.
+    /// This ledger, extended by the entries of another one for cases that this one does not list.
     #[must_use]
     pub fn and(mut self, other: &Ledger) -> Ledger {
         for (case, entry) in &other.known {
@@ -207,7 +208,7 @@ impl Ledger {
         self
     }
 
-    /// What the version is known for, in the order of the case ids.
+    /// The known divergences of the version, in the order of the case ids.
     pub fn entries(&self) -> impl Iterator<Item = &KnownDivergence> {
         self.known.values()
     }
@@ -217,7 +218,7 @@ impl Ledger {
         self.known.contains_key(case)
     }
 
-    /// How the verdict on a case stands to its entry.
+    /// The relation of the verdict on a case to its entry.
     pub fn standing(&self, case: &str, verdict: CaseVerdict) -> Standing {
         match self.known.get(case) {
             Some(known) if known.outcome == verdict => Standing::Known(known.clone()),
@@ -233,8 +234,9 @@ impl Ledger {
         self.known.values().filter(|known| !suite.contains(known.case.as_str())).collect()
     }
 
-    /// The ledger that expects just what was observed of a version, of those that share it. Reasons, classes and links are kept where
-    /// the outcome is the same; so are entries of cases that were not asked but exist. What is new has no class yet.
+    /// The ledger that expects exactly the observations of one of the versions that share it. An entry keeps its
+    /// reason, class and link if the outcome is the same. Entries of existing cases that were not asked stay too. A new
+    /// entry has no class yet.
     pub fn updated(
         &self,
         observed: &[ObservedCase],
@@ -270,7 +272,7 @@ impl Ledger {
         Ledger { known, others }
     }
 
-    /// The ledger as it is kept in a file, in the order of the case ids.
+    /// The text of the ledger as a file, in the order of the case ids.
     pub fn to_ron(&self) -> Result<String, ron::Error> {
         let mut entries: Vec<&KnownDivergence> = self.known.values().chain(&self.others).collect();
         entries.sort_by(|a, b| (&a.case, &a.versions).cmp(&(&b.case, &b.versions)));

@@ -1,5 +1,5 @@
-//! The conformance suite: golden cases, which answers they permit, which divergences from them are known, and what they
-//! prove of the rules.
+//! The conformance suite: golden cases, the answers they permit, the known divergences from them, and the rules they
+//! test.
 
 pub mod accuracy;
 pub mod alpha;

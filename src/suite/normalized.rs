@@ -1,5 +1,6 @@
-//! Is a program the normal form of another one? Any method of normalizing is allowed (`NF.METHOD-FREE`), so it is not
-//! compared with the normal form that the case shows: it must meet the criteria, and do what the original does.
+//! Whether a program is a normal form of another one. Any method of normalization is allowed (`NF.METHOD-FREE`). So the
+//! program is not compared with the normal form in the case. Instead, it must meet the criteria and behave like the
+//! original.
 
 use crate::book::{Erratum, Rule};
 use crate::check::in_normal_form;
@@ -10,20 +11,20 @@ use crate::question::{Answer, Ask, ProgramInput, Verdict};
 use crate::refine::{self, RefineError, Refinement, Settings, refine};
 use crate::syntax::tvmscript::parse_module;
 
-/// On how many generated inputs each entry point is compared.
+/// The number of generated inputs for the comparison of each entry point.
 const RUNS: usize = 8;
 
-/// What keeps a program from being the normal form of the original, if anything does.
+/// The reason why a program is not a normal form of the original, if there is one.
 pub fn objection(cx: &mut Cx, original: &ProgramInput, given: &IrModule) -> Option<String> {
     objection_within(cx, original, given, &Settings::runs(RUNS))
 }
 
-/// As [`objection`], on other inputs.
+/// Like [`objection`], with other inputs.
 pub fn objection_within(cx: &mut Cx, original: &ProgramInput, given: &IrModule, settings: &Settings) -> Option<String> {
     not_normal(cx, given).or_else(|| not_preserved(cx, original, given, settings))
 }
 
-/// The criteria of normal form.
+/// A violated criterion of normal form, if any.
 fn not_normal(cx: &mut Cx, given: &IrModule) -> Option<String> {
     let ask = Ask::NormalForm(ProgramInput::Module(given.clone()));
     match oracle::answer(cx, &ask) {
@@ -33,7 +34,7 @@ fn not_normal(cx: &mut Cx, given: &IrModule) -> Option<String> {
     }
 }
 
-/// NF.PRESERVES: the same values and the same effects in the same order, from every entry point.
+/// NF.PRESERVES: the values and the order of effects are the same from every entry point. Returns a difference, if any.
 fn not_preserved(cx: &mut Cx, original: &ProgramInput, given: &IrModule, settings: &Settings) -> Option<String> {
     let read;
     let original = match original {
@@ -46,7 +47,7 @@ fn not_preserved(cx: &mut Cx, original: &ProgramInput, given: &IrModule, setting
     entry_points(original).into_iter().find_map(|entry| differs(cx, original, given, entry, settings))
 }
 
-/// The names by which functions can be called from outside.
+/// The names of the functions that can be called from outside.
 fn entry_points(module: &IrModule) -> Vec<&Name> {
     module.funcs.iter().filter_map(|(_, func)| entry_point(func)).collect()
 }
@@ -61,10 +62,12 @@ fn entry_point(func: &GlobalFunc) -> Option<&Name> {
     }
 }
 
-/// Neither may do what the other may not: normalization has none of the freedoms of an optimizer, which refinement in
-/// one direction would grant. Where no arguments can be made, or nothing is said of the run, nothing is compared.
+/// A difference in behaviour in either direction, if any. Normalization has none of the freedoms of an optimizer, which
+/// refinement in one direction would grant. Nothing is compared if no arguments can be made, or if the run is
+/// unspecified.
 ///
-/// Errata: A75, literally it fails as the original does. Otherwise it may also fail as that does when no leaf is bound early.
+/// Errata: A75, literally the result fails as the original does. Otherwise it may also fail like the original with no
+/// leaf bound early.
 fn differs(cx: &mut Cx, original: &IrModule, given: &IrModule, entry: &str, settings: &Settings) -> Option<String> {
     let (rule, why) = differs_from(cx, original, given, entry, settings)?;
     if rule == Some(rule!("OPT.ERROR-IDENTITY")) && !cx.literal(Erratum::A75) {
@@ -88,7 +91,7 @@ fn differs_from(
     })
 }
 
-/// The clause that the program given breaks, if it is one of refinement, and what is wrong.
+/// The violated clause of refinement, if there is one, and the error.
 fn forbidden(entry: &str, refined: Result<Refinement, RefineError>) -> Option<(Option<Rule>, String)> {
     if let Ok(Refinement { verdict: refine::RefinementVerdict::NotAllowed { rule, message }, .. }) = refined {
         Some((

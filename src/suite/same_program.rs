@@ -9,9 +9,9 @@ use crate::grammar::{
 };
 use crate::judge::with_stack;
 
-/// Whether two programs differ at most in what their variables are called. The names of global functions count.
+/// Whether two programs differ at most in the names of variables. The names of global functions must agree.
 pub fn same_program(m1: &IrModule, m2: &IrModule) -> bool {
-    // The order of the functions of a module means nothing; a name that is bound twice keeps its order.
+    // The order of the functions of a module does not matter, except among functions of the same name.
     let sorted = |module: &IrModule| {
         let mut funcs = module.funcs.clone();
         funcs.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
@@ -33,7 +33,7 @@ fn same_global(f1: &GlobalFunc, f2: &GlobalFunc) -> bool {
     }
 }
 
-/// Which variable of one function stands for which of the other; one to one.
+/// The pairs of corresponding variables of two functions, one to one.
 #[derive(Default)]
 struct Pairing {
     vars: OneToOne<Var>,
@@ -52,7 +52,7 @@ impl<T> Default for OneToOne<T> {
 }
 
 impl<T: Ord + Clone> OneToOne<T> {
-    /// Pairs two variables at their first meeting; later they must meet each other again.
+    /// Pairs two variables when they first meet. Later, each must meet the other again.
     fn meet(&mut self, a: &T, b: &T) -> bool {
         match (self.forth.get(a), self.back.get(b)) {
             (None, None) => {
@@ -155,7 +155,7 @@ impl Pairing {
 
     fn binding(&mut self, b1: &Binding, b2: &Binding) -> bool {
         match (b1, b2) {
-            // The value first: a function that calls itself names its variable before the binding ends.
+            // The value comes first: a function that calls itself uses its variable before the binding ends.
             (Binding::VarBinding(b1), Binding::VarBinding(b2)) => {
                 self.expr(&b1.value, &b2.value) && self.binder(&b1.var, &b2.var)
             }

@@ -1,4 +1,4 @@
-//! Which cases to run: globs over case ids and rule ids, an edition, and a part of a partition.
+//! The selection of cases to run: globs over case ids and rule ids, an edition, and a part of a partition.
 
 use std::str::FromStr;
 
@@ -7,35 +7,35 @@ use glob::Pattern;
 use super::Case;
 use crate::book::{Edition, Rule, nearest};
 
-/// One of `n` parts of the suite, by a hash of the case ids, so that adding a case moves no other.
+/// One of `n` parts of the suite. A hash of the case id decides, so a new case moves no other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Partition {
     /// From 1 to `count`.
     pub part: u64,
-    /// How many parts there are.
+    /// The number of parts.
     pub count: u64,
 }
 
-/// Why no cases are selected.
+/// The reason why no cases are selected.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SelectError {
-    /// It cannot be compiled.
+    /// The glob has invalid syntax.
     #[error("`{glob}` is not a glob: {message}")]
     Glob {
-        /// As given.
+        /// The glob as given.
         glob: String,
-        /// What is wrong with it.
+        /// The syntax error.
         message: String,
     },
-    /// The glob that selects nothing.
+    /// The glob selects nothing.
     #[error("no case or rule id matches `{glob}`{meant}")]
     NoMatch {
-        /// As given.
+        /// The glob as given.
         glob: String,
-        /// What was probably meant, as a question.
+        /// A suggestion, as a question.
         meant: String,
     },
-    /// Every case is deselected.
+    /// No case is left.
     #[error("no case is left to run")]
     Empty,
 }
@@ -64,10 +64,10 @@ fn fnv1a(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
-/// Which cases are asked about.
+/// The selected cases.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// One must match; any case if there are none.
+    /// A case must match one of them; all cases match if there are none.
     patterns: Vec<Pattern>,
     partition: Option<Partition>,
 }
@@ -85,7 +85,7 @@ impl Selection {
     }
 }
 
-/// What globs select, everything if there are none. Each must match something.
+/// Selects the cases that match some glob, or all cases without globs. Each glob must match something.
 pub fn select(suite: &[Case], globs: &[String], partition: Option<Partition>) -> Result<Selection, SelectError> {
     let mut patterns = Vec::new();
     for glob in globs {
@@ -103,7 +103,7 @@ pub fn select(suite: &[Case], globs: &[String], partition: Option<Partition>) ->
     Ok(Selection { patterns, partition })
 }
 
-/// `chapter/*` as the chapter and the rest.
+/// Splits `chapter/*` into the chapter and the rest.
 fn split_glob(glob: &str) -> (&str, &str) {
     glob.find("/*").and_then(|at| glob.split_at_checked(at)).unwrap_or((glob, ""))
 }

@@ -8,22 +8,22 @@ use crate::question::{Answer, Ask};
 /// A question whose answer depends on the reading.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Witness {
-    /// In what it is asked: the first edition that has the words at stake, or the proposal that does.
+    /// The first edition with the text in question, or the proposal with it.
     pub basis: Basis,
-    /// What is asked.
+    /// The question.
     pub ask: Ask,
-    /// Where the erratum is read literally.
+    /// The expectation if the erratum is read literally.
     pub literal: Expected,
-    /// Where it is read as corrected.
+    /// The expectation if it is read as corrected.
     pub corrected: Expected,
 }
 
-/// The answer of one reading; with its warnings, where they are what tells the readings apart.
+/// The answer of one reading. It includes the warnings if they make the difference between the readings.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expected {
     /// The answer.
     pub answer: Answer,
-    /// The rules that are warned of; `None` where they are no matter.
+    /// The rules of the warnings; `None` if they do not matter.
     pub warnings: Option<Vec<Rule>>,
 }
 
@@ -58,7 +58,7 @@ impl FromData for Witness {
 ///
 /// # Errors
 ///
-/// The witness is not written as one.
+/// The witness has invalid syntax.
 pub fn witness(info: &ErratumInfo) -> Result<Option<Witness>, LocatedError> {
     match &info.shown {
         ErratumWitness::By(text) => data::from_ron(text).map(Some),

@@ -1,15 +1,15 @@
-//! Importing programs of the abstract syntax of 2022 (chapter The 2022 Abstract Syntax).
+//! Imports programs of the abstract syntax of 2022 (chapter The 2022 Abstract Syntax).
 //!
-//! The form is RON or JSON as for present programs, marked by `"ast": "2022-06"` beside `funcs`, and with the nodes and fields
-//! of the time where they differ:
+//! The form is RON or JSON as for current programs, marked by `"ast": "2022-06"` beside `funcs`, with the nodes and
+//! fields of that time:
 //!
 //! * a binder has `vid`, and `type_annotation` or `checked_type_` and `shape_` in place of `annotation` (C07, C10);
-//! * a shape is a list of dimensions, an expression, or `"RuntimeDepShape"`, which means that it is unknown (C09); an
-//!   expression other than a variable or a `ShapeExpr` is bound to a variable first (C08);
+//! * a shape is a list of dimensions, an expression, or `"RuntimeDepShape"` if it is unknown (C09); an expression other
+//!   than a variable or a `ShapeExpr` is bound to a variable first (C08);
 //! * a function has `ret_type` (C11), a call `type_args`;
 //! * `MatchShape(value, pattern, var)` is a `MatchCast` (C05).
 //!
-//! `checked_type_` and `shape_` of other expressions are dropped, since they are derived again.
+//! `checked_type_` and `shape_` of other expressions are dropped, because they are derived again.
 
 use std::collections::HashMap;
 
@@ -18,10 +18,10 @@ use crate::grammar::{DataType, DynTensorType, Ndim, ShapeType, Span, StructInfo,
 use crate::judge::{Cx, with_stack};
 use crate::struct_info::wrap_type;
 
-/// The mark of a program to be imported.
+/// The mark of a program that must be imported.
 pub const AST_2022: &str = "2022-06";
 
-/// Fields of a node by name.
+/// The fields of a node by name.
 type Entries<'t> = Vec<(BorrowedText<'t>, Node<'t>)>;
 
 /// Whether data is marked as a program of 2022.
@@ -29,11 +29,11 @@ pub(super) fn is_marked(program: &Node<'_>) -> bool {
     program.get("ast").and_then(Node::as_text) == Some(AST_2022)
 }
 
-/// Reads a program of 2022, as data of the present form. `text` is what it was read from.
+/// Converts a program of 2022 to data of the current form. `text` is its source.
 ///
 /// # Errors
 ///
-/// It is not of the form, or a variable has a type and a shape of different ranks (WF.9, A51).
+/// It has the wrong form, or a variable has a type and a shape of different ranks (WF.9, A51).
 pub(super) fn import<'t>(cx: &mut Cx, mut program: Node<'t>, text: &'t str) -> DataResult<Node<'t>> {
     if let NodeData::Map(fields) | NodeData::Struct(fields) = &mut program.data {
         take(fields, "ast");
@@ -41,7 +41,7 @@ pub(super) fn import<'t>(cx: &mut Cx, mut program: Node<'t>, text: &'t str) -> D
     Importer { cx, text, shapes: HashMap::new(), before: Vec::new() }.node(program)
 }
 
-/// Takes a field out.
+/// Removes and returns a field.
 fn take<'t>(fields: &mut Entries<'t>, name: &str) -> Option<Node<'t>> {
     let at = fields.iter().position(|(key, _)| key == name)?;
     Some(fields.remove(at).1)
@@ -51,7 +51,7 @@ fn has(fields: &Entries<'_>, name: &str) -> bool {
     fields.iter().any(|(key, _)| key == name)
 }
 
-/// What an alternative of this name holds.
+/// The content of an alternative with this name.
 fn content<'n, 't>(node: &'n Node<'t>, name: &str) -> Option<&'n Node<'t>> {
     node.as_variant().filter(|(found, _)| *found == name).and_then(|(_, content)| content)
 }
@@ -59,9 +59,9 @@ fn content<'n, 't>(node: &'n Node<'t>, name: &str) -> Option<&'n Node<'t>> {
 struct Importer<'t, 'c> {
     cx: &'c mut Cx,
     text: &'t str,
-    /// Whether each variable met is a shape, where its type says so.
+    /// For each variable met so far, whether it is a shape, if its type says so.
     shapes: HashMap<String, bool>,
-    /// The bindings of shapes, to stand in front of the binding that is being read.
+    /// The bindings of shapes, which come before the binding that is being read.
     before: Vec<Node<'t>>,
 }
 
@@ -110,7 +110,7 @@ impl<'t> Importer<'t, '_> {
                 return Err(DataError { rule: Some(rule!("WF.13.FORM")), ..DataError::at(span, message) });
             }
         }
-        // Blocks come before the body likewise.
+        // Blocks come before the body in the same way.
         for key in ["blocks", "bindings"] {
             let Some(items) = take(&mut fields, key) else { continue };
             let items = if key == "bindings" { self.bindings(items)? } else { self.node(items)? };
@@ -124,7 +124,7 @@ impl<'t> Importer<'t, '_> {
         Ok(result)
     }
 
-    /// R89.AST.RUNTIMEDEPSHAPE: it stands in the place of a shape, and is no expression elsewhere.
+    /// R89.AST.RUNTIMEDEPSHAPE: it stands for a shape, and is not an expression elsewhere.
     fn has_no_runtime_dep_shape(&mut self, key: &str, value: &Node<'t>) -> DataResult<()> {
         let exprs = match key {
             "value" | "body" | "tuple_value" | "cond" | "true_branch" | "false_branch" => std::slice::from_ref(value),
@@ -136,7 +136,8 @@ impl<'t> Importer<'t, '_> {
         self.premise(stray.span, rule!("R89.AST.RUNTIMEDEPSHAPE"), 1, false, message)
     }
 
-    /// R89.CALLTIR.AST, R89.CALLDPS.AST (C14): the inputs one by one, then the shape; the data type in a type argument.
+    /// R89.CALLTIR.AST, R89.CALLDPS.AST (C14): the inputs one by one, then the shape; the datatype becomes a type
+    /// argument.
     fn dps_call(&mut self, call: &mut Entries<'t>) {
         let name =
             call.iter().find(|(key, _)| key == "op").and_then(|(_, op)| content(op, "Op")?.get("op_name")?.as_text());
@@ -162,7 +163,7 @@ impl<'t> Importer<'t, '_> {
             self.is_binding(&item)?;
             let outer = std::mem::take(&mut self.before);
             let item = self.node(item)?;
-            // The shape may be used after the block, with the variable that has it.
+            // The shape may be used after the block, through the variable that has it.
             result.extend(std::mem::replace(&mut self.before, outer));
             result.push(item);
         }
@@ -192,7 +193,7 @@ impl<'t> Importer<'t, '_> {
         DataReader::new(self.cx).read(node)
     }
 
-    /// AST22.VAR (C07, C10): one annotation in place of two.
+    /// AST22.VAR (C07, C10): combines two annotations into one.
     fn binder(&mut self, span: Span, mut fields: Entries<'t>) -> DataResult<NodeData<'t>> {
         let vid = take(&mut fields, "vid").unwrap_or(NodeData::Null.into());
         let name = vid.as_text().unwrap_or_default().to_string();
@@ -213,7 +214,7 @@ impl<'t> Importer<'t, '_> {
         Ok(NodeData::Struct(fields))
     }
 
-    /// R89.TYPE.DYNTENSOR: the type of a tensor keeps its rank and its data type.
+    /// R89.TYPE.DYNTENSOR: the type of a tensor keeps its rank and its datatype.
     fn dyn_tensor_type(&mut self, ty: Type) -> Type {
         match ty {
             Type::Tensor(_) => self.cx.conclude(rule!("R89.TYPE.DYNTENSOR"), ty),
@@ -221,7 +222,7 @@ impl<'t> Importer<'t, '_> {
         }
     }
 
-    /// A shape as a field of `TensorStructInfo`, or nothing if it is unknown: by its generation.
+    /// A shape as a field of `TensorStructInfo`, by its generation; nothing if it is unknown.
     fn shape(&mut self, name: &str, shape: Node<'t>) -> DataResult<Option<Node<'t>>> {
         if is_runtime_dep_shape(&shape) {
             // R89.SHAPE.V2: nothing is known.
@@ -236,12 +237,12 @@ impl<'t> Importer<'t, '_> {
             // R89.SHAPE.V0: a list of dimensions.
             return Ok(if self.cx.fire(rule!("R89.SHAPE.V0")) { Some(values.clone()) } else { None });
         }
-        // R89.SHAPE.V1: anything that gives a shape.
+        // R89.SHAPE.V1: an expression that gives a shape.
         let bound = self.bound_shape(name, shape)?;
         Ok(if self.cx.fire(rule!("R89.SHAPE.V1")) { Some(bound) } else { None })
     }
 
-    /// The variable that holds a shape, which is bound first if the shape is none itself (C08).
+    /// The variable that holds a shape. An expression that is not itself a shape is bound first (C08).
     fn bound_shape(&mut self, name: &str, shape: Node<'t>) -> DataResult<Node<'t>> {
         if let Some(var) = content(&shape, "Var") {
             return Ok(var.clone());
@@ -257,7 +258,7 @@ impl<'t> Importer<'t, '_> {
         Ok(Node { span, data: NodeData::Text(fresh.into()) })
     }
 
-    /// A name that the program does not mention.
+    /// A name that does not occur in the program.
     fn fresh(&self, name: &str) -> String {
         let stem = format!("shape_of_{}", name.replace('#', "_"));
         let taken = |name: &String| self.text.contains(name.as_str());
@@ -265,7 +266,7 @@ impl<'t> Importer<'t, '_> {
         if taken(&stem) { candidates.find(|name| !taken(name)).unwrap_or_default() } else { stem }
     }
 
-    /// AST22.MATCHSHAPE: the pattern of a shape where the value is known to be one, else that of a tensor.
+    /// AST22.MATCHSHAPE: the pattern is that of a shape if the value is known to be one, else that of a tensor.
     fn match_shape(&mut self, cast: Node<'t>) -> DataResult<NodeData<'t>> {
         let span = cast.span;
         let (NodeData::Map(mut cast) | NodeData::Struct(mut cast)) = cast.data else {
@@ -278,13 +279,13 @@ impl<'t> Importer<'t, '_> {
         let (Some(value), Some(pattern @ Node { data: NodeData::List(_), .. })) = (value, pattern) else {
             return self.incomplete(span);
         };
-        // AST22.MATCHSHAPE.SHAPE, AST22.MATCHSHAPE.TENSOR: by what the value is.
+        // AST22.MATCHSHAPE.SHAPE, AST22.MATCHSHAPE.TENSOR: the kind of the value decides.
         let rows = [(rule!("AST22.MATCHSHAPE.SHAPE"), self.is_shape(&value), true)];
         let is_shape = self.cx.by_cases((&rows, (rule!("AST22.MATCHSHAPE.TENSOR"), false)));
         if let Some(vid) = var.as_ref().and_then(|var| var.get("vid")).and_then(Node::as_text) {
             self.shapes.insert(vid.to_string(), is_shape);
         }
-        // The rank is that of the pattern.
+        // The pattern determines the rank.
         let info = match is_shape {
             true => Node::variant("Shape", NodeData::Struct(vec![("values".into(), pattern)]).into()),
             false => {
@@ -313,7 +314,7 @@ impl<'t> Importer<'t, '_> {
             || var.is_some_and(|var| self.shapes.get(var).copied().unwrap_or(false))
     }
 
-    /// WF.9 (A51): a type and a shape of one rank make one structural information.
+    /// WF.9 (A51): combines a type and a shape of the same rank into structural information.
     fn merge(
         &mut self,
         at: Span,
@@ -369,8 +370,8 @@ fn is_runtime_dep_shape(node: &Node<'_>) -> bool {
     node.as_variant() == Some(("RuntimeDepShape", None))
 }
 
-/// The arguments of a call in destination-passing style with its inputs in a tuple, its shape and its data type, one by one; and
-/// what the datatype, with the rank of the shape, says of the result.
+/// Flattens the arguments of a call in destination-passing style with its inputs in a tuple, its shape and its
+/// datatype. Also returns the information that the datatype and the rank of the shape give about the result.
 fn flat_args<'t>(args: &Node<'t>) -> Option<(Vec<Node<'t>>, Node<'t>)> {
     let [callee, inputs, shape, dtype] = args.as_items()? else { return None };
     let inputs = content(inputs, "Tuple")?.get("fields")?.as_items()?;
@@ -382,7 +383,7 @@ fn flat_args<'t>(args: &Node<'t>) -> Option<(Vec<Node<'t>>, Node<'t>)> {
     Some((flat, Node::variant("Tensor", target.into())))
 }
 
-/// The data form of a value that is not kept.
+/// The data form of a temporary value.
 fn owned(value: &impl crate::data::Write) -> Node<'static> {
     value.write().into_owned()
 }

@@ -23,37 +23,37 @@ pub enum ExternalForm {
     Json,
 }
 
-/// Why there is no program.
+/// The reason why there is no program.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     /// The file cannot be read.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// The path names one.
+    /// The path is a directory.
     #[error("it is a directory")]
     Directory,
-    /// The offset of the first byte that is wrong.
+    /// The text is not UTF-8; the offset of the first invalid byte.
     #[error("it is not UTF-8 (the byte at offset {0})")]
     Utf8(usize),
     /// More than [`MAX_TEXT`] bytes.
     #[error("it has more than {} MiB, which no program has: what is read is text, not data", MAX_TEXT >> 20)]
     TooLarge,
-    /// Nothing but white space.
+    /// There is nothing but white space.
     #[error("it is empty")]
     Empty,
-    /// What is wrong with RON or JSON, with the position.
+    /// The error in RON or JSON, with its position.
     #[error("{0}")]
     Data(String),
-    /// Deeper than [`MAX_DATA_NESTING`].
+    /// The nesting exceeds [`MAX_DATA_NESTING`].
     #[error("it nests deeper than {MAX_DATA_NESTING} brackets")]
     TooDeep,
-    /// The JSON of a notebook, which has its programs as text in cells.
+    /// It is a Jupyter notebook in JSON, whose cells contain programs as text.
     #[error("it is a Jupyter notebook, not a program: save it as a Python file (jupyter nbconvert --to script)")]
     Notebook,
-    /// A name of a module, and a form that holds one module without a name.
+    /// A module name was given, but the form has one module without a name.
     #[error("only a Python file holds modules by name")]
     OneModule,
-    /// The version that it says, which this library does not read.
+    /// The version is not supported.
     #[error("it is of format version {0}, not {FORMAT_VERSION}")]
     Version(u32),
     /// At least one error.
@@ -62,7 +62,8 @@ pub enum LoadError {
 }
 
 impl ExternalForm {
-    /// By the ending of the name, else by the first character: JSON begins with a brace, RON with a parenthesis.
+    /// The form by the extension of the name, else by the first character: JSON begins with a brace, RON with a
+    /// parenthesis.
     pub fn of(path: &Path, text: &str) -> ExternalForm {
         match (path.extension().and_then(|extension| extension.to_str()), text.trim_start().chars().next()) {
             (Some("json"), _) => ExternalForm::Json,
@@ -79,7 +80,7 @@ impl ExternalForm {
 ///
 /// # Errors
 ///
-/// The path names no readable file, or what it holds is not a program.
+/// The file cannot be read, or does not contain a program.
 pub fn load(path: &Path) -> Result<IrModule, LoadError> {
     let source = read_source(path)?;
     let file = parse_modules(ExternalForm::of(path, &source.text), source.as_given(), Which::Only)?;
@@ -89,23 +90,23 @@ pub fn load(path: &Path) -> Result<IrModule, LoadError> {
 /// The text of a program.
 #[derive(Debug)]
 pub struct Source {
-    /// Without the metadata of Python, if TVM has written it.
+    /// The text, without the metadata if TVM has written it.
     pub text: String,
-    /// The metadata, as its literal means it.
+    /// The metadata, as the value of its literal.
     pub metadata: Option<String>,
 }
 
-/// The same, of whoever has it.
+/// The same, borrowed.
 #[derive(Clone, Copy, Debug)]
 pub struct SourceRef<'t> {
     /// The text.
     pub text: &'t str,
-    /// The metadata, where it is not in the text.
+    /// The metadata, if it is not in the text.
     pub metadata: Option<&'t str>,
 }
 
 impl Source {
-    /// What is to be read.
+    /// The borrowed form.
     pub fn as_given(&self) -> SourceRef<'_> {
         SourceRef { text: &self.text, metadata: self.metadata.as_deref() }
     }
@@ -117,7 +118,7 @@ impl<'t> From<&'t str> for SourceRef<'t> {
     }
 }
 
-/// The text of a file, or of standard input if the path is `-`, for programs.
+/// The text of a program file, or of standard input if the path is `-`.
 pub fn read_source(path: &Path) -> Result<Source, LoadError> {
     let mut text = read_text(path)?;
     let python = ExternalForm::of(path, &text) == ExternalForm::TvmScript;
@@ -132,13 +133,13 @@ pub fn read_text(path: &Path) -> Result<String, LoadError> {
     } else if path.is_dir() {
         return Err(LoadError::Directory);
     } else {
-        // A pipe or a device may never end; what whoever started us has opened is as good as standard input.
+        // A pipe or a device may never end. One that the caller has opened is as good as standard input.
         let is_opened = ["/dev/stdin", "/dev/fd", "/proc/self/fd"].iter().any(|opened| path.starts_with(opened));
         if !is_opened && !fs::metadata(path)?.is_file() {
             return Err(io::Error::other("it is no file").into());
         }
         let file = fs::File::open(path)?;
-        // What is no file, such as a pipe, has no length.
+        // Anything but a regular file, such as a pipe, has no length.
         let length = file.metadata()?.len();
         read_within(file, length)?
     };
@@ -149,10 +150,10 @@ pub fn read_text(path: &Path) -> Result<String, LoadError> {
     }
 }
 
-/// The most bytes of text that are read.
+/// The maximum number of bytes of a text.
 pub const MAX_TEXT: u64 = 1 << 30;
 
-/// All bytes of what is said to have so many.
+/// All bytes of an input with this declared length.
 fn read_within(from: impl io::Read, length: u64) -> Result<Vec<u8>, LoadError> {
     if length > MAX_TEXT {
         return Err(LoadError::TooLarge);
@@ -179,7 +180,7 @@ pub fn parse(form: ExternalForm, text: &str) -> Result<IrModule, LoadError> {
     }
 }
 
-/// Reads the modules that are meant of a text, which is more than one at most if it is Python.
+/// Reads the selected modules of a text. There is more than one only in Python.
 ///
 /// # Errors
 ///
@@ -211,7 +212,7 @@ fn parse_data(notation: DataNotation, text: &str) -> Result<IrModule, LoadError>
     if module.version == FORMAT_VERSION { Ok(module) } else { Err(LoadError::Version(module.version)) }
 }
 
-/// Writes a program, with a line end behind it.
+/// Writes a program, followed by a newline.
 pub fn write(form: ExternalForm, module: &IrModule) -> String {
     let mut text = match form {
         ExternalForm::TvmScript => print_module(module, Dialect::default()),

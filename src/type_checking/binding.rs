@@ -23,7 +23,7 @@ impl<'m> TypeChecker<'_, 'm> {
         }
     }
 
-    /// A variable enters Γ.
+    /// Enters a variable in Γ.
     pub(super) fn enter(&mut self, binder: &'m Binder, ty: Option<Type>, derive: Option<DeriveFunc>) {
         if let Some(ty) = &ty {
             self.report.vars.push((binder.var.clone(), ty.clone()));
@@ -36,14 +36,14 @@ impl<'m> TypeChecker<'_, 'm> {
         self.gamma.enter(&binder.var, TypeEntry { ty, derive, dataflow, depth: self.frames.len() });
     }
 
-    /// The type of a value, which is gone through when it is bound.
+    /// The type of a bound value. Its size is checked here.
     fn bound(&mut self, value: &'m Expr) -> Option<Type> {
         let ty = self.at(TrailStep::Field("value"), |c| c.expr(value));
-        // A tuple has been counted already.
+        // The size of a tuple has been checked already.
         if matches!(value, Expr::Tuple(_)) { ty } else { self.within_bounds(ty, value.span()) }
     }
 
-    /// TC.VB.VALUE: the value comes first, whatever the annotation.
+    /// TC.VB.VALUE: the value is checked first, with or without an annotation.
     fn var_binding(&mut self, binding: &'m VarBinding) {
         let binder = &binding.var;
         match &binding.value {
@@ -60,7 +60,8 @@ impl<'m> TypeChecker<'_, 'm> {
         }
     }
 
-    /// R89.SHAPE.ANNOT-SUGAR: an annotation with a shape gives two fields at once, of which the type has no dimension.
+    /// R89.SHAPE.ANNOT-SUGAR: an annotation with a shape states both fields at once. The type among them has no
+    /// dimensions.
     fn type_of_annotation(&mut self, info: &StructInfo) -> Type {
         let info = self.ranked(info);
         let fields = TwoFields::of(self.cx, &info);
@@ -77,7 +78,7 @@ impl<'m> TypeChecker<'_, 'm> {
         if let (Some(ty), Some(annotated)) = (&ty, &annotated) {
             self.fits_annotation(binder, ty, annotated, span);
         }
-        // The annotation's type, even if it says less.
+        // The type of the annotation, even if it is less precise.
         let entered = self.cx.by_cases(&[
             (rule!("TC.VB.ANNOT.OK"), annotated.is_some(), annotated.as_ref().unwrap_or(&Type::Object)),
             (rule!("TC.VB.NOANNOT"), ty.is_some(), ty.as_ref().unwrap_or(&Type::Object)),
@@ -87,7 +88,7 @@ impl<'m> TypeChecker<'_, 'm> {
         self.enter(binder, entered, derive);
     }
 
-    /// TC.VB.ANNOT.ERR, and TC.VB.ANNOT.DOWN where a cast would help.
+    /// TC.VB.ANNOT.ERR; TC.VB.ANNOT.DOWN if a cast would help.
     fn fits_annotation(&mut self, binder: &Binder, ty: &Type, annotated: &Type, span: Span) {
         // Literal E41: a type is a supertype of itself.
         let same = self.cx.literal(Erratum::E41) && is_subtype(self.cx, annotated, ty);
@@ -103,9 +104,9 @@ impl<'m> TypeChecker<'_, 'm> {
         }
     }
 
-    /// TC.VB.FUNC.ANNOT, TC.VB.FUNC.PRE: a literal is checked with its variable in Γ, as annotated.
+    /// TC.VB.FUNC.ANNOT, TC.VB.FUNC.PRE: a function literal is checked with its annotated variable in Γ.
     ///
-    /// Errata: A29, literally the rule for functions then enters the variable as the literal itself is annotated. A30,
+    /// Errata: A29, literally the rule for functions then enters the variable with the annotations of the literal. A30,
     /// literally the variable leaves Γ for good (TC.FUNC.REC-DROP).
     fn bound_function(&mut self, binder: &'m Binder, function: &'m Function) {
         self.demand(
@@ -161,7 +162,7 @@ impl<'m> TypeChecker<'_, 'm> {
             self.cast_may_succeed(cast, &value, &target);
         }
         match &cast.var {
-            // TC.MC.NOVAR: Γ stays as it is.
+            // TC.MC.NOVAR: Γ does not change.
             None => {
                 let _stays = self.cx.fire(rule!("TC.MC.NOVAR"));
             }
@@ -169,7 +170,7 @@ impl<'m> TypeChecker<'_, 'm> {
         }
     }
 
-    /// PURE.ERR.CAST: that a cast can fail does not count as an effect.
+    /// PURE.ERR.CAST: a cast that may fail has no effect.
     fn cast_is_pure(&mut self) {
         let pure = self.cx.conclude(rule!("PURE.ERR-EXEMPT"), true) && self.cx.conclude(rule!("PURE.ERR.CAST"), true);
         if let Some(frame) = self.frames.last_mut() {

@@ -17,20 +17,20 @@ use crate::purity::{PurityCallee, call_is_pure};
 use crate::struct_info::{default_derive, empty_derive, wrap_type};
 use crate::types::{Conversion, conversion};
 
-/// A part of a call that is checked by itself.
+/// A part of a call that is checked separately.
 enum CheckedCallPart {
     Callee,
     Args,
 }
 
-/// What an operator's macro is told of variables.
+/// The information about variables that an operator's macro receives.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum VariableView {
     Derived,
     Erased,
 }
 
-/// How messages name a type; it is written only if there is a message.
+/// The name of a type in messages. It is printed only if there is a message.
 pub(super) enum NamedType<'t> {
     Scalar(PrimStructInfo),
     Plain(&'t Type),
@@ -45,7 +45,7 @@ impl fmt::Display for NamedType<'_> {
     }
 }
 
-/// Whether information that is no tuple of fields erases to a type or to one below it.
+/// Whether information other than a tuple erases to this type or a subtype.
 fn says_at_least(info: &StructInfo, ty: &Type) -> bool {
     let rank = |known: Ndim, said: Ndim| said.is_unknown() || known == said;
     if let (StructInfo::Tensor(info), Type::Tensor(ty)) = (info, ty) {
@@ -57,12 +57,13 @@ fn says_at_least(info: &StructInfo, ty: &Type) -> bool {
     }
 }
 
-/// Information as far as it is of a type, and where it is not, what the type says: of a tuple, field by field.
+/// The information as far as it agrees with the type, else the type itself, wrapped. Tuples are compared field by
+/// field.
 fn known_as(cx: &mut Cx, info: &StructInfo, ty: &Type) -> StructInfo {
     known_with(cx, info, ty, &mut FxHashMap::default())
 }
 
-/// With what is known of pairs of tuples that others hold as well, by where they lie.
+/// The same, with a memo of pairs of shared tuples by their addresses.
 fn known_with(
     cx: &mut Cx,
     info: &StructInfo,
@@ -88,7 +89,7 @@ fn known_with(
     }
 }
 
-/// How many arguments something takes.
+/// The number of arguments that a callee takes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Arity {
     Any,
@@ -131,13 +132,13 @@ impl<'m> TypeChecker<'_, 'm> {
         .collect()
     }
 
-    /// TC.CALL.OP: what the operator's macro derives, erased.
+    /// TC.CALL.OP: the result of the operator's macro, erased.
     fn call_op(&mut self, call: &'m Call, op: &'m Op) -> Option<Type> {
         let args = self.args(call);
         let def = ops::lookup(&op.op_name);
         self.purity(call, PurityCallee::Op(def), &op.op_name);
         let Some(def) = def.filter(|def| def.infer.is_some()) else {
-            // TYPE.GENERALIZE: a call whose result nothing describes is an object.
+            // TYPE.GENERALIZE: without a description, the result of a call is an object.
             let ty = self.cx.conclude(rule!("TYPE.GENERALIZE"), Type::Object);
             return Some(self.cx.conclude(rule!("TC.CALL.OP"), ty));
         };
@@ -150,7 +151,7 @@ impl<'m> TypeChecker<'_, 'm> {
             let inferred = def.infer(c.cx, &known);
             c.cx.conclude(rule!("TC.CALL.OP"), inferred)
         };
-        // What is wrong with sizes alone is told by derivation (SI.DERIVE.CALL.OP).
+        // An error about sizes alone is reported by derivation (SI.DERIVE.CALL.OP).
         let inferred = infer(self, VariableView::Derived);
         match inferred.or_else(|told| infer(self, VariableView::Erased).map_err(|_| told)) {
             Ok(info) => Some(self.erase(&info)),
@@ -158,7 +159,7 @@ impl<'m> TypeChecker<'_, 'm> {
         }
     }
 
-    /// TC.CALL.OP.ERR: the macro's rejection is a type error of the call.
+    /// TC.CALL.OP.ERR: a rejection by the macro is a type error of the call.
     fn rejected(&mut self, call: &Call, op: &Op, rejection: InferError) -> Option<Type> {
         let InferError { rule, message, limit } = rejection;
         if limit {
@@ -170,8 +171,8 @@ impl<'m> TypeChecker<'_, 'm> {
         None
     }
 
-    /// What the macro of an operator is told of an argument: all of a literal, of a variable what derivation knows of it, and
-    /// the type of anything else.
+    /// The information about an argument for the operator's macro. It is exact for a literal, comes from derivation for
+    /// a variable, and is the type for any other expression.
     fn info_of_arg(&mut self, arg: &Expr, ty: &Type, view: VariableView) -> StructInfo {
         match (arg, ty) {
             (Expr::Tuple(tuple), Type::Tuple(types)) => {
@@ -193,7 +194,7 @@ impl<'m> TypeChecker<'_, 'm> {
         }
     }
 
-    /// A type as messages name it: of a boxed scalar, which has no type of its own, what it is.
+    /// The type of an expression as messages name it. A boxed scalar has no type of its own and is described instead.
     pub(super) fn named_type<'t>(&self, expr: &Expr, ty: &'t Type) -> NamedType<'t> {
         let known = match expr {
             Expr::Var(var) | Expr::DataflowVar(var) => self.known_here.get(var).copied().cloned(),
@@ -205,21 +206,21 @@ impl<'m> TypeChecker<'_, 'm> {
         }
     }
 
-    /// What derivation knows of a variable, as far as it is of its type.
+    /// The information that derivation has about a variable, as far as it agrees with its type.
     fn known_of(&mut self, arg: &Expr, ty: &Type) -> Option<StructInfo> {
         let (Expr::Var(var) | Expr::DataflowVar(var)) = arg else { return None };
         let info = *self.known_here.get(var)?;
         Some(known_as(self.cx, info, ty))
     }
 
-    /// TC.CALL.PACKED.ANY: any arguments will do.
+    /// TC.CALL.PACKED.ANY: any arguments are accepted.
     fn call_packed(&mut self, call: &'m Call, args: &[Option<Type>]) -> Option<Type> {
-        // Literal A31: the text speaks of ExternFuncs, and not of variables that hold packed functions.
+        // Literal A31: the text covers ExternFuncs, but not variables that hold packed functions.
         let spoken_of = !self.cx.literal(Erratum::A31) || matches!(call.op, Expr::ExternFunc(_));
         if spoken_of {
             self.purity(call, PurityCallee::Packed, "a packed function");
         }
-        // TC.CALL.PACKED.VALIDATE: what the function makes of them is its own affair.
+        // TC.CALL.PACKED.VALIDATE: the function itself validates its arguments.
         let arity = self.cx.conclude(rule!("TC.CALL.PACKED.ANY"), Arity::Any);
         let arity = self.cx.conclude(rule!("TC.CALL.PACKED.VALIDATE"), arity);
         self.arity_fits(call, arity, args.len());
@@ -251,7 +252,7 @@ impl<'m> TypeChecker<'_, 'm> {
                 [_, _, ..] => Type::tuple(types.clone()),
             }
         };
-        // TYPE.GENERALIZE: where nothing describes the result it is an object.
+        // TYPE.GENERALIZE: without a description, the result is an object.
         let described =
             if types.is_empty() { self.cx.conclude(rule!("TYPE.GENERALIZE"), described) } else { described };
         let (rule, conclusion) = match types.as_slice() {
@@ -270,7 +271,7 @@ impl<'m> TypeChecker<'_, 'm> {
         known.unwrap_or(DeriveFunc::DefaultDerive)
     }
 
-    /// How the result of calling a value would be derived, as far as it is known without its structural information.
+    /// How the result of calling a value is derived, as far as that is known without its structural information.
     pub(super) fn derive_func_of_value(&self, value: &Expr) -> Option<DeriveFunc> {
         match value {
             Expr::Var(var) | Expr::DataflowVar(var) => self.gamma.get(&var).and_then(|entry| entry.derive.clone()),
@@ -282,7 +283,7 @@ impl<'m> TypeChecker<'_, 'm> {
     /// TC.CALL.NOTFUNC.
     fn call_not_func(&mut self, call: &Call, callee: &Type) -> Option<Type> {
         let opaque = matches!(&call.op, Expr::GlobalVar(gv) if matches!(self.module.get(&gv.name), Some(GlobalFunc::PrimFunc(_))));
-        // MOD.PRIMFUNC-ONLY-CALLTIR: a PrimFunc is for call_tir only.
+        // MOD.PRIMFUNC-ONLY-CALLTIR: only call_tir may call a PrimFunc.
         let callable =
             (opaque && self.cx.conclude(rule!("MOD.PRIMFUNC-ONLY-CALLTIR"), false)) || self.usable_object(callee);
         let callee = self.named_type(&call.op, callee);
@@ -296,7 +297,7 @@ impl<'m> TypeChecker<'_, 'm> {
         None
     }
 
-    /// TC.CALL.RET, after TC.CALL.ARITY and TC.CALL.ARGS.
+    /// TC.CALL.RET: the result of a call of a closure, after TC.CALL.ARITY and TC.CALL.ARGS.
     fn call_closure(&mut self, call: &'m Call, func: &FuncType, args: &[Option<Type>]) -> Option<Type> {
         self.purity(call, PurityCallee::Closure { pure: func.pure }, "a function of impure type");
         if !self.arity_fits(call, Arity::Exactly(func.arg_types.len()), args.len()) {
@@ -307,7 +308,7 @@ impl<'m> TypeChecker<'_, 'm> {
                 self.at(TrailStep::Item("args", i), |c| c.arg_fits(call, i, arg, param));
             }
         }
-        // TC.CALL.TYPEARGS-IGNORED: whatever the type arguments are.
+        // TC.CALL.TYPEARGS-IGNORED: the type arguments do not matter.
         let ret = self.cx.conclude(rule!("TC.CALL.TYPEARGS-IGNORED"), func.ret_type.clone());
         Some(self.cx.conclude(rule!("TC.CALL.RET"), ret))
     }
@@ -326,7 +327,7 @@ impl<'m> TypeChecker<'_, 'm> {
         )
     }
 
-    /// TC.CALL.ARGS: the argument's type is a subtype of the parameter's.
+    /// TC.CALL.ARGS: the type of the argument is a subtype of the parameter's type.
     fn arg_fits(&mut self, call: &Call, i: usize, arg: &Type, param: &Type) {
         let step = conversion(self.cx, arg, param);
         // TYPE.OBJECT: every value is an object.
@@ -377,7 +378,7 @@ impl<'m> TypeChecker<'_, 'm> {
         self.demand(call.span, &[demand]);
     }
 
-    /// PURE.ATTR.REPR: the attribute is a Boolean.
+    /// PURE.ATTR.REPR: the attribute is Boolean.
     fn purity_attribute(&mut self, call: &Call) {
         let Some(value) = call.attrs.get("pure") else { return };
         self.demand(

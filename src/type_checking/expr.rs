@@ -28,7 +28,7 @@ impl<'m> TypeChecker<'_, 'm> {
             Expr::Call(call) => with_stack(|| self.call(call)),
             Expr::ShapeExpr(shape) => Some(self.shape_expr(shape)),
             Expr::TupleGetItem(get) => with_stack(|| self.tuple_get_item(get)),
-            // Well-formedness keeps operators in callee position (WF.8); elsewhere they have no type.
+            // Well-formedness allows operators only as callees (WF.8). Elsewhere they have no type.
             Expr::Op(_) => None,
         }
     }
@@ -56,7 +56,7 @@ impl<'m> TypeChecker<'_, 'm> {
         known.flatten()
     }
 
-    /// TC.CONST: rank and data type of the data.
+    /// TC.CONST: the rank and datatype of the data.
     fn constant(&mut self, constant: &Constant) -> Type {
         let (rank, dtype) = (constant.data.shape.len(), constant.data.dtype);
         let rank = i64::try_from(rank).unwrap_or(-1);
@@ -80,7 +80,7 @@ impl<'m> TypeChecker<'_, 'm> {
         self.within_bounds(ty, tuple.span)
     }
 
-    /// What is about to be gone through, unless that comes to too much.
+    /// The type, unless it is too large to traverse.
     pub(super) fn within_bounds(&mut self, ty: Option<Type>, span: Span) -> Option<Type> {
         let ty = ty?;
         if self.parts.allow_type(&ty) {
@@ -96,7 +96,7 @@ impl<'m> TypeChecker<'_, 'm> {
             self.condition(branch, &cond);
         }
         let true_type = self.at(TrailStep::Field("true_branch"), |c| c.expr(&branch.true_branch));
-        // TC.IF.BRANCHES: both are checked, whatever is known of the condition.
+        // TC.IF.BRANCHES: both are checked, even if the condition is known.
         let mut false_type = None;
         if self.cx.fire(rule!("TC.IF.BRANCHES")) {
             false_type = self.at(TrailStep::Field("false_branch"), |c| c.expr(&branch.false_branch));
@@ -114,7 +114,7 @@ impl<'m> TypeChecker<'_, 'm> {
         *ty == Type::Object && self.cx.conclude(rule!("VAL.OBJECT.UNUSABLE"), false)
     }
 
-    /// TC.IF.COND: exactly a Boolean scalar.
+    /// TC.IF.COND: the condition is exactly a Boolean scalar.
     fn condition(&mut self, branch: &If, cond: &Type) {
         let boolean = *cond == Type::tensor(0, DataType::BOOL)
             || self.boxed_bool(branch, cond)
@@ -130,7 +130,7 @@ impl<'m> TypeChecker<'_, 'm> {
         );
     }
 
-    /// A73: what is known to be a boxed Boolean is a condition too.
+    /// A73: a boxed Boolean is a condition too.
     fn boxed_bool(&mut self, branch: &If, cond: &Type) -> bool {
         let boxed = match self.named_type(&branch.cond, cond) {
             NamedType::Scalar(prim) => prim.dtype.is_bool(),

@@ -10,7 +10,7 @@ use crate::types::{Conversion, conversion, is_subtype};
 
 use super::derive_func_of;
 
-/// What is wrong with the type of a body.
+/// The fault of the type of a body.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum BodyTypeFault {
     MoreGeneral,
@@ -18,10 +18,10 @@ enum BodyTypeFault {
 }
 
 impl<'m> TypeChecker<'_, 'm> {
-    /// A global function, whose name is in Γ while its body is checked (TC.FUNC.REC-BIND).
+    /// Checks a global function, with its name in Γ during the check of its body (TC.FUNC.REC-BIND).
     ///
-    /// Errata: A29, for a `GlobalVar` the literal's own annotations count; without a return annotation there is no
-    /// entry. A30, the final type stays afterwards.
+    /// Errata: A29, for a `GlobalVar` the annotations of the literal count. Without a return annotation there is no
+    /// entry. A30, the final type stays in Γ afterwards.
     pub(super) fn recursive_function(
         &mut self,
         name: &'m Name,
@@ -34,7 +34,7 @@ impl<'m> TypeChecker<'_, 'm> {
                 self.globals.insert(name, Some(ty));
             }
             None if recursive => {
-                // What refers to it has no type either, and is not an error of its own.
+                // A reference to it has no type either. That is not a second error.
                 self.globals.insert(name, None);
             }
             None => {}
@@ -42,9 +42,9 @@ impl<'m> TypeChecker<'_, 'm> {
         self.function(function, recursive)
     }
 
-    /// The function type that the annotations give, if the result is annotated (A29).
+    /// The function type in the annotations, if the result is annotated (A29).
     ///
-    /// TC.FUNC.REC-PURE: it is pure exactly if the function says so.
+    /// TC.FUNC.REC-PURE: the type is pure exactly if the function is declared pure.
     pub(super) fn annotated_type(&mut self, function: &Function) -> Option<Type> {
         let ranks = self.ranks(function);
         let said = function.params.iter().map(|param| param.annotation.as_ref().unwrap_or(&StructInfo::Object));
@@ -54,7 +54,7 @@ impl<'m> TypeChecker<'_, 'm> {
         Some(Type::func(params, ret, pure))
     }
 
-    /// The ranks that the parameters give each other and the result. Literal E25: none.
+    /// The ranks that the parameters determine for each other and for the result. Literal E25: none.
     fn ranks<'f>(&self, function: &'f Function) -> Ranks<'f> {
         if self.cx.literal(Erratum::E25) { Ranks::default() } else { function.ranks() }
     }
@@ -63,7 +63,7 @@ impl<'m> TypeChecker<'_, 'm> {
         param.annotation.as_ref().map_or(Type::Object, |info| self.erase(info))
     }
 
-    /// The type of a function literal; `recursive` if it can reach itself by its global name.
+    /// The type of a function literal. `recursive` says whether it can reach itself by its global name.
     pub(super) fn function(&mut self, function: &'m Function, recursive: bool) -> Option<Type> {
         let mark = self.gamma.mark();
         self.frames.push(PurityFrame { pure: true, in_dataflow: 0 });
@@ -130,7 +130,7 @@ impl<'m> TypeChecker<'_, 'm> {
         );
     }
 
-    /// TC.FUNC.RET: what callers see of the result.
+    /// TC.FUNC.RET: the result type that callers see.
     fn ret(&mut self, function: &'m Function, body: Option<Type>, recursive: bool) -> Option<Type> {
         let Some(info) = &function.ret_struct_info else { return self.ret_of_body(function, body, recursive) };
         if self.wrong.in_result(function) {
@@ -138,7 +138,7 @@ impl<'m> TypeChecker<'_, 'm> {
         }
         let annotated = self.erase(&self.ranks(function).in_info(info));
         let Some(body) = body else { return Some(annotated) };
-        // Literal E42: each is a subtype of the other if they are equal, and the marked sentence wants a cast.
+        // Literal E42: equal types are subtypes of each other, and the marked sentence demands a cast.
         let same = self.cx.literal(Erratum::E42) && is_subtype(self.cx, &annotated, &body);
         let step = if same { Conversion::MatchCast } else { conversion(self.cx, &body, &annotated) };
         let fault = self.cx.by_cases((

@@ -1,10 +1,10 @@
-//! What stands in for an arity where the rule that concludes it is switched off.
+//! The arity that stands in when the rule that concludes it is switched off.
 
 use super::call::Arity;
 use crate::book::Rule;
 use crate::judge::Instead;
 
-/// What takes any arguments takes none.
+/// Any number of arguments becomes none, and the other way round.
 impl Instead for Arity {
     fn instead(self, _: Rule) -> Arity {
         match self {

@@ -21,16 +21,16 @@ use crate::judge::Cx;
 use crate::scope::{Component, Context, in_order_of_reference};
 use crate::types::erase_struct_info;
 
-/// What type checking says of a module.
+/// The report of type checking on a module.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct TypeReport {
     /// The type of each global function that has one, in the order of checking.
     pub functions: Vec<(Name, Type)>,
-    /// The type with which each local variable entered the context, in the order of checking.
+    /// The type of each local variable when it entered the context, in the order of checking.
     pub vars: Vec<(Var, Type)>,
     /// The variables whose binding makes an impure call (`PURE.CALL-EFFECT`), in the order of checking.
     pub impure: Vec<Var>,
-    /// What was found, in the order of the check.
+    /// The findings, in the order of checking.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -40,7 +40,7 @@ impl TypeReport {
         self.diagnostics.iter().all(|finding| finding.severity == Severity::Warning)
     }
 
-    /// The type of a global function; `None` if there is none of this name, or none was found.
+    /// The type of a global function; `None` if no function has this name, or no type was found.
     pub fn type_of_function(&self, name: &str) -> Option<&Type> {
         self.functions.iter().find(|(known, _)| &**known == name).map(|(_, t)| t)
     }
@@ -61,8 +61,8 @@ pub fn check_module(cx: &mut Cx, module: &IrModule) -> TypeReport {
     check_module_in(cx, module, &groups, &known, FaultySpans::default())
 }
 
-/// [`check_module`], given the order of the global functions, what [is known](known_of_vars) of variables, and where something is
-/// wrong already: what is bound there is not known.
+/// Like [`check_module`], given the order of the global functions, the [derived information](known_of_vars) about
+/// variables, and the places that are already known to be wrong. A variable bound at such a place has no type.
 pub(crate) fn check_module_in<'m>(
     cx: &mut Cx,
     module: &'m IrModule,
@@ -89,27 +89,27 @@ pub(crate) fn check_module_in<'m>(
     checker.report
 }
 
-/// TC.CALL.OP: what derivation finds out of the variables of a module, for the macros of operators, which are given a call with
-/// what is known of its arguments. Nothing of it is recorded, and none of its findings is told: types come before structural
-/// information (TC.BEFORE-SI), and what is wrong with that is told when its turn comes.
+/// TC.CALL.OP: the structural information of the variables of a module, which the macros of operators need. It is
+/// derived without recording rules or reporting findings. Types are checked before structural information
+/// (TC.BEFORE-SI), whose errors are reported later.
 pub(crate) fn known_of_vars(cx: &Cx, module: &IrModule, groups: &[Component]) -> DeriveReport {
     derive_module_in(&mut cx.unobserved(), module, groups, Beforehand::default())
 }
 
-/// What the context knows of a variable; no type if an error left none.
+/// The type of a variable; `None` after an error.
 #[derive(Clone, Debug)]
 struct TypeEntry {
     ty: Option<Type>,
     /// How the result of a packed function is derived (A21).
     derive: Option<DeriveFunc>,
     dataflow: bool,
-    /// How many functions enclose the binding.
+    /// The number of functions around the binding.
     depth: usize,
 }
 
 /// The function whose body is being checked.
 struct PurityFrame {
-    /// Every call so far is pure.
+    /// Whether every call so far is pure.
     pure: bool,
     in_dataflow: usize,
 }
@@ -121,16 +121,16 @@ struct TypeChecker<'c, 'm> {
     gamma: Context<&'m Var, TypeEntry>,
     /// Γ, for global variables.
     globals: FxHashMap<&'m str, Option<Type>>,
-    /// The final types of the functions that have been checked since all of a group was known by its annotations.
+    /// The final types of functions whose group is still being checked. Until then they are known by their annotations.
     finished: Vec<(&'m str, Option<Type>)>,
     recursive: FxHashSet<usize>,
     frames: Vec<PurityFrame>,
     wrong: FaultySpans,
-    /// What derivation knows of the variables of each global function.
+    /// The information that derivation has about the variables of each global function.
     known: FxHashMap<&'m str, &'m [(Var, StructInfo)]>,
-    /// The part of it that is about the global function at hand.
+    /// The part of it for the current global function.
     known_here: FxHashMap<&'m Var, &'m StructInfo>,
-    /// What may still be gone through.
+    /// The remaining budget for traversing large types.
     parts: Parts,
     trail: Trail,
     report: TypeReport,
@@ -169,7 +169,7 @@ impl<'c, 'm> TypeChecker<'c, 'm> {
         }
     }
 
-    /// TC.MODULE.PREPOPULATE: mutually recursive functions are known by their annotations.
+    /// TC.MODULE.PREPOPULATE: enters mutually recursive functions with their annotations.
     fn mutual(&mut self, group: &Component) {
         if group.recursive {
             self.recursive.extend(&group.members);
@@ -183,7 +183,7 @@ impl<'c, 'm> TypeChecker<'c, 'm> {
         }
     }
 
-    /// TC.MODULE.PER-FUNC: one global function, as a whole.
+    /// TC.MODULE.PER-FUNC: checks one global function as a whole.
     fn global(&mut self, index: usize) {
         let Some((gv, func)) = self.module.funcs.get(index) else { return };
         self.trail = Trail::new(gv.name.clone());
@@ -217,8 +217,8 @@ impl<'c, 'm> TypeChecker<'c, 'm> {
         self.finished.push((name, ty));
     }
 
-    /// TC.MODULE.PREPOPULATE: while a group is being checked its members see each other by their annotations, whichever
-    /// comes first; what follows sees their final types.
+    /// TC.MODULE.PREPOPULATE: during the check of a group its members see each other's annotations, in any order. Later
+    /// functions see their final types.
     fn finish(&mut self) {
         self.globals.extend(self.finished.drain(..));
     }
@@ -228,7 +228,8 @@ impl<'c, 'm> TypeChecker<'c, 'm> {
         erase_struct_info(self.cx, &info)
     }
 
-    /// Literal E25: what a variable is known of says nothing of the tensor that has it for a shape.
+    /// The information with the rank of a tensor whose shape is a variable. Literal E25: the type of that variable says
+    /// nothing about the tensor.
     fn ranked<'i>(&self, info: &'i StructInfo) -> Cow<'i, StructInfo> {
         let rank_of = |var: &Var| match self.gamma.get(&var).and_then(|entry| entry.ty.as_ref()) {
             Some(Type::Shape(shape)) => shape.ndim,
@@ -241,7 +242,7 @@ impl<'c, 'm> TypeChecker<'c, 'm> {
     }
 }
 
-/// How results of a function with this structural information are derived, if it is opaque.
+/// How results of a function with this structural information are derived, if the function is opaque.
 fn derive_func_of(info: &StructInfo) -> Option<DeriveFunc> {
     info.as_func()?.derive_func.clone()
 }

@@ -1,11 +1,12 @@
-//! For each form of expression its type, and a program that has none.
+//! For each form of expression: its type, and a program that has no type.
 
 use super::*;
 use crate::book::Rule;
 use crate::grammar::*;
 use crate::testing::*;
 
-/// A packed function takes anything; `g` is a closure from vectors to vectors, impure as every erased function.
+/// A packed function takes any arguments. `g` is a closure from vectors to vectors; it is impure, like every erased
+/// function.
 fn params() -> [Binder; 6] {
     [
         v("p").annotated(tensor([n("n")])),
@@ -90,14 +91,14 @@ fn projections() {
     no_type(Expr::tuple_get_item(x("t"), 2), rule!("TC.TGI.BOUND"));
     no_type(Expr::tuple_get_item(x("t"), -1), rule!("TC.TGI.BOUND"));
     no_type(Expr::tuple_get_item(x("p"), 0), rule!("TC.TGI.NOTTUPLE"));
-    // An object may be a tuple, but only a cast says so.
+    // An object may be a tuple, but only a cast can assert that.
     no_type(Expr::tuple_get_item(x("o"), 0), rule!("TC.TGI.NOTTUPLE"));
 }
 
 #[test]
 fn conditionals_have_the_least_upper_bound() {
     has_type(branch(x("c"), x("p"), x("p")), vector());
-    // Ranks 1 and 0 meet in the unknown rank; different kinds in the object.
+    // The upper bound of ranks 1 and 0 is the unknown rank; that of different kinds is the object type.
     has_type(branch(x("c"), x("p"), scalar()), Type::tensor(-1, F32));
     has_type(branch(x("c"), x("p"), x("t")), Type::Object);
     assert_eq!(rules(&with_block(bb([bind(v("r"), branch(x("p"), x("p"), x("p")))]))), [rule!("TC.IF.COND")]);
@@ -118,7 +119,7 @@ fn calls_of_closures() {
     no_type(call("o", [x("p")]), rule!("TC.CALL.NOTFUNC"));
     gives(bb([bind(v("r"), call("g", []))]), rule!("TC.CALL.ARITY"));
     gives(bb([bind(v("r"), call("g", [x("t")]))]), rule!("TC.CALL.ARGS"));
-    // An object might be a vector, but an argument is not cast by itself.
+    // An object might be a vector, but arguments are not cast implicitly.
     gives(bb([bind(v("r"), call("g", [x("o")]))]), rule!("TC.CALL.ARGS"));
 }
 
@@ -153,7 +154,7 @@ fn casts() {
     let report = with_block(bb([cast(Some(v("r")), x("o"), tensor([n("n")]))]));
     assert_eq!(report.diagnostics, vec![]);
     assert_eq!(report.type_of_var(&Var::new("r")), Some(&vector()));
-    // No value is a tensor and a shape, yet the cast is only warned of.
+    // No value is both a tensor and a shape, yet the cast only gives a warning.
     let report = with_block(bb([cast(Some(v("r")), x("p"), StructInfo::shape([n("n")]))]));
     assert_eq!(rules(&report), [rule!("TC.MC.WARN")]);
     assert!(report.accepts());
@@ -182,7 +183,7 @@ fn functions() {
     let calls = || Expr::seq(vec![bb([bind(v("r"), call("k", []))])], x("r"));
     let impure = Type::func(vec![Type::PackedFunc], Type::Object, false);
     assert_eq!(type_of(func([k.clone()], calls())), Some(impure));
-    // The annotation of the result is what callers see.
+    // Callers see the result annotation.
     let vague = returns(func([p()], Expr::seq(vec![], x("p"))), StructInfo::Object);
     assert_eq!(type_of(vague), Some(Type::func(vec![vector()], Type::Object, true)));
 

@@ -15,8 +15,8 @@ pub struct FiniteRelation {
 }
 
 impl FiniteRelation {
-    /// The least reflexive and transitive relation that holds wherever `axiom` does; `axiom` may ask for the relation
-    /// of components, which must be members themselves.
+    /// The least reflexive and transitive relation that contains `axiom`. `axiom` may ask about components, which must
+    /// be members of the list themselves.
     pub fn closure<T: Hash + Eq>(
         members: &[T],
         mut axiom: impl FnMut(&T, &T, &dyn Fn(&T, &T) -> bool) -> bool,
@@ -69,8 +69,8 @@ impl FiniteRelation {
     }
 }
 
-/// Whether one clause of Rules for Subtyping, other than reflexivity and transitivity, puts `t1` below `t2`; `below`
-/// is the relation of the components.
+/// Whether one clause of Rules for Subtyping, other than reflexivity and transitivity, puts `t1` below `t2`. `below` is
+/// the relation of the components.
 pub fn axiom(cx: &mut Cx, t1: &Type, t2: &Type, below: &dyn Fn(&Type, &Type) -> bool) -> bool {
     match (t1, t2) {
         (_, Type::Object) => cx.fire(rule!("SUB.TOP")),

@@ -8,10 +8,10 @@ use crate::book::Erratum;
 use crate::grammar::{DataType, DynTensorType, FuncType, Ndim, ShapeType, Type};
 use crate::judge::{Conclusion, Cx, GlbPurity, MemoQuery};
 
-/// GLB: the greatest lower bound of two types, or `None` where there is none.
+/// GLB: the greatest lower bound of two types, or `None` if there is none.
 ///
-/// 2023-02, Subtyping. Literal A06: the comparison that stands where an assignment is meant is a comparison, and
-/// a known field clashes with an unknown one on the right. [`Cx::glb_purity`] decides on A27.
+/// 2023-02, Subtyping. Literal A06: a comparison written where an assignment is meant stays a comparison, and a known
+/// field clashes with an unknown one on the right. [`Cx::glb_purity`] decides on A27.
 pub fn find_glb(cx: &mut Cx, t1: &Type, t2: &Type) -> Option<Type> {
     cx.judge("find_glb", MemoQuery::both(t1, t2), |cx| TypeBound(glb(cx, t1, t2))).0
 }
@@ -63,18 +63,19 @@ fn glb(cx: &mut Cx, t1: &Type, t2: &Type) -> Option<Type> {
 }
 
 /// The rank of the first, or that of the second if the first is unknown. The text writes `ret_ndim == T2.ndim`, a
-/// comparison without effect; literally the rank stays unknown (A06).
+/// comparison without effect. Literally the rank stays unknown (A06).
 fn filled_ndim(cx: &Cx, ndim1: Ndim, ndim2: Ndim) -> Ndim {
     if ndim1.is_unknown() && !cx.literal(Erratum::A06) { ndim2 } else { ndim1 }
 }
 
-/// Literally the right side clashes whenever it is not the rank found, -1 included (A06).
+/// Whether two ranks clash. Literally the right side clashes whenever it differs from the rank found, even if it is -1
+/// (A06).
 fn ndim_clashes(cx: &Cx, ret_ndim: Ndim, ndim2: Ndim) -> bool {
     let differ = !ret_ndim.is_unknown() && ndim2 != ret_ndim;
     differ && (cx.literal(Erratum::A06) || !ndim2.is_unknown())
 }
 
-/// As [`ndim_clashes`], for datatypes.
+/// Like [`ndim_clashes`], for datatypes.
 fn dtype_clashes(cx: &Cx, ret_dtype: DataType, dtype2: DataType) -> bool {
     let differ = !ret_dtype.is_void() && dtype2 != ret_dtype;
     differ && (cx.literal(Erratum::A06) || !dtype2.is_void())
@@ -118,7 +119,7 @@ fn glb_tuple(cx: &mut Cx, t1: &[Type], t2: &[Type]) -> Option<Type> {
     cx.by_kind(rule, conclusion)
 }
 
-/// The bounds, up to the first that there is not; room is made for all of them at once.
+/// The bounds, or `None` as soon as one does not exist. Space for all of them is reserved at once.
 fn all(bounds: impl ExactSizeIterator<Item = Option<Type>>) -> Option<Arc<[Type]>> {
     let count = bounds.len();
     let mut found = Vec::with_capacity(count);
@@ -126,7 +127,7 @@ fn all(bounds: impl ExactSizeIterator<Item = Option<Type>>) -> Option<Arc<[Type]
     (found.len() == count).then(|| found.into())
 }
 
-/// GLB.FUNC.PURITY and GLB.FUNC.PURITY-KEEP: the purity of the result, or `None` where there is no lower bound.
+/// GLB.FUNC.PURITY and GLB.FUNC.PURITY-KEEP: the purity of the result, or `None` if there is no lower bound.
 fn glb_purity(cx: &mut Cx, pure1: bool, pure2: bool) -> Option<bool> {
     let of_different = match cx.glb_purity {
         GlbPurity::Min => Some(true),

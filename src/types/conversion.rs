@@ -5,7 +5,7 @@ use crate::book::Erratum;
 use crate::grammar::Type;
 use crate::judge::Cx;
 
-/// What it takes to use a value of one type where another is expected.
+/// The conversion needed to use a value of one type where another is expected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Conversion {
     /// The value may be used as it is.
@@ -19,7 +19,7 @@ pub enum Conversion {
     },
 }
 
-/// CONV: what it takes to use a value of type `actual` where `expected` is wanted.
+/// CONV: the conversion needed to use a value of type `actual` where `expected` is wanted.
 ///
 /// 2023-02, When Type Conversions are Necessary. Literal A25: all unrelated types are called disjoint.
 pub fn conversion(cx: &mut Cx, actual: &Type, expected: &Type) -> Conversion {
@@ -31,7 +31,7 @@ pub fn conversion(cx: &mut Cx, actual: &Type, expected: &Type) -> Conversion {
         &[(rule!("CONV.UP"), accepted, Conversion::None), (rule!("CONV.DOWN"), more_general, Conversion::MatchCast)],
         (rule!("CONV.UNRELATED"), Conversion::Unrelated { disjoint }),
     ));
-    // Nothing is converted unless the program says so.
+    // There are no implicit conversions.
     if more_general { cx.conclude(rule!("TYPE.STRONG"), step) } else { step }
 }
 

@@ -1,8 +1,7 @@
-//! Syntactic equality of types and of structural informations, found once for a whole pair of trees.
+//! Syntactic equality of types and of structural information, found once for a whole pair of trees.
 //!
-//! The algorithms begin every case with `T1 == T2`. Asked anew at each level of two deep types that differ only at the
-//! bottom this takes quadratic time, so what one comparison has found is noted until the judgement ends that asked for
-//! it.
+//! The algorithms begin every case with `T1 == T2`. For two deep types that differ only at the bottom, a new comparison
+//! at each level would take quadratic time. So the result of a comparison is kept until the outermost judgement ends.
 
 use rustc_hash::FxHashSet;
 
@@ -17,7 +16,7 @@ pub(crate) trait ComparableTree: Sized {
     /// The components: fields, or parameters and then the result.
     fn components(&self) -> (&[Self], Option<&Self>);
 
-    /// Whether it is a tuple whose fields others hold as well.
+    /// Whether it is a tuple whose fields are shared with other owners.
     fn is_shared(&self) -> bool;
 }
 
@@ -69,7 +68,7 @@ pub(crate) fn same<T: ComparableTree>(cx: &mut Cx, t1: &T, t2: &T) -> bool {
     same_by(cx, t1, t2, T::same_node)
 }
 
-/// As [`same`], by another comparison of nodes, which is finer.
+/// Like [`same`], with a finer comparison of nodes.
 pub(crate) fn same_by<T: ComparableTree>(
     cx: &mut Cx,
     t1: &T,
@@ -85,8 +84,8 @@ pub(crate) fn same_by<T: ComparableTree>(
     same
 }
 
-/// Whether two trees differ. Notes the pairs of components that lead to the first difference, the deepest first. Two
-/// lists of components in which no difference was found are not gone through again.
+/// Whether two trees differ. Notes the pairs of components that lead to the first difference, the deepest first. Lists
+/// of components without a difference are not compared again.
 fn differ<T: ComparableTree>(
     t1: &T,
     t2: &T,

@@ -43,7 +43,7 @@ pub fn erase_struct_info(cx: &mut Cx, si: &StructInfo) -> Type {
     })
 }
 
-/// The production by which later editions have a type, which they state beside erasure and nowhere else.
+/// The production of a type in later editions. These state types only beside erasure.
 fn form(ty: &Type) -> Rule {
     match ty {
         Type::Object => rule!("GRAM.TYPE.OBJECT"),
@@ -63,8 +63,8 @@ fn erase_func(cx: &mut Cx, params: &[StructInfo], si: &FuncStructInfo) -> Type {
     Type::Func(Arc::new(FuncType { arg_types, ret_type, pure }))
 }
 
-/// The text always gives an impure type; a purity field, where there is one, is carried through (A18). In later editions types have no
-/// purity.
+/// The purity of an erased function. The text always makes it impure; a purity field is carried over if there is one
+/// (A18). In later editions types have no purity.
 fn erase_purity(cx: &mut Cx, pure: Option<bool>) -> bool {
     let carried = pure == Some(true) && cx.has(rule!("TYPE.ERASE.FUNC.IMPURE")) && !cx.literal(Erratum::A18);
     carried || cx.conclude(rule!("TYPE.ERASE.FUNC.IMPURE"), false)

@@ -1,5 +1,5 @@
-//! The two fields of an expression in RFC 0089 (chapter RFC 0089: shapes): its type and its shape, which became one structural
-//! information. A shape is of one of three generations.
+//! The two fields of an expression in RFC 0089 (chapter RFC 0089: shapes), its type and its shape, which later became
+//! its structural information. There are three generations of shapes.
 
 use std::sync::Arc;
 
@@ -10,13 +10,13 @@ use crate::judge::Cx;
 /// `checked_type_` and `shape_`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TwoFields {
-    /// What the value is, without any dimension.
+    /// The type of the value, without dimensions.
     pub checked_type: Type,
     /// Its shape; only tensors have one (`R89.SHAPE.FIELD`).
     pub shape: Option<Generation>,
 }
 
-/// What the shape of a tensor may be.
+/// The forms of the shape of a tensor, by generation.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Generation {
     /// A `ShapeExpr` (`R89.SHAPE.V0`).
@@ -28,7 +28,7 @@ pub enum Generation {
 }
 
 impl TwoFields {
-    /// The fields that say what structural information says of a tensor. Of other values the type is all.
+    /// The fields that state the same as structural information. For a value that is not a tensor, the type states all.
     pub fn of(cx: &mut Cx, info: &StructInfo) -> TwoFields {
         let checked_type = erase_struct_info(cx, info);
         let shape =
@@ -36,8 +36,8 @@ impl TwoFields {
         TwoFields { checked_type, shape }
     }
 
-    /// The structural information of a tensor with these fields; `None` of other values, whose information is made of the type
-    /// alone (`SI.WRAP.TENSOR` and its kin).
+    /// The structural information of a tensor with these fields; `None` for other values, whose information follows
+    /// from the type alone (`SI.WRAP.TENSOR` and its kin).
     pub fn tensor_info(&self) -> Option<StructInfo> {
         let (Type::Tensor(DynTensorType { ndim, dtype }), Some(generation)) = (&self.checked_type, &self.shape) else {
             return None;
@@ -62,7 +62,7 @@ impl Generation {
         }
     }
 
-    /// What the field of `TensorStructInfo` holds. An expression that is no variable is to be bound to one first (C08).
+    /// The shape field of `TensorStructInfo`. An expression that is not a variable must first be bound to one (C08).
     fn as_field(&self) -> Option<TensorShape> {
         match self {
             Generation::V0(dims) => Some(TensorShape::Dims(dims.clone())),

@@ -1,10 +1,10 @@
-//! What stands in for a conversion where the rule that concludes it is switched off.
+//! The conversion that stands in when the rule that concludes it is switched off.
 
 use super::Conversion;
 use crate::book::Rule;
 use crate::judge::Instead;
 
-/// What needs a cast is converted in silence.
+/// Turns a required cast into a silent conversion, and the other way round.
 impl Instead for Conversion {
     fn instead(self, _: Rule) -> Conversion {
         match self {

@@ -2,7 +2,7 @@
 
 use crate::grammar::{DynTensorType, FuncType, ShapeType, Type};
 
-/// Two types of one kind, or none in common.
+/// Two types of the same kind, or of different kinds.
 pub(super) enum TypePair<'a> {
     Objects,
     PackedFuncs,

@@ -7,7 +7,8 @@ use crate::book::Erratum;
 use crate::grammar::{DynTensorType, FuncType, ShapeType, Type};
 use crate::judge::{Cx, MemoQuery};
 
-/// SUB: is `t1` a subtype of `t2`, that is, is a member of `t1` accepted wherever one of `t2` is expected?
+/// SUB: whether `t1` is a subtype of `t2`, that is, whether every member of `t1` is accepted where one of `t2` is
+/// expected.
 ///
 /// 2023-02, Subtyping. Literal A17: the two axioms that the text lacks are left out.
 pub fn is_subtype(cx: &mut Cx, t1: &Type, t2: &Type) -> bool {
@@ -36,8 +37,9 @@ fn related(cx: &mut Cx, t1: &Type, t2: &Type) -> bool {
     }
 }
 
-/// SUB.TENSOR.DTYPE: `(m, d) <: (m, Void)` for a known rank m. SUB.TENSOR.RANK: `(m, d) <: (-1, d)` for a known datatype
-/// d. SUB.TENSOR.TOP: every tensor type is below `(-1, Void)`, literally a corollary that does not follow (A17).
+/// SUB.TENSOR.DTYPE: `(m, d) <: (m, Void)` for a known rank m. SUB.TENSOR.RANK: `(m, d) <: (-1, d)` for a known
+/// datatype d. SUB.TENSOR.TOP: every tensor type is below `(-1, Void)`. Literally this last rule is a corollary that
+/// does not follow (A17).
 fn tensor(cx: &mut Cx, t1: &DynTensorType, t2: &DynTensorType) -> bool {
     let (same_rank, same_dtype) = (t1.ndim == t2.ndim, t1.dtype == t2.dtype);
     let (any_rank, any_dtype) = (t2.ndim.is_unknown(), t2.dtype.is_void());
@@ -52,7 +54,7 @@ fn tensor(cx: &mut Cx, t1: &DynTensorType, t2: &DynTensorType) -> bool {
     ))
 }
 
-/// SUB.SHAPE: `Shape(n) <: Shape(-1)`, and no other. Literally there is no rule for shapes (A17).
+/// SUB.SHAPE: `Shape(n) <: Shape(-1)`, and nothing else. Literally there is no rule for shapes (A17).
 fn shape(cx: &mut Cx, _: &ShapeType, t2: &ShapeType) -> bool {
     let below = t2.ndim.is_unknown() && !cx.literal(Erratum::A17);
     cx.conclude(rule!("SUB.SHAPE"), below)
@@ -86,7 +88,7 @@ fn pure_below_impure(cx: &mut Cx, t1: &FuncType, t2: &FuncType) -> bool {
         && variance(cx, t1, t2)
 }
 
-/// SUB.FUNC.VARIANCE: arguments the other way round, the result in the same direction.
+/// SUB.FUNC.VARIANCE: contravariant in the arguments, covariant in the result.
 fn variance(cx: &mut Cx, t1: &FuncType, t2: &FuncType) -> bool {
     let arity = t1.arg_types.len();
     let same_arity = cx.holds(&[(rule!("SUB.FUNC.VARIANCE"), 1, arity == t2.arg_types.len())]);

@@ -1,4 +1,4 @@
-//! The memory that a run may hold.
+//! The memory of a run, and its limit.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -12,18 +12,18 @@ use super::storage::ProgramPoint;
 use super::tensor::{AllocError, Tensor};
 use crate::grammar::{DataType, Name, TensorData};
 
-/// How many bytes a run may hold at once, and holds. What is accounted for are the tensors and tuples that it makes,
-/// and what operators and `PrimFunc`s keep beside them while they run.
+/// The number of bytes that a run may hold at once, and does hold. It counts the tensors and tuples that the run makes,
+/// and the temporary memory of operators and `PrimFunc`s.
 #[derive(Debug)]
 pub struct Account {
     limit: u64,
     used: Cell<u64>,
     refused: Cell<bool>,
-    /// Where the run is, which storages note when they are written.
+    /// The current point of the run. Storages record it with each write.
     place: RefCell<ProgramPoint>,
 }
 
-/// Bytes that are held as long as this lives.
+/// Bytes that count in the account until this is dropped.
 #[derive(Debug)]
 pub struct Held {
     account: Rc<Account>,
@@ -31,17 +31,18 @@ pub struct Held {
 }
 
 impl Account {
-    /// An account on which nothing is held yet.
+    /// An account that holds nothing.
     pub fn new(limit: u64) -> Rc<Account> {
         Rc::new(Account { limit, used: Cell::new(0), refused: Cell::new(false), place: RefCell::default() })
     }
 
-    /// What happens from now on happens here; where it was before.
+    /// Sets the current point of the run, and returns the previous one.
     pub fn go_to(&self, place: ProgramPoint) -> ProgramPoint {
         self.place.replace(place)
     }
 
-    /// What happens from now on happens in this instruction of a function of the machine: as a rule the next one of the same function.
+    /// Sets the current point to an instruction of a function of the machine. It is usually the next one of the same
+    /// function.
     pub fn go_to_instruction(&self, function: &Name, number: usize) {
         match &mut self.place.borrow_mut().instruction {
             Some((name, at)) if Arc::ptr_eq(name, function) => *at = number,
@@ -49,16 +50,16 @@ impl Account {
         }
     }
 
-    /// Where the run is.
+    /// The current point of the run.
     pub fn place(&self) -> ProgramPoint {
         self.place.borrow().clone()
     }
 
-    /// Takes bytes before they are allocated.
+    /// Reserves bytes before they are allocated.
     ///
     /// # Errors
     ///
-    /// They are more than are left.
+    /// There are not enough bytes left.
     pub fn hold(self: &Rc<Account>, bytes: u64) -> Result<Held, Stop> {
         match self.used.get().checked_add(bytes).filter(|used| *used <= self.limit) {
             Some(used) => {
@@ -72,31 +73,31 @@ impl Account {
         }
     }
 
-    /// Takes what a tuple of so many fields takes up, with what the system needs beside it.
+    /// Reserves the memory of a tuple with this many fields, with the overhead of the system.
     ///
     /// # Errors
     ///
-    /// There is not enough left for it.
+    /// There is not enough memory left.
     pub fn hold_tuple(self: &Rc<Account>, fields: usize) -> Result<Held, Stop> {
         let bytes = size_of::<TupleObj>() + 2 * size_of::<usize>() + fields * size_of::<Value>();
         self.hold(bytes as u64)
     }
 
-    /// A new tuple, whose bytes are held as long as it lives.
+    /// A new tuple. Its bytes are reserved as long as it lives.
     ///
     /// # Errors
     ///
-    /// There is not enough left for it.
+    /// There is not enough memory left.
     pub fn tuple(self: &Rc<Account>, fields: Vec<Value>) -> Result<Value, Stop> {
         let held = self.hold_tuple(fields.len())?;
         Ok(Value::Tuple(Rc::new(TupleObj::holding(fields, held))))
     }
 
-    /// A new tensor of zeros, whose bytes are held as long as it lives.
+    /// A new tensor of zeros. Its bytes are reserved as long as it lives.
     ///
     /// # Errors
     ///
-    /// There is not enough left for it, or no such tensor.
+    /// There is not enough memory left, or no such tensor exists.
     pub fn zeros(self: &Rc<Account>, dtype: DataType, shape: &[i64]) -> Result<Result<Tensor, AllocError>, Stop> {
         let held = self.hold(count(shape).saturating_mul(dtype.bytes() as u64))?;
         match Tensor::zeros(dtype, shape) {
@@ -108,24 +109,24 @@ impl Account {
         }
     }
 
-    /// A new tensor with the contents of a literal, whose bytes are held as long as it lives.
+    /// A new tensor with the contents of a literal. Its bytes are reserved as long as it lives.
     ///
     /// # Errors
     ///
-    /// There is not enough left for it, or no such tensor.
+    /// There is not enough memory left, or no such tensor exists.
     pub fn tensor(self: &Rc<Account>, data: &TensorData) -> Result<Result<Tensor, AllocError>, Stop> {
         let held = self.hold(data.bytes.len() as u64)?;
         Ok(Tensor::from_data(data).map(|tensor| tensor.holding(held)))
     }
 
-    /// Whether more was asked for than there was left.
+    /// Whether a request for memory was refused.
     pub fn has_refused(&self) -> bool {
         self.refused.get()
     }
 }
 
 impl Held {
-    /// Whose bytes they are.
+    /// The account of the bytes.
     pub(super) fn account(&self) -> &Account {
         &self.account
     }
@@ -137,7 +138,7 @@ impl Drop for Held {
     }
 }
 
-/// How many bytes the tensors in some values take up. What is shared is there once.
+/// The size in bytes of the tensors in some values. Shared tensors count once.
 pub fn bytes_of(values: &[Value]) -> u64 {
     let (mut todo, mut seen, mut bytes) = (values.iter().collect::<Vec<&Value>>(), FxHashSet::default(), 0u64);
     while let Some(value) = todo.pop() {
@@ -154,7 +155,7 @@ pub fn bytes_of(values: &[Value]) -> u64 {
     bytes
 }
 
-/// The number of elements of a shape; that of one with a negative size, which no tensor has, is of no interest.
+/// The number of elements of a shape. The result for a negative size is unimportant, because no tensor has one.
 pub fn count(shape: &[i64]) -> u64 {
     if shape.contains(&0) {
         return 0;
@@ -177,7 +178,7 @@ mod tests {
         assert!(account.hold(100).is_ok());
     }
 
-    /// A tuple of pairs of pairs holds one tensor, and is gone through once.
+    /// A tuple of pairs of pairs contains one tensor, and is traversed once.
     #[test]
     fn what_is_shared_is_counted_once() {
         let tensor = Tensor::zeros(DataType::FLOAT32, &[5]).unwrap();

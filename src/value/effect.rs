@@ -1,4 +1,4 @@
-//! What others can see of a run.
+//! The externally visible effects of a run.
 
 use std::fmt;
 

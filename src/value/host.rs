@@ -1,4 +1,4 @@
-//! What operators and packed functions may ask of the evaluator that runs them.
+//! The services that the evaluator offers to operators and packed functions.
 
 use std::rc::Rc;
 
@@ -18,17 +18,18 @@ use crate::book::Erratum;
 use crate::grammar::{Name, PrimExpr, StructInfo};
 use crate::judge::Cx;
 
-/// What a call of a packed function says of it.
+/// The terms on which a packed function is called.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct PackedCallContract {
-    /// Whether it is declared pure there (`PURE.ATTR.REPR`).
+    /// Whether the call is declared pure (`PURE.ATTR.REPR`).
     pub pure: bool,
-    /// What is wanted of it.
+    /// The required result.
     pub wanted: ResultContract,
 }
 
 impl PackedCallContract {
-    /// What the type arguments of a call say: none leaves the result open, several are those of a tuple.
+    /// The contract that follows from the type arguments of a call. Without any the result is open; several are the
+    /// fields of a tuple.
     pub fn of_type_args(infos: &[StructInfo], pure: bool) -> PackedCallContract {
         let wanted = match infos {
             [] => ResultContract::Anything,
@@ -39,19 +40,20 @@ impl PackedCallContract {
     }
 }
 
-/// What is wanted of a packed function.
+/// The result that a call of a packed function requires.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub enum ResultContract {
     /// Any result.
     #[default]
     Anything,
-    /// A result of the structural information that the type argument says.
+    /// A result of the structural information in the type argument.
     Result(StructInfo),
-    /// That the last so many arguments are written (`OP.CALLTIR.DPS`).
+    /// This many last arguments are written (`OP.CALLTIR.DPS`).
     Outputs(usize),
 }
 
-/// What all workers give for one tensor each. Of every worker's tensor a copy is made; whoever runs alone has his own.
+/// Exchanges a tensor among all workers, and returns a copy of each worker's tensor. A worker that runs alone gets its
+/// own tensor.
 pub fn exchanged<H: Host + ?Sized>(
     m: &mut H,
     worker: Option<Rc<Worker>>,
@@ -66,66 +68,67 @@ pub fn exchanged<H: Host + ?Sized>(
     worker.exchange(what, mine)
 }
 
-/// An evaluator, as seen by what it runs: to record rules, to spend fuel, to have effects, and to call back.
+/// An evaluator, as the routines it runs see it. It records rules, spends fuel, has effects and calls back.
 pub trait Host {
-    /// The context: it records the rules that are used.
+    /// The context, which records the used rules.
     fn cx(&mut self) -> &mut Cx;
 
-    /// Uses up fuel.
+    /// Spends fuel.
     fn spend(&mut self, steps: u64) -> Result<(), Stop>;
 
-    /// How much fuel is left.
+    /// The remaining fuel.
     fn fuel_left(&self) -> u64;
 
-    /// The memory that the run may hold.
+    /// The account of the memory that the run may use.
     fn account(&self) -> &Rc<Account>;
 
-    /// What moves the floats that this run rounds, if anything does.
+    /// The noise added to the floats that this run rounds, if any.
     fn noise(&self) -> Option<Rc<Noise>> {
         None
     }
 
-    /// Where it is noted which sides choices take, if it is.
+    /// The record of the sides that choices take, if there is one.
     fn sides(&self) -> Option<Rc<Sides>> {
         None
     }
 
-    /// Something visible happens.
+    /// Records a visible effect.
     fn effect(&mut self, effect: Effect);
 
-    /// The packed functions that the program finds.
+    /// The packed functions that the program can look up.
     fn registry(&self) -> &Registry;
 
-    /// What is registered under a global symbol.
+    /// The function registered under a global symbol.
     fn find_packed(&mut self, symbol: &Name) -> Option<Rc<PackedFunc>>;
 
-    /// EVAL.CALL.CALLEE: a call of a value.
+    /// EVAL.CALL.CALLEE: calls a value.
     fn call_value(&mut self, callee: &Value, args: Vec<Value>) -> Result<Value, Stop>;
 
-    /// EVAL.CALL.PACKED: a call of a packed function.
+    /// EVAL.CALL.PACKED: calls a packed function.
     fn call_packed(&mut self, f: &PackedFunc, args: &[Value], asked: PackedCallContract) -> Result<Value, Stop>;
 
-    /// What the call of the packed function that runs says of it.
+    /// The contract of the current call of a packed function.
     fn asked(&self) -> &PackedCallContract;
 
-    /// SI.DIM.EVAL: the value of a dimension where the call stands.
+    /// SI.DIM.EVAL: the value of a dimension at the place of the call.
     fn eval_dim(&mut self, e: &PrimExpr) -> Result<i64, Stop>;
 
-    /// A match (`match(v, S, sigma)`) that binds no shape variables beyond itself.
+    /// Matches a value (`match(v, S, sigma)`); the shape variables that it binds are forgotten afterwards.
     fn match_without_binding(&mut self, v: &Value, s: &StructInfo) -> Result<(), Stop>;
 
-    /// Which of how many workers runs the program.
+    /// The worker that runs the program, and the number of workers.
     fn seat(&self) -> Seat {
         Seat::ALONE
     }
 
-    /// What all workers bring to a collective, in their order; whoever runs alone has brought all of it.
+    /// The contributions of all workers to a collective, in order. A worker that runs alone is the only one to
+    /// contribute.
     fn exchange(&mut self, what: &str, mine: &Tensor) -> Result<Vec<Tensor>, Stop> {
         let _ = what;
         Ok(vec![mine.clone()])
     }
 
-    /// PURE.EFFECT.IO: values are printed, a visible event in the order in which it happens.
+    /// PURE.EFFECT.IO: prints values. This is a visible effect, in the order of events.
     fn print(&mut self, values: &[Value]) -> Result<(), Stop> {
         readable(self, values)?;
         let printed = snapshot(values)?;
@@ -136,12 +139,12 @@ pub trait Host {
     }
 }
 
-/// All tensors in some values are read: none of them may have been released (`MEM.RELEASED`), and what lies in a storage must have
-/// been written (`MEM.UNWRITTEN`), and by no one else since (`MEM.OVERWRITTEN`).
+/// Checks that all tensors in some values can be read. None may have been released (`MEM.RELEASED`). The bytes in a
+/// storage must have been written (`MEM.UNWRITTEN`), and not overwritten by another tensor (`MEM.OVERWRITTEN`).
 ///
 /// # Errors
 ///
-/// What cannot be read, with its place and where that was done.
+/// A tensor cannot be read. The error says where the tensor was made, and where it was released or overwritten.
 pub fn readable(m: &mut (impl Host + ?Sized), values: &[Value]) -> Result<(), Stop> {
     let (mut todo, mut seen) = (values.iter().rev().collect::<Vec<&Value>>(), FxHashSet::default());
     while let Some(value) = todo.pop() {
@@ -158,9 +161,9 @@ pub fn readable(m: &mut (impl Host + ?Sized), values: &[Value]) -> Result<(), St
     Ok(())
 }
 
-/// Whether a boxed truth value is a condition: by the words of 2024-04 it is.
+/// Whether a boxed truth value is a condition. The text of 2024-04 says so.
 ///
-/// Errata: A73, the first edition does not know boxes; N67, literally a scalar is a tensor by those of 2023-12.
+/// Errata: A73, the first edition does not know boxes. N67, literally a scalar is a tensor in the text of 2023-12.
 pub fn boxed_truth_counts(cx: &Cx) -> bool {
     cx.has(rule!("EVAL.IF.PRIMEXPR")) || !cx.literal_any(&[Erratum::A73, Erratum::N67])
 }

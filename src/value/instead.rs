@@ -1,10 +1,10 @@
-//! What stands in for values, and for how a run stops, where the rule that concludes them is switched off.
+//! The values and stops that stand in when the rule that concludes them is switched off.
 
 use super::{Prim, Scalar, Stop, Tensor, Value};
 use crate::book::Rule;
 use crate::judge::{Instead, MaskedFreshness, with_stack};
 
-/// The rules of which each says of a value that it is this very object, no copy of it.
+/// The rules that state that a value is the same object, not a copy.
 const THIS_VERY_OBJECT: &[Rule] = &[
     rule!("EVAL.BYREF"),
     rule!("EVAL.CALL.CLOSURE.ALIAS"),
@@ -20,8 +20,8 @@ const THIS_VERY_OBJECT: &[Rule] = &[
     rule!("VAL.OBJECT.FAITHFUL"),
 ];
 
-/// A copy, where the rule says that it is none; one that was made before, where it says that it is new; else another
-/// value of the same category, where there is one.
+/// A copy where the rule demands the same object, and an old object where it demands a new one. Otherwise a different
+/// value, of the same category if possible.
 impl Instead for Value {
     fn instead_of_new(self, rule: Rule, made: &mut MaskedFreshness) -> Value {
         if rule == rule!("OP.SHAPEOF.FRESH") {
@@ -54,7 +54,7 @@ impl Instead for Value {
     }
 }
 
-/// Other elements; an element where there are none.
+/// Different elements; one element if there are none.
 impl Instead for Tensor {
     fn instead(self, rule: Rule) -> Tensor {
         let sizes: Vec<i64> = self.shape().iter().map(|size| (*size).max(1)).collect();
@@ -67,7 +67,7 @@ impl Instead for Tensor {
     }
 }
 
-/// No for yes, one more for an integer, the other side of zero for a float.
+/// The negation of a Boolean, the next integer, or a float on the other side of zero.
 impl Instead for Scalar {
     fn instead(self, _: Rule) -> Scalar {
         match self {
@@ -89,7 +89,8 @@ fn have_same_fields(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// What a constant has made, which is known by where that lies.
+/// The value of a constant, with the address of the constant. Where a new value is demanded, an old one with the same
+/// address stands in.
 impl Instead for (usize, Result<Value, Stop>) {
     fn instead(self, _: Rule) -> Self {
         self
@@ -100,7 +101,7 @@ impl Instead for (usize, Result<Value, Stop>) {
     }
 }
 
-/// What passing by value would make of a value: it shares no tensor and no object with the original.
+/// The value that passing by value would produce. It shares no tensor and no object with the original.
 fn copy(value: &Value) -> Value {
     match value {
         Value::Tensor(t) => Value::Tensor(Tensor::from_elements(t.elements().clone())),
@@ -116,7 +117,7 @@ fn copy(value: &Value) -> Value {
     }
 }
 
-/// Another value, and unit where there is none.
+/// A different value; unit in place of an error.
 impl Instead for Result<Value, Stop> {
     fn instead(self, rule: Rule) -> Self {
         match self {
@@ -127,7 +128,7 @@ impl Instead for Result<Value, Stop> {
     }
 }
 
-/// An error goes unnoticed; what is in order is refused, by a rule that is not the one in question.
+/// Success in place of an error, and the other way round; the new error names a different rule.
 impl Instead for Result<(), Stop> {
     fn instead(self, rule: Rule) -> Self {
         match self {

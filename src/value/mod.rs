@@ -1,6 +1,6 @@
-//! Run-time values, and what an operator or a packed function may ask of whoever runs it (chapter Values).
+//! Run-time values, and the services that an evaluator offers to operators and packed functions (chapter Values).
 //!
-//! Nothing here knows how programs are evaluated: [`Host`] is what an evaluator provides.
+//! Nothing here knows how programs are evaluated. An evaluator implements [`Host`].
 
 mod account;
 mod effect;

@@ -1,4 +1,4 @@
-//! Values (chapter Values): the six categories, and the boxed scalars, strings and data types of the next revision.
+//! Values (chapter Values): the six categories, and the boxed scalars, strings and datatypes of the next revision.
 //!
 //! Cloning a value makes an alias: the clone is the same object (`EVAL.BYREF`).
 
@@ -57,50 +57,50 @@ kinds!(Value {
 #[derive(Debug)]
 pub struct TupleObj {
     fields: Vec<Value>,
-    /// What it takes up of the memory of the run that has made it.
+    /// The memory that it occupies in the run that made it.
     _held: Option<Held>,
 }
 
 /// A boxed scalar of a data type.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Prim {
-    /// The data type, of which the value is one.
+    /// The datatype of the value.
     pub dtype: DataType,
     /// The value itself.
     pub value: Scalar,
 }
 
-/// A closure (`VAL.CLOSURE`): a definition together with the values of its captured variables.
+/// A closure (`VAL.CLOSURE`): a definition with the values of its captured variables.
 ///
-/// The closure's own name (`VAL.CLOSURE.SELFNAME`) is kept apart from the captured values: bound at each call, it
-/// means the same as an entry that leads back to the closure, without making the closure keep itself alive.
+/// The closure's own name (`VAL.CLOSURE.SELFNAME`) is separate from the captured values and is bound at each call. An
+/// entry that refers back to the closure would mean the same, but would keep the closure alive forever.
 #[derive(Debug)]
 pub struct Closure {
-    /// The definition; absent for a closure that came from outside and cannot be looked into.
+    /// The definition; `None` for a closure from outside, which cannot be inspected.
     pub func: Option<Arc<Function>>,
-    /// The name by which it can call itself.
+    /// The name by which it calls itself.
     pub self_name: Option<Var>,
-    /// The free variables of the definition, as they were where it was evaluated (`VAL.CLOSURE.FREE`).
+    /// The values of the free variables of the definition, at the place where it was evaluated (`VAL.CLOSURE.FREE`).
     pub captured: BTreeMap<Var, Value>,
     /// The free shape variables (`VAL.CLOSURE.SHAPEVARS`).
     pub captured_shape_vars: BTreeMap<ShapeVar, i64>,
-    /// What is known of the results of a definition without return annotation, as part of its run-time structural
-    /// information (`VAL.CLOSURE.RTSI`).
+    /// The known result of a definition without return annotation, as part of its run-time structural information
+    /// (`VAL.CLOSURE.RTSI`).
     pub result: Option<StructInfo>,
-    /// What is called in place of a definition, with what follows the arguments of a call.
+    /// A function to call in place of a definition, with its last arguments.
     pub applied: Option<Applied>,
-    /// What it is compiled to, on a machine that runs compiled programs.
+    /// The compiled function, on a machine that runs compiled programs.
     pub compiled: Option<CompiledClosure>,
 }
 
-/// A function of an executable, with what follows the arguments of a call.
+/// A function of an executable, with its last arguments.
 #[derive(Clone, Debug)]
 pub struct CompiledClosure {
-    /// Its index in the executable that runs.
+    /// Its index in the running executable.
     pub function: usize,
-    /// The values that the closure has captured.
+    /// The captured values.
     pub captured: Vec<Value>,
-    /// What is known of it at run time (`VAL.CLOSURE.RTSI`).
+    /// Its structural information at run time (`VAL.CLOSURE.RTSI`).
     pub info: StructInfo,
 }
 
@@ -109,12 +109,12 @@ pub struct CompiledClosure {
 pub struct Applied {
     /// The function: a closure, a packed function or a `PrimFunc`.
     pub callee: Value,
-    /// The arguments that follow those of a call.
+    /// The arguments that follow those of the call.
     pub last: Vec<Value>,
 }
 
 impl Closure {
-    /// Of which nothing is known but that it is one.
+    /// A closure that cannot be inspected.
     pub fn unknown() -> Closure {
         Closure {
             func: None,
@@ -127,14 +127,14 @@ impl Closure {
         }
     }
 
-    /// That runs a function of an executable.
+    /// A closure that runs a function of an executable.
     pub fn of_compiled(compiled: CompiledClosure) -> Closure {
         let mut closure = Closure::unknown();
         closure.compiled = Some(compiled);
         closure
     }
 
-    /// That calls a function, whose last arguments it has.
+    /// A closure that calls a function with further last arguments.
     pub fn of_applied(applied: Applied) -> Closure {
         let mut closure = Closure::unknown();
         closure.applied = Some(applied);
@@ -154,16 +154,16 @@ pub struct PrimFuncObj {
 /// An object without visible structure.
 #[derive(Debug)]
 pub struct Opaque {
-    /// What made it, for messages.
+    /// The origin of the object, for messages.
     pub description: &'static str,
-    /// What it is to those that can use it.
+    /// The meaning of the object to operators that use it.
     pub content: Content,
 }
 
-/// What an opaque object is to the operators that can use it.
+/// The meaning of an opaque object to the operators that can use it.
 #[derive(Debug)]
 pub enum Content {
-    /// Nothing more than an object.
+    /// The object has no meaning of its own.
     Nothing,
     /// A piece of memory (`MEM.STORAGE`).
     Storage(Rc<Storage>),
@@ -175,7 +175,7 @@ impl Value {
         Value::Tuple(Rc::new(TupleObj { fields, _held: None }))
     }
 
-    /// The empty tuple, in place of nothing (`VAL.TUPLE.UNIT`).
+    /// The empty tuple, which stands for no value (`VAL.TUPLE.UNIT`).
     pub fn unit() -> Value {
         Value::tuple(Vec::new())
     }
@@ -195,7 +195,7 @@ impl Value {
         Value::Object(Rc::new(Opaque { description: "storage", content: Content::Storage(storage) }))
     }
 
-    /// The storage, if it is one.
+    /// The storage, if the object is one.
     pub fn as_storage(&self) -> Option<&Rc<Storage>> {
         if let Value::Object(object) = self {
             match &object.content {
@@ -233,8 +233,8 @@ impl Value {
         }
     }
 
-    /// Whether both are the same object. Boxed scalars, strings and data types, which nothing can change, are the
-    /// same when they are equal.
+    /// Whether both are the same object. Boxed scalars, strings and datatypes are immutable, so equal ones are the
+    /// same.
     pub fn same_as(&self, other: &Value) -> bool {
         match (self, other) {
             (Value::Tensor(a), Value::Tensor(b)) => a.same_as(b),
@@ -265,17 +265,17 @@ impl Value {
 }
 
 impl TupleObj {
-    /// A tuple that takes up memory of a run.
+    /// A tuple whose memory counts in a run.
     pub(super) fn holding(fields: Vec<Value>, held: Held) -> TupleObj {
         TupleObj { fields, _held: Some(held) }
     }
 
-    /// The very fields, from left to right.
+    /// The fields themselves, from left to right.
     pub fn fields(&self) -> &[Value] {
         &self.fields
     }
 
-    /// How many fields there are.
+    /// The number of fields.
     pub fn len(&self) -> usize {
         self.fields.len()
     }
@@ -286,7 +286,7 @@ impl TupleObj {
     }
 }
 
-// A program may make tuples that nest deeper than there is stack for.
+// A program may nest tuples deeper than the stack allows.
 impl Drop for TupleObj {
     fn drop(&mut self) {
         let mut todo = std::mem::take(&mut self.fields);
@@ -300,7 +300,7 @@ impl Drop for TupleObj {
     }
 }
 
-// Closures nest as deep as programs recurse, so giving them up needs stack as evaluating does.
+// Closures nest as deep as the recursion of programs, so dropping them needs as much stack as evaluation.
 
 impl Drop for Closure {
     fn drop(&mut self) {
@@ -309,11 +309,12 @@ impl Drop for Closure {
     }
 }
 
-/// How many parts of a value a line shows: a tuple that shares its parts can stand for far more than it occupies.
+/// The maximum number of parts of a value in one line. A tuple with shared parts can be far larger than the memory it
+/// occupies.
 const SHOWN_PARTS: usize = 100;
 
 impl fmt::Display for Value {
-    /// On one line; tensors with their elements as far as they are few.
+    /// On one line; the elements of a tensor are shown if there are few.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut left = SHOWN_PARTS;
         self.write(f, &mut left)
@@ -358,7 +359,7 @@ fn write_tuple(f: &mut fmt::Formatter<'_>, tuple: &TupleObj, left: &mut usize) -
     f.write_str(if tuple.len() == 1 { ",)" } else { ")" })
 }
 
-/// How many elements of a tensor a line shows.
+/// The maximum number of elements of a tensor in one line.
 const SHOWN: usize = 16;
 
 fn write_tensor(f: &mut fmt::Formatter<'_>, tensor: &Tensor) -> fmt::Result {

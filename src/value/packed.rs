@@ -1,4 +1,4 @@
-//! Packed functions (`VAL.PACKED`): routines from outside the language, found by name.
+//! Packed functions (`VAL.PACKED`): routines from outside the language, looked up by name.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,37 +12,37 @@ use crate::grammar::Name;
 /// A routine of the host.
 pub type PackedImpl = dyn Fn(&mut dyn Host, &[Value]) -> Result<Returned, Stop>;
 
-/// A packed function as registered.
+/// A registered packed function.
 #[derive(Clone)]
 pub struct PackedDef {
-    /// The global name by which programs find it.
+    /// The global name that programs use.
     pub name: Name,
     /// The declaration of purity (`PURE.REGISTER-MANUAL`): calls of a pure function are not recorded as effects.
     pub pure: bool,
-    /// What it reads of the tensors that it is given.
+    /// The tensor arguments that it reads.
     pub reads: Reads,
     /// The routine.
     pub run: Rc<PackedImpl>,
 }
 
-/// What a packed function reads of the tensors that it is given.
+/// The tensor arguments that a packed function reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Reads {
     /// All of them.
     #[default]
     All,
-    /// All but the last, which it writes.
+    /// All but the last, which is written.
     AllButTheLast,
-    /// Nothing, or it asks for itself.
+    /// None, or the routine checks by itself.
     Nothing,
 }
 
-/// What a routine returns.
+/// The result of a routine.
 #[derive(Clone, Debug)]
 pub enum Returned {
     /// An object of the language.
     Value(Value),
-    /// Nothing, which the program sees as unit (`VAL.TUPLE.UNIT`).
+    /// Nothing. The program sees unit (`VAL.TUPLE.UNIT`).
     Nothing,
     /// Plain data that the host did not box (`RT.TVM.POD`).
     RawPod,
@@ -51,27 +51,27 @@ pub enum Returned {
 /// A packed function as a value.
 #[derive(Debug)]
 pub enum PackedFunc {
-    /// One of the registry.
+    /// A function of the registry.
     Native(PackedDef),
     /// A `PrimFunc` of the module, reached through its global symbol (`EVAL.EXTERNFUNC.PRIMFUNC`).
     PrimFunc {
         /// The global symbol.
         symbol: Name,
-        /// What is called.
+        /// The function that is called.
         func: Rc<PrimFuncObj>,
     },
-    /// One that came from outside the registry; it cannot be called.
+    /// A function from outside the registry, which cannot be called.
     Unknown(Name),
 }
 
-/// The packed functions that programs can find.
+/// The packed functions that programs can look up.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     functions: BTreeMap<Name, PackedDef>,
 }
 
 impl Registry {
-    /// No function at all.
+    /// A registry without functions.
     pub fn empty() -> Registry {
         Registry::default()
     }
@@ -86,7 +86,7 @@ impl Registry {
         self.register_reading(name, pure, Reads::All, run);
     }
 
-    /// [`Registry::register`], of a function that does not read all tensors that it is given.
+    /// Like [`Registry::register`], for a function that does not read all its tensor arguments.
     pub fn register_reading(
         &mut self,
         name: &str,
@@ -109,8 +109,8 @@ impl Registry {
 }
 
 impl PackedDef {
-    /// Runs the routine, which is given nothing to read that cannot be read (`MEM.UNWRITTEN`). `outputs` of its last arguments it
-    /// writes and does not read.
+    /// Runs the routine after a check that the tensors it reads can be read (`MEM.UNWRITTEN`). The last `outputs`
+    /// arguments are only written.
     pub fn call(&self, m: &mut dyn Host, args: &[Value], outputs: usize) -> Result<Returned, Stop> {
         let unread = match self.reads {
             Reads::All => outputs,
@@ -132,12 +132,12 @@ impl PackedFunc {
         }
     }
 
-    /// Whether both are found by one name.
+    /// Whether both have the same name.
     pub fn same_as(&self, other: &PackedFunc) -> bool {
         self.name() == other.name()
     }
 
-    /// Whether its calls are declared to be without effect; only a registered function can be.
+    /// Whether its calls are declared free of effects. Only a registered function can be.
     pub fn is_pure(&self) -> bool {
         match self {
             PackedFunc::Native(def) => def.pure,

@@ -1,4 +1,4 @@
-//! The sides that the choices of a program take while it runs: which branch, which operand, how many rounds.
+//! The sides that the choices of a program take at run time: branches, operands, numbers of rounds.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,9 +11,9 @@ pub enum Side {
     Holds,
     /// It does not.
     Fails,
-    /// Of two operands the first is taken, and the second is another.
+    /// The first of two different operands is taken.
     First,
-    /// Of two operands the second is taken, and the first is another.
+    /// The second of two different operands is taken.
     Second,
     /// An element is below the bounds.
     Below,
@@ -21,21 +21,21 @@ pub enum Side {
     Within,
     /// It is above them.
     Above,
-    /// A loop has no round.
+    /// A loop has no rounds.
     Never,
-    /// It has one.
+    /// A loop has one round.
     Once,
-    /// It has several.
+    /// A loop has several rounds.
     Often,
 }
 
 impl Side {
-    /// That of a condition.
+    /// The side of a condition.
     pub fn of_condition(holds: bool) -> Side {
         if holds { Side::Holds } else { Side::Fails }
     }
 
-    /// That of a loop with so many rounds.
+    /// The side of a loop with this many rounds.
     pub fn of_rounds(rounds: u64) -> Side {
         match rounds {
             0 => Side::Never,
@@ -44,7 +44,7 @@ impl Side {
         }
     }
 
-    /// As a word, for machines.
+    /// The name, for machines.
     pub fn word(self) -> &'static str {
         match self {
             Side::Holds => "holds",
@@ -78,33 +78,33 @@ impl fmt::Display for Side {
     }
 }
 
-/// Some sides of one choice.
+/// A set of sides of one choice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Taken(u16);
 
 impl Taken {
-    /// One more.
+    /// Adds a side.
     pub fn insert(&mut self, side: Side) {
         self.0 |= 1 << side as u16;
     }
 
-    /// Whether it is one of them.
+    /// Whether the set contains the side.
     pub fn contains(self, side: Side) -> bool {
         self.0 >> side as u16 & 1 == 1
     }
 }
 
-/// The sides that were taken, by the addresses of the choices: the program stays where it is meanwhile.
+/// The sides taken so far, by the addresses of the choices. The program does not move meanwhile.
 #[derive(Clone, Debug, Default)]
 pub struct Sides(RefCell<HashMap<usize, Taken>>);
 
 impl Sides {
-    /// A choice took a side.
+    /// Records that a choice took a side.
     pub fn take(&self, choice: usize, side: Side) {
         self.0.borrow_mut().entry(choice).or_default().insert(side);
     }
 
-    /// A choice took these sides.
+    /// Records that a choice took these sides.
     pub fn take_all(&self, choice: usize, sides: Taken) {
         if sides != Taken::default() {
             self.0.borrow_mut().entry(choice).or_default().0 |= sides.0;
@@ -116,18 +116,18 @@ impl Sides {
         self.0.borrow().get(&choice).is_some_and(|sides| sides.contains(side))
     }
 
-    /// How many sides were taken, of all choices.
+    /// The number of sides taken, over all choices.
     pub fn count(&self) -> u32 {
         self.0.borrow().values().map(|sides| sides.0.count_ones()).sum()
     }
 
-    /// Forgets everything but what `earlier` knows.
+    /// Forgets everything that is not in `earlier`.
     pub fn back_to(&self, earlier: &Sides) {
         self.0.borrow_mut().clone_from(&earlier.0.borrow());
     }
 }
 
-/// Where a node of a program is, which tells it from its equals.
+/// The address of a node of a program, which distinguishes it from equal nodes.
 pub fn address<T>(node: &T) -> usize {
     std::ptr::from_ref(node).addr()
 }

@@ -1,17 +1,17 @@
-//! Why evaluation does not go on.
+//! The reasons why evaluation stops.
 
 use crate::book::Rule;
 use crate::grammar::in_words;
 use crate::judge::RuntimeError;
 
-/// Why evaluation does not go on.
+/// The reason why evaluation stops.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Stop {
     /// The semantics prescribes an error.
     Error(RuntimeError),
     /// A limit was reached: the steps, the depth of calls, or the memory.
     OutOfFuel,
-    /// The text says nothing of this case.
+    /// The text does not specify this case.
     Unspecified(String),
 }
 
@@ -21,7 +21,7 @@ impl Stop {
         Stop::Error(RuntimeError { rule, message: in_words(message) })
     }
 
-    /// The end of what the text says, with the reason.
+    /// A stop at a case that the text does not specify, with the reason.
     pub fn unspecified(reason: impl Into<String>) -> Stop {
         Stop::Unspecified(reason.into())
     }

@@ -1,4 +1,4 @@
-//! Storages (chapter Memory): bytes in which tensors lie, and who wrote each of them last.
+//! Storages (chapter Memory): bytes that hold tensors, with the last writer of each byte.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::BTreeMap;
@@ -11,81 +11,81 @@ use super::stop::Stop;
 use crate::grammar::{Name, Span};
 use crate::judge::Cx;
 
-/// Where something happened in a run: at the binding of a variable, or in an instruction of the machine.
+/// A point in a run: the binding of a variable, or an instruction of the machine.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ProgramPoint {
-    /// What the evaluator is at.
+    /// The site in the program.
     pub site: Site,
-    /// Where that stands in the text.
+    /// The position of the site in the text.
     pub span: Span,
-    /// Of the machine: the function, and the number of the instruction in it.
+    /// On the machine: the function, and the number of the instruction in it.
     pub instruction: Option<(Name, usize)>,
 }
 
-/// What a run is at.
+/// The site that a run has reached.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Site {
-    /// It has not come to anything yet.
+    /// The run has not reached any site yet.
     #[default]
     Start,
-    /// The binding of a variable; of none, if a match binds none.
+    /// The binding of a variable; `None` if a match binds no variable.
     Binding(Option<Name>),
-    /// The expression that a sequence gives.
+    /// The body of a sequence.
     Body,
-    /// Nothing any more: whoever started it looks at its result.
+    /// The run has ended, and its caller inspects the result.
     End,
 }
 
-/// A piece of memory. Tensors that lie in it share its bytes (`MEM.STORAGE`).
+/// A piece of memory. The tensors in it share its bytes (`MEM.STORAGE`).
 #[derive(Debug)]
 pub struct Storage {
-    /// Where it was allocated.
+    /// The place of its allocation.
     place: ProgramPoint,
     bytes: RefCell<Vec<u8>>,
     written: RefCell<LastWriters>,
-    /// How often it was written.
+    /// The number of writes to it.
     version: Cell<u64>,
-    /// How many families of tensors were made in it.
+    /// The number of families of tensors made in it.
     families: Cell<u64>,
-    /// Where it was released, if it was.
+    /// The place of its release, if it was released.
     released: OnceCell<ProgramPoint>,
-    /// The bytes are the run's as long as anything holds the storage.
+    /// The bytes count in the run as long as the storage is referenced.
     held: Held,
 }
 
-/// Tensors that are views of one another: what one of them writes, all of them have written (`MEM.VIEW`).
+/// Tensors that are views of one another. A write by one of them is a write by all (`MEM.VIEW`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Family(u64);
 
-/// Where a tensor lies.
+/// The position of a tensor in a storage.
 #[derive(Clone, Debug)]
 pub(super) struct Lodging {
     pub storage: Rc<Storage>,
-    /// Where its first byte is.
+    /// The offset of its first byte.
     pub offset: u64,
-    /// How many bytes it takes up.
+    /// Its size in bytes.
     pub size: u64,
     pub family: Family,
-    /// Where it was made.
+    /// The place where it was made.
     place: ProgramPoint,
-    /// The version of the storage that its elements show.
+    /// The version of the storage that its elements reflect.
     seen: Cell<u64>,
 }
 
-/// Why a tensor cannot be read, if that is so.
+/// The reasons why a tensor cannot be read, if any.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Poison {
     /// It was released.
     pub released: Option<String>,
-    /// The first byte that was never written.
+    /// A byte was never written; the first such byte.
     pub unwritten: Option<String>,
-    /// The first byte that something else has written since.
+    /// A byte was overwritten by another tensor; the first such byte.
     pub overwritten: Option<String>,
-    /// It is the result of a call that was to write it, and did not: nothing is said of what it holds.
+    /// It is the result of a call that was supposed to write it, but did not. Its contents are unspecified.
     pub open: Option<String>,
 }
 
-/// Who wrote which bytes last, as runs of bytes that do not overlap, by where they begin.
+/// The last writer of each byte, as disjoint runs of bytes by their start.
 #[derive(Debug, Default)]
 struct LastWriters(BTreeMap<u64, ByteRun>);
 
@@ -93,7 +93,7 @@ struct LastWriters(BTreeMap<u64, ByteRun>);
 struct ByteRun {
     end: u64,
     by: Family,
-    /// The tensor through which it was done, and where.
+    /// The tensor that was written through, and the place of the write.
     tensor: ProgramPoint,
     place: ProgramPoint,
 }
@@ -115,11 +115,11 @@ impl fmt::Display for ProgramPoint {
 }
 
 impl Storage {
-    /// MEM.STORAGE: new memory, of which no byte has been written.
+    /// MEM.STORAGE: allocates memory. None of its bytes counts as written.
     ///
     /// # Errors
     ///
-    /// There is not enough left for it.
+    /// There is not enough memory left.
     pub fn allocate(account: &Rc<Account>, size: u64) -> Result<Rc<Storage>, Stop> {
         let held = account.hold(size)?;
         let bytes = usize::try_from(size).map_err(|_| Stop::OutOfFuel)?;
@@ -134,23 +134,23 @@ impl Storage {
         }))
     }
 
-    /// How many bytes it has.
+    /// Its size in bytes.
     pub fn size(&self) -> u64 {
         self.bytes.borrow().len() as u64
     }
 
-    /// Where it was allocated.
+    /// The place of its allocation.
     pub fn place(&self) -> &ProgramPoint {
         &self.place
     }
 
-    /// MEM.RELEASED: no tensor may be made in it from now on.
+    /// MEM.RELEASED: releases the storage. No tensor may be made in it afterwards.
     pub fn release(&self) {
-        // Whoever releases it again changes nothing.
+        // A second release has no effect.
         let _ = self.released.set(self.held.account().place());
     }
 
-    /// Why nothing can be done with it any more, if that is so.
+    /// The reason why it can no longer be used, if it was released.
     pub fn why_released(&self) -> Option<String> {
         let at = self.released.get()?;
         Some(format!(
@@ -160,7 +160,7 @@ impl Storage {
         ))
     }
 
-    /// A family that nothing belongs to yet.
+    /// A new family without members.
     fn new_family(&self) -> Family {
         let family = Family(self.families.get());
         self.families.set(family.0 + 1);
@@ -169,13 +169,14 @@ impl Storage {
 }
 
 impl Lodging {
-    /// A place of its own for so many bytes, `offset` from the beginning; `None` if they are not all in the storage (`MEM.BOUNDS`).
+    /// A position of a new family with this many bytes, `offset` bytes from the start. `None` if the storage is too
+    /// small (`MEM.BOUNDS`).
     pub fn of_its_own(storage: &Rc<Storage>, offset: u64, size: u64) -> Option<Lodging> {
         let family = storage.new_family();
         Lodging::within(storage.clone(), family, 0..storage.size(), offset, size)
     }
 
-    /// MEM.VIEW: a place in this one, for tensors of the same family.
+    /// MEM.VIEW: a position inside this one, for tensors of the same family.
     pub fn view(&self, offset: u64, size: u64) -> Option<Lodging> {
         let own = self.offset..self.offset + self.size;
         Lodging::within(self.storage.clone(), self.family, own, offset, size)
@@ -188,7 +189,7 @@ impl Lodging {
         (end <= around.end).then(|| Lodging { storage, offset, size, family, place, seen: Cell::new(u64::MAX) })
     }
 
-    /// The bytes, if they are not those that were had last.
+    /// The bytes, if they changed since the last call.
     pub fn changed(&self) -> Option<Vec<u8>> {
         if self.seen.replace(self.storage.version.get()) == self.storage.version.get() {
             return None;
@@ -198,7 +199,7 @@ impl Lodging {
         bytes.get(start..end).map(<[u8]>::to_vec)
     }
 
-    /// Writes bytes, `at` from the beginning of the tensor.
+    /// Writes bytes, `at` bytes from the start of the tensor.
     pub fn write(&self, at: u64, new: &[u8]) {
         let (storage, start) = (&self.storage, self.offset + at);
         if let Ok(first) = usize::try_from(start)
@@ -214,7 +215,7 @@ impl Lodging {
         self.seen.set(version);
     }
 
-    /// The bytes `at` of the tensor that cannot be read; nothing if all can.
+    /// The reasons why the bytes `at` of the tensor cannot be read, if any.
     pub fn poison(&self, at: Range<u64>) -> Poison {
         let range = self.offset + at.start..self.offset + at.end;
         let written = self.storage.written.borrow();
@@ -229,7 +230,7 @@ impl Lodging {
         Poison { unwritten, overwritten, ..Poison::default() }
     }
 
-    /// Whether each element of so many bytes can be read.
+    /// For each element of this size, whether it can be read.
     pub fn readable(&self, element: u64) -> Vec<bool> {
         let count = self.size.checked_div(element).unwrap_or(0);
         let written = self.storage.written.borrow();
@@ -247,7 +248,7 @@ impl Lodging {
             && other.offset < self.offset + self.size
     }
 
-    /// Whose place it is, in words.
+    /// The tensor at this position, in words.
     pub fn told(&self) -> String {
         format!("the tensor of {} in the storage of {}", self.place, self.storage.place)
     }
@@ -258,23 +259,24 @@ impl Lodging {
 }
 
 impl ByteRun {
-    /// Whether both were written through one tensor at one place.
+    /// Whether both were written through the same tensor at the same place.
     fn is_as(&self, other: &ByteRun) -> bool {
         self.by == other.by && self.place == other.place && self.tensor == other.tensor
     }
 }
 
 impl Poison {
-    /// Whether everything can be read.
+    /// Whether all can be read.
     pub fn is_none(&self) -> bool {
         self.released.is_none() && self.unwritten.is_none() && self.overwritten.is_none() && self.open.is_none()
     }
 
-    /// MEM.RELEASED, MEM.UNWRITTEN, MEM.OVERWRITTEN: what is read is still there, has been written, and by no one else since.
+    /// MEM.RELEASED, MEM.UNWRITTEN, MEM.OVERWRITTEN: checks that the bytes still exist, were written, and were not
+    /// overwritten.
     ///
     /// # Errors
     ///
-    /// It cannot be read, or nothing is said of what is read.
+    /// The bytes cannot be read, or their contents are unspecified.
     pub fn check(&self, cx: &mut Cx) -> Result<(), Stop> {
         let told = |why: &Option<String>| why.clone().unwrap_or_default();
         let checked = cx.holds(&[
@@ -283,13 +285,13 @@ impl Poison {
             (rule!("MEM.OVERWRITTEN"), 1, self.overwritten.is_none(), &self.overwritten),
         ]);
         checked.map_err(|(rule, why)| Stop::error(rule, told(why)))?;
-        // OP.CALLTIR.ALLOC: of what nobody has written there, nothing is said.
+        // OP.CALLTIR.ALLOC: the contents of unwritten elements are unspecified.
         self.open.clone().map_or(Ok(()), |why| Err(Stop::Unspecified(why)))
     }
 }
 
 impl LastWriters {
-    /// The bytes from `start` on are written; whoever wrote them before has not written them last.
+    /// Records a write from `start` on, which replaces the previous writers of these bytes.
     fn note(&mut self, start: u64, run: ByteRun) {
         let end = run.end;
         if start == end {
@@ -316,7 +318,7 @@ impl LastWriters {
         self.0.insert(start, run);
     }
 
-    /// The runs that have bytes in a range, in order.
+    /// The runs that overlap a range, in order.
     fn touching(&self, range: &Range<u64>) -> impl Iterator<Item = (u64, &ByteRun)> {
         let first = self.0.range(..range.start).next_back().map(|(from, _)| *from).unwrap_or(range.start);
         let start = range.start;
@@ -326,7 +328,7 @@ impl LastWriters {
             .filter(move |(_, run)| run.end > start)
     }
 
-    /// The first byte of a range that no one has written.
+    /// The first byte of a range that was never written.
     fn gap(&self, range: &Range<u64>) -> Option<u64> {
         let mut next = range.start;
         for (from, run) in self.touching(range) {
@@ -338,7 +340,7 @@ impl LastWriters {
         (next < range.end).then_some(next)
     }
 
-    /// The first byte of a range that another family has written.
+    /// The first byte of a range that another family wrote last.
     fn foreign(&self, range: &Range<u64>, family: Family) -> Option<(u64, &ByteRun)> {
         let found = self.touching(range).find(|(_, run)| run.by != family);
         found.map(|(from, run)| (from.max(range.start), run))

@@ -13,7 +13,7 @@ use super::storage::{Lodging, Poison, ProgramPoint, Storage};
 use crate::grammar::{DataType, SmallFloat, TensorData, TensorDataError, TypeCode};
 use crate::number::FloatType;
 
-/// A tensor value. Two clones are the same tensor: a write through one is seen through the other.
+/// A tensor value. Two clones are the same tensor: a write through one is visible through the other.
 #[derive(Clone, Debug)]
 pub struct Tensor(Rc<TensorObj>);
 
@@ -22,30 +22,30 @@ struct TensorObj {
     dtype: DataType,
     shape: Vec<i64>,
     elements: RefCell<Elements>,
-    /// Which of them have a value; of a tensor in a storage, the storage knows.
+    /// The elements that have a value. For a tensor in a storage, the storage records this instead.
     values: RefCell<Values>,
-    /// Where in a storage it lies, if it does. Then the elements are a copy of its bytes, as they were when they were had last.
+    /// Its position in a storage, if it is in one. The elements are then a copy of the bytes from the last access.
     lodging: OnceCell<Lodging>,
-    /// Where it was released, if it was.
+    /// The place of its release, if it was released.
     released: OnceCell<ProgramPoint>,
-    /// The bytes of the run that made it; none of a tensor from outside.
+    /// The reserved bytes of the run that made it; `None` for a tensor from outside.
     _held: Option<Held>,
 }
 
-/// Which elements have a value.
+/// The elements that have a value.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 enum Values {
-    /// All of them.
+    /// All elements.
     #[default]
     All,
-    /// None yet.
+    /// No element yet.
     None,
-    /// Those that are true.
+    /// The elements marked true.
     Of(Vec<bool>),
 }
 
 impl Values {
-    /// As a list of all elements, which are so many; nothing if all have one.
+    /// A list with one entry for each of `count` elements; `None` if all have a value.
     fn listed(&self, count: usize) -> Option<Vec<bool>> {
         match self {
             Values::All => None,
@@ -54,7 +54,7 @@ impl Values {
         }
     }
 
-    /// Whether all have one.
+    /// Whether all elements have a value.
     fn is_all(&self) -> bool {
         match self {
             Values::All => true,
@@ -63,7 +63,7 @@ impl Values {
         }
     }
 
-    /// One of them, of so many, has one now.
+    /// Records that one of `count` elements has a value now.
     fn give(&mut self, at: usize, count: usize) {
         if *self == Values::None {
             *self = Values::Of(vec![false; count]);
@@ -74,7 +74,7 @@ impl Values {
     }
 }
 
-/// The elements, row-major, by data type.
+/// The elements, row-major, by datatype.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Elements {
     /// `bool`.
@@ -105,33 +105,33 @@ pub enum Elements {
     Float64(ArrayD<f64>),
     /// Floats of at most 8 bits, by their codes.
     Small(SmallFloat, ArrayD<u8>),
-    /// Integers of fewer than 8 bits, in a byte each, through which the sign goes.
+    /// Integers of fewer than 8 bits, one in each byte, sign-extended.
     Narrow(Narrow, ArrayD<u8>),
 }
 
 /// A type of integers of fewer than 8 bits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Narrow {
-    /// Whether there are negative ones.
+    /// Whether the type has negative values.
     pub signed: bool,
-    /// The width, which is from 1 to 7.
+    /// The width, from 1 to 7.
     pub bits: u8,
 }
 
 /// One element. Floating-point elements of every width are exact as float64.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Scalar {
-    /// Of `bool`.
+    /// An element of `bool`.
     Bool(bool),
-    /// Of a signed integer type.
+    /// An element of a signed integer type.
     Int(i64),
-    /// Of an unsigned integer type.
+    /// An element of an unsigned integer type.
     UInt(u64),
-    /// Of a floating-point type, widened.
+    /// An element of a floating-point type, widened.
     Float(f64),
 }
 
-/// Runs an expression for elements that are what they stand for.
+/// Runs an expression for elements that are stored as their own values.
 macro_rules! plainly {
     ($encoding:ident => $body:expr) => {{
         let $encoding = ValueEncoding;
@@ -139,7 +139,7 @@ macro_rules! plainly {
     }};
 }
 
-/// Runs an expression for whichever array the elements are, and if wanted what they stand for.
+/// Runs an expression for the array of elements, and if wanted for their encoding.
 macro_rules! for_elements {
     ($elements:expr, $array:ident => $body:expr) => {
         for_elements!($elements, $array, _encoding => $body)
@@ -171,15 +171,15 @@ macro_rules! for_elements {
     };
 }
 
-/// A Rust type that tensors have as elements.
+/// A Rust type of the elements of tensors.
 pub trait Element: Copy {
     /// The element, widened without loss.
     fn to_scalar(self) -> Scalar;
     /// The conversion of assignment: wraps integers, rounds once to the nearest float, truncates floats towards zero.
     fn from_scalar(scalar: Scalar) -> Self;
-    /// Appends the element, the least significant byte first.
+    /// Appends the bytes of the element, least significant first.
     fn to_bytes(self, out: &mut Vec<u8>);
-    /// `bytes` has exactly the element's size.
+    /// Reads the element from exactly as many bytes as its size.
     fn from_bytes(bytes: &[u8]) -> Self;
 }
 
@@ -263,7 +263,7 @@ impl Element for bool {
     }
 }
 
-/// What the elements of an array stand for.
+/// The encoding of the elements of an array.
 trait Encoding<T> {
     /// The element, widened without loss.
     fn scalar(self, element: T) -> Scalar;
@@ -271,7 +271,7 @@ trait Encoding<T> {
     fn element(self, scalar: Scalar) -> T;
 }
 
-/// Each element is the number that it looks like.
+/// The encoding in which each element is its own value.
 #[derive(Clone, Copy)]
 struct ValueEncoding;
 
@@ -288,7 +288,7 @@ impl Encoding<u8> for SmallFloat {
     fn scalar(self, code: u8) -> Scalar {
         Scalar::Float(self.value(code))
     }
-    /// Rounded once, of two equally near ones to the even one; what is too large is not held to the largest.
+    /// Rounds once, ties to even. Values that are too large are not clamped to the maximum.
     fn element(self, scalar: Scalar) -> u8 {
         self.code(match scalar {
             Scalar::Bool(b) => f64::from(u8::from(b)),
@@ -303,7 +303,7 @@ impl Encoding<u8> for SmallFloat {
 fn rounded_to_odd(i: i128) -> f64 {
     let (near, magnitude) = (i as f64, i.unsigned_abs());
     let bits = near.abs().to_bits();
-    // The float is larger or smaller than what it stands for, or it is that.
+    // The float may be larger or smaller than the integer, or equal.
     let below = match (near.abs() as u128).cmp(&magnitude) {
         Ordering::Equal => return near,
         Ordering::Greater => bits - 1,
@@ -318,7 +318,7 @@ impl Narrow {
         if self.signed { byte.cast_signed().into() } else { byte.into() }
     }
 
-    /// The byte of an integer, which wraps.
+    /// The byte of an integer, with wrap-around.
     pub fn byte(self, value: i64) -> u8 {
         let unused = 8u32.saturating_sub(self.bits.into());
         let low = (value as u8) << unused;
@@ -342,7 +342,7 @@ impl Encoding<u8> for Narrow {
 }
 
 impl Scalar {
-    /// The integer that it is, where it is one that dimensions can be; truth values are 0 and 1.
+    /// The integer value, if it can be a dimension. Truth values are 0 and 1.
     pub fn to_dim(self) -> Option<i64> {
         match self {
             Scalar::Int(i) => Some(i),
@@ -364,7 +364,7 @@ impl Scalar {
 }
 
 impl Elements {
-    /// Zeros of a data type; an error if no tensor has elements of it.
+    /// Zeros of a datatype. An error if tensors cannot have elements of it.
     fn zeros(dtype: DataType, shape: &[usize]) -> Result<Elements, TensorDataError> {
         let shape = IxDyn(shape);
         macro_rules! zeros {
@@ -424,13 +424,13 @@ impl Elements {
     }
 }
 
-/// The largest number of elements that the oracle allocates; more is reported, not attempted.
+/// The maximum number of elements that the oracle allocates. Larger tensors are reported without an attempt.
 pub const MAX_ELEMENTS: u64 = 1 << 28;
 
-/// Why a tensor cannot be made.
+/// The reason why a tensor cannot be made.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum AllocError {
-    /// There are no elements of this type: `void`, or a width that the oracle does not know.
+    /// There are no elements of this type: it is `void`, or has a width that the oracle does not know.
     #[error("no tensor has elements of type {0}")]
     DataType(DataType),
     /// A dimension is negative.
@@ -453,7 +453,7 @@ impl Tensor {
         let mut sizes = Vec::with_capacity(shape.len());
         for (index, size) in shape.iter().enumerate() {
             let unsigned = u64::try_from(*size).map_err(|_| AllocError::Negative { index, size: *size })?;
-            // That no size but 0 overflows is asked of a tensor without elements too.
+            // The sizes other than 0 must not overflow, even if the tensor has no elements.
             count = count.saturating_mul(unsigned.max(1));
             sizes.push(usize::try_from(unsigned).map_err(|_| AllocError::TooLarge(shape.to_vec()))?);
         }
@@ -472,7 +472,7 @@ impl Tensor {
         Tensor(Rc::new(TensorObj { dtype, shape, elements, values, lodging, released, _held: None }))
     }
 
-    /// OP.CALLTIR.ALLOC: this new tensor, of whose content nothing is said until it is written.
+    /// OP.CALLTIR.ALLOC: marks the contents of this new tensor as unspecified until they are written.
     pub fn without_values(self) -> Tensor {
         if !self.is_empty() {
             *self.0.values.borrow_mut() = Values::None;
@@ -480,7 +480,7 @@ impl Tensor {
         self
     }
 
-    /// A new tensor, which holds these bytes as long as it lives.
+    /// Keeps reserved bytes with a new tensor, for as long as it lives.
     pub(super) fn holding(self, held: Held) -> Tensor {
         match Rc::try_unwrap(self.0) {
             Ok(tensor) => Tensor(Rc::new(TensorObj { _held: Some(held), ..tensor })),
@@ -505,7 +505,7 @@ impl Tensor {
         });
     }
 
-    /// The present contents.
+    /// The current contents.
     pub fn to_data(&self) -> TensorData {
         TensorData {
             dtype: self.dtype(),
@@ -520,12 +520,12 @@ impl Tensor {
         bytes
     }
 
-    /// The data type of the elements.
+    /// The datatype of the elements.
     pub fn dtype(&self) -> DataType {
         self.0.dtype
     }
 
-    /// The size of each dimension, outermost first; none for a scalar (`VAL.TENSOR.SCALAR`).
+    /// The size of each dimension, outermost first; empty for a scalar (`VAL.TENSOR.SCALAR`).
     pub fn shape(&self) -> &[i64] {
         &self.0.shape
     }
@@ -535,12 +535,12 @@ impl Tensor {
         for_elements!(&*self.elements(), array => array.len())
     }
 
-    /// Whether there is no element, because some dimension is zero (`VAL.TENSOR.ZERO-DIM`).
+    /// Whether there are no elements because some dimension is zero (`VAL.TENSOR.ZERO-DIM`).
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Where it is, which tells it from every other tensor that there is.
+    /// Its address, which distinguishes it from all other live tensors.
     pub(super) fn address(&self) -> *const () {
         Rc::as_ptr(&self.0).cast()
     }
@@ -550,33 +550,34 @@ impl Tensor {
         Rc::ptr_eq(&self.0, &other.0)
     }
 
-    /// The elements, to read. Give the guard back before anything can write to an alias.
+    /// The elements, to read. Drop the guard before anything can write to an alias.
     pub fn elements(&self) -> Ref<'_, Elements> {
         self.see_storage();
         self.0.elements.borrow()
     }
 
-    /// The elements, to write in place. Whoever does that tells the storage ([`Tensor::tell_storage`]).
+    /// The elements, to write in place. The caller must then update the storage ([`Tensor::tell_storage`]).
     fn elements_mut(&self) -> RefMut<'_, Elements> {
         self.see_storage();
         self.0.elements.borrow_mut()
     }
 
-    /// Writes elements in place: every alias sees it (`EVAL.BYREF`). `written` says which of them have a value afterwards; all of
-    /// them if it says nothing.
+    /// Writes elements in place, visible to every alias (`EVAL.BYREF`). `written` marks the elements that have a value
+    /// afterwards; `None` means all.
     pub fn rewrite(&self, written: Option<&[bool]>, write: impl FnOnce(&mut Elements)) {
         write(&mut self.elements_mut());
         self.tell_storage(written);
     }
 
-    /// MEM.VIEW: what was written through another tensor of the storage is seen here.
+    /// MEM.VIEW: loads the elements that other tensors of the storage have written.
     fn see_storage(&self) {
         if let Some(bytes) = self.0.lodging.get().and_then(Lodging::changed) {
             self.take_bytes(&bytes);
         }
     }
 
-    /// The storage, if there is one, has the elements as they are now; else the tensor knows which of them have a value.
+    /// Updates the storage with the current elements. Without a storage, the tensor records which elements have a
+    /// value.
     fn tell_storage(&self, written: Option<&[bool]>) {
         let Some(lodging) = self.0.lodging.get() else {
             *self.0.values.borrow_mut() = match written {
@@ -602,18 +603,19 @@ impl Tensor {
         }
     }
 
-    /// MEM.TENSOR: this new tensor in a storage, from a byte on; `None` if the storage ends before it (`MEM.BOUNDS`).
+    /// MEM.TENSOR: puts this new tensor into a storage, from a byte on. `None` if the storage is too small
+    /// (`MEM.BOUNDS`).
     pub fn in_storage(self, storage: &Rc<Storage>, offset: u64) -> Option<Tensor> {
         let lodging = Lodging::of_its_own(storage, offset, self.to_bytes().len() as u64)?;
         let new = self.0.lodging.set(lodging).is_ok();
         new.then_some(self)
     }
 
-    /// MEM.VIEW: the new tensor `other` on the bytes of this one, from a byte on; `None` if this one ends before it.
+    /// MEM.VIEW: puts the new tensor `other` on the bytes of this one, from a byte on. `None` if this one is too small.
     ///
     /// # Errors
     ///
-    /// A tensor that lies in no storage gets one of its own, and there is not enough memory left for it.
+    /// A tensor without a storage gets one first, and there is not enough memory left for it.
     pub fn seen_as(&self, other: Tensor, offset: u64, account: &Rc<Account>) -> Result<Option<Tensor>, Stop> {
         let view = self.lodged(account)?.and_then(|lodging| lodging.view(offset, other.to_bytes().len() as u64));
         Ok(view.and_then(|view| other.0.lodging.set(view).is_ok().then_some(other)))
@@ -625,26 +627,26 @@ impl Tensor {
             let storage = Storage::allocate(account, bytes.len() as u64)?;
             if let Some(lodging) = Lodging::of_its_own(&storage, 0, bytes.len() as u64) {
                 self.write_through(&lodging, self.readable_elements().as_deref());
-                // No one else can have set it since.
+                // No other code can have set it meanwhile.
                 let _ = self.0.lodging.set(lodging);
             }
         }
         Ok(self.0.lodging.get())
     }
 
-    /// How many bytes behind the beginning of its storage it begins; 0 for a tensor without one.
+    /// The offset of its first byte in its storage; 0 without a storage.
     pub fn offset(&self) -> u64 {
         self.0.lodging.get().map_or(0, |lodging| lodging.offset)
     }
 
-    /// MEM.RELEASED: it may not be read from now on, whoever has it. Other tensors on the same bytes may.
+    /// MEM.RELEASED: releases the tensor, for all its aliases. Other tensors on the same bytes can still be read.
     pub fn release(&self, at: ProgramPoint) {
-        // Whoever releases it again changes nothing.
+        // A second release has no effect.
         let _ = self.0.released.set(at);
     }
 
-    /// Why it cannot be read, if that is so; `now` is where the run is. `None` of a tensor that lies in no storage and was not
-    /// released, which can be read.
+    /// The reasons why it cannot be read, if any; `now` is the current point of the run. `None` for a tensor that is
+    /// not in a storage and was not released, which can be read.
     pub fn poison(&self, now: impl Fn() -> ProgramPoint) -> Option<Poison> {
         let lodging = self.0.lodging.get();
         let released = self.0.released.get().map(|at| {
@@ -662,13 +664,14 @@ impl Tensor {
         }
     }
 
-    /// Why an element cannot be read, if that is so.
+    /// The reasons why an element cannot be read, if any.
     pub fn poison_of(&self, flat: usize) -> Option<Poison> {
         let size = self.dtype().bytes() as u64;
         self.0.lodging.get().map(|lodging| lodging.poison(flat as u64 * size..(flat as u64 + 1) * size))
     }
 
-    /// Which elements can be read; `None` if all can, as it lies in no storage and all of it was written.
+    /// For each element, whether it can be read. `None` if all can, because the tensor is fully written and not in a
+    /// storage.
     pub fn readable_elements(&self) -> Option<Vec<bool>> {
         match self.0.lodging.get() {
             Some(lodging) => Some(lodging.readable(self.dtype().bytes() as u64)),
@@ -676,7 +679,7 @@ impl Tensor {
         }
     }
 
-    /// Whether it is another tensor on some of the same bytes.
+    /// Whether it is a different tensor that shares bytes with this one.
     pub fn overlaps(&self, other: &Tensor) -> bool {
         match (self.0.lodging.get(), other.0.lodging.get()) {
             (Some(own), Some(others)) => !self.same_as(other) && own.overlaps(others),
@@ -691,8 +694,8 @@ impl Tensor {
         })
     }
 
-    /// Writes every element in row-major order, converting as assignment does; `element` gets the position, and must not
-    /// look at this tensor. Stops at the first error.
+    /// Writes every element in row-major order, converted as in assignment. `element` gets the position, and must not
+    /// access this tensor. Stops at the first error.
     pub fn fill<E>(&self, mut element: impl FnMut(usize) -> Result<Scalar, E>) -> Result<(), E> {
         let filled = for_elements!(&mut *self.elements_mut(), array, encoding => {
             array.iter_mut().enumerate().try_for_each(|(flat, slot)| {
@@ -704,7 +707,7 @@ impl Tensor {
         filled
     }
 
-    /// Writes the element at a row-major position, converting as assignment does; false outside the tensor.
+    /// Writes the element at a row-major position, converted as in assignment. Returns false outside the tensor.
     #[must_use = "a write outside the tensor did not happen"]
     pub fn set(&self, flat: usize, value: Scalar) -> bool {
         let mut bytes = Vec::new();
@@ -744,7 +747,7 @@ mod tests {
         assert!(is_open(&tensor));
         assert_eq!(tensor.fill(|_| Ok::<Scalar, ()>(Scalar::Int(1))), Ok(()));
         assert!(tensor.poison(ProgramPoint::default).is_none());
-        // Without elements there is nothing to write.
+        // A tensor without elements has nothing to write.
         assert!(!is_open(&Tensor::zeros(DataType::FLOAT32, &[0]).unwrap().without_values()));
     }
 
@@ -778,7 +781,7 @@ mod tests {
         let e4m3 = DataType::small(SmallFloat::E4M3Fn);
         assert_eq!(stored(e4m3, Scalar::Float(-0.3)), Scalar::Float(-0.3125));
         assert!(matches!(stored(e4m3, Scalar::Int(1000)), Scalar::Float(x) if x.is_nan()));
-        // Half way between two powers of two, and a little more, of which a float64 knows nothing.
+        // Slightly more than half way between two powers of two; a float64 cannot represent the excess.
         let half_way = (3i64 << 59) + 1;
         let powers = DataType::small(SmallFloat::E8M0Fnu);
         assert_eq!(stored(powers, Scalar::Int(half_way)), Scalar::Float(libm::ldexp(1.0, 61)));

@@ -1,7 +1,8 @@
-//! Workers that run one program together, each on its own, and meet in collectives.
+//! Workers that run one program together, each by itself, and meet in collectives.
 //!
-//! A collective is given something by every worker, and gives all of it to each of them. That all of them come to the same collectives in
-//! the same order is the program's affair: of one that waits for a worker that has ended, or that has come to another, nothing is said.
+//! Every worker contributes to a collective, and receives all contributions. The program must make all workers reach
+//! the same collectives in the same order. A run has no specified outcome if a worker waits for one that has ended or
+//! has reached a different collective.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -9,21 +10,21 @@ use super::stop::Stop;
 use super::tensor::Tensor;
 use crate::grammar::TensorData;
 
-/// Which of how many workers runs a program.
+/// The worker that runs a program, and the number of workers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Seat {
     /// Its number, from 0.
     pub worker: usize,
-    /// How many there are.
+    /// The number of workers.
     pub of: usize,
 }
 
 impl Seat {
-    /// Of one that runs alone.
+    /// The seat of a worker that runs alone.
     pub const ALONE: Seat = Seat { worker: 0, of: 1 };
 }
 
-/// Where the workers of one run meet.
+/// The meeting place of the workers of one run.
 #[derive(Debug)]
 struct World {
     board: Mutex<Board>,
@@ -32,24 +33,24 @@ struct World {
 
 #[derive(Debug)]
 struct Board {
-    /// How many collectives have taken place.
+    /// The number of finished collectives.
     round: u64,
-    /// What each worker has brought to the next one.
+    /// The contribution of each worker to the next collective.
     brought: Vec<Option<(String, TensorData)>>,
-    /// What the last one came to.
+    /// The result of the last collective.
     last: Arc<Result<Vec<TensorData>, String>>,
     /// The workers that have ended.
     gone: Vec<bool>,
 }
 
-/// A worker's place in the world; when it is dropped the worker has ended.
+/// A worker's place in the world. Dropping it ends the worker.
 #[derive(Debug)]
 pub struct Worker {
     world: Arc<World>,
     seat: Seat,
 }
 
-/// So many workers that can meet.
+/// This many workers that can meet.
 pub fn workers(count: usize) -> Vec<Worker> {
     let board =
         Board { round: 0, brought: vec![None; count], last: Arc::new(Ok(Vec::new())), gone: vec![false; count] };
@@ -58,23 +59,24 @@ pub fn workers(count: usize) -> Vec<Worker> {
 }
 
 impl World {
-    /// The board; what a worker that has failed left behind is as good as what another one did.
+    /// The shared board. The state that a failed worker left behind is valid.
     fn board(&self) -> MutexGuard<'_, Board> {
         self.board.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Worker {
-    /// Which of how many it is.
+    /// The number of this worker, and of all workers.
     pub fn seat(&self) -> Seat {
         self.seat
     }
 
-    /// Brings a tensor to a collective and waits for the others; what all of them have brought, in their order.
+    /// Contributes a tensor to a collective and waits for the other workers. Returns all contributions in the order of
+    /// the workers.
     ///
     /// # Errors
     ///
-    /// Nothing is said of a collective to which not all workers come.
+    /// The outcome is unspecified if a worker does not take part.
     pub fn exchange(&self, what: &str, mine: &Tensor) -> Result<Vec<Tensor>, Stop> {
         let mut board = self.world.board();
         let round = board.round;
@@ -105,7 +107,7 @@ fn of_data(data: &TensorData) -> Result<Tensor, Stop> {
 }
 
 impl Board {
-    /// All have come: the next collective begins.
+    /// Starts the next collective, because all workers have contributed.
     fn turn(&mut self) {
         let brought: Vec<(String, TensorData)> = self.brought.iter_mut().filter_map(Option::take).collect();
         let first = brought.first().map(|(what, _)| what.clone()).unwrap_or_default();
@@ -117,7 +119,7 @@ impl Board {
         self.round += 1;
     }
 
-    /// A worker that has ended without coming.
+    /// A worker that has ended without contributing.
     fn absent(&self) -> Option<usize> {
         self.gone.iter().zip(&self.brought).position(|(gone, brought)| *gone && brought.is_none())
     }

@@ -1,4 +1,4 @@
-//! Values as written in cases and sent over the protocol ([`ValueSpec`]), and back.
+//! Values as they are written in cases and sent over the protocol ([`ValueSpec`]), and their conversion.
 
 use std::fmt;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use super::tensor::{AllocError, Scalar, Tensor};
 use crate::grammar::{DataType, FloatBits, Name, TensorData, kinds};
 use crate::judge::with_stack;
 
-/// A run-time value, as written in cases and sent over the protocol.
+/// A run-time value as it is written in cases and sent over the protocol.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ValueSpec {
     /// A tensor with its data.
@@ -21,9 +21,9 @@ pub enum ValueSpec {
     Tuple(Vec<ValueSpec>),
     /// A shape of these dimensions.
     Shape(Vec<i64>),
-    /// A packed function, by name.
+    /// A packed function, by its name.
     PackedFunc(Name),
-    /// Some closure; what is inside cannot be seen.
+    /// A closure. Its contents cannot be inspected.
     Closure,
     /// A TIR function.
     PrimFunc,
@@ -39,14 +39,14 @@ pub enum ValueSpec {
     DataType(DataType),
     /// Any other object.
     Object,
-    /// The very object that is argument `i` (an alias, not a copy), so that identity can be asked for.
+    /// Argument `i` itself (an alias, not a copy), so that a case can ask about identity.
     Arg(usize),
 }
 
 kinds!(ValueSpec { as_tensor: Tensor(TensorData), as_shape: Shape(Vec<i64>) });
 
 impl ValueSpec {
-    /// The value and, of a tuple, the parts of its fields, in order.
+    /// The value itself, followed by the parts of the fields if it is a tuple.
     pub fn parts(&self) -> impl Iterator<Item = &ValueSpec> {
         let mut todo = vec![self];
         std::iter::from_fn(move || {
@@ -64,21 +64,21 @@ impl ValueSpec {
     }
 }
 
-/// Why a written value is not one that a run can start with.
+/// The reason why a written value is not valid as an argument.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ConvertError {
     /// A tensor cannot be made.
     #[error("{0}")]
     Alloc(#[from] AllocError),
-    /// No size of a shape is negative (`GRAM.PRIM.SUB`).
+    /// A size of a shape is negative (`GRAM.PRIM.SUB`).
     #[error("no shape has the negative size {0}")]
     Size(i64),
-    /// `Arg(i)` can only refer to an argument before it.
+    /// `Arg(i)` refers to an argument that does not come before it.
     #[error("there is no argument {0} to refer to")]
     Arg(usize),
 }
 
-/// The values that a list of arguments describes. `Arg(i)` is the very value of the i-th, which must stand before it.
+/// The values of a list of arguments. `Arg(i)` is the i-th value itself, which must come before it.
 pub fn from_specs(specs: &[ValueSpec], registry: &Registry) -> Result<Vec<Value>, ConvertError> {
     let mut values = Vec::with_capacity(specs.len());
     for spec in specs {
@@ -88,7 +88,7 @@ pub fn from_specs(specs: &[ValueSpec], registry: &Registry) -> Result<Vec<Value>
     Ok(values)
 }
 
-/// The value that a description stands for, with the arguments before it.
+/// The value of a description, given the arguments before it.
 pub fn from_spec(spec: &ValueSpec, args: &[Value], registry: &Registry) -> Result<Value, ConvertError> {
     Ok(match spec {
         ValueSpec::Tensor(data) => Value::Tensor(Tensor::from_data(data)?),
@@ -117,18 +117,19 @@ pub fn from_spec(spec: &ValueSpec, args: &[Value], registry: &Registry) -> Resul
     })
 }
 
-/// The largest description that is written: a tuple that shares its parts can stand for far more than it occupies.
+/// The maximum size of a description. A tuple with shared parts can be far larger than the memory it occupies.
 const MAX_NODES: usize = 100_000;
-/// The deepest nesting that is written, so that every reader of the description can follow it.
+/// The maximum nesting of a description, so that every reader can handle it.
 const MAX_NESTING: usize = 1_000;
 
-/// The description of a value as it is now. Of identities it tells nothing: `relax_spec.same_object` asks for them.
+/// The description of a value in its current state. It says nothing about identity, which `relax_spec.same_object`
+/// tests.
 pub fn to_spec(value: &Value) -> Result<ValueSpec, Stop> {
     Describe::of(&[]).whole(value)
 }
 
-/// The description of a value, in which a tensor or an opaque object that is the very one of `arguments` is told as
-/// [`ValueSpec::Arg`]; so it is in the fields of a tuple. Of two equal arguments it is the first.
+/// The description of a value. A tensor or opaque object, also as a field of a tuple, that is one of the `arguments` is
+/// described as [`ValueSpec::Arg`]. If several arguments are that object, the first counts.
 pub fn to_spec_with_identity(value: &Value, arguments: &[Value]) -> Result<ValueSpec, Stop> {
     Describe::of(arguments).whole(value)
 }
@@ -141,11 +142,11 @@ pub fn snapshot(values: &[Value]) -> Result<Vec<ValueSpec>, Stop> {
 
 struct Describe<'a> {
     nodes: usize,
-    /// The objects that are told as such.
+    /// The objects that are described by their identity.
     known: &'a [Value],
-    /// How many nodes each tuple is described by, by where it lies.
+    /// The number of nodes in the description of each tuple, by its address.
     widths: FxHashMap<*const TupleObj, usize>,
-    /// The contents of the tensors that have been described, by where they lie.
+    /// The contents of the tensors described so far, by their addresses.
     tensors: FxHashMap<*const (), TensorData>,
 }
 
@@ -154,7 +155,7 @@ impl<'a> Describe<'a> {
         Describe { nodes: 0, known, widths: FxHashMap::default(), tensors: FxHashMap::default() }
     }
 
-    /// What is too large is not begun.
+    /// Describes a value, after a check that it is not too large.
     fn whole(&mut self, value: &Value) -> Result<ValueSpec, Stop> {
         self.nodes = self.nodes.saturating_add(self.width(value, 0));
         if self.nodes > MAX_NODES {
@@ -163,7 +164,7 @@ impl<'a> Describe<'a> {
         self.value(value, 0)
     }
 
-    /// How many nodes a value is described by. One that nests too deep is too large.
+    /// The number of nodes in the description of a value. A value that nests too deep counts as too large.
     fn width(&mut self, value: &Value, nesting: usize) -> usize {
         let Value::Tuple(tuple) = value else { return 1 };
         if nesting > MAX_NESTING {
@@ -186,7 +187,7 @@ impl<'a> Describe<'a> {
             return Ok(ValueSpec::Arg(argument));
         }
         Ok(match value {
-            // What is held in common is copied once.
+            // Shared contents are copied once.
             Value::Tensor(t) => {
                 ValueSpec::Tensor(self.tensors.entry(t.address()).or_insert_with(|| t.to_data()).clone())
             }
@@ -211,7 +212,8 @@ impl<'a> Describe<'a> {
         })
     }
 
-    /// Which of the known objects it is. Of other categories no identity is told: implementations may make them anew.
+    /// The index of the known object that this is. Values of other categories have no identity, because implementations
+    /// may copy them.
     fn known(&self, value: &Value) -> Option<usize> {
         if matches!(value, Value::Tensor(_) | Value::Object(_)) {
             self.known.iter().position(|known| known.same_as(value))
@@ -257,7 +259,7 @@ impl fmt::Display for ValueSpec {
     }
 }
 
-/// How many elements of a tensor are shown.
+/// The maximum number of elements of a tensor to show.
 const SHOWN: usize = 16;
 
 fn write_tensor(f: &mut fmt::Formatter<'_>, data: &TensorData) -> fmt::Result {

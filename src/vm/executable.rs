@@ -1,4 +1,4 @@
-//! Executables: functions of a register machine with four instructions, a table of what they call, constants, and `PrimFunc`s.
+//! Executables: functions of a register machine with four instructions, a table of callees, constants, and `PrimFunc`s.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,17 +10,18 @@ use crate::grammar::{Attrs, DataType, Name, PrimExpr, PrimValue, StructInfo, Ten
 /// The version of the text and data forms.
 pub const VERSION: u32 = 1;
 
-/// How many registers a function may have.
+/// The maximum number of registers of a function.
 pub(super) const MAX_REGISTERS: u32 = 1 << 22;
 
 /// A compiled program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Executable {
-    /// The version of its form: that of this release; the text form with any other is not read, and the verifier rejects it.
+    /// The version of its form. Text in the form of any other release is not read, and the verifier rejects such an
+    /// executable.
     pub version: u32,
-    /// The functions; those of the module first, in its order.
+    /// The functions. Those of the module come first, in its order.
     pub functions: Vec<VmFunction>,
-    /// The function table: what instructions call, by index.
+    /// The function table: the callees of instructions, by index.
     pub callees: Vec<Callee>,
     /// The constants, by index.
     pub constants: Vec<Constant>,
@@ -37,22 +38,23 @@ pub struct NamedPrimFunc {
     pub func: Arc<PrimFunc>,
 }
 
-/// A function of the machine. Its first registers are the parameters, then what a closure of it has captured.
+/// A function of the machine. Its first registers are the parameters, followed by the captured values of its closure.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VmFunction {
-    /// The name of its global variable, or a made one.
+    /// The name of its global variable, or a generated one.
     pub name: Name,
-    /// The name by which it is invoked from outside, if it is.
+    /// The name for invocation from outside, if that is possible.
     pub symbol: Option<Name>,
-    /// Whether it is in the global scope; if not, closures of it are made.
+    /// Whether it is in the global scope. Otherwise closures of it are made.
     pub global: bool,
-    /// How many parameters it has.
+    /// The number of parameters.
     pub params: u32,
-    /// How many values a closure of it captures.
+    /// The number of values that its closure captures.
     pub captured: u32,
-    /// How many registers it has, parameters included.
+    /// The number of registers, including parameters.
     pub registers: u32,
-    /// What is known of a closure of it, with slots and registers of whoever makes the closure.
+    /// The run-time structural information of its closure, in slots and registers of the function that makes the
+    /// closure.
     pub signature: StructInfo,
     /// The instructions.
     pub code: Vec<Instruction>,
@@ -61,20 +63,20 @@ pub struct VmFunction {
 /// An instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Instruction {
-    /// Calls an entry of the function table on arguments; the result goes into a register.
+    /// Calls an entry of the function table with arguments, and writes the result to a register.
     Call(Option<u32>, u32, Vec<Operand>),
-    /// Returns what is in a register.
+    /// Returns the value of a register.
     Ret(u32),
-    /// Goes on with the next instruction if the register holds true, else as many instructions from here.
+    /// Continues with the next instruction if the register is true, else jumps by this many instructions.
     If(u32, i64),
-    /// Goes on as many instructions from here.
+    /// Jumps by this many instructions.
     Goto(i64),
 }
 
 /// An argument of a call.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Operand {
-    /// What is in a register.
+    /// The value of a register.
     Register(u32),
     /// A constant.
     Constant(u32),
@@ -82,16 +84,16 @@ pub enum Operand {
     Immediate(i64),
     /// An entry of the function table, as a value.
     Callee(u32),
-    /// Nothing.
+    /// No argument.
     Void,
 }
 
 /// A constant.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Constant {
-    /// A tensor, of which each evaluation makes a new one.
+    /// A tensor. Each evaluation makes a new one.
     Tensor(TensorData),
-    /// A tensor that is made once in a run.
+    /// A tensor that is made once per run.
     Once(TensorData),
     /// A boxed scalar.
     Prim(PrimValue),
@@ -101,9 +103,9 @@ pub enum Constant {
     DataType(DataType),
     /// A shape.
     Shape(Vec<i64>),
-    /// What a value is compared with, in slots and registers.
+    /// Structural information to compare a value with, in slots and registers.
     StructInfo(StructInfo),
-    /// Dimensions, in slots.
+    /// Dimensions, in terms of slots.
     Dims(Vec<PrimExpr>),
 }
 
@@ -118,49 +120,50 @@ pub enum Callee {
     Builtin(Builtin),
     /// An operator with its attributes.
     Operator(OperatorCall),
-    /// A packed function, looked up by its symbol when it is called.
+    /// A packed function, looked up by its symbol at each call.
     Packed(PackedCall),
-    /// Whatever function the first argument is.
+    /// The function in the first argument.
     Value(ValueCall),
 }
 
-/// A `PrimFunc` in destination-passing style: inputs, or one tuple that holds them all, then what is written.
+/// A `PrimFunc` in destination-passing style. The arguments are the inputs, or one tuple of all inputs, followed by the
+/// outputs.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct PrimFuncCall {
-    /// Which one.
+    /// Its index.
     pub index: u32,
-    /// How many of the last arguments are written.
+    /// The number of last arguments that are outputs.
     pub outputs: u32,
 }
 
-/// An operator with what a call of it says beside its arguments.
+/// An operator, with the other parts of its call.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct OperatorCall {
-    /// As registered, for example `relax.add`.
+    /// The registered name, for example `relax.add`.
     pub name: Name,
-    /// By name.
+    /// The attributes, by name.
     pub attrs: Attrs,
-    /// In slots and registers.
+    /// The type arguments, in slots and registers.
     pub sinfo_args: Vec<StructInfo>,
 }
 
-/// A packed function with what a call of it says beside its arguments.
+/// A packed function, with the other parts of its call.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct PackedCall {
     /// The name under which it is registered.
     pub symbol: Name,
     /// Whether the call is declared pure.
     pub pure: bool,
-    /// What is wanted of it, in slots and registers.
+    /// The type arguments, in slots and registers.
     pub sinfo_args: Vec<StructInfo>,
 }
 
-/// What a call of some function says beside its arguments.
+/// A call of a function value, without its arguments.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ValueCall {
     /// Whether the call is declared pure.
     pub pure: bool,
-    /// What is wanted of it, in slots and registers.
+    /// The type arguments, in slots and registers.
     pub sinfo_args: Vec<StructInfo>,
 }
 
@@ -191,56 +194,57 @@ macro_rules! builtins {
 builtins! {
     /// `(slots)`: a tensor of int64 for the sizes of a function.
     AllocShapeHeap = "vm.builtin.alloc_shape_heap",
-    /// `(value, rank or -1, data type or void)`: a tensor of them.
+    /// `(value, rank or -1, datatype or void)`: checks for a tensor of this rank and datatype.
     CheckTensorInfo = "vm.builtin.check_tensor_info",
-    /// `(value, rank or -1)`: a shape.
+    /// `(value, rank or -1)`: checks for a shape.
     CheckShapeInfo = "vm.builtin.check_shape_info",
-    /// `(value, fields)`: a tuple.
+    /// `(value, fields)`: checks for a tuple.
     CheckTupleInfo = "vm.builtin.check_tuple_info",
-    /// `(value, information)`: a function.
+    /// `(value, information)`: checks for a function.
     CheckFuncInfo = "vm.builtin.check_func_info",
-    /// `(value, data type)`: a boxed scalar.
+    /// `(value, datatype)`: checks for a boxed scalar.
     CheckPrimInfo = "vm.builtin.check_prim_value_info",
-    /// `(value, heap, rank or -1, first, (how, what)..)`: its sizes from the first on are stored in slots, or compared.
+    /// `(value, heap, rank or -1, first, (how, what)..)`: stores the sizes from the first on in slots, or compares
+    /// them.
     MatchShape = "vm.builtin.match_shape",
-    /// `(value, heap, how, what)`: the number in a box is stored in a slot, or compared.
+    /// `(value, heap, how, what)`: stores the number of a boxed scalar in a slot, or compares it.
     MatchPrimValue = "vm.builtin.match_prim_value",
-    /// `(tensor, shape)`: the tensor has the shape.
+    /// `(tensor, shape)`: checks that the tensor has the shape.
     MatchSameShape = "vm.builtin.match_same_shape",
-    /// `(heap, flag slot or -1, context, dimensions, slot..)`: what int64 could not decide is computed exactly.
+    /// `(heap, flag slot or -1, context, dimensions, slot..)`: computes dimensions exactly if int64 was not sufficient.
     SettleDims = "vm.builtin.settle_dims",
-    /// `(heap, (how, what)..)`: a shape.
+    /// `(heap, (how, what)..)`: makes a shape.
     MakeShape = "vm.builtin.make_shape",
-    /// `(heap, how, what, data type)`: a boxed scalar.
+    /// `(heap, how, what, datatype)`: makes a boxed scalar.
     MakePrimValue = "vm.builtin.make_prim_value",
-    /// `(heap, data type, (how, what)..)`: a tensor of zeros.
+    /// `(heap, datatype, (how, what)..)`: makes a tensor of zeros.
     AllocTensor = "vm.builtin.alloc_tensor",
-    /// `(constant)`: a new tensor of its contents.
+    /// `(constant)`: makes a new tensor with the contents.
     Constant = "vm.builtin.constant",
-    /// `(field..)`: a new tuple.
+    /// `(field..)`: makes a new tuple.
     MakeTuple = "vm.builtin.make_tuple",
-    /// `(tuple, index)`: a field.
+    /// `(tuple, index)`: returns a field.
     TupleGetItem = "vm.builtin.tuple_getitem",
-    /// `(value)`: the truth of a condition.
+    /// `(value)`: returns the truth of a condition.
     ReadIfCond = "vm.builtin.read_if_cond",
-    /// `(value)`: itself.
+    /// `(value)`: returns the value itself.
     Copy = "vm.builtin.copy",
-    /// `(symbol)`: the packed function that is registered.
+    /// `(symbol)`: returns the registered packed function.
     FindPacked = "vm.builtin.find_packed",
-    /// `(function, captured..)`: a closure.
+    /// `(function, captured..)`: makes a closure.
     MakeClosure = "vm.builtin.make_closure",
-    /// `()`: the closure that runs.
+    /// `()`: returns the running closure.
     CurrentClosure = "vm.builtin.current_closure",
-    /// `(reason)`: ends the program where nothing is said of what it does.
+    /// `(reason)`: ends the program at a point where its behaviour is unspecified.
     Unspecified = "vm.builtin.unspecified",
 }
 
-/// How a slot or a number takes part in `match_shape`, `make_shape` and the like.
+/// The role of a slot or a number in `match_shape`, `make_shape` and similar functions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum How {
     /// The number itself.
     Number,
-    /// What is in the slot.
+    /// The number in the slot.
     Slot,
     /// The slot is written.
     Store,
@@ -260,18 +264,18 @@ impl How {
     }
 }
 
-/// What dimensions are computed for, which says what a failure means.
+/// The purpose of computed dimensions. It determines the meaning of a failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum DimensionUse {
-    /// For themselves.
+    /// No special purpose.
     Plain,
-    /// For a shape.
+    /// The sizes of a shape.
     Shape,
-    /// To be compared with a size of a tensor.
+    /// A comparison with a size of a tensor.
     TensorSize,
-    /// To be compared with a size of a shape.
+    /// A comparison with a size of a shape.
     ShapeSize,
-    /// To be compared with the number in a box.
+    /// A comparison with the number of a boxed scalar.
     PrimValue,
 }
 
@@ -299,7 +303,7 @@ impl DimensionUse {
 }
 
 impl Executable {
-    /// What an entry of the function table is called.
+    /// The name of an entry of the function table.
     pub fn name_of<'a>(&'a self, callee: &'a Callee) -> &'a str {
         match callee {
             Callee::Function(index) => self.functions.get(*index as usize).map_or("?", |f| &f.name),

@@ -1,8 +1,8 @@
-//! The virtual machine (chapter of the RFC, Relax runtime): programs compiled to executables of four instructions, and the machine
-//! that runs them. A second implementation of what programs mean.
+//! The virtual machine (chapter of the RFC, Relax runtime): a compiler from programs to executables of four
+//! instructions, and the machine that runs them. It is a second implementation of the meaning of programs.
 //!
-//! [`build`] compiles a module to an [`Executable`], which is printed and read as text ([`print()`], [`read()`]) and as data, and
-//! checked by [`verify`]. [`run()`] runs an entry point of one.
+//! [`build`] compiles a module to an [`Executable`]. Executables are printed and read as text ([`print()`], [`read()`])
+//! and as data, and checked by [`verify`]. [`run()`] runs an entry point.
 
 mod compile;
 mod executable;

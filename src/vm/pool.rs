@@ -1,10 +1,10 @@
-//! Tables in which everything stands once.
+//! Tables without duplicates.
 
 use std::hash::Hash;
 
 use rustc_hash::FxHashMap;
 
-/// Values that are kept once each, by index.
+/// Values without duplicates, by index.
 #[derive(Debug)]
 pub(super) struct Pool<T> {
     pub(super) items: Vec<T>,

@@ -1,10 +1,11 @@
-//! What a call of the library asks for: its operands, decoded by what they are for.
-//! The verifier refuses what has no such form, and a run decodes each call once, when it is loaded.
+//! A call of the library, with its operands decoded by their purpose.
+//!
+//! The verifier rejects calls without such a form. A run decodes each call once, when it is loaded.
 
 use super::executable::{Builtin, Callee, Constant, DimensionUse, Executable, How, Operand};
 use crate::grammar::{DataType, FuncStructInfo, Name, PrimExpr, StructInfo};
 
-/// A call of a function of the library. An [`Operand`] in it is a value, or the shape heap, which only the run knows.
+/// A call of a library function. An [`Operand`] in it is a value, or the shape heap, which exists only at run time.
 #[derive(Clone, Debug)]
 pub(super) enum Request<'e> {
     AllocShapeHeap { slots: i64 },
@@ -31,18 +32,18 @@ pub(super) enum Request<'e> {
     Unspecified { reason: &'e Name },
 }
 
-/// A number, or a slot of the shape heap, and how it takes part.
+/// A number or a slot of the shape heap, with its role.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Size {
     pub(super) how: How,
     pub(super) what: i64,
 }
 
-/// Something that operands say, or what is wrong with them, for people.
+/// Decoded operands, or a message about their fault.
 pub(super) type Decoded<T> = Result<T, String>;
 
 impl<'e> Request<'e> {
-    /// The request of a call of a function of the library on operands.
+    /// The request of a call of a library function.
     pub(super) fn of(executable: &'e Executable, builtin: Builtin, args: &'e [Operand]) -> Decoded<Request<'e>> {
         let mut a = Left { executable, builtin, operands: args };
         let request = match builtin {
@@ -79,7 +80,7 @@ impl<'e> Request<'e> {
     }
 }
 
-/// The operands that are left to decode.
+/// The operands that are not decoded yet.
 struct Left<'e> {
     executable: &'e Executable,
     builtin: Builtin,
@@ -105,7 +106,7 @@ impl<'e> Left<'e> {
         if let Operand::Immediate(number) = self.next()? { Ok(number) } else { Err(self.others()) }
     }
 
-    /// A constant, and what it is called.
+    /// A constant, with its name.
     fn constant(&mut self) -> Decoded<(Option<&'e Constant>, String)> {
         let Operand::Constant(index) = self.next()? else { return Err(self.others()) };
         Ok((self.executable.constants.get(index as usize), format!("c[{index}]")))
@@ -135,7 +136,7 @@ impl<'e> Left<'e> {
         if let Some(Constant::Str(text)) = constant { Ok(text) } else { Err(format!("{name} is not a string")) }
     }
 
-    /// The information of a function, as such and as that of a function.
+    /// The information of a function, in both representations.
     fn func_info(&mut self) -> Decoded<(&'e StructInfo, &'e FuncStructInfo)> {
         let (constant, name) = self.constant()?;
         let Some(Constant::StructInfo(info)) = constant else {
@@ -145,7 +146,7 @@ impl<'e> Left<'e> {
         Ok((info, func))
     }
 
-    /// An entry of the function table that is a function of the executable.
+    /// An entry of the function table for a function of the executable.
     fn function(&mut self) -> Decoded<usize> {
         let Operand::Callee(entry) = self.next()? else { return Err(self.others()) };
         if let Some(Callee::Function(index)) = self.executable.callees.get(entry as usize) {
@@ -162,7 +163,7 @@ impl<'e> Left<'e> {
         Ok(Size { how, what })
     }
 
-    /// All that is left, as sizes.
+    /// All remaining operands, as sizes.
     fn sizes(&mut self) -> Decoded<Vec<Size>> {
         let mut sizes = Vec::with_capacity(self.operands.len() / 2);
         while !self.operands.is_empty() {

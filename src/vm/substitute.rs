@@ -1,4 +1,4 @@
-//! Structural information and attributes with other dimensions in the place of variables.
+//! Substitution of variables in structural information and attributes.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -8,15 +8,15 @@ use rustc_hash::FxHashMap;
 use crate::grammar::{AttrValue, FuncStructInfo, PrimExpr, Replacement, ShapeVar, StructInfo, TensorShape, Var};
 use crate::judge::with_stack;
 
-/// An operand, and what has come of it.
+/// An operand, with its replacement.
 type Met = (Arc<PrimExpr>, Arc<PrimExpr>);
 
-/// What stands in the place of a shape variable, and of a variable that is used as a shape.
+/// The replacements of shape variables, and of variables used as shapes.
 pub(super) struct DimensionSubstitution<'s> {
     size: &'s dyn Fn(&ShapeVar) -> PrimExpr,
     shape: &'s dyn Fn(&Var) -> TensorShape,
-    /// The operands of dimensions that were met, by address, with what has come of them, so that what is shared stays so. They are kept
-    /// so that no other comes to lie in their place.
+    /// The replaced operands of dimensions, by address, so that shared operands stay shared. The originals are kept
+    /// alive so that no other object gets their address.
     met: RefCell<FxHashMap<usize, Met>>,
 }
 
@@ -44,7 +44,7 @@ impl DimensionSubstitution<'_> {
         })
     }
 
-    /// An operand of a dimension, each once.
+    /// Replaces an operand of a dimension, once.
     fn operand(&self, old: &Arc<PrimExpr>) -> Arc<PrimExpr> {
         if let PrimExpr::Var(_) | PrimExpr::IntImm(_) = **old {
             return Arc::new(self.dim(old));
@@ -81,7 +81,7 @@ impl Replacement for DimensionSubstitution<'_> {
     }
 }
 
-/// Function types in it that say nothing of purity: of a closure's information that is no part.
+/// The information without the purity of function types, where the information of closures does not include it.
 pub(super) fn without_purity(s: &StructInfo) -> StructInfo {
     with_stack(|| match s {
         StructInfo::Tuple(fields) => StructInfo::Tuple(fields.iter().map(without_purity).collect()),
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
     use crate::grammar::BinaryOp;
 
-    /// As a tree the result has 2^61 parts.
+    /// As a tree the result would have 2^61 parts.
     #[test]
     fn what_is_shared_stays_shared() {
         let doubled = (0..60).fold(PrimExpr::var("n"), |e, _| {
@@ -110,7 +110,7 @@ mod tests {
         let size = |_: &ShapeVar| PrimExpr::IntImm(1);
         let shape = |v: &Var| TensorShape::Var(v.clone().into());
         let mut now = DimensionSubstitution::new(&size, &shape).dim(&doubled);
-        // The last operands are variables, which are cheaper to make than to look up.
+        // The last operands are variables. Making them is cheaper than looking them up.
         for level in 0..60 {
             let PrimExpr::Binary(BinaryOp::Add, a, b) = now else { panic!("{level} levels") };
             assert!(level == 59 || Arc::ptr_eq(&a, &b));

@@ -1,4 +1,4 @@
-//! Executables that TVM has made: its four instructions, as it prints them, with the tables that its text does not show.
+//! Executables made by TVM: its four instructions in printed form, with the tables that the text does not contain.
 //!
 //! ```text
 //! @main:
@@ -7,8 +7,8 @@
 //!   ret   %2
 //! ```
 //!
-//! What it calls is a function of its own, a `PrimFunc`, or a packed function, for which there are the builtins (chapter Builtins).
-//! The context that TVM's machine passes to some of them, `%vm`, is left out.
+//! A callee is a function of the executable, a `PrimFunc`, or a packed function, for which there are the builtins
+//! (chapter Builtins). The argument `%vm`, a context that TVM's machine passes to some of them, is ignored.
 
 use rustc_hash::FxHashMap;
 
@@ -24,38 +24,38 @@ use crate::grammar::{AttrValue, Attrs, DataType, GlobalFunc, GlobalVar, Name, Pr
 use crate::syntax::tvmscript::parse_module;
 use crate::value::ValueSpec;
 
-/// What TVM says of an executable.
+/// An executable in the form that TVM gives.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TvmExecutable {
-    /// The text that it prints.
+    /// The printed text.
     pub text: String,
-    /// The functions that consist of instructions, in the order of its function table.
+    /// The functions with instructions, in the order of the function table.
     pub functions: Vec<TvmFunction>,
     /// The constants, by index.
     pub constants: Vec<ValueSpec>,
-    /// The `PrimFunc`s that were not compiled any further, in TVMScript.
+    /// The `PrimFunc`s that were not compiled further, in TVMScript.
     pub prim_funcs: String,
 }
 
-/// What the text does not show of a function.
+/// The properties of a function that the text does not show.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TvmFunction {
-    /// The name by which it is invoked, and called.
+    /// The name for invocations and calls.
     pub name: Name,
-    /// How many parameters it has.
+    /// The number of parameters.
     pub params: u32,
-    /// How many registers it has, parameters included.
+    /// The number of registers, including parameters.
     pub registers: u32,
 }
 
 record! { TvmExecutable, "TvmExecutable", closed { text: one, functions: many, constants: many, prim_funcs: one } }
 record! { TvmFunction, "TvmFunction", closed { name: one, params: one, registers: one } }
 
-/// Reads an executable of TVM. Whether it can be run is for [`verify`](super::verify()) to say.
+/// Reads an executable of TVM. [`verify`](super::verify()) checks whether it can run.
 ///
 /// # Errors
 ///
-/// The text is not of that form, or something is not in the tables. An error in them is told at line 0.
+/// The text has a different form, or a name is missing from the tables. An error in the tables is reported at line 0.
 pub fn import(made: &TvmExecutable) -> Result<Executable, TextError> {
     let mut reader = Import::of(made).map_err(|message| TextError { line: 0, message })?;
     for (number, line) in (1..).zip(made.text.lines()) {
@@ -89,7 +89,7 @@ struct Import {
     functions: FxHashMap<Name, u32>,
     /// Their instructions.
     code: Vec<Vec<Instruction>>,
-    /// The one to which the next instruction belongs.
+    /// The function that the next instruction belongs to.
     current: Option<usize>,
     prim_funcs: Vec<NamedPrimFunc>,
     /// The `PrimFunc`s by global symbol.
@@ -126,7 +126,7 @@ impl Import {
         Ok(())
     }
 
-    /// The name of a function whose instructions follow, or what there is of another.
+    /// The line with the name of a function, whose instructions follow, or the description of another callee.
     fn heading(&mut self, rest: &str) -> Parsed<()> {
         if rest.ends_with(';') {
             self.current = None;
@@ -190,7 +190,7 @@ impl Import {
         line.number().map(Operand::Immediate).map(Some)
     }
 
-    /// The entry of the function table for a name.
+    /// The entry of the function table for this name.
     fn callee(&mut self, name: &str) -> u32 {
         let own = self.symbols.get(name).filter(|_| lowered(name).is_none());
         let callee = match (self.functions.get(name), own) {
@@ -206,7 +206,8 @@ impl Import {
     }
 }
 
-/// What is neither a function of the executable nor a `PrimFunc`: a function of TVM's run time that is an operator here, or a packed function.
+/// A callee that is neither a function of the executable nor a `PrimFunc`. It is a function of TVM's run time that is
+/// an operator here, or a packed function.
 fn outside(name: &str) -> Callee {
     match lowered(name) {
         Some(operator) => {
@@ -216,13 +217,13 @@ fn outside(name: &str) -> Callee {
     }
 }
 
-/// The operator that a function is, if it is one.
+/// The operator that corresponds to a function, if there is one.
 fn lowered(name: &str) -> Option<&'static str> {
     LOWERED.iter().find(|(symbol, _)| *symbol == name).map(|(_, operator)| *operator)
 }
 
-/// The functions to which TVM lowers operators, which take the same arguments: of its run time, and `PrimFunc`s that look into how a tensor is
-/// represented.
+/// The functions to which TVM lowers operators with the same arguments. They belong to its run time, or are `PrimFunc`s
+/// that inspect the representation of a tensor.
 const LOWERED: &[(&str, &str)] = &[
     ("runtime.TVMTensorCreateView", "relax.memory.view"),
     ("vm.builtin.ensure_zero_offset", "relax.memory.ensure_zero_offset"),
@@ -256,7 +257,7 @@ fn prim_funcs(script: &str) -> Parsed<Vec<NamedPrimFunc>> {
     Ok(module.funcs.into_iter().filter_map(named).collect())
 }
 
-/// The name by which instructions call it.
+/// The name that instructions use.
 fn symbol(named: &NamedPrimFunc) -> Name {
     match named.func.attrs.get("global_symbol") {
         Some(AttrValue::Str(symbol)) => symbol.clone(),
@@ -267,7 +268,7 @@ fn symbol(named: &NamedPrimFunc) -> Name {
 fn constant(value: &ValueSpec) -> Parsed<Constant> {
     let number = |value: PrimExpr, dtype| Constant::Prim(PrimValue { value, float: None, dtype, span: Span::NONE });
     match value {
-        // To TVM a constant is one object, however often it is used.
+        // In TVM a constant is one object, however often it is used.
         ValueSpec::Tensor(data) => Ok(Constant::Once(data.clone())),
         ValueSpec::Shape(sizes) => Ok(Constant::Shape(sizes.clone())),
         ValueSpec::Int(value) => Ok(number(PrimExpr::IntImm(*value), DataType::INT64)),

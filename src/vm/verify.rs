@@ -1,7 +1,7 @@
-//! The verifier: what is read is held against what the machine relies on before it is run.
+//! The verifier, which checks an executable before it runs for the properties that the machine relies on.
 //!
-//! Jumps stay inside the function, every path ends in Ret, constants, callees and registers are there, and a register is written on
-//! every path before it is read.
+//! Jumps stay inside the function, and every path ends in Ret. Constants, callees and registers exist. A register is
+//! written on every path before it is read.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,14 +10,14 @@ use super::executable::{Callee, Executable, Instruction, MAX_REGISTERS, Operand,
 use super::request::Request;
 use crate::grammar::Name;
 
-/// What is wrong with an executable, and where.
+/// A fault of an executable, with its position.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub struct ExecutableFault {
-    /// The function, if it is one.
+    /// The function, if the fault is in one.
     pub function: Option<Name>,
-    /// The instruction, if it is one.
+    /// The instruction, if the fault is in one.
     pub at: Option<usize>,
-    /// What is wrong, for people.
+    /// A message for people.
     pub message: String,
 }
 
@@ -33,7 +33,7 @@ impl fmt::Display for ExecutableFault {
     }
 }
 
-/// The faults of an executable; none if it can be run.
+/// The faults of an executable. If there are none, it can run.
 pub fn verify(executable: &Executable) -> Vec<ExecutableFault> {
     let mut faults = version(executable);
     faults.extend(table(executable));
@@ -45,7 +45,7 @@ pub fn verify(executable: &Executable) -> Vec<ExecutableFault> {
     faults
 }
 
-/// The form is that of this release.
+/// Checks that the version is that of this release.
 fn version(executable: &Executable) -> Vec<ExecutableFault> {
     if executable.version == VERSION {
         return Vec::new();
@@ -54,7 +54,7 @@ fn version(executable: &Executable) -> Vec<ExecutableFault> {
     vec![ExecutableFault { function: None, at: None, message }]
 }
 
-/// The entries of the function table are there.
+/// Checks that the entries of the function table exist.
 fn table(executable: &Executable) -> Vec<ExecutableFault> {
     let functions = executable.functions.len();
     let wrong = |index: usize, what: String| ExecutableFault {
@@ -100,7 +100,7 @@ impl Registers {
         self.0.get(register as usize / 64).is_some_and(|word| word & (1 << (register % 64)) != 0)
     }
 
-    /// What both have; whether anything has gone.
+    /// Intersects the set with another one. Returns whether it has changed.
     fn meet(&mut self, other: &Registers) -> bool {
         let before = self.0.clone();
         self.0.iter_mut().zip(&other.0).for_each(|(word, other)| *word &= other);
@@ -138,7 +138,7 @@ impl FunctionVerifier<'_> {
         }
     }
 
-    /// What an instruction names is there.
+    /// Checks that the parts an instruction refers to exist.
     fn instruction(&mut self, at: usize, instruction: &Instruction) {
         match instruction {
             Instruction::Call(dst, callee, args) => {
@@ -146,7 +146,7 @@ impl FunctionVerifier<'_> {
                 self.callee(at, *callee);
                 let before = self.faults.len();
                 args.iter().for_each(|arg| self.operand(at, *arg));
-                // What is not there is told once.
+                // A missing part is reported once.
                 if self.faults.len() == before {
                     self.builtin(at, *callee, args);
                 }
@@ -183,8 +183,7 @@ impl FunctionVerifier<'_> {
         }
     }
 
-    /// The operands of a function of the library are such as it takes.
-    /// A closure is made of a function that captures as many values.
+    /// Checks the operands of a library function. A closure must capture as many values as its function expects.
     fn builtin(&mut self, at: usize, callee: u32, args: &[Operand]) {
         let Some(Callee::Builtin(builtin)) = self.executable.callees.get(callee as usize) else { return };
         let request = Request::of(self.executable, *builtin, args);
@@ -210,7 +209,7 @@ impl FunctionVerifier<'_> {
         }
     }
 
-    /// Control does not run past the last instruction.
+    /// Checks that control does not run past the last instruction.
     fn ends(&mut self) {
         match self.function.code.last() {
             Some(Instruction::Ret(_) | Instruction::Goto(_)) => {}
@@ -224,8 +223,8 @@ impl FunctionVerifier<'_> {
         }
     }
 
-    /// A register is written on every path that leads to where it is read, and from every instruction that is reached a path leads on
-    /// that returns.
+    /// Checks that a register is written on every path to an instruction that reads it, and that every reachable
+    /// instruction has a path to a return.
     fn flow(&mut self, given: u32) {
         let mut backwards = BTreeMap::new();
         loop {
@@ -234,7 +233,8 @@ impl FunctionVerifier<'_> {
                 let targets = self.following(at, instruction);
                 pass.instruction(at, instruction, targets);
             });
-            // What a jump backwards brings along, instructions before it have not seen yet.
+            // The state that a backward jump brings may concern instructions before it. They are checked in another
+            // pass.
             if !pass.changed {
                 let Pass { unwritten, reached, .. } = pass;
                 for (at, register) in unwritten {
@@ -254,7 +254,7 @@ impl FunctionVerifier<'_> {
         }
     }
 
-    /// A loop without a way out returns nothing.
+    /// Reports loops without an exit, which never return.
     fn returns(&mut self, reached: &[bool]) {
         let mut before: Vec<Vec<usize>> = vec![Vec::new(); self.function.code.len()];
         let mut todo = Vec::new();
@@ -282,17 +282,17 @@ impl FunctionVerifier<'_> {
     }
 }
 
-/// One walk over the instructions in their order, with the registers that are certain to be written.
+/// One pass over the instructions in order, with the registers that are certainly written.
 struct Pass<'b> {
-    /// What is known where the walk stands; `None` where no path leads.
+    /// The written registers at the current instruction; `None` if it is unreachable so far.
     known: Option<Registers>,
-    /// What jumps bring along to instructions that are still to come.
+    /// The state that jumps bring to later instructions.
     ahead: BTreeMap<usize, Registers>,
-    /// What jumps bring along to instructions that are over.
+    /// The state that jumps bring to earlier instructions.
     backwards: &'b mut BTreeMap<usize, Registers>,
-    /// Whether that has changed.
+    /// Whether the state of backward jumps has changed.
     changed: bool,
-    /// Which registers are read where that are not certain to be written.
+    /// The instructions that read a register that may be unwritten, with the register.
     unwritten: Vec<(usize, u32)>,
     reached: Vec<bool>,
 }
@@ -304,7 +304,7 @@ impl<'b> Pass<'b> {
         Pass { known, ahead: BTreeMap::new(), backwards, changed: false, unwritten: Vec::new(), reached }
     }
 
-    /// Both, where both are something.
+    /// Intersects two states; an unknown state adds nothing.
     fn join(known: &mut Option<Registers>, other: &Registers) {
         match known {
             Some(known) => {

@@ -11,7 +11,7 @@ use crate::grammar::{
 use crate::judge::with_stack;
 
 impl<'m> WellFormedChecker<'_, 'm> {
-    /// WF.ANNOT-RECURSIVE: an annotation is checked at every depth.
+    /// WF.ANNOT-RECURSIVE: checks an annotation at every depth.
     pub(super) fn annotation(&mut self, info: &'m StructInfo, position: Position, span: Span) {
         match info {
             StructInfo::Object => {}
@@ -29,7 +29,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         }
     }
 
-    /// WF23-12.19, WF23-12.22: a number, of the datatype that its value has.
+    /// WF23-12.19, WF23-12.22: the value is a number of the annotated datatype.
     fn prim_annotation(&mut self, prim: &'m PrimStructInfo, position: Position, span: Span) {
         let dtype = prim.dtype;
         self.datatype(dtype, span);
@@ -82,8 +82,8 @@ impl<'m> WellFormedChecker<'_, 'm> {
         }
     }
 
-    /// WF23-12.24: a device that an annotation names is among those that the module lists. WF23-12.24.EMPTY: so that there is none where
-    /// none is listed.
+    /// WF23-12.24: a device in an annotation is one of those that the module lists. WF23-12.24.EMPTY: no device is
+    /// allowed if the module lists none.
     fn device(&mut self, device: &VDevice, span: Span) {
         let listed = self.module.vdevices();
         let demand = if listed.is_empty() { rule!("WF23-12.24.EMPTY") } else { rule!("WF23-12.24") };
@@ -96,14 +96,14 @@ impl<'m> WellFormedChecker<'_, 'm> {
         );
     }
 
-    /// WF23-12.10: the annotation of a variable says one number of dimensions, at every depth.
+    /// WF23-12.10: the annotation of a variable is consistent about the number of dimensions, at every depth.
     fn number_of_dimensions(&mut self, agrees: bool, span: Span, complain: &dyn Fn() -> Complaint) {
         if self.of_variable {
             self.demand(span, &[(rule!("WF23-12.10"), 1, agrees, complain)]);
         }
     }
 
-    /// The datatype of an annotation: within the limits of the grammar, and of criterion 20.
+    /// The datatype of an annotation obeys the limits of the grammar and criterion 20.
     pub(super) fn datatype(&mut self, dtype: DataType, span: Span) {
         self.datatype_of_tir(dtype, span);
         let limits = self.criterion_20(dtype);
@@ -112,7 +112,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         self.demand(span, &demands);
     }
 
-    /// The datatype of a value, which is no annotation: it has one lane.
+    /// The datatype of a value, as opposed to an annotation, has one lane.
     pub(super) fn datatype_of_value(&mut self, dtype: DataType, span: Span) {
         self.datatype_of_tir(dtype, span);
         let scalar = dtype.code == TypeCode::Handle || dtype.lanes == 1;
@@ -121,15 +121,15 @@ impl<'m> WellFormedChecker<'_, 'm> {
 
     /// The datatype that a `DataTypeImm` names.
     ///
-    /// Errata: N62, literally criterion 20 is about it too, so that the vectors of TIR have no name.
+    /// Errata: N62, literally criterion 20 applies to it too, so vector types of TIR cannot be named.
     pub(super) fn datatype_named(&mut self, dtype: DataType, span: Span) {
         if self.cx.literal(Erratum::N62) { self.datatype(dtype, span) } else { self.datatype_of_tir(dtype, span) }
     }
 
-    /// PR14148.DTYPE.TIR-SUBSET: not every datatype of TIR is one of Relax. Not a criterion but a limit of the grammar, which
-    /// the tree does not have.
+    /// PR14148.DTYPE.TIR-SUBSET: Relax has only some of the datatypes of TIR. This is a limit of the grammar that the
+    /// syntax tree does not enforce, not a criterion.
     fn datatype_of_tir(&mut self, dtype: DataType, span: Span) {
-        // What criterion 20 says of lanes, later editions say there.
+        // Later editions state limits on lanes in criterion 20, and report them there.
         let Some(limit) = dtype.inadmissible().filter(|limit| self.cx.stated_as(*limit) == *limit) else { return };
         if self.cx.fire(rule!("PR14148.DTYPE.TIR-SUBSET")) && !self.cx.premise(limit, 1, false) {
             let message = format!("Relax has no datatype {dtype}");
@@ -137,10 +137,10 @@ impl<'m> WellFormedChecker<'_, 'm> {
         }
     }
 
-    /// WF23-12.20: lanes and widths.
+    /// WF23-12.20: the lanes and widths of datatypes.
     ///
-    /// Errata: N01, literally no handle has both 0 bits, as the notes on datatypes have it, and 64. N62, literally the grammar has no
-    /// `bfloat16` and no small floats.
+    /// Errata: N01, literally a handle needs both 0 bits (notes on datatypes) and 64 bits, so none is valid. N62,
+    /// literally the grammar has no `bfloat16` and no small floats.
     fn criterion_20(&mut self, dtype: DataType) -> Vec<(Rule, bool)> {
         let scalar = (rule!("WF23-12.20.LANES"), dtype.lanes == 1);
         match dtype.code {
@@ -157,7 +157,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         }
     }
 
-    /// WF.13.VAR-SCOPE: a variable that stands for the shape is in scope.
+    /// WF.13.VAR-SCOPE: a variable that is the shape is in scope.
     fn shape_is_var(&mut self, var: &'m Var, kind: VarKind) {
         let in_scope = self.use_var(var, kind);
         self.demand(
@@ -168,7 +168,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         );
     }
 
-    /// WF.14.NDIM: as many values as `ndim` says.
+    /// WF.14.NDIM: the number of values is `ndim`.
     fn shape_annotation(&mut self, shape: &'m ShapeStructInfo, position: Position, span: Span) {
         let values = shape.values.as_deref().unwrap_or_default();
         let agrees = shape.values.is_none() || shape.ndim == Ndim::of_len(values.len());
@@ -178,7 +178,8 @@ impl<'m> WellFormedChecker<'_, 'm> {
         self.dims_of_annotation(values, AnnotationSite { owner: Owner::Shape, position, span });
     }
 
-    /// WF.15: one of `params` and `derive_func`; then the parameters, whose new shape variables are known only in here.
+    /// WF.15: there is either `params` or `derive_func`. Then the parameters are checked; their new shape variables are
+    /// visible only inside.
     fn func_annotation(&mut self, func: &'m FuncStructInfo, position: Position, span: Span) {
         let (params, derives) = (func.params.is_some(), func.derive_func.is_some());
         self.demand(
@@ -202,7 +203,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         }
     }
 
-    /// PURITY3.WF25: a function type in a signature says whether it is pure, at any depth.
+    /// PURITY3.WF25: a function type in a signature states its purity, at any depth.
     fn says_purity(&mut self, func: &FuncStructInfo, span: Span) {
         self.demand(
             span,
@@ -229,7 +230,7 @@ fn no_datatype(dtype: DataType) -> Complaint {
         .with_hint("scalars have one lane and a usual width, and the unknown datatype is `void`")
 }
 
-/// Whether an expression can be of a datatype: a number of that of any integers, what is computed of int64, and what is compared of bool.
+/// Whether an expression can have a datatype: a number any integer type, arithmetic `int64`, and a comparison `bool`.
 fn may_have_datatype(value: &PrimExpr, dtype: DataType) -> bool {
     match value {
         PrimExpr::IntImm(_) => dtype.is_int() || dtype.is_uint(),
@@ -246,8 +247,8 @@ fn other_number(of: &str, listed: &str, ndim: Ndim, len: usize) -> Complaint {
         .with_hint(format!("set ndim to {len}"))
 }
 
-/// What to write where the shape of a tensor is no shape. A number in parentheses is a number: a tuple of one has a
-/// comma.
+/// The advice for a tensor whose shape is not a shape. A number in parentheses is a number: a tuple with one field
+/// needs a comma.
 fn shape_instead_of(tensor: &TensorStructInfo) -> String {
     match &tensor.shape {
         Some(TensorShape::Other(expr)) if let Expr::PrimValue(number) = &**expr => {

@@ -13,7 +13,7 @@ use crate::judge::Cx;
 
 use super::recursion::DenotedFunction;
 
-/// Every Relax variable met so far, and the sequences that are open.
+/// All Relax variables met so far, and the open sequences.
 #[derive(Default)]
 pub(super) struct RelaxVars<'m> {
     table: FxHashMap<&'m Var, VariableRecord>,
@@ -23,13 +23,13 @@ pub(super) struct RelaxVars<'m> {
     sequences: Vec<Sequence>,
     /// Uses of variables that no binding has introduced yet in this global function.
     pending: FxHashMap<&'m Var, Vec<Spot>>,
-    /// The latest of the variables of each name that are told apart by a number.
+    /// The latest numbered variable of each name.
     numbered: FxHashMap<&'m str, &'m Var>,
-    /// For the literal reading of A03: every name that was bound.
+    /// For the literal reading of A03: every bound name.
     names: FxHashSet<&'m str>,
 }
 
-/// What is known of a variable.
+/// The record of a variable.
 #[derive(Clone, Copy)]
 pub(super) struct VariableRecord {
     kind: VarKind,
@@ -37,14 +37,14 @@ pub(super) struct VariableRecord {
     region: ScopeRegion,
     /// The global function that binds it.
     global: usize,
-    /// How many functions enclose the binding.
+    /// The number of functions around the binding.
     depth: usize,
     pub(super) callee: DenotedFunction,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Visibility {
-    /// The right side of its binding is being traversed; it was visible before that if it is bound `again`.
+    /// The right side of its binding is being traversed. If it is bound `again`, it was visible before.
     Defining {
         again: bool,
     },
@@ -53,7 +53,7 @@ enum Visibility {
     Gone,
 }
 
-/// What gives a variable its scope.
+/// The region that gives a variable its scope.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ScopeRegion {
     /// The parameters of a function.
@@ -64,7 +64,7 @@ pub(super) enum ScopeRegion {
     Block { sequence: usize, block: usize, kind: BlockKind },
 }
 
-/// An open `SeqExpr`, and where in it the traversal stands.
+/// An open `SeqExpr`, with the current position of the traversal.
 struct Sequence {
     at: SequencePoint,
     start: usize,
@@ -77,7 +77,7 @@ pub(super) enum SequencePoint {
 }
 
 impl RelaxVars<'_> {
-    /// Makes room for the variables of a block, so that the table of a long one is laid out once.
+    /// Reserves space for the variables of a block, so that the table of a long block is allocated once.
     pub(super) fn reserve(&mut self, variables: usize) {
         self.table.reserve(variables);
         self.visible.reserve(variables);
@@ -89,7 +89,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         self.relax.table.get(var)
     }
 
-    /// WF.1.BIND: a `DataflowVar` is bound in a `DataflowBlock` only.
+    /// WF.1.BIND: a `DataflowVar` is bound only in a `DataflowBlock`.
     pub(super) fn dataflow_var_in_dataflow_block(&mut self, binder: &Binder, region: ScopeRegion) {
         let in_dataflow = matches!(region, ScopeRegion::Block { kind: BlockKind::Dataflow, .. });
         let allowed = binder.kind == VarKind::Var || in_dataflow;
@@ -102,7 +102,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         );
     }
 
-    /// Makes a variable known before the right side of its binding is traversed.
+    /// Records a variable before the right side of its binding is traversed.
     pub(super) fn define(&mut self, binder: &'m Binder, region: ScopeRegion) {
         let new = self.entry(binder, region, Visibility::Defining { again: false }, DenotedFunction::Unknown);
         match self.relax.table.entry(&binder.var) {
@@ -154,7 +154,8 @@ impl<'m> WellFormedChecker<'_, 'm> {
         let shadows = !self.cx.literal(Erratum::A03) && self.may_shadow(same_name, region);
         let new = !self.relax.table.contains_key(var) && (shadows || same_name.is_none());
         let new = new && self.is_no_shape_var(var);
-        // Who binds a variable again breaks all the clauses that say so; that of bindings does not speak of parameters.
+        // A second binding of a variable breaks every clause that forbids it. The clause about bindings does not apply
+        // to parameters.
         let clauses = [(rule!("SCOPE.BIND-ONCE"), 1, new), (rule!("SCOPE.BIND.NEW"), 1, new)];
         let clauses = if region == ScopeRegion::Function { &clauses[..1] } else { &clauses[..] };
         let broken =
@@ -168,12 +169,12 @@ impl<'m> WellFormedChecker<'_, 'm> {
         );
     }
 
-    /// Literal A03: names belong to one global function; in another the same name is another's.
+    /// Literal A03: names belong to one global function; the same name in another function is a different variable.
     pub(super) fn names_anew(&mut self) {
         self.relax.names.clear();
     }
 
-    /// SCOPE.SHADOW, and SCOPE.SHADOW.SAME-SCOPE where the older variable belongs to the same scope.
+    /// SCOPE.SHADOW; SCOPE.SHADOW.SAME-SCOPE if the older variable belongs to the same scope.
     fn may_shadow(&mut self, older: Option<ScopeRegion>, region: ScopeRegion) -> bool {
         let same_scope = match (older, region) {
             (Some(ScopeRegion::Block { sequence: a, .. }), ScopeRegion::Block { sequence: b, .. }) => a == b,
@@ -202,7 +203,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         if self.cx.literal(Erratum::A03) {
             return (!self.relax.names.insert(&var.name)).then_some(ScopeRegion::Function);
         }
-        // Names are shared only among numbered variables and the one with number 0.
+        // Only numbered variables, and the variable with number 0, can share a name.
         let older = match var.id {
             0 if self.relax.numbered.is_empty() => None,
             0 => self.relax.numbered.get(&*var.name).copied(),
@@ -212,7 +213,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         older.and_then(|older| self.relax.table.get(older)).or(first).map(|bound| bound.region)
     }
 
-    /// WF.3.BEFORE: the uses met so far precede the binding.
+    /// WF.3.BEFORE: reports the uses met so far, which come before the binding.
     fn used_before(&mut self, var: &'m Var) {
         if self.relax.pending.is_empty() {
             return;
@@ -229,7 +230,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         }
     }
 
-    /// WF.2.BOUND, at the end of a global function: what was used there and bound nowhere in it.
+    /// WF.2.BOUND: reports, at the end of a global function, the variables that are used but never bound in it.
     pub(super) fn never_bound(&mut self) {
         for (var, uses) in std::mem::take(&mut self.relax.pending) {
             let bound = self.bound(var).is_some_and(|bound| bound.global == self.global);
@@ -244,7 +245,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         }
     }
 
-    /// Whether a variable may be used here; reports the reason if not.
+    /// Whether a variable may be used here. Reports the reason if not.
     pub(super) fn use_var(&mut self, var: &'m Var, kind: VarKind) -> bool {
         let Some(bound) = self.relax.table.get(var).copied() else { return self.not_yet_bound(var) };
         match bound.state {
@@ -257,7 +258,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
 
     fn not_yet_bound(&mut self, var: &'m Var) -> bool {
         let anonymous = self.functions.last().is_some_and(|f| f.callee == DenotedFunction::Unknown);
-        // A literal that is not the right side of a binding has no name by which to call itself.
+        // A literal that is not the right side of a binding has no name and cannot call itself.
         if !anonymous || self.cx.conclude(rule!("SCOPE.ANON"), true) {
             let lost = self.spot(var.span);
             self.relax.pending.entry(var).or_default().push(lost);
@@ -265,7 +266,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         false
     }
 
-    /// What criteria 2, 1 and 10 want of the use of a variable that is bound somewhere in this function.
+    /// Whether the use of a variable that is bound in this function meets criteria 2, 1 and 10.
     fn use_is_in_order(&mut self, var: &Var, kind: VarKind, bound: VariableRecord) -> bool {
         let in_scope = bound.state != Visibility::Gone;
         self.use_outside_its_definition(var, bound)
@@ -289,7 +290,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         )
     }
 
-    /// WF.1.USE: a `DataflowVar` is used inside its block only.
+    /// WF.1.USE: a `DataflowVar` is used only inside its block.
     fn use_inside_its_block(&mut self, var: &Var, inside: bool) -> bool {
         self.demand(
             var.span,
@@ -331,7 +332,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         )
     }
 
-    /// WF.2.BOUND and WF.3.BEFORE: a scoping rule lets the variable, which is bound by now, reach this place.
+    /// WF.2.BOUND and WF.3.BEFORE: a bound variable is visible here by some scoping rule.
     fn reaches_here(&mut self, var: &Var, bound: VariableRecord) -> bool {
         let visible = visible_by_its_region(self.cx, &self.relax.sequences, bound);
         self.use_in_scope(var, visible) && self.cx.premise(rule!("WF.3.BEFORE"), 1, true)
@@ -348,7 +349,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         }
     }
 
-    /// SCOPE.SEQ.EXIT: the variables of a sequence leave scope with it.
+    /// SCOPE.SEQ.EXIT: the variables of a sequence go out of scope at its end.
     pub(super) fn close_sequence(&mut self) {
         let Some(closed) = self.relax.sequences.pop() else { return };
         if self.cx.fire(rule!("SCOPE.SEQ.EXIT")) {
@@ -360,7 +361,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         self.relax.visible.len()
     }
 
-    /// Everything made visible after the first `start` variables leaves scope.
+    /// Removes from scope all visible variables after the first `start`.
     pub(super) fn leave(&mut self, start: usize) {
         while self.relax.visible.len() > start {
             let Some(var) = self.relax.visible.pop() else { return };
@@ -409,14 +410,14 @@ impl<'m> WellFormedChecker<'_, 'm> {
     }
 }
 
-/// Whether a scoping rule lets a visible variable reach the place where the traversal stands.
+/// Whether a visible variable may be used at the current position, by some scoping rule.
 fn visible_by_its_region(cx: &mut Cx, sequences: &[Sequence], bound: VariableRecord) -> bool {
     let VariableRecord { kind, region, .. } = bound;
     let at = match region {
         ScopeRegion::Function | ScopeRegion::OwnLiteral => None,
         ScopeRegion::Block { sequence, .. } => match sequences.get(sequence) {
             Some(open) => Some(open.at),
-            // What has not left scope with its sequence (SCOPE.SEQ.EXIT) stays visible.
+            // A variable whose sequence did not remove it (SCOPE.SEQ.EXIT) stays visible.
             None => return true,
         },
     };
@@ -434,13 +435,14 @@ fn visible_by_its_region(cx: &mut Cx, sequences: &[Sequence], bound: VariableRec
             true,
         ),
     ]);
-    // R89.VAR.SCOPE, R89.DF.GRAPH: an ordinary variable is seen in its function or sequence, a local one within its graph.
+    // R89.VAR.SCOPE, R89.DF.GRAPH: an ordinary variable is visible in its function or sequence, a local one within its
+    // graph.
     let by_kind = if ordinary { rule!("R89.VAR.SCOPE") } else { rule!("R89.DF.GRAPH") };
     let visible = visible.is_some() && cx.conclude(by_kind, true);
     visible && (!escapes(bound, at) || cx.conclude(rule!("SCOPE.DF.ESCAPE"), true))
 }
 
-/// Whether an ordinary variable of a `DataflowBlock` is used behind that block.
+/// Whether an ordinary variable of a `DataflowBlock` is used after that block.
 fn escapes(bound: VariableRecord, at: Option<SequencePoint>) -> bool {
     match (bound.region, at) {
         (ScopeRegion::Block { block, kind: BlockKind::Dataflow, .. }, Some(at)) => {

@@ -1,7 +1,7 @@
 //! The well-formedness criteria (chapter Well-Formedness Criteria).
 //!
-//! One traversal decides all fifteen. It is syntactic (`WF.SYNTACTIC`): neither types nor structural
-//! information nor the operator registry are consulted, and variables are told apart by identity (A03).
+//! One traversal decides all fifteen. It is syntactic (`WF.SYNTACTIC`): it consults neither types, nor structural
+//! information, nor the operator registry. Variables are distinguished by identity (A03).
 
 mod annotation;
 mod bound;
@@ -22,8 +22,8 @@ use crate::scope::Context;
 
 /// WF.1.BIND to WF.15.ATLEASTONE: every violation of the fifteen criteria by a program, normalized or not.
 ///
-/// The findings of a function come in the order of its text. Nothing is reported for a program that meets the
-/// criteria. 2023-02, Well-Formedness Criteria.
+/// The findings of a function come in the order of its text. The list is empty for a program that meets the criteria.
+/// 2023-02, Well-Formedness Criteria.
 pub fn check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
     let mut checker = WellFormedChecker::new(cx, module);
     for (index, (gv, func)) in module.funcs.iter().enumerate() {
@@ -36,7 +36,7 @@ pub fn check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
     checker.mutual_recursion();
     checker.entry_point();
     let mut findings = checker.into_findings();
-    // The criteria of normal form are for programs that have been normalized.
+    // The criteria of normal form apply to normalized programs.
     if !cx.fire(rule!("WF.NF")) {
         findings.extend(crate::normal_form::violations(cx, module));
     }
@@ -44,7 +44,7 @@ pub fn check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
     findings
 }
 
-/// Errata: N15, literally the calls of operators have the form of their operators before anything has been normalized.
+/// Errata: N15, literally calls of operators must have the form of their operators even before normalization.
 fn operators_before_normalization(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
     let rule = rule!("WF23-12.23");
     if !cx.has(rule) || !cx.literal(Erratum::N15) {
@@ -64,9 +64,9 @@ struct WellFormedChecker<'c, 'm> {
     /// The global function being checked.
     global: usize,
     trail: Trail,
-    /// With the place of each in the traversal, since some are known only later.
+    /// Each with its position in the traversal, because some are found only later.
     findings: Vec<(usize, Diagnostic)>,
-    /// How many nodes were met; orders the findings.
+    /// The number of nodes met so far. It orders the findings.
     clock: usize,
     relax: bound::RelaxVars<'m>,
     shapes: Context<&'m ShapeVar, ()>,
@@ -74,7 +74,7 @@ struct WellFormedChecker<'c, 'm> {
     in_signature: bool,
     /// Whether the annotation being checked is that of a variable.
     of_variable: bool,
-    /// The shape variables that the signature being checked has bound before any of it was looked at.
+    /// The shape variables that the signature binds, collected before its check.
     of_signature: Vec<ShapeVar>,
     functions: Vec<recursion::FunctionFrame>,
     calls: recursion::CallGraph,
@@ -102,7 +102,7 @@ impl Finder for WellFormedChecker<'_, '_> {
     }
 }
 
-/// A place that the traversal has left, of which something is known only later.
+/// An earlier position of the traversal, kept because it may be judged later.
 struct Spot {
     trail: Trail,
     span: Span,
@@ -110,12 +110,12 @@ struct Spot {
 }
 
 impl<'c, 'm> WellFormedChecker<'c, 'm> {
-    /// Where the traversal stands.
+    /// The current position of the traversal.
     fn spot(&self, span: Span) -> Spot {
         Spot { trail: self.trail.clone(), span, clock: self.clock }
     }
 
-    /// Holds a place that the traversal has left against conditions.
+    /// Checks conditions at an earlier position.
     fn demand_back_at(&mut self, spot: Spot, demands: &[Demand]) {
         let here = std::mem::replace(&mut self.trail, spot.trail);
         let now = std::mem::replace(&mut self.clock, spot.clock);
@@ -163,7 +163,7 @@ impl<'c, 'm> WellFormedChecker<'c, 'm> {
         self.never_bound();
     }
 
-    /// GRAM.PROGRAM.PRIMFUNC-OPAQUE: what is inside a `PrimFunc`, such as a vector datatype, is no concern of Relax.
+    /// GRAM.PROGRAM.PRIMFUNC-OPAQUE: Relax does not look inside a `PrimFunc`, for example at a vector datatype.
     fn global_prim_func(&mut self, index: usize, gv: &'m GlobalVar, prim_func: &PrimFunc) {
         self.trail = Trail::new(gv.name.clone());
         self.global_bound_once(index, gv);
@@ -182,7 +182,7 @@ impl<'c, 'm> WellFormedChecker<'c, 'm> {
         }
     }
 
-    /// SCOPE.BIND-ONCE.GLOBAL: a `GlobalVar` is bound by its entry in the module, and by one only.
+    /// SCOPE.BIND-ONCE.GLOBAL: a `GlobalVar` is bound by exactly one entry in the module.
     fn global_bound_once(&mut self, index: usize, gv: &'m GlobalVar) {
         let first = self.globals.get(&*gv.name) == Some(&index);
         self.demand(
@@ -222,7 +222,7 @@ impl<'c, 'm> WellFormedChecker<'c, 'm> {
         let some = self.module.funcs.iter().any(|(_, func)| linked(func));
         self.trail = Trail::default();
         self.clock += 1;
-        // The module has no place of its own: its first function is where one looks.
+        // A module has no position of its own, so the finding points to its first function.
         let first = self.module.funcs.first().map_or(Span::NONE, |(gv, _)| gv.span);
         self.demand(
             first,
@@ -234,7 +234,7 @@ impl<'c, 'm> WellFormedChecker<'c, 'm> {
     }
 }
 
-/// How a variable is called in a message.
+/// The name of a variable in a message.
 fn quoted(var: &Var) -> String {
     format!("`{var}`")
 }

@@ -1,13 +1,13 @@
 //! Criteria 6 and 7: recursion, in `DataflowBlock`s and in functions without a return annotation.
 //!
-//! A call is to `f` if its callee is the variable `f` or a variable bound directly to `f` (A34).
+//! A call is a call of `f` if its callee is the variable `f` or a variable bound directly to `f` (A34).
 
 use super::{Spot, WellFormedChecker};
 use crate::findings::{Complaint, Finder, Trail};
 use crate::grammar::{Call, Expr, Function};
 use crate::scope::strongly_connected;
 
-/// The function that a variable is known to denote.
+/// The function that a variable denotes, if it is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum DenotedFunction {
     Unknown,
@@ -23,7 +23,7 @@ pub(super) enum DenotedFunction {
 /// A function whose body is being traversed.
 pub(super) struct FunctionFrame {
     pub(super) callee: DenotedFunction,
-    /// How many `DataflowBlock`s of this function enclose the present node.
+    /// The number of `DataflowBlock`s of this function around the current node.
     pub(super) in_dataflow: usize,
     calls_itself: bool,
 }
@@ -59,7 +59,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         self.functions.push(FunctionFrame { callee, in_dataflow: 0, calls_itself: false });
     }
 
-    /// WF.7.SELF, at the end of a function.
+    /// WF.7.SELF: checked at the end of a function.
     pub(super) fn leave_function(&mut self, function: &Function) {
         let Some(frame) = self.functions.pop() else { return };
         let told = !frame.calls_itself || function.ret_struct_info.is_some();
@@ -72,7 +72,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         );
     }
 
-    /// What function an expression denotes.
+    /// The function that an expression denotes.
     pub(super) fn denotes(&self, expr: &Expr) -> DenotedFunction {
         if let Expr::GlobalVar(gv) = expr {
             self.globals.get(&*gv.name).map_or(DenotedFunction::Unknown, |index| DenotedFunction::Global(*index))
@@ -83,7 +83,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         }
     }
 
-    /// Notes a call, and holds it against criterion 6.
+    /// Records a call, and checks criterion 6.
     pub(super) fn call_to(&mut self, call: &Call) {
         let in_dataflow = self.functions.last().is_some_and(|frame| frame.in_dataflow > 0);
         if in_dataflow {
@@ -121,7 +121,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         );
     }
 
-    /// WF.6.IMPURE-WHEN: what kind of function a callee is, and so whether the call is pure, is left to later stages.
+    /// WF.6.IMPURE-WHEN: later stages decide the kind of the callee, and with it the purity of the call.
     fn purity_is_deferred(&mut self, call: &Call) {
         let by_its_looks = (!self.cx.fire(rule!("WF.6.IMPURE-WHEN"))).then_some(call);
         let judged = self.cx.conclude(rule!("WF.6.IMPURE"), by_its_looks);
@@ -138,7 +138,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         }
     }
 
-    /// WF.6.MUTREC and WF.7.MUTUAL, once all direct calls are known.
+    /// WF.6.MUTREC and WF.7.MUTUAL, checked when all direct calls are known.
     ///
     /// Errata: A34 takes mutual recursion to be a common strongly connected component.
     pub(super) fn mutual_recursion(&mut self) {

@@ -1,4 +1,4 @@
-//! Criteria 4 and 5, and the scope demands of 13 and 14: where shape variables are bound and used.
+//! Criteria 4 and 5, and the scope conditions of 13 and 14: where shape variables are bound and used.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::grammar::{Function, PrimExpr, ShapeVar, Span, StructInfo, TensorShape
 use crate::struct_info::introduced_shape_vars;
 use crate::struct_info::mapping::shape_vars_outside_functions;
 
-/// Where an annotation stands, as far as shape variables are concerned.
+/// The position of an annotation, as far as shape variables are concerned.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Position {
     /// The annotation of a parameter.
@@ -24,7 +24,7 @@ pub(super) enum Position {
     Other,
 }
 
-/// What the dimensions belong to.
+/// The kind of annotation that dimensions belong to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Owner {
     Tensor,
@@ -32,7 +32,7 @@ pub(super) enum Owner {
     Scalar,
 }
 
-/// The annotation that dimensions stand in.
+/// The annotation that contains dimensions.
 #[derive(Clone, Copy)]
 pub(super) struct AnnotationSite {
     pub(super) owner: Owner,
@@ -67,7 +67,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
 
     /// PR14148.SI.PRIM.VALUE: the value of a boxed scalar is a dimension.
     ///
-    /// Errata: A74, literally it is an expression, in which nothing is bound.
+    /// Errata: A74, literally it is an expression, and nothing is bound in it.
     pub(super) fn value_of_annotation(&mut self, value: &'m PrimExpr, position: Position, span: Span) {
         let dims = std::slice::from_ref(value);
         let counts = self.cx.has(rule!("WF23-12.16")) || !self.cx.literal(Erratum::A74);
@@ -85,7 +85,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
             return vars;
         }
         dim.for_each_var(|var| {
-            // A dimension of absurdly many variables may repeat some; that costs time, not findings.
+            // With very many variables some may be repeated. That costs time, but adds no findings.
             if vars.len() > 32 || !vars.iter().any(|(seen, _)| *seen == var) {
                 vars.push((var, self.shapes.contains(&var)));
             }
@@ -93,9 +93,10 @@ impl<'m> WellFormedChecker<'_, 'm> {
         vars
     }
 
-    /// WF.5.ALONE: a variable that forms a dimension alone is bound here if it is new and the annotation binds.
+    /// WF.5.ALONE: a variable that is a whole dimension is bound here if it is new and the annotation binds.
     ///
-    /// Errata: A09, literally only a `MatchCast` is excepted from criteria 13 and 14; N12, nor from criterion 16 of later editions.
+    /// Errata: A09, literally only a `MatchCast` may introduce variables under criteria 13 and 14. N12, literally the
+    /// same holds for criterion 16 of later editions.
     fn alone(&mut self, var: &'m ShapeVar, place: AnnotationSite) {
         let new = !self.shapes.contains(&var);
         let introduced = new || (place.position == Position::Parameter && self.of_signature.contains(var));
@@ -114,7 +115,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         }
     }
 
-    /// WF.5.POSITIONS: which annotations bind a new shape variable.
+    /// WF.5.POSITIONS: whether annotations at this position bind new shape variables.
     fn binds(&mut self, position: Position) -> bool {
         let anywhere = self.cx.conclude(rule!("WF.5.POSITIONS"), false);
         match position {
@@ -138,7 +139,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         self.shapes.enter(var, ());
     }
 
-    /// WF.5.ALONE: only an occurrence alone binds; in a larger expression the variable must be bound already.
+    /// WF.5.ALONE: only an occurrence alone binds. A variable in a larger expression must be bound already.
     fn in_compound(&mut self, var: &ShapeVar, in_scope: bool, dim: &PrimExpr, place: AnnotationSite) {
         match place.position {
             Position::Parameter | Position::Cast | Position::FuncParams => {
@@ -195,9 +196,9 @@ impl<'m> WellFormedChecker<'_, 'm> {
         );
     }
 
-    /// WF23-12.6.COVER: every shape variable of a signature stands alone in some parameter.
+    /// WF23-12.6.COVER: every shape variable of a signature is a whole dimension in some parameter.
     ///
-    /// Errata: N14, literally those too that a function around this one has bound.
+    /// Errata: N14, literally this includes variables that an enclosing function has bound.
     pub(super) fn signature_covers(&mut self, function: &'m Function) {
         if !self.cx.has(rule!("WF23-12.6.COVER")) {
             return;
@@ -219,9 +220,11 @@ impl<'m> WellFormedChecker<'_, 'm> {
         );
     }
 
-    /// WF.5.SIG-ORDER: parameters bind from left to right. WF23-12.6.ANY-ORDER: a variable may be bound anywhere in the signature.
+    /// WF.5.SIG-ORDER: parameters bind from left to right. WF23-12.6.ANY-ORDER: a variable may be bound anywhere in the
+    /// signature.
     ///
-    /// Errata: A08, literally the latter in the first edition too. N13, literally criterion 5 is about signatures, too.
+    /// Errata: A08, literally any order is allowed in the first edition too. N13, literally criterion 5 applies to
+    /// signatures too.
     pub(super) fn signature_order(&mut self, annotations: impl Iterator<Item = &'m StructInfo>) {
         let in_order = if self.cx.has(rule!("WF23-12.6.ANY-ORDER")) {
             self.cx.literal(Erratum::N13) || self.cx.conclude(rule!("WF23-12.6.ANY-ORDER"), false)
@@ -265,7 +268,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
     }
 }
 
-/// The variable's own place in the text, if it has one.
+/// The position of the variable in the text, if it has one.
 fn spot(var: &ShapeVar, span: Span) -> Span {
     if var.span.is_none() { span } else { var.span }
 }

@@ -1,4 +1,4 @@
-//! For each criterion a program that breaks it alone, and a close neighbour that does not.
+//! For each criterion: a program that breaks only that criterion, and a similar program that does not.
 
 use super::*;
 use crate::book::{Erratum, Rule};
@@ -26,7 +26,7 @@ fn breaks(module: &IrModule, rules: impl AsRef<[Rule]>) {
     let mut rules = rules.as_ref().to_vec();
     rules.sort();
     assert_eq!(broken(module), rules);
-    // Without any of the rules the program is judged otherwise.
+    // Without any one of the rules the judgement is different.
     for rule in rules {
         let masked = rules_in(&mut Cx::new().with_mask([rule].into_iter().collect()), module);
         assert!(!masked.contains(&rule), "{rule} is reported although it is masked");
@@ -79,7 +79,7 @@ fn c2_variables_are_bound_once() {
         rules_in(&mut Cx::new().with_reading(literal), module)
     };
     assert_eq!(by_name(&shadowing), [rule!("WF.2.ONCE")]);
-    // Other names are other variables, and another function has names of its own.
+    // A different name is a different variable, and each function has names of its own.
     assert_eq!(by_name(&program([bb([bind(v("y"), x("p"))])], x("y"))), []);
     let elsewhere = func([shadow.clone()], shadow.to_expr());
     assert_eq!(by_name(&module([("f", func([v("p")], x("p"))), ("g", elsewhere)])), []);

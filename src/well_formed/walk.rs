@@ -57,9 +57,9 @@ impl<'m> WellFormedChecker<'_, 'm> {
         }
     }
 
-    /// WF23-12.18: a boxed scalar is meant to be written as a number.
+    /// WF23-12.18: a boxed scalar is written as a number.
     ///
-    /// Errata: N03, evaluation has a meaning for any expression, so that what is meant is advice.
+    /// Errata: N03, evaluation gives every expression a meaning, so this is only advice.
     fn is_immediate(&mut self, prim: &PrimValue) {
         let immediate = prim.float.is_some() || matches!(prim.value, PrimExpr::IntImm(_));
         let computed = "a PrimValue is computed, where a number is meant";
@@ -72,7 +72,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         );
     }
 
-    /// WF.8: an operator stands in callee position only.
+    /// WF.8: an operator occurs only as a callee.
     fn op_is_callee(&mut self, name: &str, span: Span, callee: bool) {
         self.demand(
             span,
@@ -101,7 +101,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         );
     }
 
-    /// SCOPE.FUNC.REC-GLOBAL and SCOPE.GLOBAL.MUTUAL: the order in which the module lists its functions does not matter.
+    /// SCOPE.FUNC.REC-GLOBAL and SCOPE.GLOBAL.MUTUAL: the order of the functions in the module does not matter.
     fn sees(&mut self, index: usize) -> bool {
         let itself = index == self.global;
         let is_earlier = index < self.global;
@@ -111,7 +111,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
 
     fn call(&mut self, call: &'m Call) {
         self.at(TrailStep::Field("op"), |c| match &call.op {
-            // WF.SYNTACTIC: what operators exist is no concern of the criteria.
+            // WF.SYNTACTIC: the criteria do not ask whether the operator exists.
             Expr::Op(op) => {
                 let registered = || crate::ops::lookup(&op.op_name).is_some();
                 let callee = c.cx.fire(rule!("WF.SYNTACTIC")) || registered();
@@ -128,7 +128,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         self.call_to(call);
     }
 
-    /// SI.DERIVEFUNC.SCOPE: what a call says of its result counts as an annotation.
+    /// SI.DERIVEFUNC.SCOPE: the `sinfo_args` of a call count as annotations.
     fn sinfo_arg(&mut self, info: &'m StructInfo, span: Span) {
         if self.cx.conclude(rule!("SI.DERIVEFUNC.SCOPE"), true) {
             self.annotation(info, Position::Other, span);
@@ -150,8 +150,8 @@ impl<'m> WellFormedChecker<'_, 'm> {
         self.at(TrailStep::Field("false_branch"), |c| c.branch(&branch.false_branch));
     }
 
-    /// SI.DERIVE.IF.PRIMEXPR: what is said of shape variables stands there by itself, and in no `PrimValue`, of which
-    /// criterion 18 speaks.
+    /// SI.DERIVE.IF.PRIMEXPR: a condition over shape variables is written directly, so criterion 18 about `PrimValue`s
+    /// does not apply.
     fn condition(&mut self, cond: &'m Expr) {
         match cond {
             Expr::PrimValue(prim) if cond.is_over_shape_vars() && self.cx.has(rule!("SI.DERIVE.IF.PRIMEXPR")) => {
@@ -221,7 +221,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         self.bind(binder, region, callee);
     }
 
-    /// A function literal on the right side: it may call itself by the name it is bound to.
+    /// A function literal that is the right side of a binding may call itself by the name of its variable.
     fn named_function(&mut self, binder: &'m Binder, function: &'m Function) -> DenotedFunction {
         let callee = self.next_local();
         let start = self.visible_count();
@@ -231,7 +231,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
         callee
     }
 
-    /// Errata: A47, literally the literal in a `MatchCast` may be recursive too.
+    /// Errata: A47, literally a function literal in a `MatchCast` may be recursive too.
     fn match_cast(&mut self, cast: &'m MatchCast, region: ScopeRegion) {
         if let Some(binder) = &cast.var {
             self.at(TrailStep::Field("var"), |c| {
@@ -294,7 +294,7 @@ impl<'m> WellFormedChecker<'_, 'm> {
             if self.cx.fire(rule!("SCOPE.FUNC.LOCAL")) {
                 self.leave(start);
             }
-            // WF.5.PER-FUNC: the shape variables of a global function are unknown to the others.
+            // WF.5.PER-FUNC: a global function cannot see the shape variables of others.
             let separate = !self.functions.is_empty() || self.cx.conclude(rule!("WF.5.PER-FUNC"), true);
             if separate && self.cx.fire(rule!("SCOPE.SHAPEVAR-LIKE-VAR")) && self.cx.fire(rule!("SI.DIM.SCOPE.SIG")) {
                 self.shapes.leave(shapes);
@@ -302,9 +302,10 @@ impl<'m> WellFormedChecker<'_, 'm> {
         });
     }
 
-    /// WF23-12.21: what is forced to be pure is said to be.
+    /// WF23-12.21: a function with `force_pure` is declared pure.
     ///
-    /// Errata: N20, literally absent is not yet true. N22, literally the attribute counts even where it is false.
+    /// Errata: N20, literally a missing declaration is not enough. N22, literally the attribute counts even if it is
+    /// false.
     fn forced_is_pure(&mut self, function: &Function) {
         let forced = if self.cx.literal(Erratum::N22) {
             function.attrs.contains_key("relax.force_pure")

@@ -1,5 +1,5 @@
-//! What the inputs are worth that `refine` makes: on how many of them the programs of the corpus end, and how many one-step
-//! mutants of these programs they tell from them.
+//! The quality of the inputs that `refine` generates: the number for which the programs of the corpus end, and the
+//! number of one-step mutants that they detect.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use relax_spec::judge::Cx;
 use relax_spec::refine::{RefinementVerdict, Settings, refine};
 use relax_spec::syntax::tvmscript::parse_module;
 
-/// Mutants that are no other program: `program: what`.
+/// Mutants that are equivalent to their programs: `program: what`.
 const SAME: [&str; 0] = [];
 
 fn corpus() -> Vec<(String, IrModule)> {

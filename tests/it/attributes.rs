@@ -1,5 +1,5 @@
-//! For each attribute of each operator the suite has cases in which another value of it gives another answer, so that
-//! an implementation that ignores it is noticed, by two cases at least.
+//! For each attribute of each operator, the suite has at least two cases whose answer depends on its value. So an
+//! implementation that ignores the attribute is noticed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,10 +19,10 @@ use serde_json::{Map, Value};
 const HALF: &str = r#"{"Float":"3fe0000000000000"}"#;
 const TWO: &str = r#"{"Float":"4000000000000000"}"#;
 
-/// How many other values are tried in one case.
+/// The number of other values to try in one case.
 const OTHERS: usize = 6;
 
-/// Attributes that change no answer, with the reason.
+/// Attributes that never change an answer, with the reason.
 const WITHOUT_EFFECT: [(&str, &str, &str); 12] = [
     ("relax.call_tir_with_grad", "te_grad_name", "what is said of the gradient has no meaning when it is run"),
     ("relax.ccl.allgather", "in_group", "there is one group, which has all workers"),
@@ -38,7 +38,7 @@ const WITHOUT_EFFECT: [(&str, &str, &str); 12] = [
     ("relax.vision.roi_pool", "layout", "NCHW is the only one"),
 ];
 
-/// A case that runs a program or asks what is known of it, with the program as data.
+/// A case that runs or types a program, with the program as data.
 struct ProgramCase<'s> {
     case: &'s Case,
     module: Value,
@@ -78,7 +78,7 @@ impl<'s> ProgramCase<'s> {
         }
     }
 
-    /// The values that the calls of an operator give to an attribute; absence is one.
+    /// The values of an attribute in the calls of an operator, including absence.
     fn values(&self, op: &str, attr: &str) -> BTreeSet<String> {
         let mut values = BTreeSet::new();
         for_each_call(&mut self.module.clone(), &mut |name, attrs| {
@@ -89,7 +89,7 @@ impl<'s> ProgramCase<'s> {
         values
     }
 
-    /// Whether another value in all calls of the operator gives another answer.
+    /// Whether a different value in all calls of the operator changes the answer.
     fn notices(&self, op: &str, attr: &str, others: &BTreeSet<String>) -> bool {
         let own = self.values(op, attr);
         let Some(answer) = self.answer(&self.module) else { return false };
@@ -108,7 +108,7 @@ impl<'s> ProgramCase<'s> {
     }
 }
 
-/// Each call of an operator in a program as data: the name of the operator and the attributes.
+/// Visits each call of an operator in a program as data, with the name of the operator and the attributes.
 fn for_each_call(value: &mut Value, on: &mut dyn FnMut(&str, &mut Map<String, Value>)) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| for_each_call(item, on)),
@@ -127,7 +127,7 @@ fn for_each_call(value: &mut Value, on: &mut dyn FnMut(&str, &mut Map<String, Va
     }
 }
 
-/// Values of each kind beside those that the suite has.
+/// Values of each kind in addition to those of the suite.
 fn usual(kind: AttrKind) -> Vec<String> {
     let values: &[&str] = match kind {
         AttrKind::Int | AttrKind::IntOrNone => &[r#"{"Int":0}"#, r#"{"Int":1}"#, r#"{"Int":2}"#],
@@ -176,7 +176,7 @@ fn two_cases_notice_each_attribute() {
     }
 }
 
-/// A value that is no value would notice nothing.
+/// An invalid value would notice nothing.
 #[test]
 fn the_usual_values_are_values() {
     let kinds = [AttrKind::Int, AttrKind::Bool, AttrKind::Float, AttrKind::DataType, AttrKind::Str(&["NCHW"])];

@@ -1,12 +1,12 @@
-//! The programs and the notation of the book: what stands there is read, checked and run as written.
+//! The programs and the notation of the book are read, checked and run as written.
 //!
-//! Behind each program stands, in a comment that the book does not show, what is to come of it:
+//! A comment that the book hides follows each program and states its expected outcomes:
 //!
-//! * `accepted`, or `accepted with RULE RULE` where there are warnings;
-//! * `rejected by RULE`;
-//! * `run ARGUMENTS gives VALUE`, `run ARGUMENTS ends in RULE`, with the arguments of `relax-spec run`;
-//! * `derives FUNCTION: INFORMATION`;
-//! * `fragment: REASON` for what is no program.
+//! * `accepted`, or `accepted with RULE RULE` if there are warnings.
+//! * `rejected by RULE`.
+//! * `run ARGUMENTS gives VALUE`, `run ARGUMENTS ends in RULE`, with the arguments of `relax-spec run`.
+//! * `derives FUNCTION: INFORMATION`.
+//! * `fragment: REASON` for text that is not a program.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ fn pages() -> Vec<(PathBuf, String)> {
     found
 }
 
-/// A program of the book, with what is said to come of it.
+/// A program of the book, with its expected outcomes.
 struct Program {
     at: String,
     text: String,
@@ -66,7 +66,7 @@ fn outcome(line: &str) -> Option<String> {
     Some(line.strip_prefix("<!-- relax-spec: ")?.strip_suffix(" -->")?.to_string())
 }
 
-/// What is wrong with an outcome that the book states.
+/// Checks an outcome that the book states.
 fn holds(program: &Program, outcome: &str) -> Result<(), String> {
     if outcome.starts_with("fragment: ") {
         return Ok(());
@@ -121,7 +121,7 @@ fn ran(program: &Program, stated: &str) -> Result<(), String> {
     }
 }
 
-/// Words apart at blanks, but not within single quotes.
+/// Splits words at blanks, except within single quotes.
 fn shell_words(text: &str) -> Vec<String> {
     text.split('\'')
         .enumerate()
@@ -148,7 +148,7 @@ fn every_program_comes_out_as_the_book_says() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The spans of code that are written as structural information or as a type, and nothing else.
+/// The code spans that are structural information or a type, and nothing else.
 fn notation(text: &str) -> Vec<&str> {
     let kinds = ["Tensor(", "Tensor[", "Shape(", "Shape[", "Tuple(", "Tuple[", "Func(", "Func["];
     text.split('`')
@@ -159,7 +159,7 @@ fn notation(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Letters that stand for any information or type become Object, those for datatypes and ranks one of them.
+/// Replaces letters for any information or type by Object, and those for datatypes and ranks by one of these.
 fn without_letters(span: &str) -> String {
     let mut out = String::new();
     for word in span.split_inclusive(|c: char| !c.is_alphanumeric()) {
@@ -175,14 +175,14 @@ fn without_letters(span: &str) -> String {
     out
 }
 
-/// Forms of the grammar whose parts are named by letters, and an expression.
+/// Forms of the grammar whose parts are letters, and an expression.
 const FORMS: [&str; 5] = ["Tensor(n1, d1, s1)", "Tensor(n2, d2, s2)", "Shape(n)", "Tuple(fields)", "Tuple([f(x)])"];
 
 #[test]
 fn the_notation_of_the_book_is_that_of_judge() {
     let mut wrong = Vec::new();
     let mut count = 0;
-    // The pages on Relay have its own notation.
+    // The pages on Relay have their own notation.
     let is_relay = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("relay"));
     for (path, text) in pages().into_iter().filter(|(path, _)| !is_relay(path)) {
         let prose: String = text.split("\n```").step_by(2).collect();

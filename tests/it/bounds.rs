@@ -1,5 +1,5 @@
-//! What has no end by itself: devices and pipes where a file or a line is meant, and processes that never stop. Each
-//! ends with a sentence.
+//! Endless inputs: devices and pipes in place of a file or a line, and processes that never stop. Each ends with an
+//! error message.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// Runs the command on an endless input, with no more memory than this, and no longer than so many seconds.
+/// Runs the command on an endless input, with limits of memory and time.
 fn ended(args: &[&str], input: &str, seconds: u64) -> (Option<i32>, String) {
     let dir = TempDir::new().unwrap();
     let (out, err) = (dir.path().join("out"), dir.path().join("err"));
@@ -147,7 +147,7 @@ fn a_python_that_never_stops_is_ended() {
     assert!(found == Some(3), "{found:?} {err}");
 }
 
-/// An adapter that answers as this says, with the questions that it answers.
+/// An adapter with this answer, and the questions that it answers.
 fn adapter(dir: &TempDir, ops: &str, answer: &str) -> String {
     let greeting = GREETING.replace(r#"["glb", "lub"]"#, ops);
     let lines = "for line in sys.stdin:\n    q = json.loads(line)\n    if 'id' in q: ";
@@ -160,7 +160,7 @@ fn json_lines(text: &str) -> Vec<serde_json::Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// A report of long answers is whole and takes little.
+/// A report of long answers is complete and needs little memory.
 #[test]
 fn what_is_kept_of_answers_is_bounded() {
     let types = r#"["glb", "lub", "subtype", "erase"]"#;
@@ -199,7 +199,7 @@ fn what_is_kept_of_answers_is_bounded() {
     }
 }
 
-/// Where a report is written line by line.
+/// The test of a report that is written line by line.
 #[test]
 fn a_run_that_is_killed_leaves_what_it_had() {
     for to_file in [true, false] {
@@ -227,7 +227,7 @@ fn a_run_that_is_killed_leaves_what_it_had() {
     }
 }
 
-/// Where a number of a process stands, the process has ended soon.
+/// Whether the process whose number is in the file ends soon.
 fn ends(pids: &Path) -> bool {
     let pids = fs::read_to_string(pids).unwrap_or_default();
     let runs = |pid: &str| {

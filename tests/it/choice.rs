@@ -1,4 +1,4 @@
-//! Who chooses the edition and the reading, and what is told of it.
+//! The source of the edition and the reading, and its report.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::cli::{file, json_lines, relax_spec, run, run_with};
 
-/// A pure `PrimFunc` is called in a dataflow block: wrong before the last edition.
+/// A pure `PrimFunc` is called in a dataflow block: an error before the last edition.
 const PURE_PRIM_FUNC: &str = r#"@I.ir_module
 class M:
 ATTRS    @T.prim_func(private=True)
@@ -23,12 +23,12 @@ ATTRS    @T.prim_func(private=True)
         return k
 "#;
 
-/// The program without a statement of its own.
+/// The program without a stated edition.
 fn plain() -> String {
     PURE_PRIM_FUNC.replace("ATTRS", "")
 }
 
-/// The program, which states an edition.
+/// The program with a stated edition.
 fn stating(edition: &str) -> String {
     PURE_PRIM_FUNC.replace("ATTRS", &format!("    I.module_attrs({{\"relax_spec.edition\": {edition}}})\n"))
 }
@@ -39,7 +39,7 @@ fn with_variable(args: &[&str], value: &str) -> Command {
     command
 }
 
-/// The end of the summary: the edition, and who has chosen it.
+/// The end of the summary: the edition with its source.
 fn judged_by(out: &str) -> &str {
     let line = out.lines().find(|line| line.starts_with("1 file")).unwrap_or_default();
     line.split_once("; ").map_or("", |(_, choice)| choice)
@@ -156,7 +156,7 @@ fn settings_are_found_upwards_and_the_nearest_holds() {
     let program = deep.join("model.py").display().to_string();
     assert_eq!(run(&["check", &program]).0, 0);
 
-    // From within, too, and by a way that goes up and down again.
+    // Also from inside the directory, and with a path that goes up and down again.
     let mut inside = relax_spec(&["check", "../d/model.py"]);
     inside.current_dir(&deep);
     assert_eq!(run_with(inside).0, 0);
@@ -169,7 +169,7 @@ fn settings_are_found_upwards_and_the_nearest_holds() {
 
     fs::write(dir.path().join("d/relax-spec.toml"), "edition = \"2023-02\"\n").unwrap();
     assert_eq!(run(&["check", &program]).0, 1);
-    // A file that says nothing hides those above it all the same.
+    // A file without choices still hides those above it.
     fs::write(deep.join("relax-spec.toml"), "").unwrap();
     assert!(run(&["check", &program]).1.contains("edition 2023-02, the default"));
 }
@@ -210,11 +210,11 @@ fn links_that_go_in_circles_end_the_search() {
 
     let dir = TempDir::new().unwrap();
     let program = file(&dir, "model.py", plain());
-    // A directory in itself: the way through it is as long as one likes, and the search is not.
+    // A directory that contains itself. Paths through it can have any length, but the search ends.
     symlink(dir.path(), dir.path().join("again")).unwrap();
     let long = format!("{}/again/again/again/again/model.py", dir.path().display());
     assert_eq!(judged_by(&run(&["check", &long]).1), "edition 2023-02, the default");
-    // Settings that are a link to themselves are there, and cannot be read.
+    // Settings that are a link to themselves exist, but cannot be read.
     let settings = dir.path().join("relax-spec.toml");
     symlink(&settings, &settings).unwrap();
     let (status, _, err) = run(&["check", &program]);
@@ -223,7 +223,7 @@ fn links_that_go_in_circles_end_the_search() {
     symlink(Path::new("/dev/null"), &settings).unwrap();
     let (status, _, err) = run(&["check", &program]);
     assert!(status == 2 && err.contains("it is no file"), "{err}");
-    // So is a program.
+    // The same holds for a program.
     let circle = dir.path().join("circle.py");
     symlink(&circle, &circle).unwrap();
     assert_eq!(run(&["check", &circle.display().to_string()]).0, 2);
@@ -264,7 +264,7 @@ fn a_finding_says_which_later_edition_accepts_and_by_which_rule() {
     assert_eq!((&note["edition"], &note["edition_from"]), (&"2023-02".into(), &"the default".into()));
     assert_eq!(note["vanish_in"], "2024-04");
 
-    // A float is a condition in no edition, and what is wrong in all of them is not said to be accepted anywhere.
+    // A float is not a condition in any edition. An error in all of them is not reported as accepted anywhere.
     let float = "@R.function\ndef main(c: R.Tensor((), \"float32\"), x: R.Tensor((2,), \"float32\")):\n    if c:\n        z = R.add(x, x)\n    else:\n        z = x\n    return z\n";
     let both = format!("{}\n", plain()).replace("class M:\n", "class M:\n    @R.function\n    def other(x: R.Tensor((2,), \"float32\")):\n        y = x[0]\n        return y\n\n");
     let (_, out, _) = run(&["check", &file(&dir, "float.py", float)]);
@@ -273,7 +273,7 @@ fn a_finding_says_which_later_edition_accepts_and_by_which_rule() {
     assert!(out.matches("accepted by 2024-04").count() == 1 && !out.contains("vanish"), "{out}");
 }
 
-/// The commands below one, as its help lists them.
+/// The subcommands of a command, from its help.
 fn listed(command: &[&str]) -> Vec<String> {
     let (_, help, _) = run(&[command, &["--help"]].concat());
     let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
@@ -281,7 +281,7 @@ fn listed(command: &[&str]) -> Vec<String> {
     names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").map(str::to_string).collect()
 }
 
-/// Every command that there is, those below another one too.
+/// All commands, including subcommands.
 fn commands() -> Vec<Vec<String>> {
     let mut found: Vec<Vec<String>> = Vec::new();
     for name in listed(&[]) {

@@ -1,4 +1,4 @@
-//! What documents, help texts and comments cite is in the text of the specification.
+//! Citations in documents, help texts and comments exist in the text of the specification.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,14 +6,14 @@ use std::path::{Path, PathBuf};
 use relax_spec::book::{Erratum, Rule, ron_options};
 use relax_spec::suite::ledger::KnownDivergence;
 
-/// The command line, whose help texts stand in comments and strings.
+/// The command line, with its help texts in comments and strings.
 const CLI: &str = "crates/cli/src";
 
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// The files below a directory whose names end so.
+/// The files in a directory tree with these extensions.
 fn below(dir: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
@@ -25,7 +25,7 @@ fn below(dir: &Path, endings: &[&str], found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Everything that people read: pages, help texts and comments.
+/// All texts for people: pages, help texts and comments.
 fn read_by_people() -> Vec<PathBuf> {
     let mut found: Vec<PathBuf> = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "ARCHITECTURE.md"]
         .into_iter()
@@ -41,13 +41,13 @@ fn read_by_people() -> Vec<PathBuf> {
     found
 }
 
-/// What looks like an id, a beginning of ids (`SI.UNIFY.`) or a glob over ids (`SUB.*`).
+/// Words that look like an id, a prefix of ids (`SI.UNIFY.`) or a glob over ids (`SUB.*`).
 fn words(line: &str) -> impl Iterator<Item = &str> {
     let part_of_word = |c: char| c.is_ascii_alphanumeric() || ['.', '-', '_', '*'].contains(&c);
     line.split(move |c| !part_of_word(c)).map(|word| word.trim_matches('-')).filter(|word| word.contains('.'))
 }
 
-/// Whether a word is no id, or is one, or some ids begin like it.
+/// Whether a word is not an id, is a known one, or is a prefix of some.
 fn is_known(word: &str) -> bool {
     let head = word.split('.').next().unwrap_or_default();
     let is_family = Rule::ALL.iter().any(|rule| rule.id().split('.').next() == Some(head));
@@ -66,7 +66,7 @@ fn every_rule_that_is_cited_exists() {
     for path in read_by_people() {
         let text = fs::read_to_string(&path).unwrap();
         let is_code = path.extension().is_some_and(|e| e == "rs");
-        // In code the compiler sees to the rest; what the command line says stands in attributes and comments.
+        // In code, the compiler checks the rest. The texts of the command line are in attributes and comments.
         let is_read =
             |line: &str| !is_code || line.trim_start().starts_with("//") || path.starts_with(root().join(CLI));
         for (i, line) in text.lines().enumerate().filter(|(_, line)| is_read(line)) {
@@ -92,13 +92,13 @@ fn every_erratum_that_a_help_text_cites_exists() {
     assert!(unknown.is_empty(), "no such errata:\n  {}", unknown.join("\n  "));
 }
 
-/// Whether a reason names a clause, by a whole id.
+/// Whether a reason names a clause, by a complete id.
 fn names_a_clause(reason: &str) -> bool {
     words(reason).any(|word| Rule::ALL.iter().any(|rule| rule.id() == word.trim_end_matches('.')))
 }
 
-/// A difference between an executable and its program is explained by the clause that the program goes by. What TVM does not get done in
-/// time on every machine has none.
+/// The difference between an executable and its program is explained by the clause that the program follows. A time-out
+/// of TVM that depends on the machine has no clause.
 #[test]
 fn every_difference_of_an_executable_is_explained_by_a_clause() {
     let text = ask::conformance::ledger("tvm-executables").expect("the ledger");

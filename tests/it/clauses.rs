@@ -1,27 +1,29 @@
-//! The chapters state each clause once and positively: what a rule says, and never what an implementation without it
-//! would say. That is in the file `instead.rs` of each room.
+//! The chapters state each clause once and positively: the behaviour with a rule, never the behaviour of an
+//! implementation without it. The latter is in the file `instead.rs` of each room.
 //!
-//! This is a search that a reader can do as well. `fire` and its kin stand where a rule is used:
+//! This is a text search that a reader could also do. `fire` and related functions are used where a rule applies:
 //!
-//! * `cx.by_cases(&[(rule, condition, conclusion), ..])` and `cx.by_cases((&[..], (rule, conclusion)))`: rows;
-//! * `let (rule, conclusion) = match x { .. }; cx.by_kind(rule, conclusion)`: rows whose conditions are kinds;
-//! * `cx.holds(&[(rule, n, condition), ..])`, with a message behind the condition or without, and `self.demand(span, &[..])`:
-//!   conditions that must hold, one and all;
-//! * `cx.conclude(rule, conclusion)`: a clause by itself; `let _ = cx.fire(rule)` before it where there may be no conclusion;
-//! * `if cx.fire(rule) { action }`, without `else`: the rule says that something is done;
-//! * `a || cx.fire(rule)`, `a && cx.fire(rule)` in a condition: something holds by the rule;
-//! * `if condition && cx.fire(rule) { return .. }`: a clause that ends the judgement; what follows are other clauses;
-//! * `if !cx.premise(rule, n, holds) { error }`: a premise, with what follows from its failure; `cx.premise(rule, n, result)?`.
+//! * `cx.by_cases(&[(rule, condition, conclusion), ..])` and `cx.by_cases((&[..], (rule, conclusion)))`: rows.
+//! * `let (rule, conclusion) = match x { .. }; cx.by_kind(rule, conclusion)`: rows whose conditions are kinds.
+//! * `cx.holds(&[(rule, n, condition), ..])` and `self.demand(span, &[..])`, with or without messages: conditions that
+//!   must all hold.
+//! * `cx.conclude(rule, conclusion)`: a single clause, after `let _ = cx.fire(rule)` if there may be no conclusion.
+//! * `if cx.fire(rule) { action }`, without `else`: the rule states that something is done.
+//! * `a || cx.fire(rule)`, `a && cx.fire(rule)` in a condition: something holds by the rule.
+//! * `if condition && cx.fire(rule) { return .. }`: a clause that ends the judgement. The code after it is for other
+//!   clauses.
+//! * `if !cx.premise(rule, n, holds) { error }` and `cx.premise(rule, n, result)?`: a premise, with the consequence of
+//!   its failure.
 //!
-//! Everything else that asks whether a rule fires has a branch for the case that it does not, which is a wrong answer,
-//! or what another edition says. So has a condition on what a rule concludes if that is always `false`. [`BOTH_WAYS`]
-//! lists the rules of which that is allowed.
+//! Any other test whether a rule fires has a branch for the opposite case. That branch is a wrong answer, or the
+//! behaviour of another edition. The same holds for a condition on the conclusion of a rule that is always `false`.
+//! [`BOTH_WAYS`] lists the rules for which that is allowed.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The rooms, and modules, that are held to this. The list only grows.
+/// The rooms and modules that must meet this. The list only grows.
 const POSITIVE: &[&str] = &[
     "src/check",
     "src/data",
@@ -45,8 +47,8 @@ const POSITIVE: &[&str] = &[
     "src/well_formed",
 ];
 
-/// The rules of which a chapter says, with `else`, what is there without them. The list only shrinks: a rule of which
-/// no chapter says that any more is none of them.
+/// The rules whose chapters state the behaviour without them in an `else`. The list only shrinks: a rule without such
+/// code must be removed.
 const BOTH_WAYS: &[&str] = &[
     "EVAL.CALL.CLOSURE.SCOPE",
     "EVAL.SEQ.PUSH",
@@ -82,11 +84,11 @@ const BOTH_WAYS: &[&str] = &[
     "WF.NF",
 ];
 
-/// What is wrong about a use of `fire`, if anything is; `before` and `after` are the code around `fire(..)`.
+/// The fault of a use of `fire`, if there is one. `before` and `after` are the code around `fire(..)`.
 fn fault(before: &str, after: &str) -> Option<&'static str> {
     let receiver = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
     let before = before.trim_end_matches(receiver);
-    // The condition or statement of which the call is a part.
+    // The condition or statement that contains the call.
     let statement = before.rsplit([';', '{', '}', ',']).next().unwrap_or_default();
     let statement = statement.rsplit("=>").next().unwrap_or_default().trim_start();
     let is_condition = ["if ", "else if "].iter().any(|word| statement.starts_with(word))
@@ -100,7 +102,7 @@ fn fault(before: &str, after: &str) -> Option<&'static str> {
     if after.starts_with(".then") {
         return Some("nothing if it does not fire");
     }
-    // With a condition of its own it is a row, and what follows are other rows.
+    // With a condition of its own it is a row, and the code after it has other rows.
     if !is_condition || statement.trim_end().ends_with("&&") {
         return None;
     }
@@ -112,12 +114,12 @@ fn fault(before: &str, after: &str) -> Option<&'static str> {
     if rest.trim_start().starts_with("else") {
         return Some("another answer if it does not fire");
     }
-    // Messages may speak of returning.
+    // Messages may contain the word.
     let says = |word: &str| block.split('"').step_by(2).any(|code| code.contains(word));
     says("return").then_some("the rest if it does not fire")
 }
 
-/// Where the block ends with which the text begins.
+/// The end of the block at the start of the text.
 fn end_of_block(text: &str) -> usize {
     let mut depth = 0_usize;
     for (at, c) in text.char_indices() {
@@ -139,7 +141,7 @@ fn code(text: &str) -> String {
     chapter.lines().filter(|line| !line.trim_start().starts_with("//")).map(|line| format!("{line}\n")).collect()
 }
 
-/// The uses of `fire` in code about which something is wrong: the rule, and what it is.
+/// The faulty uses of `fire` in code: the rule, with the fault.
 fn faulty_uses(code: &str) -> Vec<(&str, String)> {
     let mut found = Vec::new();
     for (at, call) in code.match_indices("fire(") {
@@ -163,7 +165,7 @@ fn faults(text: &str) -> Vec<String> {
     found
 }
 
-/// Conditions on a variable that is `false` by a rule, and so on nothing but whether the rule fires.
+/// Conditions on a variable that is `false` by a rule. They depend only on whether the rule fires.
 fn branches_on_false(code: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (at, _) in code.match_indices("\"), false)") {

@@ -1,4 +1,4 @@
-//! The command line, from outside: what it prints, and its exit status.
+//! The command line, from outside: its output and its exit status.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 pub fn relax_spec(args: &[&str]) -> Command {
     let mut command = Command::cargo_bin("relax-spec").unwrap();
-    // Whoever runs the tests may have chosen an edition.
+    // The user who runs the tests may have chosen an edition.
     command.args(args).env_remove("RELAX_SPEC_EDITION").current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     command
 }
@@ -44,7 +44,7 @@ pub mod fake {
         introduced(dir, r#""capabilities":["subtype"]"#, on_question)
     }
 
-    /// An adapter that says this of itself.
+    /// An adapter with this identity.
     pub fn introduced(dir: &TempDir, says: &str, on_question: &str) -> String {
         let script = format!(
             r#"read -r hello
@@ -61,7 +61,7 @@ done
 
     pub const YES: &str = r#"printf '{"id":%s,"outcome":"answer","answer":true,"new":1}\n' "$id""#;
 
-    /// Runs the cases of subtyping on it and gives the verdicts by case.
+    /// Runs the cases of subtyping on it. Returns the verdicts by case.
     pub fn verdicts(adapter: &str, more: &[&str]) -> Vec<(String, String)> {
         let mut args = vec!["conform", "types/sub-*", "--adapter", adapter, "--report", "jsonl", "-j", "1"];
         args.extend(more);
@@ -75,7 +75,7 @@ done
         verdicts
     }
 
-    /// The verdict that every case came to.
+    /// The common verdict on all cases.
     pub fn only_verdict(adapter: &str, more: &[&str]) -> String {
         let verdicts = verdicts(adapter, more);
         assert!(verdicts.iter().all(|(_, verdict)| *verdict == verdicts[0].1), "{verdicts:?}");
@@ -258,7 +258,7 @@ fn an_implementation_is_judged_by_the_edition_that_it_claims() {
         let sum = json_lines(&out).pop().unwrap_or_default();
         (status, sum["edition"].as_str().unwrap_or_default().to_string(), err)
     };
-    // The chapter has cases of the later editions only.
+    // The chapter only has cases of the later editions.
     assert_eq!(conform(&adapter("2024-04"), &[]).1, "2024-04");
     assert_eq!(conform(&adapter("2024-04"), &["--edition", "2023-12"]).1, "2023-12");
     assert_eq!(conform(&adapter("2023-02"), &[]).0, 4, "nothing is left to ask");
@@ -536,7 +536,7 @@ fn judge_answers_a_stream_of_json_questions() {
     let (status, out, _) = run_with(command);
     let lines = json_lines(&out);
     assert_eq!(status, 0);
-    // The join with an object is an object; literally (A01) it is the other operand.
+    // The join with an object is an object. Literally (A01) it is the other operand.
     assert_eq!(lines[0]["id"], 7);
     assert_eq!(lines[0]["answer"], "Object");
     assert_eq!(lines[0]["literal"]["A01"]["answer"]["Shape"]["ndim"], 2);
@@ -711,7 +711,7 @@ fn help_reads_well() {
     assert_eq!(run(&["frobnicate"]).0, 2);
 }
 
-/// Packed functions that a process provides.
+/// Packed functions from another process.
 mod externs {
     use super::*;
 
@@ -796,7 +796,7 @@ class Module:
 
     #[test]
     fn a_function_of_a_process_is_called_with_values_and_returns_one() {
-        // 2 * [3, 4] + [3, 4]; both functions are pure, so no effect is seen.
+        // 2 * [3, 4] + [3, 4]. Both functions are pure, so there is no effect.
         assert_eq!(call("double"), (0, "[9, 12]:int64\n".into(), String::new()));
     }
 
@@ -865,7 +865,7 @@ fn a_million_calls_within_each_other_end_as_out_of_fuel_and_fewer_run() {
     assert_eq!(count("10000:int64", &["--fuel", "10000"]).0, 5);
 }
 
-/// A program that makes a large tensor of a small one.
+/// A program that makes a large tensor from a small one.
 const REGIONS: &str = r#"
 @I.ir_module
 class Module:
@@ -886,7 +886,7 @@ fn what_a_run_may_compute_and_hold_is_limited() {
         let (status, _, err) = regions(more);
         assert!(status == 5 && err.contains("--memory"), "{err}");
     }
-    // A tensor that nobody holds any more gives back what it took.
+    // A tensor without references returns its memory.
     let program = file(&dir, "count.py", COUNT);
     let count = |memory: &str| run(&["run", &program, "--arg", "1000:int64", "--memory", memory]);
     assert_eq!(count("64K").0, 0);
@@ -894,7 +894,7 @@ fn what_a_run_may_compute_and_hold_is_limited() {
     assert_eq!(run(&["run", &program, "--memory", "1X"]).0, 2);
 }
 
-/// What comes from outside is held as what the program makes is, and a shape from outside has sizes.
+/// Arguments count as memory like the program's own values. The sizes of a shape argument are checked.
 #[test]
 fn arguments_count_and_are_values() {
     let dir = TempDir::new().unwrap();
@@ -908,8 +908,9 @@ fn arguments_count_and_are_values() {
     assert!(status == 2 && err.contains("negative size -1"), "{err}");
 }
 
-/// Pairs of pairs are small to write, and stand for more than anyone goes through one by one. What tuples share is gone through once; of
-/// function types, whose variables are told apart wherever they occur, the oracle says where it stops, and nothing of the program.
+/// Pairs of pairs are short to write, but have too many parts to traverse one by one. Shared parts of tuples are
+/// traversed once. The variables of function types are renamed at each occurrence. For these the oracle reports its
+/// limit, and no verdict.
 #[test]
 fn what_shares_its_parts_ends_in_time() {
     let dir = TempDir::new().unwrap();
@@ -926,7 +927,7 @@ fn what_shares_its_parts_ends_in_time() {
     assert!(out.contains("0 errors") && !out.contains("error["), "{out}");
 }
 
-/// So are values: what a program returns of pairs of pairs is gone through once, whoever looks for closures, floats or tensors in it.
+/// The same for values: a returned value of nested pairs is traversed once in a search for closures, floats or tensors.
 #[test]
 fn values_that_share_their_parts_are_refined_in_time() {
     let pairs: String = (1..=60).map(|i| format!("    t{i} = (t{0}, t{0})\n", i - 1)).collect();
@@ -939,7 +940,7 @@ fn values_that_share_their_parts_are_refined_in_time() {
     }
 }
 
-/// A derivation repeats at each level what lies below: it tells so much, and not its square.
+/// A derivation repeats lower parts at each level. Its output has a limit that prevents quadratic growth.
 #[test]
 fn a_derivation_is_told_within_a_limit() {
     let deep = |depth: usize| format!("{}Object{}", "Tuple(Object, ".repeat(depth), ")".repeat(depth));
@@ -951,7 +952,7 @@ fn a_derivation_is_told_within_a_limit() {
     assert!(out.len() < 16 << 20, "{}", out.len());
 }
 
-/// What is wrong with a command line is shown, too: file names come from strangers.
+/// Errors about a command line are escaped too, because file names may come from untrusted sources.
 #[test]
 fn a_command_line_is_shown_and_not_obeyed() {
     for args in [&["\u{202e}evil\u{1b}[2J"][..], &["check", "--timeout", "\u{1b}[2J\u{202e}"], &["check", "--\u{202e}"]]
@@ -962,7 +963,7 @@ fn a_command_line_is_shown_and_not_obeyed() {
     }
 }
 
-/// Steps are counted, and not timed: where they do not suffice, they never do, and nothing is told by halves.
+/// The limit is a number of steps, not a time. So the result is always the same, and no partial result is shown.
 #[test]
 fn steps_that_judging_takes_are_limited() {
     let dir = TempDir::new().unwrap();
@@ -996,7 +997,7 @@ fn steps_that_judging_takes_are_limited() {
     assert_eq!(run(&["check", &path, "--fuel", "many"]).0, 2);
 }
 
-/// A packed function that nobody provides is a function of its arguments, with effects; a counterexample is read back.
+/// An unknown packed function is a function of its arguments, with effects. A counterexample can be read back.
 #[test]
 fn refine_judges_around_functions_that_are_not_known() {
     let dir = TempDir::new().unwrap();
@@ -1056,7 +1057,7 @@ fn refine_tells_apart_what_is_undecided_and_what_takes_too_long() {
     assert!(out.starts_with("undecided: "), "{out}");
 }
 
-/// A function in which each of these statements stands, and what is told of it.
+/// The output for a function with these statements.
 fn told_of(dir: &TempDir, statements: &[&str]) -> Vec<String> {
     let body: String = statements.iter().map(|statement| format!("        {statement}\n")).collect();
     let text = format!(
@@ -1069,7 +1070,7 @@ fn told_of(dir: &TempDir, statements: &[&str]) -> Vec<String> {
     rules
 }
 
-/// Mistakes of all stages, one a statement.
+/// Mistakes of all stages, one per statement.
 const MISTAKES: [&str; 8] = [
     "a = R.add(x, nowhere)",
     "b = R.nn.relux(x)",
@@ -1101,7 +1102,8 @@ fn one_run_tells_all_mistakes() {
 #[test]
 fn what_depends_on_a_mistake_is_silent() {
     let dir = TempDir::new().unwrap();
-    // Not of sizes: that a value has other sizes than its annotation is found when all of its uses have been typed.
+    // Size mistakes are left out: a value with other sizes than its annotation is only found after all its uses are
+    // typed.
     let named = MISTAKES.iter().filter_map(|mistake| Some((mistake, mistake.split([':', ' ']).next()?)));
     for (mistake, name) in named.filter(|(_, name)| ["a", "b", "c", "d", "g"].contains(name)) {
         let alone = told_of(&dir, &[mistake]);
@@ -1111,7 +1113,7 @@ fn what_depends_on_a_mistake_is_silent() {
     }
 }
 
-/// Functions with a data type that nobody knows in their signature, and what hangs on it.
+/// Functions with an unknown datatype in their signature, and code that depends on it.
 const SIGNATURES: [&str; 4] = [
     "    @R.function
     def f(x: R.Tensor((3,), 'float32')) -> R.Tensor((3,), 'float33'):
@@ -1275,7 +1277,7 @@ class Module:
     def pair(x: R.Tensor((2,), 'float32'), y: R.Tensor((2,), 'float32')) -> R.Tuple(R.Tensor((2,), 'float32'), R.Tensor((2,), 'float32')):
         return (x, y)
 ";
-    // That the call gives a tuple is not said where it stands.
+    // The call gives a tuple, although this is not visible at that place.
     for tuple in ["(x, y)", "cls.pair(x, y)"] {
         let path = file(&dir, "tuple.py", text.replace("TUPLE", tuple));
         let (_, json, _) = run(&["convert", &path, "--to", "json"]);
@@ -1286,7 +1288,7 @@ class Module:
     }
 }
 
-/// R89.API.BUILD, R89.API.ASTEXT, R89.API.RUN: what `build` prints, `vm run` runs, with the result of `run`.
+/// R89.API.BUILD, R89.API.ASTEXT, R89.API.RUN: `vm run` runs the output of `build`, with the result of `run`.
 #[test]
 fn a_program_is_built_and_its_executable_is_run() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
-//! Modules that TVM printed and saved: all are read, and what is printed of them again is the same module.
+//! Modules that TVM printed and saved. All can be read, and their printed form is the same module again.
 //!
-//! `conformance/corpus/tvm-VERSION` holds small ones of each release; `tools/make_corpus.py` makes these and thousands more, which
-//! `RELAX_SPEC_CORPUS` names to the test that is ignored otherwise.
+//! `conformance/corpus/tvm-VERSION` has small ones of each release. `tools/make_corpus.py` makes these and thousands
+//! more. `RELAX_SPEC_CORPUS` names their directory for the test that is otherwise ignored.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -12,8 +12,8 @@ use relax_spec::grammar::{GlobalFunc, IrModule};
 use relax_spec::syntax::load::{self, ExternalForm};
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 
-/// A module with variables numbered in the order of their first appearance in each function, and the functions in that of
-/// their names, for neither is part of what it is.
+/// A module with variables numbered by their first appearance in each function, and with functions sorted by name.
+/// Neither numbers nor order are part of its meaning.
 fn canonical(module: &IrModule) -> String {
     let mut funcs: Vec<_> = module.funcs.iter().collect();
     funcs.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
@@ -28,7 +28,7 @@ fn canonical(module: &IrModule) -> String {
 fn canonical_function(func: &GlobalFunc, out: &mut String) {
     let is_prim_func = matches!(func, GlobalFunc::PrimFunc(_));
     let mut numbers: HashMap<String, usize> = HashMap::new();
-    // A name by which a variable is known stands before its number; any other name is what it says.
+    // A name before a number identifies a variable. Any other name is meaningful by itself.
     let mut name: Option<String> = None;
     let mut kind = String::new();
     for line in format!("{func:#?}").lines().map(str::trim) {
@@ -53,7 +53,7 @@ fn canonical_function(func: &GlobalFunc, out: &mut String) {
             (None, _) => {}
         }
         match line.strip_prefix("name: ") {
-            // In a PrimFunc a name is all that a variable has.
+            // A variable of a PrimFunc has only its name.
             Some(found) if is_prim_func => {
                 let _ = writeln!(out, "name {}", number(found.to_string()));
             }
@@ -65,7 +65,7 @@ fn canonical_function(func: &GlobalFunc, out: &mut String) {
     }
 }
 
-/// Where two modules differ first.
+/// The first difference between two modules.
 fn difference(a: &IrModule, b: &IrModule) -> Option<String> {
     let (a, b) = (canonical(a), canonical(b));
     let pair = a.lines().zip(b.lines()).find(|(a, b)| a != b);
@@ -88,7 +88,7 @@ fn read(path: &Path) -> Result<IrModule, String> {
     load::parse(ExternalForm::of(path, &text), &text).map_err(|error| error.to_string())
 }
 
-/// What is wrong with how a directory of modules is read, file by file; and how many files there are.
+/// The faults in reading a directory of modules, by file, and the number of files.
 fn complaints(directory: &Path, dialect: Dialect) -> (usize, Vec<String>) {
     let mut wrong = Vec::new();
     let mut count = 0;
@@ -117,7 +117,7 @@ fn complaints(directory: &Path, dialect: Dialect) -> (usize, Vec<String>) {
         }
         let text = path.with_extension("py");
         if path.extension().is_some_and(|e| e == "json") && text.exists() {
-            // If the text cannot be read, that has been told already.
+            // A text that cannot be read has been reported already.
             if let Some(difference) = read(&text).ok().and_then(|printed| difference(&printed, &module)) {
                 complain(format!("text and JSON: {difference}"));
             }
@@ -136,7 +136,7 @@ fn what_tvm_prints_and_saves() {
     }
 }
 
-/// As above, of a directory that `tools/make_corpus.py` has filled.
+/// The same test on a directory from `tools/make_corpus.py`.
 #[test]
 #[ignore = "needs RELAX_SPEC_CORPUS, the directory of a corpus"]
 fn a_whole_corpus() {

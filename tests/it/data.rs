@@ -1,4 +1,4 @@
-//! Arrays of NumPy in and out: `--arg @FILE`, `--args`, `--save`, and what is printed of large tensors.
+//! NumPy arrays as input and output: `--arg @FILE`, `--args`, `--save`, and the printed form of large tensors.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -9,7 +9,7 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use crate::cli::run;
 
-/// Programs that give back what they are given, in parts.
+/// Programs that return their arguments in parts.
 const PROGRAM: &str = r#"
 @I.ir_module
 class Module:
@@ -68,13 +68,13 @@ impl Bench {
         self.path(name)
     }
 
-    /// Runs an entry point: its exit status, and what it prints, errors behind results.
+    /// Runs an entry point. Returns its exit status and its output, with errors after results.
     fn run(&self, entry: &str, args: &[&str]) -> (i32, String) {
         let (status, out, err) = run(&[&["run", &self.program, "--entry", entry], args].concat());
         (status, out + &err)
     }
 
-    /// What the identity prints of a file.
+    /// The output of the identity for a file.
     fn read(&self, content: &[u8]) -> (i32, String) {
         let path = self.file("x.npy", content);
         self.run("any", &["--arg", &format!("@{path}")])
@@ -159,7 +159,7 @@ fn what_is_no_array_is_told_with_exit_status_2() {
     }
     let (status, text) = bench.run("any", &["--arg", "@/nowhere.npy"]);
     assert!(status == 2 && text.contains("/nowhere.npy"), "{text}");
-    // More than the run may hold is the run's limit, and no fault of the file.
+    // An array that exceeds the memory limit is not a fault of the file.
     let path = bench.file("large.npy", &floats("(3,)", &[1.0; 3]));
     let (status, text) = bench.run("any", &["--arg", &format!("@{path}"), "--memory", "8"]);
     assert!(status == 5 && text.contains("--memory"), "{status} {text}");
@@ -197,7 +197,7 @@ fn arrays_are_taken_by_name() {
         let (status, out, err) = run(&[&["refine", &bench.program, &bench.program], &entry[..]].concat());
         assert!(status == 0 && out.starts_with("allowed on 1 inputs"), "{out}{err}");
     }
-    // An archive whose bytes were changed is not the one that was written.
+    // An archive with changed bytes is invalid.
     let stored = bench.archive("changed.npz", CompressionMethod::Stored, &[("x", floats("(2,)", &[1.5, 2.5]))]);
     let mut bytes = fs::read(&stored).unwrap();
     let at = bytes.windows(4).position(|four| four == 2.5f32.to_le_bytes()).unwrap();
@@ -206,7 +206,7 @@ fn arrays_are_taken_by_name() {
     assert_eq!(bench.run("any", &["--arg", &format!("@{stored}")]).0, 2);
 }
 
-/// An image and 100 MB of weights are no reason to raise a limit.
+/// An image with 100 MB of weights fits into the default limits.
 #[test]
 fn a_large_layer_is_run_within_the_usual_limits() {
     let bench = Bench::new();
@@ -234,7 +234,7 @@ fn what_is_saved_is_read_back() {
             assert_eq!(bench.run("same", &["--arg", &place]), expected, "{value}");
         }
     }
-    // Fields by their numbers; a signature says which arrays are shapes and boxed scalars.
+    // Fields are named by numbers. A signature determines which arrays are shapes and boxed scalars.
     let tuple = ["--arg", "([1, 2]:int64, shape(2, 3))", "--arg", "7"];
     let printed = (0, "(([1, 2]:int64, shape(2, 3)), 7)\n".to_string());
     assert_eq!(bench.run("parts", &[&tuple[..], &["--save", &out]].concat()), printed);
@@ -253,7 +253,7 @@ fn what_is_saved_is_read_back() {
     });
     let args = bench.archive("args.npz", CompressionMethod::Deflated, &arrays);
     assert_eq!(bench.run("parts", &["--args", &args]), printed);
-    // What is no array is printed and not saved, and what was saved before stays.
+    // A value that cannot be an array is printed and not saved. An existing file stays.
     let before = fs::read(&out).unwrap();
     let (status, text) = bench.run("any", &["--arg", "packed(f)", "--save", &out]);
     assert!(status == 2 && text.contains("no array"), "{text}");
@@ -293,6 +293,6 @@ fn a_tuple_of_very_many_fields_is_read_in_time() {
     let (status, text) = bench.run("any", &["--args", &archive]);
     assert_eq!(status, 0);
     assert!(text.starts_with("(0.0:float32, 1.0:float32") && text.ends_with("39999.0:float32)\n"));
-    // It takes a second; each field times each other one takes minutes.
+    // This takes a second. Comparing each field with each other one would take minutes.
     assert!(started.elapsed().as_secs() < 60, "{:?}", started.elapsed());
 }

@@ -1,9 +1,9 @@
-//! The programs P1 to P7 by which the delta of edition 2024-04 shows what it changes: the verdict of each edition in each reading, and where
-//! the letter gives another verdict than the corrected text, the errata that decide.
+//! The programs P1 to P7, which show the changes of edition 2024-04: the verdict of each edition in each reading and,
+//! if the literal verdict differs from the corrected one, the errata that decide.
 //!
-//! The table is derived from the texts: 2023-02 knows no information of a `PrimFunc`; 2023-12 calls every one impure; 2024-04 derives whether
-//! it is. Booleans that are boxed are conditions in 2024-04 (and by A73 in 2023-02), sizes that are compared in 2024-04 (and by A73 and A09,
-//! as a boxed Boolean, in 2023-02).
+//! The table is derived from the texts. 2023-02 has no information of a `PrimFunc`. 2023-12 calls every one impure.
+//! 2024-04 derives whether it is. Boxed Booleans are conditions in 2024-04 (and by A73 in 2023-02). Compared sizes are
+//! conditions in 2024-04 (and in 2023-02, by A73 and A09, as boxed Booleans).
 
 use relax_spec::book::{Edition, Erratum, Reading};
 use relax_spec::judge::Cx;
@@ -61,7 +61,8 @@ fn program(name: &str) -> String {
     format!("@I.ir_module\nclass M:\n{body}")
 }
 
-/// A cell: the program, the edition, whether it is accepted in the corrected and in the literal reading, and the errata by which these differ.
+/// A cell: the program, the edition, whether it is accepted in the corrected and in the literal reading, and the errata
+/// behind a difference.
 type Cell = (&'static str, Edition, bool, bool, &'static [Erratum]);
 
 const fn cell(
@@ -76,26 +77,26 @@ const fn cell(
 
 use Edition::{E2023_02 as FIRST, E2023_12 as SECOND, E2024_04 as LAST};
 
-/// Whether `check` accepts.
+/// The verdicts of `check`.
 const CHECKED: [Cell; 27] = [
     cell("P1", FIRST, false, false, &[]),
     cell("P1", SECOND, false, false, &[]),
-    // The remark that sends every call to call_tir.
+    // The remark that every call should be a call_tir.
     cell("P1", LAST, true, false, &[Erratum::M10]),
     cell("P2", FIRST, false, false, &[]),
-    // Which way round an argument, or a parameter of a function, is compared.
+    // The direction in which an argument, or a parameter of a function, is compared.
     cell("P2", SECOND, false, true, &[Erratum::A28, Erratum::A30]),
     cell("P2", LAST, true, true, &[]),
     cell("P2 that stores", FIRST, false, false, &[]),
     cell("P2 that stores", SECOND, false, true, &[Erratum::A28, Erratum::A30]),
     cell("P2 that stores", LAST, false, true, &[Erratum::A28, Erratum::A30]),
     cell("P3", FIRST, true, false, &[Erratum::A73]),
-    // A boxed Boolean is a condition (N67); by the letter no rule looks at one.
+    // A boxed Boolean is a condition (N67). Literally, no rule checks for one.
     cell("P3", SECOND, true, true, &[]),
     cell("P3", LAST, true, true, &[]),
     cell("P4", FIRST, true, false, &[Erratum::A09, Erratum::A73]),
     cell("P4", SECOND, true, false, &[Erratum::A09, Erratum::N03, Erratum::N67]),
-    // By the letter nothing over sizes is Boolean.
+    // Literally, no expression over sizes is Boolean.
     cell("P4", LAST, true, false, &[Erratum::A09, Erratum::M03]),
     cell("P5", FIRST, false, false, &[]),
     cell("P5", SECOND, false, true, &[Erratum::N40]),
@@ -104,16 +105,16 @@ const CHECKED: [Cell; 27] = [
     cell("P6", SECOND, true, true, &[]),
     cell("P6", LAST, true, true, &[]),
     cell("P7", FIRST, false, false, &[]),
-    // The call is impure, whatever the handle takes.
+    // The call is impure, whatever the handle accepts.
     cell("P7", SECOND, false, false, &[]),
     cell("P7", LAST, true, false, &[Erratum::A28]),
     cell("P7 in an impure function", FIRST, false, false, &[]),
-    // A boxed handle; and an object is no tensor where the parameter is compared with the argument.
+    // The handle is a boxed scalar. Also, an object is not a tensor if the parameter is compared with the argument.
     cell("P7 in an impure function", SECOND, true, false, &[Erratum::A28, Erratum::N62]),
     cell("P7 in an impure function", LAST, true, false, &[Erratum::A28]),
 ];
 
-/// Whether P6 is in normal form, which is what it is about.
+/// Whether P6 is in normal form, which is its subject.
 const NORMAL: [Cell; 3] =
     [cell("P6", FIRST, true, true, &[]), cell("P6", SECOND, true, true, &[]), cell("P6", LAST, false, false, &[])];
 
@@ -125,7 +126,7 @@ fn accepts(ask: &Ask, edition: Edition, reading: Reading) -> bool {
     }
 }
 
-/// Everything is taken literally but for these.
+/// The reading with everything literal except these.
 fn literally_but_for(errata: &[Erratum]) -> Reading {
     let others: Vec<Erratum> = Erratum::ALL.iter().copied().filter(|erratum| !errata.contains(erratum)).collect();
     Reading::literal_only(&others)
@@ -152,7 +153,7 @@ fn the_programs_of_the_delta_have_the_verdicts_of_its_table_in_each_edition_and_
     hold(&NORMAL, Ask::NormalForm);
 }
 
-/// In the last edition the use of the unit becomes a unit, in the others it stays, whatever the reading.
+/// In the last edition the use of the unit becomes a unit. In the others it stays, in any reading.
 #[test]
 fn the_normal_form_of_the_sixth_program() {
     let ask = Ask::Normalize(ProgramInput::Script(program("P6")));

@@ -1,5 +1,6 @@
-//! What an implementation does otherwise, as `conform` and `fuzz` report it: program, question, both answers, their difference, rules and the
-//! command that asks the same again, in each report; what is left of a run that is cut short; a run in which nothing was answered.
+//! The divergences of an implementation, as `conform` and `fuzz` report them: program, question, both answers, their
+//! difference, rules, and the command that asks the same again, in each report. Also the reports of a run that ends
+//! early, and of a run without answers.
 
 use std::fs;
 use std::process::{Command, Stdio};
@@ -14,14 +15,14 @@ use crate::cli::{fake, json_lines, run};
 const TOOL: &str = env!("CARGO_BIN_EXE_relax-spec");
 const KINDS: [&str; 5] = ["human", "jsonl", "junit", "md", "html"];
 
-/// The built-in implementation, but in its answers `from` is `to`.
+/// The built-in implementation, with `from` replaced by `to` in its answers.
 fn mistaken(dir: &TempDir, from: &str, to: &str) -> String {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/faults/mistaken.py");
     let mark = dir.path().join("mark").display().to_string();
     shlex::try_join(["python3", "-S", "-E", script, from, to, &mark, TOOL, "adapter"]).unwrap()
 }
 
-/// Runs a command with every report in a file: its exit status, and the reports by their kinds.
+/// Runs a command with every report in a file. Returns its exit status, and the reports by kind.
 fn reported(dir: &TempDir, args: &[&str]) -> (i32, Vec<String>) {
     let path = |kind: &str| dir.path().join(format!("report.{kind}")).display().to_string();
     let reports: Vec<String> = KINDS.iter().map(|kind| format!("--report={kind}={}", path(kind))).collect();
@@ -33,7 +34,7 @@ fn reported(dir: &TempDir, args: &[&str]) -> (i32, Vec<String>) {
     )
 }
 
-/// The text of a report as whoever reads it sees it.
+/// The visible text of a report.
 fn seen(report: &str) -> String {
     let named = [
         ("&gt;", ">"),
@@ -82,7 +83,7 @@ fn every_report_of_a_run_carries_the_whole_divergence() {
     assert!(told["given"].as_str().unwrap().contains("R.log(a)"), "{told}");
     let marked = |mark: &str| told["diff"].as_str().unwrap().lines().filter(|line| line.starts_with(mark)).count();
     assert_eq!((marked("- "), marked("+ ")), (2, 2), "{told}");
-    // What agrees has its question, and no divergence.
+    // A case that agrees has its question, and no divergence.
     let agreed = json_lines(&reports[1]).into_iter().find(|line| line["case"] == "types/sub-top-func").unwrap();
     assert!(agreed["divergence"].is_null() && agreed["question"].as_str().unwrap().starts_with("subtype("), "{agreed}");
     let (status, out) = again(&command);
@@ -192,7 +193,7 @@ fn every_report_of_a_campaign_carries_its_findings() {
     assert!(reports[0].contains("UNKNOWN") && reports[0].contains("expected "), "{}", reports[0]);
     let (status, out) = again(&text("command"));
     assert!(status == 1 && out.contains("UNKNOWN"), "{out}");
-    // What is kept is asked about again by its file.
+    // A stored finding is asked again from its file.
     let found = dir.path().join("found").display().to_string();
     let (_, reports) = reported(&dir, &[&campaign[..], &["--out", &found]].concat());
     let command = json_lines(&reports[1])[0]["divergence"]["command"].as_str().unwrap().to_string();

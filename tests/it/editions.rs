@@ -1,4 +1,5 @@
-//! What differs between two editions, as `relax-spec editions diff` finds it: against the lists that were made by reading the texts.
+//! The differences between two editions according to `relax-spec editions diff`, compared with lists that were made by
+//! reading the texts.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -45,7 +46,7 @@ fn assert_none(found: &Found, rules: &[Rule]) {
     assert!(shown.is_empty(), "{shown:?}");
 }
 
-/// What a question comes to.
+/// The outcome of a question.
 fn asked(flip: &Flip, edition: Edition, reading: Reading) -> Outcome {
     oracle::outcome(&mut Cx::new().with_edition(edition).with_reading(reading), &flip.ask)
 }
@@ -74,7 +75,8 @@ fn every_rule_that_is_not_the_same_is_told_of() {
     }
 }
 
-/// 1 of the list of changes: purity is declared, and true by default; an operator takes the place of the attribute of calls; call_dps_packed is pure.
+/// 1 of the list of changes: purity is declared, and true by default. An operator replaces the attribute of calls.
+/// call_dps_packed is pure.
 const PURITY: [Rule; 6] = [
     rule!("PURITY.FIELD"),
     rule!("PURITY.DEFAULT-TRUE"),
@@ -84,12 +86,12 @@ const PURITY: [Rule; 6] = [
     rule!("OP.CALLDPS.IMPURE"),
 ];
 
-/// 2 to 6 and 9.
+/// Items 2 to 6 and 9 of the list.
 const VERDICTS: [Rule; 12] = [
     // 2: shape variables of a signature in any order.
     rule!("WF23-12.6.ANY-ORDER"),
     rule!("WF.5.SIG-ORDER"),
-    // 3: arguments by subtyping with levels, where what is unknown gives a warning.
+    // 3: arguments by subtyping with levels; unknown information gives a warning.
     rule!("SI.DERIVE.CALL.ARGS.ERR"),
     rule!("SUBSI.TENSOR.MISSING-POSSIBLE"),
     // 4: unknown datatype or rank is possibly compatible.
@@ -97,7 +99,7 @@ const VERDICTS: [Rule; 12] = [
     rule!("SI.COMPAT.TENSOR.NDIM"),
     // 5: parameters without annotation.
     rule!("TC.FUNC.PARAM-ANNOT"),
-    // 6: PrimFuncs have the information of functions, and are called.
+    // 6: PrimFuncs have the information of functions, and can be called.
     rule!("PRIMFUNC.SI.RESULT"),
     rule!("EVAL.CALL.PRIMFUNC"),
     // 9: call_tir and its relatives.
@@ -112,24 +114,25 @@ fn the_changes_that_flip_verdicts() {
     assert_flip(&FIRST, &VERDICTS);
 }
 
-/// 7, 8 and 10.
+/// Items 7, 8 and 10 of the list.
 #[test]
 fn the_changes_that_flip_nothing_in_the_corrected_reading() {
-    // 7: the first edition as it is merged has shapes in the arguments of packed functions already.
+    // 7: the first edition, as it was merged, already has shapes in the arguments of packed functions.
     assert_none(&FIRST, &[rule!("PR14148.SINFO.DEFAULT_DERIVE")]);
-    // 8: whether equal values are one is not seen.
+    // 8: it cannot be observed whether equal values are the same object.
     assert_none(
         &FIRST,
         &[rule!("OPT.INTERN"), rule!("VAL.TUPLE"), rule!("VAL.SHAPE"), rule!("EVAL.TUPLE"), rule!("EVAL.TUPLE.FRESH")],
     );
     assert!(matches!(FIRST[&rule!("OPT.INTERN")].shown, FlipEvidence::Not(Why::Excluded(_))));
-    // 10: the check of the condition is kept (N40). What flips is another matter, a boxed Boolean, which the first edition takes (A73).
+    // 10: the check of the condition is kept (N40). The difference is about a boxed Boolean, which the first edition
+    // accepts (A73).
     let flip = flip(&FIRST, rule!("SI.DERIVE.IF.COND")).unwrap();
     let boxed = flip.ask.to_string() + &format!("{:?}", flip.ask);
     assert!(boxed.contains("Prim(") && boxed.to_lowercase().contains("bool"), "{boxed}");
 }
 
-/// The rows of the last edition that are behaviour, and show in the corrected reading.
+/// The entries of the last edition that change behaviour in the corrected reading.
 const LAST: [Rule; 13] = [
     rule!("GRAM.EXPR.IF"),
     rule!("NF.UNIT.INLINE"),
@@ -146,7 +149,7 @@ const LAST: [Rule; 13] = [
     rule!("PRIMFUNC.CALL.PURE"),
 ];
 
-/// Those of a boxed Boolean as a condition, which the edition before refuses by the letter only (N67, A73 there).
+/// Those about a boxed Boolean as a condition, which the edition before rejects only literally (N67, A73 there).
 const LAST_BY_LETTER: [Rule; 6] = [
     rule!("VAL.PRIM"),
     rule!("SI.DERIVE.IF.COND"),
@@ -156,7 +159,7 @@ const LAST_BY_LETTER: [Rule; 6] = [
     rule!("EVAL.IF.TRUE"),
 ];
 
-/// Those that do not.
+/// Those that do not change behaviour.
 const LAST_SILENT: [Rule; 3] =
     [rule!("PRIMFUNC.SI.HANDLE"), rule!("EVAL.CALL.PRIMFUNC.EFFECT"), rule!("NF.1.LEAF.PRIMEXPR")];
 
@@ -167,18 +170,18 @@ fn the_rows_of_the_last_edition() {
         let by = flip(&SECOND, rule).map(|flip| flip.literally);
         assert!(matches!(by, Some(Some(_))), "{rule}: {by:?}");
     }
-    // The repair of N62 is what this edition says itself: there is a difference by the letter only.
+    // This edition has the repair of N62 in its own text. So the difference is only in the literal reading.
     assert_eq!(flip(&SECOND, rule!("PRIMFUNC.SI.HANDLE")).map(|flip| flip.literally), Some(Some(Erratum::N62)));
-    // What a PrimExpr is boxed in is a leaf before, too; by the letter its condition is none (M03).
+    // The box of a PrimExpr is a leaf in the earlier edition too. Literally it is not a condition (M03).
     assert_eq!(flip(&SECOND, rule!("NF.1.LEAF.PRIMEXPR")).map(|flip| flip.literally), Some(Some(Erratum::M03)));
-    // A call without effects leaves nothing to see when it is moved or dropped.
+    // If a call has no effects, it cannot be observed that it is moved or dropped.
     let rule = rule!("EVAL.CALL.PRIMFUNC.EFFECT");
     assert!(matches!(SECOND[&rule].shown, FlipEvidence::Not(Why::SameAnswers(1..))), "{rule}");
 }
 
 const PAIRS: [(Edition, Edition); 2] = [(Edition::E2023_02, Edition::E2023_12), (Edition::E2023_12, Edition::E2024_04)];
 
-/// Each change by a golden case that every release of TVM answers, or with the reason why there is none.
+/// Each change has a golden case that every release of TVM answers, or a reason why there is none.
 #[test]
 fn each_change_is_confirmed_by_a_case_that_tvm_answers() {
     let (kept, unasked) = (kept().unwrap(), unasked().unwrap());
@@ -200,7 +203,8 @@ fn each_change_is_confirmed_by_a_case_that_tvm_answers() {
     assert_eq!(needless.count(), 0);
 }
 
-/// What is kept of a case is what the suite and the ledgers say: it shows its rule, it is asked, and what differs is listed.
+/// The stored record of a case agrees with the suite and the ledgers: the case shows its rule, it is asked, and its
+/// divergences are listed.
 #[test]
 fn what_is_kept_of_tvm_is_what_the_suite_and_the_ledgers_say() {
     let suite = conformance::suite().unwrap();
@@ -219,8 +223,8 @@ fn what_is_kept_of_tvm_is_what_the_suite_and_the_ledgers_say() {
     }
 }
 
-/// The rows of the last edition that are no behaviour in the corrected reading. Of PURE.ATTR.REPR, which counts among them, the analysis of PrimFuncs is a
-/// part, and is shown.
+/// The entries of the last edition that do not change behaviour in the corrected reading. PURE.ATTR.REPR is one of
+/// them, except for the analysis of PrimFuncs, which is shown.
 #[test]
 fn what_is_no_behaviour_is_not_shown() {
     assert_none(
@@ -254,7 +258,7 @@ fn the_other_way_round_new_rules_are_removed_ones() {
     assert_eq!(here.evidence, RuleEvidence::Absent);
 }
 
-/// Nothing differs between an edition and itself.
+/// There is no difference between an edition and itself.
 #[test]
 fn an_edition_is_the_same_as_itself() {
     assert!(found(Edition::E2024_04, Edition::E2024_04).is_empty());

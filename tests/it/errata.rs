@@ -1,4 +1,4 @@
-//! Every witness of an erratum is answered as its file says, in either reading, and the two answers differ.
+//! Every witness of an erratum has the answers of its file in either reading, and the two answers differ.
 
 use campaign::infos;
 use relax_spec::book::erratum::ErratumFate;
@@ -25,7 +25,7 @@ fn warnings(outcome: &Outcome) -> Vec<Rule> {
     }
 }
 
-/// What is wrong with an outcome, if something is.
+/// The fault of an outcome, if there is one.
 fn fault(witness: &Witness, expected: &Expected, given: &Outcome) -> Option<String> {
     if !is_answer(&witness.ask, &expected.answer, given) {
         return Some(format!("expected {}, given {given}", expected.answer));
@@ -62,29 +62,31 @@ fn every_witness_tells_the_readings_apart() {
     assert_none("the readings agree", same.map(|(erratum, _)| erratum.to_string()).collect());
 }
 
-/// The outcomes of a witness in an edition, with the proposal that the witness is about if that is made to it: literal, then corrected.
+/// The outcomes of a witness in an edition, literal and then corrected. The proposal of the witness is active if it
+/// belongs to that edition.
 fn both_in(edition: Edition, erratum: Erratum, witness: &Witness) -> [Outcome; 2] {
     let basis = if witness.basis.edition() == edition { witness.basis } else { edition.into() };
     [Reading::literal_only(&[erratum]), Reading::corrected()]
         .map(|reading| oracle::outcome(&mut Cx::new().with_edition(basis).with_reading(reading), &witness.ask))
 }
 
-/// Witnesses that an edition cannot answer, or to whose program it says something else before the words at stake count.
+/// Witnesses that an edition cannot answer, or whose program it judges differently before the words in question matter.
 const ASKED_OTHERWISE: &[(Erratum, Edition)] = &[
-    // Questions about types.
+    // These are questions about types.
     (Erratum::A14, Edition::E2023_12),
     (Erratum::A14, Edition::E2024_04),
     (Erratum::A30, Edition::E2023_12),
     (Erratum::A30, Edition::E2024_04),
     (Erratum::A38, Edition::E2023_12),
     (Erratum::A38, Edition::E2024_04),
-    // That a value binds is said there; what is left is that a `PrimValue` has its own (N08).
+    // That edition states that a value binds. Its own witness covers the missing part, that a `PrimValue` has a value
+    // (N08).
     (Erratum::A74, Edition::E2023_12),
     (Erratum::A74, Edition::E2024_04),
-    // The program calls a packed function, which a function that says nothing may not.
+    // The program calls a packed function, which a function without a purity must not do.
     (Erratum::E57, Edition::E2023_12),
     (Erratum::E57, Edition::E2024_04),
-    // The witness is about the part that is mended.
+    // The witness is about the repaired part.
     (Erratum::N62, Edition::E2024_04),
 ];
 
@@ -103,11 +105,11 @@ fn a_witness_flips_in_the_editions_that_have_the_words_and_in_no_other() {
     assert_none("the edition has the words and the witness does not flip, or the other way round", found);
 }
 
-/// The first edition that has the words, by the letter of the erratum.
+/// The first edition with the text, by the letter of the erratum's id.
 fn first_edition(erratum: Erratum) -> Edition {
     match erratum.id().chars().next() {
         Some('N') => Edition::E2023_12,
-        // A proposal is made to the last one.
+        // A proposal belongs to the last edition.
         Some('M' | 'U') => Edition::E2024_04,
         _ => Edition::E2023_02,
     }
@@ -177,7 +179,7 @@ fn every_erratum_that_the_code_takes_literally_has_a_witness() {
         let asked = code.contains(&format!("literal(Erratum::{erratum})"));
         asked && witness(&erratum.info().unwrap()).unwrap().is_none() && **erratum != Erratum::A25
     });
-    // A25 changes the wording of a warning and nothing else.
+    // A25 only changes the wording of a warning.
     assert_none("literal code without a witness", silent.map(ToString::to_string).collect());
     let idle = witnesses().into_iter().filter(|(erratum, _)| !code.contains(&format!("literal(Erratum::{erratum})")));
     assert_none("a witness without literal code", idle.map(|(erratum, _)| erratum.to_string()).collect());
@@ -199,7 +201,7 @@ fn sources(dir: &std::path::Path) -> String {
 #[test]
 fn every_witness_whose_answers_differ_has_a_golden_case_beside_it() {
     let suite = ask::conformance::suite().unwrap();
-    // Golden cases have the answer of the literal reading, and not its warnings.
+    // Golden cases have the answer of the literal reading, without its warnings.
     let differ = witnesses().into_iter().filter(|(_, witness)| witness.literal.answer != witness.corrected.answer);
     let without = differ.filter(|(erratum, _)| !suite.iter().any(|case| case.erratum == Some(*erratum)));
     assert_none("no case tells the readings apart", without.map(|(erratum, _)| erratum.to_string()).collect());
@@ -214,7 +216,7 @@ fn all_errata_taken_literally_at_once_answer_every_case() {
         let cx = || Cx::new().with_edition(case.basis_in(edition));
         let outcome = oracle::outcome(&mut cx().with_reading(everything.clone()), &case.ask);
         let corrected = oracle::outcome(&mut cx(), &case.ask);
-        // What is refused before it is judged is refused in any reading; a run may fail earlier, but it ends.
+        // A refusal before the judgement is the same in any reading. A run may fail earlier, but it ends.
         let lost = matches!(corrected, Outcome::Answer { .. })
             && matches!(outcome, Outcome::Unsupported { .. } | Outcome::InternalError { .. });
         lost.then(|| format!("{}: {outcome}", case.id))
@@ -222,7 +224,7 @@ fn all_errata_taken_literally_at_once_answer_every_case() {
     assert_none("no answer", unanswered.collect());
 }
 
-/// The answers to a question by each erratum alone that a run in the corrected reading did not ask after.
+/// The answers under each single erratum that the corrected run did not consult.
 fn answers_unasked(ask: &Ask, basis: Basis) -> Vec<(Erratum, Outcome, Outcome)> {
     let mut cx = Cx::new().with_edition(basis).with_errata_noted();
     let corrected = oracle::outcome(&mut cx, ask);

@@ -1,5 +1,5 @@
-//! Implementations that crash, hang, flood and lie: what each fault comes to, to which case it is charged, that every other
-//! case has its own result, and that no process is left.
+//! Implementations that crash, hang, flood and lie: the outcome of each fault, and the case that it is charged to.
+//! Every other case has its own result, and no process is left.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,31 +12,31 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// What a fault comes to.
+/// The outcome of a fault.
 #[derive(Clone, Copy)]
 enum Comes {
-    /// The case of `glb` has this verdict, and its message has this text; the others have their own. So often was the adapter
-    /// started.
+    /// The case of `glb` has this verdict, with this text in its message, and all others have their own. The adapter
+    /// was started this many times.
     To(&'static str, &'static str, usize),
-    /// The same, and the case after it is charged, too, or instead.
+    /// The same, but the next case is charged too, or instead.
     ToCases(&'static [(&'static str, &'static str)]),
-    /// No fault.
+    /// There is no fault.
     ToNothing,
-    /// Nothing can be asked: exit status 3, and a message with this text.
+    /// Nothing can be asked: exit status 3, with this text in the message.
     ToRefusal(&'static str),
-    /// The implementation does not start again: what was found until then is reported.
+    /// The implementation does not start again. The results until then are reported.
     ToAnEnd,
 }
 
 use Comes::{To, ToAnEnd, ToCases, ToNothing, ToRefusal};
 
 const FAULTY: &str = "types/glb-eq";
-/// In the order in which they are asked.
+/// The cases, in the order of the questions.
 const CASES: [&str; 4] = ["types/erase-object", FAULTY, "types/lub-eq", "types/sub-rank"];
 
 const FAULTS: &[(&str, Comes)] = &[
     ("none", ToNothing),
-    // The greeting.
+    // Faults of the greeting.
     ("greet-silence", ToRefusal("did not answer `hello` within")),
     ("greet-exit", ToRefusal("ended before it answered `hello` (exit status: 0)")),
     ("greet-exit-7", ToRefusal("(exit status: 7)")),
@@ -60,7 +60,7 @@ const FAULTS: &[(&str, Comes)] = &[
     ("greet-stray", ToCases(&[("types/erase-object", "hello there")])),
     ("greet-twice", ToCases(&[("types/erase-object", "a line about question 0")])),
     ("no-capabilities", ToNothing),
-    // The end of the process.
+    // The process ends.
     ("crash-exit-0", To("crash", "exit status: 0", 3)),
     ("crash-exit-7", To("crash", "exit status: 7", 3)),
     ("crash-segv", To("crash", "signal 11 (SIGSEGV)", 3)),
@@ -75,7 +75,7 @@ const FAULTS: &[(&str, Comes)] = &[
     ("crash-for-good", ToAnEnd),
     ("crash-after-stray", To("protocol_error", "`Segmentation fault`", 2)),
     ("closed-output", To("crash", "closed its output", 3)),
-    // No end.
+    // The process does not end.
     ("hang", To("timeout", "", 3)),
     ("hang-in-stage", To("timeout", "compile", 3)),
     ("hang-heartbeats", To("timeout", "compile", 3)),
@@ -84,7 +84,7 @@ const FAULTS: &[(&str, Comes)] = &[
     ("hang-unstoppable", To("timeout", "", 3)),
     ("hang-stopped", To("timeout", "", 3)),
     ("hang-after-stray", To("protocol_error", "`noise`", 2)),
-    // Noise.
+    // Additional output.
     ("stray-before", To("protocol_error", "`warning: slow`", 1)),
     ("stray-long-before", To("protocol_error", "`warning: slow`", 1)),
     ("stray-after", To("protocol_error", "`bye for now`", 1)),
@@ -94,7 +94,7 @@ const FAULTS: &[(&str, Comes)] = &[
     ("stray-flood", To("protocol_error", "`noise`", 2)),
     ("hang-in-line", To("protocol_error", "more than 4096 bytes", 2)),
     ("stray-escape", To("protocol_error", "`\\u{1b}[2J\\u{202e}`", 1)),
-    // What is no reply.
+    // Lines that are not replies.
     ("garbage", To("protocol_error", "`garbage`", 1)),
     ("truncated", To("protocol_error", "not JSON", 1)),
     ("two-in-a-line", To("protocol_error", "not JSON", 1)),
@@ -103,7 +103,7 @@ const FAULTS: &[(&str, Comes)] = &[
     ("half-a-character", To("protocol_error", "ud800", 1)),
     ("deep", To("protocol_error", "not JSON", 1)),
     ("wide", To("protocol_error", "`glb`", 1)),
-    // What is no reply to this question.
+    // Replies that do not belong to the question.
     ("id-other", To("protocol_error", "999999", 1)),
     ("id-negative", To("protocol_error", "an `id`", 1)),
     ("id-text", To("protocol_error", "an `id`", 1)),
@@ -121,7 +121,7 @@ const FAULTS: &[(&str, Comes)] = &[
     ("twice-another", To("protocol_error", "after its answer", 1)),
     ("twice-late", To("protocol_error", "after its answer", 1)),
     ("end-twice", To("protocol_error", "after its answer", 1)),
-    // What is no answer.
+    // Replies without a valid answer.
     ("answer-of-another-kind", To("protocol_error", "`glb`", 1)),
     ("answer-missing", To("protocol_error", "`answer`", 1)),
     ("answer-warnings", To("protocol_error", "NO.SUCH.RULE", 1)),
@@ -130,7 +130,7 @@ const FAULTS: &[(&str, Comes)] = &[
     ("outcome-number", To("protocol_error", "", 1)),
     ("effects-wrong", To("protocol_error", "", 1)),
     ("internal-error", To("internal_error", "red", 1)),
-    // What is none.
+    // Unusual behaviour without a fault.
     ("carriage-return", ToNothing),
     ("spaces", ToNothing),
     ("more-fields", ToNothing),
@@ -140,7 +140,7 @@ const FAULTS: &[(&str, Comes)] = &[
     ("end-hang", ToNothing),
     ("end-grandchild", ToNothing),
     ("end-exit-9", ToNothing),
-    // What belongs to no question stands behind the last one.
+    // Output that belongs to no question is charged to the last one.
     ("end-flood", ToCases(&[("types/sub-rank", "noise")])),
 ];
 
@@ -155,7 +155,7 @@ struct Trial {
 fn conform(fault: &str, dir: &TempDir, report: &str) -> Command {
     let adapter = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/faults/adapter.py");
     let adapter = format!("python3 -S -E '{adapter}' {fault} '{}'", dir.path().display());
-    // Where time is up, it is so twice.
+    // With a time limit, it is reached twice.
     let (timeout, startup) = match fault {
         "hang-until-told" => ("60", "60"),
         _ if fault.starts_with("hang") => ("1", "60"),
@@ -181,7 +181,7 @@ fn try_fault(fault: &str) -> Result<(), String> {
     Trial { status: output.status.code(), lines: lines.map_err(|error| error.to_string())?, err, starts }.come(fault)
 }
 
-/// The processes that were started, all of which have ended.
+/// The processes that were started. All must have ended.
 fn nothing_left(dir: &Path) -> Result<Vec<String>, String> {
     let pids = fs::read_to_string(dir.join("pids")).unwrap_or_default();
     let deadline = Instant::now() + Duration::from_secs(10);
@@ -197,7 +197,7 @@ fn nothing_left(dir: &Path) -> Result<Vec<String>, String> {
     Ok(pids.lines().map(str::to_string).collect())
 }
 
-/// Whether a process runs; one that has ended and that nobody has waited for does not.
+/// Whether a process runs. A zombie does not.
 fn runs(pid: &str) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['Z', 'X']))
@@ -207,7 +207,7 @@ impl Trial {
     fn come(&self, fault: &str) -> Result<(), String> {
         let (_, comes) = FAULTS.iter().find(|(name, _)| *name == fault).ok_or("no such fault")?;
         match comes {
-            // It answers no question, and says so of each.
+            // It answers no question, and reports this for each.
             ToNothing => self.hold(&[], 4, 1),
             To(verdict, text, starts) => self.hold(&[(FAULTY, verdict, text)], 1, *starts),
             ToCases(charged) => {
@@ -229,7 +229,7 @@ impl Trial {
         }
     }
 
-    /// Whether just these cases are charged, and all others have their own results.
+    /// Checks that exactly these cases are charged, and all others have their own results.
     fn hold(&self, charged: &[(&str, &str, &str)], status: i32, starts: usize) -> Result<(), String> {
         let verdicts = self.verdicts();
         for case in CASES {
@@ -255,7 +255,7 @@ impl Trial {
         self.lines.last().unwrap_or(&Value::Null)
     }
 
-    /// By case, with the message.
+    /// The verdicts by case, with the messages.
     fn verdicts(&self) -> BTreeMap<String, (String, String)> {
         let of_cases = self.lines.iter().filter(|line| line["type"] == "case");
         let text = |value: &Value| value.as_str().unwrap_or_default().to_string();

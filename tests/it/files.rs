@@ -1,4 +1,5 @@
-//! Where a command writes: on a full disk the old file stays and no temporary one does; what is no file is written, and not replaced.
+//! The output files of commands. On a full disk the old file stays, and no temporary one is left. Anything but a
+//! regular file is written, and not replaced.
 
 use std::fs;
 use std::os::unix::fs::FileTypeExt;
@@ -9,7 +10,7 @@ use tempfile::TempDir;
 
 const TOOL: &str = env!("CARGO_BIN_EXE_relax-spec");
 
-/// A program of which more than a megabyte is written.
+/// A program with an output of more than a megabyte.
 fn large(dir: &TempDir) -> String {
     let bindings: String = (0..20_000).map(|i| format!("    variable_{i} = R.add(x, x)\n")).collect();
     let path = dir.path().join("large.py");
@@ -18,7 +19,7 @@ fn large(dir: &TempDir) -> String {
     path.display().to_string()
 }
 
-/// Every way in which a command writes a file, with what it reads.
+/// All commands that write a file, with their inputs.
 fn writers(large: &str) -> Vec<Vec<String>> {
     let line = |text: &str| text.split(' ').map(|word| word.replace("LARGE", large)).collect::<Vec<String>>();
     let mut lines: Vec<Vec<String>> = [
@@ -36,8 +37,8 @@ fn writers(large: &str) -> Vec<Vec<String>> {
     lines
 }
 
-/// Runs the command where no file may be larger than this: the disk of a test, which cannot fill a real one. What is more is refused with an
-/// error, as on a full disk, when the signal that comes before it is ignored.
+/// Runs the command with a limit on the size of files, because a test cannot fill a real disk. A larger file is refused
+/// with an error, as on a full disk, if the preceding signal is ignored.
 fn on_a_full_disk(kilobytes: u32, args: &[String], out: &Path) -> Output {
     let script = format!("trap '' XFSZ; ulimit -f {kilobytes}; exec \"$0\" \"$@\"");
     let args = args.iter().map(|arg| arg.replace("OUT", &out.display().to_string()));
@@ -58,7 +59,7 @@ fn on_a_full_disk_the_old_file_stays_and_no_temporary_one_does() {
         assert!(failed.status.code() == Some(2) && err.contains("too large"), "{writer:?}: {err}");
         assert_eq!(fs::read_to_string(&file).unwrap(), "old", "{writer:?}");
         assert_eq!(fs::read_dir(&out).unwrap().count(), 1, "{writer:?}");
-        // With room it is replaced.
+        // With enough space it is replaced.
         let written = on_a_full_disk(100_000, &writer, &file);
         assert!(matches!(written.status.code(), Some(0 | 1)), "{}", String::from_utf8_lossy(&written.stderr));
         assert!(fs::metadata(&file).unwrap().len() > 100, "{writer:?}");
@@ -73,7 +74,7 @@ fn what_is_no_file_is_written_and_stays_what_it_is() {
     let pipe = dir.path().join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for writer in writers(&large) {
-        // To a device that takes all, and to one that takes nothing.
+        // Output to a device that accepts everything, and to one that accepts nothing.
         for (device, statuses) in [("/dev/null", &[0, 1][..]), ("/dev/full", &[2])] {
             let output = on_a_full_disk(100_000, &writer, Path::new(device));
             let err = String::from_utf8_lossy(&output.stderr);
@@ -89,7 +90,7 @@ fn what_is_no_file_is_written_and_stays_what_it_is() {
     }
 }
 
-/// A command that is killed while it writes leaves the old file or the new one, never a part.
+/// If a command is killed while it writes, the old file or the new one is there, never a part.
 #[test]
 fn who_is_killed_while_writing_leaves_a_whole_file() {
     let dir = TempDir::new().unwrap();

@@ -1,4 +1,4 @@
-//! The defects in `conformance/findings/`: the oracle answers the case of each as it says.
+//! The defects in `conformance/findings/`: the oracle gives the answer that each case expects.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use relax_spec::suite::compare::CaseVerdict;
 use relax_spec::suite::coverage::execute;
 use relax_spec::suite::{Case, read_cases};
 
-/// The files `case.ron`, a folder each.
+/// The files `case.ron`, one for each folder.
 fn files() -> Vec<PathBuf> {
     let folders = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("conformance/findings");
     let entries = fs::read_dir(&folders).unwrap_or_else(|error| panic!("{}: {error}", folders.display()));
@@ -18,7 +18,7 @@ fn files() -> Vec<PathBuf> {
     found
 }
 
-/// What is wrong with a case.
+/// The fault of a case.
 fn complaint(case: &Case) -> Option<String> {
     let execution = execute(case, Edition::default(), RuleSet::new());
     match execution.comparison.verdict {
@@ -27,7 +27,7 @@ fn complaint(case: &Case) -> Option<String> {
     }
 }
 
-/// What is wrong with a file: it names a case of the suite, or holds cases that the oracle answers so.
+/// The fault of a file. It must name a case of the suite, or contain cases that the oracle answers as expected.
 fn fault(text: &str, suite: &[Case]) -> Option<String> {
     if let Some(id) = text.trim().strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
         return (!suite.iter().any(|case| case.id == id)).then(|| format!("the suite has no case {id}"));

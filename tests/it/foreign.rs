@@ -1,5 +1,5 @@
-//! Nothing of one edition fires in another: whatever is asked, the rules that are recorded, and those that findings, errors and answers name,
-//! are stated by the edition in which it is asked.
+//! No rule of one edition fires in another. For every question, the recorded rules, and those in findings, errors and
+//! answers, are stated by its edition.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -19,7 +19,7 @@ use relax_spec::question::{Ask, ProgramInput};
 use relax_spec::syntax::tvmscript::parse_module;
 use serde_json::Value;
 
-/// The rules that another edition has let in, each with what was asked first.
+/// The rules of a foreign edition, each with the first question that used it.
 #[derive(Default)]
 struct Foreign(BTreeMap<(Edition, Rule), String>);
 
@@ -30,7 +30,7 @@ impl Foreign {
         }
     }
 
-    /// A question in an edition: what it records and what its answer names.
+    /// Asks a question in an edition, and notes the rules that it records and that its answer names.
     fn ask(&mut self, edition: Edition, ask: &Ask, what: &dyn Fn() -> String) {
         let mut cx = Cx::new().with_edition(edition);
         let outcome = oracle::outcome(&mut cx, ask);
@@ -40,7 +40,8 @@ impl Foreign {
         self.note(edition, named, what);
     }
 
-    /// A program in an edition: what the check records and finds, the stages that it did not reach included.
+    /// Checks a program in an edition, and notes the recorded rules and findings, including the stages that the check
+    /// did not reach.
     fn check(&mut self, edition: Edition, module: &IrModule, what: &dyn Fn() -> String) {
         let mut cx = Cx::new().with_edition(edition);
         let report = check_program(&mut cx, module);
@@ -56,7 +57,7 @@ impl Foreign {
     }
 }
 
-/// The texts of an answer that are ids of rules.
+/// The strings in an answer that are ids of rules.
 fn rules_in(value: &Value, into: &mut Vec<Rule>) {
     match value {
         Value::String(text) => into.extend(text.parse::<Rule>()),

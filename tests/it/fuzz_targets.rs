@@ -1,5 +1,5 @@
-//! The fuzz targets of `fuzz/` on their seeds, and on what becomes of these by cutting and joining: so that the targets keep compiling,
-//! and that the seeds are what they are meant to be. What searches for long is `fuzz/run`.
+//! The fuzz targets of `fuzz/` on their seeds, and on cut and joined seeds. This keeps the targets compiling, and
+//! checks that the seeds are as intended. `fuzz/run` does the long search.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -48,7 +48,7 @@ fn every_target_has_its_program() {
     }
 }
 
-/// What is wanted of a seed beside that nothing breaks: that it gets where it is to start the search.
+/// A seed must not only run without a fault, but also reach the stage where the search should start.
 #[test]
 fn seeds_are_what_they_are_called() {
     use relax_spec::syntax::load::{ExternalForm, parse};

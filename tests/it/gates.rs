@@ -1,4 +1,4 @@
-//! What ties the text, the code and the golden cases together. Each of these fails by itself when they drift apart.
+//! Checks that the text, the code and the golden cases agree. Each test fails separately when they drift apart.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -19,8 +19,8 @@ use relax_spec::suite::compare::{CaseVerdict, compare};
 use relax_spec::suite::knockout::{self, Baseline, EquivalentRows, Shows};
 use relax_spec::suite::{Case, coverage};
 
-/// Beginnings of rule ids under which every rule is implemented or excluded. Chapters join this list as they are
-/// completed, and never leave it.
+/// Prefixes of rule ids under which every rule is implemented or excluded. Chapters are added when they are complete,
+/// and are never removed.
 const COMPLETE: &[&str] = &[
     "AST22.",
     "BUILTIN.",
@@ -67,14 +67,14 @@ fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// Fails with a list, if there is something to list.
+/// Fails with a list, if it is not empty.
 fn assert_none(what: &str, found: Vec<String>) {
     assert!(found.is_empty(), "{what}:\n  {}", found.join("\n  "));
 }
 
 #[test]
 fn every_rule_of_a_complete_chapter_is_implemented_or_excluded() {
-    // What only later editions have and what is in preparation there says so itself.
+    // A rule that only later editions have and that is in preparation there is marked as such.
     let pending = |rule: &&Rule| rule.status() == Status::Pending && !rule.info().pending;
     let complete = |rule: &&Rule| COMPLETE.iter().any(|prefix| rule.id().starts_with(prefix));
     let missing = Rule::ALL.iter().filter(pending).filter(complete).map(|rule| rule.id().to_string()).collect();
@@ -106,11 +106,11 @@ fn claimed_is_recorded() {
     assert_none("the rules that a case claims are not those that it uses", differences);
 }
 
-/// How the rules that a case claims differ from those that it uses in an edition.
+/// The difference between the rules that a case claims and those that it uses in an edition.
 fn claimed_otherwise(case: &Case, edition: Edition) -> Option<String> {
     let claimed = case.rules_in(edition);
     let recorded: BTreeSet<Rule> = coverage::execute(case, edition, RuleSet::new()).recorded.iter().collect();
-    // A rule of which the corrected reading makes no use may be at stake in the literal one.
+    // A rule that the corrected reading does not use may matter in the literal one.
     let literally: BTreeSet<Rule> = coverage::recorded_literally(case, edition).iter().collect();
     let unrecorded: Vec<&Rule> = claimed.iter().filter(|r| !recorded.contains(r) && !literally.contains(r)).collect();
     let unclaimed: Vec<&Rule> =
@@ -122,7 +122,7 @@ fn claimed_otherwise(case: &Case, edition: Edition) -> Option<String> {
     Some(format!("{} in {edition}{of}: claimed only {unrecorded:?}, recorded only {unclaimed:?}", case.id))
 }
 
-/// Nothing of one edition is used in another.
+/// No edition uses rules of another.
 #[test]
 fn a_case_records_rules_of_its_edition_only() {
     let strayed = suite()
@@ -137,13 +137,13 @@ fn a_case_records_rules_of_its_edition_only() {
     assert_none("rules of another edition", strayed);
 }
 
-/// Whether an edition has its own words for a rule.
+/// Whether an edition has its own text for a rule.
 fn is_worded_by(rule: Rule, edition: Edition) -> bool {
     rule.statement(edition).is_some_and(|statement| statement.edition == edition.name())
 }
 
-/// A clause that a later edition words by itself is excluded, or shown by a case of that edition, or says of itself that the code does
-/// not follow it yet.
+/// A clause with new text in a later edition is excluded, has a case in that edition, or is marked as not implemented
+/// yet.
 #[test]
 fn what_a_later_edition_says_is_shown_in_it() {
     let suite = suite();
@@ -165,7 +165,7 @@ fn what_a_later_edition_says_is_shown_in_it() {
     assert_none("later editions", wrong);
 }
 
-/// A later edition keeps or restates what the one before it says, or drops the rule for good.
+/// A later edition keeps or restates the rules of the one before it, or drops a rule for good.
 #[test]
 fn the_editions_of_a_rule_are_a_row_without_gaps() {
     let names = Edition::ALL.map(Edition::name);
@@ -196,7 +196,7 @@ fn the_lock_is_up_to_date() {
     assert_eq!(fs::read_dir(&dir).unwrap().count(), locks.len(), "a lock without a chapter");
 }
 
-/// At most one rule in so many may be only stuck.
+/// At most one of this many rules may be only stuck.
 const STUCK_OF: usize = 20;
 
 #[test]
@@ -231,7 +231,7 @@ fn switching_a_rule_off_is_noticed() {
     assert_none("stuck, and not in spec/stuck.ron", without_reason);
 }
 
-/// Knock-out asks only the cases that record a rule. No other case may depend on it.
+/// Knock-out asks only the cases that record a rule, so no other case may depend on it.
 #[test]
 fn a_case_depends_only_on_the_rules_that_it_records() {
     let suite = suite();
@@ -239,7 +239,7 @@ fn a_case_depends_only_on_the_rules_that_it_records() {
     assert_none("these answer otherwise without rules that they do not record", to_strings(found));
 }
 
-/// So many rules at least stand as rows: of definitions by cases or by kinds, and of lists of conditions.
+/// At least this many rules are rows: of definitions by cases or by kinds, and of lists of conditions.
 const ROWS: usize = 250;
 
 #[test]
@@ -268,8 +268,8 @@ fn to_strings(found: Vec<&str>) -> Vec<String> {
     found.into_iter().map(str::to_string).collect()
 }
 
-/// The premises that the code tests, outside of its unit tests: `premise(rule!("ID"), n, ..)`, and the conditions of lists,
-/// `(rule!("ID"), n, ..)`.
+/// The premises that the code tests, outside of its unit tests: `premise(rule!("ID"), n, ..)`, and the conditions of
+/// lists, `(rule!("ID"), n, ..)`.
 fn premises_in_the_code() -> BTreeSet<(Rule, usize)> {
     let mut found = BTreeSet::new();
     for file in files(&root().join("src"), "rs") {
@@ -284,15 +284,15 @@ fn premises_in_the_code() -> BTreeSet<(Rule, usize)> {
     found
 }
 
-/// A premise that never fails could as well be missing.
+/// A premise that never fails could be removed.
 #[test]
 fn every_premise_fails_in_some_case() {
     let suite = suite();
     let tested = coverage::premises(&suite);
-    // Those that a function tests on behalf of several rules are known from the cases only.
+    // The premises that a function tests for several rules are known only from the cases.
     let mut premises = premises_in_the_code();
     premises.extend(tested.keys().map(|(rule, n, _)| (*rule, *n)));
-    // A violation of a rule that spec/redundant.ron lists is another rule's to report.
+    // A violation of a rule in spec/redundant.ron is reported by another rule.
     let redundant = knockout::redundant().unwrap();
     let fails = |(rule, n): &(Rule, usize)| tested.contains_key(&(*rule, *n, false)) || redundant.contains_key(rule);
     let unfailing = premises.into_iter().filter(|premise| !fails(premise));
@@ -372,12 +372,12 @@ fn every_erratum_reads_under_its_own_name() {
     assert_none("errata", found.collect());
 }
 
-/// The findings of the second reading of the text, E1 to E83; three numbers were never given.
+/// The findings of the second reading of the text, E1 to E83. Three numbers were never used.
 fn second_reading() -> impl Iterator<Item = String> {
     (1..=83).filter(|number| !(47..=49).contains(number)).map(|number| format!("E{number:02}"))
 }
 
-/// The findings in the later editions: N1 to N67 in 2023-12, the last of them ours, M1 to M13 in 2024-04.
+/// The findings in the later editions: N1 to N67 in 2023-12, of which the last is ours, and M1 to M13 in 2024-04.
 fn of_later_editions() -> impl Iterator<Item = String> {
     let n = (1..=67).map(|number| format!("N{number:02}"));
     n.chain((1..=13).map(|number| format!("M{number:02}")))
@@ -403,7 +403,7 @@ fn every_conflict_has_its_row() {
     assert_none("not in the table of conflicts", missing.collect());
 }
 
-/// Whether a text is one in earnest.
+/// Whether a text is a real text, not a placeholder.
 fn is_text(text: &str) -> bool {
     text.trim().len() >= 15 && !is_placeholder(text)
 }
@@ -413,7 +413,7 @@ fn is_placeholder(text: &str) -> bool {
     ["see the chapter", "todo", "tbd", "fixme", "placeholder", UNDERIVED].iter().any(|word| lower.contains(word))
 }
 
-/// What `promote` writes is a draft: its answer is the oracle's until somebody has derived it.
+/// `promote` writes drafts. The answer is the oracle's until someone has derived it.
 #[test]
 fn every_case_is_derived() {
     let derived = |case: &Case| !case.why.trim().is_empty() && !is_placeholder(&case.why);
@@ -484,17 +484,17 @@ fn criterion(rule: &Rule) -> Option<u32> {
     rule.id().strip_prefix("WF.")?.split('.').next()?.parse().ok()
 }
 
-/// The criteria that a program breaks with this one whatever it looks like: a shape variable that a return annotation may
-/// not use (4) is not bound there (5) and not in the scope of the annotation (13).
+/// The criteria that every program breaks together with this one. A shape variable that a return annotation must not
+/// use (4) is not bound there (5), and not in the scope of the annotation (13).
 fn broken_with(number: u32) -> &'static [u32] {
     if number == 4 { &[5, 13] } else { &[] }
 }
 
-/// Whether a case shows a program that breaks this criterion and nothing else.
+/// Whether a case has a program that breaks only this criterion.
 fn breaks_alone(case: &Case, number: u32) -> bool {
     let rules = match (&case.ask, case.allow.as_slice()) {
         (Ask::WellFormed(_), [Answer::Verdict(Verdict::Rejected(rules))]) => rules,
-        // The form with two annotations, for which criterion 9 is made, exists outside only.
+        // The form with two annotations, the subject of criterion 9, exists only in external formats.
         (Ask::Decode(..), [Answer::Read(ReadAnswer::Rejected(rules))]) => rules,
         _ => return false,
     };
@@ -503,7 +503,7 @@ fn breaks_alone(case: &Case, number: u32) -> bool {
     broken.contains(&Some(number)) && broken.iter().all(expected)
 }
 
-/// Whether a case shows a program that comes close to breaking this criterion and does not.
+/// Whether a case has a program that nearly breaks this criterion.
 fn meets(case: &Case, number: u32) -> bool {
     let accepted = matches!(
         (&case.ask, case.allow.as_slice()),
@@ -592,12 +592,12 @@ fn looks_like_a_rule(word: &str) -> bool {
     word.split('.').count() > 1 && word.chars().all(letters) && word.starts_with(|c: char| c.is_ascii_uppercase())
 }
 
-/// Whether a word is the beginning of a rule's id, up to a dot.
+/// Whether a word is a prefix of a rule's id, up to a dot.
 fn belongs_to(rule: Rule, word: &str) -> bool {
     rule.id().strip_prefix(word.trim_end_matches('.')).is_some_and(|rest| rest.starts_with('.'))
 }
 
-/// A mutant by hand: the source file, the golden cases that are to find it, and the text that is replaced.
+/// A handmade mutant: the source file, the golden cases that must detect it, and the text that is replaced.
 fn hand_mutant(text: &str) -> Option<(&str, Vec<&str>, String)> {
     let (head, rest) = text.split_once("\n--- replace\n")?;
     let (replaced, _) = rest.split_once("\n--- with\n")?;
@@ -610,12 +610,12 @@ fn hand_mutant(text: &str) -> Option<(&str, Vec<&str>, String)> {
         .and_then(|(file, by, text)| Some((file?, by, text)))
 }
 
-/// A text without white space, so that the formatter does not matter.
+/// A text without white space, so that formatting does not matter.
 fn squeezed(text: &str) -> String {
     text.split_whitespace().collect()
 }
 
-/// `tools/hand_mutants.py` builds them and sees that the cases find them.
+/// `tools/hand_mutants.py` builds the mutants and checks that the cases detect them.
 #[test]
 fn every_hand_made_mutant_still_applies() {
     let cases: BTreeSet<String> = suite().into_iter().map(|case| case.id).collect();
@@ -635,7 +635,7 @@ fn every_hand_made_mutant_still_applies() {
     assert!(mutants.len() >= 40, "{} mutants by hand", mutants.len());
 }
 
-/// An operator stands in the file, or the directory, of the chapter that has its clauses.
+/// An operator is defined in the file or directory of the chapter with its clauses.
 #[test]
 fn every_operator_stands_in_its_chapter() {
     let code: Vec<(String, String)> = files(&root().join("src/ops"), "rs")
@@ -658,7 +658,7 @@ fn every_operator_stands_in_its_chapter() {
     assert_none("operators", strayed.collect());
 }
 
-/// What implementations are held to is met by the normal form that a case shows.
+/// The normal form that a case shows meets the requirements for implementations.
 #[test]
 fn an_expected_normal_form_would_pass() {
     let edition = Edition::default();

@@ -1,6 +1,6 @@
-//! The laws of the static judgements on an exhaustive universe of small types and structural informations: in the
-//! corrected reading none is broken, in the literal one exactly as the errata explain. Prints a table of laws,
-//! readings and violations for each edition.
+//! The laws of the static judgements on an exhaustive universe of small types and structural information. None is
+//! broken in the corrected reading. In the literal reading exactly those are that the errata explain. Prints a table of
+//! laws, readings and violations for each edition.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -25,10 +25,10 @@ const F32: DataType = DataType::FLOAT32;
 const I32: DataType = DataType::INT32;
 const VOID: DataType = DataType::VOID;
 
-/// What the law is about, by position in the universe.
+/// The members of an instance of a law, by position in the universe.
 type Instance = Vec<usize>;
 
-/// A least set of errata that, taken literally, break the law for the instance. Empty: it is broken anyway.
+/// A minimal set of errata that, taken literally, break the law for the instance. Empty if it is broken anyway.
 fn explanation<T>(law: &Law<T>, edition: Edition, at_stake: &[Erratum], instance: &[&T]) -> Vec<Erratum> {
     let mut errata = at_stake.to_vec();
     for erratum in at_stake {
@@ -47,7 +47,7 @@ fn instances<T>(law: &Law<T>, universe: &[T]) -> Vec<Instance> {
         1 => (0..n).map(|i| vec![i]).collect(),
         2 => (0..n).flat_map(|i| (0..n).map(move |j| vec![i, j])).collect(),
         _ => {
-            // Members close to each other in the list resemble each other, so their triples are the telling ones.
+            // Neighbours in the list resemble each other, so their triples are the most useful.
             let near =
                 (0..n).flat_map(|i| (i..n.min(i + 9)).flat_map(move |j| (i..n.min(i + 9)).map(move |k| vec![j, i, k])));
             let mut state: u64 = 1;
@@ -60,7 +60,7 @@ fn instances<T>(law: &Law<T>, universe: &[T]) -> Vec<Instance> {
     }
 }
 
-/// What the table says of a law.
+/// A row of the table.
 #[derive(Default)]
 struct Outcome {
     instances: usize,
@@ -88,7 +88,7 @@ fn examine<T: Sync>(law: &Law<T>, edition: Edition, universe: &[T]) -> Outcome {
     };
     let mut explained: BTreeMap<Instance, Vec<Erratum>> = by_letter(&at_stake).into_iter().collect();
     if at_stake.contains(&A15) {
-        // By that letter all shapes of a rank are alike, which hides what others do to them.
+        // In that literal reading all shapes of a rank are alike, which hides the effects of other errata.
         let others: Vec<Erratum> = at_stake.iter().copied().filter(|erratum| *erratum != A15).collect();
         for (instance, errata) in by_letter(&others) {
             explained.entry(instance).or_insert(errata);
@@ -108,7 +108,7 @@ fn members<'u, T>(universe: &'u [T], instance: &[usize]) -> Vec<&'u T> {
     instance.iter().map(|i| &universe[*i]).collect()
 }
 
-/// Prints the table and fails for what is broken without a reason.
+/// Prints the table, and fails for violations without a reason.
 fn check<T: Sync + std::fmt::Display>(title: &str, edition: Edition, laws: &[Law<T>], universe: &[T]) {
     let mut table = format!("{title}, {edition}: {} members\n", universe.len());
     let mut failures = String::new();
@@ -165,7 +165,7 @@ fn leaf_types() -> Vec<Type> {
     leaves
 }
 
-/// All types of depth 1 with up to two components, and a choice of those of depth 2.
+/// All types of depth 1 with up to two components, and a selection of those of depth 2.
 fn type_universe() -> Vec<Type> {
     let leaves = leaf_types();
     let few = [Type::Object, Type::shape(-1), Type::shape(1), Type::tensor(-1, VOID), Type::tensor(1, F32)];
@@ -206,7 +206,7 @@ fn laws_of_types() {
     check("types", Edition::E2023_02, &type_laws(), &type_universe());
 }
 
-/// The relation of the decision procedure, as rows.
+/// The relation of the decision procedure, by rows.
 fn decided<T: Sync>(universe: &[T], below: impl Fn(&T, &T) -> bool + Sync) -> Vec<Vec<bool>> {
     universe.par_iter().map(|a| universe.iter().map(|b| below(a, b)).collect()).collect()
 }
@@ -235,7 +235,7 @@ fn subtyping_is_the_closure_of_its_axioms() {
     }
 }
 
-/// Counts pairs whose bound is not the best in the universe.
+/// Counts pairs whose bound is not the best one in the universe.
 fn not_best(
     universe: &[Type],
     below: &[Vec<bool>],
@@ -285,7 +285,7 @@ fn bounds_are_the_best_ones() {
         counts[3]
     ));
     assert_eq!(counts[..2], [0, 0]);
-    // The branch on purity is what the text says, and what makes the difference (A27).
+    // The text has the branch on purity, and it makes the difference (A27).
     assert!(counts[3] > 0);
 }
 
@@ -344,7 +344,7 @@ fn with_purity(s: &StructInfo, pure: bool) -> StructInfo {
     }
 }
 
-/// Tensors on devices, of each of which another one knows less, up to nothing but that it is a tensor.
+/// Tensors on devices. For each there is one with less information, down to a tensor with none.
 fn located_infos() -> Vec<StructInfo> {
     let device = |tag: &str| VDevice { target: Target::Tag(tag.into()), dev_id: 0, mem_scope: "global".into() };
     let devices = [None, Some(Arc::new(device("llvm"))), Some(Arc::new(device("cuda")))];
@@ -369,7 +369,7 @@ fn scalar_infos() -> Vec<StructInfo> {
     [DataType::INT64, DataType::BOOL, F32].map(StructInfo::prim).into_iter().chain(valued).collect()
 }
 
-/// What only later editions have: devices, values of boxed scalars, and functions of which purity is said.
+/// Information that only later editions have: devices, values of boxed scalars, and functions with a purity.
 fn later_infos() -> Vec<StructInfo> {
     let (located, scalars) = (located_infos(), scalar_infos());
     let few: Vec<StructInfo> = located.iter().step_by(4).chain(scalars.iter().step_by(3)).cloned().collect();
@@ -385,7 +385,7 @@ fn later_infos() -> Vec<StructInfo> {
     all
 }
 
-/// The terms of an edition. Of those that all editions have, the later ones are asked about some.
+/// The terms of an edition. Later editions are asked only some of the terms that all editions have.
 fn universe_of(edition: Edition) -> Vec<StructInfo> {
     if edition == Edition::E2023_02 {
         return info_universe();
@@ -421,7 +421,7 @@ fn laws_of_structural_information() {
     }
 }
 
-/// Where an edition is not asked, there is a reason, and only there.
+/// Laws have a reason exactly if some edition is not asked.
 #[test]
 fn what_is_not_asked_has_its_reason() {
     fn checked<T>(laws: &[Law<T>]) {
@@ -435,7 +435,7 @@ fn what_is_not_asked_has_its_reason() {
     checked(&info_laws());
 }
 
-/// Without functions that introduce shape variables, which are renamed before they are compared.
+/// Infos without functions that introduce shape variables, because these are renamed before a comparison.
 fn plain_infos() -> Vec<StructInfo> {
     let plain = [
         StructInfo::Object,
@@ -452,11 +452,11 @@ fn plain_infos() -> Vec<StructInfo> {
     distinct(all)
 }
 
-/// The same with what later editions add: devices, values, and functions of which purity is said.
+/// The same with the additions of later editions: devices, values, and functions with a purity.
 fn plain_infos_of(edition: Edition) -> Vec<StructInfo> {
     let mut all = plain_infos();
     if edition > Edition::E2023_02 {
-        // Of packed functions purity says nothing.
+        // Purity has no meaning for packed functions.
         let is_closure = |s: &&StructInfo| s.as_func().is_some_and(|func| func.params.is_some());
         let functions: Vec<StructInfo> = all.iter().filter(is_closure).cloned().collect();
         all.extend(functions.iter().flat_map(|f| [with_purity(f, true), with_purity(f, false)]));
@@ -490,7 +490,7 @@ fn the_order_is_the_closure_of_its_axioms() {
 #[test]
 fn joins_are_the_least_upper_bounds() {
     for edition in Edition::ALL {
-        // Functions are joined more cautiously than the order would allow (A42).
+        // Functions are joined more cautiously than the order requires (A42).
         let universe: Vec<StructInfo> = universe_of(edition).into_iter().filter(|s| !has_function(s)).collect();
         let cx = || Cx::new().with_edition(edition);
         let below = decided(&universe, |a, b| order(&mut cx(), a, b));
@@ -510,7 +510,7 @@ fn joins_are_the_least_upper_bounds() {
     }
 }
 
-/// The rules of the list that break a law when they are switched off, with the law.
+/// The rules of the list that break a law when switched off, with the law.
 fn noticed<T: Sync>(edition: Edition, rules: &[Rule], laws: &[Law<T>], universe: &[T]) -> Vec<String> {
     let cx = || Cx::new().with_edition(edition);
     let noticed_by = |law: &Law<T>| {
@@ -528,13 +528,13 @@ fn noticed<T: Sync>(edition: Edition, rules: &[Rule], laws: &[Law<T>], universe:
     laws.par_iter().filter(|law| law.is_asked_in(edition)).flat_map(noticed_by).collect()
 }
 
-/// Those of which a law speaks, of one or two members.
+/// The instances of a law with one or two members.
 fn instances_of_pairs<T>(law: &Law<T>, universe: &[T]) -> Vec<Instance> {
     let all = if law.arity > 2 { Vec::new() } else { instances(law, universe) };
     all.into_iter().filter(|instance| (law.applies)(&members(universe, instance))).collect()
 }
 
-/// What no case tells from its absence, no law tells either.
+/// A rule whose absence no case detects must not be detected by a law either.
 #[test]
 fn no_law_notices_a_redundant_rule() {
     let rules: Vec<Rule> = knockout::redundant().unwrap().into_keys().collect();
@@ -555,9 +555,9 @@ fn the_universe_is_large() {
     assert!(later >= 700, "{later}");
 }
 
-/// Prints what a test that passes has to tell; the test harness would keep `println` to itself.
+/// Prints the output of a passing test, which the test harness would capture from `println`.
 fn tell(text: &str) {
     use std::io::Write as _;
-    // A closed stream is no reason for a law to fail.
+    // A closed stream does not make a law fail.
     let _ = writeln!(std::io::stderr(), "{text}");
 }

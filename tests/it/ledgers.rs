@@ -1,4 +1,5 @@
-//! The ledgers of Apache TVM: each divergence has a class and the clause that decides, of the edition by which it is judged.
+//! The ledgers of Apache TVM. Each divergence has a class and the clause that decides, from the edition of the
+//! judgement.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,7 +22,7 @@ fn entries(file: &str) -> Vec<KnownDivergence> {
         .unwrap_or_else(|error| panic!("{file}: {error}"))
 }
 
-/// The files of each ledger, with the edition that they are about: the one that is claimed, and any other beside it.
+/// The files of each ledger, with their edition: the claimed one, and any other.
 fn files() -> Vec<(String, Edition)> {
     LEDGERS
         .iter()
@@ -38,7 +39,7 @@ fn assert_none(what: &str, found: &[String]) {
     assert!(found.is_empty(), "{what}:\n  {}", found.join("\n  "));
 }
 
-/// What is wrong with an entry of a file about an edition.
+/// The fault of an entry of a file about an edition.
 fn wrong_with(entry: &KnownDivergence, edition: Edition, suite: &BTreeMap<String, Case>) -> Option<String> {
     let (Some(class), Some(clause)) = (entry.class, entry.clause) else {
         return Some("it has no class, or no clause".to_string());
@@ -76,13 +77,13 @@ fn every_divergence_has_a_class_and_the_clause_that_decides() {
     assert_none("entries of ledgers", &wrong.collect::<Vec<String>>());
 }
 
-/// Whether an erratum stands in a reason: what reads one otherwise says which.
+/// Whether a reason names an erratum. It must if an erratum is read differently.
 fn names_an_erratum(reason: &str) -> bool {
     let mut words = reason.split(|c: char| !c.is_ascii_alphanumeric());
     words.any(|word| Erratum::ALL.iter().any(|erratum| erratum.id() == word))
 }
 
-/// What is wrong with a form of findings of campaigns.
+/// The fault of a form of findings of campaigns.
 fn wrong_with_form(form: &KnownForm) -> Option<&'static str> {
     let (Some(class), Some(clause)) = (form.class, form.clause) else { return Some("it has no class, or no clause") };
     if !clause.is_stated_by(CLAIMED) {
@@ -107,7 +108,7 @@ fn every_form_of_findings_has_a_class_and_the_clause_that_decides() {
     assert_none("forms of findings", &wrong.collect::<Vec<String>>());
 }
 
-/// What the text that is claimed resolves is no divergence any more.
+/// A difference that the claimed text resolves is no longer a divergence.
 #[test]
 fn what_the_later_text_resolves_is_gone() {
     let resolved = ["global-primfunc", "primfunc-called", "call-dps-impure", "sig-order"];
@@ -116,7 +117,7 @@ fn what_the_later_text_resolves_is_gone() {
     assert_none("resolved by the text", &listed.collect::<Vec<String>>());
 }
 
-/// Releases that differ alike share an entry.
+/// Releases with the same difference share an entry.
 #[test]
 fn nothing_is_written_once_for_each_release() {
     for (file, _) in files() {

@@ -1,4 +1,4 @@
-//! The tests of the whole but for the golden suite, in one program, so that everything is linked once.
+//! All tests of the whole project except the golden suite, in one program, so that everything is linked once.
 
 mod adequacy;
 mod attributes;

@@ -1,5 +1,5 @@
-//! Messages are for people: of a thousand ill-typed programs none has a value as Rust prints it, a name that is not in
-//! the text, or no place.
+//! Messages are for people. In a thousand ill-typed programs no message has a value in Rust's debug form, a name that
+//! is not in the text, or no position.
 
 use std::sync::LazyLock;
 
@@ -12,13 +12,13 @@ use relax_spec::grammar::IrModule;
 use relax_spec::judge::Cx;
 use relax_spec::syntax::tvmscript::{Dialect, parse_module_all, print_module};
 
-/// What `{:?}` makes of structs, of variants and of options.
+/// The forms of `{:?}` for structs, variants and options.
 static RUST: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r"\b[A-Z]\w* \{ ?\w+:|\bSome\(|\b(Prim|Var|List|Int|IntImm|Float|FloatBits|Str|Name|Dims|Other)\((\[|\w+\(|-?\d)|\b[A-Z]\w+\(\[")
         .expect("a regular expression")
 });
 
-/// Variables are told apart by numbers inside, new ones of the specification have a mark.
+/// Internally, variables have numbers, and new variables of the specification have a mark.
 static INTERNAL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\w#\d|\u{2035}").expect("a regular expression"));
 
 fn fault_of(message: &str) -> Option<&'static str> {
@@ -31,7 +31,7 @@ fn fault_of(message: &str) -> Option<&'static str> {
     }
 }
 
-/// What is found in a text, each with whether it has a place.
+/// The messages about a text, each with whether it has a position.
 fn messages(edition: Edition, text: &str) -> Vec<(String, bool)> {
     match parse_module_all(text) {
         Err(errors) => errors.into_iter().map(|error| (error.message, error.line > 0)).collect(),
@@ -50,7 +50,7 @@ fn found(edition: Edition, module: &IrModule) -> Vec<(String, bool)> {
     said.collect()
 }
 
-/// One to three words of a text in the places of others, or of what stands nowhere: what a slip of the pen makes.
+/// Replaces one to three words of a text by others, as a typing error might.
 fn damaged(text: &str, tape: &mut Tape) -> String {
     const OTHERS: [&str; 12] =
         ["-1", "0", "\"int8\"", "None", "[n, 2]", "(x, x)", "\"NCHW\"", "R.Object", "float32", "True", "1.5", "n + 1"];
@@ -71,7 +71,7 @@ fn damaged(text: &str, tape: &mut Tape) -> String {
     text
 }
 
-/// The faults of the messages of programs that are made by `made`.
+/// The faults in messages about the programs that `made` produces.
 fn faults(made: impl Fn(&ProgramSource, u64) -> String, edition: Edition, count: u64) -> (usize, Vec<String>) {
     let suite = ask::conformance::suite().expect("the suite");
     let source = ProgramSource::of(&suite, Restriction { edition, ..Restriction::default() });

@@ -1,6 +1,6 @@
-//! The models of conformance/models, built with TVM: read in both formats, checked, and run before and after `LegalizeOps`
-//! on the inputs of `NAME.run.json`, which hold what TVM's virtual machine computes. On these inputs nothing is rounded in
-//! any order (`tools/run_models.py` says why), so all results are compared bit for bit.
+//! The models of conformance/models, built with TVM. They are read in both formats, checked, and run before and after
+//! `LegalizeOps` on the inputs of `NAME.run.json`, which has the results of TVM's virtual machine. On these inputs
+//! nothing is rounded in any order (`tools/run_models.py` gives the reason), so all results are compared bit for bit.
 
 use std::fs;
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ struct RunFile {
     outputs: Vec<TensorData>,
 }
 
-/// Each digit, less 9, times the scale is an element.
+/// An element is a digit, minus 9, times the scale.
 struct Packed {
     shape: Vec<u64>,
     scale: f64,
@@ -83,7 +83,7 @@ fn inputs(name: &str) -> Vec<ValueSpec> {
     run_file(name).inputs.iter().map(Packed::unpack).collect()
 }
 
-/// Numbers in (-1, 1) in the shapes of the inputs, from a fixed sequence.
+/// Numbers in (-1, 1) with the shapes of the inputs, from a fixed sequence.
 fn other_inputs(name: &str) -> Vec<ValueSpec> {
     let mut state = 1u64;
     let mut next = move || {
@@ -152,8 +152,8 @@ fn a_wrong_legalization_does_not_refine() {
     assert!(matches!(refinement.verdict, RefinementVerdict::NotAllowed { .. }), "{:?}", refinement.verdict);
 }
 
-/// Where elementary functions and rounding stand in the way of equal bits, sums of so many terms, whose magnitudes add up
-/// to so much, bound the difference (`spec/accuracy.ron`).
+/// Elementary functions and rounding make bits differ. The number of terms of the sums and the sum of their magnitudes
+/// limit the difference (`spec/accuracy.ron`).
 #[test]
 fn both_forms_agree_on_other_data_within_the_table() {
     let bounds = [

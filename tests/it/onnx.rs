@@ -1,5 +1,6 @@
-//! A sample of the corpus that `tools/onnx_corpus.sh` makes of ONNX's test models, in conformance/onnx/sample: modules as TVM's
-//! importer prints and saves them give what ONNX expects; and the list of what differs, which that tool holds to be exact.
+//! A sample of the corpus that `tools/onnx_corpus.sh` makes from ONNX's test models, in conformance/onnx/sample. The
+//! modules that TVM's importer prints and saves give the results that ONNX expects. The same tool checks that the list
+//! of differences is exact.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,7 +43,7 @@ fn as_float(scalar: Scalar) -> f64 {
     }
 }
 
-/// Whether a value is what is expected, within a relative and an absolute tolerance.
+/// Whether a value is the expected one within a relative and an absolute tolerance.
 fn close(expected: &ValueSpec, found: &ValueSpec, tolerance: (f64, f64)) -> bool {
     match (expected, found) {
         (ValueSpec::Tuple(expected), ValueSpec::Tuple(found)) => {
@@ -86,7 +87,7 @@ fn the_sample_gives_what_onnx_expects() {
     }
 }
 
-/// Each difference says whose it is; one of the importer's has the mended module by which that is shown.
+/// Each difference names its cause. For a fault of the importer, a repaired module proves it.
 #[test]
 fn every_difference_has_its_reason() {
     let list = read(&directory().join("differences.json"));

@@ -1,5 +1,6 @@
-//! Operators: what inference says of random calls is true of what they give (`examples/operator-soundness.rs` asks it of as
-//! many calls as one likes), and does not depend on the order of operands where the clause does not.
+//! Operators: the information that inference gives for random calls holds for their results
+//! (`examples/operator-soundness.rs` tests as many calls as desired). It does not depend on the order of operands
+//! unless the clause does.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +24,7 @@ use relax_spec::value::Stop;
 #[test]
 fn what_is_inferred_is_true() {
     let operators = OperatorTemplates::of(&conformance::suite().expect("the suite"));
-    // Twice as many calls as would do on the average, as chance has a part in how many give a value.
+    // Twice as many calls as needed on average, because the number that give a value varies.
     let report = operators.try_all(0..200 * operators.names().count() as u64);
     let faults: Vec<String> =
         report.faults.iter().take(5).map(|(seed, call, fault)| format!("seed {seed}: {call}: {fault}")).collect();
@@ -37,14 +38,15 @@ fn what_is_inferred_is_true() {
     assert!(few.is_empty(), "too few calls with a value: {few:?}");
 }
 
-/// Operators on storages and on the machine's objects, which random calls do not make: those calls that are drawn are held
-/// against their values all the same, but no number of them is demanded. The cases of `conformance/suite/rfc` ask them.
+/// Operators on storages and on the machine's objects. Random calls do not make such objects. The generated calls are
+/// still compared with their values, but no minimum number is required. The cases of `conformance/suite/rfc` cover
+/// these operators.
 fn takes_storage(name: &str) -> bool {
     ["relax.memory.", "relax.vm.", "relax.builtin."].iter().any(|family| name.starts_with(family))
 }
 
-/// Each operator pays for what it reads, computes and writes before it does: whatever its attributes, a call on few elements with
-/// little fuel ends soon, and within its memory.
+/// Each operator pays for reading, computing and writing elements before it does so. With little fuel, a call on few
+/// elements ends soon and within its memory, whatever its attributes are.
 #[test]
 fn no_attribute_escapes_fuel() {
     let operators = OperatorTemplates::of(&conformance::suite().expect("the suite"));
@@ -63,7 +65,7 @@ fn no_attribute_escapes_fuel() {
     assert!(stopped.len() >= 24 && stopped.contains("relax.nn.max_pool2d"), "{stopped:?}");
 }
 
-/// The same of calls on no elements at all: a loop over the other axes is paid for too.
+/// The same for calls without elements: a loop over the other axes is paid for too.
 #[test]
 fn no_empty_axis_escapes_fuel() {
     let operators = OperatorTemplates::of(&conformance::suite().expect("the suite"));
@@ -81,7 +83,7 @@ fn no_empty_axis_escapes_fuel() {
     assert!(asked > 300 && names.len() > 60, "{asked} calls of {names:?}");
 }
 
-/// The numbers at which arithmetic ends.
+/// The numbers at the limits of arithmetic.
 const EXTREMES: [&str; 12] = [
     "-1",
     "0",
@@ -97,7 +99,7 @@ const EXTREMES: [&str; 12] = [
     "-9223372036854775808",
 ];
 
-/// JSON in which some of the integers are extreme ones.
+/// JSON in which some integers are replaced by extreme ones.
 fn with_extremes(json: &str, random: &mut fastrand::Rng) -> String {
     let mut out = String::new();
     let mut rest = json;
@@ -116,7 +118,7 @@ fn with_extremes(json: &str, random: &mut fastrand::Rng) -> String {
     out + rest
 }
 
-/// Inference answers, whatever sizes, ranks and attributes are: of every operator, with extreme numbers in the place of some.
+/// Inference gives an answer for all operators and for all sizes, ranks and attributes, including extreme numbers.
 #[test]
 fn no_number_breaks_inference() {
     let operators = OperatorTemplates::of(&conformance::suite().expect("the suite"));
@@ -145,9 +147,10 @@ fn no_number_breaks_inference() {
     assert!(asked > 5_000 && accepted > 500 && names.len() > 150, "{accepted} of {asked} of {}", names.len());
 }
 
-/// Operators of a tuple whose parts may stand in any order: only the sizes along an axis depend on it, and these are sums.
+/// Operators on a tuple whose fields may be reordered. Only the sizes along an axis depend on the order, and these are
+/// sums.
 const OF_TUPLES: [&str; 2] = ["relax.concat", "relax.stack"];
-/// Operators of two operands in either order.
+/// Operators with two operands in either order.
 const OF_TWO: [&str; 6] =
     ["relax.add", "relax.multiply", "relax.maximum", "relax.equal", "relax.logical_and", "relax.bitwise_xor"];
 
@@ -174,7 +177,7 @@ fn infer(name: &str, args: &[StructInfo]) -> Option<StructInfo> {
     op.infer(&mut Cx::new(), &InferArgs { call: &call, args, module: None }).ok()
 }
 
-/// The same up to provable equality.
+/// Whether both are equal up to provable equality.
 fn same(a: &Option<StructInfo>, b: &Option<StructInfo>) -> bool {
     match (a, b) {
         (Some(a), Some(b)) => {
@@ -219,11 +222,12 @@ fn the_order_of_operands_does_not_matter() {
     assert!(accepted > 4_000, "{accepted}");
 }
 
-/// The entries about any of the first 155 operators, and those about the others alone: more are not to be needed.
+/// The entries about the first 155 operators, and those about the others. There must not be more.
 const MOST_PATTERNS: usize = 35 + 40;
 
-/// A pattern of the operators' ledger knows a difference of the operators that it names, which exist, and says what it is about: one
-/// that would fit any operator hides what nobody has looked at.
+/// A pattern of the operators' ledger explains a difference of the operators that it names. These must exist, and the
+/// pattern must describe the difference. A pattern that fits any operator would hide differences that nobody has
+/// examined.
 #[test]
 fn every_pattern_names_its_operators() {
     let text = conformance::ledger("tvm-operators").expect("the ledger");
@@ -241,7 +245,7 @@ fn every_pattern_names_its_operators() {
     }
 }
 
-/// What the variables that hold shapes say when their sizes are known.
+/// The shapes of the variables that hold shapes, once their sizes are known.
 fn with_sizes(module: &IrModule) -> (IrModule, Vec<(Var, Vec<PrimExpr>)>) {
     let mut known = Vec::new();
     let funcs = module.funcs.iter().map(|(gv, func)| {
@@ -262,7 +266,7 @@ fn with_sizes(module: &IrModule) -> (IrModule, Vec<(Var, Vec<PrimExpr>)>) {
     (IrModule { funcs: funcs.collect(), ..module.clone() }, known)
 }
 
-/// Where the one has the very sizes of a variable, and the other has not the variable.
+/// Whether one has the sizes of a variable and the other lacks the variable.
 fn lost(sized: &StructInfo, held: &StructInfo, known: &[(Var, Vec<PrimExpr>)]) -> bool {
     match (sized, held) {
         (StructInfo::Tuple(a), StructInfo::Tuple(b)) => a.iter().zip(b.iter()).any(|(a, b)| lost(a, b, known)),
@@ -278,8 +282,8 @@ fn lost(sized: &StructInfo, held: &StructInfo, known: &[(Var, Vec<PrimExpr>)]) -
     }
 }
 
-/// Operators that in some call give the sizes of an operand, and where a variable holds its shape, the rank alone: so
-/// do the releases of TVM, by which it is decided which operators keep a variable.
+/// Operators that in some call give the sizes of an operand, but only the rank if its shape is a variable. The releases
+/// of TVM do the same, and they decide which operators keep a variable.
 const LOSE_SHAPES: [(&str, &str); 25] = [
     ("relax.add", "beside a scalar or a shape that is written"),
     ("relax.ccl.allgather", "the case has one worker alone"),
@@ -308,7 +312,7 @@ const LOSE_SHAPES: [(&str, &str); 25] = [
     ("relax.vision.non_max_suppression", "boxes are counted by sizes that are written"),
 ];
 
-/// An operator that keeps a shape keeps it when a variable holds it.
+/// An operator that keeps a shape also keeps a shape variable.
 #[test]
 fn a_shape_that_is_kept_is_kept_in_a_variable() {
     let suite = conformance::suite().expect("the suite");

@@ -1,5 +1,5 @@
-//! Laws on generated programs. The generator knows by construction what it makes (`campaign::generate`), so each law
-//! compares two things that were reached in different ways.
+//! Laws on generated programs. The generator knows its programs by construction (`campaign::generate`), so each law
+//! compares two results obtained in different ways.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -23,7 +23,8 @@ use relax_spec::value::ValueSpec;
 use relax_spec::{normal_form, well_formed};
 use serde_json::Value;
 
-/// A generated program of an edition. Shrinking shortens the tape and makes its choices smaller, hence the program simpler.
+/// A generated program of an edition. Shrinking shortens the tape and makes its choices smaller, so the program becomes
+/// simpler.
 fn programs() -> impl Strategy<Value = (Edition, IrModule)> {
     let editions = prop::sample::select(Edition::ALL.to_vec());
     (editions, prop::collection::vec(any::<u32>(), 0..250)).prop_map(|(edition, choices)| {
@@ -39,7 +40,7 @@ fn checked(edition: Edition, module: &IrModule) -> CheckReport {
     check_program(&mut cx(edition), module)
 }
 
-/// Arguments for the parameters of `main`: free dimensions are 2 or 3, elements small integers.
+/// Arguments for the parameters of `main`. Free dimensions are 2 or 3, and elements are small integers.
 fn arguments(module: &IrModule) -> Vec<ValueSpec> {
     let Some(GlobalFunc::Function(main)) = module.get("main") else { panic!("generated programs have a main") };
     let mut sizes: BTreeMap<ShapeVar, u64> = BTreeMap::new();
@@ -74,7 +75,7 @@ fn run(edition: Edition, module: &IrModule) -> RunAnswer {
     }
 }
 
-/// The variables that a function binds, in it and in the functions inside.
+/// The variables that a function binds, including those of inner functions.
 #[derive(Default)]
 struct BoundVars(Vec<Var>);
 
@@ -90,7 +91,7 @@ fn bound_vars(function: &Function) -> Vec<Var> {
     found.0
 }
 
-/// The module with one mention of a variable replaced by another mention, which may make it ill-formed or ill-typed.
+/// The module with one use of a variable replaced by another, which may make it ill-formed or ill-typed.
 fn exchanged(module: &IrModule, place: usize, other: usize) -> IrModule {
     let mut tree = data::json::to_value(module);
     let mut mentions = Vec::new();
@@ -109,7 +110,7 @@ fn exchanged(module: &IrModule, place: usize, other: usize) -> IrModule {
 fn for_each_mention(tree: &mut Value, body: &mut impl FnMut(&mut Value)) {
     match tree {
         Value::Object(fields) if fields.contains_key("Var") || fields.contains_key("DataflowVar") => body(tree),
-        // What is in a box mentions shape variables, and a `PrimFunc` its own.
+        // Values of boxed scalars use shape variables, and a `PrimFunc` its own variables.
         Value::Object(fields) => fields
             .iter_mut()
             .filter(|(name, _)| !["PrimValue", "Prim", "PrimFunc"].contains(&name.as_str()))
@@ -119,8 +120,8 @@ fn for_each_mention(tree: &mut Value, body: &mut impl FnMut(&mut Value)) {
     }
 }
 
-/// Whether a run ended where no rule goes on, which is not one of the errors that a checked program may still raise:
-/// those of casts, boundaries, operators, packed functions and dimensions.
+/// Whether a run got stuck, that is, stopped where no rule applies. The errors that a checked program may still raise
+/// do not count: those of casts, boundaries, operators, packed functions and dimensions.
 fn is_stuck(answer: &RunAnswer) -> bool {
     match answer {
         RunAnswer::Returns(..) | RunAnswer::OutOfFuel => false,
@@ -182,7 +183,7 @@ proptest! {
 
     #[test]
     fn printing_and_reading_is_the_identity((edition, module) in programs()) {
-        // Text has no way to write two ordinary blocks in a row, or an empty one; normal form has neither.
+        // Text cannot express two ordinary blocks in a row, or an empty one. Normal form has neither.
         let module = normal_form::normalize(&mut cx(edition), &module);
         for dialect in [Dialect::Tvm025, Dialect::Tvm027] {
             let text = print_module(&module, dialect);
@@ -219,7 +220,7 @@ proptest! {
         for (_, func) in &report.module.funcs {
             let GlobalFunc::Function(function) = func else { continue };
             for var in bound_vars(function) {
-                // Later editions have no types apart from structural information.
+                // Later editions have no types besides structural information.
                 let typed = edition > Edition::E2023_02 || report.types.type_of_var(&var).is_some();
                 prop_assert!(typed, "`{}` has no type", var);
                 prop_assert!(report.derived.vars.iter().any(|(known, _)| *known == var), "nothing is known of `{}`", var);
@@ -242,7 +243,7 @@ proptest! {
         let further = further_findings(&mut cx(edition), &report);
         prop_assert!(further.is_empty() || !report.accepts());
         let rejected = errors(report.diagnostics);
-        // Where a finding has no place in a text, all of its function is silent.
+        // If a finding has no position in the text, its whole function is left out.
         let has_place = rejected.iter().all(|found| !found.span.is_none());
         for finding in &further {
             let again = rejected.iter().any(|found| match has_place {

@@ -1,4 +1,4 @@
-//! How long a question about dimensions takes, whatever it is: less than 100 ms by the strongest prover.
+//! The time limit for any question about dimensions: 100 ms with the strongest prover.
 
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ fn var(i: usize) -> PrimExpr {
     PrimExpr::var(["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"][i % 12])
 }
 
-/// Deeper and wider than programs have them, with shared parts.
+/// Dimensions that are deeper and wider than those of real programs, with shared parts.
 fn random(tape: &mut Tape, depth: usize) -> PrimExpr {
     match tape.choose(if depth == 0 { 2 } else { 9 }) {
         0 => var(tape.choose(9)),
@@ -47,26 +47,27 @@ fn random(tape: &mut Tape, depth: usize) -> PrimExpr {
     }
 }
 
-/// How long the strongest prover takes; of a question that seems to take long the least of several times, for others may be at work.
+/// The time of the strongest prover. For a question that seems slow it is the minimum of several runs, because other
+/// processes may be active.
 fn time(a: &PrimExpr, b: &PrimExpr) -> Duration {
     let once = || {
         let (start, used) = (Instant::now(), on_processor());
         prove_equal(&mut Cx::new().with_prover(Prover::Exhaustive), a, b);
         let elapsed = start.elapsed();
-        // On a busy machine the clock says little.
+        // On a busy machine, elapsed time is not reliable.
         on_processor().zip(used).map_or(elapsed, |(now, before)| now.saturating_sub(before).min(elapsed))
     };
     let first = once();
     if first < LIMIT { first } else { (0..8).map(|_| once()).min().unwrap_or(first).min(first) }
 }
 
-/// How long this thread has been on a processor, where the system tells it: the first number of the file, in nanoseconds.
+/// The processor time of this thread, if the system reports it: the first number of the file, in nanoseconds.
 fn on_processor() -> Option<Duration> {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     text.split(' ').next()?.parse().ok().map(Duration::from_nanos)
 }
 
-/// A product of sums, minima, remainders and so on: what a product is multiplied out to grows with the power of their number.
+/// A product of sums, minima, remainders and so on. The number of terms of the expanded product grows exponentially.
 fn random_product(tape: &mut Tape) -> PrimExpr {
     const FACTORS: [BinaryOp; 8] = [
         BinaryOp::Min,
@@ -93,7 +94,7 @@ fn worst_of_random(count: u64) -> (Duration, u64) {
         let mut tape = Tape::from_seed(seed, 400);
         let depth = 1 + tape.choose(9);
         let a = if tape.one_in(3) { random_product(&mut tape) } else { random(&mut tape, depth) };
-        // Often the same in another order, or a little more.
+        // Often the same in a different order, or slightly changed.
         let b = match tape.choose(3) {
             0 => random(&mut tape, depth),
             1 => PrimExpr::binary(BinaryOp::Add, a.clone(), PrimExpr::IntImm(0)),
@@ -115,14 +116,14 @@ fn questions_that_are_hard_end_in_time() {
             let (up, down) = (fold(op, (0..n).map(var)), fold(op, (0..n).rev().map(var)));
             assert!(time(&up, &down) < LIMIT, "{up} {down}");
         }
-        // Differences in a ring: a - b, b - c, .., k - a, each no less than nothing.
+        // Differences in a ring: a - b, b - c, .., k - a, each at least zero.
         let less = |i: usize| PrimExpr::binary(BinaryOp::Sub, var(i), var((i + 1) % n));
         let ring = fold(BinaryOp::Add, (0..n).map(|i| PrimExpr::binary(BinaryOp::Max, less(i), PrimExpr::IntImm(0))));
         assert!(time(&ring, &PrimExpr::IntImm(0)) < LIMIT, "{ring}");
         let product = fold(BinaryOp::Mul, (0..n).map(|i| PrimExpr::binary(BinaryOp::Min, less(i), var(i + 2))));
         assert!(time(&product, &PrimExpr::IntImm(1)) < LIMIT, "{product}");
     }
-    // Each of few atoms stands in most terms of what it multiplies out to.
+    // There are few atoms, and each occurs in most terms of the expanded product.
     let text = "min(g, 7 % 12) * min(g, min(720, f)) * (max(a, a) + (12 - e)) * max(b + b, 7 - i)";
     assert!(time(&parse_prim_expr(text).unwrap(), &var(0)) < LIMIT, "{text}");
     for depth in [6, 12, 24, 48] {

@@ -1,4 +1,4 @@
-//! Python files as people have them: the modules in them, and what stands around those.
+//! Python files from users: the modules in them, and the code around.
 
 use relax_spec::grammar::IrModule;
 use relax_spec::grammar::source::SyntaxError;
@@ -22,7 +22,7 @@ fn errors(text: &str) -> Vec<SyntaxError> {
     parse_file(text, Which::All).map_or_else(|errors| errors, |file| file.faults)
 }
 
-/// The module of a text that says outright what the other says by way of its surroundings.
+/// Checks that a module equals one that is written without dependence on its surroundings.
 fn same(module: &IrModule, plain: &str) {
     let plain = parse_module(plain).unwrap();
     assert_eq!(print_module(module, Default::default()), print_module(&plain, Default::default()));
@@ -89,7 +89,7 @@ class M:
             1,
         ),
     );
-    // The parameter of a Python function around a module.
+    // The name is a parameter of the Python function around a module.
     let inner = class("M", "R.Tensor((N,), \"int8\")").replace('\n', "\n    ");
     let told = errors(&format!("{IMPORTS}N = 4\ndef make(N):\n    {inner}\n"));
     assert!(told[0].message.contains("`N` is not known: line 3"), "{told:?}");
@@ -108,7 +108,7 @@ fn what_is_no_literal_is_told_where_it_is_used() {
         ("N = 3\ndel N", "neither a literal"),
         ("import sys\nN = sys.argv", "line 3 binds"),
     ] {
-        // Without a word, a name in a signature is a shape variable.
+        // Without a definition, a name in a signature is a shape variable.
         let text = format!("{IMPORTS}{binding}\n{}", class("M", "R.Tensor((N, 2), \"int8\")"));
         let told = errors(&text);
         assert_eq!(told.len(), 1, "{text}{told:?}");
@@ -155,7 +155,7 @@ if __name__ == \"__main__\":
         inner("Expected", 2),
         inner("Chosen", 1).replace("(N,)", "(1,)"),
     );
-    // At the place of `f`, N has no value yet; what stands in functions runs later.
+    // At the position of `f`, N has no value yet. Code in functions runs later.
     let text = text.replace("Buffer((N,), ", "Buffer((3,), ");
     let read = all(&text);
     assert_eq!(names(&read), ["TestSuite.test_one.Before", "TestSuite.test_one.Expected", "Chosen", "functions"]);
@@ -173,7 +173,7 @@ if __name__ == \"__main__\":
         let named = parse_file(&text, Which::Named(name)).ok().map(|file| file.modules[0].0.clone());
         assert_eq!(named.as_deref(), found, "{name}");
     }
-    // A name that is bound anew may have either value where the function is called.
+    // A name that is bound again may have either value when the function is called.
     let twice = errors(&text.replace("print(N)", "N = 6"));
     assert!(twice[0].message.contains("may run before or after"), "{twice:?}");
 }
@@ -212,7 +212,7 @@ fn a_file_without_a_module_says_so_once() {
     assert!(told[0].message.contains("none of the 5 statements of this Python file"), "{told:?}");
     let read = all(&format!("%matplotlib inline\n{IMPORTS}{}", class("M", "R.Object")));
     assert_eq!(names(&read), ["M"]);
-    // Where only one thing can be meant, it is told what is wrong with that.
+    // If only one meaning is possible, the error explains the fault.
     let told = errors(&class("M", "R.Object").replace("@I.ir_module", "@dataclass"));
     assert_eq!(told.len(), 1);
     assert!(told[0].message.contains("@I.ir_module on the class"), "{told:?}");
@@ -311,7 +311,7 @@ def main(x: R.Tensor((\"n\", 4), \"float32\")):
     assert!(out.contains("the result would have a dimension of -1") && out.contains("unknown.py:3:9"), "{out}");
 }
 
-/// Ways to spoil the class `B` for Python, each with what stands in place of its body.
+/// Changes that make the class `B` invalid Python, each as a replacement of its body.
 const SPOILED: [&str; 7] = [
     "        return x +\n",
     "        y = R.add(x, (x\n        return y\n",
@@ -338,7 +338,7 @@ fn a_module_that_python_cannot_parse_does_not_hide_the_others() {
             let (first, last) = (line("class B"), line("class B") + 7);
             assert!(!file.faults.is_empty(), "{text}");
             assert!(file.faults.iter().all(|fault| (first..=last).contains(&fault.line)), "{:?}\n{text}", file.faults);
-            // Whoever wants another one gets it, and whoever wants this one is told why not.
+            // A request for a different class succeeds. A request for this one gets the reason why it fails.
             assert_eq!(names(&parse_file(&text, Which::Named("C")).unwrap()), ["C"]);
             assert_eq!(parse_file(&text, Which::Named("B")).unwrap_err(), file.faults);
             assert!(parse_file(&text, Which::Only).is_err());

@@ -1,5 +1,5 @@
-//! The laws of the static judgements on random inputs, larger than the universe of `laws.rs`: the same laws, carried by
-//! proptest and by quickcheck; the provers against evaluation; and the judgements against each other.
+//! The laws of the static judgements on random inputs, larger than the universe of `laws.rs`. The same laws run in
+//! proptest and in quickcheck. The provers are compared with evaluation, and the judgements with each other.
 
 use std::cell::Cell;
 use std::fmt;
@@ -74,7 +74,7 @@ fn func(params: Vec<StructInfo>, ret: StructInfo, pure: Option<bool>) -> StructI
     StructInfo::Func(Arc::new(FuncStructInfo { params: Some(params.into()), ret, derive_func: None, pure }))
 }
 
-/// Two infos, of which the second often resembles the first.
+/// Two infos. The second often resembles the first.
 fn two_infos() -> impl Strategy<Value = (StructInfo, StructInfo)> {
     prop_oneof![
         (info(), info()),
@@ -86,7 +86,7 @@ fn two_infos() -> impl Strategy<Value = (StructInfo, StructInfo)> {
     ]
 }
 
-/// Two infos of an edition, which they are asked about in.
+/// Two infos of an edition, with that edition.
 fn in_an_edition() -> impl Strategy<Value = (Edition, (StructInfo, StructInfo))> {
     prop::sample::select(Edition::ALL.to_vec()).prop_flat_map(|edition| (Just(edition), StructInfo::strategy(edition)))
 }
@@ -141,7 +141,7 @@ proptest! {
     #[test]
     fn what_is_more_specific_is_compatible((edition, (s1, s2)) in in_an_edition()) {
         let cx = &mut Cx::new().with_edition(edition);
-        // Without packed functions, where the two judgements differ on purpose (A43).
+        // Packed functions are excluded, because the two judgements differ there on purpose (A43).
         let packed = has_packed(&s1) || has_packed(&s2);
         if !packed && si::is_more_specific(cx, &s1, &s2) {
             prop_assert_eq!(si::check_compatibility(cx, &s1, &s2), Compatibility::Compatible, "{} and {}", s1, s2);
@@ -157,22 +157,22 @@ proptest! {
     }
 }
 
-/// A seed for both tools: the same inputs at every run, others with `LAWS_SEED=2 cargo test`.
+/// The seed for both tools. The inputs are the same in every run; `LAWS_SEED=2 cargo test` selects others.
 fn seed() -> u64 {
     std::env::var("LAWS_SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(1)
 }
 
 fn config(cases: u32) -> ProptestConfig {
-    // What fails is found again by its seed, so that nothing need be written down.
+    // A failure can be found again by its seed, so nothing needs to be stored.
     ProptestConfig { cases, rng_seed: RngSeed::Fixed(seed()), failure_persistence: None, ..ProptestConfig::default() }
 }
 
-/// How many families of inputs each law is asked of, by each tool.
+/// The number of families of inputs for each law and tool.
 const FAMILIES: u32 = 1_000;
 
-/// What the laws are about.
+/// The subject of the laws.
 trait Subject: Clone + fmt::Display + fmt::Debug + 'static {
-    /// Types or infos that resemble and bound each other, as random ones hardly ever do.
+    /// Types or infos that resemble and bound each other. Random ones hardly ever do.
     fn family(edition: Edition, a: Self, b: Self) -> Vec<Self>;
 
     fn pair(edition: Edition, tape: &mut Tape) -> (Self, Self);
@@ -199,7 +199,7 @@ impl Subject for Type {
 impl Subject for StructInfo {
     fn family(edition: Edition, a: StructInfo, b: StructInfo) -> Vec<StructInfo> {
         let join = si::unify_struct_info(&mut Cx::new().with_edition(edition), &a, &b);
-        // Of whatever edition the others are, what is wrapped is in the terms of the first.
+        // Wrapped types are in terms of the first edition, whatever the edition of the others.
         let cx = &mut Cx::new();
         let erased = erase_struct_info(cx, &a);
         let weaker = si::wrap_type(cx, &erased);
@@ -215,7 +215,7 @@ impl Subject for StructInfo {
     }
 }
 
-/// What the generator of the campaigns gives: two that often differ in few places.
+/// Two infos from the generator of the campaigns, which often differ in few places.
 fn on_tapes<T: Subject>(edition: Edition) -> impl Strategy<Value = (T, T)> {
     prop::collection::vec(any::<u32>(), 0..400)
         .prop_map(move |choices| T::pair(edition, &mut Tape::from_choices(choices)))
@@ -242,7 +242,7 @@ struct Search<T> {
     law: Rc<Law<T>>,
     edition: Edition,
     errata: Vec<Erratum>,
-    /// How often the law was asked.
+    /// The number of times that the law was tested.
     asked: Rc<Cell<usize>>,
 }
 
@@ -251,7 +251,7 @@ impl<T: Subject> Search<T> {
         Search { law: law.clone(), edition, errata, asked: Rc::default() }
     }
 
-    /// As many members of the family as the law speaks of, for which it does not hold.
+    /// Members of the family, as many as the law needs, for which it does not hold.
     fn violation(&self, a: T, b: T) -> Option<String> {
         let (law, family) = (&self.law, T::family(self.edition, a, b));
         let member = |choice: usize, place: usize| &family[choice / family.len().pow(place as u32) % family.len()];
@@ -283,7 +283,7 @@ impl<T: Subject> Search<T> {
         self.violation(a, b)
     }
 
-    /// The violation on the shortest tape of choices that is found.
+    /// The violation on the shortest tape of choices that can be found.
     fn cut_down(&self, choices: Vec<u32>, found: String) -> String {
         let smaller = choices.shrink().find_map(|fewer| self.on_tape(&fewer).map(|found| (fewer, found)));
         smaller.map_or(found, |(choices, found)| self.cut_down(choices, found))
@@ -300,7 +300,7 @@ impl<T: Subject> Testable for Search<T> {
     }
 }
 
-/// A tool's search, and its name.
+/// A tool's name and search.
 type Tool<T> = (&'static str, fn(Search<T>) -> Option<String>);
 
 fn carried_by_both<T: Subject>(edition: Edition, laws: Vec<Law<T>>) {
@@ -312,7 +312,7 @@ fn carried_by_both<T: Subject>(edition: Edition, laws: Vec<Law<T>>) {
             let asked = search.asked.clone();
             assert_eq!(find(search), None, "{tool}, seed {}, {edition}: {} does not hold", seed(), law.name);
             assert!(asked.get() >= 100, "{tool}, {edition}: {} was asked {} times only", law.name, asked.get());
-            // A law that the letter of the text breaks is seen to be broken.
+            // A law that the literal text breaks must be found broken.
             let literally = find(Search::new(&law, edition, at_stake(edition)));
             if literally.is_some() == law.explained_in(edition).is_empty() {
                 unseen.push(format!("{tool}, {edition}: {}: {literally:?}", law.name));

@@ -1,4 +1,4 @@
-//! Relay: the examples of the book, malformed text, laws, and generated programs against their translations.
+//! Relay: the examples of the book, malformed text, laws, and generated programs compared with their translations.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,7 +22,7 @@ fn directory() -> PathBuf {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("examples/relay")
 }
 
-/// The examples: behind `// with:` an argument, behind `// gives:` the value.
+/// The examples: `// with:` precedes an argument, and `// gives:` the value.
 fn examples() -> Vec<Example> {
     let mut paths: Vec<PathBuf> = fs::read_dir(directory()).unwrap().map(|entry| entry.unwrap().path()).collect();
     paths.sort();
@@ -76,7 +76,7 @@ fn the_book_shows_the_examples() {
     assert_eq!(shown, texts);
 }
 
-/// RELAY.OP.PRINT and the grammar: what is printed in either notation is the same tree again.
+/// RELAY.OP.PRINT and the grammar: text printed in either notation reads back as the same tree.
 #[test]
 fn examples_survive_both_notations() {
     for example in examples() {
@@ -90,7 +90,7 @@ fn examples_survive_both_notations() {
     }
 }
 
-/// RELAY.ATTR.NOSEM: without metadata every run gives the same.
+/// RELAY.ATTR.NOSEM: every run has the same result without metadata.
 #[test]
 fn metadata_changes_no_value() {
     for example in examples() {
@@ -100,7 +100,7 @@ fn metadata_changes_no_value() {
     }
 }
 
-/// RELAY.NOAMBIG: a new definition, of whatever name, changes nothing.
+/// RELAY.NOAMBIG: a new definition with any name changes nothing.
 #[test]
 fn new_names_change_no_value() {
     for example in examples() {
@@ -112,14 +112,14 @@ fn new_names_change_no_value() {
             .filter(|name| program.get(name).is_none() && !name.starts_with(|c: char| c.is_ascii_digit()))
             .map(|name| format!("def @{name}() {{ 0 }}\n"))
             .collect();
-        // What is added stands before the section of constants.
+        // The additions come before the section of constants.
         let (own, section) = example.text.split_at(example.text.find("#[metadata]").unwrap_or(example.text.len()));
         let text = format!("{own}\n{}\n{section}", new.concat());
         assert_eq!(run(&read(&text), &example.args), example.gives, "{}", example.name);
     }
 }
 
-/// RELAY.INLINE: a definition in the place of a use needs no analysis.
+/// RELAY.INLINE: a use can be replaced by its definition without analysis.
 #[test]
 fn inlining_changes_no_value() {
     for example in examples() {
@@ -132,7 +132,7 @@ fn inlining_changes_no_value() {
     }
 }
 
-/// Every global identifier becomes the function literal that it stands for.
+/// Every global identifier is replaced by the function literal of its definition.
 fn inline(program: &Program, expr: &mut Expr) {
     match &mut expr.kind {
         ExprKind::Global(name) => {
@@ -159,10 +159,10 @@ fn inline(program: &Program, expr: &mut Expr) {
     }
 }
 
-/// How many mutations of the examples are read.
+/// The number of mutations of the examples to read.
 const MUTATIONS: u64 = 1_000;
 
-/// Malformed text gives an error with a place, or a program; nothing panics.
+/// Malformed text gives an error with a position, or a program. Nothing panics.
 #[test]
 fn malformed_text_is_told_with_its_place() {
     let examples = examples();
@@ -185,7 +185,7 @@ fn malformed_text_is_told_with_its_place() {
     assert!(refused > MUTATIONS / 4 && taken > 0, "{refused} refused, {taken} taken");
 }
 
-/// A piece left out, doubled, or replaced by one from elsewhere or by a character.
+/// Removes or doubles a piece, or replaces it by another piece or a character.
 fn mutated(text: &str, tape: &mut Tape) -> String {
     let mut chars: Vec<char> = text.chars().collect();
     for _ in 0..1 + tape.choose(3) {
@@ -233,7 +233,7 @@ fn deep_nesting_is_an_error_and_long_programs_are_none() {
     assert_eq!(value.bytes.to_vec(), 3_000_i32.to_le_bytes());
 }
 
-/// How many generated programs are compared; `cargo xtask relay 10000` compares more.
+/// The number of generated programs to compare; `cargo xtask relay 10000` compares more.
 const PROGRAMS: u64 = 400;
 
 #[test]
@@ -250,7 +250,7 @@ fn a_program_gives_what_its_translation_gives() {
     assert!(same * 10 > PROGRAMS * 9, "{same} of {PROGRAMS}");
 }
 
-/// Definitions without types that call themselves, or one another: they run, and so does their translation.
+/// Recursive definitions without types, which call themselves or each other. They run, and so do their translations.
 #[test]
 fn recursion_without_types_is_translated() {
     let count = "def @f(%n) { if (%n == 0) { 0 } else { 1 + @f(%n - 1) } }\ndef @main(%n: Tensor<Int>) { @f(%n) }";
@@ -267,7 +267,7 @@ fn recursion_without_types_is_translated() {
     }
 }
 
-/// Errors name the rule and, where there are two, both places.
+/// Errors name the rule and, if there are two positions, both.
 #[test]
 fn both_places_are_told() {
     let text = "def @norm(%v: Tensor<Float, 3>) { %v }\ndef @main(%w: Tensor<Float, 4>) { @norm(%w) }\n";
@@ -277,7 +277,7 @@ fn both_places_are_told() {
     assert_eq!(told, expected);
 }
 
-/// The command line on `.relay` files: what is wrong stands at its place, and what is right runs.
+/// The command line with `.relay` files. Errors have positions, and correct programs run.
 mod commands {
     use tempfile::TempDir;
 

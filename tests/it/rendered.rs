@@ -1,7 +1,8 @@
-//! What the command line prints for people, kept whole in `snapshots/`: help, diagnostics, derivations, rules and reports.
+//! The command line's output for people, stored in full in `snapshots/`: help, diagnostics, derivations, rules and
+//! reports.
 //!
-//! `INSTA_UPDATE=always cargo test --release --test it rendered` writes what is printed now; the difference is to be read before
-//! it is kept.
+//! `INSTA_UPDATE=always cargo test --release --test it rendered` writes the current output. Read the difference before
+//! you keep it.
 
 use tempfile::TempDir;
 
@@ -34,7 +35,7 @@ const COMMANDS: [&str; 24] = [
     "help",
 ];
 
-/// A command line, how it ended and what it printed.
+/// A command line, with its exit status and output.
 fn session(args: &[&str]) -> String {
     let (status, out, err) = run(args);
     let err = if err.is_empty() { err } else { format!("-- standard error\n{err}") };

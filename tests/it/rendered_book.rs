@@ -1,4 +1,4 @@
-//! The book as its preprocessor makes it: each rule has its anchor, and every link leads somewhere.
+//! The book after its preprocessor: each rule has its anchor, and every link has a target.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -64,7 +64,7 @@ fn pages() -> BTreeMap<String, String> {
     pages
 }
 
-/// The lines of a page that are no code, without what stands in backticks.
+/// The lines of a page outside of code, without the parts in backticks.
 fn prose(page: &str) -> String {
     let mut in_code = false;
     let mut out = String::new();
@@ -80,12 +80,12 @@ fn prose(page: &str) -> String {
     out
 }
 
-/// What stands between a beginning and an end, wherever it does.
+/// The parts between a beginning and an end.
 fn between<'t>(text: &'t str, begin: &str, end: char) -> impl Iterator<Item = &'t str> {
     text.split(begin).skip(1).filter_map(move |rest| rest.split(end).next())
 }
 
-/// The places on a page that a link may lead to: those named, and the headings as mdBook names them.
+/// The possible targets of links on a page: named anchors, and headings as mdBook names them.
 fn anchors(page: &str) -> BTreeSet<String> {
     let named = between(page, "<a id=\"", '"').map(str::to_string);
     let headings = page.lines().filter(|line| line.starts_with('#')).map(|line| {
@@ -110,7 +110,7 @@ fn plain(path: &Path) -> PathBuf {
     out
 }
 
-/// What is wrong with a link of a page, if something is.
+/// The fault of a link of a page, if there is one.
 fn fault(pages: &BTreeMap<String, String>, from: &str, link: &str) -> Option<String> {
     if link.starts_with("https://") {
         return None;

@@ -1,9 +1,9 @@
-//! Files as people have them: each of `tests/it/reported` says in its first lines what is expected of it.
+//! Files from users. The first lines of each file in `tests/it/reported` state the expectation.
 //!
-//! * `# check EDITION: N RULE@LINE ..`: how many errors there are in that edition, and their rules and lines;
-//! * `# run ARG; ARG: RESULT`: what the program gives;
-//! * `# error LINE: TEXT`: that it cannot be read, where, and a part of the message;
-//! * `# modules: NAME ..`: the programs in it.
+//! * `# check EDITION: N RULE@LINE ..`: the number of errors in that edition, with their rules and lines.
+//! * `# run ARG; ARG: RESULT`: the result of the program.
+//! * `# error LINE: TEXT`: a syntax error at this line, with a part of the message.
+//! * `# modules: NAME ..`: the programs in the file.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ fn each_file_is_as_it_says() {
     assert!(held > 30, "{held}");
 }
 
-/// What is found in errors.
+/// The errors in the output.
 fn errors(output: &str) -> Vec<Value> {
     json_lines(output).into_iter().filter(|finding| finding["severity"] == "error").collect()
 }

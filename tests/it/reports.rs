@@ -1,4 +1,5 @@
-//! What commands write for people and for programs: JSON by its schema, reports that fit a screen, counterexamples that can be given again.
+//! The output of commands for people and for programs: JSON by its schema, reports that fit on a screen, and
+//! counterexamples that can be passed again.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,12 +18,12 @@ use tempfile::TempDir;
 
 use crate::cli::{file, json_lines, run};
 
-/// The schema of what a command writes.
+/// The schema of the output of a command.
 struct Schema {
     whole: Value,
 }
 
-/// What these schemas say beside [`Schema::errors`]'s own: words for people.
+/// Keywords of the schemas that [`Schema::errors`] ignores: they are for people.
 const SILENT: [&str; 5] = ["$schema", "$defs", "title", "description", "pattern"];
 
 impl Schema {
@@ -32,7 +33,8 @@ impl Schema {
         Schema { whole: serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap() }
     }
 
-    /// What of a value is otherwise than a part of the schema says, by the meaning that JSON Schema gives the words that occur.
+    /// The violations of a part of the schema by a value, with the meaning that JSON Schema gives to the keywords in
+    /// use.
     fn errors(&self, schema: &Value, value: &Value, at: &str) -> Vec<String> {
         let schema = schema.as_object().unwrap_or_else(|| panic!("{at}: a schema is an object"));
         schema.iter().flat_map(|(word, says)| self.word(schema, word, says, value, at)).collect()
@@ -113,7 +115,7 @@ fn is_of_type(name: &str, value: &Value) -> bool {
     }
 }
 
-/// Runs a command; its exit status, and what it writes, each line of which the schema admits.
+/// Runs a command. Returns its exit status and its output, after a check of each line against the schema.
 fn written(command: &str, args: &[&str]) -> (i32, Vec<Value>) {
     let (exit, out, err) = run(&[&[command], args].concat());
     let lines = json_lines(&out);
@@ -125,7 +127,7 @@ fn written(command: &str, args: &[&str]) -> (i32, Vec<Value>) {
     (exit, lines)
 }
 
-/// As [`written`], of a command that writes one object.
+/// Like [`written`], for a command that writes one object.
 fn report(command: &str, args: &[&str]) -> (i32, Value) {
     let (exit, mut lines) = written(command, &[args, &["--format", "json"]].concat());
     assert_eq!(lines.len(), 1, "{lines:?}");
@@ -262,7 +264,7 @@ fn a_schema_refuses_what_is_otherwise() {
     }
 }
 
-/// A function of these parameters with this body, and one with another.
+/// A function with these parameters and this body, and one with a different body.
 fn two(dir: &TempDir, params: &str, before: &str, after: &str) -> [String; 2] {
     [("before.py", before), ("after.py", after)]
         .map(|(name, body)| file(dir, name, format!("@R.function\ndef main({params}):\n{body}")))
@@ -377,7 +379,7 @@ class Module:
     assert_eq!((exit, checked), (0, types), "{findings}");
 }
 
-/// The program with all that is known of it.
+/// The program with all its structural information.
 fn typed(module: &IrModule) -> IrModule {
     let normalized = normalize(&mut Cx::new(), module);
     let report = derive_module(&mut Cx::new(), &normalized);
@@ -411,7 +413,7 @@ fn what_is_known_of_the_programs_of_the_corpus_reads_back() {
     assert!(read > 100, "{read}");
 }
 
-/// What a run has taken, and when it was, is left out.
+/// The output without the times and resources of a run.
 fn timeless(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;

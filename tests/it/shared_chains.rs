@@ -1,6 +1,6 @@
-//! A pair of pairs of pairs is short to write and has more parts than anything can go through. Chains of 64 are held to
-//! a time and to memory in every reader, command, engine and question: what would have to be written at length is
-//! refused with one sentence.
+//! A pair of pairs of pairs is short to write, but has too many parts to traverse. Chains of 64 links must meet limits
+//! of time and memory in every reader, command, engine and question. Output that would be too long is refused with one
+//! sentence.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -16,14 +16,14 @@ const LINKS: usize = 64;
 const SECONDS: u64 = 20;
 const KILOBYTES: u64 = 300 << 10;
 
-/// What became of a process.
+/// The result of a process.
 struct Ended {
     status: Option<i32>,
     out: String,
     err: String,
 }
 
-/// Runs a command on what it is told, no longer and with no more memory than a chain may take.
+/// Runs a command on some input, with the limits of time and memory for a chain.
 fn held(args: &[&str], told: &str) -> Result<Ended, String> {
     let dir = TempDir::new().map_err(|error| error.to_string())?;
     let (input, out, err) = (dir.path().join("in"), dir.path().join("out"), dir.path().join("err"));
@@ -57,7 +57,7 @@ fn within(child: &mut Child) -> Result<Option<i32>, String> {
     }
 }
 
-/// The chain in Relay, and at its end what follows.
+/// The chain in Relay, followed by this end.
 fn relay(end: &str) -> String {
     let mut text = "#[version = \"0.0.5\"]\ndef @main(%x: Tensor[(2,), float32]) {\n  %0 = (%x, %x);\n".to_string();
     for i in 1..LINKS {
@@ -66,7 +66,7 @@ fn relay(end: &str) -> String {
     format!("{text}{end}\n}}\n")
 }
 
-/// In the notation of the introduction.
+/// The same in the notation of the introduction.
 fn introduced() -> String {
     let mut text = "def @main(%x: Tensor<Float, 2>) {\n  let %v0 = (%x, %x);\n".to_string();
     for i in 1..LINKS {
@@ -83,12 +83,12 @@ fn script(end: &str) -> String {
     format!("{text}{end}")
 }
 
-/// What takes the chain apart again, link by link.
+/// Code that takes the chain apart again, link by link.
 fn apart(link: impl Fn(usize) -> String) -> String {
     (0..LINKS).map(link).collect()
 }
 
-/// As `tvm.ir.save_json` writes it: every variable with what is known of it.
+/// The chain in the format of `tvm.ir.save_json`, with the information of every variable.
 fn saved() -> String {
     let mut nodes = vec![
         json!({"type": "None"}),
@@ -142,7 +142,7 @@ fn saved() -> String {
     format!("{{\"root_index\": {module}, \"nodes\": {nodes}, \"metadata\": {{\"tvm_version\": \"0.25.0\"}}}}")
 }
 
-/// The chain in every form that is read, by the names of files.
+/// The chain in every readable format, by file names.
 fn chains(dir: &Path) -> Vec<String> {
     let python = script(&format!("    return t{}\n", LINKS - 1));
     let taken = apart(|i| match i {
@@ -214,7 +214,7 @@ fn chains_are_linear_in_every_reader_and_command() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The questions about a program, and about a text of Relay, with what follows it.
+/// The questions about a program and about a text of Relay, with their further arguments.
 const ABOUT_PROGRAMS: &[(&str, &str)] = &[
     ("parse", ""),
     ("well_formed", ""),
@@ -265,8 +265,8 @@ fn chains_are_linear_in_every_question() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// A definition that applies the one before twice has a type of twice the depth, and a value of as many parts: nothing
-/// can hold the last.
+/// A definition that applies the previous one twice has a type of twice the depth, and a value with as many parts. The
+/// last one cannot be stored.
 #[test]
 fn what_doubles_with_every_definition_ends_within_its_limits() {
     let mut text = "#[version = \"0.0.5\"]\ndef @d0(%x) { (%x, %x) }\n".to_string();

@@ -1,5 +1,5 @@
-//! The table of TVM's signatures, `conformance/signatures.txt`: each parameter of each function may be given by place
-//! and by name, in every release, under `R.` and by the path of Python.
+//! The table of TVM's signatures, `conformance/signatures.txt`. Each parameter of each function may be given by
+//! position and by name, in every release, under `R.` and by its Python path.
 
 use relax_spec::grammar::IrModule;
 use relax_spec::ops::{self, AttrKind, OpParam};
@@ -7,11 +7,11 @@ use relax_spec::syntax::tvmscript::parse_module;
 
 const TABLE: &str = include_str!("../../conformance/signatures.txt");
 
-/// What no program calls, and what is refused by whole programs (`R.DTensor`).
+/// Functions that no program calls, and those that are always rejected (`R.DTensor`).
 const NO_CALLS: [&str; 5] =
     ["register_gradient", "render_object", "annotate_sharding", "redistribute", "redistribute_replica_to_shard"];
 
-/// TVM prints the operands of this one in the order of the operator, in which its function does not take them.
+/// TVM prints the operands of this function in the order of the operator, which differs from that of the function.
 const OTHERWISE_ORDERED: &str = "nn.attention_var_len";
 
 struct Signature {
@@ -31,7 +31,7 @@ fn table() -> Vec<Signature> {
         .collect()
 }
 
-/// The parameters, at the commas that stand in no brackets.
+/// The parameters, separated at commas outside of brackets.
 fn split(params: &str) -> Vec<&str> {
     let (mut parts, mut depth, mut start) = (Vec::new(), 0, 0);
     for (at, c) in params.char_indices() {
@@ -49,7 +49,7 @@ fn split(params: &str) -> Vec<&str> {
     parts.into_iter().filter(|part| !part.is_empty()).collect()
 }
 
-/// Something that can be given for a parameter.
+/// A valid argument for a parameter.
 fn argument(op: Option<&ops::OpDef>, param: &str, at: usize) -> String {
     let known = match param {
         "gvar" => "cls.f",
@@ -102,7 +102,7 @@ fn program(callee: &str, arguments: &[String]) -> Result<IrModule, String> {
     parse_module(&text).map_err(|error| format!("{callee}({}): {}", arguments.join(", "), error.message))
 }
 
-/// Whether TVMScript knows a function under `R.`: not by the file that it stands in.
+/// Whether TVMScript knows a function under `R.`, which does not depend on its file.
 fn is_under_r(name: &str) -> bool {
     const SPACES: [&str; 8] = ["nn", "image", "vision", "grad", "memory", "vm", "builtin", "ccl"];
     match name.split_once('.') {
@@ -131,7 +131,7 @@ fn each_parameter_is_given_by_place_and_by_name() {
         let op = operator(name);
         let callees = [format!("relax.op.{name}"), format!("tvm.relax.op.{name}"), format!("R.{name}")];
         for callee in callees.into_iter().take(if is_under_r(name) { 3 } else { 2 }) {
-            // What stands behind a star has no name.
+            // Parameters after a star have no positions.
             let placed = params.iter().position(|param| param.starts_with('*')).map_or(0, |at| at + 1);
             let last = if placed > 0 { placed } else { params.len() };
             let given = params.iter().filter(|param| !param.starts_with("**")).enumerate();
@@ -162,7 +162,7 @@ fn each_parameter_is_given_by_place_and_by_name() {
     assert!(compared > 2_000, "{compared}");
 }
 
-/// The table and the operators know the same parameters in the same order.
+/// The table and the operators have the same parameters in the same order.
 #[test]
 fn the_operators_know_every_parameter() {
     let mut wrong = Vec::new();
@@ -173,7 +173,7 @@ fn the_operators_know_every_parameter() {
         {
             continue;
         }
-        // Type arguments are no parameters of an operator, a device is two attributes, and one function calls either of
+        // Type arguments are not parameters of an operator. A device is two attributes. One function calls either of
         // two operators.
         let elsewhere = ["sinfo_args", "ty_args", "dst_vdevice"];
         let known: Vec<&str> = op.params.iter().filter_map(name_of).chain(elsewhere).collect();

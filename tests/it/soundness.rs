@@ -1,14 +1,14 @@
-//! Soundness of acceptance: what is accepted without a warning does not get stuck, and what is derived of a variable is true
-//! of every value that is bound to it. `cargo xtask soundness` asks it of as many programs as one likes.
+//! Soundness of acceptance: a program accepted without a warning does not get stuck, and the derived information of a
+//! variable holds for every value bound to it. `cargo xtask soundness` tests as many programs as desired.
 
 use campaign::soundness::{SoundnessContexts, SoundnessTrial, program, try_program};
 use relax_spec::book::{Edition, Erratum, Reading};
 use relax_spec::judge::{Cx, Mistake, RowMutant};
 use relax_spec::rule;
 
-/// How many programs a wrong rule may go unnoticed in.
+/// The number of programs within which a wrong rule must be noticed.
 const WITHIN: u64 = 2_000;
-/// As many of later editions, whose programs show two of the mistakes more seldom.
+/// The same for later editions, whose programs show two of the mistakes less often.
 const WITHIN_LATER: u64 = 16_000;
 
 fn what_is_accepted_is_true(edition: Edition) {
@@ -22,7 +22,7 @@ fn what_is_accepted_is_true(edition: Edition) {
             }
         }
     }
-    // In later editions what is not known of an argument is warned about, where the first one has errors.
+    // In later editions unknown information about an argument gives a warning. In the first edition it is an error.
     let enough = if edition == Edition::E2023_02 { [1_000, 200] } else { [300, 800] };
     assert!(accepted[0] > enough[0] && accepted[1] > enough[1], "{accepted:?}");
 }

@@ -1,4 +1,4 @@
-//! `PrimFunc`s as TVM prints them: read, written back, and run on the inputs that TVM ran them on.
+//! `PrimFunc`s as TVM prints them: they are read, written back, and run on the inputs that TVM ran them on.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use relax_spec::tir::{TirArg, interpret};
 use relax_spec::value::{Scalar, Tensor};
 use ruff_python_ast::Stmt;
 
-/// Inputs, and what TVM computed from them; the relative error to allow where TVM approximates a function.
+/// Inputs with TVM's results, and the allowed relative error if TVM approximates a function.
 struct Sample {
     tolerance: f64,
     inputs: Vec<TensorData>,
@@ -31,7 +31,7 @@ impl FromData for Sample {
     }
 }
 
-/// The samples: name, data, and the texts of each version of TVM, one where both print the same.
+/// The samples: name, data, and the texts of each version of TVM; only one if both print the same.
 fn samples() -> Vec<(String, Sample, Vec<PathBuf>)> {
     let dir = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/samples/tir");
     let mut samples = Vec::new();
@@ -69,7 +69,7 @@ fn read_file(path: &Path) -> PrimFunc {
     read(&text, &path.display().to_string())
 }
 
-/// The first element that is further off than allowed, with both values.
+/// The first element outside of the tolerance, with both values.
 fn difference(expected: &TensorData, found: &TensorData, tolerance: f64) -> Option<String> {
     if expected.dtype != found.dtype || expected.shape != found.shape {
         return Some(format!("{} {:?}, not {} {:?}", found.dtype, found.shape, expected.dtype, expected.shape));
@@ -131,8 +131,8 @@ fn text_reads_back_to_the_same_function() {
 
 #[test]
 fn both_versions_print_the_same_function() {
-    // 0.27 does not print the offset factor that 0.25 prints, and declares the offset that 0.25 implies; where these
-    // occur, and for int32 indices that 0.27 casts, the ASTs may differ, not the results.
+    // 0.27 does not print the offset factor that 0.25 prints, and declares the offset that 0.25 implies. The ASTs may
+    // differ where these occur, and for int32 indices that 0.27 casts, but the results may not.
     let is_same = |texts: &[PathBuf]| {
         texts.iter().map(|path| read_file(path)).collect::<Vec<_>>().windows(2).all(|two| two[0] == two[1])
     };

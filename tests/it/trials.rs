@@ -55,7 +55,7 @@ fn programs_are_accepted_and_nine_of_ten_reach_their_end() {
     assert_eq!(missing, Vec::<&&str>::new(), "constructs that do not occur in 1000 programs");
 }
 
-/// What the checks of an edition complain about, each rule once.
+/// The rules of the findings of an edition's checks, each once.
 fn complaints(edition: Edition, drawn: &Drawn) -> BTreeSet<&'static str> {
     let report = check_program(&mut Cx::new().with_edition(edition), &drawn.module);
     let fatal = report.diagnostics.iter().filter(|finding| finding.is_fatal());
@@ -88,7 +88,7 @@ fn a_program_with_a_violation_breaks_that_rule_and_no_other() {
 const VIOLATIONS: [(Edition, u64); 3] =
     [(Edition::E2023_02, 2_000), (Edition::E2023_12, 500), (Edition::E2024_04, 1_000)];
 
-/// What is drawn for an edition is typed by it.
+/// A program generated for an edition is accepted by it.
 #[test]
 fn programs_are_accepted_by_the_edition_that_they_are_drawn_for() {
     for edition in Edition::ALL {
@@ -177,7 +177,7 @@ fn the_oracle_does_not_differ_from_itself() {
     assert!(campaign.tally.runs.1 * 10 >= campaign.tally.runs.0 * 7, "{:?}", campaign.tally.runs);
 }
 
-/// Gives other values, crashes or refuses wherever a program has calls of all these operators.
+/// Gives wrong values, crashes or refuses if a program has calls of all these operators.
 struct Wrong {
     inner: InProcess,
     operators: &'static [&'static str],
@@ -248,8 +248,8 @@ fn a_wrong_implementation_is_found_and_the_program_is_small() {
     }
 }
 
-/// A program of a hundred bindings, of which those of three operators differ from the others: one stands deep in a branch, one in a
-/// sequence in a helper, one at the end.
+/// A program with a hundred bindings. Three of them have different operators: one is deep in a branch, one in a
+/// sequence in a helper, and one at the end.
 fn of_many_bindings() -> String {
     let chain = |first: &str, count: usize, indent: &str, prefix: &str| -> String {
         let names: Vec<String> = (0..count).map(|n| format!("{prefix}{n}")).collect();
@@ -270,7 +270,7 @@ fn of_many_bindings() -> String {
     )
 }
 
-/// Left out one by one they would take more than a hundred questions.
+/// To leave them out one by one would take more than a hundred questions.
 #[test]
 fn of_many_bindings_those_that_matter_are_found_by_few_questions() {
     let module = parse_module(&of_many_bindings()).unwrap();
@@ -295,12 +295,12 @@ fn of_many_bindings_those_that_matter_are_found_by_few_questions() {
     let mut reducer = Reducer::new(&mut wrong, &path, 80);
     let smallest = reducer.reduce(None, shown).unwrap();
     let program = print_module(&smallest.module, Dialect::default());
-    // The sum of the operators, the choice, what it binds, and the call of the helper.
+    // The sum of the operators, the condition, its bindings, and the call of the helper.
     assert!(bindings(&smallest.module) <= 7, "{program}");
     assert!(!program.contains("R.maximum"), "{program}");
 }
 
-/// Crashes by a sum so often, and then no more.
+/// Crashes on a sum this many times, and then never again.
 struct CrashesTimes(InProcess, usize);
 
 impl Implementation for CrashesTimes {
@@ -319,7 +319,7 @@ impl Implementation for CrashesTimes {
     }
 }
 
-/// The crash and the question whether it shows alone are two.
+/// The crash, and the question whether it occurs in a fresh process, are two.
 #[test]
 fn a_crash_that_does_not_come_a_third_time_does_not_show_alone() {
     let times = |times| {
@@ -330,7 +330,7 @@ fn a_crash_that_does_not_come_a_third_time_does_not_show_alone() {
     assert_eq!(alone(usize::MAX), [true]);
 }
 
-/// Refuses a program once, and gives no answer any more.
+/// Refuses a program once, and then gives no more answers.
 struct FallsSilent(InProcess, u64);
 
 impl Implementation for FallsSilent {
@@ -359,7 +359,7 @@ fn few_answers_are_waited_for_that_do_not_come() {
     assert_eq!(reducer.asked(), 4);
 }
 
-/// What is found depends neither on how many look nor on who is faster.
+/// The findings depend neither on the number of jobs nor on their speed.
 #[test]
 fn the_same_seed_gives_the_same_findings_with_several_jobs() {
     for how in [crash as fn(_) -> _, refuse, mistake] {
@@ -380,7 +380,7 @@ fn the_same_seed_gives_the_same_findings_with_several_jobs() {
     }
 }
 
-/// Crashes when an addition comes after a multiplication in the same process.
+/// Crashes if an addition comes after a multiplication in the same process.
 struct Damaging {
     inner: InProcess,
     damaged: bool,
@@ -431,7 +431,7 @@ fn a_crash_that_does_not_show_alone_is_traced_to_what_ran_before() {
     }
 }
 
-/// Accepts whatever it is given; it claims an edition.
+/// Accepts every program, and claims an edition.
 struct Lenient(InProcess, Edition);
 
 impl Lenient {
@@ -459,7 +459,7 @@ impl Implementation for Lenient {
     }
 }
 
-/// Whatever edition the implementation claims: programs are typed by it, break its rules, and become cases of it.
+/// For any edition that the implementation claims, programs are typed by it, break its rules, and become cases of it.
 #[test]
 fn a_program_that_breaks_a_rule_and_is_accepted_is_a_finding_of_that_rule() {
     for edition in Edition::ALL {
@@ -482,7 +482,7 @@ fn a_program_that_breaks_a_rule_and_is_accepted_is_a_finding_of_that_rule() {
     }
 }
 
-/// Gives another value for a sum if an argument of the run holds a number below zero.
+/// Gives a wrong value for a sum if an argument of the run contains a negative number.
 struct WrongBelowZero(InProcess);
 
 impl Implementation for WrongBelowZero {
@@ -511,7 +511,7 @@ impl Implementation for WrongBelowZero {
     }
 }
 
-/// The float32 below zero in the tensors.
+/// The negative float32 numbers in the tensors.
 fn below_zero(input: &[ValueSpec]) -> Vec<f32> {
     let floats = |data: &TensorData| -> Vec<f32> {
         let bytes: &[u8] = if data.dtype == DataType::FLOAT32 { &data.bytes } else { &[] };
@@ -520,7 +520,8 @@ fn below_zero(input: &[ValueSpec]) -> Vec<f32> {
     input.iter().flat_map(ValueSpec::tensors).flat_map(floats).filter(|x| *x < 0.0).collect()
 }
 
-/// What a campaign had no questions left for is reduced later, on the input on which it shows, which becomes simpler itself.
+/// A finding that a campaign had no questions left for is reduced later, with the input that shows it. The input
+/// becomes simpler too.
 #[test]
 fn a_finding_is_reduced_further_with_its_input() {
     let settings = CampaignSettings { budget: 0, ..settings(60, &["llvm"]) };
@@ -530,7 +531,7 @@ fn a_finding_is_reduced_further_with_its_input() {
     let wrong = &mut WrongBelowZero(InProcess::new(Reading::corrected()));
     let small =
         reduced_further(wrong, large, &StoredFinding::of(large).unwrap(), 300).unwrap().expect("it shows still");
-    // A parameter that nothing uses has to stay, if it is the one that is below zero.
+    // An unused parameter must stay if it has the negative number.
     assert!(small.bindings < large.bindings.min(6), "{}", small.program);
     let input = StoredFinding::of(&small).unwrap().input.unwrap();
     assert_eq!(below_zero(&input).len(), 1, "{input:?}");
@@ -563,7 +564,7 @@ fn a_finding_becomes_a_case_with_the_answer_of_the_text_and_its_clauses() {
     assert!(text.contains("Returns("), "{text}");
 }
 
-/// A finding in a file, as a campaign keeps it.
+/// A finding in a file of a campaign.
 fn kept(dir: &tempfile::TempDir) -> String {
     file(dir, "finding.json", serde_json::to_string(wrong(mistake).ranked()[0]).unwrap())
 }
@@ -599,7 +600,7 @@ fn the_command_says_what_does_not_show_and_where_there_are_no_findings() {
     assert_eq!((status, said.contains("name it")), (2, true), "{said}");
 }
 
-/// An implementation that throws at whatever it is asked to check, or cannot read it.
+/// An implementation that raises an exception for every check, or cannot read the program.
 struct Refusing(InProcess, Outcome);
 
 impl Implementation for Refusing {
@@ -612,7 +613,7 @@ impl Implementation for Refusing {
     }
 }
 
-/// As in the suite: a program is rejected by a verdict, not by an exception, and not by being unreadable.
+/// As in the suite, a program is rejected by a verdict, not by an exception or a syntax error.
 #[test]
 fn an_exception_is_no_rejection_of_a_program_that_breaks_a_rule() {
     let (class, message) = ("Error".to_string(), "oh".to_string());
@@ -623,7 +624,7 @@ fn an_exception_is_no_rejection_of_a_program_that_breaks_a_rule() {
         let refusing = || -> Box<dyn Implementation + Send> {
             Box::new(Refusing(InProcess::new(Reading::corrected()), outcome.clone()))
         };
-        // Seven programs that break no rule, and the eighth breaks one.
+        // Seven programs break no rule, and the eighth breaks one.
         let (campaign, store) = run(&settings(8, &["check"]), refusing);
         assert_eq!(campaign.tally.violations, 1);
         (store.ranked().iter().map(|finding| finding.count).sum::<u64>(), campaign.tally.unsupported.len())

@@ -1,5 +1,5 @@
-//! What `relax-spec types` writes: every variable has its structural information, the program is accepted as the one without is,
-//! and the text reads back to it.
+//! The output of `relax-spec types`: every variable has its structural information, the program has the same verdict as
+//! before, and the text reads back to the same program.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ impl Visitor for Bare {
     }
 }
 
-/// Whether the program is accepted, so that its annotated form was looked at; or what is wrong with that.
+/// Whether the program is accepted and its annotated form was checked, or the fault of that form.
 fn looked_at(program: &IrModule) -> Result<bool, String> {
     let mut cx = Cx::new();
     let normalized = normalize_reporting(&mut cx, program);

@@ -1,4 +1,5 @@
-//! The proposal on unknown purity: laws of its three values, what is inferred of generated modules, and that it is off by default.
+//! The proposal on unknown purity: laws of its three values, inference on generated modules, and that it is off by
+//! default.
 
 use std::fmt::Write as _;
 
@@ -49,7 +50,7 @@ fn the_order_of_the_three_values_is_one_and_joins_are_bounds() {
     }
 }
 
-/// Functions that call each other at random; some of them print.
+/// Functions that call each other at random. Some of them print.
 struct Drawn {
     callees: Vec<Vec<usize>>,
     prints: Vec<bool>,
@@ -78,7 +79,7 @@ impl Drawn {
         text
     }
 
-    /// Whether some call of a function, or of one that it calls, directly or not, prints.
+    /// Whether a function, or one that it calls directly or not, prints.
     fn reaches_print(&self, function: usize) -> bool {
         let (mut seen, mut open) = (vec![false; self.callees.len()], vec![function]);
         while let Some(at) = open.pop() {
@@ -90,7 +91,8 @@ impl Drawn {
     }
 }
 
-/// PURITY3.GLOBAL.ONLY: where functions call global functions only, none is left unknown; and it is impure that reaches what is.
+/// PURITY3.GLOBAL.ONLY: if functions call only global functions, no purity stays unknown. A function is impure exactly
+/// if it reaches an impure one.
 #[test]
 fn the_purity_of_generated_modules_is_what_their_calls_reach() {
     let (mut impure, mut pure) = (0, 0);
@@ -110,7 +112,7 @@ fn the_purity_of_generated_modules_is_what_their_calls_reach() {
     assert!(impure > 200 && pure > 200, "{impure} impure, {pure} pure");
 }
 
-/// What grows with each time that it is derived again is given up, and told.
+/// A result that grows with each derivation is abandoned and reported.
 #[test]
 fn results_that_come_to_no_end_are_told() {
     let text = "@I.ir_module\nclass Module:\n    @R.function(pure=None)\n    def f(x: R.Object):\n        y = Module.f(x)\n        z = (y, y)\n        return z\n";

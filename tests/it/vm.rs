@@ -1,4 +1,5 @@
-//! The virtual machine: what it comes to is what the evaluator comes to, and what is wrong with an executable is said with its place.
+//! The virtual machine: its outcomes are those of the evaluator, and faults of executables are reported with their
+//! position.
 
 use std::path::{Path, PathBuf};
 
@@ -45,7 +46,7 @@ fn corpus() -> Vec<(PathBuf, IrModule)> {
     paths.filter_map(|path| Some((path.clone(), load::load(&path).ok()?))).collect()
 }
 
-/// The programs that the suite runs, and compares.
+/// The programs that the suite runs and compares.
 fn programs_of_the_suite() -> Vec<(String, IrModule)> {
     let suite = conformance::suite().unwrap();
     let modules = suite.into_iter().filter_map(|case| match with_module(case.ask.clone()) {
@@ -142,7 +143,7 @@ fn what_is_built_is_verified_and_read_back() {
     }
 }
 
-/// The first stage gives a program of the language, which must do what the source does.
+/// The first stage gives a program of the language with the behaviour of the source.
 #[test]
 fn normal_forms_refine_their_programs() {
     for (path, module) in corpus() {
@@ -163,7 +164,7 @@ fn normal_forms_refine_their_programs() {
     }
 }
 
-/// Whether a stage is allowed by the one before it; none where nothing can be made for the signature.
+/// Whether the stage before allows a stage; false if no arguments can be generated.
 fn allowed(stage: &str, judged: Result<Refinement, RefineError>) -> bool {
     match judged.map(|refinement| refinement.verdict) {
         Ok(RefinementVerdict::Allowed) => true,
@@ -174,7 +175,7 @@ fn allowed(stage: &str, judged: Result<Refinement, RefineError>) -> bool {
     }
 }
 
-/// What the compiler makes of a program is judged stage by stage: the first against the program, each other against the one before it.
+/// The compiler is judged stage by stage: the first stage against the program, each other against the one before.
 #[test]
 fn each_stage_refines_the_one_before() {
     let (mut judged, mut changed) = ([0; CompileStage::ALL.len()], [0; CompileStage::ALL.len()]);
@@ -198,7 +199,7 @@ fn each_stage_refines_the_one_before() {
     assert!(changed[1..].iter().all(|count| *count > 0), "{changed:?}");
 }
 
-/// How a run of an executable ends, with its effects; none at a limit.
+/// The ending of a run of an executable, with its effects; `None` at a limit.
 fn end_of(executable: &Executable, entry: &str, args: &[ValueSpec]) -> Option<String> {
     let options = vm::VmOptions { fuel: 1_000_000, max_depth: 200, ..vm::VmOptions::new(prelude()) };
     let args = from_specs(args, &options.registry).ok()?;
@@ -211,7 +212,7 @@ fn end_of(executable: &Executable, entry: &str, args: &[ValueSpec]) -> Option<St
     }
 }
 
-/// However far a case is compiled, it comes to the same.
+/// Every stage of compilation gives the same outcome for every case.
 #[test]
 fn every_stage_comes_to_the_same_in_every_case() {
     let mut compared = 0;
@@ -233,7 +234,7 @@ fn every_stage_comes_to_the_same_in_every_case() {
     assert!(compared > 1_000, "{compared}");
 }
 
-/// What the calls of `call_tir` below call.
+/// The functions that the calls of `call_tir` below use.
 const CALLED: &str = r#"
 @I.ir_module
 class Module:
@@ -283,7 +284,7 @@ fn calling(body: &str) -> IrModule {
     parse_module(&text).unwrap_or_else(|error| panic!("{error:?}\n{text}"))
 }
 
-/// How many calls allocate, call a `PrimFunc` that writes, and call the operator.
+/// The number of calls that allocate, that call a `PrimFunc` with outputs, and that call the operator.
 fn lowered(module: &IrModule) -> (usize, usize, usize) {
     let executable = built(module);
     let count = |is: &dyn Fn(&Callee) -> bool| executable.callees.iter().filter(|callee| is(callee)).count();
@@ -298,7 +299,7 @@ fn of_four() -> ValueSpec {
     ValueSpec::Tensor(TensorData::from_values(DataType::FLOAT32, &[4], &[1.0, 2.0, 3.0, 4.0]).unwrap())
 }
 
-/// On a tensor of four elements, a number in a box, a shape and something of which nothing is said.
+/// A run on a tensor of four elements, a boxed scalar, a shape, and an object without annotation.
 fn tried(module: &IrModule, k: i64) -> End {
     let args = [of_four(), ValueSpec::Int(k), ValueSpec::Shape(vec![4]), of_four()];
     match try_program(Edition::default(), module, "main", &args) {
@@ -307,8 +308,8 @@ fn tried(module: &IrModule, k: i64) -> End {
     }
 }
 
-/// R89.DPS: whatever the form of the call, its results are allocated and its `PrimFunc` is called, and that comes to what it comes to by
-/// the evaluator, errors included.
+/// R89.DPS: for every form of the call, its results are allocated and its `PrimFunc` is called. The outcome is that of
+/// the evaluator, including errors.
 #[test]
 fn calls_in_destination_passing_style_allocate_their_results() {
     let returned = [
@@ -351,17 +352,17 @@ fn calls_in_destination_passing_style_allocate_their_results() {
     }
 }
 
-/// What cannot be allocated before it is known what the values are is left to the operator, and comes to the same as well.
+/// Calls whose results cannot be allocated before the values are known are left to the operator, with the same outcome.
 #[test]
 fn calls_of_an_uncertain_form_are_left_to_the_operator() {
     let bodies = [
-        // What a variable holds may be no shape, or one of another rank.
+        // A variable may hold a value that is not a shape, or a shape of a different rank.
         "return R.call_tir(cls.fill, (), s, dtype=\"float32\")",
         "return R.call_tir(cls.fill, (), o, dtype=\"float32\")",
         "t = R.shape_of(x)\nreturn R.call_tir(cls.fill, (), t, dtype=\"float32\")",
-        // Nothing says that it is a tuple of inputs and not of shapes.
+        // It is unknown whether this is a tuple of inputs or of shapes.
         "t = (o, o)\nreturn R.call_tir(cls.sum, t, out_sinfo=R.Tensor((4,), \"float32\"))",
-        // Its numbers follow the outputs.
+        // The numbers follow the outputs.
         "return R.call_tir(cls.fill, (), out_sinfo=R.Tensor((n,), \"float32\"), tir_vars=R.shape([n]))",
     ];
     for body in bodies {
@@ -383,7 +384,7 @@ callee 6 {\"Function\":0}
 callee 7 {\"Builtin\":\"vm.builtin.check_tensor_info\"}
 ";
 
-/// A function `main` of some parameters and registers.
+/// A function `main` with this many parameters and registers.
 fn main_of(params: u32, registers: u32, code: &[&str]) -> String {
     let mut text = format!(
         "{HEAD}function \"main\" params {params} captured 0 registers {registers} global symbol \"main\"\nsignature \"Object\"\n"
@@ -392,7 +393,7 @@ fn main_of(params: u32, registers: u32, code: &[&str]) -> String {
     text
 }
 
-/// What the verifier says.
+/// The faults that the verifier finds.
 fn faults(text: &str) -> String {
     let executable = vm::read(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
     let faults: Vec<String> = vm::verify(&executable).iter().map(ToString::to_string).collect();
@@ -445,7 +446,7 @@ fn wrong_executables_are_refused_with_their_place() {
     }
 }
 
-/// The text form of another version is not read, and the data form of one is read to be refused.
+/// The text form of another version is not read. Its data form is read, and then rejected.
 #[test]
 fn executables_of_another_version_are_refused() {
     let text = main_of(1, 1, &["ret %0"]);
@@ -502,7 +503,7 @@ fn what_only_a_run_shows_is_told_with_its_place() {
     }
 }
 
-/// A register that is used again while what was in it is still wanted gives another value than the program has.
+/// A register that is reused while its value is still needed gives a wrong value.
 #[test]
 fn a_register_used_again_across_a_branch_gives_another_value() {
     let right =
@@ -515,9 +516,10 @@ fn a_register_used_again_across_a_branch_gives_another_value() {
     assert_eq!(run(&main_of(2, 4, &wrong), &args), Ending::Value("true".into()));
 }
 
-/// The executables of `tests/samples/executables` are wrong by hand. What is expected of each is said in its lines `#>`: on these arguments a
-/// value, poison with both places, or a value that is not that of the right executable, which the lines `right` give, with the instruction
-/// from which on the two runs part; or that the verifier refuses it.
+/// The executables of `tests/samples/executables` were made wrong by hand. Lines with `#>` state the expectation for
+/// given arguments: a value, poison with both positions, or a wrong value. For a wrong value they also name the
+/// instruction at which the run departs from that of the right executable in the lines `right`. Alternatively, the
+/// verifier rejects the executable.
 #[test]
 fn wrong_executables_by_hand_are_told() {
     let directory = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/samples/executables");
@@ -539,7 +541,7 @@ fn wrong_executables_by_hand_are_told() {
     assert!(wrong >= 14, "{wrong}");
 }
 
-/// The text with another instruction, `N: INSTRUCTION`, in its place.
+/// The text with an instruction replaced by `N: INSTRUCTION`.
 fn with_instruction(text: String, instruction: &str) -> String {
     let (number, _) = instruction.split_once(':').unwrap();
     let of_number = |line: &&str| line.trim_start().split_once(':').is_some_and(|(n, _)| n == number);
@@ -547,7 +549,7 @@ fn with_instruction(text: String, instruction: &str) -> String {
     lines.map(|line| format!("{line}\n")).collect()
 }
 
-/// What an executable comes to, as `#>` says it.
+/// The outcome of an executable, in the form of the `#>` lines.
 fn told_of(text: &str, right: &str, line: &str) -> String {
     let refused = faults(text);
     if !refused.is_empty() {
@@ -570,7 +572,7 @@ fn told_of(text: &str, right: &str, line: &str) -> String {
     }
 }
 
-/// Which instruction it was, and what it wrote.
+/// The instruction, and the value that it wrote.
 fn seen_of(step: &str) -> (&str, &str) {
     let (number, rest) = step.split_once(':').unwrap_or(("return", step));
     (
@@ -593,7 +595,8 @@ fn traced(text: &str, args: &[ValueSpec]) -> (Ending<String>, Vec<String>) {
     (ending, run.steps.into_iter().map(|step| step.text).collect())
 }
 
-/// What three releases of TVM have compiled one program to does what the program does, and is told where it does not.
+/// The executables that three releases of TVM compiled from one program behave like the program. If one is changed, the
+/// difference is reported.
 #[test]
 fn executables_of_tvm_are_judged_against_their_program() {
     let directory = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("tests/samples/executables/tvm");
@@ -602,7 +605,7 @@ fn executables_of_tvm_are_judged_against_their_program() {
         let said = std::fs::read_to_string(directory.join(format!("branches-{release}.json"))).unwrap();
         let made: TvmExecutable = from_json(&said).unwrap();
         assert_eq!(judged(&program, &made), RefinementVerdict::Allowed, "{release}");
-        // The closure multiplies by its argument instead of what it has captured.
+        // The closure multiplies by its argument instead of its captured value.
         let other = TvmExecutable { text: made.text.replace("in: %0, %1, %6", "in: %0, %0, %6"), ..made.clone() };
         assert_ne!(other, made);
         assert!(matches!(judged(&program, &other), RefinementVerdict::NotAllowed { .. }), "{release}");
@@ -625,7 +628,7 @@ fn judged(program: &IrModule, made: &TvmExecutable) -> RefinementVerdict {
     refine_compiled(&mut Cx::new(), program, &OnMachine(executable), "main", &[], &settings).unwrap().verdict
 }
 
-/// What is no executable is refused with its line; what is one, however wrong, ends.
+/// A text that is not an executable is rejected with its line. An executable, however wrong, ends.
 #[test]
 fn damaged_executables_neither_panic_nor_hang() {
     let texts: Vec<String> = corpus().iter().map(|(_, module)| vm::print(&built(module))).collect();
@@ -668,7 +671,7 @@ fn random_bytes_are_refused() {
     }
 }
 
-/// R89.VM.INSTR.SET: call, ret, if and goto, and no other.
+/// R89.VM.INSTR.SET: there are only call, ret, if and goto.
 #[test]
 fn there_are_four_instructions() {
     for other in ["jump 1", "move %0", "%0 = ret %0", "calls f[0] (%0)", "if %0 1"] {

@@ -1,4 +1,4 @@
-//! `relax-spec types --why`: back to where something that was known is lost.
+//! `relax-spec types --why`: the trace back to the place where known information is lost.
 
 use std::process::Command;
 
@@ -26,7 +26,7 @@ fn why(line: usize) -> (Option<i32>, String, String) {
     (out.status.code(), text(&out.stdout), text(&out.stderr))
 }
 
-/// `c` is vague because `b` is, and `b` because the signature of `helper` says no more.
+/// `c` is vague because `b` is. `b` is vague because the signature of `helper` says no more.
 #[test]
 fn the_chain_ends_where_it_is_lost() {
     let (status, out, err) = why(11);

@@ -1,4 +1,5 @@
-//! Programs that several workers run together: what the clauses of the collectives say, worked out by hand.
+//! Programs that several workers run together. The expected results of the clauses on collectives were computed by
+//! hand.
 
 use relax_spec::grammar::{DataType, IrModule, TensorData};
 use relax_spec::{RunAnswer, ValueSpec, parse, run_together};
@@ -23,7 +24,7 @@ fn ints(shape: &[u64], values: &[f64]) -> ValueSpec {
     ValueSpec::Tensor(TensorData::from_values(DataType::INT32, shape, values).expect("integers"))
 }
 
-/// What each worker returns.
+/// The result of each worker.
 fn results(module: &IrModule, args: &[ValueSpec]) -> Vec<RunAnswer> {
     let own: Vec<Vec<ValueSpec>> = args.iter().map(|arg| vec![arg.clone()]).collect();
     run_together(module, "main", &own).into_iter().map(|answer| answer.expect("an answer")).collect()
@@ -90,7 +91,7 @@ fn each_worker_keeps_its_part_of_a_replica() {
     assert_eq!(results(&module, &[replica.clone(), replica]), parts.map(returned).to_vec());
 }
 
-/// Several collectives, one behind the other, and what is computed in between is each worker's own.
+/// Several collectives in sequence. Each worker does its own computations in between.
 #[test]
 fn workers_meet_as_often_as_they_like() {
     let body = "y = R.ccl.allreduce(x, op_type='sum')
@@ -99,11 +100,11 @@ fn workers_meet_as_often_as_they_like() {
         return w";
     let module = module("x: R.Tensor((1,), 'float32')", body);
     let given: Vec<ValueSpec> = (0..5).map(|worker| floats(&[1], &[f64::from(worker)])).collect();
-    // The sum is 10; the largest of 10 + worker is 14.
+    // The sum is 10; the maximum of 10 + worker is 14.
     assert_eq!(results(&module, &given), vec![returned(floats(&[1], &[14.0])); 5]);
 }
 
-/// A worker that fails leaves the others waiting, of which nothing is said; no run hangs.
+/// If a worker fails, the outcome of the waiting ones is unspecified, but no run hangs.
 #[test]
 fn nobody_waits_for_a_worker_that_has_ended() {
     let body = "y = R.ccl.allreduce(x, op_type='sum')\n        return y";
@@ -113,7 +114,7 @@ fn nobody_waits_for_a_worker_that_has_ended() {
     assert!(matches!(answers.get(1), Some(RunAnswer::Fails(..))), "{answers:?}");
 }
 
-/// A collective of other workers than there are, and tensors that do not belong together: nothing is said.
+/// A collective of a different number of workers, or with unrelated tensors, is unspecified.
 #[test]
 fn collectives_that_do_not_meet_are_left_open() {
     let gathered = module("x: R.Tensor((2,), 'float32')", "y = R.ccl.allgather(x, num_workers=3)\n        return y");

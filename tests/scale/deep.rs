@@ -1,4 +1,4 @@
-//! Deep and wide structural informations: no judgement overflows the stack, and none takes more than linear time.
+//! Deep and wide structural information: no judgement overflows the stack or takes more than linear time.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,12 +11,12 @@ use relax_spec::types;
 
 const DEPTH: usize = 10_000;
 
-/// Runs a test that builds deep values: dropping these takes stack, which is not the judgements' business.
+/// Runs a test that builds deep values. Dropping these needs stack, which is not part of the test.
 fn with_room(test: impl FnOnce() + Send + 'static) {
     thread::Builder::new().stack_size(512 << 20).spawn(test).unwrap().join().unwrap();
 }
 
-/// Runs a judgement on a thread with little stack; its result is dropped where there is room.
+/// Runs a judgement on a thread with little stack. Its result is dropped on a thread with enough.
 fn in_little_room<T: Send>(judgement: impl FnOnce() -> T + Send) -> T {
     thread::scope(|scope| {
         thread::Builder::new().stack_size(512 << 10).spawn_scoped(scope, judgement).unwrap().join().unwrap()
@@ -71,7 +71,7 @@ fn deep_results_of_functions() {
 fn deep_parameters_of_functions() {
     with_room(|| {
         let taking = |s: StructInfo| StructInfo::func([s], StructInfo::Object);
-        // The text maps the variables of nested parameters anew at every level, so this takes quadratic time.
+        // The text maps the variables of nested parameters again at every level, so this takes quadratic time.
         let depth = DEPTH / 20;
         let (s1, s2) =
             (nested(depth, StructInfo::shape_ndim(1), taking), nested(depth, StructInfo::shape_ndim(2), taking));
@@ -94,7 +94,7 @@ fn deep_dimensions() {
     });
 }
 
-/// The time of a judgement on tuples of so many fields, the fastest of three.
+/// The time of a judgement on tuples with this many fields, the fastest of three.
 fn time(fields: usize) -> Duration {
     let tuple = |dim: i64| StructInfo::tuple((0..fields).map(|_| StructInfo::tensor([dim.into()], DataType::FLOAT32)));
     let (s1, s2) = (tuple(3), tuple(3));
@@ -114,7 +114,8 @@ fn time(fields: usize) -> Duration {
 #[test]
 fn wide_tuples_take_linear_time() {
     let (small, large) = (time(1_000), time(100_000));
-    // A hundred times the fields; ten times more is left to noise, far below the factor of quadratic time.
+    // There are a hundred times as many fields. The factor of ten more allows for noise, and is far below that of
+    // quadratic time.
     assert!(large < small * 1_000, "{small:?} and {large:?}");
 }
 
@@ -133,7 +134,7 @@ fn deep_types_that_differ_at_the_bottom_take_linear_time() {
             };
             (0..5).map(|_| once()).min().unwrap()
         };
-        // Quadratic time would be a factor of 256, always; a busy machine disturbs some measurements, not all.
+        // Quadratic time would always be a factor of 256. A busy machine disturbs some measurements, but not all.
         assert!((0..5).any(|_| time(16_000) < time(1_000) * 100));
     });
 }

@@ -1,4 +1,4 @@
-//! What grows with its input and not faster than it must: done naively, each of these takes the square of what it takes, or more.
+//! Operations whose time should grow in proportion to the input. Naive implementations take quadratic time or more.
 
 use std::fmt::Write as _;
 use std::thread;
@@ -10,12 +10,13 @@ use relax_spec::judge::{Compatibility, Cx};
 use relax_spec::struct_info::{self as si, Nowhere};
 use relax_spec::syntax::tvmscript::parse_module;
 
-/// Eight times the input takes at most twenty-four times as long, where the square would take sixty-four times.
+/// Eight times the input takes at most twenty-four times as long. Quadratic time would be sixty-four times as long.
 fn grows_with_its_input(small: usize, work: impl Fn(usize) + Send + 'static) {
     takes(24, small, 8 * small, work);
 }
 
-/// The larger input takes at most so many times as long as the smaller one. A busy machine disturbs some measurements, not all.
+/// The larger input takes at most this many times as long as the smaller one. A busy machine disturbs some
+/// measurements, but not all.
 fn takes(times: u32, small: usize, large: usize, work: impl Fn(usize) + Send + 'static) {
     let judged = move || {
         let time = |size: usize| {
@@ -30,7 +31,7 @@ fn takes(times: u32, small: usize, large: usize, work: impl Fn(usize) + Send + '
         });
         assert!(holds, "{:?} for {large}, where {small} takes {:?}", last.1, last.0);
     };
-    // Dropping deep trees takes stack.
+    // Dropping deep trees needs stack.
     thread::Builder::new().stack_size(512 << 20).spawn(judged).unwrap().join().unwrap();
 }
 
@@ -38,7 +39,7 @@ fn vector(dim: PrimExpr) -> StructInfo {
     StructInfo::tensor([dim], DataType::FLOAT32)
 }
 
-/// Functions that take functions, all of which spell the size of their second parameter alike.
+/// Functions that take functions. All use the same name for the size of their second parameter.
 fn nested_functions(depth: usize, last: i64) -> StructInfo {
     nested_functions_of("n", depth, last)
 }
@@ -59,7 +60,7 @@ fn variables_of_nested_function_types_are_told_apart_in_one_walk() {
 
 #[test]
 fn deep_function_types_are_compared_in_the_square_of_their_depth() {
-    // The text maps the variables of a function anew at every level. The cube would take five hundred times as long.
+    // The text maps the variables of a function again at every level. Cubic time would be five hundred times as long.
     for size in ["n", "m"] {
         takes(192, 40, 320, move |depth| {
             let (s1, s2) = (nested_functions(depth, 3), nested_functions_of(size, depth, 3));
@@ -72,7 +73,8 @@ fn deep_function_types_are_compared_in_the_square_of_their_depth() {
 
 #[test]
 fn a_parameter_loses_its_variables_one_by_one_in_one_pass() {
-    // The last field mentions what nobody introduces, each field before it what the next introduces.
+    // The last field mentions a variable that is introduced nowhere. Each field before it mentions the one that the
+    // next introduces.
     grows_with_its_input(500, |fields| {
         let var = |i: usize| PrimExpr::var(&format!("n{i}"));
         let more = |i: usize| PrimExpr::binary(BinaryOp::Add, var(i), 1.into());
@@ -107,7 +109,7 @@ fn an_effect_spreads_to_its_callers_once() {
     });
 }
 
-/// A function with the same mistake over and over, and how much is told of it.
+/// A function with the same mistake many times, and the number of findings that are reported.
 fn told(mistakes: usize, mistake: &str) -> usize {
     let mut text = String::from(
         "@I.ir_module\nclass Module:\n    @R.function\n    def main(x: R.Tensor((3,), 'float32')) -> R.Object:\n",
@@ -131,7 +133,7 @@ fn findings_take_time_in_proportion_to_their_number() {
 
 #[test]
 fn shapes_in_shapes_are_searched_for_names_once() {
-    // A name in a text that speaks of scalars may be one of them where it stands in a shape.
+    // A name in a text about scalars may be one of them if it occurs in a shape.
     for shape in ["(", "shape=("] {
         takes(24, 10, 80, move |depth| {
             let nested = (0..depth).fold("x".to_string(), |inner, _| format!("R.reshape(x, {shape}{inner},))"));
@@ -141,7 +143,7 @@ fn shapes_in_shapes_are_searched_for_names_once() {
     }
 }
 
-/// Pairs of pairs of one thing, `t` the last of them, and then so many bindings that hold it.
+/// Nested pairs of the same object, with `t` the last of them, and then this many bindings that use it.
 fn wide(of: &str, pairs: usize, bindings: usize, binding: &str) -> String {
     let mut text = format!("@R.function\ndef main(t0: {of}) -> R.Object:\n");
     for i in 1..=pairs {
@@ -157,12 +159,13 @@ fn wide(of: &str, pairs: usize, bindings: usize, binding: &str) -> String {
 
 #[test]
 fn what_is_wide_is_not_gone_through_without_end() {
-    // What tuples share is gone through once. The variables of a function type are told apart wherever it occurs: there is a limit to that.
+    // Shared parts of tuples are traversed once. The variables of function types are renamed at each occurrence, so
+    // there is a limit.
     for (of, pairs, limited) in
         [("R.Object", 18, false), ("R.Callable((R.Tensor(('n',)),), R.Tensor(('n',)))", 15, true)]
     {
         for binding in ["(t,)", "t", "t[0]", "R.print(t, format=\"\")", "R.match_cast(t, R.Object)"] {
-            // Each of four hundred would take as long again as all pairs together.
+            // Each of four hundred would take as long as all pairs together.
             takes(48, 0, 400, move |bindings| {
                 let module = parse_module(&wide(of, pairs, bindings, binding)).unwrap();
                 let report = check_program(&mut Cx::new(), &module);

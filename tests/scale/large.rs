@@ -1,4 +1,4 @@
-//! The whole check of large programs: time in proportion to the program, and memory within bounds.
+//! The full check of large programs: time proportional to the program, and limited memory.
 
 use std::fmt::Write as _;
 use std::thread;
@@ -12,7 +12,7 @@ use relax_spec::vm;
 
 const BINDINGS: usize = 100_000;
 
-/// What a check of [`BINDINGS`] bindings may take.
+/// The memory limit for a check of [`BINDINGS`] bindings.
 const MEMORY: u64 = 2 << 30;
 
 /// A chain of additions in one dataflow block.
@@ -28,7 +28,7 @@ fn program(bindings: usize) -> String {
     text
 }
 
-/// Reads and checks a program: well-formedness, normal form, types, structural information.
+/// Reads a program and checks its well-formedness, normal form, types and structural information.
 fn time(bindings: usize) -> Duration {
     let text = program(bindings);
     let start = Instant::now();
@@ -37,7 +37,7 @@ fn time(bindings: usize) -> Duration {
     start.elapsed()
 }
 
-/// A body of `If`s nested in each other, which is as far from normal form as it can be.
+/// A body of nested `If`s, which is very far from normal form.
 fn nested(depth: usize) -> String {
     let open = r#"{"If": {"cond": {"Var": "c"}, "false_branch": {"Var": "x"}, "true_branch": "#.repeat(depth);
     let close = "}}".repeat(depth);
@@ -49,7 +49,7 @@ fn nested(depth: usize) -> String {
     )
 }
 
-/// Checks a program that was read.
+/// Checks a program that was read before.
 fn time_nested(depth: usize) -> Duration {
     let module = parse(ExternalForm::Json, &nested(depth)).unwrap();
     let start = Instant::now();
@@ -61,18 +61,18 @@ fn time_nested(depth: usize) -> Duration {
 fn deep_programs_take_linear_time() {
     let work = || {
         let eighth = time_nested(500).min(time_nested(500)).max(Duration::from_millis(20));
-        // Eight times as deep; a path for each level would take sixty-four times as long. The second try is for a busy
-        // machine.
+        // The program is eight times as deep. With a path for each level it would take sixty-four times as long. The
+        // second attempt is for a busy machine.
         let limit = eighth * 24;
         let whole = time_nested(4_000);
         let whole = if whole > limit { time_nested(4_000) } else { whole };
         assert!(whole <= limit, "{whole:?} where an eighth takes {eighth:?}");
     };
-    // Dropping deep trees takes stack.
+    // Dropping deep trees needs stack.
     thread::Builder::new().stack_size(512 << 20).spawn(work).unwrap().join().unwrap();
 }
 
-/// The most memory that this process has had, in bytes, where the system tells.
+/// The peak memory of this process in bytes, if the system reports it.
 fn peak() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -83,7 +83,8 @@ fn peak() -> Option<u64> {
 fn a_hundred_thousand_bindings_take_linear_time_and_little_memory() {
     let tenth = time(BINDINGS / 10).min(time(BINDINGS / 10));
     let mut whole = time(BINDINGS);
-    // Ten times the program; a quadratic step would take a hundred times as long. A busy machine gets a second try.
+    // The program is ten times as long. A quadratic step would take a hundred times as long. A busy machine gets a
+    // second attempt.
     let limit = tenth.max(Duration::from_millis(50)) * 30;
     if whole > limit {
         whole = time(BINDINGS);
@@ -94,7 +95,7 @@ fn a_hundred_thousand_bindings_take_linear_time_and_little_memory() {
     }
 }
 
-/// Compiles a program that was read, and verifies what comes of it.
+/// Compiles a program that was read before, and verifies the result.
 fn time_to_build(bindings: usize) -> Duration {
     let module = parse_module(&program(bindings)).unwrap();
     let start = Instant::now();

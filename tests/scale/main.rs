@@ -1,4 +1,4 @@
-//! Time and memory of what is deep or large, in a program of its own: the other tests would be in the way.
+//! Time and memory for deep or large inputs, in a separate program, so that other tests do not interfere.
 
 mod deep;
 mod growth;

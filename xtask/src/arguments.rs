@@ -1,12 +1,12 @@
-//! What the long runs are told: numbers in their order, and the edition.
+//! The arguments of long runs: numbers in order, and the edition.
 
 use relax_spec::book::Edition;
 
-/// What was given on the command line.
+/// The arguments on the command line.
 pub struct RunArguments {
-    /// Whose programs are drawn, and by whose rules they are judged.
+    /// The edition of the generated programs and of their judgement.
     pub edition: Edition,
-    /// Everything else.
+    /// All other arguments.
     pub numbers: Vec<u64>,
 }
 

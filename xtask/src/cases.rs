@@ -1,7 +1,7 @@
-//! What the oracle says of modules on given arguments, many in one process: `cargo xtask cases STEM ..`
-//! reads the module `STEM.py` and the same module in `STEM.tvm.json`, checks each, runs its `main` on the arguments of
-//! `STEM.case.json`, and prints a line of JSON for each: the case, the form, the outcome and what belongs to it. The stems may
-//! also come on standard input, a line each. `tools/check_onnx_corpus.py` compares the values with what is expected.
+//! The answers of the oracle about modules with given arguments, many in one process. `cargo xtask cases STEM ..` reads
+//! the module `STEM.py` and the same module in `STEM.tvm.json`. It checks each, runs its `main` on the arguments in
+//! `STEM.case.json`, and prints a line of JSON with the case, the form, the outcome and its details. The stems may also
+//! come from standard input, one per line. `tools/check_onnx_corpus.py` compares the values with the expected ones.
 
 use std::panic::catch_unwind;
 use std::path::Path;
@@ -17,14 +17,14 @@ use relax_spec::value::{from_specs, to_spec};
 use relax_spec::{ValueSpec, data};
 use serde_json::{Value, json};
 
-/// The entry point of what is imported from ONNX.
+/// The entry point of modules imported from ONNX.
 const ENTRY: &str = "main";
-/// A convolution over an image takes some.
+/// Enough fuel for a convolution over an image.
 const FUEL: u64 = 1_000_000_000;
-/// How many brackets the file of a case nests at most.
+/// The maximum nesting of brackets in the file of a case.
 const NESTING: usize = 100;
 
-/// The task, with what stands behind its name on the command line.
+/// Runs the task with the arguments after its name.
 pub fn run(args: Vec<String>) {
     let named: Vec<String> = args.into_iter().collect();
     let piped = std::io::stdin().lines().map_while(Result::ok);

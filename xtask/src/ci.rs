@@ -1,5 +1,5 @@
-//! What must hold before a change lands. Every landing asks one release of TVM whole, and a part of the other two, which the
-//! hash of the commit draws; `full` asks everything. A check whose tool is missing fails.
+//! The checks before a change lands. Each time one release of TVM is asked everything, and the other two a part,
+//! selected by the hash of the commit; `full` asks all three everything. A check whose tool is missing fails.
 
 use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
@@ -8,23 +8,23 @@ use ask::adapters::TvmVersion;
 
 use crate::root;
 
-/// The command, as the tests have built it.
+/// The command, as built for the tests.
 const TOOL: &str = "target/release/relax-spec";
 
-/// Into how many parts the suite is divided for the releases that are not asked whole.
+/// The number of parts of the suite, for the releases that are only asked a part.
 const PARTS: u64 = 6;
 
-/// Where tools are put that are not everywhere.
+/// The directory for tools that are not available everywhere.
 const TOOLS: &str = "target/tools";
 
-/// How much is asked.
+/// The extent of the checks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CheckScope {
     Landing,
     Full,
 }
 
-/// A command line, and the variables of its environment.
+/// A command line, with its environment variables.
 struct CommandStep {
     line: Vec<String>,
     environment: Vec<(&'static str, &'static str)>,
@@ -40,7 +40,7 @@ impl CommandStep {
         self
     }
 
-    /// Runs it, and tells what it is and how long it took.
+    /// Runs the step, and reports it with its time.
     fn holds(&self) -> bool {
         let line = self.line.join(" ");
         println!("== {line}");
@@ -60,7 +60,7 @@ impl CommandStep {
     }
 }
 
-/// Runs every step, whatever the ones before it gave.
+/// Runs every step, whatever the results of those before it.
 pub fn run(args: Vec<String>) -> ExitCode {
     let (mut scope, mut list) = (CheckScope::Landing, false);
     for arg in &args {
@@ -76,7 +76,7 @@ pub fn run(args: Vec<String>) -> ExitCode {
     let draw = drawn();
     let mut steps = sources();
     steps.extend(oracle(scope));
-    // The commit draws which release is asked whole.
+    // The commit selects the release that is asked everything.
     let whole = |at: usize| scope == CheckScope::Full || draw % TvmVersion::ALL.len() as u64 == at as u64;
     for (at, version) in TvmVersion::ALL.into_iter().enumerate() {
         steps.extend(if whole(at) {
@@ -97,14 +97,14 @@ pub fn run(args: Vec<String>) -> ExitCode {
     if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// A number that the commit draws.
+/// A number that depends on the commit.
 fn drawn() -> u64 {
     let head = Command::new("git").args(["rev-parse", "HEAD"]).current_dir(root()).output();
     let hash = head.map(|output| String::from_utf8_lossy(&output.stdout).to_string()).unwrap_or_default();
     hash.get(..8).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or(0)
 }
 
-/// The sources as they are written.
+/// Checks of the sources as text.
 fn sources() -> Vec<CommandStep> {
     vec![
         CommandStep::new("cargo fmt --all --check"),
@@ -120,11 +120,11 @@ fn sources() -> Vec<CommandStep> {
     ]
 }
 
-/// What asks the oracle only.
+/// Checks that only ask the oracle.
 fn oracle(scope: CheckScope) -> Vec<CommandStep> {
     let mut steps = vec![CommandStep::new(&format!("{TOOL} conform"))];
     if scope == CheckScope::Full {
-        // The database of advisories needs a network of its own.
+        // The database of advisories needs network access.
         steps.extend([
             CommandStep::new(&format!("cargo install cargo-deny --locked --quiet --root {TOOLS}")),
             CommandStep::new(&format!("{TOOLS}/bin/cargo-deny --locked check bans licenses sources")),
@@ -141,12 +141,12 @@ fn oracle(scope: CheckScope) -> Vec<CommandStep> {
 /// The checks of the adapter.
 const CHECKS: &str = "conformance/adapters/tvm/checks";
 
-/// The Python of the environment that the first question to a release makes.
+/// The Python of the environment that the first question to a release creates.
 fn python_of(version: TvmVersion) -> String {
     format!("target/adapters/{}/bin/python", version.directory())
 }
 
-/// A part of what is asked of a release of TVM.
+/// A part of the checks with a release of TVM.
 fn part_of_release(version: TvmVersion, part: u64) -> Vec<CommandStep> {
     let (release, python) = (version.name(), python_of(version));
     vec![
@@ -156,7 +156,7 @@ fn part_of_release(version: TvmVersion, part: u64) -> Vec<CommandStep> {
     ]
 }
 
-/// All that is asked of a release of TVM.
+/// All checks with a release of TVM.
 fn whole_release(scope: CheckScope, version: TvmVersion) -> Vec<CommandStep> {
     let (release, python) = (version.name(), python_of(version));
     let mut steps = vec![
@@ -179,7 +179,7 @@ fn whole_release(scope: CheckScope, version: TvmVersion) -> Vec<CommandStep> {
     steps
 }
 
-/// What tools have written is what they write now.
+/// Checks that the outputs of tools are up to date.
 fn generated(scope: CheckScope) -> Vec<CommandStep> {
     let mut steps = vec![CommandStep::new("target/release/xtask regenerate --check")];
     if scope == CheckScope::Full {

@@ -1,7 +1,7 @@
-//! Asks the releases of Apache TVM the cases that show what differs between two editions, and keeps a case for each rule, with the
-//! answers, in `conformance/confirmed.ron`: `cargo xtask confirmed`.
+//! Asks the releases of Apache TVM the cases that show the differences between two editions. It stores a case for each
+//! rule with the answers in `conformance/confirmed.ron`: `cargo xtask confirmed`.
 //!
-//! With `--check` the kept cases are asked again, and it is an error where a release answers one otherwise, or not any more.
+//! With `--check` the stored cases are asked again. A different or missing answer is an error.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,16 +22,16 @@ use relax_spec::suite::compare::CaseVerdict;
 
 type Error = Box<dyn std::error::Error>;
 
-/// The pairs of editions that are compared.
+/// The pairs of editions to compare.
 const PAIRS: [(Edition, Edition); 2] = [(Edition::E2023_02, Edition::E2023_12), (Edition::E2023_12, Edition::E2024_04)];
 
-/// How many cases are tried for a rule.
+/// The number of cases to try for a rule.
 const TRIED: usize = 20;
 
-/// What each release makes of cases.
+/// The verdicts of each release on cases.
 type Answers = BTreeMap<String, BTreeMap<String, CaseVerdict>>;
 
-/// The task, with what stands behind its name on the command line.
+/// Runs the task with the arguments after its name.
 pub fn run(args: Vec<String>) -> Result<(), Error> {
     let suite = conformance::suite()?;
     match args.first().map(String::as_str) {
@@ -61,8 +61,8 @@ fn write(suite: &[Case]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The first case that most releases answer, and of these the first with which most agree; one that shows the rule in the corrected reading
-/// before one that does not.
+/// The case that most releases answer, then the one with which most agree, then the first. Cases that show the rule in
+/// the corrected reading come before others.
 fn best(editions: (Edition, Edition), rule: Rule, cases: &[(Flip, &Case)], answers: &Answers) -> Option<Confirmed> {
     let of = |case: &Case| answers.get(&case.id).cloned().unwrap_or_default();
     let worth = |(flip, case): &&(Flip, &Case)| {
@@ -90,7 +90,7 @@ fn check(suite: &[Case]) -> Result<(), Error> {
     Err(other.into_iter().collect::<Vec<String>>().join("\n").into())
 }
 
-/// What each release makes of the cases.
+/// The verdicts of each release on the cases.
 fn asked(suite: &[Case], ids: &BTreeSet<String>) -> Result<Answers, Error> {
     let cases: Vec<&Case> = suite.iter().filter(|case| ids.contains(&case.id)).collect();
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);

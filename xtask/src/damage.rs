@@ -1,5 +1,6 @@
-//! Damaged executables in the long run: `cargo xtask damage SECONDS [FIRST-SEED]` damages the executables of the corpus, those
-//! of TVM among the samples, and random bytes, as long as it is told. Whatever is read is verified and run; it must neither panic nor hang.
+//! Damaged executables in a long run: `cargo xtask damage SECONDS [FIRST-SEED]` damages the executables of the corpus,
+//! those of TVM among the samples, and random bytes, for this time. Readable ones are verified and run. They must
+//! neither panic nor hang.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -9,10 +10,10 @@ use relax_spec::judge::Cx;
 use relax_spec::syntax::load;
 use relax_spec::vm;
 
-/// What takes longer counts as hanging.
+/// Anything that takes longer counts as hanging.
 const LONG: Duration = Duration::from_secs(5);
 
-/// The task, with what stands behind its name on the command line.
+/// Runs the task with the arguments after its name.
 pub fn run(args: Vec<String>) -> ExitCode {
     let mut args = args.into_iter().map(|arg| arg.parse::<u64>());
     let seconds = args.next().and_then(Result::ok).unwrap_or(60);

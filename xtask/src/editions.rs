@@ -1,8 +1,8 @@
-//! Which golden cases hold in another edition, too? `cargo xtask editions 2023-12 PREFIX..`
+//! The golden cases that also hold in another edition: `cargo xtask editions 2023-12 PREFIX..`
 //!
-//! For each case that does not name the edition, a line: its id, `agree` or `diverge`, whether everything that it records there is
-//! worded by that edition or by the case's own, and how what it records differs from what it claims. Whoever adds an edition to a case
-//! sees to it that the expectation follows from the text of that edition.
+//! Prints a line for each case that does not name the edition. It has the id, `agree` or `diverge`, whether all
+//! recorded rules have the same text in that edition, and the difference between recorded and claimed rules. If you add
+//! an edition to a case, make sure that the expectation follows from the text of that edition.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use relax_spec::book::{Edition, Rule, RuleSet};
 use relax_spec::suite::compare::CaseVerdict;
 use relax_spec::suite::{Case, coverage};
 
-/// The task, with what stands behind its name on the command line.
+/// Runs the task with the arguments after its name.
 pub fn run(args: Vec<String>) -> Result<(), Box<dyn std::error::Error>> {
     let mut args = args.into_iter();
     let edition: Edition = args.next().unwrap_or_default().parse()?;

@@ -1,5 +1,6 @@
-//! Both engines of the oracle in the long run: `cargo xtask engines 100000 [FIRST-SEED] [--edition 2024-04]` draws
-//! programs, runs each by the evaluator and by the virtual machine, and tells where they come to different things (`R89.VM.EQUIV`).
+//! Compares the two engines of the oracle in a long run: `cargo xtask engines 100000 [FIRST-SEED] [--edition 2024-04]`
+//! generates programs, runs each with the evaluator and with the virtual machine, and reports different outcomes
+//! (`R89.VM.EQUIV`).
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -8,10 +9,10 @@ use crate::arguments::RunArguments;
 use campaign::engines::{End, EngineTrial, program, try_all};
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 
-/// How many programs in which they differ are shown.
+/// The number of programs with a difference to show.
 const SHOWN: usize = 3;
 
-/// The task, with what stands behind its name on the command line.
+/// Runs the task with the arguments after its name.
 pub fn run(args: Vec<String>) -> ExitCode {
     let RunArguments { edition, numbers } = match RunArguments::read(args) {
         Ok(arguments) => arguments,

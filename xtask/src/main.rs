@@ -1,4 +1,4 @@
-//! The door to what measures, generates and checks the checkout: `cargo xtask help`.
+//! The entry point of the tasks that measure, generate and check the checkout: `cargo xtask help`.
 
 mod arguments;
 mod book;
@@ -19,20 +19,20 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
-/// What a task is.
+/// The implementation of a task.
 enum Work {
     /// A function of this program.
     Here(fn(Vec<String>) -> ExitCode),
-    /// A script for which NumPy or a wheel judges, or that works on the sources as text.
+    /// A Python script: it needs NumPy or a wheel, or works on the sources as text.
     Python(&'static str),
-    /// A script for the shell.
+    /// A shell script.
     Shell(&'static str),
 }
 
-/// A task: its name, its arguments and what it does, and how.
+/// A task: its name, its arguments, its description, and its implementation.
 type Task = (&'static str, &'static str, &'static str, Work);
 
-/// Every task, by what it is for.
+/// All tasks, by purpose.
 const TASKS: &[(&str, &[Task])] = &[
     (
         "Checks",
@@ -175,7 +175,7 @@ fn started(program: &str, script: &str, args: &[String]) -> ExitCode {
     }
 }
 
-/// How a task ends that only fails by an error.
+/// The exit status of a task that fails only with an error.
 fn ended(result: Result<(), Box<dyn Error>>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,6 +1,6 @@
-//! Mutated inputs in one process, until the time is up: `cargo xtask mutate 1800 [SEED]`, a profile that checks
-//! arithmetic for overflow. What stands in `conformance/` is changed in a few places and read, checked, compiled, run or answered.
-//! A panic is told with the seed and the input that cause it.
+//! Mutated inputs in one process, for a given time: `cargo xtask mutate 1800 [SEED]`, with a profile that checks for
+//! arithmetic overflow. Files of `conformance/` are changed in a few places and read, checked, compiled, run or
+//! answered. A panic is reported with its seed and input.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -18,10 +18,10 @@ use relax_spec::{judge::Cx, vm};
 /// The stack of a thread that handles inputs, which may nest deeply.
 const STACK: usize = 1 << 30;
 
-/// What is slower than this is told.
+/// Inputs that take longer are reported.
 const SLOW: Duration = Duration::from_secs(10);
 
-/// The task, with what stands behind its name on the command line.
+/// Runs the task with the arguments after its name.
 pub fn run(args: Vec<String>) -> ExitCode {
     let mut args = args.into_iter().map(|arg| arg.parse::<u64>());
     let seconds = args.next().and_then(Result::ok).unwrap_or(60);
@@ -47,7 +47,7 @@ pub fn run(args: Vec<String>) -> ExitCode {
                     }
                 }
             };
-            // A thread that does not start does nothing.
+            // If a thread does not start, it does nothing.
             let _ = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
         }
     });
@@ -56,7 +56,7 @@ pub fn run(args: Vec<String>) -> ExitCode {
     if panics + slow == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// How a text is handled.
+/// The treatment of a text.
 #[derive(Clone, Copy)]
 enum MutationSubject {
     Program(ExternalForm),
@@ -72,7 +72,7 @@ fn handle(kind: MutationSubject, input: &str) {
                 let executable = vm::build(&mut Cx::new(), &module);
                 let _ = vm::verify(&executable);
                 if accepted {
-                    // Functions without parameters run; of others the arguments are refused.
+                    // Functions without parameters run. For all others the arguments are rejected.
                     let _ = relax_spec::run(&module, "main", &[]);
                 }
             }
@@ -91,7 +91,7 @@ fn handle(kind: MutationSubject, input: &str) {
     }
 }
 
-/// The texts that are mutated: programs of the corpus, the executables that they compile to, and the questions of the suite.
+/// The texts to mutate: programs of the corpus, their compiled executables, and the questions of the suite.
 fn texts() -> io::Result<Vec<(MutationSubject, String)>> {
     let mut texts = Vec::new();
     collect(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../conformance/corpus")), &mut texts)?;
@@ -136,7 +136,7 @@ fn form_of(path: &Path) -> Option<ExternalForm> {
     }
 }
 
-/// What inputs are likely to be taken for more than they are.
+/// Inputs that are likely to be misread.
 const EXTREMES: [&str; 16] = [
     "-1",
     "0",
@@ -179,13 +179,13 @@ fn mutated(texts: &[(MutationSubject, String)], seed: u64) -> (MutationSubject, 
     (*kind, String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Some bytes of another text.
+/// A slice of the bytes of another text.
 fn piece(text: &str, at: usize) -> &[u8] {
     let start = at % (text.len() + 1);
     &text.as_bytes()[start..(start + 30).min(text.len())]
 }
 
-/// One number of the text becomes an extreme one.
+/// Replaces a number in the text by an extreme one.
 fn swap_numbers(bytes: &mut Vec<u8>, random: &mut fastrand::Rng) {
     let digits: Vec<usize> = (0..bytes.len()).filter(|at| bytes[*at].is_ascii_digit()).collect();
     if let Some(at) = random.choice(digits) {

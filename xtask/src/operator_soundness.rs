@@ -1,6 +1,6 @@
-//! What inference says of operators against what they give: `cargo xtask operator-soundness 100000
-//! [FIRST-SEED]` draws that many calls, each of the operator of which the fewest have given a value, and tells which contradict
-//! what is inferred of them.
+//! Checks that inference about operators agrees with their results: `cargo xtask operator-soundness 100000
+//! [FIRST-SEED]`. It generates that many calls, each of the operator with the fewest results so far, and reports the
+//! calls whose result contradicts the inferred information.
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -10,10 +10,10 @@ use ask::conformance;
 use campaign::operator_soundness::OperatorTemplates;
 use relax_spec::ops;
 
-/// So many calls of each operator reach a value in a run of 100,000.
+/// In a run of 100,000 calls, each operator gives at least this many results.
 const ENOUGH: u64 = 200;
 
-/// The task, with what stands behind its name on the command line.
+/// Runs the task with the arguments after its name.
 pub fn run(args: Vec<String>) -> ExitCode {
     let mut args = args.into_iter().map(|arg| arg.parse::<u64>());
     let calls = args.next().and_then(Result::ok).unwrap_or(10_000);

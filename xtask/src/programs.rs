@@ -1,9 +1,10 @@
-//! What the generator of programs makes: `cargo xtask programs 10000 [FIRST]` draws that many, checks and runs
-//! each at its example sizes, and prints how often each construct and operator occurs, which rules were applied, and how fast programs
-//! of ten bindings are drawn.
+//! Statistics of the program generator: `cargo xtask programs 10000 [FIRST]` generates that many programs, and checks
+//! and runs each at its example sizes. It prints how often each construct and operator occurs, which rules were
+//! applied, and how fast programs of ten bindings are generated.
 //!
-//! A rule that the golden suite applies to some accepted program in the corrected reading of the first edition is one that a well-formed
-//! program can apply. Each of them has to be applied to a drawn program, or stand in `conformance/generator.ron` with the reason why not.
+//! A well-formed program can apply a rule if the golden suite applies it to some accepted program, in the corrected
+//! reading of the first edition. Each such rule must be applied to a generated program, or be listed in
+//! `conformance/generator.ron` with a reason.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
@@ -22,15 +23,15 @@ use relax_spec::question::{Ask, ProgramInput};
 use relax_spec::suite::Case;
 use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 
-/// How many bindings a program has whose drawing is timed, and how many of them are.
+/// The number of bindings of the programs that are timed, and the number of programs.
 const TIMED: usize = 10;
 const TIMES: u64 = 20_000;
-/// One in so many programs is run at other sizes, too.
+/// One of this many programs also runs at other sizes.
 const ELSEWHERE: u64 = 4;
-/// The rules that drawn programs do not apply, as lists of patterns with a reason each.
+/// The rules that generated programs do not apply, as lists of patterns with a reason each.
 const UNAPPLIED: &str = include_str!("../../conformance/generator.ron");
 
-/// What is done to a program besides running it, in one context.
+/// All questions about a program except running it, in one context.
 fn looked_at(cx: &mut Cx, module: &IrModule) {
     for ask in [
         Ask::Parse(print_module(module, Dialect::default())),
@@ -39,12 +40,12 @@ fn looked_at(cx: &mut Cx, module: &IrModule) {
         Ask::Normalize(ProgramInput::Module(module.clone())),
         Ask::TypeCheck(ProgramInput::Module(module.clone())),
     ] {
-        // Only what was applied counts here.
+        // Only the applied rules count here.
         let _answer = oracle::answer(cx, &ask);
     }
 }
 
-/// What a well-formed program can apply: what the suite's accepted programs do.
+/// The rules that a well-formed program can apply: those of the suite's accepted programs.
 fn applicable(suite: &[Case]) -> RuleSet {
     let mut cx = Cx::new();
     for case in suite.iter().filter(|case| case.editions.contains(&Edition::default())) {
@@ -68,17 +69,18 @@ fn applicable(suite: &[Case]) -> RuleSet {
     *cx.recorded()
 }
 
-/// How many programs of so many bindings are drawn in a second, each with what is inferred of its bindings.
+/// The number of programs of that size generated per second, including the inferred information of their bindings.
 fn speed(suite: &[Case]) -> f64 {
     let source = ProgramSource::of(suite, Restriction { exactly: Some(TIMED), ..Restriction::default() });
     let start = Instant::now();
-    // The programs are counted, so that all of them are made.
+    // The functions are counted, so that all programs are really made.
     let functions: usize = (0..TIMES).map(|number| source.program(0, number).module.funcs.len()).sum();
     assert!(functions > 0, "a program has a function");
     TIMES as f64 / start.elapsed().as_secs_f64()
 }
 
-/// Prints what is applicable and was not applied without standing in the list, and what stands there and was.
+/// Prints the applicable rules that are neither applied nor listed, and the listed rules that were applied. Returns
+/// whether there are none.
 fn held_against_the_list(applicable: &RuleSet, applied: &RuleSet) -> bool {
     let listed: Vec<(Vec<String>, String)> = match ron::from_str(UNAPPLIED) {
         Ok(listed) => listed,
@@ -101,13 +103,13 @@ fn held_against_the_list(applicable: &RuleSet, applied: &RuleSet) -> bool {
     unlisted.is_empty() && needless.is_empty() && patterns.len() == globs.len()
 }
 
-/// A program that is meant to run at other sizes than it is: what it promises of them does not hold everywhere.
+/// A program for a run at other sizes than its own. Its promises about sizes need not hold there.
 fn at_other_sizes(drawn: &Drawn) -> Drawn {
     let sizes = drawn.sizes.iter().zip(1..).map(|((var, size), nth)| (var.clone(), size + nth % 3));
     Drawn { sizes: sizes.collect(), ..drawn.clone() }
 }
 
-/// How the programs end, and which rules were applied to them.
+/// The endings of the programs, and the rules that were applied to them.
 fn run_drawn(first: u64, drawn: &[Drawn]) -> (BTreeMap<String, (u64, u64)>, RuleSet) {
     let mut endings: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     let mut cx = Cx::new();
@@ -121,14 +123,14 @@ fn run_drawn(first: u64, drawn: &[Drawn]) -> (BTreeMap<String, (u64, u64)>, Rule
         };
         endings.entry(how).or_insert((0, number)).0 += 1;
         if number.is_multiple_of(ELSEWHERE) {
-            // How that ends does not count, only by which rules.
+            // The ending does not count, only the applied rules.
             let _ended = at_example_sizes_by(&mut cx, &at_other_sizes(drawn));
         }
     }
     (endings, *cx.recorded())
 }
 
-/// The task, with what stands behind its name on the command line.
+/// Runs the task with the arguments after its name.
 pub fn run(args: Vec<String>) -> ExitCode {
     let mut args = args.into_iter().map(|arg| arg.parse::<u64>());
     let programs = args.next().and_then(Result::ok).unwrap_or(10_000);

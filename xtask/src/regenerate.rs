@@ -1,4 +1,4 @@
-//! What is made from data and kept beside it: written, or compared with what is kept.
+//! Writes the files that are generated from data, or compares them with the stored ones.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,13 +11,13 @@ use relax_spec::suite::coverage;
 
 use crate::root;
 
-/// A file that is made: its path from the root of the checkout, and what it holds.
+/// A generated file: its path from the root of the checkout, and its contents.
 struct GeneratedFile {
     path: String,
     text: String,
 }
 
-/// Writes what is made from data. With `--check` nothing is written, and it is an error where what is kept is stale.
+/// Writes the generated files. With `--check` nothing is written, and a stale file is an error.
 pub fn run(args: Vec<String>) -> ExitCode {
     let check = match args.iter().map(String::as_str).collect::<Vec<&str>>().as_slice() {
         [] => false,
@@ -65,7 +65,7 @@ fn made() -> Result<Vec<GeneratedFile>, Box<dyn std::error::Error>> {
     Ok(made)
 }
 
-/// The ids in the order of their numbers: those that are in the list stay, new ones come behind them.
+/// The ids in the order of their numbers. Existing ids stay, and new ones are appended.
 fn numbers() -> std::io::Result<GeneratedFile> {
     let path = "spec/numbers.txt".to_string();
     let mut text = fs::read_to_string(root().join(&path))?;
@@ -77,7 +77,7 @@ fn numbers() -> std::io::Result<GeneratedFile> {
     Ok(GeneratedFile { path, text })
 }
 
-/// The list of the findings is made of their folders by a script, which compares by itself.
+/// A script makes the list of the findings from their folders, and compares it itself.
 fn findings(check: bool) -> bool {
     let mut command = Command::new("python3");
     command.arg(root().join("tools/make_findings.py")).current_dir(root());

@@ -1,6 +1,6 @@
-//! Relay against its translation in the long run: `cargo xtask relay 10000 [FIRST-SEED]` draws programs, runs
-//! each as it is and translated, and tells which give two values. With `--questions` after the numbers it prints each translation
-//! as a question of the protocol with the answer that is expected, a line each, for
+//! Compares Relay programs with their translations in a long run: `cargo xtask relay 10000 [FIRST-SEED]` generates
+//! programs, runs each directly and translated, and reports those with two different values. With `--questions` after
+//! the numbers it prints each translation as a question of the protocol with the expected answer, one per line, for
 //! `conformance/adapters/tvm/checks/relay.py`.
 
 use std::process::ExitCode;
@@ -8,10 +8,10 @@ use std::process::ExitCode;
 use campaign::generate::Tape;
 use campaign::relay::{TranslationTrial, question, try_program};
 
-/// How many choices make a program.
+/// The number of choices for a program.
 const TAPE: usize = 400;
 
-/// The task, with what stands behind its name on the command line.
+/// Runs the task with the arguments after its name.
 pub fn run(args: Vec<String>) -> ExitCode {
     let args: Vec<String> = args.into_iter().collect();
     let number = |i: usize, otherwise| args.get(i).and_then(|arg| arg.parse().ok()).unwrap_or(otherwise);

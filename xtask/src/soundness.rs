@@ -1,5 +1,6 @@
-//! Soundness of acceptance in the long run: `cargo xtask soundness 100000 [FIRST-SEED] [--edition 2024-04]` draws
-//! programs about functions until so many are accepted without a warning and run, and tells which betray their checks.
+//! Soundness of acceptance in a long run: `cargo xtask soundness 100000 [FIRST-SEED] [--edition 2024-04]` generates
+//! programs about functions until that many are accepted without a warning and run. It reports the programs that
+//! violate the result of their check.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -11,7 +12,7 @@ use campaign::soundness::{SoundnessContexts, SoundnessTrial, program, try_progra
 use relax_spec::book::{Edition, Rule};
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 
-/// The task, with what stands behind its name on the command line.
+/// Runs the task with the arguments after its name.
 pub fn run(args: Vec<String>) -> ExitCode {
     let RunArguments { edition, numbers } = match RunArguments::read(args) {
         Ok(arguments) => arguments,
@@ -59,7 +60,7 @@ pub fn run(args: Vec<String>) -> ExitCode {
     if faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// The smallest program found that is unsound, and why.
+/// Reports the smallest unsound program, with the reason.
 fn tell(edition: Edition, seed: u64) {
     let by = SoundnessContexts::of(edition);
     let mut choices = Tape::from_seed(seed, 600).choices().to_vec();

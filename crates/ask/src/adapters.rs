@@ -1,4 +1,4 @@
-//! The implementations that the runner knows by name, and how each is set up on first use.
+//! The implementations that the runner knows by name, and their setup on first use.
 
 use std::fs::{self, File};
 use std::io;
@@ -15,19 +15,19 @@ use relax_spec::oracle::Engine;
 /// An implementation to test.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Adapter {
-    /// The oracle itself, behind the protocol; one of its engines runs programs.
+    /// The oracle itself, behind the protocol. One of its engines runs programs.
     Oracle(Engine),
-    /// A release of Apache TVM, through the adapter that is built in.
+    /// A release of Apache TVM, through the built-in adapter.
     Tvm(TvmVersion),
-    /// The executables that a release of TVM makes, run on the machine here.
+    /// The executables that a release of TVM makes, run on our machine.
     TvmExecutables(TvmVersion),
-    /// Any other installation of TVM, by its Python: a source build, for instance.
+    /// Any other installation of TVM, by its Python, for instance a source build.
     TvmOf(PathBuf),
     /// Any command that speaks the protocol.
     Command(CommandLine),
 }
 
-/// The releases of Apache TVM that the adapter in `conformance/adapters/tvm` speaks to.
+/// The releases of Apache TVM that the adapter in `conformance/adapters/tvm` supports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TvmVersion {
     /// 0.25.
@@ -38,42 +38,42 @@ pub enum TvmVersion {
     V0_27,
 }
 
-/// Where it is told what is being set up.
+/// A callback for messages about the setup.
 pub type Tell<'a> = &'a dyn Fn(String);
 
-/// Why an adapter cannot be made ready.
+/// The reason why an adapter cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
     /// It cannot be split into words as a shell does.
     #[error("`{0}` is not a command line (unbalanced quotes?)")]
     CommandLine(String),
-    /// It is no name of an adapter, and no command.
+    /// It is neither the name of an adapter nor a command.
     #[error(
         "there is no adapter `{0}` (known: builtin:evaluator, builtin:vm, tvm, tvm@0.25, tvm@0.26, tvm@0.27, tvm@/path/to/python, tvm-executables@0.25 and so on, or a command)"
     )]
     Unknown(String),
-    /// Neither the platform nor the environment names a directory for caches.
+    /// Neither the platform nor the environment gives a directory for caches.
     #[error("the adapter needs a directory for its virtual environments: set RELAX_SPEC_CACHE")]
     NoCache,
-    /// No Python is found, or only an old one.
+    /// There is no Python, or only an old one.
     #[error("the TVM adapter needs Python 3.10 or later: {0}")]
     Python(String),
-    /// A Python without what the adapter needs.
+    /// A Python that lacks packages that the adapter needs.
     #[error("`{}` has no TVM that can be imported: {said}", python.display())]
     NoTvm {
         /// The interpreter.
         python: PathBuf,
-        /// The last line of what it said.
+        /// The last line of its output.
         said: String,
     },
-    /// A step of the installation ended with an error.
+    /// A step of the installation failed.
     #[error("{step} failed:\n{output}\n{}", remedy(output, *free))]
     Install {
         /// The command, for people.
         step: String,
-        /// What it wrote, for people.
+        /// The output, for people.
         output: String,
-        /// How many bytes are free where it installs, if that is known.
+        /// The number of free bytes where it installs, if known.
         free: Option<u64>,
     },
     /// A file of the adapter cannot be written.
@@ -81,12 +81,12 @@ pub enum SetupError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the system.
         error: io::Error,
     },
 }
 
-/// What can be done about an installation that failed. `python -m venv` does not pass on what its own steps say of a full disk.
+/// Advice about a failed installation. `python -m venv` does not pass on messages of its own steps about a full disk.
 fn remedy(output: &str, free: Option<u64>) -> &'static str {
     let says_so =
         ["No space left on device", "Errno 28", "Disk quota exceeded"].iter().any(|said| output.contains(said));
@@ -96,14 +96,14 @@ fn remedy(output: &str, free: Option<u64>) -> &'static str {
     }
 }
 
-/// What an environment takes at least.
+/// The minimum size of an environment.
 const ROOM: u64 = 600 << 20;
 
 impl TvmVersion {
     /// Every release.
     pub const ALL: [TvmVersion; 3] = [TvmVersion::V0_25, TvmVersion::V0_26, TvmVersion::V0_27];
 
-    /// As it is written after `tvm@`.
+    /// The name after `tvm@`.
     pub fn name(self) -> &'static str {
         match self {
             TvmVersion::V0_25 => "0.25",
@@ -112,8 +112,8 @@ impl TvmVersion {
         }
     }
 
-    /// The directory of its environment. That of 0.27 has had another `apache-tvm-ffi` in it, which those who have it may
-    /// still be using.
+    /// The directory of its environment. The one of 0.27 once had a different `apache-tvm-ffi`, and such environments
+    /// may still be in use.
     pub fn directory(self) -> &'static str {
         match self {
             TvmVersion::V0_25 => "tvm-0.25",
@@ -122,7 +122,7 @@ impl TvmVersion {
         }
     }
 
-    /// What is installed, with all that it needs, each file by its hash, as pip reads it.
+    /// All packages to install, with dependencies and the hash of each file, in the format of pip.
     fn hashed(self) -> &'static str {
         match self {
             TvmVersion::V0_25 => include_str!("../../../conformance/adapters/tvm/requirements-0.25.txt"),
@@ -131,8 +131,8 @@ impl TvmVersion {
         }
     }
 
-    /// Exact versions, since a newer `apache-tvm-ffi` does not load into 0.25, and lets 0.26 and 0.27 crash in
-    /// `script(show_meta=True)` and `save_json`. They say what an environment holds.
+    /// Exact versions, because a newer `apache-tvm-ffi` does not load into 0.25, and makes 0.26 and 0.27 crash in
+    /// `script(show_meta=True)` and `save_json`. They identify the contents of an environment.
     fn requirements(self) -> &'static [&'static str] {
         match self {
             TvmVersion::V0_25 => &["apache-tvm==0.25.0", "apache-tvm-ffi==0.1.12", "numpy"],
@@ -143,7 +143,7 @@ impl TvmVersion {
 }
 
 impl Adapter {
-    /// The implementations that a name stands for; `tvm` stands for all releases.
+    /// The implementations for a name; `tvm` means all releases.
     pub fn named(name: Option<&str>) -> Result<Vec<Adapter>, SetupError> {
         Ok(match name {
             None | Some("relax-spec" | "builtin:evaluator") => vec![Adapter::Oracle(Engine::Evaluator)],
@@ -158,7 +158,7 @@ impl Adapter {
         })
     }
 
-    /// The release of this name, or the installation that a path leads to.
+    /// The release of this name, or the installation at a path.
     fn tvm(name: &str) -> Result<Adapter, SetupError> {
         let which = name.trim_start_matches("tvm@");
         if let Some(version) = TvmVersion::ALL.into_iter().find(|version| version.name() == which) {
@@ -177,7 +177,7 @@ impl Adapter {
         version.map(Adapter::TvmExecutables).ok_or_else(|| SetupError::Unknown(name.to_string()))
     }
 
-    /// Whether programs can be run by it, and nothing else be asked.
+    /// Whether it can only run programs, and answers no other questions.
     pub fn only_runs(&self) -> bool {
         match self {
             Adapter::TvmExecutables(_) => true,
@@ -185,7 +185,7 @@ impl Adapter {
         }
     }
 
-    /// Which ledger knows its divergences, and as which version; `None` for commands.
+    /// The ledger of its divergences, with its version there; `None` for commands.
     pub fn ledger(&self) -> Option<LedgerName> {
         let versions = |family, version: &TvmVersion| LedgerName {
             family,
@@ -198,13 +198,13 @@ impl Adapter {
             Adapter::Oracle(Engine::Machine) => Some(alone("builtin-vm")),
             Adapter::Tvm(version) => Some(versions("tvm", version)),
             Adapter::TvmExecutables(version) => Some(versions("tvm-executables", version)),
-            // Of the release that it says it is.
+            // The ledger of the release that it reports.
             Adapter::TvmOf(python) => version_of(python).map(|version| versions("tvm", &version)),
             Adapter::Command(_) => None,
         }
     }
 
-    /// Its name with its version, in the names of files; `None` for commands.
+    /// Its name and version, as used in file names; `None` for commands.
     pub fn ledger_name(&self) -> Option<String> {
         self.ledger().map(|LedgerName { family, version, .. }| match version {
             "" => family.to_string(),
@@ -212,7 +212,7 @@ impl Adapter {
         })
     }
 
-    /// The command to start, after setting up what it needs; `tell` is told what takes long.
+    /// The command to start, after its setup. `tell` gets messages about slow steps.
     pub fn prepare(&self, tell: Tell<'_>) -> Result<CommandLine, SetupError> {
         match self {
             Adapter::Oracle(engine) => {
@@ -238,20 +238,20 @@ impl Adapter {
     }
 }
 
-/// The ledger of an implementation, which its versions share.
+/// The ledger of an implementation, shared by its versions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LedgerName {
     /// The name of the file.
     pub family: &'static str,
-    /// Which of the versions this is; empty where there are none.
+    /// The version; empty if there are no versions.
     pub version: &'static str,
     /// All versions that share it.
     pub siblings: Vec<&'static str>,
 }
 
 impl LedgerName {
-    /// Its file below `conformance/ledger`, without the ending. `edition`: what is known beside it of the cases of an edition that the
-    /// implementation does not claim.
+    /// Its file in `conformance/ledger`, without the extension. With `edition`, the file for cases of an edition that
+    /// the implementation does not claim.
     pub fn file(&self, edition: Option<Edition>) -> String {
         match edition {
             None => self.family.to_string(),
@@ -260,10 +260,10 @@ impl LedgerName {
     }
 }
 
-/// How the names begin that stand for the executables of a release.
+/// The prefix of the names for the executables of a release.
 const EXECUTABLES: &str = "tvm-executables@";
 
-/// This command.
+/// The path of this command.
 fn own_path() -> Result<String, SetupError> {
     let program = env::current_exe().map_err(|error| io_error(Path::new("relax-spec"), error))?;
     Ok(program.display().to_string())
@@ -279,7 +279,7 @@ fn prepare_tvm(version: TvmVersion, tell: Tell<'_>) -> Result<CommandLine, Setup
     run_tvm(&python, &cache)
 }
 
-/// Where environments are kept.
+/// The directory of the environments.
 fn cache() -> Result<PathBuf, SetupError> {
     let cache = match (env::var_os("RELAX_SPEC_CACHE").filter(|dir| !dir.is_empty()), checkout::root()) {
         (Some(dir), _) => PathBuf::from(dir),
@@ -290,7 +290,7 @@ fn cache() -> Result<PathBuf, SetupError> {
     Ok(cache)
 }
 
-/// The adapter under a Python that has TVM.
+/// The command of the adapter, with a Python that has TVM.
 fn run_tvm(python: &Path, cache: &Path) -> Result<CommandLine, SetupError> {
     let script = match checkout::root() {
         Some(root) => root.join("conformance/adapters/tvm/adapter.py"),
@@ -299,7 +299,7 @@ fn run_tvm(python: &Path, cache: &Path) -> Result<CommandLine, SetupError> {
     Ok(CommandLine { program: python.display().to_string(), args: vec![script.display().to_string()] })
 }
 
-/// The release that the TVM of a Python says it is, if it is one that is known.
+/// The release that the TVM of a Python reports, if it is a known one.
 fn version_of(python: &Path) -> Option<TvmVersion> {
     let ask = "import tvm; print(tvm.__version__)";
     let said = asked(&python.display().to_string(), &["-c", ask]).ok()?.said;
@@ -308,7 +308,7 @@ fn version_of(python: &Path) -> Option<TvmVersion> {
     })
 }
 
-/// Whether a Python can import what the adapter needs.
+/// Checks that a Python can import the packages that the adapter needs.
 fn has_tvm(python: &Path) -> Result<(), SetupError> {
     let answered = asked(&python.display().to_string(), &["-c", "import numpy, tvm"]);
     let answered = answered.map_err(|error| io_error(python, error))?;
@@ -316,7 +316,7 @@ fn has_tvm(python: &Path) -> Result<(), SetupError> {
     if answered.success { Ok(()) } else { Err(SetupError::NoTvm { python: python.to_path_buf(), said }) }
 }
 
-/// Writes the adapter's sources that are built in.
+/// Writes the built-in sources of the adapter.
 fn unpack(cache: &Path) -> Result<PathBuf, SetupError> {
     let dir = cache.join("sources");
     for KeptFile { name, text } in conformance::files(DataDirectory::Adapters) {
@@ -326,15 +326,15 @@ fn unpack(cache: &Path) -> Result<PathBuf, SetupError> {
     Ok(dir.join("tvm/adapter.py"))
 }
 
-/// The Python of a virtual environment with this release, created on first use. A file in it names what was
-/// installed, and is written last, so that an interrupted installation is begun anew.
+/// The Python of a virtual environment with this release, created on first use. A file in it lists the installed
+/// packages, and is written last, so an interrupted installation starts again.
 fn virtual_environment(cache: &Path, version: TvmVersion, tell: Tell<'_>) -> Result<PathBuf, SetupError> {
     let dir = cache.join(version.directory());
     let python = dir.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
     let mark = dir.join("installed.txt");
     let wanted = version.requirements().join("\n");
     let lock_path = cache.join(format!("{}.lock", version.directory()));
-    // Held until the end of the function: two runs at a time must not install into one directory.
+    // Held until the end of the function, so that two runs do not install into the same directory.
     let lock = File::create(&lock_path).map_err(|error| io_error(&lock_path, error))?;
     lock.lock().map_err(|error| io_error(&lock_path, error))?;
     if fs::read_to_string(&mark).is_ok_and(|installed| installed == wanted) && python.exists() {
@@ -355,7 +355,7 @@ fn virtual_environment(cache: &Path, version: TvmVersion, tell: Tell<'_>) -> Res
     Ok(python)
 }
 
-/// The first Python on the path that is new enough; `RELAX_SPEC_PYTHON` names another.
+/// The first Python on the path that is new enough; `RELAX_SPEC_PYTHON` selects another.
 fn system_python() -> Result<String, SetupError> {
     let name = env::var("RELAX_SPEC_PYTHON").unwrap_or_else(|_| "python3".to_string());
     let check = "import sys; print(sys.version.split()[0]); sys.exit(sys.version_info < (3, 10))";
@@ -366,29 +366,29 @@ fn system_python() -> Result<String, SetupError> {
     }
 }
 
-/// What a Python says that is asked something about itself.
+/// The answer of a Python to a question about itself.
 struct Answered {
     success: bool,
-    /// On standard output, its first lines.
+    /// The first lines on standard output.
     said: String,
     errors: String,
 }
 
-/// How long a Python may take to say something about itself; to import TVM takes seconds.
+/// The time limit for such an answer. An import of TVM takes seconds.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// How long a step of an installation may take; it downloads some 100 MB.
 const INSTALLING: Duration = Duration::from_secs(1800);
 
-/// How much it may say.
+/// The maximum length of the answer.
 const MOST_SAID: u64 = 64 * 1024;
 
-/// Asks a Python something about itself.
+/// Asks a Python a question about itself.
 fn asked(python: &str, args: &[&str]) -> io::Result<Answered> {
     asked_within(PATIENCE, python, args)
 }
 
-/// Runs a Python; one that does not end in time, or says too much, is ended.
+/// Runs a Python. If it does not end in time, or writes too much, it is ended.
 fn asked_within(patience: Duration, python: &str, args: &[&str]) -> io::Result<Answered> {
     let args = args.iter().map(ToString::to_string).collect();
     let command = CommandLine { program: python.to_string(), args };
@@ -413,7 +413,7 @@ fn asked_within(patience: Duration, python: &str, args: &[&str]) -> io::Result<A
     Ok(Answered { success, said: said.trim().to_string(), errors: process.last_stderr() })
 }
 
-/// How many bytes are free in a directory.
+/// The number of free bytes in a directory.
 fn free_bytes(python: &str, dir: &Path) -> Option<u64> {
     let ask = "import shutil, sys; print(shutil.disk_usage(sys.argv[1]).free)";
     asked(python, &["-c", ask, &dir.display().to_string()]).ok()?.said.parse().ok()

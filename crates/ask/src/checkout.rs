@@ -1,4 +1,4 @@
-//! Where the project's own files are, when the program runs inside a checkout.
+//! The location of the project's own files, if the program runs inside a checkout.
 
 use std::io::{Read as _, Write};
 use std::path::{Path, PathBuf};
@@ -7,12 +7,12 @@ use std::{env, fs, io};
 /// A file that only a checkout of this project has.
 const MARK: &str = "conformance/INTERPRETING.md";
 
-/// The root of the checkout that the program was built in, or else that the working directory is in.
+/// The root of the checkout that contains the program, or else of the one that contains the working directory.
 pub fn root() -> Option<PathBuf> {
     of_the_program().or_else(|| around(&env::current_dir().ok()?))
 }
 
-/// The root of the checkout that the program lies in.
+/// The root of the checkout that contains the program.
 pub fn of_the_program() -> Option<PathBuf> {
     around(&env::current_exe().ok()?)
 }
@@ -22,8 +22,8 @@ fn around(start: &Path) -> Option<PathBuf> {
     start.ancestors().find(is_root).map(Path::to_path_buf)
 }
 
-/// Writes a file by writing a neighbour and renaming it, so that no reader sees half of it. A link is followed, and what
-/// it leads to is written; the permissions stay. What is no file, such as a device or a pipe, is written and not replaced.
+/// Writes a file via a temporary file that is renamed, so that no reader sees half of it. A link is followed, and its
+/// target is written. The permissions stay. Anything else, such as a device or a pipe, is written directly.
 pub fn write_atomically(path: &Path, text: &[u8]) -> io::Result<()> {
     if let Some(dir) = path.parent().filter(|dir| !dir.as_os_str().is_empty()) {
         fs::create_dir_all(dir)?;
@@ -35,14 +35,14 @@ pub fn write_atomically(path: &Path, text: &[u8]) -> io::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(error),
     };
-    // A link that leads nowhere is left to the system, which follows it as it creates the file.
+    // A dangling link is left to the system, which follows it when it creates the file.
     let Some(before) = before else {
         return if fs::symlink_metadata(path).is_ok() { fs::write(path, text) } else { replace(path, text, None) };
     };
     replace(&fs::canonicalize(path)?, text, Some(before.permissions()))
 }
 
-/// Writes a file that is not there yet, whole or not at all; an error if there is anything of that name.
+/// Writes a new file completely or not at all. Fails if the name exists.
 pub fn write_new(path: &Path, text: &[u8]) -> io::Result<()> {
     neighbour(path, text)?.persist_noclobber(path)?;
     Ok(())
@@ -57,17 +57,17 @@ fn replace(path: &Path, text: &[u8], permissions: Option<fs::Permissions>) -> io
     Ok(())
 }
 
-/// What is to be the file, beside it. It goes when it is dropped, unless it has become the file.
+/// A temporary file beside the final one. It is removed when dropped, unless it has become the final file.
 fn neighbour(path: &Path, text: &[u8]) -> io::Result<tempfile::NamedTempFile> {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut neighbour = as_any_new_file().tempfile_in(dir)?;
     neighbour.write_all(text)?;
-    // Whoever finds the name finds the text, after a power cut too.
+    // If the name is found after a power failure, so is the text.
     neighbour.as_file().sync_all()?;
     Ok(neighbour)
 }
 
-/// Temporary files are private otherwise.
+/// By default, temporary files are private.
 fn as_any_new_file() -> tempfile::Builder<'static, 'static> {
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
@@ -75,14 +75,14 @@ fn as_any_new_file() -> tempfile::Builder<'static, 'static> {
     builder
 }
 
-/// The most bytes of a file that are read.
+/// The maximum number of bytes of a file to read.
 const MAX_FILE: u64 = 256 << 20;
 
-/// The text of a file. What is no file, such as a pipe or a device, may never end, and is not opened.
+/// The text of a regular file. Anything else, such as a pipe or a device, may never end, and is not opened.
 ///
 /// # Errors
 ///
-/// It is no file, it is too large, or it cannot be read.
+/// It is not a regular file, it is too large, or it cannot be read.
 pub fn read_regular(path: &Path) -> io::Result<String> {
     let found = fs::metadata(path)?;
     if !found.is_file() {
@@ -138,7 +138,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         fs::write(&path, "old").unwrap();
-        // A device that is full, of our own, where we may make one.
+        // A full device of our own, if we may make one.
         let full = dir.path().join("full");
         let made = std::process::Command::new("mknod").arg(&full).args(["c", "1", "7"]).status();
         if made.is_ok_and(|status| status.success()) {

@@ -1,7 +1,8 @@
-//! The project's data: the suite, the ledgers, what implementations were asked, the adapters, and where rules are applied.
+//! The project's data: the suite, the ledgers, the questions to implementations, the adapters, and the places where
+//! rules are applied.
 //!
-//! Inside a checkout the files are read as they are, so that a changed case needs no build. A published program (profile
-//! `dist`) is outside of one as a rule, and holds a copy.
+//! Inside a checkout the files are read directly, so a changed case needs no build. A published program (profile
+//! `dist`) is usually outside of a checkout, and contains a copy.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -12,30 +13,30 @@ use crate::checkout;
 
 include!(concat!(env!("OUT_DIR"), "/kept.rs"));
 
-/// A directory below `conformance/`, whose files are of one kind.
+/// A directory under `conformance/`, whose files have the same form.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DataDirectory {
     /// The golden cases.
     Suite,
     /// The known divergences.
     Ledgers,
-    /// What implementations answered, operator by operator.
+    /// The answers of implementations, operator by operator.
     Agreement,
     /// The adapters' sources.
     Adapters,
 }
 
-/// A file, and its name below the directory of its part.
+/// A file, with its name relative to the directory of its part.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeptFile {
-    /// With `/` between its parts.
+    /// The name, with `/` as separator.
     pub name: String,
-    /// What is in it.
+    /// The contents.
     pub text: String,
 }
 
 impl DataDirectory {
-    /// The directory, from the root of the checkout.
+    /// The directory, relative to the root of the checkout.
     pub fn directory(self) -> &'static str {
         match self {
             DataDirectory::Suite => "conformance/suite",
@@ -78,16 +79,16 @@ pub fn file(path: &str) -> Option<String> {
 ///
 /// # Errors
 ///
-/// A file is not a list of cases, two cases have one id, or there is no suite.
+/// A file is not a list of cases, two cases have the same id, or there is no suite.
 pub fn suite() -> Result<Vec<Case>, CaseError> {
     read_files(DataDirectory::Suite.directory(), &files(DataDirectory::Suite))
 }
 
-/// The suite in a directory of the user's.
+/// The suite in a directory of the user.
 ///
 /// # Errors
 ///
-/// As [`suite`].
+/// As for [`suite`].
 pub fn suite_in(dir: &Path) -> Result<Vec<Case>, CaseError> {
     let files = texts_in(dir, DataDirectory::Suite.extension()).into_iter().map(|(name, text)| match text {
         Ok(text) => Ok(KeptFile { name, text }),
@@ -108,8 +109,8 @@ pub fn ledger(name: &str) -> Option<String> {
     file(&format!("{}/{name}.ron", DataDirectory::Ledgers.directory()))
 }
 
-/// The checkout whose data is meant: the one that the program lies in. A program without a copy looks around it, and
-/// last where it was built, as its target directory may be elsewhere.
+/// The checkout with the data: the one that contains the program. A program without a copy also looks around the
+/// working directory, and last where it was built, because its target directory may be elsewhere.
 pub(crate) fn root() -> Option<PathBuf> {
     if !KEPT.is_empty() {
         return checkout::of_the_program();
@@ -118,16 +119,16 @@ pub(crate) fn root() -> Option<PathBuf> {
     checkout::root().or_else(built_from)
 }
 
-/// What stands beside the files of a directory to check them, and belongs to no part.
+/// A directory with checks of the files around it, which belongs to no part.
 const CHECKS: &str = "checks";
 
-/// Every file with the extension below a directory, in the order of the names. What cannot be read is left out.
+/// Every file with the extension in a directory tree, in the order of the names. Unreadable files are left out.
 fn files_in(dir: &Path, extension: &str) -> Vec<KeptFile> {
     let texts = texts_in(dir, extension).into_iter();
     texts.filter_map(|(name, text)| Some(KeptFile { name, text: text.ok()? })).collect()
 }
 
-/// The names and texts of these files, or why one cannot be read.
+/// The names and texts of these files, or the error of reading one.
 fn texts_in(dir: &Path, extension: &str) -> Vec<(String, io::Result<String>)> {
     let mut found = Vec::new();
     let mut pending = vec![dir.to_path_buf()];

@@ -1,4 +1,4 @@
-//! Executables, TVM's among them, as what they do: run on the machine, and judged against the programs that they were made of.
+//! Executables, including those of TVM: run on the machine, and compared with the programs that they were made from.
 
 use std::rc::Rc;
 
@@ -12,7 +12,7 @@ use relax_spec::refine::{CompiledProgram, Ran};
 use relax_spec::value::{Noise, Registry, Stop, Value, ValueSpec, from_specs, to_spec, to_spec_with_identity};
 use relax_spec::vm::{self, Executable, TvmExecutable};
 
-/// An executable, run on the machine.
+/// An executable that runs on the machine.
 #[derive(Debug)]
 pub struct OnMachine(pub Executable);
 
@@ -24,13 +24,13 @@ impl CompiledProgram for OnMachine {
     }
 }
 
-/// What is to be run of an executable of TVM.
+/// A request to run an executable of TVM.
 #[derive(Clone, PartialEq, Debug)]
 struct ExecutableRequest {
     executable: TvmExecutable,
     entry: String,
     args: Vec<ValueSpec>,
-    /// Whether what is an argument itself is told as that.
+    /// Whether a result that is one of the arguments is reported as that argument.
     identity: bool,
     edition: String,
 }
@@ -43,8 +43,8 @@ record! { ExecutableRequest, "a run of an executable", closed {
     edition: or(Edition::default().name().to_string()),
 } }
 
-/// Runs an executable of TVM, as a line of JSON asks for it; the reply is that to `evaluate`, in a line. A text that cannot be read, and an
-/// executable that is refused, are an error of whoever asks.
+/// Runs an executable of TVM, as a line of JSON requests. The reply is one to `evaluate`, in a line. Text that cannot
+/// be read and an executable that is rejected are errors of the request.
 pub fn answer(line: &str) -> String {
     let outcome = parse_json(line)
         .and_then(|document| from_data::<ExecutableRequest>(&document))
@@ -83,7 +83,7 @@ fn run(request: &ExecutableRequest) -> Result<Outcome, String> {
     })
 }
 
-/// The class of an end of which nothing is said.
+/// The class of an unspecified ending.
 const UNSPECIFIED: &str = "unspecified";
-/// Why there is no answer.
+/// The reason for no answer.
 const LIMIT: &str = "the run came to a limit";

@@ -1,4 +1,4 @@
-//! Packed functions that a process provides (`run --extern`): JSON lines over its standard input and output.
+//! Packed functions from another process (`run --extern`), by JSON lines over its standard input and output.
 //! `conformance/INTERPRETING.md` describes them.
 
 use relax_spec::rule;
@@ -15,7 +15,7 @@ use relax_spec::grammar::Name;
 use relax_spec::judge::with_stack;
 use relax_spec::value::{Host, Registry, Returned, Stop, Tensor, Value, ValueSpec, from_spec, to_spec};
 
-/// A process whose functions a registry holds. It ends with the last of them.
+/// A process with functions in a registry. It ends with the last of them.
 #[derive(Clone, Debug)]
 pub struct ExternProcess(Rc<RefCell<Provider>>);
 
@@ -28,39 +28,39 @@ struct Provider {
     failure: Option<ExternError>,
 }
 
-/// How a process failed its part of the protocol. A function that raises an error does not.
+/// A failure of the process in the protocol. A function that raises an error is not a failure.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ExternError {
     /// It ended during a call.
     #[error("`{command}` ended while `{function}` was called ({cause}){stderr}")]
     Ended {
-        /// How it was started.
+        /// The command.
         command: String,
-        /// The function that was called.
+        /// The called function.
         function: Name,
         /// The signal or the exit status, in words.
         cause: String,
-        /// Its last lines on standard error; empty if it wrote none.
+        /// The last lines on standard error; empty if there were none.
         stderr: String,
     },
     /// It did not return in time, and was stopped.
     #[error("`{command}` did not return from `{function}` within {} s", seconds.as_secs_f64())]
     Timeout {
-        /// How it was started.
+        /// The command.
         command: String,
-        /// The function that was called.
+        /// The called function.
         function: Name,
         /// The limit.
         seconds: Duration,
     },
-    /// It wrote what is no reply.
+    /// The line that it wrote is not a valid reply.
     #[error("`{command}` broke the protocol in the call of `{function}`: {message}")]
     Protocol {
-        /// How it was started.
+        /// The command.
         command: String,
-        /// The function that was called.
+        /// The called function.
         function: Name,
-        /// What is wrong with the line.
+        /// The error in the line.
         message: String,
     },
     /// The user asked to stop.
@@ -89,12 +89,12 @@ struct ExternCall<'a> {
 struct ExternReply {
     id: u64,
     outcome: CallOutcome,
-    /// The contents of tensors among the arguments that the call has changed.
+    /// The new contents of tensor arguments that the call has changed.
     mutated: Vec<(usize, ValueSpec)>,
 }
 
 enum CallOutcome {
-    /// Without a value it is unit.
+    /// The result; unit if there is no value.
     Returns {
         value: Option<ValueSpec>,
     },
@@ -131,7 +131,7 @@ impl FromData for ExternReply {
 }
 
 impl ExternProcess {
-    /// Starts a process and enters what it provides into the registry, in place of functions of the same names.
+    /// Starts a process and adds its functions to the registry. They replace functions of the same names.
     pub fn bind(
         registry: &mut Registry,
         command: &CommandLine,
@@ -151,17 +151,17 @@ impl ExternProcess {
         Ok(extern_process)
     }
 
-    /// The failure of the process that has ended a run.
+    /// The failure of the process, if it has ended a run.
     pub fn failure(&self) -> Option<ExternError> {
         self.0.borrow().failure.clone()
     }
 
-    /// An error that the function raises is one of the program (`PURE.ERR.OP`, or `PURE.EFFECT.ABORT` if the function is
-    /// not pure); that the process fails says nothing of the program.
+    /// Calls a function of the process. An error that it raises is one of the program (`PURE.ERR.OP`, or
+    /// `PURE.EFFECT.ABORT` if the function is not pure). A failure of the process says nothing about the program.
     fn call(&self, m: &mut dyn Host, function: &Name, pure: bool, args: &[Value]) -> Result<Returned, Stop> {
         let specs = args.iter().map(to_spec).collect::<Result<Vec<ValueSpec>, Stop>>()?;
         m.spend(1)?;
-        // The process cannot call back, so nobody else holds the provider now.
+        // The process cannot call back, so the provider is not borrowed elsewhere.
         let reply = self.0.borrow_mut().ask(function, &specs);
         let accepted = reply.and_then(|reply| match reply.outcome {
             CallOutcome::Raises { message } => {
@@ -181,13 +181,13 @@ impl ExternProcess {
     }
 }
 
-/// What is wrong with the process, before it is put into words.
+/// A failure of the process, before it is described in words.
 enum ExternFault {
     Ended,
     Timeout,
     Interrupted,
     Protocol(String),
-    /// It has failed before, and is asked no more.
+    /// It has failed before, and is not asked again.
     Again(ExternError),
 }
 
@@ -209,7 +209,7 @@ impl ExternGreeting {
 
 impl Provider {
     fn ask(&mut self, function: &Name, args: &[ValueSpec]) -> Result<ExternReply, ExternFault> {
-        // Nobody waits again for whoever has failed.
+        // After a failure there is no further wait.
         if let Some(failure) = self.failure.clone() {
             return Err(ExternFault::Again(failure));
         }
@@ -273,7 +273,7 @@ fn overwrite_all(args: &[Value], mutated: &[(usize, ValueSpec)]) -> Result<(), E
     Ok(())
 }
 
-/// Gives the tensors of a value other elements; false if shape, data type or structure differ.
+/// Replaces the elements of the tensors in a value. Returns false if shape, datatype or structure differ.
 pub fn overwrite(value: &Value, contents: &ValueSpec) -> bool {
     match (value, contents) {
         (Value::Tensor(t), ValueSpec::Tensor(data)) => {

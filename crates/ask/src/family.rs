@@ -1,22 +1,21 @@
-//! The processes that a process has started, and those that these have started. They end with it, also where one has
-//! opened a session of its own and so has left the group of processes: `/proc` tells of all processes and their parents.
-//! On systems other than Linux none is found.
+//! The descendants of a process. They are ended with it, even if one has opened a session of its own and left the
+//! process group. `/proc` lists all processes with their parents. On systems other than Linux none is found.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// A variable in the environment of a process that is started. Those that it starts inherit it, and are known by it when
-/// their parents are gone.
+/// A variable in the environment of a started process. Its descendants inherit it, and are recognized by it when their
+/// parents have ended.
 pub(super) const MARK: &str = "RELAX_SPEC_STARTED";
-/// How often it is looked for new ones before all are ended.
+/// The maximum number of searches for new ones before all are ended.
 const ROUNDS: usize = 20;
 
-/// A process by its number and when it was started: numbers are given again.
+/// A process by its number and start time, because numbers are reused.
 type ProcessKey = (i32, u64);
 
-/// What a process has started.
+/// The descendants of a process.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Family {
     mark: String,
@@ -29,14 +28,14 @@ struct FoundProcess {
 }
 
 impl Family {
-    /// One of a mark that no other has.
+    /// A family with a new mark.
     pub(super) fn new() -> Family {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let time = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         Family::of(&format!("{}-{time}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed)))
     }
 
-    /// The one of a mark.
+    /// A family with this mark.
     pub(super) fn of(mark: &str) -> Family {
         Family { mark: mark.to_string(), known: BTreeSet::new() }
     }
@@ -45,7 +44,7 @@ impl Family {
         &self.mark
     }
 
-    /// Looks for those that are there now. `root` is the process that was started, which is not one of them.
+    /// Finds the current members. `root` is the started process, which is not a member.
     pub(super) fn look(&mut self, root: i32) -> Vec<ProcessKey> {
         let (mut all, mut new) = (processes(), Vec::new());
         all.retain(|process| process.key.0 > 1 && process.key.0 != root && !self.known.contains(&process.key));
@@ -63,7 +62,7 @@ impl Family {
         }
     }
 
-    /// Ends all of them. First they are stopped, so that they start no further ones.
+    /// Ends all of them. They are stopped first, so that they start no further ones.
     pub(super) fn end(mut self, root: i32) {
         self.known.iter().for_each(|key| signal(*key, Told::Stop));
         for _ in 0..ROUNDS {
@@ -83,7 +82,7 @@ enum Told {
     End,
 }
 
-/// All processes that run.
+/// All running processes.
 fn processes() -> Vec<FoundProcess> {
     if !cfg!(target_os = "linux") {
         return Vec::new();
@@ -94,7 +93,7 @@ fn processes() -> Vec<FoundProcess> {
 
 fn found(pid: i32) -> Option<FoundProcess> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name of a program stands in brackets, and may have some itself.
+    // The name of a program is in parentheses, and may itself contain some.
     let mut fields = stat.rsplit_once(") ")?.1.split(' ');
     let state = fields.next()?;
     let parent = fields.next()?.parse().ok()?;
@@ -102,7 +101,7 @@ fn found(pid: i32) -> Option<FoundProcess> {
     (!state.starts_with(['Z', 'X'])).then_some(FoundProcess { key: (pid, start), parent })
 }
 
-/// Whether the mark is in its environment, as far as that may be read.
+/// Whether the mark is in its environment, as far as that is readable.
 fn is_marked(process: &FoundProcess, mark: &str) -> bool {
     let environment = fs::read(format!("/proc/{}/environ", process.key.0)).unwrap_or_default();
     let entry = format!("{MARK}={mark}");
@@ -117,7 +116,7 @@ fn signal(key: ProcessKey, told: Told) {
             Told::Stop => Signal::SIGSTOP,
             Told::End => Signal::SIGKILL,
         };
-        // One that has ended in the meantime is no error.
+        // A process that has ended meanwhile is not an error.
         let _ = kill(nix::unistd::Pid::from_raw(key.0), signal);
     }
 }

@@ -1,5 +1,5 @@
-//! What can be asked: the oracle in this process, or an adapter in a process of its own. Suite, campaigns and questions
-//! about operators are written against [`Implementation`] and do not know which of them they ask.
+//! Implementations that can be asked: the oracle in this process, or an adapter in a separate one. The suite, campaigns
+//! and questions about operators use [`Implementation`] and do not depend on the kind.
 
 use std::thread::{self, JoinHandle};
 
@@ -11,23 +11,24 @@ use relax_spec::judge::Cx;
 use relax_spec::oracle;
 use relax_spec::question::{Ask, Outcome};
 
-/// What is asked, one for each job.
+/// An implementation, one for each job.
 pub type BoxedImplementation = Box<dyn Implementation + Send>;
 
-/// Whatever answers the questions of the suite.
+/// An implementation that answers the questions of the suite.
 pub trait Implementation {
     /// Its name and version.
     fn identity(&self) -> &Identity;
 
-    /// The edition by which it is judged: the one that it claims, unless another was asked for.
+    /// The edition by which it is judged: the one that it claims, unless another one is requested.
     fn edition(&self) -> Edition {
         Edition::default()
     }
 
-    /// Asks a question. That the answer is a crash or does not come is an outcome; an error is that nobody can be asked.
+    /// Asks a question. A crash or a missing answer is an outcome. An error means that nothing can be asked any more.
     fn ask(&mut self, edition: Edition, ask: &Ask) -> Result<Outcome, StartError>;
 
-    /// As [`Implementation::ask`], where a proposal may be on: who knows of none cannot be asked.
+    /// Like [`Implementation::ask`], with a possible proposal. An implementation that knows no proposals cannot be
+    /// asked about one.
     fn ask_by(&mut self, basis: Basis, ask: &Ask) -> Result<Outcome, StartError> {
         match basis.proposal() {
             None => self.ask(basis.edition(), ask),
@@ -35,15 +36,15 @@ pub trait Implementation {
         }
     }
 
-    /// The next question is put to a process that was asked nothing yet, if there are processes.
+    /// Makes the next question go to a fresh process, if there are processes.
     fn renew(&mut self) {}
 
-    /// What has come, since this was asked last, about questions that had their answer already.
+    /// The lines since the last call about questions that were answered before.
     fn late(&mut self) -> Vec<Late> {
         Vec::new()
     }
 
-    /// Nothing more will be asked; what still comes is [`late`](Implementation::late).
+    /// Ends the questions. Output that still comes is [`late`](Implementation::late).
     fn finish(&mut self) {}
 }
 
@@ -51,12 +52,12 @@ fn incapable(lacking: &str) -> Outcome {
     Outcome::Unsupported { what: format!("no capability `{lacking}`") }
 }
 
-/// A line about a question that had its answer: whoever answers twice has not answered.
+/// A line about a question that was answered before. A second answer invalidates the first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Late {
-    /// Which question of those that were put to [`Implementation::ask`], counting from 0.
+    /// The number of the question among those put to [`Implementation::ask`], counted from 0.
     pub asked: usize,
-    /// What came.
+    /// The line.
     pub message: String,
 }
 
@@ -68,7 +69,7 @@ pub struct InProcess {
 }
 
 impl InProcess {
-    /// The oracle, answering in this reading.
+    /// The oracle, in this reading.
     pub fn new(reading: Reading) -> InProcess {
         let identity = Identity { name: ORACLE.to_string(), version: env!("CARGO_PKG_VERSION").to_string() };
         InProcess { identity, reading }
@@ -91,34 +92,34 @@ impl Implementation for InProcess {
 }
 
 impl Launch {
-    /// One more process, as a runner asks for them.
+    /// Another instance, for a runner.
     pub fn start(&self) -> Result<BoxedImplementation, StartError> {
         Ok(Box::new(ChildProcess::start(self.clone())?))
     }
 }
 
-/// A process that is being started.
+/// A process that is starting.
 type Spare = JoinHandle<Result<AdapterProcess, StartError>>;
 
-/// An adapter in a process of its own. A process that was lost is started again for the next question.
+/// An adapter in a separate process. After a loss it is started again for the next question.
 #[derive(Debug)]
 pub struct ChildProcess {
     launch: Launch,
     identity: Identity,
-    /// What it claims.
+    /// The edition that it claims.
     edition: Edition,
     worker: Option<AdapterProcess>,
     /// The next process, if one is kept ready.
     spare: Option<Spare>,
-    /// How many questions were asked.
+    /// The number of questions so far.
     asked: usize,
-    /// Which of them the process at hand was asked, in its order.
+    /// The questions to the current process, in its order.
     of_worker: Vec<usize>,
     late: Vec<Late>,
 }
 
 impl ChildProcess {
-    /// Starts the adapter and greets it. An error if it does not start, or does not speak the protocol.
+    /// Starts the adapter and exchanges greetings. Fails if it does not start, or does not speak the protocol.
     pub fn start(launch: Launch) -> Result<ChildProcess, StartError> {
         let worker = AdapterProcess::start(&launch)?;
         let (identity, edition) = (worker.greeting.implementation.clone(), worker.greeting.edition);
@@ -126,19 +127,19 @@ impl ChildProcess {
         Ok(ChildProcess { identity, edition, worker, spare, launch, asked: 0, of_worker: Vec::new(), late: Vec::new() })
     }
 
-    /// A process that was asked nothing: the one that stands ready, in whose place another one is started.
+    /// A fresh process: the spare one, which is then replaced by another.
     fn next_worker(&mut self) -> Result<AdapterProcess, StartError> {
         let ready = self.spare.take().and_then(|spare| spare.join().ok()).and_then(Result::ok);
         let worker = match ready {
             Some(worker) => worker,
-            // Why there is none is told by another attempt.
+            // A further attempt gives the reason for the failure.
             None => AdapterProcess::start(&self.launch)?,
         };
         self.spare = spare(&self.launch);
         Ok(worker)
     }
 
-    /// Asks the process at hand, or a new one.
+    /// Asks the current process, or a new one.
     fn ask_worker(&mut self, basis: Basis, ask: &Ask, asked: usize) -> Result<(Outcome, After), StartError> {
         let mut worker = match self.worker.take() {
             Some(worker) => worker,
@@ -147,7 +148,7 @@ impl ChildProcess {
                 self.next_worker()?
             }
         };
-        // Who does not say that it knows a proposal would answer without it.
+        // An implementation that does not list a proposal would answer without it.
         let needed = [ask.op()].into_iter().chain(basis.proposal().map(capability));
         if let Some(lacking) = needed.into_iter().find(|needed| !worker.greeting.capabilities.contains(needed)) {
             self.worker = Some(worker);
@@ -172,7 +173,7 @@ impl ChildProcess {
     }
 }
 
-/// Starts a process beside, if one is to stand ready.
+/// Starts a spare process, if one is wanted.
 fn spare(launch: &Launch) -> Option<Spare> {
     let launch = launch.clone();
     launch.spare.then(|| thread::spawn(move || AdapterProcess::start(&launch)))
@@ -180,7 +181,7 @@ fn spare(launch: &Launch) -> Option<Spare> {
 
 impl Drop for ChildProcess {
     fn drop(&mut self) {
-        // A process that is still being started would outlive everybody who could end it.
+        // A process that is still starting would outlive everything that could end it.
         if let Some(spare) = self.spare.take() {
             drop(spare.join());
         }
@@ -204,7 +205,7 @@ impl Implementation for ChildProcess {
         let asked = self.asked;
         self.asked += 1;
         match self.ask_worker(basis, ask, asked)? {
-            // What an earlier question has done to the process is not this one's fault.
+            // The damage that an earlier question did to the process does not count for this one.
             (_, After::LostBefore) => self.ask_worker(basis, ask, asked).map(|(outcome, _)| outcome),
             (outcome, After::Usable | After::Lost) => Ok(outcome),
         }

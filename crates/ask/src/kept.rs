@@ -1,4 +1,4 @@
-//! What is kept of an outcome once it has been judged: as much as a report tells of it, however long it is.
+//! The part of an outcome that is kept after its judgement: as much as a report shows, however long it is.
 
 use std::fmt::{self, Write as _};
 use std::io;
@@ -8,12 +8,12 @@ use relax_spec::question::{Answer, Outcome};
 use relax_spec::suite::compare::CaseComparison;
 use relax_spec::value::Effect;
 
-/// How many bytes of a text are kept.
+/// The number of bytes of a text to keep.
 pub const KEPT_TEXT: usize = 2 * 1024;
-/// How many bytes of JSON an answer that is kept whole has at most; of a longer one the beginning of its text is kept.
+/// The maximum number of bytes of JSON of an answer that is kept whole. Of a longer one the start of its text is kept.
 pub const KEPT_ANSWER: usize = 8 * 1024;
 
-/// The outcome with each of its parts in bounds, and a note where one is cut.
+/// The outcome with each part shortened to the limits, with a note where one is cut.
 pub(super) fn outcome(whole: Outcome) -> Outcome {
     match whole {
         Outcome::Answer { answer, warnings } => Outcome::Answer { answer: kept_answer(answer), warnings },
@@ -39,7 +39,7 @@ pub(super) fn outcome(whole: Outcome) -> Outcome {
     }
 }
 
-/// The comparison with its reason in bounds.
+/// The comparison with its reason shortened to the limit.
 pub(super) fn comparison(whole: CaseComparison) -> CaseComparison {
     CaseComparison { why: whole.why.map(text), ..whole }
 }
@@ -57,12 +57,12 @@ fn kept_answer(whole: Answer) -> Answer {
         return whole;
     }
     let mut start = Start(String::new());
-    // An error says that there is more than is kept.
+    // An error means that the limit was exceeded.
     let rest = if write!(start, "{whole}").is_err() { " .. (the rest is not kept)" } else { " (not kept at length)" };
     Answer::Text(start.0 + rest)
 }
 
-/// The first effects, and how many more there are.
+/// The first effects, and the number of further ones.
 fn kept_effects(mut effects: Vec<Effect>) -> (Vec<Effect>, usize) {
     let mut left = KEPT_ANSWER;
     let fits = |effect: &&Effect| match bytes(*effect, left) {
@@ -79,7 +79,7 @@ fn kept_effects(mut effects: Vec<Effect>) -> (Vec<Effect>, usize) {
     (effects, more)
 }
 
-/// How many bytes of JSON it has, unless they are more than this.
+/// The number of bytes of its JSON, unless there are more than `most`.
 fn bytes<T: Write + ?Sized>(value: &T, most: usize) -> Option<usize> {
     let mut count = Count { bytes: 0, most };
     serde_json::to_writer(&mut count, &*to_document(value)).is_ok().then_some(count.bytes)
@@ -101,7 +101,7 @@ impl io::Write for Count {
     }
 }
 
-/// The beginning of what is written.
+/// The start of the written text.
 struct Start(String);
 
 impl fmt::Write for Start {

@@ -1,6 +1,6 @@
-//! How an implementation is asked: in this process or in one of its own, question by question or a whole suite.
+//! Asks implementations, in this process or in separate ones, single questions or a whole suite.
 //!
-//! The questions and what is a right answer to them are decided in `relax-spec`, and nothing here knows a terminal.
+//! `relax-spec` decides the questions and the correct answers. This crate has no user interface.
 
 #![cfg_attr(not(test), warn(clippy::expect_used, clippy::panic, clippy::unwrap_used))]
 

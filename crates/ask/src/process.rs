@@ -1,5 +1,5 @@
-//! A process that is spoken to in lines: started, written to and read from without ever blocking on it, and ended
-//! together with every process that it started itself.
+//! A process that communicates in lines. Starting it, writing and reading never block. It is ended together with every
+//! process that it started.
 
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -20,7 +20,7 @@ use crate::family::{self, Family};
 use crate::supervisor;
 use relax_spec::grammar::one_line;
 
-/// How to start a process.
+/// The command of a process.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CommandLine {
     /// A path, or a name to look up in `PATH`.
@@ -30,7 +30,7 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
-    /// Splits a line as a shell would, without running one; `None` if its quotes are unbalanced or it is empty.
+    /// Splits a line as a shell does, without running one. `None` if its quotes are unbalanced or it is empty.
     pub fn split(line: &str) -> Option<CommandLine> {
         let mut words = shlex::split(line)?.into_iter();
         let program = words.next()?;
@@ -38,66 +38,66 @@ impl CommandLine {
     }
 }
 
-/// Whether the work is to end, as somebody at the keyboard wants it: everything that waits for a process looks here.
+/// Whether the user wants to stop. All code that waits for a process checks this.
 #[derive(Clone, Debug, Default)]
 pub struct Interrupt(Arc<AtomicBool>);
 
 impl Interrupt {
-    /// The flag itself, for whoever catches the signal.
+    /// The flag itself, for the signal handler.
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0)
     }
 
-    /// Whether somebody wants an end.
+    /// Whether the user wants to stop.
     pub fn is_raised(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// How often somebody who waits looks for an interrupt.
+/// The interval between checks for an interrupt.
 const TICK: Duration = Duration::from_millis(100);
-/// The longest line that is read where nobody says otherwise; a longer one is an error of the process.
+/// The default maximum length of a line. A longer one is an error of the process.
 pub const MAX_REPLY: u64 = 64 * 1024 * 1024;
-/// How many lines wait to be received. While there are more, the process waits.
+/// The number of lines that may wait to be received. When there are more, the process has to wait.
 const WAITING: usize = 1;
-/// How much of a line that is wrong is shown.
+/// The length of the part of a wrong line to show.
 const SHOWN: usize = 200;
-/// How long what came together with a line may take to be there.
+/// The time in which output that comes with a line must arrive.
 const TOGETHER: Duration = Duration::from_millis(500);
-/// The longest that anything is waited for: so much can be added to any instant.
+/// The longest possible wait. It can be added to any instant.
 const LONGEST_WAIT: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
-/// How many lines of standard error are kept for the report of a crash.
+/// The number of lines of standard error to keep for a crash report.
 const STDERR_LINES: usize = 20;
-/// How long a process that closed its output may take to end.
+/// The time that a process may take to end after it has closed its output.
 const GRACE: Duration = Duration::from_secs(5);
-/// How long a process may take to end after its input was closed.
+/// The time that a process may take to end after its input is closed.
 const FAREWELL: Duration = Duration::from_millis(200);
 
-/// What the reading thread saw.
+/// An event of the reading thread.
 struct Event {
     seen: OutputEvent,
-    /// Whether more had come when it was seen.
+    /// Whether more output was available then.
     more: bool,
 }
 
 enum OutputEvent {
     Line(String),
-    /// What is no line of text, in words.
+    /// Output that is not a line of text, in words.
     Malformed(String),
-    /// The output ended, perhaps with a part of a line.
+    /// The end of the output, possibly after part of a line.
     End(Option<String>),
 }
 
-/// What came of waiting for a line.
+/// The result of waiting for a line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Received {
     /// A whole line, without its end.
     Line(String),
-    /// Something that is no line of text.
+    /// Output that is not a line of text.
     Malformed(String),
     /// The process closed its output.
     Ended,
-    /// Nothing came in the time that was given.
+    /// Nothing came in time.
     TimedOut,
     /// The user asked to stop.
     Interrupted,
@@ -106,22 +106,22 @@ pub enum Received {
 /// A running process.
 #[derive(Debug)]
 pub struct LineProcess {
-    /// The process and, in a group with it, those that it starts.
+    /// The process, in a group with the processes that it starts.
     child: Box<dyn ChildWrapper>,
     interrupt: Interrupt,
     to_child: Option<Sender<String>>,
     from_child: Receiver<Event>,
-    /// Whether more had come with what was received last.
+    /// Whether more output had come with the last received event.
     more: bool,
-    /// When the process itself was first seen to have ended, whoever else holds its output.
+    /// When the process itself was first seen to have ended, even if another one holds its output open.
     gone_since: Option<Instant>,
-    /// What of a line it wrote last.
+    /// The partial line that it wrote last.
     cut: Option<String>,
     stderr: Arc<Mutex<VecDeque<String>>>,
     family: Family,
 }
 
-/// The instant so much later, however much that is.
+/// The instant after this time, however long it is.
 pub fn deadline_in(timeout: Duration) -> Instant {
     let now = Instant::now();
     now.checked_add(timeout.min(LONGEST_WAIT)).unwrap_or(now)
@@ -150,14 +150,14 @@ impl LineProcess {
         Ok(LineProcess { child, interrupt, to_child, from_child, more, gone_since, cut, stderr, family })
     }
 
-    /// Sends a line. One that cannot be sent shows as the end of the process on the reading side.
+    /// Sends a line. If that fails, the reading side sees the end of the process.
     pub fn send(&self, line: String) {
         if let Some(to_child) = &self.to_child {
             let _ = to_child.send(line);
         }
     }
 
-    /// Waits for the next line until a time, however much else comes in the meantime.
+    /// Waits for the next line until a deadline, whatever other events come.
     pub fn receive(&mut self, deadline: Instant) -> Received {
         loop {
             if self.interrupt.is_raised() {
@@ -176,7 +176,7 @@ impl LineProcess {
         }
     }
 
-    /// What has come already, or comes in so short a time, if anything does.
+    /// An event that is already available, or comes in this short time.
     pub fn waiting(&mut self, patience: Duration) -> Option<Received> {
         let patience = if self.more { TOGETHER } else { patience };
         if !patience.is_zero() {
@@ -200,8 +200,8 @@ impl LineProcess {
         }
     }
 
-    /// Whether the process itself has ended, and what it wrote has been read. Another that it has started may hold its output
-    /// open, so that the end of that does not come.
+    /// Whether the process itself has ended and its output has been read. A process that it started may hold the output
+    /// open, so that no end of output comes.
     fn is_gone(&mut self) -> bool {
         match self.gone_since {
             Some(since) => since.elapsed() >= TICK,
@@ -214,12 +214,12 @@ impl LineProcess {
         }
     }
 
-    /// Says that nothing more will be sent. The process may write until it ends.
+    /// Closes the input. The process may still write until it ends.
     pub fn close(&mut self) {
         self.to_child = None;
     }
 
-    /// How the process ended, in words.
+    /// The ending of the process, in words.
     pub fn ending(&mut self) -> String {
         self.to_child = None;
         let ending = match self.wait(GRACE) {
@@ -233,7 +233,7 @@ impl LineProcess {
         }
     }
 
-    /// Whether it ended as it should.
+    /// Whether it ended successfully.
     pub fn succeeds(&mut self) -> bool {
         matches!(self.wait(GRACE), Some(Ok(status)) if status.success())
     }
@@ -250,23 +250,23 @@ impl LineProcess {
         None
     }
 
-    /// The last lines that it wrote on standard error.
+    /// The last lines on standard error.
     pub fn last_stderr(&self) -> String {
-        // The reading thread may lag behind the end of the process by a moment.
+        // The reading thread may be slightly behind the end of the process.
         thread::sleep(Duration::from_millis(50));
         let lines = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
         lines.iter().cloned().collect::<Vec<String>>().join("\n")
     }
 
-    /// The last lines of standard error, set off for a message.
+    /// The last lines of standard error, indented for a message.
     pub fn indented_stderr(&self) -> String {
         self.last_stderr().lines().map(|line| format!("\n  | {line}")).collect()
     }
 }
 
 impl Drop for LineProcess {
-    /// A process that lingers after its input was closed is killed, and whatever it started in any case: a process
-    /// that ended may have left others behind, which hold what it was given open, or are in sessions of their own.
+    /// Kills a process that is still running after its input was closed, and all processes that it started. These may
+    /// hold its files open, or be in sessions of their own, even if the process itself has ended.
     fn drop(&mut self) {
         let root = i32::try_from(self.child.id()).unwrap_or(0);
         let mut family = self.family.clone();
@@ -280,7 +280,7 @@ impl Drop for LineProcess {
     }
 }
 
-/// The end of a process in words.
+/// The ending of a process in words.
 fn describe(status: ExitStatus) -> String {
     #[cfg(unix)]
     if let Some(signal) = std::os::unix::process::ExitStatusExt::signal(&status) {
@@ -303,7 +303,7 @@ fn signal_name(signal: i32) -> &'static str {
     }
 }
 
-/// Writing happens in a thread, so that a process that does not read cannot block this one.
+/// Writes in a thread, so that a process that does not read cannot block this one.
 fn write_in_background(mut stdin: std::process::ChildStdin) -> Sender<String> {
     let (sender, lines) = channel::<String>();
     thread::spawn(move || {
@@ -319,7 +319,7 @@ fn write_in_background(mut stdin: std::process::ChildStdin) -> Sender<String> {
 }
 
 fn read_in_background(stdout: Option<std::process::ChildStdout>, max_reply: u64) -> Receiver<Event> {
-    // What is read and not received is bounded, whatever the process writes.
+    // The lines that are read but not received are limited, however much the process writes.
     let (sender, events) = sync_channel(WAITING);
     thread::spawn(move || {
         let Some(stdout) = stdout else { return };
@@ -339,7 +339,7 @@ fn read_in_background(stdout: Option<std::process::ChildStdout>, max_reply: u64)
     events
 }
 
-/// What of a line has been read.
+/// Whether the rest of a line has been read.
 #[derive(PartialEq, Eq)]
 enum LineRemainder {
     Read,
@@ -368,7 +368,7 @@ fn read_line(reader: &mut impl BufRead, max_reply: u64) -> (OutputEvent, LineRem
     )
 }
 
-/// Reads the rest of a line and keeps nothing of it.
+/// Reads the rest of a line and discards it.
 fn read_over(reader: &mut impl BufRead) {
     while let Ok(buffer @ [_, ..]) = reader.fill_buf() {
         let end = buffer.iter().position(|byte| *byte == b'\n');
@@ -380,7 +380,7 @@ fn read_over(reader: &mut impl BufRead) {
     }
 }
 
-/// The beginning of what a process has written.
+/// The start of the output of a process.
 fn shown(bytes: &[u8]) -> String {
     let some = &bytes[..bytes.len().min(4 * SHOWN)];
     one_line(String::from_utf8_lossy(some).trim_end(), SHOWN)
@@ -423,7 +423,7 @@ mod tests {
         LineProcess::start(&command, interrupt, MAX_REPLY).unwrap()
     }
 
-    /// Whether a process runs; one that ended and that nobody has waited for yet does not.
+    /// Whether a process runs. A zombie does not.
     fn runs(pid: &str) -> bool {
         let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         stat.rsplit(") ").next().is_some_and(|rest| !rest.is_empty() && !rest.starts_with(['Z', 'X']))
@@ -437,7 +437,7 @@ mod tests {
         !runs(pid)
     }
 
-    /// The line that a script writes first: the number of the process that it has started.
+    /// The first line of a script: the number of the process that it has started.
     fn grandchild(process: &mut LineProcess) -> String {
         match process.receive(deadline_in(SOON)) {
             Received::Line(line) => line.trim().to_string(),

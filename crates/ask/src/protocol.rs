@@ -18,39 +18,39 @@ use relax_spec::value::Effect;
 /// The version spoken here.
 pub const VERSION: u32 = 1;
 
-/// The name under which the oracle introduces itself.
+/// The name in the oracle's greeting.
 pub const ORACLE: &str = "relax-spec";
 
 /// The reply to `hello`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AdapterGreeting {
-    /// That of the `hello`.
+    /// The id of the `hello`.
     pub id: u64,
-    /// The version that the adapter chooses of those offered.
+    /// The version that the adapter selects from those offered.
     pub protocol: u32,
-    /// Who answers.
+    /// The implementation that answers.
     pub implementation: Identity,
-    /// The edition of the text that it claims to follow, and is judged by unless somebody asks for another one.
+    /// The edition of the text that it claims to follow. It is judged by this edition unless another one is requested.
     pub edition: Edition,
-    /// The kinds of question that it can answer, as `op` in the protocol.
+    /// The kinds of questions that it can answer, as `op` in the protocol.
     pub capabilities: Vec<String>,
 }
 
-/// Who answers.
+/// The identity of an implementation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Identity {
-    /// As in reports; the oracle's is [`ORACLE`].
+    /// The name in reports; the oracle's is [`ORACLE`].
     pub name: String,
-    /// Free text; empty if it says none.
+    /// Free text; empty if there is none.
     pub version: String,
 }
 
-/// What an adapter reads.
+/// A line to an adapter.
 #[derive(Clone, PartialEq, Debug)]
 pub enum AdapterRequest {
-    /// The first line: asks who answers, and for the version of the protocol.
+    /// The first line: asks for the identity and the version of the protocol.
     Hello {
-        /// Comes back in the greeting.
+        /// The id, which the greeting repeats.
         id: u64,
         /// The oldest and the newest version of the protocol that the runner speaks.
         versions: [u32; 2],
@@ -64,27 +64,27 @@ pub enum AdapterRequest {
 /// A question on the wire.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WireQuestion {
-    /// Comes back in the reply.
+    /// The id, which the reply repeats.
     pub id: u64,
-    /// The text that is meant: an edition, with a proposal or without.
+    /// The text to apply: an edition, with or without a proposal.
     pub basis: Basis,
-    /// What is asked.
+    /// The question.
     pub ask: Ask,
 }
 
 /// A reply to a question on the wire.
 #[derive(Clone, PartialEq, Debug)]
 pub enum AdapterReply {
-    /// An answer; whether it is right is for the runner to say.
+    /// An answer. The runner decides whether it is correct.
     Answer {
-        /// In the form that follows from the question.
+        /// The answer, in the form that follows from the question.
         answer: Document<'static>,
-        /// The rules that it warns of; `None` from one that does not tell.
+        /// The rules that it warns of; `None` from an implementation that does not report them.
         warnings: Option<Vec<Rule>>,
     },
-    /// The program or the term is refused before it runs.
+    /// The program or the term was refused before it ran.
     Rejected {
-        /// How far it came, in the implementation's own words.
+        /// The stage it reached, in the implementation's own words.
         stage: String,
         /// The kind of error, in its own words.
         class: String,
@@ -97,15 +97,15 @@ pub enum AdapterReply {
         class: String,
         /// For people.
         message: String,
-        /// What the world outside saw before.
+        /// The effects seen before the error.
         effects: Vec<Effect>,
     },
-    /// The implementation has no such thing.
+    /// The implementation lacks the feature that the question needs.
     Unsupported {
-        /// What it lacks.
+        /// The missing feature.
         what: String,
     },
-    /// It failed by a defect of its own.
+    /// The implementation reports a defect of its own.
     InternalError {
         /// For people.
         message: String,
@@ -179,7 +179,7 @@ impl Write for AdapterReply {
     }
 }
 
-/// A field that is a text.
+/// A field with a text.
 fn said<'n>(name: &'static str, text: &'n String) -> (BorrowedText<'n>, Node<'n>) {
     (name.into(), text.write())
 }
@@ -187,32 +187,32 @@ fn said<'n>(name: &'static str, text: &'n String) -> (BorrowedText<'n>, Node<'n>
 /// A line that an adapter writes after a question.
 #[derive(Clone, PartialEq, Debug)]
 pub enum AdapterLine {
-    /// It still works; the limit of time stays as it is.
+    /// A sign that it still works. The time limit does not change.
     Heartbeat {
-        /// That of the question.
+        /// The id of the question.
         id: u64,
-        /// What it is about to do, kept for a crash.
+        /// The stage that it begins, kept in case of a crash.
         stage: String,
     },
     /// The end of a question.
     Reply {
-        /// That of the question.
+        /// The id of the question.
         id: u64,
-        /// What the question came to.
+        /// The outcome of the question.
         reply: AdapterReply,
     },
 }
 
-/// Why a line is not of the protocol.
+/// The reason why a line is not valid in the protocol.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ProtocolError {
-    /// What the JSON reader says.
+    /// The error of the JSON reader.
     #[error("not JSON: {0}")]
     Json(String),
-    /// JSON of another form; what is wrong with it.
+    /// JSON of the wrong form; the error.
     #[error("{0}")]
     Shape(String),
-    /// A version that this runner does not speak.
+    /// A version that this runner does not support.
     #[error("the implementation speaks protocol {0}, this runner version {VERSION}")]
     Version(u32),
     /// A kind of question that does not exist.
@@ -249,7 +249,7 @@ fn camel_case(op: &str) -> String {
 ///
 /// # Errors
 ///
-/// There is no such question, or its arguments are not of its form.
+/// There is no such question, or its arguments have the wrong form.
 pub fn ask_from_wire(op: &str, args: &Node<'_>) -> Result<Ask, ProtocolError> {
     let variant = camel_case(op);
     if !Ask::VARIANTS.contains(&variant.as_str()) {
@@ -264,7 +264,7 @@ pub fn with_module(ask: Ask) -> Ask {
     ask.map_programs(as_module)
 }
 
-/// The program as an AST, or as it is if its text cannot be read.
+/// The program as an AST, or unchanged if its text cannot be read.
 fn as_module(program: ProgramInput) -> ProgramInput {
     match program {
         ProgramInput::Script(text) => parse_module(&text).map_or(ProgramInput::Script(text), ProgramInput::Module),
@@ -272,14 +272,14 @@ fn as_module(program: ProgramInput) -> ProgramInput {
     }
 }
 
-/// The names of all ops, and all proposals, as for `capabilities`.
+/// The names of all ops and all proposals, in the form of `capabilities`.
 pub fn all_capabilities() -> Vec<String> {
     let ops = Ask::VARIANTS.iter().map(|variant| snake_case(variant));
     ops.chain(Proposal::ALL.map(capability)).collect()
 }
 
 impl WireQuestion {
-    /// The line to send. Where the program has `PrimFunc`s, their text goes along.
+    /// The line to send. If the program has `PrimFunc`s, their text is included.
     pub fn to_line(&self) -> String {
         let args = Document::new(NodeData::List(self.ask.arguments()).into());
         let mut line = json!({
@@ -300,7 +300,7 @@ impl WireQuestion {
     }
 }
 
-/// A TVMScript module of just the `PrimFunc`s of a program; `None` if it has none.
+/// A TVMScript module with only the `PrimFunc`s of a program; `None` if it has none.
 fn prim_func_text(module: &IrModule) -> Option<String> {
     let is_prim_func = |func: &GlobalFunc| match func {
         GlobalFunc::PrimFunc(_) => true,
@@ -311,7 +311,7 @@ fn prim_func_text(module: &IrModule) -> Option<String> {
 }
 
 impl AdapterRequest {
-    /// Reads a line that a runner wrote.
+    /// Reads a line from a runner.
     pub fn parse(text: &str) -> Result<(Option<u64>, Result<AdapterRequest, ProtocolError>), ProtocolError> {
         let request = parse_json(text)?;
         if request.as_entries().is_none() {
@@ -362,13 +362,13 @@ fn with_proposal(edition: Edition, request: &Node<'_>) -> Result<Basis, Protocol
     Basis::new(edition, proposal).map_err(|error| ProtocolError::Shape(error.to_string()))
 }
 
-/// What an adapter that judges by a proposal has among its capabilities.
+/// The capability of an adapter that can judge by a proposal.
 pub fn capability(proposal: Proposal) -> String {
     format!("proposal:{proposal}")
 }
 
 impl AdapterReply {
-    /// Reads a reply to a question.
+    /// The outcome of a question with this reply.
     pub fn into_outcome(self, ask: &Ask) -> Outcome {
         match self {
             AdapterReply::Answer { answer, warnings } => match given(ask, &answer) {
@@ -382,7 +382,7 @@ impl AdapterReply {
         }
     }
 
-    /// The reply that says this; what only a runner can find is an error of the adapter here.
+    /// The reply for an outcome. An outcome that only a runner can find becomes an error of the adapter.
     pub fn of(outcome: &Outcome) -> AdapterReply {
         match outcome {
             Outcome::Answer { answer, warnings } => {
@@ -403,7 +403,7 @@ impl AdapterReply {
     }
 }
 
-/// An answer to a question as sent.
+/// Reads an answer to a question in its wire form.
 fn given(ask: &Ask, answer: &Node<'_>) -> DataResult<Answer> {
     ask.answer_kind().read(&mut DataReader::new(&mut Cx::new()), answer)
 }
@@ -413,11 +413,11 @@ fn id_of(line: &Node<'_>) -> Option<u64> {
     line.get("id").and_then(Node::as_number).and_then(|id| id.parse().ok())
 }
 
-/// The number of the first line of a conversation.
+/// The id of the first line of a conversation.
 const HELLO: u64 = 0;
 
 impl AdapterGreeting {
-    /// Reads the first line of an adapter. An error if it is of another form or version.
+    /// Reads the first line of an adapter. Fails if its form or version is wrong.
     pub fn parse(text: &str) -> Result<AdapterGreeting, ProtocolError> {
         let greeting: AdapterGreeting = from_data(&*parse_json(text)?)?;
         if greeting.protocol != VERSION {
@@ -431,8 +431,8 @@ impl AdapterGreeting {
 }
 
 impl AdapterLine {
-    /// Reads a line: a reply if it has an `outcome`, else a heartbeat. What is wrong with a line comes with the question that it
-    /// is about, where it says that.
+    /// Reads a line: a reply if it has an `outcome`, else a heartbeat. An error comes with the id of the question, if
+    /// the line has one.
     pub fn parse(text: &str) -> Result<AdapterLine, (Option<u64>, ProtocolError)> {
         let line = parse_json(text).map_err(|error| (None, error))?;
         let shape = |message: &str| ProtocolError::Shape(message.into());

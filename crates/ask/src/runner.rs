@@ -1,5 +1,5 @@
-//! Asks an implementation the questions of the suite, in several processes at a time. A process that dies or
-//! hangs costs the case that it was asked, and no other.
+//! Asks an implementation the questions of the suite, with several processes at a time. If a process dies or hangs,
+//! only the case that it was asked is lost.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -16,70 +16,70 @@ use relax_spec::question::Outcome;
 use relax_spec::suite::Case;
 use relax_spec::suite::compare::{CaseComparison, compare};
 
-/// How another one is had.
+/// Makes another implementation.
 pub type ImplementationFactory<'a> = &'a (dyn Fn() -> Result<BoxedImplementation, StartError> + Sync);
 
-/// What became of a case, in bounds: of a text or an answer that is too long the beginning is kept.
+/// The result of a case, within limits. Of a text or an answer that is too long, the start is kept.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CaseResult {
-    /// Position in the list of cases that was run.
+    /// The position in the list of cases.
     pub index: usize,
-    /// What the question came to.
+    /// The outcome of the question.
     pub outcome: Outcome,
-    /// Whether the case allows that.
+    /// The comparison of the outcome with the case.
     pub comparison: CaseComparison,
-    /// How long that took.
+    /// The time it took.
     pub time: Duration,
 }
 
-/// Everything that a run found, in the order of the cases.
+/// All results of a run, in the order of the cases.
 #[derive(Debug)]
 pub struct RunResult {
-    /// Who was asked.
+    /// The implementation that was asked.
     pub implementation: Identity,
-    /// The edition by which it was judged.
+    /// The edition of the judgement.
     pub edition: Edition,
-    /// In the order of the cases.
+    /// The results, in the order of the cases.
     pub results: Vec<CaseResult>,
     /// Whether the run ended before all cases were asked.
     pub stopped: bool,
-    /// Why nobody could be asked any more. What was found until then stands.
+    /// The reason why no process could be asked any more. The results until then are valid.
     pub failure: Option<StartError>,
 }
 
 /// The stack of a thread that handles questions and answers, which may nest deeply.
 const THREAD_STACK: usize = 256 * 1024 * 1024;
 
-/// Which result of a case somebody is shown.
+/// The result of a case that is passed on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Seen {
-    /// The one that it came to.
+    /// The first result.
     First,
-    /// Another one, in the place of the first: something came after the answer.
+    /// A replacement for the first result, because more output came after the answer.
     Instead,
 }
 
-/// Sees each result as it comes, and says whether to go on.
+/// Receives each result as it comes, and decides whether to continue.
 pub type GoOn<'a> = &'a (dyn Fn(&CaseResult, Seen) -> bool + Sync);
 
-/// How a suite is asked.
+/// The parameters of a run of the suite.
 #[derive(Clone, Copy, Debug)]
 pub struct SuiteSchedule {
-    /// The edition by which the answers are judged.
+    /// The edition of the judgement.
     pub edition: Edition,
-    /// How many processes are asked at a time.
+    /// The number of processes to ask at a time.
     pub jobs: usize,
 }
 
-/// Who is asked.
+/// The implementations to ask.
 pub struct ImplementationPool<'a> {
-    /// The one that is there already.
+    /// The one that exists already.
     pub first: BoxedImplementation,
-    /// How the others are had.
+    /// Makes the others.
     pub start: ImplementationFactory<'a>,
 }
 
-/// What the threads share.
+/// The state that the threads share.
 struct RunnerState<'a> {
     cases: &'a [&'a Case],
     edition: Edition,
@@ -91,8 +91,8 @@ struct RunnerState<'a> {
     go_on: GoOn<'a>,
 }
 
-/// Runs the cases; `go_on` sees each result and may end the run, as an interrupt does, and as an implementation does
-/// that cannot be started again.
+/// Runs the cases. `go_on` receives each result and may end the run. An interrupt also ends it, and so does an
+/// implementation that cannot be started again.
 pub fn run(cases: &[&Case], schedule: SuiteSchedule, pool: ImplementationPool<'_>, go_on: GoOn<'_>) -> RunResult {
     let SuiteSchedule { edition, jobs } = schedule;
     let ImplementationPool { first, start } = pool;
@@ -150,7 +150,7 @@ impl RunnerState<'_> {
         ended
     }
 
-    /// Asks case after case. `asked` gets what each question was about, in the order in which they are asked.
+    /// Asks case after case. `asked` collects the case of each question, in order.
     fn ask_cases(&self, slot: &mut Option<BoxedImplementation>, asked: &mut Vec<usize>) -> Result<(), StartError> {
         while !self.stop.load(Ordering::Relaxed) {
             let index = self.next.fetch_add(1, Ordering::Relaxed);
@@ -162,7 +162,7 @@ impl RunnerState<'_> {
             };
             let is_oracle = implementation.identity().name == ORACLE;
             let outcome = self.ask(implementation.as_mut(), case, &mut || asked.push(index));
-            // What came late is charged even where nothing more can be asked.
+            // Late lines are charged even if no more questions can be asked.
             let late = implementation.late();
             let outcome = outcome?;
             let comparison = compare(case, &outcome, self.edition, is_oracle);
@@ -173,7 +173,7 @@ impl RunnerState<'_> {
         Ok(())
     }
 
-    /// Whoever says more about a question than its answer has broken the protocol in that question.
+    /// Turns an outcome into a protocol error if lines about its question came after the answer.
     fn revise(&self, late: Vec<Late>, asked: &[usize], is_oracle: bool) {
         let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         for Late { asked: nth, message } in late {
@@ -201,7 +201,7 @@ impl RunnerState<'_> {
         self.results.lock().unwrap_or_else(PoisonError::into_inner).push(result);
     }
 
-    /// Asks; after a crash or a time-out, asks once more.
+    /// Asks a case, and asks once more after a crash or a time-out.
     fn ask(&self, asked: &mut dyn Implementation, case: &Case, count: &mut dyn FnMut()) -> Result<Outcome, StartError> {
         let ask = if case.as_text { case.ask.clone() } else { with_module(case.ask.clone()) };
         count();
@@ -213,7 +213,7 @@ impl RunnerState<'_> {
         let second = match asked.ask_by(case.basis_in(self.edition), &ask) {
             Ok(second) => second,
             Err(StartError::Interrupted) => return Err(StartError::Interrupted),
-            // What it came to the first time stands, though nobody can be asked again.
+            // The first outcome is valid, although no further question can be asked.
             Err(error) => {
                 self.fail(error);
                 return Ok(first);

@@ -1,15 +1,15 @@
-// The library reads the sites of rules in a checkout by this, and the build script for a program that is published.
+// The library uses this to read the sites of rules in a checkout, and the build script uses it for a published program.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The name under which a published program keeps the sites.
+/// The name of the stored sites in a published program.
 pub const KEPT: &str = "sites";
 
-/// How the code cites a rule.
+/// The citation of a rule in code.
 const RULE: &str = "rule!(\"";
 
-/// `ID file:line`, a line for each place below `src/` that names a rule, tests left out.
+/// `ID file:line`: one line for each place in `src/` that names a rule, except in tests.
 pub fn sites(root: &Path) -> String {
     let mut files = Vec::new();
     sources(&root.join("src"), &mut files);

@@ -11,8 +11,8 @@ use relax_spec::book::{Edition, Reading};
 use relax_spec::judge::Cx;
 use relax_spec::oracle::{self, Engine};
 
-/// Answers the questions of a runner until the input ends. What is not of the protocol is answered with an error
-/// where it has an id, and ends the conversation where it has none.
+/// Answers the questions of a runner until the input ends. A line outside the protocol is answered with an error if it
+/// has an id, and ends the conversation otherwise.
 pub fn serve(engine: Engine, reading: &Reading, mut input: impl BufRead, mut output: impl Write) -> io::Result<()> {
     while let Some(line) = next_line(&mut input)? {
         if line.trim().is_empty() {
@@ -33,11 +33,11 @@ pub fn serve(engine: Engine, reading: &Reading, mut input: impl BufRead, mut out
     Ok(())
 }
 
-/// The next line, of no more bytes than a reply may have.
+/// The next line, which has at most the length of a reply.
 ///
 /// # Errors
 ///
-/// It is longer, or no text.
+/// It is longer, or is not text.
 pub fn next_line(input: &mut impl BufRead) -> io::Result<Option<String>> {
     let mut bytes = Vec::new();
     input.take(MAX_REPLY + 1).read_until(b'\n', &mut bytes)?;
@@ -64,12 +64,12 @@ fn greet(id: u64, [low, high]: [u32; 2]) -> String {
         return reply_text(id, not_understood(&error));
     }
     let implementation = Identity { name: ORACLE.to_string(), version: env!("CARGO_PKG_VERSION").to_string() };
-    // The oracle claims no edition: it answers in whichever a question names.
+    // The oracle claims no edition. It answers in the edition that a question names.
     let edition = Edition::default();
     to_line(&AdapterGreeting { id, protocol: VERSION, implementation, edition, capabilities: all_capabilities() })
 }
 
-/// A future runner may ask what this version does not know.
+/// A future runner may send requests that this version does not know.
 fn not_understood(error: &ProtocolError) -> AdapterReply {
     match error {
         ProtocolError::UnknownOp(_) => AdapterReply::Unsupported { what: error.to_string() },

@@ -1,4 +1,4 @@
-//! Where the code applies each rule: the places of `rule!("ID")` below `src/`.
+//! The places where the code applies each rule, that is, the occurrences of `rule!("ID")` in `src/`.
 
 #[path = "scan.rs"]
 mod scan;
@@ -14,7 +14,7 @@ use crate::conformance;
 pub struct RuleSites(BTreeMap<String, Vec<String>>);
 
 impl RuleSites {
-    /// The places in the checkout, or those that a published program has kept.
+    /// The places in the checkout, or those stored in a published program.
     pub fn read() -> RuleSites {
         let mut sites = RuleSites::default();
         let lines = match conformance::root() {
@@ -27,7 +27,7 @@ impl RuleSites {
         sites
     }
 
-    /// The places of a rule. Where the code cites the rule that this one succeeds, it applies this one in its editions.
+    /// The places of a rule. Where the code cites a rule that this one succeeds, it applies this one in its editions.
     pub fn of(&self, rule: Rule) -> Vec<&str> {
         let ids = std::iter::once(rule.id()).chain(rule.info().succeeds.iter().copied());
         ids.filter_map(|id| self.0.get(id)).flatten().map(String::as_str).collect()

@@ -1,7 +1,7 @@
-//! Where each rule stands: which cases claim it, and what the suite shows when it is switched off.
+//! The standing of each rule: the cases that claim it, and the effect on the suite if it is switched off.
 //!
-//! Measuring it asks the whole suite some thousand times. So it is measured by `cargo xtask regenerate`, and kept in
-//! `conformance/standing.jsonl`: a line with the hash of what was measured, then a line for each rule.
+//! A measurement runs the whole suite some thousand times. So it is made by `cargo xtask regenerate`, and stored in
+//! `conformance/standing.jsonl`: a line with a hash of the inputs, then a line for each rule.
 
 use std::collections::BTreeMap;
 use std::hash::Hasher as _;
@@ -19,74 +19,74 @@ use crate::conformance::{self, DataDirectory};
 /// The file of the record, from the root of the checkout.
 pub const FILE: &str = "conformance/standing.jsonl";
 
-/// How many cases of a kind are named.
+/// The number of cases of a kind that are named.
 const NAMED: usize = 3;
 
-/// Where all rules stand.
+/// The standing of all rules.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct StandingRecord {
     of: Measured,
     rules: BTreeMap<Rule, RuleStanding>,
 }
 
-/// What was measured.
+/// The first line of the record.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 struct Measured {
     /// The hash of the suite and of the rules' text.
     of: String,
 }
 
-/// Where one rule stands.
+/// The standing of one rule.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct RuleStanding {
     /// The rule.
     pub rule: Rule,
     /// The cases that claim it.
     pub cases: Vec<String>,
-    /// What switching it off shows, all cases together.
+    /// The effect of switching it off, over all cases.
     pub shows: Shows,
-    /// The cases that get another answer.
+    /// The cases with a different answer.
     pub flips: CaseCount,
-    /// The cases that get none.
+    /// The cases without an answer.
     pub stuck: CaseCount,
-    /// The cases that bring the oracle down.
+    /// The cases that make the oracle panic.
     pub panics: CaseCount,
-    /// The cases that get the same answer.
+    /// The cases with the same answer.
     pub same: CaseCount,
-    /// Its premises, and the cases in which each fails.
+    /// Its premises, with the cases in which each fails.
     pub premises: Vec<PremiseStanding>,
 }
 
-/// So many cases, and the first of them.
+/// A number of cases, with the first few.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct CaseCount {
-    /// How many.
+    /// The number.
     pub number: usize,
-    /// The first few.
+    /// The first few cases.
     pub such_as: Vec<String>,
 }
 
 /// A premise of a rule.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PremiseStanding {
-    /// Which, counted from 1.
+    /// The number of the premise, counted from 1.
     pub n: usize,
     /// The cases in which it does not hold.
     pub fails_in: CaseCount,
 }
 
-/// Why the record cannot be read.
+/// The reason why the record cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum StandingError {
-    /// There is none.
+    /// There is no record.
     #[error("there is no {FILE} (`cargo xtask regenerate` writes it)")]
     Missing,
-    /// A line is not of its form.
+    /// A line has the wrong form.
     #[error("{FILE}:{line}: {message}")]
     Line {
-        /// Counted from 1.
+        /// The line number, counted from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The error.
         message: String,
     },
 }
@@ -99,7 +99,7 @@ impl CaseCount {
 }
 
 impl StandingRecord {
-    /// Asks the suite without each rule. It takes a minute or more.
+    /// Runs the suite without each rule. It takes a minute or more.
     pub fn measure(suite: &[Case]) -> StandingRecord {
         let (claims, premises) = (coverage::claims(suite), coverage::premises(suite));
         let baseline = Baseline::of(suite);
@@ -122,11 +122,11 @@ impl StandingRecord {
         StandingRecord { of: Measured { of: hash() }, rules }
     }
 
-    /// What is kept.
+    /// The stored record.
     ///
     /// # Errors
     ///
-    /// There is no record, or it is not of its form.
+    /// There is no record, or it has the wrong form.
     pub fn read() -> Result<StandingRecord, StandingError> {
         let text = conformance::file(FILE).ok_or(StandingError::Missing)?;
         let mut lines = text.lines().enumerate();
@@ -142,12 +142,12 @@ impl StandingRecord {
         std::iter::once(to_line(&self.of)).chain(lines).collect()
     }
 
-    /// Whether it was measured with the suite and the rules that there are now.
+    /// Whether it was measured with the current suite and rules.
     pub fn is_current(&self) -> bool {
         self.of.of == hash()
     }
 
-    /// Where a rule stands; `None` for one that is newer than the record.
+    /// The standing of a rule; `None` if the rule is newer than the record.
     pub fn rule(&self, rule: Rule) -> Option<&RuleStanding> {
         self.rules.get(&rule)
     }
@@ -169,11 +169,11 @@ fn read_line<T: for<'l> Deserialize<'l>>(at: usize, line: &str) -> Result<T, Sta
 }
 
 fn to_line(value: &impl Serialize) -> String {
-    // A value of these types has a JSON form whatever it holds.
+    // All values of these types have a JSON form.
     serde_json::to_string(value).unwrap_or_default() + "\n"
 }
 
-/// The hash of the suite's files and of what the rules say.
+/// A hash of the suite's files and of the rules' text.
 fn hash() -> String {
     let mut hasher = FxHasher::default();
     for file in conformance::files(DataDirectory::Suite) {

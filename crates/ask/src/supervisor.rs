@@ -1,5 +1,6 @@
-//! Ends what this process has started should it be killed itself: a process of its own, which is told of every group of
-//! processes that starts and ends, and ends those that are left when it is told no more.
+//! Ends the processes that this process has started, in case it is killed itself. The supervisor is a separate process.
+//! It receives a message for every process group that starts or ends, and ends the remaining groups when its input
+//! ends.
 
 use std::io::{self, BufRead, Write};
 use std::process::{ChildStdin, Command, Stdio};
@@ -7,11 +8,11 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use crate::family::Family;
 
-/// What leads to the supervisor, once there is one.
+/// The input of the supervisor, once there is one.
 static SUPERVISOR: OnceLock<Mutex<ChildStdin>> = OnceLock::new();
 
-/// Starts the supervisor, by this command. Without it nothing is told, and whoever is killed leaves to the system what it has
-/// started.
+/// Starts the supervisor with this command. Without it there are no messages, and if this process is killed, its
+/// children are left to the system.
 ///
 /// # Errors
 ///
@@ -20,7 +21,7 @@ pub fn start(command: &mut Command) -> io::Result<()> {
     if SUPERVISOR.get().is_some() {
         return Ok(());
     }
-    // A terminal interrupts the group that it shows; the supervisor outlives it.
+    // A terminal interrupts its foreground group. The supervisor must survive that.
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     let child = command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).spawn()?;
@@ -30,12 +31,12 @@ pub fn start(command: &mut Command) -> io::Result<()> {
     Ok(())
 }
 
-/// Tells of a group of processes that has started, by the process that leads it, and the mark of all that it starts.
+/// Reports a process group that has started, by its leader, with the mark of all its processes.
 pub(super) fn started(group: u32, mark: &str) {
     tell(&format!("+{group} {mark}"));
 }
 
-/// Tells of one that has ended.
+/// Reports a process group that has ended.
 pub(super) fn ended(group: u32) {
     tell(&format!("-{group}"));
 }
@@ -43,12 +44,12 @@ pub(super) fn ended(group: u32) {
 fn tell(what: &str) {
     if let Some(supervisor) = SUPERVISOR.get() {
         let mut supervisor = supervisor.lock().unwrap_or_else(PoisonError::into_inner);
-        // One that is gone cannot be told.
+        // A supervisor that has ended cannot receive this.
         let _ = writeln!(supervisor, "{what}").and_then(|()| supervisor.flush());
     }
 }
 
-/// What the supervisor does: reads what it is told until that ends, then ends the groups that are left.
+/// The work of the supervisor: reads messages until the input ends, then ends the remaining groups.
 pub fn supervise(told: impl BufRead) {
     let mut left: Vec<(i32, Family)> = Vec::new();
     for line in told.lines().map_while(Result::ok) {
@@ -69,11 +70,11 @@ pub fn supervise(told: impl BufRead) {
 #[cfg(unix)]
 fn kill(group: i32) {
     use nix::sys::signal::{Signal, killpg};
-    // One that has ended in the meantime is no error.
+    // A group that has ended meanwhile is not an error.
     let _ = killpg(nix::unistd::Pid::from_raw(group), Signal::SIGKILL);
 }
 
-/// Where there are jobs, they end with whoever has made them.
+/// On systems with jobs, they end with the process that made them.
 #[cfg(not(unix))]
 fn kill(_: i32) {}
 

@@ -1,4 +1,4 @@
-//! One adapter process: started, greeted, asked one question at a time, and lost without harm.
+//! One adapter process. It is started, exchanges greetings, and answers one question at a time; its loss does no harm.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -9,43 +9,43 @@ use relax_spec::book::{Basis, Edition};
 use relax_spec::grammar::one_line;
 use relax_spec::question::{Ask, Outcome};
 
-/// Why there is no process to ask.
+/// The reason why there is no process to ask.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The system does not start the command.
+    /// The system cannot start the command.
     #[error("cannot start `{command}`: {error}")]
     Spawn {
-        /// As given.
+        /// The command as given.
         command: String,
-        /// What the system says.
+        /// The error of the system.
         error: std::io::Error,
     },
-    /// It started, and did not introduce itself.
+    /// It started, but did not send a greeting in time.
     #[error("`{command}` did not answer `hello` within {seconds} s{stderr}")]
     Timeout {
-        /// As given.
+        /// The command as given.
         command: String,
         /// The limit.
         seconds: u64,
-        /// Its last lines on standard error; empty if it wrote none.
+        /// The last lines on standard error; empty if there were none.
         stderr: String,
     },
-    /// It ended without introducing itself.
+    /// It ended without a greeting.
     #[error("`{command}` ended before it answered `hello` ({cause}){stderr}")]
     Ended {
-        /// As given.
+        /// The command as given.
         command: String,
         /// The signal or the exit status, in words.
         cause: String,
-        /// Its last lines on standard error; empty if it wrote none.
+        /// The last lines on standard error; empty if there were none.
         stderr: String,
     },
-    /// Its greeting is none.
+    /// Its greeting is invalid.
     #[error("`{command}` broke the protocol on `hello`: {message}")]
     Protocol {
-        /// As given.
+        /// The command as given.
         command: String,
-        /// What is wrong with it.
+        /// The error in the greeting.
         message: String,
     },
     /// The user asked to stop.
@@ -53,20 +53,20 @@ pub enum StartError {
     Interrupted,
 }
 
-/// How an adapter is started, and how long it may take.
+/// The command and the limits of an adapter.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// What is started.
+    /// The command.
     pub command: CommandLine,
-    /// For the greeting.
+    /// The time limit for the greeting.
     pub startup: Duration,
-    /// For an answer.
+    /// The time limit for an answer.
     pub timeout: Duration,
-    /// How many bytes a line may have.
+    /// The maximum number of bytes of a line.
     pub max_reply: u64,
-    /// By which edition the implementation is judged; the one that it claims if it is not said.
+    /// The edition by which the implementation is judged. By default, the edition that it claims.
     pub edition: Option<Edition>,
-    /// Whether a process more stands ready, so that nobody waits for the start of a new one when one is lost.
+    /// Whether to keep a spare process ready, so that nobody waits for a new one after a loss.
     pub spare: bool,
     /// Asks a waiting runner to stop.
     pub interrupt: Interrupt,
@@ -76,57 +76,57 @@ pub struct Launch {
 #[derive(Debug)]
 pub struct AdapterProcess {
     process: LineProcess,
-    /// How it introduced itself.
+    /// Its greeting.
     pub greeting: AdapterGreeting,
     next_id: u64,
-    /// Lines about questions that had their answers, each with the number of the question.
+    /// Lines about questions that were answered before, each with the number of the question.
     pub(super) late: Vec<(u64, String)>,
     /// Answers to questions that were not asked yet.
     early: BTreeMap<u64, String>,
-    /// The questions that are over without having been answered: their answers may still come, and the process is at work
-    /// on them until then.
+    /// The questions that ended without an answer. Their answers may still come, and until then the process is busy
+    /// with them.
     owed: BTreeSet<u64>,
-    /// What came before the first question.
+    /// Output before the first question.
     stray: Option<String>,
 }
 
-/// Whether the worker can be asked again.
+/// Whether the process can be asked again.
 pub enum After {
     /// It waits for the next question.
     Usable,
-    /// The process is gone, or cannot be trusted any more.
+    /// The process has ended, or can no longer be trusted.
     Lost,
     /// The same, while it still owed the answer to an earlier question.
     LostBefore,
 }
 
-/// What a line says while a question is open.
+/// The meaning of a line while a question is open.
 enum AdapterMessage {
     Stage(String),
     Reply(Box<AdapterReply>),
-    /// The answer to an earlier question, for which the process has taken time that is not this one's.
+    /// The answer to an earlier question. The time for it does not count for this one.
     Owed,
-    /// Something about another question, which was taken down.
+    /// A line about another question, which was recorded.
     Nothing,
-    /// The answer, which is none.
+    /// An invalid answer.
     NoAnswer(String),
-    /// What is wrong, while the answer may still come.
+    /// An error, after which the answer may still come.
     Wrong(String),
 }
 
-/// How much of a line that is wrong is shown.
+/// The length of the part of a wrong line to show.
 const SHOWN: usize = 200;
 
-/// How many lines may come with an answer before they count as a flood, which is not waited for.
+/// The number of lines that may come with an answer. If there are more, the runner stops waiting.
 const WITH_AN_ANSWER: usize = 1_000;
 
-/// How long a process may take to end after the last question.
+/// The time that a process may take to end after the last question.
 const FAREWELL: Duration = Duration::from_secs(1);
 
-/// How long more is waited for where something came that should not have.
+/// The time to wait for more output after unexpected output.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// Starts a process and says `hello` to it: the process, and the line that it answers.
+/// Starts a process and sends `hello`. Returns the process and its first line.
 pub fn start_and_greet(
     command: &CommandLine,
     startup: Duration,
@@ -187,7 +187,7 @@ impl AdapterProcess {
         let (outcome, after) = self.wait(id, ask, timeout)?;
         let patience = if self.owed.contains(&id) { PATIENCE } else { Duration::ZERO };
         match after {
-            // Whoever goes on writing is not asked again.
+            // A process that keeps writing is not asked again.
             After::Usable if !self.take_what_came(patience) => Ok((outcome, After::Lost)),
             After::Usable | After::Lost | After::LostBefore => Ok((outcome, after)),
         }
@@ -217,7 +217,7 @@ impl AdapterProcess {
             match said {
                 AdapterMessage::Stage(now) => stage = Some(now),
                 AdapterMessage::Nothing => {}
-                // Once for each question that is over without an answer, of which there is one fewer then.
+                // Happens at most once for each question that ended without an answer, because it is then removed.
                 AdapterMessage::Owed => deadline = deadline_in(timeout),
                 AdapterMessage::Reply(reply) => return Ok((reply.into_outcome(ask), After::Usable)),
                 AdapterMessage::NoAnswer(message) => return Ok((Outcome::ProtocolError { message }, After::Usable)),
@@ -229,12 +229,12 @@ impl AdapterProcess {
         }
     }
 
-    /// The process is of no more use.
+    /// The process can no longer be used.
     fn lost(&self) -> After {
         if self.owed.is_empty() { After::Lost } else { After::LostBefore }
     }
 
-    /// What a line says while a question is open. Whatever is about another question is charged to that one.
+    /// The meaning of a line while a question is open. A line about another question is charged to that question.
     fn about(&mut self, line: &str, open: u64) -> AdapterMessage {
         let shown = one_line(line.trim_end(), SHOWN);
         let parsed = AdapterLine::parse(line);
@@ -264,7 +264,7 @@ impl AdapterProcess {
         }
     }
 
-    /// Takes down what came while no question was open. False if there is no end to it.
+    /// Records output that came while no question was open. Returns false if it does not end.
     fn take_what_came(&mut self, mut patience: Duration) -> bool {
         for _ in 0..WITH_AN_ANSWER {
             let received = self.process.waiting(patience);
@@ -272,7 +272,7 @@ impl AdapterProcess {
             match received {
                 Some(Received::Line(line)) => self.out_of_turn(&line),
                 Some(Received::Malformed(message)) => self.charge_last(message),
-                // The next question will see it, too.
+                // The next question will see it too.
                 Some(Received::Ended | Received::TimedOut | Received::Interrupted) | None => return true,
             }
         }
@@ -298,7 +298,7 @@ impl AdapterProcess {
         }
     }
 
-    /// What belongs to no question stands behind the last one, or before the first.
+    /// Charges a line that belongs to no question to the last question, or records it as output before the first.
     fn charge_last(&mut self, message: String) {
         match self.next_id - 1 {
             0 => {
@@ -308,7 +308,7 @@ impl AdapterProcess {
         }
     }
 
-    /// Nothing more is asked. What the process still writes is taken down.
+    /// Ends the conversation, and records the remaining output.
     pub fn finish(&mut self) {
         self.process.send(AdapterRequest::bye_line());
         self.process.close();

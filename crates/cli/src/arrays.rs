@@ -1,8 +1,9 @@
-//! Arrays as NumPy keeps them in files: `.npy` holds one, `.npz` several by name.
+//! NumPy array files: `.npy` contains one array, `.npz` several by name.
 //!
-//! An array of any order of its elements and of its bytes is read. NumPy has no bfloat16: `ml_dtypes` writes it as raw bytes, two an
-//! element (`<V2` or `|V2`), and those are read as bfloat16, and bfloat16 is written as them. What is written as raw bytes one an element,
-//! float8 and int4, is refused, for the file does not say which of them it is.
+//! Arrays with any order of elements and of bytes are read. NumPy has no bfloat16. `ml_dtypes` writes it as raw data
+//! with two bytes per element (`<V2` or `|V2`). Such data is read as bfloat16, and bfloat16 is written in this form.
+//! Raw data with one byte per element, which may be float8 or int4, is rejected, because the file does not say which
+//! type it is.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom, Write};
@@ -16,69 +17,69 @@ use zip::{ZipArchive, ZipWriter};
 use ask::checkout::write_atomically;
 use relax_spec::grammar::{DataType, TensorData, TensorDataError, TypeCode};
 
-/// Why there is no array.
+/// The reason why there is no array.
 #[derive(Debug, thiserror::Error)]
 pub enum ArrayError {
-    /// Reading or writing fails.
+    /// Reading or writing failed.
     #[error("{0}")]
     Io(#[from] io::Error),
-    /// Neither of the two magic numbers is at the beginning.
+    /// The file begins with neither of the two magic numbers.
     #[error("it is neither an .npy nor an .npz file")]
     Magic,
-    /// It cannot be read.
+    /// The header cannot be read.
     #[error("its header is not that of an .npy file: {0}")]
     Header(String),
     /// The archive cannot be read.
     #[error("the archive is unreadable: {0}")]
     Zip(#[from] ZipError),
-    /// The type as written, and why it is none here.
+    /// The type as written, with the reason why it is not supported.
     #[error("its elements are of type {0}: {1}")]
     Elements(String, &'static str),
-    /// No memory has so many bytes.
+    /// The array is larger than any memory.
     #[error("an array of shape {0:?} has more bytes than there are")]
     Overflow(Vec<usize>),
-    /// The bytes that the shape asks for, and those that are there.
+    /// The number of bytes for the shape differs from that in the file.
     #[error("it ends too early: its header says {expected} bytes of data, and there are {found}")]
     Truncated {
-        /// By the header.
+        /// The number by the header.
         expected: u64,
-        /// In the file.
+        /// The number in the file.
         found: u64,
     },
-    /// There is more than one array.
+    /// There is more data after the array.
     #[error("something follows its data, which has {0} bytes by its header")]
     Trailing(u64),
-    /// It does not fit into the memory of the run.
+    /// It exceeds the memory limit of the run.
     #[error("out of memory: an array takes {0} bytes (--memory allows more bytes)")]
     Memory(u64),
-    /// Some bytes are no element.
+    /// Some bytes are not a valid element.
     #[error("{0}")]
     Data(#[from] TensorDataError),
-    /// The name that was asked for, and those that there are.
+    /// The requested name, and the existing ones.
     #[error("there is no array `{0}`; there are: {1}")]
     Name(String, String),
-    /// Several arrays, and no name.
+    /// There are several arrays, and no name was given.
     #[error("which of its arrays? {0}")]
     Which(String),
 }
 
-/// The longest header that is read. NumPy itself reads 10,000 bytes.
+/// The maximum length of a header. NumPy itself reads 10,000 bytes.
 const LONGEST_HEADER: u64 = 1 << 16;
-/// How deep brackets may nest in a header.
+/// The maximum nesting of brackets in a header.
 const DEEPEST_HEADER: usize = 16;
 const NPY: &[u8] = b"\x93NUMPY";
 const ZIP: &[u8] = b"PK";
 
 /// A file with arrays.
 pub enum Arrays {
-    /// `.npy`: the file, from its beginning.
+    /// `.npy`: the file, from its start.
     One(BufReader<File>),
     /// `.npz`.
     Several(Box<ZipArchive<BufReader<File>>>),
 }
 
 impl Arrays {
-    /// Opens a file. What it is, its first bytes say.
+    /// Opens a file. Its first bytes determine the kind.
     pub fn open(path: &Path) -> Result<Arrays, ArrayError> {
         // A pipe or a device may never end.
         if !fs::metadata(path)?.is_file() {
@@ -97,7 +98,7 @@ impl Arrays {
         }
     }
 
-    /// The names of the arrays, in order; of an `.npy` none.
+    /// The names of the arrays, in order; empty for an `.npy`.
     pub fn names(&self) -> Vec<String> {
         match self {
             Arrays::One(_) => Vec::new(),
@@ -118,7 +119,7 @@ impl Arrays {
         if names.is_empty() { "none with a name".to_string() } else { names.join(", ") }
     }
 
-    /// The array of a name, or the only one. `budget` says how many bytes there may still be, and is less afterwards.
+    /// The array of a name, or the only one. `budget` is the number of bytes that are still allowed, and is reduced.
     pub fn read(&mut self, name: Option<&str>, budget: &mut u64) -> Result<TensorData, ArrayError> {
         let of_name = |name: &str| format!("{name}.npy");
         let entry = match (&*self, name) {
@@ -142,7 +143,7 @@ impl Arrays {
     }
 }
 
-/// The array of an `.npy`, which is all that there is to read.
+/// The array of an `.npy`, which must be the whole file.
 fn npy(reader: &mut impl Read, budget: &mut u64) -> Result<TensorData, ArrayError> {
     let header = header(reader)?;
     let element = ElementEncoding::of(&header)?;
@@ -155,7 +156,7 @@ fn npy(reader: &mut impl Read, budget: &mut u64) -> Result<TensorData, ArrayErro
         .filter(|bytes| i64::try_from(*bytes).is_ok())
         .ok_or_else(|| ArrayError::Overflow(header.shape.clone()))?;
     let mut bytes = Vec::new();
-    // What a header claims is not believed before it is there.
+    // The size in a header is not trusted until the data has been read.
     let most = expected.min(*budget);
     reader.by_ref().take(most).read_to_end(&mut bytes)?;
     let found = bytes.len() as u64;
@@ -176,7 +177,7 @@ fn npy(reader: &mut impl Read, budget: &mut u64) -> Result<TensorData, ArrayErro
     Ok(TensorData::new(element.dtype, &shape, bytes)?)
 }
 
-/// The header, which is neither long nor deep.
+/// The header, whose length and nesting are limited.
 fn header(reader: &mut impl Read) -> Result<Header, ArrayError> {
     let mut text = Vec::new();
     reader.by_ref().take(8).read_to_end(&mut text)?;
@@ -214,7 +215,7 @@ fn header(reader: &mut impl Read) -> Result<Header, ArrayError> {
     })
 }
 
-/// How an element is written.
+/// The encoding of an element.
 struct ElementEncoding {
     dtype: DataType,
     big_endian: bool,
@@ -258,7 +259,7 @@ impl ElementEncoding {
         Ok(ElementEncoding { dtype, big_endian })
     }
 
-    /// How NumPy writes elements of a type.
+    /// NumPy's name for elements of a type.
     fn written(dtype: DataType) -> Option<String> {
         let code = match dtype.code {
             _ if dtype.is_bool() => "|b1".to_string(),
@@ -274,12 +275,12 @@ impl ElementEncoding {
     }
 }
 
-/// Whether arrays of such elements are written.
+/// Whether arrays with such elements can be written.
 pub fn is_written(dtype: DataType) -> bool {
     ElementEncoding::written(dtype).is_some()
 }
 
-/// The elements of an array with the first index fastest, with the last index fastest.
+/// Reorders elements from first index fastest to last index fastest.
 fn row_major(bytes: &[u8], shape: &[usize], size: usize) -> Vec<u8> {
     let strides: Vec<usize> = shape
         .iter()

@@ -1,4 +1,4 @@
-//! Starting what is asked, with what a terminal adds to it: progress, and an end when somebody wants one.
+//! Starts implementations with the additions for a terminal: progress, and an end on request.
 
 use std::process::Command;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use ask::supervisor;
 use relax_spec::book::Edition;
 use relax_spec::oracle::Engine;
 
-/// How long an adapter may take to start.
+/// The time that an adapter may take to start.
 const STARTUP: Duration = Duration::from_secs(120);
 
-/// Sets an adapter up. A pipe gets plain lines, since a bar draws only on a terminal.
+/// Sets up an adapter. A pipe gets plain lines, because a progress bar needs a terminal.
 pub fn prepare(adapter: &Adapter) -> Result<CommandLine, SetupError> {
     let progress = ProgressBar::new_spinner();
     progress.enable_steady_tick(Duration::from_millis(120));
@@ -30,11 +30,11 @@ pub fn prepare(adapter: &Adapter) -> Result<CommandLine, SetupError> {
     command
 }
 
-/// How `--adapter` names an adapter. `given` is what stands on the command line, which may stand for several.
+/// The name of an adapter for `--adapter`. `given` is the name on the command line, which may stand for several.
 pub fn name_of(adapter: &Adapter, given: Option<&str>) -> String {
     match adapter {
         Adapter::Oracle(Engine::Evaluator) => "builtin:evaluator".to_string(),
-        // Its words are no longer quoted as they were.
+        // The original quoting of its words is lost.
         Adapter::Command(command) => given.map_or_else(|| command.to_string(), str::to_string),
         Adapter::Oracle(Engine::Machine) | Adapter::Tvm(_) | Adapter::TvmExecutables(_) | Adapter::TvmOf(_) => {
             adapter.to_string()
@@ -42,16 +42,16 @@ pub fn name_of(adapter: &Adapter, given: Option<&str>) -> String {
     }
 }
 
-/// What a command says of the answers that it asks for.
+/// The limits of a command on the answers that it requests.
 #[derive(Clone, Copy)]
 pub struct AnswerLimits {
-    /// How long one may take.
+    /// The time limit of an answer.
     pub timeout: Duration,
-    /// By which edition they are judged; by the one that the implementation claims if it is not said.
+    /// The edition of the judgement; `None` for the one that the implementation claims.
     pub edition: Option<Edition>,
 }
 
-/// How the processes of an adapter are started.
+/// The parameters to start the processes of an adapter.
 pub fn launch(adapter: &Adapter, limits: AnswerLimits, interrupt: &Interrupt) -> Result<Launch, SetupError> {
     Ok(Launch {
         command: prepare(adapter)?,
@@ -64,13 +64,13 @@ pub fn launch(adapter: &Adapter, limits: AnswerLimits, interrupt: &Interrupt) ->
     })
 }
 
-/// Starts the one process of a command that asks one question after another.
+/// Starts the single process of a command that asks one question after another.
 pub fn start(adapter: &Adapter, limits: AnswerLimits, interrupt: &Interrupt) -> Result<ChildProcess, Failure> {
     let launch = launch(adapter, limits, interrupt)?;
     Ok(ChildProcess::start(launch)?)
 }
 
-/// Ends a conversation. An error if anything came in it about questions that had their answers.
+/// Ends a conversation. Fails if there was any output about questions that were answered before.
 pub fn kept_to_the_protocol(implementation: &mut ChildProcess) -> Result<(), Failure> {
     implementation.finish();
     match implementation.late().first() {
@@ -79,8 +79,9 @@ pub fn kept_to_the_protocol(implementation: &mut ChildProcess) -> Result<(), Fai
     }
 }
 
-/// An interrupt that the keyboard raises. The processes of adapters are in groups of their own, which a terminal does not
-/// signal, so this one must live to end them. A second signal ends it at once, and then the supervisor ends them.
+/// An interrupt from the keyboard. The processes of adapters are in groups of their own, which a terminal does not
+/// signal. So this process must live on to end them. A second signal ends it at once, and then the supervisor ends
+/// them.
 pub fn interrupt() -> Result<Interrupt, Failure> {
     supervisor::start(Command::new(std::env::current_exe()?).arg("supervise"))?;
     let interrupt = Interrupt::default();

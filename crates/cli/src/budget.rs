@@ -1,4 +1,4 @@
-//! What a command may take: time and memory. A command that has taken it ends without an answer, with exit status 5.
+//! The limits of a command: time and memory. A command that exceeds them ends without an answer, with exit status 5.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
@@ -12,8 +12,8 @@ pub struct CommandBudget {
     /// Seconds that the command may take; then it is undecided, with exit status 5
     #[arg(long, value_name = "S", default_value = "600", value_parser = options::seconds)]
     timeout: Duration,
-    /// Bytes that the command may take up, with K, M or G for powers of 1024; then it is undecided, with exit status 5. Measured on Linux, many
-    /// times a second
+    /// Bytes that the command may take up, with K, M or G for powers of 1024; then it is undecided, with exit status 5.
+    /// Measured on Linux, many times a second
     #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = options::bytes)]
     memory: u64,
 }
@@ -23,8 +23,8 @@ pub struct CommandBudget {
 pub struct StepBudget {
     #[command(flatten)]
     budget: CommandBudget,
-    /// Steps that the command may take: rules that are applied, premises that are tested, judgements that are asked; then it is undecided, with exit
-    /// status 5 [default: as many as fit into the time]
+    /// Steps that the command may take: rules that are applied, premises that are tested, judgements that are asked;
+    /// then it is undecided, with exit status 5 [default: as many as fit into the time]
     #[arg(long, value_name = "STEPS", value_parser = fuel)]
     fuel: Option<Fuel>,
 }
@@ -37,39 +37,39 @@ pub struct TimeBudget {
     timeout: Duration,
 }
 
-/// What a command may take.
+/// The limits of a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CommandLimits {
     timeout: Duration,
     memory: Option<u64>,
 }
 
-/// What it has taken.
+/// The limit that was exceeded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BudgetOverrun {
-    /// The time.
+    /// The time limit.
     Time(Duration),
-    /// The memory.
+    /// The memory limit.
     Memory(u64),
 }
 
-/// How often it is looked at.
+/// The interval between checks.
 const TICK: Duration = Duration::from_millis(10);
 
 impl CommandBudget {
-    /// As limits.
+    /// The options as limits.
     pub fn limits(&self) -> CommandLimits {
         CommandLimits { timeout: self.timeout, memory: Some(self.memory) }
     }
 }
 
 impl StepBudget {
-    /// As limits.
+    /// The options as limits.
     pub fn limits(&self) -> CommandLimits {
         self.budget.limits()
     }
 
-    /// A context whose steps are counted, together with those of all others that it gives.
+    /// A context that counts its steps, together with those of all contexts made from it.
     pub fn cx(&self) -> Cx {
         match &self.fuel {
             Some(fuel) => Cx::new().with_fuel(fuel.clone()),
@@ -78,7 +78,7 @@ impl StepBudget {
     }
 }
 
-/// Where the steps are spent, the command ends then and there: what it would still find depends on no clock.
+/// The number of steps. When they are used up, the command ends at once, so the result does not depend on a clock.
 fn fuel(text: &str) -> Result<Fuel, String> {
     let steps = text.parse().map_err(|_| format!("`{text}` is no number of steps"))?;
     Ok(Fuel::new(steps, move || {
@@ -88,28 +88,28 @@ fn fuel(text: &str) -> Result<Fuel, String> {
 }
 
 impl TimeBudget {
-    /// As limits. `memory`: what the tensors and tuples of a run may take up, of which there may be copies.
+    /// The options as limits. `memory` is the limit for the tensors and tuples of a run, of which there may be copies.
     pub fn limits(&self, memory: Option<u64>) -> CommandLimits {
         let run = memory.unwrap_or(USUAL_MEMORY).saturating_mul(2);
         CommandLimits { timeout: self.timeout, memory: Some(run.saturating_add(USUAL_MEMORY)) }
     }
 }
 
-/// What a command takes up at most where nobody says otherwise.
+/// The default memory limit of a command.
 const USUAL_MEMORY: u64 = 1 << 30;
 
 impl CommandLimits {
-    /// Of a command that answers questions as long as there are any.
+    /// The limits of a command that answers questions for as long as there are any.
     pub fn without_end() -> CommandLimits {
         CommandLimits { timeout: Duration::MAX, memory: Some(4 * USUAL_MEMORY) }
     }
 
-    /// Of a command that has no options for them.
+    /// The limits of a command without options for them.
     pub fn usual() -> CommandLimits {
         CommandLimits { timeout: Duration::from_secs(600), memory: Some(USUAL_MEMORY) }
     }
 
-    /// Waits for what another thread gives, but no longer than the limits allow. None if that thread ended without giving anything.
+    /// Waits for the result of another thread within the limits. `None` if that thread ended without a result.
     pub fn wait<T>(self, from: &Receiver<T>) -> Result<Option<T>, BudgetOverrun> {
         let start = Instant::now();
         loop {
@@ -128,9 +128,9 @@ impl CommandLimits {
     }
 }
 
-/// The memory that this process takes up, where the system tells it.
+/// The memory of this process, if the system reports it.
 fn taken() -> Option<u64> {
-    // The lines of this file are `VmRSS:  1234 kB` and the like; that of memory that is no file's is what we have made.
+    // The lines of this file have the form `VmRSS: 1234 kB`. The anonymous memory is the part that we have allocated.
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;

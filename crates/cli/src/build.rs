@@ -14,7 +14,8 @@ use relax_spec::vm;
 
 /// Compile a program to an executable of the virtual machine, and print it as text
 ///
-/// Programs are checked first; --unchecked compiles one in spite of its errors. `relax-spec vm run` runs what is printed.
+/// Programs are checked first; --unchecked compiles one in spite of its errors. `relax-spec vm run` runs what is
+/// printed.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec build model.py

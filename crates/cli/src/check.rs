@@ -24,13 +24,13 @@ use relax_spec::syntax::tvmscript::Which;
 
 /// Check programs: well-formedness, normal form, types and structural information
 ///
-/// Every finding is told with its place, the rule that it breaks, and why. A stage that finds errors does not end the check: the later ones
-/// go on, and are silent on what depends on a wrong place. FILE is TVMScript (.py),
-/// RON, JSON or Relay (.relay), programs of 2022 marked by `ast: "2022-06"` included; `-` is standard input; a directory stands for all
-/// programs below it. Every module of a Python file is checked, whatever stands around it.
+/// Every finding is told with its place, the rule that it breaks, and why. A stage that finds errors does not end the
+/// check: the later ones go on, and are silent on what depends on a wrong place. FILE is TVMScript (.py), RON, JSON or
+/// Relay (.relay), programs of 2022 marked by `ast: "2022-06"` included; `-` is standard input; a directory stands for
+/// all programs below it. Every module of a Python file is checked, whatever stands around it.
 ///
-/// Each module is judged by one edition, which is named at the end, with who has chosen it. Where a later edition accepts what is wrong in an
-/// earlier one, the finding says so, with the rules that decide.
+/// Each module is judged by one edition, which is named at the end, with who has chosen it. Where a later edition
+/// accepts what is wrong in an earlier one, the finding says so, with the rules that decide.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec check model.py
@@ -52,7 +52,8 @@ pub struct Args {
     selected: input::Selected,
     #[arg(long, value_enum, default_value_t = CheckFormat::Human)]
     format: CheckFormat,
-    /// Write each program with the structural information and the purity of every variable, as `types` does; the findings go to standard error
+    /// Write each program with the structural information and the purity of every variable, as `types` does; the
+    /// findings go to standard error
     #[arg(long)]
     types: bool,
     /// The files are whole programs: one without a function that can be started from outside is in error (WF.11)
@@ -77,45 +78,45 @@ enum CheckFormat {
     Json,
 }
 
-/// A program and what is wrong with it.
+/// A program with its findings.
 struct Checked {
     path: PathBuf,
     result: Result<FileReport, InputError>,
 }
 
-/// What is said of a file that can be read.
+/// The report on a readable file.
 struct FileReport {
     source: SourceFile,
     modules: Vec<OfModule>,
     /// The statements that belong to no module.
     skipped: Option<(Span, usize)>,
-    /// What is wrong in modules beside these, if there are any that cannot be read.
+    /// The error of further modules that cannot be read.
     broken: Option<InputError>,
 }
 
-/// What is said of a module.
+/// The report on a module.
 struct OfModule {
     name: String,
-    /// With what is known of it, if that is asked for: the text, or JSON.
+    /// The text or JSON with the types, if requested.
     typed: Option<String>,
     choice: JudgementChoice,
     findings: Vec<Diagnostic>,
-    /// For each finding the later edition that accepts what is wrong, if there is one.
+    /// For each finding, the later edition that accepts the program there, if any.
     accepted: Vec<Option<Accepted>>,
-    /// What the implementation claims to follow whose dialect it is, if there nothing is wrong.
+    /// The edition that the implementation with this dialect claims, if the errors are absent there.
     vanish_in: Option<Edition>,
-    /// What the literal text says, where its verdict is another one.
+    /// The verdict of the literal text, if it differs.
     literally: Option<String>,
-    /// Which proposal is on, with the verdict of the edition by itself, where that is another one.
+    /// The active proposal, with the verdict of the edition alone if it differs.
     proposed: Option<String>,
-    /// Whether the module has something that its edition gives no meaning.
+    /// Whether the module has parts without a meaning in its edition.
     has_global_infos: bool,
-    /// No function of the module can be started from outside, and it does not claim to be a program.
+    /// Whether no function of the module can be started from outside, and it does not claim to be a program.
     fragment: bool,
 }
 
 impl OfModule {
-    /// What the chapter on Relay says of a program that is not translated.
+    /// The report of the chapter on Relay on a program that is not translated.
     fn of_relay(choice: JudgementChoice, findings: Vec<Diagnostic>) -> OfModule {
         OfModule {
             name: String::new(),
@@ -131,20 +132,20 @@ impl OfModule {
         }
     }
 
-    /// Puts findings before the others.
+    /// Puts findings before the existing ones.
     fn begin_with(&mut self, findings: &[Diagnostic]) {
         self.findings.splice(0..0, findings.iter().cloned());
         self.accepted.splice(0..0, findings.iter().map(|_| None));
     }
 
-    /// The first so many findings, each with the later edition that accepts what is wrong.
+    /// The first `most` findings, each with the later edition that accepts the program there.
     fn told(&self, most: usize) -> impl Iterator<Item = (&Diagnostic, Option<&Accepted>)> {
         self.findings.iter().zip(self.accepted.iter().map(Option::as_ref)).take(most)
     }
 }
 
 impl FileReport {
-    /// The edition in which all errors of the file are gone, if the implementation claims it whose dialect it is.
+    /// The edition without any of the errors of the file, if the implementation with its dialect claims it.
     fn vanish_in(&self) -> Option<Edition> {
         let wrong = self.modules.iter().filter(|module| has_errors(&module.findings));
         let editions: BTreeSet<Option<Edition>> = wrong.map(|module| module.vanish_in).collect();
@@ -158,7 +159,7 @@ impl FileReport {
         self.modules.iter().flat_map(|module| &module.findings)
     }
 
-    /// How a module is called: as the file if there is no other.
+    /// The title of a module: the name of the file if it is the only one.
     fn title(&self, module: &OfModule) -> String {
         match self.modules.len() {
             1 => self.source.name.clone(),
@@ -216,7 +217,8 @@ pub fn run(args: &Args) -> CommandResult {
     Ok(checked.iter().map(exit).max().unwrap_or(Exit::NothingRan))
 }
 
-/// What is found of a file. An error of the oracle itself is one of this file, and the others are checked all the same.
+/// The findings of a file. A failure of the oracle itself becomes an error of this file, and the others are still
+/// checked.
 fn apart(path: PathBuf, check: impl FnOnce(PathBuf) -> Checked) -> Checked {
     catch_unwind(AssertUnwindSafe(|| check(path.clone())))
         .unwrap_or_else(|_| Checked { result: Err(InputError::Internal(path.display().to_string())), path })
@@ -284,7 +286,7 @@ fn has_errors<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> bool {
     findings.into_iter().any(|finding| finding.severity == Severity::Error)
 }
 
-/// Says that a proposal is on, and what the edition by itself says of the module, where its verdict is another one.
+/// Reports an active proposal, with the verdict of the edition alone on the module if it differs.
 fn under(
     args: &Args,
     choice: &JudgementChoice,
@@ -301,7 +303,7 @@ fn under(
     format!("under the proposal {proposal}{otherwise}")
 }
 
-/// `accepted`, or the rules broken.
+/// `accepted`, or the broken rules.
 fn verdict(findings: &[Diagnostic]) -> String {
     let mut rules: Vec<&str> = findings
         .iter()
@@ -320,10 +322,10 @@ fn exit(checked: &Checked) -> Exit {
     }
 }
 
-/// Where findings go.
+/// The destination of findings.
 type Sink<'s> = &'s mut dyn FnMut(&str) -> Result<(), Failure>;
 
-/// Tells what there is to say of a file. Of all findings of a command only so many are told, of which some are left.
+/// Reports on a file. `most` is the number of findings that the command may still show.
 fn tell(renderer: &Renderer, checked: &Checked, most: &mut usize, out: Sink<'_>) -> Result<(), Failure> {
     match &checked.result {
         Ok(report) => {
@@ -381,7 +383,7 @@ fn tell_module(
     }
 }
 
-/// What the literal reading says of the modules of a file, once for all of whom it says the same.
+/// The verdict of the literal reading on the modules of a file, once for all modules with the same verdict.
 fn literally(modules: &[OfModule]) -> Option<String> {
     let mut by_verdict: BTreeMap<&str, usize> = BTreeMap::new();
     modules.iter().filter_map(|module| module.literally.as_deref()).for_each(|verdict| {
@@ -418,7 +420,7 @@ fn json_lines(checked: &Checked, most: &mut usize) -> Result<String, Failure> {
     lines.collect::<Result<String, serde_json::Error>>().map_err(Failure::unreadable)
 }
 
-/// A finding with the edition by which it is one.
+/// A finding with its edition.
 fn finding_json(source: &SourceFile, module: &OfModule, finding: &Diagnostic, accepted: Option<&Accepted>) -> Value {
     let mut value = render::finding_json(source, &module.name, finding);
     value["edition"] = module.choice.edition.name().into();
@@ -426,7 +428,7 @@ fn finding_json(source: &SourceFile, module: &OfModule, finding: &Diagnostic, ac
     value
 }
 
-/// By what a module was judged, and who has chosen that.
+/// The basis of a module's judgement, with the source of the choice.
 fn judged_by_json(source: &SourceFile, module: &OfModule) -> Value {
     json!({
         "file": source.name,
@@ -440,7 +442,7 @@ fn judged_by_json(source: &SourceFile, module: &OfModule) -> Value {
     })
 }
 
-/// By what the modules were judged, each choice once.
+/// The bases of the judgements, each once.
 fn choices(checked: &[Checked]) -> Vec<JudgementChoice> {
     let modules = checked.iter().filter_map(|one| one.result.as_ref().ok()).flat_map(|report| &report.modules);
     let by_words: BTreeMap<String, &JudgementChoice> =
@@ -448,7 +450,7 @@ fn choices(checked: &[Checked]) -> Vec<JudgementChoice> {
     by_words.into_values().cloned().collect()
 }
 
-/// How many choices are told.
+/// The maximum number of choices to report.
 const MOST_CHOICES: usize = 4;
 
 /// `; edition 2024-04, from relax-spec.toml`.
@@ -460,7 +462,7 @@ fn judged_by(choices: &[JudgementChoice]) -> String {
     }
 }
 
-/// What is said of the files whose errors all vanish in the edition that their implementation claims.
+/// The message about files without any errors in the edition that their implementation claims.
 fn vanishing(checked: &[Checked]) -> String {
     let editions = checked.iter().filter_map(|one| one.result.as_ref().ok()?.vanish_in());
     let mut counts: BTreeMap<Edition, usize> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! By which edition and in which reading a command judges, and who has chosen them.
+//! The edition and the reading of a command, and who has chosen them.
 
 use relax_spec::rule;
 use std::env::{self, VarError};
@@ -20,46 +20,49 @@ const VARIABLE: &str = "RELAX_SPEC_EDITION";
 /// The options by which the edition and the reading are chosen.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Choosing {
-    /// 2023-02, 2023-12 or 2024-04 [default: what the environment variable RELAX_SPEC_EDITION names; else what the module says of itself, by its
-    /// attribute `relax_spec.edition`; else what the nearest relax-spec.toml says, in the directory of the file or above it; else 2023-02]
+    /// 2023-02, 2023-12 or 2024-04 [default: what the environment variable RELAX_SPEC_EDITION names; else what the
+    /// module says of itself, by its attribute `relax_spec.edition`; else what the nearest relax-spec.toml says, in the
+    /// directory of the file or above it; else 2023-02]
     #[arg(long, value_name = "EDITION", value_parser = options::edition)]
     edition: Option<Edition>,
-    /// `corrected`, `literal`, or a list of errata to take literally (A01,A17) [default: as relax-spec.toml says; else corrected]
+    /// `corrected`, `literal`, or a list of errata to take literally (A01,A17) [default: as relax-spec.toml says; else
+    /// corrected]
     #[arg(long, value_name = "READING", value_parser = options::reading)]
     reading: Option<Reading>,
-    /// Judge by a proposal on top of the edition that it is made to: `unknown-purity`, with --edition 2024-04 [default: as relax-spec.toml says]
+    /// Judge by a proposal on top of the edition that it is made to: `unknown-purity`, with --edition 2024-04 [default:
+    /// as relax-spec.toml says]
     #[arg(long, value_name = "NAME", value_parser = options::proposal)]
     proposal: Option<Proposal>,
 }
 
-/// Who has chosen an edition.
+/// The source of a choice of edition.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum ChoiceOrigin {
     Option,
     Environment,
     Module,
     Settings(PathBuf),
-    /// It is the one that is taken where nobody chooses.
+    /// The default.
     Nobody,
 }
 
-/// The edition and the reading that a module is judged by.
+/// The edition and the reading for the judgement of a module.
 #[derive(Clone, Debug)]
 pub struct JudgementChoice {
     pub edition: Edition,
-    /// What is on, on top of the edition.
+    /// The active proposal, in addition to the edition.
     pub proposal: Option<Proposal>,
     by: ChoiceOrigin,
-    /// If somebody has chosen one.
+    /// The chosen reading, if there is one.
     chosen_reading: Option<Reading>,
-    /// The file that has.
+    /// The file that chose it.
     read_by: Option<PathBuf>,
 }
 
-/// What there is to choose from for the modules of a file.
+/// The choices for the modules of a file.
 #[derive(Clone, Debug)]
 pub struct Offered {
-    /// By the command line or the environment, which come before what a module says.
+    /// The choice of the command line or the environment, which takes precedence over the module.
     first: Option<(Edition, ChoiceOrigin)>,
     reading: Option<Reading>,
     proposal: Option<Proposal>,
@@ -67,7 +70,7 @@ pub struct Offered {
 }
 
 impl Choosing {
-    /// For what stands in a file, or comes from standard input.
+    /// The choices for a file, or for standard input.
     pub fn for_file(&self, path: &Path) -> Result<Offered, Failure> {
         let first = match self.edition {
             Some(edition) => Some((edition, ChoiceOrigin::Option)),
@@ -77,14 +80,15 @@ impl Choosing {
         Ok(Offered { first, reading, proposal, settings: DirectorySettings::above(path)? })
     }
 
-    /// For what is no module and can state no edition, in the current directory or in a file.
+    /// The choice for input that is not a module and cannot state an edition, in the current directory or in a file.
     pub fn without_module(&self, path: &Path) -> Result<JudgementChoice, Failure> {
         let choice = self.for_file(path)?.for_none().map_err(Failure::unreadable)?;
         choice.tell();
         Ok(choice)
     }
 
-    /// For the only module of a file; on standard error it is told who has chosen, if that cannot be seen on the command line.
+    /// The choice for the only module of a file. Its source is reported on standard error unless the command line shows
+    /// it.
     pub fn for_module(&self, path: &Path, source: &SourceFile, module: &IrModule) -> Result<JudgementChoice, Failure> {
         let choice = self.for_file(path)?.for_module(source, module)?;
         choice.tell();
@@ -92,7 +96,7 @@ impl Choosing {
     }
 }
 
-/// What the environment names. A variable that is empty names nothing.
+/// The choice of the environment. An empty variable chooses nothing.
 fn by_environment() -> Result<Option<Edition>, Failure> {
     match env::var(VARIABLE) {
         Ok(name) if name.is_empty() => Ok(None),
@@ -108,7 +112,7 @@ fn by_environment() -> Result<Option<Edition>, Failure> {
 }
 
 impl Offered {
-    /// For a module.
+    /// The choice for a module.
     pub fn for_module(&self, source: &SourceFile, module: &IrModule) -> Result<JudgementChoice, InputError> {
         let stated = stated_edition(&module.attrs);
         let unreadable = |error: StatedEditionError| LoadError::Data(error.to_string());
@@ -117,7 +121,7 @@ impl Offered {
         self.with(stated).map_err(wrong)
     }
 
-    /// For what can state no edition.
+    /// The choice for input that cannot state an edition.
     pub fn for_none(&self) -> Result<JudgementChoice, WrongBase> {
         self.with(None)
     }
@@ -148,27 +152,27 @@ impl JudgementChoice {
         self.chosen_reading.as_ref()
     }
 
-    /// The reading that is taken.
+    /// The reading in effect.
     pub fn reading(&self) -> Reading {
         self.chosen_reading.clone().unwrap_or_default()
     }
 
-    /// What is judged by: the edition, with the proposal to it if one is on.
+    /// The basis of judgement: the edition, or the active proposal to it.
     pub fn basis(&self) -> Basis {
         self.proposal.map_or(self.edition.into(), Basis::from)
     }
 
-    /// A context that judges by it.
+    /// A context with this choice.
     pub fn cx(&self, cx: Cx) -> Cx {
         cx.with_edition(self.basis()).with_reading(self.reading())
     }
 
-    /// The same choice of the edition by itself.
+    /// The same choice with the edition alone.
     pub fn without_proposal(&self) -> JudgementChoice {
         JudgementChoice { proposal: None, ..self.clone() }
     }
 
-    /// PURITY3.GLOBAL.DEFER: what a program must not have left when it is lowered, if its check has found that.
+    /// PURITY3.GLOBAL.DEFER: fails if the check has found something that must not remain when a program is lowered.
     pub fn lowers(&self, findings: &[Diagnostic]) -> Result<(), Failure> {
         let left = findings.iter().find(|finding| finding.rule == rule!("PURITY3.GLOBAL.DEFER"));
         match (left, self.proposal) {
@@ -181,7 +185,7 @@ impl JudgementChoice {
         }
     }
 
-    /// Who has chosen the edition, in words.
+    /// The source of the edition, in words.
     pub fn from(&self) -> String {
         match &self.by {
             ChoiceOrigin::Option => "from --edition".to_string(),
@@ -192,7 +196,7 @@ impl JudgementChoice {
         }
     }
 
-    /// Says how far an edition is that is not complete, and who has chosen it.
+    /// Reports the state of an incomplete edition, and the source of the choice.
     pub fn tell(&self) {
         options::tell_of_preparation(self.edition);
         self.tell_who();
@@ -201,7 +205,7 @@ impl JudgementChoice {
         }
     }
 
-    /// Says who has chosen, if the command line does not show it.
+    /// Reports the source of the choice, unless the command line shows it.
     pub fn tell_who(&self) {
         let is_seen = match &self.by {
             ChoiceOrigin::Option | ChoiceOrigin::Nobody => self.read_by.is_none(),
@@ -228,7 +232,7 @@ impl fmt::Display for JudgementChoice {
     }
 }
 
-/// A path, from the current directory if it lies below that.
+/// A path, relative to the current directory if it is in it.
 fn shown(path: &Path) -> String {
     let here = env::current_dir().and_then(|dir| dir.canonicalize()).ok();
     let below = here.as_deref().and_then(|here| path.strip_prefix(here).ok());

@@ -4,7 +4,7 @@ use super::errata_text::field;
 
 const CHAPTER: &str = include_str!("../../../spec/src/conflicts.md");
 
-/// A conflict at length, if the chapter has one of that id.
+/// A conflict in full, if the chapter has one with that id.
 pub(super) fn one(id: &str) -> Option<String> {
     let row = CHAPTER.lines().find_map(|line| line.strip_prefix(&format!("| {id} | ")))?;
     let mut cells = row.trim_end_matches('|').split(" | ").map(str::trim);

@@ -23,15 +23,16 @@ use relax_spec::suite::ledger::{Ledger, ObservedCase};
 use relax_spec::suite::select::{Partition, SelectError, Selection, select};
 use relax_spec::suite::{Case, coverage, read_suite};
 
-/// What `--timeout` and `--startup-timeout` are if they are not given.
+/// The defaults of `--timeout` and `--startup-timeout`.
 const TIMEOUT: Duration = Duration::from_secs(180);
 const STARTUP: Duration = Duration::from_secs(120);
 
 /// Run the conformance suite against an implementation
 ///
-/// Without --adapter the built-in oracle is asked, in worker processes of its own: once with the evaluator, once with the virtual
-/// machine for programs that are run (builtin:evaluator and builtin:vm by name). Known divergences are kept in
-/// ledgers (conformance/ledger); anything else than what the ledger says, an unexpected pass included, gives exit status 1.
+/// Without --adapter the built-in oracle is asked, in worker processes of its own: once with the evaluator, once with
+/// the virtual machine for programs that are run (builtin:evaluator and builtin:vm by name). Known divergences are kept
+/// in ledgers (conformance/ledger); anything else than what the ledger says, an unexpected pass included, gives exit
+/// status 1.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec conform
@@ -46,8 +47,8 @@ pub struct Args {
     /// The directory with the suite [default: conformance/suite of the checkout, or the copy in the program]
     #[arg(long, value_name = "DIR")]
     suite: Option<PathBuf>,
-    /// `builtin:evaluator`, `builtin:vm`, `tvm` (all releases), `tvm@0.26`, `tvm@/path/to/python`, `tvm-executables@0.26` (what that compiles,
-    /// run on the machine here), or a command that speaks the protocol
+    /// `builtin:evaluator`, `builtin:vm`, `tvm` (all releases), `tvm@0.26`, `tvm@/path/to/python`,
+    /// `tvm-executables@0.26` (what that compiles, run on the machine here), or a command that speaks the protocol
     #[arg(long, value_name = "NAME|CMD")]
     adapter: Option<String>,
     /// Worker processes [default: one per processor]
@@ -118,7 +119,7 @@ pub fn run(args: &Args) -> CommandResult {
     }
     let (mut ended, interrupt) = (None, asking::interrupt()?);
     for adapter in &adapters {
-        // Without --adapter the reports are those of the evaluator, and the machine's stand beside them.
+        // Without --adapter the main reports are those of the evaluator; those of the machine are beside them.
         let own = adapters.len() > 1 && *adapter != Adapter::Oracle(Engine::Evaluator);
         let suffix = if own { adapter.ledger_name() } else { None };
         let run = ConformanceRun {
@@ -134,7 +135,7 @@ pub fn run(args: &Args) -> CommandResult {
     Ok(ended.unwrap_or(Exit::NothingRan))
 }
 
-/// The suite, and the globs over it. Files that are named stand for the suite as far as they go.
+/// The suite, with the globs over it. Files among the arguments replace the suite.
 fn asked_of(args: &Args) -> Result<(Vec<Case>, Vec<String>), Failure> {
     let (files, globs): (Vec<&String>, Vec<&String>) = args.globs.iter().partition(|glob| is_case_file(glob));
     let suite = match (&args.suite, files.as_slice()) {
@@ -152,12 +153,12 @@ fn asked_of(args: &Args) -> Result<(Vec<Case>, Vec<String>), Failure> {
     Ok((suite, globs.into_iter().cloned().collect()))
 }
 
-/// Whether an argument names a file of cases. Ids of cases and rules have no such ending.
+/// Whether an argument is a file of cases. Ids of cases and rules have no such extension.
 pub fn is_case_file(argument: &str) -> bool {
     Path::new(argument).extension().is_some_and(|extension| extension == "ron")
 }
 
-/// The edition that is asked for, if one is: a proposal brings its own.
+/// The requested edition, if any. A proposal determines its own.
 fn by_edition(args: &Args) -> Result<Option<Edition>, Failure> {
     let Some(proposal) = args.proposal else { return Ok(args.edition) };
     let edition = args.edition.unwrap_or(proposal.base());
@@ -165,13 +166,13 @@ fn by_edition(args: &Args) -> Result<Option<Edition>, Failure> {
     Ok(Some(edition))
 }
 
-/// The cases in which a program is run: in the others both engines of the oracle are the same, and executables are not asked.
+/// The cases that run a program. For all others both engines of the oracle are the same, and executables are not asked.
 fn running<'c>(cases: &[&'c Case]) -> Vec<&'c Case> {
     let runs = |case: &&&Case| matches!(case.ask, Ask::Evaluate(..) | Ask::EvaluateIdentity(..));
     cases.iter().filter(runs).copied().collect()
 }
 
-/// Who is asked: without --adapter both engines of the oracle.
+/// The implementations to ask; without --adapter both engines of the oracle.
 fn asked(args: &Args) -> Result<Vec<Adapter>, Failure> {
     let mut adapters = Adapter::named(args.adapter.as_deref())?;
     if args.adapter.is_none() && args.expect.is_none() && !args.update_expect {
@@ -180,14 +181,14 @@ fn asked(args: &Args) -> Result<Vec<Adapter>, Failure> {
     Ok(adapters)
 }
 
-/// One implementation under the suite.
+/// One implementation with the suite.
 struct ConformanceRun<'a> {
     args: &'a Args,
-    /// By which it is judged, if somebody says so.
+    /// The requested edition of the judgement.
     edition: Option<Edition>,
     suite: &'a [Case],
     adapter: &'a Adapter,
-    /// Whether nothing else is asked than how programs run.
+    /// Whether only questions about running programs are asked.
     only_running: bool,
 }
 
@@ -260,7 +261,7 @@ impl ConformanceRun<'_> {
         }
     }
 
-    /// How a case is asked again, by itself: by the same implementation, edition, ledger and limits.
+    /// The command that asks a single case again, with the same implementation, edition, ledger and limits.
     fn again(&self, edition: Edition) -> Again {
         let args = self.args;
         let mut words = vec!["relax-spec".to_string(), "conform".to_string()];
@@ -320,20 +321,20 @@ fn update_lock(suite: &[Case]) -> CommandResult {
     Ok(Exit::AsExpected)
 }
 
-/// What is known of an implementation.
+/// The known divergences of an implementation.
 struct ImplementationLedgers {
-    /// Of the edition that it claims.
+    /// The ledger of the edition that it claims.
     own: Ledger,
-    /// Of the cases that only another edition has, if it is judged by that.
+    /// The ledger of cases that only another edition has, if it is judged by that edition.
     other: Option<Ledger>,
-    /// Where the last of them is, or would be.
+    /// The path of the last ledger, even if it does not exist yet.
     path: Option<PathBuf>,
     /// The versions that share it.
     siblings: Vec<&'static str>,
 }
 
 impl ImplementationLedgers {
-    /// `other`: the edition by which the implementation is judged, if it does not claim it.
+    /// Reads the ledgers. `other` is the edition of the judgement, if the implementation does not claim it.
     fn read(
         args: &Args,
         adapter: &Adapter,
@@ -371,7 +372,7 @@ impl ImplementationLedgers {
         }
     }
 
-    /// What is known of the claimed edition stays as it is where another one is asked about.
+    /// Entries for the claimed edition stay unchanged if another one is asked about.
     fn update(&self, cases: &[&Case], result: &RunResult, ids: &BTreeSet<&str>, version: &str) -> CommandResult {
         let path = self.path.as_ref().ok_or_else(|| {
             Failure::unreadable("--update-expect needs --expect LEDGER, or a named adapter inside a checkout")
@@ -391,7 +392,7 @@ impl ImplementationLedgers {
     }
 }
 
-/// Where a ledger is in a checkout.
+/// The path of a ledger in a checkout.
 fn path_of(file: &str) -> Option<PathBuf> {
     checkout::root().map(|root| root.join(format!("conformance/ledger/{file}.ron")))
 }
@@ -404,7 +405,7 @@ fn parse(text: &str, version: &str, place: &str) -> Result<Ledger, Failure> {
     Ledger::parse(text, version).map_err(|error| Failure::unreadable(format!("{place}: {error}")))
 }
 
-/// The reason of a new entry says what was given and what the case expects; whoever adjudicates it writes a better one.
+/// The reason of a new entry states the given and the expected answers, until someone writes a better one.
 fn observed<'a>(case: &'a Case, result: &CaseResult) -> ObservedCase<'a> {
     let literal =
         result.comparison.literal.map(|erratum| format!("the literal text ({erratum}): ")).unwrap_or_default();
@@ -414,5 +415,5 @@ fn observed<'a>(case: &'a Case, result: &CaseResult) -> ObservedCase<'a> {
     ObservedCase { case: &case.id, verdict: result.comparison.verdict, reason }
 }
 
-/// How much of an outcome a ledger repeats.
+/// The maximum length of an outcome in a ledger.
 const LONGEST_GIVEN: usize = 160;

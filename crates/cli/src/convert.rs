@@ -1,4 +1,4 @@
-//! `relax-spec convert`, and writing programs.
+//! `relax-spec convert`, and the output of programs.
 
 use std::path::PathBuf;
 
@@ -11,8 +11,8 @@ use relax_spec::syntax::tvmscript::{self, Dialect};
 
 /// Write a program in another form
 ///
-/// RON and JSON hold exactly the abstract syntax; TVMScript is written in the dialect of either version of TVM, and read in
-/// both. Programs of the abstract syntax of 2022, RON or JSON marked by `ast: "2022-06"`, are imported.
+/// RON and JSON hold exactly the abstract syntax; TVMScript is written in the dialect of either version of TVM, and
+/// read in both. Programs of the abstract syntax of 2022, RON or JSON marked by `ast: "2022-06"`, are imported.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec convert model.py --to json
@@ -79,7 +79,7 @@ enum DialectName {
     #[default]
     #[value(name = "tvm0.25")]
     Tvm025,
-    // 0.26 reads it, too.
+    // 0.26 can read it too.
     #[value(name = "tvm0.27", alias = "tvm0.26")]
     Tvm027,
 }
@@ -90,12 +90,12 @@ impl OutputTarget {
         self.put(&self.text(module))
     }
 
-    /// The program as it is written.
+    /// The written form of the program.
     pub fn text(&self, module: &IrModule) -> String {
         self.text_with(module, &|_| None)
     }
 
-    /// The program as it is written, in TVMScript with remarks on the bindings of variables.
+    /// The written form of the program, in TVMScript with remarks on the bindings of variables.
     pub fn text_with(&self, module: &IrModule, remark: &dyn Fn(&Var) -> Option<&'static str>) -> String {
         let dialect = match self.dialect {
             DialectName::Tvm025 => Dialect::Tvm025,
@@ -108,7 +108,7 @@ impl OutputTarget {
         }
     }
 
-    /// Writes a text to where the program goes.
+    /// Writes a text to the destination of the program.
     pub fn put(&self, text: &str) -> Result<(), Failure> {
         match &self.output {
             None => print_program(text),

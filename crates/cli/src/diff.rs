@@ -18,8 +18,8 @@ use relax_spec::syntax::tvmscript::{Dialect, print_module};
 
 /// Ask an implementation everything about one program, and tell where it differs
 ///
-/// The program goes along every path that `fuzz` knows, each a question of its own, on the arguments given, if any are, and on generated
-/// ones.
+/// The program goes along every path that `fuzz` knows, each a question of its own, on the arguments given, if any are,
+/// and on generated ones.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec diff model.py --adapter tvm@0.27

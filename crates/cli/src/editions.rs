@@ -29,10 +29,10 @@ enum EditionsCommand {
 
 /// Show the rules by which the answers of two editions differ, each with the smallest question that shows it
 ///
-/// The questions of the golden cases, the witnesses of errata and generated ones are asked in both editions. Where the answers differ,
-/// each rule that they record and that is not the same in both editions is taken out of both, or knocked out, and what that shows is told behind its
-/// name. "Without it" and "knocked out": the answers are the same then. `TVM` is a golden case that shows it too, with what becomes of it where
-/// each release is asked.
+/// The questions of the golden cases, the witnesses of errata and generated ones are asked in both editions. Where the
+/// answers differ, each rule that they record and that is not the same in both editions is taken out of both, or
+/// knocked out, and what that shows is told behind its name. "Without it" and "knocked out": the answers are the same
+/// then. `TVM` is a golden case that shows it too, with what becomes of it where each release is asked.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec editions diff 2023-02 2023-12
@@ -59,7 +59,7 @@ pub fn run(args: &Args) -> CommandResult {
     Ok(Exit::AsExpected)
 }
 
-/// A line for each edition: how many rules it states, and what becomes of those of the edition before it.
+/// One line for each edition: the number of its rules, and the changes to those of the edition before.
 fn editions() -> String {
     let mut out = String::new();
     let mut before: Option<Edition> = None;
@@ -133,7 +133,7 @@ fn show(out: &mut String, args: &Diff, difference: &RuleDifference, tvm: Option<
     out.push('\n');
 }
 
-/// What is kept of the cases that TVM was asked, and of what it cannot be asked.
+/// The stored record of the cases that TVM was asked, and of the rules about which it cannot be asked.
 struct ConfirmationRecord {
     confirmed: Vec<Confirmed>,
     unasked: Vec<Unconfirmed>,
@@ -150,7 +150,7 @@ impl ConfirmationRecord {
         self.confirmed.iter().find(|one| one.rule == rule && one.is_between(args.from, args.to))
     }
 
-    /// What is said of a rule: the case and its answers, and why there are none.
+    /// The text about a rule: the case with its answers, or the reason why there are none.
     fn told(&self, args: &Diff, rule: Rule) -> Option<String> {
         let case = self.case(args, rule).map(|one| {
             let answers = one.answers.iter().map(|(release, verdict)| format!("{release} {verdict}"));
@@ -167,7 +167,7 @@ fn reading(flip: &Flip) -> String {
     flip.literally.map_or_else(|| "corrected".to_string(), |erratum| format!("literal of {erratum}"))
 }
 
-/// Why nothing is shown.
+/// The reason why nothing is shown.
 fn reason(args: &Diff, shown: &FlipEvidence) -> String {
     match shown {
         FlipEvidence::By(_) => String::new(),

@@ -61,7 +61,7 @@ pub fn run(args: &Args) -> CommandResult {
     Ok(Exit::AsExpected)
 }
 
-/// Those that touch rules of a proposal.
+/// The errata that concern rules of a proposal.
 fn of_proposal(errata: &[Erratum], proposal: Proposal) -> Result<Vec<Erratum>, Failure> {
     let mut found = Vec::new();
     for erratum in errata {
@@ -89,7 +89,7 @@ fn kind_name(kind: ErratumKind) -> &'static str {
     }
 }
 
-/// What a later edition made of it.
+/// The state of the erratum in a later edition.
 fn later_name(later: ErratumFate) -> &'static str {
     match later {
         ErratumFate::Still => "still there",
@@ -116,7 +116,7 @@ fn run_witness(witness: &Witness, reading: Reading) -> WitnessRun {
     let ask = &witness.ask;
     let mut cx = Cx::new().with_edition(witness.basis).with_reading(reading).with_trace();
     let mut outcome = None;
-    // A question about a program is no judgement by itself; as one it shows the rules that it uses.
+    // A question about a program is not a judgement by itself. As one, it shows the rules that it uses.
     let shown = cx.judge(
         "answer",
         || vec![ask.to_string()],
@@ -135,12 +135,12 @@ fn run_witness(witness: &Witness, reading: Reading) -> WitnessRun {
     }
 }
 
-/// The witness in the literal and in the corrected reading; only this erratum is taken literally.
+/// The witness in the literal and in the corrected reading. Only this erratum is taken literally.
 fn both(erratum: Erratum, witness: &Witness) -> (WitnessRun, WitnessRun) {
     (run_witness(witness, Reading::literal_only(&[erratum])), run_witness(witness, Reading::corrected()))
 }
 
-/// An erratum at length.
+/// An erratum in full.
 pub fn one(erratum: Erratum) -> Result<String, Failure> {
     let info = info(erratum)?;
     let also = if info.also.is_empty() { String::new() } else { format!(", also {}", info.also.join(", ")) };
@@ -164,7 +164,7 @@ pub fn one(erratum: Erratum) -> Result<String, Failure> {
     Ok(out)
 }
 
-/// The clause at stake, as the book states it.
+/// The clause in question, as the book states it.
 fn clause(out: &mut String, rule: Rule) {
     let info = rule.info();
     let _ = writeln!(out, "\n{rule} ({}, source {})", info.file, info.source);
@@ -190,7 +190,7 @@ fn show(out: &mut String, erratum: Erratum, witness: &Witness) {
     }
 }
 
-/// The answer of one reading, its warnings, and its program.
+/// The answer of one reading, with its warnings and its program.
 pub(super) fn answer(out: &mut String, reading: &str, outcome: &question::Outcome) {
     let mut text = outcome.to_string();
     let mut program = None;
@@ -207,7 +207,7 @@ pub(super) fn answer(out: &mut String, reading: &str, outcome: &question::Outcom
     program.iter().for_each(|text| listing(out, text));
 }
 
-/// The programs that a question is about, as text.
+/// The programs of a question, as text.
 pub(super) fn programs_of(ask: &Ask) -> Vec<String> {
     let text = |program: &ProgramInput| match program {
         ProgramInput::Script(text) => text.trim().to_string(),
@@ -216,7 +216,7 @@ pub(super) fn programs_of(ask: &Ask) -> Vec<String> {
     ask.programs().into_iter().map(text).collect()
 }
 
-/// A module as text, without the comment that says what to import.
+/// A module as text, without the comment about imports.
 fn script(module: &IrModule) -> String {
     let text = print_module(module, Dialect::default());
     text.lines().filter(|line| !line.starts_with('#')).collect::<Vec<&str>>().join("\n").trim().to_string()

@@ -1,14 +1,15 @@
-//! How errata are set: folded paragraphs, and two derivations beside each other.
+//! The layout of errata: folded paragraphs, and two derivations side by side.
 
 use similar::{Algorithm, DiffTag, capture_diff_slices, group_diff_ops};
 
-/// How long a line gets before it is folded.
+/// The maximum length of a line before it is folded.
 const WIDTH: usize = 100;
-/// How long a derivation may be to be shown in full, and how many lines are shown around a difference in a longer one.
+/// The maximum length of a derivation that is shown in full, and the number of lines around a difference in a longer
+/// one.
 const SHORT: usize = 16;
 const CONTEXT: usize = 2;
 
-/// A paragraph in lines that begin with the indent.
+/// A paragraph as indented lines.
 pub(super) fn fold(text: &str, indent: &str) -> String {
     let mut lines = vec![indent.to_string()];
     for word in text.split_whitespace() {
@@ -26,14 +27,15 @@ pub(super) fn fold(text: &str, indent: &str) -> String {
     lines.join("\n")
 }
 
-/// A name and a paragraph that hangs from it.
+/// A name with a hanging paragraph.
 pub(super) fn field(out: &mut String, name: &str, text: &str) {
     const INDENT: &str = "           ";
     let folded = fold(text, INDENT);
     out.push_str(&format!("{name:<11}{}\n", folded.strip_prefix(INDENT).unwrap_or(&folded)));
 }
 
-/// A derivation beside the other one: a long one without most of what they share, and with `>` where they differ.
+/// A derivation in comparison with another one. A long one is shown without most of the common lines; different lines
+/// have a `>`.
 pub(super) fn told_apart(here: &[String], there: &[String]) -> Vec<String> {
     let shown = |line: &String| format!("  {line}");
     if here.is_empty() {
@@ -42,7 +44,7 @@ pub(super) fn told_apart(here: &[String], there: &[String]) -> Vec<String> {
     if here.len().max(there.len()) <= SHORT {
         return here.iter().map(shown).collect();
     }
-    // The first line names the question and its answer.
+    // The first line has the question with its answer.
     let mut lines: Vec<String> = here.iter().take(1).map(shown).collect();
     let mut done = 1;
     let leave_out = |lines: &mut Vec<String>, from: usize, to: usize| match to.saturating_sub(from) {

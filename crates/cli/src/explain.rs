@@ -73,8 +73,8 @@ pub fn run(args: &Args) -> CommandResult {
     }
 }
 
-/// A line for each rule and erratum that has the words, those first that have them in the id. What is written like an
-/// id, with dots, is none: who gives one means that one.
+/// One line for each rule and erratum that contains all the words; those with the words in the id come first. `None`
+/// for text with dots, because it has the form of an id.
 fn by_words(text: &str) -> Option<String> {
     const SHOWN: usize = 30;
     let words: Vec<&str> = text.split_whitespace().collect();
@@ -107,7 +107,7 @@ fn say(text: &str) -> CommandResult {
     Ok(Exit::AsExpected)
 }
 
-/// The rules that a proposal has in the place of one, which may be that one.
+/// The rules of a proposal that replace this one, or that are this one.
 fn under(rule: Rule, proposal: Proposal) -> Result<Vec<Rule>, Failure> {
     if let Some(stated) = rule.in_edition(proposal) {
         return Ok(vec![stated]);
@@ -123,7 +123,7 @@ fn under(rule: Rule, proposal: Proposal) -> Result<Vec<Rule>, Failure> {
     Ok(over)
 }
 
-/// What one edition says of a rule.
+/// The text of a rule in one edition.
 fn in_edition(rule: Rule, edition: Edition) -> Result<String, Failure> {
     let Some(stated) = rule.in_edition(edition) else {
         let info = rule.info();
@@ -135,7 +135,7 @@ fn in_edition(rule: Rule, edition: Edition) -> Result<String, Failure> {
     Ok(statement.map(|said| format!("{stated}{renamed}\n\n{}", stated_by(said, edition.name()))).collect())
 }
 
-/// The words of an edition, with whose they are.
+/// The words of an edition, with their source.
 fn stated_by(said: Statement, edition: &str) -> String {
     let mut out = String::new();
     for line in said.text.lines() {
@@ -147,7 +147,7 @@ fn stated_by(said: Statement, edition: &str) -> String {
     out
 }
 
-/// What the later editions make of a rule that they have in other words.
+/// The words of later editions for a rule that they have changed.
 fn later(rule: Rule) -> String {
     let restated = rule.info().later.iter().filter_map(|later| later.edition.parse::<Edition>().ok());
     let said = restated.filter_map(|edition| Some(stated_by(rule.statement(edition)?, edition.name())));
@@ -160,7 +160,7 @@ fn strip_code(id: &str) -> &str {
     inner("E[").or_else(|| inner("W[")).unwrap_or(id)
 }
 
-/// Says that there is no such id, and which ids begin like it.
+/// The message that there is no such id, with the ids that begin like it.
 fn unknown(id: &str) -> String {
     const SHOWN: usize = 12;
     let upper = id.to_ascii_uppercase();
@@ -218,14 +218,14 @@ fn explain(row: &RuleRow) -> String {
     out
 }
 
-/// By what, under which proposal, a rule is replaced.
+/// The replacements of a rule, with their proposals.
 fn replaced(rule: Rule) -> Vec<String> {
     let over = |other: &&Rule| other.info().over.contains(&rule.id());
     let told = |other: &Rule| format!("by {other} under the proposal {}", other.info().proposal.unwrap_or_default());
     Rule::ALL.iter().filter(over).map(told).collect()
 }
 
-/// What switching the rule off shows.
+/// The effect of switching the rule off.
 fn knockout_line(row: &RuleRow) -> String {
     let Some(standing) = row.standing else {
         return "not measured yet: the rule is newer than the record (`cargo xtask regenerate`)".to_string();
@@ -264,7 +264,7 @@ fn some(cases: &CaseCount) -> String {
     cases.such_as.join(", ")
 }
 
-/// One item a line, the name on the first.
+/// One item per line, the first with the name.
 fn list(field: &mut impl FnMut(&str, &str), name: &str, items: &[&str]) {
     for (i, item) in items.iter().enumerate() {
         field(if i == 0 { name } else { "" }, item);

@@ -13,19 +13,19 @@ use relax_spec::question::Answer;
 use relax_spec::suite::accuracy::Within;
 use relax_spec::suite::{Case, read_cases};
 
-/// Whether an id can be that of a case; those of rules have no `/`.
+/// Whether an id has the form of a case id. Ids of rules have no `/`.
 pub fn is_like_a_case(id: &str) -> bool {
     id.contains('/')
 }
 
-/// A case, where it stands and how it is asked.
+/// A case, with its file and the way to ask it.
 struct CaseSource {
     case: Case,
     file: String,
     asked_by: String,
 }
 
-/// A case by its id, as an edition states it if one is wanted.
+/// A case by its id, as an edition states it if one is requested.
 pub fn explain(id: &str, edition: Option<Edition>) -> Result<String, Failure> {
     let found = match of_suite(id)? {
         Some(found) => Some(found),
@@ -35,7 +35,7 @@ pub fn explain(id: &str, edition: Option<Edition>) -> Result<String, Failure> {
     told_in(found, edition)
 }
 
-/// The cases of a file, as an edition states them if one is wanted.
+/// The cases of a file, as an edition states them if one is requested.
 pub fn explain_file(file: &str, edition: Option<Edition>) -> Result<String, Failure> {
     let text = read_regular(Path::new(file)).map_err(|error| Failure::unreadable(format!("{file}: {error}")))?;
     let cases = read_cases(file, &text)?.into_iter();
@@ -68,7 +68,7 @@ fn of_suite(id: &str) -> Result<Option<CaseSource>, Failure> {
     Ok(None)
 }
 
-/// The cases of the findings, which stand in a checkout only.
+/// The cases of the findings, which exist only in a checkout.
 fn of_findings() -> Result<Vec<CaseSource>, Failure> {
     let Some(folders) = checkout::root().map(|root| root.join("conformance/findings")) else { return Ok(Vec::new()) };
     let mut found = Vec::new();
@@ -86,7 +86,7 @@ fn of_findings() -> Result<Vec<CaseSource>, Failure> {
     Ok(found)
 }
 
-/// Says that there is no such case, and which one was probably meant.
+/// The message that there is no such case, with a suggestion.
 fn unknown(id: &str) -> Result<String, Failure> {
     let (suite, of_findings) = (conformance::suite()?, of_findings()?);
     let ids = suite.iter().chain(of_findings.iter().map(|found| &found.case)).map(|case| case.id.as_str());
@@ -159,12 +159,12 @@ fn ids(rules: &[Rule]) -> String {
     if ids.is_empty() { "none".to_string() } else { ids.join(", ") }
 }
 
-/// What a rule says, as far as its first line goes.
+/// The first line of a rule's text.
 fn first_line(rule: Rule) -> &'static str {
     rule.info().text.lines().next().unwrap_or_default()
 }
 
-/// One item a line, the name on the first.
+/// One item per line, the first with the name.
 fn list(field: &mut impl FnMut(&str, &str), name: &str, items: &[String]) {
     for (i, item) in items.iter().enumerate() {
         field(if i == 0 { name } else { "" }, item);

@@ -13,11 +13,12 @@ use relax_spec::data::json::{to_value, value_of};
 use relax_spec::data::{Document, NodeData};
 use relax_spec::suite::Case;
 
-/// The JSON Schema of the exported files. None of these schemas is derived from types (as `schemars` would): the types of the language
-/// bear no serde, and what serde would make of them is not the form that is written. Tests hold what is written against them instead.
+/// The JSON Schema of the exported files. The schemas are not derived from types (as with `schemars`): the types of the
+/// language have no serde implementations, and serde would use a different form. Instead, tests check the output
+/// against the schemas.
 const SCHEMA: &str = include_str!("suite.schema.json");
 
-/// The JSON Schema of what each command writes with `--format json`.
+/// The JSON Schema of the output of each command with `--format json`.
 const OF_COMMANDS: [(&str, &str); 6] = [
     ("check", include_str!("check.schema.json")),
     ("run", include_str!("run.schema.json")),
@@ -29,8 +30,9 @@ const OF_COMMANDS: [(&str, &str); 6] = [
 
 /// Write the golden suite as JSON, for readers without RON, or the JSON Schemas of what commands write
 ///
-/// One file a chapter, DIR/CHAPTER.json, a list of cases; DIR/suite.schema.json describes it. Questions and answers have
-/// the form of the adapter protocol. The schemas of commands are DIR/COMMAND.schema.json, of what COMMAND --format json writes.
+/// One file a chapter, DIR/CHAPTER.json, a list of cases; DIR/suite.schema.json describes it. Questions and answers
+/// have the form of the adapter protocol. The schemas of commands are DIR/COMMAND.schema.json, of what COMMAND --format
+/// json writes.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  relax-spec export --json target/suite\n  relax-spec export --schemas target/schemas"

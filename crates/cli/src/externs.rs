@@ -8,7 +8,7 @@ use ask::extern_process::ExternProcess;
 use ask::process::{CommandLine, Interrupt};
 use relax_spec::value::Registry;
 
-/// How long a process may take to start.
+/// The time that a process may take to start.
 const STARTUP: Duration = Duration::from_secs(30);
 
 /// The options that name them.
@@ -23,7 +23,7 @@ pub struct Externs {
 }
 
 impl Externs {
-    /// Starts the processes; a later one hides functions of the same names.
+    /// Starts the processes. A later one hides functions of the same names.
     pub fn bind(&self, registry: &mut Registry) -> Result<Vec<ExternProcess>, Failure> {
         let interrupt = if self.commands.is_empty() { Interrupt::default() } else { interrupt()? };
         let bind = |line: &String| {

@@ -17,8 +17,8 @@ pub struct EntryArguments {
     /// An argument; give one for each parameter. `@FILE.npy` and `@FILE.npz:NAME` are arrays in files
     #[arg(long = "arg", value_name = "VALUE", value_parser = argument, allow_hyphen_values = true)]
     args: Vec<ArgumentSpec>,
-    /// Arrays for the parameters of these names; the parameters that have none take what --arg gives, in order. The fields of a tuple `x` are
-    /// named `x.0`, `x.1`, ..
+    /// Arrays for the parameters of these names; the parameters that have none take what --arg gives, in order. The
+    /// fields of a tuple `x` are named `x.0`, `x.1`, ..
     #[arg(long = "args", value_name = "FILE.npz")]
     files: Vec<PathBuf>,
 }
@@ -52,12 +52,13 @@ fn argument(text: &str) -> Result<ArgumentSpec, String> {
 }
 
 impl EntryArguments {
-    /// Whether there is nothing.
+    /// Whether there are no arguments.
     pub fn is_empty(&self) -> bool {
         self.args.is_empty() && self.files.is_empty()
     }
 
-    /// The arguments of a function, whose signature says what an array is where it may be more than one thing. Arrays take up to `memory` bytes.
+    /// The arguments of a function. Its signature decides if an array can have several meanings. Arrays occupy up to
+    /// `memory` bytes.
     pub fn load(&self, func: Option<&Function>, memory: u64) -> Result<Vec<ValueSpec>, Failure> {
         let mut loader = Loader { memory, open: BTreeMap::new() };
         let annotations = func.map(|func| func.params.iter().map(|param| param.annotation.as_ref()).collect());
@@ -86,7 +87,7 @@ impl EntryArguments {
         }
     }
 
-    /// The values that the files have for parameters.
+    /// The values for parameters from the files, by name.
     fn by_name<'n>(
         &self,
         names: &[&'n str],
@@ -120,7 +121,7 @@ impl EntryArguments {
 /// The names of the arrays of a file.
 struct ArrayNames<'a> {
     whole: FxHashSet<&'a str>,
-    /// They, and what stands before each dot in them: the tuples that they are fields of.
+    /// The names, with all their prefixes before a dot, which are the tuples that they belong to.
     beginnings: FxHashSet<&'a str>,
 }
 
@@ -133,14 +134,14 @@ impl<'a> ArrayNames<'a> {
     }
 }
 
-/// `x.0.1`, `x.0` and `x`, of the first: what the array may be, or be a field of.
+/// `x.0.1`, `x.0` and `x` for the first: the values that an array can be, or be a field of.
 fn beginnings(array: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(Some(array), |name| name.rsplit_once('.').map(|(before, _)| before))
 }
 
-/// Reads arrays from files, each of which it opens once.
+/// Reads arrays from files. Each file is opened once.
 struct Loader {
-    /// How many bytes the arrays may still have.
+    /// The number of bytes left for arrays.
     memory: u64,
     open: BTreeMap<PathBuf, Arrays>,
 }
@@ -157,7 +158,7 @@ impl Loader {
         })
     }
 
-    /// The array of a name, or the tuple of the arrays of its fields.
+    /// The array of a name, or a tuple of the arrays of its fields.
     fn named(
         &mut self,
         path: &Path,
@@ -209,7 +210,7 @@ impl Loader {
     }
 }
 
-/// What a file is good for, in words.
+/// The failure for an unusable file, in words.
 pub fn failure(path: &Path, error: ArrayError) -> Failure {
     let exit = match &error {
         ArrayError::Memory(_) => Exit::StoppedEarly,
@@ -242,7 +243,7 @@ fn field_of(annotation: Option<&StructInfo>, i: usize) -> Option<&StructInfo> {
     }
 }
 
-/// An array is a tensor; where a shape or a boxed scalar is expected, it is that.
+/// An array as a tensor, or as a shape or a boxed scalar if that is expected.
 fn value_of(data: TensorData, annotation: Option<&StructInfo>) -> ValueSpec {
     let read = Tensor::from_data(&data).ok();
     match (annotation, read) {
@@ -264,12 +265,12 @@ fn value_of(data: TensorData, annotation: Option<&StructInfo>) -> ValueSpec {
     }
 }
 
-/// The arrays that a result is written as: a tuple as its fields, by their numbers and those of their fields; anything else as `0`. A
-/// shape is an array of int64, a boxed scalar one without dimensions.
+/// The arrays of a result. A tuple becomes its fields, named by numbers, recursively; any other value becomes `0`. A
+/// shape becomes an array of int64, and a boxed scalar one without dimensions.
 ///
 /// # Errors
 ///
-/// The name of a part that is no array.
+/// The name of a part that cannot be an array.
 pub fn arrays_of(result: &ValueSpec) -> Result<Vec<(String, TensorData)>, String> {
     let mut arrays = Vec::new();
     match result {
@@ -293,7 +294,7 @@ fn collect(name: &str, value: &ValueSpec, arrays: &mut Vec<(String, TensorData)>
     Ok(())
 }
 
-/// The array that a value is written as.
+/// The array form of a value.
 fn array_of(value: &ValueSpec) -> Option<TensorData> {
     let bytes = |dtype, shape: &[u64], bytes| TensorData::new(dtype, shape, bytes).ok();
     match value {
@@ -316,15 +317,15 @@ fn array_of(value: &ValueSpec) -> Option<TensorData> {
     }
 }
 
-/// Arguments as `--args` and `--arg` give them back.
+/// Arguments in a form for `--args` and `--arg`.
 pub struct ReplayArguments<'v> {
-    /// By the names of their parameters.
+    /// The arrays, by the names of the parameters.
     pub arrays: Vec<(String, TensorData)>,
-    /// Those that no array gives back, in their order.
+    /// The arguments that cannot be arrays, in order.
     pub rest: Vec<&'v ValueSpec>,
 }
 
-/// The arguments of a function, as far as arrays by the names of its parameters give them back.
+/// The arguments of a function, as arrays by parameter name as far as possible.
 pub fn by_parameters<'v>(func: Option<&Function>, values: &'v [ValueSpec]) -> ReplayArguments<'v> {
     let mut kept = ReplayArguments { arrays: Vec::new(), rest: Vec::new() };
     let params = func.map(|func| func.params.as_slice()).unwrap_or_default();
@@ -336,7 +337,7 @@ pub fn by_parameters<'v>(func: Option<&Function>, values: &'v [ValueSpec]) -> Re
             !name.is_empty() && !name.contains('.') && seen.get(name) == Some(&1)
         });
         match param.filter(|param| is_given_back(value, param.annotation.as_ref())) {
-            // What is given back is an array in all its parts.
+            // A value has this form only if all its parts are arrays.
             Some(param) if collect(&param.var.name, value, &mut kept.arrays).is_ok() => {}
             Some(_) | None => kept.rest.push(value),
         }
@@ -344,7 +345,7 @@ pub fn by_parameters<'v>(func: Option<&Function>, values: &'v [ValueSpec]) -> Re
     kept
 }
 
-/// Whether what is written of a value is read as the same where this is expected.
+/// Whether the array form of a value is read as the same value if this is expected.
 fn is_given_back(value: &ValueSpec, annotation: Option<&StructInfo>) -> bool {
     match value {
         ValueSpec::Tuple(fields) => {

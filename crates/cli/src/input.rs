@@ -15,26 +15,26 @@ use relax_spec::relay::{self, RelayFault};
 use relax_spec::syntax::load::{self, ExternalForm, LoadError, SourceRef};
 use relax_spec::syntax::tvmscript::{Dialect, PythonFile, Which};
 
-/// A program as given.
+/// A program as it was given.
 pub struct SourceFile {
     /// The path, or `<stdin>`.
     pub name: String,
     pub text: String,
     lines: OnceLock<Lines>,
-    /// What of a Python file is not in the text.
+    /// The metadata beside a Python file.
     metadata: Option<String>,
 }
 
 /// Which module of a file is meant.
 #[derive(clap::Args)]
 pub struct Selected {
-    /// Of a Python file with several modules: the name of its class, with what it stands in before a dot where that is not clear; `functions` for
-    /// functions that stand in no class
+    /// Of a Python file with several modules: the name of its class, with what it stands in before a dot where that is
+    /// not clear; `functions` for functions that stand in no class
     #[arg(long, value_name = "NAME")]
     pub module: Option<String>,
 }
 
-/// Why there is no program.
+/// The reason why there is no program.
 #[derive(Debug, thiserror::Error)]
 pub enum InputError {
     /// A directory that cannot be listed.
@@ -42,10 +42,10 @@ pub enum InputError {
     Io(String, io::Error),
     #[error("{0}: holds no programs (.py, .ron, .json, .relay)")]
     NoPrograms(String),
-    /// The file, and what is wrong with it.
+    /// The file, with its error.
     #[error("{0}: {1}")]
     Load(String, LoadError),
-    /// The file at which the oracle itself broke.
+    /// The file that made the oracle itself fail.
     #[error("{0}: internal error: please report the file")]
     Internal(String),
 }
@@ -60,7 +60,7 @@ pub fn read(path: &Path) -> Result<SourceFile, InputError> {
     }
 }
 
-/// The program files that paths stand for: a file for itself, a directory for all programs below it, in order.
+/// The program files at some paths: a file stands for itself, a directory for all programs in it, in order.
 pub fn expand(paths: &[PathBuf]) -> Result<Vec<PathBuf>, InputError> {
     let mut files = Vec::new();
     for path in paths {
@@ -84,13 +84,13 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), InputError> {
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let path = entry.path();
-        // Links to directories are not followed, so that a circle of them is no trap.
+        // Links to directories are not followed, so a cycle of links does no harm.
         if entry.file_type().map_err(error)?.is_dir() {
             collect(&path, files)?;
         } else if path
             .extension()
             .is_some_and(|extension| ["py", "ron", "json", "relay"].iter().any(|known| extension == *known))
-            // A pipe or a device may never end; what is missing is told.
+            // A pipe or a device may never end. A missing file is reported later.
             && fs::metadata(&path).map_or(true, |found| found.is_file())
         {
             files.push(path);
@@ -100,25 +100,25 @@ fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> Result<(), InputError> {
 }
 
 impl SourceFile {
-    /// Line and column of an offset, both from 1, and the offset at which the line begins.
+    /// The line and the column of an offset, both from 1, and the offset of the start of the line.
     pub fn locate(&self, offset: u32) -> (usize, usize, usize) {
         self.lines.get_or_init(|| Lines::of(&self.text)).place(&self.text, offset as usize)
     }
 
-    /// The edition that the implementation claims to follow in whose dialect the text is written.
+    /// The edition that the implementation with this dialect claims to follow.
     pub fn claimed_edition(&self) -> Option<Edition> {
         let is_dialect = !relay::is_relay(&self.name, &self.text)
             && ExternalForm::of(Path::new(&self.name), &self.text) == ExternalForm::TvmScript;
-        // Its dialects differ in spelling alone.
+        // Its dialects differ only in spelling.
         is_dialect.then(|| Dialect::default().claimed_edition())
     }
 
-    /// The line of a span, for people.
+    /// The position of a span, for people.
     pub fn place(&self, span: Span) -> String {
         if span.is_none() { "anywhere".to_string() } else { format!("line {}", self.locate(span.start).0) }
     }
 
-    /// The modules that are meant; of Relay the translation.
+    /// The selected modules; for Relay the translation.
     pub fn modules(&self, which: Which<'_>) -> Result<PythonFile, InputError> {
         if relay::is_relay(&self.name, &self.text) {
             if let Which::Named(_) = which {
@@ -136,23 +136,23 @@ impl SourceFile {
         reading::parse_modules(form, given, which).map_err(|error| InputError::Load(self.name.clone(), error))
     }
 
-    /// The only module, or that of a name. What is skipped is told on standard error.
+    /// The only module, or the one with a name. Skipped statements are reported on standard error.
     pub fn module(&self, name: Option<&str>) -> Result<IrModule, InputError> {
         self.named_module(name).map(|(_, module)| module)
     }
 
-    /// As [`SourceFile::module`], with its name.
+    /// Like [`SourceFile::module`], with its name.
     pub fn named_module(&self, name: Option<&str>) -> Result<(String, IrModule), InputError> {
         let file = self.modules(name.map_or(Which::Only, Which::Named))?;
         if let Some((first, count)) = file.skipped {
             note(&format!("note: {}: {}\n", visible(&self.name), self.skipped_words(first, count)));
         }
-        // Another module cannot be read.
+        // Faults of other modules, which cannot be read.
         file.faults.iter().for_each(|fault| note(&visible(&format!("note: {}:{fault}\n", self.name))));
         file.modules.into_iter().next().ok_or_else(|| InputError::Load(self.name.clone(), LoadError::Empty))
     }
 
-    /// What was skipped, in words.
+    /// The skipped statements, in words.
     pub fn skipped_words(&self, first: Span, count: usize) -> String {
         match count {
             1 => format!("1 statement belongs to no module and is skipped: {}", self.place(first)),
@@ -165,8 +165,8 @@ impl SourceFile {
         InputError::Load(self.name.clone(), LoadError::Syntax(errors.collect()))
     }
 
-    /// What the chapter on Relay says of the program; nothing of any other. The faults that break no rule, such as a missing
-    /// parenthesis, make it unreadable.
+    /// The findings of the chapter on Relay; empty for any other program. Faults that break no rule, such as a missing
+    /// parenthesis, make the program unreadable.
     pub fn relay_findings(&self, cx: &mut Cx) -> Result<Vec<Diagnostic>, InputError> {
         if !relay::is_relay(&self.name, &self.text) {
             return Ok(Vec::new());

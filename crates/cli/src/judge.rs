@@ -39,8 +39,8 @@ pub struct Args {
     judgement: Option<Judgement>,
     #[arg(value_name = "OPERAND", allow_negative_numbers = true)]
     operands: Vec<String>,
-    /// Read questions from standard input, one a line: JSON objects with the `op` and `args` of the adapter protocol, each
-    /// answered by a JSON object; or, if a judgement is named, its operands separated by `;`
+    /// Read questions from standard input, one a line: JSON objects with the `op` and `args` of the adapter protocol,
+    /// each answered by a JSON object; or, if a judgement is named, its operands separated by `;`
     #[arg(long, conflicts_with = "operands")]
     stdin: bool,
     /// Show the derivation: rules, premises and judgements asked on the way
@@ -109,7 +109,7 @@ enum Judgement {
 }
 
 pub fn run(args: &Args) -> CommandResult {
-    // A question is no file: what is chosen in the current directory holds.
+    // A question is not a file, so the choice of the current directory applies.
     let choice = &args.choosing.without_module(Path::new("-"))?;
     if !args.stdin {
         return one(args, choice, &question(args, &args.operands)?);
@@ -132,7 +132,7 @@ pub fn run(args: &Args) -> CommandResult {
     Ok(worst)
 }
 
-/// A question as the protocol has it, `{"id": .., "op": .., "args": [..]}`, answered with the same id.
+/// A question in the form of the protocol, `{"id": .., "op": .., "args": [..]}`, answered with the same id.
 fn json_question(args: &Args, choice: &JudgementChoice, text: &str) -> CommandResult {
     let unreadable = |error: ProtocolError| Failure::unreadable(error);
     let value = protocol::parse_json(text).map_err(unreadable)?;
@@ -151,7 +151,7 @@ fn json_question(args: &Args, choice: &JudgementChoice, text: &str) -> CommandRe
 /// An outcome with its derivations.
 type OutcomeDerivation = (question::Outcome, String);
 
-/// The answer in the reading asked for and, where none is, what single errata taken literally make of it.
+/// The answer in the requested reading. Without one, also the effect of taking single errata literally.
 fn ask_both(
     args: &Args,
     choice: &JudgementChoice,
@@ -177,7 +177,7 @@ fn one(args: &Args, choice: &JudgementChoice, ask: &Ask) -> CommandResult {
     Ok(exit(&outcome))
 }
 
-/// Numbers of variables are shown to whoever asks with numbers.
+/// Variable numbers are shown only if the question uses them.
 fn in_the_askers_words(ask: &Ask, text: String) -> String {
     if ask.to_string().contains('#') { text } else { in_words(text) }
 }
@@ -208,8 +208,8 @@ fn answer(cx: &mut Cx, ask: &Ask) -> OutcomeDerivation {
     (outcome, cx.take_derivations().iter().map(ToString::to_string).collect())
 }
 
-/// The errata that, taken literally by themselves, change the answer; without those that change every other one. Only what was
-/// asked after can.
+/// The errata that change the answer if taken literally alone, without those that change every other answer. Only
+/// errata that the question consulted can have an effect.
 fn changed_by(
     context: &dyn Fn(Reading) -> Cx,
     ask: &Ask,
@@ -250,7 +250,7 @@ fn to_text(
     text
 }
 
-/// What the edition by itself answers, where a proposal is on and changes the answer.
+/// The answer of the edition alone, if a proposal is active and changes the answer.
 fn without_proposal(
     args: &Args,
     choice: &JudgementChoice,
@@ -339,8 +339,8 @@ fn dimension(text: &str) -> Result<PrimExpr, Failure> {
     operand("dimension", text, notation::parse_prim_expr)
 }
 
-/// An operand as on paper, in the form of suite files (RON), or in that of the adapter protocol (JSON). The error is that
-/// of the notation on paper.
+/// An operand in mathematical notation, in the form of suite files (RON), or in that of the adapter protocol (JSON).
+/// The error is that of the mathematical notation.
 fn operand<T: FromData>(what: &str, text: &str, on_paper: fn(&str) -> Result<T, SyntaxError>) -> Result<T, Failure> {
     on_paper(text).or_else(|error| {
         let message = || Failure::unreadable(format!("`{text}` is not a {what}: {error}"));

@@ -1,4 +1,4 @@
-//! The command `relax-spec`. Results go to standard output, everything else to standard error.
+//! The command `relax-spec`. Results are written to standard output, everything else to standard error.
 
 mod adapter;
 mod arrays;
@@ -56,7 +56,7 @@ use ask::worker::StartError;
 use relax_spec::grammar::{visible, visible_json};
 use relax_spec::suite::CaseError;
 
-/// Trees are allocated in many small pieces, and the system's allocator is slow at that.
+/// Trees are allocated in many small pieces, for which the system's allocator is slow.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -101,7 +101,7 @@ enum RelaxSpecCommand {
 }
 
 impl RelaxSpecCommand {
-    /// What the command may take, where it judges what strangers have written.
+    /// The limits of a command that judges untrusted programs.
     fn limits(&self) -> Option<budget::CommandLimits> {
         match self {
             RelaxSpecCommand::Check(args) => Some(args.budget.limits()),
@@ -132,26 +132,26 @@ impl RelaxSpecCommand {
     }
 }
 
-/// How a command ended, as the exit status.
+/// The result of a command, as the exit status.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Exit {
-    /// 0: all is as it should be, known divergences included.
+    /// 0: everything is as expected, including known divergences.
     AsExpected = 0,
-    /// 1: the program, or an answer of the implementation, is not as it should be.
+    /// 1: the program, or an answer of the implementation, has an error.
     Findings = 1,
     /// 2: an input or an argument cannot be read.
     Unreadable = 2,
-    /// 3: the adapter cannot be made ready or started, or breaks the protocol.
+    /// 3: the adapter cannot be set up or started, or violates the protocol.
     Adapter = 3,
     /// 4: nothing was left to run, or no question was answered.
     NothingRan = 4,
-    /// 5: an interrupt or a limit ended the run before its end.
+    /// 5: an interrupt or a limit ended the run early.
     StoppedEarly = 5,
 }
 
 impl Exit {
-    /// How a command ended of which two parts ended so: by the worse. That nothing was left to run in one part does not count where
-    /// something ran in the other.
+    /// The status of a command with two parts: the worse of the two. That nothing was left to run in one part does not
+    /// count if something ran in the other.
     fn and(self, other: Exit) -> Exit {
         match (self == Exit::NothingRan, other == Exit::NothingRan) {
             (true, _) => other,
@@ -161,14 +161,14 @@ impl Exit {
     }
 }
 
-/// Why a command could not do its work.
+/// The reason why a command could not do its work.
 #[derive(Debug)]
 struct Failure {
     exit: Exit,
     message: String,
 }
 
-/// What every command gives.
+/// The result of every command.
 type CommandResult = Result<Exit, Failure>;
 
 /// The stack of the thread that does the work. It is only address space until it is used.
@@ -177,7 +177,7 @@ const STACK: usize = 1 << 30;
 fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        // It repeats what stands on the command line, which may be the names of strangers' files.
+        // The error repeats parts of the command line, which may contain file names from untrusted sources.
         Err(error) if error.use_stderr() => {
             note(&visible(&error.render().to_string()));
             note(&refused::why(&error).unwrap_or_default());
@@ -290,33 +290,33 @@ impl From<SetupError> for Failure {
     }
 }
 
-/// Writes results. What is text from strangers in them is shown, not obeyed.
+/// Writes results. Untrusted text in them is escaped, so that a terminal does not interpret it.
 fn print(text: &str) -> Result<(), Failure> {
     print_rendered(&visible(text))
 }
 
-/// Writes results in which text from strangers is escaped already, beside colours of our own, and programs as they are.
+/// Writes results in which untrusted text has been escaped, with our own colours and with programs unchanged.
 fn print_rendered(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        // That a reader has seen enough (`| head`) changes nothing about the answer.
+        // A reader that stops early (`| head`) does not change the result.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => Ok(written?),
     }
 }
 
-/// Writes a program as it is, for whoever reads it again; a terminal is shown what it would obey.
+/// Writes a program unchanged, so that it can be read again. For a terminal, control characters are escaped.
 fn print_program(text: &str) -> Result<(), Failure> {
     if io::stdout().is_terminal() { print(text) } else { print_rendered(text) }
 }
 
-/// Writes JSON, with what a terminal would obey written as JSON may write it.
+/// Writes JSON, with control characters in an escaped form that JSON allows.
 fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string(value).map_err(Failure::unreadable)?;
     print_rendered(&format!("{}\n", visible_json(&text)))
 }
 
-/// Writes what is beside the results. That nobody reads it changes nothing.
+/// Writes messages beside the results. It does not matter if nobody reads them.
 fn note(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }

@@ -29,9 +29,10 @@ use relax_spec::value::ValueSpec;
 
 /// List the operators: data types and cases, how implementations agree, how much of the tolerance they use
 ///
-/// With --adapter the questions are asked anew: for each operator dozens of calls that vary its cases in one respect each,
-/// whose inferred information is compared up to provable equality, and the cases about values. A difference is looked up in
-/// the ledgers; one that none explains gives exit status 1, and so does an operator that agrees less often than is kept.
+/// With --adapter the questions are asked anew: for each operator dozens of calls that vary its cases in one respect
+/// each, whose inferred information is compared up to provable equality, and the cases about values. A difference is
+/// looked up in the ledgers; one that none explains gives exit status 1, and so does an operator that agrees less often
+/// than is kept.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec ops
@@ -80,7 +81,7 @@ pub fn run(args: &Args) -> CommandResult {
 }
 
 fn chosen(args: &Args) -> Result<Vec<&'static OpDef>, Failure> {
-    // An implementation is asked about those that have an entry of their own.
+    // An implementation is asked about operators with an entry of their own.
     let asked = |op: &&OpDef| args.adapter.is_none() || matches!(op.clauses, Clauses::Tensor(_));
     if args.names.is_empty() {
         return Ok(ops::all().filter(asked).collect());
@@ -99,7 +100,7 @@ fn chosen(args: &Args) -> Result<Vec<&'static OpDef>, Failure> {
 
 // The table.
 
-/// Where the operators are defined that have no entry of their own.
+/// The place that defines operators without an entry of their own.
 const BY_TEXT: &str = "the chapter Notable Operators";
 
 fn table(args: &Args, suite: &[Case], chosen: &[&OpDef]) -> CommandResult {
@@ -125,7 +126,7 @@ fn cases_of<'a>(op: &OpDef, suite: &'a [Case]) -> Vec<&'a Case> {
     suite.iter().filter(|case| ops_of_case(case).any(|found| found.name == op.name)).collect()
 }
 
-/// The data types of the tensors that an operator is run on.
+/// The datatypes of the tensors in an operator's cases.
 fn dtypes(cases: &[&Case]) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for case in cases {
@@ -237,8 +238,8 @@ fn exit(findings: bool) -> Exit {
     if findings { Exit::Findings } else { Exit::AsExpected }
 }
 
-/// The operators on which the implementation agrees less often than is kept. The ledger explains differences by their form,
-/// and a new one can have the form of an old one.
+/// The operators for which the implementation agrees less often than recorded. The ledger explains differences by their
+/// form, and a new one may have the form of an old one.
 fn agree_less_often(chosen: &[&OpDef], kept: &AgreementRecord, found: &AgreementRecord) -> String {
     let mut out = String::new();
     for op in chosen {
@@ -273,7 +274,7 @@ fn ledger(adapter: &Adapter) -> Result<Ledger, Failure> {
     Ledger::parse(&kept_text(&name.file(None))?, name.version).map_err(Failure::unreadable)
 }
 
-/// A file of `conformance/ledger`, as it is in the checkout, else as it is built in.
+/// A file of `conformance/ledger`, from the checkout, or else the built-in copy.
 fn kept_text(name: &str) -> Result<String, Failure> {
     let path = checkout::root().map(|root| root.join(format!("conformance/ledger/{name}.ron")));
     match path.filter(|path| path.exists()) {

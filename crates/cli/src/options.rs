@@ -1,4 +1,4 @@
-//! Options that several commands share.
+//! Options shared by several commands.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use relax_spec::eval::SignatureOrder;
 use relax_spec::judge::{GlbPurity, Prover};
 use relax_spec::oracle;
 
-/// The fuel of a run that somebody asks for, who may have weights of some hundred megabytes: each element is read once at least.
+/// The fuel of a run on request. Its weights may have some hundred megabytes, and each element is read at least once.
 pub const FUEL: u64 = 200_000_000;
 
 /// `--format` of a report.
@@ -50,7 +50,7 @@ pub fn proposal(text: &str) -> Result<Proposal, String> {
     text.parse().map_err(|error: UnknownProposal| error.to_string())
 }
 
-/// Says of an edition that is not complete that it is not, and how far it is.
+/// Reports that an edition is incomplete, and to what extent.
 pub fn tell_of_preparation(edition: Edition) {
     let stated = Rule::ALL.iter().filter(|rule| rule.statement(edition).is_some()).count();
     let pending = Rule::ALL.iter().filter(|rule| rule.is_pending_in(edition)).count();
@@ -107,7 +107,7 @@ pub fn prover(text: &str) -> Result<Prover, String> {
     }
 }
 
-/// The most seconds that an option takes: a year.
+/// The maximum number of seconds for an option: a year.
 const MOST_SECONDS: f64 = 365.0 * 24.0 * 60.0 * 60.0;
 
 /// A time in seconds.
@@ -117,7 +117,7 @@ pub fn seconds(text: &str) -> Result<Duration, String> {
     time.ok_or_else(|| format!("`{text}` is no number of seconds between 0 and {MOST_SECONDS}"))
 }
 
-/// The most processes at a time.
+/// The maximum number of simultaneous processes.
 const MOST_JOBS: usize = 1_024;
 
 /// `--jobs`.

@@ -8,8 +8,8 @@ use campaign::trials::{promoted, read_findings};
 
 /// Write a golden case for what a campaign found
 ///
-/// The case asks what the finding is about, and allows what the text gives, with the clauses that decide. Why it is so is for you to
-/// derive from the text.
+/// The case asks what the finding is about, and allows what the text gives, with the clauses that decide. Why it is so
+/// is for you to derive from the text.
 #[derive(clap::Args)]
 #[command(after_help = "Example:
   relax-spec promote found/value-0123456789abcdef.json --id findings/sum-of-nothing --output case.ron
@@ -27,7 +27,7 @@ pub struct Args {
     output: PathBuf,
 }
 
-/// Whether this is an id of a case: a chapter and a name, in words of letters, digits, `-`, `_` and `.`.
+/// Whether this has the form of a case id: a chapter and a name, in words of letters, digits, `-`, `_` and `.`.
 fn is_id(id: &str) -> bool {
     let is_word = |word: &str| {
         !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || ['-', '_', '.'].contains(&c))

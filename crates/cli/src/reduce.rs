@@ -11,8 +11,8 @@ use relax_spec::book::Edition;
 
 /// Look for a smaller program and a simpler input that show what a campaign found and kept
 ///
-/// A campaign asks only some questions about each finding, so as to go on; this asks more. A finding that does not show any more stays as
-/// it is. `diff --reduce` does the same to a program of your own.
+/// A campaign asks only some questions about each finding, so as to go on; this asks more. A finding that does not show
+/// any more stays as it is. `diff --reduce` does the same to a program of your own.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec reduce found/value-0123456789abcdef.json --adapter tvm@0.27

@@ -31,10 +31,10 @@ use relax_spec::value::ValueSpec;
 
 /// Is AFTER an allowed optimization of BEFORE?
 ///
-/// Both programs run on the arguments given, if any are, and on generated ones, which lie around the constants of both. Inside of dataflow
-/// blocks AFTER may be more defined, never less; elsewhere values, errors, effects and mutations must be preserved. Floats may
-/// differ as far as BEFORE itself would if it rounded otherwise. Both are judged by the edition that BEFORE is judged by. Where A13 is taken
-/// literally, any divergence may be optimized away.
+/// Both programs run on the arguments given, if any are, and on generated ones, which lie around the constants of both.
+/// Inside of dataflow blocks AFTER may be more defined, never less; elsewhere values, errors, effects and mutations
+/// must be preserved. Floats may differ as far as BEFORE itself would if it rounded otherwise. Both are judged by the
+/// edition that BEFORE is judged by. Where A13 is taken literally, any divergence may be optimized away.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec refine before.py after.py
@@ -53,7 +53,8 @@ pub struct Args {
     /// The target; it may be an executable, as `relax-spec build` writes it
     #[arg(value_name = "AFTER")]
     after: PathBuf,
-    /// Of Python files with several modules: the name of the class, in both files, or given twice, in BEFORE and in AFTER
+    /// Of Python files with several modules: the name of the class, in both files, or given twice, in BEFORE and in
+    /// AFTER
     #[arg(long = "module", value_name = "NAME")]
     modules: Vec<String>,
     /// The global symbol of the function to start [default: main]
@@ -76,15 +77,16 @@ pub struct Args {
     /// Tell how many one-step mutants of BEFORE the inputs tell from it, and which not
     #[arg(long)]
     adequacy: bool,
-    /// What is assumed of a packed function that is not there: `NAME=pure`, `NAME=mutates:0`, `NAME=returns:1`, several with
-    /// commas; without it its calls are effects, and what it gives is a function of its arguments
+    /// What is assumed of a packed function that is not there: `NAME=pure`, `NAME=mutates:0`, `NAME=returns:1`, several
+    /// with commas; without it its calls are effects, and what it gives is a function of its arguments
     #[arg(long = "assume", value_name = "NAME=WHAT", value_parser = assumption)]
     assumed: Vec<(Name, Assumption)>,
     #[command(flatten)]
     externs: Externs,
     #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
     format: ReportFormat,
-    /// Write the arguments of a counterexample into a file of NumPy, by the names of their parameters, as --args reads them
+    /// Write the arguments of a counterexample into a file of NumPy, by the names of their parameters, as --args reads
+    /// them
     #[arg(long, value_name = "OUT.npz")]
     save: Option<PathBuf>,
     /// Print everything whole, however long
@@ -100,7 +102,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// The modules of BEFORE and of AFTER that are meant, where they are named.
+    /// The names of the modules of BEFORE and of AFTER, if they are given.
     fn modules(&self) -> Result<(Option<&str>, Option<&str>), Failure> {
         match self.modules.as_slice() {
             [] => Ok((None, None)),
@@ -110,7 +112,7 @@ impl Args {
         }
     }
 
-    /// What is assumed of packed functions that are not there.
+    /// The assumptions about missing packed functions.
     fn assumed(&self) -> Result<BTreeMap<Name, Assumption>, Failure> {
         let assumed: BTreeMap<Name, Assumption> = self.assumed.iter().cloned().collect();
         if assumed.len() < self.assumed.len() {
@@ -190,7 +192,7 @@ fn exit(verdict: &RefinementVerdict) -> Exit {
     }
 }
 
-/// The edition and the reading by which both programs are judged.
+/// The edition and the reading for the judgement of both programs.
 fn chosen(
     args: &Args,
     before: &input::SourceFile,
@@ -208,7 +210,7 @@ fn chosen(
     Err(Failure::unreadable(message))
 }
 
-/// What is judged.
+/// The program to judge.
 enum RefinementTarget {
     Module(IrModule),
     Executable(OnMachine),
@@ -246,7 +248,7 @@ fn assumption(text: &str) -> Result<(Name, Assumption), String> {
     Ok((name.into(), assumption))
 }
 
-/// What is ill-formed is told, and not judged.
+/// Reports an ill-formed program, which is then not judged.
 fn well_formed(cx: &Cx, format: ReportFormat, programs: &[(&input::SourceFile, &IrModule)]) -> Result<(), Failure> {
     let (mut told, mut broken) = (Vec::new(), false);
     for (text, module) in programs {
@@ -272,7 +274,7 @@ fn well_formed(cx: &Cx, format: ReportFormat, programs: &[(&input::SourceFile, &
     Err(Failure::unreadable("an ill-formed program is not judged (--unchecked judges it all the same)"))
 }
 
-/// How the parameters of the entry differ in the two programs: a pass may have changed their order.
+/// The difference between the parameters of the entry in the two programs. A pass may have changed their order.
 fn other_parameters(before: &IrModule, after: &RefinementTarget, entry: &str) -> Option<String> {
     let RefinementTarget::Module(after) = after else { return None };
     let params = |module: &IrModule| -> Option<String> {
@@ -286,27 +288,28 @@ fn other_parameters(before: &IrModule, after: &RefinementTarget, entry: &str) ->
     (before != after).then(|| format!("the source takes ({before}), the target ({after})"))
 }
 
-/// What there is to say.
+/// The parts of the report.
 struct RefinementReport<'a> {
     refinement: &'a Refinement,
     adequacy: Option<&'a Adequacy>,
-    /// The arguments of the counterexample, as they can be given again.
+    /// The arguments of the counterexample, in a form that can be passed again.
     kept: Option<ReplayArguments<'a>>,
-    /// Those of the parameters.
+    /// The names of the parameters.
     names: Option<Vec<Name>>,
-    /// How the parameters of the entry differ in the two programs, if they do.
+    /// The difference between the parameters of the entry in the two programs, if there is one.
     signatures: Option<String>,
     before: &'a input::SourceFile,
     after: &'a input::SourceFile,
     args: &'a Args,
 }
 
-/// How long a message and a value in it may be, and how many arguments and mutants there may be, in a report that fits a screen.
+/// The maximum length of a message and a value in it, and the maximum number of arguments and mutants, in a report that
+/// fits on a screen.
 const LONGEST: usize = 400;
 const MOST: usize = 10;
 
 impl RefinementReport<'_> {
-    /// Writes the counterexample where that is asked.
+    /// Writes the counterexample to a file, if requested.
     fn save(&self) -> Result<(), Failure> {
         match (&self.args.save, &self.kept) {
             (Some(path), Some(kept)) => write_npz(path, &kept.arrays).map_err(|error| given::failure(path, error)),
@@ -314,7 +317,7 @@ impl RefinementReport<'_> {
         }
     }
 
-    /// The verdict, what it is worth, and the counterexample.
+    /// The verdict, its significance, and the counterexample.
     fn told(&self) -> String {
         let Refinement { verdict, compared, ended, undecided, reason, differing, unknown, deviation, .. } =
             self.refinement;
@@ -367,7 +370,7 @@ impl RefinementReport<'_> {
         text
     }
 
-    /// The arguments, so that they can be given again, or how they can be had.
+    /// The arguments in a form that can be passed again, or the way to obtain them.
     fn counterexample(&self, text: &mut String) {
         let values = self.refinement.input.as_deref().unwrap_or_default();
         let most = if self.args.verbose { values.len() } else { MOST };
@@ -401,7 +404,7 @@ impl RefinementReport<'_> {
         }
     }
 
-    /// What an "allowed" does not speak of: the branches, calls and sides of choices that no run reached.
+    /// The parts that an "allowed" does not cover: branches, calls and sides of choices that no run reached.
     fn untried(&self, text: &mut String) {
         let (of_before, of_after) = &self.refinement.unreached;
         for (program, source, unreached) in [("BEFORE", self.before, of_before), ("AFTER", self.after, of_after)] {
@@ -439,7 +442,7 @@ impl RefinementReport<'_> {
         unreached.iter().map(part).collect()
     }
 
-    /// What the inputs are worth.
+    /// The significance of the inputs.
     fn worth(&self, text: &mut String) {
         let Some(Adequacy { told, untold, open }) = self.adequacy else { return };
         let _ = writeln!(text, "the inputs tell {told} of {} one-step mutants of BEFORE from it", told + untold.len());
@@ -459,7 +462,7 @@ impl RefinementReport<'_> {
         if self.args.verbose { text.to_string() } else { value::cut(text, LONGEST) }
     }
 
-    /// Everything, as `refine.schema.json` describes it.
+    /// All contents, as `refine.schema.json` describes them.
     fn json(&self) -> Value {
         let Refinement { verdict, compared, ended, undecided, reason, differing, unknown, deviation, input, .. } =
             self.refinement;
@@ -516,7 +519,7 @@ impl RefinementReport<'_> {
     }
 }
 
-/// A float in JSON, which has no numbers beyond all numbers.
+/// A float in JSON, which has no infinite numbers.
 fn number(x: f64) -> Value {
     if x.is_finite() { x.into() } else { x.to_string().into() }
 }

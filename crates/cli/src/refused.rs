@@ -1,15 +1,15 @@
-//! Why a command has no `--edition`, or no `--proposal`.
+//! The reasons why a command has no `--edition`, or no `--proposal`.
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-/// What is said of a command that does not take one of the two options.
+/// The reasons why a command does not take one of the two options.
 struct OptionRefusals {
     command: &'static str,
     edition: &'static str,
     proposal: &'static str,
 }
 
-/// Nothing where the command takes the option, as some of the commands below it do.
+/// The empty reason if the command takes the option, as some of its subcommands do.
 const TAKEN: &str = "";
 
 const WRITTEN_AS_READ: &str =
@@ -24,7 +24,7 @@ const OF_THE_FINDING: &str =
     "the case holds in the edition by which the finding was judged, and in those that you name in it";
 const SAME_SCRIPT: &str = "the commands, which is what a script completes, are the same in all editions";
 
-/// Every command that does not take both.
+/// All commands that do not take both options.
 const REASONS: &[OptionRefusals] = &[
     OptionRefusals { command: "convert", edition: WRITTEN_AS_READ, proposal: WRITTEN_AS_READ },
     OptionRefusals { command: "vm", edition: SAME_MACHINE, proposal: SAME_MACHINE },
@@ -49,7 +49,8 @@ const REASONS: &[OptionRefusals] = &[
     OptionRefusals { command: "completions", edition: SAME_SCRIPT, proposal: SAME_SCRIPT },
 ];
 
-/// What is said of a command line that cannot be read because its command does not take the option; nothing of any other.
+/// The reason for a command line that is invalid because its command does not take the option; `None` for any other
+/// error.
 pub fn why(error: &clap::Error) -> Option<String> {
     let Some(ContextValue::String(option)) = error.get(ContextKind::InvalidArg) else { return None };
     if error.kind() != ErrorKind::UnknownArgument {

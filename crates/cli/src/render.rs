@@ -1,4 +1,4 @@
-//! Findings as people and tools read them.
+//! The forms of findings for people and tools.
 
 use std::io::IsTerminal as _;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use relax_spec::grammar::source::SyntaxError;
 use relax_spec::grammar::{Span, is_hidden, visible};
 use relax_spec::syntax::load::LoadError;
 
-/// A renderer with colours where a terminal shows them.
+/// A renderer, with colours if a terminal shows them.
 pub fn renderer() -> Renderer {
     let colours = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     if colours { Renderer::styled().decor_style(DecorStyle::Unicode) } else { Renderer::plain() }
@@ -65,8 +65,8 @@ pub fn human(
     renderer.render(&[group]) + "\n\n"
 }
 
-/// How a command ends that rejects a program with these findings: without an answer if none of them is an error. `None` if there is
-/// nothing to reject.
+/// The exit status after a program is rejected with these findings. Without an error among them there is no answer.
+/// `None` if nothing is rejected.
 pub fn rejection<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>) -> Option<Exit> {
     let exit = |finding: &Diagnostic| match finding.severity {
         Severity::Error => Some(Exit::Findings),
@@ -88,7 +88,7 @@ pub fn accepted_json(accepted: &Accepted) -> Value {
     json!({"edition": accepted.edition.name(), "rules": accepted.rules})
 }
 
-/// Findings on standard error, the first of them if there are very many.
+/// Writes findings to standard error; only the first if there are very many.
 pub fn tell_all<'f>(source: &SourceFile, edition: Edition, findings: impl IntoIterator<Item = &'f Diagnostic>) {
     let renderer = renderer();
     let mut findings = findings.into_iter();
@@ -99,10 +99,10 @@ pub fn tell_all<'f>(source: &SourceFile, edition: Edition, findings: impl IntoIt
     }
 }
 
-/// How many findings are told where nobody says otherwise.
+/// The default maximum number of findings to show.
 pub const MOST: usize = 1_000;
 
-/// What is said of the findings that are too many.
+/// The message about further findings.
 pub fn not_shown(rest: usize) -> String {
     match rest {
         1 => "1 more finding is not shown".to_string(),
@@ -120,13 +120,13 @@ fn reason(rule: Rule, edition: Edition) -> String {
     }
 }
 
-/// The longest line that is shown, in bytes.
+/// The maximum length of a line to show, in bytes.
 const LONGEST: usize = 400;
 
-/// What is shown of the place of a finding. The renderer is given the line alone, for its time grows with the text.
+/// The source excerpt of a finding. The renderer gets only the line, because its time grows with the text.
 enum SourceExcerpt<'t> {
     Nowhere,
-    /// Of a line that is too long, or that a terminal would obey.
+    /// The position in a line that is too long, or that contains control characters.
     Place(usize, usize),
     Line {
         line: usize,
@@ -163,7 +163,7 @@ fn floor(text: &str, offset: usize) -> usize {
     offset
 }
 
-/// Why an input cannot be read, with the place where that is known.
+/// The reason why an input cannot be read, with the position if it is known.
 pub fn input_error(renderer: &Renderer, error: &InputError) -> String {
     match error {
         InputError::Load(name, LoadError::Syntax(errors)) => {
@@ -212,7 +212,7 @@ pub fn finding_json(source: &SourceFile, module: &str, finding: &Diagnostic) -> 
     value
 }
 
-/// Where something is, if that is known.
+/// Adds the position, if it is known.
 pub fn put_place(value: &mut Value, source: &SourceFile, span: Span) {
     if !span.is_none() {
         let (line, column, _) = source.locate(span.start);
@@ -222,7 +222,7 @@ pub fn put_place(value: &mut Value, source: &SourceFile, span: Span) {
     }
 }
 
-/// The note on the findings that are too many.
+/// The note about further findings.
 pub fn not_shown_json(file: &str, rest: usize) -> Value {
     note_json(file, &not_shown(rest))
 }

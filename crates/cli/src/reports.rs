@@ -1,4 +1,4 @@
-//! `--report`: which reports are wanted, and where they go.
+//! `--report`: the requested reports and their destinations.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::Write as _;
@@ -10,7 +10,7 @@ use super::{Failure, print_rendered};
 use crate::report::ReportError;
 use ask::checkout::write_atomically;
 
-/// A report and where it goes.
+/// A report with its destination.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReportTo {
     kind: ReportKind,
@@ -53,7 +53,8 @@ impl From<ReportError> for Failure {
     }
 }
 
-/// Writes the reports that are wanted, the one for people if none is. `suffix` tells the files of several implementations apart.
+/// Writes the requested reports, or the one for people if there are none. `suffix` distinguishes the files of several
+/// implementations.
 pub fn write(
     wanted: &[ReportTo],
     suffix: Option<&str>,
@@ -74,25 +75,25 @@ fn write_one(path: Option<&Path>, suffix: Option<&str>, text: &str) -> Result<()
     }
 }
 
-/// The reports that are written line by line while the run goes on, so that one that is killed leaves what it had.
+/// The reports that are written line by line during the run. If the run is killed, they contain the results so far.
 pub struct ReportStreams(Mutex<Streaming>);
 
 struct Streaming {
     streams: Vec<ReportStream>,
-    /// Why no more is written.
+    /// The reason why writing has stopped.
     failure: Option<Failure>,
 }
 
-/// Where the lines of a report go.
+/// The destination of the lines of a report.
 enum ReportStream {
-    /// To standard output, or to what is no file: what is written there stays.
+    /// Standard output, or something that is not a regular file. Written lines stay there.
     Out(Option<File>),
-    /// To a file, which is there from its first line on, and which the whole report replaces at the end.
+    /// A file that exists from the first line on. The whole report replaces it at the end.
     File { path: PathBuf, opened: Option<File> },
 }
 
 impl ReportStreams {
-    /// Those of the wanted reports that have a line for each case.
+    /// The requested reports that have a line for each case.
     pub fn of(wanted: &[ReportTo], suffix: Option<&str>) -> Result<ReportStreams, Failure> {
         let lines = wanted.iter().filter(|report| report.kind == ReportKind::Jsonl);
         let streams = lines.map(|report| match &report.path {
@@ -103,7 +104,7 @@ impl ReportStreams {
         Ok(ReportStreams(Mutex::new(Streaming { streams, failure: None })))
     }
 
-    /// Writes a line to each. Whether that can go on.
+    /// Writes a line to each. Returns whether writing can continue.
     pub fn line(&self, text: &dyn Fn() -> Result<String, ReportError>) -> bool {
         let mut streaming = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if streaming.failure.is_none() && !streaming.streams.is_empty() {
@@ -112,7 +113,7 @@ impl ReportStreams {
         streaming.failure.is_none()
     }
 
-    /// Ends them: `last` is the last line, and `text` the reports as a whole.
+    /// Finishes them: `last` is the last line, and `text` gives the whole reports.
     pub fn finish(
         self,
         wanted: &[ReportTo],
@@ -160,7 +161,7 @@ impl ReportStream {
             ReportStream::Out(Some(file)) | ReportStream::File { opened: Some(file), .. } => {
                 file.write_all(text.as_bytes())?;
             }
-            // What was there stays until there is something to replace it.
+            // The old contents stay until there are new ones.
             ReportStream::File { path, opened } => {
                 write_atomically(path, text.as_bytes())?;
                 *opened = Some(OpenOptions::new().append(true).open(path)?);
@@ -170,7 +171,7 @@ impl ReportStream {
     }
 }
 
-/// `report.html` becomes `report-tvm-0.25.html` where one command asks several implementations.
+/// `report.html` becomes `report-tvm-0.25.html` if one command asks several implementations.
 fn with_suffix(path: &Path, suffix: Option<&str>) -> PathBuf {
     let (Some(suffix), Some(stem)) = (suffix, path.file_stem()) else { return path.to_path_buf() };
     let mut name = stem.to_os_string();

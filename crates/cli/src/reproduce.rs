@@ -11,8 +11,8 @@ use relax_spec::book::Edition;
 
 /// Ask an implementation again about what a campaign found and kept
 ///
-/// Each finding is asked about by the paths by which it was seen, on its own input and on others. It shows still if an answer differs in
-/// the same way: by its kind, the stage and what the implementation says.
+/// Each finding is asked about by the paths by which it was seen, on its own input and on others. It shows still if an
+/// answer differs in the same way: by its kind, the stage and what the implementation says.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec reproduce found/value-0123456789abcdef.json --adapter tvm@0.27

@@ -48,18 +48,18 @@ pub struct Args {
     knockout: bool,
 }
 
-/// What is known of a rule.
+/// The record of a rule.
 pub struct RuleRow<'s> {
     pub rule: Rule,
-    /// Nothing, if the rule is newer than the record.
+    /// The standing; `None` if the rule is newer than the record.
     pub standing: Option<&'s RuleStanding>,
-    /// Why it flips no answer, if that is known.
+    /// The reason why it flips no answer, if known.
     pub why: Option<String>,
     /// `file:line` of each place that applies it.
     pub sites: Vec<&'s str>,
 }
 
-/// What is known of all rules.
+/// The records of all rules.
 pub struct RuleRecords {
     standing: StandingRecord,
     sites: RuleSites,
@@ -68,7 +68,7 @@ pub struct RuleRecords {
 }
 
 impl RuleRecords {
-    /// What is kept; a record of another suite is told.
+    /// The stored records. Reports if they belong to a different suite.
     pub fn kept() -> Result<RuleRecords, Failure> {
         let standing = StandingRecord::read().map_err(Failure::unreadable)?;
         if !standing.is_current() {
@@ -86,7 +86,7 @@ impl RuleRecords {
         })
     }
 
-    /// What is known of a rule, knock-out included.
+    /// The record of a rule, including knock-out.
     pub fn row(&self, rule: Rule) -> RuleRow<'_> {
         RuleRow {
             rule,
@@ -106,7 +106,7 @@ pub fn status_name(status: Status) -> &'static str {
 }
 
 impl RuleRow<'_> {
-    /// `flips`, `stuck`, `redundant`, or nothing where no case tells. (`panics` fails the tests.)
+    /// `flips`, `stuck` or `redundant`; `None` if no case notices. (`panics` fails the tests.)
     pub fn knockout_name(&self) -> Option<&'static str> {
         match (self.shows(), &self.why) {
             (shows @ (Shows::Panics | Shows::Flips | Shows::Stuck), _) => Some(shows.name()),
@@ -115,7 +115,7 @@ impl RuleRow<'_> {
         }
     }
 
-    /// What switching it off shows.
+    /// The effect of switching it off.
     pub fn shows(&self) -> Shows {
         self.standing.map_or(Shows::NoCase, |standing| standing.shows)
     }
@@ -125,7 +125,7 @@ impl RuleRow<'_> {
         self.standing.iter().flat_map(|standing| &standing.cases).map(String::as_str).collect()
     }
 
-    /// Why the rule is excluded, or why no case flips without it.
+    /// The reason why the rule is excluded, or why no case flips without it.
     fn reason(&self) -> Option<&str> {
         self.rule.info().excluded.or(self.why.as_deref())
     }
@@ -141,7 +141,7 @@ impl RuleRow<'_> {
         json!({
             "id": info.id,
             "chapter": self.rule.chapter(),
-            // An edition counts as soon as its words are followed.
+            // An edition counts as soon as its text is implemented.
             "editions": editions(self.rule, false),
             "pending": editions(self.rule, true),
             "later": info.later.iter().map(|later| json!({
@@ -172,13 +172,13 @@ impl RuleRow<'_> {
     }
 }
 
-/// The editions that state a rule: those whose words nothing follows yet, or the others.
+/// The editions that state a rule: those whose text is not implemented yet, or the others.
 fn editions(rule: Rule, pending: bool) -> Vec<&'static str> {
     let stated = Edition::ALL.into_iter().filter(|edition| rule.statement(*edition).is_some());
     stated.filter(|edition| rule.is_pending_in(*edition) == pending).map(Edition::name).collect()
 }
 
-/// What rule ids begin with, up to each of their dots, and the ids themselves.
+/// The prefixes of rule ids, up to each of their dots, and the ids themselves.
 fn prefixes() -> impl Iterator<Item = &'static str> {
     Rule::ALL.iter().map(|rule| rule.id()).flat_map(|id| {
         let dots = id.match_indices('.').filter_map(move |(at, _)| id.get(..=at));
@@ -229,7 +229,7 @@ fn by_words(words: &[String]) -> Vec<Rule> {
     found
 }
 
-/// That of the rules that are named an edition states none, or judges by all.
+/// The message if no rule is left: the edition states none of the named rules, or none of them is pending.
 fn none_left(args: &Args) -> String {
     let named = if args.prefixes.is_empty() { String::new() } else { format!(" under {}", args.prefixes.join(" or ")) };
     match (args.pending, args.edition) {
@@ -242,7 +242,7 @@ fn none_left(args: &Args) -> String {
     }
 }
 
-/// A line for each chapter, and the rules that flip no answer.
+/// One line for each chapter, and the rules that flip no answer.
 fn figures(rows: &[RuleRow]) -> String {
     let mut by_chapter: BTreeMap<&str, Figures> = BTreeMap::new();
     let mut total = Figures::default();
@@ -271,7 +271,7 @@ fn figures(rows: &[RuleRow]) -> String {
     out
 }
 
-/// The mistakes in definitions by cases, and those that no case tells.
+/// The mistakes in definitions by cases, with those that no case notices.
 fn mistakes(baseline: &Baseline, rules: &[Rule]) -> Result<String, Failure> {
     let known = knockout::equivalent_rows();
     let known = known.map_err(|e| Failure::unreadable(format!("spec/equivalent_rows.ron: {e}")))?;

@@ -66,10 +66,12 @@ pub struct Args {
     /// Who runs the program
     #[arg(long, value_enum, default_value_t = EngineOption::Evaluator)]
     engine: EngineOption,
-    /// Show bindings, shape variables, calls and effects in their order; of the machine its instructions, with registers and shape heap
+    /// Show bindings, shape variables, calls and effects in their order; of the machine its instructions, with
+    /// registers and shape heap
     #[arg(long)]
     trace: bool,
-    /// Print every element of the result; without it, of a tensor with more than 1000 elements only some at its edges are printed
+    /// Print every element of the result; without it, of a tensor with more than 1000 elements only some at its edges
+    /// are printed
     #[arg(long)]
     full: bool,
     /// Write the result into a file of NumPy, too: the fields of a tuple as the arrays 0, 1, .., anything else as 0
@@ -86,20 +88,21 @@ pub struct Args {
     /// How many steps the run may take; an element that an operator computes counts as one [default: 200000000]
     #[arg(long, value_name = "STEPS")]
     fuel: Option<u64>,
-    /// How many bytes the tensors of the run, its arguments among them, and what operators keep beside them, may take up at once, with K, M or G for
-    /// powers of 1024 [default: 1G]
+    /// How many bytes the tensors of the run, its arguments among them, and what operators keep beside them, may take
+    /// up at once, with K, M or G for powers of 1024 [default: 1G]
     #[arg(long, value_name = "BYTES", value_parser = options::bytes)]
     memory: Option<u64>,
     /// How many calls may be open at once [default: 50000]
     #[arg(long, value_name = "CALLS")]
     depth: Option<usize>,
-    /// Run the program by so many workers together, which meet in its collectives. Each is given all arguments, or its own if there are as many for
-    /// each, those of worker 0 first
+    /// Run the program by so many workers together, which meet in its collectives. Each is given all arguments, or its
+    /// own if there are as many for each, those of worker 0 first
     #[arg(long, value_name = "N", conflicts_with_all = ["engine", "trace", "save", "format", "commands", "fuel", "memory", "depth", "signature_order", "proposal"])]
     workers: Option<usize>,
     #[command(flatten)]
     externs: Externs,
-    /// In which order a signature binds its shape variables: `left-to-right`, or `any` for all lone dimensions first (A08)
+    /// In which order a signature binds its shape variables: `left-to-right`, or `any` for all lone dimensions first
+    /// (A08)
     #[arg(long, value_name = "ORDER", default_value = "left-to-right", value_parser = options::signature_order, conflicts_with = "engine")]
     signature_order: SignatureOrder,
     #[command(flatten)]
@@ -109,7 +112,7 @@ pub struct Args {
 }
 
 impl Args {
-    /// What the command may take.
+    /// The limits of the command.
     pub fn limits(&self) -> CommandLimits {
         self.budget.limits(self.memory)
     }
@@ -160,7 +163,7 @@ pub fn run(args: &Args) -> CommandResult {
     }
 }
 
-/// Tells what is found in the program, which is a failure where it is not to be run for that.
+/// Reports the findings about the program. It fails if they prevent the run.
 fn check(args: &Args, source: &input::SourceFile, choice: &JudgementChoice, module: &IrModule) -> Result<(), Failure> {
     let cx = || choice.cx(Cx::new());
     let unknown = unknown_names(module, options::unknown_ops(args.allow_unknown_ops));
@@ -177,7 +180,7 @@ fn check(args: &Args, source: &input::SourceFile, choice: &JudgementChoice, modu
     Err(Failure::new(exit, "the program is not run (--unchecked runs it all the same)"))
 }
 
-/// What is told of a run, whoever ran it.
+/// The transcript of a run, by either engine.
 pub(super) struct RunTranscript {
     outcome: judge::Ending<values::Value>,
     effects: Vec<values::Effect>,
@@ -185,7 +188,7 @@ pub(super) struct RunTranscript {
     out_of_memory: bool,
 }
 
-/// How it is told.
+/// The context of the report.
 pub(super) struct Telling<'a> {
     pub(super) trace: bool,
     pub(super) full: bool,
@@ -204,7 +207,7 @@ impl RunTranscript {
     }
 }
 
-/// The program compiled, and run with the limits of the evaluator.
+/// Compiles the program, and runs it with the limits of the evaluator.
 fn on_machine(
     cx: &mut Cx,
     module: &IrModule,
@@ -223,7 +226,7 @@ fn on_machine(
     RunTranscript::of_machine(vm::run(cx, &executable, entry, values, &options))
 }
 
-/// By several workers: what each of them comes to.
+/// Runs the program with several workers, and reports the outcome of each.
 fn together(
     args: &Args,
     choice: &JudgementChoice,
@@ -260,7 +263,7 @@ fn together(
     Ok(exit)
 }
 
-/// Arguments for the entry point, which are told.
+/// Generates and reports arguments for the entry point.
 fn made(args: &Args, module: &IrModule, entry: &str) -> Result<Vec<ValueSpec>, Failure> {
     let func =
         linked(module, entry).ok_or_else(|| Failure::unreadable(format!("there is no entry point `{entry}`")))?;
@@ -321,7 +324,7 @@ pub(super) fn tell(args: &Telling<'_>, run: &RunTranscript) -> CommandResult {
     }
 }
 
-/// The run as `run.schema.json` describes it.
+/// Reports the run as `run.schema.json` describes it.
 fn tell_json(args: &Telling<'_>, entry: &str, arguments: &[String], run: &RunTranscript) -> CommandResult {
     let (outcome, rule, message, exit) = match &run.outcome {
         judge::Ending::Value(_) => ("value", None, None, Exit::AsExpected),

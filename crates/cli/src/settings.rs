@@ -1,4 +1,4 @@
-//! `relax-spec.toml`: what is chosen for all programs below the directory that it stands in.
+//! `relax-spec.toml`: choices for all programs in its directory and below.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -15,20 +15,20 @@ use relax_spec::grammar::Span;
 use relax_spec::grammar::source::SyntaxError;
 use relax_spec::syntax::load::{LoadError, read_text};
 
-/// How the file is called.
+/// The name of the file.
 pub const NAME: &str = "relax-spec.toml";
 
-/// What a file says.
+/// The contents of a file.
 #[derive(Clone, Debug)]
 pub struct DirectorySettings {
-    /// Where it stands.
+    /// The path of the file.
     pub path: PathBuf,
     pub edition: Option<Edition>,
     pub reading: Option<Reading>,
     pub proposal: Option<Proposal>,
 }
 
-/// The keys. Every value keeps its place, so that one that means nothing is told with it.
+/// The keys. Every value keeps its position, so that an invalid one can be reported with it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct SettingsKeys {
@@ -41,18 +41,19 @@ struct SettingsKeys {
 }
 
 impl DirectorySettings {
-    /// What the nearest file says that stands in the directory of a program or above it; `-` is read in the current directory.
+    /// The settings of the nearest file in the directory of a program or above it. For `-` the current directory
+    /// counts.
     pub fn above(program: &Path) -> Result<Option<DirectorySettings>, InputError> {
         let parent = program.parent().filter(|parent| !parent.as_os_str().is_empty());
-        // The links of the way are followed, and `..` is what the system takes it for, so that the search goes up to the root and ends. A
-        // directory that is not there has no programs either, and whoever reads the program says so.
+        // Links in the path are followed, and `..` means what it means to the system, so the search goes up to the root
+        // and ends. A missing directory has no programs either, which is reported when the program is read.
         let Ok(dir) = fs::canonicalize(parent.unwrap_or(Path::new("."))) else { return Ok(None) };
         nearest(&dir)?.map(DirectorySettings::read).transpose()
     }
 
     fn read(path: PathBuf) -> Result<DirectorySettings, InputError> {
         let unreadable = |error| InputError::Load(path.display().to_string(), error);
-        // What is no file, such as a pipe, may never end.
+        // Anything but a regular file, such as a pipe, may never end.
         let is_other = fs::metadata(&path).is_ok_and(|found| !found.is_file() && !found.is_dir());
         if is_other {
             let name = path.display().to_string();
@@ -60,7 +61,7 @@ impl DirectorySettings {
         }
         let text = match read_text(&path) {
             Ok(text) => text,
-            // Nothing is chosen.
+            // An empty file chooses nothing.
             Err(LoadError::Empty) => String::new(),
             Err(error) => return Err(unreadable(error)),
         };
@@ -69,7 +70,7 @@ impl DirectorySettings {
     }
 }
 
-/// The file in a directory or in the nearest above it. One that is there and cannot be read is not passed over.
+/// The file in a directory or in the nearest one above it. An unreadable file is not skipped.
 fn nearest(dir: &Path) -> Result<Option<PathBuf>, InputError> {
     for dir in dir.ancestors() {
         let path = dir.join(NAME);
@@ -82,10 +83,10 @@ fn nearest(dir: &Path) -> Result<Option<PathBuf>, InputError> {
     Ok(None)
 }
 
-/// What a text chooses.
+/// The choices in a text.
 type SettingsChoice = (Option<Edition>, Option<Reading>, Option<Proposal>);
 
-/// What a text says.
+/// Reads the choices in a text.
 fn parse(text: &str) -> Result<SettingsChoice, SyntaxError> {
     let written: SettingsKeys = toml::from_str(text).map_err(|error| {
         let span = error.span().map_or(Span::NONE, |range| at(&range));
@@ -101,7 +102,7 @@ fn parse(text: &str) -> Result<SettingsChoice, SyntaxError> {
     Ok((edition, reading, proposal))
 }
 
-/// How the text is read, or an erratum of it.
+/// The reading of the text, or of one of its errata.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ReadingChoice {
     Corrected,
@@ -118,7 +119,7 @@ impl ReadingChoice {
     }
 }
 
-/// The reading of the whole text, but for the errata that are said to be read in a way of their own; `None` if nothing is said.
+/// The reading of the whole text, with the exceptions for single errata; `None` if nothing is chosen.
 fn reading(
     text: &str,
     base: Option<ReadingChoice>,
@@ -150,7 +151,7 @@ fn reading(
     Ok(Some(Reading::literal_only(&literal.into_iter().collect::<Vec<_>>())))
 }
 
-/// What a name means, or an error at its place.
+/// The meaning of a name, or an error at its position.
 fn named<T>(
     text: &str,
     name: &Spanned<String>,

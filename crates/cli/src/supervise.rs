@@ -1,4 +1,4 @@
-//! `relax-spec supervise`, which only `relax-spec` starts.
+//! `relax-spec supervise`, which is started only by `relax-spec` itself.
 
 use std::io;
 

@@ -22,9 +22,10 @@ use relax_spec::type_checking::{TypeReport, check_module};
 
 /// Write a program with the structural information and the purity of every variable
 ///
-/// The program is written in normal form; each binding and each result without an annotation has what is derived of it, and in TVMScript a
-/// comment says whether a binding is pure, that is, makes pure calls only. What is
-/// malformed is told on standard error, and gives exit status 1; what depends on it stays without. `check --types` is the same, of several files.
+/// The program is written in normal form; each binding and each result without an annotation has what is derived of it,
+/// and in TVMScript a comment says whether a binding is pure, that is, makes pure calls only. What is malformed is told
+/// on standard error, and gives exit status 1; what depends on it stays without. `check --types` is the same, of
+/// several files.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec types model.py
@@ -37,8 +38,9 @@ pub struct Args {
     file: PathBuf,
     #[command(flatten)]
     selected: input::Selected,
-    /// For editors, one JSON object a variable and line instead of the program: `function`, `name`, `info`, `pure`, and of where it is bound, if the
-    /// text has that, `start` and `end`, each with `line`, `column` and, in bytes, `offset`
+    /// For editors, one JSON object a variable and line instead of the program: `function`, `name`, `info`, `pure`, and
+    /// of where it is bound, if the text has that, `start` and `end`, each with `line`, `column` and, in bytes,
+    /// `offset`
     #[arg(long, conflicts_with = "format")]
     list: bool,
     /// Instead of the program: how the information of the variables that this line binds came about, back to where it
@@ -80,7 +82,7 @@ pub fn run(args: &Args) -> CommandResult {
     Ok(typed.exit())
 }
 
-/// What is known of a program.
+/// The types of a program.
 pub struct Typed<'s> {
     source: &'s SourceFile,
     /// The name of the module in a Python file.
@@ -92,7 +94,7 @@ pub struct Typed<'s> {
 }
 
 impl<'s> Typed<'s> {
-    /// Of a module of a text.
+    /// The types of a module of a text.
     pub fn of(cx: &mut Cx, source: &'s SourceFile, name: String, module: &IrModule) -> Typed<'s> {
         let normalized = normalize_reporting(cx, module);
         let types = check_module(cx, &normalized.module);
@@ -101,7 +103,7 @@ impl<'s> Typed<'s> {
         Typed { source, module: name, normalized, types, derived, impure }
     }
 
-    /// What is malformed.
+    /// The findings about malformed parts.
     fn findings(&self) -> impl Iterator<Item = &Diagnostic> {
         self.normalized.findings.iter().chain(&self.derived.diagnostics)
     }
@@ -110,7 +112,7 @@ impl<'s> Typed<'s> {
         render::rejection(self.findings()).unwrap_or(Exit::AsExpected)
     }
 
-    /// Says of how much the text is silent, for it would be repetition at length.
+    /// Reports how much information the text leaves out, because it would be too repetitive.
     pub fn tell_left_out(&self) {
         let all =
             self.derived.functions.iter().map(|(_, info)| info).chain(self.derived.vars.iter().map(|(_, info)| info));
@@ -121,7 +123,7 @@ impl<'s> Typed<'s> {
         }
     }
 
-    /// The program with what is known of it.
+    /// The program with its types.
     pub fn text(&self, target: &OutputTarget) -> String {
         let mut bound = ComputedVariables::default();
         walk_module(&mut bound, &self.normalized.module);
@@ -132,7 +134,7 @@ impl<'s> Typed<'s> {
         target.text_with(&annotated(&self.normalized.module, &self.derived), &remark)
     }
 
-    /// Its variables, each with its place.
+    /// Its variables, each with its position.
     fn variables(&self) -> Vec<Value> {
         let mut bound = ComputedVariables::default();
         walk_module(&mut bound, &self.normalized.module);
@@ -181,7 +183,7 @@ impl<'s> Typed<'s> {
         self.derived.functions.iter().map(function).collect()
     }
 
-    /// Everything, as `types.schema.json` describes it.
+    /// All contents, as `types.schema.json` describes them.
     pub fn json(&self, target: &OutputTarget) -> Value {
         json!({
             "file": self.source.name,
@@ -194,7 +196,7 @@ impl<'s> Typed<'s> {
     }
 }
 
-/// The variables that are bound to what is evaluated: to neither an argument nor a function literal.
+/// The variables bound to evaluated expressions, that is, neither to an argument nor to a function literal.
 #[derive(Default)]
 struct ComputedVariables(FxHashSet<Var>);
 

@@ -1,10 +1,11 @@
 //! Run-time values on the command line.
 //!
-//! Tensors are nested lists with a data type, `[[1, 2], [3, 4]]:int64`; without a type a tensor is of float32. A number
-//! with a data type, `3:int64`, is a tensor of rank 0. Floats are rounded to the nearest of their type; `inf`, `nan` and `-0` are floats, too.
-//! `zeros(2, 3):float32` is a tensor of zeros, as are `ones` of ones, `iota` of 0, 1, 2, .. and `random((2, 3), float32, 7)` of
-//! numbers that the seed 7 determines. `shape(2, 3)` is a shape, `packed(NAME)` a packed function, `3` an integer,
-//! `true` a Boolean. Everything else is read as in suite files: `Tuple([Shape([2]), Int(1)])`.
+//! Tensors are nested lists with a datatype, `[[1, 2], [3, 4]]:int64`. Without a type the elements are float32. A
+//! number with a datatype, `3:int64`, is a tensor of rank 0. Floats are rounded to the nearest of their type; `inf`,
+//! `nan` and `-0` are floats too. `zeros(2, 3):float32` is a tensor of zeros, and similarly `ones` of ones and `iota`
+//! of 0, 1, 2, .. . `random((2, 3), float32, 7)` has numbers determined by the seed 7. `shape(2, 3)` is a shape,
+//! `packed(NAME)` a packed function, `3` an integer, `true` a Boolean. All other values are read as in suite files:
+//! `Tuple([Shape([2]), Int(1)])`.
 
 use std::fmt::Write as _;
 
@@ -46,10 +47,10 @@ pub fn parse(text: &str) -> Result<ValueSpec, String> {
     from_ron(text).map_err(|error| format!("`{text}` is not a value: {error}"))
 }
 
-/// How deep tuples may stand in each other: the text of each is searched for commas anew.
+/// The maximum nesting of tuples, because the text of each is searched for commas again.
 const MAX_TUPLES: usize = 1000;
 
-/// Refuses tuples that nest deeper.
+/// Rejects tuples that nest deeper.
 pub(super) fn refuse_depth(text: &str) -> Result<(), String> {
     let (mut depth, mut quoted) = (0usize, false);
     for byte in text.bytes() {
@@ -66,7 +67,7 @@ pub(super) fn refuse_depth(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// What commas separate that stand in no brackets and no quotes.
+/// The parts between commas outside of brackets and quotes.
 pub(super) fn items(text: &str) -> Vec<&str> {
     let (mut depth, mut start, mut quoted, mut found) = (0u32, 0, false, Vec::new());
     for (at, c) in text.char_indices() {
@@ -86,7 +87,7 @@ pub(super) fn items(text: &str) -> Vec<&str> {
     found
 }
 
-/// Writes a value on one line so that [`parse`] reads the same.
+/// Writes a value on one line, in the form that [`parse`] reads.
 pub fn argument(value: &ValueSpec) -> String {
     with_stack(|| match value {
         ValueSpec::Tensor(data) if data.bytes.is_empty() => {
@@ -112,20 +113,20 @@ pub fn argument(value: &ValueSpec) -> String {
     })
 }
 
-/// The longest that a value is in a report.
+/// The maximum length of a value in a report.
 const LONGEST: usize = 160;
-/// The most elements of a tensor that is written whole in one.
+/// The maximum number of elements of a tensor that is written in full.
 const FEW: usize = 64;
 
-/// A value in a report: as [`argument`] writes it where that is short, else summed up.
+/// A value in a report: in the form of [`argument`] if that is short, else a summary.
 pub enum Brief {
-    /// [`parse`] reads it.
+    /// A form that [`parse`] reads.
     Whole(String),
-    /// For people.
+    /// A form for people.
     Summary(String),
 }
 
-/// A value as reports have it.
+/// A value in its form for reports.
 pub fn brief(value: &ValueSpec) -> Brief {
     if elements(value) <= FEW {
         let text = argument(value);
@@ -136,7 +137,7 @@ pub fn brief(value: &ValueSpec) -> Brief {
     Brief::Summary(cut(&value.to_string(), LONGEST))
 }
 
-/// How many elements, sizes and fields a value has.
+/// The number of elements, sizes and fields of a value.
 fn elements(value: &ValueSpec) -> usize {
     let count = |data: &TensorData| data.bytes.len() / data.dtype.bytes().max(1);
     let own = |part: &ValueSpec| match part {
@@ -146,7 +147,7 @@ fn elements(value: &ValueSpec) -> usize {
     value.parts().map(own).fold(0, usize::saturating_add)
 }
 
-/// At most so much of a text.
+/// The start of a text, up to a length.
 pub fn cut(text: &str, longest: usize) -> String {
     match text.char_indices().nth(longest) {
         Some((at, _)) => format!("{}...", &text[..at]),
@@ -154,14 +155,14 @@ pub fn cut(text: &str, longest: usize) -> String {
     }
 }
 
-/// Whether a text is a number or a Boolean with a data type.
+/// Whether a text is a number or a Boolean with a datatype.
 fn is_scalar(text: &str) -> bool {
     let content = text.rsplit_once(':').map(|(content, _)| content.trim());
     let read = content.and_then(|content| nested(&*list(content).ok()?).ok());
     read.is_some_and(|(shape, _)| shape.is_empty())
 }
 
-/// Numbers in lists, each as it is written.
+/// Numbers in lists, each with its spelling.
 fn list(text: &str) -> Result<Document<'_>, String> {
     if text.contains("...") {
         return Err("`...` stands for elements that are left out (`run --full` prints all of them)".into());
@@ -192,14 +193,14 @@ fn data_type(text: &str) -> Result<DataType, String> {
     text.trim().trim_matches('"').parse().map_err(|error: relax_spec::grammar::DataTypeError| error.to_string())
 }
 
-/// The elements of a tensor that are not written one by one.
+/// The rule for the elements of a tensor that is not listed in full.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TensorFilling {
     Zeros,
     Ones,
     /// 0, 1, 2, .. in row-major order.
     Iota,
-    /// Floats from -1 to 1, integers from 0 to 9, truth values.
+    /// Floats from -1 to 1, integers from 0 to 9, or truth values.
     Random,
 }
 
@@ -211,7 +212,7 @@ impl TensorFilling {
         ("random", TensorFilling::Random),
     ];
 
-    /// As many elements.
+    /// This many elements.
     fn elements(self, dtype: DataType, count: usize, seed: u64) -> Vec<f64> {
         let mut random = fastrand::Rng::with_seed(seed);
         let round = |x: f64| dtype.float_type().map_or(x, |float| float.round(x));
@@ -221,21 +222,22 @@ impl TensorFilling {
             TensorFilling::Iota => round(i as f64),
             TensorFilling::Random if dtype.is_bool() => f64::from(random.u8(0..2)),
             TensorFilling::Random if dtype.float_type().is_some() => round(random.f64() * 2.0 - 1.0),
-            // Narrow integers hold fewer.
+            // Narrow integers have a smaller range.
             TensorFilling::Random => f64::from(random.u8(0..if dtype.bits < 8 { 2 } else { 10 })),
         };
         (0..count).map(element).collect()
     }
 }
 
-/// `NAME(SHAPE, DTYPE, SEED)` or `NAME(SHAPE):DTYPE`; the shape is a list of sizes, in brackets or not. `None` where it is something else.
+/// `NAME(SHAPE, DTYPE, SEED)` or `NAME(SHAPE):DTYPE`. The shape is a list of sizes, with or without brackets. `None`
+/// for any other text.
 fn filled(text: &str) -> Option<Result<TensorData, String>> {
     let (name, rest) = text.split_once('(')?;
     let (_, filling) = TensorFilling::ALL.into_iter().find(|(known, _)| *known == name.trim())?;
     Some(fill(filling, rest).map_err(|error| format!("`{text}`: {error}")))
 }
 
-/// `rest` is what follows the first parenthesis.
+/// The tensor for a filling; `rest` is the text after the first parenthesis.
 fn fill(filling: TensorFilling, rest: &str) -> Result<TensorData, String> {
     let (inside, behind) = rest.rsplit_once(')').ok_or("a parenthesis is open")?;
     let items = items(inside);
@@ -273,7 +275,7 @@ fn made(filling: TensorFilling, dtype: DataType, shape: &[u64], seed: u64) -> Re
     let count = shape.iter().try_fold(1usize, |n, size| n.checked_mul(usize::try_from(*size).ok()?));
     let count = count.filter(|count| *count <= LARGEST).ok_or("it is too large")?;
     let made = match filling {
-        // One element as often as there are, for that there may be many of them.
+        // One element is repeated, because there may be very many.
         TensorFilling::Zeros | TensorFilling::Ones => {
             TensorData::from_values(dtype, &[], &filling.elements(dtype, 1, seed))
                 .and_then(|one| TensorData::new(dtype, shape, one.bytes.repeat(count)))
@@ -285,16 +287,16 @@ fn made(filling: TensorFilling, dtype: DataType, shape: &[u64], seed: u64) -> Re
     made.map_err(|error| error.to_string())
 }
 
-/// The most elements that are made.
+/// The maximum number of elements to make.
 const LARGEST: usize = 1 << 26;
 
-/// Shape and elements of a nested list.
+/// The shape and the elements of a nested list.
 fn nested(node: &Node<'_>) -> Result<(Vec<u64>, Vec<String>), String> {
     let items = match &node.data {
         NodeData::List(items) => items,
         NodeData::Number(number) => return Ok((Vec::new(), vec![number.to_string()])),
         NodeData::Bool(truth) => return Ok((Vec::new(), vec![u8::from(*truth).to_string()])),
-        // As Python prints them.
+        // The spelling of Python.
         NodeData::Variant(name, None) if python_number(name).is_some() => {
             return Ok((Vec::new(), python_number(name).into_iter().map(str::to_string).collect()));
         }
@@ -331,20 +333,21 @@ fn python_number(name: &str) -> Option<&'static str> {
     }
 }
 
-/// How much is written of a tensor.
+/// The extent to which a tensor is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum PrintExtent {
-    /// Every element, so that [`parse`] reads it back.
+    /// Every element, in a form that [`parse`] reads.
     Whole,
-    /// Of many elements the first and the last of each dimension, as NumPy prints them.
+    /// The first and the last of each dimension if there are many elements, as NumPy prints them.
     Summary,
 }
 
-/// The most elements that a summary has whole, and how many it has at either end of a dimension: those of NumPy.
+/// The maximum number of elements that a summary writes in full, and the number at either end of a dimension. Both are
+/// those of NumPy.
 const SUMMARIZED: usize = 1000;
 const EDGE: usize = 3;
 
-/// Writes a value, so that [`parse`] reads it back where that is possible and it is written whole.
+/// Writes a value. If it is complete and has such a form, [`parse`] can read it.
 pub fn format(value: &ValueSpec, extent: PrintExtent) -> String {
     with_stack(|| match value {
         ValueSpec::Tensor(data) => format_tensor(data, extent),
@@ -382,13 +385,13 @@ fn format_tensor(data: &TensorData, extent: PrintExtent) -> String {
 /// Writes a tensor as nested lists.
 struct NestedListWriter<'a> {
     tensor: &'a Tensor,
-    /// How many elements are written at either end of a dimension, if not all of them are.
+    /// The number of elements at either end of a dimension; `None` to write all of them.
     edge: Option<usize>,
     out: &'a mut String,
 }
 
 impl NestedListWriter<'_> {
-    /// Writes one list of the given nesting; `at` is its position among the lists of that nesting.
+    /// Writes one list at this nesting; `at` is its position among the lists of that nesting.
     fn write(&mut self, depth: usize, at: usize, indent: usize) {
         let Some(size) = self.tensor.shape().get(depth).and_then(|size| usize::try_from(*size).ok()) else {
             self.out.push_str(&self.tensor.get(at).map(scalar).unwrap_or_default());
@@ -442,7 +445,7 @@ mod tests {
         );
     }
 
-    /// Every float that is written is read as the same, whatever its type, in each notation; and every large integer.
+    /// A float of any type, and a large integer, is read back unchanged in each notation.
     fn is_read_back(dtype: DataType, bits: &[u64]) {
         let bytes = bits.iter().flat_map(|bits| bits.to_le_bytes().into_iter().take(dtype.bytes()));
         let data = TensorData::new(dtype, &[bits.len() as u64], bytes.collect::<Vec<u8>>()).unwrap();

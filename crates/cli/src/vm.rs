@@ -65,8 +65,8 @@ struct VmRun {
     /// How many steps the run may take [default: 200000000]
     #[arg(long, value_name = "STEPS")]
     fuel: Option<u64>,
-    /// How many bytes the tensors of the run, its arguments among them, and what operators keep beside them, may take up at once, with K, M or G for
-    /// powers of 1024 [default: 1G]
+    /// How many bytes the tensors of the run, its arguments among them, and what operators keep beside them, may take
+    /// up at once, with K, M or G for powers of 1024 [default: 1G]
     #[arg(long, value_name = "BYTES", value_parser = shared::bytes)]
     memory: Option<u64>,
     /// How many calls may be open at once [default: 50000]
@@ -92,13 +92,13 @@ struct Verify {
 
 /// Run executables of TVM, one for each line of standard input
 ///
-/// A line is a JSON object: `executable`, as the adapter's question `executable` gives it, `entry`, `args`, `identity` and `edition`. The reply is a
-/// line as to the question `evaluate`.
+/// A line is a JSON object: `executable`, as the adapter's question `executable` gives it, `entry`, `args`, `identity`
+/// and `edition`. The reply is a line as to the question `evaluate`.
 #[derive(clap::Args)]
 struct VmAnswer {}
 
 impl Args {
-    /// What the command may take.
+    /// The limits of the command.
     pub fn limits(&self) -> Option<CommandLimits> {
         match &self.command {
             VmCommand::Run(args) => Some(args.budget.limits(args.memory)),
@@ -128,7 +128,7 @@ pub fn run(args: &Args) -> CommandResult {
 }
 
 fn start(args: &VmRun) -> CommandResult {
-    // What is compiled has no attributes any more.
+    // A compiled program has no attributes any more.
     let choice = args.choosing.without_module(&args.file)?;
     let executable = read(&args.file)?;
     if !args.unverified {
@@ -151,7 +151,8 @@ fn start(args: &VmRun) -> CommandResult {
     }
 }
 
-/// The text form, or the data form, which begins with a brace; of an executable of TVM what its adapter says of it.
+/// Reads the text form, the data form, which begins with a brace, or the description of an executable of TVM by its
+/// adapter.
 fn read(path: &Path) -> Result<Executable, Failure> {
     let text = read_text(path).map_err(|error| Failure::unreadable(format!("{}: {error}", path.display())))?;
     let place = |error: String| Failure::unreadable(format!("{}: {error}", path.display()));
@@ -169,7 +170,7 @@ pub(super) fn executable(text: &str) -> Result<Executable, String> {
     from_json(text).map_err(|error| error.to_string()).or_else(of_tvm)
 }
 
-/// Whether a text is that of an executable and not that of a program.
+/// Whether a text is an executable, as opposed to a program.
 pub(super) fn is_executable(text: &str) -> bool {
     text.starts_with("relax-spec executable ") || text.starts_with('{') && executable(text).is_ok()
 }

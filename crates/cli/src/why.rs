@@ -1,4 +1,5 @@
-//! How the structural information of a variable came about: back through the bindings to where it was lost.
+//! The origin of the structural information of a variable, traced back through the bindings to the place where it was
+//! lost.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -17,9 +18,9 @@ use relax_spec::grammar::{
 };
 use relax_spec::judge::Cx;
 
-/// What is told of the variables that a line binds.
+/// The explanation of the variables that a line binds.
 ///
-/// An error says which lines bind variables, where this one binds none.
+/// If the line binds none, the error lists the lines that do.
 pub fn why(
     cx: &mut Cx,
     source: &SourceFile,
@@ -48,7 +49,7 @@ pub fn why(
     Ok(history.text)
 }
 
-/// How a variable gets its value.
+/// The origin of the value of a variable.
 #[derive(Clone)]
 enum Origin {
     Parameter,
@@ -56,7 +57,7 @@ enum Origin {
     Cast,
 }
 
-/// The variables of a program in the order of the text, each with its origin.
+/// The variables of a program in the order of the text, with their origins.
 #[derive(Default)]
 struct BoundVars {
     order: Vec<Var>,
@@ -89,7 +90,7 @@ impl Visitor for BoundVars {
     }
 }
 
-/// The variables that an expression uses, those of a function literal in it too.
+/// The variables that an expression uses, including those of a function literal in it.
 #[derive(Default)]
 struct UsedVars {
     vars: Vec<Var>,
@@ -119,7 +120,7 @@ impl Visitor for UsedVars {
     }
 }
 
-/// Whether something of what a value is like is not known.
+/// Whether part of the information about a value is unknown.
 fn is_lost(info: &StructInfo) -> bool {
     match info {
         StructInfo::Object => true,
@@ -143,7 +144,8 @@ struct History<'a> {
 }
 
 impl History<'_> {
-    /// A variable, then what of its information comes from others, which are told next. Many steps are no recursion.
+    /// Explains a variable, and then the variables that its information comes from. It uses no recursion, because there
+    /// may be many steps.
     fn tell(&mut self, var: &Var) {
         let mut waiting = vec![var.clone()];
         while let Some(var) = waiting.pop() {
@@ -155,7 +157,7 @@ impl History<'_> {
     }
 
     fn tell_one(&mut self, var: &Var) -> Vec<Var> {
-        // The variable where it is bound: where it is used it has another place.
+        // The variable at its binding. A use has a different position.
         let Some((var, (origin, annotated))) = self.bound.origins.get_key_value(var) else { return Vec::new() };
         let info = self.infos.get(var).copied();
         let place = if var.span.is_none() { String::new() } else { format!("  ({})", self.source.place(var.span)) };
@@ -183,7 +185,8 @@ impl History<'_> {
         }
     }
 
-    /// By which rules, from which operands; where something is lost, the operands of which something is lost come next.
+    /// Explains a value by its rules and operands. If information is lost, the operands with lost information come
+    /// next.
     fn value(&mut self, var: &Var, value: &Expr, lost: bool) -> Vec<Var> {
         let rules = self.rules(var, value);
         let named: Vec<&str> = rules.iter().map(|rule| rule.id()).collect();
@@ -197,7 +200,7 @@ impl History<'_> {
         next
     }
 
-    /// Says what the operands are; gives those of which something is lost.
+    /// Describes the operands. Returns those with lost information.
     fn operands(&mut self, value: &Expr, lost: bool) -> Vec<Var> {
         let mut next = Vec::new();
         let used = UsedVars::of(value);
@@ -220,8 +223,8 @@ impl History<'_> {
         let _ = writeln!(self.text, "  {reason}");
     }
 
-    /// The rules that derivation applies to a value: those that a function of this binding alone needs beside what it
-    /// needs without it.
+    /// The rules that derivation applies to a value: those of a function with only this binding, without those of the
+    /// same function without it.
     fn rules(&mut self, var: &Var, value: &Expr) -> Vec<Rule> {
         let used = UsedVars::of(value);
         let known = |var: &Var| self.infos.get(var).map(|info| (*info).clone());
@@ -241,7 +244,7 @@ impl History<'_> {
     }
 }
 
-/// Whether a rule says what a value is like, not what is in order, nor that it has a variable.
+/// Whether a rule determines a value, as opposed to a check, or to the fact that a variable is bound.
 fn decides(rule: Rule) -> bool {
     let id = rule.id();
     let is_of = ["SI.DERIVE.", "SI.UNIFY.", "OPS.", "OP."].iter().any(|chapter| id.starts_with(chapter));
@@ -256,7 +259,7 @@ fn decides(rule: Rule) -> bool {
     is_of && !is_about && !of_order.contains(&id) && !id.ends_with(".attrs")
 }
 
-/// The global functions that are used, and one more, of these bindings and nothing else.
+/// A module of the used global functions and one more function with only these bindings.
 fn beside(module: &IrModule, globals: &[GlobalVar], params: &[Binder], bindings: Vec<Binding>) -> IrModule {
     let block = BindingBlock { kind: BlockKind::Binding, bindings, span: Span::default() };
     let function = Function {

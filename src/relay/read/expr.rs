@@ -8,12 +8,12 @@ use crate::grammar::source::MAX_NESTING;
 use crate::grammar::{Attrs, Name, Span};
 use crate::relay::tree::{Binding, Call, Expr, ExprKind, INFIX, If, Param};
 
-/// What an identifier refers to (`RELAY.VAR.THREE`).
+/// The target of an identifier (`RELAY.VAR.THREE`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reference {
     /// A definition.
     Global,
-    /// A parameter or what `let` binds.
+    /// A parameter or a `let` binding.
     Local,
     /// An operator.
     Operator,
@@ -26,7 +26,7 @@ enum Argument {
 }
 
 impl RelayReader<'_, '_> {
-    /// RELAY.BODY.EXPR: one expression within braces, without a terminator. The opening brace is read already.
+    /// RELAY.BODY.EXPR: one expression in braces, without a terminator. The opening brace has been read.
     pub(super) fn body(&mut self) -> RelayResult<Expr> {
         let empty = self.token() == Token::CloseBrace;
         if !self.cx.premise(rule!("RELAY.BODY.EXPR"), 1, !empty) {
@@ -136,7 +136,7 @@ impl RelayReader<'_, '_> {
         INFIX.iter().copied().find(|(known, _, binds)| *known == symbol && *binds >= loosest.max(1))
     }
 
-    /// Calls and projections behind what is called or projected.
+    /// Calls and projections after an expression.
     fn postfix(&mut self) -> RelayResult<Expr> {
         let start = self.here();
         let mut expr = self.primary()?;
@@ -159,7 +159,7 @@ impl RelayReader<'_, '_> {
         }
     }
 
-    /// RELAY.PARAM.POS: parameters stand in function literals and definitions only.
+    /// RELAY.PARAM.POS: parameters occur only in function literals and definitions.
     fn no_parameter(&mut self, start: Span) -> RelayResult<()> {
         self.next();
         self.type_expr()?;
@@ -194,7 +194,7 @@ impl RelayReader<'_, '_> {
         Ok(Argument::Value(self.nested(Self::expr)?))
     }
 
-    /// `.0`; of `.0.1`, which looks like a number, both.
+    /// `.0`; or `.0.1`, which looks like a number but is two projections.
     fn projection(&mut self, tuple: Expr, start: Span) -> RelayResult<Expr> {
         self.next();
         let span = self.expect(Token::Number, "the number of a field")?.span;
@@ -238,7 +238,7 @@ impl RelayReader<'_, '_> {
         Ok(Expr { kind, span: self.since(lexeme.span) })
     }
 
-    /// RELAY.SIGIL.GLOBAL, RELAY.SIGIL.LOCAL, RELAY.SIGIL.OP: the sigil says what an identifier refers to.
+    /// RELAY.SIGIL.GLOBAL, RELAY.SIGIL.LOCAL, RELAY.SIGIL.OP: the sigil determines the target of an identifier.
     fn reference(&mut self, lexeme: Lexeme) -> ExprKind {
         self.next();
         let name = self.name_of(lexeme);
@@ -311,7 +311,7 @@ impl RelayReader<'_, '_> {
         Ok(Expr { kind: ExprKind::If(Box::new(If { condition, then, otherwise })), span: self.since(start) })
     }
 
-    /// An expression in parentheses, or a tuple: of one field with a comma behind it.
+    /// An expression in parentheses, or a tuple. A tuple with one field has a trailing comma.
     fn parenthesized(&mut self) -> RelayResult<Expr> {
         let start = self.next().span;
         let mut fields = Vec::new();

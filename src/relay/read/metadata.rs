@@ -1,4 +1,4 @@
-//! The section of constants of later Relay: tensors that stand behind the program, to which it refers by number.
+//! The section of constants of later Relay: tensors after the program, which refers to them by number.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use serde::Deserialize;
 use crate::grammar::{Span, TensorData};
 use crate::syntax::saved_tensor;
 
-/// What the section begins with, on a line of its own.
+/// The first line of the section.
 const BEGINS: &str = "#[metadata]";
-/// What its constants are called, there and where the program refers to one.
+/// The name of constants, in the section and in references to it.
 pub(in crate::relay) const CONSTANT: &str = "relay.Constant";
 
-/// A graph of nodes that refer to each other by number, as releases before 0.20 saved them.
+/// A graph of nodes that refer to each other by number, as saved by releases before 0.20.
 #[derive(Deserialize)]
 struct Section {
     root: usize,
@@ -32,7 +32,7 @@ struct MetadataNode {
     attrs: BTreeMap<String, String>,
 }
 
-/// The program, and what stands behind it.
+/// Splits a text into the program and the section after it.
 pub(super) fn split(text: &str) -> (&str, Option<&str>) {
     let begins = |at: usize| at == 0 || text.as_bytes().get(at - 1) == Some(&b'\n');
     let found = text.match_indices(BEGINS).map(|(at, _)| at).find(|at| begins(*at));
@@ -42,17 +42,17 @@ pub(super) fn split(text: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// The place of the section in a text that has one.
+/// The position of the section in a text that has one.
 pub(super) fn place(program: &str) -> Span {
     let start = u32::try_from(program.len()).unwrap_or(u32::MAX);
     Span::new(start, start.saturating_add(BEGINS.len() as u32))
 }
 
-/// The constants, in the order of their numbers; each may be unreadable by itself.
+/// The constants, in the order of their numbers. Each may be unreadable by itself.
 ///
 /// # Errors
 ///
-/// The section is none.
+/// The section as a whole is invalid.
 pub(super) fn constants(section: &str) -> Result<Vec<Result<TensorData, String>>, String> {
     let section: Section = serde_json::from_str(section).map_err(|error| error.to_string())?;
     let node = |id: usize| section.nodes.get(id).ok_or_else(|| format!("there is no node {id}"));

@@ -1,5 +1,5 @@
-//! Reading Relay: words to a tree, with the productions of the chapter. A fault does not end the reading: it goes on behind the
-//! binding or the definition in which it stands, so that one run tells several.
+//! Reads Relay: from tokens to a tree, by the productions of the chapter. After a fault, reading continues after the
+//! current binding or definition, so that one run reports several faults.
 
 mod expr;
 mod metadata;
@@ -17,13 +17,13 @@ use crate::grammar::source::MAX_NESTING;
 use crate::grammar::{Name, Span, TensorData};
 use crate::judge::{Cx, with_stack};
 
-/// That what was read has a fault, which is told already.
+/// A marker that a fault was found and has been reported.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct ReportedFault;
 
 type RelayResult<T> = Result<T, ReportedFault>;
 
-/// Reads a program in either notation, which are told apart by their words: the tree, as far as there is one, and all
+/// Reads a program in either notation, which its tokens determine. Returns the tree, as far as there is one, and all
 /// faults and warnings in the order of the text.
 pub fn read(cx: &mut Cx, text: &str) -> (Program, Vec<RelayFault>) {
     let (text, section) = metadata::split(text);
@@ -44,7 +44,7 @@ pub fn read(cx: &mut Cx, text: &str) -> (Program, Vec<RelayFault>) {
     (program, reader.faults)
 }
 
-/// The later notation has a first line with the version, and its tensor types and type parameters stand in brackets.
+/// The later notation has a first line with the version, and brackets around its tensor types and type parameters.
 fn notation(text: &str, words: &[Lexeme]) -> RelayNotation {
     let is = |word: &Lexeme, what: &str| slice(text, word.span) == what;
     let printed = words.windows(2).any(|pair| match pair {
@@ -69,7 +69,7 @@ struct RelayReader<'t, 'c> {
     at: usize,
     notation: RelayNotation,
     depth: usize,
-    /// Those of the section behind the program.
+    /// The constants of the section after the program.
     constants: Vec<Result<TensorData, String>>,
     faults: Vec<RelayFault>,
 }
@@ -100,13 +100,13 @@ impl<'t> RelayReader<'t, '_> {
         lexeme
     }
 
-    /// From the beginning of a span to the end of the last word that was read.
+    /// From the start of a span to the end of the last token that was read.
     fn since(&self, start: Span) -> Span {
         let end = self.at.checked_sub(1).and_then(|at| self.words.get(at)).map_or(start.end, |last| last.span.end);
         Span::new(start.start, end.max(start.end))
     }
 
-    /// Passes a word over, if it is the one looked for.
+    /// Skips a token if it is the expected one.
     fn pass(&mut self, found: bool) -> bool {
         if found {
             self.next();
@@ -149,12 +149,12 @@ impl<'t> RelayReader<'t, '_> {
         Err(ReportedFault)
     }
 
-    /// What a rule demands: told where it does not hold, and read on.
+    /// Reports a violated condition, and continues to read.
     fn demand(&mut self, demanded: Result<(), RelayFault>) {
         self.faults.extend(demanded.err());
     }
 
-    /// One level further down.
+    /// Reads one level deeper.
     fn nested<T>(&mut self, body: impl FnOnce(&mut Self) -> RelayResult<T>) -> RelayResult<T> {
         if self.depth >= MAX_NESTING {
             return self.fault(RelayFault::syntax(self.here(), format!("it nests deeper than {MAX_NESTING} levels")));
@@ -165,7 +165,7 @@ impl<'t> RelayReader<'t, '_> {
         read
     }
 
-    /// Items separated by commas, up to a closing word; a comma may stand behind the last.
+    /// Items separated by commas, up to a closing token. A trailing comma is allowed.
     fn list<T>(&mut self, close: Token, what: &str, item: impl Fn(&mut Self) -> RelayResult<T>) -> RelayResult<Vec<T>> {
         let mut items = Vec::new();
         while self.token() != close {
@@ -178,7 +178,7 @@ impl<'t> RelayReader<'t, '_> {
         Ok(items)
     }
 
-    /// Goes on behind a fault: to one of these words on this level of braces, or to where the level ends.
+    /// Skips the rest after a fault, up to one of these tokens on this level of braces, or to the end of the level.
     fn skip_to(&mut self, stop: impl Fn(&Self) -> bool) {
         let mut open = 0_usize;
         while self.token() != Token::End {
@@ -191,7 +191,7 @@ impl<'t> RelayReader<'t, '_> {
         }
     }
 
-    /// The name behind a sigil.
+    /// The name after a sigil.
     fn name_of(&self, lexeme: Lexeme) -> Name {
         slice(self.text, lexeme.span).trim_start_matches(['%', '@']).into()
     }

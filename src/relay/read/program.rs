@@ -14,7 +14,7 @@ enum Item {
     Attr(Name, crate::grammar::AttrValue),
 }
 
-/// What a definition begins with.
+/// The beginning of a definition.
 struct Head {
     name: Name,
     span: Span,
@@ -121,7 +121,7 @@ impl RelayReader<'_, '_> {
         Ok((self.name_of(name), Attributes { values, span: self.since(start) }))
     }
 
-    /// RELAY.ATTR.PREFIX: metadata stands before the definition that it names.
+    /// RELAY.ATTR.PREFIX: metadata comes before the definition that it names.
     fn prefix(&mut self, name: &Name, head: &Head, attributes: Attributes) -> Option<Attributes> {
         if !self.cx.premise(rule!("RELAY.ATTR.PREFIX"), 1, *name == head.name) {
             let message = format!("the attributes of {name} do not stand before its definition");
@@ -146,9 +146,9 @@ impl RelayReader<'_, '_> {
         Ok(Head { name: self.name_of(lexeme), span: lexeme.span })
     }
 
-    /// RELAY.OP.NOSYNTAX: a name without a sigil is an operator's, and operators are not defined in programs.
+    /// RELAY.OP.NOSYNTAX: a name without a sigil is an operator, and programs do not define operators.
     ///
-    /// RELAY.SYN.RET: one that is no operator's is read as if it had its sigil.
+    /// RELAY.SYN.RET: any other name is read as if it had a sigil.
     fn without_sigil(&mut self, span: Span) -> RelayResult<()> {
         let name = slice(self.text, span);
         if !self.cx.premise(rule!("RELAY.OP.NOSYNTAX"), 1, operators::lookup(name).is_none()) {
@@ -159,7 +159,7 @@ impl RelayReader<'_, '_> {
         Ok(())
     }
 
-    /// RELAY.SYN.RET: what one example of the text does and no other is read with a warning.
+    /// RELAY.SYN.RET: a form that only one example of the text uses is read with a warning.
     pub(super) fn leniently(&mut self, span: Span, message: &str) {
         let read = self.cx.conclude(rule!("RELAY.SYN.RET"), Ok(()));
         self.demand(read);
@@ -175,7 +175,7 @@ impl RelayReader<'_, '_> {
         let result = if self.eat(Token::Arrow) { Some(self.type_expr()?) } else { None };
         let result = result.map(|ty| self.cx.conclude(rule!("RELAY.DEF.ANNOT"), ty));
         if type_params.is_empty() && params.is_empty() && result.is_none() {
-            // RELAY.DEF.MINIMAL: nothing but a name and a body is needed.
+            // RELAY.DEF.MINIMAL: only a name and a body are required.
             let minimal = self.cx.conclude(rule!("RELAY.DEF.MINIMAL"), Ok(()));
             self.demand(minimal);
         }
@@ -204,7 +204,7 @@ impl RelayReader<'_, '_> {
         } else {
             return Ok(Vec::new());
         };
-        // RELAY.POLY.UNIMPL: the note below the definition of polymorphic functions, taken at its word.
+        // RELAY.POLY.UNIMPL: the note after the definition of polymorphic functions, taken literally.
         if self.cx.literal(Erratum::A57) {
             let message = "functions with type parameters are not implemented";
             let noted = Err(RelayFault::rule(rule!("RELAY.POLY.UNIMPL"), self.since(start), message));
@@ -220,7 +220,7 @@ impl RelayReader<'_, '_> {
         Ok(TypeParam { name: slice(self.text, name.span).into(), kind, span: name.span })
     }
 
-    /// RELAY.KINDS: Shape and BaseType occur; the later notation has Type besides.
+    /// RELAY.KINDS: Shape and BaseType; the later notation also has Type.
     fn kind(&mut self) -> RelayResult<Kind> {
         let span = self.expect(Token::Word, "a kind")?.span;
         let known =
@@ -264,7 +264,7 @@ impl RelayReader<'_, '_> {
 
     /// RELAY.PARAM: a local variable with an optional type, `%x : T`.
     ///
-    /// RELAY.DEF.ANNOT: the type behind the colon.
+    /// RELAY.DEF.ANNOT: the type after the colon.
     fn param(&mut self, lexeme: super::Lexeme) -> RelayResult<Param> {
         let annotation = if self.eat(Token::Colon) { Some(self.type_expr()?) } else { None };
         let annotation = annotation.map(|ty| self.cx.conclude(rule!("RELAY.DEF.ANNOT"), ty));

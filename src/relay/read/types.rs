@@ -30,7 +30,7 @@ impl RelayReader<'_, '_> {
                 self.expected("a type without references")
             }
             name => match self.base_named(name) {
-                // A base type by itself is a tensor without dimensions (A57).
+                // A base type alone is a tensor without dimensions (A57).
                 Some(dtype) => Ok(TypeKind::Tensor(TensorTypeExpr {
                     base: BaseType::Known(dtype),
                     shape: Shape::Dims(Vec::new()),
@@ -40,7 +40,7 @@ impl RelayReader<'_, '_> {
         }
     }
 
-    /// RELAY.REF: references are refused.
+    /// RELAY.REF: rejects references.
     pub(super) fn no_references(&mut self, span: Span) -> RelayResult<()> {
         let message = "references are not read: a Ref is mutable, and nothing of this chapter is";
         let refused = Err(RelayFault::rule(rule!("RELAY.REF"), span, message));
@@ -101,7 +101,7 @@ impl RelayReader<'_, '_> {
         Ok(self.base_named(name).map_or_else(|| BaseType::Param(name.into()), BaseType::Known))
     }
 
-    /// A57: reals are float32. In the literal reading their width is not known.
+    /// A57: reals are float32. In the literal reading their width is unknown.
     fn base_named(&mut self, name: &str) -> Option<DataType> {
         match name {
             "Float" | "Real" if self.cx.literal(Erratum::A57) => Some(DataType::VOID),

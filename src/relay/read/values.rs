@@ -4,7 +4,7 @@ use super::metadata::CONSTANT;
 use super::{RelayFault, RelayReader, RelayResult, Token, slice};
 use crate::grammar::{AttrValue, DataType, FloatBits, Span, TensorData};
 
-/// A number as written: its digits, and the data type that its suffix says.
+/// A number as written: its digits, and the datatype of its suffix.
 struct SuffixedNumeral<'t> {
     digits: &'t str,
     dtype: Option<DataType>,
@@ -46,7 +46,7 @@ impl RelayReader<'_, '_> {
         }
     }
 
-    /// `meta[relay.Constant][0]`: a tensor that stands in the section behind the program.
+    /// `meta[relay.Constant][0]`: a tensor from the section after the program.
     pub(super) fn constant_of_section(&mut self) -> RelayResult<TensorData> {
         let start = self.next().span;
         self.expect(Token::OpenBracket, "`[`")?;

@@ -1,11 +1,11 @@
-//! Expectations from the productions of the grammar.
+//! Expectations derived from the productions of the grammar.
 
 use super::*;
 use crate::book::Rule;
 use crate::data::recognize;
 use crate::grammar::{Expr, GlobalFunc, StructInfo};
 
-/// A module whose one function has this body.
+/// A module whose only function has this body.
 fn json(body: &str) -> String {
     format!(r#"{{"funcs": [["f", {{"Function": {{"params": [{{"var": "x"}}], "body": {body}}}}}]]}}"#)
 }
@@ -18,7 +18,7 @@ fn body(notation: DataNotation, text: &str) -> DataResult<Expr> {
     }
 }
 
-/// The rule that is broken, and the text of the node that breaks it.
+/// The broken rule, and the text of the node that breaks it.
 fn refused(text: &str) -> (Option<Rule>, String) {
     let text = json(text);
     let error = body(DataNotation::Json, &text).expect_err(&text);
@@ -78,7 +78,7 @@ fn deep_data_is_read() {
         let (open, close) = (r#"{"Tuple": {"fields": ["#.repeat(depth), "]}}".repeat(depth));
         json(&format!(r#"{open}{{"Var": "x"}}{close}"#))
     };
-    // Dropping a deep tree takes stack.
+    // Dropping a deep tree needs stack.
     let thread = std::thread::Builder::new().stack_size(256 << 20);
     let work = move || {
         assert!(body(DataNotation::Json, &deep(3_000)).is_ok());

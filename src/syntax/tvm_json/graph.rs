@@ -1,4 +1,4 @@
-//! The graph of nodes that `tvm.ir.save_json` writes: a list in which nodes refer to each other by number.
+//! The graph of nodes in the format of `tvm.ir.save_json`: a list in which nodes refer to each other by number.
 
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
@@ -12,15 +12,15 @@ use serde_json::value::RawValue;
 use super::tensor::{escapes_slashes_only, saved_tensor, saved_tensor_in_json};
 use crate::grammar::{AttrValue, DataType, FloatBits, Name, TensorData};
 
-/// Why such a graph cannot be read, and at which node.
+/// The reason why such a graph cannot be read, with the node.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct GraphError {
-    /// What is wrong, with the number and type of the node.
+    /// The error, with the number and type of the node.
     pub message: String,
 }
 
-/// Reading either gives something or says why not.
+/// The result of reading, or an error.
 pub(super) type GraphResult<T> = Result<T, GraphError>;
 
 /// The number of a node.
@@ -43,27 +43,28 @@ struct RawNode<'t> {
     data: Option<&'t RawValue>,
 }
 
-/// How often a node may be looked at on average, and how often besides. The tree of a program repeats what nodes share: of what
-/// TVM writes no file comes near to this, but a node that is shared in a shared node, and so on, would make a tree without end.
+/// The limit on visits of nodes: this many per node on average, plus a constant. The tree of a program repeats shared
+/// nodes. No file of TVM comes near the limit. But nested sharing of nodes could make an unlimited tree.
 const LOOKS_AT_A_NODE: usize = 64;
 const LOOKS: usize = 10_000;
 
-/// How often a node may stand open within itself: its readers may open it again for another field, but not without end.
+/// The maximum number of times that a node may be open within itself. A reader may open it again for another field, but
+/// not without limit.
 const OPEN_WITHIN_ITSELF: usize = 8;
 
-/// How many nodes may stand open at once, each in the one before.
+/// The maximum number of nested open nodes.
 const OPEN_AT_ONCE: usize = 100_000;
 
-/// A graph. What nodes hold is looked at when it is asked for.
+/// A graph. The contents of nodes are parsed on demand.
 pub(in crate::syntax) struct Graph<'t> {
     root: Id,
     nodes: Vec<RawNode<'t>>,
-    /// How many more times nodes may be looked at.
+    /// The remaining number of visits of nodes.
     looks: Cell<usize>,
-    /// How often each node is being read, and how many nodes are.
+    /// For each node, how many times it is open; and the number of open nodes.
     open: RefCell<FxHashMap<Id, usize>>,
     depth: Cell<usize>,
-    /// Whether integer constants have types, and hold their values themselves: so it is in 0.26 alone.
+    /// Whether integer constants have types, and contain their values directly. This is so only in 0.26.
     pub plain_constants: bool,
 }
 
@@ -78,7 +79,7 @@ impl<'t> Graph<'t> {
     ///
     /// # Errors
     ///
-    /// It is no JSON, or not of this form.
+    /// It is not JSON, or has a different form.
     pub fn parse(text: &'t str) -> GraphResult<Graph<'t>> {
         let whole: Whole<'t> = serde_json::from_str(text).map_err(|error| GraphError::new(error.to_string()))?;
         let plain_constants = whole.metadata.is_some_and(|said| said.get().contains("\"0.26."));
@@ -95,12 +96,12 @@ impl<'t> Graph<'t> {
         self.root
     }
 
-    /// The type of a node, which is `None` for the node that says that there is nothing.
+    /// The type of a node; `None` for the node that stands for no object.
     pub fn kind(&self, id: Id) -> &str {
         self.nodes.get(id).map_or("no node", |node| &node.kind)
     }
 
-    /// The type without the names of the rooms that it stands in, which the releases move.
+    /// The type without its namespaces, which differ between releases.
     pub fn short(&self, id: Id) -> &str {
         let kind = self.kind(id);
         kind.rsplit('.').next().unwrap_or(kind)
@@ -127,7 +128,7 @@ impl<'t> Graph<'t> {
         serde_json::from_str(self.looked_at(id, what)?).map_err(|_| self.error(id, what))
     }
 
-    /// The JSON of a node, which counts as a look at it.
+    /// The JSON of a node. This counts as a visit.
     fn looked_at(&self, id: Id, what: &str) -> GraphResult<&'t str> {
         let Some(looks) = self.looks.get().checked_sub(1) else {
             return self.wrong(id, "the nodes refer to each other so often that the program would be too large");
@@ -136,7 +137,7 @@ impl<'t> Graph<'t> {
         self.data(id).ok_or_else(|| self.error(id, what))
     }
 
-    /// Opens a node for as long as its parts are being read.
+    /// Opens a node while its parts are being read.
     fn enter(&self, id: Id) -> GraphResult<NodeGuard<'_, 't>> {
         if self.depth.get() == OPEN_AT_ONCE {
             return self.wrong(id, "the nodes stand in each other too deep");
@@ -160,7 +161,7 @@ impl<'t> Graph<'t> {
     /// The members of an array.
     pub fn list(&self, id: Id) -> GraphResult<Members<'_, 't, Id>> {
         let members: Vec<Id> = if self.is_none(id) { Vec::new() } else { self.value(id, "expected an array")? };
-        // In what is empty nothing is read, and one such array may stand for all.
+        // Nothing is read in an empty array, and one such array may be shared by many nodes.
         let open = if members.is_empty() { None } else { Some(self.enter(id)?) };
         Ok(Members { members, open })
     }
@@ -189,12 +190,12 @@ impl<'t> Graph<'t> {
         Ok(text.as_ref().into())
     }
 
-    /// An integer of its own.
+    /// A boxed integer.
     pub fn int(&self, id: Id) -> GraphResult<i64> {
         self.value(id, "expected an integer")
     }
 
-    /// The value of an attribute that is plain data, boxed or not; none of what holds other nodes, and of texts.
+    /// The value of an attribute that is plain data, boxed or not; `None` for strings and for objects with other nodes.
     pub fn plain_attr(&self, id: Id) -> GraphResult<Option<AttrValue>> {
         let float = |value| AttrValue::Float(FloatBits::new(value));
         let plain = match (self.kind(id), self.short(id)) {
@@ -219,12 +220,12 @@ impl<'t> Graph<'t> {
         Ok(Some(plain))
     }
 
-    /// A truth value of its own.
+    /// A boxed truth value.
     pub fn bool(&self, id: Id) -> GraphResult<bool> {
         self.value(id, "expected a truth value")
     }
 
-    /// A number of its own.
+    /// A boxed number.
     pub fn float(&self, id: Id) -> GraphResult<f64> {
         let number: Value = self.value(id, "expected a number")?;
         float_of(&number).ok_or_else(|| self.error(id, "expected a number"))
@@ -245,11 +246,11 @@ impl<'t> Graph<'t> {
     }
 }
 
-/// A string that is taken over as it stands where it has no escapes.
+/// A string that is borrowed if it has no escapes.
 #[derive(Deserialize)]
 struct JsonText<'t>(#[serde(borrow)] Cow<'t, str>);
 
-/// A number; the writer has words for what JSON has no numbers for.
+/// A number. The writer has words for numbers that JSON does not have.
 pub(super) fn float_of(value: &Value) -> Option<f64> {
     match value {
         Value::Number(number) => number.as_f64(),
@@ -282,13 +283,13 @@ impl Drop for NodeGuard<'_, '_> {
     }
 }
 
-/// The members of an array, or the entries of a map, which stands open as long as they are being read.
+/// The members of an array, or the entries of a map, which is open while they are being read.
 pub(in crate::syntax) struct Members<'g, 't, T> {
     members: Vec<T>,
     open: Option<NodeGuard<'g, 't>>,
 }
 
-/// As [`Members`], one by one.
+/// The same as [`Members`], one by one.
 pub(in crate::syntax) struct OneByOne<'g, 't, T> {
     members: std::vec::IntoIter<T>,
     _open: Option<NodeGuard<'g, 't>>,
@@ -346,13 +347,13 @@ impl<'g, 't> NodeFields<'g, 't> {
         id.ok_or_else(|| self.missing(name))
     }
 
-    /// The node of the first of these names that there is.
+    /// The node of the first of these names that exists.
     pub fn either(&self, names: &[&str]) -> GraphResult<Id> {
         let found = names.iter().find(|name| self.has(name)).copied();
         self.node(found.unwrap_or(names.first().copied().unwrap_or_default()))
     }
 
-    /// The node that a field refers to, unless it refers to nothing.
+    /// The node that a field refers to, unless there is no object.
     pub fn optional(&self, name: &str) -> Option<Id> {
         self.node(name).ok().filter(|id| !self.graph.is_none(*id))
     }
@@ -375,7 +376,7 @@ impl<'g, 't> NodeFields<'g, 't> {
         }
     }
 
-    /// The text of a node that a field refers to, or that stands in it.
+    /// The text of a node that a field refers to, or in the field itself.
     pub fn text(&self, name: &str) -> GraphResult<Name> {
         match self.get(name) {
             Some(Value::String(text)) => Ok(text.as_str().into()),
@@ -383,7 +384,7 @@ impl<'g, 't> NodeFields<'g, 't> {
         }
     }
 
-    /// A data type as a word.
+    /// A datatype as a word.
     pub fn dtype(&self, name: &str) -> GraphResult<DataType> {
         let word = self.text(name)?;
         word.parse().map_err(|_| self.graph.error(self.id, &format!("`{word}` is not a data type")))
@@ -398,7 +399,8 @@ impl<'g, 't> NodeFields<'g, 't> {
 mod tests {
     use crate::syntax::load::{self, ExternalForm};
 
-    /// What is said of a module with one function whose body is the last of these nodes, the fifth and later ones.
+    /// The result for a module with one function. Its body is the last of these nodes, which are the fifth and later
+    /// ones.
     fn of_body(nodes: &str, body: usize) -> String {
         let text = format!(
             r#"{{"root_index": 0, "nodes": [
@@ -435,7 +437,7 @@ mod tests {
         assert!(said.contains("it is a part of itself"), "{said}");
     }
 
-    /// What is said of a module whose attribute `a` is the first of these nodes.
+    /// The result for a module whose attribute `a` is the first of these nodes.
     fn of_attribute(nodes: &str) -> String {
         let text = format!(
             r#"{{"root_index": 0, "nodes": [

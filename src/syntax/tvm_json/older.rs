@@ -1,5 +1,5 @@
-//! Metadata as releases of TVM before 0.21 wrote it: nodes with a `type_key`, whose fields are texts, and tensors in a
-//! list of their own.
+//! Metadata in the format of TVM before 0.21: nodes with a `type_key`, whose fields are strings, and tensors in a
+//! separate list.
 
 use std::borrow::Cow;
 
@@ -34,7 +34,7 @@ struct Node<'t> {
 /// The nodes of metadata.
 pub(in crate::syntax) struct OlderGraph<'t>(Whole<'t>);
 
-/// What an entry is, as far as programs have a use for it.
+/// An entry, as far as programs use it.
 pub(in crate::syntax) enum Older {
     Tensor(TensorData),
     Text(Name),
@@ -42,7 +42,7 @@ pub(in crate::syntax) enum Older {
 }
 
 impl<'t> OlderGraph<'t> {
-    /// Whether a text is of this form: its nodes say what they are by another word.
+    /// Whether a text has this format: its nodes use a different key for their type.
     pub fn is_one(text: &str) -> bool {
         let head = text.get(..text.floor_char_boundary(1_000)).unwrap_or(text);
         head.contains("\"type_key\"") && !head.contains("\"root_index\"")
@@ -52,7 +52,7 @@ impl<'t> OlderGraph<'t> {
     ///
     /// # Errors
     ///
-    /// It is no JSON, or not of this form.
+    /// It is not JSON, or has a different form.
     pub fn parse(text: &'t str) -> GraphResult<OlderGraph<'t>> {
         serde_json::from_str(text).map(OlderGraph).map_err(|error| GraphError::new(error.to_string()))
     }

@@ -21,7 +21,7 @@ use crate::syntax::tvmscript::{PythonParam, Silent, dps_output, names_dtype, say
 ///
 /// # Errors
 ///
-/// The text is not what `tvm.ir.save_json` writes of a module, or says what programs cannot.
+/// The text is not the output of `tvm.ir.save_json` for a module, or contains something that programs cannot express.
 pub fn read_module(text: &str) -> GraphResult<IrModule> {
     let graph = Graph::parse(text)?;
     let mut builder = Builder::new(&graph);
@@ -38,30 +38,30 @@ pub fn read_module(text: &str) -> GraphResult<IrModule> {
     Ok(module)
 }
 
-/// The variables of one global function, by the nodes that they are.
+/// The variables of one global function, by their nodes.
 #[derive(Default)]
 struct FunctionVars {
     vars: FxHashMap<Id, Var>,
     dims: FxHashMap<Id, ShapeVar>,
-    /// Nodes that stand in dimensions; those of 0.27 may be variables of Relax as well.
+    /// Nodes in dimensions. Those of 0.27 may also be Relax variables.
     dim_nodes: FxHashSet<Id>,
     /// Nodes that parameters and bindings have bound.
     bound: FxHashSet<Id>,
-    /// The tuples of structural information that have been read: what nodes share stays shared.
+    /// The tuples of structural information read so far, so that shared nodes stay shared.
     tuples: FxHashMap<Id, StructInfo>,
 }
 
 struct Builder<'g, 't> {
     graph: &'g Graph<'t>,
     scope: FunctionVars,
-    /// What is known to be a dimension from reading the function before.
+    /// The nodes that are known to be dimensions from an earlier reading of the function.
     known_dims: FxHashSet<Id>,
-    /// How many variables of each name there were.
+    /// The number of variables of each name.
     var_count: FxHashMap<Name, u32>,
     dim_count: FxHashMap<Name, u32>,
     /// The virtual devices of the module.
     devices: Vec<Id>,
-    /// The pure functions, of which the text would say nothing.
+    /// The pure functions, about which the text would state nothing.
     silent: Silent,
 }
 
@@ -104,7 +104,7 @@ impl<'g, 't> Builder<'g, 't> {
             let name = global_name(self.graph.fields(gv)?.text("name_hint")?);
             self.global(name, function, &mut module)?;
         }
-        // The map has no order; TVM prints it in that of the names.
+        // The map has no order. TVM prints it in the order of the names.
         module.funcs.sort_by(|(a, _), (b, _)| a.name.cmp(&b.name));
         Ok(module)
     }
@@ -126,7 +126,7 @@ impl<'g, 't> Builder<'g, 't> {
         Ok(())
     }
 
-    /// A function in which variables may be dimensions too: which of them are is known when it was read once.
+    /// A function in which variables may also be dimensions. Which ones are is known after the first reading.
     fn function_with_scalars(&mut self, id: Id) -> GraphResult<Function> {
         let (vars, dims) = (self.var_count.clone(), self.dim_count.clone());
         self.known_dims.clear();
@@ -155,15 +155,15 @@ impl<'g, 't> Builder<'g, 't> {
         };
         let ret = fields.either(&["ret_struct_info", "ret_ty"])?;
         let ret_struct_info = (!self.graph.is_none(ret)).then(|| self.info(ret)).transpose()?;
-        // What would repeat itself without end is inferred anew.
+        // A result that is too repetitive is inferred again.
         let ret_struct_info = ret_struct_info.filter(|info| !is_mostly_repeated(info));
         let attrs = fields.optional("attrs").map_or(Ok(Attrs::new()), |attrs| self.dict_attrs(attrs))?;
-        // The text says of a function only that it is not pure.
+        // The text only states that a function is impure.
         let pure = if fields.bool("is_pure")? { None } else { Some(false) };
         Ok(Function { params, body, ret_struct_info, pure, attrs, span: Span::NONE })
     }
 
-    /// Nothing that stands in a program is held in common in it.
+    /// Fails if the information is too repetitive, because a written program shares no parts.
     fn to_be_written(&self, id: Id, info: Option<&StructInfo>) -> GraphResult<()> {
         match info.is_some_and(is_mostly_repeated) {
             true => {
@@ -181,7 +181,7 @@ impl<'g, 't> Builder<'g, 't> {
         Ok(Binder { var, kind, annotation })
     }
 
-    /// The information of a scalar says its value, where that is a dimension.
+    /// The information of a scalar includes its value if that is a dimension.
     fn with_value(&mut self, id: Id, info: StructInfo) -> GraphResult<StructInfo> {
         match info {
             StructInfo::Prim(PrimStructInfo { dtype: DataType::INT64, value: None })
@@ -201,7 +201,7 @@ impl<'g, 't> Builder<'g, 't> {
         info.map(|info| self.info(info)).transpose()
     }
 
-    /// A variable of Relax. Its identity is a node of its own in the older releases.
+    /// A Relax variable. In the older releases its identity is a separate node.
     fn var(&mut self, id: Id) -> GraphResult<(Var, VarKind)> {
         let kind = if self.graph.short(id) == "DataflowVar" { VarKind::DataflowVar } else { VarKind::Var };
         let fields = self.graph.fields(id)?;
@@ -251,7 +251,7 @@ impl<'g, 't> Builder<'g, 't> {
         }
         let fields = self.graph.fields(id)?;
         match self.graph.short(id) {
-            // A dimension that is no variable of Relax besides.
+            // A dimension that is not also a Relax variable.
             "Var" if self.known_dims.contains(&id) && !self.scope.bound.contains(&id) => self.prim_value(id),
             "Var" | "DataflowVar" if self.graph.kind(id) != "tirx.Var" && self.graph.kind(id) != "tir.Var" => {
                 Ok(match self.var(id)? {
@@ -292,7 +292,7 @@ impl<'g, 't> Builder<'g, 't> {
         Ok(ExternFunc { global_symbol: self.graph.fields(id)?.text("global_symbol")?, span: Span::NONE })
     }
 
-    /// A constant of 0.27, which may be of any kind.
+    /// A constant of 0.27, which may have any kind.
     fn generic(&mut self, id: Id) -> GraphResult<Expr> {
         let span = Span::NONE;
         match self.graph.kind(id) {
@@ -316,7 +316,7 @@ impl<'g, 't> Builder<'g, 't> {
             let bindings =
                 bindings.into_iter().map(|binding| self.binding(binding)).collect::<GraphResult<Vec<_>>>()?;
             match (blocks.last_mut(), kind) {
-                // As in text, where nothing tells them apart.
+                // As in text, which cannot distinguish them.
                 (_, BlockKind::Binding) if bindings.is_empty() => {}
                 (Some(last), BlockKind::Binding) if last.kind == kind => last.bindings.extend(bindings),
                 (_, kind) => blocks.push(BindingBlock { kind, bindings, span: Span::NONE }),
@@ -356,11 +356,11 @@ impl<'g, 't> Builder<'g, 't> {
         if let (Some(StructInfo::Prim(PrimStructInfo { value: Some(_), .. })), true) =
             (&var.annotation, self.known_dims.contains(&bound))
         {
-            // A scalar that is a dimension too: matching the value binds both.
+            // A scalar that is also a dimension: matching the value binds both.
             let struct_info = var.annotation.take().unwrap_or(StructInfo::Object);
             return Ok(Binding::MatchCast(MatchCast { var: Some(var), struct_info, value, span }));
         }
-        // A call that gives nothing is a statement in the text, which has no place for an annotation.
+        // A call without a result is a statement in the text, which has no place for an annotation.
         let is_statement = matches!(value, Expr::Call(_)) && var.annotation == Some(StructInfo::tuple([]));
         let repeats = var.annotation.as_ref().is_some_and(is_mostly_repeated);
         if is_statement || repeats || self.says_its_result(value_id)? {
@@ -369,7 +369,7 @@ impl<'g, 't> Builder<'g, 't> {
         Ok(Binding::VarBinding(VarBinding { var, value, span }))
     }
 
-    /// Whether a value is a call of which the text says the result, so that it does not say it of the variable again.
+    /// Whether a value is a call with its result in the text. Then the text does not repeat it at the variable.
     fn says_its_result(&self, id: Id) -> GraphResult<bool> {
         if self.graph.short(id) != "Call" {
             return Ok(false);
@@ -381,7 +381,7 @@ impl<'g, 't> Builder<'g, 't> {
         Ok(matches!(&*self.graph.text(op)?, "relax.call_tir" | "relax.call_dps_packed"))
     }
 
-    /// Whether a call is one of Relax, and not an expression over scalars.
+    /// Whether a call is a Relax call, as opposed to an expression over scalars.
     fn is_relax_call(&self, fields: &NodeFields<'_, '_>) -> bool {
         let Ok(op) = fields.node("op") else { return false };
         if self.graph.kind(op) != "ir.Op" {
@@ -414,7 +414,7 @@ impl<'g, 't> Builder<'g, 't> {
         Ok(Expr::Call(Call { op, args, sinfo_args, attrs, span: Span::NONE }.into()))
     }
 
-    /// What is an argument there and an attribute here is told by the parameters of the operator.
+    /// The parameters of the operator determine which arguments there are attributes here.
     fn operands(&mut self, name: &str, ids: &[Id], attrs: &mut Attrs) -> GraphResult<Vec<Expr>> {
         let params = signature(name);
         let mut args = Vec::new();
@@ -480,7 +480,7 @@ impl<'g, 't> Builder<'g, 't> {
         }
     }
 
-    /// C14: inputs flat, the shapes of the outputs as an argument.
+    /// C14: flat inputs, and the shapes of the outputs as an argument.
     fn dps(&mut self, id: Id, ids: &[Id], infos: &mut Vec<StructInfo>, attrs: &mut Attrs) -> GraphResult<Vec<Expr>> {
         let Some((callee, rest)) = ids.split_first() else { return self.graph.wrong(id, "expected what to call") };
         let mut args = vec![self.expr(*callee)?];
@@ -488,7 +488,7 @@ impl<'g, 't> Builder<'g, 't> {
         if let Some(inputs) = rest.first() {
             match self.graph.short(*inputs) {
                 "Tuple" => args.extend(self.exprs(&self.graph.fields(*inputs)?.list("fields")?)?),
-                // TVM leaves what is no tuple to itself in a tuple of one: this one holds all inputs.
+                // TVM puts anything but a tuple into a tuple with one field. This one holds all inputs.
                 _ => {
                     args.push(self.expr(*inputs)?);
                     in_one = true;
@@ -551,7 +551,7 @@ impl<'g, 't> Builder<'g, 't> {
         }
     }
 
-    /// A scalar with its data type.
+    /// A scalar with its datatype.
     fn prim_value(&mut self, id: Id) -> GraphResult<Expr> {
         let fields = self.graph.fields(id)?;
         let dtype = self.graph.dtype_of(&fields)?;
@@ -583,7 +583,7 @@ impl<'g, 't> Builder<'g, 't> {
                     None => None,
                 };
                 let dtype = self.dtype_field(&fields, "dtype")?;
-                // The rank of a shape that a variable holds is the variable's to say, as in text.
+                // The rank of a shape in a variable comes from the variable, as in text.
                 let ndim = match shape {
                     Some(TensorShape::Var(_) | TensorShape::DataflowVar(_)) => Ndim::Unknown,
                     Some(TensorShape::Dims(_) | TensorShape::Other(_)) | None => ndim(&fields)?,
@@ -603,7 +603,7 @@ impl<'g, 't> Builder<'g, 't> {
             }
             "PrimStructInfo" => {
                 let dtype = fields.dtype("dtype")?;
-                // As in text, a value that is no int64 says no more than its data type.
+                // As in text, a value that is not int64 states no more than its datatype.
                 let value = fields.optional("value").filter(|_| dtype == DataType::INT64);
                 let value = value.map(|value| self.dim(value)).transpose()?;
                 Ok(StructInfo::Prim(PrimStructInfo { dtype, value }))
@@ -653,7 +653,7 @@ impl<'g, 't> Builder<'g, 't> {
         })
     }
 
-    /// A data type in a field, as a word or as a node; nothing is the unknown one.
+    /// A datatype in a field, as a word or as a node. Without one it is unknown.
     fn dtype_field(&self, fields: &NodeFields<'_, '_>, name: &str) -> GraphResult<DataType> {
         match fields.get(name) {
             Some(Value::String(_)) => fields.dtype(name),
@@ -676,7 +676,7 @@ impl<'g, 't> Builder<'g, 't> {
         self.graph.dict(entries)?.into_iter().map(|(name, id)| Ok((name.clone(), self.attr(&name, id)?))).collect()
     }
 
-    /// The attributes of an operator: the fields of an object of its own.
+    /// The attributes of an operator, which are the fields of a separate object.
     fn op_attrs(&mut self, id: Id) -> GraphResult<Attrs> {
         if self.graph.short(id) == "DictAttrs" {
             return self.dict_attrs(id);
@@ -752,7 +752,7 @@ impl<'g, 't> Builder<'g, 't> {
 
     fn index_map(&mut self, id: Id) -> GraphResult<IndexMap> {
         let fields = self.graph.fields(id)?;
-        // Its variables are its own.
+        // Its variables are local.
         let mut inner = Builder::new(self.graph);
         let params = fields.list("initial_indices")?;
         let params = params.into_iter().map(|param| inner.dim_var(param)).collect::<GraphResult<Vec<_>>>()?;
@@ -778,7 +778,7 @@ impl<'g, 't> Builder<'g, 't> {
         Ok(AttrValue::Dict(attrs))
     }
 
-    /// `llvm:0:global`: the kind, the number among those of the kind, and the memory.
+    /// `llvm:0:global`: the kind, the number within the kind, and the memory.
     fn device_name(&self, id: Id) -> GraphResult<String> {
         let kind = |id: Id| {
             let target = self.graph.fields(id)?.node("target")?;
@@ -793,12 +793,12 @@ impl<'g, 't> Builder<'g, 't> {
     }
 }
 
-/// The name of a function as the text has it: one that was made from a lambda is called `<lambda>`.
+/// The name of a function as in text. A function made from a lambda is called `<lambda>`.
 fn global_name(name: Name) -> Name {
     if name.starts_with('<') { printable(&name) } else { name }
 }
 
-/// A string, which is a data type where the name says so.
+/// A string, which is a datatype if the name indicates it.
 fn word(name: &str, text: &str) -> AttrValue {
     match text.parse::<DataType>() {
         Ok(dtype) if names_dtype(name) => AttrValue::DataType(dtype),
@@ -815,12 +815,12 @@ fn ndim(fields: &NodeFields<'_, '_>) -> GraphResult<Ndim> {
 }
 
 impl Graph<'_> {
-    /// The value of an integer constant, which is a node of its own in 0.27.
+    /// The value of an integer constant, which is a separate node in 0.27.
     pub(super) fn int_imm(&self, fields: &NodeFields<'_, '_>) -> GraphResult<i64> {
         if fields.has("dtype") || self.plain_constants { fields.int("value") } else { self.int(fields.node("value")?) }
     }
 
-    /// The data type of an expression over scalars.
+    /// The datatype of an expression over scalars.
     pub(super) fn dtype_of(&self, fields: &NodeFields<'_, '_>) -> GraphResult<DataType> {
         match fields.get("dtype") {
             Some(Value::String(_)) => fields.dtype("dtype"),
@@ -828,7 +828,7 @@ impl Graph<'_> {
         }
     }
 
-    /// A data type, as a word or as the type of a scalar.
+    /// A datatype, as a word or as the type of a scalar.
     pub(super) fn data_type(&self, id: Id) -> GraphResult<DataType> {
         match self.short(id) {
             "DataType" => {

@@ -1,6 +1,7 @@
-//! What the JSON itself does not tell: whether an integer in a field is meant, or the node of that number.
+//! The meaning of an integer in a field, which the JSON does not determine: the number itself, or the node of that
+//! number.
 
-/// The fields of a type of attributes that hold integers themselves. 0.25, 0.26 and 0.27 agree on them.
+/// The fields that contain integers directly, for a type of attributes. They are the same in 0.25, 0.26 and 0.27.
 pub(super) fn plain_integers(attrs: &str) -> &'static [&'static str] {
     match attrs {
         "AllGatherAttrs" => &["num_workers"],

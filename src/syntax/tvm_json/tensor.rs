@@ -1,44 +1,44 @@
-//! Tensors as TVM saves them: in base 64, a header, the type and the shape, and the elements.
+//! Tensors in TVM's saved form: in base 64, a header, the type and the shape, and the elements.
 
 use std::sync::Arc;
 
 use crate::grammar::{DataType, SmallFloat, TensorData, TypeCode};
 
-/// What each saved tensor begins with.
+/// The beginning of each saved tensor.
 const MAGIC: u64 = 0xDD5E_40F0_96B4_A13F;
 
-/// The most dimensions that are believed.
+/// The maximum number of dimensions that is accepted.
 const MAX_RANK: u32 = 1_000;
 
-/// Reads a tensor. Its elements are decoded to where they stay: a model is mostly that.
+/// Reads a tensor. Its elements are decoded directly to their final place, because they are most of a model.
 ///
 /// # Errors
 ///
-/// What is wrong with the text.
+/// The error in the text.
 pub fn saved_tensor(text: &str) -> Result<TensorData, String> {
     read_tensor(Encoded::of(text, Slashes::Plain))
 }
 
-/// The same of a string as it stands in JSON, between its quotes. TVM's writer escapes each slash, and a copy without these escapes
-/// is as large as the file.
+/// The same for a string in JSON, between its quotes. TVM's writer escapes each slash, and a copy without these escapes
+/// would be as large as the file.
 pub(super) fn saved_tensor_in_json(text: &str) -> Result<TensorData, String> {
     read_tensor(Encoded::of(text, Slashes::Escaped))
 }
 
-/// Whether a string of JSON has no escapes but those of slashes.
+/// Whether a JSON string has only escapes of slashes.
 pub(super) fn escapes_slashes_only(text: &str) -> bool {
     text.split('\\').skip(1).all(|behind| behind.starts_with('/'))
 }
 
-/// What a slash looks like, which is a digit of base 64.
+/// The spelling of a slash, which is a digit of base 64.
 #[derive(Clone, Copy)]
 enum Slashes {
     Plain,
-    /// `\/` or plain, as JSON has it.
+    /// `\/` or plain, as JSON allows.
     Escaped,
 }
 
-/// What stands in front of a slash that is escaped.
+/// The character before an escaped slash.
 const ESCAPE: u8 = b'\\';
 
 fn read_tensor(encoded: Option<Encoded<'_>>) -> Result<TensorData, String> {
@@ -47,7 +47,7 @@ fn read_tensor(encoded: Option<Encoded<'_>>) -> Result<TensorData, String> {
     if rest.u64() != Some(MAGIC) {
         return Err("this is not how a tensor begins".to_string());
     }
-    // What is reserved, and the device.
+    // Reserved fields, and the device.
     rest.number::<16>().ok_or_else(cut)?;
     let rank = rest.u32().ok_or_else(cut)?;
     let (code, bits, lanes) = (rest.u8(), rest.u8(), rest.u16());
@@ -63,7 +63,7 @@ fn read_tensor(encoded: Option<Encoded<'_>>) -> Result<TensorData, String> {
     TensorData::new(dtype, &shape, elements).map_err(|error| error.to_string())
 }
 
-/// Writes a tensor, as [`saved_tensor`] reads it.
+/// Writes a tensor in the form that [`saved_tensor`] reads.
 pub fn tensor_to_save(data: &TensorData) -> String {
     let code = match data.dtype.code {
         _ if data.dtype.is_bool() => 6,
@@ -77,10 +77,10 @@ pub fn tensor_to_save(data: &TensorData) -> String {
             place.map_or(u8::MAX, |place| place.saturating_add(7))
         }
     };
-    // Elements of fewer than 8 bits have a byte each, which is read too.
+    // Elements of fewer than 8 bits get one byte each, a form that can be read too.
     let bits = if data.dtype.is_bool() { 8 } else { u8::try_from(data.dtype.bits).unwrap_or(u8::MAX) };
     let mut bytes = MAGIC.to_le_bytes().to_vec();
-    // What is reserved, and the device: the first processor.
+    // Reserved fields, and the device: the first processor.
     bytes.extend([0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0]);
     bytes.extend(u32::try_from(data.shape.len()).unwrap_or(u32::MAX).to_le_bytes());
     bytes.extend([code, bits]);
@@ -91,9 +91,9 @@ pub fn tensor_to_save(data: &TensorData) -> String {
     to_base64(&bytes)
 }
 
-/// The data type with a number of DLPack's.
+/// The datatype with a number of DLPack.
 fn data_type(code: u8, bits: u8, lanes: u16) -> Option<DataType> {
-    // Without bits there is nothing of a number.
+    // A number needs at least one bit.
     let scalar = match code {
         0 | 1 | 2 | 4 if bits == 0 => return None,
         0 => DataType::new(TypeCode::Int, bits.into()),
@@ -107,8 +107,8 @@ fn data_type(code: u8, bits: u8, lanes: u16) -> Option<DataType> {
     Some(DataType { lanes, ..scalar })
 }
 
-/// Elements of fewer than 8 bits lie side by side in the bytes, the first in the low bits. Here each is a byte, and the sign of
-/// an integer goes through all of it.
+/// Elements of fewer than 8 bits are packed into bytes, the first in the low bits. Here each gets a byte, and integers
+/// are sign-extended.
 fn unpacked(dtype: DataType, shape: &[u64], data: &[u8]) -> Vec<u8> {
     let width = usize::from(dtype.bits);
     let whole = |low: u8| match dtype.code {
@@ -126,18 +126,18 @@ fn unpacked(dtype: DataType, shape: &[u64], data: &[u8]) -> Vec<u8> {
     (0..count).map(|i| whole(element(i))).collect()
 }
 
-/// A text in base 64, from which bytes are taken one after the other.
+/// A text in base 64 from which bytes are read in sequence.
 struct Encoded<'t> {
     digits: std::slice::Iter<'t, u8>,
-    /// The bytes of the last four digits, and how many of them have been taken.
+    /// The bytes of the last four digits, and the number of those that were read.
     group: [u8; 3],
     used: usize,
-    /// How many bytes there are still.
+    /// The number of remaining bytes.
     left: usize,
 }
 
 impl<'t> Encoded<'t> {
-    /// The text with or without `=` at its end; none if it is no base 64.
+    /// The text with or without `=` at its end; `None` if it is not base 64.
     fn of(text: &'t str, slashes: Slashes) -> Option<Encoded<'t>> {
         let digits = text.trim_end_matches('=').as_bytes();
         let passed = match slashes {
@@ -155,7 +155,7 @@ impl<'t> Encoded<'t> {
         (known == count).then_some(Encoded { digits: digits.iter(), group: [0; 3], used: 3, left })
     }
 
-    /// So many bytes, in memory of their own.
+    /// Reads this many bytes into new memory.
     fn bytes(&mut self, count: usize) -> Option<Arc<[u8]>> {
         if count > self.left {
             return None;
@@ -178,7 +178,7 @@ impl<'t> Encoded<'t> {
         Some(())
     }
 
-    /// The bytes of the next four digits. Of fewer, the last bytes mean nothing.
+    /// The bytes of the next four digits. If there are fewer digits, the last bytes have no meaning.
     fn next_group(&mut self) -> [u8; 3] {
         let mut next = || self.digits.by_ref().find(|digit| **digit != ESCAPE).map_or(0, |digit| sextet(*digit).into());
         let word: u32 = next() << 18 | next() << 12 | next() << 6 | next();
@@ -222,7 +222,7 @@ fn to_base64(bytes: &[u8]) -> String {
     text
 }
 
-/// What stands in [`SEXTETS`] for what is no digit.
+/// The entry in [`SEXTETS`] for a character that is not a digit.
 const NO_DIGIT: u8 = 0xff;
 
 const SEXTETS: [u8; 256] = {
@@ -272,7 +272,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// However many bytes are taken at once.
+        /// The result does not depend on the number of bytes read at once.
         #[test]
         fn bytes_in_pieces(bytes: Vec<u8>, pieces: Vec<u8>) {
             let mut digits = Vec::new();
@@ -313,7 +313,7 @@ mod tests {
         let int4 = DataType::new(TypeCode::Int, 4);
         assert_eq!(unpacked(int4, &[3], &[0x21, 0x03]), [1, 2, 3]);
         assert_eq!(unpacked(int4, &[2], &[1, 2]), [1, 2]);
-        // -1 and -8, packed and a byte each, of which the high half is not looked at.
+        // -1 and -8, packed and with a byte each, of which the high half is ignored.
         assert_eq!(unpacked(int4, &[2], &[0x8f]), [0xff, 0xf8]);
         assert_eq!(unpacked(int4, &[2], &[0x0f, 0xf8]), [0xff, 0xf8]);
         assert_eq!(unpacked(DataType::new(TypeCode::Int, 2), &[4], &[0b1101_1000]), [0, 0xfe, 1, 0xff]);

@@ -1,4 +1,4 @@
-//! `PrimFunc`s. Names are made unique within a function, for here they are what tells variables apart.
+//! `PrimFunc`s. Names are made unique within a function, because only names distinguish variables here.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -11,10 +11,10 @@ use crate::grammar::tir::{
 use crate::grammar::{AttrValue, Attrs, BinaryOp, DataType, FloatBits, Name, ObjectCall, PrimExpr, Span};
 use crate::judge::with_stack;
 
-/// The alignment that TVM gives a buffer of which nothing is said.
+/// The default alignment of a buffer in TVM.
 const USUAL_ALIGN: i64 = 64;
 
-/// Reads a function that the module calls `name`.
+/// Reads a function with the name `name` in the module.
 pub(super) fn prim_func(graph: &Graph<'_>, id: Id, name: &Name) -> GraphResult<PrimFunc> {
     let mut reader = TirReader {
         graph,
@@ -30,15 +30,15 @@ pub(super) fn prim_func(graph: &Graph<'_>, id: Id, name: &Name) -> GraphResult<P
 
 struct TirReader<'g, 't> {
     graph: &'g Graph<'t>,
-    /// The names that are used already, where the reader stands.
+    /// The names in use at the current position.
     taken: FxHashSet<Name>,
-    /// How many names were made of each.
+    /// The number of names made from each.
     numbers: FxHashMap<Name, u32>,
-    /// The same in their order; names that a scope ends for may be used again behind it, as in the text.
+    /// The same names in order. When a scope ends, its names may be used again, as in the text.
     trail: Vec<Name>,
     names: FxHashMap<Id, Name>,
     buffers: FxHashMap<Id, Buffer>,
-    /// The buffers that variables are the memory of.
+    /// The buffers whose memory is in variables.
     memory: FxHashMap<Id, BufferVar>,
 }
 
@@ -74,7 +74,7 @@ impl TirReader<'_, '_> {
         Ok(PrimFunc { params, attrs, ret, private, s_tir, allocs, body, span: Span::NONE })
     }
 
-    /// The body, without the block around all that says nothing.
+    /// The body, without an outer block that has no content of its own.
     fn root(&mut self, id: Id) -> GraphResult<(Vec<Buffer>, Vec<Stmt>)> {
         if self.graph.short(id) == "SBlockRealize" {
             let realize = self.graph.fields(id)?;
@@ -91,11 +91,11 @@ impl TirReader<'_, '_> {
         Ok((Vec::new(), self.body(id)?))
     }
 
-    /// A name that nothing else in the function has.
+    /// A name that is unique in the function.
     fn unique(&mut self, base: &Name) -> Name {
         let mut name = base.clone();
         while !self.taken.insert(name.clone()) {
-            // The numbers before were tried already, whether or not their names are free again.
+            // Lower numbers were tried already, even if their names are free again.
             let number = self.numbers.entry(base.clone()).or_insert(0);
             *number += 1;
             name = format!("{base}_{number}").as_str().into();
@@ -104,7 +104,7 @@ impl TirReader<'_, '_> {
         name
     }
 
-    /// Reads what has a scope of its own.
+    /// Reads a part with its own scope.
     fn scoped<T>(&mut self, read: impl FnOnce(&mut Self) -> GraphResult<T>) -> GraphResult<T> {
         let mark = self.trail.len();
         let result = with_stack(|| read(self));
@@ -134,7 +134,7 @@ impl TirReader<'_, '_> {
         Ok(self.graph.fields(id)?.optional("ty").is_some_and(|ty| self.graph.short(ty) == "BufferType"))
     }
 
-    /// A buffer where it is defined.
+    /// A buffer at its definition.
     fn define_buffer(&mut self, id: Id) -> GraphResult<Buffer> {
         if let Some(known) = self.buffers.get(&id) {
             return Ok(known.clone());
@@ -151,7 +151,7 @@ impl TirReader<'_, '_> {
         buffer.shape = self.exprs(&parts.list("shape")?)?;
         buffer.strides = self.exprs(&parts.list("strides")?)?;
         buffer.elem_offset = match parts.optional("elem_offset") {
-            // A variable of its own says nothing but that the buffer may begin anywhere, and is not printed.
+            // A new variable only says that the buffer may start anywhere, and is not printed.
             Some(offset) if self.is_fresh_var(offset) => None,
             Some(offset) => Some(self.expr(offset)?).filter(|offset| !matches!(offset, Expr::Int(0, _))),
             None => None,
@@ -180,7 +180,7 @@ impl TirReader<'_, '_> {
         ids.iter().map(|id| self.define_buffer(*id)).collect()
     }
 
-    /// Which kind of memory a pointer points to.
+    /// The kind of memory that a pointer refers to.
     fn scope_of(&self, data: Id) -> GraphResult<Name> {
         let fields = self.graph.fields(data)?;
         let Some(of_type) = fields.optional("type_annotation").or_else(|| fields.optional("ty")) else {
@@ -230,7 +230,7 @@ impl TirReader<'_, '_> {
             "AttrStmt" => out.push(self.scoped(|r| r.attr_stmt(&fields))?),
             "AssertStmt" => out.push(self.assert_stmt(&fields)?),
             "Evaluate" => match self.expr(fields.node("value")?)? {
-                // What removed statements leave behind.
+                // The remains of removed statements.
                 Expr::Int(0, DataType::INT32) => {}
                 value => out.push(Stmt::Evaluate(value)),
             },
@@ -362,7 +362,7 @@ impl TirReader<'_, '_> {
         Ok(Region { buffer, ranges })
     }
 
-    /// A view of memory that there is, or memory of its own.
+    /// A view of existing memory, or new memory.
     fn decl(&mut self, fields: &NodeFields<'_, '_>, out: &mut Vec<Stmt>) -> GraphResult<()> {
         let id = fields.node("buffer")?;
         let data = fields.optional("data").or(self.graph.fields(id)?.optional("data"));
@@ -377,7 +377,7 @@ impl TirReader<'_, '_> {
                 (None, None) if fields.has("data") => match self.expr(data)? {
                     Expr::Data(owner) => Some(owner),
                     value => {
-                        // A pointer that is computed gets a name.
+                        // A computed pointer gets a name.
                         let hint = printable(&format!("{}_data", self.graph.fields(id)?.text("name")?));
                         let var = Var { name: self.unique(&hint), dtype: value.dtype(), span: Span::NONE };
                         let memory = BufferVar { name: var.name.clone(), dtype: var.dtype, span: Span::NONE };
@@ -510,7 +510,7 @@ impl TirReader<'_, '_> {
         Ok(Expr::Let(Box::new(LetExpr { var, value, body })))
     }
 
-    /// The data type that a function says it returns; none where that is a pointer to something, or nothing.
+    /// The declared datatype of a function's result; `None` if it is a pointer, or nothing.
     fn returned_type(&self, fields: &NodeFields<'_, '_>) -> GraphResult<Option<DataType>> {
         let named = ["ret_type", "ret_ty"].iter().find_map(|name| fields.optional(name));
         let Some(id) = named.filter(|id| self.graph.short(*id) == "PrimType") else { return Ok(None) };
@@ -535,7 +535,7 @@ impl TirReader<'_, '_> {
             _ => return self.graph.wrong(op, "expected a function"),
         };
         let name = ["tirx.", "tir.", "prim."].iter().find_map(|prefix| whole.strip_prefix(prefix)).unwrap_or(&whole);
-        // As they are printed.
+        // The printed form.
         let name = match name {
             "tvm_call_packed" => "call_packed",
             "tvm_call_cpacked" => "call_cpacked",
@@ -611,14 +611,14 @@ impl TirReader<'_, '_> {
                 let args = vec![AttrValue::Dict(attrs)];
                 Ok(AttrValue::Made(ObjectCall { name: "T.target".into(), args, named: Attrs::new() }.into()))
             }
-            // Schedules refer to buffers by their names.
+            // Schedules refer to buffers by name.
             "Buffer" | "Var" => Ok(AttrValue::Prim(PrimExpr::var(&self.name(id)?))),
             _ => graph.wrong(id, "expected the value of an attribute"),
         }
     }
 }
 
-/// The name as TVM prints it, with nothing that Python would not take for a part of a name.
+/// The name as TVM prints it, with only characters that Python allows in a name.
 pub(super) fn printable(hint: &str) -> Name {
     let text: String = hint.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '_' }).collect();
     if text.is_empty() || text.starts_with(|c: char| c.is_numeric()) {
@@ -628,7 +628,7 @@ pub(super) fn printable(hint: &str) -> Name {
     }
 }
 
-/// The end of a function, with what it gives.
+/// The end of a function, with its result.
 fn returned(value: Option<Expr>) -> Expr {
     let dtype = value.as_ref().map_or(DataType::VOID, Expr::dtype);
     Expr::Extern(Extern {
@@ -640,7 +640,7 @@ fn returned(value: Option<Expr>) -> Expr {
     })
 }
 
-/// The operators on bits, which are nodes in 0.27 and functions before.
+/// The operators on bits, which are nodes in 0.27 and functions in earlier releases.
 fn bitwise(kind: &str) -> Option<Intrinsic> {
     match kind {
         "BitwiseAnd" => Some(Intrinsic::BitwiseAnd),
@@ -652,7 +652,7 @@ fn bitwise(kind: &str) -> Option<Intrinsic> {
     }
 }
 
-/// Where a range ends, computed at once where its start and extent are constants.
+/// The end of a range, computed immediately if its start and extent are constants.
 fn sum(start: Expr, extent: Expr) -> Expr {
     match (&start, &extent) {
         (Expr::Int(0, _), _) => extent,

@@ -1,14 +1,14 @@
-//! Metadata apart from its text. It may be nearly all of a file, and Python's parser would make a copy of it to take the
-//! backslashes out.
+//! Separates metadata from its text. Metadata may be nearly the whole file, and Python's parser would copy it to remove
+//! the backslashes.
 
-/// How TVM begins it.
+/// The beginning that TVM writes.
 const BEGIN: &str = "metadata = tvm.ir.load_json(\"\"\"";
 const END: &[u8] = b"\"\"\"";
 
-/// Takes the metadata out of a text, as its literal means it. What stays has an empty literal in its place, on as many lines, so
-/// that whatever else there is stands on the line and column where it stood.
+/// Removes the metadata from a text, and returns the value of its literal. An empty literal with as many lines replaces
+/// it, so everything else keeps its line and column.
 ///
-/// Where the literal is not written as TVM writes it nothing is taken.
+/// Nothing is removed if the literal differs from the form that TVM writes.
 pub fn take_metadata(text: &mut String) -> Option<String> {
     let start = begin(text)?;
     let (length, lines) = extent(text.as_bytes().get(start..)?)?;
@@ -20,7 +20,7 @@ pub fn take_metadata(text: &mut String) -> Option<String> {
     unescaped(std::mem::replace(text, rest), start)
 }
 
-/// Where the literal's content begins: at the beginning of a line, with no other string before it that it could be in.
+/// The start of the literal's content. It is at the beginning of a line, and no earlier string can contain it.
 fn begin(text: &str) -> Option<usize> {
     let at = text.find(BEGIN)?;
     let before = text.get(..at)?;
@@ -28,7 +28,7 @@ fn begin(text: &str) -> Option<usize> {
     (alone && !before.contains(['"', '\'', '\\'])).then_some(at + BEGIN.len())
 }
 
-/// How long the content is, and how many lines end in it.
+/// The length of the content, and the number of newlines in it.
 fn extent(bytes: &[u8]) -> Option<(usize, usize)> {
     let (mut at, mut lines) = (0, 0);
     loop {
@@ -43,7 +43,7 @@ fn extent(bytes: &[u8]) -> Option<(usize, usize)> {
     }
 }
 
-/// The text from there on, without the backslashes that protect what follows them. It stays where it is in memory.
+/// The text from there on, without escaping backslashes. It is not moved in memory.
 fn unescaped(text: String, start: usize) -> Option<String> {
     let mut bytes = text.into_bytes();
     let (mut to, mut from) = (0, start);
@@ -99,7 +99,7 @@ mod tests {
             let apart = parse_file_with(&text, Some(&metadata), Which::Only).unwrap();
             let module = parse_module(&whole).unwrap();
             assert!(apart.modules[0].1 == module, "{path:?}");
-            // What is wrong behind it stands where it stood.
+            // Errors after the metadata keep their position.
             let wrong =
                 |text: &str| parse_file_with(&(text.to_string() + "    x = R.add(\n"), Some(&metadata), Which::Only);
             assert_eq!(wrong(&text).unwrap_err()[0].to_string(), wrong(&whole).unwrap_err()[0].to_string());

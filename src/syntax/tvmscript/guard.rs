@@ -1,18 +1,18 @@
-//! Refuses text that nests too deeply, before a recursive parser sees it.
+//! Rejects text that nests too deeply, before a recursive parser sees it.
 
 use ruff_python_ast::token::TokenKind;
 use ruff_python_parser::{Mode, lexer};
 
 use crate::grammar::source::{MAX_DEPTH, MAX_NESTING};
 
-/// The length of the shortest prefix of the text that nests deeper than [`MAX_NESTING`] in brackets and blocks, or than
-/// [`MAX_DEPTH`] in operators too, if there is one.
+/// The length of the shortest prefix of the text that nests too deeply: in brackets and blocks beyond [`MAX_NESTING`],
+/// or together with operators beyond [`MAX_DEPTH`]. `None` if there is none.
 pub(super) fn too_deep(text: &str) -> Option<usize> {
     let exceeds = |text: &str| exceeds(text, MAX_NESTING, MAX_DEPTH);
     if surely_shallow(text, MAX_NESTING) || !exceeds(text) {
         return None;
     }
-    // The lexer does not tell positions, but whether a prefix is too deep is monotone in its length.
+    // The lexer gives no positions. But a longer prefix is at least as deep, so bisection works.
     let (mut fine, mut deep) = (0, text.len());
     while deep - fine > 1 {
         let middle = (fine..=fine + (deep - fine) / 2).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(fine);
@@ -28,23 +28,23 @@ pub(super) fn too_deep(text: &str) -> Option<usize> {
     Some(deep)
 }
 
-/// An upper bound of the depth of the syntax tree, kept while tokens go by. Each operator and each pair of brackets
-/// may add a level; operands beside a comma, and brackets beside each other, do not nest in each other.
+/// An upper bound of the depth of the syntax tree, updated with each token. Each operator and each pair of brackets may
+/// add a level. Operands separated by a comma do not nest, nor do adjacent brackets.
 struct Depth {
     blocks: usize,
-    /// For the statement, and for each open bracket, what is known of the operand at hand and of those before it.
+    /// For the statement, and for each open bracket, the nesting of the current operand and of earlier ones.
     operands: Vec<OperandNesting>,
-    /// The operators of all operands at hand, which have yet to close.
+    /// The number of operators in all current operands.
     operators: usize,
 }
 
 #[derive(Clone, Copy, Default)]
 struct OperandNesting {
-    /// Operators and closed brackets, of which each may hold all the others.
+    /// The number of operators and closed brackets. Each may contain all the others.
     operators: usize,
-    /// The depth of the deepest bracket that was closed in it.
+    /// The depth of the deepest closed bracket in it.
     inside: usize,
-    /// The depth of the deepest operand before it.
+    /// The depth of the deepest earlier operand.
     largest: usize,
 }
 
@@ -64,9 +64,9 @@ fn exceeds(text: &str, nesting: usize, limit: usize) -> bool {
     }
 }
 
-/// Whether no statement is longer than the limit, so that none can nest deeper: every level takes a byte, those of the
-/// blocks around a statement in its indentation. False where it is not plain at first sight where statements end; it is
-/// asked first since it costs a tenth of what the lexer does.
+/// Whether no statement is longer than the limit. Then none can nest deeper, because every level takes a byte; for the
+/// blocks around a statement, its indentation. Returns false if the end of a statement is not obvious. This check comes
+/// first, because it takes a tenth of the time of the lexer.
 fn surely_shallow(text: &str, limit: usize) -> bool {
     let bytes = text.as_bytes();
     let (mut at, mut start, mut open) = (0, 0, 0usize);
@@ -101,7 +101,7 @@ fn surely_shallow(text: &str, limit: usize) -> bool {
     bytes.len() - start <= limit
 }
 
-/// The length of a string literal that has neither prefix nor escapes and is not tripled.
+/// The length of a string literal without prefix, escapes and triple quotes.
 fn plain_string(bytes: &[u8], at: usize) -> Option<usize> {
     let quote = bytes[at];
     let prefixed = at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == quote);
@@ -126,7 +126,7 @@ impl Depth {
             | TokenKind::String
             | TokenKind::Comment
             | TokenKind::NonLogicalNewline
-            // What is no token nests nothing; where a bracket is left open, it stands at the end and takes no byte.
+            // An invalid token adds no level. A missing bracket at the end takes no byte.
             | TokenKind::Unknown => {}
             _ => self.grow(),
         }
@@ -147,7 +147,7 @@ impl Depth {
         }
     }
 
-    /// What a bracket encloses becomes part of the operand around it, beside other brackets there.
+    /// Closes a bracket. Its contents become part of the surrounding operand, beside other brackets there.
     fn close(&mut self) {
         if self.operands.len() > 1
             && let Some(inner) = self.operands.pop()
@@ -168,7 +168,7 @@ impl Depth {
 }
 
 impl OperandNesting {
-    /// How deep the operand is, or the deepest one before it.
+    /// The depth of the operand, or of the deepest earlier one.
     fn depth(&self) -> usize {
         self.largest.max(self.operators + self.inside)
     }
@@ -200,7 +200,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// The shortcut never calls shallow what the lexer finds too deep.
+        /// The shortcut never accepts a text that the lexer finds too deep.
         #[test]
         fn the_shortcut_is_safe(text in "([\\[\\](){}a.,:#'\"\\\\f+\\r\n -]|not |if |\n  |\n    |\"a\"){0,40}") {
             for limit in [2, 5, 12] {

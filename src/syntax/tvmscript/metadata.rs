@@ -1,4 +1,4 @@
-//! `metadata["relax.expr.Constant"][0]`: what `script(show_meta=True)` writes in front of the module.
+//! `metadata["relax.expr.Constant"][0]`, which `script(show_meta=True)` writes before the module.
 
 use ruff_python_ast as py;
 use rustc_hash::FxHashMap;
@@ -8,7 +8,7 @@ use crate::grammar::{DataType, Name, TensorData};
 use crate::judge::with_stack;
 use crate::syntax::tvm_json::{Graph, GraphError, Id, Older, OlderGraph};
 
-/// What to do about a text that refers to metadata and has none.
+/// Advice for a text that refers to metadata without containing it.
 pub(super) const ABSENT: &str = "this is in the metadata of the module, which the text does not have: print the module \
                                  with `mod.script(show_meta=True)`, or save it with `tvm.ir.save_json(mod)`";
 
@@ -20,11 +20,11 @@ pub(super) struct Metadata<'t> {
 
 enum Objects<'t> {
     Graph(Graph<'t>),
-    /// As releases before 0.21 wrote them.
+    /// The format of releases before 0.21.
     Older(OlderGraph<'t>),
 }
 
-/// What an entry is, as far as programs have a use for it.
+/// An entry, as far as programs use it.
 pub(super) enum MetadataEntry {
     Tensor(TensorData),
     Text(Name),
@@ -46,7 +46,7 @@ impl<'t> Metadata<'t> {
         Ok(Metadata { graph: Objects::Graph(graph), lists })
     }
 
-    /// An entry, by the list that it is in and its number there.
+    /// An entry, by its list and its number there.
     pub fn entry(&self, list: &str, number: usize) -> Result<MetadataEntry, GraphError> {
         let found = self.lists.get(list).and_then(|list| list.get(number)).copied();
         let id = found.ok_or_else(|| GraphError::new(format!("the metadata has no {list} of the number {number}")))?;

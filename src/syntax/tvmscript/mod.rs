@@ -1,16 +1,16 @@
 //! TVMScript: Relax modules as Python text.
 //!
 //! [`parse_module`] reads the dialects of TVM 0.25 (`sinfo_args`, `R.Object`) and 0.27 (`ty_args`, `R.Any`), and the
-//! older spellings of the design documents (`R.Tensor[(n, k), "f32"]`, `R.match_shape`, `R.outputs`). Reading
-//! computes and checks nothing (`GRAM.AST-IS-DATA`): a name that nothing binds stays a free variable, a call inside
-//! a call stays nested, and well-formedness reports what is wrong with it.
+//! older spellings of the design documents (`R.Tensor[(n, k), "f32"]`, `R.match_shape`, `R.outputs`). Reading does not
+//! compute or check anything (`GRAM.AST-IS-DATA`). A name without a binding stays a free variable, and a nested call
+//! stays nested. Well-formedness reports such errors.
 //!
-//! What the text does not say is not invented, with these exceptions, which follow from the notation:
-//! * consecutive bindings outside `with R.dataflow()` are one `BindingBlock`; bodies and branches are `SeqExpr`s;
-//! * the value of a branch is the value of its last statement, whose variable is the one that the `If` is bound to;
-//! * a global function that is not private has the attribute `global_symbol`;
-//! * a function that calls itself, and a local one, is pure if it does not say otherwise and makes pure calls only;
-//!   `pure=None` leaves it unsaid.
+//! Nothing is added to the text, with these exceptions, which follow from the notation:
+//! * Consecutive bindings outside `with R.dataflow()` are one `BindingBlock`. Bodies and branches are `SeqExpr`s.
+//! * The value of a branch is the value of its last statement, and its variable is that of the `If`.
+//! * A global function that is not private has the attribute `global_symbol`.
+//! * A recursive function, or a local one, without a stated purity is pure if it makes only pure calls. `pure=None`
+//!   leaves it open.
 
 mod apart;
 mod guard;
@@ -29,7 +29,7 @@ pub(in crate::syntax) use unstated::{Silent, say_pure};
 
 use crate::book::Edition;
 
-/// The version of TVM whose spelling is meant.
+/// The version of TVM whose spelling is used.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum Dialect {
     /// 0.25.
@@ -40,7 +40,7 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// The edition that the implementation claims to follow whose dialect it is.
+    /// The edition that the implementation with this dialect claims to follow.
     pub fn claimed_edition(self) -> Edition {
         match self {
             Dialect::Tvm025 | Dialect::Tvm027 => Edition::E2024_04,

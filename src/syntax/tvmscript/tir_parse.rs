@@ -1,8 +1,8 @@
 //! `PrimFunc`s as TVMScript: the text that current versions of TVM print, and older spellings of it.
 //!
-//! Read as TVM reads it: a number without a data type takes that of its surroundings (int32 or float32 if there is
-//! none), operands of different data types are cast to the wider one, and a stored value to that of its buffer. Unlike
-//! TVM nothing is folded, except arithmetic between plain numbers.
+//! The meaning is that of TVM. A number without a datatype takes that of its context, or int32 or float32 if there is
+//! none. Operands of different datatypes are cast to the wider one, and a stored value to that of its buffer. Unlike in
+//! TVM, nothing is folded except arithmetic between plain numbers.
 
 mod args;
 mod block;
@@ -33,12 +33,12 @@ type ParseResult<T> = Result<T, SyntaxError>;
 
 /// Reads a `PrimFunc` from its definition in a parsed Python text.
 ///
-/// Shape variables that no statement declares have data type int64.
+/// Shape variables without a declaration have datatype int64.
 pub fn parse_prim_func(def: &py::StmtFunctionDef, text: &str) -> ParseResult<PrimFunc> {
     Parser::new(text, None).function(def)
 }
 
-/// As [`parse_prim_func`], where the text refers to metadata.
+/// Like [`parse_prim_func`], for a text that refers to metadata.
 pub(super) fn parse_with<'t>(
     def: &py::StmtFunctionDef,
     text: &'t str,
@@ -47,14 +47,14 @@ pub(super) fn parse_with<'t>(
     Parser::new(text, metadata).function(def)
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone)]
 enum ParsedName {
     Var(DataType),
     /// The variable of a loop over `start..stop`.
     Loop(DataType, Expr, Expr),
     Buffer(Rc<Buffer>),
-    /// A parameter that a buffer may be matched with: its position.
+    /// A parameter that can be matched with a buffer: its position.
     Handle(usize),
     /// Another name for an expression.
     Meta(Expr),
@@ -63,23 +63,23 @@ enum ParsedName {
 struct Parser<'t> {
     text: &'t str,
     metadata: Option<&'t Metadata<'t>>,
-    /// The definitions of each name, the innermost last, each with its number.
+    /// The definitions of each name, the innermost last, each with a serial number.
     defs: Context<Name, (usize, ParsedName)>,
-    /// How many there were.
+    /// The number of definitions so far.
     definitions: usize,
-    /// How many nodes were put where a name stood for them.
+    /// The number of nodes inserted in place of names.
     spliced: usize,
     params: Vec<Param>,
-    /// Data types that the body declares for variables.
+    /// The datatypes that the body declares for variables.
     declared: HashMap<Name, DataType>,
-    /// The data type of the shape variable that an unknown name defines, where it may.
+    /// The datatype of the shape variable that an unknown name defines, if that is allowed.
     implicit: Option<DataType>,
-    /// The place of the string whose content is being read as an expression.
+    /// The position of the string whose content is being read as an expression.
     quoted: Option<Span>,
     depth: usize,
-    /// Whether blocks were seen.
+    /// Whether a block was read.
     blocks: bool,
-    /// The data type that the function says it returns.
+    /// The declared datatype of the function's result.
     returns: Option<DataType>,
 }
 
@@ -109,7 +109,7 @@ impl<'t> Parser<'t> {
         Err(SyntaxError::at(self.text, self.span(at.range()), message))
     }
 
-    /// Runs `body` in a scope of its own, one level deeper.
+    /// Runs `body` in a new scope, one level deeper.
     fn scoped<T>(&mut self, at: &impl Ranged, body: impl FnOnce(&mut Self) -> ParseResult<T>) -> ParseResult<T> {
         let mark = self.defs.mark();
         let result = self.nested(at, body);
@@ -151,7 +151,7 @@ impl<'t> Parser<'t> {
         })
     }
 
-    /// The data type behind `->`, unless that is `None`.
+    /// The datatype after `->`, unless that is `None`.
     fn result(&self, def: &py::StmtFunctionDef) -> ParseResult<Option<DataType>> {
         match def.returns.as_deref() {
             None | Some(py::Expr::NoneLiteral(_)) => Ok(None),
@@ -229,7 +229,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Reads with unknown names defining shape variables.
+    /// Runs `body` so that unknown names define shape variables.
     fn implicitly<T>(&mut self, body: impl FnOnce(&mut Self) -> ParseResult<T>) -> ParseResult<T> {
         self.implicit = Some(DataType::INT64);
         let result = body(self);
@@ -237,7 +237,7 @@ impl<'t> Parser<'t> {
         result
     }
 
-    /// The statements at the start that belong to the function itself; gives back the rest.
+    /// Reads the statements at the start that belong to the function itself, and returns the rest.
     fn header<'a>(&mut self, body: &'a [py::Stmt], root: &mut Root) -> ParseResult<&'a [py::Stmt]> {
         let mut rest = body;
         while let [first, after @ ..] = rest {
@@ -249,7 +249,7 @@ impl<'t> Parser<'t> {
         Ok(rest)
     }
 
-    /// Whether the statement was one of the function's header.
+    /// Whether the statement belongs to the function's header.
     fn header_stmt(&mut self, stmt: &py::Stmt, root: &mut Root) -> ParseResult<bool> {
         match stmt {
             py::Stmt::Expr(e) if matches!(&*e.value, py::Expr::StringLiteral(_)) => Ok(true),
@@ -258,7 +258,7 @@ impl<'t> Parser<'t> {
                     root.attrs = self.attrs_argument(call)?;
                     Ok(true)
                 }
-                // The regions of the root block follow from those of the blocks inside.
+                // The regions of the root block follow from those of the inner blocks.
                 Some(("reads" | "writes", _)) => Ok(true),
                 Some(_) | None => Ok(false),
             },
@@ -289,7 +289,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// `n = T.int64()`, or several of these in tuples. Whether the statement was that.
+    /// `n = T.int64()`, or several of these in tuples. Returns whether the statement has this form.
     fn declare(&mut self, assign: &py::StmtAssign) -> ParseResult<bool> {
         let declared = declared_by(assign);
         for (name, dtype) in &declared {
@@ -308,7 +308,7 @@ impl<'t> Parser<'t> {
         Ok(!declared.is_empty())
     }
 
-    /// `A = T.match_buffer(a, ..)` of a parameter `a`, which it replaces.
+    /// `A = T.match_buffer(a, ..)` for a parameter `a`, which it replaces.
     fn match_param(&mut self, target: &py::ExprName, call: &py::ExprCall) -> ParseResult<Buffer> {
         let args = TirCallArguments::new(self, call)?;
         let param = match args.get("param", 0) {
@@ -347,7 +347,7 @@ impl<'t> Parser<'t> {
     }
 }
 
-/// What the function's own statements give.
+/// The results of the function's header.
 struct Root {
     attrs: Attrs,
     allocs: Vec<Buffer>,
@@ -359,7 +359,7 @@ enum ParamType<'a> {
     Handle,
 }
 
-/// The variables that the statements of a body declare with their data types.
+/// The variables and datatypes that the statements of a body declare.
 fn declarations(body: &[py::Stmt]) -> HashMap<Name, DataType> {
     let assigns = body.iter().filter_map(|stmt| match stmt {
         py::Stmt::Assign(assign) => Some(assign),
@@ -368,8 +368,8 @@ fn declarations(body: &[py::Stmt]) -> HashMap<Name, DataType> {
     assigns.flat_map(declared_by).collect()
 }
 
-/// `n = T.int64()`, `n, m = T.int64(), T.int64()`, `n = T.var("int64")`: the names and data types; empty for any
-/// other statement.
+/// `n = T.int64()`, `n, m = T.int64(), T.int64()`, `n = T.var("int64")`: the names and datatypes; empty for any other
+/// statement.
 fn declared_by(assign: &py::StmtAssign) -> Vec<(Name, DataType)> {
     let [target] = assign.targets.as_slice() else { return Vec::new() };
     let pairs: Vec<(&py::Expr, &py::Expr)> = match (target, &*assign.value) {

@@ -1,7 +1,7 @@
 //! `PrimFunc`s written as TVMScript.
 //!
-//! The text reads back to the same AST, here and in TVM. Where TVM has a short and a general form, such as `T.Buffer`
-//! parameters for shapes without variables, the short one is used if both versions read it the same way.
+//! The text reads back to the same AST, here and in TVM. If TVM has a short and a general form, such as `T.Buffer`
+//! parameters for shapes without variables, the short one is used if both versions read it in the same way.
 
 mod expr;
 mod stmt;
@@ -15,9 +15,9 @@ use crate::grammar::tir::{Buffer, Expr, Param, PrimFunc, Var};
 use expr::{NameRole, attrs, buffer_arguments, for_each_var};
 use stmt::Printer;
 
-/// The definition of `f` as a function `name`, `indent` levels of four spaces deep, with a line end after it.
+/// The definition of `f` as a function `name`, indented by `indent` levels of four spaces, with a newline at the end.
 ///
-/// Needs nothing of a dialect yet: both versions read what is written here.
+/// The dialect has no effect yet: both versions read this text.
 pub fn print_prim_func(f: &PrimFunc, name: &str, indent: usize, dialect: Dialect) -> String {
     match dialect {
         Dialect::Tvm025 | Dialect::Tvm027 => print(f, name, indent),
@@ -79,7 +79,7 @@ fn signature(param: &Param, handle: &Option<String>) -> String {
     }
 }
 
-/// For each parameter that is a buffer with variables in its description, a name for its handle.
+/// For each buffer parameter with variables in its description, a name for its handle.
 fn handles(f: &PrimFunc) -> Vec<Option<String>> {
     let mut taken: HashSet<Name> = HashSet::new();
     for param in &f.params {
@@ -111,7 +111,7 @@ fn parts(buffer: &Buffer) -> impl Iterator<Item = &Expr> {
     buffer.shape.iter().chain(&buffer.strides).chain(&buffer.elem_offset)
 }
 
-/// The variables that matching the parameters binds, in the order of their first use.
+/// The variables that are bound by matching the parameters, in the order of their first use.
 fn shape_vars(f: &PrimFunc) -> Vec<Var> {
     let mut seen: HashSet<Name> = HashSet::new();
     for param in &f.params {
@@ -133,7 +133,7 @@ fn shape_vars(f: &PrimFunc) -> Vec<Var> {
     vars
 }
 
-/// A string of Python.
+/// A Python string literal.
 fn quote(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

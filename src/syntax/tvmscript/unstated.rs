@@ -1,8 +1,9 @@
-//! Functions that the text does not say the purity of.
+//! Functions without a stated purity.
 //!
-//! TVM writes `pure=False` on an impure function and nothing on a pure one. People leave it out on either. So a function without
-//! a word is one that the check finds pure or not (TC.FUNC.PURE.DEFAULT), and where the check would have to be told, on the
-//! variable of a local function and on a function that calls itself, the text says `pure` if all calls allow it.
+//! TVM writes `pure=False` on an impure function and nothing on a pure one, but people often leave it out on either. So
+//! the check infers the purity of a function without it (TC.FUNC.PURE.DEFAULT). The check needs a stated purity on
+//! recursive functions and on the variables of local functions. There, a missing purity means `pure` if all calls allow
+//! it.
 
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ use crate::judge::with_stack;
 use crate::ops;
 use crate::scope::in_order_of_reference;
 
-/// Functions by the names that they are bound to.
+/// Functions by the names of their bindings.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(in crate::syntax) struct Silent {
     pub globals: FxHashSet<Name>,
@@ -25,13 +26,13 @@ pub(in crate::syntax) struct Silent {
 }
 
 impl Silent {
-    /// Without the global functions that none refers to: these do not call themselves, and so it is nothing that they leave out.
+    /// Without the global functions that are never referred to. These are not recursive, so no purity is missing.
     pub(super) fn of_referred(mut self, referred: &FxHashSet<Name>) -> Silent {
         self.globals.retain(|name| referred.contains(name));
         self
     }
 
-    /// The functions of which a text without a word says that they are pure.
+    /// The functions that are pure if the text does not state a purity.
     pub(super) fn pure_in(module: &IrModule) -> Silent {
         let recursive = recursive(module);
         let mut calls = CallRelation::default();
@@ -53,8 +54,8 @@ impl Silent {
     }
 }
 
-/// The global functions that reach themselves, in cycles none of whose functions says whether it is pure: where one does, those
-/// beside it have chosen not to.
+/// The global functions in cycles in which no function states its purity. If one does, the others have left it out on
+/// purpose.
 fn recursive(module: &IrModule) -> Vec<Name> {
     let mut names = Vec::new();
     for group in in_order_of_reference(module).iter().filter(|group| group.recursive) {
@@ -74,11 +75,11 @@ fn recursive(module: &IrModule) -> Vec<Name> {
 enum FunctionKey {
     Global(Name),
     Local(Var),
-    /// A literal that no variable is bound to, by number.
+    /// A function literal without a variable, by number.
     Unnamed(usize),
 }
 
-/// What may be called.
+/// The possible callees.
 #[derive(Clone, Debug)]
 enum CallTarget {
     Pure,
@@ -98,14 +99,14 @@ struct Calling {
     callees: Vec<CallTarget>,
 }
 
-/// Who calls whom.
+/// The call graph.
 #[derive(Default)]
 struct CallRelation {
     functions: FxHashMap<FunctionKey, Calling>,
-    /// The literals bound to a variable that is annotated by their signature.
+    /// The function literals whose variables are annotated with their signatures.
     locals: Vec<Var>,
     vars: FxHashMap<Var, CallTarget>,
-    /// The functions around the present place.
+    /// The functions around the current position.
     around: Vec<FunctionKey>,
 }
 
@@ -137,7 +138,7 @@ impl CallRelation {
         }
     }
 
-    /// What a value is as a callee.
+    /// A value as a callee.
     fn value(&self, value: &Expr) -> CallTarget {
         if let Expr::GlobalVar(gv) = value {
             CallTarget::Function(FunctionKey::Global(gv.name.clone()))
@@ -148,8 +149,8 @@ impl CallRelation {
         }
     }
 
-    /// The functions that call pure ones only: all but those that are said to be impure or call what is, and, spreading from these,
-    /// their callers. What a function says of itself counts for its callers.
+    /// The functions that call only pure ones. Excluded are those that are declared impure or call an impure one, and,
+    /// transitively, their callers. The declared purity of a function counts for its callers.
     fn pure(&self) -> FxHashSet<FunctionKey> {
         let mut callers: FxHashMap<&FunctionKey, Vec<&FunctionKey>> = FxHashMap::default();
         let mut impure: Vec<&FunctionKey> = Vec::new();
@@ -195,7 +196,7 @@ impl Visitor for CallRelation {
     fn visit_var_binding(&mut self, binding: &VarBinding) {
         let Binder { var, annotation, .. } = &binding.var;
         match &binding.value {
-            // Nothing, or what the signature says.
+            // No annotation, or one that equals the signature.
             Expr::Function(function) if annotation.as_ref().is_none_or(|said| *said == function.signature()) => {
                 let key = FunctionKey::Local(var.clone());
                 self.vars.insert(var.clone(), CallTarget::Function(key.clone()));
@@ -227,7 +228,7 @@ fn says_pure(info: &StructInfo) -> bool {
     matches!(info, StructInfo::Func(func) if func.pure == Some(true))
 }
 
-/// Makes a module say what its text says by saying nothing, of the functions that the text is silent about.
+/// Sets the purity of a module's functions where the text leaves it out.
 pub(in crate::syntax) fn say_pure(module: &mut IrModule, silent: &Silent) {
     if silent.globals.is_empty() && silent.locals.is_empty() {
         return;
@@ -298,7 +299,7 @@ mod tests {
         }
     }
 
-    /// The functions of a module, that is silent on all of them.
+    /// A module with the purity of all functions removed.
     fn silenced(mut module: IrModule) -> (IrModule, Silent) {
         let mut silent = Silent::default();
         for (gv, func) in &mut module.funcs {

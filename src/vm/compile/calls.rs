@@ -1,4 +1,4 @@
-//! Calls: of operators, of functions that are known, and of values.
+//! Calls of operators, of known functions, and of values.
 
 use super::Global;
 use super::emit::{Emitter, ValueLocation};
@@ -54,14 +54,14 @@ impl Emitter<'_, '_> {
         self.with_renaming(&|| self.irregular.set(true), renamed)
     }
 
-    /// A function of the program, called by its name.
+    /// Calls a function of the program by its name.
     fn call_function(&mut self, index: u32, call: &Call, dst: Option<u32>) -> ValueLocation {
         let args = self.operands(&call.args);
         ValueLocation::of(self.call(Callee::Function(index), args, dst))
     }
 
-    /// A packed function, called by its symbol. It is looked for before the arguments are evaluated (`EVAL.ORDER.ARGS`), which makes no
-    /// difference where they cannot fail.
+    /// Calls a packed function by its symbol. The text looks it up before the arguments are evaluated
+    /// (`EVAL.ORDER.ARGS`), which makes no difference if they cannot fail.
     fn call_extern(&mut self, symbol: &Name, call: &Call, dst: Option<u32>) -> ValueLocation {
         if !call.args.iter().all(|arg| self.cannot_fail(arg)) {
             return self.call_value(call, dst);
@@ -96,7 +96,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// EVAL.ORDER.ARGS: the callee first, then the arguments from left to right, then the call.
+    /// EVAL.ORDER.ARGS: evaluates the callee first, then the arguments from left to right, then the call.
     fn call_value(&mut self, call: &Call, dst: Option<u32>) -> ValueLocation {
         let callee = self.value(&call.op, None).operand;
         let mut args: Vec<Operand> = vec![callee];

@@ -1,4 +1,5 @@
-//! Closures: a function literal is lifted out of the function around it, and takes what it captures as further parameters.
+//! Closures. A function literal is lifted out of its surroundings, and its captured values become additional
+//! parameters.
 
 use std::sync::Arc;
 
@@ -11,7 +12,8 @@ use crate::vm::slots::{register_var, slot_var, unknown_shape, unknown_size};
 use crate::vm::substitute::DimensionSubstitution;
 
 impl Emitter<'_, '_> {
-    /// EVAL.FUNC.CLOSURE: a closure of the definition and what it captures. EVAL.FUNC.RECBIND: bound to a name, it knows itself by that.
+    /// EVAL.FUNC.CLOSURE: a closure of the definition with its captured values. EVAL.FUNC.RECBIND: a bound function
+    /// knows itself by its name.
     pub(super) fn closure(&mut self, f: &Arc<Definition>, name: Option<&Var>, dst: Option<u32>) -> ValueLocation {
         let free = self.free_of(f);
         if let Some(v) = free.dataflow_vars.iter().next() {
@@ -37,7 +39,7 @@ impl Emitter<'_, '_> {
         ValueLocation::of(self.builtin(Builtin::MakeClosure, args, dst))
     }
 
-    /// The function by itself.
+    /// Compiles the lifted function.
     fn lift(&mut self, f: &Arc<Definition>, name: Option<&Var>, captured: &Captured) -> u32 {
         let size = |v: &ShapeVar| match self.sizes.get(v).filter(|_| captured.has(v)) {
             Some(slot) => PrimExpr::Var(slot_var(*slot)),
@@ -60,7 +62,7 @@ impl Emitter<'_, '_> {
         index
     }
 
-    /// VAL.CLOSURE.SHAPEVARS: the sizes together, as a shape.
+    /// VAL.CLOSURE.SHAPEVARS: the captured sizes, together in a shape.
     fn captured_sizes(&mut self, sizes: &[ShapeVar]) -> Operand {
         let slots = sizes.iter().filter_map(|v| self.sizes.get(v));
         let codes: Vec<_> = slots.map(|slot| (How::Slot, i64::from(*slot))).collect();
@@ -69,7 +71,7 @@ impl Emitter<'_, '_> {
         self.builtin(Builtin::MakeShape, args, None)
     }
 
-    /// VAL.CLOSURE.SHAPEVARS: what may be no size, in a box.
+    /// VAL.CLOSURE.SHAPEVARS: a captured number that need not be a size, in a boxed scalar.
     fn captured_number(&mut self, var: &ShapeVar) -> Operand {
         let slot = self.sizes.get(var).map_or(0, |slot| i64::from(*slot));
         self.make_box(&[(How::Slot, slot)], DataType::INT64, None)

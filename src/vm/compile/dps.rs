@@ -1,8 +1,9 @@
-//! Destination passing: a `call_tir` whose form is known becomes the allocation of its results and a call that writes them.
+//! Destination passing: a `call_tir` of known form becomes the allocation of its results and a call that writes them.
 //!
-//! Some go on as calls of the operator. What a variable holds may be no shape, or one of another rank, and structural information that says
-//! sizes, beside a shape, is compared with them: of each the operator tells what is wrong, by its own rules. Attributes ask for more than
-//! a call in destination-passing style. And where the last argument may be the shape or a tuple of inputs, only the values show it (C14).
+//! Some stay calls of the operator. A variable may hold a value that is not a shape, or a shape of a different rank.
+//! Structural information with sizes is compared with a given shape. In these cases the operator reports the error by
+//! its own rules. Attributes ask for more than destination-passing style. The last argument may be the shape or a tuple
+//! of inputs, and only the values show which (C14).
 
 use super::emit::{Code, Emitter, ValueFact, ValueLocation};
 use super::shapes::operands;
@@ -10,31 +11,31 @@ use super::{CompileStage, Global};
 use crate::grammar::{Call, DataType, Expr, Name, Ndim, PrimExpr, StructInfo, TensorShape, Var};
 use crate::vm::executable::{Builtin, Callee, DimensionUse, Operand, PrimFuncCall};
 
-/// Where the sizes of a result come from.
+/// The source of the sizes of a result.
 enum SizeOrigin<'a> {
-    /// Structural information says them.
+    /// Structural information.
     Said(&'a [PrimExpr]),
     /// A shape that is an argument.
     Given(&'a [PrimExpr]),
-    /// A shape that has been made: where its sizes are.
+    /// A shape that has been made, with the locations of its sizes.
     Made(Vec<Code>),
 }
 
-/// What a result is allocated as.
+/// The sizes and the datatype for the allocation of a result.
 type Output<'a> = (SizeOrigin<'a>, DataType);
 
-/// What a call gives (C14).
+/// The form of a call (C14).
 struct DpsForm<'a> {
     inputs: &'a [Expr],
     outputs: Vec<Output<'a>>,
-    /// Whether the results come as a tuple.
+    /// Whether the result is a tuple.
     tuple: bool,
 }
 
 impl Emitter<'_, '_> {
-    /// OP.CALLTIR.ARG-ORDER: the arguments are evaluated, then the results are allocated, then the function is called.
+    /// OP.CALLTIR.ARG-ORDER: evaluates the arguments, then allocates the results, then calls the function.
     ///
-    /// `None` for a call of which the operator itself has to find out what it is.
+    /// `None` for a call whose form only the operator itself can determine.
     pub(super) fn destination_passing(&mut self, name: &Name, call: &Call, dst: Option<u32>) -> Option<ValueLocation> {
         let is_plain = matches!(&**name, "relax.call_tir" | "call_tir") && call.attrs.is_empty();
         if !is_plain || self.last < CompileStage::Allocated {
@@ -56,7 +57,7 @@ impl Emitter<'_, '_> {
         })
     }
 
-    /// OP.CALLTIR.ARGS: the inputs one by one, then the shape, or a tuple of shapes.
+    /// OP.CALLTIR.ARGS: the inputs one by one, then the shape or a tuple of shapes.
     fn flat<'a>(&self, rest: &'a [Expr], sinfo_args: &'a [StructInfo]) -> Option<DpsForm<'a>> {
         let [inputs @ .., shape] = rest else { return None };
         let [target] = sinfo_args else { return None };
@@ -67,12 +68,12 @@ impl Emitter<'_, '_> {
             }
             (shape, target) => (vec![self.of_shape(shape, target)?], false),
         };
-        // No results at all could be those of the other form.
+        // A call without results could also have the other form.
         (!outputs.is_empty()).then_some(DpsForm { inputs, outputs, tuple })
     }
 
-    /// What a result is to be in the flat form: of a shape with known places, and of a type that says no sizes and no other rank
-    /// (OP.CALLTIR.NDIM).
+    /// The allocation of a result in the flat form. The locations of its sizes are known, and its type states no sizes
+    /// and no different rank (OP.CALLTIR.NDIM).
     fn of_shape<'a>(&self, shape: &'a Expr, target: &StructInfo) -> Option<Output<'a>> {
         let t = target.as_tensor()?;
         let (sizes, rank) = self.given(shape)?;
@@ -80,7 +81,7 @@ impl Emitter<'_, '_> {
         fits.then_some((sizes, t.dtype))
     }
 
-    /// The sizes that an argument gives, and how many, if it is certain to be a shape.
+    /// The sizes and the rank that an argument gives, if it is certainly a shape.
     fn given<'a>(&self, shape: &'a Expr) -> Option<(SizeOrigin<'a>, usize)> {
         if let Expr::ShapeExpr(shape) = shape {
             return Some((SizeOrigin::Given(&shape.values), shape.values.len()));
@@ -90,8 +91,9 @@ impl Emitter<'_, '_> {
         Some((SizeOrigin::Made(codes.clone()), codes.len()))
     }
 
-    /// R89.CALLTIR.TUPLE: the inputs as one tuple, with the shapes in the structural information. A tuple that might hold nothing but shapes
-    /// could be those of the results. One that a variable holds is taken apart when the function is called.
+    /// R89.CALLTIR.TUPLE: the inputs as one tuple, with the shapes in the structural information. A tuple that might
+    /// contain only shapes could be the shapes of the results instead. A tuple in a variable is expanded at the call of
+    /// the function.
     fn tupled<'a>(&self, rest: &'a [Expr], sinfo_args: &'a [StructInfo]) -> Option<DpsForm<'a>> {
         let [arg] = rest else { return None };
         let (outputs, tuple) = outputs(sinfo_args)?;
@@ -99,7 +101,7 @@ impl Emitter<'_, '_> {
         (self.known(arg) == ValueFact::Inputs).then_some(DpsForm { inputs, outputs, tuple })
     }
 
-    /// What is certain of an argument.
+    /// The fact about an argument.
     fn known(&self, e: &Expr) -> ValueFact {
         if matches!(e, Expr::Constant(_)) {
             ValueFact::Tensor
@@ -116,13 +118,13 @@ impl Emitter<'_, '_> {
         self.vars.get(v).copied().flatten().map_or(ValueFact::Nothing, |place| place.known)
     }
 
-    /// Whether a field is certain to be a tensor; of tuples in tuples that is not asked.
+    /// Whether a field is certainly a tensor. Nested tuples are not examined.
     fn is_tensor(&self, e: &Expr) -> bool {
         let var = if let Expr::Var(v) | Expr::DataflowVar(v) = e { Some(v) } else { None };
         matches!(e, Expr::Constant(_)) || var.is_some_and(|v| self.known_of_var(v) == ValueFact::Tensor)
     }
 
-    /// OP.CALLTIR.ALLOC: all sizes first, then a new tensor for each result.
+    /// OP.CALLTIR.ALLOC: computes all sizes first, then makes a new tensor for each result.
     fn allocate(&mut self, outputs: Vec<Output<'_>>) -> Vec<Operand> {
         let sized: Vec<_> = outputs.into_iter().map(|(sizes, dtype)| (self.sizes(sizes), dtype)).collect();
         let made = sized.into_iter().map(|(codes, dtype)| {
@@ -141,7 +143,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// SI.DIM.SHAPEEXPR-ERR: a shape that is an argument is made where its dimensions may be no sizes, for what that says.
+    /// SI.DIM.SHAPEEXPR-ERR: the sizes of a shape argument. If a dimension may be negative, the shape is made as well,
+    /// so that the error is reported.
     fn sizes_of_shape(&mut self, dims: &[PrimExpr]) -> Vec<Code> {
         let codes = self.codes(dims, DimensionUse::Shape);
         if !dims.iter().all(|dim| self.is_certain_size(dim)) {
@@ -152,7 +155,7 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// The results, and whether they come as a tuple.
+/// The results, with whether they form a tuple.
 fn outputs(sinfo_args: &[StructInfo]) -> Option<(Vec<Output<'_>>, bool)> {
     let (infos, tuple) = match sinfo_args {
         [StructInfo::Tuple(fields)] => (&**fields, true),

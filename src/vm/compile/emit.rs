@@ -9,19 +9,19 @@ use crate::grammar::{PrimExpr, ShapeVar, StructInfo, Var};
 use crate::scope::{Context, ContextMark};
 use crate::vm::executable::{Builtin, Callee, Constant, How, Instruction, Operand};
 
-/// What is certain of a value, whatever the inputs are.
+/// A fact that holds for a value with any inputs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ValueFact {
     Nothing,
     Tensor,
-    /// It is a shape, and which of the `shapes`.
+    /// It is a shape, described by this entry of `shapes`.
     Shape(u32),
-    /// It is a tuple that holds nothing, or a tensor at least: no tuple of shapes.
+    /// It is an empty tuple, or contains a tensor: it is not a tuple of shapes.
     Inputs,
 }
 
 impl ValueFact {
-    /// Of what has been compared with structural information.
+    /// The fact about a value that was compared with structural information.
     pub(super) fn by_info(info: &StructInfo) -> ValueFact {
         match info {
             StructInfo::Tensor(_) => ValueFact::Tensor,
@@ -30,16 +30,16 @@ impl ValueFact {
         }
     }
 
-    /// Of a tuple, by which of its fields are tensors.
+    /// The fact about a tuple, given which of its fields are tensors.
     pub(super) fn by_fields<T>(fields: &[T], is_tensor: impl Fn(&T) -> bool) -> ValueFact {
         if fields.is_empty() || fields.iter().any(is_tensor) { ValueFact::Inputs } else { ValueFact::Nothing }
     }
 }
 
-/// A number or a slot, and how it takes part.
+/// A number or a slot, with its role.
 pub(super) type Code = (How, i64);
 
-/// Where a value is.
+/// The location of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ValueLocation {
     pub(super) operand: Operand,
@@ -56,40 +56,41 @@ impl ValueLocation {
     }
 }
 
-/// Dimensions that a `PrimFunc` is to compute: the slots with what belongs into them, and the slot that says whether int64 sufficed.
+/// Dimensions for a `PrimFunc` to compute: the slots with their dimensions, and the slot that tells whether int64 was
+/// sufficient.
 pub(super) struct PendingDims {
-    /// Among the `PrimFunc`s of the executable.
+    /// The index among the `PrimFunc`s of the executable.
     pub(super) index: u32,
     pub(super) dims: Vec<(u32, PrimExpr)>,
     pub(super) flag: u32,
 }
 
-/// A function that is being written.
+/// A function under construction.
 pub(super) struct Emitter<'e, 'c> {
     pub(super) compiler: &'e mut Compiler<'c>,
     pub(super) code: Vec<Instruction>,
-    /// The first register that is free.
+    /// The first free register.
     next: u32,
-    /// How many registers there are.
+    /// The number of registers.
     pub(super) registers: u32,
     /// The register of the shape heap.
     pub(super) heap: u32,
-    /// How many slots it has.
+    /// The number of its slots.
     pub(super) slots: u32,
-    /// The variables in scope; `None` for one that is gone (`EVAL.SEQ.DF-CLEAN`).
+    /// The variables in scope; `None` for one whose scope has ended (`EVAL.SEQ.DF-CLEAN`).
     pub(super) vars: Context<Var, Option<ValueLocation>>,
     /// The slots of the shape variables in scope.
     pub(super) sizes: Context<ShapeVar, u32>,
-    /// The slots of those that a boxed scalar binds, to a number that may be no size.
+    /// The slots of variables that boxed scalars bind. Their numbers need not be sizes.
     pub(super) boxed: FxHashSet<u32>,
-    /// The slots of computed dimensions that are certain to be there.
+    /// The slots of computed dimensions that are certainly written.
     pub(super) derived: Context<PrimExpr, u32>,
-    /// Where the dimensions of shapes are that have been made. Slots are written once, so that they stay there.
+    /// The dimensions of the shapes made so far. Slots are written once, so they stay valid.
     pub(super) shapes: Vec<Vec<Code>>,
     pub(super) pending: Vec<PendingDims>,
 }
 
-/// Where a scope began.
+/// The start of a scope.
 pub(super) struct EmitScope {
     vars: ContextMark,
     sizes: ContextMark,
@@ -112,7 +113,7 @@ impl DerefMut for Emitter<'_, '_> {
 }
 
 impl<'e, 'c> Emitter<'e, 'c> {
-    /// A function whose first registers are taken by parameters. The one after them is for the shape heap.
+    /// A function whose first registers are parameters. The next one is for the shape heap.
     pub(super) fn new(compiler: &'e mut Compiler<'c>, params: u32) -> Emitter<'e, 'c> {
         Emitter {
             compiler,
@@ -130,7 +131,8 @@ impl<'e, 'c> Emitter<'e, 'c> {
         }
     }
 
-    /// Room for so many bindings: a variable for each, and an instruction at least. What a long block needs is laid out once.
+    /// Reserves space for a number of bindings: a variable for each, and at least one instruction. The space for a long
+    /// block is allocated once.
     pub(super) fn make_room(&mut self, bindings: usize) {
         self.vars.reserve(bindings);
         self.code.reserve(bindings);
@@ -152,7 +154,7 @@ impl<'e, 'c> Emitter<'e, 'c> {
         EmitScope { vars: self.vars.mark(), sizes: self.sizes.mark(), derived: self.derived.mark(), next: self.next }
     }
 
-    /// Ends a scope; its registers are free again, unless the value in one of them is still wanted.
+    /// Ends a scope. Its registers become free, unless the value in one of them is still needed.
     pub(super) fn close(&mut self, scope: &EmitScope, keep_registers: bool) {
         self.vars.leave(scope.vars);
         self.sizes.leave(scope.sizes);
@@ -162,7 +164,7 @@ impl<'e, 'c> Emitter<'e, 'c> {
         }
     }
 
-    /// A call whose result goes into a register, a new one if none is given.
+    /// Emits a call with a result, in the given register or a new one.
     pub(super) fn call(&mut self, callee: Callee, args: Vec<Operand>, dst: Option<u32>) -> Operand {
         let dst = dst.unwrap_or_else(|| self.register());
         let callee = self.compiler.callees.index_of(callee);
@@ -174,7 +176,7 @@ impl<'e, 'c> Emitter<'e, 'c> {
         self.call(Callee::Builtin(builtin), args, dst)
     }
 
-    /// A call of which nothing comes.
+    /// Emits a call without a result.
     pub(super) fn effect(&mut self, callee: Callee, args: Vec<Operand>) {
         let callee = self.compiler.callees.index_of(callee);
         self.code.push(Instruction::Call(None, callee, args));
@@ -189,7 +191,7 @@ impl<'e, 'c> Emitter<'e, 'c> {
         Operand::Callee(self.compiler.callees.index_of(callee))
     }
 
-    /// A variable stands for a value from here on.
+    /// Binds a variable to a value.
     pub(super) fn bind(&mut self, var: &Var, place: ValueLocation) {
         if self.vars.contains(var) {
             self.irregular.set(true);
@@ -197,14 +199,14 @@ impl<'e, 'c> Emitter<'e, 'c> {
         self.vars.enter(var.clone(), Some(place));
     }
 
-    /// Nothing is said of a program that comes here.
+    /// Emits an instruction for a point where the behaviour of the program is unspecified.
     pub(super) fn unspecified(&mut self, reason: String, dst: Option<u32>) -> ValueLocation {
         self.irregular.set(true);
         let reason = self.constant(Constant::Str(reason.as_str().into()));
         ValueLocation::of(self.builtin(Builtin::Unspecified, vec![reason], dst))
     }
 
-    /// A value in a register: in this one, if one is given.
+    /// Moves a value into a register, the given one if there is one.
     pub(super) fn in_register(&mut self, operand: Operand, dst: Option<u32>) -> u32 {
         match (operand, dst) {
             (Operand::Register(r), None) => r,
@@ -218,7 +220,7 @@ impl<'e, 'c> Emitter<'e, 'c> {
         }
     }
 
-    /// A value where it is, or in the register that is given.
+    /// Leaves a value where it is, or moves it into the given register.
     pub(super) fn placed(&mut self, place: ValueLocation, dst: Option<u32>) -> ValueLocation {
         match dst {
             None => place,

@@ -1,4 +1,4 @@
-//! Expressions and bindings: each is evaluated where the text says, into a register.
+//! Expressions and bindings. Each is evaluated in the order of the text, into a register.
 
 use super::Global;
 use super::emit::{Emitter, ValueFact, ValueLocation};
@@ -10,7 +10,7 @@ use crate::judge::with_stack;
 use crate::vm::executable::{Builtin, Callee, Constant, Instruction, Operand};
 
 impl Emitter<'_, '_> {
-    /// The value of an expression, in the register that is given or wherever it is.
+    /// The value of an expression, in the given register or any location.
     pub(super) fn value(&mut self, e: &Expr, dst: Option<u32>) -> ValueLocation {
         with_stack(|| match e {
             Expr::Constant(e) => self.literal(e, dst),
@@ -42,7 +42,7 @@ impl Emitter<'_, '_> {
         self.placed(ValueLocation::of(constant), dst)
     }
 
-    /// EVAL.VAR: the very value.
+    /// EVAL.VAR: the value itself.
     fn var(&mut self, v: &Var, dst: Option<u32>) -> ValueLocation {
         match self.vars.get(v).copied().flatten() {
             Some(place) => self.placed(place, dst),
@@ -60,7 +60,7 @@ impl Emitter<'_, '_> {
         self.placed(ValueLocation::of(operand), dst)
     }
 
-    /// EVAL.EXTERNFUNC: what is registered under the symbol now.
+    /// EVAL.EXTERNFUNC: the function that is registered under the symbol at this time.
     fn extern_func(&mut self, e: &ExternFunc, dst: Option<u32>) -> ValueLocation {
         self.find_packed(&e.global_symbol, dst)
     }
@@ -88,7 +88,7 @@ impl Emitter<'_, '_> {
         ValueLocation::of(self.builtin(Builtin::TupleGetItem, vec![tuple, Operand::Immediate(e.index)], dst))
     }
 
-    /// EVAL.IF.COND: the condition, then one of the branches, whose value goes into one register.
+    /// EVAL.IF.COND: evaluates the condition, then one of the branches. Both write the same register.
     fn conditional(&mut self, e: &If, dst: Option<u32>) -> ValueLocation {
         let dst = dst.unwrap_or_else(|| self.register());
         let outside = self.open();
@@ -107,7 +107,7 @@ impl Emitter<'_, '_> {
         ValueLocation { operand: Operand::Register(dst), known: if this == that { this } else { ValueFact::Nothing } }
     }
 
-    /// A branch by itself; what is certain of its value.
+    /// Compiles a branch, and returns the fact about its value.
     fn branch(&mut self, e: &Expr, dst: u32) -> ValueFact {
         let scope = self.open();
         let value = self.value(e, Some(dst));
@@ -115,7 +115,7 @@ impl Emitter<'_, '_> {
         value.known
     }
 
-    /// The jump at an index leads to the next instruction that is written.
+    /// Makes the jump at an index lead to the next emitted instruction.
     fn jump_here(&mut self, from: usize) {
         let offset = (self.code.len() - from) as i64;
         match self.code.get_mut(from) {
@@ -135,7 +135,7 @@ impl Emitter<'_, '_> {
         result
     }
 
-    /// EVAL.SEQ.DF-CLEAN: at the end of a `DataflowBlock` its `DataflowVar`s go.
+    /// EVAL.SEQ.DF-CLEAN: the `DataflowVar`s of a `DataflowBlock` go out of scope at its end.
     fn block(&mut self, block: &BindingBlock) {
         self.make_room(block.bindings.len());
         for binding in &block.bindings {
@@ -152,13 +152,13 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// EVAL.SEQ.VARBINDING: the variable stands for the value from here on.
+    /// EVAL.SEQ.VARBINDING: binds the variable to the value.
     fn var_binding(&mut self, b: &VarBinding) {
         let place = match &b.value {
             Expr::Function(f) => self.closure(f, Some(&b.var.var), None),
             other => self.value(other, None),
         };
-        // A variable is no global variable, which some operators tell apart.
+        // A variable is not a global variable, and some operators distinguish the two.
         let named = matches!(place.operand, Operand::Callee(_));
         let operand = if named { Operand::Register(self.in_register(place.operand, None)) } else { place.operand };
         self.bind(&b.var.var, ValueLocation { operand, ..place });

@@ -1,7 +1,7 @@
-//! What occurs free in a function (`VAL.CLOSURE.FREE`).
+//! The free variables of a function (`VAL.CLOSURE.FREE`).
 //!
-//! The evaluator finds it by itself (`eval::capture`), and this repeats it on purpose: the machine shares no code of evaluation, so that
-//! a mistake in one of the two shows as a difference from the other.
+//! The evaluator has its own algorithm (`eval::capture`), and this one repeats it on purpose. The machine shares no
+//! code of evaluation, so a mistake in one of the two shows as a difference.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -17,24 +17,24 @@ use crate::grammar::{
 use crate::judge::with_stack;
 use crate::scope::Context;
 
-/// What occurs free in a function. Of shape variables it is all that occur: those that the function binds itself are of another
-/// identity than any outside (A03).
+/// The free variables of a function. All its shape variables are included: the bound ones have a different identity
+/// from those outside (A03).
 #[derive(Debug, Default)]
 pub(super) struct ClosureFreeVariables {
     pub(super) vars: BTreeSet<Var>,
-    /// Uses of `DataflowVar`s of the surroundings (`EVAL.FUNC.NO-DFVAR`).
+    /// Uses of `DataflowVar`s from outside the function (`EVAL.FUNC.NO-DFVAR`).
     pub(super) dataflow_vars: BTreeSet<Var>,
     pub(super) shape_vars: BTreeSet<ShapeVar>,
 }
 
 impl ClosureFreeVariables {
-    /// Found once for a function and remembered.
+    /// Computes them once for each function.
     pub(super) fn of(f: &Arc<Function>, compiler: &mut Compiler<'_>) -> Rc<ClosureFreeVariables> {
         let address = Arc::as_ptr(f) as usize;
         if let Some(known) = compiler.free.get(&address) {
             return known.clone();
         }
-        // A45: by the letter annotations do not count.
+        // A45: literally annotations do not count.
         let annotations = !compiler.cx.literal(Erratum::A45);
         let (bound, seen, free) = (Context::new(), FxHashSet::default(), ClosureFreeVariables::default());
         let mut search = FreeVariableSearch { compiler: &mut *compiler, bound, seen, free };
@@ -48,7 +48,7 @@ impl ClosureFreeVariables {
 struct FreeVariableSearch<'s, 'c> {
     compiler: &'s mut Compiler<'c>,
     bound: Context<Var, ()>,
-    /// The operands of dimensions that were met, by address.
+    /// The visited operands of dimensions, by address.
     seen: FxHashSet<usize>,
     free: ClosureFreeVariables,
 }
@@ -101,7 +101,7 @@ impl FreeVariableSearch<'_, '_> {
     fn binding(&mut self, binding: &Binding) {
         match binding {
             Binding::VarBinding(b) => {
-                // A function that is bound sees its own name.
+                // A bound function sees its own name.
                 let sees_itself = matches!(b.value, Expr::Function(_));
                 if sees_itself {
                     self.bound.enter(b.var.var.clone(), ());
@@ -121,7 +121,7 @@ impl FreeVariableSearch<'_, '_> {
         }
     }
 
-    /// What a function in it captures, it must have captured itself.
+    /// A function must capture everything that the functions inside it capture.
     fn nested(&mut self, f: &Arc<Function>) {
         let inner = ClosureFreeVariables::of(f, self.compiler);
         inner.vars.iter().for_each(|v| self.var(v));
@@ -184,7 +184,7 @@ mod tests {
     use crate::grammar::{Attrs, BinaryOp, IrModule, ShapeExpr, Span};
     use crate::judge::Cx;
 
-    /// As a tree the dimension has 2^61 parts.
+    /// As a tree the dimension would have 2^61 parts.
     #[test]
     fn what_is_shared_is_searched_once() {
         let doubled = (0..60).fold(PrimExpr::var("n"), |e, _| PrimExpr::binary(BinaryOp::Add, e.clone(), e));

@@ -1,4 +1,4 @@
-//! Functions: the boundary checks around a body (`SI.BOUNDARY`).
+//! Functions, with the boundary checks around a body (`SI.BOUNDARY`).
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use crate::vm::substitute::DimensionSubstitution;
 
 use super::emit::ValueLocation;
 
-/// What a closure of a function captures, in order: values of variables, then the sizes together as a shape, then what shape variables stand for
-/// that may be no size, each in a box.
+/// The captured values of a function's closure, in order: values of variables, the sizes together in a shape, and the
+/// numbers that need not be sizes, each in a boxed scalar.
 #[derive(Default)]
 pub(super) struct Captured {
     pub(super) own_name: Option<Var>,
@@ -23,12 +23,12 @@ pub(super) struct Captured {
 }
 
 impl Captured {
-    /// How many registers it takes.
+    /// The number of registers for them.
     pub(super) fn registers(&self) -> u32 {
         (self.vars.len() + usize::from(!self.sizes.is_empty()) + self.numbers.len()) as u32
     }
 
-    /// Whether it has what a shape variable stands for.
+    /// Whether it includes the value of a shape variable.
     pub(super) fn has(&self, var: &ShapeVar) -> bool {
         self.sizes.binary_search(var).is_ok() || self.numbers.binary_search(var).is_ok()
     }
@@ -44,8 +44,8 @@ impl Compiler<'_> {
         VmFunction { global: true, symbol: global_symbol(f), ..compiled }
     }
 
-    /// VAL.CLOSURE.RTSI: what is known of a closure of the function. `renamed` has what the closure captures; the result, if it is
-    /// derived, is known by all that is in scope where the closure is made.
+    /// VAL.CLOSURE.RTSI: the run-time information of the function's closure. `renamed` covers the captured variables. A
+    /// derived result may use all variables in scope where the closure is made.
     pub(super) fn signature(
         &self,
         f: &Arc<Definition>,
@@ -99,14 +99,14 @@ impl Compiler<'_> {
         }
     }
 
-    /// The free variables of a function, found once and remembered.
+    /// The free variables of a function, computed once.
     pub(super) fn free_of(&mut self, f: &Arc<Definition>) -> std::rc::Rc<ClosureFreeVariables> {
         ClosureFreeVariables::of(f, self)
     }
 }
 
 impl Emitter<'_, '_> {
-    /// EVAL.CALL.CLOSURE: what the closure has captured is in scope in its body, and its own name.
+    /// EVAL.CALL.CLOSURE: brings the captured values and the closure's own name into scope in the body.
     fn take_captured(&mut self, params: u32, captured: &Captured) {
         if let Some(name) = &captured.own_name {
             let itself = self.builtin(Builtin::CurrentClosure, Vec::new(), None);
@@ -127,7 +127,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// SI.BOUNDARY.PARAM: the arguments are compared with the annotations, from left to right, in which all of them are in scope.
+    /// SI.BOUNDARY.PARAM: compares the arguments with the annotations from left to right. All arguments are in scope in
+    /// the annotations.
     fn take_params(&mut self, f: &Definition) {
         let places = |i: usize| ValueLocation::of(Operand::Register(i as u32));
         if f.params.iter().any(|param| param.annotation.is_some()) {
@@ -151,7 +152,7 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// The shape heap comes first, if there is anything to keep in it.
+    /// Allocates the shape heap first, if anything is stored in it.
     fn allocate_heap(&mut self) {
         if self.slots == 0 {
             self.code.remove(0);

@@ -1,4 +1,5 @@
-//! Comparing values with structural information (`SI.MATCHCAST`): a call for each thing to check, in the order of the text.
+//! Compares values with structural information (`SI.MATCHCAST`), with one call for each check, in the order of the
+//! text.
 
 use super::emit::{Code, Emitter, ValueLocation};
 use super::shapes::operands;
@@ -17,7 +18,7 @@ impl Emitter<'_, '_> {
         self.effect(Callee::Builtin(builtin), args);
     }
 
-    /// Compares a value with information, and binds the shape variables that are new in it to slots.
+    /// Compares a value with information, and binds its new shape variables to slots.
     pub(super) fn match_info(&mut self, place: ValueLocation, info: &StructInfo) {
         let value = place.operand;
         with_stack(|| match info {
@@ -34,7 +35,8 @@ impl Emitter<'_, '_> {
         });
     }
 
-    /// SI.BOUNDARY.PHASE1: the variables that stand alone are bound, once the value is known to have the kind and rank.
+    /// SI.BOUNDARY.PHASE1: binds variables that are whole dimensions, after the kind and rank of the value have been
+    /// checked.
     pub(super) fn take_sizes(&mut self, value: Operand, info: &StructInfo) {
         if introduced_shape_vars(info).is_empty() {
             return;
@@ -64,7 +66,8 @@ impl Emitter<'_, '_> {
         });
     }
 
-    /// SI.BOUNDARY.PHASE1.PRIM. A number that another one or the surroundings have given already is compared in the second phase.
+    /// SI.BOUNDARY.PHASE1.PRIM: binds the number of a boxed scalar. If it is known already, it is compared in the
+    /// second phase.
     fn take_number(&mut self, value: Operand, p: &PrimStructInfo) {
         if matches!(&p.value, Some(PrimExpr::Var(v)) if !self.sizes.contains(v)) {
             self.match_prim(value, p);
@@ -111,14 +114,15 @@ impl Emitter<'_, '_> {
             Some(values) if s.ndim == Ndim::of_len(values.len()) => {
                 self.match_dims(value, None, values, DimensionUse::ShapeSize);
             }
-            // WF.14.NDIM: then both say how many sizes there are.
+            // WF.14.NDIM: in a well-formed program both give the same number of sizes.
             Some(_) => {
                 self.unspecified("a ShapeStructInfo has more or fewer values than its ndim says".to_string(), None);
             }
         }
     }
 
-    /// SI.MATCHCAST.TENSOR.BIND, SI.MATCHCAST.SHAPE.BIND: one after the other, so that what one binds is known at the next.
+    /// SI.MATCHCAST.TENSOR.BIND, SI.MATCHCAST.SHAPE.BIND: matches one dimension after the other, so that a variable is
+    /// known at the next.
     fn match_dims(&mut self, value: Operand, rank: Option<usize>, dims: &[PrimExpr], context: DimensionUse) {
         let mut codes: Vec<Code> = Vec::new();
         let mut first = 0;
@@ -140,7 +144,7 @@ impl Emitter<'_, '_> {
         self.match_sizes(value, rank.filter(|_| first == 0), first, codes);
     }
 
-    /// The sizes of a tensor or shape from `first` on; of a tensor also how many there are.
+    /// Matches the sizes of a tensor or shape from `first` on; for a tensor also their number.
     pub(super) fn match_sizes(&mut self, value: Operand, rank: Option<usize>, first: usize, codes: Vec<Code>) {
         if codes.is_empty() && rank.is_none() {
             return;
@@ -152,9 +156,9 @@ impl Emitter<'_, '_> {
         self.check(Builtin::MatchShape, args);
     }
 
-    /// PR14148.SI.PRIM.VALUE: the number in the box is compared as a dimension is, or bound.
+    /// PR14148.SI.PRIM.VALUE: compares or binds the number of a boxed scalar, like a dimension.
     ///
-    /// Errata: A74, literally the value says nothing about what is matched.
+    /// Errata: A74, literally the value has no effect on matching.
     fn match_prim(&mut self, value: Operand, p: &PrimStructInfo) {
         let dtype = self.dtype(p.dtype);
         self.check(Builtin::CheckPrimInfo, vec![value, dtype]);
@@ -170,7 +174,7 @@ impl Emitter<'_, '_> {
         self.match_number(value, &codes);
     }
 
-    /// The number in a box.
+    /// Matches the number of a boxed scalar.
     pub(super) fn match_number(&mut self, value: Operand, codes: &[Code]) {
         let mut args = vec![value, self.heap_for(codes)];
         args.extend(operands(codes));
@@ -181,12 +185,12 @@ impl Emitter<'_, '_> {
         self.cx.has(rule!("SI.MATCHCAST.PRIM.VALUE")) || !self.cx.literal(Erratum::A74)
     }
 
-    /// Errata: N11, literally the value is evaluated, even where it is a variable that has none.
+    /// Errata: N11, literally the value is evaluated, even if it is a variable without a value.
     fn value_binds(&self) -> bool {
         !(self.cx.has(rule!("SI.MATCHCAST.PRIM.BIND")) && self.cx.literal(Erratum::N11))
     }
 
-    /// SI.MATCHCAST.TUPLE.FIELDS: field by field.
+    /// SI.MATCHCAST.TUPLE.FIELDS: matches field by field.
     fn match_tuple(&mut self, value: Operand, fields: &[StructInfo]) {
         self.check(Builtin::CheckTupleInfo, vec![value, Operand::Immediate(fields.len() as i64)]);
         for (index, field) in fields.iter().enumerate() {
@@ -198,12 +202,13 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Information in slots and registers.
+    /// The information in terms of slots and registers.
     pub(super) fn renamed(&self, info: &StructInfo) -> StructInfo {
         self.with_renaming(&|| (), |renaming| renaming.struct_info(info))
     }
 
-    /// With the slots and registers of what is in scope; `unknown` is told of what is not.
+    /// Runs `then` with the renaming to the slots and registers in scope. `unknown` is called for each variable that is
+    /// not in scope.
     pub(super) fn with_renaming<T>(&self, unknown: &dyn Fn(), then: impl FnOnce(&DimensionSubstitution<'_>) -> T) -> T {
         let size = |v: &ShapeVar| match self.sizes.get(v) {
             Some(slot) => PrimExpr::Var(slot_var(*slot)),

@@ -1,13 +1,14 @@
-//! Compiling a module, a [`CompileStage`] after the other:
+//! Compiles a module in [`CompileStage`]s, one after the other:
 //!
-//! 1. each function becomes one of the machine: `function`, with boundary checks before and after its body; what is in it becomes calls, in
-//!    the order of evaluation: `expr`, `calls`; a function literal is lifted out and becomes a closure (`closures`, `free`), and shape
-//!    variables move to the shape heap (`shapes`, `matching`);
-//! 2. all of that is done to the normal form of the program ([`normal_form`](crate::normal_form));
-//! 3. a `call_tir` becomes the allocation of its results and a call that writes them (`dps`);
-//! 4. dimensions are computed by `PrimFunc`s (`shape_func`).
+//! 1. Each function becomes one of the machine (`function`), with boundary checks before and after its body. Its
+//!    contents become calls in the order of evaluation (`expr`, `calls`). A function literal is lifted out and becomes
+//!    a closure (`closures`, `free`). Shape variables move to the shape heap (`shapes`, `matching`).
+//! 2. The program is first brought into normal form ([`normal_form`](crate::normal_form)).
+//! 3. A `call_tir` becomes the allocation of its results and a call that writes them (`dps`).
+//! 4. Dimensions are computed by `PrimFunc`s (`shape_func`).
 //!
-//! A program that says nothing sensible somewhere compiles to a call that says so, at the place where evaluation would.
+//! If a part of the program has no specified behaviour, it compiles to a call that reports this at the point where
+//! evaluation would.
 
 mod calls;
 mod closures;
@@ -35,21 +36,21 @@ use crate::normal_form::normalize_in_order;
 use crate::vm::pool::Pool;
 use free::ClosureFreeVariables;
 
-/// How far a program is compiled. Each stage stands on those before it, and what it gives does what they give.
+/// The last stage of compilation. Each stage builds on those before it, and preserves the behaviour.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum CompileStage {
-    /// The program as it is written: registers, closures of functions that are lifted out, sizes on the shape heap.
+    /// The program as written: registers, lifted functions, sizes on the shape heap.
     Written,
     /// The normal form of the program.
     Normal,
     /// A `call_tir` allocates its results, and calls its `PrimFunc`.
     Allocated,
-    /// Dimensions are computed by `PrimFunc`s of their own.
+    /// Dimensions are computed by separate `PrimFunc`s.
     Sized,
 }
 
 impl CompileStage {
-    /// All of them, in their order.
+    /// All stages, in order.
     pub const ALL: [CompileStage; 4] =
         [CompileStage::Written, CompileStage::Normal, CompileStage::Allocated, CompileStage::Sized];
 }
@@ -59,7 +60,7 @@ pub fn build(cx: &mut Cx, module: &IrModule) -> Executable {
     build_up_to(cx, module, CompileStage::Sized)
 }
 
-/// [`build`], and no further than this stage.
+/// Like [`build`], but stops after this stage.
 pub fn build_up_to(cx: &mut Cx, module: &IrModule, last: CompileStage) -> Executable {
     let aside = cx.in_same_reading().with_edition(cx.basis());
     let normal = if last >= CompileStage::Normal { normal_form(&aside, module) } else { None };
@@ -70,7 +71,7 @@ pub fn build_up_to(cx: &mut Cx, module: &IrModule, last: CompileStage) -> Execut
     cx.conclude(rule!("R89.API.BUILD"), executable)
 }
 
-/// The normal form of a program that is not in it. What is malformed has none (NF.ALG.5.DF-MALFORMED).
+/// The normal form of a program that is not in normal form. A malformed program has none (NF.ALG.5.DF-MALFORMED).
 fn normal_form(cx: &Cx, module: &IrModule) -> Option<IrModule> {
     let normalized = normalize_in_order(&mut cx.in_same_reading().with_edition(cx.basis()), module);
     let is_other = |((_, a), (_, b)): (&(_, GlobalFunc), &(_, GlobalFunc))| match (a, b) {
@@ -81,7 +82,7 @@ fn normal_form(cx: &Cx, module: &IrModule) -> Option<IrModule> {
     Some(normalized.module).filter(|_| changed && normalized.findings.is_empty())
 }
 
-/// A program as an executable, and whether it is regular.
+/// A program as an executable, with whether it is regular.
 fn compiled(cx: &mut Cx, module: &IrModule, last: CompileStage) -> (Executable, bool) {
     let results = inferred_results(cx, module);
     let mut compiler = Compiler::new(cx, module, results, last);
@@ -90,7 +91,7 @@ fn compiled(cx: &mut Cx, module: &IrModule, last: CompileStage) -> (Executable, 
     (compiler.finish(), regular)
 }
 
-/// What a global variable stands for.
+/// The meaning of a global variable.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Global {
     Function(u32),
@@ -101,7 +102,7 @@ enum Global {
 struct Compiler<'c> {
     cx: &'c mut Cx,
     module: &'c IrModule,
-    /// What is known of the results of functions without return annotation, by their address.
+    /// The derived results of functions without return annotation, by the functions' addresses.
     results: Option<Rc<HashMap<usize, StructInfo>>>,
     globals: FxHashMap<Name, Global>,
     /// The functions; `None` for one that is being compiled.
@@ -111,12 +112,13 @@ struct Compiler<'c> {
     prim_funcs: Vec<NamedPrimFunc>,
     /// The free variables of functions, by their address.
     free: FxHashMap<usize, Rc<ClosureFreeVariables>>,
-    /// How many functions that compute dimensions there are.
+    /// The number of functions that compute dimensions.
     shape_funcs: usize,
-    /// The last stage that is wanted.
+    /// The last stage.
     last: CompileStage,
-    /// Whether the program uses what has no value where it is used, or binds a variable again while it is in scope. Its normal form may
-    /// then be another program (NF.WIDEN-SAFE speaks of those that bind each variable once), and it is compiled as it is written.
+    /// Whether the program uses a variable without a value, or binds a variable again while it is in scope. Its normal
+    /// form may then behave differently, because NF.WIDEN-SAFE is about programs that bind each variable once. Such a
+    /// program is compiled as written.
     irregular: Cell<bool>,
 }
 
@@ -145,8 +147,8 @@ impl<'c> Compiler<'c> {
         compiler
     }
 
-    /// MOD.MAP: what the global variables stand for. Of several of one name the first is meant, and an `ExternFunc` where there is
-    /// no other.
+    /// MOD.MAP: the meaning of the global variables. Among several of one name the first counts; an `ExternFunc` counts
+    /// only if there is no other.
     fn declare(&mut self) {
         for (gv, func) in &self.module.funcs {
             let global = match func {
@@ -208,7 +210,7 @@ impl<'c> Compiler<'c> {
         Callee::PrimFunc(PrimFuncCall { index, outputs: 0 })
     }
 
-    /// What is derived of the result of a definition that has no return annotation.
+    /// The derived result of a definition without return annotation.
     fn inferred_result(&self, f: &Arc<Definition>) -> Option<StructInfo> {
         let inferred = self.results.as_ref().filter(|_| f.ret_struct_info.is_none())?;
         inferred.get(&(Arc::as_ptr(f) as usize)).cloned()

@@ -1,7 +1,7 @@
 //! `PrimFunc`s that compute dimensions (`R89.VM.SHAPEFUNC`).
 //!
-//! Each reads slots of the heap, computes in int64, and writes slots. It also writes whether int64 has sufficed: no operation on the
-//! way went beyond it or divided by zero. Where it says no, the values that it has written mean nothing.
+//! Each reads slots of the heap, computes in int64, and writes slots. It also writes a flag that int64 was sufficient:
+//! no operation overflowed or divided by zero. If the flag is false, the written values have no meaning.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::vm::executable::Builtin;
 use crate::vm::slots::slot_of;
 
 impl Compiler<'_> {
-    /// A name that no function of the program has.
+    /// A name that differs from those of all functions of the program.
     pub(super) fn fresh_shape_func(&mut self) -> Name {
         loop {
             let name: Name = format!("shape_func_{}", self.shape_funcs).into();
@@ -34,7 +34,7 @@ impl Compiler<'_> {
 }
 
 impl Emitter<'_, '_> {
-    /// The functions are written when the size of the heap is known.
+    /// Writes the functions, once the size of the heap is known.
     pub(super) fn write_shape_funcs(&mut self) {
         let slots = self.slots;
         for pending in std::mem::take(&mut self.pending) {
@@ -46,7 +46,7 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// The function for some dimensions.
+/// The function that computes some dimensions.
 fn shape_func(slots: u32, pending: &PendingDims) -> PrimFunc {
     let heap = Buffer::new("H", vec![int(slots.into())], DataType::INT64);
     let mut writer = Writer { heap: heap.clone(), body: Vec::new(), known: FxHashMap::default(), fits: None };
@@ -62,7 +62,7 @@ fn shape_func(slots: u32, pending: &PendingDims) -> PrimFunc {
 struct Writer {
     heap: Buffer,
     body: Vec<Stmt>,
-    /// Variables for what is computed already, by its address.
+    /// Variables for the parts computed so far, by their addresses.
     known: FxHashMap<usize, Expr>,
     /// Whether everything so far fits int64.
     fits: Option<Expr>,
@@ -90,7 +90,7 @@ impl Writer {
         self.body.push(Stmt::Store(Store { buffer, indices, value, span: Span::NONE }));
     }
 
-    /// A variable for a value.
+    /// Binds a value to a variable.
     fn bind(&mut self, value: Expr) -> Expr {
         let var = Var::new(&format!("v{}", self.body.len()), value.dtype());
         self.body.push(Stmt::Let(Let { var: var.clone(), value, span: Span::NONE }));
@@ -127,7 +127,7 @@ impl Writer {
         })
     }
 
-    /// A part of a dimension, computed once.
+    /// Computes a part of a dimension once.
     fn part(&mut self, dim: &Arc<PrimExpr>) -> Expr {
         let address = Arc::as_ptr(dim) as usize;
         if let Some(known) = self.known.get(&address) {
@@ -157,8 +157,8 @@ impl Writer {
         }
     }
 
-    /// A sum fits where adding what is not negative does not make it less, and adding what is negative does; a difference the other
-    /// way around.
+    /// A sum fits if adding a number that is not negative does not decrease it, and adding a negative number does. For
+    /// a difference the directions are reversed.
     fn sum(&mut self, op: BinaryOp, a: &Expr, b: &Expr, if_positive: BinaryOp, if_negative: BinaryOp) -> Expr {
         let sum = self.bind(binary(op, a, b));
         let positive = binary(BinaryOp::Ge, b, &int(0));
@@ -167,7 +167,7 @@ impl Writer {
         sum
     }
 
-    /// A product fits where it can be divided again.
+    /// A product fits if it can be divided again.
     fn product(&mut self, a: &Expr, b: &Expr) -> Expr {
         let product = self.bind(binary(BinaryOp::Mul, a, b));
         let again = binary(BinaryOp::Eq, &binary(BinaryOp::Div, &product, a), b);
@@ -179,7 +179,7 @@ impl Writer {
         product
     }
 
-    /// There is no quotient by zero, and one of the lowest number that does not fit.
+    /// A quotient fits unless the divisor is zero, or the dividend is the lowest number and the result overflows.
     fn quotient(&mut self, op: BinaryOp, a: &Expr, b: &Expr) -> Expr {
         let zero = binary(BinaryOp::Eq, b, &int(0));
         let quotient = self.bind(either(zero, int(0), binary(op, a, b)));

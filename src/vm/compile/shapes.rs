@@ -1,4 +1,4 @@
-//! Dimensions: shape variables live in slots of the shape heap, and what is computed from them goes into further slots.
+//! Dimensions. Shape variables are stored in slots of the shape heap, and computed dimensions in additional slots.
 
 use rustc_hash::FxHashSet;
 
@@ -17,7 +17,7 @@ impl Emitter<'_, '_> {
         slot
     }
 
-    /// A new slot for a shape variable that is bound to the number in a box.
+    /// A new slot for a shape variable that is bound to the number of a boxed scalar.
     pub(super) fn bind_number(&mut self, var: &ShapeVar) -> u32 {
         let slot = self.bind_size(var);
         self.boxed.insert(slot);
@@ -29,7 +29,7 @@ impl Emitter<'_, '_> {
         self.sizes.get(var).is_some_and(|slot| !self.boxed.contains(slot))
     }
 
-    /// Whether a dimension is a size whatever the values are.
+    /// Whether a dimension is a size for all values.
     pub(super) fn is_certain_size(&self, dim: &PrimExpr) -> bool {
         match dim {
             PrimExpr::IntImm(size) => *size >= 0,
@@ -43,7 +43,7 @@ impl Emitter<'_, '_> {
         Operand::Register(self.heap)
     }
 
-    /// A dimension in slots.
+    /// A dimension in terms of slots.
     pub(super) fn in_slots(&self, dim: &PrimExpr) -> PrimExpr {
         let size = |v: &ShapeVar| match self.sizes.get(v) {
             Some(slot) => PrimExpr::Var(slot_var(*slot)),
@@ -59,7 +59,7 @@ impl Emitter<'_, '_> {
         known
     }
 
-    /// Where each of some dimensions is to be found, after what computes those that need it.
+    /// The locations of some dimensions, after emitting the computation of those that need it.
     pub(super) fn codes(&mut self, dims: &[PrimExpr], context: DimensionUse) -> Vec<Code> {
         if !dims.iter().all(|dim| self.is_known(dim)) {
             self.irregular.set(true);
@@ -88,8 +88,8 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// R89.VM.SHAPEFUNC: dimensions are computed by a `PrimFunc` of their own, which reads slots and writes slots. What int64 cannot
-    /// hold in between, and what has no value, is left to `settle_dims`.
+    /// R89.VM.SHAPEFUNC: a separate `PrimFunc` computes dimensions from slots to slots. If int64 overflows or there is
+    /// no value, `settle_dims` takes over.
     fn compute(&mut self, group: Vec<(u32, PrimExpr)>, context: DimensionUse) {
         if group.is_empty() {
             return;
@@ -114,14 +114,14 @@ impl Emitter<'_, '_> {
         self.effect(Callee::Builtin(Builtin::SettleDims), args);
     }
 
-    /// Dimensions with variables that have no value: evaluation finds out which of them it comes to first.
+    /// Dimensions with variables that have no value. Evaluation determines which one it reaches first.
     fn settled(&mut self, dims: &[PrimExpr], context: DimensionUse) -> Vec<Code> {
         let computed: Vec<(u32, PrimExpr)> = dims.iter().map(|dim| (self.slot(), self.in_slots(dim))).collect();
         self.settle(&computed, -1, context);
         computed.iter().map(|(slot, _)| (How::Slot, i64::from(*slot))).collect()
     }
 
-    /// EVAL.SHAPEEXPR: a new shape of the dimensions.
+    /// EVAL.SHAPEEXPR: makes a new shape from the dimensions.
     pub(super) fn shape(&mut self, dims: &[PrimExpr], dst: Option<u32>) -> ValueLocation {
         let codes = self.codes(dims, DimensionUse::Shape);
         let args = self.sizes_as_args(&codes);
@@ -137,12 +137,12 @@ impl Emitter<'_, '_> {
         args
     }
 
-    /// The heap, where slots take part.
+    /// The heap, if slots are involved.
     pub(super) fn heap_for(&self, codes: &[Code]) -> Operand {
         if codes.iter().any(|(how, _)| *how != How::Number) { self.heap() } else { Operand::Void }
     }
 
-    /// PR14148.EVAL.IMM: a boxed scalar.
+    /// PR14148.EVAL.IMM: makes a boxed scalar.
     pub(super) fn prim_value(&mut self, e: &PrimValue, dst: Option<u32>) -> ValueLocation {
         if e.float.is_some() || matches!(e.value, PrimExpr::IntImm(_)) {
             let constant = self.constant(Constant::Prim(PrimValue { span: Span::NONE, ..e.clone() }));
@@ -165,7 +165,7 @@ impl Emitter<'_, '_> {
     }
 }
 
-/// As arguments.
+/// The codes as arguments.
 pub(super) fn operands(codes: &[Code]) -> impl Iterator<Item = Operand> {
     codes.iter().flat_map(|(how, what)| [Operand::Immediate(how.code()), Operand::Immediate(*what)])
 }

@@ -8,7 +8,7 @@ use crate::vm::executable::{Constant, DimensionUse, How, Operand};
 use crate::vm::request::{Request, Size};
 
 impl<'m> Machine<'m> {
-    /// What the instruction at work asks of the library.
+    /// Answers the library call of the current instruction.
     pub(super) fn builtin(&mut self) -> Result<Value, Stop> {
         let frame = self.frame()?;
         let (function, at) = (frame.function, frame.running);
@@ -64,7 +64,7 @@ impl<'m> Machine<'m> {
 
     // Constants.
 
-    /// A constant as a value. EVAL.CONST.FRESH: a tensor is made anew each time.
+    /// A constant as a value. EVAL.CONST.FRESH: each evaluation makes a new tensor.
     pub(super) fn constant(&mut self, index: u32) -> Result<Value, Stop> {
         let executable = self.executable;
         match executable.constants.get(index as usize) {
@@ -123,7 +123,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// R89.VM.STORESHAPE: sizes are stored in slots, or compared with what is known, one after the other.
+    /// R89.VM.STORESHAPE: stores sizes in slots, or compares them, one after the other.
     fn match_shape(
         &mut self,
         v: &Value,
@@ -153,7 +153,7 @@ impl<'m> Machine<'m> {
         Ok(Value::unit())
     }
 
-    /// PR14148.SI.PRIM.VALUE: the number in a box is stored in a slot, or compared.
+    /// PR14148.SI.PRIM.VALUE: stores the number of a boxed scalar in a slot, or compares it.
     fn match_prim_value(&mut self, v: Operand, heap: Operand, expected: Size) -> Result<Value, Stop> {
         let (v, heap) = (self.operand(v)?, self.heap_of(heap)?);
         let found = check::integer(&v)?;
@@ -167,7 +167,7 @@ impl<'m> Machine<'m> {
         Ok(Value::unit())
     }
 
-    /// Numbers and what is in slots, in order.
+    /// Numbers and contents of slots, in order.
     fn sizes(&mut self, heap: Operand, sizes: &[Size]) -> Result<Vec<i64>, Stop> {
         let heap = self.heap_of(heap)?;
         sizes.iter().map(|size| self.read(heap.as_ref(), size.how, size.what)).collect()
@@ -191,7 +191,7 @@ impl<'m> Machine<'m> {
 
     // Making values.
 
-    /// EVAL.SHAPEEXPR: a new shape. SI.DIM.SHAPEEXPR-ERR: no size is negative.
+    /// EVAL.SHAPEEXPR: makes a new shape. SI.DIM.SHAPEEXPR-ERR: no size is negative.
     fn make_shape(&mut self, heap: Operand, sizes: &[Size]) -> Result<Value, Stop> {
         let sizes = self.sizes(heap, sizes)?;
         match sizes.iter().find(|size| **size < 0) {
@@ -210,7 +210,7 @@ impl<'m> Machine<'m> {
         closure.map(Value::Closure).ok_or_else(|| self.wrong("no closure runs"))
     }
 
-    /// OP.CALLTIR.ALLOC: a new tensor. OP.CALLTIR.DTYPE: of the data type that is asked for.
+    /// OP.CALLTIR.ALLOC: makes a new tensor. OP.CALLTIR.DTYPE: it has the requested datatype.
     fn alloc_tensor(&mut self, heap: Operand, dtype: DataType, sizes: &[Size]) -> Result<Value, Stop> {
         let dims = self.sizes(heap, sizes)?;
         if dtype.is_void() {
@@ -222,7 +222,7 @@ impl<'m> Machine<'m> {
         Ok(Value::Tensor(made.without_values()))
     }
 
-    /// EVAL.IF.COND: a Boolean scalar.
+    /// EVAL.IF.COND: the condition is a Boolean scalar.
     fn read_if_cond(&mut self, v: &Value) -> Result<Value, Stop> {
         if let Value::Object(_) | Value::PrimFunc(_) = v {
             let rule = rule!("VAL.OBJECT.UNUSABLE");

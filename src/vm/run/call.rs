@@ -13,7 +13,7 @@ use crate::value::{Closure, CompiledClosure, PackedCallContract, PrimFuncObj, St
 use crate::vm::executable::{MAX_REGISTERS, Operand};
 
 impl Machine<'_> {
-    /// R89.VM.CALL: an entry of the function table is called on the arguments, and its result goes into the register.
+    /// R89.VM.CALL: calls an entry of the function table with the arguments, and writes the result to the register.
     pub(super) fn call_instruction(
         &mut self,
         at: usize,
@@ -38,7 +38,7 @@ impl Machine<'_> {
         self.write_result(dst, result)
     }
 
-    /// What happens from now on happens in this instruction; storages note it.
+    /// Sets the current point to this instruction. Storages record it.
     fn note_place(&mut self, at: usize) -> Result<(), Stop> {
         let function = self.frame()?.function;
         if let Some(function) = self.executable.functions.get(function) {
@@ -52,7 +52,7 @@ impl Machine<'_> {
         dst.map_or(Ok(()), |dst| self.write(dst, value))
     }
 
-    /// A call that may be one of a function of the executable.
+    /// A call that may go to a function of the executable. If so, there is no result yet.
     fn enter_linked(&mut self, linked: &Linked, args: &[Operand], dst: Option<u32>) -> Result<Option<Value>, Stop> {
         let mut values = self.operands(args)?;
         let (callee, asked) = if let Linked::Function(index) = linked {
@@ -68,7 +68,7 @@ impl Machine<'_> {
         self.enter(&callee, values, dst, asked)
     }
 
-    /// A call whose result is there when it has been made.
+    /// A call that gives its result at once.
     fn called(&mut self, linked: &Linked, args: &[Operand]) -> Result<Value, Stop> {
         match linked {
             Linked::Builtin => {
@@ -93,7 +93,7 @@ impl Machine<'_> {
         }
     }
 
-    /// An operator on values (`OP.FREE`).
+    /// Calls an operator on values (`OP.FREE`).
     fn operator(&mut self, operator: &Operator, args: &[Operand], values: &[Value]) -> Result<Value, Stop> {
         match operator.call(args) {
             Some(call) => operator.op.evaluate(self, &EvalArgs { call, values, result: None }),
@@ -101,8 +101,8 @@ impl Machine<'_> {
         }
     }
 
-    /// Begins a call of a value: a function of the executable gets a frame, for which there is no result yet; anything else is called
-    /// and gives its result.
+    /// Begins a call of a value. A function of the executable gets a frame, and there is no result yet. Any other
+    /// callee runs and gives its result.
     pub(super) fn enter(
         &mut self,
         callee: &Value,
@@ -145,7 +145,7 @@ impl Machine<'_> {
         }
     }
 
-    /// OPS.make_closure.value: what is captured has followed the arguments of the call.
+    /// OPS.make_closure.value: calls the function of a closure. The captured values follow the arguments.
     fn enter_applied(&mut self, callee: &Value, args: Vec<Value>) -> Result<Value, Stop> {
         self.one_more_call()?;
         self.pay(args.len() as u64)?;
@@ -166,7 +166,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// EVAL.CALL.CLOSURE: a frame of its own for a function, with the arguments, then what the closure has captured.
+    /// EVAL.CALL.CLOSURE: makes a frame for a function, with the arguments and the captured values of the closure.
     fn push(
         &mut self,
         compiled: &CompiledClosure,
@@ -196,13 +196,13 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Whether a `PrimFunc` is given the shape heap, from which it computes dimensions.
+    /// Whether a `PrimFunc` receives the shape heap and computes dimensions from it.
     fn computes_dimensions(&self, args: &[Value]) -> bool {
         let heap = self.frames.last().and_then(|frame| frame.heap.as_ref());
         heap.is_some_and(|heap| matches!(args, [Value::Tensor(given)] if given.same_as(heap)))
     }
 
-    /// OP.CALLTIR.DPS: a `PrimFunc` writes the last `outputs` of its arguments, and no other (OP.CALLTIR.MUTATES-INPUT).
+    /// OP.CALLTIR.DPS: a `PrimFunc` writes only the last `outputs` of its arguments (OP.CALLTIR.MUTATES-INPUT).
     fn prim_func(&mut self, index: usize, outputs: usize, args: &[Value]) -> Result<Value, Stop> {
         let func = self.prim_funcs.get(index).cloned().ok_or_else(|| self.wrong("there is no such PrimFunc"))?;
         if self.computes_dimensions(args) {
@@ -227,10 +227,10 @@ impl Machine<'_> {
     }
 }
 
-/// How many registers are made ready in one step.
+/// The number of registers that are prepared in one step.
 const REGISTERS_A_STEP: u64 = 64;
 
-/// One input alone may be a tuple that holds them all (C14): a `PrimFunc` takes no tuples.
+/// A single input may be a tuple of all inputs (C14). It is expanded, because a `PrimFunc` takes no tuples.
 fn one_by_one(args: &[Value], outputs: usize) -> Cow<'_, [Value]> {
     match args {
         [Value::Tuple(inputs), written @ ..] if written.len() == outputs => [inputs.fields(), written].concat().into(),

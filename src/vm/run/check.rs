@@ -1,4 +1,4 @@
-//! What is checked of values at the boundaries of functions and in match casts, check by check.
+//! The checks of values at the boundaries of functions and in match casts, one by one.
 
 use crate::book::Rule;
 use crate::grammar::DataType;
@@ -9,7 +9,7 @@ fn demand(holds: bool, rule: Rule, message: impl FnOnce() -> String) -> Result<(
     if holds { Ok(()) } else { Err(Stop::error(rule, message())) }
 }
 
-/// A tensor, of this rank and data type where they are given.
+/// A tensor, of this rank and datatype if they are given.
 pub(super) fn tensor(v: &Value, rank: i64, dtype: Option<DataType>) -> Result<&Tensor, Stop> {
     let kind = || Stop::error(rule!("SI.MATCHCAST.TENSOR.KIND"), format!("expected a tensor, found {}", v.category()));
     let tensor = v.as_tensor().ok_or_else(kind)?;
@@ -23,13 +23,13 @@ pub(super) fn tensor(v: &Value, rank: i64, dtype: Option<DataType>) -> Result<&T
     Ok(tensor)
 }
 
-/// A tensor of a shape that is a value.
+/// A tensor whose shape equals a shape value.
 pub(super) fn same_shape(v: &Value, shape: &Value) -> Result<(), Stop> {
     let holds = v.as_tensor().zip(shape.as_shape()).is_some_and(|(tensor, sizes)| tensor.shape() == &**sizes);
     demand(holds, rule!("SI.MATCHCAST.TENSOR.SHAPEVAR"), || format!("expected the shape {shape}, found {v}"))
 }
 
-/// A shape, of this rank where it is given.
+/// A shape, of this rank if it is given.
 pub(super) fn shape(v: &Value, rank: i64) -> Result<&[i64], Stop> {
     let kind = || Stop::error(rule!("SI.MATCHCAST.SHAPE.KIND"), format!("expected a shape, found {}", v.category()));
     let sizes = v.as_shape().ok_or_else(kind)?;
@@ -40,7 +40,7 @@ pub(super) fn shape(v: &Value, rank: i64) -> Result<&[i64], Stop> {
     Ok(sizes)
 }
 
-/// A tuple of so many fields.
+/// A tuple with this many fields.
 pub(super) fn tuple(v: &Value, fields: i64) -> Result<&TupleObj, Stop> {
     let tuple = v.as_tuple().filter(|tuple| tuple.len() as i64 == fields);
     let kind = || format!("expected a tuple of {fields} fields, found {v}");
@@ -53,7 +53,7 @@ pub(super) fn prim(v: &Value, dtype: DataType) -> Result<(), Stop> {
     demand(holds, rule!("PR14148.SI.PRIM.RULES"), || format!("expected a boxed {dtype}, found {v}"))
 }
 
-/// What later editions say of boxed scalars has ids of its own.
+/// Later editions have rules of their own for boxed scalars. The stop with their ids.
 pub(super) fn restated(cx: &Cx, stop: Stop) -> Stop {
     let stated = cx.has(rule!("SI.MATCHCAST.PRIM.KIND"));
     match stop {
@@ -67,27 +67,27 @@ pub(super) fn restated(cx: &Cx, stop: Stop) -> Stop {
     }
 }
 
-/// The number in a box, where it is one that dimensions can be.
+/// The number of a boxed scalar, if it can be a dimension.
 pub(super) fn integer(v: &Value) -> Result<i64, Stop> {
     let integer = v.as_prim().and_then(|prim| prim.value.to_dim());
     integer.ok_or_else(|| Stop::error(rule!("PR14148.SI.PRIM.VALUE"), format!("{v} is no dimension")))
 }
 
-/// The number in a box that is known.
+/// Checks the number of a boxed scalar.
 pub(super) fn same_integer(expected: i64, found: i64) -> Result<(), Stop> {
     demand(expected == found, rule!("PR14148.SI.PRIM.VALUE"), || {
         format!("the value: expected {expected}, found {found}")
     })
 }
 
-/// How many sizes there are, where that is given.
+/// Checks the number of sizes, if a rank is given.
 pub(super) fn length(found: usize, rank: i64) -> Result<(), Stop> {
     demand(rank < 0 || rank == found as i64, rule!("SI.MATCHCAST.TENSOR.LEN"), || {
         format!("expected {rank} dimensions, found {found}")
     })
 }
 
-/// A size that is known.
+/// Checks a size.
 pub(super) fn size(index: usize, expected: i64, found: i64, of_tensor: bool) -> Result<(), Stop> {
     let rule = if of_tensor { rule!("SI.MATCHCAST.TENSOR.EVAL") } else { rule!("SI.MATCHCAST.SHAPE.EVAL") };
     demand(expected == found, rule, || format!("dimension {index}: expected {expected}, found {found}"))

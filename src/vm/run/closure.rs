@@ -1,4 +1,4 @@
-//! Closures of functions that were lifted, and what is known of closures at run time (`VAL.CLOSURE.RTSI`).
+//! Closures of lifted functions, and the structural information of closures at run time (`VAL.CLOSURE.RTSI`).
 
 use std::rc::Rc;
 
@@ -14,7 +14,7 @@ use crate::vm::slots::register_of;
 use crate::vm::substitute::{DimensionSubstitution, without_purity};
 
 impl Machine<'_> {
-    /// EVAL.FUNC.CLOSURE: a function with what it captures.
+    /// EVAL.FUNC.CLOSURE: a function with its captured values.
     pub(super) fn make_closure(&mut self, function: usize, captured: Vec<Value>) -> Result<Value, Stop> {
         let executable = self.executable;
         let Some(definition) = executable.functions.get(function) else {
@@ -27,7 +27,7 @@ impl Machine<'_> {
         Ok(Value::Closure(Rc::new(Closure::of_compiled(CompiledClosure { function, captured, info }))))
     }
 
-    /// Information with what is in slots and registers now.
+    /// The information with the current contents of slots and registers.
     pub(super) fn close_over(&self, s: &StructInfo) -> StructInfo {
         let s = self.with_purity_as_it_counts(s);
         let size = |v: &ShapeVar| match self.size_of(v) {
@@ -41,22 +41,23 @@ impl Machine<'_> {
         DimensionSubstitution::new(&size, &shape).struct_info(&s)
     }
 
-    /// In the first edition the purity of functions is no part of what is known of them at run time.
+    /// In the first edition purity is not part of the run-time information of functions.
     fn with_purity_as_it_counts(&self, s: &StructInfo) -> StructInfo {
         if self.cx.has(rule!("PURITY.FIELD")) { s.clone() } else { without_purity(s) }
     }
 
-    /// The shape in a register, as information may name it.
+    /// The shape in the register that a variable in the information names.
     pub(super) fn shape_in(&self, v: &Var) -> Option<Vec<i64>> {
         self.value_of(v).and_then(|value| value.as_shape().map(|dims| dims.to_vec()))
     }
 
-    /// What is in a register, as information may name it.
+    /// The value in the register that a variable in the information names.
     pub(super) fn value_of(&self, v: &Var) -> Option<Value> {
         self.frames.last()?.registers.get(register_of(v)? as usize)?.clone()
     }
 
-    /// SI.MATCHCAST.FUNC: a closure where parameters are given, a packed function where a derivation is.
+    /// SI.MATCHCAST.FUNC: information with parameters requires a closure, and information with a derivation a packed
+    /// function.
     pub(super) fn check_func(&mut self, v: &Value, f: &FuncStructInfo, s: &StructInfo) -> Result<(), Stop> {
         if let (Some(_), Some(func)) = (&f.params, self.prim_func_of(v)) {
             let info = info_of_prim_func(self.cx, &self.prim_funcs_as_module(), &func.func);
@@ -73,7 +74,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// SI.MATCHCAST.FUNC.RTSI: what is known of the closure must say that it is what is wanted (A19).
+    /// SI.MATCHCAST.FUNC.RTSI: the run-time information of the closure must match the required one (A19).
     fn check_closure(&mut self, closure: &Closure, s: &StructInfo) -> Result<(), Stop> {
         if self.cx.literal(Erratum::A19) {
             return Ok(());
@@ -83,9 +84,9 @@ impl Machine<'_> {
         self.is_known(&known, s)
     }
 
-    /// A `PrimFunc`, where functions with parameters may be one.
+    /// The `PrimFunc` of a value, if it may count as a function with parameters.
     ///
-    /// Errata: N25, literally they may not.
+    /// Errata: N25, literally it may not.
     fn prim_func_of<'v>(&self, v: &'v Value) -> Option<&'v Rc<PrimFuncObj>> {
         let admitted = self.cx.has(rule!("PRIMFUNC.SI.RESULT")) && !self.cx.literal(Erratum::N25);
         v.as_prim_func().filter(|_| admitted)

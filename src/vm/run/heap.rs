@@ -1,4 +1,4 @@
-//! The shape heap (`R89.VM.SHAPEHEAP`): a tensor of int64, a slot for each size that a function knows.
+//! The shape heap (`R89.VM.SHAPEHEAP`): a tensor of int64, with a slot for each size that a function uses.
 
 use super::Machine;
 use crate::grammar::{DataType, PrimExpr, ShapeVar};
@@ -8,11 +8,11 @@ use crate::value::{Scalar, Stop, Tensor, Value};
 use crate::vm::executable::{DimensionUse, How};
 use crate::vm::slots::slot_of;
 
-/// What is in a slot that nothing has been written to: no size, and no number that programs compute.
+/// The content of an unwritten slot. It is not a size, nor a number that programs compute.
 const UNWRITTEN: i64 = i64::MIN + 0x0bad_510f;
 
 impl Machine<'_> {
-    /// A heap of so many slots, none of them written.
+    /// A heap with this many unwritten slots.
     pub(super) fn alloc_shape_heap(&mut self, slots: i64) -> Result<Value, Stop> {
         let slots = if self.cx.fire(rule!("R89.VM.SHAPEHEAP")) { slots } else { 0 };
         let made = self.account.zeros(DataType::INT64, &[slots])?;
@@ -22,7 +22,7 @@ impl Machine<'_> {
         Ok(Value::Tensor(heap))
     }
 
-    /// What is in a slot.
+    /// The content of a slot.
     pub(super) fn load(&self, heap: &Tensor, slot: i64) -> Result<i64, Stop> {
         match usize::try_from(slot).ok().and_then(|slot| heap.get(slot)) {
             Some(Scalar::Int(UNWRITTEN)) => Err(self.wrong(format!("slot {slot} is read before it is written"))),
@@ -38,7 +38,7 @@ impl Machine<'_> {
         if written { Ok(()) } else { Err(self.wrong(format!("the heap has no slot {slot}"))) }
     }
 
-    /// A number, or what is in a slot.
+    /// A number, or the content of a slot.
     pub(super) fn read(&self, heap: Option<&Tensor>, how: How, what: i64) -> Result<i64, Stop> {
         match (how, heap) {
             (How::Number, _) => Ok(what),
@@ -47,23 +47,23 @@ impl Machine<'_> {
         }
     }
 
-    /// SI.DIM.EVAL: the value of a dimension in slots.
+    /// SI.DIM.EVAL: the value of a dimension in terms of slots.
     pub(super) fn dim(&mut self, e: &PrimExpr) -> Result<i64, Stop> {
         let heap = self.frames.last().and_then(|frame| frame.heap.clone());
         shape::evaluate(self.cx, e, &|v| size_in(heap.as_ref(), v)).map_err(without_value)
     }
 
-    /// The size in a slot, as a dimension may name it; `None` for a variable that has none.
+    /// The size in the slot that a variable names; `None` for any other variable.
     pub(super) fn size_of(&self, v: &ShapeVar) -> Option<i64> {
         size_in(self.frames.last()?.heap.as_ref(), v)
     }
 
-    /// Whether a function that computes dimensions says that int64 sufficed.
+    /// Whether the function that computed dimensions reports that int64 was sufficient.
     pub(super) fn fitted(&self, heap: &Tensor, flag: i64) -> Result<bool, Stop> {
         Ok(flag >= 0 && self.load(heap, flag)? != 0)
     }
 
-    /// The exact value of a dimension, or what its absence means where it is wanted.
+    /// The exact value of a dimension. If there is none, the error depends on the context.
     pub(super) fn settled(&mut self, e: &PrimExpr, context: DimensionUse) -> Result<i64, Stop> {
         let failed = |stop: Stop, rule| match stop {
             Stop::Error(RuntimeError { message, .. }) => Stop::error(rule, message),
@@ -90,12 +90,12 @@ fn size_in(heap: Option<&Tensor>, v: &ShapeVar) -> Option<i64> {
     }
 }
 
-/// SI.DIM.SHAPEEXPR-ERR: no size is negative.
+/// SI.DIM.SHAPEEXPR-ERR: the error for a negative size.
 pub(super) fn negative(size: i64) -> Stop {
     Stop::error(rule!("SI.DIM.SHAPEEXPR-ERR"), format!("a dimension is {size}"))
 }
 
-/// Of a variable without a value, which the static checks exclude, nothing is said.
+/// A variable without a value is excluded by the static checks, so the case is unspecified.
 fn without_value(error: RuntimeError) -> Stop {
     if error.rule == rule!("SI.DIM.UNBOUND-ERR") { Stop::Unspecified(error.to_string()) } else { Stop::Error(error) }
 }

@@ -1,4 +1,4 @@
-//! What operators and packed functions may ask of the machine.
+//! The services that the machine offers to operators and packed functions.
 
 use std::rc::Rc;
 

@@ -1,4 +1,4 @@
-//! The function table of a run: each entry as it is called.
+//! The linked function table of a run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use crate::value::{PackedCallContract, Stop, Value};
 use crate::vm::executable::{Callee, Executable, Instruction, Operand, OperatorCall};
 use crate::vm::request::{Decoded, Request};
 
-/// An entry, ready to be called.
+/// A linked entry.
 #[derive(Clone, Debug)]
 pub(super) enum Linked {
     Function(usize),
@@ -18,17 +18,17 @@ pub(super) enum Linked {
         index: usize,
         outputs: usize,
     },
-    /// A function of the library; what is asked of it, the instruction says.
+    /// A library function. The instruction determines the request.
     Builtin,
     Operator(Operator),
     Packed(Name, PackedCallContract),
     Value(PackedCallContract),
-    /// An operator that is not in the table of operators.
+    /// An operator that is not registered.
     Unknown(Name),
 }
 
-/// An operator, with the calls of it that occur, by the global variables among their arguments. What else an argument is does not matter:
-/// where an operator wants to know a literal, it looks at the value.
+/// An operator with the different calls of it, by the global variables among their arguments. Other properties of
+/// arguments do not matter: an operator that needs a literal looks at the value.
 #[derive(Clone, Debug)]
 pub(super) struct Operator {
     pub(super) op: &'static OpDef,
@@ -36,13 +36,13 @@ pub(super) struct Operator {
 }
 
 impl Operator {
-    /// A call on such arguments.
+    /// The call with these arguments.
     pub(super) fn call(&self, args: &[Operand]) -> Option<&Call> {
         self.calls.get(&named(args))
     }
 }
 
-/// Of each argument the entry of the function table that it names.
+/// For each argument, the entry of the function table that it names.
 fn named(args: &[Operand]) -> Vec<Option<u32>> {
     let entry = |arg: &Operand| match arg {
         Operand::Callee(entry) => Some(*entry),
@@ -51,7 +51,7 @@ fn named(args: &[Operand]) -> Vec<Option<u32>> {
     args.iter().map(entry).collect()
 }
 
-/// What the instructions of each function ask of the library, by their place.
+/// The library requests of each function, by the instruction.
 pub(super) type Requests<'m> = Rc<[Vec<Option<Decoded<Request<'m>>>>]>;
 
 pub(super) fn requests(executable: &Executable) -> Requests<'_> {

@@ -1,4 +1,5 @@
-//! Matches that operators ask for (`cast`, the results of `call_tir`): as those of instructions, with nothing that stays bound.
+//! Matches for operators (`cast`, the results of `call_tir`). They work like those of instructions, but no variable
+//! stays bound.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +13,14 @@ use crate::value::{Stop, Tensor, TupleObj, Value};
 use crate::vm::executable::DimensionUse;
 use crate::vm::substitute::DimensionSubstitution;
 
-/// What a match has bound so far.
+/// The sizes bound so far in a match.
 type MatchedSizes = BTreeMap<ShapeVar, i64>;
 
-/// The tuples, with the fields of information, that are known to match, by where they lie.
+/// The addresses of the tuples and field lists that are known to match.
 type Matched = FxHashSet<(*const TupleObj, usize)>;
 
 impl Machine<'_> {
-    /// A match that binds nothing beyond itself.
+    /// Matches a value; the variables that it binds are forgotten afterwards.
     pub(super) fn matches(&mut self, v: &Value, s: &StructInfo) -> Result<(), Stop> {
         self.match_info(v, s, &mut MatchedSizes::new(), &mut FxHashSet::default())
     }
@@ -75,7 +76,7 @@ impl Machine<'_> {
         }
     }
 
-    /// PR14148.SI.PRIM.VALUE, as the instructions have it.
+    /// PR14148.SI.PRIM.VALUE, in the same way as the instructions do it.
     fn match_prim(&mut self, v: &Value, p: &PrimStructInfo, bound: &mut MatchedSizes) -> Result<(), Stop> {
         check::prim(v, p.dtype)?;
         let Some(dim) = p.value.as_ref().filter(|_| !self.cx.literal(Erratum::A74)) else { return Ok(()) };

@@ -26,27 +26,28 @@ use link::{Linked, Requests};
 pub use start::run;
 pub use trace::VmTraceStep;
 
-/// The limits and choices of a run.
+/// The limits and options of a run.
 #[derive(Clone, Debug)]
 pub struct VmOptions {
-    /// How many steps a run may take; an element that an operator computes counts as one.
+    /// The maximum number of steps. An element that an operator computes counts as one.
     pub fuel: u64,
-    /// How many bytes the tensors that a run makes, and what operators keep beside them, may take up at once.
+    /// The maximum number of bytes, at any time, for the tensors that a run makes and the temporary memory of
+    /// operators.
     pub memory: u64,
-    /// How many calls may be open at once.
+    /// The maximum number of open calls.
     pub max_depth: usize,
     /// Whether to record every instruction.
     pub trace: bool,
     /// The packed functions that the program can call.
     pub registry: Registry,
-    /// What moves the floats that are rounded, if anything does.
+    /// The noise added to rounded floats, if any.
     pub noise: Option<Rc<Noise>>,
-    /// The place among the workers that run the program together; without one it runs alone.
+    /// The place among the workers that run the program together; `None` if it runs alone.
     pub worker: Option<Rc<Worker>>,
 }
 
 impl VmOptions {
-    /// The limits that the evaluator has, too.
+    /// The same limits as those of the evaluator.
     pub fn new(registry: Registry) -> VmOptions {
         VmOptions {
             fuel: 50_000_000,
@@ -60,42 +61,42 @@ impl VmOptions {
     }
 }
 
-/// A run that has ended.
+/// A finished run.
 #[derive(Clone, Debug)]
 pub struct VmRun {
     /// How the run ended.
     pub outcome: Ending<Value>,
-    /// The visible effects in their order, up to the end of the run.
+    /// The visible effects in order, up to the end of the run.
     pub effects: Vec<Effect>,
-    /// Whether it ran out of memory, if it ran out of anything.
+    /// Whether it ran out of memory, as opposed to another limit.
     pub out_of_memory: bool,
-    /// How much of the fuel it took.
+    /// The fuel that it used.
     pub spent: u64,
-    /// Every instruction, if [`VmOptions::trace`] asks for them.
+    /// All instructions, if [`VmOptions::trace`] is set.
     pub steps: Vec<VmTraceStep>,
 }
 
-/// A call of a function of the executable that has not returned.
+/// An open call of a function of the executable.
 #[derive(Debug)]
 struct CallFrame {
     function: usize,
-    /// The instruction that is next.
+    /// The next instruction.
     at: usize,
-    /// The one at work.
+    /// The current instruction.
     running: usize,
     registers: Vec<Option<Value>>,
     /// The shape heap, once it is allocated.
     heap: Option<Tensor>,
     closure: Option<Rc<Closure>>,
-    /// Where the caller wants the result.
+    /// The register of the caller for the result.
     result: Option<u32>,
 }
 
-/// What follows an instruction.
+/// The continuation after an instruction.
 enum Next {
-    /// The instruction that is next in the innermost frame.
+    /// The next instruction of the innermost frame.
     Go,
-    /// A function that whoever runs the machine has called returns this.
+    /// A function that was called from outside the machine returns this.
     Returned(Value),
 }
 
@@ -105,28 +106,28 @@ pub(super) struct Machine<'m> {
     cx: &'m mut Cx,
     executable: &'m Executable,
     options: &'m VmOptions,
-    /// The function table, ready to be called.
+    /// The linked function table.
     callees: Rc<[Linked]>,
     requests: Requests<'m>,
-    /// The closures of the functions of the global scope; they are made once.
+    /// The closures of the global functions, made once.
     globals: Vec<Option<Rc<Closure>>>,
     prim_funcs: Vec<Rc<PrimFuncObj>>,
     /// The `PrimFunc`s by global symbol.
     symbols: BTreeMap<Name, usize>,
-    /// The constants that are made once, as far as they were wanted.
+    /// The constants that are made once per run, as far as they were used.
     made_once: BTreeMap<u32, Value>,
     frames: Vec<CallFrame>,
     effects: Vec<Effect>,
     steps: Vec<VmTraceStep>,
     fuel: u64,
     account: Rc<Account>,
-    /// How many calls are open.
+    /// The number of open calls.
     depth: usize,
     asked: PackedCallContract,
 }
 
 impl<'m> Machine<'m> {
-    /// Runs until the frame at `base` has returned.
+    /// Runs until the frame at `base` returns.
     fn execute(&mut self, base: usize) -> Result<Value, Stop> {
         loop {
             self.pay(1)?;
@@ -145,7 +146,7 @@ impl<'m> Machine<'m> {
         self.frames.last_mut().ok_or_else(|| Stop::unspecified("no function runs"))
     }
 
-    /// One of the four instructions.
+    /// Executes one of the four instructions.
     fn instruction(&mut self, base: usize) -> Result<Next, Stop> {
         let executable = self.executable;
         let frame = self.frame()?;
@@ -170,7 +171,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// R89.VM.RET: the caller, or whoever runs the machine, gets what is in the register.
+    /// R89.VM.RET: returns the value of the register to the caller, or out of the machine.
     fn ret(&mut self, register: u32, base: usize) -> Result<Next, Stop> {
         let held = self.register(register)?;
         let value = self.cx.conclude(rule!("R89.VM.RET"), held);
@@ -186,14 +187,14 @@ impl<'m> Machine<'m> {
         Ok(Next::Go)
     }
 
-    /// R89.VM.IF: the next instruction if the register holds true, else the one that far away.
+    /// R89.VM.IF: continues with the next instruction if the register is true, else at the jump target.
     fn condition(&mut self, register: u32) -> Result<bool, Stop> {
         let value = self.register(register)?;
         let holds = check::truth(&value).ok_or_else(|| self.wrong(format!("%{register} holds no truth value")))?;
         Ok(self.cx.conclude(rule!("R89.VM.IF"), holds))
     }
 
-    /// Goes on as many instructions from this one.
+    /// Jumps by a number of instructions.
     fn jump(&mut self, at: usize, offset: i64) -> Result<Next, Stop> {
         let to = i64::try_from(at).ok().and_then(|at| at.checked_add(offset)).and_then(|to| usize::try_from(to).ok());
         match to {
@@ -235,7 +236,7 @@ impl<'m> Machine<'m> {
         operands.iter().map(|operand| self.operand(*operand)).collect()
     }
 
-    /// What an executable does that does not say what it means, with the place.
+    /// The stop at an invalid operation of an executable, with its position. The behaviour is unspecified.
     fn wrong(&self, what: impl std::fmt::Display) -> Stop {
         let place = self.frames.last().map_or_else(String::new, |frame| {
             let name = self.executable.functions.get(frame.function).map_or("?", |f| &f.name);
@@ -244,7 +245,7 @@ impl<'m> Machine<'m> {
         Stop::unspecified(format!("{what}{place}"))
     }
 
-    /// A call from an operator or a packed function: runs to its end.
+    /// Runs a call from an operator or a packed function to its end.
     fn run_to_end(&mut self, callee: &Value, args: Vec<Value>) -> Result<Value, Stop> {
         let base = self.frames.len();
         match self.enter(callee, args, None, PackedCallContract::default())? {

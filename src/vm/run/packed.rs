@@ -8,7 +8,7 @@ use crate::ops::run_packed_func;
 use crate::value::{Effect, Host, PackedCallContract, PackedFunc, ResultContract, Returned, Stop, Value, snapshot};
 
 impl Machine<'_> {
-    /// EVAL.EXTERNFUNC: a `PrimFunc` of the module before a routine of the host.
+    /// EVAL.EXTERNFUNC: a `PrimFunc` of the module takes precedence over a routine of the host.
     pub(super) fn look_up(&self, symbol: &Name) -> Option<Rc<PackedFunc>> {
         let own = self.symbols.get(symbol).and_then(|index| self.prim_funcs.get(*index)).cloned();
         let own = own.map(|func| PackedFunc::PrimFunc { symbol: symbol.clone(), func });
@@ -21,7 +21,8 @@ impl Machine<'_> {
         self.look_up(symbol).ok_or_else(|| Stop::error(rule!("EVAL.EXTERNFUNC.MISSING"), missing()))
     }
 
-    /// EVAL.CALL.PACKED: with all arguments in order. The call is a visible effect unless the function is declared pure.
+    /// EVAL.CALL.PACKED: runs a packed function with all arguments in order. The call is a visible effect unless the
+    /// function is declared pure.
     pub(super) fn run_packed(
         &mut self,
         f: &PackedFunc,
@@ -40,7 +41,7 @@ impl Machine<'_> {
     }
 }
 
-/// VAL.PACKED: a value of any category is received unchanged. Nothing is unit; raw data is not specified.
+/// VAL.PACKED: a returned value of any category is received unchanged. No value becomes unit; raw data is unspecified.
 fn accepted(name: &Name, returned: Returned) -> Result<Value, Stop> {
     match returned {
         Returned::Value(Value::Shape(sizes)) if sizes.iter().any(|size| *size < 0) => {

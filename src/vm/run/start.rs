@@ -1,4 +1,4 @@
-//! Starting a run: which function of the executable an entry point is.
+//! Starts a run: finds the function of the executable for an entry point.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -13,10 +13,10 @@ use crate::value::{
 };
 use crate::vm::executable::{Executable, NamedPrimFunc, VmFunction};
 
-/// R89.API.RUN: a function of the executable is called by its name on argument values.
+/// R89.API.RUN: calls a function of the executable by its name with argument values.
 pub fn run(cx: &mut Cx, executable: &Executable, entry: &str, args: Vec<Value>, options: &VmOptions) -> VmRun {
     let mut machine = Machine::loaded(cx, executable, options);
-    // The arguments are part of what the run holds.
+    // The arguments count as memory of the run.
     let held = machine.account.hold(bytes_of(&args));
     let result = held.as_ref().map_err(|_| Stop::OutOfFuel).and_then(|_| machine.start(entry, args));
     let outcome = match result {
@@ -31,7 +31,7 @@ pub fn run(cx: &mut Cx, executable: &Executable, entry: &str, args: Vec<Value>, 
 }
 
 impl<'m> Machine<'m> {
-    /// A run that has not begun.
+    /// A run that has not started.
     fn loaded(cx: &'m mut Cx, executable: &'m Executable, options: &'m VmOptions) -> Machine<'m> {
         let object = |f: &NamedPrimFunc| Rc::new(PrimFuncObj { name: f.name.clone(), func: f.func.clone() });
         let mut symbols = BTreeMap::new();
@@ -63,17 +63,18 @@ impl<'m> Machine<'m> {
     fn start(&mut self, entry: &str, args: Vec<Value>) -> Result<Value, Stop> {
         let closure = self.entry_point(entry)?;
         let result = self.run_to_end(&Value::Closure(closure), args)?;
-        // Whoever started the program reads what it returns.
+        // The caller of the program reads the returned value.
         self.account.go_to(ProgramPoint { site: Site::End, ..ProgramPoint::default() });
         readable(self, std::slice::from_ref(&result))?;
         Ok(result)
     }
 
-    /// MOD.ENTRY-ANY: an externally linked function. MOD.PRIVATE: one without global symbol cannot be invoked from outside.
+    /// MOD.ENTRY-ANY: the entry point is an externally linked function. MOD.PRIVATE: a function without global symbol
+    /// cannot be invoked from outside.
     fn entry_point(&mut self, entry: &str) -> Result<Rc<Closure>, Stop> {
         let functions = &self.executable.functions;
         let linked = functions.iter().position(|f| f.global && f.symbol.as_deref() == Some(entry));
-        // Of several functions of one name the first counts.
+        // Among functions of the same name the first counts.
         let linked = linked.and_then(|index| functions.get(index)).map(|f| f.name.clone());
         let linked = linked.and_then(|name| self.named(&name));
         if let Some(closure) = self.cx.conclude(rule!("R89.API.RUN"), linked) {
@@ -103,7 +104,7 @@ fn global(index: usize, function: &VmFunction) -> Option<Rc<Closure>> {
     function.global.then(|| Rc::new(Closure::of_compiled(compiled)))
 }
 
-/// Unless it is private or says otherwise, the symbol of a `PrimFunc` is its name (WF.12).
+/// The symbol of a `PrimFunc` is its name (WF.12), unless it is private or has a different symbol.
 fn symbol_of(named: &NamedPrimFunc) -> Option<&Name> {
     match named.func.attrs.get("global_symbol") {
         Some(AttrValue::Str(symbol)) => Some(symbol),

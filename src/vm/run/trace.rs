@@ -1,4 +1,4 @@
-//! The instructions of a run as they happen, for `--trace`.
+//! The instructions of a run as they are executed, for `--trace`.
 
 use std::fmt;
 
@@ -7,16 +7,16 @@ use crate::grammar::Name;
 use crate::value::{Effect, Scalar, Tensor, Value};
 use crate::vm::executable::Operand;
 
-/// Something that happened.
+/// An event.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VmTraceStep {
-    /// How many calls are open.
+    /// The number of open calls.
     pub depth: usize,
-    /// What happened, in words.
+    /// The event, in words.
     pub text: String,
 }
 
-/// How many calls the indentation shows.
+/// The maximum number of calls that the indentation shows.
 const MAX_INDENT: usize = 20;
 
 impl fmt::Display for VmTraceStep {
@@ -49,7 +49,7 @@ impl Machine<'_> {
         self.note(|_| format!("effect: {effect}"));
     }
 
-    /// The instruction, the value that it has written, and the shape heap if it is there to be changed.
+    /// Records the instruction, the value that it has written, and the shape heap if it could change.
     pub(super) fn trace_call(
         &mut self,
         at: usize,

@@ -1,13 +1,13 @@
-//! What lines are made of.
+//! The parts of lines.
 
 use std::str::FromStr;
 
-/// What is left of a line.
+/// The rest of a line.
 pub(in crate::vm) struct LineCursor<'t> {
     pub(in crate::vm) rest: &'t str,
 }
 
-/// What is wrong, without its place.
+/// A result, or a message without a position.
 pub(in crate::vm) type Parsed<T> = Result<T, String>;
 
 impl<'t> LineCursor<'t> {
@@ -45,19 +45,19 @@ impl<'t> LineCursor<'t> {
         Ok(number)
     }
 
-    /// Nothing but a remark is left.
+    /// Only a remark may follow.
     pub(in crate::vm) fn end(&self) -> Parsed<()> {
         if is_remark(self.rest) { Ok(()) } else { Err(format!("`{}` is too much", shown(self.rest))) }
     }
 }
 
-/// A line that says nothing to the machine.
+/// A line without meaning for the machine.
 pub(in crate::vm) fn is_remark(line: &str) -> bool {
     let line = line.trim_start();
     line.is_empty() || line.starts_with('#')
 }
 
-/// The beginning of what was found.
+/// The start of the text that was found.
 pub(in crate::vm) fn shown(text: &str) -> String {
     let mut shown: String = text.chars().take(SHOWN).collect();
     if shown.len() < text.len() {

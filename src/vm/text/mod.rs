@@ -1,7 +1,7 @@
-//! The text form of executables (`R89.API.ASTEXT`), which is printed and read back.
+//! The text form of executables (`R89.API.ASTEXT`), which can be read back.
 //!
-//! A line is a thing: a constant, an entry of the function table, a `PrimFunc`, a function, an instruction. What `#` begins is a remark
-//! for people. Constants and the like stand as data in JSON.
+//! Each line holds one item: a constant, an entry of the function table, a `PrimFunc`, a function or an instruction. A
+//! remark for people begins with `#`. Constants and similar data are written in JSON.
 //!
 //! ```text
 //! relax-spec executable 1

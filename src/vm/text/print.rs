@@ -28,7 +28,7 @@ fn all(executable: &Executable, out: &mut String) -> fmt::Result {
     executable.functions.iter().try_for_each(|f| function(executable, f, out))
 }
 
-/// As TVMScript for people, and as data.
+/// A `PrimFunc` as TVMScript for people, and as data.
 fn prim_func(named: &NamedPrimFunc, out: &mut String) -> fmt::Result {
     let script = print_prim_func(&named.func, &named.name, 0, Dialect::default());
     script.lines().try_for_each(|line| writeln!(out, "# {line}"))?;

@@ -1,25 +1,25 @@
-//! Reading, line by line. What is not as it is printed is refused with its line.
+//! Reads an executable line by line. A line that has not the printed form is rejected.
 
 use super::line::{LineCursor, Parsed, is_remark, shown};
 use crate::data::{FromData, from_json};
 use crate::grammar::{Name, StructInfo};
 use crate::vm::executable::{Executable, Instruction, NamedPrimFunc, Operand, VERSION, VmFunction};
 
-/// Why a text is no executable, and where.
+/// The reason why a text is not an executable, with the position.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("line {line}: {message}")]
 pub struct TextError {
-    /// Counted from 1.
+    /// The line number, counted from 1.
     pub line: usize,
-    /// What is wrong, for people.
+    /// A message for people.
     pub message: String,
 }
 
-/// Reads what [`print()`](super::print()) writes. Whether it can be run is for [`verify`](crate::vm::verify()) to say.
+/// Reads the output of [`print()`](super::print()). [`verify`](crate::vm::verify()) checks whether it can run.
 ///
 /// # Errors
 ///
-/// A line is none of those of the form, or an index is not the next one.
+/// A line has an unknown form, or an index is not the next one.
 pub fn read(text: &str) -> Result<Executable, TextError> {
     let mut executable = Executable {
         version: VERSION,

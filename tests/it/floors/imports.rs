@@ -1,18 +1,18 @@
-//! Reads which modules a crate's modules import, by symbol: a path counts for every room that it leads through, and a
-//! re-export for the room that defines the symbol as well.
+//! Finds the modules that a crate's modules import, by symbol. A path counts for every room that it passes through, and
+//! a re-export also for the room that defines the symbol.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 
-/// The sources of a crate: path below `src/`, text.
+/// The sources of a crate: path relative to `src/`, and text.
 pub type Sources = BTreeMap<String, String>;
 
 /// Names from the root of the crate down.
 type Path = Vec<String>;
 
-/// A module: what it defines, what it imports under which name, and which paths its code names.
+/// A module: its items, its imports with their names, and the paths in its code.
 #[derive(Default)]
 struct Module {
     file: String,
@@ -20,30 +20,30 @@ struct Module {
     imports: Vec<Import>,
     mentions: Vec<(Path, usize)>,
     impls: Vec<Impl>,
-    /// The types that stand inside of functions.
+    /// The types defined inside functions.
     inner: BTreeSet<String>,
 }
 
-/// That a trait is implemented: the trait, the names in the type, and where.
+/// An implementation of a trait: the trait, the names in the type, and the position.
 struct Impl {
     of: Path,
     names: Vec<Path>,
     line: usize,
 }
 
-/// `use path as name`, or `use path::*` where there is no name.
+/// `use path as name`, or `use path::*` without a name.
 struct Import {
     name: Option<String>,
     path: Path,
     line: usize,
 }
 
-/// The modules of a crate by their paths. Code for tests is left out.
+/// The modules of a crate by their paths, without test code.
 pub struct Crate {
     modules: BTreeMap<Path, Module>,
 }
 
-/// That one room names another: where, and by which path.
+/// A reference from one room to another: its position and its path.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Edge {
     pub from: String,
@@ -96,7 +96,7 @@ impl Crate {
         Ok(())
     }
 
-    /// Every edge between rooms, that is, modules at the root. The root itself, which only assembles them, is none.
+    /// Every edge between rooms, that is, modules at the root. The root itself only assembles them and has no edges.
     pub fn edges(&self) -> BTreeSet<Edge> {
         let mut edges = BTreeSet::new();
         for (at, module) in &self.modules {
@@ -115,8 +115,8 @@ impl Crate {
         edges
     }
 
-    /// Where a room implements the trait of another one for a type that is not its own: a floor that calls the trait would not do
-    /// without the room, however high it stands.
+    /// Places where a room implements the trait of another one for a type that is not its own. Such a room would be
+    /// needed by a floor that calls the trait, however high it is.
     pub fn stray_impls(&self) -> Vec<String> {
         let mut found = Vec::new();
         for (at, module) in &self.modules {
@@ -140,8 +140,8 @@ impl Crate {
         found
     }
 
-    /// Where a path leads from a module: the module, if it is one. Every room on the way is noted. `seen` keeps imports
-    /// that import each other from being followed for ever.
+    /// The module that a path leads to, if there is one. Every room on the way is recorded. `seen` prevents endless
+    /// recursion with cyclic imports.
     fn follow(&self, from: &Path, path: &[String], rooms: &mut BTreeSet<String>, seen: &mut Vec<Path>) -> Option<Path> {
         let mut at = from.clone();
         let mut rest = path;
@@ -162,7 +162,7 @@ impl Crate {
         Some(at)
     }
 
-    /// The module that a name in a module stands for, if it stands for one.
+    /// The module that a name in a module refers to, if any.
     fn enter(
         &self,
         at: &Path,
@@ -188,7 +188,7 @@ impl Crate {
         if !entered {
             return None;
         }
-        // A name from a glob counts for the rooms that the glob leads through only if it is defined there.
+        // A name from a glob counts for the rooms of the glob's path only if it is defined there.
         for glob in module.imports.iter().filter(|import| import.name.is_none()) {
             let mut through = BTreeSet::new();
             if let Some(target) = self.follow(at, &glob.path, &mut through, seen)
@@ -232,7 +232,7 @@ impl Module {
         self.imports.push(Import { name: Some(name), path, line: ident.span().start().line });
     }
 
-    /// Paths in the arguments of a macro, which no parser knows: names joined by `::`.
+    /// Paths in the arguments of a macro, which cannot be parsed: names joined by `::`.
     fn tokens(&mut self, tokens: TokenStream) {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let mut at = 0;

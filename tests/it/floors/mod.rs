@@ -1,5 +1,5 @@
-//! The floors of the house: a room, that is, a module at the root of the crate, imports only rooms of the floors below
-//! its own. Rooms of one floor know nothing of each other. `ARCHITECTURE.md` says what each room is for.
+//! The floors of the architecture. A room is a module at the root of the crate, and imports only rooms of the floors
+//! below its own. Rooms of one floor do not know each other. `ARCHITECTURE.md` gives the purpose of each room.
 
 mod imports;
 
@@ -17,7 +17,7 @@ fn no_room_imports_a_room_above_it_and_there_is_no_circle() {
     assert_eq!(circles(&edges), Vec::<String>::new(), "circles");
 }
 
-/// `types` compares trees of any kind, and asks for structural information nowhere: who does brings the comparison along.
+/// `types` compares trees of any kind, and does not use structural information. The caller provides the comparison.
 const KNOWN_STRAYS: [&str; 1] = ["struct_info implements ComparableTree: src/struct_info/syntactic.rs"];
 
 #[test]
@@ -95,7 +95,7 @@ fn edges() -> BTreeSet<Edge> {
     Crate::read(&sources(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")))).unwrap().edges()
 }
 
-/// The rooms of each floor as ARCHITECTURE.md lists them, `| 3 | `grammar` |`, from the ground up.
+/// The rooms of each floor as listed in ARCHITECTURE.md, `| 3 | `grammar` |`, from the bottom up.
 fn floors_of_the_page() -> Vec<Vec<String>> {
     let page = page();
     let rows = page.lines().filter_map(|line| {
@@ -134,10 +134,10 @@ fn the_files_that_the_pages_name_are_there() {
     assert_eq!(missing, Vec::<String>::new());
 }
 
-/// The edges upwards in a small house whose parlour has this code.
+/// The upward edges in a small crate whose module `parlour` has this code.
 fn found_in(house: &[Vec<String>], parlour: &str) -> Vec<String> {
     let borrows = parlour.contains("parlour::");
-    // What is said of the parlour itself is tried from the cellar, by way of the parlour's re-exports.
+    // Cases about the parlour itself are tested from the cellar, through re-exports of the parlour.
     let (cellar, parlour) = if borrows {
         (parlour.to_string(), "pub use crate::attic::Trunk as Borrowed; pub use crate::attic::*;".to_string())
     } else {
@@ -170,7 +170,7 @@ fn floor(floors: &[Vec<String>], room: &str) -> Option<usize> {
     floors.iter().position(|rooms| rooms.iter().any(|known| known == room))
 }
 
-/// The edges that do not lead to a lower floor; one of them for each pair of rooms.
+/// The edges that do not lead to a lower floor, one for each pair of rooms.
 fn upwards<'e>(floors: &[Vec<String>], edges: &'e BTreeSet<Edge>) -> BTreeMap<(&'e str, &'e str), &'e Edge> {
     edges
         .iter()
@@ -180,7 +180,7 @@ fn upwards<'e>(floors: &[Vec<String>], edges: &'e BTreeSet<Edge>) -> BTreeMap<(&
         .collect()
 }
 
-/// The rooms that can be reached from each other.
+/// The rooms that can reach each other.
 fn circles(edges: &BTreeSet<Edge>) -> Vec<String> {
     let mut reach: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for edge in edges {
@@ -209,7 +209,7 @@ fn told(edge: &Edge) -> String {
     format!("{} -> {}: src/{}, {}", edge.from, edge.to, edge.place, edge.path)
 }
 
-/// The sources below `src/`.
+/// The sources in `src/`.
 fn sources(root: &Path) -> Sources {
     let src = root.join("src");
     let mut found = Sources::new();

@@ -1,4 +1,4 @@
-//! Answers that are the same but for names.
+//! Answers that are equal up to names.
 
 use std::collections::BTreeSet;
 
@@ -6,8 +6,8 @@ use relax_spec::grammar::{PrimExpr, ShapeVar, StructInfo, TensorShape};
 use relax_spec::struct_info::Mapping;
 use relax_spec::struct_info::substitute::substitute_dim;
 
-/// Whether two infos are built alike, and one shape variable of the one stands for one of the other; those of `same` stand
-/// for themselves.
+/// Whether two infos have the same structure, with a one-to-one correspondence of shape variables. Those in `same`
+/// correspond to themselves.
 pub fn alike(s1: &StructInfo, s2: &StructInfo, same: &BTreeSet<ShapeVar>) -> bool {
     Alike(same.iter().map(|var| (var.clone(), var.clone())).collect()).infos(s1, s2)
 }
@@ -43,7 +43,7 @@ impl Alike {
                     (a, b) => a.is_none() && b.is_none(),
                 };
                 let ret = self.infos(&a.ret, &b.ret);
-                // What is met inside may be the function's own, and stands for something else elsewhere.
+                // Variables inside may be the function's own, and have a different meaning elsewhere.
                 self.0.truncate(known);
                 params && ret && a.derive_func == b.derive_func && a.pure == b.pure
             }

@@ -1,4 +1,4 @@
-//! Pairs of structural informations with few names, each name at times bound and at times free.
+//! Pairs of structural information with few names, each sometimes bound and sometimes free.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -58,7 +58,7 @@ fn info(tape: &mut Tape, depth: usize) -> StructInfo {
     }
 }
 
-/// A small change of some parts.
+/// A small change to some parts.
 fn nearby(tape: &mut Tape, s: &StructInfo, depth: usize) -> StructInfo {
     if tape.one_in(6) {
         return info(tape, depth.min(1));
@@ -77,7 +77,7 @@ fn nearby(tape: &mut Tape, s: &StructInfo, depth: usize) -> StructInfo {
     }
 }
 
-/// In later editions a third of them come with devices, boxed scalars and purity.
+/// A pair. In later editions a third of them have devices, boxed scalars and purity.
 fn pair(edition: Edition, tape: &mut Tape) -> (StructInfo, StructInfo) {
     let is_later = edition > Edition::E2023_02;
     if tape.one_in(if is_later { 3 } else { 5 }) {
@@ -96,7 +96,7 @@ fn pair(edition: Edition, tape: &mut Tape) -> (StructInfo, StructInfo) {
     (first, second)
 }
 
-/// Two signatures of several parameters each, of which the second often resembles the first.
+/// Two signatures with several parameters each. The second often resembles the first.
 pub(super) fn signatures(tape: &mut Tape) -> Option<(StructInfo, StructInfo)> {
     let (first, second) = (func(tape, 3), func(tape, 2));
     let second = if tape.one_in(4) { second } else { nearby(tape, &first, 3) };
@@ -104,17 +104,18 @@ pub(super) fn signatures(tape: &mut Tape) -> Option<(StructInfo, StructInfo)> {
     (several(&first) && several(&second)).then_some((first, second))
 }
 
-/// Errata by whose letter what is matched and substituted goes by names, and everything else that is asked here does not.
+/// Errata whose literal reading goes by names in matching and substitution, but not in the other questions of this
+/// test.
 const BY_LETTER: [Erratum; 2] = [Erratum::E55, Erratum::E80];
 
-/// What is asked of a pair.
+/// An answer about a pair.
 #[derive(Debug)]
 pub(super) enum Said {
     Word(String),
     Info(StructInfo),
 }
 
-/// A pair in one spelling, and arguments for a call of the first.
+/// A pair in one renamed form, with arguments for a call of the first.
 pub(super) struct Spelt {
     pub(super) manner: String,
     pub(super) s1: StructInfo,
@@ -138,7 +139,7 @@ impl fmt::Display for Said {
     }
 }
 
-/// Infos that fit the parameters of the first, more or less: those of the second, with sizes of the caller.
+/// Infos that roughly fit the parameters of the first: those of the second, with sizes of the caller.
 pub(super) fn args_of(s2: &StructInfo) -> Vec<StructInfo> {
     match s2 {
         StructInfo::Func(f) => f.params.iter().flat_map(|params| params.iter()).cloned().collect(),
@@ -162,7 +163,8 @@ pub(super) fn asked(cx: &mut Cx, Spelt { s1, s2, args, .. }: &Spelt, scope: &InS
     ]
 }
 
-/// Whether two answers agree; a variable of neither question, which some letters leave without a binder, may be any.
+/// Whether two answers agree. A variable that occurs in neither question, left without a binder by some literal
+/// readings, may be any.
 pub(super) fn agree(edition: Edition, a: &Said, b: &Said, free: &BTreeSet<ShapeVar>) -> bool {
     match (a, b) {
         (Said::Word(a), Said::Word(b)) => a == b,
@@ -173,16 +175,16 @@ pub(super) fn agree(edition: Edition, a: &Said, b: &Said, free: &BTreeSet<ShapeV
     }
 }
 
-/// The pair in every spelling; last with one side only spelt otherwise.
+/// The pair in every renamed form; the last with only one side renamed.
 fn spellings(edition: Edition, first: &Spelt, scope: &InScope) -> Vec<Spelt> {
     let Spelt { s1, s2, args, .. } = first;
     let spell_in = |scope: &BTreeSet<ShapeVar>, manner, s: &StructInfo, other: &StructInfo| {
-        // A name that is free in it may not be taken; one that is free in the other is as good as any.
+        // A name that is free in it cannot be used. A name that is free only in the other can.
         let pool: Vec<ShapeVar> = free_in(other).into_iter().chain(names()).collect();
         Spelling::new(manner, scope.clone(), &pool).of(edition).info(s)
     };
     let spell = |manner, s: &StructInfo, other: &StructInfo| spell_in(&scope.shape_vars, manner, s, other);
-    // What the arguments mention is in scope where they stand.
+    // The variables that the arguments mention are in scope there.
     let caller = &scope.shape_vars | &InScope::mentioned_by(args).shape_vars;
     let spelt = |manner: Manner| Spelt {
         manner: format!("{manner:?}"),
@@ -205,13 +207,13 @@ fn differences(edition: Edition, seed: u64, readings: &[(String, Reading)]) -> V
     let (s1, s2) = pair(edition, tape);
     let first = Spelt { manner: "as it is".into(), args: args_of(&s2), s1, s2 };
     let spellings = spellings(edition, &first, &scope);
-    // In a call the callee stands by itself, and only what the arguments mention is known outside.
+    // In a call the callee is separate, and only the variables of the arguments are known outside.
     let caller = InScope::mentioned_by(&first.args).shape_vars;
     let free1 = &free_in(&first.s1) | &scope.shape_vars;
     let free = &free1 | &free_in(&first.s2);
     let mut found = Vec::new();
     for (reading, literal) in readings {
-        // There nothing is told apart by the letter before it is substituted.
+        // In this literal reading nothing is renamed before a substitution.
         let captures = BY_LETTER.iter().any(|erratum| literal.is_literal(*erratum));
         let before = asked(&mut cx(edition, literal), &first, &scope);
         for spelt in &spellings {

@@ -1,4 +1,4 @@
-//! No message shows how variables are told apart inside.
+//! No message shows the internal numbers of variables.
 
 use campaign::generate::{ProgramOptions, Tape, module};
 use relax_spec::book::{Edition, Reading};
@@ -20,7 +20,7 @@ fn shows_a_number(text: &str) -> bool {
     text.match_indices('#').any(numbered)
 }
 
-/// Everything that is said of a program to whoever wrote it.
+/// All messages about a program to its author.
 fn messages(edition: Edition, reading: &Reading, module: &IrModule) -> Vec<String> {
     let cx = &mut cx(edition, reading);
     let report = check_program(cx, module);
@@ -29,7 +29,7 @@ fn messages(edition: Edition, reading: &Reading, module: &IrModule) -> Vec<Strin
     findings.into_iter().flat_map(|finding| [Some(finding.message), finding.hint]).flatten().collect()
 }
 
-/// The function without one of its bindings, of which others may speak; `None` if it has no such binding.
+/// The function without one of its bindings, which others may use; `None` if it has no such binding.
 fn without_binding(f: &Function, mut at: usize) -> Option<Function> {
     let Expr::SeqExpr(seq) = &f.body else { return None };
     let mut blocks: Vec<BindingBlock> = seq.blocks.clone();
@@ -42,7 +42,7 @@ fn without_binding(f: &Function, mut at: usize) -> Option<Function> {
     Some(Function { body: Expr::SeqExpr(SeqExpr { blocks, ..(**seq).clone() }.into()), ..f.clone() })
 }
 
-/// A program and what is left of it without one binding.
+/// A program with variants that lack one binding each.
 fn with_mistakes(module: &IrModule) -> Vec<IrModule> {
     let mut all = vec![module.clone()];
     for (i, (_, func)) in module.funcs.iter().enumerate() {
@@ -142,6 +142,6 @@ fn derivations_call_variables_by_their_names() {
         let text = pair([judgement, s1, s2]);
         assert!(!text.is_empty() && !shows_a_number(&text), "{text}");
     }
-    // What is asked with numbers is answered with them.
+    // A question with numbers gets an answer with numbers.
     assert!(shows_a_number(&pair(["unify", "Shape((n#1))", "Shape((n#1))"])));
 }

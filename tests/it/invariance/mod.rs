@@ -1,8 +1,8 @@
-//! Invariance: what the text says of variables it says of their identity (A03). So every judgement answers alike, however
-//! bound variables are spelt, and whatever the order of the global functions is.
+//! Invariance: statements of the text about variables concern their identity (A03). So the answers of all judgements
+//! depend neither on the names of bound variables nor on the order of global functions.
 //!
-//! The long run: `INVARIANCE_PAIRS=200000 INVARIANCE_PROGRAMS=20000 cargo test --release --test it invariance`; a part of
-//! it begins at the seed `INVARIANCE_FROM`.
+//! The long run: `INVARIANCE_PAIRS=200000 INVARIANCE_PROGRAMS=20000 cargo test --release --test it invariance`.
+//! `INVARIANCE_FROM` sets the first seed of a part.
 
 mod alike;
 mod infos;
@@ -19,8 +19,8 @@ use std::path::Path;
 use relax_spec::book::{Edition, Erratum, Reading};
 use relax_spec::judge::Cx;
 
-/// Errata by whose letter a program means something else when a bound variable is spelt like another one: there the
-/// letter knows names only, and no law holds of it.
+/// Errata whose literal reading changes the meaning of a program if two bound variables have the same name. This
+/// reading knows only names, so no law holds.
 const BY_NAME: [(Erratum, &str); 8] = [
     (Erratum::A03, "there are only names"),
     (Erratum::A14, "functions are taken in the order of the module, which is changed here"),
@@ -32,7 +32,7 @@ const BY_NAME: [(Erratum, &str); 8] = [
     (Erratum::N31, "of two function types the variables are compared as they are spelt"),
 ];
 
-/// How many, unless a long run is asked for.
+/// The number of inputs, unless a long run is requested.
 fn scale(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().and_then(|scale| scale.parse().ok()).unwrap_or(otherwise)
 }
@@ -43,8 +43,8 @@ fn seeds(variable: &str, otherwise: u64) -> Range<u64> {
     from..from + scale(variable, otherwise)
 }
 
-/// Every erratum that the code below these places asks for, literally by itself; all of them together; and none. Of those
-/// that go by names only the ones in `by_letter` are taken.
+/// Every erratum that the code in these places consults, literally and alone; all of them together; and none. Of those
+/// that go by names only the ones in `by_letter` are included.
 fn readings(places: &[&str], by_letter: &[Erratum]) -> Vec<(String, Reading)> {
     let mut code = String::new();
     places.iter().for_each(|place| {
@@ -61,7 +61,8 @@ fn readings(places: &[&str], by_letter: &[Erratum]) -> Vec<(String, Reading)> {
     [("none".to_string(), Reading::corrected())].into_iter().chain(single).chain([all]).collect()
 }
 
-/// As [`readings`]. Of later editions, those errata alone that are about their words, and none of them: the others were asked of the first.
+/// Like [`readings`]. For later editions, only errata about their own text, and none; the others were tested with the
+/// first edition.
 fn readings_of(edition: Edition, places: &[&str], by_letter: &[Erratum]) -> Vec<(String, Reading)> {
     let all = readings(places, by_letter);
     let is_first = edition == Edition::E2023_02;

@@ -1,5 +1,5 @@
-//! The order of parameters: where a signature binds in any order (WF23-12.6.ANY-ORDER), the same parameters in another
-//! order mean the same, in every judgement and by both engines.
+//! The order of parameters. If a signature binds in any order (WF23-12.6.ANY-ORDER), the same parameters in another
+//! order have the same meaning, in every judgement and with both engines.
 
 use campaign::generate::Tape;
 use relax_spec::book::Edition;
@@ -17,7 +17,7 @@ use super::seeds;
 
 const IN_ANY_ORDER: [Edition; 2] = [Edition::E2023_12, Edition::E2024_04];
 
-/// A function type with its parameters from right to left; what stands in them stays.
+/// A function type with its parameters from right to left. The contents of each stay.
 fn reversed(s: &StructInfo) -> StructInfo {
     let StructInfo::Func(func) = s else { return s.clone() };
     let params = func.params.as_ref().map(|params| params.iter().rev().cloned().collect());
@@ -29,7 +29,7 @@ fn in_other_order(Spelt { manner: _, s1, s2, args }: &Spelt) -> Spelt {
     Spelt { manner: "from right to left".into(), s1: reversed(s1), s2: reversed(s2), args }
 }
 
-/// Whether each variable finds one dimension only. Of several the leftmost counts (A10), which another order changes.
+/// Whether each variable has only one dimension. Among several the leftmost counts (A10), which depends on the order.
 fn is_without_conflict(first: &Spelt, other: &Spelt, scope: &InScope) -> bool {
     let mappings = |Spelt { s1, s2, .. }: &Spelt| {
         let map = |s1, s2| get_shape_var_mapping(&mut Cx::new(), s1, s2, scope);
@@ -38,7 +38,7 @@ fn is_without_conflict(first: &Spelt, other: &Spelt, scope: &InScope) -> bool {
     mappings(first) == mappings(other)
 }
 
-/// The answer about signatures in the other order, as one about them as they were.
+/// Turns an answer about reordered signatures into one about the original ones.
 fn put_back(judgement: &str, said: &Said) -> Said {
     match (judgement, said) {
         ("join" | "what is well defined", Said::Info(info)) => Said::Info(reversed(info)),
@@ -47,7 +47,8 @@ fn put_back(judgement: &str, said: &Said) -> Said {
     }
 }
 
-/// What is said of two pairs of signatures, of which the second is the first in another order.
+/// The differences between answers about two pairs of signatures, where the second pair is the first in a different
+/// order.
 fn differences(edition: Edition, seed: u64) -> Option<Vec<String>> {
     let tape = &mut Tape::from_seed(seed, 200);
     let scope = InScope::new(&[], &names()[..tape.choose(3)]);
@@ -83,11 +84,11 @@ fn judgements_on_signatures_do_not_depend_on_the_order_of_parameters() {
     }
 }
 
-/// Parameters of a function, of which each may mention what another binds, a body, and how it is called.
+/// A function: parameters that may mention variables of each other, a body, and calls.
 struct Signature {
     params: &'static [(&'static str, &'static str)],
     body: &'static str,
-    /// An argument for each parameter, in lists of which each is one call.
+    /// Lists of arguments, each for one call.
     calls: &'static [&'static [&'static str]],
 }
 
@@ -153,7 +154,7 @@ const SIGNATURES: [Signature; 4] = [
     },
 ];
 
-/// All orders of so many things.
+/// All permutations of this many items.
 fn orders(count: usize) -> Vec<Vec<usize>> {
     if count == 0 {
         return vec![Vec::new()];
@@ -208,7 +209,7 @@ fn argument(text: &str) -> String {
         .join(" ")
 }
 
-/// What a program comes to: the rules of its findings, what is known of the call, and how it ends in both engines.
+/// The meaning of a program: the rules of its findings, the information of the call, and the ending in both engines.
 fn meaning(edition: Edition, module: &IrModule) -> Vec<String> {
     let mut cx = Cx::new().with_edition(edition);
     let report = check_program(&mut cx, module);

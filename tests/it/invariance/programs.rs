@@ -1,4 +1,4 @@
-//! Programs: their bound variables spelt otherwise, and their functions in another order.
+//! Programs with renamed bound variables, and with functions in another order.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use super::alike::alike;
 use super::spelling::{Manner, Spelling};
 use super::{cx, readings_of, seeds};
 
-/// Spells a program. Of a well-formed one no shape variable is free, so that every name may be taken.
+/// Renames the variables of a program. A well-formed one has no free shape variables, so every name may be used.
 pub struct Program {
     spelling: Spelling,
     none: BTreeSet<ShapeVar>,
@@ -153,7 +153,7 @@ impl Program {
     }
 }
 
-/// What is said of a program: the findings, and of each function what is known of it and of its variables.
+/// The results for a program: the findings, and the information of each function and of its variables.
 struct Said {
     findings: Vec<(Rule, Severity, String)>,
     functions: Vec<(String, StructInfo, Vec<StructInfo>)>,
@@ -202,7 +202,7 @@ fn reversed(module: &IrModule) -> IrModule {
     IrModule { funcs: module.funcs.iter().rev().cloned().collect(), ..module.clone() }
 }
 
-/// The spellings of a program, its functions in the reverse order among them.
+/// The renamed forms of a program, including one with its functions in reverse order.
 fn spellings(module: &IrModule) -> Vec<(String, IrModule)> {
     let spelt = |manner: Manner| (format!("{manner:?}"), Program::module(manner, module));
     let mut all: Vec<_> = Manner::ALL.into_iter().map(spelt).collect();
@@ -267,7 +267,7 @@ fn checks_of_programs_do_not_depend_on_names_and_order_2024_04() {
     checks_of_programs_do_not_depend_on_names_and_order(Edition::E2024_04);
 }
 
-/// A local function's own variable, spelt like one that is bound later.
+/// A local function has a variable with the same name as one that is bound later.
 const LATER: &str = r#"
 @I.ir_module
 class Module:

@@ -1,8 +1,8 @@
-//! What several hold in common is no part of what information says. Judgements go through it once, remember by its place what they
-//! found, and so must answer of a copy without anything in common, and of one in which all that is alike is held in common, as they
-//! answer of the information itself: in every reading, with the same rules.
+//! Sharing of parts is not part of the meaning of information. Judgements traverse a shared part once, and remember the
+//! result by its address. So they must give the same answers, with the same rules, for a copy without sharing and for
+//! one with all equal parts shared, in every reading.
 //!
-//! The long run: `SHARED_PAIRS=20000 cargo test --release --test it shared`, which begins at the seed `INVARIANCE_FROM`.
+//! The long run: `SHARED_PAIRS=20000 cargo test --release --test it shared`. `INVARIANCE_FROM` sets the first seed.
 
 use std::collections::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -21,7 +21,7 @@ use relax_spec::types;
 
 use super::{cx, readings, seeds};
 
-/// The place where a pair is judged: some variables are bound, and shapes are known.
+/// The place where a pair is judged: some variables are bound, and some shapes are known.
 struct Place {
     bound: InScope,
     last_number: u32,
@@ -82,7 +82,7 @@ fn derive_func(tape: &mut Tape) -> DeriveFunc {
     [DeriveFunc::DefaultDerive, DeriveFunc::EmptyDerive, DeriveFunc::Named("f".into())][tape.choose(3)].clone()
 }
 
-/// What a piece of information is made of: of pieces that were made before, by their numbers.
+/// The construction of a piece of information from earlier pieces, by their numbers.
 #[derive(Clone)]
 enum Made {
     Leaf(StructInfo),
@@ -95,7 +95,7 @@ impl Made {
     fn draw(tape: &mut Tape, before: usize) -> Made {
         let one = |tape: &mut Tape| match before {
             0 => 0,
-            // Mostly of what was made last, which is the deepest.
+            // Mostly from the latest pieces, which are the deepest.
             _ => before - 1 - tape.choose(before).min(tape.choose(before)),
         };
         let some = |tape: &mut Tape| (0..1 + tape.choose(3)).map(|_| one(tape)).collect();
@@ -130,7 +130,7 @@ impl Made {
     }
 }
 
-/// The most parts of a piece, counted as often as they occur.
+/// The maximum number of parts of a piece, counting repetitions.
 const MOST_PARTS: usize = 150;
 
 fn parts(s: &StructInfo) -> usize {
@@ -144,7 +144,7 @@ fn parts(s: &StructInfo) -> usize {
     }
 }
 
-/// Two pieces, each made of pieces that stand in it more than once. At times the second holds the very pieces of the first.
+/// Two pieces, each made from repeated pieces. Sometimes the second contains pieces of the first.
 fn pair(tape: &mut Tape) -> (StructInfo, StructInfo) {
     let (mut first, mut second): (Vec<StructInfo>, Vec<StructInfo>) = (Vec::new(), Vec::new());
     for _ in 0..5 + tape.choose(8) {
@@ -170,7 +170,7 @@ fn pair(tape: &mut Tape) -> (StructInfo, StructInfo) {
     }
 }
 
-/// How the same information is held.
+/// A form of the same information with more or less sharing.
 trait Held {
     fn tuple(&mut self, fields: Arc<[StructInfo]>) -> StructInfo;
     fn func(&mut self, func: FuncStructInfo) -> StructInfo;
@@ -223,7 +223,7 @@ fn dim_apart(dim: &PrimExpr) -> PrimExpr {
     }
 }
 
-/// Each by itself.
+/// Without sharing.
 struct Apart;
 
 impl Held for Apart {
@@ -236,7 +236,7 @@ impl Held for Apart {
     }
 }
 
-/// All that is alike in common, for ever. What is alike is told by how it is written, and not by an equality that is tested here.
+/// With all equal parts shared. Their printed form decides equality, because the equality of the code is under test.
 #[derive(Default)]
 struct InCommon(HashMap<String, StructInfo>);
 
@@ -256,7 +256,7 @@ impl Held for InCommon {
     }
 }
 
-/// The same with what stands in types.
+/// The same for types.
 fn type_apart(t: &Type) -> Type {
     match t {
         Type::Tuple(fields) => Type::tuple(fields.iter().map(type_apart)),
@@ -288,10 +288,10 @@ fn hash(of: &impl Hash) -> u64 {
     hasher.finish()
 }
 
-/// What is asked, with what is said and used for it.
+/// The questions, with the answers and the used rules.
 type Said = Vec<(&'static str, String, Vec<String>)>;
 
-/// Asks one question after another, each in a context of its own.
+/// Asks one question after another, each in a new context.
 struct Asking<'a> {
     cx: &'a dyn Fn() -> Cx,
     said: Said,
@@ -305,7 +305,7 @@ impl Asking<'_> {
     }
 }
 
-/// All that is asked of two pieces of information.
+/// All questions about two pieces of information.
 fn of_infos(cx: &dyn Fn() -> Cx, s1: &StructInfo, s2: &StructInfo, place: &Place) -> Said {
     let mut all = Asking { cx, said: Vec::new() };
     all.ask("compatibility", |cx| si::check_compatibility_in(cx, s1, s2, place));
@@ -339,7 +339,7 @@ fn of_infos(cx: &dyn Fn() -> Cx, s1: &StructInfo, s2: &StructInfo, place: &Place
     all.said
 }
 
-/// All that is asked of two types.
+/// All questions about two types.
 fn of_types(cx: &dyn Fn() -> Cx, t1: &Type, t2: &Type) -> Said {
     let mut all = Asking { cx, said: Vec::new() };
     all.ask("subtype", |cx| types::is_subtype(cx, t1, t2));
@@ -351,7 +351,7 @@ fn of_types(cx: &dyn Fn() -> Cx, t1: &Type, t2: &Type) -> Said {
     all.said
 }
 
-/// Whether a tuple stands in it more than once.
+/// Whether a tuple occurs in it more than once.
 fn holds_in_common(s: &StructInfo, seen: &mut HashSet<*const StructInfo>) -> bool {
     match s {
         StructInfo::Tuple(fields) => {
@@ -394,7 +394,8 @@ fn what_is_held_in_common_is_judged_as_what_is_not() {
         let (plain1, plain2) = (type_apart(&t1), type_apart(&t2));
         let mut known = HashMap::new();
         let (common1, common2) = (types_in_common(&t1, &mut known), types_in_common(&t2, &mut known));
-        // The first is of no letter, the last of all; of the others each is taken for every fourth pair.
+        // The first reading has no literal erratum, and the last all of them. Each of the others is used for every
+        // fourth pair.
         let turn = |i: usize| i == 0 || i + 1 == readings.len() || (i as u64 + seed).is_multiple_of(4);
         for (_, (name, reading)) in readings.iter().enumerate().filter(|(i, _)| turn(*i)) {
             let anew = &|| {

@@ -1,4 +1,4 @@
-//! Other spellings of the same thing: bound shape variables get other names and numbers, and everything else stays.
+//! Renamed forms: bound shape variables get other names and numbers, and everything else stays.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,18 +9,18 @@ use relax_spec::grammar::{
 };
 use relax_spec::struct_info::introduced_shape_vars;
 
-/// How bound variables are spelt.
+/// The way in which bound variables are named.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Manner {
-    /// No two alike, and none like a variable that is there.
+    /// All different, and different from all existing variables.
     Fresh,
     /// Like a free variable or one bound elsewhere, wherever that is allowed.
     Shared,
     /// Each like another one of the same signature.
     Exchanged,
-    /// All with one hint, and told apart by numbers only.
+    /// All with the same hint, and different numbers.
     OneHint,
-    /// As they are, with other numbers.
+    /// The same names with other numbers.
     Renumbered,
 }
 
@@ -29,20 +29,20 @@ impl Manner {
         [Manner::Fresh, Manner::Shared, Manner::Exchanged, Manner::OneHint, Manner::Renumbered];
 }
 
-/// Spells one thing in one manner.
+/// Renames one input in one way.
 pub struct Spelling {
     manner: Manner,
-    /// Names that mean something outside of what is spelt.
+    /// Names with a meaning outside of the input.
     pub reserved: BTreeSet<ShapeVar>,
-    /// Names that a variable may have in common with others.
+    /// Names that may be shared with other variables.
     pool: Vec<ShapeVar>,
     /// The variables in scope, with their new names.
     bound: Vec<(ShapeVar, ShapeVar)>,
-    /// Those of the function types around that no parameter has introduced yet.
+    /// Variables of the enclosing function types that no parameter has introduced yet.
     pending: Vec<(ShapeVar, ShapeVar)>,
     made: u32,
     functions: u32,
-    /// Whether the parameters of a signature bind in any order, those behind a function type for it as well.
+    /// Whether the parameters of a signature bind in any order, so that a function type also sees those after it.
     any_order: bool,
     /// The new names of Relax variables.
     vars: Vec<(Var, Var)>,
@@ -63,7 +63,7 @@ impl Spelling {
         }
     }
 
-    /// As signatures bind in that edition.
+    /// The same for the binding order of that edition.
     pub fn of(self, edition: Edition) -> Spelling {
         Spelling { any_order: edition >= Edition::E2023_12, ..self }
     }
@@ -78,7 +78,7 @@ impl Spelling {
         self.bound.truncate(mark);
     }
 
-    /// Another global function: its variables are its own, and may be spelt like those of the function before.
+    /// Starts another global function. Its variables are its own, and may have names of the function before.
     pub fn next_function(&mut self) {
         self.vars.clear();
         self.functions += 1;
@@ -88,13 +88,13 @@ impl Spelling {
         self.bound.iter().any(|(known, _)| known == var)
     }
 
-    /// Brings those variables into scope that are not there; `free` are the names that mean something within.
+    /// Brings the variables into scope that are not there yet. `free` are the names with a meaning inside.
     pub fn bind(&mut self, vars: BTreeSet<ShapeVar>, free: &BTreeSet<ShapeVar>) {
         let names = self.names(vars, free);
         self.bound.extend(names);
     }
 
-    /// Names for those variables that are not in scope.
+    /// Names for the variables that are not in scope.
     fn names(&mut self, vars: BTreeSet<ShapeVar>, free: &BTreeSet<ShapeVar>) -> Vec<(ShapeVar, ShapeVar)> {
         let new: Vec<ShapeVar> =
             vars.into_iter().filter(|var| !self.is_bound(var) && !self.reserved.contains(var)).collect();
@@ -144,7 +144,7 @@ impl Spelling {
         self.made += 1;
         let name = match self.manner {
             Manner::Fresh => Var::new(&format!("w{}", self.made)),
-            // Of two functions no variable is the same, even if they are spelt alike (WF.2.ONCE).
+            // Two functions share no variable, even if the names are the same (WF.2.ONCE).
             Manner::Shared => Var::numbered(format!("x{id}").into(), self.functions),
             Manner::Exchanged => Var::numbered(var.name.clone(), var.id),
             Manner::OneHint => Var::numbered("x".into(), self.made),
@@ -194,8 +194,8 @@ impl Spelling {
         }
     }
 
-    /// A function type binds what its parameters introduce, from there on: a function type that stands before may have the
-    /// same name for a variable of its own.
+    /// A function type binds the variables that its parameters introduce, from there on. An earlier function type may
+    /// use the same name for a variable of its own.
     fn func(&mut self, func: &FuncStructInfo) -> FuncStructInfo {
         let (mark, around) = (self.mark(), self.pending.len());
         let mut free = BTreeSet::new();
@@ -213,7 +213,7 @@ impl Spelling {
         FuncStructInfo { params, ret, ..func.clone() }
     }
 
-    /// A part of a parameter, of a function whose variables are pending from `own` on.
+    /// A part of a parameter of a function, whose pending variables start at `own`.
     fn param(&mut self, s: &StructInfo, own: usize) -> StructInfo {
         match s {
             StructInfo::Tuple(fields) => StructInfo::Tuple(fields.iter().map(|field| self.param(field, own)).collect()),
@@ -233,7 +233,7 @@ fn own(func: &FuncStructInfo) -> BTreeSet<ShapeVar> {
     func.params.iter().flat_map(|params| params.iter()).flat_map(introduced_shape_vars).collect()
 }
 
-/// The shape variables that an info has from elsewhere.
+/// The free shape variables of an info.
 pub fn free_in(s: &StructInfo) -> BTreeSet<ShapeVar> {
     let mut free = BTreeSet::new();
     collect(s, &mut Vec::new(), &mut free);

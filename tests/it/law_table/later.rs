@@ -1,4 +1,5 @@
-//! Laws that only later editions state: two levels of one order, and the purity, values and devices of structural information.
+//! Laws that only later editions state: two levels of one order, and the purity, values and devices of structural
+//! information.
 
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ fn is_closure(s: &StructInfo) -> bool {
     s.as_func().is_some_and(|func| func.params.is_some())
 }
 
-/// Whether packed functions are among what it speaks of, of which compatibility knows more than the order (A43).
+/// Whether it contains packed functions, for which compatibility is more precise than the order (A43).
 pub fn has_packed(s: &StructInfo) -> bool {
     match s {
         StructInfo::Func(func) => match &func.params {
@@ -46,7 +47,7 @@ fn with_purity(s: &StructInfo, pure: bool) -> StructInfo {
     }
 }
 
-/// The information without what erasing forgets and the first edition does not have.
+/// The information without the parts that erasing drops and that the first edition lacks.
 fn bare(s: &StructInfo) -> StructInfo {
     match s {
         StructInfo::Tensor(t) => StructInfo::Tensor(TensorStructInfo { vdevice: None, ..t.clone() }),
@@ -60,7 +61,7 @@ fn bare(s: &StructInfo) -> StructInfo {
     }
 }
 
-/// The devices of its tensors, but for those in function types.
+/// The devices of its tensors, except those in function types.
 fn devices(s: &StructInfo) -> Vec<Option<Arc<VDevice>>> {
     match s {
         StructInfo::Tensor(t) => vec![t.vdevice.clone()],
@@ -69,7 +70,7 @@ fn devices(s: &StructInfo) -> Vec<Option<Arc<VDevice>>> {
     }
 }
 
-/// What the first leaves open and the second does not: datatype, rank or device.
+/// Whether the first leaves datatype, rank or device open and the second does not.
 fn leaves_open(t1: &TensorStructInfo, t2: &TensorStructInfo) -> bool {
     (t1.dtype.is_void() && !t2.dtype.is_void())
         || (t1.ndim.is_unknown() && !t2.ndim.is_unknown())
@@ -88,7 +89,7 @@ fn laws_of_levels() -> Vec<Law<StructInfo>> {
             explained: &[],
         },
         Law {
-            // The other way round it does not hold: [3] is below what nothing is known of, which is possibly [4].
+            // The converse does not hold: [3] is below an unknown shape, which is possibly [4].
             name: "SUBSI.COMPONENTWISE possible, then definite",
             rests_on: rule!("SUBSI.COMPONENTWISE"),
             elsewhere: Some(LEVELS),

@@ -1,5 +1,5 @@
-//! The laws of the static judgements, as `tests/it/laws.rs` examines them on small universes and `tests/it/random_laws.rs` on
-//! large random inputs.
+//! The laws of the static judgements. `tests/it/laws.rs` tests them on small universes, and `tests/it/random_laws.rs`
+//! on large random inputs.
 
 pub mod later;
 
@@ -14,16 +14,16 @@ use relax_spec::struct_info::{self as si, InScope};
 use relax_spec::suite::alpha::same_struct_info;
 use relax_spec::types::{self, find_glb, find_lub, is_subtype};
 
-/// A law: true of an instance in a context.
+/// A law: a property of an instance in a context.
 pub struct Law<T> {
     pub name: &'static str,
-    /// The rule that the law is stated by or rests on: an edition without it is not asked.
+    /// The rule that states the law or that it depends on. An edition without this rule is not asked.
     pub rests_on: Rule,
-    /// Why some editions are not asked, where some are not.
+    /// The reason why some editions are not asked, if any.
     pub elsewhere: Option<&'static str>,
-    /// How many members an instance has.
+    /// The number of members of an instance.
     pub arity: usize,
-    /// Whether the law speaks of this instance at all.
+    /// Whether the law applies to this instance.
     pub applies: fn(&[&T]) -> bool,
     pub holds: fn(&mut Cx, &[&T]) -> bool,
     /// The errata that may explain a violation in the literal reading, alone or together.
@@ -44,7 +44,7 @@ impl<T> Law<T> {
 /// The errata that can make a difference to these laws.
 const AT_STAKE: &[Erratum] = &[A01, A04, A05, A06, A15, A17, A24, A43, A44, N17, N18, N19, N32, N35];
 
-/// Those of them whose letter an edition has.
+/// Those whose literal text an edition has.
 pub fn at_stake(edition: Edition) -> Vec<Erratum> {
     AT_STAKE.iter().copied().filter(|erratum| erratum.stands_in(edition)).collect()
 }
@@ -57,14 +57,14 @@ pub fn always<T>(_: &[&T]) -> bool {
     true
 }
 
-/// Why later editions are not asked.
+/// The reason why later editions are not asked.
 const TYPES: &str =
     "in later editions types are for comparison with Relay, and nothing orders or bounds them (TRADTYPE.OPTIONAL)";
 const WRAPPING: &str = "in later editions no procedure turns a type into structural information";
 const ERASED: &str =
     "in later editions what is erased is not ordered; the order and compatibility are compared with each other (N34)";
 
-/// Why the first edition is not asked.
+/// The reason why the first edition is not asked.
 const LEVELS: &str = "in the first edition subtyping has no levels";
 const FIELDS: &str = "in the first edition structural information has no such field";
 
@@ -148,7 +148,7 @@ pub fn type_laws() -> Vec<Law<Type>> {
                 let bound = find_lub(best_bounds(cx), t[0], t[1]);
                 !(is_subtype(cx, t[0], t[2]) && is_subtype(cx, t[1], t[2])) || is_subtype(cx, &bound, t[2])
             },
-            // A bound that is too low is no bound, and still below every other.
+            // A bound that is too low is not a bound, and is still below every other.
             explained: &[A06],
         },
         Law {
@@ -179,7 +179,7 @@ pub fn type_laws() -> Vec<Law<Type>> {
     ]
 }
 
-/// As the order on purity has it, without which bounds are not the best ones (A27).
+/// Sets the purity of bounds to that of the order. Otherwise bounds are not the best ones (A27).
 fn best_bounds(cx: &mut Cx) -> &mut Cx {
     cx.glb_purity = GlbPurity::Min;
     cx
@@ -210,7 +210,7 @@ pub fn order(cx: &mut Cx, s1: &StructInfo, s2: &StructInfo) -> bool {
     si::is_more_specific(cx, s1, s2)
 }
 
-/// The scopes of the law on erasing: `n` is in scope, `m` and `s` are not.
+/// The scope of the law on erasing: `n` is in scope, `m` and `s` are not.
 fn only_n() -> InScope {
     InScope { vars: BTreeSet::new(), shape_vars: BTreeSet::from([ShapeVar::new("n")]) }
 }
@@ -274,7 +274,7 @@ fn order_and_joins() -> Vec<Law<StructInfo>> {
             elsewhere: None,
             arity: 2,
             applies: |s| !has_function(s[0]) && !has_function(s[1]),
-            // The dimensions of both may be written differently, `n` and `n * 1`.
+            // The dimensions may be written differently, as `n` and `n * 1`.
             holds: |cx, s| {
                 !(order(cx, s[0], s[1]) && order(cx, s[1], s[0]))
                     || same_struct_info(&mut Cx::new().with_edition(cx.edition()), s[0], s[1])
@@ -314,7 +314,7 @@ fn order_and_joins() -> Vec<Law<StructInfo>> {
             explained: &[A01, A04, A05, A15, A43, N32],
         },
         Law {
-            // Functions are joined more cautiously than the order would allow (A42).
+            // Functions are joined more cautiously than the order requires (A42).
             name: "SI.UNIFY.LUB the least, without functions",
             rests_on: rule!("SI.UNIFY.LUB"),
             elsewhere: None,

@@ -1,4 +1,4 @@
-//! The elementary operators, of Relax and of TIR, against their formulas.
+//! Compares the elementary operators of Relax and of TIR with their formulas.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -13,15 +13,15 @@ use super::points::{Random, draw, finite};
 use super::precise::{Precise, distance};
 use super::{FLOATS, line, run, shaped};
 
-/// The furthest that the reference may be from the formula, in units in the last place.
+/// The maximum distance of the reference from the formula, in units in the last place.
 const ALLOWED: f64 = 2.0;
 
-/// How an operator is called.
+/// The form of a call of an operator.
 #[derive(Clone, Copy)]
 enum Form {
-    /// With so many tensors.
+    /// With this many tensors.
     Relax(usize),
-    /// With so many elements.
+    /// With this many elements.
     Tir(usize),
     /// With one tensor and these attributes.
     Attributes(f64, f64),
@@ -29,7 +29,7 @@ enum Form {
     Lines,
 }
 
-/// The operators of the class `Elementary`, and the functions of TIR; for each what is written, and its formula.
+/// The operators of the class `Elementary`, and the functions of TIR, each with its notation and its formula.
 const OPERATORS: &[(&str, &str, Form)] = &[
     ("R.acos", "acos", Form::Relax(1)),
     ("R.acosh", "acosh", Form::Relax(1)),
@@ -88,7 +88,7 @@ const OPERATORS: &[(&str, &str, Form)] = &[
     ("T.tanh", "tanh", Form::Tir(1)),
 ];
 
-/// Arguments of a function, in tuples, for so many results: a line has one for each of its elements.
+/// Argument tuples of a function for this many results. A line has a result for each of its elements.
 fn arguments(form: Form, formula: &str, float: FloatType, random: &mut Random, count: usize) -> Vec<Vec<f64>> {
     let tuple = |random: &mut Random| {
         let x = draw(random, float);
@@ -108,7 +108,7 @@ fn arguments(form: Form, formula: &str, float: FloatType, random: &mut Random, c
     tuples.take(if matches!(form, Form::Lines) { count.div_ceil(4) } else { count }).collect()
 }
 
-/// What an operator makes of tuples of arguments; of a line, all elements of its result.
+/// The results of an operator for tuples of arguments; for a line, all elements of its result.
 fn computed(name: &str, form: Form, dtype: DataType, tuples: &[Vec<f64>]) -> Vec<f64> {
     let count = tuples.len();
     let column = |i: usize| line(dtype, &tuples.iter().map(|tuple| Scalar::Float(tuple[i])).collect::<Vec<_>>());
@@ -166,7 +166,7 @@ class Module:
     found.into_iter().map(float).collect()
 }
 
-/// The largest distance of the results from the formula, and the arguments there.
+/// The maximum distance of the results from the formula, with the arguments.
 fn worst(formula: &str, form: Form, float: FloatType, tuples: &[Vec<f64>], found: &[f64]) -> (f64, Vec<f64>) {
     let mut precise = Precise::new();
     let mut worst = (0.0, vec![]);
@@ -194,7 +194,7 @@ fn worst(formula: &str, form: Form, float: FloatType, tuples: &[Vec<f64>], found
     worst
 }
 
-/// The worst of so many points, in each datatype.
+/// The maximum distance over this many points, in each datatype.
 fn measured(seed: u64, name: &str, formula: &str, form: Form, count: usize, whole: bool) -> [f64; 4] {
     FLOATS.map(|dtype| {
         let float = dtype.float_type().expect("a float");
@@ -221,12 +221,12 @@ fn every_elementary_operator_is_within_two_units_of_its_formula() {
     });
 }
 
-/// Whether a function of TIR has the formula of an operator of Relax. The table has that once.
+/// Whether a function of TIR has the formula of an operator of Relax. The table lists it once.
 fn repeats(name: &str, formula: &str) -> bool {
     name.starts_with("T.") && OPERATORS.iter().any(|(other, same, _)| other.starts_with("R.") && *same == formula)
 }
 
-/// The page of the book that has the table.
+/// The page of the book with the table.
 fn page() -> String {
     let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).join("spec/src/ops/numbers.md");
     fs::read_to_string(path).expect("the page on numbers")
@@ -248,8 +248,8 @@ fn the_table_in_the_book_has_every_elementary_operator() {
     }
 }
 
-/// Prints the rows of the table. `POINTS` says how many points are tried of each function and datatype, if not a million;
-/// `FROM` and `TO`, which rows.
+/// Prints the rows of the table. `POINTS` sets the number of points for each function and datatype (default: a
+/// million). `FROM` and `TO` select rows.
 #[test]
 #[ignore = "long: a million points for each function and datatype, and all of 16 bits"]
 fn a_million_points_of_every_elementary_operator() {

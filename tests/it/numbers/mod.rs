@@ -1,7 +1,7 @@
-//! The numbers of the oracle against exact arithmetic: conversions, and elementary functions.
+//! Compares the numbers of the oracle with exact arithmetic: conversions, and elementary functions.
 //!
-//! Each law has a short form, which always runs, and a long one, which is ignored unless asked for:
-//! `cargo test --release --test it numbers -- --ignored --nocapture`.
+//! Each law has a short form, which always runs, and a long one, which is ignored by default: `cargo test --release
+//! --test it numbers -- --ignored --nocapture`.
 
 mod elementary;
 mod points;
@@ -42,7 +42,7 @@ fn elements(data: &TensorData) -> Vec<Scalar> {
     (0..tensor.len()).map(|i| tensor.get(i).expect("an element")).collect()
 }
 
-/// What `main` of a program makes of tensors.
+/// The result of `main` of a program for these tensors.
 fn run(program: &str, arguments: &[TensorData]) -> Vec<Scalar> {
     let module = relax_spec::parse(program).unwrap_or_else(|e| panic!("{e}\n{program}"));
     let arguments: Vec<ValueSpec> = arguments.iter().cloned().map(ValueSpec::Tensor).collect();

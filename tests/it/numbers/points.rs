@@ -1,9 +1,9 @@
-//! The points at which functions are tried: bits at random, the neighbourhoods of places where something changes, and the
-//! ranges in which functions do what they are for.
+//! The test points of functions: random bits, neighbourhoods of critical points, and the typical ranges of the
+//! functions.
 
 use relax_spec::number::FloatType;
 
-/// A generator of random bits that is the same everywhere: a permutation of a counter.
+/// A generator of random bits that is the same on every machine: a permutation of a counter.
 pub struct Random(pub u64);
 
 impl Random {
@@ -19,13 +19,14 @@ impl Random {
         self.next() % bound
     }
 
-    /// Of the numbers from 0 to 1.
+    /// A number from 0 to 1.
     pub fn unit(&mut self) -> f64 {
         self.next() as f64 / 2f64.powi(64)
     }
 }
 
-/// Where functions have a zero, an infinity, a bend or an end, or where the largest and the least results lie.
+/// The points where functions have a zero, an infinity, a bend or an end, or where their largest and smallest results
+/// are.
 const EDGES: [f64; 38] = [
     0.0,
     5e-324,
@@ -90,7 +91,7 @@ pub fn draw(random: &mut Random, float: FloatType) -> f64 {
     }
 }
 
-/// An edge, or one of the floats next to it.
+/// An edge, or one of its neighbouring floats.
 fn beside(random: &mut Random, float: FloatType) -> f64 {
     let edge = EDGES[random.below(EDGES.len() as u64) as usize];
     let bits = float.to_bits(float.round(edge.min(float.of_bits(finite(float) - 1))));
@@ -98,7 +99,7 @@ fn beside(random: &mut Random, float: FloatType) -> f64 {
     float.of_bits(place.min(finite(float) - 1))
 }
 
-/// How many floats of a type there are from zero up, the infinity not counted.
+/// The number of non-negative finite floats of a type.
 pub fn finite(float: FloatType) -> u64 {
     let exponents = (1u64 << (float.width() - float.digits())) - 1;
     exponents << (float.digits() - 1)

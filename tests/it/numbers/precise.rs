@@ -1,32 +1,32 @@
-//! The formulas of the elementary operators, computed with several times the digits of any datatype, and how far a float
-//! lies from what they give, in units of its last place.
+//! The formulas of the elementary operators, computed with several times the digits of any datatype, and the distance
+//! of a float from the exact result in units of its last place.
 
 use astro_float_num::{BigFloat, Consts, RoundingMode, Sign};
 use relax_spec::number::FloatType;
 
-/// Binary digits. What the formulas below lose to cancellation is less than half of them.
+/// Binary digits. Cancellation in the formulas below loses less than half of them.
 const DIGITS: usize = 128;
 
-/// Where a sum of exponentials is near 1, its logarithm has few of them left.
+/// If a sum of exponentials is near 1, its logarithm loses most of them.
 const MORE: usize = 256;
 
 const NEAREST: RoundingMode = RoundingMode::ToEven;
 
-/// Computes formulas.
+/// Computes formulas precisely.
 pub struct Precise {
     constants: Consts,
     digits: usize,
-    /// The line whose sum was computed last, its elements in order, and the logarithm of that sum: all elements of a
-    /// line need it.
+    /// The line whose sum was computed last, with its elements in order and the logarithm of that sum. All elements of
+    /// a line need it.
     line: Option<(Vec<f64>, BigFloat)>,
 }
 
-/// What a formula gives.
+/// The result of a formula.
 #[derive(Debug)]
 pub enum Exactly {
-    /// A number, up to 2^-100 of itself.
+    /// A number, with a relative error of up to 2^-100.
     Number(BigFloat),
-    /// A value that is no number, or that is exact.
+    /// A value that is not a number, or that is exact.
     Value(f64),
 }
 
@@ -34,7 +34,7 @@ fn exactly(x: f64) -> BigFloat {
     if x == 0.0 || x.is_normal() {
         return BigFloat::from_f64(x, 64);
     }
-    // The crate reads a subnormal number wrongly; a larger one has the same digits.
+    // The crate reads a subnormal number wrongly. A scaled number has the same digits.
     let mut number = BigFloat::from_f64(x * 2f64.powi(128), 64);
     let exponent = number.exponent().unwrap_or(0);
     number.set_exponent(exponent - 128);
@@ -82,7 +82,7 @@ impl Precise {
     /// `log(1 + x)`.
     fn log_1_and(&mut self, x: &BigFloat) -> BigFloat {
         if x.exponent().is_some_and(|e| e < -200) {
-            // The next term is 2^-200 of it.
+            // The relative size of the next term is 2^-200.
             return x.clone();
         }
         self.with_more(x, |precise| {
@@ -102,7 +102,7 @@ impl Precise {
         })
     }
 
-    /// With as many digits more as a number loses beside 1.
+    /// Computes with more digits, as many as a number loses beside 1.
     fn with_more(&mut self, x: &BigFloat, f: impl FnOnce(&mut Precise) -> BigFloat) -> BigFloat {
         let digits = self.digits;
         self.digits += 64 + x.exponent().map_or(0, |e| usize::try_from(-e).unwrap_or(0));
@@ -118,7 +118,7 @@ impl Precise {
         self.div(&exactly(1.0), &below)
     }
 
-    /// The integral of the normal density from 0 to x, by its power series, over the density.
+    /// The integral of the normal density from 0 to x, by its power series, divided by the density.
     fn central(&mut self, x: &BigFloat, digits: usize) -> BigFloat {
         if x.is_zero() {
             return x.clone();
@@ -148,7 +148,7 @@ impl Precise {
     fn normal(&mut self, x: f64) -> BigFloat {
         let big = exactly(x);
         if x < -12.0 {
-            // The divergent series, up to its smallest term, e^-72.
+            // The divergent series, up to its smallest term, which is e^-72.
             let square = self.mul(&big, &big);
             let (mut sum, mut term) = (exactly(1.0), exactly(1.0));
             for n in 0..70u32 {
@@ -175,7 +175,7 @@ impl Precise {
         self.mul(&self.mul(&density, &central), &exactly(2.0))
     }
 
-    /// What the formula of an operator gives of its arguments, all of them finite.
+    /// The result of the formula of an operator for these arguments, all of them finite.
     pub fn of(&mut self, function: &str, x: &[f64]) -> Exactly {
         use Exactly::Value;
         let first = x[0];
@@ -237,7 +237,7 @@ impl Precise {
                 self.div(&less, &self.add(&less, &exactly(2.0)))
             }
             "asinh" => {
-                // log(x + sqrt(1 + x^2)), of the magnitude.
+                // log(x + sqrt(1 + x^2)), for the absolute value.
                 let size = big.abs();
                 let square = self.mul(&size, &size);
                 let root = self.add(&square, &exactly(1.0)).sqrt(p, rm);
@@ -330,7 +330,8 @@ impl Precise {
                 sum
             }
             "softmax" | "log_softmax" => {
-                // The logarithm of the result: x less the largest, less the logarithm of the sum of powers of all less that.
+                // The logarithm of the result: x minus the largest, minus the logarithm of the sum of the powers of all
+                // minus the largest.
                 self.digits = MORE;
                 let (largest, log) = self.line_sum(x);
                 let logarithm = self.sub(&self.sub(&big, &exactly(largest)), &log);
@@ -347,7 +348,7 @@ impl Precise {
         })
     }
 
-    /// The largest element of a line, and the logarithm of the sum of the powers of all elements less that.
+    /// The largest element of a line, and the logarithm of the sum of the powers of all elements minus the largest.
     fn line_sum(&mut self, line: &[f64]) -> (f64, BigFloat) {
         let mut line = line.to_vec();
         line.sort_by(f64::total_cmp);
@@ -395,7 +396,7 @@ impl Precise {
 
     fn angle(&mut self, y: f64, x: f64) -> Exactly {
         if y == 0.0 || x == 0.0 {
-            // Multiples of a right angle; of zeros of both signs the angle of IEEE 754.
+            // Multiples of a right angle; for zeros of both signs the angle of IEEE 754.
             let quarter = if y == 0.0 { 0.0 } else { 1.0 };
             if quarter == 0.0 && !(x.is_sign_negative()) {
                 return Exactly::Value(0.0);
@@ -420,8 +421,8 @@ impl Precise {
     }
 }
 
-/// How far a float of a type lies from what a formula gives, in units in the last place of that. An overflow counts as the
-/// number that would be next.
+/// The distance of a float of a type from the result of a formula, in units in the last place of the result. An
+/// overflow counts as the next number after the maximum.
 pub fn distance(float: FloatType, found: f64, exact: &Exactly) -> f64 {
     let number = match exact {
         Exactly::Value(x) if x.is_nan() => return if found.is_nan() { 0.0 } else { f64::INFINITY },
@@ -448,7 +449,7 @@ pub fn distance(float: FloatType, found: f64, exact: &Exactly) -> f64 {
     top * 2f64.powi((exponent - unit).min(1000))
 }
 
-/// The number that would be next after the largest of a type, with the sign of another.
+/// The next number after the maximum of a type, with the sign of another one.
 fn limited(float: FloatType, sign: f64) -> BigFloat {
     let mut next = exactly(1.0);
     let exponents = 1 << (float.width() - float.digits());

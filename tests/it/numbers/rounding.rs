@@ -1,8 +1,8 @@
-//! Conversions to floating-point types against the definition: of the floats of the type the nearest, of two that are
-//! equally near the even one, and an infinity from half a step beyond the largest on.
+//! Compares conversions to floating-point types with the definition: the nearest float of the type, the even one of two
+//! equally near, and an infinity from half a step above the maximum on.
 //!
-//! The reference here looks for the two neighbours of a number among the floats of the type and compares the number with
-//! the middle between them. It does not round anything: a middle is exact, as float64 or as an integer.
+//! The reference finds the two neighbours of a number among the floats of the type, and compares the number with their
+//! midpoint. It does no rounding: a midpoint is exact, as float64 or as an integer.
 
 use std::cmp::Ordering;
 
@@ -13,15 +13,15 @@ use relax_spec::value::Scalar;
 use super::points::{Random, finite};
 use super::{FLOATS, line, run, scalar};
 
-/// A number that is converted.
+/// A number to convert.
 #[derive(Clone, Copy, Debug)]
 enum Number {
     Int(i128),
     Float(f64),
 }
 
-/// The value of the float of a type with these bits, positive, with one exception: where an infinity would be, the number
-/// that would be next if the type had more exponents.
+/// The value of the positive float with these bits. In place of infinity it is the next number that the type would have
+/// with more exponents.
 fn value(float: FloatType, bits: u64) -> f64 {
     let fraction = float.digits() - 1;
     let (exponent, digits) = (bits >> fraction, bits & ((1 << fraction) - 1));
@@ -32,10 +32,10 @@ fn value(float: FloatType, bits: u64) -> f64 {
     if scale < -1022 { whole * power(-1022) * power(scale + 1022) } else { whole * power(scale) }
 }
 
-/// How the number `n` stands to the middle between `a` and the next float `b`.
+/// The order of the number `n` and the midpoint between `a` and the next float `b`.
 fn against_middle(n: Number, a: f64, b: f64) -> Ordering {
     match n {
-        // Middles of floats of fewer digits are float64 themselves; those of float64 are only asked for integers.
+        // Midpoints of floats with fewer digits are float64 numbers. Those of float64 are only needed for integers.
         Number::Float(x) => x.partial_cmp(&(a / 2.0 + b / 2.0)).expect("a number"),
         Number::Int(i) if b < 1.0 => i.cmp(&0).then(Ordering::Less),
         Number::Int(i) if a >= 2f64.powi(53) => (2 * i).cmp(&(a as i128 + b as i128)),
@@ -54,14 +54,14 @@ fn not_above(a: f64, n: Number) -> bool {
     }
 }
 
-/// The bits of the nearest float, by the definition.
+/// The bits of the nearest float, by definition.
 fn nearest(float: FloatType, number: Number) -> u64 {
     let (negative, n) = match number {
         Number::Int(i) => (i < 0, Number::Int(i.abs())),
         Number::Float(x) => (x.is_sign_negative(), Number::Float(x.abs())),
     };
     let sign = u64::from(negative) << (float.width() - 1);
-    // The last float that is not above the number, by bisection: they are ordered as their bits are.
+    // The last float that is not above the number, by bisection: floats have the order of their bits.
     let (mut low, mut high) = (0, finite(float));
     while high - low > 1 {
         let middle = low + (high - low) / 2;
@@ -97,7 +97,7 @@ fn check(float: FloatType, number: Number) {
     assert_eq!(rounded.to_bits(), float.of_bits(expected).to_bits(), "{number:?} as {float:?}");
 }
 
-/// A float and the two next to it, of both signs.
+/// A float and its two neighbours, with both signs.
 fn around(x: f64) -> [f64; 6] {
     [x, x.next_up(), x.next_down(), -x, (-x).next_up(), (-x).next_down()]
 }
@@ -115,7 +115,7 @@ fn every_float_of_16_bits_has_its_neighbourhood() {
     }
 }
 
-/// A number near a place where something changes: a float of a type, or the middle between two, or a little beside it.
+/// A number near a critical point: a float of a type, a midpoint between two, or close to one of these.
 fn draw_float(random: &mut Random, float: FloatType) -> f64 {
     let bits = random.below(finite(float) - 1);
     let (own, next) = (float.of_bits(bits), float.of_bits(bits + 1));
@@ -133,7 +133,7 @@ fn draw_float(random: &mut Random, float: FloatType) -> f64 {
     if random.below(2) == 0 { -x } else { x }
 }
 
-/// An integer of a length that is drawn, with few digits set and a little beside it.
+/// An integer of random length, with few bits set, or close to one.
 fn draw_int(random: &mut Random) -> i128 {
     let length = random.below(65);
     let top = 1i128 << length;
@@ -171,7 +171,7 @@ fn ten_million_conversions_are_rounded_once() {
     println!("10,000,000 conversions, none wrong");
 }
 
-/// What `from` converts to `to`, by the definition.
+/// The conversion of `from` to `to`, by definition.
 fn converted(x: Scalar, to: FloatType) -> f64 {
     let number = match x {
         Scalar::Bool(b) => Number::Int(b.into()),
@@ -183,7 +183,7 @@ fn converted(x: Scalar, to: FloatType) -> f64 {
     to.of_bits(nearest(to, number))
 }
 
-/// Elements of a data type, near places where the conversion to `to` changes.
+/// Elements of a datatype, near critical points of the conversion to `to`.
 fn sources(random: &mut Random, from: DataType, to: FloatType, count: usize) -> Vec<Scalar> {
     let int = |random: &mut Random| loop {
         let i = draw_int(random);
@@ -272,7 +272,7 @@ class Module:
     });
 }
 
-/// A number as Python writes it.
+/// The Python form of a number.
 fn literal(x: Scalar) -> String {
     match x {
         Scalar::Bool(b) => b.to_string(),

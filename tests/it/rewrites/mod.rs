@@ -1,5 +1,5 @@
-//! Is a wrong rewriting rejected and a legal one allowed, at default settings? The rewritings stand in `expressions.txt`, an
-//! expression before and after in a line, and in `programs/`, a program each with the lines that are exchanged.
+//! Whether wrong rewritings are rejected and legal ones allowed, with default settings. `expressions.txt` has
+//! rewritings with an expression before and after on one line. `programs/` has programs with the lines to exchange.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,12 +11,12 @@ use relax_spec::refine::{Refinement, RefinementVerdict, Settings, refine};
 use relax_spec::syntax::tvmscript::parse_module;
 use relax_spec::value::ValueSpec;
 
-/// As `relax-spec refine` has it.
+/// The default of `relax-spec refine`.
 const RUNS: usize = 100;
-/// For each rewriting.
+/// The time limit for each rewriting.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A rewriting, and whether it is legal.
+/// A rewriting, with whether it is legal.
 struct Rewriting {
     name: String,
     legal: bool,
@@ -46,7 +46,7 @@ fn expressions() -> Vec<Rewriting> {
     [of(false, "wrong"), of(true, "legal")].into_iter().flatten().collect()
 }
 
-/// What commas separate, those within parentheses aside.
+/// The parts between commas outside of parentheses.
 fn items(text: &str) -> Vec<&str> {
     let (mut depth, mut start, mut found) = (0, 0, Vec::new());
     for (at, c) in text.char_indices() {
@@ -101,7 +101,7 @@ fn program(params: &str, body: &str) -> String {
     text
 }
 
-/// The programs of the directory, with each of the exchanges that stand under them.
+/// The programs of the directory, with each of the exchanges listed under them.
 fn programs() -> Vec<Rewriting> {
     let sources = [
         ("PrimFunc", include_str!("programs/prim_funcs.txt")),
@@ -192,7 +192,7 @@ fn wrong_rewritings_are_rejected_and_legal_ones_allowed() {
     assert!(faults.is_empty(), "{faults}");
 }
 
-/// The classes of numbers come whatever the seed is: what rests on infinities and NaN is found with each.
+/// Every seed gives the classes of numbers, so each finds differences that depend on infinities and NaN.
 #[test]
 #[cfg_attr(debug_assertions, ignore = "the time of an optimized build counts")]
 fn what_rests_on_infinities_is_found_with_every_seed() {
@@ -210,15 +210,15 @@ fn what_rests_on_infinities_is_found_with_every_seed() {
     assert!(missed.is_empty(), "{missed:#?}");
 }
 
-/// The command line's answer: status and what it prints.
+/// The exit status and the output of the command line.
 fn command(args: &[&str]) -> (Option<i32>, String) {
     let run = std::process::Command::new(env!("CARGO_BIN_EXE_relax-spec")).arg("refine").args(args).output();
     let run = run.expect("the command");
     (run.status.code(), String::from_utf8_lossy(&run.stdout).into_owned())
 }
 
-/// The long run: what is printed as counterexamples of the wrong rewritings, of eight seeds each, is read back to the same verdict.
-/// `SEEDS=0,1` takes it in parts.
+/// The long run: the printed counterexamples of the wrong rewritings, for eight seeds each, give the same verdict when
+/// read back. `SEEDS=0,1` runs a part of it.
 #[test]
 #[ignore = "a long run"]
 fn counterexamples_are_read_back() {
@@ -246,7 +246,7 @@ fn counterexamples_are_read_back() {
             if again != Some(1) || same.lines().next() != told.lines().next() {
                 let _ = writeln!(faults, "{} with seed {seed}: {told}\nand again: {same}", rewriting.name);
             }
-            // A number for each element: what is neither a bracket nor a comma.
+            // Counts a number for each element, which is neither a bracket nor a comma.
             let elements = |arg: &&str| arg.split_once("]:").map_or(1, |(numbers, _)| numbers.split(',').count());
             sizes.push(args.iter().filter(|arg| **arg != "--arg").map(elements).sum::<usize>());
         }
@@ -255,7 +255,7 @@ fn counterexamples_are_read_back() {
     let median = sizes.get(sizes.len() / 2).copied();
     println!("{} counterexamples, of {median:?} elements in the median; {untold} not found", sizes.len());
     assert_eq!(untold, 0, "not found");
-    // Each seed finds some 230 of them.
+    // Each seed finds about 230 of them.
     let least = 60 * seeds.split(',').count();
     assert!(sizes.len() >= least && faults.is_empty(), "{} counterexamples\n{faults}", sizes.len());
 }

@@ -1,14 +1,15 @@
-//! The preprocessor of the book, as mdBook starts it: `supports RENDERER`, or a book as JSON on standard input and the same with anchors, badges,
-//! links and a page for each edition on standard output. `spec/book.toml` names it.
+//! The preprocessor of the book, as mdBook calls it: either `supports RENDERER`, or without arguments. It then reads a
+//! book as JSON from standard input, and writes it to standard output with anchors, badges, links and a page for each
+//! edition. `spec/book.toml` names it.
 //!
-//! A book is built from a checkout only, whose files it links to.
+//! A book can only be built in a checkout, because it links to the files there.
 
 mod render;
 
 use std::io::{self, Read as _};
 use std::process::ExitCode;
 
-/// The task, with what stands behind its name on the command line.
+/// Runs the task with the arguments after its name.
 pub fn run(args: Vec<String>) -> ExitCode {
     match preprocess(&args) {
         Ok(()) => ExitCode::SUCCESS,
@@ -21,7 +22,7 @@ pub fn run(args: Vec<String>) -> ExitCode {
 
 fn preprocess(args: &[String]) -> Result<(), String> {
     match args.iter().map(String::as_str).collect::<Vec<&str>>().as_slice() {
-        // What is added is Markdown with a little HTML, which every renderer takes.
+        // The additions are Markdown with some HTML, which every renderer accepts.
         ["supports", _renderer] => Ok(()),
         [] => {
             let mut text = String::new();

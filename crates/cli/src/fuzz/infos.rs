@@ -11,10 +11,10 @@ use ask::process::Interrupt;
 use ask::worker::StartError;
 use campaign::infos::{self, Explanation, InfoCampaign, InfoDivergence, Pattern};
 
-/// How many pairs are asked about if it is not said.
+/// The default number of pairs.
 const RUNS: u64 = 1_000;
 
-/// What is given and means nothing here.
+/// Rejects options that have no meaning here.
 pub(super) fn refuse(args: &Args) -> Result<(), Failure> {
     let given = [
         ("--time", args.time.is_some()),

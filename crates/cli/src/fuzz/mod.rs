@@ -27,11 +27,11 @@ pub enum FuzzSubject {
 
 /// Ask an implementation random questions and hold its answers against what the text permits
 ///
-/// Programs are well-typed by construction, and call every operator. Each goes through the implementation along several paths, each a
-/// question of its own: compiled and run, as a tree and as text, without optimizations, after one pass more, to another target; what it
-/// says of the program, and the normal form that it gives. What comes out is held against the program by the clauses and the bounds of
-/// `refine`. A difference is reduced, told apart from others by its signature, and kept in --out at once. What the ledger knows gives no
-/// exit status 1.
+/// Programs are well-typed by construction, and call every operator. Each goes through the implementation along several
+/// paths, each a question of its own: compiled and run, as a tree and as text, without optimizations, after one pass
+/// more, to another target; what it says of the program, and the normal form that it gives. What comes out is held
+/// against the program by the clauses and the bounds of `refine`. A difference is reduced, told apart from others by
+/// its signature, and kept in --out at once. What the ledger knows gives no exit status 1.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec fuzz --adapter tvm@0.27 --time 10m --jobs 2 --out found
@@ -80,13 +80,13 @@ pub struct Args {
     /// The most bindings of a program [default: 200]
     #[arg(long, value_name = "N")]
     bindings: Option<usize>,
-    /// By which paths each program goes: `drawn` (checked, normalized, and run in one way that is drawn for it), `all` of them, or
-    /// these, with commas: `llvm`, `text`, `check`, `normalize`, `plain`, `reprint`, `compiled`, `c`, `pass:NAME`; only by name:
-    /// `derive`, `parse`, `well_formed`, `normal_form`, `type_check`
+    /// By which paths each program goes: `drawn` (checked, normalized, and run in one way that is drawn for it), `all`
+    /// of them, or these, with commas: `llvm`, `text`, `check`, `normalize`, `plain`, `reprint`, `compiled`, `c`,
+    /// `pass:NAME`; only by name: `derive`, `parse`, `well_formed`, `normal_form`, `type_check`
     #[arg(long, value_name = "drawn|all|PATH,..", value_delimiter = ',')]
     paths: Vec<String>,
-    /// Every second program is a text of the suite, mostly with one or two tokens changed; besides what is asked of a program, what is
-    /// read from it
+    /// Every second program is a text of the suite, mostly with one or two tokens changed; besides what is asked of a
+    /// program, what is read from it
     #[arg(long)]
     seeds: bool,
     /// How many questions may be asked to reduce a finding [default: 80]

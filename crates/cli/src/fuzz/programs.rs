@@ -24,17 +24,18 @@ use campaign::trials::{
 use relax_spec::book::Rule;
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 
-/// How many programs are asked about if neither their number nor the time is said.
+/// The default number of programs, if neither a number nor a time is given.
 const RUNS: u64 = 1_000;
-/// How many bindings a program has at most, how many processes are asked, and how many questions reduce a finding, if it is not said.
+/// The defaults for the maximum number of bindings of a program, the number of processes, and the number of questions
+/// to reduce a finding.
 const BINDINGS: usize = 200;
 const JOBS: usize = 1;
 const REDUCE: usize = 80;
-/// On how many inputs each program is run, beside those at its example sizes.
+/// The number of inputs for each program, in addition to those at its example sizes.
 const INPUTS: usize = 2;
-/// How many counts stand in one line.
+/// The number of counts on one line.
 const COLUMNS: usize = 6;
-/// How many refusals are listed.
+/// The maximum number of refusals to list.
 const LISTED: usize = 12;
 
 impl From<CampaignError> for Failure {
@@ -64,7 +65,7 @@ fn restriction(args: &Args, known: &[KnownForm]) -> Result<Restriction, Failure>
             )));
         }
     }
-    // Operators that are named are wanted, whatever is known of them.
+    // Operators named on the command line are used, even if they have known divergences.
     let troubled: Vec<&String> = match args.operators.is_empty() {
         true => known.iter().flat_map(|form| &form.operators).collect(),
         false => Vec::new(),
@@ -75,13 +76,13 @@ fn restriction(args: &Args, known: &[KnownForm]) -> Result<Restriction, Failure>
         features,
         rules: args.rules.iter().map(pattern).collect::<Result<_, _>>()?,
         bindings: args.bindings.unwrap_or(BINDINGS),
-        // A campaign draws by the edition by which the implementation is judged.
+        // A campaign generates programs by the edition of the judgement.
         edition: args.edition.unwrap_or_default(),
         ..Restriction::default()
     })
 }
 
-/// What programs may contain: everything but what is left out, or nothing but what is named.
+/// The features of programs: all except those excluded, or only those named.
 fn features(args: &Args) -> Result<Features, Failure> {
     let mut left_out = Features::ALL;
     for name in args.without.iter().chain(&args.only) {
@@ -95,13 +96,13 @@ fn features(args: &Args) -> Result<Features, Failure> {
     }
     let mut only = Features::ALL;
     for name in left_out.names() {
-        // It is the name of one.
+        // The name is known to be valid.
         only.without(name);
     }
     Ok(only)
 }
 
-/// The forms of findings that are known of an implementation.
+/// The forms of known findings of an implementation.
 fn known_forms(args: &Args, adapter: &Adapter) -> Result<Vec<KnownForm>, Failure> {
     let text = match &args.expect {
         Some(path) => {
@@ -135,7 +136,7 @@ pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Comm
         known,
         seeds: args.seeds,
     };
-    // Each release has findings of its own.
+    // Each release has its own findings.
     let dir = args.out.as_ref().map(|dir| match adapter.ledger_name() {
         Some(name) if args.adapter.as_deref() == Some("tvm") => dir.join(name),
         Some(_) | None => dir.clone(),
@@ -144,7 +145,7 @@ pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> Comm
         Some(dir) => FindingStore::open(dir, args.seed).map_err(Failure::unreadable)?,
         None => FindingStore::in_memory(),
     };
-    // Crashes are what is looked for: each costs a process.
+    // Crashes are the aim of the search, and each costs a process.
     let launch = Launch { spare: true, ..launch(adapter, args.limits(), interrupt)? };
     let suite = conformance::suite()?;
     let store = Mutex::new(store);
@@ -198,10 +199,10 @@ fn report(adapter: &str, campaign: &ProgramCampaign, findings: &[&Finding], whol
         time,
     } = &campaign.tally;
     let millis = |time: Duration| u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
-    // What does not show alone is no finding yet.
+    // A difference that does not occur in a fresh process is not a finding yet.
     let (findings, apart): (Vec<&Finding>, Vec<&Finding>) = findings.iter().partition(|finding| finding.alone);
     let unknown = findings.iter().filter(|finding| finding.known.is_none()).count();
-    // What is known by its message is left as large as it was.
+    // A finding that is known by its message is not reduced.
     let small: Vec<usize> = findings.iter().filter(|f| f.known.is_none()).map(|f| f.bindings).collect();
     let bindings: usize = small.iter().sum();
     let accepted: u64 = findings.iter().filter(|f| f.signature.kind == FailureKind::Accepted).map(|f| f.count).sum();
@@ -223,7 +224,7 @@ fn report(adapter: &str, campaign: &ProgramCampaign, findings: &[&Finding], whol
     if !rejected.is_empty() || *unheld > 0 {
         let _ = writeln!(out, "{} programs not accepted here, {unheld} without inputs", rejected.len());
     }
-    // A mistake of ours, for us.
+    // A mistake of our own, shown to us.
     if let Some(first) = rejected.first() {
         let _ = writeln!(out, "  the first of them, {first}");
     }
@@ -234,7 +235,7 @@ fn report(adapter: &str, campaign: &ProgramCampaign, findings: &[&Finding], whol
     out
 }
 
-/// Why programs or questions were set aside, the most frequent reasons first.
+/// The reasons why programs or questions were set aside, the most frequent first.
 fn reasons(title: &str, reasons: &BTreeMap<String, u64>) -> String {
     let mut out = String::new();
     let mut reasons: Vec<(&String, &u64)> = reasons.iter().collect();
@@ -249,7 +250,7 @@ fn reasons(title: &str, reasons: &BTreeMap<String, u64>) -> String {
     out
 }
 
-/// What occurred, all of it with its counts if that is wanted.
+/// The constructs that occurred, with all counts if `whole`.
 fn covered(coverage: &Coverage, whole: bool) -> String {
     let ConstructCensus { constructs, operators, bindings, programs } = &coverage.census;
     let all_constructs = ConstructCensus::CONSTRUCTS.len();
@@ -316,7 +317,7 @@ fn brief(text: &str) -> String {
     }
 }
 
-/// What became of each question about one program.
+/// The results of all questions about one program.
 pub(crate) fn told_of_paths(told: &[(Path, TrialVerdict)]) -> String {
     let mut out = String::new();
     for (path, judged) in told {

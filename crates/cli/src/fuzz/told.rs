@@ -1,4 +1,5 @@
-//! What a campaign found, as every report but the one for people tells it, and how each of it is asked again.
+//! The findings of a campaign in the form for all reports except the one for people, with the commands that ask them
+//! again.
 
 use std::path::Path;
 
@@ -14,7 +15,7 @@ use relax_spec::book::Rule;
 use relax_spec::grammar::visible;
 use relax_spec::suite::ledger::DeviationClass;
 
-/// Writes the reports that are wanted. `human` is the one for people.
+/// Writes the requested reports. `human` is the one for people.
 pub(super) fn write(
     args: &Args,
     adapter: &Adapter,
@@ -31,13 +32,13 @@ pub(super) fn write(
     })
 }
 
-/// Says that no question was answered.
+/// Reports that no question was answered.
 pub(super) fn nothing_ran(adapter: &Adapter) -> Exit {
     note(&format!("nothing ran: {adapter} answers none of the questions\n"));
     Exit::NothingRan
 }
 
-/// The rules that a message names.
+/// The rules named in a message.
 fn named(message: &str) -> impl Iterator<Item = Rule> {
     message
         .split(|c: char| c.is_whitespace() || matches!(c, ',' | ':' | '(' | ')'))
@@ -85,7 +86,7 @@ fn campaign_again(args: &Args, adapter: &Adapter, edition: String, number: u64) 
     command_line(&words.0)
 }
 
-/// The findings of a campaign of programs. `dir` is where they are kept.
+/// The findings of a campaign of programs. `dir` is their directory.
 pub(super) fn of_programs(
     args: &Args,
     adapter: &Adapter,
@@ -138,10 +139,10 @@ pub(super) fn of_programs(
 }
 
 fn of_program(finding: &Finding, command: String, known: &[KnownForm]) -> FindingRow {
-    // What is known is kept with the reason of its form, and the folder behind it.
+    // A known finding has the reason of its form, followed by its folder.
     let is_of = |form: &&KnownForm, why: &str| why.strip_prefix(&form.reason).is_some_and(is_folder);
     let form = finding.known.as_deref().and_then(|why| known.iter().find(|form| is_of(form, why)));
-    // The signature has no numbers, and so not all ids.
+    // The signature has no numbers, and so lacks some ids.
     let words = [&finding.signature.message, &finding.message, &finding.expected];
     let clauses = form.and_then(|form| form.clause).into_iter().chain(words.into_iter().flat_map(|text| named(text)));
     let mut rules: Vec<String> = Vec::new();
@@ -183,7 +184,7 @@ fn of_program(finding: &Finding, command: String, known: &[KnownForm]) -> Findin
     }
 }
 
-/// Whether nothing follows, or the folder of a finding.
+/// Whether the rest is empty, or the folder of a finding.
 fn is_folder(rest: &str) -> bool {
     rest.is_empty() || rest.starts_with(" (conformance/findings/")
 }

@@ -1,21 +1,21 @@
-//! Two answers against each other, line by line. What stands in one long line is laid out first, a part of it in each line.
+//! Compares two answers line by line. A single long line is first laid out with one part per line.
 
 use std::time::{Duration, Instant};
 
 use similar::{Algorithm, DiffOp, DiffTag, capture_diff_slices_deadline, get_diff_ratio, group_diff_ops};
 
-/// How long a line gets before it is laid out, and how far its parts stand in.
+/// The maximum length of a line before it is laid out, and the indent of its parts.
 const WIDTH: usize = 72;
 const INDENT: &str = "  ";
-/// How deep it is laid out; what is deeper stays in its line.
+/// The maximum depth of the layout. Deeper parts stay on one line.
 const DEPTH: usize = 24;
-/// How many lines are shown around a difference.
+/// The number of lines to show around a difference.
 const CONTEXT: usize = 3;
-/// How long the shortest difference is looked for; after that it may be longer than it needs to be.
+/// The time limit of the search for the shortest difference. After that it may be longer than necessary.
 const TIME: Duration = Duration::from_secs(1);
 
-/// What is given against the nearest of what is expected: `-` before lines that are expected only, `+` before those that are given only.
-/// Empty if nothing differs, or nothing is expected.
+/// The difference between the given answer and the nearest expected one. `-` marks lines only in the expected answer,
+/// and `+` lines only in the given one. Empty if they are equal, or if nothing is expected.
 pub fn difference(expected: &[String], given: &str) -> String {
     let mut nearest: Option<(f32, String)> = None;
     for text in expected {
@@ -29,7 +29,7 @@ pub fn difference(expected: &[String], given: &str) -> String {
     nearest.map(|(_, shown)| shown).unwrap_or_default()
 }
 
-/// The lines of both. Where one of them is laid out, the other is too, so that what they share looks alike.
+/// The lines of both. If one is laid out, the other is too, so that common parts look the same.
 fn lines(a: &str, b: &str) -> (Vec<String>, Vec<String>) {
     let is_line = |text: &str| !text.trim_end().contains('\n');
     let is_long = |text: &str| is_line(text) && text.len() > WIDTH;
@@ -66,7 +66,7 @@ fn shown(ops: Vec<DiffOp>, here: &[String], there: &[String]) -> String {
     out.join("\n")
 }
 
-/// A text with brackets, in lines that are short as far as its brackets and commas allow; one that is a single item is opened in any case.
+/// A text with brackets as lines that are as short as its brackets and commas allow. A single item is always opened.
 fn lay_out(text: &str, depth: usize, out: &mut Vec<String>) {
     let indent = INDENT.repeat(depth);
     let shape = if depth < DEPTH { LineBreaks::of(text) } else { LineBreaks::default() };
@@ -80,7 +80,7 @@ fn lay_out(text: &str, depth: usize, out: &mut Vec<String>) {
     open(text, depth, out);
 }
 
-/// One item: what stands in its longest brackets goes into lines of its own.
+/// One item: the contents of its longest brackets get lines of their own.
 fn open(item: &str, depth: usize, out: &mut Vec<String>) {
     let indent = INDENT.repeat(depth);
     let is_short = depth > 0 && item.len() <= WIDTH;
@@ -96,12 +96,12 @@ fn open(item: &str, depth: usize, out: &mut Vec<String>) {
     }
 }
 
-/// Where a text can be broken: only outside of quotes, and not within brackets.
+/// The places where a text can be broken: outside of quotes and brackets.
 #[derive(Default)]
 struct LineBreaks {
-    /// Behind which places.
+    /// The positions of the commas.
     commas: Vec<usize>,
-    /// What stands in the longest brackets, without them.
+    /// The span of the contents of the longest brackets.
     longest: Option<(usize, usize)>,
 }
 
@@ -137,7 +137,7 @@ impl LineBreaks {
     }
 }
 
-/// The text cut behind its commas, which stay where they are.
+/// The text cut after its commas, which are kept.
 fn items<'t>(text: &'t str, commas: &[usize]) -> Vec<&'t str> {
     let ends = commas.iter().copied().chain([text.len()]);
     let mut start = 0;

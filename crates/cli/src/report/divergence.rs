@@ -1,4 +1,4 @@
-//! What an implementation does otherwise than the text permits, told once for all reports.
+//! A divergence of an implementation from the permitted answers, in one form for all reports.
 
 use serde::Serialize;
 
@@ -9,7 +9,7 @@ use relax_spec::question::Outcome;
 use relax_spec::suite::Case;
 use relax_spec::suite::compare::CaseVerdict;
 
-/// A divergence: the question, both answers, and how it is asked again.
+/// A divergence: the question, both answers, and the command that asks it again.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct DivergenceReport {
     /// The programs of the question, as text.
@@ -18,9 +18,10 @@ pub struct DivergenceReport {
     pub question: String,
     /// Every permitted answer.
     pub expected: Vec<String>,
-    /// What was given.
+    /// The given answer.
     pub given: String,
-    /// The lines in which what was given differs from the nearest permitted answer; empty where no answer was given, or a permitted one.
+    /// The lines in which the given answer differs from the nearest permitted one. Empty if no answer was given, or a
+    /// permitted one.
     pub diff: String,
     /// The rules that decide.
     pub rules: Vec<String>,
@@ -28,12 +29,12 @@ pub struct DivergenceReport {
     pub command: String,
 }
 
-/// How cases are asked again: the words of the command, without those that name the case.
+/// The command that asks cases again, without the words that name the case.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Again(pub Vec<String>);
 
 impl Again {
-    /// The command for one case. `told`: whether its divergence is told at length without being asked for.
+    /// The command for one case. `told` says whether its divergence is described in full by default.
     fn command(&self, case: &str, told: bool) -> String {
         let all = (!told).then(|| "--all".to_string());
         let words: Vec<String> = self.0.iter().cloned().chain(all).chain([glob::Pattern::escape(case)]).collect();
@@ -41,13 +42,13 @@ impl Again {
     }
 }
 
-/// Words as a shell reads them.
+/// Words in the syntax of a shell.
 pub fn command_line(words: &[String]) -> String {
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default()
 }
 
 impl DivergenceReport {
-    /// Of a case, as an edition states it. `told`: whether `conform` tells of it without `--all`.
+    /// The divergence of a case, as an edition states it. `told` says whether `conform` describes it without `--all`.
     pub(super) fn of_case(
         case: &Case,
         result: &CaseResult,
@@ -81,14 +82,14 @@ impl DivergenceReport {
         }
     }
 
-    /// The permitted answers as one text: in one line where each is in one.
+    /// The permitted answers as one text; on one line if each has one line.
     pub fn expected_text(&self) -> String {
         let is_line = self.expected.iter().all(|answer| !answer.contains('\n'));
         self.expected.join(if is_line { " or " } else { "\nor\n" })
     }
 
-    /// What it is about and what speaks against it, each with its name, in the order in which it is told. `diff` is left out where both
-    /// answers are a line and can be compared at sight.
+    /// The contents by name, in the order of reports. `diff` is left out if both answers have one line and can be
+    /// compared directly.
     pub fn fields(&self) -> Vec<(&'static str, String)> {
         let rules = (!self.rules.is_empty()).then(|| ("rules", self.rules.join(", ")));
         let mut fields: Vec<(&'static str, String)> = rules.into_iter().collect();

@@ -8,8 +8,8 @@ use relax_spec::question::Outcome;
 use relax_spec::suite::compare::CaseVerdict;
 use relax_spec::suite::ledger::Standing;
 
-/// Findings first, one paragraph each, then a table by chapter and the sum. `all`: findings that the ledger knows are
-/// told at length too.
+/// Findings first, one paragraph each, then a table by chapter and the sum. With `all`, known findings are described in
+/// full too.
 pub fn human(report: &ConformanceReport, all: bool) -> String {
     let mut out = String::new();
     // Writing to a String cannot fail.
@@ -28,7 +28,7 @@ fn write(out: &mut String, report: &ConformanceReport, all: bool) -> fmt::Result
     summary(out, report)
 }
 
-/// How many lines of a program or an answer are shown.
+/// The maximum number of lines of a program or an answer.
 const LINES: usize = 40;
 
 fn is_told(row: &CaseRow, all: bool) -> bool {
@@ -63,14 +63,14 @@ fn finding(out: &mut String, row: &CaseRow) -> fmt::Result {
     out.write_char('\n')
 }
 
-/// A name and a text; further lines of the text are indented alike.
+/// A name with a text; further lines of the text have the same indent.
 fn field(out: &mut String, name: &str, text: &str) -> fmt::Result {
     let mut lines = text.trim_end().lines();
     writeln!(out, "  {name:<9} {}", lines.next().unwrap_or_default())?;
     lines.try_for_each(|line| writeln!(out, "{}", format!("  {:<9} {line}", "").trim_end()))
 }
 
-/// One line a chapter, one column a verdict that occurred.
+/// One line per chapter, with one column for each verdict that occurred.
 fn table(out: &mut String, report: &ConformanceReport) -> fmt::Result {
     let totals = report.totals();
     let columns: Vec<CaseVerdict> =

@@ -1,4 +1,4 @@
-//! The report as JUnit XML: a test suite a chapter, a failure for what is unexpected.
+//! The report as JUnit XML: one test suite per chapter, and a failure for each unexpected finding.
 
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
 
@@ -17,7 +17,7 @@ pub fn junit(report: &ConformanceReport) -> Result<String, ReportError> {
     for (chapter, _) in report.by_chapter() {
         let mut suite = TestSuite::new(chapter);
         suite.add_property(("edition", report.edition.name()));
-        // Of the whole run: JUnit has no properties above its suites.
+        // Properties of the whole run, because JUnit has none above its suites.
         suite.add_property(("known divergences of the run", classes.as_str()));
         for row in report.rows.iter().filter(|row| row.case.chapter() == chapter) {
             suite.add_test_case(test_case(row));
@@ -27,7 +27,8 @@ pub fn junit(report: &ConformanceReport) -> Result<String, ReportError> {
     Ok(out.to_string()?)
 }
 
-/// What of a divergence is one line, as properties of its test case: who reads XML takes ends of lines in them for spaces.
+/// The one-line parts of a divergence, as properties of its test case. Readers of XML turn newlines in them into
+/// spaces.
 pub(super) fn properties(case: &mut TestCase, divergence: &DivergenceReport) {
     let fields = divergence.fields().into_iter().chain([("again", divergence.command.clone())]);
     for (name, text) in fields.filter(|(_, text)| !text.contains('\n')) {
@@ -35,7 +36,7 @@ pub(super) fn properties(case: &mut TestCase, divergence: &DivergenceReport) {
     }
 }
 
-/// All of a divergence as a text.
+/// A divergence in full, as text.
 pub(super) fn description(divergence: &DivergenceReport) -> String {
     let fields = divergence.fields().into_iter().chain([("again", divergence.command.clone())]);
     let told = fields.map(|(name, text)| match text.contains('\n') {
@@ -45,7 +46,7 @@ pub(super) fn description(divergence: &DivergenceReport) -> String {
     told.collect::<Vec<String>>().join("\n")
 }
 
-/// What XML has no character for is written out.
+/// Escapes characters that XML cannot contain.
 pub(super) fn shown(text: &str) -> String {
     visible(text).into_owned()
 }
@@ -83,7 +84,7 @@ fn test_case(row: &CaseRow) -> TestCase {
     case
 }
 
-/// A divergence is a failed expectation, everything else something that went wrong on the way.
+/// A divergence is a failed expectation. Every other finding is an error during the run.
 fn kind(verdict: CaseVerdict) -> NonSuccessKind {
     match verdict {
         CaseVerdict::Agree | CaseVerdict::Vacuous | CaseVerdict::Unsupported | CaseVerdict::Diverge => {

@@ -1,4 +1,4 @@
-//! The report as JSON lines: one object a case, then one with the sum.
+//! The report as JSON lines: one object per case, then one with the sum.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! Reports of a conformance run and of a campaign: for people on a terminal, and as JSON lines, JUnit, HTML and Markdown.
+//! Reports of a conformance run and of a campaign: for people on a terminal, and as JSON lines, JUnit, HTML and
+//! Markdown.
 
 pub mod campaign;
 mod diff;
@@ -26,27 +27,27 @@ pub use lines::{jsonl, jsonl_case, jsonl_sum};
 pub use template::{html, markdown};
 pub use words::{answer, programs};
 
-/// Why a report cannot be written.
+/// The reason why a report cannot be written.
 #[derive(Debug, thiserror::Error)]
 pub enum ReportError {
-    /// What the template engine says.
+    /// An error of the template engine.
     #[error("{0}")]
     Template(#[from] minijinja::Error),
-    /// What the writer of XML says.
+    /// An error of the XML writer.
     #[error("{0}")]
     Junit(#[from] quick_junit::SerializeError),
-    /// What the writer of JSON says.
+    /// An error of the JSON writer.
     #[error("{0}")]
     Json(#[from] serde_json::Error),
 }
 
-/// A run, seen against a ledger.
+/// A run in comparison with a ledger.
 pub struct ConformanceReport<'a> {
-    /// Who was asked.
+    /// The implementation that was asked.
     pub implementation: &'a Identity,
-    /// The edition that the questions mean.
+    /// The edition of the questions.
     pub edition: Edition,
-    /// In the order of the cases.
+    /// The rows, in the order of the cases.
     pub rows: Vec<CaseRow<'a>>,
     /// Entries of the ledger about cases that the suite does not have.
     pub stale: Vec<&'a KnownDivergence>,
@@ -54,24 +55,24 @@ pub struct ConformanceReport<'a> {
     pub stopped: bool,
 }
 
-/// A case and what became of it.
+/// A case with its result.
 pub struct CaseRow<'a> {
     /// The case.
     pub case: &'a Case,
-    /// What became of it.
+    /// The result.
     pub result: &'a CaseResult,
-    /// How that stands to the ledger.
+    /// The relation of the result to the ledger.
     pub standing: Standing,
-    /// The same at length, where it is a finding or not as the ledger says.
+    /// The divergence in full, if it is a finding or differs from the ledger.
     pub divergence: Option<DivergenceReport>,
 }
 
-/// How many cases came to each verdict.
+/// The number of cases with each verdict.
 pub type Counts = BTreeMap<CaseVerdict, usize>;
 
 impl<'a> ConformanceReport<'a> {
-    /// Sees a run against a ledger. `stale` are the ledger's entries of cases that the suite does not have; `again` is how a case is asked
-    /// again.
+    /// Compares a run with a ledger. `stale` are the entries of the ledger for cases that the suite does not have.
+    /// `again` is the command that asks a case again.
     pub fn new(
         cases: &[&'a Case],
         run: &'a RunResult,
@@ -96,17 +97,17 @@ impl<'a> ConformanceReport<'a> {
         }
     }
 
-    /// Whether everything is as the ledger says.
+    /// Whether everything agrees with the ledger.
     pub fn as_expected(&self) -> bool {
         self.stale.is_empty() && self.unexpected() == 0
     }
 
-    /// How many rows are findings that the ledger does not list, or lists otherwise.
+    /// The number of findings that the ledger does not list, or lists differently.
     pub fn unexpected(&self) -> usize {
         self.rows.iter().filter(|row| row.standing.is_unexpected()).count()
     }
 
-    /// Whether cases were asked, and the implementation says of each that it cannot answer it.
+    /// Whether the implementation reports for every case that it cannot answer it, and there are cases.
     pub fn is_unanswered(&self) -> bool {
         !self.rows.is_empty() && self.rows.iter().all(|row| row.verdict() == CaseVerdict::Unsupported)
     }
@@ -125,7 +126,7 @@ impl<'a> ConformanceReport<'a> {
         chapters
     }
 
-    /// How many rows have each verdict.
+    /// The number of rows with each verdict.
     pub fn totals(&self) -> Counts {
         let mut totals = Counts::new();
         for row in &self.rows {
@@ -134,12 +135,12 @@ impl<'a> ConformanceReport<'a> {
         totals
     }
 
-    /// How many allowed answers also say whether functions are pure, of which the text says nothing.
+    /// The number of allowed answers that also state the purity of functions, about which the text says nothing.
     pub fn adding_purity(&self) -> usize {
         self.rows.iter().filter(|row| row.result.comparison.adds_purity).count()
     }
 
-    /// How many of the known divergences are of each class; last those of which nobody has said it.
+    /// The number of known divergences in each class. Those without a class come last.
     pub fn by_class(&self) -> Vec<(&'static str, usize)> {
         let count = |class: Option<DeviationClass>| {
             let is_of = |row: &&CaseRow| matches!(&row.standing, Standing::Known(known) if known.class == class);
@@ -149,7 +150,7 @@ impl<'a> ConformanceReport<'a> {
         classes.chain([("of no class", count(None))]).filter(|(_, count)| *count > 0).collect()
     }
 
-    /// `12 defect, 3 licence of the text`; empty where nothing is known.
+    /// `12 defect, 3 licence of the text`; empty if nothing is known.
     pub fn classes_line(&self) -> String {
         let classes: Vec<String> = self.by_class().iter().map(|(class, n)| format!("{n} {class}")).collect();
         classes.join(", ")
@@ -163,7 +164,7 @@ impl<'a> ConformanceReport<'a> {
 }
 
 impl<'a> CaseRow<'a> {
-    /// Sees a result against a ledger.
+    /// Compares a result with a ledger.
     pub fn new(
         case: &'a Case,
         result: &'a CaseResult,
@@ -179,12 +180,12 @@ impl<'a> CaseRow<'a> {
         CaseRow { case, result, standing, divergence }
     }
 
-    /// Whether the outcome is one that the case allows.
+    /// The verdict on the outcome.
     pub fn verdict(&self) -> CaseVerdict {
         self.result.comparison.verdict
     }
 
-    /// What is to be said about how the ledger and the errata see it.
+    /// The remarks about the ledger and errata.
     pub fn notes(&self) -> Vec<String> {
         let mut notes = Vec::new();
         if let Some(erratum) = self.result.comparison.literal {
@@ -207,7 +208,7 @@ impl<'a> CaseRow<'a> {
     }
 }
 
-/// ` (defect, SUB.TENSOR.RANK)`, as far as it is said.
+/// ` (defect, SUB.TENSOR.RANK)`, as far as it is known.
 fn classed(known: &KnownDivergence) -> String {
     let class = known.class.map(DeviationClass::name);
     let said: Vec<&str> = class.into_iter().chain(known.clause.map(|clause| clause.id())).collect();

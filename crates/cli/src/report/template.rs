@@ -1,4 +1,4 @@
-//! The reports that are documents: HTML and Markdown, from templates.
+//! The reports as documents: HTML and Markdown, from templates.
 
 use minijinja::Environment;
 use serde_json::{Value, json};
@@ -12,24 +12,24 @@ use relax_spec::suite::ledger::Standing;
 const HTML: &str = include_str!("report.html");
 const MARKDOWN: &str = include_str!("report.md");
 
-/// A page of HTML that needs no other file.
+/// An HTML page that needs no other file.
 pub fn html(report: &ConformanceReport) -> Result<String, ReportError> {
     render("report.html", HTML, report)
 }
 
-/// A page of Markdown.
+/// A Markdown page.
 pub fn markdown(report: &ConformanceReport) -> Result<String, ReportError> {
     render("report.md", MARKDOWN, report)
 }
 
-/// What pages of runs and of campaigns have in common, by the mark that it stands in the place of.
+/// The common parts of pages about runs and campaigns, by the placeholder that they replace.
 const PARTS: [(&str, &str, &str); 3] = [
     (".html", "{# style #}\n", include_str!("style.css")),
     (".html", "{# told #}\n", include_str!("told.html")),
     (".md", "{# told #}\n", include_str!("told.md")),
 ];
 
-/// A page from a template and data. The name's ending decides on escaping.
+/// A page from a template and data. The extension of the name determines the escaping.
 pub(super) fn page(name: &'static str, template: &'static str, data: &Value) -> Result<String, ReportError> {
     let parts = PARTS.iter().filter(|(ending, ..)| name.ends_with(ending));
     let whole = parts.fold(template.to_string(), |whole, (_, mark, part)| whole.replace(mark, part));
@@ -52,7 +52,7 @@ fn render(name: &'static str, template: &'static str, report: &ConformanceReport
     };
     let chapters: Vec<Value> =
         report.by_chapter().iter().map(|(name, n)| json!({"name": name, "counts": counts(n)})).collect();
-    // What has a divergence is told, and the rest was not asked.
+    // A case is listed if it has a divergence, or if it was not asked.
     let is_listed = |row: &&CaseRow| row.divergence.is_some() || row.verdict() != CaseVerdict::Agree;
     let data = json!({
         "implementation": shown(to_value(report.implementation)),
@@ -71,7 +71,7 @@ fn render(name: &'static str, template: &'static str, report: &ConformanceReport
     page(name, template, &data)
 }
 
-/// A divergence as the templates take it: what is told of it in order, each text with whether it has more than one line.
+/// A divergence in the form for the templates: its fields in order, each with whether it has more than one line.
 pub(super) fn fields(divergence: &DivergenceReport) -> Vec<Value> {
     let field = |(name, text): (&str, String)| json!({"name": name, "text": text, "is_block": text.contains('\n')});
     divergence.fields().into_iter().chain([("again", divergence.command.clone())]).map(field).collect()
@@ -95,7 +95,7 @@ fn finding(row: &CaseRow) -> Value {
     }))
 }
 
-/// Data in which every text is shown, not obeyed.
+/// Data with escaped control characters in all texts.
 pub(super) fn shown(value: Value) -> Value {
     match value {
         Value::String(text) => Value::String(visible(&text).into_owned()),
@@ -105,19 +105,19 @@ pub(super) fn shown(value: Value) -> Value {
     }
 }
 
-/// Whether a link leads to the web, or to a neighbour of the page: nothing else is a link.
+/// Whether a link leads to the web or to a neighbouring file. No other text becomes a link.
 fn leads(link: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_graphic() && !matches!(c, '<' | '>' | '"' | '\'' | '`' | '\\');
     let scheme = link.split(['/', '?', '#']).next().and_then(|start| start.split_once(':')).map(|(scheme, _)| scheme);
     let is_known = match scheme {
         Some(scheme) => ["http", "https"].iter().any(|known| scheme.eq_ignore_ascii_case(known)),
-        // A host without a scheme is that of the page, which may be none.
+        // A host without a scheme would use the scheme of the page, which may have none.
         None => !link.starts_with("//"),
     };
     !link.is_empty() && link.chars().all(is_plain) && is_known
 }
 
-/// A text in Markdown, in which nothing is markup.
+/// A text in Markdown without any markup.
 fn as_text(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -133,14 +133,14 @@ fn as_text(text: &str) -> String {
     out
 }
 
-/// A text in Markdown as a block of code below an item of a list, within more backticks than it has in a row.
+/// A text in Markdown as a code block below a list item. Its fence has more backticks than the text has in a row.
 fn as_block(text: &str) -> String {
     let fence = "`".repeat(text.split(|c| c != '`').map(str::len).max().unwrap_or(0).max(2) + 1);
     let lines = [fence.as_str()].into_iter().chain(text.lines()).chain([fence.as_str()]);
     lines.map(|line| format!("  {line}").trim_end().to_string()).collect::<Vec<String>>().join("\n")
 }
 
-/// A text in Markdown as code, within more backticks than it has in a row.
+/// A text in Markdown as code, with more backticks than it has in a row.
 fn as_code(text: &str) -> String {
     let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
     let (fence, text) = ("`".repeat(longest + 1), text.replace('\n', " "));

@@ -1,4 +1,4 @@
-//! Programs, answers and outcomes in words, with nothing left out: what questions and outcomes display is one line.
+//! Programs, answers and outcomes in words and in full, unlike the one-line display of questions and outcomes.
 
 use relax_spec::book::Rule;
 use relax_spec::grammar::IrModule;
@@ -6,10 +6,10 @@ use relax_spec::question::{Answer, Ask, Outcome, ProgramInput, ReadAnswer};
 use relax_spec::suite::same_program::same_program;
 use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 
-/// What stands before the text of a tree that it does not read back as.
+/// The note before the text of a tree that reads back differently.
 const INEXACT: &str = "# TVMScript has no words for all of this tree; the nearest text:";
 
-/// The programs of a question as TVMScript, and its texts as they are.
+/// The programs of a question as TVMScript, and its texts unchanged.
 pub fn programs(ask: &Ask) -> Vec<String> {
     let programs = ask.programs().into_iter().map(|program| match program {
         ProgramInput::Script(text) => trimmed(text),
@@ -18,7 +18,7 @@ pub fn programs(ask: &Ask) -> Vec<String> {
     programs.chain(ask.texts().into_iter().map(trimmed)).collect()
 }
 
-/// An answer; of a program its text.
+/// An answer; for a program its text.
 pub fn answer(answer: &Answer) -> String {
     match answer {
         Answer::Program(module) | Answer::Read(ReadAnswer::Module(module)) => script(module),
@@ -40,7 +40,7 @@ pub fn answer(answer: &Answer) -> String {
     }
 }
 
-/// An answer with the warnings that go with it, if anything is said of them.
+/// An answer with its warnings, if there are any.
 pub fn with_warnings(given: &Answer, warnings: Option<&[Rule]>) -> String {
     match warnings {
         Some(warnings) if !warnings.is_empty() => {
@@ -51,7 +51,7 @@ pub fn with_warnings(given: &Answer, warnings: Option<&[Rule]>) -> String {
     }
 }
 
-/// What asking came to. `warned`: whether the warnings matter.
+/// An outcome. `warned` says whether the warnings matter.
 pub fn outcome(outcome: &Outcome, warned: bool) -> String {
     match outcome {
         Outcome::Answer { answer, warnings } => with_warnings(answer, warnings.as_deref().filter(|_| warned)),
@@ -76,7 +76,7 @@ fn script(module: &IrModule) -> String {
     if is_exact { text } else { format!("{INEXACT}\n{text}") }
 }
 
-/// The first lines of a text, and how many more there are.
+/// The first lines of a text, with the number of further ones.
 pub fn cut(text: &str, most: usize) -> String {
     let count = text.lines().count();
     if count <= most {

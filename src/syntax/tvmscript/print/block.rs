@@ -31,7 +31,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Writes a comment behind the line that begins there.
+    /// Writes a comment after the line that begins there.
     fn remark(&mut self, from: usize, remark: &str) {
         let end = self.out.get(from..).and_then(|line| line.find('\n')).map_or(self.out.len(), |end| from + end);
         self.out.insert_str(end, &format!("  # {remark}"));
@@ -51,7 +51,7 @@ impl Printer<'_> {
         self.indent -= 1;
     }
 
-    /// `a: T.int64 = value` of 0.27, which binds a dimension too that nothing has named before.
+    /// `a: T.int64 = value` of 0.27, which also binds a dimension without an earlier name.
     fn bound_scalar(&self, cast: &MatchCast) -> Option<(Var, ShapeVar)> {
         let binder = cast.var.as_ref().filter(|binder| binder.annotation.is_none())?;
         let dim = self.scalar(&cast.struct_info).filter(|dim| !self.names.knows(dim) && dim.name == binder.var.name)?;
@@ -89,7 +89,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The shape variable that is the value of a scalar, which has one name with it in 0.27.
+    /// The shape variable that is the value of a scalar. In 0.27 both have one name.
     fn scalar(&self, info: &StructInfo) -> Option<ShapeVar> {
         match (self.dialect, info) {
             (
@@ -142,7 +142,7 @@ impl Printer<'_> {
         }
     }
 
-    /// `name: annotation = value`, over as many lines as the value needs.
+    /// `name: annotation = value`, on as many lines as the value needs.
     pub(super) fn named(&mut self, name: &str, annotation: Option<&StructInfo>, value: &Expr) {
         with_stack(|| match value {
             Expr::Function(function) => {
@@ -186,7 +186,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The blocks of a branch, then its value under the name that the branches share.
+    /// The blocks of a branch, then its value under the common name of the branches.
     fn branch(&mut self, name: &str, annotation: Option<&StructInfo>, seq: &SeqExpr) {
         self.indent += 1;
         self.blocks(&seq.blocks);
@@ -194,7 +194,7 @@ impl Printer<'_> {
         self.indent -= 1;
     }
 
-    /// `implied` is what its reader takes for the annotation without another word.
+    /// Writes a local function. `implied` is the annotation that a reader assumes by default.
     fn local_function(
         &mut self,
         name: &str,
@@ -202,13 +202,13 @@ impl Printer<'_> {
         implied: Option<&StructInfo>,
         function: &Function,
     ) {
-        // TVM looks only at the last decorator, and derives the annotation itself.
+        // TVM only looks at the last decorator, and derives the annotation itself.
         if let Some(annotation) = annotation.filter(|annotation| Some(*annotation) != implied) {
             let mut text = String::from("@R.annotation(");
             self.struct_info(annotation, &mut text);
             self.line(&format!("{text})"));
         }
-        // Without a word it would be read as pure if it makes pure calls only.
+        // Without a stated purity it would be read as pure if it makes only pure calls.
         self.line(&super::decorator(false, function.pure, true));
         let header = self.header(name, function);
         self.line(&header);

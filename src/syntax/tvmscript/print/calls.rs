@@ -1,4 +1,4 @@
-//! Calls, the reverse of their reading.
+//! Calls, the reverse of reading them.
 
 use super::Printer;
 use super::literal::string;
@@ -7,7 +7,7 @@ use crate::grammar::{AttrValue, Attrs, Call, Expr, StructInfo, TensorShape, Tens
 use crate::syntax::tvmscript::Dialect;
 use crate::syntax::tvmscript::read::{PythonParam, signature};
 
-/// Functions of `R` that build something else than the call of the operator of that name.
+/// Functions of `R` that build something other than a call of the operator of that name.
 const NOT_OPERATORS: [&str; 24] = [
     "const",
     "shape",
@@ -152,7 +152,7 @@ impl Printer<'_> {
                 PythonParam::Attr(_) => None,
             })
             .collect();
-        // Further inputs would be taken for attributes.
+        // Further inputs would be read as attributes.
         let is_regular = inputs == params.len() || call.args.len() <= inputs;
         let takes_tuples = call
             .args
@@ -160,7 +160,7 @@ impl Printer<'_> {
             .zip(&params)
             .all(|(arg, param)| !matches!((arg, param), (Expr::Tuple(_), PythonParam::Shape(_))));
         let is_name = name.split('.').all(is_identifier) && !NOT_OPERATORS.contains(&name);
-        // The name is read by the number of inputs.
+        // Readers choose the operator by the number of inputs.
         let is_itself = match name {
             "nn.attention" => call.args.len() == 3,
             "nn.attention_bias" => call.args.len() == 4,
@@ -214,7 +214,7 @@ impl Printer<'_> {
         true
     }
 
-    /// The canonical form of a call in destination-passing style, with the shapes back in the annotation (C14).
+    /// The canonical form of a call in destination-passing style, with the shapes in the annotation again (C14).
     fn call_dps(&mut self, name: &str, call: &Call) -> Option<String> {
         let (callee, rest) = call.args.split_first()?;
         let (shape, inputs) = rest.split_last()?;
@@ -224,7 +224,7 @@ impl Printer<'_> {
         if !has_plain_attrs(&call.attrs, &reserved) || matches!(callee, Expr::StringImm(_)) {
             return None;
         }
-        // 0.27 has inputs only, which come before the outputs; these integers come after them.
+        // 0.27 only has inputs, which come before the outputs. These integers come after the outputs.
         if self.dialect == Dialect::Tvm027 && call.attrs.contains_key("tir_vars") {
             return None;
         }
@@ -277,7 +277,7 @@ impl Printer<'_> {
         Some(text)
     }
 
-    /// Any call, by its parts. TVM knows the first of the two forms.
+    /// Any call, by its parts. TVM only knows the first of the two forms.
     fn call_by_parts(&mut self, call: &Call, out: &mut String) {
         let mut args = String::new();
         if call.args.is_empty() {
@@ -300,13 +300,13 @@ impl Printer<'_> {
     }
 }
 
-/// Whether the attributes can be written as keywords, and will be read as attributes.
+/// Whether the attributes can be written as keywords, and are then read as attributes.
 fn has_plain_attrs(attrs: &Attrs, reserved: &[&str]) -> bool {
     let taken = ["sinfo_args", "ty_args", "type_args"];
     attrs.keys().all(|name| is_identifier(name) && !taken.contains(&&**name) && !reserved.contains(&&**name))
 }
 
-/// The information of an output, with the shape that is an argument of its own.
+/// The information of an output, with the shape from a separate argument.
 fn with_shape(shape: &Expr, info: &StructInfo) -> Option<StructInfo> {
     let StructInfo::Tensor(TensorStructInfo { shape: None, dtype, ndim, vdevice }) = info else { return None };
     let shape = match shape {

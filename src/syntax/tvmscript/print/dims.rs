@@ -1,4 +1,4 @@
-//! Dimensions. TVM folds constants while it reads operators, so where it would, the node is written as a function.
+//! Dimensions. TVM folds constants while it reads operators. Where it would, the node is written as a function.
 
 use std::fmt::Write as _;
 
@@ -12,7 +12,7 @@ impl Printer<'_> {
         self.dim_at(dim, Precedence::Comparison, out);
     }
 
-    /// `n, 4`, with a comma behind a single one.
+    /// `n, 4`, with a trailing comma for a single one.
     pub(super) fn dim_list(&mut self, dims: &[PrimExpr], out: &mut String) {
         for (i, dim) in dims.iter().enumerate() {
             out.push_str(if i > 0 { ", " } else { "" });
@@ -20,7 +20,7 @@ impl Printer<'_> {
         }
     }
 
-    /// The value of a boxed scalar. A truth value of a Boolean one is what it is.
+    /// The value of a boxed scalar. In a Boolean one, a truth value is written without a cast.
     pub(super) fn value_in_box(&mut self, dtype: DataType, value: &PrimExpr, out: &mut String) {
         if dtype != DataType::BOOL || !value.is_truth_value() {
             self.top_dim(value, out);
@@ -33,7 +33,7 @@ impl Printer<'_> {
         }
     }
 
-    /// A dimension where TVM expects an int64: a truth value needs a cast there.
+    /// A dimension where TVM expects an int64. A truth value needs a cast there.
     fn top_dim(&mut self, dim: &PrimExpr, out: &mut String) {
         if self.is_quoted(dim) {
             out.push('"');
@@ -44,7 +44,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Whether it mentions variables that the signature which it stands in is yet to bind.
+    /// Whether it mentions variables that its signature has not bound yet.
     fn is_quoted(&self, dim: &PrimExpr) -> bool {
         self.in_signature && !self.names.is_of_scalars(dim)
     }
@@ -82,7 +82,7 @@ impl Printer<'_> {
         })
     }
 
-    /// A node by its constructor, which takes numbers only with their data type.
+    /// A node written with its constructor, which takes only numbers with a datatype.
     fn node(&mut self, name: &str, operands: &[&PrimExpr], out: &mut String) {
         out.push_str(name);
         for (i, operand) in operands.iter().enumerate() {
@@ -98,13 +98,13 @@ impl Printer<'_> {
     }
 }
 
-/// The sign between the operands. Logical operators are written as functions.
+/// The infix symbol. Logical operators are written as functions.
 fn infix(op: BinaryOp) -> Option<(&'static str, Precedence)> {
     op.infix().filter(|(_, precedence)| *precedence >= Precedence::Comparison)
 }
 
-/// Whether TVM, or Python itself, computes instead of building the node: with two constants, or with a neutral or
-/// absorbing one.
+/// Whether TVM, or Python itself, computes the result instead of building the node: with two constants, or with a
+/// neutral or absorbing one.
 fn folds(op: BinaryOp, a: &PrimExpr, b: &PrimExpr) -> bool {
     use BinaryOp::{Add, FloorDiv, FloorMod, Mul, Sub};
     let is = |e: &PrimExpr, value: i64, ops: &[BinaryOp]| *e == PrimExpr::IntImm(value) && ops.contains(&op);

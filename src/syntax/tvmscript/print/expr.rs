@@ -8,7 +8,7 @@ use crate::grammar::{DataType, Expr, If, PrimExpr, PrimValue};
 use crate::judge::with_stack;
 
 impl Printer<'_> {
-    /// An expression on one line. What needs lines of its own, such as a function, is bound to a variable first.
+    /// An expression on one line. If it needs several lines, like a function, it is bound to a variable first.
     pub(super) fn expr(&mut self, e: &Expr, out: &mut String) {
         with_stack(|| match e {
             Expr::Constant(c) => constant(&c.data, out),
@@ -97,7 +97,7 @@ impl Printer<'_> {
     }
 }
 
-/// Whether an `If` can be written as `a if c else b`: its branches are no sequences.
+/// Whether an `If` can be written as `a if c else b`, because its branches are not sequences.
 pub(super) fn is_inline(conditional: &If) -> bool {
     !matches!(conditional.true_branch, Expr::SeqExpr(_)) && !matches!(conditional.false_branch, Expr::SeqExpr(_))
 }

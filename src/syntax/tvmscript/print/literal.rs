@@ -37,7 +37,7 @@ pub(super) fn float(value: f64) -> String {
     non_finite(value).map_or_else(|| format!("{value:?}"), |word| format!("float(\"{word}\")"))
 }
 
-/// The word for what is no finite number.
+/// The word for a number that is not finite.
 pub(in crate::syntax::tvmscript) fn non_finite(value: f64) -> Option<&'static str> {
     if value.is_nan() {
         Some("nan")
@@ -54,7 +54,7 @@ pub(super) fn constant(data: &TensorData, out: &mut String) {
     let size = data.dtype.bytes().max(1);
     let mut elements = data.bytes.chunks(size);
     if data.bytes.is_empty() && data.shape.iter().rev().skip(1).any(|dim| *dim == 0) {
-        // Nested lists do not show the dimensions behind a zero.
+        // Nested lists do not show the dimensions after a zero.
         let dims: Vec<String> = data.shape.iter().map(u64::to_string).collect();
         let _ = write!(out, "[], \"{}\", shape=({},))", data.dtype, dims.join(", "));
         return;
@@ -104,7 +104,7 @@ pub(in crate::syntax::tvmscript) fn index_map(map: &IndexMap) -> String {
         let silent = Silent::default();
         let mut printer = Printer::new(Dialect::default(), &silent);
         let mut results = String::new();
-        // Its names are its own, so none of them changes.
+        // Its names are local, so none of them changes.
         printer.dim_list(&map.results, &mut results);
         let comma = if map.results.len() == 1 { "," } else { "" };
         let params = if params.is_empty() { String::new() } else { format!(" {}", params.join(", ")) };

@@ -16,15 +16,15 @@ use crate::grammar::{AttrValue, Function, GlobalFunc, IrModule, Var};
 
 /// Writes a module in the spelling of a version of TVM.
 ///
-/// The text reads back as the same module up to the numbers of variables, and exactly so if the variables of each
-/// function have distinct names. Not everything that can be built can be written: adjacent blocks of the same kind
-/// that are no dataflow blocks become one, a body that is no `SeqExpr` becomes one, and functions and conditionals
-/// inside other expressions are bound to variables first.
+/// The text reads back as the same module up to the numbers of variables, and exactly if the variables of each function
+/// have distinct names. Some trees have no exact text. Adjacent blocks of the same kind are merged, except dataflow
+/// blocks. A body that is not a `SeqExpr` becomes one. Functions and conditionals inside other expressions are bound to
+/// variables first.
 pub fn print_module(module: &IrModule, dialect: Dialect) -> String {
     print_module_with(module, dialect, &|_| None)
 }
 
-/// As [`print_module`], with a comment behind the line of each binding of a variable that there is a remark on.
+/// Like [`print_module`], with comments after the bindings of variables for which there is a remark.
 pub fn print_module_with(module: &IrModule, dialect: Dialect, remark: &dyn Fn(&Var) -> Option<&'static str>) -> String {
     let mut out = String::from("# from tvm.script import ir as I\n# from tvm.script import tirx as T\n");
     out.push_str("# from tvm.script import relax as R\n\n@I.ir_module\nclass Module:\n");
@@ -62,16 +62,16 @@ pub fn print_module_with(module: &IrModule, dialect: Dialect, remark: &dyn Fn(&V
 /// The state of writing one global function.
 struct Printer<'s> {
     dialect: Dialect,
-    /// The functions that would be read as pure if nothing were said of them.
+    /// The functions that would be read as pure without a stated purity.
     silent: &'s Silent,
     names: PrintedNames,
     /// The lines of the function so far.
     out: String,
     indent: usize,
-    /// Dimensions in the signature of a global function are strings, for nothing has declared their names yet.
+    /// Dimensions in the signature of a global function are strings, because their names are not declared yet.
     in_signature: bool,
     uses_module: bool,
-    /// What there is to remark on the binding of a variable.
+    /// The remark on the binding of a variable.
     remark: &'s dyn Fn(&Var) -> Option<&'static str>,
 }
 
@@ -128,7 +128,7 @@ impl<'s> Printer<'s> {
     }
 }
 
-/// `@R.function(..)`; `pure` if the function would be read as pure without a word.
+/// `@R.function(..)`. `pure` says whether the function would be read as pure without a stated purity.
 fn decorator(private: bool, said: Option<bool>, pure: bool) -> String {
     let mut arguments = Vec::new();
     if private {

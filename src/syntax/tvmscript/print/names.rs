@@ -1,21 +1,21 @@
-//! Identities become names: distinct variables of a function, shape variables among them, get distinct names.
+//! Identities become names: distinct variables of a function, including shape variables, get distinct names.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::grammar::visit::{Visitor, walk_block};
 use crate::grammar::{Binding, BindingBlock, Function, PrimExpr, ShapeVar, Var, VarKind};
 
-/// Names that mean something else in TVMScript.
+/// Names with another meaning in TVMScript.
 const RESERVED: [&str; 9] = ["R", "T", "I", "cls", "Module", "relax", "tir", "tirx", "metadata"];
 
-/// The keywords of Python, and `float`, which spells infinities.
+/// The keywords of Python, and `float`, which is used to spell infinities.
 const KEYWORDS: [&str; 36] = [
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
     "elif", "else", "except", "finally", "float", "for", "from", "global", "if", "import", "in", "is", "lambda",
     "nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
 ];
 
-/// The name of what is never used.
+/// The name of an unused variable.
 const BLANK: &str = "_";
 
 /// The variables called `_` that a function uses.
@@ -29,7 +29,7 @@ impl Visitor for UsedBlanks {
         }
     }
 
-    /// What a block gives out is named at its end.
+    /// The outputs of a block are named at its end.
     fn visit_dataflow_block(&mut self, block: &BindingBlock) {
         let given = block.bindings.iter().filter_map(Binding::binder).filter(|binder| binder.kind == VarKind::Var);
         given.for_each(|binder| self.visit_var(&binder.var, VarKind::Var));
@@ -45,16 +45,16 @@ pub(super) struct PrintedNames {
     dims: FxHashMap<ShapeVar, String>,
     /// The shape variables, in the order of their first appearance.
     order: Vec<String>,
-    /// The shape variables that are scalars too, and have their names.
+    /// The shape variables that are also scalars, and have their names.
     scalars: FxHashSet<ShapeVar>,
-    /// The variables called `_` that are used, and so need a name to be told by.
+    /// The variables called `_` that are used, and so need distinct names.
     used_blanks: FxHashSet<Var>,
-    /// For each base name the next suffix to try.
+    /// For each base name, the next suffix to try.
     next: FxHashMap<String, u32>,
 }
 
 impl PrintedNames {
-    /// Those of this function.
+    /// The names of this function.
     pub fn of(function: &Function) -> PrintedNames {
         let mut used = UsedBlanks::default();
         used.visit_function(function);
@@ -73,7 +73,7 @@ impl PrintedNames {
         name
     }
 
-    /// As [`PrintedNames::var`], but never `_`, which would not bind a variable there.
+    /// Like [`PrintedNames::var`], but never `_`, which would not bind a variable there.
     pub fn var_not_blank(&mut self, var: &Var) -> String {
         if &*var.name == BLANK && !self.vars.contains_key(var) {
             let name = self.unique("_match");
@@ -92,7 +92,7 @@ impl PrintedNames {
         name
     }
 
-    /// The name of a scalar that is a dimension too: one name for both.
+    /// The name of a scalar that is also a dimension: one name for both.
     pub fn scalar(&mut self, var: &Var, dim: &ShapeVar) -> String {
         let name = match self.dims.get(dim) {
             Some(known) => {
@@ -108,7 +108,7 @@ impl PrintedNames {
         name
     }
 
-    /// Whether a shape variable is a scalar too.
+    /// Whether a shape variable is also a scalar.
     pub fn is_scalar(&self, dim: &ShapeVar) -> bool {
         self.scalars.contains(dim)
     }
@@ -118,7 +118,7 @@ impl PrintedNames {
         self.dims.contains_key(dim)
     }
 
-    /// Whether nothing but scalars is in a dimension, so that their names are known already.
+    /// Whether a dimension contains only scalars, so that their names are known already.
     pub fn is_of_scalars(&self, dim: &PrimExpr) -> bool {
         let mut all = true;
         dim.for_each_var(|var| all &= self.scalars.contains(var));
@@ -147,7 +147,7 @@ impl PrintedNames {
     }
 }
 
-/// The name itself if Python accepts it as the name of a variable, or one like it.
+/// The name itself if Python accepts it as a variable name, or a similar one.
 pub(super) fn identifier(name: &str) -> String {
     let mut text: String = name.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '_' }).collect();
     if text.is_empty() || text.starts_with(|c: char| !(c.is_alphabetic() || c == '_')) {
@@ -159,7 +159,7 @@ pub(super) fn identifier(name: &str) -> String {
     text
 }
 
-/// Whether a word can stand before `=` in a call.
+/// Whether a word can be written before `=` in a call.
 pub(super) fn is_identifier(word: &str) -> bool {
     word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
         && word.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')

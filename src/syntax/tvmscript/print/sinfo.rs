@@ -88,7 +88,7 @@ impl Printer<'_> {
         }
     }
 
-    /// Writes the shape, and tells the rank that follows from it.
+    /// Writes the shape, and returns the rank that follows from it.
     fn tensor_shape(&mut self, shape: &TensorShape, out: &mut String) -> Ndim {
         match shape {
             TensorShape::Dims(dims) => {
@@ -125,7 +125,7 @@ impl Printer<'_> {
             parts.push(format!("{keyword}{}", super::literal::bool(pure)));
         }
         match (&func.derive_func, func.params.is_some()) {
-            // What TVM derives for a packed function, and what its absence means there.
+            // The default of TVM for a packed function, and the meaning of no derivation there.
             (Some(DeriveFunc::DefaultDerive), false) | (None, true) => {}
             (None, false) => parts.push("derive_func=None".into()),
             (Some(DeriveFunc::DefaultDerive), true) => parts.push("derive_func=\"default_derive\"".into()),
@@ -141,7 +141,7 @@ impl Printer<'_> {
     }
 }
 
-/// A rank that contradicts the number of dimensions is shown.
+/// Writes a rank that contradicts the number of dimensions.
 fn odd_ndim(ndim: Ndim, implied: Ndim, out: &mut String) {
     if ndim != implied {
         let _ = write!(out, ", ndim={ndim}");

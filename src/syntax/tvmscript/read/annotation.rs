@@ -31,7 +31,7 @@ impl<'a> ArgumentCursor<'a> {
         ArgumentCursor { positional: &[], next: 0, keywords: Vec::new() }
     }
 
-    /// The next positional argument, or else the keyword argument of one of these names.
+    /// The next positional argument, or else the keyword argument with one of these names.
     pub fn take(&mut self, names: &[&str]) -> Option<&'a py::Expr> {
         match self.positional.get(self.next) {
             Some(arg) => {
@@ -49,26 +49,26 @@ impl<'a> ArgumentCursor<'a> {
         Some(arg)
     }
 
-    /// The keyword argument of one of these names.
+    /// The keyword argument with one of these names.
     pub fn keyword(&mut self, names: &[&str]) -> Option<&'a py::Expr> {
         let is_named = |keyword: &&py::Keyword| keyword.arg.as_ref().is_some_and(|arg| names.contains(&arg.as_str()));
         let at = self.keywords.iter().position(is_named)?;
         Some(&self.keywords.remove(at).value)
     }
 
-    /// The positional arguments that are left.
+    /// The remaining positional arguments.
     pub fn rest(&mut self) -> &'a [py::Expr] {
         let rest = self.positional.get(self.next..).unwrap_or_default();
         self.next = self.positional.len();
         rest
     }
 
-    /// The keyword arguments that are left.
+    /// The remaining keyword arguments.
     pub fn keywords(&mut self) -> Vec<&'a py::Keyword> {
         std::mem::take(&mut self.keywords)
     }
 
-    /// Nothing may be left.
+    /// Fails if an argument remains.
     pub fn finish(self) -> ReadResult<()> {
         if let Some(arg) = self.positional.get(self.next) {
             return Err(ReadFault::new(arg, "one argument too many"));
@@ -80,7 +80,7 @@ impl<'a> ArgumentCursor<'a> {
     }
 }
 
-/// Why a program is not read that lays its tensors out over several devices.
+/// The reason why a program with tensors distributed over several devices is not read.
 pub(super) const DISTRIBUTED: &str = "programs of distributed tensors are not read: no edition of the text knows R.DTensor, \
                                       device meshes and placements; print the module behind LowerDistIR, where tensors are plain";
 
@@ -112,7 +112,7 @@ impl ModuleReader<'_> {
         })
     }
 
-    /// One structural information or several in a list or tuple.
+    /// Structural information, or several in a list or tuple.
     pub(super) fn struct_infos(&mut self, e: &py::Expr, unbound: Unbound) -> ReadResult<Vec<StructInfo>> {
         match members(e) {
             Some(members) => members.iter().map(|member| self.struct_info(member, unbound)).collect(),
@@ -120,7 +120,7 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// `Tensor` for `R.Tensor`; a data type for `T.int64`.
+    /// `Tensor` for `R.Tensor`; a datatype for `T.int64`.
     fn annotation_name<'a>(&self, e: &'a py::Expr) -> Option<Cow<'a, str>> {
         match (qualified(e), e) {
             (Some((_, name)), _) => Some(name),
@@ -160,7 +160,7 @@ impl ModuleReader<'_> {
         Ok(struct_info)
     }
 
-    /// `R.Tensor[(n, k), "f32"]`, with `_` for what is not known.
+    /// `R.Tensor[(n, k), "f32"]`, with `_` for unknown parts.
     fn bracketed_tensor(&mut self, slice: &py::Expr, unbound: Unbound) -> ReadResult<StructInfo> {
         let (shape, dtype) = match slice {
             py::Expr::Tuple(pair) if !pair.parenthesized => match pair.elts.as_slice() {
@@ -199,7 +199,7 @@ impl ModuleReader<'_> {
         Ok(StructInfo::Tensor(TensorStructInfo { shape, dtype, ndim, vdevice }))
     }
 
-    /// Where a tensor lies: a device that the module lists, by name (`"llvm:0"`), or one that is made here.
+    /// The device of a tensor: one that the module lists, by name (`"llvm:0"`), or one that is made here.
     fn vdevice(&mut self, e: &py::Expr) -> ReadResult<Option<Arc<VDevice>>> {
         if let py::Expr::NoneLiteral(_) = e {
             return Ok(None);
@@ -214,7 +214,7 @@ impl ModuleReader<'_> {
         )
     }
 
-    /// R89.SYN.TENSOR.UNKNOWN: `_` stands for what is not known.
+    /// R89.SYN.TENSOR.UNKNOWN: `_` stands for an unknown part.
     fn is_unknown(&mut self, e: &py::Expr) -> bool {
         if matches!(e, py::Expr::Name(_)) && is_blank(e) {
             self.by(rule!("R89.SYN.TENSOR.UNKNOWN"), span_of(e));
@@ -222,8 +222,7 @@ impl ModuleReader<'_> {
         is_blank(e)
     }
 
-    /// `(_, _)` says how many dimensions there are. Where only some of them are not known there is no way to say the
-    /// others.
+    /// `(_, _)` states the number of dimensions. If only some of them are unknown, the others cannot be kept.
     fn rank_alone(&mut self, e: &py::Expr) -> Option<Ndim> {
         let dims = members(e).filter(|dims| dims.iter().any(is_blank))?;
         self.by(rule!("R89.SYN.TENSOR.UNKNOWN"), span_of(e));
@@ -283,7 +282,7 @@ impl ModuleReader<'_> {
                 None => Err(ReadFault::new(e, "expected a data type or a value: R.Prim(\"int64\"), R.Prim(value=n)")),
             };
         };
-        // A value that is no int64 says no more than its data type, for dimensions are int64.
+        // A value that is not int64 states no more than its datatype, because dimensions are int64.
         if let Some((dtype, value)) = self.immediate(value)? {
             let value = if dtype == DataType::INT64 { Some(value) } else { None };
             return Ok(StructInfo::Prim(PrimStructInfo { dtype, value }));
@@ -310,7 +309,7 @@ impl ModuleReader<'_> {
             Some(name) => Some(derive_func(
                 string(name).ok_or_else(|| ReadFault::expected(self.text, name, "the name of a derive_func"))?,
             )),
-            // What `wrap_type` makes of a packed function.
+            // The result of `wrap_type` for a packed function.
             None => params.is_none().then_some(DeriveFunc::DefaultDerive),
         };
         Ok(StructInfo::Func(FuncStructInfo { params, ret, derive_func, pure }.into()))
@@ -324,7 +323,7 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// A data type: a string, `T.float32`, `None` or `_` for unknown.
+    /// A datatype: a string, `T.float32`, `None` or `_` for unknown.
     pub(super) fn dtype(&mut self, e: &py::Expr) -> ReadResult<DataType> {
         let name = match e {
             py::Expr::StringLiteral(s) => s.value.to_str().into(),
@@ -345,7 +344,7 @@ impl ModuleReader<'_> {
         Ok(dtype)
     }
 
-    /// The data type that a variable in scope is bound to.
+    /// The datatype that a variable in scope is bound to.
     fn literal_dtype(&self, name: &str) -> Option<DataType> {
         match self.scope.var(name).and_then(|(var, _)| self.literals.get(&var))? {
             AttrValue::DataType(dtype) => Some(*dtype),
@@ -361,7 +360,7 @@ impl ModuleReader<'_> {
     }
 }
 
-/// `_` stands for what is not known.
+/// Whether this is `_`, which stands for an unknown part.
 pub(super) fn is_blank(e: &py::Expr) -> bool {
     match e {
         py::Expr::Name(name) => name.id.as_str() == "_",
@@ -370,7 +369,7 @@ pub(super) fn is_blank(e: &py::Expr) -> bool {
     }
 }
 
-/// How TVM registers the macro `default_derive`.
+/// The name under which TVM registers the macro `default_derive`.
 pub(in crate::syntax::tvmscript) const INFER_BY_SINFO_ARGS: &str = "tvm.relax.struct_info.infer_by_sinfo_args";
 
 fn derive_func(name: &str) -> DeriveFunc {

@@ -14,7 +14,7 @@ use crate::grammar::{AttrValue, Attrs, DataType, FloatBits, IndexMap, Name, Obje
 use crate::judge::with_stack;
 
 impl ModuleReader<'_> {
-    /// A dictionary display with strings as keys.
+    /// A dictionary with strings as keys.
     pub(super) fn attrs(&mut self, e: &py::Expr) -> ReadResult<Attrs> {
         let py::Expr::Dict(dict) = e else {
             return Err(ReadFault::expected(self.text, e, "a dictionary of attributes"));
@@ -46,7 +46,7 @@ impl ModuleReader<'_> {
         Ok(attrs)
     }
 
-    /// The value of the attribute `name`. A string is a data type where the name says so, as in TVM.
+    /// The value of the attribute `name`. A string is a datatype if the name indicates it, as in TVM.
     pub(super) fn attr(&mut self, name: &str, e: &py::Expr) -> ReadResult<AttrValue> {
         if let Some(text) = string(e) {
             return match text.parse::<DataType>() {
@@ -138,7 +138,7 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// An object that is kept as it is written.
+    /// An object that is kept as written.
     pub(super) fn made(&mut self, call: &py::ExprCall) -> ReadResult<AttrValue> {
         let words = dotted(&call.func).ok_or_else(|| ReadFault::expected(self.text, &*call.func, "a name"))?;
         let name = words.join(".").into();
@@ -147,7 +147,7 @@ impl ModuleReader<'_> {
         Ok(AttrValue::Made(ObjectCall { name, args, named }.into()))
     }
 
-    /// `lambda i, j: (i, j // 4, j % 4)`. Its parameters are variables of its own, whatever has their names outside.
+    /// `lambda i, j: (i, j // 4, j % 4)`. Its parameters are local variables, even if their names exist outside.
     pub(super) fn index_map(&self, lambda: &py::ExprLambda, inverse: Option<&py::Expr>) -> ReadResult<IndexMap> {
         let mut inner = ModuleReader::new(self.text);
         let mut params = Vec::new();
@@ -188,12 +188,12 @@ impl ModuleReader<'_> {
     }
 }
 
-/// Attributes whose strings are data types: `dtype`, `out_dtype`.
+/// Attributes whose strings are datatypes: `dtype`, `out_dtype`.
 pub(in crate::syntax) fn names_dtype(name: &str) -> bool {
     name == "dtype" || name.ends_with("_dtype")
 }
 
-/// An attribute of a PrimFunc, or of what is in it: read as those of Relax are.
+/// An attribute of a PrimFunc or a part of it, read like those of Relax.
 pub(in crate::syntax::tvmscript) fn attr_in(text: &str, e: &py::Expr) -> Result<AttrValue, (Span, String)> {
     ModuleReader::new(text).attr("", e).map_err(|fault| (fault.span, fault.message))
 }

@@ -49,7 +49,7 @@ impl Blocks {
         !self.open.is_empty() && self.done.last().is_some_and(|block| block.kind == BlockKind::Dataflow)
     }
 
-    /// The binding that was read last.
+    /// The latest binding.
     pub fn last(&self) -> Option<&Binding> {
         self.open.last().or_else(|| self.done.last().and_then(|block| block.bindings.last()))
     }
@@ -60,12 +60,11 @@ impl Blocks {
     }
 }
 
-/// Where a statement stands, which decides the kind of the variables that it binds.
+/// The context of a statement, which determines the kind of the variables that it binds.
 #[derive(Clone, Copy)]
 pub(super) enum Placement<'a> {
     Ordinary,
-    /// In a dataflow block, at a statement. The names that the block outputs, each with the statement of its last
-    /// binding.
+    /// In a dataflow block, at a statement. The output names of the block, each with the statement of its last binding.
     Dataflow(&'a FxHashMap<&'a str, usize>, usize),
 }
 
@@ -79,7 +78,7 @@ impl Placement<'_> {
     }
 }
 
-/// A binding whose variable is not made yet.
+/// A binding without its variable.
 pub(super) struct PendingBinding<'a> {
     pub name: Cow<'a, str>,
     pub annotation: Option<StructInfo>,
@@ -88,7 +87,7 @@ pub(super) struct PendingBinding<'a> {
 }
 
 impl ModuleReader<'_> {
-    /// The statements of a function, up to and with `return`.
+    /// The statements of a function, up to and including `return`.
     pub(super) fn body(&mut self, statements: &[py::Stmt], span: Span) -> ReadResult<SeqExpr> {
         self.scope.reserve(statements.len());
         let mut blocks = Blocks::default();
@@ -110,7 +109,7 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// R89.SYN.RETURN: the body of the sequence; without an expression it is the empty tuple.
+    /// R89.SYN.RETURN: the body of the sequence. Without an expression it is the empty tuple.
     fn returned(&mut self, statement: &py::StmtReturn) -> Expr {
         self.by(rule!("R89.SYN.RETURN"), span_of(statement));
         let nothing = super::expr::tuple_of(Vec::new(), span_of(statement));
@@ -124,7 +123,7 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// One statement; what is wrong with it is recorded, and reading goes on behind it.
+    /// Reads one statement. An error is recorded, and reading continues after the statement.
     pub(super) fn statement(&mut self, statement: &py::Stmt, blocks: &mut Blocks, place: Placement<'_>) {
         if let Err(fault) = with_stack(|| self.try_statement(statement, blocks, place)) {
             self.fault(fault);
@@ -165,7 +164,7 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// `x: R.Tensor`: a variable that nothing binds, as TVM prints the variables that a function leaves free.
+    /// `x: R.Tensor`: a variable without a binding. TVM prints the free variables of a function this way.
     fn free_variable(&mut self, assign: &py::StmtAnnAssign) -> ReadResult<()> {
         let py::Expr::Name(name) = &*assign.target else {
             return Err(ReadFault::expected(self.text, &*assign.target, "the name of a variable"));
@@ -205,7 +204,7 @@ impl ModuleReader<'_> {
         }
         self.by(rule!("R89.SYN.ASSIGN"), span);
         let scalar = annotation.and_then(scalars::scalar_type);
-        // What a match binds may stand in the annotation of its variable.
+        // The variables that a match binds may occur in the annotation of its variable.
         let cast = self.match_cast(value)?;
         let annotation = annotation.map(|annotation| self.struct_info(annotation, Unbound::Leave)).transpose()?;
         let target_span = span_of(target);
@@ -263,14 +262,14 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// The value of an assignment: a bare number is a tensor, unless the annotation says that it is a scalar; a
-    /// tuple under an annotation as a shape is a shape.
+    /// The value of an assignment. A bare number is a tensor, unless the annotation says that it is a scalar. A tuple
+    /// with a shape annotation is a shape.
     pub(super) fn assigned(&mut self, value: &py::Expr, annotation: Option<&StructInfo>) -> ReadResult<Expr> {
         let is_literal =
             matches!(value, py::Expr::NumberLiteral(_) | py::Expr::BooleanLiteral(_) | py::Expr::UnaryOp(_));
         match annotation {
             Some(StructInfo::Prim(info)) => match self.expr(value)? {
-                // A bare number has the data type that the annotation says.
+                // A bare number has the datatype of the annotation.
                 Expr::PrimValue(p) if is_literal && matches!(p.value, PrimExpr::IntImm(_)) => {
                     Ok(Expr::PrimValue(PrimValue { dtype: info.dtype, ..p }))
                 }
@@ -286,7 +285,8 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// R89.SYN.ANNOT-CAST (C17): in the spelling of the RFC the annotation is the type argument of an opaque call without one.
+    /// R89.SYN.ANNOT-CAST (C17): in the spelling of the RFC the annotation becomes the type argument of an opaque call
+    /// without one.
     fn trusting(&mut self, value: Expr, annotation: Option<&StructInfo>) -> Expr {
         let (Expr::Call(call), Some(info)) = (&value, annotation) else { return value };
         let is_opaque = matches!(call.op, Expr::ExternFunc(_)) && call.sinfo_args.is_empty();
@@ -317,7 +317,7 @@ impl ModuleReader<'_> {
         blocks.push(Binding::VarBinding(VarBinding { var, value: pending.value, span: pending.span }));
     }
 
-    /// Brings a variable into scope, noting whether it is known to be a shape.
+    /// Brings a variable into scope, and records whether it is known to be a shape.
     pub(super) fn bring(&mut self, var: &Var, kind: VarKind, is_shape: bool) {
         self.scope.bring(var, kind);
         if is_shape {
@@ -325,21 +325,21 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// Notes whether a variable is known to be a tuple.
+    /// Records whether a variable is known to be a tuple.
     pub(super) fn note_tuple(&mut self, var: &Var, holds_tuple: bool) {
         if holds_tuple {
             self.tuples.insert(var.clone());
         }
     }
 
-    /// Notes how a variable is annotated.
+    /// Records the annotation of a variable.
     pub(super) fn note_info(&mut self, var: &Var, annotation: Option<&StructInfo>) {
         if let Some(info) = annotation.filter(|_| self.refers_to_infos) {
             self.infos.insert(var.clone(), info.clone());
         }
     }
 
-    /// The data type that the text says a tensor has; Void if it says none.
+    /// The datatype that the text states for a tensor; Void if there is none.
     fn dtype_of(&self, e: &Expr) -> DataType {
         match e {
             Expr::Var(v) | Expr::DataflowVar(v) => match self.infos.get(v) {
@@ -350,7 +350,7 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// Whether the text says that an expression is a tuple.
+    /// Whether an expression is a tuple according to the text.
     fn is_tuple_value(&self, e: &Expr) -> bool {
         match e {
             Expr::Tuple(_) => true,
@@ -397,7 +397,7 @@ impl ModuleReader<'_> {
         Ok(Some((value, struct_info)))
     }
 
-    /// Whether the text says that an expression is a shape.
+    /// Whether an expression is a shape according to the text.
     fn is_shape_value(&self, e: &Expr) -> bool {
         match e {
             Expr::ShapeExpr(_) => true,
@@ -410,7 +410,7 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// A call for its effect, or one of the directives to the function.
+    /// A call for its effect, or a directive to the function.
     fn expr_statement(
         &mut self,
         e: &py::Expr,
@@ -475,7 +475,7 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// `with R.dataflow():`, the names that it outputs at its end.
+    /// `with R.dataflow():` with its output names at the end.
     fn dataflow(&mut self, with: &py::StmtWith, blocks: &mut Blocks) -> ReadResult<()> {
         self.by(rule!("R89.SYN.DATAFLOW"), span_of(with));
         if blocks.is_between() {
@@ -544,7 +544,7 @@ impl ModuleReader<'_> {
         args.iter().map(name).collect::<ReadResult<Vec<_>>>().map(Some)
     }
 
-    /// Whether an assigned expression is something else than a value: a match, a declaration, a directive.
+    /// Whether an assigned expression is not a value, but a match, a declaration or a directive.
     pub(super) fn is_special(&self, e: &py::Expr) -> ReadResult<bool> {
         let is_directive = match e {
             py::Expr::Call(call) => matches!(
@@ -575,11 +575,11 @@ fn incomplete(e: &py::Expr, what: &str) -> ReadFault {
     ReadFault::new(e, format!("expected {what}")).under(rule!("GRAM.BIND.MATCHCAST"))
 }
 
-/// Operators whose results are tuples, however they are called.
+/// Operators whose results are always tuples.
 const TUPLES: [&str; 5] =
     ["relax.split", "relax.meshgrid", "relax.nn.batch_norm", "relax.nn.dropout", "relax.vision.get_valid_counts"];
 
-/// The attribute, as the text and as TVM spell it.
+/// The attribute, in the spelling of the text and of TVM.
 const FORCE_PURE: [&str; 2] = ["force_pure", "relax.force_pure"];
 
 pub(super) fn is_tuple(info: &StructInfo) -> bool {
@@ -590,20 +590,20 @@ fn is_shape(info: &StructInfo) -> bool {
     matches!(info, StructInfo::Shape(_))
 }
 
-/// The names that a statement binds in the block where it stands.
+/// The names that a statement binds in its block.
 fn bound_names(statement: &py::Stmt) -> Vec<&str> {
     match statement {
         py::Stmt::Assign(assign) => assign.targets.iter().flat_map(target_names).collect(),
         py::Stmt::AnnAssign(assign) => target_names(&assign.target),
         py::Stmt::FunctionDef(def) => vec![def.name.as_str()],
-        // Whatever else the branches bind is local to them.
+        // Other bindings of the branches are local to them.
         py::Stmt::If(conditional) => conditional.body.last().map(bound_names).unwrap_or_default(),
         py::Stmt::With(with) => with.body.last().map(bound_names).unwrap_or_default(),
         _ => Vec::new(),
     }
 }
 
-/// What is a truth value may be written as a number in Python: `"relax.force_pure": 1`.
+/// Python allows a number for a truth value: `"relax.force_pure": 1`.
 fn as_truth((name, value): (Name, AttrValue)) -> (Name, AttrValue) {
     let value = match value {
         AttrValue::Int(number @ (0 | 1)) if FORCE_PURE.contains(&&*name) => AttrValue::Bool(number == 1),

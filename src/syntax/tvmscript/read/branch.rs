@@ -12,8 +12,8 @@ use super::scope::use_of;
 use crate::grammar::{Binder, Binding, Expr, If, SeqExpr, Span, StructInfo, VarBinding, VarKind};
 use crate::judge::with_stack;
 
-/// A branch of an `If`, or the inside of a nested sequence: its bindings, its value, and the variable that the text
-/// gives to the value.
+/// A branch of an `If`, or the inside of a nested sequence: its bindings, its value, and the variable to which the text
+/// assigns the value.
 pub(super) struct Branch<'a> {
     blocks: Blocks,
     body: Expr,
@@ -29,7 +29,7 @@ impl Branch<'_> {
 }
 
 impl ModuleReader<'_> {
-    /// `if`/`else`: a binding of the variable that both branches give to their values.
+    /// `if`/`else`: a binding of the variable to which both branches assign their values.
     pub(super) fn conditional<'a>(&mut self, statement: &'a py::StmtIf) -> ReadResult<PendingBinding<'a>> {
         self.conditional_chain(&statement.test, &statement.body, &statement.elif_else_clauses, span_of(statement))
     }
@@ -73,7 +73,7 @@ impl ModuleReader<'_> {
         Ok(PendingBinding { name, annotation, value: Expr::If(value.into()), span })
     }
 
-    /// An annotation that only one branch has belongs to a variable of that branch.
+    /// An annotation in only one branch belongs to a variable of that branch.
     fn keep_annotation(&mut self, branch: &mut Branch<'_>) {
         let Some(annotation) = branch.annotation.take() else { return };
         let span = branch.body.span();
@@ -83,7 +83,7 @@ impl ModuleReader<'_> {
         branch.blocks.push(Binding::VarBinding(VarBinding { var, value, span }));
     }
 
-    /// A suite that ends with a binding: that binding's value is the value of the branch.
+    /// A suite that ends with a binding, whose value is the value of the branch.
     pub(super) fn branch<'a>(&mut self, statements: &'a [py::Stmt], span: Span) -> ReadResult<Branch<'a>> {
         self.scope.enter();
         let mut blocks = Blocks::default();
@@ -133,7 +133,7 @@ impl ModuleReader<'_> {
             }
             _ => {}
         }
-        // Any other statement stays, and the value is the variable that it binds.
+        // Any other statement is kept, and the value is the variable that it binds.
         with_stack(|| self.try_statement(last, blocks, Placement::Ordinary))?;
         match blocks.last().and_then(Binding::binder) {
             Some(binder) if binder.kind == VarKind::Var => {

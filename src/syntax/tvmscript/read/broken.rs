@@ -1,4 +1,5 @@
-//! Python that cannot be parsed: the outermost class or function with the error is left out, so that what stands beside it is read.
+//! Python that cannot be parsed. The outermost class or function with the error is left out, so that the rest can be
+//! read.
 
 use ruff_python_ast as py;
 use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
@@ -6,15 +7,15 @@ use ruff_python_parser::{Mode, ParseOptions, Parsed, parse_unchecked};
 use super::MAX_ERRORS;
 use super::fault::{ReadFault, span_of};
 
-/// How many classes and functions are left out at most: each costs another look at the text.
+/// The maximum number of classes and functions that are left out. Each needs another pass over the text.
 const MAX_BROKEN: usize = 20;
 
-/// What can be read of a text.
+/// The readable parts of a text.
 pub(super) struct Readable {
     pub statements: Vec<py::Stmt>,
-    /// What is wrong with the classes and functions that are left out.
+    /// The errors in the classes and functions that are left out.
     pub faults: Vec<ReadFault>,
-    /// Whether a function is among them, so that those beside it are no whole module.
+    /// Whether a function is left out. Then the functions beside it are not a complete module.
     pub without_a_function: bool,
 }
 
@@ -22,7 +23,7 @@ pub(super) struct Readable {
 ///
 /// # Errors
 ///
-/// What is wrong, where it stands in no class or function that could be left out.
+/// The errors outside of classes and functions that could be left out.
 pub(super) fn statements(text: &str) -> Result<Readable, Vec<ReadFault>> {
     let mut parsed = parse(text);
     let mut rest = text.to_string();
@@ -55,13 +56,13 @@ fn parse(text: &str) -> Parsed<py::Mod> {
     parse_unchecked(text, ParseOptions::from(Mode::Module))
 }
 
-/// What is saved of a notebook has commands to the notebook.
+/// A saved notebook contains commands to the notebook.
 fn is_command(line: &str) -> bool {
     line.trim_start().starts_with(['%', '!'])
 }
 
-/// The text without commands, and what it parses to. Where a bracket stays open in what is damaged, each line behind it seems to go on with
-/// it: the commands there are left out as well if fewer faults are left then.
+/// The text without commands, and its parse result. If a bracket stays open in a damaged part, all later lines seem to
+/// continue it. The commands there are left out as well if that leaves fewer errors.
 fn parse_without_commands(text: &str) -> (String, Parsed<py::Mod>) {
     let [strict, lenient] = [false, true].map(|everywhere| {
         let rest = without_commands(text, everywhere);
@@ -71,9 +72,9 @@ fn parse_without_commands(text: &str) -> (String, Parsed<py::Mod>) {
     if lenient.1.errors().len() < strict.1.errors().len() { lenient } else { strict }
 }
 
-/// The text with a name that nobody knows in the place of each command, and of each that is assigned; nothing else moves. (The parser knows
-/// such commands, too, and panics where one stands in a part that is damaged.) A line that goes on with an expression or a string is none,
-/// unless they are looked for `everywhere`.
+/// The text with each command, or the command in an assignment, replaced by an unknown name. Nothing else moves. (The
+/// parser also knows such commands, but panics if one is in a damaged part.) A line that continues an expression or a
+/// string is not a command, unless `everywhere` is set.
 fn without_commands(text: &str, everywhere: bool) -> String {
     let (mut out, mut open, mut goes_on) = (String::with_capacity(text.len()), LineContinuation::default(), false);
     for line in text.split_inclusive('\n') {
@@ -98,7 +99,7 @@ fn without_commands(text: &str, everywhere: bool) -> String {
     out
 }
 
-/// Where the command to a notebook begins that a line is, asks for help with, or assigns.
+/// The start of the notebook command in a line. The line is a command, asks for help with one, or assigns one.
 fn command_in(line: &str) -> Option<usize> {
     let trimmed = line.trim_start();
     let help = trimmed.starts_with('?') || line.trim_end().ends_with('?') && !line.contains(['#', '"', '\'']);
@@ -110,11 +111,11 @@ fn command_in(line: &str) -> Option<usize> {
     (is_name && is_command(after)).then_some(line.len() - after.trim_start().len())
 }
 
-/// What is open at the end of a line, so that the next one is no statement of its own.
+/// The constructs open at the end of a line, which make the next line a continuation.
 #[derive(Default)]
 struct LineContinuation {
     brackets: usize,
-    /// The quotes that end the string.
+    /// The closing quotes of the string.
     string: Option<&'static str>,
     backslash: bool,
 }
@@ -150,26 +151,27 @@ impl LineContinuation {
             }
             rest = rest.get(length..).unwrap_or("");
         }
-        // A string of one line ends with it.
+        // A one-line string ends at the end of the line.
         if self.string.is_some_and(|end| end.len() == 1) && !self.backslash {
             self.string = None;
         }
     }
 }
 
-/// Spaces in place of everything, and the ends of lines where they are.
+/// Replaces everything by spaces, except newlines.
 fn blank(text: &str) -> String {
     text.bytes().map(|byte| if byte == b'\n' || byte == b'\r' { char::from(byte) } else { ' ' }).collect()
 }
 
-/// An outermost class or function, from its first decorator to the next statement that begins a line.
+/// An outermost class or function, from its first decorator to the next statement at the start of a line.
 struct SourceDefinition {
     start: usize,
     end: usize,
     is_class: bool,
 }
 
-/// The one at a place of the text, or before it: what is not closed is missed where the next statement begins.
+/// The definition at a position of the text, or before it: a missing bracket is noticed only where the next statement
+/// begins.
 fn definition_at(text: &str, at: usize) -> Option<SourceDefinition> {
     let begun = beginnings(text);
     let here = begun.iter().rposition(|(start, _)| *start <= at)?;
@@ -180,8 +182,8 @@ fn definition_at(text: &str, at: usize) -> Option<SourceDefinition> {
     is_class.map(|is_class| SourceDefinition { start, end, is_class })
 }
 
-/// Where the outermost statements begin, their decorators included, and whether each is a class; `None` if neither a class nor a
-/// function.
+/// The start of each outermost statement, including its decorators, with whether it is a class; `None` if it is neither
+/// a class nor a function.
 fn beginnings(text: &str) -> Vec<(usize, Option<bool>)> {
     let (mut begun, mut decorators, mut start) = (Vec::new(), None, 0);
     for line in text.split_inclusive('\n') {
@@ -197,7 +199,7 @@ fn beginnings(text: &str) -> Vec<(usize, Option<bool>)> {
     begun
 }
 
-/// Whether the line begins a class; `None` if neither a class nor a function.
+/// Whether the line begins a class; `None` if it begins neither a class nor a function.
 fn is_class(line: &str) -> Option<bool> {
     match line.split(|c: char| !c.is_alphanumeric()).next() {
         Some("class") => Some(true),
@@ -238,14 +240,14 @@ mod tests {
         }
     }
 
-    /// Where a bracket that is never closed stands in front of commands, the module behind them is read all the same.
+    /// If a bracket that is never closed comes before commands, the module after them is still read.
     #[test]
     fn a_command_behind_what_is_damaged_is_one() {
         let module = "@I.ir_module\nclass A:\n    @R.function\n    def f(x: :\n        return x\n\n";
         assert!(statements(&format!("{module}%time\nx = 1\n")).is_ok_and(|read| read.faults.len() <= 2));
     }
 
-    /// The parser of Python panics where a command to a notebook stands inside of something that is not closed.
+    /// The Python parser panics if a notebook command is inside an unclosed bracket.
     #[test]
     fn a_command_in_what_is_damaged_is_no_panic() {
         for command in ["%%time", "!!ls", "?x", "/f x", ",f x", ";f x", "%time", "!ls"] {

@@ -1,5 +1,5 @@
-//! Calls, each in its canonical form: inputs flat, output shapes as an argument (C14), and type arguments as
-//! structural information (C01).
+//! Calls, each in its canonical form: flat inputs, output shapes as an argument (C14), and type arguments as structural
+//! information (C01).
 
 use ruff_python_ast as py;
 
@@ -16,12 +16,12 @@ use crate::grammar::{
     Span, StringImm, StructInfo, TensorShape, TensorStructInfo,
 };
 
-/// The keywords of type arguments in the dialects.
+/// The keywords for type arguments in the dialects.
 const SINFO_ARGS: [&str; 3] = ["sinfo_args", "ty_args", "type_args"];
 const OUT_SINFO: [&str; 2] = ["out_sinfo", "out_ty"];
 const SHAPES: [&str; 2] = ["shape", "output_shape"];
 
-/// The types of devices by their names, as DLPack numbers them.
+/// The types of devices by name, with the numbers of DLPack.
 const DEVICES: [(&str, i64); 12] = [
     ("cpu", 1),
     ("llvm", 1),
@@ -37,7 +37,7 @@ const DEVICES: [(&str, i64); 12] = [
     ("hexagon", 16),
 ];
 
-/// The operators of `R.nn.attention(..)` and of `R.nn.attention_bias(..)`, which are one function.
+/// The operators of `R.nn.attention(..)` and of `R.nn.attention_bias(..)`, which are the same function.
 const WITHOUT_BIAS: &str = "nn.attention";
 const WITH_BIAS: &str = "nn.attention_bias";
 
@@ -54,7 +54,7 @@ impl ModuleReader<'_> {
             Some((Prefix::Relax, name)) => self.relax_call(&name, call, span),
             Some((Prefix::Tir, _)) => self.prim_value_call(call, span),
             Some((Prefix::Module, name)) if name == "Op" => self.op_by_name(call, span),
-            // What stands for itself.
+            // A function that returns its argument.
             Some((Prefix::Module, name)) if name == "meta_var" => match &*call.arguments.args {
                 [value] => self.expr(value),
                 _ => Err(ReadFault::expected(self.text, call, "one value")),
@@ -95,7 +95,7 @@ impl ModuleReader<'_> {
         self.finish_call(op, inputs, infos, args, span)
     }
 
-    /// The keywords that every call may have.
+    /// Reads the keywords that every call may have.
     fn finish_call(
         &mut self,
         op: Expr,
@@ -107,7 +107,7 @@ impl ModuleReader<'_> {
         Ok(Expr::Call(self.finished(op, args, infos, rest, span)?.into()))
     }
 
-    /// A call with its type arguments, which may have stood among the others.
+    /// A call with its type arguments, which may have been among the other arguments.
     fn finished(
         &mut self,
         op: Expr,
@@ -116,7 +116,7 @@ impl ModuleReader<'_> {
         mut rest: ArgumentCursor<'_>,
         span: Span,
     ) -> ReadResult<Call> {
-        // It names the type of the attributes, and is none of them.
+        // It names the type of the attributes, and is not itself one.
         rest.keyword(&["attrs_type_key"]);
         let sinfo_args = match infos.or_else(|| rest.keyword(&SINFO_ARGS)) {
             Some(sinfo_args) => self.struct_infos(sinfo_args, Unbound::Leave)?,
@@ -129,7 +129,7 @@ impl ModuleReader<'_> {
         Ok(Call { op, args, sinfo_args, attrs, span })
     }
 
-    /// The operator that `R.name` stands for.
+    /// The operator for `R.name`.
     pub(super) fn op(&mut self, name: &str, span: Span) -> Expr {
         let op_name = match self.ops.get(name) {
             Some(known) => known.clone(),
@@ -166,7 +166,7 @@ impl ModuleReader<'_> {
                 _ => Err(ReadFault::expected(self.text, call, "a tuple and an index")),
             },
             "ExternFunc" => match args.rest() {
-                // Its annotation is left to the function itself.
+                // The function itself determines its information, not this annotation.
                 [symbol] | [symbol, _] => Ok(extern_func(self.string_arg(symbol)?.into(), span)),
                 _ => Err(ReadFault::expected(self.text, call, "the name of a function")),
             },
@@ -194,7 +194,7 @@ impl ModuleReader<'_> {
             "linear" => self.linear(args, call, span),
             "nn.relu6" => self.relu6(args, call, span),
             "matmul" if is_of_2022(call) => {
-                // How many rows the result has it took from the shapes.
+                // The number of rows of the result came from the shapes.
                 args.keyword(&["units"]);
                 self.op_call(name, args, span)
             }
@@ -204,7 +204,7 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// `R.nn.relu6(x)` is written out by TVM: what is clipped at 0 and 6.
+    /// `R.nn.relu6(x)`, which TVM expands to a clip between 0 and 6.
     fn relu6(&mut self, mut args: ArgumentCursor<'_>, call: &py::ExprCall, span: Span) -> ReadResult<Expr> {
         let data = args.take(&["data"]).ok_or_else(|| ReadFault::expected(self.text, call, "a tensor"))?;
         let operands = vec![self.expr(data)?, number(0, span), number(6, span)];
@@ -216,7 +216,7 @@ impl ModuleReader<'_> {
         Expr::Call(Call { op: self.op(name, span), args, sinfo_args: Vec::new(), attrs, span }.into())
     }
 
-    /// `R.linear(x, w, bias)`, which TVM makes of other operators.
+    /// `R.linear(x, w, bias)`, which TVM expands to other operators.
     fn linear(&mut self, mut args: ArgumentCursor<'_>, call: &py::ExprCall, span: Span) -> ReadResult<Expr> {
         let (data, weight) = (args.take(&["data"]), args.take(&["weight"]));
         let (Some(data), Some(weight)) = (data, weight) else {
@@ -239,7 +239,7 @@ impl ModuleReader<'_> {
         })
     }
 
-    /// `R.masked_fill(x, mask, value)`, which is a choice between the two.
+    /// `R.masked_fill(x, mask, value)`, which is a selection between the two.
     fn masked_fill(&mut self, mut args: ArgumentCursor<'_>, call: &py::ExprCall, span: Span) -> ReadResult<Expr> {
         let (x, mask, value) = (args.take(&["x"]), args.take(&["mask"]), args.take(&["value"]));
         let (Some(x), Some(mask), Some(value)) = (x, mask, value) else {
@@ -251,7 +251,7 @@ impl ModuleReader<'_> {
         Ok(self.op_of("where", vec![mask, values, x], Attrs::new(), span))
     }
 
-    /// `R.arange(start, end, step, dtype)`: one bound alone is the end, and without a data type integers give int64.
+    /// `R.arange(start, end, step, dtype)`. A single bound is the end, and without a datatype integers give int64.
     fn arange(&mut self, mut args: ArgumentCursor<'_>, call: &py::ExprCall, span: Span) -> ReadResult<Expr> {
         let start = args.take(&["start"]).ok_or_else(|| ReadFault::expected(self.text, call, "a bound"))?;
         let end = args.take(&["end"]).filter(|end| !end.is_none_literal_expr());
@@ -275,7 +275,7 @@ impl ModuleReader<'_> {
         Ok(self.op_of("arange", bounds, attrs, span))
     }
 
-    /// The one argument that there may be.
+    /// The only allowed argument.
     fn only<'e>(&self, args: &mut ArgumentCursor<'e>, call: &py::ExprCall, what: &str) -> ReadResult<&'e py::Expr> {
         match args.rest() {
             [one] => Ok(one),
@@ -293,7 +293,7 @@ impl ModuleReader<'_> {
         self.finish_call(callee, inputs, infos, args, span)
     }
 
-    /// `R.name(callee, ..)` of an operator whose first argument is a packed function.
+    /// `R.name(callee, ..)` for an operator whose first argument is a packed function.
     fn call_with_extern(
         &mut self,
         name: &str,
@@ -334,7 +334,7 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// `R.call_py_func("f", (x, y), out_sinfo=R.Tensor(..))`, where several outputs are those of a tuple.
+    /// `R.call_py_func("f", (x, y), out_sinfo=R.Tensor(..))`. Several outputs form a tuple.
     fn call_py_func(&mut self, mut args: ArgumentCursor<'_>, call: &py::ExprCall, span: Span) -> ReadResult<Expr> {
         let mut inputs = Vec::new();
         for (keyword, what) in [("func_name", "the name of a function"), ("args", "a tuple of arguments")] {
@@ -355,7 +355,7 @@ impl ModuleReader<'_> {
         Ok(Expr::Call(call.into()))
     }
 
-    /// A global function; the design documents also name it by a string.
+    /// A global function. The design documents also name it by a string.
     fn tir_callee(&mut self, args: &mut ArgumentCursor<'_>, call: &py::ExprCall) -> ReadResult<Expr> {
         match args.take(&["gvar", "func"]) {
             Some(py::Expr::StringLiteral(s)) => {
@@ -367,8 +367,8 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// Calls in destination-passing style: `R.call_tir(f, (x, y), out_sinfo=R.Tensor((n,), "float32"))`, or in the
-    /// form of the design documents, `R.call_tir(f, (x, y), (n,), dtype="float32")` (C14).
+    /// Calls in destination-passing style: `R.call_tir(f, (x, y), out_sinfo=R.Tensor((n,), "float32"))`, or in the form
+    /// of the design documents, `R.call_tir(f, (x, y), (n,), dtype="float32")` (C14).
     fn call_dps(
         &mut self,
         name: &str,
@@ -383,7 +383,7 @@ impl ModuleReader<'_> {
         if let Some(tuple) = args.take(&["args"]) {
             self.spelled(tuple);
             inputs.extend(self.flat_inputs(tuple)?);
-            // A tuple of one that is written as such has one field, whatever that is.
+            // A tuple that is written with one field has one field, of any kind.
             in_one = !is_written_tuple(tuple) && self.hold_all(&inputs);
         }
         let indices = if name == "call_tir_inplace" { args.take_if(is_indices) } else { None };
@@ -426,7 +426,7 @@ impl ModuleReader<'_> {
         self.finish_dps(name, inputs, sinfo, (args, attrs), span)
     }
 
-    /// Whether the only input is a variable that holds all of them in a tuple (C14).
+    /// Whether the only input is a variable that holds all inputs in a tuple (C14).
     fn hold_all(&self, inputs: &[Expr]) -> bool {
         match inputs {
             [_, Expr::Var(var) | Expr::DataflowVar(var)] => self.tuples.contains(var),
@@ -434,7 +434,7 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// The outputs with their shapes, if all are sizes; else as [`ModuleReader::outputs`].
+    /// The outputs with their shapes, if all of these are sizes; else like [`ModuleReader::outputs`].
     fn whole_outputs(&mut self, e: &py::Expr) -> ReadResult<Result<StructInfo, (Expr, StructInfo)>> {
         let (shape, sinfo) = self.outputs(e)?;
         Ok(whole_output(&shape, &sinfo).ok_or((shape, sinfo)))
@@ -462,7 +462,7 @@ impl ModuleReader<'_> {
         Ok(Expr::Call(Call { op: self.op(name, span), args: inputs, sinfo_args: vec![sinfo], attrs, span }.into()))
     }
 
-    /// How the inputs are given: in a tuple, in a list as the RFC's first example has them, or one alone as its second has it.
+    /// Records the form of the inputs: a tuple, a list as in the RFC's first example, or a single one as in its second.
     fn spelled(&mut self, inputs: &py::Expr) {
         let rule = match inputs {
             py::Expr::Tuple(_) => rule!("R89.CALLTIR.TUPLE"),
@@ -472,7 +472,7 @@ impl ModuleReader<'_> {
         self.by(rule, span_of(inputs));
     }
 
-    /// The inputs of a call in destination-passing style: a tuple or list of them, or one alone.
+    /// The inputs of a call in destination-passing style: a tuple or list of them, or a single one.
     fn flat_inputs(&mut self, e: &py::Expr) -> ReadResult<Vec<Expr>> {
         match (members(e), e) {
             (Some(members), _) => self.exprs(members),
@@ -481,7 +481,7 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// Outputs as structural information: the shapes, and what is left of the information without them.
+    /// Outputs given as structural information: the shapes, and the rest of the information without them.
     fn outputs(&mut self, e: &py::Expr) -> ReadResult<(Expr, StructInfo)> {
         let span = span_of(e);
         match members(e) {
@@ -526,7 +526,7 @@ impl ModuleReader<'_> {
         Ok((shape, StructInfo::Tensor(TensorStructInfo { shape: None, dtype, ndim, vdevice: None })))
     }
 
-    /// Several outputs in the form of 2022: a list of shapes, and a data type for all or for each.
+    /// Several outputs in the form of 2022: a list of shapes, and a datatype for all or for each.
     fn outputs_of_shapes(
         &mut self,
         whole: &py::Expr,
@@ -654,12 +654,12 @@ impl ModuleReader<'_> {
         self.by(rule!("R89.SYN.CALLS"), span);
         let mut inputs = Vec::new();
         let mut attrs = Attrs::new();
-        // Flags that are left out, which have to be written if another input follows.
+        // Flags that are left out. They must be written if another input follows.
         let mut unwritten = Vec::new();
         for param in signature(if is_attention(name) { WITH_BIAS } else { name }) {
             match param {
                 PythonParam::Input(keyword) => match args.take(&[keyword]) {
-                    // An argument that is left out, written in its place.
+                    // A missing argument, written explicitly.
                     Some(py::Expr::NoneLiteral(_)) | None => continue,
                     Some(input) => {
                         inputs.append(&mut unwritten);
@@ -695,7 +695,7 @@ impl ModuleReader<'_> {
         }
         let (others, infos) = with_sinfo_args(&mut args)?;
         inputs.extend(self.exprs(others)?);
-        // Either function makes a call of the one operator or of the other one, by whether there is a bias.
+        // Both functions call one or the other operator, depending on whether there is a bias.
         let name = match inputs.len() {
             4 if is_attention(name) => WITH_BIAS,
             3 if is_attention(name) => WITHOUT_BIAS,
@@ -708,7 +708,7 @@ impl ModuleReader<'_> {
     }
 }
 
-/// C14: the information of an output as its shape, and what is left of it without.
+/// C14: the shape in the information of an output, and the rest of the information.
 pub(in crate::syntax) fn dps_output(info: &StructInfo) -> Option<(Expr, StructInfo)> {
     let span = Span::NONE;
     if let StructInfo::Tuple(fields) = info {
@@ -729,7 +729,7 @@ pub(in crate::syntax) fn dps_output(info: &StructInfo) -> Option<(Expr, StructIn
     }
 }
 
-/// The name of the operator behind a function of Python that is known without the space that it stands in.
+/// The name of the operator behind a Python function that is known without its namespace.
 fn whole_name(name: &str) -> &str {
     const IN_SPACES: [(&str, &str); 7] = [
         ("stop_lift_params", "builtin.stop_lift_params"),
@@ -753,7 +753,7 @@ fn number(value: i64, span: Span) -> Expr {
     Expr::PrimValue(PrimValue { value, dtype: DataType::INT64, float: None, span })
 }
 
-/// Whether a bound is an integer as far as the text says.
+/// Whether a bound is an integer as far as the text shows.
 fn is_integer(e: &Expr) -> bool {
     match e {
         Expr::PrimValue(value) => value.dtype.is_int(),
@@ -761,7 +761,7 @@ fn is_integer(e: &Expr) -> bool {
     }
 }
 
-/// C14: outputs with their shapes in their information, where all of these are written out.
+/// C14: outputs with their shapes in the information, if all of these are written out.
 pub(in crate::syntax) fn whole_output(shape: &Expr, info: &StructInfo) -> Option<StructInfo> {
     match (shape, info) {
         (Expr::Tuple(shapes), StructInfo::Tuple(fields)) => {
@@ -781,18 +781,18 @@ fn extern_func(global_symbol: Name, span: Span) -> Expr {
     Expr::ExternFunc(ExternFunc { global_symbol, span })
 }
 
-/// Whether a tuple is written out, and not held by a variable.
+/// Whether a tuple is written out, as opposed to a variable.
 fn is_written_tuple(e: &py::Expr) -> bool {
     let is_tuple = |call: &py::ExprCall| matches!(relax_name(&call.func).as_deref(), Some("tuple" | "Tuple"));
     members(e).is_some() || e.as_call_expr().is_some_and(is_tuple)
 }
 
-/// Whether an argument says which inputs are outputs.
+/// Whether an argument lists the inputs that are outputs.
 fn is_indices(e: &py::Expr) -> bool {
     integer(e).is_some() || members(e).is_some_and(|all| !all.is_empty() && all.iter().all(|e| integer(e).is_some()))
 }
 
-/// Whether an argument is a data type, or several.
+/// Whether an argument is one or more datatypes.
 fn is_dtypes(e: &py::Expr) -> bool {
     string(e).is_some() || members(e).is_some_and(|all| !all.is_empty() && all.iter().all(|e| string(e).is_some()))
 }
@@ -811,8 +811,7 @@ fn is_shape_like(e: &py::Expr) -> bool {
     }
 }
 
-/// The inputs among the arguments of a call, and its type arguments: those of the keyword, or else what may stand behind the
-/// inputs.
+/// The inputs of a call, and its type arguments. The latter are given by keyword, or else may follow the inputs.
 fn with_sinfo_args<'a>(args: &mut ArgumentCursor<'a>) -> ReadResult<(&'a [py::Expr], Option<&'a py::Expr>)> {
     let (all, by_name) = (args.rest(), args.keyword(&SINFO_ARGS));
     Ok(match (by_name, all.split_last()) {
@@ -827,7 +826,7 @@ fn given_twice(again: &py::Expr) -> ReadFault {
     ReadFault::new(again, "type arguments are given twice").under(rule!("PR14148.CALL.SINFO_ARGS"))
 }
 
-/// Whether this is structural information and no value: a tuple of nothing, or of such tuples, may be either.
+/// Whether this can only be structural information. An empty tuple, or a tuple of such tuples, may also be a value.
 fn is_no_value(e: &py::Expr) -> bool {
     match (members(e), e) {
         (Some(members), _) => members.iter().any(is_no_value),
@@ -847,7 +846,7 @@ fn is_struct_infos(e: &py::Expr) -> bool {
 
 pub(super) fn is_struct_info(e: &py::Expr) -> bool {
     let e = match e {
-        // A tuple of values is spelled so too.
+        // A tuple of values has the same spelling.
         py::Expr::Call(call) if relax_name(&call.func).as_deref() == Some("Tuple") => {
             return call.arguments.args.iter().all(is_struct_infos);
         }
@@ -858,7 +857,7 @@ pub(super) fn is_struct_info(e: &py::Expr) -> bool {
     matches!(relax_name(e).as_deref(), Some("Tensor" | "Tuple" | "Object" | "Any" | "Shape" | "Prim" | "Callable"))
 }
 
-/// Information on a tensor, with a list of dimensions for its shape.
+/// Information on a tensor whose shape is a list of dimensions.
 fn with_dims(shape: &Expr, info: &StructInfo) -> Option<StructInfo> {
     match (shape, info) {
         (Expr::ShapeExpr(shape), StructInfo::Tensor(tensor)) => {

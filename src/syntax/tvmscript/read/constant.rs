@@ -8,7 +8,7 @@ use super::fault::{ReadFault, ReadResult, float, integer, members, non_finite, s
 use crate::grammar::{Constant, DataType, Expr, Span, TensorData, TypeCode};
 use crate::judge::with_stack;
 
-/// A number as written.
+/// A number with its spelling.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum NumberLiteral {
     Bool(bool),
@@ -17,12 +17,12 @@ enum NumberLiteral {
 }
 
 impl ModuleReader<'_> {
-    /// The arguments of `R.const`: a number or nested lists of numbers, and a data type. Without data type, integers
+    /// The arguments of `R.const`: a number or nested lists of numbers, and a datatype. Without a datatype, integers
     /// are int32 and other numbers float32, as in TVM.
     pub(super) fn constant(&mut self, mut args: ArgumentCursor<'_>, e: &py::Expr, span: Span) -> ReadResult<Expr> {
         let value = args.take(&["value"]).ok_or_else(|| ReadFault::new(e, "expected a number or a list of numbers"))?;
         let dtype = args.take(&["dtype"]).map(|dtype| self.dtype(dtype)).transpose()?;
-        // A tensor without elements may have a shape that lists cannot show.
+        // A tensor without elements may have a shape that lists cannot express.
         let empty_shape = args.keyword(&["shape"]).map(|dims| self.literal_shape(dims)).transpose()?;
         args.finish()?;
         let data = match (empty_shape, value) {
@@ -67,7 +67,7 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// Nested lists as a shape and the numbers in row-major order.
+    /// Nested lists as a shape, and the numbers in row-major order.
     fn array(&self, e: &py::Expr) -> ReadResult<(Vec<u64>, Vec<NumberLiteral>)> {
         let Some(rows) = members(e) else {
             let number =
@@ -114,8 +114,7 @@ fn default_dtype(numbers: &[NumberLiteral]) -> DataType {
     }
 }
 
-/// Appends a number in the encoding of a data type, rounded if that is a floating-point type. `None` if it does not
-/// fit.
+/// Appends a number in the encoding of a datatype, rounded for a floating-point type. `None` if it does not fit.
 fn encode(dtype: DataType, number: NumberLiteral, bytes: &mut Vec<u8>) -> Option<()> {
     match dtype.code {
         TypeCode::Float | TypeCode::BFloat | TypeCode::Small(_) => encode_float(dtype, number, bytes),

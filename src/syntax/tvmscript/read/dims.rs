@@ -8,19 +8,19 @@ use super::fault::{ReadFault, ReadResult, integer, qualified, span_of, string, t
 use crate::grammar::{BinaryOp, DataType, PrimExpr, ShapeVar, Span, notation};
 use crate::judge::with_stack;
 
-/// What a shape variable means that is not in scope.
+/// The treatment of a shape variable that is not in scope.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Unbound {
     /// The signature binds it (`R89.SYN.SHAPEVAR.IMPLICIT`).
     Sign,
     /// The pattern of a match binds it.
     Match,
-    /// It is left free, for well-formedness to report.
+    /// It stays free, and well-formedness reports it.
     Leave,
 }
 
 impl ModuleReader<'_> {
-    /// The dimensions in a list or tuple, or one dimension alone.
+    /// The dimensions in a list or tuple, or a single dimension.
     pub(super) fn dims(&mut self, e: &py::Expr, unbound: Unbound) -> ReadResult<Vec<PrimExpr>> {
         if let Some(dims) = self.annotated_dims(e) {
             return Ok(dims);
@@ -50,7 +50,7 @@ impl ModuleReader<'_> {
             py::Expr::UnaryOp(u) => {
                 let operand = self.dim(&u.operand, unbound)?;
                 match u.op {
-                    // As TVM reads it.
+                    // The same reading as in TVM.
                     py::UnaryOp::USub => Ok(PrimExpr::binary(BinaryOp::Mul, operand, PrimExpr::IntImm(-1))),
                     py::UnaryOp::UAdd => Ok(operand),
                     py::UnaryOp::Not => Ok(PrimExpr::Not(operand.into())),
@@ -104,7 +104,7 @@ impl ModuleReader<'_> {
         let node = match (name.as_deref(), args) {
             (Some("int64"), [a]) => Some(self.dim(a, unbound)?),
             (Some("Cast"), [to, a]) => match string(to).and_then(|to| to.parse::<DataType>().ok()) {
-                // Every dimension is an int64 already, comparisons included.
+                // Every dimension is an int64 already, including comparisons.
                 Some(DataType::INT64) => Some(self.dim(a, unbound)?),
                 Some(_) | None => None,
             },
@@ -175,8 +175,8 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// Whether an expression can only be a dimension: integers and shape variables in scope, at least one operator
-    /// or function of dimensions.
+    /// Whether an expression can only be a dimension. It has integers and shape variables in scope, and at least one
+    /// operator or function of dimensions.
     pub(super) fn is_dimension(&self, e: &py::Expr) -> bool {
         with_stack(|| match e {
             py::Expr::NumberLiteral(_) => integer(e).is_some(),
@@ -199,7 +199,7 @@ impl ModuleReader<'_> {
         let py::Expr::Call(call) = e else { return Ok(false) };
         let (name, is_bare) = match (qualified(&call.func), &*call.func) {
             (Some((super::fault::Prefix::Tir, name)), _) => (name, false),
-            // As TVM prints the variables of a module in front of it.
+            // TVM prints the variables of a module before it in this form.
             (Some((super::fault::Prefix::Module, name)), _) if name == "dynamic" => (name, false),
             (None, py::Expr::Name(name)) => (name.id.as_str().into(), true),
             _ => return Ok(false),
@@ -236,7 +236,7 @@ fn arithmetic(op: py::Operator) -> Option<BinaryOp> {
         py::Operator::Mult => Some(BinaryOp::Mul),
         py::Operator::FloorDiv => Some(BinaryOp::FloorDiv),
         py::Operator::Mod => Some(BinaryOp::FloorMod),
-        // The others of Python are none of dimensions.
+        // Dimensions have no other Python operators.
         _ => None,
     }
 }

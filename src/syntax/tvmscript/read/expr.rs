@@ -60,7 +60,7 @@ impl ModuleReader<'_> {
         exprs.iter().map(|e| self.expr(e)).collect()
     }
 
-    /// A name: a local variable, a shape variable as a scalar, a global function, or a variable that nothing binds.
+    /// A name: a local variable, a shape variable as a scalar, a global function, or a variable without a binding.
     pub(super) fn name(&mut self, name: &str, span: Span) -> Expr {
         if let Some((var, kind)) = self.scope.var(name) {
             return use_of(var.at(span), kind);
@@ -96,8 +96,8 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// The name under `R.` of a function of Relax: `R.add`, `relax.op.add`, and, as the first notation had it, `add` or
-    /// `nn.relu` where that is nothing else.
+    /// The name after `R.` of a Relax function: `R.add`, `relax.op.add`; in the first notation also `add` or `nn.relu`,
+    /// unless the name has another meaning.
     pub(super) fn operator_name<'e>(&self, e: &'e py::Expr) -> Option<Cow<'e, str>> {
         if let Some(name) = relax_name(e) {
             return Some(name);
@@ -115,7 +115,7 @@ impl ModuleReader<'_> {
         (!is_taken && is_known()).then_some(Cow::Owned(name))
     }
 
-    /// `mylib.foo`, as TVM prints an operator that is not one of Relax: its whole name.
+    /// `mylib.foo`, the form in which TVM prints an operator that is not in Relax, with its full name.
     pub(super) fn foreign_op(&self, e: &py::Expr) -> Option<String> {
         let words = dotted(e)?;
         let [first, _, ..] = words.as_slice() else { return None };
@@ -133,7 +133,7 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// A reference to a global function, which is noted.
+    /// A reference to a global function, which is recorded.
     pub(super) fn global_var(&mut self, name: Name, span: Span) -> Expr {
         if self.pyfuncs.contains(&*name) {
             return Expr::ExternFunc(ExternFunc { global_symbol: name, span });
@@ -169,7 +169,7 @@ impl ModuleReader<'_> {
         Ok(Expr::TupleGetItem(TupleGetItem { tuple_value, index, span }.into()))
     }
 
-    /// What the metadata has under a number.
+    /// The entry of the metadata under a number.
     fn metadata_entry(&self, list: &str, number: usize, span: Span) -> ReadResult<Expr> {
         let metadata = self.metadata.as_ref().ok_or_else(|| ReadFault::at(span, metadata::ABSENT))?;
         Ok(match metadata.entry(list, number).map_err(|error| ReadFault::at(span, error.to_string()))? {
@@ -199,12 +199,12 @@ impl ModuleReader<'_> {
             return Ok(Expr::PrimValue(PrimValue { value, dtype, float: None, span }));
         }
         let value = self.dim(e, Unbound::Leave)?;
-        // PR14148.SI.PRIM.DERIVE: the data type of the expression.
+        // PR14148.SI.PRIM.DERIVE: the datatype of the expression.
         let dtype = if value.is_truth_value() { DataType::BOOL } else { DataType::INT64 };
         Ok(Expr::PrimValue(PrimValue { value, dtype, float: None, span }))
     }
 
-    /// A literal with its data type: `True`, `T.int32(3)`, `T.float32(1.5)` (of which only the data type is kept).
+    /// A literal with its datatype: `True`, `T.int32(3)`, `T.float32(1.5)` (only its datatype is kept).
     pub(super) fn immediate(&mut self, e: &py::Expr) -> ReadResult<Option<(DataType, PrimExpr)>> {
         match e {
             py::Expr::BooleanLiteral(b) => Ok(Some((DataType::BOOL, PrimExpr::IntImm(i64::from(b.value))))),
@@ -265,12 +265,12 @@ fn operator(op: py::Operator) -> Option<&'static str> {
         py::Operator::FloorDiv => Some("relax.floor_divide"),
         py::Operator::Mod => Some("relax.mod"),
         py::Operator::Pow => Some("relax.power"),
-        // The others of Python are none of expressions.
+        // Expressions have no other Python operators.
         _ => None,
     }
 }
 
-/// The data type of `T.float32(1.5)`, or of `T.FloatImm("float32", 1.5)`, and its number, if it is one.
+/// The datatype of `T.float32(1.5)`, or of `T.FloatImm("float32", 1.5)`, and its number, if there is one.
 fn literal(call: &py::ExprCall) -> Option<(DataType, Option<&py::Expr>)> {
     let name = tir_name(&call.func)?;
     match (&*name, &*call.arguments.args) {

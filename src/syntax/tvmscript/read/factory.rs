@@ -1,5 +1,5 @@
-//! Functions of Python that make functions of a dialect from their parameters: read with the values that the file calls
-//! them with.
+//! Python functions that make functions of a dialect from their parameters. They are read with the arguments of the
+//! calls in the file.
 
 use ruff_python_ast as py;
 use ruff_python_ast::visitor::{self, Visitor};
@@ -10,14 +10,14 @@ use super::known::{KnownNames, StaticValue, Unknown};
 use super::replace::bound_in;
 use crate::judge::with_stack;
 
-/// With how many values a function is read at most.
+/// The maximum number of argument lists for which a function is read.
 const MAX_VERSIONS: usize = 16;
 
-/// The calls of the functions that a file defines, by their names, in the order of the text.
+/// The calls of the functions that a file defines, by name, in the order of the text.
 #[derive(Default)]
 pub(super) struct Calls(FxHashMap<String, Vec<py::Arguments>>);
 
-/// Finds them among the statements of a file.
+/// Finds the calls in the statements of a file.
 pub(super) fn calls_of(statements: &[py::Stmt]) -> Calls {
     let mut found = Found::default();
     statements.iter().for_each(|statement| found.visit_stmt(statement));
@@ -28,7 +28,7 @@ pub(super) fn calls_of(statements: &[py::Stmt]) -> Calls {
 
 #[derive(Default)]
 struct Found {
-    /// Those with parameters and without decorators: one of a dialect has some.
+    /// Functions with parameters and without decorators. Those of a dialect have decorators.
     defined: FxHashSet<String>,
     calls: Calls,
 }
@@ -42,7 +42,7 @@ impl<'a> Visitor<'a> for Found {
                 }
                 with_stack(|| def.body.iter().for_each(|statement| self.visit_stmt(statement)));
             }
-            // What stands in functions of a dialect is no call of Python.
+            // Calls inside functions of a dialect are not Python calls.
             py::Stmt::FunctionDef(_) | py::Stmt::ClassDef(_) => {}
             other => with_stack(|| visitor::walk_stmt(self, other)),
         }
@@ -80,8 +80,8 @@ impl Calls {
         !def.parameters.is_empty() && !self.0.contains_key(def.name.as_str())
     }
 
-    /// What is known inside of a function, once for each call that says what all its parameters are; without one, that
-    /// they are not known.
+    /// The known names inside a function, once for each call that determines all its parameters. Without such a call,
+    /// the parameters are unknown.
     pub fn as_called(&self, def: &py::StmtFunctionDef, outside: &KnownNames) -> Vec<KnownNames> {
         let mut inside = outside.clone();
         inside.lose(&bound_in(def), Unknown::NoLiteral(span_of(&def.name)));
@@ -104,7 +104,7 @@ impl Calls {
     }
 }
 
-/// The values of the parameters in a call, if it gives them all.
+/// The values of the parameters in a call, if all are given.
 fn given<'d>(
     def: &'d py::StmtFunctionDef,
     call: &py::Arguments,

@@ -1,4 +1,4 @@
-//! What is wrong with a piece of the text, before line and column are looked up.
+//! The faults of parts of the text, before line and column are looked up.
 
 use std::borrow::Cow;
 
@@ -11,19 +11,19 @@ use crate::grammar::Span;
 use crate::grammar::source::SyntaxError;
 use crate::judge::with_stack;
 
-/// A [`SyntaxError`] in the making: line and column cost a pass over the text, so they wait until the end.
+/// A [`SyntaxError`] without line and column. These need a pass over the text, so they are added at the end.
 #[derive(Clone, Debug)]
 pub(super) struct ReadFault {
     pub span: Span,
     pub message: String,
-    /// The rule that is broken, where one is.
+    /// The broken rule, if there is one.
     pub rule: Option<Rule>,
 }
 
-/// Reading either gives a node or says why not.
+/// The result of reading: a node or a fault.
 pub(super) type ReadResult<T> = Result<T, ReadFault>;
 
-/// How much of the offending text a message quotes.
+/// The maximum length of a quotation in a message.
 const QUOTE: usize = 40;
 
 impl ReadFault {
@@ -35,7 +35,7 @@ impl ReadFault {
         ReadFault { span, message: message.into(), rule: None }
     }
 
-    /// Under a rule, which the message then names.
+    /// The same fault under a rule, which the message then names.
     pub fn under(self, rule: Rule) -> ReadFault {
         ReadFault { message: format!("{} ({rule})", self.message), rule: Some(rule), ..self }
     }
@@ -55,13 +55,13 @@ impl ReadFault {
     }
 }
 
-/// The place of a node of the Python tree.
+/// The position of a node of the Python tree.
 pub(super) fn span_of(node: &impl Ranged) -> Span {
     let range = node.range();
     Span::new(range.start().to_u32(), range.end().to_u32())
 }
 
-/// The words of `a.b.c`, or `None` if the expression is anything else than names and dots.
+/// The words of `a.b.c`; `None` if the expression is not only names and dots.
 pub(super) fn dotted(e: &py::Expr) -> Option<SmallVec<[&str; 4]>> {
     let mut words = SmallVec::new();
     let mut e = e;
@@ -81,7 +81,7 @@ pub(super) fn dotted(e: &py::Expr) -> Option<SmallVec<[&str; 4]>> {
     }
 }
 
-/// Whether an expression is this name alone.
+/// Whether an expression is exactly this name.
 pub(super) fn is_word(e: &py::Expr, word: &str) -> bool {
     matches!(e, py::Expr::Name(name) if name.id.as_str() == word)
 }
@@ -114,7 +114,7 @@ pub(super) fn qualified(e: &py::Expr) -> Option<(Prefix, Cow<'_, str>)> {
     }
 }
 
-/// The files of `tvm.relax.op` whose functions are known without them.
+/// The files of `tvm.relax.op` whose functions are known without the file name.
 const FILES: [&str; 16] = [
     "base",
     "binary",
@@ -134,8 +134,8 @@ const FILES: [&str; 16] = [
     "unary",
 ];
 
-/// The name under `R.` of a function that stands under this path in `tvm.relax.op`: `binary.add` is `add`, `nn.nn.relu`
-/// is `nn.relu`.
+/// The name after `R.` of a function with this path in `tvm.relax.op`: `binary.add` is `add`, `nn.nn.relu` is
+/// `nn.relu`.
 fn of_python(path: &[&str]) -> String {
     match path {
         [file, name] if FILES.contains(file) => (*name).to_string(),
@@ -163,7 +163,7 @@ pub(in crate::syntax::tvmscript) fn string(e: &py::Expr) -> Option<&str> {
     }
 }
 
-/// The members of a list or tuple display.
+/// The members of a written list or tuple.
 pub(super) fn members(e: &py::Expr) -> Option<&[py::Expr]> {
     match e {
         py::Expr::Tuple(t) => Some(&t.elts),
@@ -172,10 +172,10 @@ pub(super) fn members(e: &py::Expr) -> Option<&[py::Expr]> {
     }
 }
 
-/// The value of an integer literal, a minus in front included. Wide enough for every integer data type.
+/// The value of an integer literal with its sign. Large enough for every integer datatype.
 pub(in crate::syntax::tvmscript) fn integer(e: &py::Expr) -> Option<i128> {
     let (mut operand, mut negative) = (e, false);
-    // One sign after the other, however many there are.
+    // There may be any number of signs.
     while let py::Expr::UnaryOp(u) = operand {
         match u.op {
             py::UnaryOp::USub => negative = !negative,
@@ -190,7 +190,7 @@ pub(in crate::syntax::tvmscript) fn integer(e: &py::Expr) -> Option<i128> {
     Some(if negative { -magnitude } else { magnitude })
 }
 
-/// The value of a literal number that is not an integer: `1.5`, `-2e3`, `float("inf")`.
+/// The value of a number literal that is not an integer: `1.5`, `-2e3`, `float("inf")`.
 pub(super) fn float(e: &py::Expr) -> Option<f64> {
     match e {
         py::Expr::NumberLiteral(n) => match &n.value {

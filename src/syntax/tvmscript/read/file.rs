@@ -1,4 +1,4 @@
-//! A Python file: its modules, and what stands around them.
+//! A Python file: its modules, and the code around them.
 
 use std::borrow::Cow;
 
@@ -16,26 +16,27 @@ use crate::syntax::tvmscript::metadata;
 
 /// A module of a file, not yet read.
 pub(super) struct Unit {
-    /// The class, behind the functions and classes that it stands in; `functions` for functions without a class.
+    /// The name of the class, prefixed by its enclosing functions and classes; `functions` for functions without a
+    /// class.
     pub name: String,
-    /// Of the class, or the first function.
+    /// The span of the class, or of the first function.
     pub span: Span,
     /// The class, or the functions.
     pub statements: Vec<py::Stmt>,
-    /// The names in them of which the file does not say what they stand for.
+    /// The names in them whose meaning the file does not determine.
     pub strays: Vec<Stray>,
     /// The global symbols that functions without a class state.
     symbols: Vec<String>,
 }
 
 impl Unit {
-    /// Whether a function is of another module: there is one of its name already, or of its symbol.
+    /// Whether a function belongs to another module, because its name or its symbol exists already.
     fn has_another(&self, name: &str, symbol: Option<&str>) -> bool {
         self.statements.iter().any(|other| defines(other, name)) || self.symbols.iter().any(|s| Some(&**s) == symbol)
     }
 }
 
-/// What a file consists of.
+/// The parts of a file.
 #[derive(Default)]
 pub(super) struct File {
     pub units: Vec<Unit>,
@@ -43,18 +44,18 @@ pub(super) struct File {
     pub around: Vec<py::Stmt>,
     /// The first import.
     pub imported: Option<Span>,
-    /// The outermost statements that no module has to do with, in their order.
+    /// The outermost statements that belong to no module, in order.
     pub skipped: Vec<Span>,
     /// Whether a class is a model that Python builds a module from.
     pub has_model: bool,
 }
 
-/// The name of the functions that stand in no class.
+/// The module name of functions without a class.
 pub(super) const FUNCTIONS: &str = "functions";
 
 impl File {
-    /// Finds the modules among the statements of a file. Where there is none, the only class or function is taken for one, so that
-    /// it is told what is wrong with it.
+    /// Finds the modules among the statements of a file. If there is none, the only class or function counts as one, so
+    /// that its error can be reported.
     pub fn of(statements: Vec<py::Stmt>, is_type_var: &dyn Fn(&py::Expr) -> bool) -> File {
         let calls = super::factory::calls_of(&statements);
         let mut walk = FileWalk {
@@ -97,7 +98,7 @@ impl File {
         file
     }
 
-    /// Names that occur again get a number.
+    /// Adds a number to repeated names.
     fn number_names(&mut self) {
         let mut seen: FxHashMap<String, usize> = FxHashMap::default();
         for unit in &mut self.units {
@@ -110,24 +111,24 @@ impl File {
     }
 }
 
-/// Goes through the statements of a file in their order.
+/// Traverses the statements of a file in order.
 struct FileWalk<'a> {
     file: File,
-    /// The outermost statements that are in no module.
+    /// The outermost statements outside of modules.
     rest: Vec<py::Stmt>,
-    /// Functions of Python that are not yet searched: they run when all that is around them is known.
+    /// Python functions that are not searched yet. They run when everything around them is known.
     later: Vec<(py::StmtFunctionDef, String)>,
-    /// Where the classes and functions of modules begin.
+    /// The start positions of the classes and functions of modules.
     found: Vec<u32>,
     is_type_var: &'a dyn Fn(&py::Expr) -> bool,
-    /// How the file calls the functions that it defines.
+    /// The calls of functions that the file defines.
     calls: Calls,
     /// Modules that depend on parameters of functions that the file never calls.
     templates: Vec<Unit>,
 }
 
 impl FileWalk<'_> {
-    /// Searches the functions that were left for the end of what they stand in.
+    /// Searches the functions that were postponed to the end of their scope.
     fn later(&mut self, known: &KnownNames) {
         let later = std::mem::take(&mut self.later);
         if later.is_empty() {
@@ -175,7 +176,7 @@ impl FileWalk<'_> {
                 let own = def.name.to_string();
                 let (function, mut strays) = self.taken(statement, known);
                 let symbol = stated_symbol(&function).map(str::to_string);
-                // A function of a name or a symbol that there is already begins another module.
+                // A function with an existing name or symbol begins another module.
                 let with = self.file.units.iter_mut().rev().find(|unit| unit.name == name);
                 match with.filter(|unit| !unit.has_another(&own, symbol.as_deref())) {
                     Some(unit) => {
@@ -230,7 +231,7 @@ impl FileWalk<'_> {
         }
     }
 
-    /// Part of a module, and the names in it that are not known.
+    /// A part of a module, with its unknown names.
     fn taken(&mut self, statement: Cow<'_, py::Stmt>, known: &KnownNames) -> (py::Stmt, Vec<Stray>) {
         let mut statement = statement.into_owned();
         self.found.push(span_of(&statement).start);
@@ -239,14 +240,14 @@ impl FileWalk<'_> {
         (statement, strays)
     }
 
-    /// No part of a module. It is kept for what is to be said where there is none.
+    /// Records a statement that belongs to no module. It may be needed for an error message if there is none.
     fn beside(&mut self, statement: Cow<'_, py::Stmt>, path: &str) {
         if let (true, Cow::Owned(statement)) = (path.is_empty(), statement) {
             self.rest.push(statement);
         }
     }
 
-    /// The modules inside of a statement.
+    /// The modules inside a statement.
     fn inner(&mut self, statement: &py::Stmt, known: &KnownNames, path: &str) {
         let mut known = known.clone();
         let here = if path.is_empty() { "." } else { path };
@@ -279,7 +280,7 @@ fn defines(statement: &py::Stmt, name: &str) -> bool {
     matches!(statement, py::Stmt::FunctionDef(def) if def.name.as_str() == name)
 }
 
-/// The name of something in a function or a class.
+/// The qualified name of a definition in a function or a class.
 fn inside(path: &str, name: &str) -> String {
     match path.trim_start_matches('.') {
         "" => name.to_string(),
@@ -287,8 +288,7 @@ fn inside(path: &str, name: &str) -> String {
     }
 }
 
-/// Whether a class or function may be meant as a module that lacks its decorator. A class that is derived from another
-/// one is Python's.
+/// Whether a class or function may be a module without its decorator. A derived class is ordinary Python.
 fn is_meant(statement: &py::Stmt) -> bool {
     match statement {
         py::Stmt::ClassDef(def) => def.arguments.as_ref().is_none_or(|bases| bases.args.is_empty()),
@@ -296,7 +296,7 @@ fn is_meant(statement: &py::Stmt) -> bool {
     }
 }
 
-/// Whether it is a class of which Python builds a module: `class Model(nn.Module)`.
+/// Whether it is a class that Python builds a module from: `class Model(nn.Module)`.
 fn is_model(statement: &py::Stmt) -> bool {
     let py::Stmt::ClassDef(def) = statement else { return false };
     let bases = def.arguments.iter().flat_map(|arguments| &arguments.args);
@@ -309,20 +309,22 @@ fn is_module(decorators: &[py::Decorator], known: &KnownNames) -> bool {
         .any(|path| matches!(path.rsplit('.').next(), Some("ir_module" | "rewriter")) || is_dialect(&path))
 }
 
-/// Whether a class would be a module, had it the decorator; that it has not the reader tells.
+/// Whether a class would be a module if it had the decorator. The reader reports that it has none.
 fn has_functions(class: &py::StmtClassDef, known: &KnownNames) -> bool {
     let is_one =
         |member: &py::Stmt| matches!(member, py::Stmt::FunctionDef(def) if in_dialect(&def.decorator_list, known));
     class.body.iter().any(is_one)
 }
 
-/// Whether a function is one of a dialect by its decorators, whatever they say of it. Macros and functions of Python are none.
+/// Whether a function belongs to a dialect by its decorators, whatever their arguments. Macros and Python functions do
+/// not.
 fn in_dialect(decorators: &[py::Decorator], known: &KnownNames) -> bool {
     let other = |path: &str| matches!(path.rsplit('.').next(), Some("macro" | "inline" | "pyfunc"));
     paths(decorators, known).any(|path| is_dialect(&path) && !other(&path))
 }
 
-/// A word of a dialect; what stands deeper, as `relax.transform.function_pass` does, is a part of Python's library.
+/// Whether a path is a name of a dialect. Deeper paths, such as `relax.transform.function_pass`, belong to Python's
+/// library.
 fn is_dialect(path: &str) -> bool {
     let words: Vec<&str> = path.split('.').collect();
     match words.as_slice() {
@@ -344,7 +346,7 @@ pub(super) fn stated_symbol(statement: &py::Stmt) -> Option<&str> {
     stated.items.iter().find(is_symbol).and_then(|item| string(&item.value))
 }
 
-/// The names of decorators, in the dialects where they are imported from them.
+/// The names of decorators, translated to the dialects if they are imported from them.
 fn paths<'a>(decorators: &'a [py::Decorator], known: &'a KnownNames) -> impl Iterator<Item = String> + 'a {
     decorators.iter().filter_map(|decorator| {
         let e = match &decorator.expression {

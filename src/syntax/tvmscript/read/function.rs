@@ -10,14 +10,14 @@ use super::scalars;
 use crate::grammar::visit::{Visitor, walk_function};
 use crate::grammar::{AttrValue, Attrs, Binder, Binding, Expr, Function, Name, StructInfo, Var, VarBinding, VarKind};
 
-/// What the decorator says.
+/// The contents of the decorator.
 pub(super) struct Decoration {
     pub kind: Decorator,
     private: bool,
     pure: Option<bool>,
-    /// It says nothing of its purity, not even `None`.
+    /// Whether it states no purity, not even `None`.
     silent: bool,
-    /// Of the variable that a local function is bound to.
+    /// The annotation of the variable of a local function.
     annotation: Option<StructInfo>,
 }
 
@@ -27,10 +27,10 @@ pub(super) enum Decorator {
     PrimFunc,
 }
 
-/// What a local function's definition says of the variable that it is bound to: its signature. Without a result there
-/// the signature would say `R.Object`, and nobody has written that: what is derived of the body counts
-/// (SI.DERIVE.FUNC.RESULT.NOANNOT). Only a function that calls itself needs a word on its result before its body is
-/// known, and gets TVM's.
+/// The annotation of a local function's variable, which is the function's signature. Without a stated result the
+/// signature would be `R.Object`, which the text does not contain. So the information derived from the body counts
+/// instead (SI.DERIVE.FUNC.RESULT.NOANNOT). Only a recursive function needs a result before its body is known, and gets
+/// that of TVM.
 pub(in crate::syntax::tvmscript) fn implied_annotation(var: &Var, function: &Function) -> Option<StructInfo> {
     (function.ret_struct_info.is_some() || mentions(function, var)).then(|| function.signature())
 }
@@ -89,7 +89,7 @@ impl ModuleReader<'_> {
         Ok(decoration)
     }
 
-    /// `@R.annotation(R.Callable(..))`, of the variable that a local function is bound to.
+    /// `@R.annotation(R.Callable(..))`, for the variable of a local function.
     fn annotation_of(&mut self, decorator: &py::Decorator) -> ReadResult<StructInfo> {
         if let py::Expr::Call(call) = &decorator.expression
             && relax_name(&call.func).as_deref() == Some("annotation")
@@ -117,7 +117,7 @@ impl ModuleReader<'_> {
         Ok(function)
     }
 
-    /// A function inside a function: a binding of its name, which its own body may use.
+    /// A function inside a function: it binds its name, which its own body may use.
     pub(super) fn local_function(&mut self, def: &py::StmtFunctionDef, place: Placement<'_>) -> ReadResult<Binding> {
         let decoration = self.decoration(def)?;
         if decoration.kind == Decorator::PrimFunc {

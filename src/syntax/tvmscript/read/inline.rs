@@ -1,5 +1,5 @@
-//! What Python computes while it reads a function: lists, texts and annotations that have names there are put where the
-//! names stand, and lists are written out.
+//! Evaluates the Python code that runs while a function is read. Names of lists, strings and annotations are replaced
+//! by their values, and lists are written out.
 
 use std::cell::{Cell, RefCell};
 
@@ -13,17 +13,17 @@ use super::fault::{dotted, integer, is_word, members, tir_name};
 use super::known::StaticValue;
 use crate::judge::with_stack;
 
-/// How many nodes are put in the place of names at most: lists of lists would grow without end.
+/// The maximum number of nodes to insert for names. Lists of lists could grow without limit.
 const MAX_NODES: usize = 100_000;
 
-/// Writes out what a definition computes from lists and names for them.
+/// Writes out the values that a definition computes from lists and their names.
 pub(super) fn inline(statement: &mut py::Stmt) {
     let budget = Cell::new(MAX_NODES);
     Inliner { values: RefCell::default(), bound: FxHashMap::default(), in_relax: false, budget: &budget }
         .visit_stmt(statement);
 }
 
-/// Puts an expression in the place of a name.
+/// Replaces a name by an expression.
 pub(in crate::syntax::tvmscript) fn put(name: &str, value: &py::Expr, body: &mut [py::Stmt]) {
     let budget = Cell::new(MAX_NODES);
     let inliner = Inliner::of(name, value, &budget);
@@ -32,9 +32,9 @@ pub(in crate::syntax::tvmscript) fn put(name: &str, value: &py::Expr, body: &mut
 
 struct Inliner<'b> {
     values: RefCell<FxHashMap<String, py::Expr>>,
-    /// How often the function at hand binds each name.
+    /// The number of bindings of each name in the current function.
     bound: FxHashMap<String, usize>,
-    /// Whether that is a function of Relax: in one of TIR a call is a statement, and a text an argument.
+    /// Whether the current function is a Relax function. In TIR, a call is a statement, and a string an argument.
     in_relax: bool,
     budget: &'b Cell<usize>,
 }
@@ -57,7 +57,7 @@ impl<'b> Inliner<'b> {
         Inliner { values: RefCell::new(values), bound, in_relax, budget: self.budget }.visit_body(&mut def.body);
     }
 
-    /// Whether an assignment gives a name to a value of Python, which is kept.
+    /// Whether an assignment gives a name to a Python value, which is kept.
     fn keeps(&self, assign: &py::StmtAssign) -> bool {
         let [py::Expr::Name(name)] = assign.targets.as_slice() else { return false };
         let is_once = self.bound.get(name.id.as_str()) == Some(&1);
@@ -68,14 +68,14 @@ impl<'b> Inliner<'b> {
         is_kept
     }
 
-    /// Whether all names in it mean later what they mean now.
+    /// Whether all names in it keep their current meaning.
     fn is_fixed(&self, e: &py::Expr) -> bool {
         let mut bindings = Bindings::default();
         bindings.visit_expr(e);
         bindings.used.iter().all(|name| self.bound.get(name).is_none_or(|count| *count == 1))
     }
 
-    /// What stands for a name, if it is not too large.
+    /// The value of a name, if it is not too large.
     fn value(&self, name: &str) -> Option<py::Expr> {
         let values = self.values.borrow();
         let value = values.get(name)?;
@@ -87,7 +87,7 @@ impl<'b> Inliner<'b> {
         left.inspect(|left| self.budget.set(*left)).is_some()
     }
 
-    /// The list that an expression of lists is.
+    /// The value of a list expression.
     fn listed(&self, e: &py::Expr) -> Option<Vec<py::Expr>> {
         with_stack(|| match e {
             py::Expr::BinOp(b) => match (b.op, members(&b.left), members(&b.right)) {
@@ -148,7 +148,7 @@ impl<'b> Inliner<'b> {
         self.pay(length).then(|| (start..stop).filter_map(|i| StaticValue::Int(i).literal(call_range(call))).collect())
     }
 
-    /// `*[a, b]` among others is its members.
+    /// Replaces `*[a, b]` by its members.
     fn spread(&self, items: &mut Vec<py::Expr>) {
         if items.iter().any(py::Expr::is_starred_expr) {
             let taken = std::mem::take(items);
@@ -218,12 +218,12 @@ impl Transformer for Inliner<'_> {
     }
 }
 
-/// What TVM's parser leaves to Python: lists and dictionaries, functions of indices; in Relax texts, annotations and
-/// scalars that are made by hand, too.
+/// Whether TVM's parser leaves an expression to Python: lists, dictionaries, and functions of indices; in Relax also
+/// strings, annotations and explicitly made scalars.
 fn is_value(e: &py::Expr, in_relax: bool) -> bool {
     match e {
         py::Expr::List(_) | py::Expr::Dict(_) => true,
-        // A function of indices, and no value.
+        // A function of indices, not a value.
         py::Expr::Lambda(lambda) => lambda.parameters.is_some(),
         py::Expr::StringLiteral(_) => in_relax,
         py::Expr::Call(call) => {
@@ -240,7 +240,7 @@ fn is_prim_func(decorator: &py::Expr) -> bool {
     dotted(e).is_some_and(|words| words.last() == Some(&"prim_func"))
 }
 
-/// How often a function binds each name, and which ones are used.
+/// The number of bindings of each name in a function, and the used names.
 #[derive(Default)]
 struct Bindings {
     count: FxHashMap<String, usize>,

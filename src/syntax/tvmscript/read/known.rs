@@ -1,4 +1,4 @@
-//! What is known of the names of a Python file: constants, and what was imported under another name.
+//! The known names of a Python file: constants, and imports under other names.
 
 use ruff_python_ast as py;
 use ruff_text_size::TextRange;
@@ -20,7 +20,7 @@ pub(super) enum StaticValue {
     List(Vec<StaticValue>),
 }
 
-/// The names that mean something.
+/// The names with a known meaning.
 #[derive(Clone, Default)]
 pub(super) struct KnownNames {
     constants: FxHashMap<String, StaticValue>,
@@ -28,27 +28,27 @@ pub(super) struct KnownNames {
     maps: FxHashMap<String, py::ExprLambda>,
     /// `rx` for `tvm.script.relax`.
     imports: FxHashMap<String, String>,
-    /// Names that the file binds to what is not known here.
+    /// Names that the file binds to unknown values.
     unknown: FxHashMap<String, Unknown>,
-    /// Names that are bound more than once, each with the last place.
+    /// Names that are bound more than once, each with its last position.
     several: FxHashMap<String, Span>,
 }
 
-/// Why it is not known what a name stands for, and where it is bound.
+/// The reason why the meaning of a name is unknown, with the position of its binding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Unknown {
-    /// To a call, by a loop, as a parameter, ..
+    /// It is bound to a call, by a loop, as a parameter, ..
     NoLiteral(Span),
-    /// From another file.
+    /// It comes from another file.
     Imported(Span),
-    /// A function that a file defines may run before or after any of them.
+    /// It is bound several times. A function of the file may run before or after any of the bindings.
     Several(Span),
 }
 
-/// The longest text or tuple that arithmetic makes.
+/// The maximum length of a string or tuple that arithmetic produces.
 const LONGEST: usize = 10_000;
 
-/// Which name of the dialects a path of TVM's stands for.
+/// The names in the dialects for paths of TVM.
 const DIALECTS: [(&str, &str); 14] = [
     ("tvm.script.ir_module", "I.ir_module"),
     ("tvm.script.parser.ir_module", "I.ir_module"),
@@ -68,13 +68,13 @@ const DIALECTS: [(&str, &str); 14] = [
 ];
 
 impl KnownNames {
-    /// Whether nothing is bound at all.
+    /// Whether no name is bound.
     pub fn is_empty(&self) -> bool {
         let KnownNames { constants, maps, imports, unknown, several: _ } = self;
         constants.is_empty() && maps.is_empty() && imports.is_empty() && unknown.is_empty()
     }
 
-    /// Forgets a name, which now means something that readers know.
+    /// Forgets a name, because it now has a meaning that readers know.
     pub fn forget(&mut self, name: &str) {
         self.constants.remove(name);
         self.maps.remove(name);
@@ -82,7 +82,7 @@ impl KnownNames {
         self.unknown.remove(name);
     }
 
-    /// Names that now stand for something else.
+    /// Marks names as unknown, because they now have another meaning.
     pub fn lose<'n>(&mut self, names: impl IntoIterator<Item = &'n String>, why: Unknown) {
         for name in names {
             self.again(name, why.span());
@@ -91,14 +91,14 @@ impl KnownNames {
         }
     }
 
-    /// A name is bound, maybe not for the first time.
+    /// Records a binding of a name, which may not be the first.
     fn again(&mut self, name: &str, span: Span) {
         if self.constants.contains_key(name) || self.unknown.contains_key(name) {
             self.several.insert(name.to_string(), span);
         }
     }
 
-    /// What is known where a function of the file is called, at some time: all that is bound once.
+    /// The names that are known at any call of a function of the file: all that are bound once.
     pub fn at_any_time(&self) -> KnownNames {
         let mut known = self.clone();
         let several: Vec<(String, Span)> = known.several.drain().collect();
@@ -137,7 +137,7 @@ impl KnownNames {
 
     fn bring(&mut self, name: &str, path: &str) {
         self.forget(name);
-        // What readers know anyway, and what is no concern of theirs.
+        // Imports that readers know anyway, or do not need.
         let same = matches!(
             (name, path),
             ("R" | "relax", "tvm.script.relax") | ("T" | "tir", "tvm.script.tir") | ("I", "tvm.script.ir")
@@ -147,7 +147,7 @@ impl KnownNames {
         }
     }
 
-    /// A parameter of a function that is called with this value.
+    /// Sets a parameter of a function to the value in a call.
     pub fn give(&mut self, name: &str, value: StaticValue) {
         self.forget(name);
         self.constants.insert(name.to_string(), value);
@@ -163,7 +163,7 @@ impl KnownNames {
         self.maps.get(name).filter(|_| !shadowed.contains(name))
     }
 
-    /// `N = 4 * 16`, `H, W = 3, 4`, `N: int = 4`: whether it is known now what these names stand for.
+    /// `N = 4 * 16`, `H, W = 3, 4`, `N: int = 4`. Returns whether the meaning of these names is now known.
     pub fn define(&mut self, targets: &[&py::Expr], value: &py::Expr) -> bool {
         let Some((value, _)) = self.value(value, &FxHashSet::default()) else { return false };
         self.set(targets, &value)
@@ -191,12 +191,12 @@ impl KnownNames {
         true
     }
 
-    /// Why it is not known what a name stands for, although the file binds it.
+    /// The reason why the meaning of a name is unknown, although the file binds it.
     pub fn unknown(&self, name: &str) -> Option<Unknown> {
         self.unknown.get(name).copied()
     }
 
-    /// The dialect's name for a name that was imported: `rx.function` is `R.function`.
+    /// The dialect's name for an imported name: `rx.function` is `R.function`.
     pub fn in_dialect(&self, e: &py::Expr, shadowed: &FxHashSet<String>) -> Option<String> {
         let words = dotted(e)?;
         let (root, rest) = words.split_first()?;
@@ -209,7 +209,7 @@ impl KnownNames {
         })
     }
 
-    /// The value of an expression of literals and constants, and whether a constant is among them.
+    /// The value of an expression of literals and constants, with whether it contains a constant.
     pub fn value(&self, e: &py::Expr, shadowed: &FxHashSet<String>) -> Option<(StaticValue, bool)> {
         with_stack(|| self.value_inner(e, shadowed))
     }
@@ -327,14 +327,14 @@ impl KnownNames {
 }
 
 impl Unknown {
-    /// Where the name is bound.
+    /// The position of the binding.
     fn span(self) -> Span {
         match self {
             Unknown::NoLiteral(span) | Unknown::Imported(span) | Unknown::Several(span) => span,
         }
     }
 
-    /// Why, in words.
+    /// The reason, in words.
     pub fn reason(self, text: &str, name: &str) -> String {
         let start = usize::try_from(self.span().start).unwrap_or(usize::MAX);
         let line = text.get(..start).map_or(0, |before| before.matches('\n').count()) + 1;
@@ -418,7 +418,7 @@ fn repeated(values: &[StaticValue], n: i128) -> Option<Vec<StaticValue>> {
     (values.len().checked_mul(n)? <= LONGEST).then(|| (0..n).flat_map(|_| values.iter().cloned()).collect())
 }
 
-/// As Python computes, which rounds quotients down.
+/// Integer arithmetic as in Python, which rounds quotients down.
 fn integers(op: py::Operator, a: i128, b: i128) -> Option<StaticValue> {
     let shift = |b: i128| u32::try_from(b).ok().filter(|b| *b < 64);
     let value = match op {
@@ -449,17 +449,18 @@ fn floats(op: py::Operator, a: f64, b: f64) -> Option<StaticValue> {
         py::Operator::Mult => a * b,
         py::Operator::Div if b != 0.0 => a / b,
         py::Operator::FloorDiv if b != 0.0 => (a / b).floor(),
-        // The elementary functions of the system are not the same everywhere; a square root is, and powers of integers nearly are.
+        // The elementary functions of the system differ between machines. A square root does not, and powers of
+        // integers hardly do.
         py::Operator::Pow if b == 0.5 && a >= 0.0 => a.sqrt(),
         py::Operator::Pow if b == -0.5 && a > 0.0 => 1.0 / a.sqrt(),
         py::Operator::Pow if b.fract() == 0.0 && b.abs() <= 64.0 && (a != 0.0 || b >= 0.0) => power(a, b),
-        // The others of Python are none of floats, or not known here.
+        // Floats have no other Python operators, or the result is not known here.
         _ => return None,
     };
     Some(StaticValue::Float(value))
 }
 
-/// To a whole number: by multiplication.
+/// A power with an integral exponent, by multiplication.
 fn power(a: f64, b: f64) -> f64 {
     let magnitude = (0..b.abs() as u32).fold(1.0, |product, _| product * a);
     if b < 0.0 { 1.0 / magnitude } else { magnitude }
@@ -474,7 +475,7 @@ fn member(of: StaticValue, at: StaticValue) -> Option<StaticValue> {
 }
 
 impl StaticValue {
-    /// The value as it would be written at a place.
+    /// The value as a literal at a position.
     pub fn literal(&self, range: TextRange) -> Option<py::Expr> {
         let number = |value| {
             py::Expr::NumberLiteral(py::ExprNumberLiteral { node_index: py::AtomicNodeIndex::NONE, range, value })
@@ -547,7 +548,7 @@ fn non_finite(word: &str, range: TextRange) -> py::Expr {
     })
 }
 
-/// A name with dots, at a place.
+/// A name with dots, at a position.
 pub(super) fn name(path: &str, range: TextRange) -> py::Expr {
     let mut words = path.split('.');
     let root = py::ExprName {

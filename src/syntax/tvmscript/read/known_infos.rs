@@ -1,4 +1,4 @@
-//! What an annotation says of a variable, where the text asks for it: `x.struct_info`, `x.struct_info.shape[0]`,
+//! The annotation of a variable, where the text refers to it: `x.struct_info`, `x.struct_info.shape[0]`,
 //! `x.dtype.bits`.
 
 use ruff_python_ast as py;
@@ -10,7 +10,7 @@ use crate::grammar::{
     Attrs, Call, DataType, Expr, PrimExpr, ShapeExpr, Span, StructInfo, TensorShape, TensorStructInfo,
 };
 
-/// How TVM's releases call it.
+/// The names of this property in TVM's releases.
 const INFO: [&str; 3] = ["struct_info", "struct_info_", "ty"];
 
 impl ModuleReader<'_> {
@@ -24,7 +24,7 @@ impl ModuleReader<'_> {
         self.infos.get(&self.scope.var(name.id.as_str())?.0)
     }
 
-    /// The tensor whose property is asked for: `x` or `x.struct_info`, before `.word`.
+    /// The tensor in `x` or `x.struct_info` before `.word`.
     fn tensor_with(&self, e: &py::Expr, word: &str) -> Option<&TensorStructInfo> {
         let py::Expr::Attribute(property) = e else { return None };
         if !self.refers_to_infos || property.attr.as_str() != word {
@@ -74,13 +74,12 @@ impl ModuleReader<'_> {
         dims.into_iter().nth(usize::try_from(at).ok()?)
     }
 
-    /// The data type in `x.struct_info.dtype`.
+    /// The datatype in `x.struct_info.dtype`.
     pub(super) fn annotated_dtype(&self, e: &py::Expr) -> Option<DataType> {
         self.tensor_with(e, "dtype").map(|tensor| tensor.dtype).filter(|dtype| !dtype.is_void())
     }
 
-    /// A property of a tensor that a program looks at while it runs: `x.dtype.bits`, `x.ndim`; and the shape,
-    /// `x.shape`.
+    /// A property of a tensor at run time: `x.dtype.bits`, `x.ndim`; and the shape, `x.shape`.
     pub(super) fn property(&mut self, e: &py::Expr, span: Span) -> Option<Expr> {
         let (words, base) = properties(e)?;
         let name = match words.as_slice() {
@@ -119,7 +118,7 @@ impl ModuleReader<'_> {
     }
 }
 
-/// The words behind a name.
+/// The words after a name.
 fn properties(e: &py::Expr) -> Option<(Vec<&str>, &py::ExprName)> {
     let (mut words, mut e) = (Vec::new(), e);
     while let py::Expr::Attribute(property) = e {

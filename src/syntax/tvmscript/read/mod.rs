@@ -44,14 +44,14 @@ use crate::grammar::source::{MAX_NESTING, SyntaxError};
 use crate::grammar::{AttrValue, Attrs, IrModule, Name, Span, StructInfo, VDevice, Var};
 use crate::judge::Cx;
 
-/// How many errors are reported at most: each costs a search for its line.
+/// The maximum number of reported errors. Each needs a search for its line.
 const MAX_ERRORS: usize = 100;
 
 /// Reads a module.
 ///
 /// # Errors
 ///
-/// The first thing that is not TVMScript, with its place and what was expected.
+/// The first part that is not TVMScript, with its position and what was expected.
 pub fn parse_module(text: &str) -> Result<IrModule, SyntaxError> {
     parse_module_all(text).map_err(|errors| {
         let nowhere = || SyntaxError::at(text, Span::NONE, "unreadable");
@@ -59,25 +59,25 @@ pub fn parse_module(text: &str) -> Result<IrModule, SyntaxError> {
     })
 }
 
-/// Reads a module, and goes on behind each statement that cannot be read.
+/// Reads a module, and continues after each statement that cannot be read.
 ///
 /// # Errors
 ///
-/// What is wrong, in the order of the text; at least one error, and at most 100.
+/// The errors in the order of the text; at least one, and at most 100.
 pub fn parse_module_all(text: &str) -> Result<IrModule, Vec<SyntaxError>> {
     read(text).map(|(module, _)| module)
 }
 
-/// Reads a module, and applies the rules of the notation that it makes use of.
+/// Reads a module, and applies the rules of the notation that it uses.
 ///
 /// # Errors
 ///
-/// The first thing that is not TVMScript.
+/// The first part that is not TVMScript.
 pub fn parse_module_in(cx: &mut Cx, text: &str) -> Result<IrModule, SyntaxError> {
     let (module, uses) = read(text).map_err(|mut errors| {
         let mut first =
             if errors.is_empty() { SyntaxError::at(text, Span::NONE, "unreadable") } else { errors.remove(0) };
-        // Without its rule it is an error all the same, but nothing says why.
+        // Without its rule it is still an error, but no rule is named.
         first.rule = first.rule.filter(|rule| !cx.premise(*rule, 1, false));
         first
     })?;
@@ -90,56 +90,57 @@ pub fn parse_module_in(cx: &mut Cx, text: &str) -> Result<IrModule, SyntaxError>
 /// Rules of the notation, each with its first use.
 type RuleUses = Vec<(Rule, Span)>;
 
-/// Which modules of a file are meant.
+/// The selection of modules of a file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Which<'n> {
-    /// Every one.
+    /// All modules.
     All,
-    /// The only one.
+    /// The only module.
     Only,
-    /// The one of a name: that of its class, with the names of the functions and classes that it stands in, with dots, or without.
+    /// The module with this name: that of its class, optionally with the names of the enclosing functions and classes,
+    /// separated by dots.
     Named(&'n str),
 }
 
-/// What a Python file holds.
+/// The contents of a Python file.
 #[derive(Debug)]
 pub struct PythonFile {
-    /// The modules that are meant, each with its name, in their order; at least one.
+    /// The selected modules, each with its name, in order; at least one.
     pub modules: Vec<(String, IrModule)>,
-    /// The first of the statements that are no part of any module, nor imports or constants, and how many they are.
+    /// The first of the statements that are not part of any module and are not imports or constants, with their number.
     pub skipped: Option<(Span, usize)>,
-    /// What is wrong in those modules that are meant, but not here because they cannot be read, and in what is left out.
+    /// The faults of selected modules that cannot be read and are missing here, and of parts that are left out.
     pub faults: Vec<SyntaxError>,
 }
 
-/// Reads modules of a Python file, whatever stands around them: constants and imports are made use of, the rest is skipped.
+/// Reads modules of a Python file. Constants and imports around them are used, and all other code is skipped.
 ///
 /// # Errors
 ///
-/// What is wrong in the modules that are meant, in the order of the text, or that it is not clear which one is. Where all are meant, and
-/// some can be read, it is no error.
+/// The errors in the selected modules, in the order of the text; or it is not clear which module is meant. If all are
+/// selected and some can be read, there is no error.
 pub fn parse_file(text: &str, which: Which<'_>) -> Result<PythonFile, Vec<SyntaxError>> {
     parse_file_with(text, None, which)
 }
 
-/// As [`parse_file`], with the metadata that [`super::take_metadata`] has taken out of the text.
+/// Like [`parse_file`], with the metadata that [`super::take_metadata`] has removed from the text.
 ///
 /// # Errors
 ///
-/// As there.
+/// The same as there.
 pub fn parse_file_with(text: &str, metadata: Option<&str>, which: Which<'_>) -> Result<PythonFile, Vec<SyntaxError>> {
     let Units { modules, skipped, faults } = read_units(text, metadata, which)?;
     let modules = modules.into_iter().map(|(name, module, _)| (name, module)).collect();
     Ok(PythonFile { modules, skipped, faults })
 }
 
-/// A module, and what of the notation it makes use of.
+/// A module, with the rules of the notation that it uses.
 fn read(text: &str) -> Result<(IrModule, RuleUses), Vec<SyntaxError>> {
     let file = read_units(text, None, Which::Only)?;
     file.modules.into_iter().next().map(|(_, module, uses)| (module, uses)).ok_or_else(Vec::new)
 }
 
-/// The modules that are meant, what was skipped, and what is wrong beside them.
+/// The selected modules, the skipped statements, and further faults.
 struct Units<F> {
     modules: Vec<(String, IrModule, RuleUses)>,
     skipped: Option<(Span, usize)>,
@@ -170,7 +171,7 @@ fn units(text: &str, metadata: Option<&str>, which: Which<'_>) -> Result<Units<R
     let units = match meant(text, &file, count, which) {
         Ok(units) => units,
         Err(fault) if faults.is_empty() => return Err(vec![fault]),
-        // What cannot be read is the reason.
+        // The parts that cannot be read are the reason.
         Err(_) => return Err(faults),
     };
     let mut modules = Vec::new();
@@ -184,7 +185,7 @@ fn units(text: &str, metadata: Option<&str>, which: Which<'_>) -> Result<Units<R
     if modules.is_empty() { Err(faults) } else { Ok(Units { modules, skipped, faults }) }
 }
 
-/// The module of a unit. A name of which it is not known what it stands for is told, and not what it is taken for without.
+/// The module of a unit. A name with an unknown meaning is reported, and not read as something else.
 fn module_of<'t>(
     mut reader: ModuleReader<'t>,
     file: &'t File,
@@ -214,11 +215,11 @@ fn module_of<'t>(
     Err(faults)
 }
 
-/// How one comes to a module from a class of `relax.frontend.nn`.
+/// The way from a class of `relax.frontend.nn` to a module.
 const OF_A_MODEL: &str = "a model becomes one by its method `export_tvm(..)`, or by an importer such as \
                           `from_exported_program`, and `mod.script(show_meta=True)` prints it";
 
-/// The modules that are meant, of a file with so many statements.
+/// The selected modules of a file with this many statements.
 fn meant<'u>(text: &str, file: &'u File, statements: usize, which: Which<'_>) -> ReadResult<Vec<&'u Unit>> {
     let units = &file.units;
     let line = |span: Span| {
@@ -261,8 +262,8 @@ fn meant<'u>(text: &str, file: &'u File, statements: usize, which: Which<'_>) ->
     }
 }
 
-/// TVM prints a function that was made from a lambda under the name `<lambda>`, which Python cannot read. Another name of
-/// the same length leaves all places where they are.
+/// TVM prints a function that was made from a lambda under the name `<lambda>`, which Python cannot read. A different
+/// name of the same length keeps all positions.
 fn named_lambdas(text: &str) -> Cow<'_, str> {
     const PRINTED: &str = "<lambda>";
     if !text.contains("def <lambda>") {
@@ -303,49 +304,49 @@ fn at_offset(at: usize) -> Span {
 /// The state of reading one module.
 pub(super) struct ModuleReader<'t> {
     text: &'t str,
-    /// The metadata, where the text has an empty literal for it.
+    /// The metadata, if the text has an empty literal in its place.
     apart: Option<&'t str>,
-    /// What the text says of objects that it only refers to.
+    /// The objects that the text only refers to.
     metadata: Option<Metadata<'t>>,
-    /// Names that stand for the module: the class and what it was assigned to.
+    /// Names for the module: the class, and variables it was assigned to.
     aliases: FxHashSet<String>,
     /// The functions of the module.
     globals: FxHashSet<String>,
-    /// What functions without a class are bound to, where they state another symbol than their name.
+    /// The functions without a class whose symbol differs from their name.
     symbols: FxHashMap<Name, Name>,
     /// The functions of the module whose results are annotated as tuples.
     give_tuples: FxHashSet<Name>,
-    /// The functions of the module that are Python's, and opaque.
+    /// The functions of the module that are Python functions, and opaque.
     pyfuncs: FxHashSet<String>,
     /// The global functions that the text refers to.
     referred: FxHashSet<Name>,
     scope: Identities,
     /// The virtual devices that the module lists.
     devices: Vec<VDevice>,
-    /// The operators met so far, by the names that the text gives them.
+    /// The operators met so far, by their names in the text.
     ops: FxHashMap<Name, Name>,
-    /// Variables that the text says are shapes, which decides what `R.match_shape` of them means.
+    /// Variables that are shapes according to the text. This determines the meaning of `R.match_shape`.
     shapes: FxHashSet<Var>,
-    /// Variables that are annotated as scalars, `n: T.int64`; true of those that are dimensions too.
+    /// Variables that are annotated as scalars, `n: T.int64`; true for those that are also dimensions.
     scalars: FxHashMap<Var, bool>,
-    /// The names that the function at hand uses as dimensions.
+    /// The names that the current function uses as dimensions.
     dim_names: FxHashSet<String>,
-    /// Whether the text may annotate scalars at all.
+    /// Whether the text may contain scalar annotations.
     may_have_scalars: bool,
     /// Whether the text is in the spelling of the RFC, which trusts annotations (C17).
     trusts_annotations: bool,
-    /// The annotations of variables, where the text refers to them: `x.struct_info`.
+    /// The annotations of variables, for references such as `x.struct_info`.
     infos: FxHashMap<Var, StructInfo>,
     refers_to_infos: bool,
     /// Variables that are bound to literals, which may stand for attributes.
     literals: FxHashMap<Var, AttrValue>,
-    /// Variables that the text says are tuples, which are all inputs of an `R.call_tir` that is given one.
+    /// Variables that are tuples according to the text. Such a variable provides all inputs of an `R.call_tir`.
     tuples: FxHashSet<Var>,
-    /// From `R.func_attr` in the function at hand.
+    /// The attributes from `R.func_attr` in the current function.
     function_attrs: Attrs,
-    /// From `R.func_ret_struct_info` in the function at hand.
+    /// The result from `R.func_ret_struct_info` in the current function.
     function_ret: Option<StructInfo>,
-    /// The functions without a word on their purity.
+    /// The functions without a stated purity.
     silent: Silent,
     depth: usize,
     faults: Vec<ReadFault>,
@@ -354,10 +355,10 @@ pub(super) struct ModuleReader<'t> {
     uses: RuleUses,
 }
 
-/// What only the RFC and the notes of 2022 write.
+/// Spellings that only the RFC and the notes of 2022 have.
 const OF_THE_RFC: [&str; 3] = ["R.Tensor[", "R.outputs(", "R.match_shape("];
 
-/// What a text writes that refers to what is known of a variable.
+/// Spellings that refer to the information of a variable.
 const TO_INFOS: [&str; 5] = [".struct_info", ".ty", ".shape", ".dtype", "match_shape("];
 
 impl<'t> ModuleReader<'t> {
@@ -394,7 +395,7 @@ impl<'t> ModuleReader<'t> {
         }
     }
 
-    /// A rule of the notation is made use of here.
+    /// Records the use of a rule of the notation.
     fn by(&mut self, rule: Rule, span: Span) {
         if !self.applied.contains(rule) {
             self.applied.insert(rule);
@@ -403,7 +404,7 @@ impl<'t> ModuleReader<'t> {
     }
 
     fn fault(&mut self, fault: ReadFault) {
-        // What distributed programs are not read for is said once.
+        // The missing support for distributed programs is reported once.
         let is_said = fault.message == annotation::DISTRIBUTED
             && self.faults.iter().any(|said| said.message == annotation::DISTRIBUTED);
         if self.faults.len() < MAX_ERRORS && !is_said {
@@ -411,7 +412,7 @@ impl<'t> ModuleReader<'t> {
         }
     }
 
-    /// Counts the levels that the indentation of the text does not show.
+    /// Counts the levels that are not visible in the indentation of the text.
     fn nested<T>(&mut self, span: Span, body: impl FnOnce(&mut Self) -> ReadResult<T>) -> ReadResult<T> {
         if self.depth >= MAX_NESTING {
             return Err(ReadFault::at(span, format!("the nesting is deeper than {MAX_NESTING}")));

@@ -1,4 +1,4 @@
-//! Modules: a class with functions, or functions alone.
+//! Modules: a class with functions, or only functions.
 
 use ruff_python_ast as py;
 
@@ -9,7 +9,7 @@ use crate::grammar::{EDITION_ATTR, ExternFunc, GlobalFunc, GlobalVar, IrModule, 
 use crate::syntax::tvmscript::{metadata, tir_parse};
 
 impl<'t> ModuleReader<'t> {
-    /// The one class decorated as a module, or else all functions. `around` is metadata and type variables.
+    /// The only class that is decorated as a module, or else all functions. `around` has metadata and type variables.
     pub(super) fn module(&mut self, around: &'t [py::Stmt], statements: &'t [py::Stmt]) -> ReadResult<IrModule> {
         let mut class = None;
         self.by(rule!("R89.API.INPUT"), crate::grammar::Span::NONE);
@@ -34,7 +34,7 @@ impl<'t> ModuleReader<'t> {
         let mut module = IrModule::default();
         self.declare(members, class.is_some());
         let derived = class.is_some_and(|class| class.arguments.as_ref().is_some_and(|bases| !bases.args.is_empty()));
-        // A class that is derived from another one, as `BasePyModule`, may have methods of Python beside its functions.
+        // A class derived from another one, such as `BasePyModule`, may have Python methods beside its functions.
         for member in members.iter().filter(|member| !is_python(member, derived)) {
             if let Err(fault) = self.module_member(member, class.is_some(), &mut module) {
                 self.fault(fault);
@@ -47,8 +47,8 @@ impl<'t> ModuleReader<'t> {
         Ok(module)
     }
 
-    /// Statements beside the module carry no meaning (`R89.SYN.COMMENTS`), as long as they are imports, type
-    /// variables and the like.
+    /// Statements beside the module have no meaning (`R89.SYN.COMMENTS`), as long as they are imports, type variables
+    /// and similar.
     fn around_module(&mut self, statement: &'t py::Stmt) {
         match statement {
             py::Stmt::Import(_) | py::Stmt::ImportFrom(_) | py::Stmt::Pass(_) => {}
@@ -92,7 +92,7 @@ impl<'t> ModuleReader<'t> {
         }
     }
 
-    /// Functions may call each other whatever their order.
+    /// Declares the functions, which may call each other in any order.
     fn declare(&mut self, members: &[py::Stmt], in_class: bool) {
         for member in members {
             match member {
@@ -161,7 +161,7 @@ impl<'t> ModuleReader<'t> {
         }
     }
 
-    /// The place of an error that already is one of line and column.
+    /// The position of an error that already has a line and a column.
     fn tir_fault(&self, def: &py::StmtFunctionDef, error: crate::grammar::source::SyntaxError) -> ReadFault {
         let mut at = 0;
         for (number, line) in self.text.split_inclusive('\n').enumerate() {
@@ -202,13 +202,13 @@ impl<'t> ModuleReader<'t> {
     }
 }
 
-/// Whether an annotation is that of a tuple.
+/// Whether an annotation is a tuple.
 fn is_tuple_annotation(e: &py::Expr) -> bool {
     let e = e.as_call_expr().map_or(e, |call| &*call.func);
     relax_name(e).as_deref() == Some("Tuple")
 }
 
-/// Whether a function is one of Python, which a module calls as a packed function: `@I.pyfunc`.
+/// Whether a function is a Python function, which a module calls as a packed function: `@I.pyfunc`.
 fn is_pyfunc(def: &py::StmtFunctionDef) -> bool {
     def.decorator_list.iter().any(|decorator| {
         let e = decorator.expression.as_call_expr().map_or(&decorator.expression, |call| &*call.func);
@@ -216,22 +216,22 @@ fn is_pyfunc(def: &py::StmtFunctionDef) -> bool {
     })
 }
 
-/// Whether a member is none of a dialect; a method without a decorator is Python's if the class is `derived` from
-/// another one.
+/// Whether a member does not belong to a dialect. A method without a decorator is a Python method if the class is
+/// `derived` from another one.
 fn is_python(member: &py::Stmt, derived: bool) -> bool {
     let py::Stmt::FunctionDef(def) = member else { return false };
     is_pyfunc(def) || derived && def.decorator_list.is_empty()
 }
 
-/// Where the edition stands in a dictionary of attributes.
+/// The position of the edition in a dictionary of attributes.
 fn edition_in(attrs: &py::Expr) -> &py::Expr {
     let py::Expr::Dict(dict) = attrs else { return attrs };
     let stated = dict.items.iter().find(|item| item.key.as_ref().and_then(string) == Some(EDITION_ATTR));
     stated.map_or(attrs, |item| &item.value)
 }
 
-/// `f = R.ExternFunc("symbol")`: a packed function under a name of the module. What its annotation says is left to the
-/// function itself.
+/// `f = R.ExternFunc("symbol")`: a packed function under a name of the module. Its annotation is ignored, because the
+/// function itself determines its information.
 fn extern_func(assign: &py::StmtAssign) -> Option<(&py::ExprName, &str)> {
     let ([py::Expr::Name(name)], py::Expr::Call(call)) = (assign.targets.as_slice(), &*assign.value) else {
         return None;

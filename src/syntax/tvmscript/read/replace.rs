@@ -1,4 +1,4 @@
-//! Names that the surroundings of a module give a meaning are replaced by it, before the module is read.
+//! Replaces names by their meaning in the code around a module, before the module is read.
 
 use std::cell::RefCell;
 
@@ -13,7 +13,7 @@ use super::known::{KnownNames, StaticValue, Unknown, name};
 use crate::grammar::Span;
 use crate::judge::with_stack;
 
-/// A use of a name of which the file does not say what it stands for.
+/// A use of a name whose meaning the file does not determine.
 #[derive(Clone, Debug)]
 pub(super) struct Stray {
     pub name: String,
@@ -21,7 +21,7 @@ pub(super) struct Stray {
     pub why: Unknown,
 }
 
-/// Replaces constants and imported names in a definition, and gives the names that cannot be.
+/// Replaces constants and imported names in a definition, and returns the names that cannot be replaced.
 pub(super) fn replace(statement: &mut py::Stmt, known: &KnownNames) -> Vec<Stray> {
     let strays = RefCell::default();
     if !known.is_empty() {
@@ -37,7 +37,7 @@ pub(super) fn bound(statements: &[py::Stmt]) -> FxHashSet<String> {
     names.0
 }
 
-/// The names that a function binds, its parameters among them.
+/// The names that a function binds, including its parameters.
 pub(super) fn bound_in(def: &py::StmtFunctionDef) -> FxHashSet<String> {
     let mut names = bound(&def.body);
     names.extend(def.parameters.iter().map(|parameter| parameter.name().to_string()));
@@ -73,7 +73,7 @@ struct BoundNames(FxHashSet<String>);
 impl<'a> Visitor<'a> for BoundNames {
     fn visit_stmt(&mut self, statement: &'a py::Stmt) {
         match statement {
-            // What is bound inside of it, it binds for itself.
+            // Inner bindings belong to the inner function.
             py::Stmt::FunctionDef(def) => {
                 self.0.insert(def.name.to_string());
             }
@@ -99,7 +99,7 @@ impl<'a> Visitor<'a> for BoundNames {
             py::Expr::Name(name) if !name.ctx.is_load() => {
                 self.0.insert(name.id.to_string());
             }
-            // Its names are its own.
+            // Its names are local.
             py::Expr::Lambda(_) => {}
             other => with_stack(|| visitor::walk_expr(self, other)),
         }
@@ -108,7 +108,7 @@ impl<'a> Visitor<'a> for BoundNames {
 
 struct Replacer<'k> {
     known: &'k KnownNames,
-    /// Names that mean something else here.
+    /// Names with a different meaning here.
     shadowed: FxHashSet<String>,
     strays: &'k RefCell<Vec<Stray>>,
 }
@@ -118,7 +118,7 @@ impl Replacer<'_> {
         Replacer { known: self.known, shadowed: &self.shadowed | names, strays: self.strays }
     }
 
-    /// What an expression is replaced by.
+    /// The replacement of an expression.
     fn meaning(&self, e: &py::Expr) -> Option<py::Expr> {
         match e {
             py::Expr::Attribute(_) => self.known.in_dialect(e, &self.shadowed).map(|path| name(&path, e.range())),
@@ -143,13 +143,13 @@ impl Replacer<'_> {
         self.known.map(word.id.as_str(), &self.shadowed).map(|map| py::Expr::Lambda(map.clone()))
     }
 
-    /// Literals alone stay as they are written.
+    /// A single literal stays as it is written.
     fn constant(&self, e: &py::Expr) -> Option<py::Expr> {
         let (value, used) = self.known.value(e, &self.shadowed)?;
         if used { value.literal(e.range()) } else { None }
     }
 
-    /// `*SHAPE` is its members.
+    /// Replaces `*SHAPE` by its members.
     fn spread(&self, items: &mut Vec<py::Expr>) {
         let members = |item: &py::Expr| {
             let py::Expr::Starred(starred) = item else { return None };
@@ -170,7 +170,7 @@ impl Replacer<'_> {
         }
     }
 
-    /// Keeps the use of a name that the file binds to what is not known.
+    /// Records the use of a name that the file binds to an unknown value.
     fn stray(&self, word: &py::ExprName) {
         let name = word.id.as_str();
         if !word.ctx.is_load() || self.shadowed.contains(name) {
@@ -181,7 +181,8 @@ impl Replacer<'_> {
         }
     }
 
-    /// What precedes the parts of a member or a call. What is imported may be a library of operators, which readers know by their whole names.
+    /// The part before a member or a call. An import may be a library of operators, which readers know by their full
+    /// names.
     fn prefix(&self, e: &mut py::Expr) {
         match e {
             py::Expr::Name(word) if matches!(self.known.unknown(word.id.as_str()), Some(Unknown::Imported(_))) => {}
@@ -189,7 +190,7 @@ impl Replacer<'_> {
         }
     }
 
-    /// A function: its signature is read where it stands, its body with its names.
+    /// A function. Its signature is read in the outer scope, and its body with its own names.
     fn function(&self, def: &mut py::StmtFunctionDef) {
         self.decorators(&mut def.decorator_list);
         self.visit_parameters(&mut def.parameters);
@@ -199,7 +200,7 @@ impl Replacer<'_> {
         self.within(&bound_in(def)).visit_body(&mut def.body);
     }
 
-    /// Constants are replaced there; what else they say is up to Python.
+    /// Replaces constants in decorators. Other parts are left to Python.
     fn decorators(&self, decorators: &mut [py::Decorator]) {
         let strays = RefCell::default();
         let replacer = Replacer { known: self.known, shadowed: self.shadowed.clone(), strays: &strays };

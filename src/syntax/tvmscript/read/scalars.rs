@@ -1,5 +1,5 @@
-//! Scalars of 0.27: `n: T.int64` is a variable that stands in expressions and in dimensions. Here these are two variables, of
-//! which the second is the value of the first: `n: R.Prim(value=n)`.
+//! Scalars of 0.27: `n: T.int64` is one variable for expressions and dimensions. Here it becomes two variables, and the
+//! second is the value of the first: `n: R.Prim(value=n)`.
 
 use ruff_python_ast as py;
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
@@ -11,7 +11,7 @@ use crate::grammar::{
     Binder, Binding, DataType, Expr, MatchCast, PrimExpr, PrimStructInfo, Span, StructInfo, Var, VarBinding, VarKind,
 };
 
-/// The data type of `T.int64` as an annotation.
+/// The datatype of `T.int64` as an annotation.
 pub(super) fn scalar_type(annotation: &py::Expr) -> Option<DataType> {
     match annotation {
         py::Expr::Attribute(_) => tir_name(annotation)?.parse().ok(),
@@ -20,26 +20,26 @@ pub(super) fn scalar_type(annotation: &py::Expr) -> Option<DataType> {
 }
 
 impl ModuleReader<'_> {
-    /// What a scalar is annotated with: its data type, and its value where the function uses it as a dimension.
+    /// The annotation of a scalar: its datatype, and its value if the function uses it as a dimension.
     pub(super) fn scalar_info(&mut self, name: &str, dtype: DataType, span: Span) -> ReadResult<StructInfo> {
         if !self.dim_names.contains(name) && self.scope.dim(name).is_none() {
             return Ok(StructInfo::prim(dtype));
         }
         if dtype != DataType::INT64 {
-            // In arithmetic it may stand; as a dimension it is told where it is used.
+            // It may be used in arithmetic. As a dimension it is reported where it is used.
             return Ok(StructInfo::prim(dtype));
         }
         let value = PrimExpr::Var(self.scope.declare_dim(name, span));
         Ok(StructInfo::Prim(PrimStructInfo { dtype, value: Some(value) }))
     }
 
-    /// Notes what a variable is that `scalar_info` annotates.
+    /// Records the kind of a variable that `scalar_info` annotates.
     pub(super) fn note_scalar(&mut self, var: &Var, info: &StructInfo) {
         let is_dim = matches!(info, StructInfo::Prim(PrimStructInfo { value: Some(_), .. }));
         self.scalars.insert(var.clone(), is_dim);
     }
 
-    /// `a: T.int64 = n + 1`. Where it is used as a dimension, matching the value binds the dimension too.
+    /// `a: T.int64 = n + 1`. If it is used as a dimension, matching the value binds the dimension too.
     pub(super) fn bind_scalar(
         &mut self,
         var: Var,
@@ -68,12 +68,12 @@ impl ModuleReader<'_> {
         })
     }
 
-    /// Whether a name in scope is a scalar that is a dimension too.
+    /// Whether a name in scope is a scalar that is also a dimension.
     pub(super) fn is_scalar_dim(&self, name: &str) -> bool {
         self.scope.var(name).is_some_and(|(var, _)| self.scalars.get(&var) == Some(&true))
     }
 
-    /// A name is one variable: what is a scalar in scope is no other variable in a dimension.
+    /// A name is one variable: a scalar in scope cannot be a different variable in a dimension.
     pub(super) fn not_another_scalar(&self, name: &str, span: Span) -> ReadResult<()> {
         match self.scope.var(name) {
             Some((var, _)) if self.scalars.get(&var) == Some(&false) => {
@@ -85,7 +85,7 @@ impl ModuleReader<'_> {
     }
 }
 
-/// The names that stand where only dimensions can: in shapes, and beside operators.
+/// The names in places where only dimensions can be: in shapes, and beside operators.
 pub(super) fn dim_names(def: &py::StmtFunctionDef) -> rustc_hash::FxHashSet<String> {
     let mut names = ScalarNames { inside: false, found: Default::default() };
     for parameter in def.parameters.iter_non_variadic_params() {
@@ -103,7 +103,7 @@ pub(super) fn dim_names(def: &py::StmtFunctionDef) -> rustc_hash::FxHashSet<Stri
 }
 
 struct ScalarNames {
-    /// Whether a shape or an operator is around.
+    /// Whether the position is inside a shape or an operator.
     inside: bool,
     found: rustc_hash::FxHashSet<String>,
 }
@@ -128,7 +128,7 @@ impl<'a> Visitor<'a> for ScalarNames {
 }
 
 impl ScalarNames {
-    /// Each argument once: it is a shape, or it is not.
+    /// Visits each argument once, as a shape or not.
     fn call(&mut self, call: &py::ExprCall) {
         self.visit_expr(&call.func);
         let (around, shapes) = (self.inside, shapes_among(call));
@@ -141,7 +141,7 @@ impl ScalarNames {
     }
 }
 
-/// The tuples and lists that are shapes because of where they stand: `R.reshape(x, (n,))`.
+/// The tuples and lists that are shapes because of their position: `R.reshape(x, (n,))`.
 fn shapes_among(call: &py::ExprCall) -> Vec<&py::Expr> {
     let Some(op) = relax_name(&call.func) else { return Vec::new() };
     let at = |i: usize, param: &PythonParam| match param {

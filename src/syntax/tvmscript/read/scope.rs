@@ -1,35 +1,35 @@
-//! NameTable become identities (A03): each binding of a name already used in the module gets the next number, and a use
-//! refers to the innermost binding in scope.
+//! Names become identities (A03). Each binding of a name that the module already has gets the next number. A use refers
+//! to the innermost binding in scope.
 
 use rustc_hash::FxHashMap;
 
 use crate::grammar::{Expr, Name, ShapeVar, Span, Var, VarKind};
 
-/// The names in scope within the global function at hand, and how often each was bound in the module.
+/// The names in scope in the current global function, with the number of bindings of each in the module.
 #[derive(Default)]
 pub(super) struct Identities {
     vars: NameTable<(Var, VarKind)>,
     dims: NameTable<ShapeVar>,
-    /// How far the undo logs were when each scope was entered; `None` where shape variables outlive the scope, as they
-    /// do a dataflow block.
+    /// The lengths of the undo logs at the start of each scope. `None` if shape variables outlive the scope, as they do
+    /// for a dataflow block.
     frames: Vec<(usize, Option<usize>)>,
-    /// The global function at hand.
+    /// The current global function.
     function: u32,
 }
 
-/// What is known of each name. One map, so that a binding costs one search of it.
+/// The record of each name. There is one map, so that a binding costs one search of it.
 struct NameTable<V> {
     known: FxHashMap<Name, Naming<V>>,
-    /// What each name meant before it was brought into scope.
+    /// The meaning of each name before it was brought into scope.
     log: Vec<(Name, Option<Box<V>>)>,
 }
 
 struct Naming<V> {
-    /// The key, to be shared by the bindings.
+    /// The key, shared by the bindings.
     name: Name,
-    /// How often the name was bound in the module.
+    /// The number of bindings of the name in the module.
     count: u32,
-    /// The function that bound the name last, and that binding, which may be out of scope by now.
+    /// The function that bound the name last, with that binding, which may be out of scope by now.
     latest: Option<(u32, V)>,
     visible: Option<V>,
 }
@@ -41,7 +41,7 @@ impl<V> Default for NameTable<V> {
 }
 
 impl<V: Clone> NameTable<V> {
-    /// Makes the next binding of a name from the name and the number of bindings before.
+    /// Makes the next binding of a name, from the name and the number of earlier bindings.
     fn fresh(&mut self, name: &str, function: u32, make: impl FnOnce(Name, u32) -> V) -> V {
         if let Some(known) = self.known.get_mut(name) {
             let made = make(known.name.clone(), known.count);
@@ -74,7 +74,7 @@ impl<V: Clone> NameTable<V> {
         self.known.get(name).and_then(|known| known.visible.as_ref())
     }
 
-    /// The latest binding in the function, if there is one, and the number that the next one would get.
+    /// The latest binding in the function, if there is one, and the number of the next one.
     fn latest(&self, name: &str, function: u32) -> (Option<&V>, u32) {
         match self.known.get(name) {
             Some(Naming { count, latest: Some((by, value)), .. }) if *by == function => (Some(value), *count),
@@ -85,7 +85,7 @@ impl<V: Clone> NameTable<V> {
 }
 
 impl Identities {
-    /// Nothing of one global function is in scope in the next, but no variable is bound in two of them (`WF.2.ONCE`).
+    /// Starts the next global function. Its scope is empty, but no variable is bound in two functions (`WF.2.ONCE`).
     pub fn next_function(&mut self) {
         self.frames.clear();
         self.vars.leave(0);
@@ -109,7 +109,7 @@ impl Identities {
         }
     }
 
-    /// Makes room for the variables of a block, so that the map of a long one is laid out once.
+    /// Reserves space for the variables of a block, so that the map of a long block is allocated once.
     pub fn reserve(&mut self, variables: usize) {
         self.vars.known.reserve(variables);
         self.vars.log.reserve(variables);
@@ -120,7 +120,7 @@ impl Identities {
         self.vars.fresh(name, self.function, |name, count| (Var::numbered(name, count).at(span), kind)).0
     }
 
-    /// From here on, the name of the variable means the variable.
+    /// Makes the name of the variable refer to it from here on.
     pub fn bring(&mut self, var: &Var, kind: VarKind) {
         self.vars.bring(&var.name, (var.clone(), kind));
     }
@@ -150,8 +150,8 @@ impl Identities {
         self.dims.visible(name).cloned()
     }
 
-    /// What a name means that is not in scope: the latest variable that had it, so that the checker can say that it
-    /// is used outside its scope, or else a variable that nothing binds.
+    /// The meaning of a name that is not in scope. It is the latest variable with that name, so that the checker can
+    /// report a use outside of its scope. If there is none, it is a variable without a binding.
     pub fn stray(&self, name: &str, span: Span) -> Expr {
         match self.vars.latest(name, self.function) {
             (Some((var, kind)), _) => use_of(var.clone().at(span), *kind),
@@ -159,7 +159,7 @@ impl Identities {
         }
     }
 
-    /// As [`Identities::stray`], for shape variables.
+    /// Like [`Identities::stray`], for shape variables.
     pub fn stray_dim(&self, name: &str, span: Span) -> ShapeVar {
         match self.dims.latest(name, self.function) {
             (Some(var), _) => var.clone().at(span),

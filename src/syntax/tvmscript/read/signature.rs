@@ -1,18 +1,18 @@
-//! Which arguments of TVM's Python functions are inputs of the operator, and which are attributes. Only functions
-//! whose positional arguments are not simply the inputs are listed.
+//! The arguments of TVM's Python functions that are inputs of the operator, and those that are attributes. A function
+//! is listed only if its positional arguments are not simply the inputs.
 
 use crate::ops;
 
-/// What a parameter of a Python function is.
+/// A parameter of a Python function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::syntax) enum PythonParam {
     /// An input of the operator.
     Input(&'static str),
-    /// An input that is a boxed Boolean, with what it is where it is left out and another one follows.
+    /// An input that is a boxed Boolean, with the default to write if it is left out and another input follows.
     Flag(&'static str, bool),
-    /// An input that is a shape, so that a tuple of dimensions means a `ShapeExpr`.
+    /// An input that is a shape, so a tuple of dimensions means a `ShapeExpr`.
     Shape(&'static str),
-    /// An input that is a data type, so that a string means a `DataTypeImm`.
+    /// An input that is a datatype, so a string means a `DataTypeImm`.
     Dtype(&'static str),
     Attr(&'static str),
 }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::grammar::source::{MAX_DEPTH, MAX_NESTING};
 
-/// Reads, writes and reads again; the errors, if it cannot be read.
+/// Reads, writes and reads again. Returns the errors if the text cannot be read.
 fn all_the_way(text: &str) -> Result<(), String> {
     let module = parse_module(text).map_err(|error| error.to_string())?;
     for dialect in [Dialect::Tvm025, Dialect::Tvm027] {
@@ -13,7 +13,7 @@ fn all_the_way(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Text near the limit of the nesting may be over it when it is written another way.
+/// Text near the limit of nesting may exceed it in a different written form.
 fn module_is_deep(text: &str) -> bool {
     text.len() > 1_000
 }
@@ -54,7 +54,7 @@ fn repeated(open: &str, inner: &str, close: &str, depth: usize) -> String {
     function_of(&format!("    y = {}{inner}{}\n", open.repeat(depth), close.repeat(depth)))
 }
 
-/// The deepest text that is read has to be handled too; anything deeper is refused.
+/// The deepest readable text must be handled too. Deeper text is rejected.
 #[test]
 fn nesting() {
     type Form = Box<dyn Fn(usize) -> String>;

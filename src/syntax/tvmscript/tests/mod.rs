@@ -10,7 +10,7 @@ fn function<'m>(module: &'m IrModule, name: &str) -> &'m Function {
     }
 }
 
-/// The bindings and the value of the only function `f`, whose parameters and statements are given.
+/// The bindings and the value of the only function `f`, with these parameters and statements.
 fn body(params: &str, statements: &[&str]) -> SeqExpr {
     let mut text = format!("@R.function\ndef f({params}):\n");
     for statement in statements {
@@ -36,7 +36,7 @@ fn error(text: &str) -> source::SyntaxError {
     }
 }
 
-/// A flag that is left out before one that is given is written as what it then is.
+/// A flag that is left out is written with its default if a later one is given.
 #[test]
 fn flags_stand_in_their_places() {
     let flags = |written: &str| -> Vec<i64> {
@@ -113,7 +113,7 @@ fn only_what_a_dataflow_block_outputs_is_a_var() {
     let kinds: Vec<_> = seq.blocks[0].bindings.iter().filter_map(|b| b.binder().map(|b| b.kind)).collect();
     assert_eq!(kinds, [VarKind::DataflowVar, VarKind::DataflowVar, VarKind::Var]);
     assert_eq!(seq.blocks[1].bindings[0].value(), &Expr::Var(Var::numbered("a".into(), 1)));
-    // Out of its scope, and still itself, so that the checker can say so.
+    // It is out of scope, but still the same variable, so that the checker can report it.
     assert_eq!(seq.body, Expr::DataflowVar(Var::new("b")));
 }
 
@@ -200,7 +200,7 @@ fn independent_errors_are_collected() {
     assert_eq!(lines, [3, 4, 5]);
 }
 
-/// What TVM prints, read and written in either spelling, stays the same.
+/// Text that TVM prints stays the same when it is read and written in either spelling.
 #[test]
 fn text_of_tvm_round_trips() {
     for text in
@@ -211,7 +211,7 @@ fn text_of_tvm_round_trips() {
             let printed = print_module(&module, dialect);
             let again = parse_module(&printed).unwrap_or_else(|error| panic!("{error}\n{}", error.source_line));
             for ((name, before), (_, after)) in module.funcs.iter().zip(&again.funcs) {
-                // Functions that bind `_` twice read back with other numbers.
+                // Functions that bind `_` twice read back with different numbers.
                 assert!(before == after || printed.contains("__1 = "), "{}", name.name);
             }
             assert_eq!(print_module(&again, dialect), printed);
@@ -220,7 +220,7 @@ fn text_of_tvm_round_trips() {
     }
 }
 
-/// An expression with the blocks as text shows them: adjacent ordinary blocks are one, and empty ones none.
+/// An expression with the blocks as in text: adjacent ordinary blocks are merged, and empty ones removed.
 fn consolidated(e: &Expr) -> Expr {
     match e {
         Expr::SeqExpr(seq) => {
@@ -268,7 +268,7 @@ fn consolidate(mut module: IrModule) -> IrModule {
     module
 }
 
-/// The variables of generated programs have distinct names, so that reading back gives the very same tree.
+/// The variables of generated programs have distinct names, so reading back gives exactly the same tree.
 #[test]
 fn generated_programs_round_trip() {
     let options = crate::generate::ProgramOptions { nested: false, ..Default::default() };
@@ -282,7 +282,7 @@ fn generated_programs_round_trip() {
     }
 }
 
-/// What cannot be written on one line is bound to a variable, once: then nothing changes any more.
+/// An expression that needs more than one line is bound to a variable once. After that nothing changes.
 #[test]
 fn generated_programs_that_are_not_normal() {
     let options = crate::generate::ProgramOptions::default();
@@ -297,7 +297,7 @@ fn generated_programs_that_are_not_normal() {
     }
 }
 
-/// 0.27 has no integers after the outputs, and inputs come before them, so that neither spelling would be right there.
+/// 0.27 has no integers after the outputs, and inputs come before them, so neither spelling would be correct.
 #[test]
 fn integers_after_the_outputs_are_written_as_such_for_tvm_0_25_only() {
     let text = r#"
@@ -318,8 +318,8 @@ class Module:
     assert!(crate::suite::same_program::same_program(&parse_module(&new).unwrap(), &module), "{new}");
 }
 
-/// A shape takes int64.
-/// To TVM a choice between two comparisons is a Boolean as each of them is, so both dimensions need the cast.
+/// A shape takes int64. In TVM a choice between two comparisons is Boolean like the comparisons, so both dimensions
+/// need the cast.
 #[test]
 fn a_choice_between_truth_values_is_cast_as_a_truth_value_is() {
     let text = r#"

@@ -1,4 +1,4 @@
-//! Calls of `T.` functions and their arguments; literals and attributes.
+//! Calls of `T.` functions with their arguments; literals and attributes.
 
 use ruff_python_ast as py;
 
@@ -19,7 +19,7 @@ pub(super) fn t_name(e: &py::Expr) -> Option<&str> {
     }
 }
 
-/// `ptx.mma` of `T.ptx.mma`.
+/// `ptx.mma` for `T.ptx.mma`.
 pub(super) fn t_path(e: &py::Expr) -> Option<String> {
     let mut words = Vec::new();
     let mut e = e;
@@ -36,7 +36,7 @@ pub(super) fn t_path(e: &py::Expr) -> Option<String> {
     }
 }
 
-/// `T.meta_var(e)` and `I.meta_var(e)`: another name for what is in it.
+/// `T.meta_var(e)` and `I.meta_var(e)`: another name for the expression inside.
 pub(super) fn meta_var(e: &py::Expr) -> Option<&py::Expr> {
     let py::Expr::Call(call) = e else { return None };
     let py::Expr::Attribute(callee) = &*call.func else { return None };
@@ -64,7 +64,7 @@ pub(super) fn axis_call(e: &py::Expr) -> Option<(&str, &py::ExprCall)> {
     }
 }
 
-/// The elements of a tuple or list; anything else is one element.
+/// The elements of a tuple or list. Any other expression is a single element.
 pub(super) fn elements(e: &py::Expr) -> &[py::Expr] {
     match e {
         py::Expr::Tuple(t) => &t.elts,
@@ -80,7 +80,7 @@ pub(super) struct TirCallArguments<'a> {
 }
 
 impl<'a> TirCallArguments<'a> {
-    /// Those of a call in which `*A.shape` may stand for several.
+    /// The arguments of a call in which `*A.shape` may stand for several.
     pub fn starred(parser: &Parser, call: &'a py::ExprCall) -> ParseResult<TirCallArguments<'a>> {
         match call.arguments.args.iter().any(py::Expr::is_starred_expr) {
             true => Ok(TirCallArguments { positional: &call.arguments.args, keywords: &call.arguments.keywords }),
@@ -98,7 +98,7 @@ impl<'a> TirCallArguments<'a> {
         Ok(TirCallArguments { positional: &call.arguments.args, keywords: &call.arguments.keywords })
     }
 
-    /// The arguments in `T.Buffer[..]`: the shape alone, or the shape and the data type.
+    /// The arguments in `T.Buffer[..]`: only the shape, or the shape and the datatype.
     pub fn subscript(slice: &'a py::Expr) -> TirCallArguments<'a> {
         let positional = match slice {
             py::Expr::Tuple(t) if matches!(t.elts.get(1), Some(py::Expr::StringLiteral(_))) => t.elts.as_slice(),
@@ -116,12 +116,12 @@ impl<'a> TirCallArguments<'a> {
         keyword.map(|k| &k.value)
     }
 
-    /// By name or by position.
+    /// An argument by name or by position.
     pub fn get(&self, name: &str, position: usize) -> Option<&'a py::Expr> {
         self.named(name).or_else(|| self.positional.get(position))
     }
 
-    /// The first keyword that is not among these.
+    /// The first keyword that is not in this list.
     pub fn unknown_keyword(&self, known: &[&str]) -> Option<&'a py::Keyword> {
         self.keywords.iter().find(|k| !k.arg.as_ref().is_some_and(|arg| known.contains(&arg.as_str())))
     }
@@ -139,7 +139,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What the metadata has under a number.
+    /// The entry of the metadata under a number.
     pub(super) fn metadata_entry(&self, subscript: &py::ExprSubscript) -> ParseResult<MetadataEntry> {
         match (self.metadata, reference(subscript)) {
             (Some(metadata), Some((list, number))) => {
@@ -156,7 +156,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `"float32"` or `T.float32`; `A.dtype` is that of a buffer, `T.handle("float32").ty` that of a pointer.
+    /// `"float32"` or `T.float32`. `A.dtype` is that of a buffer, `T.handle("float32").ty` that of a pointer.
     pub(super) fn dtype(&self, e: &py::Expr) -> ParseResult<DataType> {
         if let py::Expr::Attribute(attribute) = e {
             match (attribute.attr.as_str(), &*attribute.value) {
@@ -178,7 +178,7 @@ impl Parser<'_> {
         if let AttrValue::Int(i) = self.attr(e)? { Ok(i) } else { self.error(e, "expected an integer") }
     }
 
-    /// The one argument of a call, a dictionary.
+    /// The only argument of a call, a dictionary.
     pub(super) fn attrs_argument(&self, call: &py::ExprCall) -> ParseResult<Attrs> {
         match call.arguments.args.as_ref() {
             [dict] => self.attrs(dict),
@@ -209,7 +209,7 @@ impl Parser<'_> {
                 elements(e).iter().map(|e| self.attr(e)).collect::<ParseResult<_>>().map(AttrValue::List)
             }
             py::Expr::Dict(_) => self.attrs(e).map(AttrValue::Dict),
-            // Schedules refer to buffers by their names.
+            // Schedules refer to buffers by name.
             py::Expr::Name(name) => Ok(AttrValue::Prim(PrimExpr::var(&name.id))),
             _ => match t_call(e).map(|(name, call)| (name, call.arguments.args.as_ref())) {
                 Some((name, [value])) if name.parse::<DataType>().is_ok() => self.attr(value),
@@ -240,14 +240,14 @@ impl Parser<'_> {
     }
 }
 
-/// A plain number, which has no data type yet.
+/// A plain number without a datatype.
 #[derive(Clone, Copy)]
 pub(super) enum UntypedNumber {
     Int(i128),
     Float(f64),
 }
 
-/// A number literal, with any signs before it.
+/// A number literal with its signs.
 pub(super) fn number(e: &py::Expr) -> Option<UntypedNumber> {
     match e {
         py::Expr::NumberLiteral(literal) => match &literal.value {

@@ -9,14 +9,14 @@ use crate::grammar::tir::{Block, Expr, For, ForKind, Iter, IterKind, Stmt, Var};
 use crate::grammar::{Attrs, Name};
 use crate::syntax::tvmscript::read::put;
 
-/// One variable of a loop nest with its bounds.
+/// A variable of a loop nest, with its bounds.
 struct LoopAxis {
     start: Expr,
     stop: Expr,
     step: Option<Expr>,
 }
 
-/// `for i in T.grid(4, 4)`: one name for the tuple of the variables, which TVM calls `i_0`, `i_1`.
+/// `for i in T.grid(4, 4)`: a single name for the tuple of the variables, which TVM calls `i_0`, `i_1`.
 fn one_for_all(name: &py::ExprName, count: usize, body: &[py::Stmt]) -> (Vec<py::Expr>, Vec<py::Stmt>) {
     let numbered = |at: usize| py::ExprName { id: format!("{}_{at}", name.id).as_str().into(), ..name.clone() };
     let elts: Vec<py::Expr> = (0..count).map(numbered).map(py::Expr::Name).collect();
@@ -85,7 +85,7 @@ impl Parser<'_> {
         })
     }
 
-    /// What a `for` iterates over.
+    /// The iteration of a `for`.
     fn iteration(&mut self, iter: &py::Expr) -> ParseResult<(ForKind, Vec<LoopAxis>, Attrs)> {
         let expected = "expected `range`, `T.grid`, `T.serial`, `T.parallel`, `T.vectorized`, `T.unroll` or \
                         `T.thread_binding`";
@@ -199,7 +199,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Whether the statement was one of a block's header.
+    /// Whether the statement belongs to a block's header.
     fn block_header(&mut self, stmt: &py::Stmt, block: &mut Block) -> ParseResult<bool> {
         match stmt {
             py::Stmt::Assign(assign) => self.block_header_assign(assign, block),
@@ -256,7 +256,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `T.axis.spatial(domain, value)` and the like, or `T.axis.remap(kinds, values)`.
+    /// `T.axis.spatial(domain, value)` and similar calls, or `T.axis.remap(kinds, values)`.
     fn iters(&mut self, kind: &str, call: &py::ExprCall, targets: &[py::Expr], block: &mut Block) -> ParseResult<()> {
         let args = TirCallArguments::new(self, call)?;
         let mut specs = Vec::new();

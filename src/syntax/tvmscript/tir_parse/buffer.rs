@@ -61,7 +61,7 @@ pub(super) const BLOCK_ALLOC: BufferArgumentNames = [
 ];
 
 impl Parser<'_> {
-    /// A buffer from the arguments of the call that describes it.
+    /// A buffer from the arguments of its call.
     pub(super) fn buffer(
         &mut self,
         name: &Name,
@@ -78,7 +78,7 @@ impl Parser<'_> {
             return self.error(extra, "more arguments than a buffer has");
         }
         let get = |key: &str| layout.iter().position(|k| *k == key).and_then(|i| args.get(key, i));
-        // Where the axes are parted in memory is for compilers, as annotations are.
+        // The separators of axes in memory are for compilers, like annotations.
         for key in ["buffer_type", "byte_offset"] {
             if let Some(e) = get(key).filter(|e| !is_default(e)) {
                 return self.error(e, format!("`{key}` of a buffer is not supported"));
@@ -89,7 +89,7 @@ impl Parser<'_> {
         };
         let dtype = get("dtype").map_or(Ok(DataType::FLOAT32), |e| self.dtype(e))?;
         let shape = self.exprs(shape)?;
-        // Strides that are only named have the data type of the dimensions.
+        // Strides with unknown names have the datatype of the dimensions.
         self.implicit = self.implicit.map(|default| shape.first().map_or(default, Expr::dtype));
         Ok(Buffer {
             name: name.clone(),
@@ -109,7 +109,7 @@ impl Parser<'_> {
         elements(shape).iter().map(|e| self.dimension(e)).collect()
     }
 
-    /// A dimension: an expression, or a string that holds one.
+    /// A dimension: an expression, or a string that contains one.
     fn dimension(&mut self, e: &py::Expr) -> ParseResult<Expr> {
         let py::Expr::StringLiteral(quoted) = e else { return self.expr(e) };
         let span = self.span(quoted.range);
@@ -207,7 +207,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether an argument says what holds without it.
+/// Whether an argument has the default value.
 fn is_default(e: &py::Expr) -> bool {
     match e {
         py::Expr::NoneLiteral(_) => true,

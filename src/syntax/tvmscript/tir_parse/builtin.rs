@@ -1,4 +1,4 @@
-//! The functions that lowering puts into TIR, and other calls that nothing here gives a meaning: they are kept as they are.
+//! The functions that lowering adds to TIR, and other calls without a meaning here. They are kept unchanged.
 
 use ruff_python_ast as py;
 use ruff_text_size::Ranged;
@@ -8,20 +8,20 @@ use super::{ParseResult, ParsedName, Parser};
 use crate::grammar::tir::{Expr, Extern};
 use crate::grammar::{DataType, Span};
 
-/// Where the data type of the result comes from.
+/// The source of the datatype of the result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::syntax::tvmscript) enum Gives {
-    /// It is always this.
+    /// It is always this one.
     One(DataType),
-    /// That of an operand.
+    /// It is that of an operand.
     Operand(usize),
-    /// It stands in front of the operands.
+    /// It is written before the operands.
     First,
-    /// It stands behind them.
+    /// It is written after the operands.
     Last,
 }
 
-/// The builtin functions by their names after `T.`; those of devices by what they begin with.
+/// The builtin functions by their names after `T.`; those of devices by their prefix.
 pub(in crate::syntax::tvmscript) fn gives(name: &str) -> Option<Gives> {
     Some(match name {
         "call_extern"
@@ -69,7 +69,7 @@ pub(in crate::syntax::tvmscript) fn gives(name: &str) -> Option<Gives> {
     })
 }
 
-/// The functions that give a handle, or nothing of use.
+/// The functions that return a handle, or nothing useful.
 fn is_handle(name: &str) -> bool {
     matches!(
         name,
@@ -122,7 +122,7 @@ fn is_of_device(name: &str) -> bool {
 }
 
 impl Parser<'_> {
-    /// A call of a function that is only known by name.
+    /// A call of a function of which only the name is known.
     pub(super) fn builtin(
         &mut self,
         call: &py::ExprCall,
@@ -159,7 +159,7 @@ impl Parser<'_> {
         Ok(TirOperand::Typed(extern_call(name, dtype, args, self.span(call.range()))))
     }
 
-    /// An operand; the name of a buffer stands for its memory, and `None` for nothing.
+    /// An operand. The name of a buffer stands for its memory, and `None` for no value.
     fn builtin_operand(&mut self, e: &py::Expr) -> ParseResult<Expr> {
         match e {
             py::Expr::NoneLiteral(_) => Ok(Expr::Int(0, DataType::HANDLE)),
@@ -173,7 +173,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `Module.f(args)`, a call of another function of the module; gives nothing unless it says what.
+    /// `Module.f(args)`, a call of another function of the module. It has no result unless the call states one.
     pub(super) fn call_of_module(&mut self, call: &py::ExprCall, name: &str) -> ParseResult<TirOperand> {
         let args = call.arguments.args.iter().map(|e| self.builtin_operand(e)).collect::<ParseResult<Vec<_>>>()?;
         let mut dtype = DataType::VOID;
@@ -192,12 +192,12 @@ impl Parser<'_> {
         self.returned(stmt.value.as_deref(), self.span(stmt.range))
     }
 
-    /// `T.ret(value)`, which is the same.
+    /// `T.ret(value)`, which is equivalent.
     pub(super) fn ret(&mut self, call: &py::ExprCall, value: Option<&py::Expr>) -> ParseResult<TirOperand> {
         self.returned(value, self.span(call.range())).map(TirOperand::Typed)
     }
 
-    /// A number is of the data type that the function says it returns.
+    /// The returned value. A number has the declared datatype of the result.
     fn returned(&mut self, value: Option<&py::Expr>, span: Span) -> ParseResult<Expr> {
         let Some(value) = value else { return Ok(extern_call("ret", DataType::VOID, Vec::new(), span)) };
         let value = match self.returns {

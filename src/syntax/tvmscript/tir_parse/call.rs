@@ -62,7 +62,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The name of a function of the module that stands behind the module's own, as in `Module.f` or `cls.f`.
+    /// The name of a function of the module, after the name of the module, as in `Module.f` or `cls.f`.
     fn name_in_module<'e>(&self, func: &'e py::Expr) -> Option<&'e str> {
         let py::Expr::Attribute(func) = func else { return None };
         let py::Expr::Name(module) = &*func.value else { return None };
@@ -70,7 +70,7 @@ impl Parser<'_> {
         other.then_some(func.attr.as_str())
     }
 
-    /// A constant or cast `T.float32(..)`, an intrinsic, or a function that is not known.
+    /// A constant or cast `T.float32(..)`, an intrinsic, or an unknown function.
     fn named_call(&mut self, call: &py::ExprCall, name: &str, operands: &[py::Expr]) -> ParseResult<TirOperand> {
         if let Some(op) = Intrinsic::from_name(name) {
             return self.intrinsic(call, op, &operands.iter().collect::<Vec<_>>());
@@ -115,11 +115,11 @@ impl Parser<'_> {
         Ok(TirOperand::Typed(node(Box::new(Conditional { condition, then, otherwise }))))
     }
 
-    /// `T.Cast(dtype, value)`, a node even where the data types agree.
+    /// `T.Cast(dtype, value)`, which is a node even if the datatypes agree.
     fn cast(&mut self, dtype: &py::Expr, value: &py::Expr) -> ParseResult<TirOperand> {
         let (dtype, value) = match self.dtype(dtype) {
             Ok(known) => (known, value),
-            // The two arguments were in the other order in some versions.
+            // Some versions had the two arguments in the opposite order.
             Err(error) => match self.dtype(value) {
                 Ok(known) => (known, dtype),
                 Err(_) => return Err(error),
@@ -129,7 +129,7 @@ impl Parser<'_> {
         Ok(TirOperand::Typed(Expr::Cast(dtype, Box::new(value))))
     }
 
-    /// `T.float32(value)`: a constant of a data type, or a conversion to it.
+    /// `T.float32(value)`: a constant of a datatype, or a conversion to it.
     fn constant(&mut self, dtype: DataType, value: &py::Expr) -> ParseResult<Expr> {
         match (value, self.operand(value)?) {
             (py::Expr::StringLiteral(s), _) if dtype.is_float() => match s.value.to_str() {
@@ -154,7 +154,7 @@ impl Parser<'_> {
         Ok(TirOperand::Typed(Expr::binary(BinaryOp::FloorDiv, less, b, span)))
     }
 
-    /// Of a float `T.fabs`, of an integer a `T.Select`.
+    /// `T.fabs` for a float, a `T.Select` for an integer.
     fn abs(&mut self, call: &py::ExprCall, e: &py::Expr) -> ParseResult<TirOperand> {
         let a = self.expr(e)?;
         let (span, dtype) = (self.span(call.range()), a.dtype());

@@ -11,14 +11,14 @@ use crate::grammar::{BinaryOp, DataType, Name, Span, TypeCode};
 use crate::number::FloatType;
 use crate::syntax::tvmscript::metadata::reference;
 
-/// An expression, or a number whose data type depends on its surroundings.
+/// An expression, or a number whose datatype depends on the context.
 pub(super) enum TirOperand {
     Plain(UntypedNumber),
     Typed(Expr),
 }
 
 impl Parser<'_> {
-    /// An expression; a plain number becomes int32 or float32, or int64 if it is too large.
+    /// An expression. A plain number becomes int32 or float32, or int64 if it is too large.
     pub(super) fn expr(&mut self, e: &py::Expr) -> ParseResult<Expr> {
         match self.operand(e)? {
             TirOperand::Typed(typed) => Ok(typed),
@@ -28,13 +28,13 @@ impl Parser<'_> {
         }
     }
 
-    /// An expression as a value of a data type, cast if it has another one.
+    /// An expression as a value of a datatype, with a cast if necessary.
     pub(super) fn expr_as(&mut self, e: &py::Expr, dtype: DataType) -> ParseResult<Expr> {
         let operand = self.operand(e)?;
         self.convert(e, operand, dtype)
     }
 
-    /// Two expressions of one data type.
+    /// Two expressions of the same datatype.
     pub(super) fn pair(&mut self, a: &py::Expr, b: &py::Expr) -> ParseResult<(Expr, Expr)> {
         let (left, right) = (self.operand(a)?, self.operand(b)?);
         self.unify(a, left, b, right)
@@ -67,7 +67,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Gives two operands the same data type: that of the one which has one, or the wider one.
+    /// Gives two operands the same datatype: that of the one that has one, or the wider one.
     fn unify(&self, at_a: &py::Expr, a: TirOperand, at_b: &py::Expr, b: TirOperand) -> ParseResult<(Expr, Expr)> {
         let dtype = match (&a, &b) {
             (TirOperand::Typed(a), TirOperand::Typed(b)) => wider(a.dtype(), b.dtype()),
@@ -146,7 +146,7 @@ impl Parser<'_> {
         self.typed_bin_op(op, a, b).map(TirOperand::Typed)
     }
 
-    /// The operator of `op` on operands of one data type.
+    /// The operator of `op` on operands of the same datatype.
     fn typed_bin_op(&self, op: &py::ExprBinOp, a: Expr, b: Expr) -> ParseResult<Expr> {
         let span = self.span(op.range);
         let intrinsic =
@@ -171,7 +171,7 @@ impl Parser<'_> {
         Ok(Expr::binary(node, a, b, span))
     }
 
-    /// What an augmented assignment stores: `load op value`.
+    /// The value that an augmented assignment stores: `load op value`.
     pub(super) fn augmented(&mut self, stmt: &py::StmtAugAssign, load: Expr) -> ParseResult<Expr> {
         let value = self.operand(&stmt.value)?;
         let (a, b) = self.unify(&stmt.target, TirOperand::Typed(load), &stmt.value, value)?;
@@ -221,7 +221,7 @@ impl Parser<'_> {
         Ok(result)
     }
 
-    /// A Boolean expression; any other value stands for whether it is nonzero.
+    /// A Boolean expression. Any other value stands for whether it is nonzero.
     pub(super) fn condition(&mut self, e: &py::Expr) -> ParseResult<Expr> {
         match self.operand(e)? {
             TirOperand::Typed(vector) if DataType { lanes: 1, ..vector.dtype() } == DataType::BOOL => Ok(vector),
@@ -315,7 +315,7 @@ fn index_type(buffer: &Buffer) -> DataType {
     buffer.shape.first().map_or(DataType::INT32, Expr::dtype)
 }
 
-/// How far the elements of each dimension are apart, also where the buffer does not say.
+/// The distance of the elements in each dimension, even if the buffer does not state it.
 fn strides(buffer: &Buffer) -> Vec<Expr> {
     if !buffer.strides.is_empty() {
         return buffer.strides.clone();
@@ -334,7 +334,7 @@ fn strides(buffer: &Buffer) -> Vec<Expr> {
     strides
 }
 
-/// The element of a buffer that has only one, written as the buffer's name.
+/// The only element of a buffer, written as the buffer's name.
 fn scalar_load(buffer: &Buffer, span: Span) -> Option<Expr> {
     match buffer.shape.as_slice() {
         [Expr::Int(1, dtype)] => {
@@ -344,7 +344,7 @@ fn scalar_load(buffer: &Buffer, span: Span) -> Option<Expr> {
     }
 }
 
-/// The data type that operands of two data types are brought to.
+/// The common datatype of operands of two datatypes.
 fn wider(a: DataType, b: DataType) -> DataType {
     match (a.is_float(), b.is_float()) {
         (true, false) => a,
@@ -357,13 +357,13 @@ fn wider(a: DataType, b: DataType) -> DataType {
             }
         }
         (false, false) if a.code == b.code => DataType { bits: a.bits.max(b.bits), ..a },
-        // A signed and an unsigned integer meet in the signed integers.
+        // The common type of a signed and an unsigned integer is signed.
         (false, false) if a.is_int() || b.is_int() => DataType::new(TypeCode::Int, a.bits.max(b.bits)),
         (false, false) => a,
     }
 }
 
-/// Arithmetic on plain numbers, as Python does it.
+/// Arithmetic on plain numbers, with the rules of Python.
 fn fold(op: py::Operator, a: UntypedNumber, b: UntypedNumber) -> Option<UntypedNumber> {
     match (op, a, b) {
         (py::Operator::Add, UntypedNumber::Int(a), UntypedNumber::Int(b)) => small(a.checked_add(b)),
@@ -388,7 +388,7 @@ fn fold(op: py::Operator, a: UntypedNumber, b: UntypedNumber) -> Option<UntypedN
     }
 }
 
-/// An integer that later operations cannot make overflow; no data type has larger ones.
+/// An integer that is small enough for later operations not to overflow. No datatype has larger ones.
 fn small(value: Option<i128>) -> Option<UntypedNumber> {
     value.filter(|value| value.unsigned_abs() <= 1 << 64).map(UntypedNumber::Int)
 }

@@ -1,7 +1,8 @@
-//! Expressions that stand in one place and are meant in another: what `T.meta_var` names, and the dimensions of a buffer.
+//! Expressions that are written in one place and used in another: those named by `T.meta_var`, and the dimensions of a
+//! buffer.
 //!
-//! The tree has no place for a name of an expression, so the expression is put where the name is. That must not make it mean
-//! other variables, nor make a short text a tree without end.
+//! The tree has no names for expressions, so the expression replaces its name. Its variables must keep their meaning
+//! there, and a short text must not become an unlimited tree.
 
 use std::rc::Rc;
 
@@ -11,11 +12,11 @@ use super::{ParseResult, ParsedName, Parser};
 use crate::grammar::Name;
 use crate::grammar::tir::Expr;
 
-/// How many nodes all such expressions of a function may have together.
+/// The maximum number of nodes of all such expressions of a function.
 const MAX_SPLICED: usize = 1_000_000;
 
 impl Parser<'_> {
-    /// The expression that `name` stands for, or that is a part of what it stands for, once more.
+    /// A copy of the expression with this name, or of a part of it.
     pub(super) fn spliced(&mut self, at: &impl Ranged, name: &str, e: &Expr) -> ParseResult<Expr> {
         let since = self.defined_at(name);
         let mut pending = vec![e];
@@ -34,12 +35,12 @@ impl Parser<'_> {
         Ok(e.clone())
     }
 
-    /// The dimensions of a buffer once more, where it is named.
+    /// A copy of the dimensions of the named buffer.
     pub(super) fn spliced_all(&mut self, at: &impl Ranged, name: &str, list: &[Expr]) -> ParseResult<Vec<Expr>> {
         list.iter().map(|e| self.spliced(at, name, e)).collect()
     }
 
-    /// When a name was defined that is seen here: later ones have larger numbers.
+    /// The time of a visible name's definition: later ones have larger numbers.
     fn defined_at(&self, name: &str) -> usize {
         self.defs.get(name).map_or(0, |(at, _)| *at)
     }
@@ -53,7 +54,7 @@ impl Parser<'_> {
         self.defs.get(name).map(|(_, def)| def)
     }
 
-    /// A buffer that is compact and begins where its memory does.
+    /// A compact buffer that starts at the beginning of its memory.
     pub(super) fn compact(&self, name: &str) -> Option<Rc<crate::grammar::tir::Buffer>> {
         match self.lookup(name) {
             Some(ParsedName::Buffer(buffer)) if buffer.strides.is_empty() && buffer.elem_offset.is_none() => {
@@ -64,7 +65,7 @@ impl Parser<'_> {
     }
 }
 
-/// The variable or buffer that an expression itself names.
+/// The variable or buffer that the root of an expression names.
 fn named(e: &Expr) -> Option<&str> {
     if let Expr::Var(var) = e {
         Some(&var.name)
@@ -77,7 +78,7 @@ fn named(e: &Expr) -> Option<&str> {
     }
 }
 
-/// The expressions that an expression is made of.
+/// The direct parts of an expression.
 fn parts(e: &Expr) -> Vec<&Expr> {
     match e {
         Expr::Var(_) | Expr::Int(..) | Expr::Float(..) | Expr::Str(_) | Expr::Data(_) => Vec::new(),

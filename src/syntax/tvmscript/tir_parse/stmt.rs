@@ -13,7 +13,7 @@ use crate::grammar::tir::{
 use crate::grammar::{BinaryOp, DataType, Span};
 
 impl Parser<'_> {
-    /// A body in a scope of its own.
+    /// A body in a new scope.
     pub(super) fn body(&mut self, at: &impl Ranged, stmts: &[py::Stmt]) -> ParseResult<Vec<Stmt>> {
         self.scoped(at, |p| {
             let mut body = Vec::new();
@@ -22,7 +22,7 @@ impl Parser<'_> {
         })
     }
 
-    /// A statement; the statements after it belong to it as well if the answer is true.
+    /// A statement. Returns true if the statements after it belong to it too.
     pub(super) fn stmt(&mut self, stmt: &py::Stmt, after: &[py::Stmt], out: &mut Vec<Stmt>) -> ParseResult<bool> {
         match stmt {
             py::Stmt::Assign(assign) => return self.assign(assign, after, out),
@@ -95,7 +95,7 @@ impl Parser<'_> {
         Ok(Stmt::Store(Store { buffer: var, indices, value, span: self.span(at.range()) }))
     }
 
-    /// `x = value`: a store to the one element of the buffer `x`, which is made if there is none.
+    /// `x = value`: a store to the only element of the buffer `x`, which is created if it does not exist.
     fn assign_name(
         &mut self,
         target: &py::ExprName,
@@ -126,7 +126,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Defines a mutable scalar: a local buffer of one element.
+    /// Defines a mutable scalar, that is, a local buffer with one element.
     fn scalar(&mut self, target: &py::ExprName, dtype: DataType) -> Buffer {
         let mut buffer = Buffer::new(&target.id, vec![Expr::Int(1, DataType::INT32)], dtype);
         buffer.scope = "local".into();
@@ -203,7 +203,7 @@ impl Parser<'_> {
                 Expr::Data(source) => source,
                 Expr::Var(Var { name, dtype, span }) => BufferVar { name, dtype, span },
                 value if value.dtype() == DataType::HANDLE => {
-                    // A pointer that is computed gets a name.
+                    // A computed pointer gets a name.
                     let span = self.span(call.range());
                     let var = Var { name: format!("{}_data", target.id).as_str().into(), dtype: value.dtype(), span };
                     self.define(&var.name, ParsedName::Var(var.dtype));
@@ -216,7 +216,7 @@ impl Parser<'_> {
         };
         let buffer = self.alloc(target, call)?;
         out.push(match data {
-            // Without memory to look at, a declaration allocates.
+            // A declaration without memory allocates.
             None => Stmt::Alloc(buffer),
             Some(data) => Stmt::Decl(Decl { buffer, data }),
         });
@@ -256,7 +256,7 @@ impl Parser<'_> {
         Ok(Stmt::Decl(Decl { buffer, data: source.var(self.span(value.range())) }))
     }
 
-    /// `D = C[1:6]`: a view of a part of a buffer.
+    /// `D = C[1:6]`: a view of part of a buffer.
     fn slice(&mut self, target: &py::ExprName, value: &py::Expr) -> ParseResult<Stmt> {
         let region = self.region(value)?;
         let Some(source) = self.compact(&region.buffer.name) else {
@@ -347,7 +347,7 @@ impl Parser<'_> {
         Ok(Stmt::Attr(AttrStmt { node, key, value, body, span }))
     }
 
-    /// What a remark is about; the name of a buffer stands for its memory.
+    /// The subject of an attribute. The name of a buffer stands for its memory.
     fn attr_node(&mut self, e: &py::Expr) -> ParseResult<Expr> {
         match e {
             py::Expr::Name(name) => match self.lookup(&name.id) {
@@ -419,7 +419,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether this is a part of a buffer, not an element of it.
+/// Whether this is a part of a buffer, as opposed to an element of it.
 fn is_slice(e: &py::Expr) -> bool {
     match e {
         py::Expr::Subscript(s) => elements(&s.slice).iter().any(py::Expr::is_slice_expr),
@@ -427,7 +427,7 @@ fn is_slice(e: &py::Expr) -> bool {
     }
 }
 
-/// The operation, done at once on constants.
+/// The operation, computed immediately for constants.
 fn folded(op: BinaryOp, a: Expr, b: Expr) -> Expr {
     let constant = match (&a, &b) {
         (Expr::Int(x, dtype), Expr::Int(y, _)) => match op {
@@ -442,7 +442,8 @@ fn folded(op: BinaryOp, a: Expr, b: Expr) -> Expr {
     constant.unwrap_or_else(|| Expr::binary(op, a, b, Span::NONE))
 }
 
-/// A buffer on the same memory with elements of another data type: as many bits, and the last dimension in terms of these.
+/// A buffer on the same memory with elements of another datatype. It has the same number of bits, with the last
+/// dimension in terms of the new elements.
 fn recast(buffer: &mut Buffer, dtype: DataType) -> Result<(), &'static str> {
     let from = std::mem::replace(&mut buffer.dtype, dtype);
     let Some(last) = buffer.shape.last_mut() else { return Err("a scalar has no view of another data type") };
@@ -454,7 +455,8 @@ fn recast(buffer: &mut Buffer, dtype: DataType) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// How many elements of one data type take as many bits as so many of another, where that is known to be a whole number.
+/// The number of elements of one datatype that take as many bits as a number of another one, if that is known to be an
+/// integer.
 fn in_terms_of(count: Expr, from: DataType, to: DataType) -> Option<Expr> {
     let (from, to) = (bits_in_memory(from), bits_in_memory(to));
     let dtype = count.dtype();
@@ -474,8 +476,9 @@ fn bits_in_memory(dtype: DataType) -> u16 {
     if dtype.code == DataType::BOOL.code && dtype.bits == DataType::BOOL.bits { 8 } else { dtype.bits }
 }
 
-/// The shape of a view, in which -1 stands for what is left of the elements; or why it is none. A view may have fewer elements
-/// than its buffer: TVM writes any declaration so that begins where the buffer does.
+/// The shape of a view, in which -1 stands for the rest of the elements; or the reason why it is invalid. A view may
+/// have fewer elements than its buffer, because TVM uses this form for every declaration that starts where the buffer
+/// does.
 fn whole_view(mut shape: Vec<Expr>, source: &[Expr]) -> Result<Vec<Expr>, &'static str> {
     if !shape.iter().all(|dim| matches!(dim.dtype(), DataType::INT32 | DataType::INT64)) {
         return Err("expected dimensions, of the data type int32 or int64");
@@ -501,12 +504,12 @@ fn whole_view(mut shape: Vec<Expr>, source: &[Expr]) -> Result<Vec<Expr>, &'stat
     }
 }
 
-/// A dimension that is written as a number.
+/// A dimension that is a literal number.
 fn size(dim: &Expr) -> Option<i64> {
     if let Expr::Int(size, _) = dim { Some(*size) } else { None }
 }
 
-/// How many elements there are, where all dimensions are written as numbers.
+/// The number of elements, if all dimensions are literal numbers.
 fn elements_in<'e>(dims: impl IntoIterator<Item = &'e Expr>) -> Option<i128> {
     dims.into_iter().try_fold(1i128, |all, dim| all.checked_mul(size(dim)?.into()))
 }

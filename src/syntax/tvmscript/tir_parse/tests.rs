@@ -42,7 +42,7 @@ fn value(text: &str) -> String {
     }
 }
 
-/// Binary operators and casts fully bracketed.
+/// Binary operators and casts with all brackets.
 fn sexp(e: &Expr) -> String {
     match e {
         Expr::Binary(b) => format!("({} {} {})", b.op.name(), sexp(&b.a), sexp(&b.b)),
@@ -303,7 +303,7 @@ fn names_go_out_of_scope() {
 #[test]
 fn deep_nesting_is_refused() {
     let deep = format!("A[0, 0] = {}q{}", "T.exp(".repeat(2_000), ")".repeat(2_000));
-    // The Python parser refuses such depth as well, with an error of its own.
+    // The Python parser rejects such depth too, with a different error.
     let text = with_body(&deep);
     if ruff_python_parser::parse_module(&text).is_ok() {
         assert!(read(&text).unwrap_err().message.contains("nested more than"));
@@ -352,7 +352,7 @@ fn a_named_expression_keeps_its_variables() {
     assert_eq!(said(within), "nothing");
     let hidden = "for i in range(4):\n    m = T.meta_var(i)\n    for i in range(1):\n        A[0, m] = T.float32(1)";
     assert!(said(hidden).contains("`i` is another variable here than where `m` was defined"), "{}", said(hidden));
-    // The loop over what a dimension of the buffer says, under the name of that dimension.
+    // The loop variable has the name of a dimension of the buffer.
     let shape = "for n in range(4):\n    A[A.shape[0], n] = T.float32(1)";
     assert!(said(shape).contains("`n` is another variable here than where `A` was defined"), "{}", said(shape));
 }
@@ -390,7 +390,7 @@ fn sizes(buffer: &Buffer) -> String {
     buffer.shape.iter().map(number).collect::<Vec<_>>().join(" ")
 }
 
-/// The buffer that a view is.
+/// The buffer of a view.
 fn view(view: &str) -> Buffer {
     let views = body(&format!("B = T.alloc_buffer((2, 8))\nC = T.alloc_buffer(())\nV = {view}"));
     let [.., Stmt::Decl(view)] = views.as_slice() else { panic!("{views:?}") };

@@ -49,7 +49,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `start:stop:step` as an index: the ramp of the positions, whose number must be seen from the text.
+    /// `start:stop:step` as an index: the ramp of the positions. Their number must be visible in the text.
     pub(super) fn slice_index(&mut self, slice: &py::ExprSlice) -> ParseResult<Expr> {
         let (Some(start), Some(stop)) = (&slice.lower, &slice.upper) else {
             return self.error(slice, "expected `start:stop` or `start:stop:step`");
@@ -69,7 +69,7 @@ impl Parser<'_> {
     }
 }
 
-/// The constant `b - a`, as far as it can be seen.
+/// The constant `b - a`, if it is visible in the text.
 fn distance(a: &Expr, b: &Expr) -> Option<i64> {
     match (a, b) {
         (Expr::Int(a, _), Expr::Int(b, _)) => b.checked_sub(*a),

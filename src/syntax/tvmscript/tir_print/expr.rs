@@ -7,12 +7,12 @@ use crate::judge::with_stack;
 use crate::syntax::tvmscript::print::{index_map, non_finite};
 use crate::syntax::tvmscript::tir_parse::{Gives, gives};
 
-/// What a name in scope stands for, as far as its uses are written differently.
+/// The meaning of a name in scope, if it affects how its uses are written.
 #[derive(Clone, PartialEq)]
 pub(super) enum NameRole {
     /// The variable of a loop over a range.
     Loop(Expr, Expr),
-    /// A buffer of one element that is written as a variable.
+    /// A buffer with one element that is written as a variable.
     Scalar,
     Other,
 }
@@ -20,7 +20,7 @@ pub(super) enum NameRole {
 /// The names in scope, the innermost last.
 pub(super) type Declarations = Vec<(Name, NameRole)>;
 
-/// Writes expressions, and notes the variables that `T.Let` binds in them: these must be declared before.
+/// Writes expressions, and records the variables that `T.Let` binds in them, which must be declared before.
 #[derive(Default)]
 pub(super) struct ExprPrinter<'a> {
     pub scope: &'a [(Name, NameRole)],
@@ -32,7 +32,7 @@ fn text(e: &Expr) -> String {
     ExprPrinter::default().expr(e)
 }
 
-/// What the innermost definition of a name says.
+/// The innermost definition of a name.
 pub(super) fn find<'a>(scope: &'a [(Name, NameRole)], name: &Name) -> Option<&'a NameRole> {
     scope.iter().rev().find(|(known, _)| known == name).map(|(_, kind)| kind)
 }
@@ -46,7 +46,7 @@ impl ExprPrinter<'_> {
         es.iter().map(|e| self.expr(e)).collect::<Vec<_>>().join(", ")
     }
 
-    /// The expression as an operand that binds at least as tightly as `at`.
+    /// The expression as an operand with a precedence of at least `at`.
     fn at(&mut self, e: &Expr, at: Precedence) -> String {
         with_stack(|| {
             let (text, precedence) = self.open(e);
@@ -91,10 +91,10 @@ impl ExprPrinter<'_> {
             let name = if b.op == BinaryOp::Div { "Div" } else { b.op.function() };
             return self.function(name, b);
         };
-        // Comparisons chain in Python, so both sides must bind tighter.
+        // Comparisons chain in Python, so both sides need a higher precedence.
         let left = if precedence == Precedence::Comparison { precedence.tighter() } else { precedence };
         let a = match (&b.a, &b.b) {
-            // Between two plain numbers, readers would do the arithmetic.
+            // Readers would do arithmetic between two plain numbers.
             (Expr::Int(value, DataType::INT32), Expr::Int(_, DataType::INT32)) => format!("T.int32({value})"),
             (a, _) => self.at(a, left),
         };
@@ -169,7 +169,7 @@ impl ExprPrinter<'_> {
     }
 }
 
-/// An integer; int32 is what a plain number means.
+/// An integer. A plain number is an int32.
 fn int(value: i64, dtype: DataType) -> String {
     match (dtype, value) {
         (DataType::INT32, value) => value.to_string(),
@@ -192,7 +192,7 @@ fn tuple(es: &[Expr]) -> String {
     }
 }
 
-/// The arguments that describe a buffer, after any first one that says where it comes from.
+/// The arguments that describe a buffer, after a possible first one about its origin.
 pub(super) fn buffer_arguments(buffer: &Buffer) -> String {
     let mut out = format!("{}, \"{}\"", tuple(&buffer.shape), buffer.dtype);
     if !buffer.strides.is_empty() {

@@ -39,7 +39,7 @@ impl Printer {
         self.indent -= 1;
     }
 
-    /// A line made from expressions, after the declarations that these need.
+    /// A line made from expressions, after the declarations that they need.
     fn expr_line(&mut self, make: impl FnOnce(&mut ExprPrinter) -> String) {
         let mut exprs = ExprPrinter { scope: &self.scope, lets: Vec::new() };
         let text = make(&mut exprs);
@@ -50,7 +50,7 @@ impl Printer {
         self.line(text);
     }
 
-    /// A body on lines of its own; never empty as text.
+    /// A body on separate lines; its text is never empty.
     pub fn body(&mut self, body: &[Stmt]) {
         if body.is_empty() {
             self.line("pass");
@@ -96,7 +96,7 @@ impl Printer {
             }
             Stmt::Decl(d) => {
                 let arguments = buffer_arguments(&d.buffer);
-                // A pointer is a variable, and not the memory of a buffer.
+                // A pointer is a variable, as opposed to the memory of a buffer.
                 let memory = if d.data.dtype == DataType::HANDLE { "" } else { ".data" };
                 self.line(format!("{} = T.decl_buffer({arguments}, data={}{memory})", d.buffer.name, d.data.name));
                 self.define(&d.buffer.name, NameRole::Other);
@@ -211,7 +211,7 @@ impl Printer {
         });
     }
 
-    /// Declares the variables that matching a part of a buffer binds.
+    /// Declares the variables that are bound by matching part of a buffer.
     fn declare_unbound(&mut self, buffer: &Buffer) {
         for e in buffer.strides.iter().chain(&buffer.elem_offset) {
             for_each_var(e, &mut |var| {
@@ -223,7 +223,8 @@ impl Printer {
         }
     }
 
-    /// Variables whose values are those of loops over their domains in one `T.axis.remap`, the others one by one.
+    /// Writes iteration variables. Those with the values of loops over their domains share one `T.axis.remap`, and the
+    /// others are written one by one.
     fn iters(&mut self, iters: &[Iter]) {
         let mut rest = iters;
         while let [first, after @ ..] = rest {
@@ -267,7 +268,7 @@ impl Printer {
         self.define(&iter.var.name, NameRole::Other);
     }
 
-    /// The letter for an iteration variable in `T.axis.remap`, if it can stand there.
+    /// The letter for an iteration variable in `T.axis.remap`, if it can be written there.
     fn remap_letter(&self, iter: &Iter) -> Option<char> {
         let Expr::Var(value) = &iter.value else { return None };
         let Some(NameRole::Loop(start, stop)) = find(&self.scope, &value.name) else { return None };
@@ -280,19 +281,19 @@ impl Printer {
     }
 }
 
-/// Whether a buffer is what `x: T.int32` makes.
+/// Whether a buffer has the form that `x: T.int32` creates.
 fn is_scalar(buffer: &Buffer) -> bool {
     let plain = buffer.strides.is_empty() && buffer.elem_offset.is_none();
     let shape = buffer.shape.as_slice() == [Expr::Int(1, DataType::INT32)];
     shape && plain && &*buffer.scope == "local" && buffer.align.is_none() && buffer.offset_factor.is_none()
 }
 
-/// Whether a range starts where it does if the text gives only its end.
+/// Whether a range has the default start, so that the text can give only its end.
 fn is_zero(start: &Expr, stop: &Expr) -> bool {
     *start == Expr::Int(0, stop.dtype())
 }
 
-/// The loops that one `T.grid` can stand for, at least the outermost.
+/// The loops that one `T.grid` can express, at least the outermost.
 fn grid(f: &For) -> Vec<&For> {
     let mut nest = vec![f];
     let mut inner = f;
@@ -313,7 +314,7 @@ fn is_plain(f: &For) -> bool {
     f.kind == ForKind::Serial && is_zero(&f.start, &f.stop) && f.step.is_none() && f.annotations.is_empty()
 }
 
-/// What a single loop iterates over.
+/// The iteration of a single loop.
 fn iteration(e: &mut ExprPrinter, f: &For) -> String {
     let mut bounds = e.expr(&f.stop);
     if f.step.is_some() || !is_zero(&f.start, &f.stop) {

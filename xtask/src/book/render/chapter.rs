@@ -1,4 +1,4 @@
-//! A chapter: anchors, badges and links for its rules, and links for every id that it names.
+//! A chapter: anchors, badges and links for its rules, and links for all ids in it.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use relax_spec::book::{Edition, Erratum, Rule};
 
 use super::Links;
 
-/// The text of a page with what is known of its rules.
+/// The text of a page, with the information about its rules.
 ///
 /// # Errors
 ///
@@ -36,7 +36,7 @@ pub fn render(links: &Links, page: &str, content: &str) -> Result<String, String
     Ok(out)
 }
 
-/// The anchor of a rule, a badge for each edition, and a list of what there is about it.
+/// The anchor of a rule, a badge for each edition, and a list of links about it.
 pub fn head(links: &Links, page: &str, rule: Rule) -> String {
     let mut out = format!("<a id=\"r-{rule}\"></a>\n\n**[{rule}](#r-{rule})** {}\n\n", badges(rule));
     let (cases, count) = links.cases(page, rule);
@@ -67,7 +67,8 @@ fn counted(count: usize, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })
 }
 
-/// An edition each: plain where it says what the one before it says, marked where it is the first to have the rule or words it otherwise.
+/// One badge per edition. It is plain if the text is that of the edition before, and marked if the rule is new or
+/// changed.
 fn badges(rule: Rule) -> String {
     let mut before: Option<Edition> = None;
     let mut out = Vec::new();
@@ -82,7 +83,7 @@ fn badges(rule: Rule) -> String {
     out.join(" ")
 }
 
-/// The errata that touch it, in any edition.
+/// The errata about it, in any edition.
 fn errata_of(rule: Rule) -> impl Iterator<Item = Erratum> {
     let info = rule.info();
     let ids = info.errata.iter().chain(info.later.iter().flat_map(|later| later.errata));
@@ -119,7 +120,7 @@ fn unstarred(text: &str) -> (&str, &str) {
     text.strip_suffix('*').map_or((text, ""), |text| (text, "*"))
 }
 
-/// A link, where it is the id of a rule or an erratum.
+/// A link, if the text is the id of a rule or an erratum.
 fn linked_id(links: &Links, page: &str, id: &str, shown: &str) -> String {
     if let Ok(rule) = id.parse::<Rule>() {
         return format!("[{shown}]({})", links.rule(page, rule));
@@ -130,11 +131,11 @@ fn linked_id(links: &Links, page: &str, id: &str, shown: &str) -> String {
     }
 }
 
-/// The text with every id in backticks as a link, but for what is a link already.
+/// The text with all ids in backticks as links, except those that are links already.
 pub fn with_links(links: &Links, page: &str, line: &str) -> String {
     let mut out = String::new();
     for (at, part) in line.split('`').enumerate() {
-        // Every second part stands in backticks; the text of a link goes on behind them with a bracket.
+        // Every second part is in backticks. The text of a link is followed by a bracket.
         let opened = out.ends_with('[');
         match (at % 2, part.parse::<Rule>()) {
             (1, Ok(_)) if !opened => out.push_str(&linked_id(links, page, part, &format!("`{part}`"))),
@@ -144,6 +145,6 @@ pub fn with_links(links: &Links, page: &str, line: &str) -> String {
             (_, Ok(_) | Err(_)) => out.push_str(part),
         }
     }
-    // A line with an odd number of backticks goes on in the next.
+    // A line with an odd number of backticks continues on the next.
     if line.matches('`').count().is_multiple_of(2) { out } else { line.to_string() }
 }

@@ -1,4 +1,4 @@
-//! A page for each edition: what it has, and what becomes in it of the rules of the one before it.
+//! A page for each edition: its contents, and the changes to the rules of the edition before.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,10 +10,10 @@ use super::Links;
 use super::chapter::with_links;
 use super::links::page_of;
 
-/// The chapter below which the pages stand.
+/// The parent chapter of the pages.
 pub const PATH: &str = "editions.md";
 
-/// The pages as chapters below that chapter.
+/// The pages as chapters under that chapter.
 ///
 /// # Errors
 ///
@@ -41,7 +41,7 @@ pub fn pages(links: &Links, parent: &Map<String, Value>) -> Result<Vec<Value>, S
     Ok(pages)
 }
 
-/// Where the page of an edition stands.
+/// The path of the page of an edition.
 pub fn path(edition: Edition) -> String {
     format!("editions/{edition}.md")
 }
@@ -56,7 +56,7 @@ fn content(links: &Links, edition: Edition, before: Option<Edition>) -> String {
     out
 }
 
-/// The rules page by page, of the first edition.
+/// The rules of the first edition, page by page.
 fn by_page(out: &mut String, links: &Links, edition: Edition, stated: &[Rule]) {
     let mut pages: BTreeMap<&str, Vec<Rule>> = BTreeMap::new();
     stated.iter().for_each(|rule| pages.entry(page_of(*rule)).or_default().push(*rule));
@@ -100,12 +100,12 @@ fn succeeds(links: &Links, edition: Edition, rule: Rule) -> String {
     if linked.is_empty() { String::new() } else { format!(", which was {}", linked.join(", ")) }
 }
 
-/// What the two editions say, as quotes.
+/// The text of the two editions, as quotes.
 fn said(out: &mut String, links: &Links, before: Edition, edition: Edition, rule: Rule) {
     for (name, of) in [("Before", before), ("Now", edition)] {
         if let Some(statement) = rule.statement(of) {
             let _ = write!(out, "\n{name} ({}):\n\n", links.source(statement.source));
-            // What leads to another place of the chapter leads there from here.
+            // Links to another place of the chapter are adapted to this page.
             let here = format!("](../{}#", page_of(rule));
             for line in statement.text.lines() {
                 let _ = writeln!(out, "> {}", with_links(links, &path(edition), line).replace("](#", &here));

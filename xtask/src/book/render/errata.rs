@@ -10,11 +10,11 @@ use super::chapter::with_links;
 /// The page that the list is added to.
 pub const PATH: &str = "errata.md";
 
-/// Every erratum: what it is about, what the text says literally, and how it is read instead.
+/// Every erratum: its title, the literal meaning of the text, and the corrected one.
 ///
 /// # Errors
 ///
-/// The file of one cannot be read.
+/// The file of an erratum cannot be read.
 pub fn list(links: &Links) -> Result<String, String> {
     let mut out = String::from("\n## All errata\n");
     for erratum in Erratum::ALL {

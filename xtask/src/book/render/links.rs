@@ -1,4 +1,4 @@
-//! Where rules, errata, cases, code and the public texts are to be found.
+//! The locations of rules, errata, cases, code and the public texts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,25 +10,25 @@ use relax_spec::book::{Erratum, Rule};
 use relax_spec::suite::{Case, coverage};
 use serde_json::Value;
 
-/// How many cases of a rule are linked; of the others only the number is told.
+/// The number of cases of a rule to link. For the others only the number is given.
 const CASES: usize = 5;
 
-/// What links are made of.
+/// The data for links.
 pub struct Links {
-    /// Where the files of the project are, with `{path}` and `{line}`; without it they are linked to in the checkout.
+    /// The address of the files of the project, with `{path}` and `{line}`. Without it, links go to the checkout.
     repository: Option<String>,
-    /// Where the public texts are, by the names that `source` gives them, with `{line}`.
+    /// The addresses of the public texts, by the names in `source`, with `{line}`.
     sources: BTreeMap<String, String>,
     /// The file and line of each golden case.
     places: BTreeMap<String, String>,
     /// The golden cases that claim a rule.
     claims: BTreeMap<Rule, Vec<String>>,
-    /// Where the code applies each rule.
+    /// The places where the code applies each rule.
     pub sites: RuleSites,
 }
 
 impl Links {
-    /// From `[preprocessor.relax-spec]` of the book's configuration, and the suite.
+    /// The data from `[preprocessor.relax-spec]` of the book's configuration, and from the suite.
     ///
     /// # Errors
     ///
@@ -63,13 +63,13 @@ impl Links {
         let (path, line) = place.rsplit_once(':').unwrap_or((place, "1"));
         let address = match &self.repository {
             Some(address) => address.replace("{path}", path).replace("{line}", line),
-            // The book is built into a directory two below the root of the checkout.
+            // The book is built into a directory two levels below the root of the checkout.
             None => format!("{}../../{path}", "../".repeat(depth(from))),
         };
         format!("<a href=\"{address}\">{shown}</a>")
     }
 
-    /// The lines of a source, linked where its address is known: `2024-04:754,929`.
+    /// The lines of a source, with a link if its address is known: `2024-04:754,929`.
     pub fn source(&self, source: &str) -> String {
         let Some((name, lines)) = source.split_once(':') else { return source.to_string() };
         let Some(address) = self.sources.get(name) else { return source.to_string() };
@@ -80,7 +80,7 @@ impl Links {
         format!("{name}:{}", lines.split(',').map(link).collect::<Vec<String>>().join(","))
     }
 
-    /// The first cases of a rule, and how many there are.
+    /// The first cases of a rule, and their total number.
     pub fn cases(&self, from: &str, rule: Rule) -> (Vec<String>, usize) {
         let ids = self.claims.get(&rule).map_or(&[][..], Vec::as_slice);
         let link = |id: &String| match self.places.get(id) {
@@ -91,7 +91,7 @@ impl Links {
     }
 }
 
-/// The page that states a rule, below the directory of the pages.
+/// The page that states a rule, relative to the directory of the pages.
 pub fn page_of(rule: Rule) -> &'static str {
     let file = rule.info().file;
     file.strip_prefix("spec/src/").unwrap_or(file)
@@ -101,7 +101,7 @@ fn depth(page: &str) -> usize {
     page.matches('/').count()
 }
 
-/// A page from another one; nothing from itself.
+/// The link from one page to another; empty within a page.
 fn page_link(from: &str, to: &str) -> String {
     if from == to { String::new() } else { format!("{}{to}", "../".repeat(depth(from))) }
 }
@@ -131,7 +131,7 @@ fn places() -> Result<BTreeMap<String, String>, String> {
     Ok(found)
 }
 
-/// The id in a line `id: "chapter/name",`, which may follow on the name of the form.
+/// The id in a line `id: "chapter/name",`, possibly after the name of the form.
 fn case_id(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let line = line.strip_prefix("Case(").unwrap_or(line);

@@ -1,4 +1,4 @@
-//! A book in the JSON of mdBook, with what the tables of the crate know of its rules.
+//! A book in the JSON of mdBook, with the information of the tables about its rules.
 
 mod chapter;
 mod editions;
@@ -9,16 +9,16 @@ use serde_json::{Map, Value, json};
 
 use links::Links;
 
-/// The book of `[context, book]`, rendered.
+/// Renders the book in `[context, book]`.
 ///
 /// # Errors
 ///
-/// It is not of the form of mdBook 0.4 or 0.5.
+/// It does not have the form of mdBook 0.4 or 0.5.
 pub fn book(input: Value) -> Result<Value, String> {
     let Value::Array(parts) = input else { return Err("a list of context and book is expected".to_string()) };
     let [context, mut book] = <[Value; 2]>::try_from(parts).map_err(|_| "two parts are expected".to_string())?;
     let links = Links::read(&context["config"])?;
-    // Until 0.4 they are called sections.
+    // Up to 0.4 they are called sections.
     let key = if book.get("items").is_some() { "items" } else { "sections" };
     let items = book.get_mut(key).and_then(Value::as_array_mut).ok_or("the book has no items")?;
     items.iter_mut().try_for_each(|item| render_item(&links, item))?;
@@ -26,7 +26,7 @@ pub fn book(input: Value) -> Result<Value, String> {
 }
 
 fn render_item(links: &Links, item: &mut Value) -> Result<(), String> {
-    // Separators and titles of parts stay.
+    // Separators and part titles stay.
     let Some(chapter) = item.get_mut("Chapter").and_then(Value::as_object_mut) else { return Ok(()) };
     let Some(path) = chapter.get("path").and_then(Value::as_str).map(str::to_string) else { return Ok(()) };
     let content = chapter.get("content").and_then(Value::as_str).ok_or_else(|| format!("{path} has no content"))?;
@@ -46,7 +46,7 @@ fn sub_items(chapter: &mut Map<String, Value>) -> Result<&mut Vec<Value>, String
     chapter.get_mut("sub_items").and_then(Value::as_array_mut).ok_or_else(|| "a chapter has no sub_items".to_string())
 }
 
-/// A page that no file stands behind is rendered already.
+/// A page without a file is rendered already.
 fn is_made_here(item: &Value) -> bool {
     item["Chapter"]["source_path"].is_null()
 }

@@ -1,4 +1,4 @@
-//! Reports of a campaign: its tally, and each finding with all that is known of it.
+//! Reports of a campaign: its totals, and the details of each finding.
 
 use std::collections::BTreeMap;
 
@@ -15,74 +15,74 @@ use relax_spec::grammar::visible_json;
 const HTML: &str = include_str!("campaign.html");
 const MARKDOWN: &str = include_str!("campaign.md");
 
-/// A campaign that is told.
+/// A campaign to report.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CampaignReport {
-    /// Who was asked.
+    /// The implementation that was asked.
     pub implementation: String,
-    /// The edition by which the answers are judged.
+    /// The edition of the judgement.
     pub edition: Edition,
-    /// What was asked about: `programs` or `infos`.
+    /// The subject of the questions: `programs` or `infos`.
     pub about: &'static str,
-    /// What was done, in numbers.
+    /// The work that was done, in numbers.
     pub tally: Vec<(&'static str, u64)>,
-    /// Why questions have no answer that could be held against anything.
+    /// The reasons why questions have no answer that could be compared.
     pub reasons: Vec<ReasonCount>,
-    /// What was found.
+    /// The findings.
     pub findings: Vec<FindingRow>,
-    /// Whether it ended before its end.
+    /// Whether the campaign ended early.
     pub stopped: bool,
 }
 
-/// Why questions were refused or not supported.
+/// A reason why questions were refused or not supported.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct ReasonCount {
     /// `refused` or `unsupported`.
     pub title: &'static str,
-    /// In the implementation's words.
+    /// The reason, in the implementation's words.
     pub reason: String,
-    /// How often.
+    /// The number of occurrences.
     pub count: u64,
 }
 
 /// A finding.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct FindingRow {
-    /// A short name, the same for the same form.
+    /// A short name, the same for all findings of one form.
     pub id: String,
-    /// What differences of its form have in common.
+    /// The common form of such differences.
     pub form: String,
     /// Whether no answer came, so that no expectation failed.
     #[serde(skip)]
     pub is_lost: bool,
-    /// How often it was seen.
+    /// The number of occurrences.
     pub count: u64,
-    /// On which paths.
+    /// The paths on which it occurred.
     pub paths: Vec<String>,
-    /// The seed, and the number of what showed it first.
+    /// The seed of the campaign.
     pub seed: u64,
-    /// That number.
+    /// The number of the question that showed it first.
     pub number: u64,
-    /// Why it is known, if it is.
+    /// The reason in the ledger, if it is known.
     pub known: Option<String>,
-    /// Why the implementation does so, where somebody has said it.
+    /// The class of the divergence, if someone has determined it.
     pub class: Option<&'static str>,
-    /// Whether it shows in a process of its own.
+    /// Whether it also occurs in a fresh process.
     pub alone: bool,
-    /// What is wrong, for people.
+    /// The message, for people.
     pub message: String,
-    /// The question, both answers, and how it is asked again.
+    /// The question, both answers, and the command that asks it again.
     pub divergence: DivergenceReport,
 }
 
 impl CampaignReport {
-    /// How many findings no ledger knows.
+    /// The number of findings that no ledger knows.
     fn unknown(&self) -> usize {
         self.findings.iter().filter(|finding| finding.known.is_none()).count()
     }
 }
 
-/// A line of JSON for each finding, then one with the sum.
+/// One line of JSON for each finding, then one with the sum.
 pub fn jsonl(report: &CampaignReport) -> Result<String, ReportError> {
     let mut out = String::new();
     for finding in &report.findings {
@@ -138,7 +138,7 @@ fn test_case(finding: &FindingRow) -> TestCase {
     case
 }
 
-/// How it stands to the ledger, how often it was seen, and which number showed it.
+/// The relation to the ledger, the number of occurrences, and the number of the first question that showed it.
 fn standing(finding: &FindingRow) -> String {
     let FindingRow { count, seed, number, known, class, alone, .. } = finding;
     let class = class.map(|class| format!(" ({class})")).unwrap_or_default();
@@ -147,12 +147,12 @@ fn standing(finding: &FindingRow) -> String {
     format!("{known}; {count} times, first by number {number} of seed {seed}{apart}")
 }
 
-/// A page of HTML that needs no other file.
+/// An HTML page that needs no other file.
 pub fn html(report: &CampaignReport) -> Result<String, ReportError> {
     page("campaign.html", HTML, &data(report))
 }
 
-/// A page of Markdown.
+/// A Markdown page.
 pub fn markdown(report: &CampaignReport) -> Result<String, ReportError> {
     page("campaign.md", MARKDOWN, &data(report))
 }
