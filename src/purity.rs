@@ -5,27 +5,27 @@ use crate::grammar::{Call, Expr, Function};
 use crate::judge::Cx;
 use crate::ops::{self, OpDef};
 
-/// What a call goes to, as far as purity is concerned.
+/// The kind of callee, as far as purity is concerned.
 #[derive(Clone, Copy, Debug)]
 pub enum PurityCallee {
-    /// An operator, if the registry knows it.
+    /// An operator, with its definition if the registry knows it.
     Op(Option<&'static OpDef>),
     /// An `ExternFunc`, or any value of `PackedFuncType` (A31).
     Packed,
-    /// A value of a `FuncType` of this purity.
+    /// A value of a `FuncType`.
     Closure {
-        /// What its annotation says.
+        /// The purity in its annotation.
         pure: bool,
     },
 }
 
-/// PURE.CALL-EFFECT: whether a call is marked pure, which is decided for each call separately.
+/// PURE.CALL-EFFECT: whether a call is marked pure. Each call is decided separately.
 pub fn call_is_pure(cx: &mut Cx, callee: PurityCallee, call: &Call) -> bool {
     let attributed = call.is_marked_pure() && cx.conclude(rule!("PURE.ATTR.REPR"), true);
     match callee {
         PurityCallee::Op(def) => {
             let registered = match def {
-                // That it may raise an error does not count (PURE.ERR.OP).
+                // The possibility of a runtime error does not make an operator impure (PURE.ERR.OP).
                 Some(def) => def.is_pure(cx) && cx.conclude(rule!("PURE.ERR.OP"), true),
                 None => cx.conclude(rule!("PURE.DEFAULT-IMPURE"), false),
             };
@@ -40,7 +40,7 @@ pub fn call_is_pure(cx: &mut Cx, callee: PurityCallee, call: &Call) -> bool {
 fn packed_call_is_pure(cx: &mut Cx, attributed: bool) -> bool {
     let asserted = cx.conclude(rule!("PURE.EXTERN-ATTR"), attributed);
     let pure = cx.by_cases((&[(rule!("PURE.CALL-EFFECT"), asserted, true)], (rule!("PURE.DEFAULT-IMPURE"), false)));
-    // R89.PURE.DEF: of which nothing is declared may do anything.
+    // R89.PURE.DEF: a callee without a declaration may have any effect.
     cx.conclude(rule!("R89.PURE.DEF"), pure)
 }
 
@@ -49,13 +49,13 @@ fn packed_call_is_pure(cx: &mut Cx, attributed: bool) -> bool {
 pub struct FunctionPurity {
     /// Whether calls of it are pure.
     pub pure: bool,
-    /// It is declared pure, and its body is not (TC.FUNC.PURE.ANNOT-ERR).
+    /// Whether the function is declared pure although its body is not (TC.FUNC.PURE.ANNOT-ERR).
     pub broken_promise: bool,
 }
 
-/// TC.FUNC.PURE: the purity of a function whose body makes pure calls only, or not.
+/// TC.FUNC.PURE: the purity of a function. `all_pure` says whether its body makes only pure calls.
 ///
-/// Errata: A32, literally the error comes before `force_pure` is considered.
+/// Errata: A32. Read literally, the error comes before `force_pure` is considered.
 pub fn function_is_pure(cx: &mut Cx, function: &Function, all_pure: bool) -> FunctionPurity {
     let inferred = inferred_purity(cx, all_pure);
     let forced = cx.by_cases(&[(rule!("TC.FUNC.PURE.FORCE"), function.force_pure(), true)]).is_some();
@@ -71,8 +71,8 @@ pub fn function_is_pure(cx: &mut Cx, function: &Function, all_pure: bool) -> Fun
     FunctionPurity { pure: forced || declared, broken_promise: !kept }
 }
 
-/// TC.FUNC.PURE.INFER, PURE.CONSERVATIVE: one impure call makes the function impure, whatever it does at run time.
-/// Casts do not count (PURE.ERR-EXEMPT), nor does failing to terminate (PURE.NONTERM-UNTRACKED).
+/// TC.FUNC.PURE.INFER, PURE.CONSERVATIVE: one impure call makes the function impure, whatever happens at run time.
+/// Casts do not count (PURE.ERR-EXEMPT), and neither does nontermination (PURE.NONTERM-UNTRACKED).
 fn inferred_purity(cx: &mut Cx, all_pure: bool) -> bool {
     let inferred = cx.conclude(rule!("TC.FUNC.PURE.INFER"), all_pure);
     cx.by_cases((&[(rule!("PURE.NONTERM-UNTRACKED"), inferred, true)], (rule!("PURE.CONSERVATIVE"), false)))

@@ -1,8 +1,7 @@
-//! Scopes (chapter Variable Scoping): contexts that grow while bindings are met and shrink again when the
-//! region of a scope ends.
+//! Scopes (chapter Variable Scoping): contexts that grow with each binding and shrink when the region of a scope ends.
 //!
-//! Every context is one map with an undo log, so that entering and leaving a scope costs as much as the
-//! variables it binds, however many others are visible.
+//! Every context is one map with an undo log. The cost of entering and leaving a scope depends on the variables that it
+//! binds, not on how many others are visible.
 
 use std::borrow::Borrow;
 use std::hash::Hash;
@@ -12,15 +11,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::grammar::visit::Visitor;
 use crate::grammar::{GlobalFunc, GlobalVar, IrModule};
 
-/// A finite map from variables to what is known of them, with scopes.
+/// A finite map from variables to known facts about them, with scopes.
 #[derive(Clone, Debug)]
 pub struct Context<K, V> {
     entries: FxHashMap<K, V>,
-    /// What each entry replaced, in the order in which they were made. Boxed, since it is nothing as a rule.
+    /// The value that each entry replaced, in the order of the entries. Boxed, since there is usually none.
     log: Vec<(K, Option<Box<V>>)>,
 }
 
-/// A place in the history of a [`Context`], to which [`Context::leave`] goes back.
+/// A position in the history of a [`Context`]; [`Context::leave`] returns to it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct ContextMark(usize);
 
@@ -41,19 +40,19 @@ impl<K: Clone + Eq + Hash, V> Context<K, V> {
         ContextMark(self.log.len())
     }
 
-    /// Adds an entry, which hides an older one of the same key until the scope ends.
+    /// Adds an entry. It hides an older one with the same key until the scope ends.
     pub fn enter(&mut self, key: K, value: V) {
         let older = self.entries.insert(key.clone(), value);
         self.log.push((key, older.map(Box::new)));
     }
 
-    /// Makes room for this many entries more, so that the map of a long block is laid out once.
+    /// Reserves room for this many more entries, so that a long block allocates the map once.
     pub fn reserve(&mut self, entries: usize) {
         self.entries.reserve(entries);
         self.log.reserve(entries);
     }
 
-    /// Ends a scope: everything entered since the mark leaves.
+    /// Ends a scope: removes everything entered since the mark.
     pub fn leave(&mut self, mark: ContextMark) {
         while self.log.len() > mark.0 {
             let Some((key, older)) = self.log.pop() else { return };
@@ -61,8 +60,8 @@ impl<K: Clone + Eq + Hash, V> Context<K, V> {
         }
     }
 
-    /// Takes out of the entries made since the mark those that `goes` selects; the others stay until their own
-    /// scope ends.
+    /// Removes those of the entries made since the mark that `goes` selects. The others stay until their own scope
+    /// ends.
     pub fn leave_some(&mut self, mark: ContextMark, goes: impl Fn(&K, &V) -> bool) {
         let recent = self.log.split_off(mark.0.min(self.log.len()));
         let mut staying = Vec::new();
@@ -104,8 +103,8 @@ impl<K: Clone + Eq + Hash, V> Context<K, V> {
     }
 }
 
-/// The strongly connected components of a graph, given by the successors of each node: every component comes
-/// after the components it leads to, so callees come before their callers.
+/// The strongly connected components of a graph, given by the successors of each node. Every component comes after the
+/// components that it leads to, so callees come before their callers.
 pub fn strongly_connected(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut search = ComponentSearch::new(successors.len());
     for root in 0..successors.len() {
@@ -189,17 +188,17 @@ impl ComponentSearch {
     }
 }
 
-/// A group of global functions that refer to each other, directly or not.
+/// A group of global functions that refer to each other, directly or indirectly.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Component {
-    /// Places in the module.
+    /// Indices into the module.
     pub members: Vec<usize>,
     /// Whether a member can reach itself.
     pub recursive: bool,
 }
 
-/// The global functions in groups, those that are referred to before those that refer to them (A14). Within this
-/// constraint the order is that of the names, so that it does not depend on the order of the module.
+/// The global functions in groups, callees before callers (A14). Within this constraint they are ordered by name, so
+/// that the result does not depend on the order of the module.
 pub fn in_order_of_reference(module: &IrModule) -> Vec<Component> {
     let mut by_name: Vec<usize> = (0..module.funcs.len()).collect();
     by_name.sort_by(|a, b| module.funcs[*a].0.name.cmp(&module.funcs[*b].0.name));
@@ -215,7 +214,8 @@ pub fn in_order_of_reference(module: &IrModule) -> Vec<Component> {
     strongly_connected(&graph).into_iter().map(component).collect()
 }
 
-/// The global functions that neither are rejected nor refer, directly or not, to one that is; in the order of the module.
+/// The global functions that neither are rejected nor refer, directly or indirectly, to a rejected one, in the order of
+/// the module.
 pub fn unaffected(module: &IrModule, rejected: &FxHashSet<&str>) -> Vec<usize> {
     let mut rank = FxHashMap::default();
     for (index, (gv, _)) in module.funcs.iter().enumerate() {
