@@ -70,7 +70,7 @@ pub struct Basis {
 pub struct WrongBase {
     /// The proposal.
     pub proposal: Proposal,
-    /// The edition with which it was asked for.
+    /// The edition that was requested.
     pub edition: Edition,
 }
 

@@ -30,7 +30,7 @@ impl Reading {
         Reading { literal: errata.to_vec() }
     }
 
-    /// Whether no erratum is taken literally.
+    /// Whether every erratum is corrected.
     #[inline]
     pub fn is_corrected(&self) -> bool {
         self.literal.is_empty()

@@ -1,5 +1,5 @@
 //! Dimensions: an integer, the name of a shape variable, or a map with the name of a node: `{"Add": ["n", 1]}`. A text
-//! may also be an expression as on paper, `"n + 1"`.
+//! may also be an expression in mathematical notation, `"n + 1"`.
 
 use std::sync::Arc;
 

@@ -2,12 +2,12 @@
 
 /// Implements the data form of a type that is written as its fields. Each field has a mode:
 ///
-/// * `one`: required, unless the type supplies a value for a missing field;
-/// * `or(default)`: optional, and always written;
-/// * `unless(default)`: optional, and written only if it differs from the default;
-/// * `many`: a list that may be omitted if it is empty, and is always written;
-/// * `literal`: as `one`, but an invalid value breaks the rule of the node;
-/// * `ruled(rule!("ID"), default)`: as `unless`, and fires its own rule if it is present;
+/// * `one`: required, unless the type supplies a value for a missing field.
+/// * `or(default)`: optional, and always written.
+/// * `unless(default)`: optional, and written only if it differs from the default.
+/// * `many`: a list that may be omitted if it is empty, and is always written.
+/// * `literal`: as `one`, but an invalid value breaks the rule of the node.
+/// * `ruled(rule!("ID"), default)`: as `unless`, and fires its own rule if it is present.
 /// * `place`: the position in the text, which is not a field of the data.
 ///
 /// `by rule!("ID")` fires the rule of a grammar node; a missing field breaks this rule. `closed` rejects fields that

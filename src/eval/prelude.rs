@@ -13,8 +13,8 @@
 //! | `shape_double` | pure | a shape with every dimension doubled |
 //! | `call_closure` | impure | calls its first argument with the others |
 //! | `raw_int` | pure | returns plain data that is not boxed |
-//! | `fill_dps` | impure | fills its last tensor with the number of elements of the others together (destination passing) |
-//! | `fill_dps_pure` | pure | the same, and nobody is told: what the later editions take `call_dps_packed` for |
+//! | `fill_dps` | impure | fills its last tensor with the total number of elements of the others |
+//! | `fill_dps_pure` | pure | as `fill_dps`, declared pure as later editions assume of `call_dps_packed` |
 //!
 //! The registry also has `relax.run.print` and `relax.run.assert_op`, to which TVM lowers the operators, and the
 //! builtins of TVM's virtual machine (chapter Builtins).

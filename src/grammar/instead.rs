@@ -90,7 +90,7 @@ impl Instead for Name {
     }
 }
 
-/// The functions are of no one's concern.
+/// The functions are ignored.
 impl Instead for IrModule {
     fn instead(mut self, _: Rule) -> IrModule {
         for (_, function) in &mut self.funcs {

@@ -8,7 +8,10 @@ use std::fmt::Write as _;
 /// ```
 /// use relax_spec::grammar::in_words;
 ///
-/// assert_eq!(in_words("`x#3` is Tensor((n), float32), not Tensor((n#1), float32)"), "`x` is Tensor((n), float32), not Tensor((n'), float32)");
+/// assert_eq!(
+///     in_words("`x#3` is Tensor((n), float32), not Tensor((n#1), float32)"),
+///     "`x` is Tensor((n), float32), not Tensor((n'), float32)"
+/// );
 /// assert_eq!(in_words("a # and a b#c"), "a # and a b#c");
 /// ```
 pub fn in_words(text: impl Into<String>) -> String {
