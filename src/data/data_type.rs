@@ -86,7 +86,7 @@ pub(super) fn by_name(r: &mut DataReader<'_>, dtype: DataType) -> DataResult<()>
     }
 }
 
-/// Fires the constructor `(bits, lanes)`; in later editions it is part of the grammar itself.
+/// Fires the rule of the constructor `(bits, lanes)`. In later editions it is a rule of the grammar itself.
 fn by_code(r: &mut DataReader<'_>, code: TypeCode) -> DataResult<()> {
     r.by(rule_of(code))?;
     if r.cx.edition() < Edition::E2023_12 {
