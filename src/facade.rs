@@ -1,5 +1,5 @@
-//! The front door: one function for each thing that people ask, in edition 2023-02, in the corrected reading. Who wants
-//! another reading, a derivation tree or the rules that were used asks the room of the chapter with a [`Cx`] of their own.
+//! The main entry points: one function for each common question, in edition 2023-02 and the corrected reading. For
+//! another reading, a derivation tree or the rules that were used, call the chapter's module with your own [`Cx`].
 
 use std::path::Path;
 
@@ -17,11 +17,11 @@ use crate::syntax::load::{ExternalForm, LoadError};
 use crate::syntax::tvmscript::Which;
 use crate::value::ValueSpec;
 
-/// Reads a program: TVMScript, RON or JSON, told apart by what it begins with.
+/// Reads a program in TVMScript, RON or JSON. The first characters tell the format.
 ///
 /// # Errors
 ///
-/// Where the text is none of these, with the position and, if the grammar names one, the rule that it breaks.
+/// If the text is none of these. The error has the position and, where the grammar names one, the rule that is broken.
 ///
 /// ```
 /// let error = relax_spec::parse("@R.function\ndef f(x: R.Tensor(").unwrap_err();
@@ -33,7 +33,7 @@ pub fn parse(text: &str) -> Result<IrModule, LoadError> {
         .and_then(|file| file.modules.into_iter().next().map(|(_, module)| module).ok_or(LoadError::Empty))
 }
 
-/// Is the program well-formed, and do its types and structural information fit together?
+/// Checks whether the program is well-formed and its types and structural information agree.
 ///
 /// ```
 /// let module = relax_spec::parse(
@@ -52,7 +52,7 @@ pub fn check(module: &IrModule) -> CheckReport {
     check_program(&mut Cx::new(), module)
 }
 
-/// An equivalent program in normal form, and what of the program has none.
+/// Returns an equivalent program in normal form, with findings for the parts that have none.
 ///
 /// ```
 /// let module = relax_spec::parse(
@@ -72,7 +72,7 @@ pub fn normalize(module: &IrModule) -> Normalized {
     normalize_reporting(&mut Cx::new(), module)
 }
 
-/// The structural information of every function and variable of a program.
+/// Derives the structural information of every function and variable of a program.
 ///
 /// ```
 /// let module = relax_spec::parse(
@@ -95,13 +95,14 @@ pub fn derive(module: &IrModule) -> DeriveReport {
     report
 }
 
-/// Runs a function of a program on arguments: the value or the rule that makes it an error, and the visible effects.
+/// Runs a function of a program on arguments. The answer is the value, or the rule that makes the run an error, with
+/// the visible effects.
 ///
-/// The program is run as it is; [`check`] says beforehand whether the text gives it a meaning.
+/// The program runs without a check. [`check`] tells beforehand whether the text gives it a meaning.
 ///
 /// # Errors
 ///
-/// Where an argument cannot be a value of the language.
+/// If an argument cannot be a value of the language.
 ///
 /// ```
 /// use relax_spec::{RunAnswer, ValueSpec};
@@ -122,12 +123,12 @@ pub fn run(module: &IrModule, entry: &str, args: &[ValueSpec]) -> Result<RunAnsw
     oracle::answer_evaluate(&mut Cx::new(), module, entry, args)
 }
 
-/// Runs a function of a program by several workers together, each on arguments of its own, which meet in the collectives that they come to
-/// (`OPS.ccl.allreduce.value` and its neighbours). What comes out is the answer of each worker, in their order.
+/// Runs a function of a program on several workers, each with its own arguments. They meet in collectives
+/// (`OPS.ccl.allreduce.value` and similar rules). Returns the answers in the order of the workers.
 ///
 /// # Errors
 ///
-/// For each worker as [`run`].
+/// As [`run`], for each worker.
 ///
 /// ```
 /// use relax_spec::grammar::{DataType, TensorData};
@@ -151,11 +152,12 @@ pub fn run_together(module: &IrModule, entry: &str, args: &[Vec<ValueSpec>]) -> 
     oracle::answer_evaluate_together(Edition::default(), &Reading::corrected(), module, entry, args)
 }
 
-/// Is the second program an allowed optimization of the first, on so many generated arguments of the entry function?
+/// Whether the second program is an allowed optimization of the first, tested on `runs` generated argument lists of the
+/// entry function.
 ///
 /// # Errors
 ///
-/// Where no arguments can be made for the function's signature.
+/// If no arguments can be generated for the function's signature.
 ///
 /// ```
 /// use relax_spec::refine::Verdict;
@@ -191,7 +193,7 @@ pub fn refine(before: &IrModule, after: &IrModule, entry: &str, runs: usize) -> 
 ///
 /// # Errors
 ///
-/// Where the program in the question cannot be read.
+/// If the program in the question cannot be read.
 ///
 /// ```
 /// use relax_spec::grammar::{DataType, Type};

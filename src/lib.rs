@@ -1,6 +1,6 @@
 //! Executable reference semantics, test oracle and conformance suite for the Relax IR.
 //!
-//! Ask it what a program means, one function for each thing that people ask:
+//! The main questions about a program have one function each:
 //!
 //! ```
 //! let module = relax_spec::parse(
@@ -26,14 +26,14 @@
 //!
 //! # The rule is the unit
 //!
-//! Each rule of the specification has an id, such as `SUB.TENSOR.RANK`, and is a [`Rule`] here. What a judgement used is
-//! recorded in the context, [`judge::Cx`], that every judgement takes; it also holds the edition and the reading, that is,
-//! which errata of the text are corrected, and collects a derivation tree if asked.
+//! Each rule of the specification has an id, such as `SUB.TENSOR.RANK`, and is a [`Rule`] here. Every judgement takes a
+//! context, [`judge::Cx`], and records there the rules that it used. The context also holds the edition and the
+//! reading, which says which errata of the text are corrected. It collects a derivation tree on request.
 //!
 //! # The rooms
 //!
-//! The modules follow the chapters of the specification book under `spec/`. `ARCHITECTURE.md` tells what each of them
-//! knows, and what it may never import.
+//! The modules follow the chapters of the specification book under `spec/`. `ARCHITECTURE.md` describes the knowledge
+//! of each module and the imports that are forbidden.
 //!
 //! | chapter | module |
 //! | --- | --- |
@@ -54,17 +54,17 @@
 //! | Notable Operators | [`ops`] |
 //! | Relay | [`relay`] |
 //!
-//! Below them stand the text as data ([`book`]), the numbers of the machine ([`number`]), and what every judgement takes ([`mod@judge`]) and reports
-//! ([`findings`]). Above them are the whole check of a program ([`mod@check`]), the questions that can be asked
-//! ([`question`]), the [`oracle`] that answers them, and the golden [`suite`]. What asks an implementation is the crate
-//! `relax-spec-ask`.
+//! The modules below them hold the text as data ([`book`]), machine numbers ([`number`]), the context of every
+//! judgement ([`mod@judge`]) and its reports ([`findings`]). Above them are the whole check of a program
+//! ([`mod@check`]), the questions ([`question`]), the [`oracle`] that answers them, and the golden [`suite`]. The crate
+//! `relax-spec-ask` puts questions to implementations.
 
-// What must be unsafe lives in a crate of its own, and not here.
+// Unsafe code lives in a crate of its own.
 #![forbid(unsafe_code)]
-// No panic on any input: what cannot be is a value of an error type.
+// No input causes a panic: every failure is a value of an error type.
 #![cfg_attr(not(test), warn(clippy::expect_used, clippy::panic, clippy::unwrap_used))]
 
-// Under test the generator of programs is compiled into the library, which it names by its public name.
+// The tests compile the generator of programs into the library. The generator imports the library by its public name.
 #[cfg(test)]
 extern crate self as relax_spec;
 

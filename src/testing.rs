@@ -83,7 +83,7 @@ pub fn module(funcs: impl IntoIterator<Item = (&'static str, Function)>) -> IrMo
     IrModule { funcs, ..IrModule::default() }
 }
 
-/// A module with the function `f(p: Tensor([n]))` of these blocks and this body.
+/// A module with the function `f(p: Tensor([n]))` that has these blocks and this body.
 pub fn program(blocks: impl IntoIterator<Item = BindingBlock>, body: Expr) -> IrModule {
     let body = Expr::seq(blocks.into_iter().collect(), body);
     module([("f", func([v("p").annotated(tensor([n("n")]))], body))])

@@ -1,25 +1,25 @@
-//! What becomes of a rule from one edition to another.
+//! How a rule changes from one edition to another.
 
 use super::{Edition, Rule};
 
-/// What one edition makes of a rule of another.
+/// How a rule of one edition differs in another edition.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Change {
     /// Only the other edition states it.
     New,
-    /// Both state it, in other words.
+    /// Both editions state it, in different words.
     Changed,
-    /// It says what a rule of the one edition says under another id.
+    /// It has the content of a rule that the first edition states under another id.
     Renumbered,
-    /// Only the one edition states it, and no rule of the other says the same.
+    /// Only the first edition states it, and no rule of the other edition has the same content.
     Removed,
 }
 
 impl Change {
-    /// In the order of reports.
+    /// Every kind of change, in the order in which reports list them.
     pub const ALL: [Change; 4] = [Change::New, Change::Changed, Change::Renumbered, Change::Removed];
 
-    /// As in reports.
+    /// The name used in reports.
     pub fn name(self) -> &'static str {
         match self {
             Change::New => "new",
@@ -31,8 +31,8 @@ impl Change {
 }
 
 impl Rule {
-    /// What becomes of it on the way from one edition to another; `None` if it stays as it is, or neither states it. What a later edition
-    /// says under another id is a change of the rule with that id.
+    /// How this rule changes from one edition to another. `None` if it stays the same or neither edition states it. If
+    /// a later edition states the same content under another id, the change belongs to the rule with that id.
     pub fn change(self, from: Edition, to: Edition) -> Option<Change> {
         match (self.is_stated_by(from), self.is_stated_by(to)) {
             (false, false) => None,
@@ -43,7 +43,7 @@ impl Rule {
         }
     }
 
-    /// Whether an edition that does not state it states one that it succeeds, or one that succeeds it.
+    /// Whether an edition states this rule's content only under another id: that of a predecessor or of a successor.
     fn is_said_otherwise_by(self, edition: Edition) -> bool {
         let succeeded = |other: &&Rule| self.info().succeeds.contains(&other.id());
         let states = |other: &Rule| other.is_stated_by(edition);

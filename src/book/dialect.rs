@@ -1,9 +1,9 @@
-//! How data of the book is written down.
+//! The notation of the book's data files.
 
 use ron::extensions::Extensions;
 
-/// The dialect of suite files and errata: `Tensor(ndim: 2)` stands for `Tensor((ndim: Some(2)))`. `Some` may be
-/// written where that helps, and must be where the value is itself an option.
+/// The RON dialect of suite files and errata: `Tensor(ndim: 2)` stands for `Tensor((ndim: Some(2)))`. `Some` is
+/// optional, except where the value is itself an option.
 pub fn ron_options() -> ron::Options {
     ron::Options::default()
         .with_default_extension(Extensions::UNWRAP_VARIANT_NEWTYPES)

@@ -5,7 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-/// The edition of the specification. Each extends the one before it: what a later edition does not restate it keeps.
+/// An edition of the specification. Each edition extends the one before it and keeps every rule that it does not
+/// restate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, PartialOrd, Ord)]
 pub enum Edition {
     /// The five documents merged by the conflicts table.
@@ -18,10 +19,10 @@ pub enum Edition {
 }
 
 impl Edition {
-    /// Every edition, the oldest first.
+    /// Every edition, oldest first.
     pub const ALL: [Edition; 3] = [Edition::E2023_02, Edition::E2023_12, Edition::E2024_04];
 
-    /// As in `--edition` and on the wire: the year and month of the document.
+    /// The name as it is written after `--edition` and on the wire: the year and month of the document.
     pub fn name(self) -> &'static str {
         match self {
             Edition::E2023_02 => "2023-02",

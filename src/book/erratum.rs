@@ -1,5 +1,5 @@
-//! Errata and ambiguities of the text as data: each has the rules at stake, both readings, and (where a
-//! judgement shows it) a witness. The files are `spec/errata/ID.ron`.
+//! Errata and ambiguities of the text as data. Each lists the rules at stake and both readings, and has a witness if a
+//! judgement can show the difference. The files are `spec/errata/ID.ron`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,86 +18,86 @@ struct ErratumFile {
     id: &'static str,
     text: &'static str,
     also: &'static [&'static str],
-    /// A bit for each edition whose text has the words at stake.
+    /// One bit for each edition whose text has the words at stake.
     stands: u8,
 }
 
-/// What kind of trouble the text has.
+/// The kind of defect in the text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum ErratumKind {
     /// The text is wrong.
     Erratum,
     /// The text allows several readings.
     Ambiguity,
-    /// Two places of the text disagree.
+    /// Two places in the text disagree.
     Conflict,
-    /// A slip of the pen: what is meant is beyond doubt.
+    /// A clear slip: the intended meaning is beyond doubt.
     Typography,
 }
 
-/// What became of it in an edition after the one in which it was found.
+/// The state of an erratum in an edition after the one in which it was found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum ErratumFate {
-    /// The same words, or others with the same trouble.
+    /// The defect remains, in the same or in other words.
     Still,
-    /// More of the text is touched.
+    /// The defect touches more of the text.
     Worse,
-    /// Some of it was repaired.
+    /// Part of it was repaired.
     Part,
     /// All of it was repaired.
     Fixed,
-    /// What it was about is gone.
+    /// The text that it was about is gone.
     Moot,
-    /// It is about a document of its own, which no edition restates.
+    /// It is about a separate document, which no edition restates.
     Apart,
 }
 
 /// The content of `spec/errata/ID.ron`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ErratumInfo {
-    /// As the file is named: `A08`, `E01`, ...
+    /// The id, as in the file name: `A08`, `E01`, and so on.
     pub id: String,
-    /// What is wrong with the text.
+    /// The kind of the defect.
     pub kind: ErratumKind,
-    /// The matter in one line.
+    /// A summary in one line.
     pub title: String,
-    /// Other ids under which the same matter was found.
+    /// Other ids under which the same defect was found.
     pub also: Vec<String>,
     /// The rules at stake.
     pub rules: Vec<Rule>,
-    /// What the literal text gives.
+    /// The result of the literal text.
     pub literal: String,
-    /// What the corrected reading gives; the tools' default.
+    /// The result of the corrected reading, which is the default of the tools.
     pub corrected: String,
-    /// The question that tells the readings apart, or why there is none.
+    /// The question that distinguishes the readings, or why there is none.
     pub shown: ErratumWitness,
-    /// What became of it in each edition after the one in which it was found.
+    /// Its state in each edition after the one in which it was found.
     pub later: BTreeMap<Edition, ErratumFate>,
-    /// The errata of later editions under which what is left of it stands.
+    /// The errata of later editions that cover the part of it that remains.
     pub heirs: Vec<Erratum>,
     /// Other repairs that were considered.
     pub alternatives: Vec<String>,
 }
 
-/// Whether a question shows what the reading changes.
+/// Whether a question can show the difference between the readings.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ErratumWitness {
-    /// The question with the answer of each reading, as it is written.
+    /// The question with the answer of each reading, in RON.
     By(String),
-    /// Why no question can.
+    /// Why no question can show it.
     Not(String),
 }
 
 /// Why the file of an erratum cannot be read.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum ErratumError {
-    /// It is not RON, or not of this form.
+    /// The file is not RON, or does not have this structure.
     #[error(transparent)]
     Ron(#[from] ron::error::SpannedError),
-    /// Both of the two fields are there, or neither.
+    /// Both of the two fields are present, or neither is.
     #[error("it needs a `witness`, or `unseen` to say why there is none, and not both")]
     WitnessOrReason,
-    /// `later` speaks of something that is no edition.
+    /// `later` names something that is not an edition.
     #[error(transparent)]
     Edition(#[from] UnknownEdition),
 }
@@ -154,35 +154,37 @@ fn in_editions(later: BTreeMap<String, ErratumFate>) -> Result<BTreeMap<Edition,
     later.into_iter().map(|(edition, fate)| Ok((edition.parse()?, fate))).collect()
 }
 
-/// An id that no erratum has.
+/// An id that belongs to no erratum.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("there is no erratum `{0}`{meant}", meant = super::or_meant(.0, Erratum::ALL.iter().map(|erratum| erratum.id())))]
 pub struct UnknownErratum(pub String);
 
 impl Erratum {
-    /// As the file is named, without its ending.
+    /// The id: the file name without its extension.
     pub fn id(self) -> &'static str {
         SOURCES[self as usize].id
     }
 
-    /// Other ids under which the same matter was found.
+    /// Other ids under which the same defect was found.
     pub fn also(self) -> &'static [&'static str] {
         SOURCES[self as usize].also
     }
 
-    /// Whether the words at stake are those of an edition: from the one in which it was found, which its letter tells, to the one
-    /// that mends them, drops what they are about, or leaves so little of them that another erratum has it.
+    /// Whether an edition's text has the words at stake. The letter of the id tells in which edition they begin. They
+    /// end with the edition that repairs them, drops their subject, or leaves only a remainder that has its own
+    /// erratum.
     pub fn stands_in(self, edition: Edition) -> bool {
         SOURCES[self as usize].stands & (1 << edition as u8) != 0
     }
 
-    /// Reads the erratum's file.
+    /// Reads the file of the erratum.
     pub fn info(self) -> Result<ErratumInfo, ErratumError> {
         let raw: RawErratum = ron_options().from_str(SOURCES[self as usize].text)?;
         raw.try_into()
     }
 
-    /// The errata that an id names: the one of that id, or those that give it as another id of theirs. `E1` is `E01`.
+    /// The errata that an id names: the one with this id, or else those that list it among their other ids. `E1` is
+    /// `E01`.
     pub fn named(id: &str) -> Result<Vec<Erratum>, UnknownErratum> {
         let wanted = numbered(id);
         let with = |is: &dyn Fn(&Erratum) -> bool| Erratum::ALL.iter().copied().filter(is).collect::<Vec<Erratum>>();
@@ -192,7 +194,7 @@ impl Erratum {
     }
 }
 
-/// The id with two digits.
+/// The id with its number padded to two digits.
 fn numbered(id: &str) -> String {
     match id.split_at_checked(1) {
         Some((letter, digit)) if digit.len() == 1 => format!("{letter}0{digit}"),

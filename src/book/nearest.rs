@@ -1,11 +1,11 @@
-//! What was probably meant by a name that nobody knows.
+//! Suggestions for unknown names.
 
-/// The known name that is nearest to a name, if one is near enough to be a slip of the pen: within a third of its letters, one at
-/// least. Of several that are equally near the first.
+/// The known name nearest to `name`, if it is near enough to be a typing error: the distance is at most a third of the
+/// letters, and at least one letter is allowed. Of several equally near names it is the first.
 pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let letters = name.chars().count();
     let allowed = (letters / 3).max(1);
-    // What is longer or shorter by more than that is at least so far away.
+    // A difference in length beyond this already exceeds the allowed distance.
     let like = |other: &&str| {
         other.len().abs_diff(name.len()) <= 4 * allowed && other.chars().count().abs_diff(letters) <= allowed
     };
@@ -13,12 +13,12 @@ pub fn nearest<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Opti
     distances.filter(|(distance, _)| *distance <= allowed).min_by_key(|(distance, _)| *distance).map(|(_, other)| other)
 }
 
-/// `did you mean ..?`, if some name is near.
+/// The question `did you mean ..?`, if a known name is near.
 pub fn did_you_mean<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> Option<String> {
     nearest(name, known).map(|meant| format!("did you mean `{meant}`?"))
 }
 
-/// `; did you mean ..?` behind a sentence, if some name is near.
+/// The suffix `; did you mean ..?` for a sentence, if a known name is near.
 pub fn or_meant<'n>(name: &str, known: impl IntoIterator<Item = &'n str>) -> String {
     did_you_mean(name, known).map_or_else(String::new, |question| format!("; {question}"))
 }

@@ -1,5 +1,5 @@
-//! Proposals: texts that were put forward and never became part of an edition. Each is made to one edition, and is off unless somebody
-//! asks for it.
+//! Proposals: texts that were put forward and never became part of an edition. Each extends one edition, and is off
+//! unless it is asked for.
 
 use std::fmt;
 use std::str::FromStr;
@@ -17,14 +17,14 @@ impl Proposal {
     /// Every proposal.
     pub const ALL: [Proposal; 1] = [Proposal::UnknownPurity];
 
-    /// As in `--proposal`, in cases, and on the wire.
+    /// The name as it is written after `--proposal`, in cases, and on the wire.
     pub fn name(self) -> &'static str {
         match self {
             Proposal::UnknownPurity => "unknown-purity",
         }
     }
 
-    /// The edition that it is made to, and has no meaning without.
+    /// The edition that the proposal extends. It has no meaning without that edition.
     pub fn base(self) -> Edition {
         match self {
             Proposal::UnknownPurity => Edition::E2024_04,
@@ -57,29 +57,29 @@ impl FromStr for Proposal {
     }
 }
 
-/// What is judged by: an edition, with a proposal to it or without.
+/// The text that judgements follow: an edition, with or without a proposal that extends it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Basis {
     edition: Edition,
     proposal: Option<Proposal>,
 }
 
-/// A proposal, and an edition that it is not made to.
+/// A proposal was asked for together with an edition that it does not extend.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the proposal {proposal} is made to edition {}, and not to {edition}", proposal.base())]
 pub struct WrongBase {
     /// The proposal.
     pub proposal: Proposal,
-    /// The edition with which it was asked for.
+    /// The edition that was requested.
     pub edition: Edition,
 }
 
 impl Basis {
-    /// An edition, with a proposal if there is one.
+    /// Combines an edition with an optional proposal.
     ///
     /// # Errors
     ///
-    /// The proposal is made to another edition.
+    /// The proposal extends another edition.
     pub fn new(edition: Edition, proposal: Option<Proposal>) -> Result<Basis, WrongBase> {
         match proposal {
             Some(proposal) if proposal.base() != edition => Err(WrongBase { proposal, edition }),
@@ -87,19 +87,19 @@ impl Basis {
         }
     }
 
-    /// The edition, be there a proposal to it or not.
+    /// The edition, with or without a proposal.
     #[inline]
     pub fn edition(self) -> Edition {
         self.edition
     }
 
-    /// The proposal, if one is on.
+    /// The proposal, if there is one.
     #[inline]
     pub fn proposal(self) -> Option<Proposal> {
         self.proposal
     }
 
-    /// The place in the tables that the build script makes: editions first, then proposals.
+    /// The index into the tables that the build script makes: editions first, then proposals.
     #[inline]
     pub(super) fn index(self) -> usize {
         match self.proposal {
@@ -117,7 +117,7 @@ impl From<Edition> for Basis {
 }
 
 impl From<Proposal> for Basis {
-    /// With the edition that it is made to.
+    /// The proposal together with the edition that it extends.
     fn from(proposal: Proposal) -> Basis {
         Basis { edition: proposal.base(), proposal: Some(proposal) }
     }

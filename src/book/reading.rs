@@ -1,35 +1,36 @@
-//! Readings of the text: by the letter or corrected, for each erratum by itself.
+//! Readings of the text: each erratum is read either literally or as corrected.
 
 use super::Erratum;
 
-/// Which reading of the text: each erratum is taken literally or corrected, independently of the others.
+/// A reading of the text: it takes each erratum literally or corrected, independently of the others.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Reading {
     literal: Vec<Erratum>,
 }
 
 impl Reading {
-    /// Every erratum corrected.
+    /// The reading that corrects every erratum.
     pub fn corrected() -> Reading {
         Reading::default()
     }
 
-    /// Every erratum as the text has it, but for those that would hide all others.
+    /// The reading that takes every erratum literally, except those that would hide all others.
     pub fn literal() -> Reading {
         let taken = Erratum::ALL.iter().copied().filter(|erratum| !Reading::ONLY_BY_NAME.contains(erratum));
         Reading { literal: taken.collect() }
     }
 
-    /// Errata whose letter nothing survives: find_glb and find_lub give up on every pair of types (E36), an annotation
-    /// that says exactly what is known is an error (E41, E42). They are taken literally where they are named.
+    /// Errata whose literal reading makes every program fail: find_glb and find_lub give up on every pair of types
+    /// (E36), and an annotation that says exactly what is known is an error (E41, E42). They are literal only if
+    /// somebody names them.
     pub const ONLY_BY_NAME: [Erratum; 3] = [Erratum::E36, Erratum::E41, Erratum::E42];
 
-    /// Literal for these errata only.
+    /// The reading that takes only these errata literally.
     pub fn literal_only(errata: &[Erratum]) -> Reading {
         Reading { literal: errata.to_vec() }
     }
 
-    /// Whether no erratum is taken literally.
+    /// Whether every erratum is corrected.
     #[inline]
     pub fn is_corrected(&self) -> bool {
         self.literal.is_empty()

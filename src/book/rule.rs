@@ -1,5 +1,5 @@
-//! The rules of the specification as data. The table is generated from `spec/` by the build script, so code that cites
-//! a rule which the text does not state does not compile.
+//! The rules of the specification as data. The build script generates the table from `spec/`. Code that cites a rule
+//! which the text does not state therefore does not compile.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -9,11 +9,11 @@ use super::{Basis, Edition};
 
 include!(concat!(env!("OUT_DIR"), "/rules.rs"));
 
-/// A rule of the specification, by its number in `spec/numbers.txt`.
+/// A rule of the specification, identified by its number in `spec/numbers.txt`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Rule(u16);
 
-/// The rule with the id; an id that the text does not state does not compile.
+/// The rule with this id. An id that the text does not state is a compile error.
 #[macro_export]
 macro_rules! rule {
     ($id:literal) => {
@@ -21,7 +21,7 @@ macro_rules! rule {
     };
 }
 
-/// What the text says of a rule.
+/// A rule as the text states it.
 #[derive(Debug)]
 pub struct RuleInfo {
     /// The anchor in the text: `r[ID]`.
@@ -30,42 +30,43 @@ pub struct RuleInfo {
     pub file: &'static str,
     /// The line of the anchor, counted from 1.
     pub line: usize,
-    /// The heading that it stands under.
+    /// The heading under which the rule stands.
     pub heading: &'static str,
-    /// `judgement`, `algorithm-branch`, `error`, ... as the catalogue classifies it.
+    /// The kind in the catalogue: `judgement`, `algorithm-branch`, `error`, and so on.
     pub kind: &'static str,
-    /// The editions that state it, by name.
+    /// The names of the editions that state the rule.
     pub editions: &'static [&'static str],
-    /// Where the source documents state it, as `document:lines`.
+    /// Where the source documents state the rule, as `document:lines`.
     pub source: &'static str,
-    /// The rules and parts of the language that it rests on, by id.
+    /// The ids of the rules and parts of the language on which this rule depends.
     pub needs: &'static [&'static str],
-    /// The errata that touch it, by id.
+    /// The ids of the errata that touch the rule.
     pub errata: &'static [&'static str],
-    /// Whether the source marks it as absent from the prototype of the day.
+    /// Whether the source marks the rule as absent from the prototype of its time.
     pub chevron: bool,
-    /// Whether the code does not yet do what it says.
+    /// Whether the code does not implement the rule yet.
     pub pending: bool,
-    /// The rules of earlier editions that say the same under another id: where the code cites them, it applies this one in its editions.
+    /// The ids of the rules of earlier editions with the same content. Where the code cites one of them, it applies
+    /// this rule in this rule's editions.
     pub succeeds: &'static [&'static str],
-    /// The proposal that it is of, by name, if it is of none of the editions.
+    /// The name of the proposal that states the rule, if no edition states it.
     pub proposal: Option<&'static str>,
-    /// The rules that do not stand where that proposal is on, for this one stands in their place, by id.
+    /// The ids of the rules that this rule replaces where its proposal is on.
     pub over: &'static [&'static str],
-    /// The statement itself, in Markdown, as the first of its editions has it.
+    /// The statement in Markdown, as the first edition that has it words it.
     pub text: &'static str,
-    /// What later editions make of it, in their order.
+    /// The statements of later editions, in the order of the editions.
     pub later: &'static [Statement],
-    /// Why no run can fire it, if so.
+    /// Why no run can fire the rule, if that is so.
     pub excluded: Option<&'static str>,
-    /// From which edition on no run can fire it, and why.
+    /// The edition from which on no run can fire the rule, and the reason.
     pub excluded_since: Option<(&'static str, &'static str)>,
 }
 
-/// What one edition says of a rule.
+/// A rule as one edition states it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Statement {
-    /// The edition whose words these are: the one that was asked after, or the last before it that has words of its own.
+    /// The edition that has these words: the one asked for, or the last one before it with its own wording.
     pub edition: &'static str,
     /// As [`RuleInfo::kind`].
     pub kind: &'static str,
@@ -77,25 +78,25 @@ pub struct Statement {
     pub errata: &'static [&'static str],
     /// As [`RuleInfo::chevron`].
     pub chevron: bool,
-    /// Whether the code does not yet do what it says.
+    /// Whether the code does not implement this statement yet.
     pub pending: bool,
     /// The statement, in Markdown.
     pub text: &'static str,
 }
 
-/// Where a rule stands.
+/// Whether the code implements a rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
     /// The code cites it by `rule!`.
     Implemented,
-    /// It cannot fire; the reason is in [`RuleInfo::excluded`].
+    /// No run can fire the rule; the reason is in [`RuleInfo::excluded`].
     Excluded,
-    /// In the text, not yet in the code.
+    /// The text states the rule, and the code does not implement it yet.
     Pending,
 }
 
 impl Rule {
-    /// The rule with the id, when the program is compiled; `rule!` asks it, [`FromStr`] does when the program runs.
+    /// The rule with this id, at compile time. It serves `rule!`; at run time use [`FromStr`].
     pub const fn stated(id: &str) -> Rule {
         let (mut low, mut high) = (0, IDS.len());
         while low < high {
@@ -113,12 +114,12 @@ impl Rule {
         Rule(IDS[low].1)
     }
 
-    /// What the text says of it.
+    /// The rule's entry in the table.
     pub fn info(self) -> &'static RuleInfo {
         &INFO[self.rank()]
     }
 
-    /// Its place in the order of the ids.
+    /// The rule's position in the order of the ids.
     fn rank(self) -> usize {
         usize::from(RANK[self.number()])
     }
@@ -132,15 +133,15 @@ impl Rule {
         self.info().id
     }
 
-    /// The rule under which an edition states it: itself, or the one that [succeeds](RuleInfo::succeeds) it there; none if the edition has no
-    /// such rule. With a proposal it is what both together state.
+    /// The rule under which an edition states this content: this rule, or the one that [succeeds](RuleInfo::succeeds)
+    /// it there. `None` if the edition has no such rule. A proposal counts together with its edition.
     #[inline]
     pub fn in_edition(self, basis: impl Into<Basis>) -> Option<Rule> {
         let basis = basis.into();
         if self.is_stated_by(basis) { Some(self) } else { self.successor_in(basis) }
     }
 
-    /// Whether an edition, or one with a proposal, states it, under its own id.
+    /// Whether an edition, or an edition with a proposal, states the rule under its own id.
     #[inline]
     pub fn is_stated_by(self, basis: impl Into<Basis>) -> bool {
         STATED_BY[self.number()] & (1 << basis.into().index()) != 0
@@ -151,7 +152,7 @@ impl Rule {
         IN_TEXT[basis.index()][self.number()]
     }
 
-    /// What an edition says of it, if it has the rule.
+    /// The rule as an edition states it; `None` if the edition does not have it.
     pub fn statement(self, edition: Edition) -> Option<Statement> {
         let info = self.info();
         if !info.editions.contains(&edition.name()) {
@@ -171,26 +172,26 @@ impl Rule {
         Some(last.copied().unwrap_or(first))
     }
 
-    /// Whether an edition states it and the code does not yet do what is stated there.
+    /// Whether an edition states the rule and the code does not implement that statement yet.
     pub fn is_pending_in(self, edition: Edition) -> bool {
         self.statement(edition).is_some_and(|statement| statement.pending)
     }
 
-    /// Why no run of an edition can fire it, if so.
+    /// Why no run of an edition can fire the rule, if that is so.
     pub fn excluded_in(self, edition: Edition) -> Option<&'static str> {
         let info = self.info();
         let later = info.excluded_since.filter(|(since, _)| *since <= edition.name());
         info.excluded.or(later.map(|(_, reason)| reason))
     }
 
-    /// The chapter, as the stem of its file.
+    /// The chapter: the file name without its extension.
     pub fn chapter(self) -> &'static str {
         let file = self.info().file;
         let name = file.rsplit('/').next().unwrap_or(file);
         name.strip_suffix(".md").unwrap_or(name)
     }
 
-    /// Excluded if a reason is given; else implemented, unless the text says that it is pending.
+    /// `Excluded` if there is a reason; otherwise `Implemented`, unless the text marks the rule as pending.
     pub fn status(self) -> Status {
         match (self.info().excluded, self.info().pending) {
             (Some(_), _) => Status::Excluded,
@@ -200,7 +201,7 @@ impl Rule {
     }
 }
 
-/// Whether the bytes of one id come before those of another, when the program is compiled.
+/// Whether one id comes before another in byte order, at compile time.
 const fn is_before(id: &[u8], other: &[u8]) -> bool {
     let mut at = 0;
     while at < id.len() && at < other.len() {
@@ -236,7 +237,7 @@ impl fmt::Debug for Rule {
     }
 }
 
-/// An id that no rule has.
+/// An id that belongs to no rule.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("there is no rule `{0}`{meant}", meant = super::or_meant(.0, Rule::ALL.iter().map(|rule| rule.id())))]
 pub struct UnknownRule(pub String);
@@ -265,7 +266,7 @@ impl<'de> serde::Deserialize<'de> for Rule {
     }
 }
 
-/// The words that hold one bit for each rule.
+/// The number of words that hold one bit for each rule.
 const WORDS: usize = RANK.len().div_ceil(64);
 
 /// A set of rules.
@@ -286,7 +287,7 @@ impl RuleSet {
         RuleSet::default()
     }
 
-    /// Adds a rule; one that is in already stays.
+    /// Adds a rule. Nothing changes if it is already in the set.
     #[inline]
     pub fn insert(&mut self, rule: Rule) {
         let (word, bit) = (rule.number() / 64, rule.number() % 64);
@@ -305,12 +306,12 @@ impl RuleSet {
         self.bits.iter_mut().zip(other.bits).for_each(|(own, bits)| *own |= bits);
     }
 
-    /// How many rules there are.
+    /// The number of rules in the set.
     pub fn len(&self) -> usize {
         self.bits.iter().map(|bits| bits.count_ones() as usize).sum()
     }
 
-    /// How many of them another set lacks.
+    /// The number of this set's rules that are not in another set.
     pub fn lacking_in(&self, other: &RuleSet) -> usize {
         self.bits.iter().zip(other.bits).map(|(own, bits)| (own & !bits).count_ones() as usize).sum()
     }

@@ -1,20 +1,21 @@
-//! Rules by words: in their ids, in the headings that they stand under, in what they say.
+//! Search for rules by words in their ids, headings and texts.
 
 use super::Rule;
 
-/// Where the words were found. Of several places the first one counts.
+/// Where the words were found. If several places match, the first one counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum FoundIn {
-    /// The id has them all.
+    /// The id contains all words.
     Id,
-    /// The id and the heading have them.
+    /// The id and the heading together contain all words.
     Heading,
-    /// So does the text.
+    /// The id, the heading and the text together contain all words.
     Text,
 }
 
-/// The rules in which every word stands, those first that have it in the id, then by the heading, then by the text; of
-/// equal ones in the order of the ids. Capitals, `_`, `-` and `.` make no difference: `match_cast` finds `MatchCast`.
+/// The rules that contain every word. Matches in the id come first, then those in the heading, then those in the text;
+/// equal matches are in the order of the ids. Case and the characters `_`, `-` and `.` make no difference: `match_cast`
+/// finds `MatchCast`.
 pub fn search(words: &[&str]) -> Vec<(FoundIn, Rule)> {
     let words: Vec<String> = words.iter().map(|word| folded(word)).filter(|word| !word.is_empty()).collect();
     if words.is_empty() {

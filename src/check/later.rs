@@ -1,4 +1,4 @@
-//! What a later edition makes of a program that an earlier one rejects.
+//! Whether a later edition accepts a program that an earlier one rejects.
 
 use rustc_hash::FxHashSet;
 
@@ -10,44 +10,45 @@ use crate::grammar::{BindingBlock, IrModule};
 use crate::judge::Cx;
 use crate::scope::unaffected;
 
-/// A later edition finds nothing wrong where an earlier one does.
+/// The later edition that has no objection where an earlier one finds an error.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Accepted {
-    /// The first that does so.
+    /// The first edition without an objection.
     pub edition: Edition,
-    /// The rules of it that decide: each is not in the earlier edition or in other words, and without it something is wrong there
-    /// again; the rule of the finding itself, if there is no such rule and it has other words. At most three.
+    /// The rules of that edition that decide. Each is new or reworded since the earlier edition, and without it there
+    /// is an error again. If no rule decides, it is the rule of the finding itself, provided that it is reworded. The
+    /// list has at most three rules.
     pub rules: Vec<Rule>,
 }
 
-/// How many rules are named.
+/// The largest number of rules in the list.
 pub const MOST_RULES: usize = 3;
 
-/// How many rules are tried at most: for each the program is checked once. Of a large program fewer, so that no more than so many bindings are
-/// checked in all.
+/// The largest number of rules that are tried. Each trial checks the program once. A large program gets fewer trials,
+/// so that all trials together check a limited number of bindings.
 const MOST_TRIED: usize = 64;
 const MOST_CHECKED: usize = 100_000;
 
-/// A program that an edition rejects, for a later one to judge.
+/// A program that one edition rejects, to be judged by later editions.
 pub struct RejectedProgram<'a> {
     /// The program.
     pub module: &'a IrModule,
-    /// What it is said to be.
+    /// Whether the module claims to be a whole program.
     pub claim: Claim,
-    /// The names in it that nobody knows, whatever the edition.
+    /// The findings about unknown names, which are the same in every edition.
     pub unknown: &'a [Diagnostic],
-    /// A context of the edition that rejects it.
+    /// The context of the edition that rejects the program.
     pub cx: &'a Cx,
 }
 
-/// What an edition finds.
+/// The findings of one edition, and the rules that it used.
 struct EditionFindings {
     findings: Vec<Diagnostic>,
     recorded: RuleSet,
 }
 
 impl RejectedProgram<'_> {
-    /// For each finding the first later edition that accepts what is wrong, if one does.
+    /// For each finding, the first later edition that accepts the place, if there is one.
     pub fn accepting(&self, findings: &[Diagnostic]) -> Vec<Option<Accepted>> {
         let mut accepted: Vec<Option<Accepted>> = vec![None; findings.len()];
         for edition in Edition::ALL.into_iter().filter(|edition| *edition > self.cx.edition()) {
@@ -62,7 +63,7 @@ impl RejectedProgram<'_> {
             let deciding = self.deciding(edition, &found, &there);
             for (i, mut rules) in freed.into_iter().zip(deciding) {
                 if rules.is_empty() {
-                    // Where no rule decides alone, what is broken is none any more, or has other words.
+                    // If no single rule decides, the broken rule itself was dropped or reworded.
                     rules.extend(findings[i].rule.in_edition(edition).filter(|own| self.is_new(*own, edition)));
                 }
                 accepted[i] = Some(Accepted { edition, rules });
@@ -84,7 +85,8 @@ impl RejectedProgram<'_> {
         EditionFindings { findings, recorded: *cx.recorded() }
     }
 
-    /// The functions in which, and in all that they refer to, nothing is wrong: what is silent elsewhere may only hang on what is.
+    /// The functions without errors whose references, direct or indirect, also have no errors. Elsewhere an error may
+    /// hide others.
     fn without_errors(&self, findings: &[Diagnostic]) -> Clean {
         let wrong: FxHashSet<&str> =
             findings.iter().filter(|finding| finding.is_fatal()).map(|finding| finding.path.function()).collect();
@@ -96,7 +98,7 @@ impl RejectedProgram<'_> {
         Clean { whole: wrong.is_empty(), functions: functions.into_iter().filter_map(name).collect() }
     }
 
-    /// Whether a later edition has a rule that the earlier one does not have, or has in other words.
+    /// Whether a rule of a later edition is new or reworded since the earlier edition.
     fn is_new(&self, rule: Rule, after: Edition) -> bool {
         let before = self.cx.edition();
         let is_of_before = |old: &&str| old.parse::<Rule>().is_ok_and(|old| old.is_stated_by(before));
@@ -110,10 +112,10 @@ impl RejectedProgram<'_> {
         MOST_TRIED.min(MOST_CHECKED / bindings.0)
     }
 
-    /// For each of the findings the rules of a later edition without which something would be wrong at its place there.
+    /// For each finding, the rules of a later edition without which there would be an error at the same place.
     fn deciding(&self, edition: Edition, found: &EditionFindings, findings: &[&Diagnostic]) -> Vec<Vec<Rule>> {
         let mut candidates: Vec<Rule> = found.recorded.iter().filter(|rule| self.is_new(*rule, edition)).collect();
-        // What the edition has of itself is nearer to its difference than what it has kept of another.
+        // The edition's own statements come first: they explain its difference better than those that it kept.
         candidates.sort_by_key(|rule| rule.statement(edition).is_none_or(|said| said.edition != edition.name()));
         let mut deciding = vec![Vec::new(); findings.len()];
         for rule in candidates.into_iter().take(self.most_tried()) {
@@ -132,7 +134,7 @@ impl RejectedProgram<'_> {
     }
 }
 
-/// How many bindings a program has.
+/// Counts the bindings of a program.
 struct BindingCount(usize);
 
 impl Visitor for BindingCount {
@@ -142,7 +144,7 @@ impl Visitor for BindingCount {
     }
 }
 
-/// Where nothing is wrong.
+/// The functions that have no errors.
 struct Clean {
     whole: bool,
     functions: FxHashSet<String>,
@@ -154,7 +156,7 @@ impl Clean {
     }
 }
 
-/// Whether two findings are about the same place, in part at least.
+/// Whether the places of two findings overlap.
 fn is_about(finding: &Diagnostic, other: &Diagnostic) -> bool {
     let (here, there) = (finding.span, other.span);
     if here.is_none() || there.is_none() {

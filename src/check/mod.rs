@@ -19,48 +19,48 @@ use crate::type_checking::{TypeReport, check_module_in, known_of_vars};
 use crate::types::{erase_struct_info, is_subtype};
 use crate::{normal_form, well_formed};
 
-/// What the whole check says of a program.
+/// The result of the whole check of a program.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CheckReport {
-    /// The program in normal form; as it was given if an earlier stage rejects it.
+    /// The program in normal form. If an earlier stage rejects the program, it is unchanged.
     pub module: IrModule,
-    /// How far the check came.
+    /// The last stage that the check reached.
     pub stage: CheckStage,
-    /// What type checking found; empty if it was not reached.
+    /// The result of type checking; empty if that stage was not reached.
     pub types: TypeReport,
-    /// What derivation found; empty if it was not reached.
+    /// The result of derivation; empty if that stage was not reached.
     pub derived: DeriveReport,
     /// The findings of all stages, warnings included, in order.
     pub diagnostics: Vec<Diagnostic>,
-    /// Nothing in it can be started from outside, and it does not [claim](Claim) to be a program.
+    /// Whether nothing in it can be started from outside although it does not [claim](Claim) to be a program.
     pub fragment: bool,
 }
 
-/// What a module is said to be.
+/// Whether a module is a whole program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Claim {
-    /// A program, which can be started (WF.11).
+    /// A program that can be started (WF.11).
     #[default]
     Program,
-    /// A part of one.
+    /// A part of a program.
     Fragment,
 }
 
-/// The last stage that was reached.
+/// The last stage that the check reached.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum CheckStage {
-    /// The criteria `WF.*`; an error there ends the check.
+    /// The criteria `WF.*`. An error there ends the check.
     WellFormed,
-    /// Into normal form, `NF.*`.
+    /// The conversion into normal form, `NF.*`.
     Normalize,
-    /// The chapter Type Checking.
+    /// The rules of the chapter Type Checking.
     Types,
-    /// The chapter Derivation, with the structural information of every expression.
+    /// The rules of the chapter Derivation, which give the structural information of every expression.
     Derivation,
 }
 
 impl CheckReport {
-    /// Before the first stage after well-formedness.
+    /// The report before any stage after well-formedness has run.
     fn of(module: IrModule, diagnostics: Vec<Diagnostic>) -> CheckReport {
         CheckReport {
             module,
@@ -72,7 +72,7 @@ impl CheckReport {
         }
     }
 
-    /// Whether there is no error.
+    /// Whether the report has no error.
     pub fn accepts(&self) -> bool {
         accepts(&self.diagnostics)
     }
@@ -82,15 +82,15 @@ fn accepts(diagnostics: &[Diagnostic]) -> bool {
     diagnostics.iter().all(|finding| finding.severity == Severity::Warning)
 }
 
-/// WF.WHEN, NF.REQUIRED, NF.BEFORE-OPT, TC.BEFORE-SI: the stages in their order. A stage that finds an error is the
-/// last one.
+/// WF.WHEN, NF.REQUIRED, NF.BEFORE-OPT, TC.BEFORE-SI: runs the stages in order and stops after the first one that finds
+/// an error.
 ///
-/// Deterministic, and the verdict does not depend on the order of the global functions.
+/// The check is deterministic, and the verdict does not depend on the order of the global functions.
 pub fn check_program(cx: &mut Cx, module: &IrModule) -> CheckReport {
     check_as(cx, module, Claim::Program)
 }
 
-/// As [`check_program`], of something that may be no whole program.
+/// Checks a module as [`check_program`] does; the module need not be a whole program.
 pub fn check_as(cx: &mut Cx, module: &IrModule, claim: Claim) -> CheckReport {
     let mut findings = well_formed::check(cx, module);
     let of_program = findings.len();
@@ -109,7 +109,7 @@ pub fn check_as(cx: &mut Cx, module: &IrModule, claim: Claim) -> CheckReport {
     after_well_formedness(cx, module, report)
 }
 
-/// The stages after the first.
+/// The stages after well-formedness.
 fn after_well_formedness(cx: &mut Cx, module: &IrModule, mut report: CheckReport) -> CheckReport {
     report.stage = CheckStage::Normalize;
     let normalized = in_normal_form(cx, module);
@@ -141,30 +141,30 @@ fn after_well_formedness(cx: &mut Cx, module: &IrModule, mut report: CheckReport
     report
 }
 
-/// META.SINGLE-SYSTEM: whether the edition has types beside structural information.
+/// META.SINGLE-SYSTEM: whether the edition has types in addition to structural information.
 fn has_types(cx: &Cx) -> bool {
     cx.has(rule!("TC.BEFORE-SI"))
 }
 
-/// Everything that there is to say of a program: the names that nobody knows, what the check has found, and what the stages that it
-/// did not reach say besides.
+/// All findings about a program: its unknown names, the findings of the check, and those of the stages that the check
+/// did not reach.
 pub fn all_findings(cx: &mut Cx, report: &CheckReport, unknown: Vec<Diagnostic>) -> Vec<Diagnostic> {
     if accepts(&unknown) {
         let further = further_findings(cx, report);
         return unknown.into_iter().chain(report.diagnostics.iter().cloned()).chain(further).collect();
     }
-    // What hangs on an unknown name is not known, so that the stages behind well-formedness are asked again.
+    // The meaning of an unknown name is not known, so all stages after well-formedness run again.
     let well_formed = report.diagnostics.iter().filter(|_| report.stage == CheckStage::WellFormed).cloned();
     let told: Vec<Diagnostic> = unknown.into_iter().chain(well_formed).collect();
     let further = go_on(cx, &report.module, CheckStage::WellFormed, told.clone());
     told.into_iter().chain(further).collect()
 }
 
-/// What the stages that were not reached say, but for what depends on a place where something is wrong already.
+/// The findings of the stages that the check did not reach, without those that depend on a place with an error.
 ///
-/// The text ends a check with the first stage that finds an error (WF.WHEN, TC.BEFORE-SI), and so does the verdict. Who
-/// mends a program wants to read everything at once. Of what is wrong a later stage would only repeat, in other
-/// words, what is already said; what is bound there counts as not known.
+/// In the text the first stage that finds an error ends the check (WF.WHEN, TC.BEFORE-SI), and the verdict follows it.
+/// An author who repairs a program wants to see all findings at once. A later stage would only repeat earlier findings
+/// at a place with an error, so variables bound there count as unknown.
 pub fn further_findings(cx: &mut Cx, report: &CheckReport) -> Vec<Diagnostic> {
     if report.accepts() {
         return Vec::new();
@@ -177,7 +177,7 @@ pub fn further_findings(cx: &mut Cx, report: &CheckReport) -> Vec<Diagnostic> {
     go_on(cx, &report.module, report.stage, report.diagnostics.clone())
 }
 
-/// The stages behind one, each told what is wrong so far.
+/// Runs the stages after `behind`. Each knows the findings so far.
 fn go_on(cx: &mut Cx, module: &IrModule, behind: CheckStage, told: Vec<Diagnostic>) -> Vec<Diagnostic> {
     let mut told = CheckFindings::new(module, told);
     let normalized = if behind < CheckStage::Normalize {
@@ -203,14 +203,14 @@ fn go_on(cx: &mut Cx, module: &IrModule, behind: CheckStage, told: Vec<Diagnosti
     told.further
 }
 
-/// What is told of a program.
+/// The findings of a program.
 struct CheckFindings {
-    /// By the stages that the check has reached.
+    /// The findings of the stages that the check has reached.
     before: Vec<Diagnostic>,
     further: Vec<Diagnostic>,
-    /// What repeats is known by.
+    /// Recognizes findings that repeat an earlier one.
     said: Said,
-    /// The places that are all of a function, where findings about its result and its purity stand.
+    /// The places that cover a whole function. Findings about its result and its purity have these places.
     whole: FxHashSet<(u32, u32)>,
 }
 
@@ -231,7 +231,7 @@ impl CheckFindings {
         FaultySpans::of(self.before.iter().chain(&self.further), &self.whole)
     }
 
-    /// Adds what is new among the findings of a stage.
+    /// Adds the findings of a stage that are new.
     fn add(&mut self, findings: Vec<Diagnostic>) {
         let places = self.places();
         let new: Vec<Diagnostic> = findings
@@ -244,7 +244,7 @@ impl CheckFindings {
     }
 }
 
-/// What was said of each function and where, to know again what says no more.
+/// The findings so far, by function and place. It recognizes those that add nothing.
 #[derive(Default)]
 struct Said {
     rules: FxHashSet<(String, (u32, u32), Rule)>,
@@ -264,10 +264,11 @@ impl Said {
         self.rules.insert((function, place, finding.rule));
     }
 
-    /// Whether a finding says again, of the same function and place, or with another rule of its result, what was said.
+    /// Whether a finding repeats an earlier one about the same function and place. Findings about a function's result
+    /// count as the same even if their rules differ.
     fn has(&self, finding: &Diagnostic) -> bool {
         let (function, place) = (finding.path.function().to_string(), place(finding.span));
-        // What is not in scope is a matter of well-formedness.
+        // A variable that is not in scope is already reported by well-formedness.
         let scope = [rule!("TC.VAR.UNBOUND"), rule!("SI.DERIVE.CONTEXT")].contains(&finding.rule);
         let known = scope && self.malformed.contains(&function)
             || is_of_result(finding) && self.results.contains(&(function.clone(), place));
@@ -279,8 +280,8 @@ fn is_of_result(finding: &Diagnostic) -> bool {
     finding.rule.id().contains(".FUNC.RET.")
 }
 
-/// [`further_findings`] of a program that was not read from text: those of the functions in which nothing wrong was found, and which
-/// refer to no other, directly or not.
+/// [`further_findings`] for a program that was not read from text. It covers the functions without errors that refer,
+/// directly and indirectly, only to functions without errors.
 fn of_unaffected_functions(cx: &mut Cx, report: &CheckReport) -> Vec<Diagnostic> {
     let rejected = report.diagnostics.iter().filter(|finding| finding.is_fatal());
     let names = FxHashSet::from_iter(rejected.map(|finding| finding.path.function()));
@@ -302,14 +303,14 @@ fn of_unaffected_functions(cx: &mut Cx, report: &CheckReport) -> Vec<Diagnostic>
     }
 }
 
-/// The functions whose types are pure (TC.FUNC.PURE).
+/// The functions whose types say that they are pure (TC.FUNC.PURE).
 fn pure_functions(types: &TypeReport) -> FxHashSet<Name> {
     let pure = |ty: &Type| matches!(ty, Type::Func(func) if func.pure);
     types.functions.iter().filter(|(_, ty)| pure(ty)).map(|(name, _)| name.clone()).collect()
 }
 
-/// SI.ERASES-TO-TYPE: what is derived of a variable erases to its type. The erasure may lie above the type (A42), in
-/// particular since it knows no purity (A18), and below it where an operator knows more of its arguments.
+/// SI.ERASES-TO-TYPE: the structural information of a variable erases to its type. The erasure may be a supertype
+/// (A42), especially since it has no purity (A18), and a subtype where an operator knows more about its arguments.
 fn erases_to_type(cx: &mut Cx, types: &TypeReport, derived: &DeriveReport) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     for ((var, ty), (other, info)) in types.vars.iter().zip(&derived.vars) {
@@ -324,7 +325,7 @@ fn erases_to_type(cx: &mut Cx, types: &TypeReport, derived: &DeriveReport) -> Ve
     findings
 }
 
-/// NF.REQUIRED, NF.BEFORE-OPT: the program as the checkers see it.
+/// NF.REQUIRED, NF.BEFORE-OPT: converts the program to the form that the checkers see.
 pub fn in_normal_form(cx: &mut Cx, module: &IrModule) -> Normalized {
     let mut program = Normalized { module: module.clone(), findings: Vec::new() };
     if cx.fire(rule!("NF.REQUIRED")) && cx.fire(rule!("NF.BEFORE-OPT")) {
@@ -381,7 +382,7 @@ class Module:
         let further = further_findings(&mut Cx::new(), &report);
         let mut found = rules(&further);
         found.sort_unstable();
-        // What `calls_a` does wrong hangs on what `a` is, which is not known.
+        // Errors in `calls_a` depend on `a`, which is unknown.
         let expected = [
             (rule!("SI.DERIVE.FUNC.RET.ERR"), "c"),
             (rule!("TC.CALL.ARITY"), "calls_d"),
@@ -397,7 +398,7 @@ class Module:
         assert_eq!(further_findings(&mut Cx::new(), &report), []);
     }
 
-    /// A part of very many is a tensor, and what is not written down is no reason to say that it is not.
+    /// An element of a very large tuple is a tensor. That inference does not list every element is no error.
     #[test]
     fn what_inference_does_not_write_down_is_no_error() {
         let program = |count: i64| {

@@ -1,8 +1,8 @@
-//! Names that nobody knows: of operators, of their attributes, and of data types.
+//! Unknown names: of operators, of their attributes, and of data types.
 //!
-//! To the letter an operator without inference gives an object, whoever knows it (SI.DERIVE.CALL.OP-DEFAULT), an attribute is
-//! whatever a call has, and a data type any width. In a program of someone's own it is a slip of the pen; that is told here, and no
-//! judgement of the text asks it.
+//! Read literally, the text accepts all of them: an operator without inference gives an object
+//! (SI.DERIVE.CALL.OP-DEFAULT), a call may have any attribute, and a data type may have any width. In a user's program
+//! an unknown name is probably a typing error. This module reports it; no judgement of the text depends on it.
 
 use crate::book::did_you_mean;
 use crate::findings::{Diagnostic, NodePath};
@@ -14,17 +14,17 @@ use crate::grammar::{
 use crate::judge::with_stack;
 use crate::ops::{self, Clauses, OpDef};
 
-/// What becomes of an operator that nobody knows.
+/// How to report an unknown operator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum UnknownOps {
-    /// It is an error.
+    /// As an error.
     #[default]
     Errors,
-    /// Its results are the objects that the letter makes of them, and a warning says so.
+    /// As a warning: its results are objects, as the text says literally.
     Objects,
 }
 
-/// The unknown names of a program, in the order of its text.
+/// The unknown names in a program, in the order of the text.
 pub fn unknown_names(module: &IrModule, unknown: UnknownOps) -> Vec<Diagnostic> {
     let mut names =
         UnknownOpVisitor { unknown, function: "".into(), place: Span::NONE, in_result: false, found: Vec::new() };
@@ -44,9 +44,9 @@ pub fn unknown_names(module: &IrModule, unknown: UnknownOps) -> Vec<Diagnostic> 
 struct UnknownOpVisitor {
     unknown: UnknownOps,
     function: Name,
-    /// The nearest place that is known around a node that has none.
+    /// The nearest known place around a node that has no place itself.
     place: Span,
-    /// In the annotation of a function's result.
+    /// Whether the walk is in the annotation of a function's result.
     in_result: bool,
     found: Vec<Diagnostic>,
 }
@@ -86,7 +86,7 @@ impl UnknownOpVisitor {
                 }
             }
         });
-        // The operators of the language itself take attributes that dialects give them.
+        // Dialects give attributes to the operators of the language itself, so only tensor operators are checked.
         let Clauses::Tensor(clauses) = def.clauses else { return };
         let names = || def.attrs().map(|attr| attr.name);
         for name in call.attrs.keys().filter(|name| !COMMON.contains(&&***name) && !names().any(|own| own == &***name))
@@ -122,7 +122,7 @@ impl UnknownOpVisitor {
         });
     }
 
-    /// What is inside a place.
+    /// Walks the inside of a place.
     fn inside(&mut self, place: Span, walk: impl FnOnce(&mut Self)) {
         let place = self.at(place);
         let around = std::mem::replace(&mut self.place, place);
@@ -134,7 +134,7 @@ impl UnknownOpVisitor {
 /// Attributes that any call may have.
 const COMMON: [&str; 2] = ["pure", "attrs_type_key"];
 
-/// The widths of integers that some implementation has.
+/// The integer widths that at least one implementation supports.
 const INTEGERS: [u16; 8] = [0, 1, 2, 4, 8, 16, 32, 64];
 
 impl Visitor for UnknownOpVisitor {
@@ -175,7 +175,7 @@ impl Visitor for UnknownOpVisitor {
     fn visit_var_binding(&mut self, binding: &VarBinding) {
         let annotation = binding.var.annotation.as_ref();
         match &binding.value {
-            // What is written once, on the function, is told there.
+            // The annotation repeats the function's signature, and the function reports it.
             Expr::Function(function) if annotation == Some(&function.signature()) => {
                 self.inside(binding.var.var.span, |names| with_stack(|| names.visit_function(function)));
             }

@@ -23,7 +23,7 @@ choice! { AttrValue, "the value of an attribute" {
 record! { IndexMap, "IndexMap", { params: one, results: one, inverse: unless(None) } }
 record! { ObjectCall, "Made", { name: one, args: many, named: unless(Attrs::new()) } }
 
-/// The 16 hexadecimal digits of the bits of a float64.
+/// The bits of a float64 as 16 hexadecimal digits.
 impl FromData for FloatBits {
     fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<FloatBits> {
         let digits = node.as_text().filter(|text| text.len() == 16 && text.bytes().all(|b| b.is_ascii_hexdigit()));
@@ -40,8 +40,8 @@ impl Write for FloatBits {
     }
 }
 
-/// `dtype`, `shape` and `bits` (hexadecimal, two digits a byte, in memory order). In place of `bits` there may be `values`:
-/// a flat list of numbers that the data type represents exactly.
+/// The fields `dtype`, `shape` and `bits`: hexadecimal, two digits per byte, in memory order. Instead of `bits` there
+/// may be `values`, a flat list of numbers that the data type represents exactly.
 impl FromData for TensorData {
     fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<TensorData> {
         let fields = r.fields(node, "TensorData", Some(rule!("GRAM.EXPR.CONSTANT")))?;
@@ -60,7 +60,7 @@ impl FromData for TensorData {
     }
 }
 
-/// A number as it is written.
+/// A number as written.
 struct AttrNumeral(String);
 
 impl FromData for AttrNumeral {

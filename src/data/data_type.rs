@@ -1,4 +1,4 @@
-//! Datatypes: the constructors of both documents, and the names under which datatypes are written.
+//! Data types: the constructors of both documents, and the names of data types.
 
 use super::reader::{DataReader, DataResult, FromData, Profile, Write};
 use super::{DataError, Node};
@@ -22,7 +22,7 @@ impl FromData for DataType {
     }
 }
 
-/// `Bool()` and `Void()`, which both documents have.
+/// `Bool()` and `Void()`, which exist in both documents.
 fn abbreviation(r: &mut DataReader<'_>, older: Rule, later: Rule, dtype: DataType) -> DataResult<DataType> {
     let rule = match r.profile {
         Profile::Merged => older,
@@ -32,7 +32,7 @@ fn abbreviation(r: &mut DataReader<'_>, older: Rule, later: Rule, dtype: DataTyp
     Ok(dtype)
 }
 
-/// A constructor: `(bits, lanes)`, or in the older form the width alone.
+/// A constructor: `(bits, lanes)`, or only the width in the older form.
 fn constructor(
     r: &mut DataReader<'_>,
     node: &Node<'_>,
@@ -47,7 +47,7 @@ fn constructor(
         by_code(r, code)?;
         return Ok(DataType { code, bits, lanes });
     }
-    // Later editions have no older form.
+    // Later editions do not have the older form.
     let profile = if r.cx.edition() < Edition::E2023_12 { r.profile } else { Profile::Pr14148 };
     match (field("bitwidth").or_else(|| number(content)), older, profile) {
         (Some(bits), Some(older), Profile::Merged) => one_lane(r, node, older, code, bits),
@@ -57,14 +57,14 @@ fn constructor(
     }
 }
 
-/// GRAM.DTYPE.INT, GRAM.DTYPE.FLOAT: one lane of a width that is not zero.
+/// GRAM.DTYPE.INT, GRAM.DTYPE.FLOAT: one lane with a nonzero width.
 fn one_lane(r: &mut DataReader<'_>, node: &Node<'_>, rule: Rule, code: TypeCode, bits: u16) -> DataResult<DataType> {
     r.premise(node.span, rule, 1, bits != 0, || "a datatype has no bits".to_string())?;
     r.by(rule)?;
     Ok(DataType::new(code, bits))
 }
 
-/// The name of a datatype, in the long form or, by AST22.SYN.F32, in the short one.
+/// Reads the name of a data type, in the long form or, by AST22.SYN.F32, in the short one.
 fn written(r: &mut DataReader<'_>, node: &Node<'_>, name: &str) -> DataResult<DataType> {
     let Ok(dtype) = name.parse::<DataType>() else {
         return Err(DataError::at(node.span, format!("`{name}` is not a datatype, such as `float32` or `int64`")));
@@ -76,7 +76,7 @@ fn written(r: &mut DataReader<'_>, node: &Node<'_>, name: &str) -> DataResult<Da
     Ok(dtype)
 }
 
-/// The production of a datatype that stands under its name.
+/// Fires the production of a data type that is written as its name.
 pub(super) fn by_name(r: &mut DataReader<'_>, dtype: DataType) -> DataResult<()> {
     match dtype {
         DataType::BOOL => r.by(rule!("PR14148.DTYPE.BOOL")),
@@ -86,7 +86,7 @@ pub(super) fn by_name(r: &mut DataReader<'_>, dtype: DataType) -> DataResult<()>
     }
 }
 
-/// The constructor `(bits, lanes)`; in later editions it is that of the grammar itself.
+/// Fires the rule of the constructor `(bits, lanes)`. In later editions it is a rule of the grammar itself.
 fn by_code(r: &mut DataReader<'_>, code: TypeCode) -> DataResult<()> {
     r.by(rule_of(code))?;
     if r.cx.edition() < Edition::E2023_12 {

@@ -1,5 +1,5 @@
-//! Dimensions: an integer, the name of a shape variable, or a map with the name of a node: `{"Add": ["n", 1]}`. A text may
-//! also be an expression as on paper, `"n + 1"`.
+//! Dimensions: an integer, the name of a shape variable, or a map with the name of a node: `{"Add": ["n", 1]}`. A text
+//! may also be an expression in mathematical notation, `"n + 1"`.
 
 use std::sync::Arc;
 
@@ -43,7 +43,7 @@ impl FromData for PrimExpr {
     }
 }
 
-/// GRAM.PRIM.VAR: a name. What is more than a name is an expression as on paper.
+/// GRAM.PRIM.VAR: a name. A text that is more than a name is an expression in mathematical notation.
 fn written(r: &mut DataReader<'_>, node: &Node<'_>, text: &str) -> DataResult<PrimExpr> {
     r.by(rule!("GRAM.PRIM.VAR"))?;
     if let Some(var) = lone_name(text).and_then(ShapeVar::parse) {
@@ -52,13 +52,13 @@ fn written(r: &mut DataReader<'_>, node: &Node<'_>, text: &str) -> DataResult<Pr
     parse_prim_expr(text).map_err(|error| DataError::at(node.span, format!("`{text}` is not a dimension: {error}")))
 }
 
-/// The text itself if it is a name and not a longer expression; by far the most frequent dimension.
+/// The text itself if it is a single name, which is by far the most frequent dimension.
 fn lone_name(text: &str) -> Option<&str> {
     let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '#');
     (text.chars().all(word) && !text.starts_with(|c: char| c.is_ascii_digit())).then_some(text)
 }
 
-/// GRAM.PRIM.EXTENSIBLE: the documents alone do not have the extension set.
+/// GRAM.PRIM.EXTENSIBLE: the grammar of the documents alone does not have the extension set.
 fn within_extension(r: &mut DataReader<'_>, node: &Node<'_>, name: &str, rule: Rule) -> DataResult<()> {
     match (r.profile, rule == rule!("GRAM.PRIM.EXTENSIBLE")) {
         (Profile::Pr14148, true) => r.premise(node.span, rule, 1, false, || {
@@ -68,12 +68,12 @@ fn within_extension(r: &mut DataReader<'_>, node: &Node<'_>, name: &str, rule: R
     }
 }
 
-/// Whether a node of this name is a dimension.
+/// Whether a node with this name is a dimension.
 pub(super) fn is_dim_node(name: &str) -> bool {
     rule_of(name).is_some()
 }
 
-/// The production of a node of this name.
+/// The production of a node with this name.
 fn rule_of(name: &str) -> Option<Rule> {
     match name {
         "Not" => Some(rule!("GRAM.PRIM.NOT")),

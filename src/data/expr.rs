@@ -25,7 +25,7 @@ record! { StringImm, "StringImm" by rule!("PR14148.EXPR.STRINGIMM"), { value: on
 record! { DataTypeImm, "DataTypeImm" by rule!("PR14148.EXPR.DATATYPEIMM"), { value: one, span: place } }
 /// GRAM.EXPR.FUNCTION. In 2024-04 the attributes are mandatory.
 ///
-/// Errata: M12, literally, so that they must be written where there are none.
+/// Errata: M12. Read literally, they must be written even if there are none.
 impl FromData for Function {
     fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Function> {
         let rule = rule!("GRAM.EXPR.FUNCTION");
@@ -78,7 +78,7 @@ fn is_dim(node: &Node<'_>) -> bool {
     node.as_number().is_some() || node.as_variant().is_some_and(|(name, _)| is_dim_node(name))
 }
 
-/// GRAM.PRIM.POSITION, GRAM.PRIM.SHAPEVAR-ONLY-IN-PRIM: what stands for a dimension is no expression.
+/// GRAM.PRIM.POSITION, GRAM.PRIM.SHAPEVAR-ONLY-IN-PRIM: a dimension cannot be used as an expression.
 fn no_dimension(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<()> {
     r.premise(node.span, rule!("GRAM.PRIM.POSITION"), 1, !is_dim(node), || {
         "a dimension stands for an expression".to_string()
@@ -87,7 +87,8 @@ fn no_dimension(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<()> {
     r.premise(node.span, rule!("GRAM.PRIM.SHAPEVAR-ONLY-IN-PRIM"), 1, node.as_text().is_none(), message)
 }
 
-/// GRAM.EXPR.IF: three expressions, all mandatory; of 2024-04 the condition may be one over shape variables, which is kept in a box.
+/// GRAM.EXPR.IF: three expressions, all mandatory. In 2024-04 the condition may be an expression over shape variables,
+/// which is stored as a boxed value.
 impl FromData for If {
     fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<If> {
         let rule = rule!("GRAM.EXPR.IF");
@@ -109,7 +110,7 @@ impl FromData for If {
 
 write_record! { If, { cond: one, true_branch: one, false_branch: one, span: place } }
 
-/// GRAM.EXPR.CALL (C01). In place of `sinfo_args` a call may have the older `type_args`, which are converted.
+/// GRAM.EXPR.CALL (C01). Instead of `sinfo_args` a call may have the older `type_args`, which are converted.
 impl FromData for Call {
     fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Call> {
         let rule = rule!("GRAM.EXPR.CALL");
@@ -156,7 +157,7 @@ record! { MatchCast, "MatchCast" by rule!("GRAM.BIND.MATCHCAST"), {
 word! { VarKind, "`Var` or `DataflowVar`" { Var, DataflowVar } }
 word! { BlockKind, "`Binding` or `Dataflow`" { Binding, Dataflow } }
 
-/// A parameter, or the left side of a binding: a `Var` or a `DataflowVar`.
+/// A parameter or the left-hand side of a binding: a `Var` or a `DataflowVar`.
 impl FromData for Binder {
     fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Binder> {
         let (rule, name) = match node.get("kind").and_then(Node::as_variant) {

@@ -1,11 +1,11 @@
-//! What stands in for the end of a production where its rule is switched off.
+//! Replaces the result of a production if its rule is switched off.
 
 use super::DataError;
 use crate::book::Rule;
 use crate::grammar::Span;
 use crate::judge::Instead;
 
-/// What is built by a production is refused, and what is refused is taken.
+/// Data that the production accepts is rejected, and data that it rejects is accepted.
 impl Instead for Result<(), DataError> {
     fn instead(self, _: Rule) -> Self {
         match self {

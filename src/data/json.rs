@@ -1,4 +1,4 @@
-//! JSON: read with positions to any depth that is allowed, and written.
+//! JSON, read with positions and any allowed nesting depth, and written.
 
 use serde::{Serialize, Serializer};
 use serde_json::Value;
@@ -9,11 +9,11 @@ use super::scan::{Scanned, Scanner};
 use super::{DataError, to_document};
 use crate::judge::with_stack;
 
-/// The data in a text, in which brackets nest no deeper than `limit`.
+/// Reads a text whose brackets nest at most `limit` deep.
 ///
 /// # Errors
 ///
-/// It is not JSON, a key occurs twice, or it nests too deep.
+/// The text is not JSON, a key occurs twice, or the nesting is too deep.
 pub fn read(text: &str, limit: usize) -> Result<Document<'_>, DataError> {
     let mut scanner = Scanner::new(text, limit);
     let root = value(&mut scanner).map(Document::new)?;
@@ -25,7 +25,7 @@ fn spaces(s: &mut Scanner<'_>) {
     s.take_while(|c| matches!(c, ' ' | '\t' | '\n' | '\r'));
 }
 
-/// A value with the space before it.
+/// Reads a value and the space before it.
 fn value<'t>(s: &mut Scanner<'t>) -> Scanned<Node<'t>> {
     spaces(s);
     let start = s.at;
@@ -100,7 +100,7 @@ fn escape(s: &mut Scanner<'_>) -> Scanned<char> {
     }
 }
 
-/// A code unit of UTF-16, or a pair of them.
+/// Reads a code unit of UTF-16, or a pair of them.
 fn utf16(s: &mut Scanner<'_>) -> Scanned<char> {
     let first = s.hex(4)?;
     if !(0xD800..0xDC00).contains(&first) {
@@ -133,23 +133,23 @@ fn number<'t>(s: &mut Scanner<'t>) -> Scanned<BorrowedText<'t>> {
     Ok(BorrowedText::Borrowed(&s.text[start..s.at]))
 }
 
-/// In one line.
+/// Writes everything in one line.
 pub fn write(node: &Node<'_>) -> String {
-    // Writing data whose keys are texts to memory cannot fail.
+    // Writing to memory cannot fail if all keys are texts.
     serde_json::to_string(node).unwrap_or_default()
 }
 
-/// An item or entry a line.
+/// Writes one item or entry per line.
 pub fn write_pretty(node: &Node<'_>) -> String {
     serde_json::to_string_pretty(node).unwrap_or_default()
 }
 
-/// As values of `serde_json`, which sort their keys, for what is put together by hand.
+/// Converts to `serde_json` values, which sort their keys; for code that builds JSON by hand.
 pub fn value_of(node: &Node<'_>) -> Value {
     serde_json::to_value(node).unwrap_or_default()
 }
 
-/// The data form of a value, as values of `serde_json`.
+/// Converts a value to `serde_json` values.
 pub fn to_value<T: Write + ?Sized>(value: &T) -> Value {
     value_of(&to_document(value))
 }
@@ -170,7 +170,8 @@ impl Serialize for Node<'_> {
     }
 }
 
-/// As `serde_json` takes a number: zero with a sign is a floating-point number, since no integer has one.
+/// Writes a number as `serde_json` does. A zero with a sign is a floating-point number, since no integer has a signed
+/// zero.
 fn serialize_number<S: Serializer>(number: &str, s: S) -> Result<S::Ok, S::Error> {
     let is_negative = number.starts_with('-');
     if let Ok(number) = number.parse()

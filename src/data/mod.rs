@@ -1,9 +1,9 @@
-//! Data: the two notations in which programs, cases and messages are written, RON and JSON, each read once, with positions;
-//! and the data form of every type, read from and written to what both notations share ([`Node`]).
+//! Data: RON and JSON, the notations of programs, cases and messages, each with one reader that keeps positions. Every
+//! type has a data form, which is read from and written to the common representation of both notations, [`Node`].
 //!
-//! A type says in [`FromData`] how it is read and in [`Write`] how it is written; `record!` and `choice!` are for those
-//! that are written as their fields or as a named alternative. Nodes of the grammar are read by its productions: each
-//! fires its rule, and what does not fit is refused under the rule that it breaks.
+//! A type implements [`FromData`] to be read and [`Write`] to be written. `record!` and `choice!` implement them for
+//! types that are written as fields or as a named alternative. Nodes of the grammar are read by its productions. Each
+//! production fires its rule, and invalid data is rejected under the rule that it breaks.
 
 mod attrs;
 mod data_type;
@@ -34,7 +34,7 @@ use std::fmt;
 use crate::book::Rule;
 use crate::grammar::Span;
 
-/// How deep brackets may nest in a message or a suite file.
+/// The largest nesting depth of brackets in a message or a suite file.
 pub const MAX_DEPTH: usize = 20_000;
 
 /// The two notations.
@@ -46,16 +46,16 @@ pub enum DataNotation {
     Json,
 }
 
-/// Why data is not what is wanted, and where.
+/// The reason why data is rejected, and the position.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DataError {
-    /// Where in the text; [`Span::NONE`] for data that comes from no text.
+    /// The position in the text; [`Span::NONE`] for data that does not come from a text.
     pub span: Span,
-    /// The rule of the grammar that is broken, where one is.
+    /// The rule of the grammar that is broken, if there is one.
     pub rule: Option<Rule>,
-    /// What is wrong, for people.
+    /// The message for the user.
     pub message: String,
-    /// Whether it nests too deep to be read at all.
+    /// Whether the nesting is too deep to be read.
     pub is_too_deep: bool,
 }
 
@@ -69,7 +69,7 @@ impl DataError {
         DataError { is_too_deep: true, ..DataError::at(span, format!("it nests deeper than {limit} brackets")) }
     }
 
-    /// The error in words, with line and column in the text that was read.
+    /// The error message with line and column in the text.
     pub fn located(&self, text: &str) -> String {
         let (line, column) = line_and_column(text, self.span);
         format!("{line}:{column}: {self}")
@@ -85,18 +85,18 @@ impl fmt::Display for DataError {
 
 impl std::error::Error for DataError {}
 
-/// Counting from 1; columns count characters.
+/// Line and column, counted from 1. Columns count characters.
 fn line_and_column(text: &str, span: Span) -> (usize, usize) {
     let before = text.get(..span.start as usize).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
     (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
-/// What a text holds, in one of the notations.
+/// Reads a text in one of the notations.
 ///
 /// # Errors
 ///
-/// It is not of the notation, or nests deeper than `limit`.
+/// The text is not in the notation, or nests deeper than `limit`.
 pub fn read_text(notation: DataNotation, text: &str, limit: usize) -> Result<Document<'_>, DataError> {
     match notation {
         DataNotation::Ron => ron::read(text, limit),
@@ -104,20 +104,20 @@ pub fn read_text(notation: DataNotation, text: &str, limit: usize) -> Result<Doc
     }
 }
 
-/// A value of a type, from a text in RON. The error tells line and column.
+/// Reads a value from a RON text. The error message has line and column.
 ///
 /// # Errors
 ///
-/// It is not RON, or does not describe such a value.
+/// The text is not RON, or does not describe such a value.
 pub fn from_ron<T: FromData>(text: &str) -> Result<T, LocatedError> {
     from_text(DataNotation::Ron, text)
 }
 
-/// A value of a type, from a text in JSON. The error tells line and column.
+/// Reads a value from a JSON text. The error message has line and column.
 ///
 /// # Errors
 ///
-/// It is not JSON, or does not describe such a value.
+/// The text is not JSON, or does not describe such a value.
 pub fn from_json<T: FromData>(text: &str) -> Result<T, LocatedError> {
     from_text(DataNotation::Json, text)
 }
@@ -127,7 +127,7 @@ fn from_text<T: FromData>(notation: DataNotation, text: &str) -> Result<T, Locat
     read.map_err(|error| LocatedError(error.located(text)))
 }
 
-/// A value of a type, from data.
+/// Reads a value from data.
 ///
 /// # Errors
 ///
@@ -141,7 +141,7 @@ pub fn to_document<T: Write + ?Sized>(value: &T) -> Document<'_> {
     Document::new(value.write())
 }
 
-/// A [`DataError`] with its line and column in words.
+/// The message of a [`DataError`] with line and column.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct LocatedError(pub String);

@@ -1,4 +1,4 @@
-//! Data whose type is not known yet: what a text in RON or JSON says, and where.
+//! Data before its type is known: the content of a RON or JSON text, with positions.
 
 use std::borrow::Cow;
 use std::ops::Deref;
@@ -6,39 +6,39 @@ use std::ops::Deref;
 use crate::grammar::Span;
 use crate::judge::with_stack;
 
-/// A text inside data, borrowed where nothing had to be unescaped.
+/// A text inside data. It is borrowed if it has no escapes.
 pub type BorrowedText<'t> = Cow<'t, str>;
 
-/// A piece of data, and where it stands in the text that it was read from.
+/// A piece of data and its position in the text.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Node<'t> {
-    /// Where it stands; [`Span::NONE`] for data that comes from no text.
+    /// The position; [`Span::NONE`] for data that does not come from a text.
     pub span: Span,
-    /// What it says.
+    /// The content.
     pub data: NodeData<'t>,
 }
 
-/// What data can be. The two notations share it: an object of JSON is a map, and so is a structure of RON but for the way
-/// it is written.
+/// The kinds of data in both notations. An object of JSON is a map. A structure of RON is equivalent to one, but is
+/// written differently.
 #[derive(Clone, PartialEq, Debug)]
 pub enum NodeData<'t> {
-    /// Nothing: `null`, `None`.
+    /// Null: `null` or `None`.
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number as it is written, so that nothing of it is lost before its type is known.
+    /// A number as written, so that it loses no precision before its type is known.
     Number(BorrowedText<'t>),
     /// Characters in quotation marks.
     Text(BorrowedText<'t>),
-    /// Values in order, of any number.
+    /// An ordered list of any length.
     List(Vec<Node<'t>>),
-    /// A list of a fixed number of items, which RON writes in parentheses.
+    /// A list of fixed length, which RON writes in parentheses.
     Tuple(Vec<Node<'t>>),
-    /// Values by keys that are data themselves.
+    /// Values by keys.
     Map(Vec<(BorrowedText<'t>, Node<'t>)>),
-    /// Values by the names of fields.
+    /// Values by field names.
     Struct(Vec<(BorrowedText<'t>, Node<'t>)>),
-    /// A named alternative, with what it holds. JSON has maps with one key and texts in its place.
+    /// A named alternative with its content. JSON represents it as a map with one key, or as a text.
     Variant(BorrowedText<'t>, Option<Box<Node<'t>>>),
 }
 
@@ -50,7 +50,7 @@ impl<'t> From<NodeData<'t>> for Node<'t> {
 }
 
 impl<'t> Node<'t> {
-    /// A number as it is written.
+    /// A number as written.
     pub fn number(number: impl ToString) -> Node<'static> {
         NodeData::Number(number.to_string().into()).into()
     }
@@ -65,12 +65,12 @@ impl<'t> Node<'t> {
         NodeData::Map(vec![(key.into(), value)]).into()
     }
 
-    /// A named alternative that holds something.
+    /// A named alternative with content.
     pub fn variant(name: impl Into<BorrowedText<'t>>, content: Node<'t>) -> Node<'t> {
         NodeData::Variant(name.into(), Some(Box::new(content))).into()
     }
 
-    /// The name of an alternative, and what it holds.
+    /// The name of an alternative and its content.
     pub fn as_variant(&self) -> Option<(&str, Option<&Node<'t>>)> {
         match &self.data {
             NodeData::Text(name) => Some((name, None)),
@@ -93,7 +93,7 @@ impl<'t> Node<'t> {
         if let NodeData::Text(text) = &self.data { Some(text) } else { None }
     }
 
-    /// The number as it is written, if this is one.
+    /// The number as written, if this is one.
     pub fn as_number(&self) -> Option<&str> {
         if let NodeData::Number(number) = &self.data { Some(number) } else { None }
     }
@@ -103,7 +103,7 @@ impl<'t> Node<'t> {
         if let NodeData::List(items) | NodeData::Tuple(items) = &self.data { Some(items) } else { None }
     }
 
-    /// The values by key of a map or structure.
+    /// The entries of a map or structure.
     pub fn as_entries(&self) -> Option<&[(BorrowedText<'t>, Node<'t>)]> {
         if let NodeData::Map(entries) | NodeData::Struct(entries) = &self.data { Some(entries) } else { None }
     }
@@ -113,12 +113,12 @@ impl<'t> Node<'t> {
         self.as_entries()?.iter().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
-    /// Whether this is nothing: `null`, `None`.
+    /// Whether this is null: `null` or `None`.
     pub fn is_null(&self) -> bool {
         self.data == NodeData::Null
     }
 
-    /// The same, of which nothing is borrowed.
+    /// A copy of the data that borrows nothing.
     pub fn into_owned(self) -> Node<'static> {
         let text = |text: BorrowedText<'t>| BorrowedText::Owned(text.into_owned());
         let entries = |entries: Vec<(BorrowedText<'t>, Node<'t>)>| {
@@ -140,7 +140,7 @@ impl<'t> Node<'t> {
         Node { span: self.span, data }
     }
 
-    /// What this is, in a message.
+    /// A description for messages.
     pub fn describe(&self) -> String {
         match &self.data {
             NodeData::Null => "nothing".to_string(),
@@ -168,17 +168,17 @@ fn shortened(text: &str) -> String {
     }
 }
 
-/// Data as a whole. Its parts are dropped one after the other, so that no depth takes stack.
+/// A whole document. Its parts are dropped one after the other, so that deep nesting does not use stack.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Document<'t>(Node<'t>);
 
 impl<'t> Document<'t> {
-    /// A whole of which this is the outermost piece.
+    /// Makes a document from its outermost piece.
     pub fn new(root: Node<'t>) -> Document<'t> {
         Document(root)
     }
 
-    /// The data itself, to be changed.
+    /// The data itself, for modification.
     pub fn into_root(mut self) -> Node<'t> {
         std::mem::replace(&mut self.0, NodeData::Null.into())
     }

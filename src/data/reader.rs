@@ -1,4 +1,4 @@
-//! From data to values of a type.
+//! Conversion of data to values of a type.
 
 use super::DataError;
 use super::node::{BorrowedText, Node, NodeData};
@@ -6,70 +6,70 @@ use crate::book::Rule;
 use crate::grammar::Span;
 use crate::judge::{Cx, with_stack};
 
-/// What reading gives: a value, or why the data describes none.
+/// A value, or the reason why the data does not describe one.
 pub type DataResult<T> = Result<T, DataError>;
 
-/// A type that is read from data.
+/// A type that can be read from data.
 pub trait FromData: Sized {
-    /// The value that the data describes.
+    /// Reads the value that the data describes.
     fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Self>;
 
-    /// What a field of the type is that is left out; `None` if it must be given.
+    /// The value of an omitted field of this type; `None` if such a field is required.
     fn absent() -> Option<Self> {
         None
     }
 }
 
-/// A type that is written as data.
+/// A type that can be written as data.
 pub trait Write {
     /// The data that describes the value.
     fn write(&self) -> Node<'_>;
 }
 
-/// A type that is one of several named alternatives.
+/// A type with several named alternatives.
 pub trait NamedVariants {
-    /// The names, in the order of the type.
+    /// The names in the order of declaration.
     const NAMES: &'static [&'static str];
 
-    /// The name of the alternative.
+    /// The name of this alternative.
     fn name(&self) -> &'static str;
 }
 
-/// Which of the documents a tree is held to.
+/// The documents whose grammar applies.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Profile {
-    /// The documents merged; older spellings are read, and the extension set of dimensions.
+    /// All documents together, including older spellings and the extension set of dimensions.
     #[default]
     Merged,
     /// The later revision alone, without types, older spellings and the extension set.
     Pr14148,
 }
 
-/// What reading needs: where rules are recorded, and which documents hold.
+/// The state of the reader: the context that records rules, and the documents that apply.
 pub struct DataReader<'c> {
-    /// The context: it records the productions that are used.
+    /// The context; it records the productions that are used.
     pub cx: &'c mut Cx,
-    /// Whose productions hold.
+    /// The documents whose productions apply.
     pub profile: Profile,
 }
 
 impl<'c> DataReader<'c> {
-    /// By the documents merged.
+    /// A reader for all documents together.
     pub fn new(cx: &'c mut Cx) -> DataReader<'c> {
         DataReader { cx, profile: Profile::Merged }
     }
 
-    /// A value of a type, however deep it nests.
+    /// Reads a value of any nesting depth.
     pub fn read<T: FromData>(&mut self, node: &Node<'_>) -> DataResult<T> {
         with_stack(|| T::read(self, node))
     }
 
-    /// A node is built by a production.
+    /// Records that a production builds a node.
     pub fn by(&mut self, rule: Rule) -> DataResult<()> {
         self.cx.conclude(rule, Ok(()))
     }
 
-    /// A premise of a rule of the grammar; without the rule anything goes.
+    /// Checks a premise of a grammar rule. If the rule is off, anything is accepted.
     pub fn premise(
         &mut self,
         at: Span,
@@ -84,7 +84,7 @@ impl<'c> DataReader<'c> {
         Err(DataError { rule: Some(self.cx.stated_as(rule)), ..DataError::at(at, message()) })
     }
 
-    /// What the data is not: a breach of the first premise of a rule, where one decides.
+    /// Rejects data. If there is a rule, its first premise is broken.
     pub fn refuse<T>(&mut self, node: &Node<'_>, rule: Option<Rule>, message: String) -> DataResult<T> {
         if let Some(rule) = rule {
             self.premise(node.span, rule, 1, false, || message.clone())?;
@@ -92,12 +92,12 @@ impl<'c> DataReader<'c> {
         Err(DataError::at(node.span, message))
     }
 
-    /// Refuses data of the wrong kind, under no rule. `what` is what is wanted, in words.
+    /// Rejects data of the wrong kind, without a rule. `what` describes the expected data.
     pub fn unexpected<T>(&self, node: &Node<'_>, what: &str) -> DataResult<T> {
         Err(DataError::at(node.span, format!("expected {what}, found {}", node.describe())))
     }
 
-    /// The fields of a structure, whose name may stand before them.
+    /// The fields of a structure. The structure's name may precede them.
     pub fn fields<'n, 't>(
         &mut self,
         node: &'n Node<'t>,
@@ -106,7 +106,7 @@ impl<'c> DataReader<'c> {
     ) -> DataResult<StructFields<'n, 't>> {
         let entries: &'n [(BorrowedText<'t>, Node<'t>)] = match &node.data {
             NodeData::Map(entries) | NodeData::Struct(entries) => entries,
-            // A node without any field that is given.
+            // A node without fields.
             NodeData::Null => &[],
             NodeData::Variant(found, Some(content)) if found == name => return self.fields(content, name, rule),
             NodeData::Variant(found, None) if found == name => &[],
@@ -122,7 +122,7 @@ impl<'c> DataReader<'c> {
         Ok(StructFields { node, name, rule, entries })
     }
 
-    /// The items of a list; `rule` is that of the node which the list is of.
+    /// The items of a list. `rule` is the rule of the node that contains the list.
     pub fn items<'n, 't>(&mut self, node: &'n Node<'t>, name: &str, rule: Option<Rule>) -> DataResult<&'n [Node<'t>]> {
         match node.as_items() {
             Some(items) => Ok(items),
@@ -130,7 +130,7 @@ impl<'c> DataReader<'c> {
         }
     }
 
-    /// So many items, which are what an alternative holds.
+    /// The `N` items of an alternative's content.
     pub fn tuple<'n, 't, const N: usize>(
         &mut self,
         node: &'n Node<'t>,
@@ -145,7 +145,7 @@ impl<'c> DataReader<'c> {
         }
     }
 
-    /// Nothing is what some alternatives hold.
+    /// Checks that an alternative has no content.
     pub fn nothing(
         &mut self,
         node: &Node<'_>,
@@ -165,28 +165,28 @@ pub struct StructFields<'n, 't> {
     /// The structure itself.
     pub node: &'n Node<'t>,
     name: &'static str,
-    /// The rule of the node, which a missing field breaks.
+    /// The rule of the node; a missing field breaks it.
     rule: Option<Rule>,
     entries: &'n [(BorrowedText<'t>, Node<'t>)],
 }
 
 impl<'n, 't> StructFields<'n, 't> {
-    /// A field that is given, and not as nothing.
+    /// The value of a field, if it is present and not null.
     pub fn get(&self, name: &str) -> Option<&'n Node<'t>> {
         self.entries.iter().find(|(key, value)| key == name && !value.is_null()).map(|(_, value)| value)
     }
 
-    /// A field that is given, be it as nothing.
+    /// The value of a field, if it is present; it may be null.
     pub fn present(&self, name: &str) -> Option<&'n Node<'t>> {
         self.entries.iter().find(|(key, _)| key == name).map(|(_, value)| value)
     }
 
-    /// A field whose `Some`, where there is one, belongs to the field; what is in it may be nothing.
+    /// The value of a field without its `Some`, if it has one. The content may be null.
     pub fn given(&self, name: &str) -> Option<&'n Node<'t>> {
         self.get(name).map(without_some)
     }
 
-    /// A field that must be given, unless its type says what it is without.
+    /// Reads a required field. If it is missing, the type may supply a value.
     pub fn one<T: FromData>(&self, r: &mut DataReader<'_>, name: &str) -> DataResult<T> {
         match (self.get(name), T::absent()) {
             (Some(value), _) => r.read(value),
@@ -195,24 +195,24 @@ impl<'n, 't> StructFields<'n, 't> {
         }
     }
 
-    /// A field that may be left out.
+    /// Reads an optional field.
     pub fn or<T: FromData>(&self, r: &mut DataReader<'_>, name: &str, default: impl FnOnce() -> T) -> DataResult<T> {
         self.get(name).map_or_else(|| Ok(default()), |value| r.read(value))
     }
 
-    /// A list, which may be left out if it is empty.
+    /// Reads a list that may be omitted if it is empty.
     pub fn many<L: FromData + Default>(&self, r: &mut DataReader<'_>, name: &str) -> DataResult<L> {
         self.maybe_many(r, name).map(Option::unwrap_or_default)
     }
 
-    /// A list that may be left out, which then means something else than an empty one.
+    /// Reads an optional list. Omission differs from an empty list.
     pub fn maybe_many<L: FromData>(&self, r: &mut DataReader<'_>, name: &str) -> DataResult<Option<L>> {
         let Some(list) = self.get(name).map(without_some) else { return Ok(None) };
         r.items(list, self.name, self.rule)?;
         r.read(list).map(Some)
     }
 
-    /// A field that must be given; what is no such value breaks the rule of the node.
+    /// Reads a required field. An invalid value breaks the rule of the node.
     pub fn literal<T: FromData>(&self, r: &mut DataReader<'_>, name: &str) -> DataResult<T> {
         self.one(r, name).or_else(|error: DataError| match error.rule {
             Some(_) => Err(error),
@@ -220,7 +220,7 @@ impl<'n, 't> StructFields<'n, 't> {
         })
     }
 
-    /// A field that may be left out, with a rule of its own.
+    /// Reads an optional field that has a rule of its own.
     pub fn ruled<T: FromData>(
         &self,
         r: &mut DataReader<'_>,
@@ -237,12 +237,12 @@ impl<'n, 't> StructFields<'n, 't> {
         }
     }
 
-    /// Other fields than these are ignored.
+    /// Ignores all other fields.
     pub fn open(&self, _: &[&str]) -> DataResult<()> {
         Ok(())
     }
 
-    /// There are no other fields than these.
+    /// Rejects all other fields.
     pub fn closed(&self, names: &[&str]) -> DataResult<()> {
         match self.entries.iter().find(|(key, _)| !names.contains(&key.as_ref())) {
             None => Ok(()),
@@ -253,13 +253,13 @@ impl<'n, 't> StructFields<'n, 't> {
         }
     }
 
-    /// Where the structure stands.
+    /// The position of the structure.
     pub fn span(&self) -> Span {
         self.node.span
     }
 }
 
-/// What is in a `Some`, which need not be written.
+/// The content of a `Some`, or the node itself without one.
 fn without_some<'n, 't>(node: &'n Node<'t>) -> &'n Node<'t> {
     if let NodeData::Variant(name, Some(content)) = &node.data
         && name == "Some"

@@ -1,4 +1,4 @@
-//! The productions by which a tree is built that was not read from data: each node fires its rule.
+//! Productions for trees that were not read from data: each node fires the rule of its production.
 
 use std::collections::BTreeSet;
 
@@ -16,11 +16,11 @@ use crate::grammar::{
 };
 use crate::judge::{Cx, with_stack};
 
-/// GRAM: the productions by which a program is built.
+/// GRAM: fires the productions that build a program.
 ///
 /// # Errors
 ///
-/// A production is not of the grammar.
+/// A production is not in the grammar.
 pub fn recognize(cx: &mut Cx, module: &IrModule) -> DataResult<()> {
     let mut visitor = Productions { r: DataReader::new(cx), so_far: Ok(()) };
     visitor.by(rule!("GRAM.PROGRAM"));
@@ -40,11 +40,11 @@ pub fn recognize(cx: &mut Cx, module: &IrModule) -> DataResult<()> {
     one_function_a_name(cx, module)
 }
 
-/// GRAM.PROGRAM: a map from global variables to functions, of which no key occurs twice.
+/// GRAM.PROGRAM: a program maps global variables to functions, and no key occurs twice.
 ///
 /// # Errors
 ///
-/// Two functions have one name.
+/// Two functions have the same name.
 pub fn one_function_a_name(cx: &mut Cx, module: &IrModule) -> DataResult<()> {
     let mut names = BTreeSet::new();
     for (gv, _) in &module.funcs {
@@ -61,7 +61,7 @@ struct Productions<'c> {
 }
 
 impl Productions<'_> {
-    /// Goes on as long as nothing was wrong.
+    /// Runs a check unless an earlier one failed.
     fn check(&mut self, production: impl FnOnce(&mut DataReader<'_>) -> DataResult<()>) {
         if self.so_far.is_ok() {
             self.so_far = production(&mut self.r);
@@ -92,7 +92,7 @@ impl Productions<'_> {
         }
     }
 
-    /// The rule of an expression, and what is in it beside expressions.
+    /// The rule of an expression and the productions of its parts that are not expressions.
     fn expr(&mut self, expr: &Expr) {
         let rule = match expr {
             Expr::Constant(_) => rule!("GRAM.EXPR.CONSTANT"),
@@ -118,7 +118,7 @@ impl Productions<'_> {
         self.by(rule);
     }
 
-    /// A premise that no tree can break, since it has no place for what breaks it.
+    /// A premise that no tree can break, because the tree cannot represent a violation.
     fn holds(&mut self, at: Span, rule: Rule) {
         self.check(|r| r.premise(at, rule, 1, true, String::new));
     }

@@ -1,17 +1,17 @@
-//! The data form of types that are written as their fields, or as a named alternative.
+//! The data form of types that are written as fields or as a named alternative.
 
-/// A type that is written as its fields. Of each field it is said how it is read and written:
+/// Implements the data form of a type that is written as its fields. Each field has a mode:
 ///
-/// * `one`: it must be given, unless its type says what it is without;
-/// * `or(default)`: it may be left out, and is written always;
-/// * `unless(default)`: it may be left out, and is where it is that;
-/// * `many`: a list that may be left out where it is empty, and is written always;
-/// * `literal`: as `one`, and what cannot be read breaks the rule of the node;
-/// * `ruled(rule!("ID"), default)`: as `unless`, and fires a rule of its own where it is given;
-/// * `place`: no field of the data, but where it stands.
+/// * `one`: required, unless the type supplies a value for a missing field.
+/// * `or(default)`: optional, and always written.
+/// * `unless(default)`: optional, and written only if it differs from the default.
+/// * `many`: a list that may be omitted if it is empty, and is always written.
+/// * `literal`: as `one`, but an invalid value breaks the rule of the node.
+/// * `ruled(rule!("ID"), default)`: as `unless`, and fires its own rule if it is present.
+/// * `place`: the position in the text, which is not a field of the data.
 ///
-/// `by rule!("ID")` fires the rule of a node of the grammar, which is the one that a missing field breaks; `closed` refuses
-/// fields that the type does not have.
+/// `by rule!("ID")` fires the rule of a grammar node; a missing field breaks this rule. `closed` rejects fields that
+/// the type does not have.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! record {
@@ -21,13 +21,13 @@ macro_rules! record {
     };
 }
 
-/// As `record!`, for types that are read in another way.
+/// As `record!`, for types that have another reader.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! write_record {
     ($type:ty, { $($field:ident: $how:ident $(($($arg:tt)*))?),* $(,)? }) => {
         impl $crate::data::Write for $type {
-            // A field that may be absent adds nothing, so that a list cannot be written at once.
+            // An optional field may add nothing, so the list cannot be written as one literal.
             #[allow(clippy::vec_init_then_push)]
             fn write(&self) -> $crate::data::Node<'_> {
                 let mut fields = Vec::new();
@@ -38,7 +38,7 @@ macro_rules! write_record {
     };
 }
 
-/// As `record!`, for types that are never written.
+/// As `record!`, for types that are only read.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! read_record {
@@ -103,8 +103,9 @@ macro_rules! write_field {
     };
 }
 
-/// A type that is written as one of its alternatives, with what it holds: nothing, a value or several. `by rule!("ID")` fires
-/// the rule of an alternative whose content has none, `[items]` is a list, whose absence breaks that rule; `first` is asked before.
+/// Implements the data form of a type that is written as one of its alternatives, with no content, one value or
+/// several. `by rule!("ID")` fires the rule of an alternative whose content has none. `[items]` is a list; its absence
+/// breaks that rule. `first` is a function that is called before the alternatives are tried.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! choice {
@@ -166,7 +167,7 @@ macro_rules! read_alternative {
     ($r:ident, $node:ident, $content:ident, $variant:ident $(by rule!($rule:tt))? ($only:ident)) => {{
         $crate::data::record::rule_of!($r, $node, stringify!($variant), rule $(by rule!($rule))?);
         let _: Option<$crate::book::Rule> = rule;
-        // What holds nothing is read as nothing, which has a place all the same.
+        // An alternative without content is read as null, at its own position.
         let absent = $crate::data::Node { span: $node.span, data: $crate::data::NodeData::Null };
         $r.read($content.unwrap_or(&absent)).map(Self::$variant)
     }};
@@ -213,7 +214,8 @@ macro_rules! write_alternative {
     };
 }
 
-/// A type that is one of several words: the names of its alternatives, or what stands behind them.
+/// Implements the data form of a type that is one of several words: the names of its alternatives, or the words after
+/// `=`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! word {
@@ -231,7 +233,7 @@ macro_rules! word {
         }
 
         impl $crate::data::Write for $type {
-            // A field that may be absent adds nothing, so that a list cannot be written at once.
+            // An optional field may add nothing, so the list cannot be written as one literal.
             #[allow(clippy::vec_init_then_push)]
             fn write(&self) -> $crate::data::Node<'_> {
                 let word = match self {
@@ -254,7 +256,7 @@ macro_rules! spelling {
     };
 }
 
-/// Whether a field is not what it is when it is left out.
+/// Whether a field differs from its default.
 pub fn differs<T: PartialEq>(value: &T, default: &T) -> bool {
     value != default
 }

@@ -1,6 +1,6 @@
-//! RON, the notation of suite files: read with positions to any depth that is allowed, and written.
+//! RON, the notation of suite files. The reader keeps positions and accepts any allowed nesting depth.
 //!
-//! `Some` and the inner parentheses of a newtype may be left out, as with the extensions `implicit_some` and
+//! `Some` and the inner parentheses of a newtype are optional, as with the extensions `implicit_some` and
 //! `unwrap_variant_newtypes`: `Tensor(ndim: 2)` stands for `Tensor((ndim: Some(2)))`. Keys of maps are texts.
 
 use super::DataError;
@@ -8,11 +8,11 @@ use super::node::{BorrowedText, Document, Node, NodeData};
 use super::scan::{Scanned, Scanner};
 use crate::judge::with_stack;
 
-/// The data in a text, in which brackets nest no deeper than `limit`.
+/// Reads a text whose brackets nest at most `limit` deep.
 ///
 /// # Errors
 ///
-/// It is not RON, a key occurs twice, or it nests too deep.
+/// The text is not RON, a key occurs twice, or the nesting is too deep.
 pub fn read(text: &str, limit: usize) -> Result<Document<'_>, DataError> {
     let mut scanner = Scanner::new(text, limit);
     spaces(&mut scanner)?;
@@ -22,7 +22,7 @@ pub fn read(text: &str, limit: usize) -> Result<Document<'_>, DataError> {
     if scanner.rest().is_empty() { Ok(root) } else { Err(scanner.expected("the end")) }
 }
 
-/// `#![enable(..)]`, which says what holds anyway.
+/// Skips `#![enable(..)]`: these extensions are always on.
 fn extensions(s: &mut Scanner<'_>) -> Scanned<()> {
     while s.eat("#![enable(") {
         s.take_while(|c| is_word(c) || matches!(c, ',' | ' '));
@@ -32,7 +32,7 @@ fn extensions(s: &mut Scanner<'_>) -> Scanned<()> {
     Ok(())
 }
 
-/// White space and comments.
+/// Skips white space and comments.
 fn spaces(s: &mut Scanner<'_>) -> Scanned<()> {
     loop {
         s.take_while(char::is_whitespace);
@@ -46,7 +46,7 @@ fn spaces(s: &mut Scanner<'_>) -> Scanned<()> {
     }
 }
 
-/// A comment that has begun. Comments nest.
+/// Skips the rest of a comment. Comments nest.
 fn block_comment(s: &mut Scanner<'_>) -> Scanned<()> {
     let mut open = 1;
     while open > 0 {
@@ -62,7 +62,7 @@ fn block_comment(s: &mut Scanner<'_>) -> Scanned<()> {
     Ok(())
 }
 
-/// A value with the space before it.
+/// Reads a value and the space before it.
 fn value<'t>(s: &mut Scanner<'t>) -> Scanned<Node<'t>> {
     spaces(s)?;
     let start = s.at;
@@ -84,12 +84,12 @@ fn is_word(c: char) -> bool {
     c == '_' || c.is_alphanumeric()
 }
 
-/// A word, and what stands in parentheses behind it.
+/// Reads a word and the parentheses after it.
 fn named<'t>(s: &mut Scanner<'t>) -> Scanned<NodeData<'t>> {
     let is_raw = s.rest().starts_with("r#");
     let name = word(s);
     match name {
-        // `r#` says that it is no word of the notation.
+        // After `r#` the word is an ordinary name.
         _ if is_raw => {}
         "true" => return Ok(NodeData::Bool(true)),
         "false" => return Ok(NodeData::Bool(false)),
@@ -106,18 +106,18 @@ fn named<'t>(s: &mut Scanner<'t>) -> Scanned<NodeData<'t>> {
     Ok(NodeData::Variant(name.into(), None))
 }
 
-/// The words that stand for something else than a name.
+/// Whether a word has a meaning of its own in the notation.
 fn is_reserved(word: &str) -> bool {
     matches!(word, "true" | "false" | "None" | "inf" | "NaN")
 }
 
-/// A word; `r#` before it says that it is one.
+/// Reads a word. A preceding `r#` makes any word an ordinary name.
 fn word<'t>(s: &mut Scanner<'t>) -> &'t str {
     s.eat("r#");
     s.take_while(is_word)
 }
 
-/// `(a: 1, b: 2)`, `(1, 2)` or `(1)`; behind the name of an alternative one item is its content.
+/// Reads `(a: 1, b: 2)`, `(1, 2)` or `(1)`. After the name of an alternative, a single item is its content.
 fn parenthesized<'t>(s: &mut Scanner<'t>, name: Option<&'t str>) -> Scanned<NodeData<'t>> {
     let start = s.at;
     let content = if field_ahead(s)? {
@@ -143,7 +143,7 @@ fn parenthesized<'t>(s: &mut Scanner<'t>, name: Option<&'t str>) -> Scanned<Node
     }
 }
 
-/// Whether a named field stands behind the parenthesis that is next.
+/// Whether the next parenthesis is followed by a named field.
 fn field_ahead(s: &mut Scanner<'_>) -> Scanned<bool> {
     let start = s.at;
     s.expect("(")?;
@@ -182,7 +182,7 @@ fn map<'t>(s: &mut Scanner<'t>) -> Scanned<Vec<(BorrowedText<'t>, Node<'t>)>> {
     Ok(entries)
 }
 
-/// Items between brackets, with a comma behind each; behind the last it may be left out.
+/// Reads items between brackets, separated by commas. A comma after the last item is optional.
 fn items<'t, T>(
     s: &mut Scanner<'t>,
     open: &str,
@@ -234,7 +234,7 @@ fn escape(s: &mut Scanner<'_>) -> Scanned<char> {
     }
 }
 
-/// Whether `r"` or `r#..#"` is next.
+/// Whether `r"` or `r#..#"` comes next.
 fn raw_text_ahead(s: &Scanner<'_>) -> bool {
     s.rest().strip_prefix('r').is_some_and(|rest| rest.trim_start_matches('#').starts_with('"'))
 }
@@ -267,7 +267,7 @@ fn character<'t>(s: &mut Scanner<'t>) -> Scanned<BorrowedText<'t>> {
     Ok(BorrowedText::Owned(c.to_string()))
 }
 
-/// A number as Rust writes them, in the form in which it is parsed: decimal, without `+` and `_`.
+/// Reads a number in Rust's syntax and returns it in decimal, without `+` and `_`.
 fn number<'t>(s: &mut Scanner<'t>) -> Scanned<BorrowedText<'t>> {
     let negative = s.eat("-");
     let start = s.at;
@@ -303,7 +303,7 @@ fn number<'t>(s: &mut Scanner<'t>) -> Scanned<BorrowedText<'t>> {
     Ok(BorrowedText::Borrowed(written))
 }
 
-/// An item or entry a line; tuples in one line.
+/// Writes one item or entry per line; tuples stay in one line.
 pub fn write_pretty(node: &Node<'_>) -> String {
     let mut out = String::new();
     write_node(node, 0, &mut out);

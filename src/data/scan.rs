@@ -1,4 +1,4 @@
-//! The text of data, character by character: what the readers of both notations share.
+//! The scanner that the readers of both notations share. It reads data character by character.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use super::node::{BorrowedText, Node, NodeData};
 use crate::grammar::Span;
 use crate::judge::with_stack;
 
-/// A reader of a text. Brackets nest as deep as `limit` says.
+/// A reader of a text. Brackets nest at most `limit` deep.
 pub(super) struct Scanner<'t> {
     pub text: &'t str,
     pub at: usize,
@@ -17,7 +17,7 @@ pub(super) struct Scanner<'t> {
 
 pub(super) type Scanned<T> = Result<T, DataError>;
 
-/// From so many keys on, a second one of the same name is looked for in a set.
+/// With this many keys or more, a set finds repeated keys.
 const FEW_KEYS: usize = 16;
 
 impl<'t> Scanner<'t> {
@@ -43,7 +43,7 @@ impl<'t> Scanner<'t> {
         found
     }
 
-    /// The longest prefix of such characters.
+    /// The longest prefix whose characters all satisfy `is`.
     pub fn take_while(&mut self, is: impl Fn(char) -> bool) -> &'t str {
         let rest = self.rest();
         let length = rest.find(|c| !is(c)).unwrap_or(rest.len());
@@ -66,7 +66,7 @@ impl<'t> Scanner<'t> {
         DataError::at(span, message)
     }
 
-    /// An error about what stands here in place of what is expected.
+    /// An error: `what` is expected, but something else comes next.
     pub fn expected(&self, what: &str) -> DataError {
         let found = self.char().map_or_else(|| "the end".to_string(), |c| format!("`{c}`"));
         self.error(format!("expected {what}, found {found}"))
@@ -76,7 +76,7 @@ impl<'t> Scanner<'t> {
         if self.eat(symbol) { Ok(()) } else { Err(self.expected(&format!("`{symbol}`"))) }
     }
 
-    /// What stands inside of a bracket, which has been read.
+    /// Reads the inside of a bracket that is already open.
     pub fn nested<T>(&mut self, body: impl FnOnce(&mut Self) -> Scanned<T>) -> Scanned<T> {
         if self.depth >= self.limit {
             return Err(DataError::too_deep(self.span_from(self.at), self.limit));
@@ -87,7 +87,7 @@ impl<'t> Scanner<'t> {
         result
     }
 
-    /// No key may occur twice.
+    /// Checks that no key occurs twice.
     pub fn distinct(&self, entries: &[(BorrowedText<'t>, Node<'t>)]) -> Scanned<()> {
         let twice = if entries.len() <= FEW_KEYS {
             entries.iter().enumerate().find(|(i, (key, _))| entries[..*i].iter().any(|(other, _)| other == key))
@@ -101,7 +101,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// A text in quotes, the first of which has been read. `escape` reads what follows a backslash.
+    /// Reads a text after its opening quote. `escape` reads the characters after a backslash.
     pub fn quoted(
         &mut self,
         allowed: impl Fn(char) -> bool,
@@ -125,7 +125,7 @@ impl<'t> Scanner<'t> {
         }
     }
 
-    /// So many hexadecimal digits as a number.
+    /// Reads `count` hexadecimal digits as a number.
     pub fn hex(&mut self, count: usize) -> Scanned<u32> {
         let digits = self.rest().get(..count).and_then(|digits| u32::from_str_radix(digits, 16).ok());
         let digits = digits.ok_or_else(|| self.expected(&format!("{count} hexadecimal digits")))?;

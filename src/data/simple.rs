@@ -1,4 +1,4 @@
-//! The data form of what is not of the grammar: truth values, numbers, texts, lists and maps.
+//! The data form of simple types outside the grammar: truth values, numbers, texts, lists and maps.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ impl FromData for f64 {
 
 impl Write for f64 {
     fn write(&self) -> Node<'_> {
-        // With a point, so that it is read as no integer.
+        // The decimal point prevents it from being read as an integer.
         NodeData::Number(format!("{self:?}").into()).into()
     }
 }
@@ -114,7 +114,7 @@ impl<T: Write> Write for Arc<T> {
     }
 }
 
-/// `Some` may be written where that helps, and must be where what it holds is itself an option.
+/// `Some` is optional, except where its content is itself an option.
 impl<T: FromData> FromData for Option<T> {
     fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Option<T>> {
         if matches!(&node.data, NodeData::Null) {
@@ -189,13 +189,13 @@ impl<A: Write, B: Write> Write for (A, B) {
     }
 }
 
-/// A type whose values are written as a text, and can be keys of a map.
+/// A type whose values are written as texts, so that they can be keys of maps.
 pub trait MapKey: Sized {
-    /// The value that such a text means; `None` if it means none.
+    /// The value of such a text; `None` if it has none.
     fn from_text(text: &str) -> Option<Self>;
-    /// The text that means the value.
+    /// The text of the value.
     fn to_text(&self) -> BorrowedText<'_>;
-    /// What such a text is, in a message.
+    /// A noun for such a text, for messages.
     const NOUN: &'static str;
 }
 
@@ -271,7 +271,7 @@ impl MapKey for Erratum {
     }
 }
 
-/// Reads what is written as a text.
+/// Reads a value that is written as a text.
 pub fn read_key<K: MapKey>(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<K> {
     node.as_text().and_then(K::from_text).map_or_else(|| r.unexpected(node, K::NOUN), Ok)
 }

@@ -21,7 +21,8 @@ record! { PrimStructInfo, "PrimStructInfo" by rule!("PR14148.SI.PRIM"), { dtype:
 
 choice! { DeriveFunc, "DefaultDerive, EmptyDerive or Named(..)" { DefaultDerive, EmptyDerive, Named(name) } }
 
-/// A rank that is left out is the number of dimensions of a literal shape, else unknown; a data type, `Void`.
+/// The default of the rank is the number of dimensions of a literal shape, or else unknown. The default of the data
+/// type is `Void`.
 impl FromData for TensorStructInfo {
     fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<TensorStructInfo> {
         let rule = rule!("GRAM.SI.TENSOR");
@@ -72,7 +73,7 @@ impl Write for TensorShape {
     }
 }
 
-/// A rank that is left out is the number of values, else unknown.
+/// The default of the rank is the number of values, or else unknown.
 impl FromData for ShapeStructInfo {
     fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<ShapeStructInfo> {
         let rule = rule!("GRAM.SI.SHAPE");
@@ -86,10 +87,10 @@ impl FromData for ShapeStructInfo {
 
 write_record! { ShapeStructInfo, { values: unless(None), ndim: one } }
 
-/// The result of a packed function, which has no parameters, may be left out: the text ignores it.
+/// A packed function has no parameters. Its result may be omitted, since the text ignores it.
 impl FromData for FuncStructInfo {
     fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<FuncStructInfo> {
-        // The proposal states the production anew.
+        // The proposal restates the production.
         let by_proposal = r.cx.has(rule!("PURITY3.FIELD"));
         let rule = if by_proposal { rule!("PURITY3.FIELD") } else { rule!("GRAM.SI.FUNC") };
         r.by(rule)?;
@@ -135,7 +136,7 @@ record! { ShapeType, "ShapeType" by rule!("GRAM.TYPE.SHAPE"), { ndim: one } }
 record! { PrimType, "PrimType" by rule!("GRAM.TYPE.PRIM"), { dtype: one } }
 record! { FuncType, "FuncType" by rule!("GRAM.TYPE.FUNC"), { arg_types: many, ret_type: one, pure: or(false) } }
 
-/// PR14148.NOTYPES.GRAMMAR: the later revision has no types. Boxed scalars have one only where GRAM.TYPE.PRIM says so.
+/// PR14148.NOTYPES.GRAMMAR: the later revision has no types. Boxed scalars have one only if GRAM.TYPE.PRIM says so.
 fn there_are_types(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<()> {
     if node.as_variant().is_some_and(|(name, _)| name == "Prim") && !r.cx.has(rule!("GRAM.TYPE.PRIM")) {
         return r.unexpected(node, "a type");

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::grammar::{AttrValue, Expr, StructInfo};
 
-/// What a text holds, written as compact JSON.
+/// The data in a RON text as compact JSON.
 fn ron(text: &str) -> Result<String, String> {
     ron::read(text, 100).map(|document| json::write(&document)).map_err(|error| error.located(text))
 }
@@ -96,22 +96,22 @@ fn spans_enclose_what_was_read() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
-    /// What is JSON, and what it says.
+    /// Our reader accepts the same JSON texts as `serde_json`, with the same data.
     #[test]
     fn json_is_read_as_serde_json_reads_it(text in "([\\[\\]{},: ]|\"[ab\\\\n/]{0,3}\"|-?[0-9.eE+]{1,4}|true|null){0,12}") {
         let theirs = serde_json::from_str::<serde_json::Value>(&text);
         let ours = json::read(&text, 100);
         match (&theirs, &ours) {
             (Ok(theirs), Ok(ours)) => prop_assert_eq!(theirs, &json::value_of(ours)),
-            // A key that is given twice is refused here.
+            // This reader rejects a repeated key.
             (Ok(_), Err(error)) => prop_assert!(error.message.contains("twice"), "{text}: {error}"),
-            // A number beyond float64 is one here, and refused where it is read.
+            // This reader accepts a number beyond float64; the type that reads it rejects it.
             (Err(error), Ok(_)) => prop_assert!(error.to_string().contains("out of range"), "{text}: {error}"),
             (Err(_), Err(_)) => {}
         }
     }
 
-    /// What is written is read back, in both notations, and RON by its own library too.
+    /// Written data is read back unchanged in both notations, and the `ron` library can read the RON.
     #[test]
     fn what_is_written_is_read_back(text in "\\PC{0,8}", number in any::<i64>(), float in any::<f64>()) {
         let node: Node<'_> = NodeData::List(vec![

@@ -1,4 +1,4 @@
-//! The inside of `PrimFunc`s.
+//! The data form of the contents of `PrimFunc`s.
 
 use super::Node;
 use super::reader::{DataReader, DataResult, FromData, Write};
@@ -125,7 +125,7 @@ record! { LetExpr, "LetExpr", { var: one, value: one, body: one } }
 record! { Call, "Call", { op: one, dtype: one, args: one, span: place } }
 record! { Extern, "Extern", { op: one, of_module: or(false), dtype: one, args: many, span: place } }
 
-/// An operator by the name of its node.
+/// An operator, by the name of its node.
 impl FromData for BinaryOp {
     fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<BinaryOp> {
         node.as_text().and_then(BinaryOp::from_name).map_or_else(|| r.unexpected(node, "an operator of TIR"), Ok)
@@ -138,7 +138,7 @@ impl Write for BinaryOp {
     }
 }
 
-/// An intrinsic by its name after `T.`.
+/// An intrinsic, by its name after `T.`.
 impl FromData for Intrinsic {
     fn read(r: &mut DataReader<'_>, node: &Node<'_>) -> DataResult<Intrinsic> {
         let name = node.as_variant().filter(|(_, content)| content.is_none()).map(|(name, _)| name);

@@ -1,4 +1,4 @@
-//! Values and effects of runs, as written in cases and sent over the protocol.
+//! Values and effects of runs, as they are written in cases and sent over the protocol.
 
 use super::record::choice;
 use crate::value::{Effect, ValueSpec};

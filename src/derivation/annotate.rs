@@ -1,4 +1,4 @@
-//! A program with what is derived written on it.
+//! Annotates a program with its derived information.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,9 +9,9 @@ use crate::grammar::{Binding, Expr, Function, GlobalFunc, IrModule, SeqExpr, Str
 use crate::judge::with_stack;
 use crate::struct_info::{names_among, replace_everywhere};
 
-/// The program, with the structural information of every variable that is bound without an annotation, and of the results
-/// of its functions, as `report` knows them of this program. Annotations that are there stay. What is known of a variable is left out if
-/// most of a long text of it would be repetition: a pair of pairs of pairs.
+/// Adds annotations to a program, as `report` derived them for this program: to every variable bound without one and to
+/// the results of functions. Existing annotations stay. Information of a variable is omitted if its text is long and
+/// mostly repetition, as for a pair of pairs of pairs.
 pub fn annotated(module: &IrModule, report: &DeriveReport) -> IrModule {
     let known = KnownInfos {
         vars: report.vars.iter().filter(|(_, info)| !is_mostly_repeated(info)).map(|(var, info)| (var, info)).collect(),
@@ -38,7 +38,7 @@ struct KnownInfos<'r> {
 impl KnownInfos<'_> {
     fn function(&self, function: &mut Function, info: Option<&StructInfo>) {
         if let (None, Some(StructInfo::Func(info))) = (&function.ret_struct_info, info) {
-            // The signature may call the shape variables otherwise than the function itself does.
+            // The signature may use other names for the shape variables than the function itself.
             let params = info.params.as_deref().unwrap_or_default();
             let pairs = params.iter().zip(&function.params);
             let names = names_among(pairs.filter_map(|(info, param)| Some((info, param.annotation.as_ref()?))));
@@ -65,7 +65,7 @@ impl KnownInfos<'_> {
             let Binding::VarBinding(binding) = binding else { continue };
             let info = self.vars.get(&binding.var.var).copied();
             if let Expr::Function(function) = &mut binding.value {
-                // A local function is written with its signature.
+                // A local function is printed with its signature.
                 self.function(Arc::make_mut(function), info);
                 continue;
             }
@@ -83,7 +83,7 @@ mod tests {
     use crate::judge::Cx;
     use crate::syntax::tvmscript::{Dialect, parse_module, print_module};
 
-    /// Each function has shape variables of its own, and its result is told in these.
+    /// Each function has its own shape variables, and its result is expressed in these.
     #[test]
     fn results_are_in_the_names_of_their_function() {
         let of = |name: &str| {

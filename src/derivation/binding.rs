@@ -13,7 +13,7 @@ use crate::grammar::{
 use crate::struct_info::annotation::shape_var_faults;
 use crate::struct_info::{ClosedDisplay, ShapeRelation, introduced_shape_vars, is_more_specific_in, may_overlap};
 
-/// Whether what is bound is a function literal, of which a rule of its own speaks.
+/// Whether the bound value is a function literal, which has its own rule.
 #[derive(Clone, Copy)]
 enum ValueKind {
     Literal,
@@ -29,7 +29,7 @@ impl<'m> Deriver<'_, 'm> {
         }
     }
 
-    /// A variable enters Δ.
+    /// Adds a variable to Δ.
     pub(super) fn enter(&mut self, binder: &'m Binder, info: Option<StructInfo>) {
         let info = info.map(|info| self.located(binder, info));
         if let Some(info) = &info {
@@ -48,7 +48,7 @@ impl<'m> Deriver<'_, 'm> {
         self.scope.delta.enter(&binder.var, InfoEntry { info, dataflow });
     }
 
-    /// The shape variables that an annotation introduces enter Σ.
+    /// Adds the shape variables that an annotation introduces to Σ.
     pub(super) fn enter_shape_vars(&mut self, info: &StructInfo) {
         if !matches!(info, StructInfo::Object) {
             for var in introduced_shape_vars(info) {
@@ -59,10 +59,10 @@ impl<'m> Deriver<'_, 'm> {
         }
     }
 
-    /// What is known of a value, which is gone through when it is bound.
+    /// Derives the information of a bound value, within the bounds on the work.
     fn bound(&mut self, value: &'m Expr) -> Option<StructInfo> {
         let info = self.at(TrailStep::Field("value"), |d| d.expr(value));
-        // A tuple has been counted already.
+        // A tuple has already been counted.
         if matches!(value, Expr::Tuple(_)) { info } else { self.within_bounds(info, value.span()) }
     }
 
@@ -85,7 +85,7 @@ impl<'m> Deriver<'_, 'm> {
         }
     }
 
-    /// SI.DERIVE.VB.ANNOT.OK, SI.DERIVE.PIPE.PRESERVE: an annotation replaces what was derived.
+    /// SI.DERIVE.VB.ANNOT.OK, SI.DERIVE.PIPE.PRESERVE: an annotation replaces the derived information.
     fn enter_derived(&mut self, binder: &'m Binder, derived: Option<StructInfo>, annotation: Option<&StructInfo>) {
         let entered = self.cx.by_cases(&[
             (rule!("SI.DERIVE.VB.ANNOT.OK"), annotation.is_some(), annotation.unwrap_or(&StructInfo::Object)),
@@ -98,10 +98,10 @@ impl<'m> Deriver<'_, 'm> {
         self.enter(binder, entered);
     }
 
-    /// SI.DERIVE.VB.ANNOT.ERR, for a literal SI.DERIVE.VB.FUNC.ERR; SI.DERIVE.VB.ANNOT.WARN.
+    /// SI.DERIVE.VB.ANNOT.ERR, for a function literal SI.DERIVE.VB.FUNC.ERR; SI.DERIVE.VB.ANNOT.WARN.
     ///
-    /// Errata: A02, literally the annotation is checked against what is derived. A41, no check at run time follows
-    /// from the warning.
+    /// Errata: A02. Read literally, the annotation is checked against the derived information. A41: the warning does
+    /// not lead to a check at run time.
     fn fits_annotation(
         &mut self,
         binder: &Binder,
@@ -137,7 +137,7 @@ impl<'m> Deriver<'_, 'm> {
         );
     }
 
-    /// TYPE.STRONG: what is not as it is expected to be is an error; by the first edition that is said of types.
+    /// TYPE.STRONG: a mismatch with the expectation is an error. In the first edition this rule is about types only.
     fn strongly(&mut self, fits: Fit) -> Fit {
         match fits {
             Fit::Never if self.declares_purity() => self.cx.conclude(rule!("TYPE.STRONG"), fits),
@@ -145,9 +145,9 @@ impl<'m> Deriver<'_, 'm> {
         }
     }
 
-    /// SI.DERIVE.VB.FUNC: a literal is derived with its variable in Δ, as annotated (A29).
+    /// SI.DERIVE.VB.FUNC: a function literal is derived with its variable in Δ, as annotated (A29).
     ///
-    /// Errata: A30, literally the variable leaves Δ for good.
+    /// Errata: A30. Read literally, the variable leaves Δ permanently.
     fn bound_function(&mut self, binder: &'m Binder, function: &'m Function) {
         let span = binder.var.span;
         self.demand(
@@ -176,7 +176,7 @@ impl<'m> Deriver<'_, 'm> {
             self.scope.delta.leave(mark);
         }
         if let Some(info) = info.clone() {
-            // A literal that does not say whether it is pure is what the types have found it to be.
+            // A literal without a declared purity has the purity that type checking found.
             let unsaid = function.pure.is_none() && !self.cx.literal(Erratum::A18);
             let info = if unsaid && says_pure(&annotation) { pure(info) } else { info };
             self.fits_annotation(binder, &info, &annotation, ValueKind::Literal, span);
@@ -186,12 +186,12 @@ impl<'m> Deriver<'_, 'm> {
         }
     }
 
-    /// Whether purity that an annotation leaves out is no value of its own (PURITY3.FIELD).
+    /// Whether an omitted purity in an annotation is not a value of its own (PURITY3.FIELD).
     fn leaves_purity_to_literals(&self) -> bool {
         self.declares_purity() && !self.cx.has(rule!("PURITY3.FIELD"))
     }
 
-    /// GRAM.SI.FUNC: an annotation that leaves out the purity has that of the literal.
+    /// GRAM.SI.FUNC: an annotation that omits the purity takes that of the literal.
     fn with_purity_declared(&mut self, annotation: StructInfo, function: &Function) -> StructInfo {
         if let StructInfo::Func(func) = &annotation
             && func.pure.is_none()
@@ -224,9 +224,10 @@ impl<'m> Deriver<'_, 'm> {
         }
     }
 
-    /// SI.DERIVE.MC.WARN: a warning if no value can be as both informations say.
+    /// SI.DERIVE.MC.WARN: warns if no value can have both informations.
     ///
-    /// Errata: A07, literally a warning unless each is below the other; N38, unless one of them definitely is.
+    /// Errata: A07. Read literally, it warns unless each is below the other. N38: it warns unless one of them
+    /// definitely is.
     fn cast_may_succeed(&mut self, cast: &MatchCast, value: &StructInfo, target: &StructInfo) {
         let down = is_more_specific_in(self.cx, ShapeRelation::Possible, target, value, &self.scope);
         let up = is_more_specific_in(self.cx, ShapeRelation::Possible, value, target, &self.scope);
@@ -249,9 +250,9 @@ impl<'m> Deriver<'_, 'm> {
 
     /// SI.DERIVE.MC.NOANNOT, SI.DERIVE.MC.ANNOT.OK and SI.DERIVE.MC.ANNOT.ERR.
     ///
-    /// Errata: A49, the possibly compatible case is accepted with a warning.
+    /// Errata: A49. If the two are possibly compatible, the cast is accepted with a warning.
     fn cast_var(&mut self, binder: &'m Binder, cast: &'m MatchCast, target: StructInfo) {
-        // SI.DYNAMIC-FALLBACK: what the cast has checked is known from here on, whatever was known before.
+        // SI.DYNAMIC-FALLBACK: from here on the target of the cast is known, whatever was known before.
         let target = self.cx.conclude(rule!("SI.DYNAMIC-FALLBACK"), target);
         let target = self.rematched(target);
         let annotation = binder.annotation.as_ref().map(|annotation| self.closed(annotation));
@@ -267,7 +268,7 @@ impl<'m> Deriver<'_, 'm> {
         self.enter(binder, Some(entered));
     }
 
-    /// R89.SAFETY.REMATCH: behind a match of shapes the sizes of the pattern are known.
+    /// R89.SAFETY.REMATCH: after a match of shapes the sizes of the pattern are known.
     fn rematched(&mut self, target: StructInfo) -> StructInfo {
         if let StructInfo::Tensor(t) = &target
             && t.shape.is_some()

@@ -22,15 +22,15 @@ use crate::struct_info::{
 pub struct CallError {
     /// The rule that the call breaks.
     pub rule: Rule,
-    /// What is wrong, for people.
+    /// The message for the user.
     pub message: String,
-    /// The argument at fault, if one is.
+    /// The argument that causes the error, if one does.
     pub arg: Option<usize>,
 }
 
-/// SI.DERIVE.CALL: the structural information of a call to something of the given information, or the rule that rejects
-/// it. In scope is what the arguments mention, without which there would be no such arguments (SI.DERIVE.CONTEXT); the
-/// callee stands by itself.
+/// SI.DERIVE.CALL: the structural information of a call to a callee with the given information, or the rule that
+/// rejects the call. The variables in the arguments are in scope, since otherwise the arguments would be invalid
+/// (SI.DERIVE.CONTEXT). The variables of the callee are separate.
 pub fn derive_call(
     cx: &mut Cx,
     callee: &StructInfo,
@@ -45,7 +45,7 @@ pub fn derive_call(
     result.map(|info| shown(&info, &caller)).map_err(|error| error.rule)
 }
 
-/// A part of a call that is derived by itself.
+/// The parts of a call that are derived separately.
 enum DerivedCallPart {
     Callee,
     Args,
@@ -80,9 +80,9 @@ impl<'m> Deriver<'_, 'm> {
         result.map_err(|error| self.call_error(call, error)).ok()
     }
 
-    /// SI.DERIVE.CALL.EXTERN.PURITY, SI.DERIVE.CALL.FUNC.PURITY. PURE.CALL-EFFECT: it is asked of each call.
+    /// SI.DERIVE.CALL.EXTERN.PURITY, SI.DERIVE.CALL.FUNC.PURITY. PURE.CALL-EFFECT: the check applies to each call.
     ///
-    /// Errata: U05, literally a callee of unknown purity is refused where one that is not pure is.
+    /// Errata: U05. Read literally, a callee of unknown purity is rejected wherever an impure callee is.
     fn purity_of_callee(&mut self, call: &'m Call, callee: &StructInfo) {
         let StructInfo::Func(func) = callee else { return };
         if !self.declares_purity() {
@@ -106,7 +106,7 @@ impl<'m> Deriver<'_, 'm> {
         self.demand(call.span, &[demand]);
     }
 
-    /// Errata: M10, literally no `PrimFunc` is called directly in a `DataflowBlock`, be it pure or not.
+    /// Errata: M10. Read literally, no `PrimFunc`, pure or impure, is called directly in a `DataflowBlock`.
     fn sent_to_call_tir(&self, call: &Call) -> bool {
         self.is_prim_func(&call.op) && self.place.in_dataflow && self.cx.literal(Erratum::M10)
     }
@@ -165,7 +165,7 @@ impl<'m> Deriver<'_, 'm> {
             let info = self.cx.conclude(rule!("SI.DERIVE.CALL.OP-DEFAULT"), StructInfo::Object);
             return Some(self.cx.conclude(rule!("OP.NO-TYPEREL"), info));
         };
-        // A tensor whose shape a variable holds has the dimensions that are known of the variable.
+        // If a variable gives a tensor's shape, the tensor has the dimensions that are known for the variable.
         let args: Vec<StructInfo> = args.iter().map(|info| seen_through(info, &self.scope)).collect();
         self.lies_somewhere(call, &args);
         let known = InferArgs { call, args: &args, module: Some(self.module) };
@@ -180,8 +180,9 @@ impl<'m> Deriver<'_, 'm> {
                 if limit {
                     self.complain(rule!("SI.DERIVE.CALL.OP"), call.span, &|| Complaint::limit(&message));
                 } else {
-                    // TC.CALL.OP.ERR, by which operators refuse on which the text is silent, is of the edition with types: in the others
-                    // there is no information, which this rule promises.
+                    // TC.CALL.OP.ERR exists only in the edition with types. Operators use it where the text does not
+                    // name a rule. In the other editions such a call breaks SI.DERIVE.CALL.OP, which promises
+                    // information.
                     let rule = if self.cx.has(rule) { rule } else { rule!("SI.DERIVE.CALL.OP") };
                     self.error(rule, call.span, message);
                 }
@@ -197,7 +198,7 @@ fn impure(what: &str) -> Complaint {
 
 type Warnings = Vec<(usize, String)>;
 
-/// Conditions that a call must meet one and all, or the argument at fault; the error names the first that it does not.
+/// Checks that a call meets all conditions. The error names the first one that fails, and the argument that causes it.
 fn demand(cx: &mut Cx, arg: Option<usize>, demands: &[ReportedCondition]) -> Result<(), CallError> {
     cx.holds(demands).map_err(|(rule, message)| CallError { rule, message: message(), arg })
 }
@@ -229,20 +230,20 @@ fn call_of(
     }
 }
 
-/// SI.DERIVE.CALL.DERIVE: what the macro returns; `ret` is ignored.
+/// SI.DERIVE.CALL.DERIVE: the result of the macro; `ret` is ignored.
 ///
-/// GRAM.DERIVE_FUNC: a macro is consulted here, and nowhere at run time.
+/// GRAM.DERIVE_FUNC: macros are called only here, never at run time.
 fn derived(cx: &mut Cx, derive: &DeriveFunc, sinfo_args: &[StructInfo]) -> StructInfo {
     let derived = match derive {
         DeriveFunc::DefaultDerive => default_derive(cx, sinfo_args),
         DeriveFunc::EmptyDerive => empty_derive(cx),
-        // A macro that only some implementation knows: anything may come of it.
+        // Only some implementation knows this macro, so its result can be anything.
         DeriveFunc::Named(_) => StructInfo::Object,
     };
     cx.conclude(rule!("GRAM.DERIVE_FUNC"), derived)
 }
 
-/// SI.DERIVE.CALL.ARITY, then SI.DERIVE.CALL.MAP, the arguments, and SI.DERIVE.CALL.RESULT.
+/// SI.DERIVE.CALL.ARITY, SI.DERIVE.CALL.MAP, the checks of the arguments, and SI.DERIVE.CALL.RESULT, in this order.
 fn call_by_signature(
     cx: &mut Cx,
     scope: &dyn Surroundings,
@@ -259,7 +260,7 @@ fn call_by_signature(
         })],
     );
     if arity.is_err() {
-        // SI.DERIVE.CALL.ORDER-OF-CHECKS: before any of the arguments is compared.
+        // SI.DERIVE.CALL.ORDER-OF-CHECKS: the number of arguments is checked before any of them is compared.
         cx.conclude(rule!("SI.DERIVE.CALL.ORDER-OF-CHECKS"), arity)?;
     }
     let own = chosen_anew(cx, func, scope);
@@ -279,14 +280,14 @@ fn call_by_signature(
     Ok(closed(cx, &result, scope))
 }
 
-/// The scope of a call, and in it the variables of the callee that no argument determines: each stands for one size.
+/// The scope of a call together with the callee's variables that no argument determines. Each stands for one size.
 struct LeftOpen<'a> {
     scope: &'a dyn Surroundings,
     vars: BTreeSet<ShapeVar>,
 }
 
 impl LeftOpen<'_> {
-    /// Literal E55: a function among the arguments may still choose them.
+    /// Literal E55: a function among the arguments may still determine them.
     fn of<'a>(cx: &Cx, scope: &'a dyn Surroundings, params: &[StructInfo]) -> LeftOpen<'a> {
         let vars = if cx.literal(Erratum::E55) {
             BTreeSet::new()
@@ -311,23 +312,23 @@ impl Surroundings for LeftOpen<'_> {
     }
 }
 
-/// Literal E57: a variable of the callee that no argument determines is the variable of that name which is in scope.
+/// Literal E57: a variable of the callee that no argument determines denotes the variable of the same name in scope.
 fn under_its_name(ret: &StructInfo) -> StructInfo {
     let chosen = all_shape_vars(ret).into_iter().filter(is_chosen);
     let names = chosen.map(|var| (var.clone(), PrimExpr::Var(original(&var)))).collect();
     replace_everywhere(ret, &names)
 }
 
-/// SI.DERIVE.CALL.MAP: the union of the matches of the parameters with the arguments (A10: the leftmost counts).
+/// SI.DERIVE.CALL.MAP: the union of the matches of parameters with arguments (A10: the leftmost match counts).
 fn call_map(cx: &mut Cx, scope: &dyn Surroundings, params: &[StructInfo], args: &[StructInfo]) -> Mapping {
     let mapping = united_mapping(cx, params.iter().zip(args), scope);
     let mapping = cx.conclude(rule!("SI.DERIVE.CALL.MAP"), mapping);
     cx.conclude(rule!("SI.MAPPING.FREEVARS"), mapping)
 }
 
-/// SI.DERIVE.CALL.ARGS.ERR, SI.DERIVE.CALL.ARGS.WARN: the message of a warning, or the error.
+/// SI.DERIVE.CALL.ARGS.ERR, SI.DERIVE.CALL.ARGS.WARN: returns the message of a warning, or the error.
 ///
-/// Errata: A28, literally the parameter is checked against the argument.
+/// Errata: A28. Read literally, the parameter is checked against the argument.
 fn argument(
     cx: &mut Cx,
     scope: &dyn Surroundings,

@@ -1,5 +1,5 @@
-//! Virtual devices: from annotations and transfers backwards to what they are made of; then a second derivation takes
-//! them forwards and sees whether they agree (editions 2023-12 and later).
+//! Virtual devices. They propagate backwards, from annotations and transfers to the operands. A second derivation
+//! propagates them forwards and checks that they agree (editions 2023-12 and later).
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::grammar::{
 };
 use crate::judge::{Cx, Once, VisitedTuples, is_new, with_stack};
 
-/// What propagation found of variables, by the address of where they are bound.
+/// The information that propagation found for variables, by the address of their binder.
 pub(crate) type Located = FxHashMap<usize, StructInfo>;
 
-/// A tensor that lies on one device cannot lie on another.
+/// A conflict: a tensor on one device cannot be on another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Clash;
 
@@ -30,7 +30,7 @@ pub(crate) fn update_struct_info(cx: &mut Cx, s: &StructInfo, device: &Arc<VDevi
     update(cx, s, device, &Once::default())
 }
 
-/// As [`update_struct_info`], with what became of tuples that others hold as well.
+/// As [`update_struct_info`], with a cache for tuples that are shared.
 fn update(
     cx: &mut Cx,
     s: &StructInfo,
@@ -62,7 +62,7 @@ fn update(
     })
 }
 
-/// GRAM.VDEVICE.EQ: all fields agree, whichever nodes they are.
+/// GRAM.VDEVICE.EQ: whether all fields are equal, even if the nodes differ.
 fn is_same(cx: &mut Cx, a: &Arc<VDevice>, b: &Arc<VDevice>) -> bool {
     cx.conclude(rule!("GRAM.VDEVICE.EQ"), **a == **b)
 }
@@ -72,7 +72,7 @@ fn device_of(info: &StructInfo) -> Option<&Arc<VDevice>> {
     info.as_tensor()?.vdevice.as_ref()
 }
 
-/// The operators that take a tensor to another device.
+/// The operators that transfer a tensor to another device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Transfer {
     To,
@@ -88,7 +88,8 @@ fn transfer(call: &Call) -> Option<Transfer> {
     }
 }
 
-/// Where a transfer goes: to a device by name or as it is made, or of an id that one device of the module has.
+/// The target device of a transfer: it has a name, is written out, or has an id that belongs to one device of the
+/// module.
 fn goal(kind: Transfer, attrs: &Attrs, listed: &[VDevice]) -> Option<Arc<VDevice>> {
     match kind {
         Transfer::To => match attrs.get("dst_vdevice")? {
@@ -133,7 +134,7 @@ impl Finder for Backward<'_, '_> {
     }
 }
 
-/// VDEV.WHEN: what the backward pass finds, if the module lists virtual devices and derivation found no error.
+/// VDEV.WHEN: runs the backward pass if the module lists virtual devices and derivation found no error.
 pub(crate) fn propagate(
     cx: &mut Cx,
     module: &IrModule,
@@ -168,9 +169,9 @@ pub(crate) fn propagate(
 }
 
 impl<'m> Backward<'_, 'm> {
-    /// VDEV.BACK.ORDER: bindings from the last to the first, until nothing changes.
+    /// VDEV.BACK.ORDER: visits the bindings from the last to the first, until nothing changes.
     ///
-    /// Errata: N44, literally once, from the first to the last.
+    /// Errata: N44. Read literally, it visits them once, from the first to the last.
     fn until_nothing_changes(&mut self, function: &'m Function, name: &Name) {
         loop {
             self.changed = false;
@@ -186,7 +187,7 @@ impl<'m> Backward<'_, 'm> {
         !self.cx.literal(Erratum::N44) && self.cx.fire(rule!("VDEV.BACK.ORDER"))
     }
 
-    /// What has changed of what was known.
+    /// The entries of `known` that propagation changed.
     fn found_of<'k>(&'k self, known: &'k [(Var, StructInfo)]) -> impl Iterator<Item = (usize, StructInfo)> + 'k {
         known.iter().filter_map(|(var, before)| {
             let (now, binder) = (self.infos.get(var)?, self.binders.get(var)?);
@@ -194,7 +195,7 @@ impl<'m> Backward<'_, 'm> {
         })
     }
 
-    /// The information of an expression is updated; it is kept of variables only.
+    /// Updates the information of an expression. The result is stored for variables only.
     fn set(&mut self, e: &'m Expr, device: &Arc<VDevice>) {
         if let Expr::Var(var) | Expr::DataflowVar(var) = e {
             self.set_var(var, device);
@@ -217,7 +218,7 @@ impl<'m> Backward<'_, 'm> {
         self.error(rule!("VDEV.UPDATE.CLASH"), span, message);
     }
 
-    /// The device on which a value lies, as far as is known.
+    /// The device of a value, if it is known.
     fn device_of_value(&mut self, e: &Expr) -> Option<Arc<VDevice>> {
         let info = if let Expr::Var(var) | Expr::DataflowVar(var) = e {
             self.infos.get(var).cloned()
@@ -257,7 +258,7 @@ impl<'m> Backward<'_, 'm> {
         infos.filter_map(device_of).cloned().collect()
     }
 
-    /// VDEV.BACK.FUNC: the body has the device of the result.
+    /// VDEV.BACK.FUNC: the body is on the device of the result.
     fn function(&mut self, function: &'m Function, ret: Option<&StructInfo>) {
         function.params.iter().for_each(|param| self.bind(param));
         let device = ret.and_then(device_of).cloned();
@@ -274,7 +275,7 @@ impl<'m> Backward<'_, 'm> {
         self.binders.insert(&binder.var, binder);
     }
 
-    /// VDEV.BACK: an expression, whose information has this device.
+    /// VDEV.BACK: visits an expression whose information has this device.
     fn visit(&mut self, e: &'m Expr, device: Option<&Arc<VDevice>>) {
         with_stack(|| {
             if let Expr::Call(call) = e {
@@ -289,7 +290,7 @@ impl<'m> Backward<'_, 'm> {
         });
     }
 
-    /// VDEV.BACK.OTHER: what is in any other expression.
+    /// VDEV.BACK.OTHER: visits the parts of any other expression.
     fn other(&mut self, e: &'m Expr) {
         if let Expr::Tuple(tuple) = e {
             tuple.fields.iter().for_each(|field| self.visit(field, None));
@@ -302,9 +303,10 @@ impl<'m> Backward<'_, 'm> {
         }
     }
 
-    /// VDEV.BACK.CALL: callee and arguments lie where the result does; VDEV.BACK.CALL.TRANSFER: but for those that are taken there.
+    /// VDEV.BACK.CALL: callee and arguments are on the device of the result. VDEV.BACK.CALL.TRANSFER: the arguments of
+    /// a transfer are not.
     ///
-    /// Errata: N42, literally these too, and the arguments of functions that say where they want them.
+    /// Errata: N42. Read literally, they are, and so are the arguments of functions whose parameters name devices.
     fn call(&mut self, call: &'m Call, device: Option<&Arc<VDevice>>) {
         let Some(device) = device else { return };
         if !self.cx.literal(Erratum::N42) {
@@ -320,7 +322,7 @@ impl<'m> Backward<'_, 'm> {
         }
     }
 
-    /// VDEV.BACK.SEQ: the body has the device of the whole; then the bindings, then the body.
+    /// VDEV.BACK.SEQ: the body is on the device of the sequence. Visits the bindings, then the body.
     fn seq(&mut self, seq: &'m SeqExpr, device: Option<&Arc<VDevice>>) {
         let device = device.filter(|_| self.cx.fire(rule!("VDEV.BACK.SEQ")));
         if let Some(device) = device {
@@ -366,7 +368,7 @@ impl<'m> Backward<'_, 'm> {
         }
     }
 
-    /// From a variable to its value and back; then into the value.
+    /// Propagates from a variable to its value and back, then into the value.
     fn both_ways(&mut self, var: &'m Var, value: &'m Expr, between: bool) {
         if let Expr::Function(function) = value {
             let ret = self.infos.get(var).and_then(result_of);
@@ -397,13 +399,13 @@ fn has_params_with_devices(info: &StructInfo) -> bool {
     params.any(|param| device_of(param).is_some())
 }
 
-/// The device that all have, if they have one.
+/// The common device of all, if there is one.
 fn common(devices: &[Arc<VDevice>]) -> Option<Arc<VDevice>> {
     let first = devices.first()?;
     devices.iter().all(|device| **device == **first).then(|| first.clone())
 }
 
-/// The devices of tensors, in tuples too.
+/// Collects the devices of tensors, including those in tuples.
 fn devices_in(info: &StructInfo, seen: &mut VisitedTuples, into: &mut Vec<Arc<VDevice>>) {
     match info {
         StructInfo::Tensor(tensor) => into.extend(tensor.vdevice.clone()),
@@ -413,7 +415,7 @@ fn devices_in(info: &StructInfo, seen: &mut VisitedTuples, into: &mut Vec<Arc<VD
     }
 }
 
-/// The information with every tensor in it on a device, whichever it was on.
+/// The information with every tensor in it moved to a device.
 fn moved(info: &StructInfo, device: &Arc<VDevice>) -> StructInfo {
     moved_all(info, device, &Once::default())
 }
@@ -430,7 +432,7 @@ fn moved_all(info: &StructInfo, device: &Arc<VDevice>, known: &Once<StructInfo, 
     }
 }
 
-/// The information, with the devices of another one where it has none.
+/// The information, with devices taken from another one where it has none.
 fn filled(info: &StructInfo, from: &StructInfo) -> StructInfo {
     filled_all(info, from, &Once::default())
 }
@@ -456,9 +458,10 @@ fn filled_all(info: &StructInfo, from: &StructInfo, known: &Once<StructInfo, Str
 }
 
 impl<'m> Deriver<'_, 'm> {
-    /// VDEV.FORWARD: what is known of a variable, with the devices that propagation found.
+    /// VDEV.FORWARD: the information of a variable, with the devices that propagation found.
     ///
-    /// Errata: N45, literally an annotation says what is known, and what propagation found is lost.
+    /// Errata: N45. Read literally, an annotation determines the information, and the devices found by propagation are
+    /// lost.
     pub(super) fn located(&mut self, binder: &Binder, info: StructInfo) -> StructInfo {
         let found = self.beforehand.located.as_ref().and_then(|located| located.get(&address(binder)));
         let Some(found) = found else { return info };
@@ -469,7 +472,8 @@ impl<'m> Deriver<'_, 'm> {
         if self.cx.fire(rule!("VDEV.FORWARD")) { located } else { info }
     }
 
-    /// VDEV.FORWARD: what an operator makes of tensors lies where they do; OP.TOVDEVICE, OP.HINT: but for transfers, which say where.
+    /// VDEV.FORWARD: the result of an operator is on the device of its operands. OP.TOVDEVICE, OP.HINT: a transfer
+    /// names the device instead.
     pub(super) fn placed(&mut self, call: &Call, args: &[StructInfo], info: StructInfo) -> StructInfo {
         if !self.cx.has(rule!("VDEV.FORWARD")) {
             return info;
@@ -497,7 +501,8 @@ impl<'m> Deriver<'_, 'm> {
         }
     }
 
-    /// OP.TOVDEVICE: on the device that it names. OP.HINT: on that of its type and id; OP.HINT.REMOVE: where it is already, there is nothing to do.
+    /// OP.TOVDEVICE: moves to the device that it names. OP.HINT: moves to the device of its type and id.
+    /// OP.HINT.REMOVE: nothing happens if the tensor is already there.
     fn transferred(&mut self, kind: Transfer, call: &Call, info: StructInfo) -> StructInfo {
         let listed = self.module.vdevices();
         let goal = goal(kind, &call.attrs, &listed);
@@ -524,10 +529,10 @@ impl<'m> Deriver<'_, 'm> {
         }
     }
 
-    /// VDEV.FINAL.ERR: after propagation each tensor that an operator or a PrimFunc is given lies somewhere. A transfer takes it from
-    /// wherever it lies.
+    /// VDEV.FINAL.ERR: after propagation each tensor argument of an operator or a PrimFunc has a device. The argument
+    /// of a transfer needs none.
     ///
-    /// Errata: N46, literally a constant lies nowhere; N47, literally whatever is given, be it a shape, lies somewhere.
+    /// Errata: N46. Read literally, a constant has no device. N47: every argument has one, even a shape.
     pub(super) fn lies_somewhere(&mut self, call: &Call, args: &[StructInfo]) {
         if self.beforehand.located.is_none() || transfer(call).is_some() {
             return;
@@ -559,7 +564,7 @@ fn is_constant(e: &Expr) -> bool {
     matches!(e, Expr::Constant(_))
 }
 
-/// Whether there is a tensor in it of which no device is known.
+/// Whether the information has a tensor without a known device.
 fn lies_nowhere(info: &StructInfo, seen: &mut VisitedTuples) -> bool {
     match info {
         StructInfo::Tensor(tensor) => tensor.vdevice.is_none(),

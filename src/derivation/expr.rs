@@ -14,7 +14,7 @@ use crate::struct_info::{ClosedDisplay, Surroundings, erase_to_well_defined, uni
 use std::slice::from_ref;
 
 impl<'m> Deriver<'_, 'm> {
-    /// The structural information of an expression, or `None` after an error.
+    /// Derives the structural information of an expression; `None` after an error.
     pub(super) fn expr(&mut self, expr: &'m Expr) -> Option<StructInfo> {
         match expr {
             Expr::Constant(constant) => Some(self.cx.conclude(rule!("SI.DERIVE.CONST"), info_of_constant(constant))),
@@ -37,20 +37,20 @@ impl<'m> Deriver<'_, 'm> {
             Expr::Call(call) => with_stack(|| self.call(call)),
             Expr::ShapeExpr(shape) => self.shape_expr(shape),
             Expr::TupleGetItem(get) => with_stack(|| self.tuple_get_item(get)),
-            // Well-formedness keeps operators in callee position (WF.8).
+            // WF.8: well-formedness allows operators only as callees.
             Expr::Op(_) => None,
         }
     }
 
-    /// An object, by a rule of its own in later editions.
+    /// An object. In later editions it has its own rule.
     fn immediate(&mut self, own: Rule) -> StructInfo {
         let info = self.cx.conclude(rule!("PR14148.IMM.DERIVE"), StructInfo::Object);
         self.cx.conclude(own, info)
     }
 
-    /// PR14148.SI.PRIM.DERIVE, and PR14148.SI.PRIM.VALUE: the datatype, and the value where it is an integer.
+    /// PR14148.SI.PRIM.DERIVE, PR14148.SI.PRIM.VALUE: the data type, and the value if it is an integer.
     ///
-    /// Errata: A74, and N08 of later editions, literally the datatype alone is known.
+    /// Errata: A74, and N08 in later editions. Read literally, only the data type is known.
     fn prim_value(&mut self, prim: &PrimValue) -> StructInfo {
         let dtype = self.cx.conclude(rule!("PR14148.SI.PRIM.DERIVE"), StructInfo::prim(prim.dtype));
         let valueless = self.cx.literal(Erratum::A74) || self.cx.literal(Erratum::N08);
@@ -63,7 +63,7 @@ impl<'m> Deriver<'_, 'm> {
         self.cx.conclude(rule!("SI.DERIVE.PRIMVALUE"), value)
     }
 
-    /// SI.DERIVE.VAR: what Δ holds.
+    /// SI.DERIVE.VAR: the entry in Δ.
     fn var(&mut self, var: &'m Var) -> Option<StructInfo> {
         let known = self.cx.conclude(rule!("SI.DERIVE.VAR"), self.scope.delta.get(var));
         let known = known.map(|entry| entry.info.clone());
@@ -86,7 +86,7 @@ impl<'m> Deriver<'_, 'm> {
         known.flatten()
     }
 
-    /// SI.DERIVE.CONTEXT: an expression mentions shape variables of Σ only.
+    /// SI.DERIVE.CONTEXT: an expression uses only the shape variables in Σ.
     fn in_sigma(&mut self, dims: &[PrimExpr], span: Span) -> bool {
         let mut outside = Vec::new();
         for dim in dims {
@@ -122,7 +122,7 @@ impl<'m> Deriver<'_, 'm> {
         self.within_bounds(info, tuple.span)
     }
 
-    /// What is about to be gone through, unless that comes to too much.
+    /// The information, unless the work on it would exceed the bound.
     pub(super) fn within_bounds(&mut self, info: Option<StructInfo>, span: Span) -> Option<StructInfo> {
         let info = info?;
         if self.parts.allow_info(&info) {
@@ -132,7 +132,7 @@ impl<'m> Deriver<'_, 'm> {
         None
     }
 
-    /// SI.DERIVE.IF: the join of the branches. The condition is derived for its errors only.
+    /// SI.DERIVE.IF: the join of the branches. The condition is derived only to report its errors.
     fn if_expr(&mut self, branch: &'m If) -> Option<StructInfo> {
         if self.cx.fire(rule!("SI.DERIVE.IF.COND")) {
             let cond = self.at(TrailStep::Field("cond"), |d| d.expr(&branch.cond));
@@ -144,14 +144,16 @@ impl<'m> Deriver<'_, 'm> {
         let scope = &self.scope;
         let joined = unify_struct_info_in(self.cx, &true_info, &false_info, scope);
         let joined = self.cx.conclude(rule!("SI.DERIVE.IF"), joined);
-        // TYPE.GENERALIZE: where one type for both is no more to be said, later editions say it of structural information.
+        // TYPE.GENERALIZE: later editions have no common type for both branches and state this rule for structural
+        // information.
         Some(if self.declares_purity() { self.cx.conclude(rule!("TYPE.GENERALIZE"), joined) } else { joined })
     }
 
-    /// SI.DERIVE.IF.COND, where no types check it: a Boolean scalar tensor; SI.DERIVE.IF.COND.PRIM: or a boxed Boolean;
-    /// SI.DERIVE.IF.PRIMEXPR: or something that is said of shape variables.
+    /// SI.DERIVE.IF.COND: where types do not check the condition, it must be a Boolean scalar tensor.
+    /// SI.DERIVE.IF.COND.PRIM: it may also be a boxed Boolean. SI.DERIVE.IF.PRIMEXPR: it may also be an expression over
+    /// shape variables.
     ///
-    /// Errata: N40, literally no rule looks at it; M01, literally a `PrimFunc` will do.
+    /// Errata: N40. Read literally, no rule checks it. M01: a `PrimFunc` is accepted.
     fn condition(&mut self, cond: &StructInfo, expr: &Expr) {
         if !self.declares_purity() || self.cx.literal(Erratum::N40) {
             return;
@@ -178,7 +180,7 @@ impl<'m> Deriver<'_, 'm> {
         );
     }
 
-    /// Errata: M03, literally no expression over shape variables is Boolean.
+    /// Errata: M03. Read literally, no expression over shape variables is Boolean.
     fn condition_over_shape_vars(&mut self, cond: &StructInfo, span: Span) {
         let is_boolean =
             matches!(cond, StructInfo::Prim(prim) if prim.dtype.is_bool()) && !self.cx.literal(Erratum::M03);
@@ -190,12 +192,13 @@ impl<'m> Deriver<'_, 'm> {
         );
     }
 
-    /// Errata: M04, literally a condition that is no box is exactly a Boolean scalar; N67, literally no box is one.
+    /// Errata: M04. Read literally, a condition that is not boxed is exactly a Boolean scalar. N67: a boxed value is
+    /// never a condition.
     fn fits_condition(&mut self, cond: &StructInfo, scalar: &StructInfo) -> Fit {
         let fits = if self.cx.literal(Erratum::M04) {
             if cond == scalar { Fit::Certainly } else { Fit::Never }
         } else {
-            // Of a scalar no dimension is left open.
+            // A scalar has no dimensions that could be unknown.
             Fit::by_subtyping(self.cx, cond, &StructInfo::tensor_ndim(0, DataType::BOOL), &self.scope)
         };
         let boxed = matches!(cond, StructInfo::Prim(prim) if prim.dtype.is_bool());
@@ -228,7 +231,7 @@ impl<'m> Deriver<'_, 'm> {
         field.map(|field| self.cx.conclude(rule!("SI.DERIVE.TGI"), field.clone()))
     }
 
-    /// SI.DERIVE.SEQ: blocks, body, and what remains known of the body outside.
+    /// SI.DERIVE.SEQ: derives the blocks and the body, and erases the body's information to the outer scope.
     fn seq_expr(&mut self, seq: &'m SeqExpr) -> Option<StructInfo> {
         let (delta, sigma) = (self.scope.delta.mark(), self.scope.sigma.mark());
         if self.cx.fire(rule!("SI.DERIVE.SEQ.BINDINGS")) {
@@ -247,7 +250,7 @@ impl<'m> Deriver<'_, 'm> {
         let (body, scope) = (body?, &self.scope);
         let erased = erase_to_well_defined(self.cx, &body, scope);
         let erased = self.cx.conclude(rule!("SI.DERIVE.SEQ.ERASE"), erased);
-        // What a parameter mentions that is not in scope any more is now a variable of its function type.
+        // Variables in parameters that are no longer in scope become variables of the function type.
         Some(self.closed(&erased))
     }
 
@@ -263,14 +266,14 @@ impl<'m> Deriver<'_, 'm> {
         self.place.in_dataflow = around;
         if block.kind == BlockKind::Dataflow && self.cx.fire(rule!("SI.DERIVE.SEQ.DF-DROP")) {
             self.scope.delta.leave_some(mark, |_, entry| entry.dataflow);
-            // Literal E28: what is known of the variables that stay is not looked at.
+            // Literal E28: information about variables that remain in scope is not changed.
             if !self.cx.literal(Erratum::E28) {
                 block.bindings.iter().filter_map(Binding::binder).for_each(|binder| self.forget_dataflow_vars(binder));
             }
         }
     }
 
-    /// What is known of a variable that leaves a `DataflowBlock`, without the `DataflowVar`s that do not (E28).
+    /// Erases from the information of a variable that leaves a `DataflowBlock` the `DataflowVar`s that do not (E28).
     fn forget_dataflow_vars(&mut self, binder: &'m Binder) {
         let Some(InfoEntry { info: Some(info), dataflow }) = self.scope.delta.get(&binder.var) else { return };
         if takes_shape_from_outside(info, &self.scope) {
@@ -281,7 +284,7 @@ impl<'m> Deriver<'_, 'm> {
     }
 }
 
-/// Whether some tensor takes its shape from a variable that is not in scope.
+/// Whether a tensor takes its shape from a variable that is not in scope.
 pub(super) fn takes_shape_from_outside(info: &StructInfo, scope: &dyn Surroundings) -> bool {
     takes_from_outside(info, scope, &mut VisitedTuples::default())
 }
@@ -303,7 +306,7 @@ fn takes_from_outside(info: &StructInfo, scope: &dyn Surroundings, seen: &mut Vi
     })
 }
 
-/// What a literal says of itself: a constant or a `ShapeExpr`.
+/// The information of a literal: a constant, a `ShapeExpr` or a `PrimValue`.
 pub fn info_of_literal(expr: &Expr) -> Option<StructInfo> {
     if let Expr::Constant(constant) = expr {
         Some(info_of_constant(constant))
@@ -323,7 +326,7 @@ fn info_of_constant(constant: &Constant) -> StructInfo {
     let dtype: DataType = constant.data.dtype;
     match dims {
         Some(dims) => StructInfo::tensor(dims, dtype),
-        // A size beyond int64 cannot be written as a dimension.
+        // A size beyond int64 cannot be a dimension.
         None => StructInfo::tensor_ndim(i64::try_from(constant.data.shape.len()).unwrap_or(-1), dtype),
     }
 }

@@ -12,7 +12,7 @@ use crate::judge::with_stack;
 use crate::struct_info::{ClosedDisplay, Surroundings, binds_in_any_order, erase_to_well_defined};
 
 impl<'m> Deriver<'_, 'm> {
-    /// SI.DERIVE.FUNC.GLOBAL: what the annotations alone say of a function, if they are right.
+    /// SI.DERIVE.FUNC.GLOBAL: the information that a function's annotations alone give, if they have no errors.
     pub(super) fn annotated_info(&mut self, function: &Function) -> Option<StructInfo> {
         let info = self.as_annotated(function);
         let info = self.without_params(function, info);
@@ -26,10 +26,11 @@ impl<'m> Deriver<'_, 'm> {
         func_info(params, ret.into_owned(), self.said_pure(function))
     }
 
-    /// What is known of a function within its own body, where a result whose shape is given by a parameter would be taken
-    /// for that of the present call: the parameter is no variable of whoever calls the function.
+    /// The information of a function within its own body. If a parameter gives the shape of the result, recursive calls
+    /// would take it for the parameter of the current call. The shape is erased, since the parameter is not a variable
+    /// of the caller.
     ///
-    /// Literal E57: it is taken for it.
+    /// Literal E57: the parameter of the current call is used.
     fn without_params(&mut self, function: &Function, info: StructInfo) -> StructInfo {
         let callers = NoneOf(&function.params);
         if let StructInfo::Func(func) = &info
@@ -53,24 +54,24 @@ impl<'m> Deriver<'_, 'm> {
         self.cx.conclude(rule!("SI.DERIVE.FUNC.PARAM"), info)
     }
 
-    /// SI.DERIVE.FUNC.NESTED: what is in scope around a function literal stays in scope in it.
+    /// SI.DERIVE.FUNC.NESTED: variables in scope around a function literal remain in scope in it.
     pub(super) fn literal(&mut self, function: &'m Function) -> Option<StructInfo> {
         self.scope = self.cx.conclude(rule!("SI.DERIVE.FUNC.NESTED"), std::mem::take(&mut self.scope));
         self.function(function)
     }
 
-    /// The ranks that the parameters give each other and the result. Literal E25: none.
+    /// The ranks that the parameters give to each other and to the result. Literal E25: none.
     fn ranks<'f>(&self, function: &'f Function) -> Ranks<'f> {
         if self.cx.literal(Erratum::E25) { Ranks::default() } else { function.ranks() }
     }
 
-    /// What is said of the parameters.
+    /// The information of the parameters.
     fn params(&mut self, function: &Function, ranks: &Ranks) -> Arc<[StructInfo]> {
         let said = |param: &Binder| ranks.in_info(&self.param_info(param)).into_owned();
         function.params.iter().map(said).collect()
     }
 
-    /// The information of a function; its parameters and shape variables are known inside only.
+    /// The information of a function. Its parameters and shape variables are known only inside.
     pub(super) fn function(&mut self, function: &'m Function) -> Option<StructInfo> {
         let (delta, sigma) = (self.scope.delta.mark(), self.scope.sigma.mark());
         let ranks = self.ranks(function);
@@ -92,7 +93,7 @@ impl<'m> Deriver<'_, 'm> {
         self.place = outside;
         let calls = self.leave_calls(calls_outside);
         let body = body.map(|body| self.cx.conclude(rule!("SI.DERIVE.FUNC.BODY"), body));
-        // SI.ALL-EXPRS: down to the body, every expression has structural information.
+        // SI.ALL-EXPRS: every expression has structural information, including the body.
         let body = body.map(|body| self.cx.conclude(rule!("SI.ALL-EXPRS"), body));
         let ret = self.result(function, body, &ranks);
         if self.cx.fire(rule!("SI.DERIVE.FUNC.CLEANUP")) {
@@ -104,9 +105,9 @@ impl<'m> Deriver<'_, 'm> {
         Some(self.closed(&func_info(params, ret, pure)))
     }
 
-    /// PURITY.NESTED: a function is a place of its own, whatever is around it, which is given back.
+    /// PURITY.NESTED: a function has its own purity context. Returns the context around it.
     ///
-    /// Errata: N57, literally the `DataflowBlock` around it is around its calls as well.
+    /// Errata: N57. Read literally, a `DataflowBlock` around the function is also around its calls.
     fn enter_body(&mut self, function: &Function) -> PurityContext {
         let outside = self.place;
         if self.declares_purity() {
@@ -118,8 +119,8 @@ impl<'m> Deriver<'_, 'm> {
         outside
     }
 
-    /// The purity of a function that is said to be pure, as far as structural information has the field (A18): whether it is
-    /// true was the types' affair.
+    /// The declared purity of a function, if structural information has the field (A18). Type checking has already
+    /// checked it.
     pub(super) fn said_pure(&mut self, function: &Function) -> Option<bool> {
         if self.declares_purity() {
             return declared_purity(self.cx, function);
@@ -128,13 +129,13 @@ impl<'m> Deriver<'_, 'm> {
         said.then_some(true)
     }
 
-    /// What is known of a global function, with the purity that its calls give it (TC.FUNC.PURE.DEFAULT).
+    /// The information of a global function, with the purity inferred from its calls (TC.FUNC.PURE.DEFAULT).
     pub(super) fn with_purity_of(&self, name: &str, info: StructInfo) -> StructInfo {
         let info = self.as_settled(name, info);
         if self.beforehand.pure.contains(name) && !self.cx.literal(Erratum::A18) { pure(info) } else { info }
     }
 
-    /// SI.DERIVE.FUNC.RESULT, after the check of the body against the return annotation.
+    /// SI.DERIVE.FUNC.RESULT, after the body is checked against the return annotation.
     fn result(&mut self, function: &Function, body: Option<StructInfo>, ranks: &Ranks) -> Option<StructInfo> {
         if self.beforehand.wrong.in_result(function) {
             return None;
@@ -175,7 +176,7 @@ impl<'m> Deriver<'_, 'm> {
 
     /// SI.DERIVE.FUNC.RESULT.NOANNOT.
     ///
-    /// Errata: A22, literally the parameters themselves still count as in scope.
+    /// Errata: A22. Read literally, the parameters themselves are still in scope.
     fn inferred_result(&mut self, function: &Function, body: &StructInfo) -> StructInfo {
         let outside = WithoutParams { scope: &self.scope, params: &function.params };
         let scope: &dyn Surroundings = if self.cx.literal(Erratum::A22) { &self.scope } else { &outside };
@@ -189,12 +190,12 @@ fn func_info(params: Arc<[StructInfo]>, ret: StructInfo, pure: Option<bool>) -> 
     StructInfo::Func(Arc::new(FuncStructInfo { params: Some(params), ret, derive_func: None, pure }))
 }
 
-/// The same, of a function that is pure.
+/// The information with the purity true.
 pub(super) fn pure(info: StructInfo) -> StructInfo {
     of_purity(info, Some(true))
 }
 
-/// The same, of a function of this purity.
+/// The information with this purity.
 pub(super) fn of_purity(info: StructInfo, pure: Option<bool>) -> StructInfo {
     if let StructInfo::Func(func) = info {
         StructInfo::Func(Arc::new(FuncStructInfo { pure, ..(*func).clone() }))
@@ -203,7 +204,7 @@ pub(super) fn of_purity(info: StructInfo, pure: Option<bool>) -> StructInfo {
     }
 }
 
-/// All variables but these parameters.
+/// All variables except these parameters.
 struct NoneOf<'a>(&'a [Binder]);
 
 impl Surroundings for NoneOf<'_> {

@@ -1,11 +1,11 @@
-//! What stands in for what is derived where the rule that concludes it is switched off.
+//! Replaces a derived result if the rule that concludes it is switched off.
 
 use super::{CallError, Contexts, Fit};
 use crate::book::Rule;
 use crate::grammar::StructInfo;
 use crate::judge::Instead;
 
-/// Without SI.BESTEFFORT what is undecided is an error; otherwise no one is told of it.
+/// Without SI.BESTEFFORT an undecided check is an error. Without any other rule it is accepted silently.
 impl Instead for Fit {
     fn instead(self, rule: Rule) -> Fit {
         match self {
@@ -23,14 +23,14 @@ impl Instead for Result<StructInfo, CallError> {
     }
 }
 
-/// What does not hold is passed over.
+/// A failed condition is ignored.
 impl Instead for Result<(), CallError> {
     fn instead(self, _: Rule) -> Self {
         Ok(())
     }
 }
 
-/// A function literal sees nothing of what is around it.
+/// A function literal sees none of the surrounding variables.
 impl Instead for Contexts<'_> {
     fn instead(self, _: Rule) -> Self {
         Contexts::default()

@@ -40,7 +40,7 @@ use crate::struct_info::{
     Nowhere, ShapeRelation, Surroundings, check_compatibility_in, closed, info_of_prim_func, is_more_specific_in, shown,
 };
 
-/// What derivation says of a module.
+/// The result of derivation for a module.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct DeriveReport {
     /// The structural information of each global function that has one, in the order of derivation.
@@ -49,32 +49,32 @@ pub struct DeriveReport {
     pub prim_funcs: Vec<(Name, StructInfo)>,
     /// The entry of each local variable in Δ, in the order of derivation.
     pub vars: Vec<(Var, StructInfo)>,
-    /// Which of `vars` belong to which global function.
+    /// The range of `vars` that belongs to each global function.
     pub vars_of: Vec<(Name, Range<usize>)>,
-    /// What was found, in the order of the derivation.
+    /// The findings, in the order of derivation.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl DeriveReport {
-    /// Whether there is no error.
+    /// Whether the report has no error.
     pub fn accepts(&self) -> bool {
         self.diagnostics.iter().all(|finding| finding.severity == Severity::Warning)
     }
 
-    /// With the variables of function types under the names that they have in the program.
+    /// Renames the variables of function types to their names in the program.
     fn shown(mut self) -> DeriveReport {
         let infos = self.functions.iter_mut().chain(&mut self.prim_funcs).map(|(_, info)| info);
         infos.chain(self.vars.iter_mut().map(|(_, info)| info)).for_each(|info| *info = shown(info, &Nowhere));
         self
     }
 
-    /// The structural information of a global function; `None` if there is none of this name, or none was derived.
+    /// The structural information of a global function. `None` if there is no such function or nothing was derived.
     pub fn info_of_function(&self, name: &str) -> Option<&StructInfo> {
         let mut known = self.functions.iter().chain(&self.prim_funcs);
         known.find(|(known, _)| &**known == name).map(|(_, info)| info)
     }
 
-    /// The structural information of a local variable of any function; `None` if it was not reached.
+    /// The structural information of a local variable of any function; `None` if derivation did not reach it.
     pub fn info_of_var(&self, var: &Var) -> Option<&StructInfo> {
         self.vars.iter().find(|(known, _)| known == var).map(|(_, info)| info)
     }
@@ -85,8 +85,8 @@ impl DeriveReport {
         self.vars_of.iter().map(|(name, range)| (&**name, of(range))).collect()
     }
 
-    /// The variable of a global function. If it binds none of this identity, `name` is the first of its variables with
-    /// that name, `name#1` the next, as one counts in a text that knows no numbers.
+    /// The information of a variable of a global function. If no variable has this identity, variables with the same
+    /// name are counted: `name` is the first, `name#1` the second. Programs read from text use this numbering.
     pub fn info_of_var_in(&self, function: &str, var: &Var) -> Option<&StructInfo> {
         let (_, range) = self.vars_of.iter().find(|(name, _)| &**name == function)?;
         let vars = self.vars.get(range.clone())?;
@@ -98,26 +98,26 @@ impl DeriveReport {
 
 /// SI.DERIVE.MODULE: the structural information of a module in normal form, with every error and warning.
 ///
-/// Errata: A14 takes the strongly connected components of the reference graph, callees first.
-/// 2023-02, Deriving the Structural Information for Each Expression.
+/// Errata: A14: strongly connected components of the reference graph, callees first. 2023-02, Deriving the Structural
+/// Information for Each Expression.
 pub fn derive_module(cx: &mut Cx, module: &IrModule) -> DeriveReport {
     derive_module_in(cx, module, &in_order_of_reference(module), Beforehand::default())
 }
 
-/// What is known before derivation begins.
+/// The facts that are known before derivation starts.
 #[derive(Default)]
 pub(crate) struct Beforehand {
-    /// The functions that the types have found to be pure.
+    /// The functions that type checking found to be pure.
     pub pure: FxHashSet<Name>,
-    /// Where something is wrong already: what is bound there is not known.
+    /// Places that already have errors. Variables bound there are unknown.
     pub wrong: FaultySpans,
-    /// The devices that propagation has found; none before there was any.
+    /// The devices that propagation found; `None` before propagation.
     pub located: Option<devices::Located>,
-    /// What derivation has come to before, under the proposal on unknown purity.
+    /// The results of earlier derivations, under the proposal on unknown purity.
     pub settled: unknown_purity::Settled,
 }
 
-/// [`derive_module`], given the order of the global functions.
+/// [`derive_module`] with a given order of the global functions.
 pub(crate) fn derive_module_in(
     cx: &mut Cx,
     module: &IrModule,
@@ -138,7 +138,7 @@ pub(crate) fn derive_module_in(
     }
 }
 
-/// What is derived of a module, and what it was told beforehand.
+/// Derives a module. Returns the report and the facts given beforehand.
 fn derived(cx: &mut Cx, module: &IrModule, groups: &[Component], beforehand: Beforehand) -> (DeriveReport, Beforehand) {
     if cx.has(rule!("PURITY3.INFER")) {
         return unknown_purity::derived(cx, module, groups, beforehand);
@@ -148,14 +148,14 @@ fn derived(cx: &mut Cx, module: &IrModule, groups: &[Component], beforehand: Bef
     (deriver.report, deriver.beforehand)
 }
 
-/// Δ and Σ.
+/// The contexts Δ and Σ.
 #[derive(Default)]
 pub(crate) struct Contexts<'m> {
     delta: Context<&'m Var, InfoEntry>,
     sigma: Context<ShapeVar, ()>,
 }
 
-/// What Δ holds for a variable; no information if an error left none.
+/// The entry of a variable in Δ. It has no information after an error.
 #[derive(Clone)]
 struct InfoEntry {
     info: Option<StructInfo>,
@@ -176,7 +176,7 @@ impl Surroundings for Contexts<'_> {
     }
 }
 
-/// What follows from a check of compatibility where a rule of the language asks for it.
+/// The result of a compatibility check that a rule of the language requires.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fit {
     Certainly,
@@ -187,8 +187,8 @@ pub(crate) enum Fit {
 }
 
 impl Fit {
-    /// SUBSI.MEANING: what is given is accepted where a more general information is expected; where that only possibly holds
-    /// (SUBSI.LEVELS), with a warning. By the first edition what is compatible is accepted.
+    /// SUBSI.MEANING: a value is accepted where more general information is expected. If that holds only possibly
+    /// (SUBSI.LEVELS), there is a warning. The first edition accepts compatible information instead.
     fn by_subtyping(cx: &mut Cx, given: &StructInfo, expected: &StructInfo, scope: &dyn Surroundings) -> Fit {
         if !cx.has(rule!("SUBSI.MEANING")) {
             return Fit::of(cx, given, expected, scope);
@@ -201,8 +201,8 @@ impl Fit {
         ))
     }
 
-    /// SI.COMPAT.INCOMPAT-ERR, SI.COMPAT.POSSIBLE-WARN; where no conclusion is reached the program is accepted
-    /// (SI.BESTEFFORT) and a warning suggests a cast (SI.BESTEFFORT.WARN).
+    /// SI.COMPAT.INCOMPAT-ERR, SI.COMPAT.POSSIBLE-WARN. If there is no conclusion, the program is accepted
+    /// (SI.BESTEFFORT), and a warning suggests a cast (SI.BESTEFFORT.WARN).
     fn of(cx: &mut Cx, given: &StructInfo, expected: &StructInfo, scope: &dyn Surroundings) -> Fit {
         let answer = check_compatibility_in(cx, given, expected, scope);
         let by_answer = cx.by_cases(&[
@@ -224,16 +224,16 @@ struct Deriver<'c, 'm> {
     cx: &'c mut Cx,
     module: &'m IrModule,
     scope: Contexts<'m>,
-    /// Δ, for global variables.
+    /// The part of Δ for global variables.
     globals: FxHashMap<&'m str, Option<StructInfo>>,
     /// The results of functions that have no return annotation, by the address of the function.
     results: HashMap<usize, StructInfo>,
     beforehand: Beforehand,
-    /// What may still be gone through.
+    /// The bound on the work that remains.
     parts: Parts,
-    /// Where the traversal stands, as far as purity is concerned.
+    /// The purity context of the present position.
     place: PurityContext,
-    /// What is noted for the purity of functions that leave it out.
+    /// Notes for inferring the purity of functions that omit it.
     inferring: Inferring<'m>,
     trail: Trail,
     report: DeriveReport,
@@ -280,18 +280,18 @@ impl<'c, 'm> Deriver<'c, 'm> {
         }
     }
 
-    /// Whether the edition has purity declared by functions and their information, and derivation checks it.
+    /// Whether the edition declares purity in functions and their information, so that derivation checks it.
     fn declares_purity(&self) -> bool {
         self.cx.has(rule!("PURITY.FIELD"))
     }
 
-    /// What the program says at this place, with variables of their own for its function types.
+    /// Information written in the program at this place, with fresh variables for its function types.
     fn closed(&self, info: &StructInfo) -> StructInfo {
         let info = self.ranked(info);
         closed(self.cx, &info, &self.scope)
     }
 
-    /// Literal E25: what a variable is known of says nothing of the tensor that has it for a shape.
+    /// Literal E25: information about a variable does not affect a tensor that has it as its shape.
     fn ranked<'i>(&self, info: &'i StructInfo) -> Cow<'i, StructInfo> {
         let rank_of = |var: &Var| {
             let known = self.scope.delta.get(&var).and_then(|entry| entry.info.as_ref());
@@ -300,7 +300,7 @@ impl<'c, 'm> Deriver<'c, 'm> {
         if self.cx.literal(Erratum::E25) { Cow::Borrowed(info) } else { info.ranked(&rank_of) }
     }
 
-    /// SI.DERIVE.MODULE.PREPOPULATE: mutually recursive functions are known by their annotations.
+    /// SI.DERIVE.MODULE.PREPOPULATE: mutually recursive functions are first known by their annotations.
     fn mutual(&mut self, group: &Component) {
         if self.cx.fire(rule!("SI.DERIVE.MODULE.PREPOPULATE")) {
             for member in &group.members {
@@ -312,7 +312,7 @@ impl<'c, 'm> Deriver<'c, 'm> {
         }
     }
 
-    /// SI.DERIVE.MODULE.PER-FUNC: one global function after the other, each filling its entry.
+    /// SI.DERIVE.MODULE.PER-FUNC: derives one global function and fills its entry.
     fn global(&mut self, index: usize) {
         let Some((gv, func)) = self.module.funcs.get(index) else { return };
         self.trail = Trail::new(gv.name.clone());
@@ -323,7 +323,7 @@ impl<'c, 'm> Deriver<'c, 'm> {
                 self.globals.insert(&gv.name, Some(info));
             }
             GlobalFunc::PrimFunc(func) if self.cx.has(rule!("PRIMFUNC.SI.RESULT")) => {
-                // Its variables are its own, whatever callers call theirs.
+                // Its variables are its own, whatever names callers use.
                 let info = info_of_prim_func(self.cx, self.module, func);
                 let info = self.closed(&info);
                 let info = self.cx.conclude(rule!("SI.DERIVE.GLOBAL.PRIMFUNC"), info);
@@ -356,7 +356,7 @@ impl<'c, 'm> Deriver<'c, 'm> {
             let info = if self.declares_purity() { info.clone() } else { without_purity(info) };
             self.report.functions.push((gv.name.clone(), info));
         }
-        // SI.DERIVE.FUNC.CLEANUP. Errata: A30, literally the entry of the GlobalVar goes too.
+        // SI.DERIVE.FUNC.CLEANUP. Errata: A30. Read literally, the entry of the GlobalVar is removed too.
         if self.cx.literal(Erratum::A30) {
             self.globals.remove(&*gv.name);
         } else if self.cx.fire(rule!("SI.DERIVE.MODULE.PER-FUNC")) {
@@ -367,7 +367,7 @@ impl<'c, 'm> Deriver<'c, 'm> {
     }
 }
 
-/// What is reported of a function, of which the text's structural information has no word on purity (A18).
+/// The reported information of a function. In the text, structural information has no purity (A18).
 fn without_purity(info: &StructInfo) -> StructInfo {
     if let StructInfo::Func(func) = info {
         StructInfo::Func(Arc::new(FuncStructInfo { pure: None, ..(**func).clone() }))

@@ -1,22 +1,23 @@
-//! Purity where it is declared: which calls are impure, and where that is an error (PURITY).
+//! Declared purity: which calls are impure, and where they are errors (PURITY).
 
 use crate::book::Erratum;
 use crate::grammar::Function;
 use crate::judge::Cx;
 use crate::ops::OpDef;
 
-/// What a call goes to, as far as purity is concerned.
+/// The kind of callee, as far as purity is concerned.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum DerivedCallee {
-    /// An operator, if the registry knows it.
+    /// An operator, with its definition if the registry knows it.
     Op(Option<&'static OpDef>),
-    /// What has a `derive_func`.
+    /// A callee whose information has a `derive_func`.
     Packed,
-    /// What has parameters; of unknown purity only under a proposal.
+    /// A callee whose information has parameters. Only under a proposal its purity may be unknown.
     Closure { pure: Option<bool> },
 }
 
-/// Whether calls of a callee are pure: by FPurity of an operator, never of a packed function, and by the information of any other.
+/// Whether calls of a callee are pure. For an operator FPurity decides, a packed function never is, and for any other
+/// callee its information decides.
 pub(super) fn callee_is_pure(cx: &mut Cx, callee: DerivedCallee) -> bool {
     match callee {
         DerivedCallee::Op(Some(def)) => {
@@ -29,10 +30,10 @@ pub(super) fn callee_is_pure(cx: &mut Cx, callee: DerivedCallee) -> bool {
     }
 }
 
-/// PURITY.FIELD, PURITY.DEFAULT-TRUE: what a function says of itself. Nothing is inferred (PURITY.NO-INFER), or by the proposal what it leaves
-/// out is (PURITY3.INFER), and then it says nothing.
+/// PURITY.FIELD, PURITY.DEFAULT-TRUE: the purity that a function declares. Nothing is inferred (PURITY.NO-INFER). Under
+/// the proposal an omitted purity is inferred (PURITY3.INFER), and the result is `None`.
 ///
-/// Errata: U06, literally absent is true all the same.
+/// Errata: U06. Read literally, an omitted purity is true under the proposal, too.
 pub(super) fn declared_purity(cx: &mut Cx, function: &Function) -> Option<bool> {
     let infers = cx.has(rule!("PURITY3.INFER")) && !cx.literal(Erratum::U06);
     match function.pure {
@@ -48,30 +49,30 @@ pub(super) fn declared_purity(cx: &mut Cx, function: &Function) -> Option<bool> 
     }
 }
 
-/// Where a call stands, as far as it matters whether it is pure.
+/// The context of a call, as far as its purity matters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct PurityContext {
-    /// The innermost function around it is declared pure.
+    /// Whether the innermost function around it is declared pure.
     pub in_pure: bool,
-    /// That function is forced to count as what it is declared.
+    /// Whether that function is forced to count as pure.
     pub forced: bool,
-    /// A `DataflowBlock` of that function is around it.
+    /// Whether a `DataflowBlock` of that function is around it.
     pub in_dataflow: bool,
 }
 
 impl PurityContext {
-    /// The body of a function.
+    /// The context of a function's body.
     pub fn body_of(cx: &mut Cx, function: &Function) -> PurityContext {
-        // PURE.ATTR.REPR: the attribute that is mapped to true counts.
+        // PURE.ATTR.REPR: the attribute counts if it is mapped to true.
         let mapped = function.force_pure() && cx.conclude(rule!("PURE.ATTR.REPR"), true);
         let forced = mapped && cx.conclude(rule!("PURE.FORCE"), true);
         PurityContext { in_pure: declared_purity(cx, function) == Some(true), forced, in_dataflow: false }
     }
 
-    /// PURITY.WHERE: whether an impure call is an error here. PURITY.FORCE.CHECK, PURITY.FORCE.NOT-DF: a function that is forced may
-    /// make them, but not in a `DataflowBlock`.
+    /// PURITY.WHERE: whether an impure call is an error here. PURITY.FORCE.CHECK, PURITY.FORCE.NOT-DF: a forced
+    /// function may make impure calls outside of `DataflowBlock`s.
     ///
-    /// Errata: N56, literally there too.
+    /// Errata: N56. Read literally, it may make them there, too.
     pub fn bars_effects(self, cx: &mut Cx) -> bool {
         let forced = self.forced && self.in_pure;
         cx.by_cases((

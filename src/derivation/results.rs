@@ -1,5 +1,5 @@
-//! What is derived of the results of functions that have no return annotation, for the run-time structural information of
-//! their closures (`VAL.CLOSURE.RTSI`).
+//! Derived results of functions without a return annotation. They are needed for the run-time structural information of
+//! closures (`VAL.CLOSURE.RTSI`).
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -10,8 +10,8 @@ use crate::grammar::{Function, GlobalFunc, IrModule, StructInfo};
 use crate::judge::Cx;
 use crate::scope::in_order_of_reference;
 
-/// The results of the module's functions without return annotation, by the address of the function; none if there is no
-/// function type in the module that the closure of one could be compared with.
+/// The results of the module's functions without return annotation, by the address of the function. `None` if the
+/// module has no function type with which a closure of theirs could be compared.
 pub fn inferred_results(cx: &Cx, module: &IrModule) -> Option<Rc<HashMap<usize, StructInfo>>> {
     let mut asked = ResultRequirement::default();
     for (_, func) in &module.funcs {
@@ -29,7 +29,7 @@ pub fn inferred_results(cx: &Cx, module: &IrModule) -> Option<Rc<HashMap<usize, 
     Some(Rc::new(deriver.results))
 }
 
-/// Whether anything has to be known of results.
+/// Whether the module needs results.
 #[derive(Default)]
 struct ResultRequirement {
     unannotated: bool,

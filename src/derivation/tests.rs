@@ -1,11 +1,11 @@
-//! For each form of expression its structural information, and a program of which nothing can be derived.
+//! For each form of expression, its structural information and a program for which derivation fails.
 
 use super::*;
 use crate::book::Rule;
 use crate::grammar::*;
 use crate::testing::*;
 
-/// `g` doubles a vector; its parameter's size `j` is its own.
+/// `g` doubles a vector; the size `j` of its parameter is its own variable.
 fn params() -> [Binder; 7] {
     [
         v("p").annotated(tensor([n("n")])),
@@ -104,12 +104,12 @@ fn what_a_sequence_introduces_is_forgotten_outside() {
 #[test]
 fn calls_of_closures() {
     has_info(call("g", [x("p")]), tensor([twice("n")]));
-    // Nothing is known of j, so the size of the result is dropped; whether it fits is seen at run time.
+    // Nothing is known about j, so the size of the result is dropped. Whether the argument fits is checked at run time.
     let vague = bind(v("u").annotated(vector()), x("p"));
     let report = with_block(bb([vague, bind(v("r"), call("g", [x("u")]))]));
     warns(&report, rule!("SI.DERIVE.CALL.ARGS.WARN"));
     assert_eq!(report.info_of_var(&Var::new("r")), Some(&vector()));
-    // An object is no vector, not even perhaps (SI.COMPAT.KIND).
+    // An object is not even possibly a vector (SI.COMPAT.KIND).
     no_info(call("g", [x("o")]), rule!("SI.DERIVE.CALL.ARGS.ERR"));
     no_info(call("g", []), rule!("SI.DERIVE.CALL.ARITY"));
     no_info(call("g", [x("t")]), rule!("SI.DERIVE.CALL.ARGS.ERR"));
@@ -121,7 +121,7 @@ fn calls_of_packed_functions_and_operators() {
     has_info(call("k", [x("p")]), StructInfo::Object);
     let (op_, args, sinfo_args) = (x("k"), vec![x("p")], vec![tensor([n("n")])]);
     let typed = Call { op: op_, args, sinfo_args, attrs: Attrs::new(), span: Span::NONE };
-    // The argument is taken as it is, shape included (PR14148.SINFO.DEFAULT_DERIVE).
+    // The information of the argument is taken unchanged, including the shape (PR14148.SINFO.DEFAULT_DERIVE).
     has_info(Expr::Call(typed.into()), tensor([n("n")]));
     has_info(op("relax.add", [x("p"), x("p")]), tensor([n("n")]));
     has_info(op("relax.shape_of", [x("p")]), StructInfo::shape([n("n")]));

@@ -14,7 +14,7 @@ use crate::ops::value_of_prim_func;
 use crate::value::{Applied, Closure, Host, PackedCallContract, PrimFuncObj, Stop, Value, snapshot};
 
 impl Machine<'_> {
-    /// EVAL.CALL.CALLEE: a call of a value, which must be a closure or a packed function, in later editions a `PrimFunc` as well.
+    /// EVAL.CALL.CALLEE: calls a value. It must be a closure or a packed function, or in later editions a `PrimFunc`.
     pub fn call_value(&mut self, callee: &Value, args: Vec<Value>) -> Result<Value, Stop> {
         match callee {
             Value::Closure(closure) => self.call_closure(closure, args),
@@ -39,13 +39,13 @@ impl Machine<'_> {
         }
     }
 
-    /// EVAL.CALL.PRIMFUNC: it runs on the arguments themselves, and gives nothing (but see M06). VAL.PRIMFUNC: it is called as any other
-    /// function is, by whatever name.
+    /// EVAL.CALL.PRIMFUNC: the function runs on the arguments themselves and returns nothing (but see M06).
+    /// VAL.PRIMFUNC: it is called like any other function, whatever its name.
     fn call_prim_func(&mut self, func: &PrimFuncObj, args: &[Value]) -> Result<Value, Stop> {
         let _ = self.cx.fire(rule!("EVAL.CALL.PRIMFUNC"));
         let before = snapshot(args)?;
         let value = value_of_prim_func(self, func, args)?;
-        // EVAL.CALL.PRIMFUNC.EFFECT: that an argument has other contents than before is an effect.
+        // EVAL.CALL.PRIMFUNC.EFFECT: a change in the contents of an argument is an effect.
         let changed = snapshot(args)? != before;
         self.mutates |= changed && self.cx.fire(rule!("EVAL.CALL.PRIMFUNC.EFFECT"));
         let value = self.cx.conclude(rule!("VAL.PRIMFUNC"), Ok(value));
@@ -56,14 +56,14 @@ impl Machine<'_> {
         self.cx.conclude(rule, Err(Stop::error(rule, message)))
     }
 
-    /// EVAL.CALL.CLOSURE: the body is evaluated in a scope of its own, with the parameters bound to the arguments and
-    /// the captured variables to their captured values.
+    /// EVAL.CALL.CLOSURE: evaluates the body in a new scope, with the parameters bound to the arguments and the
+    /// captured variables to their captured values.
     pub fn call_closure(&mut self, closure: &Rc<Closure>, args: Vec<Value>) -> Result<Value, Stop> {
         let checked = self.cx.fire(rule!("EVAL.CALL.CLOSURE.CHECK"));
         self.enter_closure(closure, args, checked)
     }
 
-    /// A call with or without boundary checks.
+    /// Calls a closure with or without boundary checks.
     pub(super) fn enter_closure(
         &mut self,
         closure: &Rc<Closure>,
@@ -96,7 +96,7 @@ impl Machine<'_> {
         self.cx.conclude(rule!("VAL.CLOSURE.CALL"), result)
     }
 
-    /// OPS.make_closure.value: what is captured follows the arguments of the call.
+    /// OPS.make_closure.value: the captured values follow the arguments of the call.
     fn call_applied(&mut self, applied: &Applied, args: Vec<Value>) -> Result<Value, Stop> {
         if self.depth >= self.options.max_depth {
             return Err(Stop::OutOfFuel);
@@ -112,7 +112,7 @@ impl Machine<'_> {
         result
     }
 
-    /// SI.BOUNDARY.RECURSIVE: the caller's own bindings are in force again, not those of the call that has ended.
+    /// SI.BOUNDARY.RECURSIVE: the caller's own bindings are valid again, not those of the finished call.
     fn after_recursion(&mut self, callees: Scopes<ShapeVar, i64>) {
         let own = std::mem::take(&mut self.activation.shape_vars);
         self.activation.shape_vars = if self.cx.fire(rule!("SI.BOUNDARY.RECURSIVE")) { own } else { callees };
@@ -120,7 +120,7 @@ impl Machine<'_> {
 
     /// The scope in which a closure's body runs.
     ///
-    /// EVAL.CALL.CLOSURE.SCOPE: nothing of the caller's is visible in it. SI.BOUNDARY.FRESH: each call has its own
+    /// EVAL.CALL.CLOSURE.SCOPE: nothing of the caller is visible in it. SI.BOUNDARY.FRESH: each call has its own
     /// instances of the shape variables of the signature.
     fn new_activation(&mut self, closure: &Rc<Closure>) -> Activation {
         let callers = &self.activation;
@@ -137,7 +137,7 @@ impl Machine<'_> {
         Activation { closure: Some(closure.clone()), vars, shape_vars }
     }
 
-    /// EVAL.CALL.ARITY: arguments are neither dropped nor made up.
+    /// EVAL.CALL.ARITY: the number of arguments equals the number of parameters.
     fn check_arity(&mut self, func: &Function, args: &[Value]) -> Result<(), Stop> {
         let (params, args) = (func.params.len(), args.len());
         self.check(&[(rule!("EVAL.CALL.ARITY"), 1, params == args, &|| {
@@ -172,14 +172,14 @@ impl Machine<'_> {
         }
     }
 
-    /// SI.BOUNDARY.PARAM: each argument is compared with its parameter's annotation, from left to right; in later editions after
-    /// the variables of the signature have been bound.
+    /// SI.BOUNDARY.PARAM: compares each argument with the annotation of its parameter, from left to right. In later
+    /// editions the variables of the signature are bound before.
     fn check_params(&mut self, func: &Function, args: &[Value]) -> Result<(), Stop> {
         if func.params.iter().all(|param| param.annotation.is_none()) {
             return Ok(());
         }
-        // SCOPE.FUNC.PARAM: the parameters can be referred to from anywhere in the function, by the annotations of the others too,
-        // which give a parameter for a shape.
+        // SCOPE.FUNC.PARAM: the parameters are visible everywhere in the function. That includes the annotations of the
+        // other parameters, which may use a parameter as a shape.
         for (param, arg) in func.params.iter().zip(args) {
             self.activation.vars.bind(param.var.clone(), arg.clone());
         }
@@ -203,21 +203,22 @@ impl Machine<'_> {
             self.match_value(arg, annotation).map_err(|stop| at_boundary(stop, &format!("parameter {}", param.var)))?;
             self.keep_bindings(before);
             if is_weak(annotation) {
-                // R89.SAFETY.CASES: that little is known of it is no reason to refuse it.
+                // R89.SAFETY.CASES: missing knowledge about a value is no reason to reject it.
                 self.cx.conclude(rule!("R89.SAFETY.CASES"), Ok::<(), Stop>(()))?;
             }
         }
         Ok(())
     }
 
-    /// SI.BOUNDARY.PARAM.BIND: what the annotation of a parameter binds stays bound from there on, as far as the body.
+    /// SI.BOUNDARY.PARAM.BIND: the variables that a parameter's annotation binds remain bound from there on, including
+    /// in the body.
     pub(super) fn keep_bindings(&mut self, before: ScopeMark) {
         let here = self.activation.shape_vars.push();
         let from = if self.cx.fire(rule!("SI.BOUNDARY.PARAM.BIND")) { here } else { before };
         self.activation.shape_vars.pop(from);
     }
 
-    /// [`SignatureOrder::Any`] (A08): every lone position of the signature binds before anything is compared.
+    /// [`SignatureOrder::Any`] (A08): binds every lone variable of the signature before any comparison.
     fn bind_lone_dimensions(&mut self, func: &Function, args: &[Value]) {
         let (mut pending, mut twice): (Vec<(&Value, &StructInfo)>, Twice) = (Vec::new(), Twice::default());
         let annotated = func.params.iter().zip(args);
@@ -250,9 +251,9 @@ impl Machine<'_> {
         }
     }
 
-    /// SI.BOUNDARY.RET: the value of the body is compared with the return annotation.
+    /// SI.BOUNDARY.RET: compares the value of the body with the return annotation.
     ///
-    /// SI.BOUNDARY.RET.ORDER: that is after the body has run, and the value itself is returned, not a copy.
+    /// SI.BOUNDARY.RET.ORDER: the check follows the body. It returns the value itself, not a copy.
     fn check_return(&mut self, func: &Function, result: Value) -> Result<Value, Stop> {
         let Some(annotation) = &func.ret_struct_info else {
             let unchecked = self.cx.conclude(rule!("SI.BOUNDARY.NOANNOT"), Ok(()));
@@ -265,7 +266,7 @@ impl Machine<'_> {
     }
 }
 
-/// Whether an annotation leaves open what may not be known: a shape, a rank, a data type, or everything.
+/// Whether an annotation leaves a shape, a rank, a data type or everything unknown.
 fn is_weak(annotation: &StructInfo) -> bool {
     match annotation {
         StructInfo::Object => true,
@@ -274,7 +275,7 @@ fn is_weak(annotation: &StructInfo) -> bool {
     }
 }
 
-/// The error of a boundary check says at which place of the signature the check failed.
+/// Adds the place in the signature to the error of a failed boundary check.
 pub(super) fn at_boundary(stop: Stop, place: &str) -> Stop {
     match stop {
         Stop::Error(RuntimeError { rule, message }) => Stop::error(rule, format!("{place}: {message}")),

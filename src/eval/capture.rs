@@ -1,7 +1,7 @@
 //! The free variables of a function, which its closure captures (`VAL.CLOSURE.FREE`).
 //!
-//! The compiler for the machine finds them once more (`vm::compile::free`), on purpose: the two ways to run a program share nothing of
-//! what it means, so that a mistake in one of them shows as a difference from the other.
+//! The compiler for the virtual machine computes them separately (`vm::compile::free`). The two ways to run a program
+//! intentionally share no semantics, so that a mistake in one of them shows as a difference between the two.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::grammar::{AttrValue, Binding, Call, Expr, Function, PrimExpr, SeqExpr
 use crate::judge::with_stack;
 
 impl Machine<'_> {
-    /// The free variables of a function, found once and remembered.
+    /// The free variables of a function, computed once and cached.
     pub(super) fn free_of(&mut self, func: &Arc<Function>) -> Rc<FreeVariables> {
         let key = Arc::as_ptr(func) as usize;
         if let Some(free) = self.free_variables.get(&key) {
             return free.clone();
         }
-        // A45: the text counts the body alone.
+        // A45: the text considers only the body.
         let annotations = !self.cx.literal(Erratum::A45);
         let mut walk = CaptureWalk {
             machine: self,
@@ -40,7 +40,7 @@ impl Machine<'_> {
 struct CaptureWalk<'w, 'm> {
     machine: &'w mut Machine<'m>,
     bound: Scopes<Var, ()>,
-    /// The operands of dimensions already looked at, by address: shared ones need to be seen once.
+    /// The addresses of dimension operands that were already visited. Shared operands are visited once.
     seen: FxHashSet<usize>,
     free: FreeVariables,
 }
@@ -114,7 +114,7 @@ impl CaptureWalk<'_, '_> {
         }
     }
 
-    /// What a nested function captures, the function around it must capture first.
+    /// If a nested function captures a variable, the function around it must capture it too.
     fn nested_function(&mut self, func: &Arc<Function>) {
         let inner = self.machine.free_of(func);
         inner.vars.iter().for_each(|v| self.var(v));

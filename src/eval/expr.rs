@@ -20,7 +20,7 @@ use crate::value::{
 };
 
 impl Machine<'_> {
-    /// The value of an expression in the current scope.
+    /// Evaluates an expression in the current scope.
     pub fn evaluate(&mut self, e: &Expr) -> Result<Value, Stop> {
         self.spend(1)?;
         with_stack(|| match e {
@@ -62,7 +62,7 @@ impl Machine<'_> {
         Ok(if empty { self.cx.conclude(rule!("VAL.TENSOR.ZERO-DIM"), tensor) } else { tensor })
     }
 
-    /// EVAL.VAR: the very value that is stored for the variable.
+    /// EVAL.VAR: the stored value itself, not a copy.
     fn var(&mut self, v: &Var) -> Result<Value, Stop> {
         let _ = self.cx.fire(rule!("EVAL.VAR"));
         let value = self.activation.var(v).map(|value| self.cx.conclude(rule!("EVAL.VAR"), value));
@@ -81,7 +81,7 @@ impl Machine<'_> {
         value.ok_or_else(|| Stop::unspecified(format!("the module binds no @{}", e.name)))
     }
 
-    /// EVAL.TUPLE: the fields from left to right, then a tuple of those very values.
+    /// EVAL.TUPLE: evaluates the fields from left to right and makes a tuple of these values themselves.
     fn tuple(&mut self, e: &Tuple) -> Result<Value, Stop> {
         let _ = self.cx.fire(rule!("EVAL.TUPLE"));
         let fields = self.evaluate_all(&e.fields)?;
@@ -132,7 +132,8 @@ impl Machine<'_> {
         Ok(self.cx.conclude(rule!("VAL.SHAPE"), Value::shape(&dims)))
     }
 
-    /// PR14148.EVAL.IMM, EVAL.PRIMVALUE: the expression's present value, boxed. VAL.PRIM: which is a category of its own.
+    /// PR14148.EVAL.IMM, EVAL.PRIMVALUE: boxes the current value of the expression. VAL.PRIM: boxed scalars are a
+    /// category of their own.
     fn prim_value(&mut self, e: &PrimValue) -> Result<Value, Stop> {
         let rules = [rule!("PR14148.EVAL.IMM"), rule!("EVAL.PRIMVALUE"), rule!("VAL.PRIM")];
         let _ = rules.map(|rule| self.cx.fire(rule));
@@ -145,7 +146,8 @@ impl Machine<'_> {
         Ok(rules.into_iter().fold(value, |value, rule| self.cx.conclude(rule, value)))
     }
 
-    /// PR14148.EVAL.IMM: a string or data type object; in later editions by a rule of its own, as one of the arbitrary objects (VAL.OBJECT).
+    /// PR14148.EVAL.IMM: a string or data type object. In later editions it has its own rule, and is an opaque object
+    /// (VAL.OBJECT).
     fn immediate(&mut self, own: Rule, value: Value) -> Value {
         let value = self.cx.conclude(rule!("PR14148.EVAL.IMM"), value);
         let value = self.cx.conclude(own, value);
@@ -154,7 +156,7 @@ impl Machine<'_> {
 
     // Functions and closures.
 
-    /// EVAL.FUNC.CLOSURE: a closure of the definition and the present values of its free variables.
+    /// EVAL.FUNC.CLOSURE: makes a closure of the definition and the current values of its free variables.
     ///
     /// EVAL.FUNC.RECBIND: if the function is the value of a local binding, the closure knows itself by that name.
     pub(super) fn function(&mut self, f: &Arc<Function>, name: Option<&Var>) -> Result<Value, Stop> {
@@ -180,19 +182,20 @@ impl Machine<'_> {
         Ok(self.cx.conclude(rule!("EVAL.FUNC.CLOSURE"), closure))
     }
 
-    /// EVAL.FUNC.NO-DFVAR: such a program is ill-formed (WF.10), and nothing is said of its evaluation.
+    /// EVAL.FUNC.NO-DFVAR: such a program is ill-formed (WF.10), so its evaluation is not specified.
     fn captures_no_dataflow_var(&mut self, v: &Var) -> Result<Value, Stop> {
         let reason = format!("a function uses the DataflowVar {v} of its surroundings");
         self.cx.conclude(rule!("EVAL.FUNC.NO-DFVAR"), Err(Stop::unspecified(reason)))
     }
 
-    /// EVAL.FUNC.RECBIND, VAL.CLOSURE.SELFNAME: the closure of a bound function stores the name by which it calls itself.
+    /// EVAL.FUNC.RECBIND, VAL.CLOSURE.SELFNAME: the closure of a bound function stores the name by which it calls
+    /// itself.
     fn knows_itself(&mut self, closure: Value) -> Value {
         let closure = self.cx.conclude(rule!("EVAL.FUNC.RECBIND"), closure);
         self.cx.conclude(rule!("VAL.CLOSURE.SELFNAME"), closure)
     }
 
-    /// VAL.CLOSURE.FREE: the free variables and no others. EVAL.FUNC.BYREF: with their very values.
+    /// VAL.CLOSURE.FREE: captures exactly the free variables. EVAL.FUNC.BYREF: it captures their values themselves.
     fn captured(&mut self, free: &FreeVariables, own_name: Option<&Var>) -> BTreeMap<Var, Value> {
         if free.vars.is_empty() {
             return BTreeMap::new();
@@ -209,7 +212,7 @@ impl Machine<'_> {
         captured
     }
 
-    /// VAL.CLOSURE.SHAPEVARS: the shape variables too. SI.DIM.CAPTURE: with the values that they have now.
+    /// VAL.CLOSURE.SHAPEVARS: captures the shape variables too. SI.DIM.CAPTURE: they keep their current values.
     fn captured_shape_vars(&mut self, free: &FreeVariables) -> BTreeMap<ShapeVar, i64> {
         let mut captured = BTreeMap::new();
         for v in &free.shape_vars {
@@ -223,11 +226,11 @@ impl Machine<'_> {
 
     // Conditionals.
 
-    /// EVAL.IF.COND: the condition first; it must be a Boolean scalar, in which 1 is true (PR14148.DTYPE.BOOL.VALUES). Then
-    /// one of the branches, and only that one.
+    /// EVAL.IF.COND: evaluates the condition first. It must be a Boolean scalar, in which 1 is true
+    /// (PR14148.DTYPE.BOOL.VALUES). Then exactly one of the branches is evaluated.
     fn if_expr(&mut self, e: &If) -> Result<Value, Stop> {
         let cond = self.evaluate(&e.cond)?;
-        // EVAL.IF.PRIMEXPR: of a condition over shape variables the present value counts, as if it were boxed.
+        // EVAL.IF.PRIMEXPR: the current value of a condition over shape variables counts as if it were boxed.
         let cond = if e.cond.is_over_shape_vars() { self.cx.conclude(rule!("EVAL.IF.PRIMEXPR"), cond) } else { cond };
         if let Value::Object(_) | Value::PrimFunc(_) = &cond {
             return self.unusable("an opaque object is used as a condition");
@@ -253,7 +256,7 @@ impl Machine<'_> {
 
     // External functions.
 
-    /// EVAL.EXTERNFUNC: the packed function that is registered under the global symbol now (A50).
+    /// EVAL.EXTERNFUNC: the packed function that is currently registered under the global symbol (A50).
     pub(super) fn extern_func(&mut self, e: &ExternFunc) -> Result<Value, Stop> {
         let found = self.find_packed(&e.global_symbol);
         let found = self.cx.conclude(rule!("EVAL.EXTERNFUNC"), found).map(Value::PackedFunc);
@@ -274,11 +277,12 @@ impl Machine<'_> {
         let Some(op) = ops::lookup(name) else {
             return Err(Stop::unspecified(format!("no operator {name} is registered")));
         };
-        // OP.FREE: what the operator does is its own definition.
+        // OP.FREE: the effect of an operator is part of its own definition.
         let _ = self.cx.fire(rule!("OP.FREE"));
         let values = self.evaluate_all(&call.args)?;
         let values = self.cx.conclude(rule!("EVAL.CALL.OP.ARGS"), values);
-        // EVAL.CALL.OP.MUTATE, EVAL.CALL.OP.ALIAS: it is given the arguments themselves, and its result is the value.
+        // EVAL.CALL.OP.MUTATE, EVAL.CALL.OP.ALIAS: the operator receives the arguments themselves, and its result is
+        // the value of the call.
         let _ = self.cx.fire(rule!("EVAL.CALL.OP.MUTATE"));
         let themselves = |value| self.cx.conclude(rule!("EVAL.CALL.OP.MUTATE"), value);
         let values: Vec<Value> = values.into_iter().map(themselves).collect();
@@ -341,12 +345,13 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The bindings of a block. EVAL.SEQ.DF-CLEAN: at the end of a `DataflowBlock` its `DataflowVar`s go.
+    /// Evaluates the bindings of a block. EVAL.SEQ.DF-CLEAN: the `DataflowVar`s of a `DataflowBlock` are removed at its
+    /// end.
     fn block(&mut self, block: &BindingBlock) -> Result<(), Stop> {
         match block.kind {
             BlockKind::Binding => self.bindings(block),
             BlockKind::Dataflow => {
-                // Left open if the run ends inside, so that one can tell afterwards.
+                // The counter stays raised if the run ends inside the block. This shows later where the run ended.
                 self.dataflow_blocks += 1;
                 self.bindings(block)?;
                 self.dataflow_blocks -= 1;
@@ -399,7 +404,7 @@ impl Machine<'_> {
         let _ = self.cx.fire(rule!("EVAL.SEQ.MATCHCAST.VALUE-FIRST"));
         let value = self.evaluate(&b.value)?;
         let value = self.cx.conclude(rule!("EVAL.SEQ.MATCHCAST.VALUE-FIRST"), value);
-        // RT.RECOGNIZABLE: the category of the value is seen, whatever its representation.
+        // RT.RECOGNIZABLE: the category of a value can be determined, whatever its representation.
         if self.cx.fire(rule!("EVAL.SEQ.MATCHCAST.CHECK")) && self.cx.fire(rule!("RT.RECOGNIZABLE")) {
             let result = self.match_pattern(&value, &b.struct_info);
             self.raise(result)?;
@@ -407,7 +412,7 @@ impl Machine<'_> {
         let value = self.shape_matched(value, &b.struct_info);
         match &b.var {
             Some(binder) => {
-                // SI.MATCHCAST.RESULT: the very value that was checked.
+                // SI.MATCHCAST.RESULT: the result is the checked value itself.
                 let value = self.cx.conclude(rule!("EVAL.SEQ.MATCHCAST.BIND"), value);
                 let value = self.cx.conclude(rule!("SI.MATCHCAST.RESULT"), value);
                 self.bind_var(&binder.var, value, b.span);
@@ -420,7 +425,7 @@ impl Machine<'_> {
         }
     }
 
-    /// SI.MATCHCAST.ERR: a check that does not hold is a run-time error, which ends the program.
+    /// SI.MATCHCAST.ERR: a failed check is a run-time error, which ends the program.
     fn raise(&mut self, result: Result<(), Stop>) -> Result<(), Stop> {
         match result {
             error @ Err(Stop::Error(_)) => self.cx.conclude(rule!("SI.MATCHCAST.ERR"), error),
@@ -430,7 +435,7 @@ impl Machine<'_> {
 
     /// EVAL.BYREF: the variable is an alias of the value.
     ///
-    /// VAL.FIRSTCLASS: so it is for values of every category. VAL.OBJECT.FAITHFUL: an opaque object stays the same.
+    /// VAL.FIRSTCLASS: this applies to values of every category. VAL.OBJECT.FAITHFUL: an opaque object stays the same.
     pub(super) fn bind_var(&mut self, var: &Var, value: Value, span: Span) {
         let mut value = self.cx.conclude(rule!("VAL.FIRSTCLASS"), value);
         if let Value::Object(_) = &value {
@@ -448,7 +453,7 @@ impl Machine<'_> {
     }
 }
 
-/// Where the run is while it evaluates a binding.
+/// The position in the program during the evaluation of a binding.
 fn place_of(binding: &Binding) -> ProgramPoint {
     let binding_of = binding.binder().map(|binder| binder.var.name.clone());
     ProgramPoint { site: Site::Binding(binding_of), span: binding.span(), instruction: None }

@@ -1,5 +1,5 @@
-//! The first phase of a call, from the edition 2023-12 on: the variables that stand alone in the signature take their values from
-//! the arguments, before any dimension is compared (`SI.BOUNDARY.PHASE1`).
+//! The first phase of a call, from edition 2023-12 on. Variables that stand alone in the signature take their values
+//! from the arguments before any dimension is compared (`SI.BOUNDARY.PHASE1`).
 
 use super::boundary::at_boundary;
 use super::machine::Machine;
@@ -11,9 +11,10 @@ use crate::struct_info::introduced_shape_vars;
 use crate::value::{Stop, Value};
 
 impl Machine<'_> {
-    /// WF23-12.6.TWO-PHASE, SI.BOUNDARY.PHASE1: each variable that stands alone takes its value, in whatever parameter it stands.
+    /// WF23-12.6.TWO-PHASE, SI.BOUNDARY.PHASE1: each variable that stands alone takes its value, whichever parameter it
+    /// occurs in.
     ///
-    /// SI.BOUNDARY.PARAM.BIND: they stay bound, as far as the body.
+    /// SI.BOUNDARY.PARAM.BIND: the variables remain bound in the body.
     pub(super) fn first_phase(&mut self, func: &Function, args: &[Value]) -> Result<(), Stop> {
         if self.cx.fire(rule!("WF23-12.6.TWO-PHASE")) && self.cx.fire(rule!("SI.BOUNDARY.PHASE1")) {
             self.take_sizes_of_all(func, args)?;
@@ -33,7 +34,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The sizes of one argument, or of a part of it. The variables of a function type are its own (N27).
+    /// Takes the sizes of an argument, or of a part of it. The variables of a function type belong to that type alone
+    /// (N27).
     fn take_sizes(&mut self, value: &Value, info: &StructInfo, twice: &mut Twice) -> Result<(), Stop> {
         if introduced_shape_vars(info).is_empty() {
             return Ok(());
@@ -85,9 +87,10 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// What is read has the kind and the rank of the annotation.
+    /// Checks that the value has the kind and the rank of its annotation.
     ///
-    /// Errata: N26, literally it is read before anyone has looked, and nothing is said of what is not there.
+    /// Errata: N26. Read literally, the size is read before any check, and the text does not say what a missing size
+    /// is.
     fn has_form(&mut self, value: &Value, check: impl FnOnce(&mut Self) -> Result<(), Stop>) -> Result<(), Stop> {
         match check(self) {
             Err(Stop::Error(error)) if self.cx.literal(Erratum::N26) => {
@@ -101,8 +104,8 @@ impl Machine<'_> {
         dims.iter().zip(sizes).for_each(|(dim, size)| self.take(by, dim, *size));
     }
 
-    /// SI.BOUNDARY.PHASE1.FIRST: the leftmost occurrence counts. SI.BOUNDARY.SCOPE-OUTER: a variable of an enclosing function has
-    /// its value already.
+    /// SI.BOUNDARY.PHASE1.FIRST: the leftmost occurrence counts. SI.BOUNDARY.SCOPE-OUTER: a variable of an enclosing
+    /// function already has a value.
     fn take(&mut self, by: Rule, dim: &PrimExpr, size: i64) {
         let Some(var) = lone(dim) else { return };
         let own = self.activation.shape_vars.get(var).is_some();

@@ -18,35 +18,35 @@ use crate::value::{
 /// The limits and choices of a run.
 #[derive(Clone, Debug)]
 pub struct EvalOptions {
-    /// How many steps a run may take; an element that an operator computes counts as one.
+    /// The largest number of steps. Each element that an operator computes is one step.
     pub fuel: u64,
-    /// How many bytes the tensors that a run makes, and what operators keep beside them, may take up at once.
+    /// The largest number of bytes that tensors of the run and temporary data of operators may use at once.
     pub memory: u64,
-    /// How many activations may be open at once.
+    /// The largest number of activations that are open at once.
     pub max_depth: usize,
-    /// In which order shape variables of a signature are bound.
+    /// The order in which shape variables of a signature are bound.
     pub signature_order: SignatureOrder,
     /// Whether to record every step.
     pub trace: bool,
     /// The packed functions that the program can call.
     pub registry: Registry,
-    /// What is known of the results of the program's functions that have no return annotation, by their address.
+    /// The derived results of functions that have no return annotation, by the address of the function.
     pub results: Option<Rc<HashMap<usize, StructInfo>>>,
-    /// Who looks on.
+    /// The observer.
     pub watch: Option<Rc<dyn RunObserver>>,
-    /// What moves the floats that are rounded, if anything does.
+    /// The source of perturbations of rounded floats, if there is one.
     pub noise: Option<Rc<Noise>>,
-    /// The place among the workers that run the program together; without one it runs alone.
+    /// The position among the workers that run the program together. Without one the program runs alone.
     pub worker: Option<Rc<Worker>>,
 }
 
-/// In which order a signature binds its shape variables (A08).
+/// The order in which a signature binds its shape variables (A08).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum SignatureOrder {
     /// From left to right, so that a variable is bound before its other uses.
     #[default]
     LeftToRight,
-    /// The lone positions of the whole signature first.
+    /// First the variables that stand alone, in the whole signature.
     Any,
 }
 
@@ -67,7 +67,7 @@ impl Default for EvalOptions {
     }
 }
 
-/// What a body sees: its own bindings, and those that its closure captured.
+/// The variables that a body sees: its own bindings and those that its closure captured.
 #[derive(Debug)]
 pub(super) struct Activation {
     pub(super) closure: Option<Rc<Closure>>,
@@ -75,7 +75,7 @@ pub(super) struct Activation {
     pub(super) shape_vars: Scopes<ShapeVar, i64>,
 }
 
-/// Where a scope began, of variables and of shape variables.
+/// The start of a scope, for variables and for shape variables.
 #[derive(Default)]
 pub(super) struct ScopeMarks {
     vars: ScopeMark,
@@ -87,7 +87,7 @@ impl Activation {
         Activation { closure, vars: Scopes::new(), shape_vars: Scopes::new() }
     }
 
-    /// Whether this activation is one of the given definition.
+    /// Whether this activation runs the given definition.
     pub(super) fn runs(&self, func: &Arc<Function>) -> bool {
         let running = self.closure.as_ref().and_then(|closure| closure.func.as_ref());
         running.is_some_and(|running| Arc::ptr_eq(running, func))
@@ -104,7 +104,7 @@ impl Activation {
         self.shape_vars.pop(marks.shape_vars);
     }
 
-    /// The value of a variable: a local one, the closure's own name, or a captured one.
+    /// The value of a variable: a local variable, the closure's own name, or a captured variable.
     pub(super) fn var(&self, var: &Var) -> Option<Value> {
         if let Some(value) = self.vars.get(var) {
             return Some(value.clone());
@@ -123,10 +123,10 @@ impl Activation {
     }
 }
 
-/// A run in progress. Operators and packed functions are given it to call back, to spend fuel and to have effects.
+/// A run in progress. Operators and packed functions receive it in order to call back, spend fuel and have effects.
 #[derive(Debug)]
 pub struct Machine<'m> {
-    /// The context: it records the rules that are used, and says which of them are masked.
+    /// The context. It records the rules that are used, and knows which rules are masked.
     pub cx: &'m mut Cx,
     pub(super) module: &'m IrModule,
     pub(super) options: &'m EvalOptions,
@@ -141,16 +141,16 @@ pub struct Machine<'m> {
     pub(super) fuel: u64,
     pub(super) account: Rc<Account>,
     pub(super) depth: usize,
-    /// Whether a packed function has mutated what it was given.
+    /// Whether a packed function has mutated an argument.
     pub(super) mutates: bool,
-    /// What the call of the packed function that runs says of it.
+    /// The contract that the running call of a packed function declares.
     pub(super) asked: PackedCallContract,
-    /// How many `DataflowBlock`s are open, in all activations together.
+    /// The number of open `DataflowBlock`s, in all activations together.
     pub(super) dataflow_blocks: usize,
 }
 
 impl<'m> Machine<'m> {
-    /// A run of the module that has not begun: no global is made yet, no effect has happened.
+    /// A run that has not started: no global exists yet, and no effect has happened.
     pub fn new(cx: &'m mut Cx, module: &'m IrModule, options: &'m EvalOptions) -> Machine<'m> {
         Machine {
             cx,
@@ -171,7 +171,7 @@ impl<'m> Machine<'m> {
         }
     }
 
-    /// Records a step, if steps are asked for. Callers with costly events test [`Machine::traces`] first.
+    /// Records a step if the run is traced. Callers whose events are costly test [`Machine::traces`] first.
     pub(super) fn step(&mut self, span: Span, event: TraceEvent) {
         if self.options.trace {
             self.steps.push(TraceStep { depth: self.depth, span, event });

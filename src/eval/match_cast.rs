@@ -19,7 +19,7 @@ use crate::judge::{Cx, ReportedCondition, is_shared, place, with_stack};
 use crate::struct_info::info_of_prim_func;
 use crate::value::{Closure, PrimFuncObj, Scalar, Stop, Tensor, TupleObj, Value};
 
-/// The rules of comparing one list of dimensions: those of tensors, or those of shapes.
+/// The rules for comparing a list of dimensions: those of tensors, or those of shapes.
 #[derive(Clone, Copy)]
 struct DimRules {
     bind: Rule,
@@ -34,7 +34,7 @@ const SHAPE_DIMS: DimRules =
 const VALUE: DimRules = DimRules { bind: rule!("SI.MATCHCAST.PRIM.BIND"), eval: rule!("SI.MATCHCAST.PRIM.VALUE") };
 const VALUE_2023_02: DimRules = DimRules { bind: rule!("PR14148.SI.PRIM.VALUE"), eval: rule!("PR14148.SI.PRIM.VALUE") };
 
-/// The shape variable that a lone dimension consists of.
+/// The shape variable, if the dimension consists of it alone.
 pub(super) fn lone(dim: &PrimExpr) -> Option<&ShapeVar> {
     match dim {
         PrimExpr::Var(v) => Some(v),
@@ -42,18 +42,18 @@ pub(super) fn lone(dim: &PrimExpr) -> Option<&ShapeVar> {
     }
 }
 
-/// The tuples that were compared with information that others hold, too, and how often. What binds at first is compared
-/// the second time; whatever is done a third time was done before.
+/// The number of times that each pair of a tuple and shared structural information was compared. The first comparison
+/// may bind variables, which the second one compares. A third comparison adds nothing.
 #[derive(Default)]
 pub(super) struct Twice(FxHashMap<(*const TupleObj, usize), u8>);
 
 impl Twice {
-    /// Whether this was done twice.
+    /// Whether the pair was already compared twice.
     pub(super) fn had(&self, value: &Value, fields: &Arc<[StructInfo]>) -> bool {
         key(value, fields).is_some_and(|key| self.0.get(&key).is_some_and(|times| *times > 1))
     }
 
-    /// It is done once more.
+    /// Counts one more comparison.
     pub(super) fn note(&mut self, value: &Value, fields: &Arc<[StructInfo]>) {
         if let Some(key) = key(value, fields) {
             *self.0.entry(key).or_default() += 1;
@@ -61,13 +61,13 @@ impl Twice {
     }
 }
 
-/// Where a tuple and information lie that may be met more than once.
+/// The key of a pair that may occur more than once: the addresses of the tuple and of the information.
 fn key(value: &Value, fields: &Arc<[StructInfo]>) -> Option<(*const TupleObj, usize)> {
     let tuple = value.as_tuple().filter(|tuple| is_shared(fields) && Rc::strong_count(tuple) > 1)?;
     Some((Rc::as_ptr(tuple), place(fields)))
 }
 
-/// What a match came to, for derivation trees.
+/// The result of a match, for derivation trees.
 struct MatchOutcome(Result<BTreeMap<ShapeVar, i64>, Stop>);
 
 impl fmt::Display for MatchOutcome {
@@ -84,7 +84,7 @@ impl fmt::Display for MatchOutcome {
     }
 }
 
-/// `match(v, S, sigma)` by itself: all shape variables that are bound afterwards.
+/// `match(v, S, sigma)` alone: returns all shape variables that are bound after it.
 pub fn match_value(
     cx: &mut Cx,
     v: &Value,
@@ -106,8 +106,8 @@ pub fn match_value(
 }
 
 impl Machine<'_> {
-    /// The comparison of a value with structural information; binds new shape variables in the current scope. The
-    /// error of a check that does not hold names the check.
+    /// Compares a value with structural information and binds new shape variables in the current scope. The error names
+    /// the check that failed.
     pub fn match_value(&mut self, v: &Value, s: &StructInfo) -> Result<(), Stop> {
         with_stack(|| self.match_part(v, s, &mut Twice::default()))
     }
@@ -128,7 +128,7 @@ impl Machine<'_> {
         }
     }
 
-    /// Conditions that must hold one and all; the error names the first that does not.
+    /// Checks that all conditions hold. The error names the first one that fails.
     pub(super) fn check(&mut self, conditions: &[ReportedCondition]) -> Result<(), Stop> {
         self.cx.holds(conditions).map_err(|(rule, message)| Stop::error(rule, message()))
     }
@@ -173,20 +173,20 @@ impl Machine<'_> {
         let message = || format!("expected {} dimensions, found {rank}", dims.len());
         self.check(&[(rule!("SI.MATCHCAST.TENSOR.LEN"), 1, dims.len() == rank, &message)])?;
         let mut sizes = tensor.shape().to_vec();
-        // The order makes a difference from the second dimension on.
+        // The order matters from the second dimension on.
         if dims.len() > 1 {
             sizes = self.cx.conclude(rule!("SI.MATCHCAST.TENSOR.ORDER"), sizes);
         }
         self.match_dims(TENSOR_DIMS, dims, &sizes)
     }
 
-    /// Compares dimensions one by one, so that a variable bound at one index is in force at the next.
+    /// Compares dimensions one by one, so that a variable bound at one index has its value at the next.
     fn match_dims(&mut self, rules: DimRules, dims: &[PrimExpr], sizes: &[i64]) -> Result<(), Stop> {
         let mut pairs = dims.iter().zip(sizes).enumerate();
         pairs.try_for_each(|(index, (dim, size))| self.match_dim(rules, &format_args!("dimension {index}"), dim, *size))
     }
 
-    /// Compares a number with what it should be, or binds the variable that stands for it. `place` is which number it is.
+    /// Compares a size with a dimension, or binds the dimension's variable. `place` names the size in messages.
     fn match_dim(&mut self, rules: DimRules, place: &dyn fmt::Display, dim: &PrimExpr, size: i64) -> Result<(), Stop> {
         if let Some(var) = self.newly_bound(dim) {
             let size = self.cx.conclude(rules.bind, size);
@@ -196,7 +196,7 @@ impl Machine<'_> {
         self.compare_dim(rules, place, dim, size)
     }
 
-    /// Compares a number with the value of an expression.
+    /// Compares a size with the value of an expression.
     fn compare_dim(
         &mut self,
         rules: DimRules,
@@ -221,8 +221,8 @@ impl Machine<'_> {
         self.check(&[(rules.eval, 1, expected == size, &message)])
     }
 
-    /// The variable that a dimension binds: its lone variable, unless that has its value already, from this scope
-    /// (`SI.DIM.BIND-ONCE`) or captured from an enclosing one (`SI.BOUNDARY.SCOPE-OUTER`).
+    /// The variable that a dimension binds: its lone variable. `None` if that already has a value, either from this
+    /// scope (`SI.DIM.BIND-ONCE`) or captured from an enclosing one (`SI.BOUNDARY.SCOPE-OUTER`).
     fn newly_bound(&mut self, dim: &PrimExpr) -> Option<ShapeVar> {
         let var = lone(dim)?;
         let local = self.activation.shape_vars.get(var).is_some();
@@ -249,7 +249,7 @@ impl Machine<'_> {
         match &s.values {
             None => Ok(()),
             Some(values) if s.ndim == Ndim::of_len(values.len()) => self.match_dims(SHAPE_DIMS, values, sizes),
-            // WF.14.NDIM: then the check of the rank has not settled the lengths.
+            // WF.14.NDIM: if it is violated, the check of the rank does not fix the number of sizes.
             Some(_) => Err(Stop::unspecified("a ShapeStructInfo has more or fewer values than its ndim says")),
         }
     }
@@ -264,7 +264,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// A tuple of as many fields.
+    /// The value as a tuple with as many fields as the information has.
     pub(super) fn tuple_of<'v>(&mut self, v: &'v Value, fields: &[StructInfo]) -> Result<Option<&'v TupleObj>, Stop> {
         let tuple = v.as_tuple().filter(|tuple| tuple.len() == fields.len());
         let kind = || match v.as_tuple() {
@@ -275,7 +275,7 @@ impl Machine<'_> {
         Ok(tuple.map(|tuple| &**tuple))
     }
 
-    /// SI.MATCHCAST.RECURSIVE: the comparison goes down into both together.
+    /// SI.MATCHCAST.RECURSIVE: compares the fields of both in parallel.
     fn match_fields(&mut self, tuple: &TupleObj, fields: &[StructInfo], twice: &mut Twice) -> Result<(), Stop> {
         let values: Vec<&Value> = tuple.fields().iter().collect();
         let values = self.cx.conclude(rule!("SI.MATCHCAST.RECURSIVE"), values);
@@ -307,23 +307,23 @@ impl Machine<'_> {
             let packed = matches!(v, Value::PackedFunc(_));
             let message = || format!("expected a packed function, found {found}");
             self.check(&[(rule!("SI.MATCHCAST.FUNC.PACKED"), 1, packed, &message)])?;
-            // Whatever the macro says, nothing more can be found out about a packed function.
+            // Nothing more can be checked about a packed function.
             self.cx.conclude(rule!("SI.MATCHCAST.FUNC.PACKED-NOMORE"), Ok::<(), Stop>(()))?;
         }
         Ok(())
     }
 
-    /// A `PrimFunc`, where functions with parameters may be one.
+    /// The value as a `PrimFunc`, where a `PrimFunc` may stand for a function with parameters.
     ///
-    /// Errata: N25, literally they may not.
+    /// Errata: N25. Read literally, it may not.
     fn prim_func_of<'v>(&self, v: &'v Value) -> Option<&'v Rc<PrimFuncObj>> {
         let admitted = self.cx.has(rule!("PRIMFUNC.SI.RESULT")) && !self.cx.literal(Erratum::N25);
         v.as_prim_func().filter(|_| admitted)
     }
 
-    /// SI.MATCHCAST.FUNC.RTSI: the closure's own information is compared with what is asked for (A19).
+    /// SI.MATCHCAST.FUNC.RTSI: compares the closure's own information with the target (A19).
     ///
-    /// The literal text permits a comparison without saying which, so nothing is compared there.
+    /// The literal text permits a comparison without defining it, so the literal reading compares nothing.
     fn match_rtsi(&mut self, closure: &Closure, s: &StructInfo) -> Result<(), Stop> {
         if self.cx.literal(Erratum::A19) {
             return Ok(());
@@ -351,7 +351,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A boxed scalar of the datatype.
+    /// The value as a boxed scalar of the data type.
     pub(super) fn prim_of(&mut self, v: &Value, s: &PrimStructInfo) -> Result<(), Stop> {
         let holds = matches!(v, Value::Prim(prim) if prim.dtype == s.dtype);
         let message = || match v {
@@ -364,10 +364,10 @@ impl Machine<'_> {
         ])
     }
 
-    /// PR14148.SI.PRIM.VALUE: the number in the box is compared as a dimension is, or bound.
+    /// PR14148.SI.PRIM.VALUE: the number in the box is compared or bound like a dimension.
     ///
-    /// Errata: A74, literally the value says nothing about what is matched, in the first edition. N11, literally it is evaluated in
-    /// later ones, even where it is a variable that has no value yet.
+    /// Errata: A74. In the first edition, read literally, the value does not affect the match. N11: in later editions,
+    /// read literally, it is evaluated even if it is a variable without a value.
     fn match_prim_value(&mut self, found: Scalar, value: &PrimExpr) -> Result<(), Stop> {
         let stated = self.cx.has(VALUE.eval);
         if !stated && self.cx.literal(Erratum::A74) {

@@ -1,4 +1,4 @@
-//! Matches of shapes, as the RFC has them (chapter RFC 0089: shapes): a `MatchCast` to sizes.
+//! Shape matching as in the RFC (chapter RFC 0089: shapes): a `MatchCast` to sizes.
 
 use super::machine::Machine;
 use super::match_cast::lone;
@@ -18,7 +18,7 @@ fn pattern(info: &StructInfo) -> Option<&[PrimExpr]> {
 }
 
 impl Machine<'_> {
-    /// The match of a binding. R89.MATCHSHAPE.FAIL: sizes that differ from the pattern end the run.
+    /// Performs the match of a binding. R89.MATCHSHAPE.FAIL: sizes that differ from the pattern end the run.
     pub(super) fn match_pattern(&mut self, value: &Value, info: &StructInfo) -> Result<(), Stop> {
         let Some(pattern) = pattern(info) else { return self.match_value(value, info) };
         let mut new: Vec<ShapeVar> = pattern.iter().filter_map(lone).cloned().collect();
@@ -35,7 +35,8 @@ impl Machine<'_> {
         }
     }
 
-    /// R89.MATCHSHAPE.FIRST: what was not bound is bound by the match. R89.MATCHSHAPE.MIXED: beside sizes that are compared.
+    /// R89.MATCHSHAPE.FIRST: the match binds variables that were not bound. R89.MATCHSHAPE.MIXED: it may compare other
+    /// sizes at the same time.
     fn sizes_bound(&mut self, new: Vec<ShapeVar>, compared: usize) {
         for var in new {
             let Some(size) = self.activation.shape_var(&var) else { continue };
@@ -49,7 +50,7 @@ impl Machine<'_> {
         }
     }
 
-    /// R89.MATCHSHAPE.TENSOR, R89.MATCHSHAPE.SHAPE: what was matched is the result.
+    /// R89.MATCHSHAPE.TENSOR, R89.MATCHSHAPE.SHAPE: the matched value is the result.
     pub(super) fn shape_matched(&mut self, value: Value, info: &StructInfo) -> Value {
         if pattern(info).is_none() {
             return value;

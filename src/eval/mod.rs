@@ -1,7 +1,7 @@
 //! Evaluation (chapters Evaluating Expressions, Match casts and function boundaries, Values, Program organization).
 //!
-//! [`evaluate`] runs an entry point of a module on values and reports the [`EvalRun`]: how it ended, the visible
-//! effects in their order, and, if asked for, every step.
+//! [`evaluate`] runs an entry point of a module on values and returns an [`EvalRun`]: the outcome, the visible effects
+//! in order, and on request every step.
 
 mod boundary;
 mod capture;

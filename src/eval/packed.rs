@@ -10,7 +10,8 @@ use crate::value::{
 };
 
 impl Machine<'_> {
-    /// What is registered under a global symbol: a `PrimFunc` of the module before a routine of the host.
+    /// Finds the function registered under a global symbol. A `PrimFunc` of the module takes precedence over a routine
+    /// of the host.
     pub(super) fn find_packed(&mut self, symbol: &Name) -> Option<Rc<PackedFunc>> {
         let prim_func = self.prim_funcs.get(symbol).cloned();
         if prim_func.is_some()
@@ -19,7 +20,7 @@ impl Machine<'_> {
         {
             return Some(Rc::new(PackedFunc::PrimFunc { symbol: symbol.clone(), func }));
         }
-        // R89.SYN.REGISTER: a function of the host is found if it is registered.
+        // R89.SYN.REGISTER: a function of the host is found only if it is registered.
         let found = self.options.registry.get(symbol).map(|def| Rc::new(PackedFunc::Native(def.clone())));
         self.cx.conclude(rule!("R89.SYN.REGISTER"), found)
     }
@@ -35,7 +36,7 @@ impl Machine<'_> {
     ) -> Result<Value, Stop> {
         let mut args = self.cx.conclude(rule!("EVAL.CALL.PACKED"), args.to_vec());
         if !matches!(asked.wanted, ResultContract::Outputs(_)) {
-            // R89.CALLPACKED.NONDPS: the arguments of the call and nothing else.
+            // R89.CALLPACKED.NONDPS: passes exactly the arguments of the call.
             args = self.cx.conclude(rule!("R89.CALLPACKED.NONDPS"), args);
         }
         let args = args.as_slice();
@@ -49,7 +50,7 @@ impl Machine<'_> {
         self.accept_returned(f.name(), returned)
     }
 
-    /// Records the call of a function that is not pure, and gives the contents of its arguments.
+    /// Records a call of an impure function. Returns the contents of its arguments.
     fn record_call(&mut self, f: &PackedFunc, args: &[Value]) -> Result<Option<Vec<ValueSpec>>, Stop> {
         if f.is_pure() {
             return Ok(None);
@@ -61,7 +62,7 @@ impl Machine<'_> {
         Ok(Some(args))
     }
 
-    /// PURE.EFFECT.MUTATE: that an argument has other contents than before is a side effect.
+    /// PURE.EFFECT.MUTATE: a change in the contents of an argument is a side effect.
     fn notice_mutation(&mut self, before: Option<Vec<ValueSpec>>, args: &[Value]) -> Result<(), Stop> {
         let Some(before) = before else { return Ok(()) };
         let changed = snapshot(args)? != before;
@@ -69,17 +70,18 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// VAL.PACKED: a value of any category is received unchanged. Nothing is unit; raw data is not specified.
+    /// VAL.PACKED: a returned value of any category is passed on unchanged. Nothing becomes the unit value; raw data is
+    /// not specified.
     fn accept_returned(&mut self, name: &Name, returned: Returned) -> Result<Value, Stop> {
         match returned {
             Returned::Value(Value::Shape(sizes)) if sizes.iter().any(|size| *size < 0) => {
                 Err(Stop::unspecified(format!("{name} returned a shape with a negative size, which is no value")))
             }
             Returned::Value(value) => {
-                // R89.SAFETY.OBJECT: what it is, is found here.
+                // R89.SAFETY.OBJECT: the kind of the value is determined here.
                 let value = self.cx.conclude(rule!("R89.SAFETY.OBJECT"), value);
                 let value = self.cx.conclude(rule!("VAL.PACKED"), value);
-                // VAL.OBJECT: what is of no other category is an opaque object.
+                // VAL.OBJECT: a value of no other category is an opaque object.
                 let opaque = matches!(value, Value::Object(_));
                 Ok(if opaque { self.cx.conclude(rule!("VAL.OBJECT"), value) } else { value })
             }

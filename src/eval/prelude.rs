@@ -1,4 +1,4 @@
-//! The packed functions that every program of the suite finds: `relax_spec.*`.
+//! The packed functions `relax_spec.*`, which are available to every program of the suite.
 //!
 //! | name | purity | what it does |
 //! | --- | --- | --- |
@@ -13,11 +13,11 @@
 //! | `shape_double` | pure | a shape with every dimension doubled |
 //! | `call_closure` | impure | calls its first argument with the others |
 //! | `raw_int` | pure | returns plain data that is not boxed |
-//! | `fill_dps` | impure | fills its last tensor with the number of elements of the others together (destination passing) |
-//! | `fill_dps_pure` | pure | the same, and nobody is told: what the later editions take `call_dps_packed` for |
+//! | `fill_dps` | impure | fills its last tensor with the total number of elements of the others |
+//! | `fill_dps_pure` | pure | as `fill_dps`, declared pure as later editions assume of `call_dps_packed` |
 //!
-//! Beside them stand `relax.run.print` and `relax.run.assert_op`, to which TVM lowers the operators, and the builtins of TVM's
-//! virtual machine (chapter Builtins).
+//! The registry also has `relax.run.print` and `relax.run.assert_op`, to which TVM lowers the operators, and the
+//! builtins of TVM's virtual machine (chapter Builtins).
 
 use crate::value::{Host, Reads, Registry, Returned, Scalar, Stop, Tensor, Value};
 
@@ -37,7 +37,8 @@ pub fn prelude() -> Registry {
     registry.register("relax_spec.raw_int", true, raw_int);
     registry.register_reading("relax_spec.fill_dps", false, Reads::Nothing, fill_dps);
     registry.register_reading("relax_spec.fill_dps_pure", true, Reads::Nothing, fill_dps);
-    // What TVM's LegalizeOps makes of the operators `print` and `assert_op`: their effects are the operators' own.
+    // TVM's LegalizeOps lowers the operators `print` and `assert_op` to these functions, so they have the operators'
+    // effects.
     registry.register("relax.run.print", true, run_print);
     registry.register("relax.run.assert_op", true, run_assert_op);
     crate::ops::register_builtins(&mut registry);
@@ -81,7 +82,7 @@ fn add_inplace(m: &mut dyn Host, args: &[Value]) -> Result<Returned, Stop> {
     Ok(Returned::Value(Value::Tensor(a.clone())))
 }
 
-/// `a[i] += b[i]`, for tensors of one shape and data type; a `b` of rank 0 is added to every element.
+/// `a[i] += b[i]`, for tensors of the same shape and data type. A `b` of rank 0 is added to every element.
 fn add_to(m: &mut dyn Host, a: &Tensor, b: &Tensor, name: &str) -> Result<(), Stop> {
     let scalar = b.shape().is_empty();
     if a.dtype() != b.dtype() || (a.shape() != b.shape() && !scalar) {
@@ -155,7 +156,7 @@ fn run_print(m: &mut dyn Host, args: &[Value]) -> Result<Returned, Stop> {
     Ok(Returned::Nothing)
 }
 
-/// The condition, then what to say.
+/// The arguments are the condition and the parts of the message.
 fn run_assert_op(m: &mut dyn Host, args: &[Value]) -> Result<Returned, Stop> {
     let condition = args.first().ok_or_else(|| Stop::error(rule!("PURE.ERR.OP"), "assert_op expects a condition"))?;
     crate::ops::assert_holds(m, condition)?;

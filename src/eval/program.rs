@@ -17,11 +17,11 @@ pub struct EvalRun {
     pub outcome: Ending<Value>,
     /// The visible effects in their order, up to the end of the run.
     pub effects: Vec<Effect>,
-    /// Whether a packed function has mutated what it was given (`PURE.EFFECT.MUTATE`).
+    /// Whether a packed function has mutated an argument (`PURE.EFFECT.MUTATE`).
     pub mutates: bool,
-    /// Whether the run ended, other than with a value, inside of a `DataflowBlock` or in what one called.
+    /// Whether the run ended without a value inside a `DataflowBlock` or in a function called from one.
     pub in_dataflow_block: bool,
-    /// Whether it ran out of memory, if it ran out of anything.
+    /// Whether the run exceeded the memory limit, rather than another limit.
     pub out_of_memory: bool,
     /// Every step, if [`EvalOptions::trace`] asks for them.
     pub steps: Vec<TraceStep>,
@@ -32,8 +32,8 @@ pub fn evaluate(cx: &mut Cx, module: &IrModule, entry: &str, args: Vec<Value>, o
     evaluate_then(cx, module, entry, args, options, |_, run| run)
 }
 
-/// As [`evaluate`], with something to do while the program is still there: it may
-/// [call](Machine::call_from_outside) what the program has returned.
+/// As [`evaluate`], and then runs `then` while the machine still exists. It may [call](Machine::call_from_outside)
+/// functions that the program returned.
 ///
 /// MOD.LOAD-FIRST: every entry of the module is loaded before the entry function is called.
 pub fn evaluate_then<T>(
@@ -45,7 +45,7 @@ pub fn evaluate_then<T>(
     then: impl FnOnce(&mut Machine<'_>, EvalRun) -> T,
 ) -> T {
     let mut machine = Machine::new(cx, module, options);
-    // The arguments are part of what the run holds.
+    // The arguments count towards the memory of the run.
     let held = machine.account.hold(bytes_of(&args));
     let result = held.as_ref().map_err(|_| Stop::OutOfFuel).and_then(|_| {
         machine.load();
@@ -55,7 +55,7 @@ pub fn evaluate_then<T>(
     then(&mut machine, run)
 }
 
-/// MOD.MAIN: where a module starts that is run without an entry being named.
+/// MOD.MAIN: the entry function of a module if none is named.
 pub fn default_entry(cx: &mut Cx, module: &IrModule) -> Result<Name, RuntimeError> {
     let eligible = entry_points(module);
     let main = eligible.iter().find(|name| &***name == "main");
@@ -68,7 +68,7 @@ pub fn default_entry(cx: &mut Cx, module: &IrModule) -> Result<Name, RuntimeErro
 
 /// MOD.EXTLINK: the global symbol of an externally linked function.
 ///
-/// MOD.EXTLINK.ATTR: a string under that key; without it the function is private.
+/// MOD.EXTLINK.ATTR: it is a string under that key. Without it the function is private.
 fn global_symbol(attrs: &Attrs) -> Option<&Name> {
     if let Some(AttrValue::Str(symbol)) = attrs.get("global_symbol") { Some(symbol) } else { None }
 }
@@ -90,7 +90,7 @@ fn list(eligible: &[Name]) -> String {
 }
 
 impl Machine<'_> {
-    /// How a call from outside ended, and what was seen of it.
+    /// The result of a call from outside, with the effects that were visible.
     fn ended(&mut self, result: Result<Value, Stop>) -> EvalRun {
         let outcome = match self.no_exceptions(result) {
             Ok(value) => Ending::Value(value),
@@ -111,9 +111,10 @@ impl Machine<'_> {
         }
     }
 
-    /// Calls a closure as whoever was given it by a run that has ended; the fuel is what that run has left.
+    /// Calls a closure that an ended run returned, as a caller outside the program does. The fuel is the remainder of
+    /// that run.
     pub fn call_from_outside(&mut self, closure: &Rc<Closure>, args: Vec<Value>) -> EvalRun {
-        // A run that fails leaves its activations open.
+        // A failed run leaves its activations open.
         self.activation = Activation::of(None);
         self.dataflow_blocks = 0;
         self.depth = 0;
@@ -134,11 +135,12 @@ impl Machine<'_> {
         for (gv, func) in &self.module.funcs {
             let value = match func {
                 GlobalFunc::Function(f) => self.load_function(f),
-                // Looked up where it is used, as an ExternFunc elsewhere is.
+                // It is looked up at each use, as an ExternFunc elsewhere is.
                 GlobalFunc::ExternFunc(_) => continue,
                 GlobalFunc::PrimFunc(f) => {
                     let object = Rc::new(PrimFuncObj { name: gv.name.clone(), func: f.clone() });
-                    // Unless it is private or says otherwise, its symbol is its name (WF.12).
+                    // Without a global symbol of its own, a function that is not private has its name as the symbol
+                    // (WF.12).
                     let name = (!f.private).then_some(&gv.name);
                     if let Some(symbol) = global_symbol(&f.attrs).or(name) {
                         self.prim_funcs.entry(symbol.clone()).or_insert_with(|| object.clone());
@@ -169,16 +171,16 @@ impl Machine<'_> {
     pub(super) fn start(&mut self, entry: &str, args: Vec<Value>) -> Result<Value, Stop> {
         let _ = self.cx.fire(rule!("MOD.LOAD-FIRST"));
         let Some(closure) = self.entry_point(entry)? else { return self.no_entry(entry) };
-        // SI.BOUNDARY.ENTRY: the checks apply to a call from outside as to any other.
+        // SI.BOUNDARY.ENTRY: the checks apply to calls from outside as to all others.
         let checked = self.cx.fire(rule!("SI.BOUNDARY.ENTRY")) && self.cx.fire(rule!("EVAL.CALL.CLOSURE.CHECK"));
         let result = self.enter_closure(&closure, args, checked);
-        // Whoever started the program reads what it returns.
+        // The caller of the program reads the result.
         self.account.go_to(ProgramPoint { site: Site::End, ..ProgramPoint::default() });
         let result = result.and_then(|value| readable(self, std::slice::from_ref(&value)).map(|()| value));
         self.cx.conclude(rule!("MOD.LOAD-FIRST"), result)
     }
 
-    /// The closure of an externally linked Relax function; `None` if nothing of the name can be one.
+    /// The closure of an externally linked Relax function; `None` if the name does not denote one.
     fn entry_point(&mut self, entry: &str) -> Result<Option<Rc<Closure>>, Stop> {
         let module = self.module;
         let linked = module.funcs.iter().find(|(_, func)| match func {
@@ -199,7 +201,7 @@ impl Machine<'_> {
         }
     }
 
-    /// MOD.PRIVATE: a function without global symbol cannot be invoked from outside.
+    /// MOD.PRIVATE: a function without a global symbol cannot be called from outside.
     fn private(&mut self, entry: &str) -> Result<Rc<Closure>, Stop> {
         if !self.cx.premise(rule!("MOD.PRIVATE"), 1, false) {
             return Err(Stop::error(rule!("MOD.PRIVATE"), format!("@{entry} has no global symbol, so it is private")));
@@ -208,7 +210,7 @@ impl Machine<'_> {
         closure.ok_or_else(|| Stop::unspecified(format!("@{entry} is not a closure")))
     }
 
-    /// MOD.ENTRY-ANY: only an externally linked Relax function may be chosen.
+    /// MOD.ENTRY-ANY: only an externally linked Relax function can be the entry.
     fn no_entry(&mut self, entry: &str) -> Result<Value, Stop> {
         let message = match self.module.get(entry) {
             Some(GlobalFunc::PrimFunc(_)) => format!("@{entry} is a PrimFunc, not a Relax function"),

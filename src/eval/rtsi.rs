@@ -8,8 +8,8 @@ use crate::judge::{Compatibility, Cx};
 use crate::struct_info::check_compatibility;
 use crate::value::{Closure, Value};
 
-/// Whether a closure of the one information is known to be of the other (A19): a cast checks definitively, and after it
-/// nothing looks at the function again.
+/// Whether information of a closure implies the target (A19). A cast is a definitive check: nothing examines the
+/// function again after it.
 pub(super) fn verified(cx: &mut Cx, rtsi: &StructInfo, target: &StructInfo) -> bool {
     match check_compatibility(cx, rtsi, target) {
         Compatibility::Compatible => true,
@@ -18,10 +18,10 @@ pub(super) fn verified(cx: &mut Cx, rtsi: &StructInfo, target: &StructInfo) -> b
 }
 
 impl Machine<'_> {
-    /// VAL.CLOSURE.RTSI: the information of the closure's signature, with captured variables replaced by their values.
-    /// `None` for a closure from outside, about which nothing is known.
+    /// VAL.CLOSURE.RTSI: the information in the closure's signature, with captured variables replaced by their values.
+    /// `None` for a closure from outside, since nothing is known about it.
     ///
-    /// Without a return annotation the result is what was derived for it, if anything was.
+    /// Without a return annotation the result has the information that was derived for it, if any.
     pub(super) fn run_time_struct_info(&mut self, closure: &Closure) -> Option<StructInfo> {
         let func = closure.func.as_ref()?;
         let object = || StructInfo::Object;
@@ -38,20 +38,20 @@ impl Machine<'_> {
         self.cx.conclude(rule!("VAL.CLOSURE.RTSI"), known)
     }
 
-    /// What was derived for the result of a definition that has no return annotation, with the sizes that are in scope now.
+    /// The information derived for the result of a definition without return annotation, under the current sizes.
     pub(super) fn inferred_result(&self, func: &Arc<Function>) -> Option<StructInfo> {
         let inferred = self.options.results.as_ref().filter(|_| func.ret_struct_info.is_none())?;
         inferred.get(&(Arc::as_ptr(func) as usize)).map(|info| self.close_over(info))
     }
 
-    /// Information with the variables of the current scope replaced by their values.
+    /// Replaces the variables of the current scope in the information by their values.
     pub(super) fn close_over(&self, s: &StructInfo) -> StructInfo {
         let sizes = |v: &ShapeVar| self.activation.shape_var(v);
         let shapes = |v: &Var| self.activation.var(v).and_then(|value| value.as_shape().map(|dims| dims.to_vec()));
         s.replaced(&RuntimeSubstitution { sizes: &sizes, shapes: &shapes, with_purity: self.purity_counts() })
     }
 
-    /// Whether the purity with which a function was declared belongs to its run-time information, as in later editions.
+    /// Whether the declared purity of a function is part of its run-time information, as in later editions.
     fn purity_counts(&self) -> bool {
         self.cx.has(rule!("PURITY.FIELD"))
     }
@@ -79,8 +79,8 @@ impl Replacement for RuntimeSubstitution<'_> {
         }
     }
 
-    /// In the first edition a closure carries information on its parameters and its result.
-    /// No purity can contradict that.
+    /// In the first edition a closure has information about its parameters and its result only, so no purity can
+    /// contradict it.
     fn purity(&self, pure: Option<bool>) -> Option<bool> {
         pure.filter(|_| self.with_purity)
     }

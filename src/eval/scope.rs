@@ -1,5 +1,5 @@
-//! A stack of scopes in which the innermost binding of a key counts, with look-up in constant time: one map, and a
-//! log of what each binding hid, undone when its scope is popped.
+//! A stack of scopes with constant-time lookup of the innermost binding: a map, and a log of the bindings that each new
+//! one hides. Popping a scope undoes its part of the log.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -8,11 +8,11 @@ use std::hash::Hash;
 #[derive(Debug)]
 pub(super) struct Scopes<K, V> {
     visible: HashMap<K, V>,
-    /// What was visible before each change, oldest first.
+    /// The value that was visible before each change, oldest first.
     hidden: Vec<(K, Option<V>)>,
 }
 
-/// Where a scope began; by default the outermost one.
+/// The start of a scope; by default the outermost one.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ScopeMark(usize);
 
@@ -27,7 +27,7 @@ impl<K: Eq + Hash + Clone, V> Scopes<K, V> {
         Scopes::default()
     }
 
-    /// A stack of its own, of one scope in which the same is visible.
+    /// An independent copy with one scope that has the same visible bindings.
     pub(super) fn with_the_same(&self) -> Scopes<K, V>
     where
         V: Clone,
@@ -40,7 +40,7 @@ impl<K: Eq + Hash + Clone, V> Scopes<K, V> {
         ScopeMark(self.hidden.len())
     }
 
-    /// Ends a scope: everything bound since its mark is gone, and what that hid is visible again.
+    /// Ends a scope: removes everything bound since its mark and restores the values that it hid.
     pub(super) fn pop(&mut self, mark: ScopeMark) {
         while self.hidden.len() > mark.0 {
             let Some((key, before)) = self.hidden.pop() else { return };
@@ -57,7 +57,7 @@ impl<K: Eq + Hash + Clone, V> Scopes<K, V> {
         self.hidden.push((key, before));
     }
 
-    /// Takes a key out of the innermost scope.
+    /// Removes a key in the innermost scope.
     pub(super) fn unbind(&mut self, key: &K) {
         let before = self.visible.remove(key);
         self.hidden.push((key.clone(), before));
@@ -67,7 +67,7 @@ impl<K: Eq + Hash + Clone, V> Scopes<K, V> {
         self.visible.get(key)
     }
 
-    /// Everything visible.
+    /// All visible bindings.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
         self.visible.iter()
     }

@@ -149,7 +149,7 @@ fn the_value_of_a_failing_cast_has_its_effects() {
 #[test]
 fn a_closure_sees_a_mutation_made_after_it_was_created() {
     let (outcome, effects) = run(&worked_example(PrimExpr::var("n")), &[ValueSpec::Tensor(ints(&[1.0, 2.0]))]);
-    // Everything is an alias of the argument.
+    // Every variable is an alias of the argument.
     assert_eq!(outcome, Ending::Value(ValueSpec::Tensor(ints(&[2.0, 3.0]))));
     assert_eq!(effects[1..], [logged(&[2.0, 3.0]), logged(&[2.0, 3.0])]);
 }
@@ -212,7 +212,7 @@ fn only_the_taken_branch_runs() {
         Expr::If(Arc::new(If {
             cond: boolean(c),
             true_branch: packed("log", vec![Expr::constant(ints(&[1.0]))]),
-            // A50: a symbol that is missing in a branch not taken does no harm.
+            // A50: a missing symbol does no harm in a branch that is not taken.
             false_branch: Expr::call(Expr::extern_func("missing"), vec![]),
             span: Span::NONE,
         }))
@@ -234,7 +234,7 @@ fn a_condition_is_a_boolean_scalar() {
     for cond in [ValueSpec::Tensor(vector), ValueSpec::Tensor(int), ValueSpec::Int(1)] {
         assert_eq!(failure(&program, &[cond]), rule!("EVAL.IF.COND"));
     }
-    // A boxed Boolean is a condition; literally it is not (A73).
+    // A boxed Boolean is a condition; in the literal reading it is not (A73).
     let boxed = [ValueSpec::Bool(true)];
     assert_eq!(value(&program, &boxed), ValueSpec::Bool(true));
     let mut literal = Cx::new().with_reading(Reading::literal_only(&[Erratum::A73]));
@@ -296,8 +296,8 @@ fn shape_variables_are_captured_with_their_values() {
     assert_eq!(value(&program, &[argument]), ValueSpec::Shape(vec![3, 5]));
 }
 
-/// The inner signature names an outer variable, so it compares; by the literal text of A45 it is not captured, and
-/// binds anew.
+/// The inner signature names an outer variable, so the two are compared. In the literal reading of A45 the variable is
+/// not captured and binds anew.
 #[test]
 fn annotations_capture_shape_variables() {
     let vector = || Some(StructInfo::tensor([PrimExpr::var("n")], DataType::INT64));
@@ -451,7 +451,7 @@ fn destination_passing() {
     let twos = || ValueSpec::Tensor(ints(&[2.0]));
     let shape = || Expr::shape([1.into()]);
     assert_eq!(value(&fill(vec![x(), shape()], vec![int64.clone()]), &argument), twos());
-    // Only the last output is filled, so that nothing is said of what the first one holds.
+    // Only the last output is filled, so the contents of the first one are unspecified.
     let pair = Expr::tuple(vec![shape(), shape()]);
     let two = StructInfo::tuple([int64.clone(), int64]);
     let outcome = run(&fill(vec![x(), pair], vec![two]), &argument).0;
@@ -477,7 +477,7 @@ fn destination_passing_needs_a_data_type_and_a_shape() {
     );
 }
 
-/// A `PrimFunc` that writes twice its input into its output.
+/// A `PrimFunc` that writes twice its input to its output.
 const TWICE: &str = r#"
 @I.ir_module
 class Module:

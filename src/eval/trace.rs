@@ -6,38 +6,38 @@ use std::rc::Rc;
 use crate::grammar::{Call, If, Name, ShapeVar, Span, Var};
 use crate::value::{Effect, Host, Sides, Value};
 
-/// Looks on while a program runs.
+/// An observer of a running program.
 pub trait RunObserver: fmt::Debug {
-    /// A variable was bound to a value; what else is in scope there can be asked of `run`.
+    /// A variable was bound to a value. Other variables in scope can be read through `run`.
     fn bound(&self, run: &mut dyn Host, var: &Var, value: &Value);
 
-    /// The condition of a conditional was evaluated, and one of its branches is next.
+    /// The condition of a conditional was evaluated, and one of its branches runs next.
     fn decided(&self, _conditional: &If, _holds: bool) {}
 
-    /// An operator was called on these values and has given its result.
+    /// An operator was called on these values and returned.
     fn called(&self, _call: &Call, _values: &[Value]) {}
 
-    /// Where `PrimFunc`s note which sides their choices take.
+    /// The record in which `PrimFunc`s note the branches that they take.
     fn sides(&self) -> Option<Rc<Sides>> {
         None
     }
 }
 
-/// One step.
+/// A step of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TraceStep {
-    /// How many calls are open.
+    /// The number of open calls.
     pub depth: usize,
-    /// Where in the source it happens.
+    /// The position in the source.
     pub span: Span,
-    /// What happened.
+    /// The event.
     pub event: TraceEvent,
 }
 
-/// What happened. Values are as they were at the time.
+/// An event of a run. Values are shown as they were at that time.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TraceEvent {
-    /// A call of a closure begins; a global function is given by its name.
+    /// A call of a closure begins. A global function has its name.
     Enter(Option<Name>),
     /// The call returns.
     Return(String),
@@ -45,7 +45,7 @@ pub enum TraceEvent {
     Bind(Var, String),
     /// A shape variable is bound to a size.
     BindShapeVar(ShapeVar, i64),
-    /// The world outside sees something.
+    /// A visible effect happens.
     Effect(Effect),
 }
 
@@ -56,7 +56,7 @@ impl fmt::Display for TraceStep {
     }
 }
 
-/// How many calls the indentation shows.
+/// The largest number of calls that the indentation shows.
 const MAX_INDENT: usize = 20;
 
 impl fmt::Display for TraceEvent {
@@ -65,7 +65,7 @@ impl fmt::Display for TraceEvent {
             TraceEvent::Enter(Some(name)) => write!(f, "call @{name}"),
             TraceEvent::Enter(None) => f.write_str("call closure"),
             TraceEvent::Return(value) => write!(f, "return {value}"),
-            // As it was written; a variable that is written anew is bound anew.
+            // Shows the name as written; a second binding of the same name appears as a second line.
             TraceEvent::Bind(var, value) => write!(f, "{} = {value}", var.name),
             TraceEvent::BindShapeVar(var, size) => write!(f, "{} := {size}", var.name),
             TraceEvent::Effect(effect) => write!(f, "effect: {effect}"),

@@ -12,9 +12,9 @@ use crate::grammar::{Span, in_words};
 pub enum Severity {
     /// The program is not valid.
     Error,
-    /// The program is valid, and probably not what was meant.
+    /// The program is valid, but probably does not do what its author intended.
     Warning,
-    /// The oracle goes no further here, so that nothing is said of the program: not that it is valid, and not that it breaks a rule.
+    /// The oracle cannot decide. It says neither that the program is valid nor that the program breaks a rule.
     Limit,
 }
 
@@ -23,12 +23,12 @@ pub enum Severity {
 pub struct NodePath(pub String);
 
 impl NodePath {
-    /// The global function that holds the node; empty for what concerns the module.
+    /// The name of the global function that holds the node; empty for a finding about the module.
     pub fn function(&self) -> &str {
         self.0.split('/').next().unwrap_or_default()
     }
 
-    /// Whether the node is the annotation of a function's result, or in it.
+    /// Whether the node is the annotation of a function's result, or inside it.
     pub(crate) fn is_result(&self) -> bool {
         self.0.split('/').any(|step| step == "ret_struct_info")
     }
@@ -41,30 +41,30 @@ pub struct Diagnostic {
     pub severity: Severity,
     /// The rule that the program breaks.
     pub rule: Rule,
-    /// One line: what is wrong with this program.
+    /// The error in this program, in one line.
     pub message: String,
     /// The node that it is about.
     pub path: NodePath,
     /// Where it was written; [`Span::NONE`] for programs that did not come from text.
     #[serde(skip)]
     pub span: Span,
-    /// How to mend it, when that is known.
+    /// How to repair it, if that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
 impl Diagnostic {
-    /// An error of a node, without a hint.
+    /// An error about a node, without a hint.
     pub fn error(rule: Rule, path: NodePath, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Error, rule, message: in_words(message), path, span, hint: None }
     }
 
-    /// A warning of a node, without a hint.
+    /// A warning about a node, without a hint.
     pub fn warning(rule: Rule, path: NodePath, span: Span, message: impl Into<String>) -> Diagnostic {
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(rule, path, span, message) }
     }
 
-    /// Whether the program cannot be called valid.
+    /// Whether the finding prevents the program from being valid.
     pub fn is_fatal(&self) -> bool {
         match self.severity {
             Severity::Error | Severity::Limit => true,
@@ -72,7 +72,7 @@ impl Diagnostic {
         }
     }
 
-    /// Adds what the author can do about it.
+    /// Adds a hint for the author.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Diagnostic {
         self.hint = Some(in_words(hint));
         self
@@ -88,14 +88,14 @@ impl Diagnostic {
     }
 }
 
-/// What is to be said about a node that does not meet a rule, before it is known which rule and where.
+/// A finding that does not yet have its rule and its place.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Complaint {
     /// Whether the program is invalid.
     pub severity: Severity,
-    /// One line: what is wrong with this program.
+    /// The error in this program, in one line.
     pub message: String,
-    /// How to mend it, when that is known.
+    /// How to repair it, if that is known.
     pub hint: Option<String>,
 }
 
@@ -110,18 +110,18 @@ impl Complaint {
         Complaint { severity: Severity::Warning, ..Complaint::error(message) }
     }
 
-    /// A limit of the oracle, and no fault of the program.
+    /// A limit of the oracle; the program is not at fault.
     pub fn limit(reason: &str) -> Complaint {
         Complaint { severity: Severity::Limit, ..Complaint::error(format!("unspecified: limit: {reason}")) }
     }
 
-    /// Adds what the author can do about it.
+    /// Adds a hint for the author.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Complaint {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The finding about a node.
+    /// Completes the finding with the rule and the node.
     pub fn about(self, rule: Rule, path: NodePath, span: Span) -> Diagnostic {
         let Complaint { severity, message, hint } = self;
         Diagnostic { severity, rule, message: in_words(message), path, span, hint: hint.map(in_words) }

@@ -1,30 +1,30 @@
-//! What every pass over a program does that reports findings.
+//! The interface of every pass over a program that reports findings.
 
 use super::{Complaint, Diagnostic, Trail, TrailStep};
 use crate::book::Rule;
 use crate::grammar::Span;
 use crate::judge::{Condition, Cx};
 
-/// A condition that a node must meet, with what to say if it does not.
+/// A condition that a node must meet, with the complaint if it does not.
 pub type Demand<'a> = Condition<&'a dyn Fn() -> Complaint>;
 
-/// A traversal of a program that stands somewhere in it, and reports what it finds there.
+/// A traversal that keeps its position in a program and reports findings there.
 pub trait Finder: Sized {
-    /// Where it stands.
+    /// The present position.
     fn trail(&mut self) -> &mut Trail;
 
     /// The context of the judgement.
     fn cx(&mut self) -> &mut Cx;
 
-    /// Whether one more finding is of no use, so that none need be put together.
+    /// Whether further findings are ignored, so that the pass need not construct them.
     fn has_enough(&self) -> bool {
         false
     }
 
-    /// Takes a finding down.
+    /// Records a finding.
     fn found(&mut self, finding: Diagnostic);
 
-    /// Does something one step further down.
+    /// Runs `body` one step further down.
     #[inline]
     fn at<T>(&mut self, step: TrailStep, body: impl FnOnce(&mut Self) -> T) -> T {
         self.trail().push(step);
@@ -33,7 +33,7 @@ pub trait Finder: Sized {
         result
     }
 
-    /// Holds the node against conditions, and reports each that it does not meet. Whether it meets them all.
+    /// Checks the node against conditions and reports each that fails. Returns whether all hold.
     #[inline]
     fn demand(&mut self, span: Span, demands: &[Demand]) -> bool {
         let mut all = true;
@@ -47,7 +47,8 @@ pub trait Finder: Sized {
         all
     }
 
-    /// As [`Finder::demand`], for conditions of which one makes sense only if those before it are met.
+    /// As [`Finder::demand`], for conditions each of which makes sense only if those before it hold. Reports the first
+    /// that fails.
     fn demand_in_turn(&mut self, span: Span, demands: &[Demand]) -> bool {
         let met = self.cx().holds(demands);
         if let Err((rule, complain)) = met {
@@ -71,13 +72,13 @@ pub trait Finder: Sized {
         self.found(Diagnostic::error(rule, path, span, message));
     }
 
-    /// The same, with what the author can do about it.
+    /// As `error`, with a hint for the author.
     fn error_with_hint(&mut self, rule: Rule, span: Span, message: impl Into<String>, hint: &str) {
         let (rule, path) = (self.cx().stated_as(rule), self.trail().path());
         self.found(Diagnostic::error(rule, path, span, message).with_hint(hint));
     }
 
-    /// Reports what a rule warns of here.
+    /// Reports a warning of a rule here.
     fn warning(&mut self, rule: Rule, span: Span, message: impl Into<String>) {
         let (rule, path) = (self.cx().stated_as(rule), self.trail().path());
         self.found(Diagnostic::warning(rule, path, span, message));

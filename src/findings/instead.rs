@@ -1,4 +1,4 @@
-//! What stands in for a severity where the rule that concludes it is switched off.
+//! Replaces a severity if the rule that concludes it is switched off.
 
 use super::Severity;
 use crate::book::Rule;
@@ -9,7 +9,7 @@ impl Instead for Severity {
         match self {
             Severity::Error => Severity::Warning,
             Severity::Warning => Severity::Error,
-            // A limit is no conclusion of a rule.
+            // No rule concludes a limit, so it stays.
             Severity::Limit => Severity::Limit,
         }
     }

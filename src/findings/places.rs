@@ -1,21 +1,21 @@
-//! Places at which something is wrong.
+//! Places that have errors.
 
 use rustc_hash::FxHashSet;
 
 use super::Diagnostic;
 use crate::grammar::{Binding, Expr, Function, Span};
 
-/// Places of a text at which errors have been found, of which nothing further is to be said, nor of what depends on them.
+/// Places in a text that have errors. There are no further findings about them, or about anything that depends on them.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct FaultySpans {
-    /// In order, and apart: where two overlap, one place stands for both.
+    /// Sorted and disjoint: two places that overlap become one.
     wrong: Vec<(u32, u32)>,
-    /// Where the annotation of a result is wrong, in order: on the name of the function, or on all of it.
+    /// Places where the annotation of a result has an error, sorted. Each is the function's name or the whole function.
     results: Vec<(u32, u32)>,
 }
 
 impl FaultySpans {
-    /// The places of errors, but for those that are all of a function: `whole` has these.
+    /// The places of errors, without those that cover a whole function; `whole` lists these.
     pub fn of<'f>(findings: impl IntoIterator<Item = &'f Diagnostic>, whole: &FxHashSet<(u32, u32)>) -> FaultySpans {
         let errors = findings.into_iter().filter(|finding| finding.is_fatal());
         let placed = errors.filter(|finding| !finding.span.is_none());
@@ -26,14 +26,15 @@ impl FaultySpans {
         FaultySpans { results, ..FaultySpans::covering(others.filter(|span| !whole.contains(span)).collect()) }
     }
 
-    /// Whether something is wrong in the annotation of a function's result.
+    /// Whether the annotation of a function's result has an error.
     pub fn in_result(&self, function: &Function) -> bool {
         let ((start, end), body) = (place(function.span), start_of(&function.body));
         let first = self.results.partition_point(|result| result.0 < start);
         self.results.get(first).is_some_and(|result| *result == (start, end) || result.1 <= body)
     }
 
-    /// Whether something is wrong in what a function says of its parameters or its result, so that nobody else knows what it is.
+    /// Whether the annotations of a function's parameters or result have an error, so that callers do not know its
+    /// type.
     pub fn in_signature(&self, function: &Function) -> bool {
         self.in_result(function) || function.params.iter().any(|param| self.touch(param.var.span))
     }
@@ -50,14 +51,15 @@ impl FaultySpans {
         FaultySpans { wrong: apart, results: Vec::new() }
     }
 
-    /// Whether something is wrong in a place, or the place is in something wrong.
+    /// Whether a place overlaps one that has an error.
     pub fn touch(&self, place: Span) -> bool {
         let first = self.wrong.partition_point(|(_, end)| *end <= place.start);
         !place.is_none() && self.wrong.get(first).is_some_and(|(start, _)| *start < place.end)
     }
 }
 
-/// Where the text of a body begins: of a sequence, the first that it binds or what it gives, as its own place may be all of a function.
+/// The start of a body in the text. For a sequence it is the first binding or the result, since the sequence's own
+/// place may cover the whole function.
 fn start_of(body: &Expr) -> u32 {
     let Expr::SeqExpr(seq) = body else { return body.span().start };
     let bindings = seq.blocks.iter().flat_map(|block| block.bindings.iter());
@@ -65,7 +67,7 @@ fn start_of(body: &Expr) -> u32 {
     spans.filter(|span| !span.is_none()).map(|span| span.start).next().unwrap_or(0)
 }
 
-/// Where a span begins and ends: spans take no part in equality.
+/// The start and end of a span as a pair, since spans are ignored by equality.
 pub(crate) fn place(span: Span) -> (u32, u32) {
     (span.start, span.end)
 }

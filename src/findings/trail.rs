@@ -1,5 +1,5 @@
-//! Where a traversal stands: a stack of steps from a global function down to a node. It becomes a
-//! [`NodePath`] only when there is a finding to report.
+//! The position of a traversal: a stack of steps from a global function down to a node. It becomes a [`NodePath`] only
+//! if there is a finding to report.
 
 use std::fmt::Write as _;
 
@@ -23,7 +23,7 @@ pub struct Trail {
 }
 
 impl Trail {
-    /// The trail that has reached a global function and none of its parts.
+    /// The trail at the root of a global function.
     pub fn new(global: Name) -> Trail {
         Trail { global, steps: Vec::new() }
     }
@@ -33,7 +33,7 @@ impl Trail {
         self.steps.push(step);
     }
 
-    /// Goes back up to the node whose part this is.
+    /// Goes back up to the parent node.
     pub fn pop(&mut self) {
         self.steps.pop();
     }

@@ -1,4 +1,4 @@
-//! Values of attributes as messages show them: as TVMScript spells them.
+//! Attribute values in messages, in the spelling of TVMScript.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ impl fmt::Display for AttrValue {
             AttrValue::Bool(true) => f.write_str("True"),
             AttrValue::Bool(false) => f.write_str("False"),
             AttrValue::Int(i) => i.fmt(f),
-            // With a point or an exponent, so that one sees that it is no integer.
+            // The point or exponent distinguishes it from an integer.
             AttrValue::Float(x) => write!(f, "{:?}", x.get()),
             AttrValue::Str(text) => write!(f, "{:?}", &**text),
             AttrValue::DataType(dtype) => write!(f, "\"{dtype}\""),

@@ -33,14 +33,14 @@ pub enum AttrValue {
     Dict(BTreeMap<Name, AttrValue>),
     /// Structural information.
     StructInfo(StructInfo),
-    /// A function from indices to indices, `T.index_map(..)`.
+    /// A mapping of indices, `T.index_map(..)`.
     IndexMap(Arc<IndexMap>),
-    /// An object that means nothing here, such as `T.target({..})`: it is kept as it is written.
+    /// An object without a meaning here, such as `T.target({..})`. It is kept as written.
     Made(Arc<ObjectCall>),
 }
 
 impl AttrValue {
-    /// The values in it that are no list and no dictionary, in order.
+    /// The values in it that are neither lists nor dictionaries, in order.
     pub fn leaves(&self) -> impl Iterator<Item = &AttrValue> {
         let mut todo = vec![self];
         std::iter::from_fn(move || {
@@ -57,7 +57,7 @@ impl AttrValue {
         })
     }
 
-    /// The same with something else in the place of some of its leaves.
+    /// A copy with some of its leaves replaced.
     pub fn with_leaves(&self, other: &dyn Fn(&AttrValue) -> Option<AttrValue>) -> AttrValue {
         with_stack(|| {
             if let AttrValue::List(items) = self {
@@ -71,34 +71,34 @@ impl AttrValue {
     }
 }
 
-/// A function from indices to indices: each of them computed from the parameters, which are bound in it alone.
+/// A mapping of indices. Each result is computed from the parameters, which are bound only here.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct IndexMap {
-    /// The indices that it takes.
+    /// The indices that it maps.
     pub params: Vec<ShapeVar>,
-    /// The indices that it gives.
+    /// The resulting indices.
     pub results: Vec<PrimExpr>,
-    /// The function back, where it is given.
+    /// The inverse mapping, if it is given.
     pub inverse: Option<Arc<IndexMap>>,
 }
 
-/// An object of TVM, by the call that makes it: `name(args, named)`.
+/// An object of TVM, represented by the call that makes it: `name(args, named)`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ObjectCall {
-    /// What is called, with its prefix, for example `T.target`.
+    /// The name of the function with its prefix, for example `T.target`.
     pub name: Name,
-    /// By position.
+    /// The positional arguments.
     pub args: Vec<AttrValue>,
-    /// By name.
+    /// The named arguments.
     pub named: Attrs,
 }
 
-/// A float64 compared by its bits.
+/// A float64 that is compared by its bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct FloatBits(u64);
 
 impl FloatBits {
-    /// The bits of this float.
+    /// Stores the bits of a float.
     pub fn new(value: f64) -> FloatBits {
         FloatBits(value.to_bits())
     }

@@ -1,25 +1,25 @@
-//! Virtual devices: the places where tensors lie (editions 2023-12 and later).
+//! Virtual devices: the devices on which tensors are stored (editions 2023-12 and later).
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::{AttrValue, Attrs, IrModule, Name, ObjectCall};
 
-/// GRAM.VDEVICE: a place for tensors. GRAM.VDEVICE.EQ: two are the same where all fields agree.
+/// GRAM.VDEVICE: a device for tensors. GRAM.VDEVICE.EQ: two devices are equal if all fields are equal.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct VDevice {
-    /// What code for it is made for.
+    /// The target for which its code is generated.
     pub target: Target,
-    /// Which of the devices of that kind.
+    /// The index among the devices of that kind.
     pub dev_id: i64,
-    /// Which of its memories.
+    /// The memory of the device.
     pub mem_scope: Name,
 }
 
-/// GRAM.TARGET: what code is made for.
+/// GRAM.TARGET: the target of code generation.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum Target {
-    /// Nothing in particular.
+    /// No particular target.
     Null,
     /// By its tag, such as `llvm`.
     Tag(Name),
@@ -27,15 +27,15 @@ pub enum Target {
     Config(Attrs),
 }
 
-/// The memory of a device of which none is named.
+/// The memory of a device if none is named.
 const WHOLE_MEMORY: &str = "global";
 
 impl Target {
-    /// The name of its kind, where it has one: `llvm`.
+    /// The name of its kind, if it has one: `llvm`.
     pub fn kind(&self) -> Option<&str> {
         match self {
             Target::Null => None,
-            // Its options follow its kind: `cuda -arch=sm_80`.
+            // Options follow the kind: `cuda -arch=sm_80`.
             Target::Tag(tag) => tag.split_whitespace().next(),
             Target::Config(config) => match config.get("kind") {
                 Some(AttrValue::Str(kind)) => Some(kind),
@@ -44,7 +44,7 @@ impl Target {
         }
     }
 
-    /// As `T.target(..)`, a tag or a configuration by themselves, or nothing.
+    /// Reads `T.target(..)`, a tag or configuration alone, or nothing.
     fn of(value: &AttrValue) -> Option<Target> {
         if matches!(value, AttrValue::None) {
             Some(Target::Null)
@@ -73,7 +73,7 @@ impl Target {
 }
 
 impl VDevice {
-    /// The device that `I.vdevice(target, id, scope)` makes.
+    /// The device made by `I.vdevice(target, id, scope)`.
     pub fn made_by(value: &AttrValue) -> Option<VDevice> {
         let made = value.as_made()?;
         let field = |at: usize, name: &str| made.args.get(at).or_else(|| made.named.get(name));
@@ -94,14 +94,14 @@ impl VDevice {
         Some(VDevice { target, dev_id, mem_scope })
     }
 
-    /// The call that makes it.
+    /// The call that makes this device.
     pub fn to_attr(&self) -> AttrValue {
         let args = vec![self.target.to_attr(), AttrValue::Int(self.dev_id), AttrValue::Str(self.mem_scope.clone())];
         AttrValue::Made(Arc::new(ObjectCall { name: "I.vdevice".into(), args, named: Attrs::new() }))
     }
 
-    /// The device that a text such as `llvm`, `cuda:1` or `cuda:0:shared` names: the number counts the devices of that kind in the list, or all
-    /// of them after `vdevice`. What is not listed is a device by itself.
+    /// The device named by a text such as `llvm`, `cuda:1` or `cuda:0:shared`. The number counts the devices of that
+    /// kind in the list, or all of them after `vdevice`. A name that is not in the list is a device of its own.
     pub fn named(name: &str, listed: &[VDevice]) -> VDevice {
         let mut parts = name.splitn(3, ':');
         let kind = parts.next().unwrap_or(name);
@@ -120,8 +120,7 @@ impl VDevice {
     }
 }
 
-/// The kinds of targets that run on a device of a type, by its number in DLPack; `None` of a type that is not known
-/// here.
+/// The kinds of targets that run on a device type, given by its number in DLPack; `None` for an unknown type.
 fn kinds_of(device_type: &AttrValue) -> Option<&'static [&'static str]> {
     const KINDS: [(i64, &[&str]); 8] = [
         (1, &["llvm", "c", "cpu"]),
@@ -138,7 +137,7 @@ fn kinds_of(device_type: &AttrValue) -> Option<&'static [&'static str]> {
 }
 
 impl VDevice {
-    /// Whether a device of this type may be meant by it.
+    /// Whether this device may be of the given type.
     pub fn is_of_type(&self, device_type: &AttrValue) -> bool {
         kinds_of(device_type).is_none_or(|kinds| self.target.kind().is_none_or(|kind| kinds.contains(&kind)))
     }
@@ -151,13 +150,13 @@ impl fmt::Display for VDevice {
 }
 
 impl IrModule {
-    /// MOD.DEVICES: the virtual devices that the module lists. A name may have several, as TVM writes them.
+    /// MOD.DEVICES: the virtual devices in the module's list. A name may have several, as in TVM.
     pub fn vdevices(&self) -> Vec<VDevice> {
         devices_of(&self.global_infos)
     }
 }
 
-/// The virtual devices among what functions share; all else means nothing here (GRAM.PROGRAM.GLOBAL-INFO-EXT).
+/// The virtual devices among the shared objects. Others have no meaning here (GRAM.PROGRAM.GLOBAL-INFO-EXT).
 pub fn devices_of(global_infos: &Attrs) -> Vec<VDevice> {
     let items = |value| AttrValue::as_list(value).map_or(std::slice::from_ref(value), Vec::as_slice);
     let lists = global_infos.values().flat_map(items);

@@ -12,15 +12,15 @@ pub use crate::number::SmallFloat;
 pub enum TypeCode {
     /// Signed integers.
     Int,
-    /// Unsigned integers, Booleans included (`UInt(1, 1)`).
+    /// Unsigned integers, including Booleans (`UInt(1, 1)`).
     UInt,
     /// IEEE floats.
     Float,
     /// `bfloat16`.
     BFloat,
-    /// Floats of at most 8 bits.
+    /// Floats of 8 bits or fewer.
     Small(SmallFloat),
-    /// Pointers, and with no lanes the unknown data type.
+    /// Pointers. Without lanes it is the unknown data type.
     Handle,
 }
 
@@ -32,22 +32,22 @@ pub struct DataType {
     pub code: TypeCode,
     /// The width of a scalar in bits.
     pub bits: u16,
-    /// How many scalars make up an element: 1 for scalar types, 0 for `Void`.
+    /// The number of scalars in an element: 1 for scalar types, 0 for `Void`.
     pub lanes: u16,
 }
 
-/// Why a text is not a data type.
+/// A text that is not a data type.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("`{0}` is not a data type{meant} (expected e.g. `float32`, `int64`, `bool`, `void`, `float16x4`)", meant = crate::book::or_meant(.0, DataType::USUAL))]
 pub struct DataTypeError(pub String);
 
 impl DataType {
-    /// The names of those that people write.
+    /// The names of the common data types.
     pub const USUAL: [&'static str; 13] = [
         "float32", "float16", "float64", "bfloat16", "int32", "int64", "int8", "int16", "uint8", "uint16", "uint32",
         "uint64", "bool",
     ];
-    /// `GRAM.DTYPE.BOOL`: one bit without sign.
+    /// `GRAM.DTYPE.BOOL`: an unsigned integer of one bit.
     pub const BOOL: DataType = DataType::new(TypeCode::UInt, 1);
     /// `GRAM.DTYPE.VOID`: the unknown data type, a handle without lanes.
     pub const VOID: DataType = DataType { code: TypeCode::Handle, bits: 64, lanes: 0 };
@@ -75,7 +75,7 @@ impl DataType {
     pub const FLOAT32: DataType = DataType::new(TypeCode::Float, 32);
     /// IEEE double precision.
     pub const FLOAT64: DataType = DataType::new(TypeCode::Float, 64);
-    /// Single precision cut to its upper half.
+    /// The upper half of a single-precision float.
     pub const BFLOAT16: DataType = DataType::new(TypeCode::BFloat, 16);
 
     /// The scalar (one lane) type of a code and width.
@@ -98,7 +98,7 @@ impl DataType {
         self.code == TypeCode::Int
     }
 
-    /// Unsigned integers, Booleans included.
+    /// Whether it is an unsigned integer, including Booleans.
     pub fn is_uint(self) -> bool {
         self.code == TypeCode::UInt
     }
@@ -108,7 +108,7 @@ impl DataType {
         DataType::new(TypeCode::Small(format), format.bits())
     }
 
-    /// Whether it is a float, `bfloat16` and the small ones included.
+    /// Whether it is a float, including `bfloat16` and small floats.
     pub fn is_float(self) -> bool {
         match self.code {
             TypeCode::Float | TypeCode::BFloat | TypeCode::Small(_) => true,
@@ -116,7 +116,7 @@ impl DataType {
         }
     }
 
-    /// The floats of this data type, if it is one of them and scalar.
+    /// The floating-point type, if this is a scalar of one.
     pub fn float_type(self) -> Option<FloatType> {
         match (self.code, self.bits, self.lanes) {
             (TypeCode::Float, 16, 1) => Some(FloatType::Float16),
@@ -136,8 +136,8 @@ impl DataType {
         }
     }
 
-    /// PR14148.DTYPE.LANES1, PR14148.DTYPE.HANDLE-BITS64, PR14148.DTYPE.HANDLE-LANES0: the limit that a datatype of TIR
-    /// exceeds, if Relax does not admit it.
+    /// PR14148.DTYPE.LANES1, PR14148.DTYPE.HANDLE-BITS64, PR14148.DTYPE.HANDLE-LANES0: the limit that a data type of
+    /// TIR exceeds, if Relax does not admit it.
     pub fn inadmissible(self) -> Option<Rule> {
         match self.code {
             TypeCode::Int | TypeCode::UInt | TypeCode::Float | TypeCode::BFloat | TypeCode::Small(_) => {
@@ -148,7 +148,7 @@ impl DataType {
         }
     }
 
-    /// Bytes of one element in memory; a Boolean takes one byte.
+    /// The size of an element in bytes. A Boolean takes one byte.
     pub fn bytes(self) -> usize {
         usize::from(self.bits).div_ceil(8) * usize::from(self.lanes.max(1))
     }
@@ -202,7 +202,7 @@ impl FromStr for DataType {
             ("handle", _) => TypeCode::Handle,
             _ => return Err(error()),
         };
-        // `int07` and the like would give one type two spellings.
+        // `int07` would be a second spelling of `int7`.
         if bits.is_empty() || bits.starts_with('0') {
             return Err(error());
         }

@@ -17,7 +17,7 @@ pub enum Expr {
     GlobalVar(GlobalVar),
     /// `GRAM.EXPR.TUPLE`: a new tuple.
     Tuple(Arc<Tuple>),
-    /// `GRAM.EXPR.SEQEXPR`: blocks of bindings, and a body that sees them.
+    /// `GRAM.EXPR.SEQEXPR`: blocks of bindings, and a body in which they are visible.
     SeqExpr(Arc<SeqExpr>),
     /// `PR14148.EXPR.PRIMVALUE`: a scalar.
     PrimValue(PrimValue),
@@ -31,13 +31,13 @@ pub enum Expr {
     If(Arc<If>),
     /// `GRAM.EXPR.EXTERNFUNC`: a packed function, by its global name.
     ExternFunc(ExternFunc),
-    /// `GRAM.EXPR.CALL`: of an operator or a function.
+    /// `GRAM.EXPR.CALL`: a call of an operator or a function.
     Call(Arc<Call>),
     /// `GRAM.EXPR.SHAPEEXPR`: a shape of computed dimensions.
     ShapeExpr(ShapeExpr),
     /// `GRAM.EXPR.TUPLEGETITEM`: a field of a tuple.
     TupleGetItem(Arc<TupleGetItem>),
-    /// `GRAM.EXPR.OP`: an operator, to be called.
+    /// `GRAM.EXPR.OP`: an operator, used as a callee.
     Op(Op),
 }
 
@@ -46,25 +46,25 @@ pub enum Expr {
 pub struct Constant {
     /// Shape, data type and elements.
     pub data: TensorData,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
 /// `GlobalVar(name_hint)`: bound by the module; identified by its name.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct GlobalVar {
-    /// Its identity, without the leading `@`.
+    /// The name, without the leading `@`.
     pub name: Name,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
 /// `Tuple(fields)`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Tuple {
-    /// From left to right; none for unit.
+    /// The fields from left to right; empty for the unit value.
     pub fields: Vec<Expr>,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
@@ -73,9 +73,9 @@ pub struct Tuple {
 pub struct SeqExpr {
     /// Run in order, before the body.
     pub blocks: Vec<BindingBlock>,
-    /// What the sequence gives; it sees the bindings of the blocks.
+    /// The result of the sequence. The bindings of the blocks are visible in it.
     pub body: Expr,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
@@ -88,7 +88,7 @@ pub struct PrimValue {
     pub dtype: DataType,
     /// The bits of a floating-point value; `value` is then the constant 0.
     pub float: Option<super::FloatBits>,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
@@ -97,7 +97,7 @@ pub struct PrimValue {
 pub struct StringImm {
     /// The characters.
     pub value: Name,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
@@ -106,26 +106,26 @@ pub struct StringImm {
 pub struct DataTypeImm {
     /// The data type.
     pub value: DataType,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
 /// `Function(params, body, ret_struct_info, attrs)`.
 ///
-/// `pure` is what the surface says of purity: `None` leaves it to inference.
+/// `pure` is the declared purity: `None` leaves it to inference.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Function {
-    /// In the order of the arguments.
+    /// The parameters, in the order of the arguments.
     pub params: Vec<Binder>,
-    /// What a call gives; it sees the parameters.
+    /// The result of a call. The parameters are visible in it.
     pub body: Expr,
     /// The annotation of the result, if there is one.
     pub ret_struct_info: Option<StructInfo>,
-    /// What the surface says of purity; `None` leaves it to inference.
+    /// The declared purity; `None` leaves it to inference.
     pub pure: Option<bool>,
-    /// By name, such as `global_symbol` (`GRAM.EXPR.FUNCTION.ATTRS`).
+    /// Attributes by name, such as `global_symbol` (`GRAM.EXPR.FUNCTION.ATTRS`).
     pub attrs: Attrs,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
@@ -134,11 +134,11 @@ pub struct Function {
 pub struct If {
     /// A Boolean tensor scalar.
     pub cond: Expr,
-    /// What it gives if the condition is true.
+    /// The result if the condition is true.
     pub true_branch: Expr,
-    /// What it gives if it is false.
+    /// The result if the condition is false.
     pub false_branch: Expr,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
@@ -147,22 +147,22 @@ pub struct If {
 pub struct ExternFunc {
     /// The name under which the packed function is registered.
     pub global_symbol: Name,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
 /// `Call(op, args, sinfo_args, attrs)` (C01).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Call {
-    /// What is called: an operator, or any expression whose value is a function (`GRAM.CALL.CALLEE`).
+    /// The callee: an operator, or any expression whose value is a function (`GRAM.CALL.CALLEE`).
     pub op: Expr,
-    /// From left to right.
+    /// The arguments from left to right.
     pub args: Vec<Expr>,
-    /// Structural information for what is called, such as that of the result.
+    /// Structural information for the callee, such as that of the result.
     pub sinfo_args: Vec<StructInfo>,
-    /// By name (`GRAM.EXPR.CALL.ATTRS`).
+    /// Attributes by name (`GRAM.EXPR.CALL.ATTRS`).
     pub attrs: Attrs,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
@@ -171,66 +171,66 @@ pub struct Call {
 pub struct ShapeExpr {
     /// The dimensions, outermost first.
     pub values: Arc<[PrimExpr]>,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
-/// `TupleGetItem(tuple_value, index)`, counting from zero.
+/// `TupleGetItem(tuple_value, index)`; the index counts from zero.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TupleGetItem {
     /// The tuple.
     pub tuple_value: Expr,
-    /// Which field, counting from zero; a negative one is representable, so that a check can reject it.
+    /// The index of the field, from zero. A negative one is representable, so that a check can reject it.
     pub index: i64,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
 /// `Op(op_name)`, with the name as registered, for example `relax.add`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Op {
-    /// As registered, for example `relax.add`.
+    /// The registered name, for example `relax.add`.
     pub op_name: Name,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
-/// What kind of variable a binding introduces.
+/// The kind of variable that a binding introduces.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum VarKind {
-    /// Seen until the scope of its sequence ends.
+    /// Visible until the scope of its sequence ends.
     #[default]
     Var,
-    /// Seen only in its DataflowBlock (`SCOPE.DF.EXIT`).
+    /// Visible only in its DataflowBlock (`SCOPE.DF.EXIT`).
     DataflowVar,
 }
 
 /// The place where a variable is bound: its identity, its kind and its annotation.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Binder {
-    /// What is bound.
+    /// The variable.
     pub var: Var,
-    /// Which kind of variable it becomes.
+    /// The kind of variable.
     pub kind: VarKind,
-    /// `struct_info_annotation`.
+    /// The annotation, `struct_info_annotation` in the text.
     pub annotation: Option<StructInfo>,
 }
 
 /// A sequence of bindings. Ordinary (`BindingBlock`) or restricted to pure dataflow (`DataflowBlock`).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct BindingBlock {
-    /// Which of the two.
+    /// The kind of block.
     pub kind: BlockKind,
-    /// In the order in which they are run; each sees those before it.
+    /// The bindings in the order of evaluation. Each sees those before it.
     pub bindings: Vec<Binding>,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
 /// The two kinds of binding block.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum BlockKind {
-    /// `GRAM.BLOCK.BINDING`: anything goes.
+    /// `GRAM.BLOCK.BINDING`: no restriction.
     #[default]
     Binding,
     /// `GRAM.BLOCK.DATAFLOW`: no control flow and no visible effect.
@@ -242,36 +242,36 @@ pub enum BlockKind {
 pub enum Binding {
     /// `GRAM.BIND.VARBINDING`: a variable is bound to a value.
     VarBinding(VarBinding),
-    /// `GRAM.BIND.MATCHCAST`: a value is matched at run time.
+    /// `GRAM.BIND.MATCHCAST`: a value is checked at run time.
     MatchCast(MatchCast),
 }
 
 /// `VarBinding(var, value)`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct VarBinding {
-    /// What is bound.
+    /// The variable.
     pub var: Binder,
-    /// What it is bound to.
+    /// The value.
     pub value: Expr,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
 /// `MatchCast(var, struct_info, value)`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct MatchCast {
-    /// What is bound to the value; a cast without one only checks, and binds shape variables (`SI.MATCHCAST.NOVAR`).
+    /// The variable. A cast without one only checks, and binds shape variables (`SI.MATCHCAST.NOVAR`).
     pub var: Option<Binder>,
-    /// What the value must match at run time; free shape variables in it are bound.
+    /// The information that the value must match at run time. The match binds its free shape variables.
     pub struct_info: StructInfo,
-    /// What is matched.
+    /// The value.
     pub value: Expr,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
 impl GlobalVar {
-    /// The global variable of this name, written nowhere.
+    /// The global variable with this name, without a source position.
     pub fn new(name: &str) -> GlobalVar {
         GlobalVar { name: name.into(), span: Span::NONE }
     }
@@ -288,7 +288,7 @@ impl Binder {
         Binder { var, kind: VarKind::DataflowVar, annotation: None }
     }
 
-    /// The same with an annotation.
+    /// The binder with an annotation.
     pub fn annotated(mut self, annotation: StructInfo) -> Binder {
         self.annotation = Some(annotation);
         self
@@ -304,7 +304,7 @@ impl Binder {
 }
 
 impl Binding {
-    /// Where it is written.
+    /// The position in the source.
     pub fn span(&self) -> Span {
         match self {
             Binding::VarBinding(b) => b.span,
@@ -320,7 +320,7 @@ impl Binding {
         }
     }
 
-    /// What is bound, or matched.
+    /// The value that is bound or matched.
     pub fn value(&self) -> &Expr {
         match self {
             Binding::VarBinding(b) => &b.value,
@@ -337,8 +337,8 @@ impl Call {
 }
 
 impl Expr {
-    /// The expressions that it is made of, from left to right.
-    /// Of a sequence there are none: what its blocks bind has an order of its own.
+    /// Its direct subexpressions, from left to right. For a sequence the list is empty, since its blocks have their own
+    /// order.
     pub fn parts_mut(&mut self) -> Vec<&mut Expr> {
         match self {
             Expr::Tuple(tuple) => Arc::make_mut(tuple).fields.iter_mut().collect(),
@@ -366,8 +366,8 @@ impl Expr {
         }
     }
 
-    /// Whether it is an expression over shape variables, which stands in a box; as the condition of an `If` it needs none by the text of
-    /// 2024-04.
+    /// Whether it is an expression over shape variables, stored in a box. As the condition of an `If` it needs no box
+    /// in the text of 2024-04.
     pub fn is_over_shape_vars(&self) -> bool {
         matches!(self, Expr::PrimValue(prim) if prim.float.is_none() && !matches!(prim.value, PrimExpr::IntImm(_)))
     }
@@ -387,17 +387,17 @@ impl Expr {
         Expr::Tuple(Arc::new(Tuple { fields, span: Span::NONE }))
     }
 
-    /// These blocks, then the body.
+    /// A sequence of these blocks and this body.
     pub fn seq(blocks: Vec<BindingBlock>, body: Expr) -> Expr {
         Expr::SeqExpr(Arc::new(SeqExpr { blocks, body, span: Span::NONE }))
     }
 
-    /// A shape of these dimensions.
+    /// A shape with these dimensions.
     pub fn shape(values: impl IntoIterator<Item = PrimExpr>) -> Expr {
         Expr::ShapeExpr(ShapeExpr { values: values.into_iter().collect(), span: Span::NONE })
     }
 
-    /// An operator by its name as registered, for example `relax.add`.
+    /// An operator by its registered name, for example `relax.add`.
     pub fn op(name: &str) -> Expr {
         Expr::Op(Op { op_name: name.into(), span: Span::NONE })
     }
@@ -417,7 +417,7 @@ impl Expr {
         Expr::TupleGetItem(Arc::new(TupleGetItem { tuple_value, index, span: Span::NONE }))
     }
 
-    /// Where the expression was written.
+    /// The position of the expression in the source.
     pub fn span(&self) -> Span {
         match self {
             Expr::Constant(e) => e.span,

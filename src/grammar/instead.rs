@@ -1,4 +1,4 @@
-//! What stands in for types, structural information and their parts where the rule that concludes them is switched off.
+//! Replacements for types, structural information and their parts if the rule that concludes them is switched off.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::{Attrs, Call, DataType, GlobalFunc, IrModule, Name, Ndim, StructInfo,
 use crate::book::Rule;
 use crate::judge::Instead;
 
-/// Nothing is known; of an object, something that is not so.
+/// Everything becomes an object. An object becomes something else.
 impl Instead for StructInfo {
     fn instead(self, _: Rule) -> StructInfo {
         match self {
@@ -21,7 +21,7 @@ impl Instead for StructInfo {
     }
 }
 
-/// Nothing is known; of an object, something that is not so.
+/// Everything becomes an object. An object becomes something else.
 impl Instead for Type {
     fn instead(self, _: Rule) -> Type {
         match self {
@@ -39,7 +39,7 @@ impl Instead for Arc<[Type]> {
     }
 }
 
-/// A type where there is none, none where there is one.
+/// A type becomes none, and none becomes a type.
 impl Instead for Option<Type> {
     fn instead(self, _: Rule) -> Option<Type> {
         match self {
@@ -49,7 +49,7 @@ impl Instead for Option<Type> {
     }
 }
 
-/// Something is known where nothing is, nothing where something is.
+/// Information becomes none, and none becomes information.
 impl Instead for Option<StructInfo> {
     fn instead(self, _: Rule) -> Option<StructInfo> {
         match self {
@@ -59,14 +59,14 @@ impl Instead for Option<StructInfo> {
     }
 }
 
-/// A known rank is lost, an unknown one is that of a scalar.
+/// A known rank becomes unknown, and an unknown rank becomes that of a scalar.
 impl Instead for Ndim {
     fn instead(self, _: Rule) -> Ndim {
         if self.is_unknown() { Ndim::Known(0) } else { Ndim::Unknown }
     }
 }
 
-/// A known datatype is lost, an unknown one is float32; of what is allocated it is another one.
+/// A known data type becomes unknown, and an unknown one becomes float32. An allocated tensor gets another data type.
 impl Instead for DataType {
     fn instead(self, rule: Rule) -> DataType {
         if rule == rule!("OP.CALLTIR.DTYPE") {
@@ -76,21 +76,21 @@ impl Instead for DataType {
     }
 }
 
-/// A call without the attributes that were given.
+/// The call without its attributes.
 impl Instead for Cow<'_, Call> {
     fn instead(self, _: Rule) -> Self {
         Cow::Owned(Call { attrs: Attrs::default(), ..self.into_owned() })
     }
 }
 
-/// The name of nothing.
+/// A name that denotes nothing.
 impl Instead for Name {
     fn instead(self, _: Rule) -> Name {
         Name::default()
     }
 }
 
-/// The functions are of no one's concern.
+/// The functions are ignored.
 impl Instead for IrModule {
     fn instead(mut self, _: Rule) -> IrModule {
         for (_, function) in &mut self.funcs {

@@ -1,4 +1,4 @@
-//! Which kind a tree is of: what is in it if it is of one kind, and whether two are of the same.
+//! Access to the contents of a tree of a given kind, and comparison of the kinds of two trees.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::{
     ShapeStructInfo, ShapeType, ShapeVar, StructInfo, TensorShape, TensorStructInfo, Tuple, Type,
 };
 
-/// For each kind a function that gives what is in a tree of that kind, and `None` for all others.
+/// Defines one function for each kind. It returns the contents of a tree of that kind, and `None` for others.
 macro_rules! kinds {
     ($type:ident { $($name:ident: $kind:ident($part:ty)),+ $(,)? }) => {
         impl $type {
@@ -18,7 +18,7 @@ macro_rules! kinds {
                 }
             )+
 
-            /// Whether the two are of one kind, whatever is in them.
+            /// Whether both are of the same kind, whatever their contents.
             pub fn same_kind(&self, other: &$type) -> bool {
                 std::mem::discriminant(self) == std::mem::discriminant(other)
             }

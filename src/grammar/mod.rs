@@ -1,11 +1,11 @@
 //! The abstract syntax of Relax (chapter Grammar), with the constructs of its next revision as the
 //! conflicts table resolves them (C01 `sinfo_args`, C02 TIR data types, C04 immediates).
 //!
-//! An AST is simply data: nothing here is checked. Ill-formed programs are representable on purpose, so
-//! that [`crate::well_formed`] can say which criterion they break.
+//! An AST is plain data: nothing is checked here. Ill-formed programs are deliberately representable, so that
+//! [`crate::well_formed`] can report which criterion they break.
 //!
-//! Conventions: composite expressions sit behind [`std::sync::Arc`] and are cheap to clone; every node that
-//! a diagnostic may point at carries a [`Span`], which takes no part in equality, hashing or serialization.
+//! Conventions: composite expressions are behind [`std::sync::Arc`] and cheap to clone. Every node that a diagnostic
+//! may refer to has a [`Span`], which equality, hashing and serialization ignore.
 
 mod attr_text;
 mod attrs;

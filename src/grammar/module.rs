@@ -9,20 +9,20 @@ use crate::grammar::tir::PrimFunc;
 /// The version of the serialized form, RON and JSON alike.
 pub const FORMAT_VERSION: u32 = 1;
 
-/// The attribute by which a module states the edition that it is written for, as a string.
+/// The attribute in which a module states its edition, as a string.
 ///
-/// An attribute of the module, for every notation has those already: `I.module_attrs({"relax_spec.edition": "2024-04"})` in TVMScript, `attrs` in
-/// RON and JSON. So neither the grammar nor the version of the format changes, and TVM reads and keeps the statement as any other attribute. The name
-/// begins with ours, so that none of its own is meant.
+/// Every notation already has module attributes: `I.module_attrs({"relax_spec.edition": "2024-04"})` in TVMScript,
+/// `attrs` in RON and JSON. The grammar and the version of the format therefore stay the same, and TVM keeps the
+/// statement like any other attribute. The prefix of the name avoids collisions with TVM's own attributes.
 pub const EDITION_ATTR: &str = "relax_spec.edition";
 
-/// Why what a module states is no edition.
+/// The reason why a module's statement is not an edition.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum StatedEditionError {
-    /// A string that names none.
+    /// The string does not name an edition.
     #[error("{0}, but the module states it")]
     Unknown(#[from] UnknownEdition),
-    /// No string.
+    /// The value is not a string.
     #[error("the attribute `{EDITION_ATTR}` is the name of an edition, a string")]
     NoName,
 }
@@ -31,7 +31,7 @@ pub enum StatedEditionError {
 ///
 /// # Errors
 ///
-/// What is stated there is none.
+/// The statement is not an edition.
 pub fn stated_edition(attrs: &Attrs) -> Result<Option<Edition>, StatedEditionError> {
     match attrs.get(EDITION_ATTR) {
         None => Ok(None),
@@ -40,28 +40,28 @@ pub fn stated_edition(attrs: &Attrs) -> Result<Option<Edition>, StatedEditionErr
     }
 }
 
-/// A program. The functions are in the order of the source; no verdict depends on it. A name that is bound
-/// twice is representable, so that well-formedness can reject it.
+/// A program. The functions are in the order of the source, and no verdict depends on that order. A name bound twice is
+/// representable, so that well-formedness can reject it.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct IrModule {
     /// [`FORMAT_VERSION`]; readers reject any other.
     pub version: u32,
-    /// The global variables with what they are bound to, in the order of the source.
+    /// The global variables and their functions, in the order of the source.
     pub funcs: Vec<(GlobalVar, GlobalFunc)>,
-    /// Of the module as a whole, by name.
+    /// Attributes of the module, by name.
     pub attrs: Attrs,
-    /// What functions share, by name: of the later editions the virtual devices, on which tensors may lie.
+    /// Objects that functions share, by name. In later editions these include the virtual devices of tensors.
     pub global_infos: Attrs,
 }
 
-/// What a global variable is bound to.
+/// The value of a global variable.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum GlobalFunc {
     /// A Relax function.
     Function(Arc<Function>),
-    /// A TIR function, which Relax does not look into (`GRAM.PROGRAM.PRIMFUNC-OPAQUE`).
+    /// A TIR function, which is opaque to Relax (`GRAM.PROGRAM.PRIMFUNC-OPAQUE`).
     PrimFunc(Arc<PrimFunc>),
-    /// A packed function, which the module gives a name of its own.
+    /// A packed function to which the module gives a name.
     ExternFunc(ExternFunc),
 }
 

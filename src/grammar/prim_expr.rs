@@ -1,11 +1,10 @@
 //! `PrimExpr`: the int64 expressions that compute the dimensions of a shape.
 //!
-//! Beside the productions of the text there are the floor forms, the truncating remainder and the comparisons
-//! (E1: without them `Select` has no interesting condition, and implementations print them).
+//! In addition to the productions of the text there are the floor forms, the truncating remainder and the comparisons.
+//! E1: without them `Select` has no useful condition, and implementations print them.
 //!
-//! Serialized, a constant is an integer, a variable its name, and any other node a map with one key, for
-//! example `{"Add": ["n", 1]}`. On input a text may also be an expression as on paper: `"n + 1"`,
-//! `"min(n, 4)"`, `"2 * (m - 1)"`.
+//! Serialized, a constant is an integer, a variable is its name, and any other node is a map with one key, for example
+//! `{"Add": ["n", 1]}`. Input may also have a text in mathematical notation: `"n + 1"`, `"min(n, 4)"`, `"2 * (m - 1)"`.
 
 use std::fmt;
 use std::sync::Arc;
@@ -28,7 +27,7 @@ pub enum PrimExpr {
     Binary(BinaryOp, Arc<PrimExpr>, Arc<PrimExpr>),
     /// `GRAM.PRIM.NOT`: 1 for zero, 0 for anything else.
     Not(Arc<PrimExpr>),
-    /// `Select(condition, true_value, false_value)`; only the chosen side is evaluated (A35).
+    /// `Select(condition, true_value, false_value)`. Only the selected side is evaluated (A35).
     Select(Arc<PrimExpr>, Arc<PrimExpr>, Arc<PrimExpr>),
 }
 
@@ -45,17 +44,17 @@ pub enum BinaryOp {
     Div,
     /// The remainder of [`BinaryOp::Div`].
     Mod,
-    /// Division that rounds down; by zero it is an error.
+    /// Division that rounds down. Division by zero is an error.
     FloorDiv,
-    /// What is left by [`BinaryOp::FloorDiv`]; by zero it is an error.
+    /// The remainder of [`BinaryOp::FloorDiv`]. Division by zero is an error.
     FloorMod,
     /// `GRAM.PRIM.MIN`: the smaller one.
     Min,
     /// `GRAM.PRIM.MAX`: the larger one.
     Max,
-    /// `GRAM.PRIM.AND`: 1 if neither is zero, else 0.
+    /// `GRAM.PRIM.AND`: 1 if both operands are nonzero, else 0.
     And,
-    /// `GRAM.PRIM.OR`: 0 if both are zero, else 1.
+    /// `GRAM.PRIM.OR`: 1 if at least one operand is nonzero, else 0.
     Or,
     /// 1 if they are equal, else 0.
     Eq,
@@ -71,13 +70,13 @@ pub enum BinaryOp {
     Ge,
 }
 
-/// How an operator is written on paper.
+/// The textual notation of an operator.
 enum OperatorNotation {
     Infix(&'static str, Precedence),
     Prefix(&'static str),
 }
 
-/// How tight an expression is, from loosest to tightest, on paper as in Python.
+/// The precedence of an expression, from loosest to tightest, in our notation as in Python.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Precedence {
     /// `or`.
@@ -86,13 +85,13 @@ pub enum Precedence {
     And,
     /// `not`.
     Not,
-    /// `==`, `<` and the like, which Python chains.
+    /// `==`, `<` and similar operators, which Python chains.
     Comparison,
     /// `+` and `-`.
     Sum,
     /// `*`, `//` and `%`.
     Product,
-    /// What needs no parentheses anywhere.
+    /// An expression that never needs parentheses.
     Atom,
 }
 
@@ -111,7 +110,7 @@ impl Precedence {
 }
 
 impl PrimExpr {
-    /// Whether it says that something holds: a comparison, or what joins such.
+    /// Whether it is a truth value: a comparison, or a combination of such.
     pub fn is_truth_value(&self) -> bool {
         match self {
             PrimExpr::Var(_) | PrimExpr::IntImm(_) => false,
@@ -146,7 +145,7 @@ impl BinaryOp {
         }
     }
 
-    /// The rule of the grammar that states it.
+    /// The rule of the grammar that states the operator.
     pub fn rule(self) -> Rule {
         match self {
             BinaryOp::Add => rule!("GRAM.PRIM.ADD"),
@@ -192,7 +191,7 @@ impl BinaryOp {
         BinaryOp::Ge,
     ];
 
-    /// The name of the node.
+    /// The name of the grammar node.
     pub fn name(self) -> &'static str {
         match self {
             BinaryOp::Add => "Add",
@@ -220,7 +219,8 @@ impl BinaryOp {
         BinaryOp::ALL.into_iter().find(|op| op.name() == name)
     }
 
-    /// The operator that a function of two dimensions stands for, as every text calls it: `min`, `floordiv`, or the name of the node.
+    /// The operator of a function of two dimensions, under any of its names: `min`, `floordiv`, or the name of the
+    /// node.
     pub fn from_function(name: &str) -> Option<BinaryOp> {
         match name {
             "min" => Some(BinaryOp::Min),
@@ -233,13 +233,12 @@ impl BinaryOp {
         }
     }
 
-    /// The sign that stands between the operands, and how tight it is.
-    /// There is none where the operator is written as a function.
+    /// The infix symbol and its precedence; `None` if the operator is written as a function.
     pub fn infix(self) -> Option<(&'static str, Precedence)> {
         if let OperatorNotation::Infix(sign, precedence) = self.notation() { Some((sign, precedence)) } else { None }
     }
 
-    /// What it is called where it is written as a function.
+    /// The name of the operator when it is written as a function.
     pub fn function(self) -> &'static str {
         if let OperatorNotation::Prefix(name) = self.notation() { name } else { self.name() }
     }
@@ -278,7 +277,7 @@ impl PrimExpr {
         PrimExpr::Binary(op, Arc::new(a), Arc::new(b))
     }
 
-    /// Calls `visit` on every variable occurrence, left to right. Iterative, so depth does not matter.
+    /// Calls `visit` on every occurrence of a variable, from left to right. It is iterative, so depth does not matter.
     pub fn for_each_var<'a>(&'a self, mut visit: impl FnMut(&'a ShapeVar)) {
         let mut stack: SmallVec<[&PrimExpr; 8]> = smallvec![self];
         while let Some(e) = stack.pop() {
@@ -292,8 +291,8 @@ impl PrimExpr {
         }
     }
 
-    /// As [`PrimExpr::for_each_var`], but what is shared is gone through once: `seen` has the addresses of the operands so far, all of
-    /// which must stay where they are as long as it is used. Twice the double of a double, and so on, has few operands and many occurrences.
+    /// As [`PrimExpr::for_each_var`], but visits shared operands once. `seen` holds the addresses of visited operands,
+    /// which must stay alive while it is used. A number doubled many times has few operands and many occurrences.
     pub fn for_each_var_once<'a>(&'a self, seen: &mut FxHashSet<usize>, mut visit: impl FnMut(&'a ShapeVar)) {
         let mut stack: SmallVec<[&PrimExpr; 8]> = smallvec![self];
         let mut new = |operand: &Arc<PrimExpr>| seen.insert(Arc::as_ptr(operand) as usize);
@@ -308,7 +307,8 @@ impl PrimExpr {
         }
     }
 
-    /// The variables, constants and operators in it, an operator before its operands. Iterative, so depth does not matter.
+    /// Its variables, constants and operators; each operator precedes its operands. It is iterative, so depth does not
+    /// matter.
     pub fn parts(&self) -> impl Iterator<Item = &PrimExpr> {
         let mut stack: SmallVec<[&PrimExpr; 8]> = smallvec![self];
         std::iter::from_fn(move || {
@@ -330,7 +330,7 @@ impl PrimExpr {
                 OperatorNotation::Prefix(_) => Precedence::Atom,
             },
             PrimExpr::Not(_) => Precedence::Not,
-            // A negative constant is not an atom to its neighbours: `n - -1`, but `(-1) * n`.
+            // A negative constant binds like a sum: `n - -1`, but `(-1) * n`.
             PrimExpr::IntImm(i) if *i < 0 => Precedence::Sum,
             PrimExpr::Var(_) | PrimExpr::IntImm(_) | PrimExpr::Select(..) => Precedence::Atom,
         };
@@ -349,7 +349,7 @@ impl PrimExpr {
             PrimExpr::IntImm(i) => write!(f, "{i}"),
             PrimExpr::Binary(op, a, b) => match op.notation() {
                 OperatorNotation::Infix(symbol, precedence) => {
-                    // Comparisons do not chain on paper, so both sides bind tighter.
+                    // Comparisons do not chain in the notation, so both operands must bind tighter.
                     let left = if precedence == Precedence::Comparison { precedence.tighter() } else { precedence };
                     a.write(f, left)?;
                     write!(f, " {symbol} ")?;

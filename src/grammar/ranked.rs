@@ -8,16 +8,16 @@ use rustc_hash::FxHashMap;
 use super::{FuncStructInfo, Function, Ndim, StructInfo, TensorShape, TensorStructInfo, Var};
 use crate::judge::{Once, VisitedTuples, is_new, with_stack};
 
-/// The parameters of a function, and the ranks of the shapes that they stand for. None for a signature by the letter, in which
-/// they give each other none.
+/// The parameters of a function that stand for shapes, with their ranks. Empty in the literal reading, where parameters
+/// do not determine each other's ranks.
 #[derive(Clone, Default, Debug)]
 pub struct Ranks<'f>(FxHashMap<&'f Var, Ndim>);
 
 impl Function {
-    /// The ranks that its parameters give each other and the result.
+    /// The ranks that the parameters give to each other and to the result.
     pub fn ranks(&self) -> Ranks<'_> {
         let rank = |info: Option<&StructInfo>| info.map_or(Ndim::Unknown, StructInfo::rank_of_shape);
-        // Where two are spelt alike the first counts.
+        // If two have the same spelling, the first counts.
         Ranks(self.params.iter().rev().map(|param| (&param.var, rank(param.annotation.as_ref()))).collect())
     }
 }
@@ -28,14 +28,14 @@ impl Ranks<'_> {
         self.0.contains_key(var)
     }
 
-    /// Information of the signature with the ranks that the parameters give it.
+    /// Information in the signature, with the ranks that the parameters determine.
     pub fn in_info<'s>(&self, info: &'s StructInfo) -> Cow<'s, StructInfo> {
         info.ranked(&|var| self.0.get(var).copied().unwrap_or(Ndim::Unknown))
     }
 }
 
 impl StructInfo {
-    /// The same with the ranks that the variables standing for shapes are known to have, where it leaves them open.
+    /// Fills in unknown ranks of tensors from the known ranks of the variables that are their shapes.
     pub fn ranked(&self, rank_of: &dyn Fn(&Var) -> Ndim) -> Cow<'_, StructInfo> {
         if leaves_open(self, &mut VisitedTuples::default()) {
             Cow::Owned(ranked(self, rank_of, &Once::default()))
@@ -44,13 +44,13 @@ impl StructInfo {
         }
     }
 
-    /// The rank of the shapes that it describes.
+    /// The rank of the shapes that this information describes.
     pub fn rank_of_shape(&self) -> Ndim {
         self.as_shape().map_or(Ndim::Unknown, |shape| shape.ndim)
     }
 }
 
-/// The variable of a tensor's shape, if the tensor's rank is not said.
+/// The variable that is a tensor's shape, if the tensor's rank is unknown.
 fn open(tensor: &TensorStructInfo) -> Option<&Var> {
     match &tensor.shape {
         Some(TensorShape::Var(var) | TensorShape::DataflowVar(var)) if tensor.ndim.is_unknown() => Some(var),

@@ -1,4 +1,4 @@
-//! Structural information with other dimensions and shapes in it.
+//! Replaces dimensions and shapes in structural information.
 
 use std::sync::Arc;
 
@@ -7,24 +7,24 @@ use super::{
 };
 use crate::judge::with_stack;
 
-/// What stands in the place of the leaves of structural information.
+/// Replacements for the leaves of structural information.
 pub trait Replacement {
-    /// In the place of a dimension.
+    /// The replacement for a dimension.
     fn dim(&self, dim: &PrimExpr) -> PrimExpr;
 
-    /// In the place of a shape that is no list of dimensions, such as a variable.
+    /// The replacement for a shape that is not a list of dimensions, such as a variable.
     fn shape(&self, shape: &TensorShape) -> TensorShape {
         shape.clone()
     }
 
-    /// In the place of what a function says of its purity.
+    /// The replacement for the purity of a function.
     fn purity(&self, pure: Option<bool>) -> Option<bool> {
         pure
     }
 }
 
 impl StructInfo {
-    /// The same with something else in the place of its leaves.
+    /// A copy with its leaves replaced.
     pub fn replaced(&self, by: &dyn Replacement) -> StructInfo {
         let dims = |dims: &Arc<[PrimExpr]>| dims.iter().map(|dim| by.dim(dim)).collect();
         with_stack(|| match self {
@@ -55,7 +55,7 @@ impl StructInfo {
 }
 
 impl PrimExpr {
-    /// The same with something else in the place of its variables.
+    /// A copy with its variables replaced.
     pub fn with_vars(&self, other: &dyn Fn(&ShapeVar) -> PrimExpr) -> PrimExpr {
         let again = |e: &Arc<PrimExpr>| Arc::new(e.with_vars(other));
         with_stack(|| match self {

@@ -1,5 +1,5 @@
-//! Equality of types and of structural information. A tuple that several hold in common is gone through once, for it may have far more
-//! parts than it occupies: a pair of pairs of pairs.
+//! Equality of types and of structural information. A shared tuple is visited once, since a tuple may have far more
+//! parts than nodes in memory. An example is a pair of pairs of pairs.
 
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -9,19 +9,19 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use super::{FuncStructInfo, FuncType, StructInfo, Type};
 use crate::judge::{TreeFields, is_shared, place, with_stack};
 
-/// The pairs of tuples that have been found equal, and how tuples were hashed.
+/// The pairs of tuples that were found equal, and the hashes of tuples.
 #[derive(Default)]
 struct EqualityMemo {
     equal: FxHashSet<(usize, usize)>,
     hashes: FxHashMap<usize, u64>,
 }
 
-/// What types and structural information have in common: they are tuples, functions, or have no parts.
+/// The common structure of types and structural information: a tuple, a function, or a tree without parts.
 trait TupleTree: TreeFields {
-    /// Whether two are equal that are not both tuples.
+    /// Whether two trees are equal that are not both tuples.
     fn is_equal(&self, other: &Self, known: &mut EqualityMemo) -> bool;
 
-    /// Hashes what is no tuple.
+    /// Hashes a tree that is not a tuple.
     fn add_to(&self, hasher: &mut FxHasher, known: &mut EqualityMemo);
 }
 
@@ -241,7 +241,7 @@ mod tests {
         hasher.finish()
     }
 
-    /// The same without anything in common.
+    /// A copy in which nothing is shared.
     fn apart(info: &StructInfo) -> StructInfo {
         match info {
             StructInfo::Tuple(fields) => StructInfo::tuple(fields.iter().map(apart)),

@@ -1,4 +1,4 @@
-//! What the annotations of a function literal say of it as a value.
+//! The information that a function literal's annotations give about it as a value.
 
 use std::sync::Arc;
 
@@ -6,20 +6,20 @@ use super::{AttrValue, FuncStructInfo, Function, Ranks, StructInfo, TensorShape,
 use crate::judge::with_stack;
 
 impl Function {
-    /// The attribute `force_pure`, in either spelling; that of the text counts where both are there.
+    /// The attribute `force_pure` in either spelling. If both are present, the text's spelling counts.
     pub fn force_pure_attr(&self) -> Option<&AttrValue> {
         self.attrs.get("force_pure").or_else(|| self.attrs.get("relax.force_pure"))
     }
 
-    /// Whether the function counts as pure whatever it calls (PURE.FORCE).
+    /// Whether the function counts as pure, whatever it calls (PURE.FORCE).
     pub fn force_pure(&self) -> bool {
         self.force_pure_attr() == Some(&AttrValue::Bool(true))
     }
 
-    /// The structural information that the function's own annotations give a variable bound to it: `Object` where
-    /// one is missing (A38).
+    /// The structural information that a function's annotations give to a variable bound to it. A missing annotation
+    /// counts as `Object` (A38).
     ///
-    /// A shape that a parameter stands for is left out, because outside the function it is not in scope.
+    /// A shape that is a parameter is omitted, since the parameter is not in scope outside the function.
     pub fn signature(&self) -> StructInfo {
         let ranks = self.ranks();
         let of = |info: Option<&StructInfo>| info.map_or(StructInfo::Object, |info| without_params(info, &ranks));

@@ -5,29 +5,29 @@ use std::fmt;
 use crate::book::Rule;
 use crate::grammar::Span;
 
-/// How deep brackets and blocks may nest in text; deeper input is refused with a position.
+/// The largest nesting depth of brackets and blocks in a text. Deeper input is rejected with a position.
 pub const MAX_NESTING: usize = 1_000;
 
-/// How deep a tree may be, operators included: the terms of a long sum lie in each other.
+/// The largest depth of a tree, including operators: a long sum nests its terms.
 pub const MAX_DEPTH: usize = 2_000;
 
-/// Why a text cannot be read, and where. Lines and columns count from 1; columns count characters.
+/// The reason why a text cannot be read, and the position. Lines and columns count from 1; columns count characters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SyntaxError {
-    /// What is wrong, and what was expected.
+    /// The problem, and the expected input.
     pub message: String,
-    /// From 1.
+    /// The line, from 1.
     pub line: usize,
-    /// In characters, from 1.
+    /// The column in characters, from 1.
     pub column: usize,
-    /// The line in question, without its end.
+    /// The text of the line, without its line end.
     pub source_line: String,
-    /// The rule that is broken, where one is.
+    /// The rule that is broken, if there is one.
     pub rule: Option<Rule>,
 }
 
 impl SyntaxError {
-    /// An error at a place of a text.
+    /// An error at a position in a text.
     pub fn at(text: &str, span: Span, message: impl Into<String>) -> SyntaxError {
         let (line, column, source_line) = locate(text, span.start as usize);
         SyntaxError { message: message.into(), line, column, source_line: source_line.to_string(), rule: None }
@@ -47,20 +47,20 @@ pub fn locate(text: &str, offset: usize) -> (usize, usize, &str) {
     (line, column, text[start..end].trim_end_matches('\r'))
 }
 
-/// Where the lines of a text begin, so that many places in it are found quickly.
+/// The line starts of a text, for fast conversion of many positions.
 #[derive(Debug)]
 pub struct Lines {
     /// The offset of the first character of each line.
     starts: Vec<usize>,
-    /// How many characters stand before each block of bytes.
+    /// The number of characters before each block of bytes.
     characters: Vec<usize>,
 }
 
-/// How many bytes a block has. Columns count characters, of which a line may have any number.
+/// The number of bytes in a block. Blocks are needed because columns count characters, and a line may be very long.
 const BLOCK: usize = 1_024;
 
 impl Lines {
-    /// The lines of a text.
+    /// Finds the lines of a text.
     pub fn of(text: &str) -> Lines {
         let starts = std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
         let mut characters = Vec::with_capacity(text.len() / BLOCK + 1);
@@ -72,7 +72,7 @@ impl Lines {
         Lines { starts, characters }
     }
 
-    /// Line and column of an offset of the same text, as [`locate`] has them, and where the line begins.
+    /// Line and column of an offset in the same text, as [`locate`] returns them, and the offset of the line.
     pub fn place(&self, text: &str, offset: usize) -> (usize, usize, usize) {
         let mut offset = offset.min(text.len());
         while !text.is_char_boundary(offset) {
@@ -83,18 +83,18 @@ impl Lines {
         (line, self.before(text, offset) - self.before(text, start) + 1, start)
     }
 
-    /// How many characters stand before an offset.
+    /// The number of characters before an offset.
     fn before(&self, text: &str, offset: usize) -> usize {
         let block = offset / BLOCK;
         let rest = text.as_bytes().get(block * BLOCK..offset).unwrap_or_default();
-        // The end of the last block may be the end of the text.
+        // The last block may end at the end of the text.
         let whole = || self.characters.last().copied().unwrap_or(0) + in_last_block(text);
         let known = self.characters.get(block).copied().unwrap_or_else(whole);
         known + rest.iter().filter(|byte| is_first(**byte)).count()
     }
 }
 
-/// How many characters the last block has, of a text that fills its blocks.
+/// The number of characters in the last block, for a text whose last block is full.
 fn in_last_block(text: &str) -> usize {
     let bytes = text.as_bytes();
     bytes.get(bytes.len().saturating_sub(BLOCK)..).unwrap_or_default().iter().filter(|byte| is_first(**byte)).count()

@@ -8,10 +8,10 @@ use super::width::is_mostly_repeated;
 use super::{DataType, Expr, PrimExpr, VDevice, Var};
 use crate::judge::is_shared;
 
-/// Structural information. `Prim` belongs to the next revision (A53).
+/// Structural information. `Prim` belongs to the next revision of the text (A53).
 #[derive(Clone, Debug)]
 pub enum StructInfo {
-    /// `GRAM.SI.OBJECT`: nothing is known of the value.
+    /// `GRAM.SI.OBJECT`: nothing is known about the value.
     Object,
     /// `GRAM.SI.TENSOR`: shape, data type and rank of a tensor.
     Tensor(TensorStructInfo),
@@ -19,34 +19,34 @@ pub enum StructInfo {
     Shape(ShapeStructInfo),
     /// `PR14148.SI.PRIM`: a boxed scalar.
     Prim(PrimStructInfo),
-    /// `GRAM.SI.TUPLE`: that of each field.
+    /// `GRAM.SI.TUPLE`: the information of each field.
     Tuple(Arc<[StructInfo]>),
-    /// `GRAM.SI.FUNC`: what a function takes and gives.
+    /// `GRAM.SI.FUNC`: the parameters and the result of a function.
     Func(Arc<FuncStructInfo>),
 }
 
-/// Judgements copy structural information at every step and a tuple holds its fields in a row, so that its size is
-/// their speed: what is rare and large in it (a variable as a shape, a device) stands behind a pointer.
+/// The size of structural information determines the speed of judgements, which copy it at every step; tuples store it
+/// inline. Rare large parts (a variable as a shape, a device) are therefore behind pointers.
 const _: () = assert!(size_of::<StructInfo>() <= 56);
 
 /// `TensorStructInfo(shape, dtype, ndim)`.
 ///
-/// On input `ndim` may be left out: it is then the number of dimensions of a literal shape, else unknown; a
-/// left-out `dtype` is `Void`.
+/// Input may omit `ndim`; its default is the number of dimensions of a literal shape, else unknown. The default of
+/// `dtype` is `Void`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TensorStructInfo {
-    /// What is known of the dimensions, if anything is.
+    /// The shape, if anything is known about it.
     pub shape: Option<TensorShape>,
-    /// `Void` if it is unknown.
+    /// The data type; `Void` if it is unknown.
     pub dtype: DataType,
-    /// How many dimensions there are.
+    /// The number of dimensions.
     pub ndim: Ndim,
-    /// GRAM.SI.TENSOR of the later editions: where the tensor lies, if that is said.
+    /// GRAM.SI.TENSOR of the later editions: the device of the tensor, if it is stated.
     pub vdevice: Option<Arc<VDevice>>,
 }
 
-/// The `shape` field of a tensor's structural information: `Dims` for a `ShapeExpr`, a variable, or any other
-/// expression (which criterion 13 of well-formedness rejects).
+/// The `shape` field of a tensor's structural information: `Dims` for a `ShapeExpr`, a variable, or another expression.
+/// Criterion 13 of well-formedness rejects other expressions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum TensorShape {
     /// A literal shape: the dimensions, outermost first.
@@ -59,41 +59,41 @@ pub enum TensorShape {
     Other(Arc<Expr>),
 }
 
-/// `ShapeStructInfo(values, ndim)`. A left-out `ndim` is the number of values, else unknown.
+/// `ShapeStructInfo(values, ndim)`. The default of `ndim` is the number of values, else unknown.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct ShapeStructInfo {
     /// The dimensions, outermost first, if they are known.
     pub values: Option<Arc<[PrimExpr]>>,
-    /// How many dimensions there are.
+    /// The number of dimensions.
     pub ndim: Ndim,
 }
 
-/// `PrimStructInfo(dtype)` (PR14148); `value` is known for a `PrimValue` where an edition says so.
+/// `PrimStructInfo(dtype)` (PR14148). `value` is known for a `PrimValue` in the editions that say so.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct PrimStructInfo {
     /// The data type of the scalar.
     pub dtype: DataType,
-    /// The scalar itself, where it is known.
+    /// The value of the scalar, if it is known.
     pub value: Option<PrimExpr>,
 }
 
-/// `FuncStructInfo(params, ret, derive_func)`. `pure` is the optional extension of C20 and A18: `None` is the
-/// text of 2023-02, where structural information says nothing about purity.
+/// `FuncStructInfo(params, ret, derive_func)`. `pure` is the optional extension of C20 and A18. `None` is the text of
+/// 2023-02, where structural information has no purity.
 #[derive(Clone, Debug)]
 pub struct FuncStructInfo {
-    /// That of each parameter; `None` for a function that takes anything.
+    /// The information of each parameter; `None` for a function that accepts any arguments.
     pub params: Option<Arc<[StructInfo]>>,
-    /// That of the result; shape variables of the parameters may stand in it.
+    /// The information of the result. It may contain shape variables of the parameters.
     pub ret: StructInfo,
-    /// What works the result out from the arguments instead.
+    /// The macro that computes the result from the arguments instead.
     pub derive_func: Option<DeriveFunc>,
-    /// Whether calls are without effect; `None` where nothing is said.
+    /// Whether calls have no effect; `None` if it is not stated.
     pub pure: Option<bool>,
 }
 
 impl FuncStructInfo {
-    /// GRAM.SI.FUNC: the purity of the editions in which structural information has it. Where it is left out, closures are pure and packed
-    /// functions are not.
+    /// GRAM.SI.FUNC: the purity in the editions whose structural information has it. The default is pure for closures
+    /// and impure for packed functions.
     pub fn purity(&self) -> bool {
         self.pure.unwrap_or(self.params.is_some())
     }
@@ -113,14 +113,14 @@ pub enum DeriveFunc {
 /// A number of dimensions: the text's `ndim`, with -1 for unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Ndim {
-    /// -1 in the text.
+    /// Unknown: -1 in the text.
     Unknown,
-    /// That many.
+    /// The known number.
     Known(u32),
 }
 
 impl Ndim {
-    /// -1 (and anything else negative or absurdly large) is unknown.
+    /// Converts the text's number. -1, other negative numbers and absurdly large numbers are unknown.
     pub fn from_i64(ndim: i64) -> Ndim {
         u32::try_from(ndim).map_or(Ndim::Unknown, Ndim::Known)
     }
@@ -138,12 +138,12 @@ impl Ndim {
         u32::try_from(len).map_or(Ndim::Unknown, Ndim::Known)
     }
 
-    /// The rank that follows from the shape of a tensor: that of its dimensions, if it gives any.
+    /// The rank implied by a tensor's shape: the number of its dimensions, if they are known.
     pub fn implied_by(shape: Option<&TensorShape>) -> Ndim {
         shape.and_then(TensorShape::as_dims).map_or(Ndim::Unknown, |dims| Ndim::of_len(dims.len()))
     }
 
-    /// Whether it may be any number.
+    /// Whether it is unknown.
     pub fn is_unknown(self) -> bool {
         self == Ndim::Unknown
     }
@@ -159,7 +159,7 @@ impl fmt::Display for Ndim {
 }
 
 impl StructInfo {
-    /// A tensor of known dimensions.
+    /// A tensor with known dimensions.
     pub fn tensor(dims: impl IntoIterator<Item = PrimExpr>, dtype: DataType) -> StructInfo {
         let dims: Arc<[PrimExpr]> = dims.into_iter().collect();
         StructInfo::Tensor(TensorStructInfo {
@@ -170,23 +170,23 @@ impl StructInfo {
         })
     }
 
-    /// A tensor of which only rank (-1 for unknown) and data type are known.
+    /// A tensor with a rank (-1 for unknown) and a data type, and no known dimensions.
     pub fn tensor_ndim(ndim: i64, dtype: DataType) -> StructInfo {
         StructInfo::Tensor(TensorStructInfo { shape: None, dtype, ndim: Ndim::from_i64(ndim), vdevice: None })
     }
 
-    /// A shape of known values.
+    /// A shape with known values.
     pub fn shape(values: impl IntoIterator<Item = PrimExpr>) -> StructInfo {
         let values: Arc<[PrimExpr]> = values.into_iter().collect();
         StructInfo::Shape(ShapeStructInfo { ndim: Ndim::of_len(values.len()), values: Some(values) })
     }
 
-    /// A shape of which only the rank (-1 for unknown) is known.
+    /// A shape with a rank (-1 for unknown), and no known values.
     pub fn shape_ndim(ndim: i64) -> StructInfo {
         StructInfo::Shape(ShapeStructInfo { values: None, ndim: Ndim::from_i64(ndim) })
     }
 
-    /// That of a tuple of such fields.
+    /// The information of a tuple with these fields.
     pub fn tuple(fields: impl IntoIterator<Item = StructInfo>) -> StructInfo {
         StructInfo::Tuple(fields.into_iter().collect())
     }
@@ -201,7 +201,7 @@ impl StructInfo {
         }))
     }
 
-    /// The structural information of a packed function: `ret` is ignored by the text and is `Object` here.
+    /// The structural information of a packed function. The text ignores `ret`; here it is `Object`.
     pub fn packed(derive_func: DeriveFunc) -> StructInfo {
         StructInfo::Func(Arc::new(FuncStructInfo {
             params: None,
@@ -211,14 +211,14 @@ impl StructInfo {
         }))
     }
 
-    /// That of a boxed scalar of unknown value.
+    /// The information of a boxed scalar with an unknown value.
     pub fn prim(dtype: DataType) -> StructInfo {
         StructInfo::Prim(PrimStructInfo { dtype, value: None })
     }
 }
 
 impl fmt::Display for StructInfo {
-    /// As on paper: `Tensor((n, 4), float32)`, `Tensor(ndim=2, float32)`, `Shape((n))`, `Func((..) -> ..)`.
+    /// Prints the notation: `Tensor((n, 4), float32)`, `Tensor(ndim=2, float32)`, `Shape((n))`, `Func((..) -> ..)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         stacker::maybe_grow(64 * 1024, 1024 * 1024, || match self {
             StructInfo::Object => f.write_str("Object"),
@@ -244,7 +244,7 @@ impl fmt::Display for StructInfo {
     }
 }
 
-/// A rank that contradicts the number of dimensions is shown, one that follows from it is not.
+/// Prints a rank only if it contradicts the number of dimensions.
 fn write_odd_ndim(f: &mut fmt::Formatter<'_>, ndim: Ndim, implied: Ndim) -> fmt::Result {
     if ndim == implied { Ok(()) } else { write!(f, ", ndim={ndim}") }
 }

@@ -6,27 +6,27 @@ use std::sync::Arc;
 use super::{DataType, TypeCode};
 use crate::number::numeral::nearest;
 
-/// An n-dimensional array, row-major, elements as little-endian bytes; a Boolean is one byte, 0 or 1.
+/// An n-dimensional array in row-major order. Its elements are little-endian bytes; a Boolean is one byte, 0 or 1.
 ///
-/// Serialized as `dtype`, `shape` and `bits` (hexadecimal, two digits a byte, in memory order). On input
-/// `values` may stand in place of `bits`: a flat list of numbers that the data type represents exactly.
+/// It is serialized as `dtype`, `shape` and `bits`: hexadecimal, two digits per byte, in memory order. Input may have
+/// `values` instead of `bits`: a flat list of numbers that the data type represents exactly.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct TensorData {
-    /// Of the elements; one that can be an element.
+    /// The data type of the elements.
     pub dtype: DataType,
-    /// The dimensions, outermost first; none for a scalar.
+    /// The dimensions, outermost first; empty for a scalar.
     pub shape: Arc<[u64]>,
-    /// The elements one after the other.
+    /// The elements in order.
     pub bytes: Arc<[u8]>,
 }
 
-/// Why a description of tensor data is rejected.
+/// The reason why a description of tensor data is rejected.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TensorDataError {
-    /// There are no elements of this type.
+    /// The data type has no elements.
     #[error("a tensor literal cannot have the data type {0}")]
     DataType(DataType),
-    /// There are more or fewer elements than the shape has room for.
+    /// The number of elements does not match the shape.
     #[error("the shape asks for {expected} elements, {found} are given")]
     Count {
         /// The product of the dimensions.
@@ -34,13 +34,13 @@ pub enum TensorDataError {
         /// The number of elements.
         found: u128,
     },
-    /// It has another character in it, or an odd number of them.
+    /// The text has an odd length or a character that is not a hexadecimal digit.
     #[error("`bits` must be pairs of hexadecimal digits")]
     Bits,
-    /// It is neither 0 nor 1.
+    /// A Boolean is neither 0 nor 1.
     #[error("the byte {0:#04x} is not a Boolean")]
     Boolean(u8),
-    /// An integer of fewer than 8 bits takes a byte, and its sign goes through all of it.
+    /// An integer of fewer than 8 bits is not sign-extended to its byte.
     #[error("the byte {byte:#04x} is no element of {dtype}")]
     Narrow {
         /// The byte.
@@ -48,29 +48,30 @@ pub enum TensorDataError {
         /// The data type.
         dtype: DataType,
     },
-    /// A number that the data type would round.
+    /// The data type would round the number.
     #[error("{value} is not exactly representable as {dtype}")]
     Inexact {
-        /// The number, as written.
+        /// The number as written.
         value: String,
         /// The data type.
         dtype: DataType,
     },
-    /// A number that would round to infinity.
+    /// The number would round to infinity.
     #[error("{value} is beyond what {dtype} holds")]
     Beyond {
-        /// The number, as written.
+        /// The number as written.
         value: String,
         /// The data type.
         dtype: DataType,
     },
-    /// Both of them are given, or none.
+    /// Both fields are present, or neither is.
     #[error("give exactly one of `bits` and `values`")]
     Payload,
 }
 
 impl TensorData {
-    /// Checks that the byte count fits the shape, that the data type has elements, and that Booleans are 0 or 1.
+    /// Checks that the number of bytes matches the shape, that the data type has elements, and that Booleans are 0 or
+    /// 1.
     pub fn new(dtype: DataType, shape: &[u64], bytes: impl Into<Arc<[u8]>>) -> Result<TensorData, TensorDataError> {
         let bytes = bytes.into();
         if !is_element_type(dtype) {
@@ -108,8 +109,8 @@ impl TensorData {
         TensorData::new(dtype, shape, bytes)
     }
 
-    /// A tensor from numbers as they are written, in decimal, that its data type represents exactly. A float is the nearest
-    /// to what is written as a float64.
+    /// A tensor from decimal numbers that its data type represents exactly. A float is first rounded to the nearest
+    /// float64.
     pub fn from_numerals<T: AsRef<str>>(
         dtype: DataType,
         shape: &[u64],
@@ -122,7 +123,7 @@ impl TensorData {
         TensorData::new(dtype, shape, bytes)
     }
 
-    /// A tensor from numbers as they are written, in decimal: a float is the nearest one, rounded once; an integer must be exact.
+    /// A tensor from decimal numbers. A float is rounded once, to the nearest value; an integer must be exact.
     pub fn nearest_to_numerals<T: AsRef<str>>(
         dtype: DataType,
         shape: &[u64],
@@ -141,7 +142,7 @@ impl TensorData {
         TensorData::new(dtype, shape, bytes)
     }
 
-    /// A tensor from the hexadecimal digits of its bytes, two a byte, in memory order.
+    /// A tensor from the hexadecimal digits of its bytes, two per byte, in memory order.
     pub fn from_hex(dtype: DataType, shape: &[u64], digits: &str) -> Result<TensorData, TensorDataError> {
         TensorData::new(dtype, shape, from_hex(digits)?)
     }
@@ -157,7 +158,7 @@ impl TensorData {
     }
 }
 
-/// The data types that tensor elements have, in one lane. Those of fewer than 8 bits take a byte each.
+/// Whether a data type can be the type of tensor elements. Types of fewer than 8 bits take a byte per element.
 fn is_element_type(dtype: DataType) -> bool {
     let widths: &[u16] = match dtype.code {
         TypeCode::Int => &[2, 4, 8, 16, 32, 64],
@@ -170,7 +171,7 @@ fn is_element_type(dtype: DataType) -> bool {
     dtype.lanes == 1 && widths.contains(&dtype.bits)
 }
 
-/// The least and the largest integer of a data type of fewer than 8 bits.
+/// The smallest and the largest integer of a data type of fewer than 8 bits.
 fn narrow_range(dtype: DataType) -> Option<(i16, i16)> {
     match (dtype.code, dtype.bits) {
         (TypeCode::Int, bits @ (2 | 4)) => Some((-(1 << (bits - 1)), (1 << (bits - 1)) - 1)),
@@ -182,7 +183,7 @@ fn narrow_range(dtype: DataType) -> Option<(i16, i16)> {
     }
 }
 
-/// Appends the encoding of a number as it is written. An integer has more digits than a float64 keeps.
+/// Appends the encoding of a number as written. An integer may have more digits than a float64 keeps.
 fn encode_numeral(dtype: DataType, numeral: &str, bytes: &mut Vec<u8>) -> Result<(), TensorDataError> {
     let inexact = || TensorDataError::Inexact { value: numeral.into(), dtype };
     let integer = dtype.bits == 64 && matches!(dtype.code, TypeCode::Int | TypeCode::UInt);
@@ -196,13 +197,13 @@ fn encode_numeral(dtype: DataType, numeral: &str, bytes: &mut Vec<u8>) -> Result
     Ok(())
 }
 
-/// Appends the encoding of `value`, if there is one that loses nothing.
+/// Appends the encoding of `value`, if it is exact.
 fn encode_exactly(dtype: DataType, value: f64, bytes: &mut Vec<u8>) -> Result<(), TensorDataError> {
     let inexact = || TensorDataError::Inexact { value: value.to_string(), dtype };
     macro_rules! int {
         ($t:ty) => {{
             let int = value as $t;
-            // `as` saturates, so one past the largest value would compare equal to the rounded maximum.
+            // `as` saturates, so a value just beyond the maximum would compare equal to the rounded maximum.
             if int as f64 != value || value >= (<$t>::MAX as f64) + 1.0 {
                 return Err(inexact());
             }
@@ -221,7 +222,7 @@ fn encode_exactly(dtype: DataType, value: f64, bytes: &mut Vec<u8>) -> Result<()
         if f64::from(int) != value || !(low..=high).contains(&int) {
             return Err(inexact());
         }
-        // The low byte, through which the sign goes.
+        // The low byte, which is sign-extended.
         bytes.extend(int.to_le_bytes().iter().take(1));
         return Ok(());
     }

@@ -1,4 +1,5 @@
-//! The types (chapter Types): the image of structural information under erasure (C03). There are six, in later editions seven.
+//! The types (chapter Types): the results of erasing structural information (C03). There are six, and seven in later
+//! editions.
 
 use std::fmt;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use super::width::is_type_mostly_repeated;
 use super::{DataType, Ndim};
 use crate::judge::is_shared;
 
-/// What is written of a tuple that repeats itself at length.
+/// The text printed for a long repetitive tuple.
 pub(super) const REPEATED: &str = "Tuple(<more than 16384 parts, most of them repeated>)";
 
 /// A Relax type.
@@ -15,24 +16,24 @@ pub(super) const REPEATED: &str = "Tuple(<more than 16384 parts, most of them re
 pub enum Type {
     /// `GRAM.TYPE.OBJECT`: every value.
     Object,
-    /// `GRAM.TYPE.DYNTENSOR`: tensors of a rank and a data type.
+    /// `GRAM.TYPE.DYNTENSOR`: tensors with a rank and a data type.
     Tensor(DynTensorType),
-    /// `GRAM.TYPE.SHAPE`: shapes of a rank.
+    /// `GRAM.TYPE.SHAPE`: shapes with a rank.
     Shape(ShapeType),
     /// `GRAM.TYPE.PRIM`: boxed scalars of a data type, in later editions.
     Prim(PrimType),
-    /// `GRAM.TYPE.TUPLE`: that of each field.
+    /// `GRAM.TYPE.TUPLE`: tuples with a type for each field.
     Tuple(Arc<[Type]>),
-    /// `GRAM.TYPE.FUNC`: closures by their signature.
+    /// `GRAM.TYPE.FUNC`: closures with a signature.
     Func(Arc<FuncType>),
-    /// `GRAM.TYPE.PACKED`: packed functions, of which nothing more is known.
+    /// `GRAM.TYPE.PACKED`: packed functions, without further information.
     PackedFunc,
 }
 
 /// `DynTensorType(ndim, dtype)`; unknown rank is [`Ndim::Unknown`], unknown data type `Void`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct DynTensorType {
-    /// How many dimensions there are.
+    /// The number of dimensions.
     pub ndim: Ndim,
     /// The data type of the elements; `Void` if it is unknown.
     pub dtype: DataType,
@@ -41,7 +42,7 @@ pub struct DynTensorType {
 /// `ShapeType(ndim)`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ShapeType {
-    /// How many dimensions there are.
+    /// The number of dimensions.
     pub ndim: Ndim,
 }
 
@@ -55,11 +56,11 @@ pub struct PrimType {
 /// `FuncType(arg_types, ret_type, pure)`.
 #[derive(Clone, Debug)]
 pub struct FuncType {
-    /// That of each parameter.
+    /// The types of the parameters.
     pub arg_types: Arc<[Type]>,
-    /// That of the result.
+    /// The type of the result.
     pub ret_type: Type,
-    /// Whether calls are without visible effect (`GRAM.TYPE.FUNC.PURE`).
+    /// Whether calls have no visible effect (`GRAM.TYPE.FUNC.PURE`).
     pub pure: bool,
 }
 
@@ -74,19 +75,19 @@ impl Type {
         Type::Shape(ShapeType { ndim: Ndim::from_i64(ndim) })
     }
 
-    /// That of a tuple of such fields.
+    /// The type of a tuple with these fields.
     pub fn tuple(fields: impl IntoIterator<Item = Type>) -> Type {
         Type::Tuple(fields.into_iter().collect())
     }
 
-    /// That of a function.
+    /// The type of a function.
     pub fn func(arg_types: impl IntoIterator<Item = Type>, ret_type: Type, pure: bool) -> Type {
         Type::Func(Arc::new(FuncType { arg_types: arg_types.into_iter().collect(), ret_type, pure }))
     }
 }
 
 impl fmt::Display for Type {
-    /// As on paper: `Tensor(2, float32)`, `Shape(-1)`, `Tuple(..)`, `Func((..) -> .., pure)`.
+    /// Prints the notation: `Tensor(2, float32)`, `Shape(-1)`, `Tuple(..)`, `Func((..) -> .., pure)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Type::Object => f.write_str("Object"),

@@ -1,7 +1,7 @@
-//! Variables have identity, not names: two variables are the same exactly when both their name hint and
-//! their number agree. The number tells apart variables that share a name (shadowing, A03).
+//! Variables have identity: two variables are equal exactly if both their name hints and their numbers are equal. The
+//! number distinguishes variables that share a name (shadowing, A03).
 //!
-//! As text an identity is written `name` (number 0) or `name#number`.
+//! The text form of an identity is `name` (number 0) or `name#number`.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hash, Hasher};
@@ -12,8 +12,8 @@ use rustc_hash::FxBuildHasher;
 /// A name hint, shared.
 pub type Name = Arc<str>;
 
-/// A byte range of the source text, `start..end`. Ignored by equality and hashing: where a node was written
-/// is not part of what it is.
+/// A byte range of the source text, `start..end`. Equality and hashing ignore it, since the position is not part of a
+/// node's identity.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Span {
     /// The offset of the first byte.
@@ -26,7 +26,7 @@ impl Span {
     /// The span of a node that did not come from text.
     pub const NONE: Span = Span { start: 0, end: 0 };
 
-    /// The bytes from `start` up to, and without, `end`.
+    /// The bytes from `start` to `end`, which is excluded.
     pub fn new(start: u32, end: u32) -> Span {
         Span { start, end }
     }
@@ -57,14 +57,14 @@ macro_rules! identity {
         $(#[$doc])*
         #[derive(Clone, Debug)]
         pub struct $name {
-            /// As in the source; not enough to tell variables apart.
+            /// The name in the source. It does not identify the variable.
             pub name: Name,
-            /// What tells variables of one name apart; 0 for the first.
+            /// A number that distinguishes variables with the same name; 0 for the first.
             pub id: u32,
-            /// Where it is written.
+            /// The position in the source.
             pub span: Span,
-            /// Of name and number, computed once: contexts are maps by variables, and most of their time would go
-            /// into reading names.
+            /// The hash of name and number, computed once. Contexts are maps keyed by variables, and hashing names
+            /// would take most of their time.
             hash: u32,
         }
 
@@ -89,23 +89,23 @@ macro_rules! identity {
                 $name::numbered(name.into(), 0)
             }
 
-            /// The variable of this name with this number, written nowhere.
+            /// The variable with this name and number, without a source position.
             pub fn numbered(name: Name, id: u32) -> $name {
                 let hash = hash_of(&name, id);
                 $name { name, id, span: Span::NONE, hash }
             }
 
-            /// The same variable, written there.
+            /// The same variable with a source position.
             pub fn at(mut self, span: Span) -> $name {
                 self.span = span;
                 self
             }
 
-            /// Reads `name` or `name#number`. `None` if the name is empty or the number malformed.
+            /// Reads `name` or `name#number`. `None` if the name is empty or the number is malformed.
             pub fn parse(text: &str) -> Option<$name> {
                 let (name, id) = match text.split_once('#') {
                     None => (text, 0),
-                    // `x#0` is not how number 0 is written; refusing it keeps the spelling unique.
+                    // Number 0 is not written, so `x#0` is rejected. This keeps the spelling unique.
                     Some((name, id)) => (name, id.parse().ok().filter(|id| *id != 0)?),
                 };
                 (!name.is_empty()).then(|| $name::numbered(name.into(), id))
@@ -136,8 +136,8 @@ macro_rules! identity {
 }
 
 identity! {
-    /// A Relax variable. Whether it is a `Var` or a `DataflowVar` is said where it is bound
-    /// ([`super::Binder::kind`]) and where it is used ([`super::Expr::Var`], [`super::Expr::DataflowVar`]).
+    /// A Relax variable. Its binder ([`super::Binder::kind`]) and its uses ([`super::Expr::Var`],
+    /// [`super::Expr::DataflowVar`]) say whether it is a `Var` or a `DataflowVar`.
     Var
 }
 identity! {

@@ -1,9 +1,9 @@
-//! Text from strangers as it is shown: names, messages and answers may hold what moves a cursor, colours a terminal, turns the
-//! order of letters round, or is no character at all.
+//! Safe display of untrusted text. Names, messages and answers may contain characters that move a cursor, colour a
+//! terminal, reverse the writing direction, or are not characters at all.
 
 use std::borrow::Cow;
 
-/// The text with what is not to be shown as it is written in its place as `\u{..}`. Ends of lines and tabs stay.
+/// The text with hidden characters written as `\u{..}`. Line ends and tabs stay.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
@@ -15,7 +15,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The same of a text of JSON, in which such characters stand in texts only, and so may be written as JSON writes them.
+/// The same for a JSON text. There such characters occur only inside strings, so JSON escapes can represent them.
 pub fn visible_json(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
@@ -32,7 +32,7 @@ pub fn visible_json(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// At most so many characters of a text, in one line.
+/// At most `most` characters of a text, in one line.
 pub fn one_line(text: &str, most: usize) -> String {
     let mut shown: String = text.chars().take(most).map(|c| if c.is_whitespace() { ' ' } else { c }).collect();
     if text.chars().nth(most).is_some() {
@@ -41,8 +41,8 @@ pub fn one_line(text: &str, most: usize) -> String {
     visible(&shown).into_owned()
 }
 
-/// Whether a character is not to be shown: controls but for tab and line feed, marks of direction, what has no width, the ends
-/// of lines that only Unicode knows, tags, and what is no character.
+/// Whether a character is hidden: controls except tab and line feed, direction marks, zero-width characters, Unicode
+/// line separators, tags, and noncharacters.
 pub fn is_hidden(c: char) -> bool {
     match c {
         '\n' | '\t' => false,

@@ -1,9 +1,9 @@
-//! Visitors: recursive descent over the abstract syntax with a hook for every kind of node (chapter The 2022
+//! Visitors: recursive descent over the abstract syntax, with a method for every kind of node (chapter The 2022
 //! Abstract Syntax).
 //!
-//! Each hook has a default that goes on into the node by the `walk_*` function of the same name; an analysis
-//! overrides the hooks it cares about and calls that function where it wants the descent to go on. Blocks are
-//! walked binding by binding, without recursion from one to the next, and any depth of nesting is fine.
+//! The default of each method descends into the node with the `walk_*` function of the same name. An analysis overrides
+//! some methods, and calls that function to continue the descent. Blocks are walked binding by binding without
+//! recursion, and any nesting depth is allowed.
 //!
 //! ```
 //! use relax_spec::grammar::visit::{Visitor, count_vardef};
@@ -73,7 +73,7 @@ pub trait Visitor {
         walk_block(self, block);
     }
 
-    /// What handles a `BindingBlock` handles a `DataflowBlock` too, unless it says otherwise here.
+    /// A `DataflowBlock` is handled like a `BindingBlock` by default.
     fn visit_dataflow_block(&mut self, block: &BindingBlock) {
         self.visit_binding_block(block);
     }
@@ -91,17 +91,18 @@ pub trait Visitor {
         walk_var_binding(self, binding);
     }
 
-    /// A binding that checks.
+    /// A `MatchCast` binding.
     fn visit_match_cast(&mut self, cast: &MatchCast) {
         walk_match_cast(self, cast);
     }
 
-    /// A call, its callee included.
+    /// A call, including its callee.
     fn visit_call(&mut self, call: &Call) {
         walk_call(self, call);
     }
 
-    /// The definition of a variable: a parameter, or the left side of a binding. By default one of the next two.
+    /// The definition of a variable: a parameter or the left-hand side of a binding. By default it calls one of the
+    /// next two methods.
     fn visit_var_def(&mut self, binder: &Binder) {
         match binder.kind {
             VarKind::Var => self.visit_ordinary_var_def(binder),
@@ -135,7 +136,7 @@ pub trait Visitor {
         walk_prim_expr(self, expr);
     }
 
-    /// A shape variable, wherever it is met.
+    /// A shape variable in any position.
     fn visit_shape_var(&mut self, _var: &ShapeVar) {}
 
     /// The attributes of a function or of a call.
@@ -144,7 +145,8 @@ pub trait Visitor {
     }
 }
 
-/// AST22.VISIT.EXPORT: how many variables a function defines, parameters and those of nested functions included (A56).
+/// AST22.VISIT.EXPORT: the number of variables that a function defines, including parameters and the variables of
+/// nested functions (A56).
 pub fn count_vardef(function: &Function) -> usize {
     struct CountVarDef(usize);
     impl Visitor for CountVarDef {
@@ -219,7 +221,7 @@ pub fn walk_block<V: Visitor + ?Sized>(visitor: &mut V, block: &BindingBlock) {
     block.bindings.iter().for_each(|binding| visitor.visit_binding(binding));
 }
 
-/// The value, then the variable, which it does not see.
+/// The value, then the variable, which is not visible in the value.
 pub fn walk_var_binding<V: Visitor + ?Sized>(visitor: &mut V, binding: &VarBinding) {
     visitor.visit_expr(&binding.value);
     visitor.visit_var_def(&binding.var);
@@ -237,7 +239,7 @@ pub fn walk_var_def<V: Visitor + ?Sized>(visitor: &mut V, binder: &Binder) {
     binder.annotation.iter().for_each(|info| visitor.visit_struct_info(info));
 }
 
-/// The dimensions, variables and parts that it is made of.
+/// Its dimensions, variables and parts.
 pub fn walk_struct_info<V: Visitor + ?Sized>(visitor: &mut V, info: &StructInfo) {
     match info {
         StructInfo::Object => {}
@@ -285,7 +287,7 @@ mod tests {
     use super::*;
     use crate::grammar::{Span, Tuple};
 
-    /// What is met, by kind.
+    /// The number of visited nodes of each kind.
     #[derive(Default)]
     struct Census {
         exprs: usize,
@@ -306,7 +308,7 @@ mod tests {
         }
     }
 
-    /// The visitor as the text has it: the count starts anew whenever an expression is entered (A56).
+    /// The visitor as the text states it: the count restarts whenever an expression is entered (A56).
     #[derive(Default)]
     struct LiteralCount(usize);
 

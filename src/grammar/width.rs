@@ -1,6 +1,6 @@
-//! How many parts there are to types and structural information, of which tuples that share their fields, and dimensions
-//! that share their operands, have far more than they occupy: a pair of pairs of pairs, or twice the double of a double,
-//! forty times over, is small to write and cannot be gone through.
+//! Counts the parts of types and structural information. Tuples that share fields and dimensions that share operands
+//! may have far more parts than nodes in memory. A pair of pairs of pairs, or a number doubled forty times, is short to
+//! write but too large to visit.
 
 use std::sync::Arc;
 
@@ -12,41 +12,43 @@ use super::{
 };
 use crate::judge::{is_shared, place, with_stack};
 
-/// The most parts of a type, or of a piece of information, that a judgement goes through.
+/// The largest number of parts of a type or a piece of information that a judgement visits.
 pub const MOST_PARTS: usize = 1 << 20;
 
-/// The most parts that a pass over a program goes through together: a binding is short, and may hold all that was bound before.
+/// The largest number of parts that a pass over a program visits in total. A short binding may contain everything bound
+/// before it.
 const ALL_PARTS: usize = 4 * MOST_PARTS;
 
-/// So many parts of each type and of each piece of information are not counted, for a long program has many of them.
+/// This many parts of each type and of each piece of information are not counted, since a long program has many small
+/// ones.
 const FEW_PARTS: usize = 1 << 10;
 
-/// What is said of a tuple where there are more.
+/// The message about a tuple with more parts.
 pub const TOO_WIDE: &str = "what is known of it has more than a million parts, by itself or with what is known before it, \
                             counting those of function types that it shares as often as they occur in it";
 
-/// So many parts are written, however many of them are the same.
+/// The largest number of parts that are printed, including repeated ones.
 const MOST_WRITTEN: usize = 1 << 14;
 
-/// Whether information would be written at length, nearly all of it again and again: by tuples that share their fields.
+/// Whether the printed information would be long and mostly repetition, because its tuples share fields.
 pub fn is_mostly_repeated(info: &StructInfo) -> bool {
     let mut written = WrittenParts::default();
     let count = written.info(info);
     written.is_mostly_repeated(count)
 }
 
-/// As [`is_mostly_repeated`], of a type.
+/// As [`is_mostly_repeated`], for a type.
 pub fn is_type_mostly_repeated(ty: &Type) -> bool {
     let mut written = WrittenParts::default();
     let count = written.ty(ty);
     written.is_mostly_repeated(count)
 }
 
-/// How many parts are written of the tuples that several hold in common.
+/// The number of parts that are printed for shared tuples.
 #[derive(Default)]
 struct WrittenParts {
     known: FxHashMap<usize, usize>,
-    /// How many parts there are, what is shared once.
+    /// The number of parts, if shared parts count once.
     apart: usize,
 }
 
@@ -96,24 +98,24 @@ impl WrittenParts {
     }
 }
 
-/// How many parts a pass over a program may still go through.
+/// The number of parts that a pass over a program may still visit.
 #[derive(Debug)]
 pub struct Parts {
     left: usize,
-    /// How many parts there are to all that was counted, what is shared once.
+    /// The number of all counted parts, if shared parts count once.
     seen: usize,
-    /// How many parts the tuples and functions have that were counted, which are kept so that no other comes to lie in their place. A tuple
-    /// that shares its fields is counted as often as it occurs, and looked at once.
+    /// The numbers of parts of tuples and functions. Their fields are kept alive, so that no others take their
+    /// addresses. A tuple with shared fields counts at each occurrence, but is visited once.
     types: FxHashMap<usize, (Shared<Type, FuncType>, Count)>,
     infos: FxHashMap<usize, (Shared<StructInfo, FuncStructInfo>, Count)>,
 }
 
-/// How many parts are gone through.
+/// The number of visited parts.
 #[derive(Clone, Copy, Debug)]
 struct Count {
     parts: usize,
-    /// Whether there is no function type among them: a tuple of such that several hold in common is gone through once. What stands in a
-    /// function type depends on the variables of that, and so does what is said of a tuple that holds function types.
+    /// Whether it contains no function type. Then a shared tuple is visited once. Otherwise the variables of the
+    /// function type affect the result, so each occurrence is visited.
     plain: bool,
 }
 
@@ -127,7 +129,7 @@ impl Count {
     }
 }
 
-/// What a tree has in common with others.
+/// The shared part of a tree.
 #[derive(Clone, Debug)]
 enum Shared<T, F> {
     Tuple(Arc<[T]>),
@@ -135,7 +137,7 @@ enum Shared<T, F> {
 }
 
 impl<T, F> Shared<T, F> {
-    /// Where it lies. Those without fields may lie where others do, and have nothing that could be told apart.
+    /// The address. Empty lists may share addresses, but are all alike.
     fn place(&self) -> usize {
         match self {
             Shared::Tuple(fields) => fields.as_ptr() as usize,
@@ -151,13 +153,13 @@ impl Default for Parts {
 }
 
 impl Parts {
-    /// Whether the parts of a type may be gone through. They count from here on.
+    /// Whether the parts of a type may be visited. If so, they count from now on.
     pub fn allow_type(&mut self, ty: &Type) -> bool {
         let parts = self.of_type(ty).parts;
         self.allow(parts)
     }
 
-    /// Whether the parts of a piece of information may be gone through. They count from here on.
+    /// Whether the parts of a piece of information may be visited. If so, they count from now on.
     pub fn allow_info(&mut self, info: &StructInfo) -> bool {
         let parts = self.of_info(info).parts;
         self.allow(parts)
@@ -169,7 +171,7 @@ impl Parts {
         parts <= most
     }
 
-    /// How many parts there are to a type; of more than are allowed it does not matter how many.
+    /// The number of parts of a type. Beyond the limit the exact number does not matter.
     fn of_type(&mut self, ty: &Type) -> Count {
         let shared = match ty {
             Type::Tuple(fields) if !fields.is_empty() => Shared::Tuple(fields.clone()),
@@ -195,7 +197,7 @@ impl Parts {
         parts
     }
 
-    /// Of a tuple without function types no more is gone through than there is in all.
+    /// For a tuple without function types, at most the number of distinct parts is visited.
     fn together(&self, count: Count) -> Count {
         if count.plain { Count { parts: count.parts.min(self.seen), ..count } } else { count }
     }
@@ -241,7 +243,7 @@ impl Parts {
     }
 }
 
-/// How many parts there are to a dimension, of which no more are counted than are allowed.
+/// The number of parts of a dimension. Counting stops beyond the limit.
 fn of_dim(dim: &PrimExpr) -> usize {
     dim.parts().take(MOST_PARTS + 1).count()
 }
@@ -278,7 +280,8 @@ mod tests {
         // As a tree it has 2^65 parts.
         let mut parts = Parts::default();
         let info = info_pairs(64, StructInfo::Object);
-        // There are 64 tuples, the two fields of the innermost, and the function type itself, whose parts are counted one by one.
+        // There are 64 tuples, the two fields of the innermost one, and the function type itself, whose parts are
+        // counted individually.
         let all = 64 + 2 + 1;
         assert_eq!(parts.of_info(&StructInfo::func([info.clone()], info)).parts, 1 + 2 * all);
         assert_eq!(parts.infos.len(), 65);

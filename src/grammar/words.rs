@@ -1,13 +1,17 @@
-//! Names of variables in messages: as they were written, without the numbers that tell them apart inside.
+//! Names of variables in messages: as in the source, without the internal numbers.
 
 use std::fmt::Write as _;
 
-/// A message in which no variable has its number: the first one of a name is called by it, the next `n'`, then `n''`.
+/// Removes the numbers of variables from a message. The first variable of a name is printed as the name, the next as
+/// `n'`, then `n''`.
 ///
 /// ```
 /// use relax_spec::grammar::in_words;
 ///
-/// assert_eq!(in_words("`x#3` is Tensor((n), float32), not Tensor((n#1), float32)"), "`x` is Tensor((n), float32), not Tensor((n'), float32)");
+/// assert_eq!(
+///     in_words("`x#3` is Tensor((n), float32), not Tensor((n#1), float32)"),
+///     "`x` is Tensor((n), float32), not Tensor((n'), float32)"
+/// );
 /// assert_eq!(in_words("a # and a b#c"), "a # and a b#c");
 /// ```
 pub fn in_words(text: impl Into<String>) -> String {
@@ -18,7 +22,7 @@ pub fn in_words(text: impl Into<String>) -> String {
     let words: Vec<Word> = words(&text);
     let mut seen: Vec<(&str, Vec<&str>)> = Vec::new();
     let numbered = |name: &str| words.iter().any(|word| word.name == name && !word.number.is_empty());
-    // A variable without a number is called as it is, wherever it stands.
+    // A variable without a number always keeps its name.
     for word in words.iter().filter(|word| word.number.is_empty() && numbered(word.name)) {
         if !seen.iter().any(|(name, _)| *name == word.name) {
             seen.push((word.name, vec![""]));
@@ -38,7 +42,7 @@ pub fn in_words(text: impl Into<String>) -> String {
     out
 }
 
-/// A name, perhaps with a number, and what stands between it and the name before.
+/// A name with an optional number, and the text between it and the previous name.
 struct Word<'t> {
     before: &'t str,
     name: &'t str,
@@ -63,7 +67,7 @@ fn words(text: &str) -> Vec<Word<'_>> {
     found
 }
 
-/// Which of the variables of its name a word is.
+/// The index of this word's variable among those with the same name.
 fn place<'t>(seen: &mut Vec<(&'t str, Vec<&'t str>)>, word: &Word<'t>) -> usize {
     let at = seen.iter().position(|(name, _)| *name == word.name).unwrap_or_else(|| {
         seen.push((word.name, Vec::new()));

@@ -1,7 +1,7 @@
-//! The context that every judgement takes: which edition, which reading, how strong a prover, and what to record. Seven
-//! verbs record the use of a rule, and nothing else does: [`Cx::by_cases`], [`Cx::by_kind`], [`Cx::holds`],
-//! [`Cx::conclude`], [`Cx::fire`], [`Cx::premise`], and [`Cx::judge`] for what is around them. Claims of golden cases,
-//! knock-out and derivation trees all rest on them.
+//! The context of every judgement: the edition, the reading, the strength of the prover, and the records. Only seven
+//! methods record the use of a rule: [`Cx::by_cases`], [`Cx::by_kind`], [`Cx::holds`], [`Cx::conclude`], [`Cx::fire`],
+//! [`Cx::premise`], and [`Cx::judge`] for a whole judgement. Claims of golden cases, knock-out and derivation trees all
+//! depend on them.
 
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -12,81 +12,81 @@ use super::watch::{Fuel, JudgementWatch, Mistake, RowMutant, RowsLookedAt};
 use super::{Conclusion, Derivation, DerivationStep, with_stack};
 use crate::book::{Basis, Edition, Erratum, Proposal, Reading, Rule, RuleSet};
 
-/// How much the prover of shape equality may know. Every answer of a weaker one is an answer of the stronger.
+/// The strength of the prover of shape equality. A stronger prover keeps every answer of a weaker one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, PartialOrd, Ord)]
 pub enum Prover {
-    /// Equal means alpha-equal; the floor.
+    /// Equality means alpha-equality. This is the minimum.
     Alpha,
-    /// Polynomial normal form with rules for min, max, select and the divisions.
+    /// Polynomial normal form with rules for min, max, select and divisions.
     #[default]
     Algebraic,
-    /// Definite answers about all admissible assignments where it can find them; the ceiling.
+    /// Definite answers about all admissible assignments where it finds them. This is the maximum.
     Exhaustive,
 }
 
-/// What `find_glb` answers for two function types of which one is pure (A27).
+/// The answer of `find_glb` for two function types of which exactly one is pure (A27).
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum GlbPurity {
-    /// None, as the pseudocode has it.
+    /// No lower bound, as in the pseudocode.
     #[default]
     Literal,
-    /// The pure one, as the order has it.
+    /// The pure type, as the order implies.
     Min,
 }
 
 /// The context of a judgement.
 #[derive(Clone, Debug, Default)]
 pub struct Cx {
-    /// What is judged by.
+    /// The edition and the proposal whose rules hold.
     basis: Basis,
-    /// Which errata are read literally.
+    /// The errata that are read literally.
     pub reading: Reading,
-    /// How strong the prover of shape equality is.
+    /// The strength of the prover of shape equality.
     pub prover: Prover,
-    /// What `find_glb` does about purity.
+    /// The behaviour of `find_glb` for purity.
     pub glb_purity: GlbPurity,
     recorded: RuleSet,
-    /// What the judgements that are open have found.
+    /// The answers of the open judgements.
     pub(super) memo: Memo,
-    /// What is out of the ordinary, if anything is: all else asks no more than whether there is something.
+    /// Special settings, if there are any. The ordinary paths only test whether there are some.
     watch: Option<Box<JudgementWatch>>,
 }
 
-/// A rule without which the judgement cannot go on was masked, or the text gives no rule.
+/// A rule that the judgement cannot do without was masked, or the text has no such rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("no rule applies without {0}")]
 pub struct Stuck(pub Rule);
 
 impl Cx {
-    /// The default edition, the corrected reading, the middle prover; nothing masked, nothing recorded.
+    /// The default edition, the corrected reading and the middle prover, without masks and records.
     pub fn new() -> Cx {
         Cx::default()
     }
 
-    /// The same with another reading.
+    /// The context with another reading.
     pub fn with_reading(mut self, reading: Reading) -> Cx {
         self.reading = reading;
         self
     }
 
-    /// The same with another prover.
+    /// The context with another prover.
     pub fn with_prover(mut self, prover: Prover) -> Cx {
         self.prover = prover;
         self
     }
 
-    /// The same with another edition, or one with a proposal; with an edition alone no proposal is on.
+    /// The context with another edition, with or without a proposal. An edition alone switches proposals off.
     pub fn with_edition(mut self, basis: impl Into<Basis>) -> Cx {
         self.basis = basis.into();
         self
     }
 
-    /// The same with a proposal, and the edition that it is made to.
+    /// The context with a proposal and the edition that it extends.
     pub fn with_proposal(self, proposal: Proposal) -> Cx {
         self.with_edition(proposal)
     }
 
-    /// What is judged by: the edition whose rules hold, and the proposal that is on.
+    /// The edition whose rules hold, and the proposal that is on.
     #[inline]
     pub fn basis(&self) -> Basis {
         self.basis
@@ -98,19 +98,19 @@ impl Cx {
         self.basis.edition()
     }
 
-    /// Switches rules off: [`Cx::fire`] then answers false, [`Cx::premise`] true.
+    /// Switches rules off: [`Cx::fire`] then returns false, and [`Cx::premise`] returns true.
     pub fn with_mask(mut self, mask: RuleSet) -> Cx {
         self.watch().mask = mask;
         self
     }
 
-    /// The same edition without some of its rules: what it would say if it had never had them.
+    /// The edition without some of its rules, as if it never had them.
     pub fn with_absent(mut self, absent: RuleSet) -> Cx {
         self.watch().absent = absent;
         self
     }
 
-    /// Makes a mistake in a definition by cases.
+    /// Puts a mistake into a definition by cases.
     pub fn with_row_mutant(mut self, mutant: RowMutant) -> Cx {
         self.watch().row_mutant = Some(mutant);
         self
@@ -120,25 +120,26 @@ impl Cx {
         self.watch.get_or_insert_default()
     }
 
-    /// The same question asked aside: nothing of it is recorded here, and nothing is masked.
+    /// A context for a side question. It records nothing and masks nothing.
     pub fn unobserved(&self) -> Cx {
         let (basis, prover, glb_purity) = (self.basis, self.prover, self.glb_purity);
         Cx { basis, prover, glb_purity, ..self.in_same_reading() }
     }
 
-    /// As new, but for the reading.
+    /// A new context with the same reading.
     pub fn in_same_reading(&self) -> Cx {
         let watch = self.watch.as_ref().and_then(|watch| watch.aside());
         Cx { reading: self.reading.clone(), watch, ..Cx::default() }
     }
 
-    /// Whether a rule is switched off. Only for [`Instead`] and its kin: a chapter states what holds with the rule.
+    /// Whether a rule is switched off. Only [`Instead`] and similar code may ask; a chapter states only the behaviour
+    /// with the rule.
     pub fn is_masked(&self, rule: Rule) -> bool {
         let rule = self.stated_as(rule);
         self.watch.as_ref().is_some_and(|watch| watch.mask.contains(rule))
     }
 
-    /// Whether a derivation tree is collected, in which every judgement stands as often as it is asked.
+    /// Whether a derivation tree is collected. Such a tree repeats a judgement each time it is asked.
     pub fn is_traced(&self) -> bool {
         self.watch.as_ref().is_some_and(|watch| watch.trace.is_some())
     }
@@ -149,38 +150,39 @@ impl Cx {
         self
     }
 
-    /// Counts steps.
+    /// Limits the number of steps.
     pub fn with_fuel(mut self, fuel: Fuel) -> Cx {
         self.watch().fuel = Some(fuel);
         self
     }
 
-    /// Notes which rows of definitions by cases are looked at.
+    /// Records the rows of definitions by cases that are considered.
     pub fn with_rows_noted(mut self) -> Cx {
         self.watch().rows = Some(RowsLookedAt::default());
         self
     }
 
-    /// Notes which errata are asked after.
+    /// Records the errata that are queried.
     pub fn with_errata_noted(mut self) -> Cx {
         self.watch().consulted = Some(Rc::default());
         self
     }
 
-    /// The errata that were asked after since they [are noted](Cx::with_errata_noted): no other, taken the other way by itself,
-    /// can change an answer.
+    /// The errata that were queried since the [recording](Cx::with_errata_noted) began. Changing the reading of any
+    /// other single erratum cannot change an answer.
     pub fn errata_asked_after(&self) -> BTreeSet<Erratum> {
         let consulted = self.watch.as_ref().and_then(|watch| watch.consulted.as_ref());
         consulted.map(|consulted| consulted.borrow().clone()).unwrap_or_default()
     }
 
-    /// Whether an erratum is to be taken as the text has it, where the text of the edition has it. Nothing else may ask the reading.
+    /// Whether an erratum is read literally and the edition has the words in question. This is the only query for the
+    /// reading.
     #[inline]
     pub fn literal(&self, erratum: Erratum) -> bool {
         self.literal_any(&[erratum])
     }
 
-    /// Whether one of several errata is to be taken as the text has it.
+    /// Whether one of several errata is read literally.
     #[inline]
     pub fn literal_any(&self, errata: &[Erratum]) -> bool {
         (self.watch.is_some() || !self.reading.is_corrected()) && errata.iter().any(|erratum| self.takes(*erratum))
@@ -196,13 +198,13 @@ impl Cx {
         self.reading.is_literal(erratum) && erratum.stands_in(self.edition())
     }
 
-    /// Whether the edition has a rule, under its own id or under that of the rule which succeeds it there.
+    /// Whether the edition has a rule, under its own id or that of the rule that succeeds it there.
     #[inline]
     pub fn has(&self, rule: Rule) -> bool {
         self.stated(rule).is_some()
     }
 
-    /// The id by which the edition knows a rule, if it has the rule and is asked with it.
+    /// The rule under which the edition states this one, unless the edition lacks it or it is absent from this context.
     #[inline]
     fn stated(&self, rule: Rule) -> Option<Rule> {
         let stated = rule.in_edition(self.basis)?;
@@ -214,13 +216,13 @@ impl Cx {
         self.watch.as_ref().is_some_and(|watch| watch.absent.contains(rule))
     }
 
-    /// The id by which the edition knows a rule.
+    /// The rule under which the edition states this one.
     #[inline]
     pub fn stated_as(&self, rule: Rule) -> Rule {
         rule.in_edition(self.basis).unwrap_or(rule)
     }
 
-    /// Applies a rule: records it and answers true, or answers false if the rule is masked or not of the edition.
+    /// Applies a rule: records it and returns true. Returns false if the rule is masked or not in the edition.
     #[must_use = "a masked rule must not apply"]
     #[inline]
     pub fn fire(&mut self, rule: Rule) -> bool {
@@ -242,22 +244,22 @@ impl Cx {
         }
     }
 
-    /// Draws the conclusion of a rule: records the rule and gives the conclusion back; if the rule is masked, another
-    /// one ([`Instead`]).
+    /// Draws the conclusion of a rule: records the rule and returns the conclusion. For a masked rule it returns a
+    /// replacement ([`Instead`]).
     #[inline]
     pub fn conclude<T: Instead>(&mut self, rule: Rule, conclusion: T) -> T {
         if self.draws(rule) { conclusion } else { self.instead_of(rule, conclusion) }
     }
 
-    /// What stands in for the conclusion of a masked rule.
+    /// The replacement for the conclusion of a masked rule.
     #[cold]
     fn instead_of<T: Instead>(&mut self, rule: Rule, conclusion: T) -> T {
         let rule = self.stated_as(rule);
         conclusion.instead_of_new(rule, &mut self.watch().made)
     }
 
-    /// Whether the conclusion of a rule is drawn: as [`Cx::fire`], but that what the edition does not call a rule is not one that is
-    /// missing.
+    /// Whether the conclusion of a rule is drawn. As [`Cx::fire`], except that a rule outside the edition does not
+    /// count as missing.
     #[inline(always)]
     fn draws(&mut self, rule: Rule) -> bool {
         if self.watch.is_some() {
@@ -272,11 +274,11 @@ impl Cx {
         !self.has(rule) || self.fire(rule)
     }
 
-    /// A definition by cases, in the order of the text: the conclusion of the first row whose condition holds, or
-    /// `None` if there is no such row. With a last row for what none of the others covers, as
-    /// `(&[..], (rule, conclusion))`, there always is a conclusion. Rows whose rules are not of the edition do not
-    /// stand in the table. Records the rule of that row. For a masked rule the conclusion is that of the next row with
-    /// another one, from the top again after the last.
+    /// A definition by cases, in the order of the text. The answer is the conclusion of the first row whose condition
+    /// holds, or `None` without such a row. A table with a final row, `(&[..], (rule, conclusion))`, always has a
+    /// conclusion. Rows of rules outside the edition are ignored. The rule of the row that applies is recorded. If it
+    /// is masked, the answer is the conclusion of the next row that differs, starting again at the top after the last
+    /// row.
     #[inline]
     pub fn by_cases<R: Rows>(&mut self, rows: R) -> R::Answer {
         rows.decided(self)
@@ -292,7 +294,7 @@ impl Cx {
         Some(conclusion.clone())
     }
 
-    /// The first row of the edition whose condition holds.
+    /// The first row in the edition whose condition holds.
     #[inline]
     fn row_that_applies<'r, T>(&self, rows: &'r [DefinitionRow<T>]) -> Option<(Rule, &'r T)> {
         for (rule, holds, then) in rows {
@@ -303,7 +305,7 @@ impl Cx {
         None
     }
 
-    /// The rows that stand in the table, in the edition.
+    /// The rows whose rules are in the edition.
     fn standing<'r, T>(&self, rows: &'r [DefinitionRow<T>]) -> Vec<(Rule, bool, &'r T)> {
         rows.iter().filter_map(|(rule, holds, then)| Some((self.stated(*rule)?, *holds, then))).collect()
     }
@@ -351,13 +353,13 @@ impl Cx {
         let holds = |i: usize| rows.get(i).is_none_or(|(_, holds, _)| *holds);
         let conclusion = match self.first_case(count, &|i| row(i).0, &holds) {
             Some(at) => self.conclusion_of(at, count, &row),
-            // By mistake not even the last row applies.
+            // The mutant prevents even the last row from applying.
             None => another_conclusion(rows.len(), count, &row),
         };
         conclusion.unwrap_or(otherwise)
     }
 
-    /// Records that a row was looked at, and whether another one follows it.
+    /// Records that a row was considered, and whether another row follows it.
     fn look_at(&mut self, rule: Rule, is_followed: bool) {
         if let Some(watch) = &mut self.watch
             && let Some(rows) = &mut watch.rows
@@ -369,7 +371,8 @@ impl Cx {
         }
     }
 
-    /// A definition by kinds, of which a `match` has found the row: its conclusion, or another one if it is masked.
+    /// A definition by kinds, whose row a `match` has already selected. Returns the conclusion, or a replacement if the
+    /// rule is masked.
     #[inline]
     pub fn by_kind<T: Instead>(&mut self, rule: Rule, conclusion: T) -> T {
         if self.watch.is_some() {
@@ -387,7 +390,7 @@ impl Cx {
         self.conclude(rule, conclusion)
     }
 
-    /// Notes the row of a kind; whether it is there.
+    /// Records the row of a kind. Returns whether the row is present.
     #[cold]
     fn has_kind(&mut self, rule: Rule) -> bool {
         self.look_at(rule, false);
@@ -399,8 +402,8 @@ impl Cx {
         self.mistake_at(rule) != Some(Mistake::Dropped)
     }
 
-    /// Conditions that must hold one and all, looked at in turn: whether they do. Where each has something to be said
-    /// of it, the first that does not is the error.
+    /// Tests conditions that must all hold, in order. Returns whether they hold. If the conditions have values, the
+    /// value of the first one that fails is the error.
     #[inline]
     pub fn holds<C: Conditions>(&mut self, conditions: C) -> C::Answer {
         conditions.tested(self)
@@ -431,11 +434,11 @@ impl Cx {
         })
     }
 
-    /// Whether a condition holds, with the mistake that is to be made about it: one of several that must hold one and all,
-    /// each by itself.
+    /// Whether one condition holds, including a mutant of it. It is one of several that must hold together but are
+    /// tested separately.
     #[inline]
     pub(super) fn meets(&mut self, rule: Rule, n: usize, holds: bool) -> bool {
-        // What another edition demands is not demanded.
+        // A condition of another edition does not apply.
         let Some(rule) = self.stated(rule) else { return true };
         if self.watch.is_some() {
             return self.meets_watched(rule, n, holds);
@@ -454,7 +457,7 @@ impl Cx {
         }
     }
 
-    /// The first of so many rows that applies, with the mistake that is to be made.
+    /// The first of `count` rows that applies, including the effect of a mutant.
     fn first_case(
         &mut self,
         count: usize,
@@ -484,7 +487,7 @@ impl Cx {
         self.watch.as_ref().and_then(|watch| watch.mistake_at(rule))
     }
 
-    /// The conclusion of the row at `at`, or what stands in for it.
+    /// The conclusion of the row at `at`, or its replacement.
     fn conclusion_of<'r, T: Clone + PartialEq + 'r>(
         &mut self,
         at: usize,
@@ -498,9 +501,8 @@ impl Cx {
         another_conclusion(at, count, row)
     }
 
-    /// The n-th premise of a rule (counting from 1): records the test and answers its outcome, which is whether it
-    /// holds, or what comes of it where it holds and an error where it does not. If the rule is masked there is no
-    /// error.
+    /// Tests the n-th premise of a rule (from 1). Records the test and returns its outcome: a truth value, or a result
+    /// with an error if the premise fails. If the rule is masked, there is no error.
     #[must_use = "a failing premise must have a consequence"]
     #[inline]
     pub fn premise<P: Premise>(&mut self, rule: Rule, n: usize, outcome: P) -> P {
@@ -517,8 +519,8 @@ impl Cx {
         self.watch.as_mut().is_none_or(|watch| watch.tests(rule, n, holds))
     }
 
-    /// Runs one judgement: a node of the derivation tree, with enough stack whatever the nesting. What is found of
-    /// tuples that several hold in common is found once, unless a derivation is to show each time.
+    /// Runs one judgement as a node of the derivation tree, with enough stack for any nesting. Answers about shared
+    /// tuples are computed once, unless a derivation is collected.
     #[inline]
     pub fn judge<T: Conclusion, I: JudgementInputs<T>>(
         &mut self,
@@ -599,27 +601,27 @@ impl Cx {
         result
     }
 
-    /// The judgements that are open, if a derivation is collected.
+    /// The stack of open judgements, if a derivation is collected.
     fn stack(&mut self) -> Option<&mut Vec<Derivation>> {
         self.watch.as_mut()?.trace.as_mut()
     }
 
-    /// The rules that were used so far.
+    /// The rules that have been used so far.
     pub fn recorded(&self) -> &RuleSet {
         &self.recorded
     }
 
-    /// The rows of definitions by cases that were looked at since they [are noted](Cx::with_rows_noted).
+    /// The rows of definitions by cases that were considered since the [recording](Cx::with_rows_noted) began.
     pub fn rows_looked_at(&self) -> RowsLookedAt {
         self.watch.as_ref().and_then(|watch| watch.rows).unwrap_or_default()
     }
 
-    /// Forgets the rules that were used.
+    /// Clears the record of used rules.
     pub fn clear_recorded(&mut self) {
         self.recorded = RuleSet::new();
     }
 
-    /// Takes what happened so far at the outermost level.
+    /// Takes the steps so far at the outermost level.
     pub fn take_steps(&mut self) -> Vec<DerivationStep> {
         let Some(stack) = self.stack() else { return Vec::new() };
         let steps = std::mem::take(stack).into_iter().next().map(|root| root.steps).unwrap_or_default();
@@ -627,7 +629,7 @@ impl Cx {
         steps
     }
 
-    /// Takes the judgements asked so far at the outermost level, as derivation trees.
+    /// Takes the judgements so far at the outermost level, as derivation trees.
     pub fn take_derivations(&mut self) -> Vec<Derivation> {
         self.take_steps()
             .into_iter()
@@ -639,7 +641,7 @@ impl Cx {
     }
 }
 
-/// Which row stands at a position, if one row and the row before it have changed places.
+/// The index of the row at a position after one row is swapped with the row before it.
 fn with_swapped(position: usize, swapped: Option<usize>) -> usize {
     match swapped {
         Some(second) if position == second => second - 1,
@@ -648,7 +650,7 @@ fn with_swapped(position: usize, swapped: Option<usize>) -> usize {
     }
 }
 
-/// The conclusion of the next row that has another one than the row at `at`, from the top again after the last.
+/// The conclusion of the next row that differs from the row at `at`, starting again at the top after the last row.
 fn another_conclusion<'r, T: Clone + PartialEq + 'r>(
     at: usize,
     count: usize,
@@ -689,7 +691,7 @@ mod tests {
             spent.load(Ordering::Relaxed)
         };
         assert_eq!((step(&mut cx), step(&mut cx.unobserved()), step(&mut cx.in_same_reading().clone())), (0, 0, 0));
-        // Who does not end then is told each time.
+        // If `spent` returns, each further step calls it again.
         assert_eq!((step(&mut cx), step(&mut Cx::new()), step(&mut Cx::new().with_fuel(fuel))), (1, 1, 2));
     }
 

@@ -1,39 +1,39 @@
-//! Derivation trees: how a judgement came to its conclusion.
+//! Derivation trees: records of how a judgement reached its conclusion.
 
 use std::fmt;
 
 use super::with_stack;
 use crate::book::Rule;
 
-/// A judgement, how it was reached, and its conclusion.
+/// A judgement with its steps and its conclusion.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Derivation {
     /// The name of the judgement, for example `unify_struct_info`.
     pub judgement: &'static str,
-    /// What it was about, as written.
+    /// The inputs as texts.
     pub inputs: Vec<String>,
-    /// What was done, in order.
+    /// The steps in order.
     pub steps: Vec<DerivationStep>,
-    /// What it answered, as written.
+    /// The answer as text.
     pub conclusion: String,
 }
 
-/// What happened inside a judgement, in order.
+/// A step inside a judgement.
 #[derive(Clone, PartialEq, Debug)]
 pub enum DerivationStep {
     /// A rule was applied.
     Fired(Rule),
-    /// A row of a definition by cases whose condition does not hold.
+    /// A row of a definition by cases was considered, and its condition does not hold.
     Tried(Rule),
     /// The n-th premise of a rule was tested.
     Premise(Rule, usize, bool),
-    /// A judgement was asked.
+    /// Another judgement was asked.
     Sub(Derivation),
 }
 
 /// A result that a derivation tree can show.
 pub trait Conclusion {
-    /// The result as written in a tree.
+    /// The result as a text for the tree.
     fn conclude(&self) -> String;
 }
 
@@ -44,14 +44,14 @@ impl<T: fmt::Display> Conclusion for T {
 }
 
 impl fmt::Display for Derivation {
-    /// An indented tree, the conclusion first, then the rules and premises that led to it.
+    /// Prints an indented tree: the conclusion first, then the rules and premises that led to it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write(f, 0)
     }
 }
 
 impl Derivation {
-    /// Without a judgement that does nothing but ask another one.
+    /// The derivation without an outer judgement that only asks another one.
     pub fn unwrapped(self) -> Derivation {
         match <[DerivationStep; 1]>::try_from(self.steps) {
             Ok([DerivationStep::Sub(inner)]) => inner,

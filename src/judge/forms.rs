@@ -1,21 +1,21 @@
-//! The forms in which clauses are stated: rows, conditions, premises and conclusions, as the verbs of [`Cx`] take them.
+//! The forms of clauses: rows, conditions, premises and conclusions, as the methods of [`Cx`] take them.
 
 use super::Cx;
 use super::watch::MaskedFreshness;
 use crate::book::Rule;
 
-/// A row of a definition by cases: the rule that it states, whether its condition holds, and its conclusion.
+/// A row of a definition by cases: its rule, whether its condition holds, and its conclusion.
 pub type DefinitionRow<T> = (Rule, bool, T);
 
-/// What comes of a test ([`Cx::premise`]).
+/// The outcome of a test ([`Cx::premise`]).
 pub trait Premise: Sized {
     /// Whether the premise holds.
     fn holds(&self) -> bool;
 
-    /// What comes of it in an edition that does not demand it.
+    /// The outcome in an edition that does not demand the premise.
     fn untested(self) -> Self;
 
-    /// What comes of it where its rule is masked.
+    /// The outcome if the rule is masked.
     fn masked(self, rule: Rule) -> Self;
 }
 
@@ -52,12 +52,12 @@ where
     }
 }
 
-/// The rows of a definition by cases, without a last row for what none of them covers, or with one.
+/// The rows of a definition by cases, with or without a final row for all remaining cases.
 pub trait Rows {
-    /// The conclusion, or maybe one.
+    /// The type of the answer: the conclusion, or an optional one.
     type Answer;
 
-    /// The conclusion of the first row that applies.
+    /// Returns the conclusion of the first row that applies.
     fn decided(self, cx: &mut Cx) -> Self::Answer;
 }
 
@@ -88,17 +88,17 @@ impl<T: Clone + PartialEq, const N: usize> Rows for (&[DefinitionRow<T>; N], (Ru
     }
 }
 
-/// A condition that must hold, of which nothing follows but that it does or not: the rule that sets it, which of its
-/// premises it is (counting from 1), and whether it holds.
+/// A condition with nothing but its truth: the rule that states it, the number of the premise in that rule (from 1),
+/// and whether it holds.
 pub type PlainCondition = (Rule, usize, bool);
 
-/// Conditions that must hold one and all: [plain](PlainCondition) ones, or [with something](Condition) to be said of
-/// the first that does not.
+/// Conditions that must all hold: [plain](PlainCondition) ones, or [with a value](Condition) to return for the first
+/// one that fails.
 pub trait Conditions {
-    /// Whether they hold, or the first that does not.
+    /// The type of the answer: whether all hold, or the first that fails.
     type Answer;
 
-    /// Whether they hold.
+    /// Tests the conditions.
     fn tested(self, cx: &mut Cx) -> Self::Answer;
 }
 
@@ -139,27 +139,27 @@ impl<T: Copy, const N: usize> Conditions for &[Condition<T>; N] {
     }
 }
 
-/// A condition that must hold: the rule that sets it, which of its premises it is (counting from 1), whether it holds,
-/// and what follows if it does not.
+/// A condition: the rule that states it, the number of the premise in that rule (from 1), whether it holds, and a value
+/// to return if it fails.
 pub type Condition<T> = (Rule, usize, bool, T);
 
-/// A condition with what to say where it does not hold.
+/// A condition with a message for the case that it fails.
 pub type ReportedCondition<'a> = Condition<&'a dyn Fn() -> String>;
 
-/// What stands in for a conclusion when the rule that draws it is masked: another answer, such as a plausible wrong
-/// implementation would give. What that is stands in
-/// the file `instead.rs` of the room that makes the type; no clause says it.
+/// A replacement for the conclusion of a masked rule: another answer, as a plausible wrong implementation would give
+/// it. The file `instead.rs` of the module that defines a type has its replacements; no clause of the text mentions
+/// them.
 pub trait Instead: Sized {
-    /// Another answer than `self`, wherever the type has one.
+    /// Another answer than `self`, if the type has one.
     fn instead(self, rule: Rule) -> Self;
 
-    /// The same, where the type has rules of which each says that what is concluded is new: then it may be one of those
-    /// that they have made before.
+    /// As [`Instead::instead`], for types with rules that create something new. The replacement may then be something
+    /// that the rule created earlier.
     fn instead_of_new(self, rule: Rule, _: &mut MaskedFreshness) -> Self {
         self.instead(rule)
     }
 }
 
-/// All that there is of something, where a rule wants every one of them.
+/// A complete list, for a rule that requires every element.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Every<T>(pub Vec<T>);

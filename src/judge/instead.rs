@@ -1,5 +1,5 @@
-//! What stands in for a conclusion whose rule is switched off, where it is of a type that the language has of itself or
-//! of a verdict that several judgements share. Each room has a file of this name for the types that it makes.
+//! Replacements for conclusions whose rule is switched off, for basic types and for verdicts that several judgements
+//! share. Each module has a file of this name for its own types.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,21 +11,21 @@ use num_bigint::BigInt;
 use super::{Compatibility, Every, Instead, Proof, RuntimeError};
 use crate::book::Rule;
 
-/// Yes for no.
+/// The negation.
 impl Instead for bool {
     fn instead(self, _: Rule) -> bool {
         !self
     }
 }
 
-/// What was found is missed.
+/// Nothing is found.
 impl<T> Instead for Option<&T> {
     fn instead(self, _: Rule) -> Self {
         None
     }
 }
 
-/// The other way round.
+/// The reverse order.
 impl<T> Instead for Vec<T> {
     fn instead(mut self, _: Rule) -> Vec<T> {
         self.reverse();
@@ -33,7 +33,7 @@ impl<T> Instead for Vec<T> {
     }
 }
 
-/// The first is enough.
+/// Only the first element.
 impl<T> Instead for Every<T> {
     fn instead(mut self, _: Rule) -> Every<T> {
         self.0.truncate(1);
@@ -41,7 +41,7 @@ impl<T> Instead for Every<T> {
     }
 }
 
-/// The second first.
+/// The two elements exchanged.
 impl<T> Instead for [T; 2] {
     fn instead(self, _: Rule) -> [T; 2] {
         let [first, second] = self;
@@ -49,7 +49,7 @@ impl<T> Instead for [T; 2] {
     }
 }
 
-/// None of them.
+/// The empty list.
 impl<T> Instead for &[T] {
     fn instead(self, _: Rule) -> Self {
         &[]
@@ -98,7 +98,7 @@ impl<K: Ord + Clone, V: Clone> Instead for Cow<'_, BTreeMap<K, V>> {
     }
 }
 
-/// What was found is missed.
+/// Nothing is found.
 impl<T> Instead for Option<Rc<T>> {
     fn instead(self, _: Rule) -> Self {
         None
@@ -112,14 +112,14 @@ impl<T> Instead for Option<Arc<T>> {
     }
 }
 
-/// An error goes unnoticed.
+/// The error is ignored.
 impl<T: Instead + Default> Instead for Result<T, RuntimeError> {
     fn instead(self, rule: Rule) -> Self {
         Ok(self.map_or_else(|_| T::default(), |value| value.instead(rule)))
     }
 }
 
-/// What fits is refused, and what does not is accepted.
+/// Compatible becomes incompatible, and incompatible becomes compatible.
 impl Instead for Compatibility {
     fn instead(self, _: Rule) -> Compatibility {
         match self {
@@ -129,7 +129,7 @@ impl Instead for Compatibility {
     }
 }
 
-/// A wrong proof, and different for undecided.
+/// A wrong proof. An undecided one becomes different.
 impl Instead for Proof {
     fn instead(self, _: Rule) -> Proof {
         match self {

@@ -1,5 +1,6 @@
-//! What judgements have found, for as long as the outermost of them is asked: a pair of pairs of pairs has far more
-//! parts than it occupies, and two deep trees that differ at the bottom are not to be compared anew at each level.
+//! A cache of the answers of judgements. It lasts as long as the outermost judgement. A pair of pairs of pairs has far
+//! more parts than nodes in memory. The cache also prevents repeated comparisons of two deep trees that differ only at
+//! the bottom.
 
 use std::any::Any;
 use std::cell::Cell;
@@ -11,23 +12,23 @@ use rustc_hash::FxHashMap;
 
 use super::{Cx, is_shared, place};
 
-/// What a judgement is asked about, as derivations tell it.
+/// The inputs of a judgement, as derivations show them.
 pub trait JudgementInputs<T>: Sized {
-    /// As written.
+    /// The inputs as texts.
     fn told(self) -> Vec<String>;
 
-    /// Whether this may be asked more than once, so that what is found is kept.
+    /// Whether the same question may be asked again, so that its answer is kept.
     #[inline]
     fn may_recur(&self) -> bool {
         false
     }
 
-    /// What was found before, and what to keep it by.
+    /// The kept answer, if there is one, and the key under which a new answer is kept.
     fn recall(&self, _: &'static str, _: &mut Memo) -> (Option<T>, Option<MemoKey>) {
         (None, None)
     }
 
-    /// Keeps what was found.
+    /// Keeps an answer.
     fn keep(&self, _: MemoKey, _: &mut Memo, _: &T) {}
 }
 
@@ -38,16 +39,16 @@ impl<T, F: FnOnce() -> Vec<String>> JudgementInputs<T> for F {
     }
 }
 
-/// A tree in which several may hold a tuple in common.
+/// A tree in which tuples may be shared.
 pub trait TreeFields: fmt::Display + Sized + 'static {
-    /// The fields, if it is a tuple.
+    /// The fields, if the tree is a tuple.
     fn fields(&self) -> Option<&Arc<[Self]>>;
 }
 
 /// The fields of two tuples.
 type TuplePair<'t, A> = (&'t Arc<[A]>, &'t Arc<[A]>);
 
-/// One or two trees that a judgement is asked about, anywhere or at a place.
+/// The question of a judgement about one or two trees, possibly at a place.
 #[derive(Clone, Copy)]
 pub struct MemoQuery<'t, A: TreeFields> {
     first: &'t A,
@@ -56,32 +57,32 @@ pub struct MemoQuery<'t, A: TreeFields> {
 }
 
 impl<'t, A: TreeFields> MemoQuery<'t, A> {
-    /// One tree.
+    /// A question about one tree.
     #[inline]
     pub fn of(tree: &'t A) -> MemoQuery<'t, A> {
         MemoQuery { first: tree, second: None, place: None }
     }
 
-    /// Two trees.
+    /// A question about two trees.
     #[inline]
     pub fn both(first: &'t A, second: &'t A) -> MemoQuery<'t, A> {
         MemoQuery { first, second: Some(second), place: None }
     }
 
-    /// The same at a place on which the answer depends.
+    /// The question at a place that affects the answer.
     #[inline]
     pub fn at(self, place: &'t ScopeVersion) -> MemoQuery<'t, A> {
         MemoQuery { place: Some(place), ..self }
     }
 
-    /// The fields of both, of one alone twice; `None` where one is no tuple.
+    /// The fields of both trees; for a single tree its fields twice. `None` if one of them is not a tuple.
     #[inline]
     fn fields(&self) -> Option<TuplePair<'t, A>> {
         let first = self.first.fields()?;
         Some((first, self.second.map_or(Some(first), A::fields)?))
     }
 
-    /// How the place is now: its number, which it is given here.
+    /// The number of the place's present state. A new state gets its number here.
     fn state(&self, memo: &mut Memo) -> u64 {
         self.place.map_or(0, |place| place.number(memo))
     }
@@ -92,7 +93,7 @@ impl<A: TreeFields, T: Clone + 'static> JudgementInputs<T> for MemoQuery<'_, A> 
         [Some(self.first), self.second].into_iter().flatten().map(A::to_string).collect()
     }
 
-    // What one holder has is met as often as that one, of whom the same is known.
+    // An unshared node is met as often as its owner, and the owner's answer is kept.
     #[inline]
     fn may_recur(&self) -> bool {
         self.fields().is_some_and(|(first, second)| is_shared(first) || is_shared(second))
@@ -105,7 +106,7 @@ impl<A: TreeFields, T: Clone + 'static> JudgementInputs<T> for MemoQuery<'_, A> 
     }
 
     fn keep(&self, key: MemoKey, memo: &mut Memo, found: &T) {
-        // Something may have changed meanwhile on which the answer depends.
+        // The answer is kept only if the place has not changed since the question.
         if let Some((first, second)) = self.fields()
             && self.place.is_none_or(|place| place.is(key.state))
         {
@@ -115,7 +116,7 @@ impl<A: TreeFields, T: Clone + 'static> JudgementInputs<T> for MemoQuery<'_, A> 
     }
 }
 
-/// What something that was found is known by: the judgement, how the place was, and where the tuples lie.
+/// The key of an answer: the judgement, the state of the place, and the addresses of the tuples.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MemoKey {
     judgement: &'static str,
@@ -123,12 +124,12 @@ pub struct MemoKey {
     places: (usize, usize),
 }
 
-/// How the surroundings of judgements are, by a number that no others have; they get another one when they change.
+/// The version of the surroundings of judgements, as a unique number. A change of the surroundings gives a new number.
 #[derive(Clone, Debug, Default)]
 pub struct ScopeVersion(Cell<u64>);
 
 impl ScopeVersion {
-    /// Something has changed on which answers depend.
+    /// Records a change that affects answers.
     #[inline]
     pub fn change(&self) {
         self.0.set(0);
@@ -147,22 +148,22 @@ impl ScopeVersion {
     }
 }
 
-/// Something that was found, and what it was found of, so that nothing else comes to lie there.
+/// An answer together with its inputs. Keeping the inputs alive prevents other nodes from taking their addresses.
 #[derive(Clone)]
 struct MemoEntry {
     found: Rc<dyn Any>,
     _lies: Rc<dyn Any>,
 }
 
-/// What judgements have found.
+/// The answers of judgements.
 #[derive(Clone, Default)]
 pub struct Memo {
     found: FxHashMap<MemoKey, MemoEntry>,
-    /// What was noted beside that, in order.
+    /// The keys of further notes, in order.
     noted: Vec<MemoKey>,
-    /// The pairs of nodes of which an open comparison has found that they differ; those that are met next are last.
+    /// The pairs of nodes that an open comparison found to differ. The pair that is met next is last.
     differing: Vec<(usize, usize)>,
-    /// How many judgements are open.
+    /// The number of open judgements.
     open: u32,
     states: u64,
 }
@@ -174,14 +175,14 @@ impl fmt::Debug for Memo {
 }
 
 impl Memo {
-    /// A judgement begins; what to [end](Memo::end) it with.
+    /// Begins a judgement. Returns the value to [end](Memo::end) it with.
     #[inline]
     pub(super) fn begin(&mut self) -> usize {
         self.open += 1;
         self.differing.len()
     }
 
-    /// A judgement ends. With the outermost everything is forgotten.
+    /// Ends a judgement. The outermost one clears the cache.
     #[inline]
     pub(super) fn end(&mut self, differing: usize) {
         self.open -= 1;
@@ -205,27 +206,26 @@ impl Cx {
         known
     }
 
-    /// Notes until the judgement ends which nodes differ, those that are met first last.
+    /// Notes, until the judgement ends, that these nodes differ. The pairs that are met first come last.
     pub fn note_differing(&mut self, pairs: impl IntoIterator<Item = (usize, usize)>) {
         if self.memo.open > 0 {
             self.memo.differing.extend(pairs);
         }
     }
 
-    /// How much is noted, so as to [forget](Cx::forget_notes) what is noted from here on.
+    /// The number of notes. Passed to [forget](Cx::forget_notes), it removes later notes.
     pub fn notes(&self) -> usize {
         self.memo.noted.len()
     }
 
-    /// Forgets what was noted since there were so many notes.
+    /// Removes all notes after the first `since`.
     pub fn forget_notes(&mut self, since: usize) {
         for key in self.memo.noted.drain(since.min(self.memo.noted.len())..) {
             self.memo.found.remove(&key);
         }
     }
 
-    /// Notes something of what lies at a place, or that there is nothing to note of it, until the outermost judgement
-    /// ends.
+    /// Notes a fact about the object at an address until the outermost judgement ends. With `None` it removes the note.
     pub fn note_of<A: 'static, T: 'static>(&mut self, what: &'static str, of: &Arc<A>, found: Option<T>) {
         let key = note(what, of);
         match found {
@@ -239,7 +239,7 @@ impl Cx {
         }
     }
 
-    /// What was noted of what lies at a place.
+    /// The fact noted about the object at an address.
     pub fn noted_of<A, T: Clone + 'static>(&self, what: &'static str, of: &Arc<A>) -> Option<T> {
         self.memo.found.get(&note(what, of))?.found.downcast_ref::<T>().cloned()
     }
@@ -250,7 +250,7 @@ fn note<A>(what: &'static str, of: &Arc<A>) -> MemoKey {
     MemoKey { judgement: what, state: 0, places: (lies, lies) }
 }
 
-/// Where a node lies.
+/// The address of a node.
 pub fn address<T>(node: &T) -> usize {
     std::ptr::from_ref(node) as usize
 }
@@ -259,7 +259,7 @@ pub fn address<T>(node: &T) -> usize {
 mod tests {
     use super::*;
 
-    /// A tree for tests: a number, or numbers that several may hold in common.
+    /// A tree for tests: a number, or a list of trees that may be shared.
     struct Numbers(Option<Arc<[Numbers]>>);
 
     impl fmt::Display for Numbers {
@@ -292,7 +292,7 @@ mod tests {
         assert_eq!(leaves(&mut cx, &tree, &place, &asked), 1 << 20);
         assert!(asked.get() < 64, "{}", asked.get());
         assert!(cx.memo.found.is_empty() && cx.memo.open == 0);
-        // A derivation shows each time.
+        // A derivation repeats the judgement each time.
         asked.set(0);
         assert_eq!(leaves(&mut Cx::new().with_trace(), &twice(5), &place, &asked), 32);
         assert_eq!(asked.get(), 63);

@@ -1,4 +1,4 @@
-//! What every judgement takes and gives: the context that records the use of rules, derivation trees, and verdicts.
+//! The input and output of every judgement: the context that records the use of rules, derivation trees, and verdicts.
 
 mod cx;
 mod derivation;

@@ -1,5 +1,4 @@
-//! What is found out of tuples that several hold in common, so that each of them is gone through once: a pair of pairs of pairs has
-//! far more parts than it occupies.
+//! Traversals that visit each shared tuple once. A pair of pairs of pairs has far more parts than nodes in memory.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::hash::Hash;
@@ -12,8 +11,8 @@ type HeldPair<T> = (Arc<[T]>, Arc<[T]>);
 
 type OnceEntries<T, V> = FxHashMap<(usize, usize), (HeldPair<T>, V)>;
 
-/// What is known of tuples, or of pairs of them, by where they lie. They are kept, so that no other comes to lie in their place.
-/// Nearly always nothing is held in common, and then there is nothing here.
+/// Answers about tuples, or pairs of them, by address. The tuples are kept alive so that no other tuple takes their
+/// address. Sharing is rare, so the table is created only when it is needed.
 #[derive(Debug)]
 pub struct Once<T, V> {
     kept: OnceCell<Box<OnceTable<T, V>>>,
@@ -22,7 +21,7 @@ pub struct Once<T, V> {
 #[derive(Debug)]
 struct OnceTable<T, V> {
     known: RefCell<OnceEntries<T, V>>,
-    /// How often something has changed on which the answers depend.
+    /// The number of changes that affected the answers.
     changes: Cell<u64>,
 }
 
@@ -39,22 +38,22 @@ impl<T, V> Default for OnceTable<T, V> {
 }
 
 impl<T, V: Clone> Once<T, V> {
-    /// What `find` says of a tuple, which is asked only if it has not said it before.
+    /// The answer of `find` about a tuple. `find` runs only if there is no kept answer.
     pub fn of(&self, fields: &Arc<[T]>, find: impl FnOnce() -> V) -> V {
         self.of_both(fields, fields, find)
     }
 
-    /// What `find` says of a pair of tuples.
+    /// The answer of `find` about a pair of tuples.
     #[inline]
     pub fn of_both(&self, fields1: &Arc<[T]>, fields2: &Arc<[T]>, find: impl FnOnce() -> V) -> V {
-        // What one holder has is met as often as that one, of whom the same is known.
+        // An unshared node is met as often as its owner, and the owner's answer is kept.
         if !is_shared(fields1) && !is_shared(fields2) {
             return find();
         }
         self.kept.get_or_init(Box::default).of_both(fields1, fields2, find)
     }
 
-    /// Something has changed on which the answers depend.
+    /// Records a change that affects the answers.
     #[inline]
     pub fn forget(&self) {
         if let Some(kept) = self.kept.get() {
@@ -86,22 +85,22 @@ impl<T, V: Clone> OnceTable<T, V> {
     }
 }
 
-/// Whether fields may be met more than once, for more than one holds them; of none there is nothing to know.
+/// Whether fields may be met more than once, because they have several owners. Empty lists do not count.
 pub fn is_shared<T>(fields: &Arc<[T]>) -> bool {
     Arc::strong_count(fields) > 1 && !fields.is_empty()
 }
 
-/// The tuples that others hold as well and that were gone through, by where they lie.
+/// The addresses of shared tuples that were already visited.
 pub type VisitedTuples = SmallSet<usize>;
 
-/// So many places are sooner looked through than hashed.
+/// Up to this number of elements a linear search is faster than hashing.
 const FEW: usize = 4;
 
-/// A set of places. There are few of them nearly always.
+/// A set that is almost always small.
 #[derive(Clone, Debug)]
 pub struct SmallSet<T> {
     few: SmallVec<[T; FEW]>,
-    /// All of them, if they are more than a few.
+    /// All elements, if there are more than a few.
     many: FxHashSet<T>,
 }
 
@@ -112,7 +111,7 @@ impl<T> Default for SmallSet<T> {
 }
 
 impl<T: Eq + Hash> SmallSet<T> {
-    /// Adds a place; whether it is a new one.
+    /// Adds an element. Returns whether it is new.
     pub fn insert(&mut self, place: T) -> bool {
         if self.many.is_empty() {
             if self.few.contains(&place) {
@@ -127,19 +126,19 @@ impl<T: Eq + Hash> SmallSet<T> {
         self.many.insert(place)
     }
 
-    /// None from here on.
+    /// Removes all elements.
     pub fn clear(&mut self) {
         self.few.clear();
         self.many.clear();
     }
 }
 
-/// Whether it is the first time that a tuple is gone through, or may be.
+/// Whether a tuple may be visited for the first time. An unshared tuple always counts as new.
 pub fn is_new<T>(fields: &Arc<[T]>, seen: &mut VisitedTuples) -> bool {
     !is_shared(fields) || seen.insert(place(fields))
 }
 
-/// Where fields lie.
+/// The address of fields.
 pub fn place<T>(fields: &Arc<[T]>) -> usize {
     fields.as_ptr() as usize
 }

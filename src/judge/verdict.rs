@@ -1,4 +1,4 @@
-//! What a judgement can answer. All of these are closed: a match on them is exhaustive.
+//! The possible answers of judgements. All of these types are closed, so a match on them is exhaustive.
 
 use std::fmt;
 
@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::book::Rule;
 
-/// The answer of `check_compatibility`. From best to worst.
+/// The answer of `check_compatibility`, from best to worst.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Compatibility {
     /// Every value of the first may be used where the second is expected.
     Compatible,
-    /// Some may; the run decides.
+    /// Some values may be used; this is decided at run time.
     Possibly,
-    /// None may.
+    /// No value may be used.
     Incompatible,
 }
 
@@ -24,29 +24,29 @@ pub enum Proof {
     Equal,
     /// Different under every admissible assignment (A36).
     Different,
-    /// The prover draws no conclusion.
+    /// The prover reaches no conclusion.
     Unknown,
 }
 
 /// A best-effort answer together with every answer that the text permits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BestEffort<T> {
-    /// The answer of the prover that was chosen.
+    /// The answer of the selected prover.
     pub answer: T,
-    /// From the floor (alpha-equality) to the ceiling (the truth), without repetition.
+    /// From the minimum (alpha-equality) to the maximum (the truth), without repetition.
     pub permitted: Vec<T>,
 }
 
-/// How an evaluation ends.
+/// The outcome of an evaluation.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Ending<V> {
     /// The result.
     Value(V),
     /// An error that the text prescribes.
     Error(RuntimeError),
-    /// A limit was reached: the steps, or the depth of calls.
+    /// A limit was reached: the number of steps or the depth of calls.
     OutOfFuel,
-    /// The text says nothing of this case.
+    /// The text does not specify this case.
     Unspecified(String),
 }
 
@@ -56,7 +56,7 @@ pub enum Ending<V> {
 pub struct RuntimeError {
     /// The rule that makes it an error.
     pub rule: Rule,
-    /// For people.
+    /// The message for the user.
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! What is out of the ordinary about a run: rules that are switched off, mistakes that are made on purpose, and what is noted.
+//! Special settings of a run: rules that are switched off, deliberate mistakes, and additional records.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -11,31 +11,31 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::{Derivation, DerivationStep};
 use crate::book::{Erratum, Rule, RuleSet};
 
-/// What is switched off or mistaken, and what is noted beside the rules that are used.
+/// Masked rules, mutants, and records beyond the used rules.
 #[derive(Clone, Debug, Default)]
 pub(super) struct JudgementWatch {
     pub(super) mask: RuleSet,
-    /// The rules of the edition that it is asked without.
+    /// The rules of the edition that are treated as absent.
     pub(super) absent: RuleSet,
     pub(super) row_mutant: Option<RowMutant>,
-    /// The rows that were looked at, if anyone wants to know.
+    /// The rows that were considered, if they are recorded.
     pub(super) rows: Option<RowsLookedAt>,
     pub(super) made: MaskedFreshness,
-    /// The errata that were asked after, if anyone wants to know; all that is asked aside notes them here too.
+    /// The errata that were queried, if they are recorded. Side questions add to the same set.
     pub(super) consulted: Option<Rc<RefCell<BTreeSet<Erratum>>>>,
     pub(super) trace: Option<Vec<Derivation>>,
-    /// How long the operands and conclusions are that the derivations tell.
+    /// The total length of operands and conclusions in the derivations.
     pub(super) told: usize,
-    /// The steps that are left, if they are counted; all that is asked aside takes its steps from them, too.
+    /// The remaining steps, if there is a limit. Side questions use the same budget.
     pub(super) fuel: Option<Fuel>,
 }
 
-/// What masked rules of freshness have made ([`super::Instead`]).
+/// Objects created under masked rules of freshness ([`super::Instead`]).
 #[derive(Clone, Debug, Default)]
 pub struct MaskedFreshness(Vec<(Rule, Rc<dyn Any>)>);
 
 impl MaskedFreshness {
-    /// What a rule has made before that is like something new, or that one.
+    /// An earlier object of the rule that is like the new one, or else the new one.
     pub fn before<T: Clone + 'static>(&mut self, rule: Rule, new: T, like: impl Fn(&T, &T) -> bool) -> T {
         let before = self.0.iter().filter(|(by, _)| *by == rule).filter_map(|(_, made)| made.downcast_ref::<T>());
         if let Some(known) = before.into_iter().find(|known| like(known, &new)).cloned() {
@@ -46,11 +46,11 @@ impl MaskedFreshness {
     }
 }
 
-/// How many bytes of operands and conclusions derivations tell at most.
+/// The largest number of bytes that derivations use for operands and conclusions.
 const MAX_TOLD: usize = 4 << 20;
 
-/// The steps that judgements may take: a rule that is applied, a premise that is tested, or a judgement that is asked is one. Whoever has a
-/// copy takes from the same.
+/// The budget of steps for judgements. Applying a rule, testing a premise and asking a judgement each take one step.
+/// Copies share the budget.
 #[derive(Clone)]
 pub struct Fuel {
     left: Arc<AtomicU64>,
@@ -58,7 +58,8 @@ pub struct Fuel {
 }
 
 impl Fuel {
-    /// So many steps. The one after the last calls `spent`, which need not return; if it does, the judgement goes on.
+    /// A budget of `steps`. The first step beyond it calls `spent`, which need not return. If it returns, the judgement
+    /// continues.
     pub fn new(steps: u64, spent: impl Fn() + Send + Sync + 'static) -> Fuel {
         Fuel { left: Arc::new(AtomicU64::new(steps)), spent: Arc::new(spent) }
     }
@@ -78,7 +79,7 @@ impl fmt::Debug for Fuel {
 }
 
 impl JudgementWatch {
-    /// Whether a rule applies; a step of the derivation if so.
+    /// Whether a rule applies. If so, it becomes a step of the derivation.
     #[cold]
     pub(super) fn fires(&mut self, rule: Rule) -> bool {
         self.burn();
@@ -89,7 +90,7 @@ impl JudgementWatch {
         applies
     }
 
-    /// Whether the premise of a rule is tested; a step of the derivation if so.
+    /// Whether the premise of a rule is tested. If so, it becomes a step of the derivation.
     #[cold]
     pub(super) fn tests(&mut self, rule: Rule, n: usize, holds: bool) -> bool {
         self.burn();
@@ -100,29 +101,29 @@ impl JudgementWatch {
         tested
     }
 
-    /// Takes a step from those that are left.
+    /// Takes one step from the budget.
     pub(super) fn burn(&self) {
         if let Some(fuel) = &self.fuel {
             fuel.burn();
         }
     }
 
-    /// An operand or a conclusion, as derivations tell it: what each of many nested judgements is asked about repeats nearly all of what the one
-    /// around it is.
+    /// The text of an operand or a conclusion for derivations. The inputs of nested judgements repeat most of the outer
+    /// ones, so texts are cut off beyond a total length.
     pub(super) fn told(&mut self, text: String) -> String {
         self.told = self.told.saturating_add(text.len());
         if self.told > MAX_TOLD { "..".to_string() } else { text }
     }
 
-    /// What is still wanted where something is asked aside, if anything is.
+    /// The settings that remain for side questions, if there are any.
     pub(super) fn aside(&self) -> Option<Box<JudgementWatch>> {
         let (consulted, fuel) = (self.consulted.clone(), self.fuel.clone());
-        // What an edition lacks it lacks there too.
+        // A rule absent from the edition is absent from side questions, too.
         let wanted = consulted.is_some() || fuel.is_some() || !self.absent.is_empty();
         wanted.then(|| Box::new(JudgementWatch { consulted, fuel, absent: self.absent, ..JudgementWatch::default() }))
     }
 
-    /// Notes a step of a derivation, if one is collected; what is noted is made only then.
+    /// Adds a step to the derivation, if one is collected. The step is constructed only then.
     pub(super) fn step(&mut self, step: impl FnOnce() -> DerivationStep) {
         if let Some(stack) = &mut self.trace
             && let Some(top) = stack.last_mut()
@@ -136,42 +137,42 @@ impl JudgementWatch {
     }
 }
 
-/// The rows whose conditions were looked at: what a [`RowMutant`] can make a difference to.
+/// The rows whose conditions were tested. Only these can be affected by a [`RowMutant`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RowsLookedAt {
-    /// All of them, by their rules.
+    /// The rules of all these rows.
     pub rows: RuleSet,
-    /// Those among them that another row follows.
+    /// The rules of the rows that another row follows.
     pub followed: RuleSet,
-    /// Those among them that have kinds for conditions, which can be missing and no more than that.
+    /// The rules of the rows that are kinds. Such a row can only be dropped.
     pub kinds: RuleSet,
 }
 
-/// A definition by cases, or a list of conditions, with one mistake in it, at the row of a rule.
+/// A single mistake at the row of a rule, in a definition by cases or a list of conditions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RowMutant {
     /// The rule of the row.
     pub rule: Rule,
-    /// What is wrong about it.
+    /// The kind of mistake.
     pub mistake: Mistake,
 }
 
-/// What is wrong about a row.
+/// A mistake about a row.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Mistake {
     /// The row is missing.
     Dropped,
-    /// It applies where its condition does not hold, and only there.
+    /// The row applies exactly where its condition does not hold.
     Negated,
-    /// It stands behind the next row.
+    /// The row comes after the next row.
     Swapped,
 }
 
 impl Mistake {
-    /// Every mistake.
+    /// Every kind of mistake.
     pub const ALL: [Mistake; 3] = [Mistake::Dropped, Mistake::Negated, Mistake::Swapped];
 
-    /// As in reports and tables.
+    /// The name used in reports and tables.
     pub fn name(self) -> &'static str {
         match self {
             Mistake::Dropped => "dropped",

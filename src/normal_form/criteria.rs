@@ -8,9 +8,9 @@ use crate::findings::{Complaint, Demand, Diagnostic, Finder, Trail, TrailStep};
 use crate::grammar::{Binding, BindingBlock, BlockKind, Call, Expr, Function, GlobalFunc, If, IrModule, SeqExpr};
 use crate::judge::{Cx, with_stack};
 
-/// NF.1.RHS to NF.4.ALL-EMPTY: every place where a program is not in normal form, in the order of the text.
+/// NF.1.RHS to NF.4.ALL-EMPTY: every place that violates normal form, in the order of the text.
 ///
-/// Each offending node is reported once. 2023-02, Normal Form.
+/// Each violating node is reported once. 2023-02, Normal Form.
 pub fn check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
     let mut findings = Vec::new();
     if cx.fire(rule!("WF.NF")) {
@@ -19,7 +19,7 @@ pub fn check(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
     findings
 }
 
-/// The violations of the criteria by a program, whether it has been normalized or not.
+/// The violations of the criteria in a program, normalized or not.
 pub(crate) fn violations(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
     let tuples = Tuples::of(cx);
     let mut criteria = Criteria { cx, trail: Trail::default(), findings: Vec::new(), tuples, first_only: false };
@@ -27,7 +27,7 @@ pub(crate) fn violations(cx: &mut Cx, module: &IrModule) -> Vec<Diagnostic> {
     criteria.findings
 }
 
-/// NF.UNIT.INLINE: no variable that is known to be the empty tuple is used.
+/// NF.UNIT.INLINE: reports uses of variables that are known to be the empty tuple.
 fn units(criteria: &mut Criteria, module: &IrModule) {
     let units = used_units(criteria.cx, module);
     for ((gv, func), units) in module.funcs.iter().zip(units) {
@@ -45,7 +45,7 @@ fn units(criteria: &mut Criteria, module: &IrModule) {
     }
 }
 
-/// Whether a function is in normal form already.
+/// Whether a function is already in normal form.
 pub(super) fn is_normal(cx: &mut Cx, function: &Function) -> bool {
     let tuples = Tuples::of(cx);
     let mut criteria = Criteria { cx, trail: Trail::default(), findings: Vec::new(), tuples, first_only: true };
@@ -57,13 +57,13 @@ struct Criteria<'c> {
     cx: &'c mut Cx,
     trail: Trail,
     findings: Vec<Diagnostic>,
-    /// The variables that are known to be tuples by the text.
+    /// The variables that the program text shows to be tuples.
     tuples: Tuples,
-    /// One finding is enough: the path of each is as long as its place is deep.
+    /// Whether to stop at the first finding. The path of a finding is as long as its place is deep.
     first_only: bool,
 }
 
-/// Where an operand stands.
+/// The role of an operand.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OperandPlace {
     Callee,
@@ -160,7 +160,7 @@ impl Criteria<'_> {
         self.at(TrailStep::Field("body"), |c| c.body_of_sequence(&seq.body));
     }
 
-    /// NF.1.BODY-LEAF. Errata: A12, the criteria do not say it.
+    /// NF.1.BODY-LEAF. Errata: A12. The criteria in the text do not include this.
     fn body_of_sequence(&mut self, body: &Expr) {
         if let Expr::SeqExpr(seq) = body {
             return with_stack(|| self.misplaced_sequence(seq));
@@ -176,7 +176,7 @@ impl Criteria<'_> {
         self.inside(body);
     }
 
-    /// NF.4: no empty block, and no two neighbours of one kind.
+    /// NF.4: no empty blocks, and no two adjacent blocks of the same kind.
     fn block(&mut self, block: &BindingBlock, previous: Option<BlockKind>) {
         let counts = block.kind == BlockKind::Binding || !self.cx.literal(Erratum::A37);
         let apart = previous != Some(block.kind);
@@ -212,7 +212,7 @@ impl Criteria<'_> {
         self.tuples.enter_binding(binding);
     }
 
-    /// NF.1.RHS: the value of a binding is a leaf, or its operands are.
+    /// NF.1.RHS: the value of a binding is a leaf, or all its operands are leaves.
     fn value(&mut self, value: &Expr) {
         match value {
             Expr::SeqExpr(seq) => with_stack(|| self.misplaced_sequence(seq)),
@@ -242,7 +242,8 @@ impl Criteria<'_> {
         }
     }
 
-    /// NF.5.OPNORM.CALLTIR: the inputs of `call_tir` and its like are written as a tuple; so WF23-12.23, for normalized programs.
+    /// NF.5.OPNORM.CALLTIR: the inputs of `call_tir` and similar operators are written as a tuple. WF23-12.23 requires
+    /// the same of normalized programs.
     fn conforms(&mut self, call: &Call) {
         let Some(inputs) = self.tuples.inputs_elsewhere(call) else { return };
         let complain = || {
@@ -256,7 +257,7 @@ impl Criteria<'_> {
         );
     }
 
-    /// NF.1.EXCEPT-BODIES: of an `If`, criterion 1 tests the condition only.
+    /// NF.1.EXCEPT-BODIES: criterion 1 tests only the condition of an `If`.
     fn if_value(&mut self, branch: &If) {
         self.at(TrailStep::Field("cond"), |c| c.condition(&branch.cond));
         let exempt = self.bodies_are_exempt();
@@ -264,9 +265,9 @@ impl Criteria<'_> {
         self.at(TrailStep::Field("false_branch"), |c| c.branch_value(&branch.false_branch, exempt));
     }
 
-    /// NF.1.LEAF.PRIMEXPR: what is said of shape variables is a leaf as a condition.
+    /// NF.1.LEAF.PRIMEXPR: an expression over shape variables is a leaf as a condition.
     ///
-    /// Errata: M02, literally it is none.
+    /// Errata: M02. Read literally, it is not a leaf.
     fn condition(&mut self, cond: &Expr) {
         if cond.is_over_shape_vars() {
             let leaf = self.cx.conclude(rule!("NF.1.LEAF.PRIMEXPR"), true) && !self.cx.literal(Erratum::M02);
@@ -296,7 +297,7 @@ impl Criteria<'_> {
         self.function(function);
     }
 
-    /// Errata: A12, literally bodies and branches are subexpressions like any other.
+    /// Errata: A12. Read literally, bodies and branches are subexpressions like any other.
     fn bodies_are_exempt(&mut self) -> bool {
         self.cx.conclude(rule!("NF.1.EXCEPT-BODIES"), true) && !self.cx.literal(Erratum::A12)
     }
@@ -314,9 +315,9 @@ impl Criteria<'_> {
     fn operand(&mut self, operand: &Expr, place: OperandPlace) {
         match operand {
             Expr::Tuple(tuple) if self.cx.conclude(rule!("NF.1.LEAF.TUPLE"), true) => self.fields(&tuple.fields),
-            // A sequence is reported as misplaced, which says more than that it is no leaf.
+            // A sequence is reported as misplaced, which is more specific than not being a leaf.
             Expr::SeqExpr(seq) => with_stack(|| self.misplaced_sequence(seq)),
-            // NF.1.LEAF.OTHERS: no leaves, but allowed as callees (A12).
+            // NF.1.LEAF.OTHERS: they are not leaves, but allowed as callees (A12).
             Expr::Op(_) | Expr::ExternFunc(_) if place == OperandPlace::Callee && self.callee_is_exempt() => {}
             _ => self.simple_operand(operand, place),
         }
@@ -343,7 +344,7 @@ impl Criteria<'_> {
         leaf
     }
 
-    /// What is nested in an expression that criterion 1 does not test, or has rejected as a whole.
+    /// Checks the inside of an expression that criterion 1 does not test or has already rejected.
     fn inside(&mut self, expr: &Expr) {
         match expr {
             Expr::SeqExpr(seq) => with_stack(|| self.misplaced_sequence(seq)),

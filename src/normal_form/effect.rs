@@ -1,4 +1,4 @@
-//! What an expression may do besides giving a value, as far as hoisting is concerned (NF.PRESERVES).
+//! Effects of an expression, as far as hoisting is concerned (NF.PRESERVES).
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -6,29 +6,30 @@ use crate::book::Erratum;
 use crate::grammar::{BinaryOp, Binding, Expr, GlobalFunc, GlobalVar, IrModule, PrimExpr, ShapeVar};
 use crate::judge::{Cx, with_stack};
 
-/// Which expressions may have a visible effect. Remembers its answers, so that asking at every level of a deep
-/// program stays linear.
+/// Finds the expressions that may have a visible effect. It caches its answers, so that queries at every level of a
+/// deep program take linear time in total.
 #[derive(Default)]
 pub(super) struct Effects {
     known: FxHashMap<usize, bool>,
-    /// Whether to fail counts as an effect.
+    /// Whether a failure counts as an effect.
     failures: bool,
 }
 
 impl Effects {
-    /// What counts as an effect behind which no leaf is left that may fail.
+    /// The effects that a leaf which may fail must not be moved behind.
     ///
-    /// Errata: A75, literally failures count as well, so that of two the same is the first.
+    /// Errata: A75. Read literally, failures count as well, so that of two failures the same one comes first.
     pub(super) fn of_reading(cx: &Cx) -> Effects {
         if cx.literal(Erratum::A75) { Effects::and_failures() } else { Effects::default() }
     }
 
-    /// As if to fail, or not to end, were an effect, too.
+    /// Failures and nontermination count as effects, too.
     pub(super) fn and_failures() -> Effects {
         Effects { failures: true, ..Effects::default() }
     }
 
-    /// Whether evaluating the expression may have a visible effect: it calls something that is not marked pure.
+    /// Whether evaluating the expression may have a visible effect, because it calls a function that is not marked
+    /// pure.
     pub(super) fn possible(&mut self, expr: &Expr) -> bool {
         if self.failures {
             return hoisted_may_fail(expr);
@@ -70,12 +71,12 @@ impl Effects {
     }
 }
 
-/// The identity of a shared node. The program outlives the answers, so an address names one node.
+/// The identity of a shared node. The program outlives the answers, so an address identifies one node.
 fn address<T>(node: &std::sync::Arc<T>) -> usize {
     std::sync::Arc::as_ptr(node) as usize
 }
 
-/// Whether anything of an expression is hoisted that may fail.
+/// Whether a hoisted part of an expression may fail.
 fn hoisted_may_fail(expr: &Expr) -> bool {
     match expr {
         Expr::Call(_) | Expr::TupleGetItem(_) | Expr::If(_) | Expr::SeqExpr(_) | Expr::ExternFunc(_) => true,
@@ -93,15 +94,15 @@ fn hoisted_may_fail(expr: &Expr) -> bool {
     }
 }
 
-/// What a leaf fails by depends on.
+/// The facts that decide whether a leaf may fail.
 pub(super) struct FailureContext<'k> {
     pub(super) module: &'k IrModule,
-    /// The shape variables that a boxed scalar may bind, to a number that is no size.
+    /// The shape variables that a boxed scalar may bind to a number that is not a size.
     pub(super) boxed: &'k FxHashSet<ShapeVar>,
 }
 
 impl FailureContext<'_> {
-    /// Whether evaluating an expression that is left in place may fail.
+    /// Whether an expression may fail if it stays in place.
     pub(super) fn may_fail(&self, expr: &Expr) -> bool {
         match expr {
             Expr::ShapeExpr(shape) => shape.values.iter().any(|dim| self.dim_may_fail(dim, true)),
@@ -123,7 +124,7 @@ impl FailureContext<'_> {
         }
     }
 
-    /// Whether a global variable stands for an `ExternFunc`, which is looked up where it is used.
+    /// Whether a global variable denotes an `ExternFunc`, which is looked up at each use.
     fn is_looked_up(&self, gv: &GlobalVar) -> bool {
         match self.module.get(&gv.name) {
             Some(GlobalFunc::ExternFunc(_)) => true,
@@ -131,7 +132,7 @@ impl FailureContext<'_> {
         }
     }
 
-    /// A dimension fails when it divides by zero, overflows, or is negative; a variable alone stands for a size, as a rule.
+    /// Whether a dimension may divide by zero, overflow or be negative. A variable alone usually denotes a size.
     fn dim_may_fail(&self, dim: &PrimExpr, is_size: bool) -> bool {
         match dim {
             PrimExpr::Var(var) => is_size && self.boxed.contains(var),

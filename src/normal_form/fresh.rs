@@ -1,4 +1,4 @@
-//! Fresh variables: their names occur nowhere in the program.
+//! Fresh variables, whose names do not occur in the program.
 
 use rustc_hash::FxHashSet;
 
@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 pub(crate) struct FreshSupply {
     taken: FxHashSet<Name>,
     next: u32,
-    /// The highest number that each name of a shape variable has.
+    /// The highest number in use for each name of a shape variable.
     numbers: FxHashMap<Name, u32>,
 }
 
@@ -22,14 +22,14 @@ impl Default for FreshSupply {
 }
 
 impl FreshSupply {
-    /// Nothing that occurs in the module is fresh.
+    /// A supply whose variables do not occur in the module.
     pub(crate) fn for_module(module: &IrModule) -> FreshSupply {
         let mut fresh = FreshSupply::default();
         walk_module(&mut fresh, module);
         fresh
     }
 
-    /// `v1`, `v2`, ... without those that the program uses.
+    /// The next of `v1`, `v2`, and so on that the program does not use.
     pub(crate) fn var(&mut self) -> Var {
         loop {
             let name = format!("v{}", self.next);
@@ -40,7 +40,7 @@ impl FreshSupply {
         }
     }
 
-    /// A shape variable of the same name and with a number of its own.
+    /// A shape variable with the same name and a new number.
     pub(super) fn shape_var(&mut self, like: &ShapeVar) -> ShapeVar {
         let number = self.numbers.entry(like.name.clone()).or_insert(like.id);
         *number += 1;

@@ -1,15 +1,15 @@
 //! The literal order of hoisting (A20): breadth-first, from left to right.
 //!
-//! Taken from the top, a variable would be used before it is bound; so the levels come from the deepest up, which is
-//! the only breadth-first order that gives a program at all. It does not respect the order of evaluation, whatever
-//! the text says of it.
+//! Starting at the top, it would use a variable before its binding. The levels therefore start at the deepest one,
+//! which is the only breadth-first order that gives a valid program. This order does not follow the order of
+//! evaluation, contrary to the text.
 
 use super::is_leaf;
 use super::normalize::{Address, Normalizer};
 use crate::grammar::Expr;
 use crate::judge::with_stack;
 
-/// The operands of each depth that are no leaves, from left to right.
+/// The operands at each depth that are not leaves, from left to right.
 type Levels<'e> = Vec<Vec<&'e Expr>>;
 
 fn address(expr: &Expr) -> Address {
@@ -17,7 +17,7 @@ fn address(expr: &Expr) -> Address {
 }
 
 impl Normalizer<'_, '_> {
-    /// Binds all operands inside an expression, a level at a time.
+    /// Binds all operands inside an expression, level by level.
     pub(super) fn hoist_by_levels(&mut self, expr: &Expr) {
         let mut levels = Levels::new();
         self.operands_of(expr, 0, &mut levels);
@@ -27,13 +27,13 @@ impl Normalizer<'_, '_> {
         }
     }
 
-    /// The variable that stands for an operand which was hoisted before its turn.
+    /// The variable for an operand that was hoisted before its turn.
     pub(super) fn hoisted_early(&mut self, expr: &Expr) -> Option<Expr> {
         if self.early.is_empty() { None } else { self.early.remove(&address(expr)) }
     }
 
     fn operands_of<'e>(&mut self, expr: &'e Expr, depth: usize, levels: &mut Levels<'e>) {
-        // What is inside a sequence or a function is bound inside it.
+        // Parts of a sequence or a function are bound inside it.
         with_stack(|| {
             if let Expr::Call(call) = expr {
                 let callee = Some(&call.op).filter(|op| !matches!(op, Expr::Op(_) | Expr::ExternFunc(_)));

@@ -1,7 +1,7 @@
-//! The normalizer: functions, sequences, blocks and bindings. [`super::operand`] has the expressions.
+//! The normalizer: functions, sequences, blocks and bindings. [`super::operand`] handles the expressions.
 //!
-//! It follows the suggested procedure of the text with the repairs A20, A37 and A38, as one pass in the order of
-//! evaluation: whatever is hoisted is emitted before what consumes it.
+//! It implements the procedure of the text with the repairs A20, A37 and A38, as one pass in the order of evaluation. A
+//! hoisted expression is emitted before its use.
 
 use std::sync::Arc;
 
@@ -22,33 +22,34 @@ use crate::grammar::{
 use crate::judge::{Cx, with_stack};
 use crate::scope::Context;
 
-/// What normalizing a program gives.
+/// The result of normalizing a program.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Normalized {
     /// The same program in normal form.
     pub module: IrModule,
-    /// The malformed places, which are left as they were.
+    /// The findings about malformed places, which are not changed.
     pub findings: Vec<Diagnostic>,
 }
 
-/// NF.ALG: an equivalent program in normal form.
+/// NF.ALG: returns an equivalent program in normal form.
 ///
-/// What a malformed place prevents is left as it is; [`normalize_reporting`] says so.
+/// Malformed places are not changed; [`normalize_reporting`] reports them.
 pub fn normalize(cx: &mut Cx, module: &IrModule) -> IrModule {
     normalize_reporting(cx, module).module
 }
 
-/// NF.ALG: an equivalent program in normal form, and what stands against it (NF.ALG.5.DF-MALFORMED).
+/// NF.ALG: returns an equivalent program in normal form, with findings about malformed places (NF.ALG.5.DF-MALFORMED).
 ///
-/// A function in normal form is left as it is (NF.IDEMPOTENT). Fresh variables are numbered in the order of the
+/// A function in normal form is not changed (NF.IDEMPOTENT). Fresh variables are numbered in the order of the
 /// functions' names, so that the result does not depend on the order of the module.
 pub fn normalize_reporting(cx: &mut Cx, module: &IrModule) -> Normalized {
     let effects = Effects::of_reading(cx);
     normalized(cx, module, effects)
 }
 
-/// [`normalize_reporting`] that keeps even the order of what can do nothing but fail (NF.METHOD-FREE): of two expressions that both fail, the same
-/// is the first. For that a leaf which may fail is bound as soon as anything behind it is.
+/// As [`normalize_reporting`], but it also preserves the order of failures without effects (NF.METHOD-FREE): of two
+/// failing expressions the same one fails first. To this end a leaf that may fail is bound whenever something after it
+/// is bound.
 pub(crate) fn normalize_in_order(cx: &mut Cx, module: &IrModule) -> Normalized {
     normalized(cx, module, Effects::and_failures())
 }
@@ -72,7 +73,7 @@ fn normalized(cx: &mut Cx, module: &IrModule, effects: Effects) -> Normalized {
     Normalized { findings, module: result }
 }
 
-/// NF.UNIT.INLINE, on a program that is in normal form otherwise.
+/// NF.UNIT.INLINE, for a program that is otherwise in normal form.
 fn inline_units(cx: &mut Cx, module: &mut IrModule) {
     for (index, units) in used_units(cx, module).into_iter().enumerate() {
         if let Some((_, GlobalFunc::Function(function))) = module.funcs.get_mut(index)
@@ -84,7 +85,7 @@ fn inline_units(cx: &mut Cx, module: &mut IrModule) {
     }
 }
 
-/// Where an expression of the source stands in memory; the source outlives the normalizer.
+/// The address of a source expression. The source outlives the normalizer.
 pub(super) type Address = usize;
 
 pub(super) struct Normalizer<'c, 'm> {
@@ -92,26 +93,26 @@ pub(super) struct Normalizer<'c, 'm> {
     pub(super) module: &'m IrModule,
     pub(super) trail: Trail,
     findings: Vec<Diagnostic>,
-    /// Made when the first fresh variable is needed.
+    /// The supply of fresh variables, created for the first one.
     fresh: Option<FreshSupply>,
     pub(super) effects: Effects,
     /// The blocks of the sequence under construction.
     out: Vec<BindingBlock>,
     /// The block of the source that is being read.
     pub(super) block: BlockContext,
-    /// How many sequences around this place are being flattened into the one under construction.
+    /// The number of sequences around this place that are being flattened into the one under construction.
     flattening: usize,
     /// The shape variables in scope in the source, with their replacements.
     shapes: Context<ShapeVar, Option<ShapeVar>>,
-    /// How many of them are replaced.
+    /// The number of shape variables that are replaced.
     replaced: usize,
     /// The shape variables that more than one scope of the present function may bind.
     repeated: FxHashSet<ShapeVar>,
-    /// Those that a boxed scalar may bind in it.
+    /// The shape variables that a boxed scalar may bind in the present function.
     pub(super) boxed: FxHashSet<ShapeVar>,
-    /// For the literal reading of A20: operands that were hoisted before their turn.
+    /// For the literal reading of A20: the operands that were hoisted before their turn.
     pub(super) early: FxHashMap<Address, Expr>,
-    /// The variables that are known to be tuples by the text.
+    /// The variables that the program text shows to be tuples.
     pub(super) tuples: Tuples,
 }
 
@@ -119,7 +120,7 @@ pub(super) struct Normalizer<'c, 'm> {
 pub(super) struct BlockContext {
     pub(super) kind: BlockKind,
     span: Span,
-    /// Nothing of the block has been emitted yet.
+    /// Whether nothing of the block has been emitted yet.
     starts: bool,
 }
 
@@ -169,7 +170,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
         self.fresh.get_or_insert_with(|| FreshSupply::for_module(module))
     }
 
-    /// NF.IDEMPOTENT: `None` if the function is in normal form as it stands.
+    /// NF.IDEMPOTENT: `None` if the function is already in normal form.
     fn global_function(&mut self, function: &Function) -> Option<Function> {
         let normal = is_normal(self.cx, function);
         if normal && self.cx.fire(rule!("NF.IDEMPOTENT")) {
@@ -179,7 +180,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
         Some(self.function(function, rule!("NF.ALG.1.WRAP-BODY")))
     }
 
-    /// A function, global (NF.ALG.1) or a literal (NF.ALG.NESTED-FUNC): nothing leaves its body.
+    /// Normalizes a global function (NF.ALG.1) or a literal (NF.ALG.NESTED-FUNC). No binding leaves its body.
     pub(super) fn function(&mut self, function: &Function, rule: Rule) -> Function {
         let (mark, replaced) = (self.shapes.mark(), self.replaced);
         let params = function.params.iter().map(|param| self.parameter(param)).collect();
@@ -196,7 +197,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
         normal
     }
 
-    /// R89.AST.FUNC-BODY: a body that is no `SeqExpr` is put into one.
+    /// R89.AST.FUNC-BODY: wraps a body that is not a `SeqExpr` in one.
     fn function_body(&mut self, body: &Expr, rule: Rule) -> Expr {
         let normal = self.at(TrailStep::Field("body"), |n| n.sequence(body, rule));
         if matches!(body, Expr::SeqExpr(_)) {
@@ -213,7 +214,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
         self.binder(param)
     }
 
-    /// NF.3.WRAP: a function body or a branch as a `SeqExpr`, built by itself.
+    /// NF.3.WRAP: normalizes a function body or a branch separately, as a `SeqExpr`.
     pub(super) fn sequence(&mut self, expr: &Expr, rule: Rule) -> Expr {
         let is_seq = matches!(expr, Expr::SeqExpr(_));
         let mut body = expr.clone();
@@ -238,7 +239,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
         Expr::SeqExpr(Arc::new(SeqExpr { blocks, body, span: expr.span() }))
     }
 
-    /// The blocks of a sequence, emitted into the one under construction, and its body as a leaf.
+    /// Emits the blocks of a sequence into the one under construction. Returns its body as a leaf.
     fn contents(&mut self, seq: &SeqExpr) -> Expr {
         self.blocks(&seq.blocks);
         self.at(TrailStep::Field("body"), |n| n.body(&seq.body, rule!("NF.ALG.2.BIND-BODY")))
@@ -246,7 +247,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
 
     /// NF.ALG.2.BIND-BODY, NF.ALG.BODY-SEQ.
     ///
-    /// Errata: A37, the text speaks of the final block even if that is a `DataflowBlock`.
+    /// Errata: A37. The text adds to the final block even if that is a `DataflowBlock`.
     fn body(&mut self, body: &Expr, rule: Rule) -> Expr {
         self.block = BlockContext::ORDINARY;
         if self.cx.literal(Erratum::A37)
@@ -267,7 +268,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
         let mut result = self.leaf(body);
         if !is_leaf(self.cx, body) && self.cx.fire(rule) {
             let (binder, value) = self.bound_value(body);
-            // It leaves the block, so it is a Var even where A37 puts it into a DataflowBlock.
+            // It leaves the block, so it is a Var even if A37 puts it into a DataflowBlock.
             let binder = Binder { kind: VarKind::Var, ..binder };
             result = binder.to_expr();
             self.emit(Binding::VarBinding(VarBinding { var: binder, value, span: body.span() }));
@@ -295,7 +296,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
         }
     }
 
-    /// NF.4.DROP-EMPTY. Errata: A37, literally only a `BindingBlock` is dropped.
+    /// NF.4.DROP-EMPTY. Errata: A37. Read literally, only a `BindingBlock` is dropped.
     fn empty_block(&mut self, block: &BindingBlock) {
         let counts = block.kind == BlockKind::Binding || !self.cx.literal(Erratum::A37);
         if !(counts && self.cx.fire(rule!("NF.4.DROP-EMPTY"))) {
@@ -322,7 +323,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
         self.emit(binding);
     }
 
-    /// Appends a binding to the sequence under construction; criterion 4 decides to which block.
+    /// Appends a binding to the sequence under construction. Criterion 4 decides which block it joins.
     pub(super) fn emit(&mut self, binding: Binding) {
         let BlockContext { kind, span, starts } = self.block;
         let joins = match self.out.last().map(|block| block.kind) {
@@ -346,8 +347,8 @@ impl<'c, 'm> Normalizer<'c, 'm> {
         self.cx.conclude(rule, true) && self.cx.conclude(rule!("NF.ALG.2.CONSOLIDATE"), true)
     }
 
-    /// NF.ALG.5.FLATTEN: the bindings of a sequence go in front of the binding whose value it is, and its body
-    /// takes its place.
+    /// NF.ALG.5.FLATTEN: moves the bindings of a sequence before the binding whose value it is. The body of the
+    /// sequence becomes the value.
     pub(super) fn flatten(&mut self, expr: &Expr, seq: &SeqExpr) -> Expr {
         if !self.may_flatten(seq) || !self.cx.conclude(rule!("NF.ALG.5.FLATTEN"), true) {
             return self.sequence(expr, rule!("NF.ALG.5.FLATTEN"));
@@ -364,7 +365,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
         value
     }
 
-    /// NF.ALG.5.BODY: a body that is no leaf becomes the value once it is normalized.
+    /// NF.ALG.5.BODY: a body that is not a leaf becomes the value after normalization.
     fn flattened_body(&mut self, body: &Expr) -> Expr {
         let mut value = body.clone();
         if is_leaf(self.cx, body) || self.cx.fire(rule!("NF.ALG.5.BODY")) {
@@ -373,7 +374,8 @@ impl<'c, 'm> Normalizer<'c, 'm> {
         value
     }
 
-    /// NF.ALG.5.DF-SPLIT, NF.ALG.5.DF-DF, NF.ALG.5.DF-MALFORMED: what may be flattened into what.
+    /// NF.ALG.5.DF-SPLIT, NF.ALG.5.DF-DF, NF.ALG.5.DF-MALFORMED: whether a sequence may be flattened into the present
+    /// block.
     fn may_flatten(&mut self, seq: &SeqExpr) -> bool {
         let has = |kind| seq.blocks.iter().any(|block| block.kind == kind && !block.bindings.is_empty());
         match self.block.kind {
@@ -391,8 +393,8 @@ impl<'c, 'm> Normalizer<'c, 'm> {
         }
     }
 
-    /// The shape variables that an annotation binds come into scope. NF.WIDEN-SAFE: one that leaves its sequence
-    /// by flattening is replaced, if another scope could bind it too.
+    /// Adds the shape variables that an annotation binds to the scope. NF.WIDEN-SAFE: if flattening widens the scope of
+    /// such a variable and another scope could bind it, it is replaced.
     fn enter_shape_vars(&mut self, info: &StructInfo, widened: bool) {
         match info {
             StructInfo::Object | StructInfo::Func(_) => {}
@@ -413,7 +415,7 @@ impl<'c, 'm> Normalizer<'c, 'm> {
             if let PrimExpr::Var(var) = dim
                 && !self.shapes.contains(var)
             {
-                // Literal E10: flattening is called safe as it is.
+                // Literal E10: flattening counts as safe without renaming.
                 let clashes = widened && self.repeated.contains(var) && !self.cx.literal(Erratum::E10);
                 let other = (clashes && self.cx.fire(rule!("NF.WIDEN-SAFE"))).then(|| self.fresh().shape_var(var));
                 self.replaced += usize::from(other.is_some());

@@ -1,5 +1,5 @@
-//! The rules by which operators have their calls written (NF.5.OPNORM), from the edition 2023-12 on: `call_tir` and its like want
-//! their inputs as a tuple, not as a variable that holds one.
+//! Rules for the form of operator calls (NF.5.OPNORM), from edition 2023-12 on: the inputs of `call_tir` and similar
+//! operators are written as a tuple, not as a variable that holds one.
 
 use rustc_hash::FxHashMap;
 
@@ -12,12 +12,13 @@ const WITH_INPUTS: &[&str] = &[CALL_TIR, "relax.call_tir_inplace", "relax.call_d
 
 const CALL_TIR: &str = "relax.call_tir";
 
-/// What the text says of the variables that hold tuples: how many fields, and which, where they are bound to a tuple as it is written.
+/// The variables that the program text shows to hold tuples. For each it has the number of fields, and the fields
+/// themselves if the variable is bound to a tuple expression.
 #[derive(Default)]
 pub(super) struct Tuples {
-    /// Whether operators have such rules.
+    /// Whether such rules apply.
     in_force: bool,
-    /// The operators that have one.
+    /// The operators with such a rule.
     with_inputs: &'static [&'static str],
     known: FxHashMap<Var, KnownTuple>,
 }
@@ -28,20 +29,20 @@ struct KnownTuple {
 }
 
 impl Tuples {
-    /// Errata: N60, literally only `call_tir` is named.
+    /// Errata: N60. Read literally, only `call_tir` has it.
     pub(super) fn of(cx: &Cx) -> Tuples {
         let with_inputs: &'static [&'static str] = if cx.literal(Erratum::N60) { &[CALL_TIR] } else { WITH_INPUTS };
         Tuples { in_force: cx.has(rule!("NF.5.OPNORM")), with_inputs, known: FxHashMap::default() }
     }
 
-    /// As a normalizer knows them. Errata: N16, literally not at all: how many fields there are, structural information says, which
-    /// is derived from normal programs only.
+    /// The knowledge of a normalizer. Errata: N16. Read literally, it has none, since the number of fields is part of
+    /// structural information, which is derived from normal programs only.
     pub(super) fn for_normalizer(cx: &Cx) -> Tuples {
         let known = Tuples::of(cx);
         Tuples { in_force: known.in_force && !cx.literal(Erratum::N16), ..known }
     }
 
-    /// A variable with its annotation, and what it is bound to.
+    /// Adds a variable with its annotation and its value.
     pub(super) fn enter(&mut self, binder: &Binder, value: Option<&Expr>) {
         if !self.in_force {
             return;
@@ -57,7 +58,7 @@ impl Tuples {
         self.enter_normal(binding, binding);
     }
 
-    /// As it is written, and in normal form, of which the fields are leaves.
+    /// Adds a binding, given in its source form and in normal form, in which the fields are leaves.
     pub(super) fn enter_normal(&mut self, source: &Binding, normal: &Binding) {
         match (source, normal) {
             (_, _) if !self.in_force => {}
@@ -72,7 +73,7 @@ impl Tuples {
         }
     }
 
-    /// The variable that a call has for the tuple of its inputs, where it is known to hold one.
+    /// The variable that a call uses for the tuple of its inputs, if it is known to hold one.
     pub(super) fn inputs_elsewhere(&self, call: &Call) -> Option<Var> {
         let op = call.op.as_op()?;
         let has_inputs = self.with_inputs.contains(&&*op.op_name);

@@ -20,7 +20,7 @@ enum EvaluatedCallPart {
 }
 
 impl Normalizer<'_, '_> {
-    /// An expression as the value of a binding: its operands are hoisted, it stays.
+    /// Normalizes an expression as the value of a binding. Its operands are hoisted; the expression stays.
     pub(super) fn value(&mut self, expr: &Expr) -> Expr {
         if self.cx.literal(Erratum::A20) {
             self.hoist_by_levels(expr);
@@ -52,7 +52,7 @@ impl Normalizer<'_, '_> {
         })
     }
 
-    /// An expression that stays as it is, but for its shape variables.
+    /// Copies an expression with its shape variables replaced.
     pub(super) fn leaf(&mut self, expr: &Expr) -> Expr {
         if let Expr::ShapeExpr(shape) = expr {
             Expr::ShapeExpr(ShapeExpr { values: self.dims(&shape.values), span: shape.span })
@@ -63,14 +63,14 @@ impl Normalizer<'_, '_> {
         }
     }
 
-    /// NF.1.LEAF.PRIMEXPR: what is said of shape variables stays where it is.
+    /// NF.1.LEAF.PRIMEXPR: a condition over shape variables stays in place.
     fn condition(&mut self, branch: &If) -> Expr {
         let cond = &branch.cond;
         let moves = cond.is_over_shape_vars() && !self.cx.conclude(rule!("NF.1.LEAF.PRIMEXPR"), true);
         self.at(TrailStep::Field("cond"), |n| if moves { n.hoist(cond) } else { n.operand(cond, false) })
     }
 
-    /// NF.ALG.4.IF: what is hoisted in a branch stays in the branch.
+    /// NF.ALG.4.IF: bindings hoisted in a branch stay in the branch.
     fn if_expr(&mut self, branch: &If, cond: Expr) -> Expr {
         let side =
             |n: &mut Self, field, side| n.at(TrailStep::Field(field), |n| n.sequence(side, rule!("NF.ALG.4.IF")));
@@ -108,8 +108,8 @@ impl Normalizer<'_, '_> {
         }))
     }
 
-    /// NF.ALG.6.OPNORM, NF.5.OPNORM.EXPAND: a variable that holds the inputs gives way to the tuple of its fields: those that it was
-    /// bound to, else variables for them.
+    /// NF.ALG.6.OPNORM, NF.5.OPNORM.EXPAND: replaces a variable that holds the inputs by a tuple of its fields. The
+    /// fields are those of its bound tuple, or else variables for them.
     fn with_inputs_as_tuple(&mut self, call: &Call, mut args: Vec<Expr>) -> Vec<Expr> {
         if let Some(inputs) = self.tuples.inputs_elsewhere(call)
             && self.cx.fire(rule!("NF.ALG.6.OPNORM"))
@@ -149,19 +149,20 @@ impl Normalizer<'_, '_> {
         })
     }
 
-    /// Whether an expression that is left in place may fail.
+    /// Whether an expression may fail if it stays in place.
     fn may_fail(&self, expr: &Expr) -> bool {
         FailureContext { module: self.module, boxed: &self.boxed }.may_fail(expr)
     }
 
-    /// NF.PRESERVES: left in place, an `ExternFunc` that is not found would fail after the effects of the arguments.
+    /// NF.PRESERVES: an `ExternFunc` that is not found would fail after the effects of the arguments if it stayed in
+    /// place.
     fn is_looked_up_before_an_effect(&mut self, args: &[Expr]) -> bool {
         args.iter().any(|arg| self.effects.possible(arg)) && self.cx.conclude(rule!("NF.PRESERVES"), true)
     }
 
     /// NF.ALG.3.ORDER: operands are hoisted from left to right, each after its own operands (A20).
     fn operands(&mut self, field: &'static str, exprs: &[Expr], effect_follows: bool) -> Vec<Expr> {
-        // Only a leaf that may fail needs to know what comes after it.
+        // Later effects matter only for a leaf that may fail.
         let asks = exprs.iter().any(|expr| self.may_fail(expr) || matches!(expr, Expr::Tuple(_)));
         let last_effect = if asks { exprs.iter().rposition(|expr| self.effects.possible(expr)) } else { None };
         let mut done = Vec::with_capacity(exprs.len());
@@ -173,7 +174,7 @@ impl Normalizer<'_, '_> {
         done.into_iter().map(|(_, operand)| operand).collect()
     }
 
-    /// An expression as an operand: a leaf, or a variable bound to it.
+    /// Normalizes an expression as an operand: a leaf, or a variable bound to it.
     pub(super) fn operand(&mut self, expr: &Expr, effect_follows: bool) -> Expr {
         if let Some(var) = self.hoisted_early(expr) {
             return var;
@@ -182,7 +183,7 @@ impl Normalizer<'_, '_> {
             Expr::Tuple(tuple) => with_stack(|| self.tuple(tuple, effect_follows)),
             Expr::Op(_) => expr.clone(),
             _ if is_leaf(self.cx, expr) => {
-                // Left in place it would fail after the effect, not before.
+                // In place it would fail after the effect instead of before.
                 let late = effect_follows && self.may_fail(expr);
                 if late && self.cx.fire(rule!("NF.PRESERVES")) { self.hoist(expr) } else { self.leaf(expr) }
             }
@@ -206,8 +207,8 @@ impl Normalizer<'_, '_> {
         result
     }
 
-    /// An expression as the value of a new binding. Fresh variables are numbered in the order of the text: those
-    /// of the operands, the new one, those inside branches and bodies.
+    /// Normalizes an expression as the value of a new binding. Fresh variables are numbered in the order of the text:
+    /// first those of the operands, then the new one, then those inside branches and bodies.
     pub(super) fn bound_value(&mut self, expr: &Expr) -> (Binder, Expr) {
         with_stack(|| match expr {
             Expr::If(branch) => {
@@ -233,9 +234,9 @@ impl Normalizer<'_, '_> {
         Binder { var: self.fresh().var(), kind: kind.unwrap_or(VarKind::Var), annotation }
     }
 
-    /// NF.ALG.LAMBDA-ARG: the annotation of a hoisted literal says what its own annotations say.
+    /// NF.ALG.LAMBDA-ARG: the annotation of a hoisted literal follows from the literal's own annotations.
     ///
-    /// Errata: A38, literally it has none and type checking rejects the binding.
+    /// Errata: A38. Read literally, it has no annotation, and type checking rejects the binding.
     fn annotation_of_literal(&mut self, function: &Function) -> Option<StructInfo> {
         let annotated = !self.cx.literal(Erratum::A38) && self.cx.fire(rule!("NF.ALG.LAMBDA-ARG"));
         annotated.then(|| self.struct_info(&function.signature()))

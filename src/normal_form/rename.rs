@@ -10,7 +10,7 @@ use crate::grammar::{
 };
 use crate::judge::with_stack;
 
-/// What replaces a shape variable; `None` where it stays.
+/// The replacement of a shape variable; `None` if it stays.
 pub(super) type Replace<'a> = &'a dyn Fn(&ShapeVar) -> Option<ShapeVar>;
 
 pub(super) fn prim_expr(expr: &PrimExpr, replace: Replace) -> PrimExpr {
@@ -21,7 +21,7 @@ pub(super) fn dims(values: &[PrimExpr], replace: Replace) -> Arc<[PrimExpr]> {
     values.iter().map(|dim| prim_expr(dim, replace)).collect()
 }
 
-/// Other names in the place of shape variables.
+/// Renames shape variables.
 struct Renamed<'a>(Replace<'a>);
 
 impl Replacement for Renamed<'_> {
@@ -47,19 +47,19 @@ fn attr(value: &AttrValue, replace: Replace) -> AttrValue {
     })
 }
 
-/// The shape variables that stand alone, and so may be bound, in more than one scope of a function; and those that do as the value of a boxed
-/// scalar.
+/// The shape variables that stand alone, and so may be bound, in more than one scope of a function. The second set has
+/// those that stand alone as the value of a boxed scalar.
 pub(super) fn bound(function: &Function) -> (FxHashSet<ShapeVar>, FxHashSet<ShapeVar>) {
     let mut census = Census::default();
     census.visit_function(function);
     (census.repeated, census.boxed)
 }
 
-/// Counts the scopes in which each shape variable stands alone where it could be bound.
+/// Counts the scopes in which each shape variable stands alone, where it could be bound.
 #[derive(Default)]
 struct Census {
     scopes: usize,
-    /// The innermost open scope, and all around it.
+    /// The open scopes, the innermost one last.
     open: Vec<usize>,
     last_seen: FxHashMap<ShapeVar, usize>,
     repeated: FxHashSet<ShapeVar>,

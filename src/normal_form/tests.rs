@@ -11,7 +11,7 @@ fn ext(callee: &str, args: impl IntoIterator<Item = Expr>) -> Expr {
     Expr::call(Expr::extern_func(callee), args.into_iter().collect())
 }
 
-/// A module with the function `f(p, q)` of this body.
+/// A module with the function `f(p, q)` that has this body.
 fn of(body: Expr) -> IrModule {
     module([("f", func([v("p"), v("q")], body))])
 }
@@ -20,7 +20,8 @@ fn rules(module: &IrModule) -> Vec<Rule> {
     check(&mut Cx::new(), module).iter().map(|finding| finding.rule).collect()
 }
 
-/// The normal form of the function whose body is `body` has the body `expected`, and stays as it is.
+/// Checks that a function with the body `body` has a normal form with the body `expected`, and that normalization does
+/// not change it again.
 #[track_caller]
 fn becomes(body: Expr, expected: Expr) {
     let normal = normalize(&mut Cx::new(), &of(body));

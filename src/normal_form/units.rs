@@ -1,4 +1,4 @@
-//! Units in the place of their variables (NF.UNIT), from the edition 2024-04 on.
+//! Replaces variables by the empty tuple (NF.UNIT), from edition 2024-04 on.
 
 use std::sync::Arc;
 
@@ -11,9 +11,9 @@ use crate::grammar::{
 };
 use crate::judge::{Cx, with_stack};
 
-/// The variables of each global function, in the order of the module, that are known to be the empty tuple and are used.
+/// For each global function, in the order of the module: the variables that are used and known to be the empty tuple.
 ///
-/// Errata: M05, this is known after derivation only, of a program that is normal but for it.
+/// Errata: M05. This is known only after derivation, which needs a program that is otherwise in normal form.
 pub(super) fn used_units(cx: &mut Cx, module: &IrModule) -> Vec<FxHashSet<Var>> {
     if !cx.has(rule!("NF.UNIT.INLINE")) {
         return Vec::new();
@@ -37,7 +37,7 @@ fn is_unit(info: &StructInfo) -> bool {
     matches!(info, StructInfo::Tuple(fields) if fields.is_empty())
 }
 
-/// NF.UNIT.ANY-BINDER: those among them that are used, whatever binds them.
+/// NF.UNIT.ANY-BINDER: the variables among them that are used, whatever binds them.
 fn used(cx: &mut Cx, function: &Function, units: FxHashSet<Var>) -> FxHashSet<Var> {
     if units.is_empty() {
         return units;
@@ -55,7 +55,7 @@ fn used(cx: &mut Cx, function: &Function, units: FxHashSet<Var>) -> FxHashSet<Va
 struct UnitUses {
     units: FxHashSet<Var>,
     used: FxHashSet<Var>,
-    /// By a `VarBinding`.
+    /// The variables bound by a `VarBinding`.
     bound: FxHashSet<Var>,
 }
 
@@ -75,7 +75,7 @@ impl Visitor for UnitUses {
     }
 }
 
-/// Where one of the variables is used first, as the value of an expression.
+/// The first place where one of the variables is used as the value of an expression.
 pub(super) fn first_use(function: &Function, units: &FxHashSet<Var>) -> Option<(Var, Span)> {
     struct First<'a>(&'a FxHashSet<Var>, Option<(Var, Span)>);
     impl Visitor for First<'_> {
@@ -94,7 +94,7 @@ pub(super) fn first_use(function: &Function, units: &FxHashSet<Var>) -> Option<(
     first.1
 }
 
-/// NF.UNIT.INLINE: every use of the variables is replaced by the empty tuple. NF.UNIT.KEEP-BINDING: their bindings stay.
+/// NF.UNIT.INLINE: replaces every use of the variables by the empty tuple. NF.UNIT.KEEP-BINDING: their bindings stay.
 pub(super) fn inlined(cx: &mut Cx, function: &Function, units: &FxHashSet<Var>) -> Function {
     let mut function = function.clone();
     let keeps = cx.fire(rule!("NF.UNIT.KEEP-BINDING"));

@@ -1,4 +1,4 @@
-//! The attributes of operators as data: kind, default, and what a call may give.
+//! The attributes of operators as data: kind, default, and allowed values.
 
 use super::{InferError, OpDef, OpParam};
 use crate::grammar::{AttrValue, Attrs, Call, DataType, FloatBits, PrimExpr};
@@ -6,47 +6,47 @@ use crate::grammar::{AttrValue, Attrs, Call, DataType, FloatBits, PrimExpr};
 /// An attribute of an operator.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Attr {
-    /// As written in a call.
+    /// The name as written in a call.
     pub name: &'static str,
-    /// What it may be.
+    /// The allowed values.
     pub kind: AttrKind,
-    /// What holds where it is not given.
+    /// The default.
     pub default: AttrDefault,
 }
 
-/// What an attribute may be.
+/// The allowed values of an attribute.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AttrKind {
     /// An integer.
     Int,
-    /// An integer, or `None`, which is not the same as to leave it out.
+    /// An integer or `None`. `None` differs from an omitted attribute.
     IntOrNone,
-    /// A truth value; an integer 0 or 1 in the syntax tree.
+    /// A truth value. The syntax tree has the integer 0 or 1.
     Bool,
     /// A number.
     Float,
-    /// A list of integers, or one integer for a list of one.
+    /// A list of integers. A single integer stands for a list of one.
     Ints,
-    /// A list of numbers, or one number for a list of equal ones.
+    /// A list of numbers. A single number stands for a list of equal ones.
     Floats,
     /// A data type, by its name.
     DataType,
-    /// One of these strings; any string if there are none.
+    /// One of these strings; any string if the list is empty.
     Str(&'static [&'static str]),
-    /// A function from indices to indices.
+    /// A mapping of indices.
     IndexMap,
-    /// Whatever the operator makes of it.
+    /// Any value; the operator interprets it.
     Any,
-    /// Something that is kept, and means nothing here: a device, for instance.
+    /// Any value; it is kept but has no meaning here, for example a device.
     Opaque,
 }
 
-/// What holds where a call does not give the attribute.
+/// The value of an omitted attribute.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum AttrDefault {
     /// The call must give it.
     Required,
-    /// Absence has a meaning of its own.
+    /// An omitted attribute has its own meaning.
     Absent,
     /// This integer.
     Int(i64),
@@ -105,7 +105,7 @@ impl Attr {
         Attr { name, kind: AttrKind::DataType, default: AttrDefault::DataType(default) }
     }
 
-    /// An attribute whose absence means something.
+    /// An attribute whose omission has its own meaning.
     pub const fn optional(name: &'static str, kind: AttrKind) -> Attr {
         Attr { name, kind, default: AttrDefault::Absent }
     }
@@ -176,12 +176,13 @@ impl AttrDefault {
 }
 
 impl OpDef {
-    /// The attributes that the operator has.
+    /// The attributes of the operator.
     pub fn attrs(&self) -> impl Iterator<Item = Attr> + '_ {
         self.params.iter().filter_map(|param| if let OpParam::Attr(attr) = param { Some(*attr) } else { None })
     }
 
-    /// The call with the defaults of the attributes that it leaves out; an error if one is missing or of another kind.
+    /// The call with the defaults of omitted attributes. An error if a required one is missing or one has the wrong
+    /// kind.
     pub(super) fn completed(&self, call: &Call) -> Result<Call, InferError> {
         let mut call = call.clone();
         for attr in self.attrs() {

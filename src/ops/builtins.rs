@@ -1,4 +1,4 @@
-//! The functions that programs compiled by TVM call by name (chapter Builtins): a row of [`BUILTINS`] for each.
+//! The functions that programs compiled by TVM call by name (chapter Builtins). [`BUILTINS`] has a row for each.
 
 use crate::book::Rule;
 use crate::grammar::DataType;
@@ -8,10 +8,10 @@ use crate::value::{
     Applied, Closure, Host, Prim, Reads, Registry, Returned, Scalar, Stop, Tensor, Value, count, readable,
 };
 
-/// A function, with the rule that says what it does.
+/// A function with the rule that defines it.
 type BuiltinRow = (&'static str, Rule, fn(&mut dyn Host, &BuiltinCall<'_>) -> Result<Value, Stop>);
 
-/// What follows `vm.builtin.` in the name, the rule, and the function.
+/// The name after `vm.builtin.`, the rule, and the function.
 const BUILTINS: &[BuiltinRow] = &[
     ("alloc_shape_heap", rule!("BUILTIN.ALLOC_SHAPE_HEAP"), alloc_shape_heap),
     ("match_shape", rule!("BUILTIN.MATCH_SHAPE"), match_shape),
@@ -39,7 +39,7 @@ const BUILTINS: &[BuiltinRow] = &[
     ("alloc_tensor", rule!("BUILTIN.ALLOC_TENSOR"), alloc_tensor),
 ];
 
-/// Adds them all. That they are called is no visible effect; what they call may have some.
+/// Registers all of them. A call itself has no visible effect, but a function called by it may have one.
 pub(super) fn register(registry: &mut Registry) {
     for (name, rule, run) in BUILTINS {
         registry.register_reading(&format!("vm.builtin.{name}"), true, Reads::Nothing, move |m, args| {
@@ -49,7 +49,7 @@ pub(super) fn register(registry: &mut Registry) {
     }
 }
 
-/// What a function is given.
+/// The input of a function.
 struct BuiltinCall<'a> {
     name: &'static str,
     rule: Rule,
@@ -57,12 +57,12 @@ struct BuiltinCall<'a> {
 }
 
 impl<'a> BuiltinCall<'a> {
-    /// It was not to be called so.
+    /// The error of a call with wrong arguments.
     fn misused(&self, expected: &str) -> Stop {
         fail(format!("vm.builtin.{} expects {expected}", self.name))
     }
 
-    /// What it checks does not hold.
+    /// The error of a failed check.
     fn refused(&self, message: String) -> Stop {
         Stop::error(self.rule, message)
     }
@@ -99,7 +99,7 @@ impl<'a> BuiltinCall<'a> {
         Err(self.misused(&format!("a data type as argument {i}")))
     }
 
-    /// So many pairs of a code and a number, from an argument on, as a vector.
+    /// A vector of `count` pairs of a code and a number, starting at an argument.
     fn codes(&self, count: usize, from: usize) -> Result<Vec<(i64, i64)>, Stop> {
         (0..count).map(|i| Ok((self.int(from + 2 * i)?, self.int(from + 2 * i + 1)?))).collect()
     }
@@ -107,7 +107,7 @@ impl<'a> BuiltinCall<'a> {
 
 // The shape heap.
 
-/// So many slots, of which none has a value.
+/// A heap with this many slots, none of which has a value.
 fn alloc_shape_heap(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let slots = g.int(0)?;
     let tensor = new_tensor(m, &Out { dtype: DataType::INT64, shape: vec![slots] })?;
@@ -115,7 +115,7 @@ fn alloc_shape_heap(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop
     place(m, tensor, &storage, 0)
 }
 
-/// The number in a slot of the heap, which must have been written.
+/// The number in a slot of the heap. The slot must have been written.
 fn load(m: &mut dyn Host, g: &BuiltinCall<'_>, heap: Option<&Tensor>, slot: i64) -> Result<i64, Stop> {
     let (heap, at) = slot_of(g, heap, slot)?;
     if let Some(poison) = heap.poison_of(at) {
@@ -141,7 +141,7 @@ fn no_slot(g: &BuiltinCall<'_>, slot: i64) -> Stop {
     g.misused(&format!("a shape heap that has slot {slot}"))
 }
 
-/// One number is compared with a constant (0) or with a slot (3), stored in a slot (1), or left alone (2).
+/// Compares a number with a constant (0) or with a slot (3), stores it in a slot (1), or ignores it (2).
 fn match_one(
     m: &mut dyn Host,
     g: &BuiltinCall<'_>,
@@ -160,7 +160,7 @@ fn match_one(
     g.holds(found == expected, || format!("expected {expected}, found {found}")).map(drop)
 }
 
-/// BUILTIN.MATCH_SHAPE: the input, the heap, how many sizes there are, and a code and a number for each.
+/// BUILTIN.MATCH_SHAPE: the input, the heap, the number of sizes, and a code and a number for each.
 fn match_shape(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let sizes = match g.at(0)?.as_tensor() {
         Some(tensor) => tensor.shape(),
@@ -175,7 +175,7 @@ fn match_shape(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     Ok(Value::unit())
 }
 
-/// One number is a constant (0) or that of a slot (1).
+/// A number: a constant (0) or the contents of a slot (1).
 fn make_one(m: &mut dyn Host, g: &BuiltinCall<'_>, code: i64, operand: i64) -> Result<i64, Stop> {
     match code {
         0 => Ok(operand),
@@ -184,7 +184,7 @@ fn make_one(m: &mut dyn Host, g: &BuiltinCall<'_>, code: i64, operand: i64) -> R
     }
 }
 
-/// BUILTIN.MAKE_SHAPE: the heap, how many sizes there are, and a code and a number for each.
+/// BUILTIN.MAKE_SHAPE: the heap, the number of sizes, and a code and a number for each.
 fn make_shape(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let count = usize::try_from(g.int(1)?).map_err(|_| g.misused("a number of sizes"))?;
     let codes = g.codes(count, 2)?;
@@ -209,7 +209,7 @@ fn make_prim_value(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop>
 
 // Checks.
 
-/// BUILTIN.CHECK_TENSOR_INFO: a tensor, its rank if that is not -1, and its data type if one is given.
+/// BUILTIN.CHECK_TENSOR_INFO: a tensor, with this rank unless it is -1, and with this data type if one is given.
 fn check_tensor_info(_: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let (value, ndim) = (g.at(0)?, g.int(1)?);
     let Some(tensor) = value.as_tensor() else {
@@ -222,7 +222,7 @@ fn check_tensor_info(_: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Sto
     g.holds(dtype.is_void() || dtype == found, || format!("expected data type {dtype}, found {found}"))
 }
 
-/// BUILTIN.CHECK_SHAPE_INFO: a shape, and its rank if that is not -1.
+/// BUILTIN.CHECK_SHAPE_INFO: a shape, with this rank unless it is -1.
 fn check_shape_info(_: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let (value, ndim) = (g.at(0)?, g.int(1)?);
     let Some(sizes) = value.as_shape() else {
@@ -231,21 +231,21 @@ fn check_shape_info(_: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop
     g.holds(ndim == -1 || sizes.len() as i64 == ndim, || format!("expected {ndim} sizes, found {}", sizes.len()))
 }
 
-/// BUILTIN.CHECK_PRIM_VALUE_INFO: a boxed scalar of a kind of numbers.
+/// BUILTIN.CHECK_PRIM_VALUE_INFO: a boxed scalar of a given kind.
 fn check_prim_value_info(_: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let (value, dtype) = (g.at(0)?, g.dtype(1)?);
     let holds = value.as_prim().is_some_and(|prim| matches!(prim.value, Scalar::Float(_)) == dtype.is_float());
     g.holds(holds, || format!("expected a boxed {dtype}, found {value}"))
 }
 
-/// BUILTIN.CHECK_TUPLE_INFO: a tuple of so many fields.
+/// BUILTIN.CHECK_TUPLE_INFO: a tuple with the given number of fields.
 fn check_tuple_info(_: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let (value, fields) = (g.at(0)?, g.int(1)?);
     let found = value.as_tuple().map(|tuple| tuple.len() as i64);
     g.holds(found == Some(fields), || format!("expected a tuple of {fields} fields, found {value}"))
 }
 
-/// BUILTIN.CHECK_FUNC_INFO: something that can be called.
+/// BUILTIN.CHECK_FUNC_INFO: a value that can be called.
 fn check_func_info(_: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let value = g.at(0)?;
     let holds = matches!(value, Value::Closure(_) | Value::PackedFunc(_) | Value::PrimFunc(_));
@@ -276,7 +276,7 @@ fn tensor_to_shape(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop>
     sizes.map(|sizes| Value::shape(&sizes)).ok_or_else(wrong)
 }
 
-/// BUILTIN.RESHAPE: the same bytes in another shape of as many places.
+/// BUILTIN.RESHAPE: the same bytes in another shape with the same number of elements.
 fn reshape(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let (x, sizes) = (g.tensor(0)?, g.shape(1)?);
     if count(sizes) != x.len() as u64 {
@@ -290,14 +290,14 @@ fn copy(_: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     g.at(0).cloned()
 }
 
-/// BUILTIN.TO_DEVICE: a new tensor of the same elements.
+/// BUILTIN.TO_DEVICE: a new tensor with the same elements.
 fn to_device(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     readable(m, g.args)?;
     let x = g.tensor(0)?;
     in_shape(m, x, x.shape()).map(Value::Tensor)
 }
 
-/// BUILTIN.READ_IF_COND: whether the one element of a tensor, or a boxed integer, is not 0.
+/// BUILTIN.READ_IF_COND: whether the single element of a tensor, or a boxed integer, is not 0.
 fn read_if_cond(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let wrong = || g.misused("one integer or Boolean");
     readable(m, g.args)?;
@@ -345,7 +345,7 @@ fn invoke_closure(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> 
     m.call_value(callee, args.to_vec())
 }
 
-/// BUILTIN.CALL_TIR_DYN: a call of a `PrimFunc`, whose last argument is a shape and stands for its sizes.
+/// BUILTIN.CALL_TIR_DYN: a call of a `PrimFunc`. The last argument is a shape whose sizes are passed individually.
 fn call_tir_dyn(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     match g.args {
         [Value::PrimFunc(func), args @ ..] => run_with_sizes(m, func, args),
@@ -359,7 +359,7 @@ fn alloc_storage(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     new_storage(m, g.shape(0)?)
 }
 
-/// BUILTIN.ALLOC_TENSOR: the storage, where in it, the shape and the data type.
+/// BUILTIN.ALLOC_TENSOR: the storage, the offset in it, the shape and the data type.
 fn alloc_tensor(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let out = Out { dtype: g.dtype(3)?, shape: g.shape(2)?.to_vec() };
     let tensor = new_tensor(m, &out)?;

@@ -1,4 +1,4 @@
-//! What inference macros share: reading arguments and attributes, and arithmetic on dimensions.
+//! Common parts of inference macros: reading arguments and attributes, and arithmetic on dimensions.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ impl TensorDims {
         }
     }
 
-    /// The dimensions that a shape names.
+    /// The dimensions in a shape.
     pub(super) fn of_shape(s: &ShapeStructInfo) -> TensorDims {
         match &s.values {
             Some(values) => TensorDims::Known(values.clone()),
@@ -64,7 +64,7 @@ impl TensorDims {
         }
     }
 
-    /// A tensor of these dimensions.
+    /// A tensor with these dimensions.
     pub(super) fn tensor(self, dtype: DataType) -> StructInfo {
         let ndim = self.ndim();
         let shape = match self {
@@ -81,12 +81,12 @@ impl From<Vec<PrimExpr>> for TensorDims {
     }
 }
 
-/// The same tensor of another data type.
+/// The same tensor with another data type.
 pub(super) fn with_dtype(t: &TensorStructInfo, dtype: DataType) -> StructInfo {
     StructInfo::Tensor(TensorStructInfo { dtype, ..t.clone() })
 }
 
-/// The shape that all of these have, where one variable holds it: what they broadcast to has it, too.
+/// The common shape of all tensors, if it is the same variable. The result of broadcasting them has this shape, too.
 pub(super) fn held_by_all<'t>(tensors: impl IntoIterator<Item = &'t TensorStructInfo>) -> Option<TensorShape> {
     let mut shapes = tensors.into_iter().map(|t| t.shape.as_ref());
     let first = shapes.next()??;
@@ -97,7 +97,7 @@ pub(super) fn held_by_all<'t>(tensors: impl IntoIterator<Item = &'t TensorStruct
     (held && shapes.all(|shape| shape == Some(first))).then(|| first.clone())
 }
 
-/// A tensor of this datatype, of the dimensions, or of the shape that a variable holds where they are not known.
+/// A tensor of this data type with the dimensions, or with the shape in the variable if they are unknown.
 pub(super) fn of_held(held: Option<TensorShape>, dims: TensorDims, dtype: DataType) -> StructInfo {
     let (ndim, known) = (dims.ndim(), matches!(dims, TensorDims::Known(_)));
     match held {
@@ -108,12 +108,12 @@ pub(super) fn of_held(held: Option<TensorShape>, dims: TensorDims, dtype: DataTy
     }
 }
 
-/// What an operator gives that leaves all dimensions of this tensor as they are: its shape stays, whatever holds it.
+/// The result of an operator that keeps all dimensions of this tensor. The shape stays as it is, even in a variable.
 pub(super) fn of_shape_of(t: &TensorStructInfo, dtype: DataType) -> StructInfo {
     StructInfo::Tensor(TensorStructInfo { dtype, vdevice: None, ..t.clone() })
 }
 
-/// The i-th argument, which must be a boxed scalar; its value, if it is known and an integer.
+/// The i-th argument, which must be a boxed scalar. Returns its value if that is known and an integer.
 pub(super) fn prim<'a>(a: &InferArgs<'a>, i: usize) -> Result<Option<&'a PrimExpr>, InferError> {
     match (a.args.get(i), a.call.args.get(i)) {
         (Some(StructInfo::Prim(_)), Some(Expr::PrimValue(PrimValue { float: Some(_), .. }))) => Ok(None),
@@ -124,12 +124,13 @@ pub(super) fn prim<'a>(a: &InferArgs<'a>, i: usize) -> Result<Option<&'a PrimExp
     }
 }
 
-/// The i-th argument, which must be a boxed integer; its value, if it is known. A Boolean is none, and neither is a float.
+/// The i-th argument, which must be a boxed integer. Returns its value if that is known. Booleans and floats are not
+/// integers.
 pub(super) fn boxed_int<'a>(a: &InferArgs<'a>, i: usize) -> Result<Option<&'a PrimExpr>, InferError> {
     boxed(a, i, Domain::Integers)
 }
 
-/// The i-th argument, which must be a boxed scalar of a data type on which the operator is defined.
+/// The i-th argument, which must be a boxed scalar with a data type in the operator's domain.
 pub(super) fn boxed<'a>(a: &InferArgs<'a>, i: usize, domain: Domain) -> Result<Option<&'a PrimExpr>, InferError> {
     let value = prim(a, i)?;
     if let Some(StructInfo::Prim(prim)) = a.args.get(i) {
@@ -138,7 +139,7 @@ pub(super) fn boxed<'a>(a: &InferArgs<'a>, i: usize, domain: Domain) -> Result<O
     Ok(value)
 }
 
-/// The number of arguments must be as the operator has it.
+/// Checks the number of arguments.
 pub(super) fn arity<const N: usize>(a: &InferArgs<'_>) -> Result<(), InferError> {
     match a.args.len() {
         found if found == N => Ok(()),
@@ -173,7 +174,7 @@ pub(super) fn shape<'a>(a: &InferArgs<'a>, i: usize) -> Result<&'a ShapeStructIn
     }
 }
 
-/// A tensor of the shape that is the i-th argument; held in a variable, if no more is known of it than that.
+/// A tensor whose shape is the i-th argument. If nothing is known about that, the variable is its shape.
 pub(super) fn of_shape_arg(a: &InferArgs<'_>, i: usize, dtype: DataType) -> Result<StructInfo, InferError> {
     let dims = TensorDims::of_shape(shape(a, i)?);
     let ndim = dims.ndim();
@@ -190,7 +191,7 @@ pub(super) fn of_shape_arg(a: &InferArgs<'_>, i: usize, dtype: DataType) -> Resu
     })
 }
 
-/// The data type that two operands have in common; unknown if either is.
+/// The common data type of two operands; unknown if either is unknown.
 pub(super) fn common_dtype(a: DataType, b: DataType) -> Result<DataType, InferError> {
     if a.is_void() || b.is_void() {
         return Ok(DataType::VOID);
@@ -198,7 +199,7 @@ pub(super) fn common_dtype(a: DataType, b: DataType) -> Result<DataType, InferEr
     if a == b { Ok(a) } else { Err(InferError::op(format!("the data types {a} and {b} differ"))) }
 }
 
-/// The data types that all operands have in common; unknown if one is. Known ones are compared with each other.
+/// The common data type of all operands; unknown if one is unknown. The known ones are compared with each other.
 pub(super) fn common_dtypes(dtypes: impl IntoIterator<Item = DataType>) -> Result<DataType, InferError> {
     let (mut known, mut unknown) = (None, false);
     for dtype in dtypes {
@@ -210,7 +211,7 @@ pub(super) fn common_dtypes(dtypes: impl IntoIterator<Item = DataType>) -> Resul
     Ok(known.filter(|_| !unknown).unwrap_or(DataType::VOID))
 }
 
-/// The data types on which the value of an operator is defined. A Boolean is no number, and no integer.
+/// The data types on which an operator is defined. A Boolean is neither a number nor an integer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Domain {
     Numbers,
@@ -222,7 +223,7 @@ pub(super) enum Domain {
 }
 
 impl Domain {
-    /// What certainly fails is rejected; an unknown data type may be any.
+    /// Rejects a data type that is certainly outside. An unknown data type is accepted.
     pub(super) fn demand(self, dtype: DataType) -> Result<(), InferError> {
         let (holds, expected) = match self {
             Domain::Numbers => (!dtype.is_bool(), "numbers"),
@@ -238,7 +239,7 @@ impl Domain {
     }
 }
 
-/// Whether a dimension is provably no multiple of a number.
+/// Whether a dimension is provably not a multiple of a number.
 pub(super) fn indivisible(cx: &mut Cx, a: &PrimExpr, by: i64) -> bool {
     let rest = |a| PrimExpr::binary(BinaryOp::FloorMod, a, PrimExpr::IntImm(by));
     match a {
@@ -250,7 +251,7 @@ pub(super) fn indivisible(cx: &mut Cx, a: &PrimExpr, by: i64) -> bool {
     }
 }
 
-/// Whether a number is provably not negative. The variables of shapes are sizes, which are not.
+/// Whether a number is provably not negative. Shape variables are sizes, so they are not negative.
 pub(super) fn not_negative(a: &PrimExpr) -> bool {
     at_least(a, 0)
 }
@@ -267,7 +268,7 @@ pub(super) fn at_least(a: &PrimExpr, least: i64) -> bool {
     }
 }
 
-/// No tensor has a dimension that is a negative constant.
+/// Rejects tensors with a negative constant dimension.
 pub(super) fn no_negative_size(info: &StructInfo) -> Result<(), InferError> {
     no_negative_size_in(info, &mut VisitedTuples::default())
 }
@@ -292,8 +293,9 @@ pub(super) fn differ(cx: &mut Cx, a: &PrimExpr, b: &PrimExpr) -> bool {
     prove_equal(cx, a, b) == Proof::Different
 }
 
-/// What is known of the shapes of several operands that are the same but along one axis. Each is compared with each, so
-/// that an unknown one hides nothing: provably different ranks and sizes are an error. All dimensions are those of the first.
+/// The common dimensions of several operands that are equal except along one axis. All pairs are compared, so an
+/// unknown one hides nothing. Provably different ranks and sizes are an error. The result has the dimensions of the
+/// first operand.
 pub(super) fn alike(cx: &mut Cx, all: &[TensorDims], but: Option<usize>) -> Result<TensorDims, InferError> {
     let mut ranks = all.iter().filter_map(TensorDims::rank);
     let Some(rank) = ranks.next() else { return Ok(TensorDims::Unknown) };
@@ -322,7 +324,7 @@ pub(super) fn alike(cx: &mut Cx, all: &[TensorDims], but: Option<usize>) -> Resu
     })
 }
 
-/// What several shapes broadcast to. Each is compared with each, so that none hides what two others are.
+/// The result of broadcasting several shapes. All pairs are compared, so no shape hides a conflict between two others.
 pub(super) fn broadcast_all(all: &[TensorDims]) -> Result<TensorDims, InferError> {
     for (i, a) in all.iter().enumerate() {
         for b in all.iter().skip(i + 1) {
@@ -332,7 +334,7 @@ pub(super) fn broadcast_all(all: &[TensorDims]) -> Result<TensorDims, InferError
     all.iter().try_fold(TensorDims::Known([].into()), |a, b| broadcast(&a, b))
 }
 
-/// No two constants may differ of which neither is 1.
+/// Rejects two constant dimensions that differ if neither is 1.
 fn broadcastable(a: &TensorDims, b: &TensorDims) -> Result<(), InferError> {
     let (TensorDims::Known(a), TensorDims::Known(b)) = (a, b) else { return Ok(()) };
     a.iter().rev().zip(b.iter().rev()).try_for_each(|(x, y)| match (x, y) {
@@ -346,7 +348,7 @@ fn broadcastable(a: &TensorDims, b: &TensorDims) -> Result<(), InferError> {
     })
 }
 
-/// Broadcasting from the right: equal sizes stay, 1 gives way. What cannot be decided is unknown.
+/// Broadcasts from the right: equal sizes stay, and 1 is replaced by the other size. An undecided size is unknown.
 pub(super) fn broadcast(a: &TensorDims, b: &TensorDims) -> Result<TensorDims, InferError> {
     match (a, b) {
         (TensorDims::Known(a), TensorDims::Known(b)) => broadcast_known(a, b),
@@ -378,12 +380,12 @@ fn broadcast_known(a: &Arc<[PrimExpr]>, b: &Arc<[PrimExpr]>) -> Result<TensorDim
     Ok(dims.into())
 }
 
-/// Whether two dimensions are provably equal, by the normal form of the prover.
+/// Whether two dimensions are provably equal by the prover's normal form.
 pub(super) fn same_dim(x: &PrimExpr, y: &PrimExpr) -> bool {
     x == y || prove_equal(&mut Cx::new(), x, y) == Proof::Equal
 }
 
-/// `None` if the size depends on values that are not known.
+/// `None` if the size depends on unknown values.
 fn broadcast_dim(x: PrimExpr, y: PrimExpr) -> Result<Option<PrimExpr>, InferError> {
     if same_dim(&x, &y) {
         return Ok(Some(x));
@@ -405,7 +407,7 @@ pub(super) fn constant(size: i64) -> PrimExpr {
     PrimExpr::IntImm(size)
 }
 
-/// `a op b`, with constants folded where there is no overflow.
+/// `a op b`. Constants are folded unless that overflows.
 pub(super) fn dim(op: BinaryOp, a: PrimExpr, b: PrimExpr) -> PrimExpr {
     if let (PrimExpr::IntImm(a), PrimExpr::IntImm(b)) = (&a, &b)
         && let Some(value) = folded(op, *a, *b)
@@ -421,7 +423,7 @@ pub(super) fn dim(op: BinaryOp, a: PrimExpr, b: PrimExpr) -> PrimExpr {
     PrimExpr::binary(op, a, b)
 }
 
-/// What an operator makes of two constants, where it is folded and does not overflow.
+/// The result of an operator on two constants, if it can be folded without overflow.
 fn folded(op: BinaryOp, a: i64, b: i64) -> Option<i64> {
     if op == BinaryOp::Add {
         a.checked_add(b)
@@ -441,14 +443,14 @@ pub(super) fn product<'a>(dims: impl IntoIterator<Item = &'a PrimExpr>) -> PrimE
     dims.into_iter().fold(PrimExpr::IntImm(1), |n, d| dim(BinaryOp::Mul, n, d.clone()))
 }
 
-/// An axis counted from the end if negative; an error unless it is below the rank.
+/// An axis; a negative one counts from the end. An error if it is not below the rank.
 pub(super) fn axis(axis: i64, rank: usize) -> Result<usize, InferError> {
     let from_start = if axis < 0 { axis.checked_add(rank as i64) } else { Some(axis) };
     let found = from_start.and_then(|a| usize::try_from(a).ok()).filter(|a| *a < rank);
     found.ok_or_else(|| InferError::op(format!("the axis {axis} does not exist in rank {rank}")))
 }
 
-/// Axes as [`axis`], each once.
+/// Axes read as by [`axis`], without repetition.
 pub(super) fn axes(given: &[i64], rank: usize) -> Result<Vec<usize>, InferError> {
     let mut found = Vec::with_capacity(given.len());
     for a in given {
@@ -471,17 +473,17 @@ pub(super) fn int_attr(call: &Call, name: &str) -> Result<Option<i64>, InferErro
     }
 }
 
-/// An integer attribute that the definition of the operator asks for, or gives a default.
+/// An integer attribute that is required or has a default.
 pub(super) fn given_int(call: &Call, name: &str) -> Result<i64, InferError> {
     int_attr(call, name)?.ok_or_else(|| InferError::op(format!("the attribute `{name}` is missing")))
 }
 
-/// A list of integers that the definition of the operator asks for, or gives a default.
+/// A list of integers that is required or has a default.
 pub(super) fn given_ints(call: &Call, name: &str) -> Result<Vec<i64>, InferError> {
     ints_attr(call, name)?.ok_or_else(|| InferError::op(format!("the attribute `{name}` is missing")))
 }
 
-/// A floating-point attribute, which the definition of the operator gives a default.
+/// A floating-point attribute with a default.
 pub(super) fn float_attr(call: &Call, name: &str) -> Result<f64, InferError> {
     match attr(call, name) {
         Some(AttrValue::Float(x)) => Ok(x.get()),
@@ -491,7 +493,7 @@ pub(super) fn float_attr(call: &Call, name: &str) -> Result<f64, InferError> {
     }
 }
 
-/// A string attribute, which the definition of the operator gives a default.
+/// A string attribute with a default.
 pub(super) fn str_attr<'a>(call: &'a Call, name: &str) -> Result<&'a str, InferError> {
     match attr(call, name) {
         Some(AttrValue::Str(text)) => Ok(text),
@@ -510,7 +512,7 @@ pub(super) fn bool_attr(call: &Call, name: &str) -> Result<bool, InferError> {
     }
 }
 
-/// An attribute that is a list of integers, or one integer in place of a list of one.
+/// An attribute that is a list of integers. A single integer stands for a list of one.
 pub(super) fn ints_attr(call: &Call, name: &str) -> Result<Option<Vec<i64>>, InferError> {
     let wrong = |found: &AttrValue| InferError::op(format!("the attribute `{name}` must list integers: {found}"));
     let int = |item: &AttrValue| {
@@ -523,7 +525,7 @@ pub(super) fn ints_attr(call: &Call, name: &str) -> Result<Option<Vec<i64>>, Inf
     }
 }
 
-/// An attribute that is a list of so many numbers, or one number in place of a list of equal ones.
+/// An attribute that is a list of `count` numbers. A single number stands for a list of equal ones.
 pub(super) fn floats_attr(call: &Call, name: &str, count: usize) -> Result<Vec<f64>, InferError> {
     let Some(AttrValue::List(items)) = attr(call, name) else { return Ok(vec![float_attr(call, name)?; count]) };
     let wrong = |found: &AttrValue| InferError::op(format!("the attribute `{name}` must list numbers: {found}"));
@@ -542,7 +544,7 @@ pub(super) fn floats_attr(call: &Call, name: &str, count: usize) -> Result<Vec<f
     }
 }
 
-/// A data type given as an attribute.
+/// A data type in an attribute.
 pub(super) fn dtype_attr(call: &Call, name: &str) -> Result<Option<DataType>, InferError> {
     match attr(call, name) {
         None => Ok(None),
@@ -552,7 +554,7 @@ pub(super) fn dtype_attr(call: &Call, name: &str) -> Result<Option<DataType>, In
     }
 }
 
-/// A data type given as an attribute, which the operator needs.
+/// A data type in a required attribute.
 pub(super) fn required_dtype(call: &Call, name: &str) -> Result<DataType, InferError> {
     match dtype_attr(call, name)? {
         Some(dtype) if !dtype.is_void() => Ok(dtype),

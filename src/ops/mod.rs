@@ -1,9 +1,9 @@
-//! The operators (chapter Notable Operators, and the library of common ones that the text leaves open).
+//! The operators (chapter Notable Operators, and the library of common operators that the text leaves open).
 //!
-//! Each operator reads in one place: its signature, its purity, the inference of its result and its reference
-//! implementation stand side by side in the file of its family. [`lookup`] finds an operator by its name.
+//! The definition of each operator is in one place, the file of its family: its signature, its purity, the inference of
+//! its result and its reference implementation. [`lookup`] finds an operator by its name.
 
-/// The clauses of an operator of `tvm.relax.op`: inference, value, and attributes if it has any.
+/// The clauses of an operator of `tvm.relax.op`: inference, value, and attributes if there are any.
 macro_rules! clauses {
     ($name:literal, [$infer:expr, $value:expr $(,)?]) => {
         $crate::ops::Clauses::Tensor($crate::ops::TensorClauses {
@@ -23,7 +23,7 @@ macro_rules! clauses {
     };
 }
 
-/// A pure operator of `tvm.relax.op`, all in one place: name, clauses, parameters, inference, accuracy, implementation.
+/// Defines a pure operator of `tvm.relax.op`: name, clauses, parameters, inference, accuracy, implementation.
 macro_rules! operator {
     ($name:literal, $rules:tt, [$($param:expr),* $(,)?], $infer:expr, $accuracy:ident, $eval:expr $(,)?) => {
         $crate::ops::OpDef {
@@ -71,52 +71,52 @@ pub use sides::{sides, taken};
 /// One operator.
 #[derive(Clone, Copy, Debug)]
 pub struct OpDef {
-    /// As registered, for example `relax.add`.
+    /// The registered name, for example `relax.add`.
     pub name: &'static str,
-    /// The parameters in the order of the surface syntax, so that a reader can tell arguments from attributes.
+    /// The parameters in the order of the surface syntax, so that a reader can distinguish arguments from attributes.
     pub params: &'static [OpParam],
-    /// The declaration of purity (`PURE.REGISTER-MANUAL`).
+    /// The declared purity (`PURE.REGISTER-MANUAL`).
     pub pure: bool,
-    /// The macro `FInferStructInfo`; without one the result is an object (`SI.DERIVE.CALL.OP-DEFAULT`).
+    /// The macro `FInferStructInfo`. Without one the result is an object (`SI.DERIVE.CALL.OP-DEFAULT`).
     pub infer: Option<Infer>,
     /// The reference implementation.
     pub eval: Eval,
-    /// How closely an implementation must agree with the reference implementation.
+    /// The required agreement of an implementation with the reference implementation.
     pub accuracy: Accuracy,
-    /// Where the text defines it.
+    /// The part of the text that defines it.
     pub clauses: Clauses,
-    /// Whether it reads the tensors that it is given, as most do (`MEM.UNWRITTEN`).
+    /// Whether it reads its tensor arguments, as most operators do (`MEM.UNWRITTEN`).
     pub reads: bool,
-    /// Why nothing is said of its value, where that is so: a run that comes to it is not specified.
+    /// The reason why its value is not specified, if that is so. A run that reaches the operator is then unspecified.
     pub excluded: Option<&'static str>,
 }
 
 /// The rules that define an operator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Clauses {
-    /// Those of the chapter Notable Operators, which its inference and implementation use themselves.
+    /// Rules of the chapter Notable Operators, which its inference and its implementation cite themselves.
     Text,
-    /// Those of its own entry in the reference of operators.
+    /// Rules of its own entry in the reference of operators.
     Tensor(TensorClauses),
 }
 
-/// The clauses of an operator of its own entry, `OPS.<name>.<clause>`.
+/// The rules of an operator with its own entry, `OPS.<name>.<clause>`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TensorClauses {
-    /// What the result is known to be.
+    /// The structural information of the result.
     pub infer: Rule,
     /// The elements of the result.
     pub value: Rule,
-    /// Which attributes there are, and their defaults; only where there are any.
+    /// The attributes and their defaults, if there are any.
     pub attrs: Option<Rule>,
-    /// The public documentation that the clauses are written from.
+    /// The public documentation on which the rules are based.
     pub source: &'static str,
 }
 
-/// The inference of an operator's result from a call of it.
+/// Infers the result of a call of an operator.
 pub type Infer = fn(&mut Cx, &InferArgs<'_>) -> Result<StructInfo, InferError>;
 
-/// The reference implementation of an operator, on the values of its arguments.
+/// The reference implementation of an operator, applied to the values of its arguments.
 pub type Eval = fn(&mut dyn Host, &EvalArgs<'_>) -> Result<Value, Stop>;
 
 /// A parameter of an operator in the surface syntax.
@@ -124,13 +124,13 @@ pub type Eval = fn(&mut dyn Host, &EvalArgs<'_>) -> Result<Value, Stop>;
 pub enum OpParam {
     /// An argument of the call.
     Arg(&'static str),
-    /// An argument that may be left out.
+    /// An optional argument.
     OptionalArg(&'static str),
-    /// An argument that is a boxed Boolean and may be left out, with what it then is.
+    /// An optional argument that is a boxed Boolean, with its default.
     Flag(&'static str, bool),
-    /// An argument that is a shape, so that a tuple of dimensions means a `ShapeExpr`.
+    /// An argument that is a shape. A tuple of dimensions means a `ShapeExpr`.
     ShapeArg(&'static str),
-    /// An argument that is a data type, so that a string means a `DataTypeImm`.
+    /// An argument that is a data type. A string means a `DataTypeImm`.
     DtypeArg(&'static str),
     /// All further positional arguments.
     Rest(&'static str),
@@ -138,10 +138,10 @@ pub enum OpParam {
     Attr(Attr),
 }
 
-/// What agreement with the reference implementation means.
+/// The meaning of agreement with the reference implementation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Accuracy {
-    /// Bit for bit: data movement, comparisons, integers.
+    /// Equal bits: data movement, comparisons, integers.
     Exact,
     /// One correctly rounded operation for each element.
     Rounded,
@@ -154,65 +154,65 @@ pub enum Accuracy {
 }
 
 impl Accuracy {
-    /// Every class, the strictest first.
+    /// Every class, strictest first.
     pub const ALL: [Accuracy; 5] =
         [Accuracy::Exact, Accuracy::Rounded, Accuracy::Elementary, Accuracy::Accumulated, Accuracy::Absolute];
 }
 
-/// What an inference macro is given.
+/// The input of an inference macro.
 #[derive(Clone, Copy, Debug)]
 pub struct InferArgs<'a> {
     /// The call itself, with its attributes.
     pub call: &'a Call,
     /// The structural information of the call's arguments, in order.
     pub args: &'a [StructInfo],
-    /// The module, where the caller has one; needed to see that a `GlobalVar` names a `PrimFunc`.
+    /// The module, if the caller has one. It shows whether a `GlobalVar` names a `PrimFunc`.
     pub module: Option<&'a IrModule>,
 }
 
-/// Why an inference macro rejects a call (`TC.CALL.OP.ERR`). The rule is that of the operator's own chapter, or
-/// `TC.CALL.OP.ERR` where the text leaves the operator open.
+/// A rejection of a call by an inference macro (`TC.CALL.OP.ERR`). The rule belongs to the operator's own chapter, or
+/// is `TC.CALL.OP.ERR` if the text leaves the operator open.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct InferError {
-    /// The clause that it breaks.
+    /// The rule that the call breaks.
     pub rule: Rule,
-    /// For people.
+    /// The message for the user.
     pub message: String,
-    /// Whether the oracle goes no further here, so that nothing is said of the call: it may well be right.
+    /// Whether a limit of the oracle was reached. Then the call may still be valid.
     pub limit: bool,
 }
 
-/// What a reference implementation is given.
+/// The input of a reference implementation.
 #[derive(Clone, Copy, Debug)]
 pub struct EvalArgs<'a> {
     /// The call itself, with its attributes.
     pub call: &'a Call,
     /// The values of the call's arguments, in order.
     pub values: &'a [Value],
-    /// What inference makes of them, for the operators of tensors: every size of the result is known.
+    /// The inferred result for these values, for tensor operators. Every size in it is known.
     pub result: Option<&'a StructInfo>,
 }
 
 impl InferError {
-    /// A rejection by an operator on which the text is silent.
+    /// A rejection by an operator that the text leaves open.
     pub fn op(message: impl Into<String>) -> InferError {
         InferError::rule(rule!("TC.CALL.OP.ERR"), message)
     }
 
-    /// A rejection by a clause of the operator's own.
+    /// A rejection by one of the operator's own rules.
     pub fn rule(rule: Rule, message: impl Into<String>) -> InferError {
         InferError { rule, message: message.into(), limit: false }
     }
 
-    /// No rejection, but a limit of the oracle.
+    /// Not a rejection but a limit of the oracle.
     pub fn limit(message: impl Into<String>) -> InferError {
         InferError { limit: true, ..InferError::op(message) }
     }
 }
 
-/// Pays for all that there is to read in values, while going through them: a tuple that shares its parts stands for far more
-/// than it occupies. What is returned is the memory for what inference is told of them.
+/// Charges the cost of reading values while it visits them. A tuple with shared parts may represent far more than its
+/// memory. Returns the memory for the inference on these values.
 fn pay_to_read(m: &mut dyn Host, values: &[Value]) -> Result<Held, Stop> {
     let mut parts = 0;
     values.iter().try_for_each(|value| pay_for(m, value, &mut parts))?;
@@ -226,10 +226,10 @@ fn pay_for(m: &mut dyn Host, value: &Value, parts: &mut u64) -> Result<(), Stop>
     with_stack(|| tuple.fields().iter().try_for_each(|field| pay_for(m, field, parts)))
 }
 
-/// How many elements there are to read in a value, apart from those in its fields.
+/// The number of elements to read in a value, without its fields.
 fn own_elements(value: &Value) -> u64 {
     if let Value::Tensor(tensor) = value {
-        // Of a tensor without elements operators go through the other axes.
+        // For a tensor without elements, operators still loop over its other axes.
         kernel::places(tensor.shape())
     } else if let Value::Shape(sizes) = value {
         sizes.len() as u64
@@ -238,32 +238,32 @@ fn own_elements(value: &Value) -> u64 {
     }
 }
 
-/// What a tensor operator infers of a call whose attributes are complete.
+/// Infers the result of a tensor operator for a call with complete attributes.
 fn inferred(infer: Infer, cx: &mut Cx, args: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let info = infer(cx, args)?;
     infer::no_negative_size(&info)?;
     Ok(info)
 }
 
-/// Conditions that a call must meet one and all; the rejection names the first that it does not.
+/// Checks that a call meets all conditions. The rejection names the first one that fails.
 pub(crate) fn demand(cx: &mut Cx, demands: &[ReportedCondition]) -> Result<(), InferError> {
     cx.holds(demands).map_err(|(rule, message)| InferError::rule(rule, message()))
 }
 
 impl OpDef {
-    /// The same operator, whose calls are not pure.
+    /// A copy of the operator whose calls are impure.
     const fn impure(self) -> OpDef {
         OpDef { pure: false, ..self }
     }
 
-    /// The same operator, which does not read the tensors that it is given.
+    /// A copy of the operator that does not read its tensor arguments.
     const fn unread(self) -> OpDef {
         OpDef { reads: false, ..self }
     }
 
     /// The structural information of a call of the operator (`SI.DERIVE.CALL.OP`).
     ///
-    /// OP.NO-TYPEREL: without an inference macro it is an object (`SI.DERIVE.CALL.OP-DEFAULT`).
+    /// OP.NO-TYPEREL: without an inference macro the result is an object (`SI.DERIVE.CALL.OP-DEFAULT`).
     pub fn infer(&self, cx: &mut Cx, args: &InferArgs<'_>) -> Result<StructInfo, InferError> {
         let Some(infer) = self.infer else {
             return Ok(cx.conclude(rule!("OP.NO-TYPEREL"), StructInfo::Object));
@@ -274,10 +274,10 @@ impl OpDef {
         cx.conclude(clauses.infer, inferred)
     }
 
-    /// What a call of the operator gives, on the values of its arguments (`OP.FREE`).
+    /// Evaluates a call of the operator on the values of its arguments (`OP.FREE`).
     ///
-    /// What inference demands of the arguments is demanded of their values in the same words, and only there: the
-    /// implementation is given the result as inference knows it.
+    /// Inference checks the values of the arguments with the same messages as in the static check. The implementation
+    /// relies on that and receives the inferred result.
     pub fn evaluate(&self, m: &mut dyn Host, args: &EvalArgs<'_>) -> Result<Value, Stop> {
         let Clauses::Tensor(clauses) = self.clauses else { return (self.eval)(m, args) };
         let call = self.call(m.cx(), &clauses, args.call)?;
@@ -291,8 +291,8 @@ impl OpDef {
         m.cx().conclude(clauses.value, value)
     }
 
-    /// The reference implementation. Where there is noise, an operator that rounds is given arguments and gives a result that
-    /// might have been rounded otherwise.
+    /// Runs the reference implementation. With noise, the arguments and the result of a rounding operator are
+    /// perturbed, as if they had been rounded differently.
     fn rounding(&self, m: &mut dyn Host, args: &EvalArgs<'_>) -> Result<Value, Stop> {
         match m.noise() {
             Some(noise) if self.leaves_nan_open() => {
@@ -303,7 +303,7 @@ impl OpDef {
             Some(noise) => {
                 let values = noise.of_values(args.values);
                 let result = (self.eval)(m, &EvalArgs { values: &values, ..*args })?;
-                // What is made of several functions may cancel in between.
+                // In an operator composed of several functions, intermediate results may cancel.
                 let composed = self.name.starts_with("relax.nn.");
                 Ok(noise.of_result(&result, args.values, composed, self.zeros(), self.short()))
             }
@@ -311,7 +311,8 @@ impl OpDef {
         }
     }
 
-    /// Whether NaN in its result may be something else: its clause leaves open which of two operands is the larger if one is NaN.
+    /// Whether its clause leaves the result open if an operand is NaN, because it does not say which of the operands is
+    /// larger.
     fn leaves_nan_open(&self) -> bool {
         matches!(
             self.name,
@@ -327,7 +328,7 @@ impl OpDef {
         )
     }
 
-    /// What few digits of its result tell. A mean is a quotient, and most of what is composed of functions holds one.
+    /// The meaning of a result with few digits. A mean is a quotient, and most composed functions contain one.
     fn short(&self) -> Short {
         let divides = matches!(self.name, "relax.mean" | "relax.variance" | "relax.std")
             || self.name.starts_with("relax.nn.") && !self.name.starts_with("relax.nn.conv");
@@ -338,7 +339,7 @@ impl OpDef {
         }
     }
 
-    /// What zeros in its result are. An exponential has none, and a product only where a factor is zero.
+    /// The meaning of zeros in the result. An exponential is never zero, and a product is zero only if a factor is.
     fn zeros(&self) -> Zeros {
         match self.name {
             "relax.exp" | "relax.sigmoid" | "relax.nn.softmax" => Zeros::TooSmall,
@@ -360,10 +361,10 @@ impl OpDef {
         }
     }
 
-    /// The purity of a call of the operator that carries no `pure` attribute.
+    /// The purity of a call of the operator without a `pure` attribute.
     ///
-    /// PURE.REGISTER-MANUAL: what the registration says; OP.CALLTIR.PURE and OP.CALLDPS.IMPURE are the registrations
-    /// that the text makes.
+    /// PURE.REGISTER-MANUAL: the registered purity. OP.CALLTIR.PURE and OP.CALLDPS.IMPURE are registrations in the text
+    /// itself.
     pub fn is_pure(&self, cx: &mut Cx) -> bool {
         match self.name {
             "relax.call_tir" => cx.conclude(rule!("OP.CALLTIR.PURE"), true),
@@ -374,7 +375,7 @@ impl OpDef {
             }
             "relax.call_tir_inplace" => {
                 let registered = cx.conclude(rule!("PURE.REGISTER-MANUAL"), self.pure);
-                // Literally nothing is said of it (N51).
+                // Literal N51: its purity is not stated.
                 let registered = registered && !cx.literal(Erratum::N51);
                 cx.conclude(rule!("OP.CALLTIRINPLACE.PURITY"), registered)
             }
@@ -382,15 +383,15 @@ impl OpDef {
         }
     }
 
-    /// What an edition registers: a call of a packed function in destination-passing style is pure by the later ones, which take the
-    /// function at its word (OP.CALLDPS.IMPURE).
+    /// The purity that an edition registers. In later editions a call of a packed function in destination-passing style
+    /// is pure: they trust the function's declaration (OP.CALLDPS.IMPURE).
     pub fn is_pure_in(&self, edition: Edition) -> bool {
         self.pure || (self.name == "relax.call_dps_packed" && edition >= Edition::E2023_12)
     }
 }
 
 impl OpParam {
-    /// As in the surface syntax.
+    /// The name in the surface syntax.
     pub fn name(self) -> &'static str {
         match self {
             OpParam::Arg(name)
@@ -404,7 +405,7 @@ impl OpParam {
     }
 }
 
-/// By the name without the leading `relax.`.
+/// The operators by their names without the leading `relax.`.
 static BY_NAME: LazyLock<FxHashMap<&'static str, &'static OpDef>> =
     LazyLock::new(|| all().map(|op| (short(op.name), op)).collect());
 
@@ -418,9 +419,9 @@ pub fn all() -> impl Iterator<Item = &'static OpDef> {
     language::all().chain(tensor::all())
 }
 
-/// The operator of a name, given with or without the leading `relax.`.
+/// The operator with this name, with or without the leading `relax.`.
 ///
-/// `relax.dot`, as the oldest documents call it, is `relax.matmul`.
+/// `relax.dot` in the oldest documents is `relax.matmul`.
 pub fn lookup(name: &str) -> Option<&'static OpDef> {
     let canonical = match short(name) {
         "dot" => "matmul",
@@ -433,7 +434,7 @@ fn short(name: &str) -> &str {
     name.strip_prefix("relax.").unwrap_or(name)
 }
 
-/// An attribute of a call, if it is given and not `None`.
+/// An attribute of a call, if it is present and not `None`.
 fn attr<'a>(call: &'a Call, name: &str) -> Option<&'a AttrValue> {
     call.attrs.get(name).filter(|value| **value != AttrValue::None)
 }

@@ -1,11 +1,11 @@
 //! The names of operators.
 
-/// Whether someone knows an operator of this name.
+/// Whether there is an operator with this name.
 pub fn is_known(name: &str) -> bool {
     super::lookup(name).is_some()
 }
 
-/// Every operator that someone knows.
+/// The names of all operators.
 pub fn known() -> impl Iterator<Item = &'static str> {
     super::all().map(|def| def.name)
 }

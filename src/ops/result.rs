@@ -1,5 +1,5 @@
-//! What inference knows of a call whose arguments are values: every size is a constant, so that its demands are decided
-//! before an operator runs, and the sizes of the result are known.
+//! Inference for a call whose arguments are values. Every size is a constant, so that all conditions are decided before
+//! an operator runs, and the sizes of the result are known.
 
 use std::borrow::Cow;
 
@@ -10,21 +10,21 @@ use crate::grammar::{
 use crate::judge::{Cx, with_stack};
 use crate::value::{Prim, Scalar, Stop, Value};
 
-/// The structural information of the result, or the error that its inference gives.
+/// The structural information of the result, or the error of the inference.
 ///
-/// In a context of its own: the rule at work is that of the operator's value.
+/// The inference has a separate context, since the rule in progress is that of the operator's value.
 pub(super) fn of_values(mut cx: Cx, infer: Option<Infer>, call: &Call, values: &[Value]) -> Result<StructInfo, Stop> {
     let Some(infer) = infer else { return Ok(StructInfo::Object) };
     let args: Vec<StructInfo> = values.iter().map(of_value).collect();
     let call = with_immediates(call, values);
     match super::inferred(infer, &mut cx, &InferArgs { call: &call, args: &args, module: None }) {
-        // What inference does not say, the implementation does without.
+        // The implementation does not need information that inference does not give.
         Err(error) if error.limit => Ok(StructInfo::Object),
         inferred => Ok(inferred?),
     }
 }
 
-/// The structural information of a value, as far as an operator on tensors asks for it.
+/// The structural information of a value, as far as tensor operators need it.
 fn of_value(value: &Value) -> StructInfo {
     let dims = |sizes: &[i64]| sizes.iter().copied().map(PrimExpr::IntImm).collect::<Vec<PrimExpr>>();
     if let Value::Tensor(tensor) = value {
@@ -44,7 +44,7 @@ fn integer(prim: &Prim) -> Option<PrimExpr> {
     prim.value.to_dim().map(PrimExpr::IntImm)
 }
 
-/// The call with literals in the place of arguments that inference reads as such.
+/// The call with literals for the arguments that inference expects as literals.
 fn with_immediates<'a>(call: &'a Call, values: &[Value]) -> Cow<'a, Call> {
     if values.iter().all(|value| matches!(value, Value::Tensor(_))) {
         return Cow::Borrowed(call);

@@ -1,10 +1,10 @@
-//! The choices that operators make for each element, and which sides of them a call takes.
+//! The choices that operators make for each element, and the sides that a call takes.
 
 use super::kernel;
 use crate::grammar::Name;
 use crate::value::{Scalar, Side, Taken, Tensor, Value};
 
-/// The sides between which an operator chooses for each element; none if it does not choose.
+/// The sides between which an operator chooses for each element; empty if it makes no choice.
 pub fn sides(op: &Name) -> &'static [Side] {
     match &**op {
         "relax.where" => &[Side::Holds, Side::Fails],
@@ -43,7 +43,7 @@ fn elements(x: &Tensor) -> impl Iterator<Item = Scalar> {
     (0..x.len()).filter_map(move |i| x.get(i))
 }
 
-/// As a float: which side is taken where two integers round to the same matters to nobody.
+/// The value as a float. Rounding may make two integers equal, which does not matter for the sides.
 fn number(x: Scalar) -> f64 {
     match x {
         Scalar::Bool(x) => f64::from(u8::from(x)),
@@ -63,7 +63,7 @@ fn between(x: &Tensor, low: f64, high: f64, taken: &mut Taken) {
     }
 }
 
-/// Which of two tensors, one spread over the other, has the larger element.
+/// Determines which of two tensors has the larger element, with broadcasting.
 fn larger(x: &Tensor, y: &Tensor, first: Side, second: Side, taken: &mut Taken) {
     let Ok(shape) = kernel::broadcast(x.shape(), y.shape()) else { return };
     for index in kernel::indices(&shape) {

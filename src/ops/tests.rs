@@ -1,4 +1,4 @@
-//! Operators on small values, and what their inference says of the same calls.
+//! Operators on small values, and the inferred information for the same calls.
 
 use super::*;
 use crate::book::Edition;
@@ -30,7 +30,7 @@ fn bools(values: &[f64]) -> ValueSpec {
     ValueSpec::Tensor(TensorData::from_values(DataType::BOOL, &[values.len() as u64], values).unwrap())
 }
 
-/// Runs an operator; an error gives its message.
+/// Runs an operator. An error is returned as its message.
 fn eval(name: &str, attrs: &[(&str, AttrValue)], args: &[ValueSpec]) -> Result<ValueSpec, String> {
     let (module, options) = (IrModule::default(), EvalOptions::default());
     let mut cx = Cx::new();
@@ -101,7 +101,7 @@ fn arithmetic_broadcasts_from_the_right() {
 #[test]
 fn inference_of_arithmetic() {
     assert_eq!(infer("add", &[], &[float(&[n(), 1.into()]), float(&[4.into()])]), Ok(float(&[n(), 4.into()])));
-    // Neither dimension is known to be 1 or the other.
+    // Neither dimension is known to be 1 or equal to the other.
     assert_eq!(infer("add", &[], &[float(&[n()]), float(&[4.into()])]), Ok(ranked(1)));
     assert_eq!(infer("add", &[], &[ranked(1), float(&[2.into(), n()])]), Ok(ranked(2)));
     assert_eq!(infer("add", &[], &[ranked(-1), float(&[n()])]), Ok(ranked(-1)));
@@ -224,7 +224,7 @@ fn putting_together_and_taking_apart() {
         infer("split", &halves, &[float(&[5.into()])]),
         Ok(StructInfo::tuple([float(&[3.into()]), float(&[2.into()])]))
     );
-    // So many parts are not written down. They are a tuple all the same, so that nothing else may be said of them.
+    // The parts are too many to list. They are still a tuple, so no other information is allowed.
     let parts = |count: i64| infer("split", &[("indices_or_sections", AttrValue::Int(count))], &[float(&[5.into()])]);
     assert!(parts(100_000).is_ok() && matches!(parts(100_001), Err(InferError { limit: true, .. })));
     assert!(matches!(parts(0), Err(InferError { limit: false, .. })));
@@ -236,7 +236,7 @@ fn putting_together_and_taking_apart() {
     assert_eq!(shuffled(1 << 16, 1 << 32), Ok(large));
     assert!(matches!(shuffled(1 << 40, 4), Err(InferError { limit: true, .. })));
     assert!(matches!(shuffled(-2, 4), Err(InferError { limit: false, .. })));
-    // Of n elements the first part has half, rounded up.
+    // The first part of n elements has half of them, rounded up.
     let half = PrimExpr::binary(BinaryOp::FloorDiv, PrimExpr::binary(BinaryOp::Add, n(), 1.into()), 2.into());
     let rest = PrimExpr::binary(BinaryOp::Sub, n(), half.clone());
     assert_eq!(infer("split", &halves, &[float(&[n()])]), Ok(StructInfo::tuple([float(&[half]), float(&[rest])])));
@@ -256,7 +256,7 @@ fn reductions() {
     assert!(eval("max", &[], &[tensor(&[0], &[])]).is_err());
     assert_eq!(infer("sum", &first, &[float(&[2.into(), n()])]), Ok(float(&[n()])));
     assert_eq!(infer("sum", &kept, &[float(&[2.into(), n()])]), Ok(float(&[2.into(), 1.into()])));
-    // Whatever is reduced completely is a scalar.
+    // A complete reduction gives a scalar.
     assert_eq!(infer("sum", &[], &[ranked(-1)]), Ok(float(&[])));
     assert_eq!(infer("sum", &first, &[ranked(3)]), Ok(ranked(2)));
     assert!(infer("sum", &first, &[float(&[])]).is_err());
@@ -280,7 +280,7 @@ fn positions_and_indices_choose_the_same_elements() {
     let (x, y) = ([1.0, -2.0, 3.0, 0.5, 4.0, -8.0], [2.0, 5.0, -1.0, 0.25, 3.0, 2.0]);
     for op in ["add", "subtract", "maximum", "power"] {
         let by_position = eval(op, &[], &[tensor(&[2, 3], &x), tensor(&[2, 3], &y)]);
-        // The leading 1 lets the second operand be broadcast, which changes no element.
+        // The leading 1 broadcasts the second operand without changing any element.
         let by_index = eval(op, &[], &[tensor(&[1, 2, 3], &x), tensor(&[2, 3], &y)]);
         let flat = |result: Result<ValueSpec, String>| eval("reshape", &[], &[result?, ValueSpec::Shape(vec![6])]);
         assert_eq!(flat(by_position), flat(by_index), "{op}");
@@ -345,7 +345,7 @@ fn shape_of_a_tensor() {
     assert_eq!(rejected.map_err(|error| error.rule), Err(rule!("OP.SHAPEOF.ARG")));
 }
 
-/// `call_tir` of a `GlobalVar` with two inputs and a shape.
+/// Infers a `call_tir` of a `GlobalVar` with two inputs and a shape.
 fn infer_call_tir(shape: (Expr, StructInfo), target: Vec<StructInfo>) -> Result<StructInfo, InferError> {
     let mut call = call(&[], 2);
     call.args = vec![Expr::GlobalVar(crate::grammar::GlobalVar::new("f")), Expr::var("x"), shape.0];
@@ -403,7 +403,7 @@ fn call_tir_needs_a_prim_func_of_the_module() {
     assert_eq!(rejected_by(result), rule!("OP.CALLTIR.FUNC"));
 }
 
-/// Pairs of pairs of pairs: every part is paid for, so that what stands for 2^60 parts ends in time.
+/// Pairs of pairs of pairs: each part consumes fuel, so that reading 2^60 parts ends in time.
 #[test]
 fn what_is_shared_is_paid_for_as_often_as_it_is_read() {
     let pair = |value: Value| Value::tuple(vec![value.clone(), value]);

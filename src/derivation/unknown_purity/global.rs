@@ -1,4 +1,5 @@
-//! Inferring the purity of the functions that derivation leaves unknown, for a whole module; and deriving again what depends on it.
+//! Infers the purity that derivation leaves unknown, for a whole module, and derives again everything that depends on
+//! it.
 
 use rustc_hash::FxHashMap;
 
@@ -10,20 +11,20 @@ use crate::grammar::{IrModule, Name, Span, StructInfo};
 use crate::judge::Cx;
 use crate::scope::{Component, strongly_connected};
 
-/// What derivation has come to, for when it is done again.
+/// The results of a derivation, for the next one.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Settled {
-    /// What was derived of the global functions.
+    /// The derived information of the global functions.
     pub(super) entries: FxHashMap<Name, Option<StructInfo>>,
-    /// The purity of those that were left unknown.
+    /// The purity of the functions that were left unknown.
     pub(super) purity: FxHashMap<Name, bool>,
 }
 
-/// How often a module is derived again, before it is given up: a result that grows with each time, as of a function that returns a tuple
-/// of what it returns, comes to no end.
+/// The limit on repeated derivations. Without it a result that grows each time would never be finished. An example is a
+/// function that returns a tuple with its own result.
 const TIMES: usize = 32;
 
-/// What is derived of a module, with the purity of its functions settled.
+/// Derives a module and settles the purity of its functions.
 pub(in crate::derivation) fn derived(
     cx: &mut Cx,
     module: &IrModule,
@@ -45,7 +46,7 @@ pub(in crate::derivation) fn derived(
     (deriver.report, deriver.beforehand)
 }
 
-/// PURITY3.RECHECK: derived again, until what functions were told of others is what these come to.
+/// PURITY3.RECHECK: derives again until the assumed information of the functions equals the derived one.
 fn rechecked<'c, 'm>(
     cx: &'c mut Cx,
     module: &'m IrModule,
@@ -72,7 +73,7 @@ fn rechecked<'c, 'm>(
     deriver
 }
 
-/// Derived once, and what it has come to kept.
+/// Derives once and keeps the results.
 fn once<'c, 'm>(cx: &'c mut Cx, module: &'m IrModule, groups: &[Component], beforehand: Beforehand) -> Deriver<'c, 'm> {
     let mut deriver = Deriver { beforehand, ..Deriver::new(cx, module) };
     deriver.module_in(groups);
@@ -87,10 +88,10 @@ fn once<'c, 'm>(cx: &'c mut Cx, module: &'m IrModule, groups: &[Component], befo
 /// A function of the module, with its name.
 type Member<'a, 'm> = (&'m str, &'a PuritySummary<'m>);
 
-/// Functions of which each is called by all the others, directly or not.
+/// A cycle: functions each of which calls all others, directly or indirectly.
 struct Cycle<'a, 'm> {
     members: Vec<Member<'a, 'm>>,
-    /// There are several, or the one calls itself.
+    /// Whether it has several members, or its only member calls itself.
     recursive: bool,
 }
 
@@ -108,7 +109,7 @@ impl Cycle<'_, '_> {
         self.members.iter().any(|(_, member)| member.purity == Some(false))
     }
 
-    /// Whether all that its members call of unknown purity is in it, or is settled with it.
+    /// Whether every callee of unknown purity belongs to the cycle or is settled together with it.
     fn is_closed(&self, settled: &FxHashMap<Name, bool>) -> bool {
         let inside = |name: &str| self.members.iter().any(|(member, _)| *member == name) || settled.contains_key(name);
         self.members
@@ -126,7 +127,7 @@ impl Cycle<'_, '_> {
 type Decisions = FxHashMap<Name, bool>;
 
 impl<'m> Deriver<'_, 'm> {
-    /// The groups of functions that call each other, callees first.
+    /// The cycles of functions, callees first.
     fn cycles<'a>(inferred: &'a FxHashMap<&'m str, PuritySummary<'m>>) -> Vec<Cycle<'a, 'm>> {
         let mut members: Vec<Member<'a, 'm>> = inferred.iter().map(|(name, member)| (*name, member)).collect();
         members.sort_by_key(|(name, _)| *name);
@@ -145,7 +146,7 @@ impl<'m> Deriver<'_, 'm> {
         strongly_connected(&graph).into_iter().map(cycle).collect()
     }
 
-    /// What the first of the three steps that has something to settle settles.
+    /// The decisions of the first of the three steps that can settle anything.
     fn decisions(&mut self) -> Decisions {
         let inferred = std::mem::take(&mut self.inferring.globals);
         let cycles = Self::cycles(&inferred);
@@ -161,7 +162,7 @@ impl<'m> Deriver<'_, 'm> {
         decisions
     }
 
-    /// PURITY3.GLOBAL.IMPURE: who is of unknown purity in a cycle with one that is impure is impure.
+    /// PURITY3.GLOBAL.IMPURE: in a cycle with an impure function every function of unknown purity is impure.
     fn impure_cycles(&mut self, cycles: &[Cycle<'_, 'm>]) -> Decisions {
         let mut settled = Decisions::default();
         for cycle in cycles.iter().filter(|cycle| cycle.is_mutual()) {
@@ -173,10 +174,10 @@ impl<'m> Deriver<'_, 'm> {
         settled
     }
 
-    /// PURITY3.GLOBAL.PURE: who is of unknown purity in a cycle that calls nothing else of unknown purity is pure. PURITY3.GLOBAL.ONLY: only
-    /// cycles are settled.
+    /// PURITY3.GLOBAL.PURE: a function of unknown purity is pure if its cycle calls no other function of unknown
+    /// purity. PURITY3.GLOBAL.ONLY: only cycles are settled.
     ///
-    /// Errata: U08, literally nothing outside of cycles is unknown, so that nobody looks.
+    /// Errata: U08. Read literally, nothing outside of cycles is unknown, so it is not checked.
     fn pure_cycles(&mut self, cycles: &[Cycle<'_, 'm>]) -> Decisions {
         let mut settled = Decisions::default();
         for cycle in cycles.iter().filter(|cycle| cycle.unknown().next().is_some()) {
@@ -190,9 +191,10 @@ impl<'m> Deriver<'_, 'm> {
         settled
     }
 
-    /// PURITY3.GLOBAL.SELF: a function that calls itself, and is of unknown purity for that reason: as such calls do not count, there is none.
+    /// PURITY3.GLOBAL.SELF: settles a function whose purity is unknown because it calls itself. As such calls do not
+    /// count, there is no such function.
     ///
-    /// Errata: U07, literally it is settled whatever the reason.
+    /// Errata: U07. Read literally, it is settled whatever the reason.
     fn recursive_functions(&mut self, cycles: &[Cycle<'_, 'm>]) -> Decisions {
         let mut settled = Decisions::default();
         let lone = |cycle: &&Cycle<'_, 'm>| !cycle.is_mutual() && cycle.recursive && cycle.unknown().next().is_some();
@@ -204,7 +206,7 @@ impl<'m> Deriver<'_, 'm> {
         settled
     }
 
-    /// PURITY3.GLOBAL.FORCE: nobody is forced to be pure in a cycle with one that is impure.
+    /// PURITY3.GLOBAL.FORCE: no function is forced to be pure in a cycle with an impure one.
     fn forced_cycles(&mut self) {
         let inferred = std::mem::take(&mut self.inferring.globals);
         for cycle in Self::cycles(&inferred).iter().filter(|cycle| cycle.is_mutual()) {
@@ -222,9 +224,9 @@ impl<'m> Deriver<'_, 'm> {
         self.inferring.globals = inferred;
     }
 
-    /// PURITY3.GLOBAL.DEFER: what is left unknown may stay so until the program is lowered.
+    /// PURITY3.GLOBAL.DEFER: functions may remain unknown until the program is lowered.
     ///
-    /// Errata: U08, literally there is no such thing.
+    /// Errata: U08. Read literally, no function remains unknown.
     fn left_unknown(&mut self) {
         if self.cx.literal(Erratum::U08) {
             return;

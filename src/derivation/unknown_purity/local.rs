@@ -8,25 +8,25 @@ use crate::findings::{Complaint, Finder};
 use crate::grammar::{Binding, Expr, Function, Name, Span, StructInfo, Var};
 use crate::judge::Cx;
 
-/// A function by what it is bound to.
+/// A function, identified by its binding.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::derivation) enum FunctionRef<'m> {
     Global(&'m str),
     Local(&'m Var),
 }
 
-/// What the calls in a body come to that count for its function.
+/// A summary of the calls in a body that count for its function.
 #[derive(Clone, Default, Debug)]
 pub(in crate::derivation) struct CallSummary<'m> {
-    /// Some callee is impure.
+    /// Whether a callee is impure.
     impure: bool,
-    /// Some callee that is no global function is of unknown purity.
+    /// Whether a callee of unknown purity is not a global function.
     pub(super) closure: bool,
-    /// The global functions among the callees of unknown purity.
+    /// The global functions of unknown purity among the callees.
     pub(super) unknown: FxHashSet<&'m str>,
-    /// The global functions that are called, inside of nested functions too.
+    /// The global functions that are called, including those called in nested functions.
     pub(super) reached: FxHashSet<&'m str>,
-    /// Something of unknown purity is called that no global function is, inside of nested functions too.
+    /// Whether a callee of unknown purity is not a global function, including callees in nested functions.
     pub(super) leaves_open: bool,
 }
 
@@ -45,14 +45,15 @@ impl<'m> CallSummary<'m> {
         }
     }
 
-    /// With the calls of a function that is nested in this one: none of them counts, but what is reached is reached from here.
+    /// Adds the calls of a nested function. They do not count for this function, but the functions that they reach are
+    /// reached.
     fn around(mut self, nested: &CallSummary<'m>) -> CallSummary<'m> {
         self.reached.extend(&nested.reached);
         self.leaves_open |= nested.leaves_open;
         self
     }
 
-    /// As if the calls of the nested function were those of this one.
+    /// Adds the calls of a nested function as if they were calls of this one.
     fn with(self, nested: CallSummary<'m>) -> CallSummary<'m> {
         let mut all = self.around(&nested);
         all.impure |= nested.impure;
@@ -62,7 +63,7 @@ impl<'m> CallSummary<'m> {
     }
 }
 
-/// What is known of a global function when it has been derived.
+/// The facts about a global function after its derivation.
 #[derive(Debug)]
 pub(super) struct PuritySummary<'m> {
     pub calls: CallSummary<'m>,
@@ -71,35 +72,35 @@ pub(super) struct PuritySummary<'m> {
     pub span: Span,
 }
 
-/// What is noted while functions are derived.
+/// Notes that derivation takes about functions.
 #[derive(Default, Debug)]
 pub(in crate::derivation) struct Inferring<'m> {
     calls: CallSummary<'m>,
-    /// How many functions are around the place.
+    /// The number of functions around the present position.
     depth: usize,
-    /// The function whose body is gone through, if it is bound to something.
+    /// The function whose body is being derived, if it is bound to a name.
     current: Option<FunctionRef<'m>>,
-    /// The one that is gone through next.
+    /// The binding of the function that is derived next.
     next: Option<FunctionRef<'m>>,
     /// Variables that are bound directly to a function or to another such variable.
     aliases: FxHashMap<&'m Var, FunctionRef<'m>>,
-    /// What was the last to be left.
+    /// The summary of the function that was left last.
     left: CallSummary<'m>,
-    /// The global functions that were made use of before they were derived.
+    /// The global functions that were used before they were derived.
     used_before: FxHashSet<Name>,
     derived: FxHashSet<&'m str>,
-    /// Some of them were derived to something else.
+    /// Whether the result of one of them changed after its use.
     pub(super) overwritten: bool,
     pub(super) globals: FxHashMap<&'m str, PuritySummary<'m>>,
 }
 
 impl<'m> Inferring<'m> {
-    /// A global function is about to be derived.
+    /// Begins the derivation of a global function.
     pub fn begin(&mut self, name: &'m Name) {
         self.next = Some(FunctionRef::Global(name));
     }
 
-    /// Its entry is about to be overwritten.
+    /// Ends it, before its entry is overwritten.
     pub fn end(
         &mut self,
         name: &'m Name,
@@ -115,7 +116,7 @@ impl<'m> Inferring<'m> {
         self.globals.insert(name, PuritySummary { calls, purity, forced, span });
     }
 
-    /// What is known of a global function is made use of.
+    /// Notes that the information of a global function is used.
     pub fn note_use(&mut self, name: &Name) {
         if !self.derived.contains(&**name) {
             self.used_before.insert(name.clone());
@@ -133,7 +134,7 @@ impl<'m> Inferring<'m> {
     }
 }
 
-/// What is around a function that is gone through.
+/// The saved state of the surrounding function.
 pub(in crate::derivation) struct EnclosingFunction<'m> {
     calls: CallSummary<'m>,
     current: Option<FunctionRef<'m>>,
@@ -144,7 +145,7 @@ impl<'m> Deriver<'_, 'm> {
         self.cx.has(rule!("PURITY3.INFER"))
     }
 
-    /// A function is gone through; gives back what is around it.
+    /// Enters a function. Returns the state of the surrounding one.
     pub(in crate::derivation) fn enter_calls(&mut self) -> EnclosingFunction<'m> {
         let next = self.inferring.next.take();
         let current = std::mem::replace(&mut self.inferring.current, next);
@@ -152,7 +153,7 @@ impl<'m> Deriver<'_, 'm> {
         EnclosingFunction { calls: std::mem::take(&mut self.inferring.calls), current }
     }
 
-    /// PURITY3.LOCAL.SKIP: the calls of the function that was gone through; for what is around it they do not count.
+    /// PURITY3.LOCAL.SKIP: leaves a function and returns its calls. They do not count for the surrounding function.
     pub(in crate::derivation) fn leave_calls(&mut self, outside: EnclosingFunction<'m>) -> CallSummary<'m> {
         let EnclosingFunction { calls, current } = outside;
         let own = std::mem::take(&mut self.inferring.calls);
@@ -168,7 +169,7 @@ impl<'m> Deriver<'_, 'm> {
         own
     }
 
-    /// PURITY3.LOCAL.SKIP: a call counts, unless the function calls itself.
+    /// PURITY3.LOCAL.SKIP: counts a call, unless the function calls itself.
     pub(in crate::derivation) fn count_call(&mut self, callee: &'m Expr, pure: Option<bool>) {
         if !self.infers() {
             return;
@@ -184,7 +185,8 @@ impl<'m> Deriver<'_, 'm> {
         }
     }
 
-    /// A function literal may call itself by what it is bound to, and a variable that is bound to another is that one.
+    /// A function literal may call itself by the name to which it is bound. A variable bound to another is an alias of
+    /// it.
     pub(in crate::derivation) fn name_bound(&mut self, binding: &'m Binding) {
         let Binding::VarBinding(binding) = binding else { return };
         let var = &binding.var.var;
@@ -197,11 +199,11 @@ impl<'m> Deriver<'_, 'm> {
         }
     }
 
-    /// PURITY3.FUNC.CHECK: what a function says of its purity and what is inferred agree. PURITY3.FUNC.INFO: which purity its
-    /// information has.
+    /// PURITY3.FUNC.CHECK: checks that the declared and the inferred purity agree. PURITY3.FUNC.INFO: gives the purity
+    /// in the function's information.
     ///
-    /// Errata: U03, literally it may not be called impure either if it is pure. U04, literally nothing is known where one of the two is not,
-    /// and with an annotated result nothing that is not said.
+    /// Errata: U03. Read literally, a pure function must not be declared impure either. U04: the purity is unknown if
+    /// one of the two is unknown, and with an annotated result if it is not declared.
     pub(in crate::derivation) fn checked_purity(
         &mut self,
         function: &Function,
@@ -233,7 +235,8 @@ impl<'m> Deriver<'_, 'm> {
     }
 }
 
-/// PURITY3.LOCAL.FORCE to PURITY3.LOCAL.PURE: the purity that the calls of a body give its function; `None` is unknown.
+/// PURITY3.LOCAL.FORCE to PURITY3.LOCAL.PURE: the purity of a function inferred from the calls in its body. `None`
+/// means unknown.
 fn infer_local_purity(cx: &mut Cx, forced: bool, calls: &CallSummary<'_>) -> Option<bool> {
     cx.by_cases((
         &[
@@ -245,7 +248,7 @@ fn infer_local_purity(cx: &mut Cx, forced: bool, calls: &CallSummary<'_>) -> Opt
     ))
 }
 
-/// A purity as messages have it.
+/// A purity as a word for messages.
 pub(super) fn in_words(pure: Option<bool>) -> &'static str {
     match pure {
         Some(true) => "pure",

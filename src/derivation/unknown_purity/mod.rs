@@ -1,4 +1,4 @@
-//! The proposal on unknown purity (chapter of that name): what functions are inferred to be, of one by itself and of a whole module.
+//! The proposal on unknown purity (chapter of that name): purity inference for single functions and for a whole module.
 
 mod global;
 mod local;
@@ -13,7 +13,7 @@ use crate::grammar::{DeriveFunc, GlobalFunc, Name, StructInfo};
 use crate::struct_info::info_of_prim_func;
 
 impl Deriver<'_, '_> {
-    /// PURITY3.EXTERN: what is known of an `ExternFunc` has the purity false.
+    /// PURITY3.EXTERN: the information of an `ExternFunc` has the purity false.
     pub(super) fn info_of_extern_func(&mut self) -> StructInfo {
         let info = StructInfo::packed(DeriveFunc::DefaultDerive);
         if !self.cx.has(rule!("PURITY3.EXTERN")) {
@@ -22,7 +22,8 @@ impl Deriver<'_, '_> {
         if self.cx.fire(rule!("PURITY3.EXTERN")) { of_purity(info.clone(), Some(false)) } else { info }
     }
 
-    /// PURITY3.PREPOPULATE: all global functions are known before any is derived, as they are annotated, or by what was derived of them.
+    /// PURITY3.PREPOPULATE: before derivation, every global function has its annotated information, or the information
+    /// from an earlier derivation.
     pub(super) fn prepopulate(&mut self) {
         if self.cx.fire(rule!("PURITY3.PREPOPULATE")) {
             for (gv, func) in &self.module.funcs {
@@ -42,7 +43,7 @@ impl Deriver<'_, '_> {
         info.map(|info| self.with_purity_of(name, info))
     }
 
-    /// What is known of a global function whose purity the module has settled.
+    /// The information of a global function, with the purity that was settled for the module.
     pub(super) fn as_settled(&self, name: &str, info: StructInfo) -> StructInfo {
         if let (StructInfo::Func(func), Some(pure)) = (&info, self.beforehand.settled.purity.get(name))
             && func.pure.is_none()

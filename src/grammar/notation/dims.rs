@@ -1,10 +1,10 @@
-//! Dimensions, with the precedences of Python.
+//! Dimensions, with the operator precedences of Python.
 
 use super::tokens::{NotationResult, Parser, Token};
 use crate::grammar::source::MAX_NESTING;
 use crate::grammar::{BinaryOp, PrimExpr, ShapeVar};
 
-/// A dimension with its depth, which bounds the recursion of everything that walks it later.
+/// A dimension with its depth, which limits the recursion of later traversals.
 struct Sized(PrimExpr, usize);
 
 impl Parser<'_> {
@@ -12,7 +12,7 @@ impl Parser<'_> {
         self.disjunction().map(|Sized(dim, _)| dim)
     }
 
-    /// The dimensions in brackets, one of which has been read already.
+    /// The dimensions in brackets after the opening bracket.
     pub(super) fn dims(&mut self, close: &str) -> NotationResult<Vec<PrimExpr>> {
         self.list(close, |parser| parser.dim())
     }
@@ -151,7 +151,7 @@ impl Parser<'_> {
         }
     }
 
-    /// As TVMScript writes what mentions a shape variable: `"n"`, `"n + 1"`.
+    /// An expression over shape variables in quotation marks, as in TVMScript: `"n"`, `"n + 1"`.
     fn quoted(&mut self, text: &str) -> NotationResult<Sized> {
         let inside = self.nested(|_| {
             let mut parser = Parser::new(text)?;

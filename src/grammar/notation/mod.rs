@@ -1,7 +1,7 @@
-//! Structural information, types and dimensions as written on paper: `Tensor((n, 4), float32)`, `n + 1`.
+//! The textual notation of structural information, types and dimensions: `Tensor((n, 4), float32)`, `n + 1`.
 //!
-//! What `Display` prints reads back as the same value. The spellings of TVMScript are read too, for example
-//! `R.Tensor(("n", 4), dtype="float32")` and `T.min(n, 4)`. A variable in place of a shape is taken for a `Var`.
+//! Output of `Display` is read back as the same value. The spellings of TVMScript are accepted too, for example
+//! `R.Tensor(("n", 4), dtype="float32")` and `T.min(n, 4)`. A variable in the place of a shape is read as a `Var`.
 
 mod dims;
 mod sinfo;

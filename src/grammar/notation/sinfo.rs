@@ -282,7 +282,8 @@ impl Parser<'_> {
         }
     }
 
-    /// `Func((a, b) -> c, pure)`; without a word it is impure, as the type of information that has none (TYPE.ERASE.FUNC.IMPURE).
+    /// `Func((a, b) -> c, pure)`. Without a purity it is impure, as is the type of information without one
+    /// (TYPE.ERASE.FUNC.IMPURE).
     fn func_type(&mut self) -> NotationResult<Type> {
         self.expect("(")?;
         self.expect("(")?;

@@ -13,7 +13,7 @@ fn precedence_is_that_of_python() {
     assert_eq!(parse_prim_expr("n - (n - 2)"), Ok(right));
 }
 
-/// What is printed reads back as the same value.
+/// Printed values are read back unchanged.
 mod printed {
     use proptest::prelude::*;
 

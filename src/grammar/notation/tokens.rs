@@ -6,11 +6,11 @@ use crate::judge::with_stack;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Token<'t> {
-    /// A name, with its number: `n`, `n#2`, `R.Tensor`.
+    /// A name with an optional number: `n`, `n#2`, `R.Tensor`.
     Name(&'t str),
     /// The digits of an integer.
     Int(&'t str),
-    /// What stands between quotation marks.
+    /// The text between quotation marks.
     Str(&'t str),
     Symbol(&'static str),
     End,
@@ -27,7 +27,7 @@ pub(super) struct Parser<'t> {
     depth: usize,
 }
 
-/// Reading either gives a value or says why not.
+/// The result of reading: a value or an error.
 pub(super) type NotationResult<T> = Result<T, SyntaxError>;
 
 impl<'t> Parser<'t> {
@@ -126,7 +126,7 @@ impl<'t> Parser<'t> {
         SyntaxError::at(self.text, at, format!("expected {what}, found {found}"))
     }
 
-    /// Goes one level deeper.
+    /// Runs `body` one level deeper.
     pub fn nested<T>(&mut self, body: impl FnOnce(&mut Self) -> NotationResult<T>) -> NotationResult<T> {
         if self.depth >= MAX_NESTING {
             return Err(self.too_deep());
@@ -142,7 +142,7 @@ impl<'t> Parser<'t> {
         SyntaxError::at(self.text, at, format!("the nesting is deeper than {MAX_NESTING}"))
     }
 
-    /// Items separated by commas, up to the closing bracket; a comma may follow the last.
+    /// Items separated by commas, up to the closing bracket. A trailing comma is allowed.
     pub fn list<T>(
         &mut self,
         close: &str,
@@ -201,7 +201,7 @@ fn is_name_start(c: char) -> bool {
     c.is_alphabetic() || c == '_'
 }
 
-/// The length of a name with dots, and with the number behind it.
+/// The length of a name, including dots and the number.
 fn name_len(text: &str) -> usize {
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
     let len = text.find(|c| !is_part(c)).unwrap_or(text.len());

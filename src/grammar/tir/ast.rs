@@ -1,8 +1,8 @@
 //! The abstract syntax of `PrimFunc`s.
 //!
-//! Names are resolved lexically: a use means the innermost definition of its name that is in scope. A definition in a
-//! sequence of statements (`Let`, `Alloc`, `Decl`) is in scope until the end of the sequence. Buffer shapes of
-//! parameters bring the variables in them that are not parameters into scope; matching the arguments binds those.
+//! Names are resolved lexically: a use refers to the innermost definition of its name in scope. A definition in a
+//! sequence of statements (`Let`, `Alloc`, `Decl`) is in scope until the end of the sequence. Variables in the buffer
+//! shapes of parameters that are not parameters themselves are in scope too; matching the arguments binds them.
 
 use super::Intrinsic;
 use crate::grammar::{Attrs, BinaryOp, DataType, FloatBits, Name, Span};
@@ -10,13 +10,13 @@ use crate::grammar::{Attrs, BinaryOp, DataType, FloatBits, Name, Span};
 /// A TIR function.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct PrimFunc {
-    /// In the order of the arguments.
+    /// The parameters, in the order of the arguments.
     pub params: Vec<Param>,
-    /// By name, such as `global_symbol`.
+    /// Attributes by name, such as `global_symbol`.
     pub attrs: Attrs,
-    /// The data type of what it returns, if the text says that it returns anything.
+    /// The data type of the result; `None` if the text declares no result.
     pub ret: Option<DataType>,
-    /// A private function has no global symbol.
+    /// Whether the function is private. A private function has no global symbol.
     pub private: bool,
     /// Whether the body is schedulable TIR, with blocks.
     pub s_tir: bool,
@@ -24,7 +24,7 @@ pub struct PrimFunc {
     pub allocs: Vec<Buffer>,
     /// The statements, run in order.
     pub body: Vec<Stmt>,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
@@ -35,52 +35,52 @@ pub enum Param {
     Scalar(Var),
     /// A tensor, matched against a buffer.
     Buffer(Buffer),
-    /// An opaque handle that no buffer is matched with.
+    /// An opaque handle without a buffer.
     Handle(Var),
 }
 
-/// A scalar variable; its data type goes along with each use.
+/// A scalar variable. Each use carries the data type.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Var {
-    /// What it is called.
+    /// The name.
     pub name: Name,
     /// The data type of its values.
     pub dtype: DataType,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
-/// A use of a buffer; the data type of its elements goes along.
+/// A use of a buffer. It carries the data type of the elements.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct BufferVar {
-    /// What the buffer is called.
+    /// The name of the buffer.
     pub name: Name,
     /// The data type of its elements.
     pub dtype: DataType,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
-/// A buffer where it is defined.
+/// The definition of a buffer.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Buffer {
-    /// What it is called.
+    /// The name.
     pub name: Name,
     /// The data type of its elements.
     pub dtype: DataType,
     /// The dimensions, outermost first.
     pub shape: Vec<Expr>,
-    /// Empty for a compact row-major buffer.
+    /// The strides; empty for a compact row-major buffer.
     pub strides: Vec<Expr>,
-    /// At which element of its memory it begins; the first if not given.
+    /// The index in its memory of the first element; the default is 0.
     pub elem_offset: Option<Expr>,
-    /// The kind of memory, such as `global`. It does not change the meaning.
+    /// The kind of memory, such as `global`. It does not affect the meaning.
     pub scope: Name,
-    /// In bytes; `None` for the default.
+    /// The alignment in bytes; `None` for the default.
     pub align: Option<i64>,
-    /// `None` for no requirement.
+    /// The divisor of the offset; `None` for no requirement.
     pub offset_factor: Option<i64>,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
@@ -95,60 +95,60 @@ pub enum Stmt {
     Block(Box<Block>),
     /// A choice between statements.
     If(If),
-    /// An element is written.
+    /// An assignment to an element.
     Store(Store),
-    /// A variable is bound for the rest of the body.
+    /// A variable that is bound for the rest of the body.
     Let(Let),
-    /// A buffer of its own, without values, for the rest of the body.
+    /// A new buffer with undefined contents, for the rest of the body.
     Alloc(Buffer),
-    /// A buffer on memory that there is.
+    /// A buffer on existing memory.
     Decl(Decl),
-    /// A remark about a body.
+    /// An attribute of a body, for compilers.
     Attr(AttrStmt),
-    /// A body for many threads.
+    /// A body that many threads run.
     LaunchThread(LaunchThread),
     /// A condition that must hold.
     Assert(Assert),
-    /// An expression is evaluated for its effect alone.
+    /// An expression evaluated only for its effect.
     Evaluate(Expr),
-    /// The innermost loop ends.
+    /// Ends the innermost loop.
     Break,
-    /// The innermost loop goes on with its next round.
+    /// Continues the innermost loop with its next iteration.
     Continue,
 }
 
 /// A loop over `start..stop`, stepping by `step` (1 if not given).
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct For {
-    /// What counts.
+    /// The loop variable.
     pub var: Var,
     /// Its first value.
     pub start: Expr,
-    /// The value before which it stops.
+    /// The end of the range, which is excluded.
     pub stop: Expr,
-    /// How far it goes at a time; positive.
+    /// The step, which is positive.
     pub step: Option<Expr>,
-    /// What a compiler may do with it.
+    /// The ways in which a compiler may run it.
     pub kind: ForKind,
-    /// For compilers, by name.
+    /// Annotations for compilers, by name.
     pub annotations: Attrs,
-    /// Run once for each value.
+    /// The statements, which run once for each value.
     pub body: Vec<Stmt>,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
-/// How a compiler may run a loop. The meaning is that of the loop run in order.
+/// The way in which a compiler may run a loop. The meaning is always that of the loop run in order.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ForKind {
-    /// One round after the other.
+    /// One iteration after the other.
     #[default]
     Serial,
     /// In several threads.
     Parallel,
     /// In the lanes of a vector.
     Vectorized,
-    /// Written out round by round.
+    /// Unrolled.
     Unroll,
     /// Bound to a thread axis such as `threadIdx.x`.
     ThreadBinding(Name),
@@ -157,68 +157,68 @@ pub enum ForKind {
 /// A loop that runs while its condition holds.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct While {
-    /// Looked at before each round.
+    /// The condition, which is tested before each iteration.
     pub condition: Expr,
-    /// Run each time.
+    /// The statements, which run in each iteration.
     pub body: Vec<Stmt>,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
-/// A block, with the values its iteration variables take at this place.
+/// A block with the values of its iteration variables.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Block {
-    /// What it is called, for schedules.
+    /// The name, for schedules.
     pub name: Name,
-    /// Its iteration variables, with the values that they have here.
+    /// The iteration variables with their values.
     pub iters: Vec<Iter>,
-    /// The block is left out where this is false.
+    /// A condition. If it is false, the block is skipped.
     pub predicate: Option<Expr>,
-    /// `None` if the text does not say.
+    /// The regions that it may read; `None` if the text does not list them.
     pub reads: Option<Vec<Region>>,
-    /// What it may write; `None` where it does not say.
+    /// The regions that it may write; `None` if the text does not list them.
     pub writes: Option<Vec<Region>>,
-    /// For compilers, by name.
+    /// Attributes for compilers, by name.
     pub attrs: Attrs,
-    /// Buffers of its own.
+    /// Buffers allocated in the block.
     pub allocs: Vec<Buffer>,
     /// Names for parts of buffers.
     pub matches: Vec<MatchRegion>,
-    /// Run where all reduction variables are at the start of their domains.
+    /// Statements that run when all reduction variables are at the start of their domains.
     pub init: Option<Vec<Stmt>>,
     /// The statements, run in order.
     pub body: Vec<Stmt>,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
-/// An iteration variable of a block, its domain `start..stop`, and its value.
+/// An iteration variable of a block, with its domain `start..stop` and its value.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Iter {
     /// The variable.
     pub var: Var,
-    /// What the rounds may do to each other.
+    /// How its iterations may depend on each other.
     pub kind: IterKind,
-    /// Its first value.
+    /// The first value of the domain.
     pub start: Expr,
-    /// The value before which its domain ends.
+    /// The end of the domain, which is excluded.
     pub stop: Expr,
     /// Its value here.
     pub value: Expr,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
-/// What the rounds of an iteration variable may do to each other. The meaning is the same for all.
+/// How the iterations of a variable may depend on each other. The meaning is the same for all kinds.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum IterKind {
     /// Independent of each other.
     Spatial,
-    /// They add up to one result.
+    /// They are combined into one result.
     Reduce,
-    /// Each goes on from the one before.
+    /// Each depends on the one before.
     Scan,
-    /// Nothing is said.
+    /// Unknown.
     Opaque,
 }
 
@@ -236,11 +236,11 @@ pub struct Region {
 pub struct Range {
     /// The first index.
     pub start: Expr,
-    /// The index before which it ends; `None` for a single one.
+    /// The end, which is excluded; `None` for a single index.
     pub stop: Option<Expr>,
 }
 
-/// A buffer that is a part of another one; variables in its strides and offset are bound by matching.
+/// A buffer that is a part of another one. Matching binds the variables in its strides and offset.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct MatchRegion {
     /// The new name, with shape, strides and offset.
@@ -252,26 +252,26 @@ pub struct MatchRegion {
 /// A choice between statements.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct If {
-    /// What decides.
+    /// The condition.
     pub condition: Expr,
-    /// Run if it holds.
+    /// The statements for a true condition.
     pub then: Vec<Stmt>,
-    /// Run if it does not.
+    /// The statements for a false condition.
     pub otherwise: Vec<Stmt>,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
 /// `buffer[indices] = value`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Store {
-    /// Where the element is.
+    /// The buffer of the element.
     pub buffer: BufferVar,
     /// An index for each dimension, outermost first.
     pub indices: Vec<Expr>,
-    /// What is written.
+    /// The new value.
     pub value: Expr,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
@@ -280,9 +280,9 @@ pub struct Store {
 pub struct Let {
     /// The variable.
     pub var: Var,
-    /// What it is bound to.
+    /// The value.
     pub value: Expr,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
@@ -291,50 +291,50 @@ pub struct Let {
 pub struct Decl {
     /// The view, with its own shape and data type.
     pub buffer: Buffer,
-    /// The buffer whose memory it shows.
+    /// The buffer that owns the memory.
     pub data: BufferVar,
 }
 
-/// A remark to compilers about its body.
+/// An attribute of a body, for compilers.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct AttrStmt {
-    /// What the remark is about.
+    /// The subject of the attribute.
     pub node: Expr,
-    /// What kind of remark it is.
+    /// The kind of attribute.
     pub key: Name,
-    /// What it says.
+    /// The value.
     pub value: Expr,
     /// The statements, run in order.
     pub body: Vec<Stmt>,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
-/// A body that threads run, `var` of them along an axis; here one after the other.
+/// A body that several threads run, numbered by `var` along an axis. Here they run one after the other.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct LaunchThread {
     /// The number of the thread along the axis.
     pub var: Var,
     /// The axis, such as `threadIdx.x`.
     pub thread: Name,
-    /// How many threads there are.
+    /// The number of threads.
     pub extent: Expr,
-    /// Run once for each thread.
+    /// The statements, which run once for each thread.
     pub body: Vec<Stmt>,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
-/// A condition that must hold; if it does not, the function ends with an error.
+/// A condition that must hold. Otherwise the function ends with an error.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Assert {
-    /// What must hold.
+    /// The condition.
     pub condition: Expr,
     /// The Python exception that reports a failure.
     pub kind: Name,
     /// The pieces of the message.
     pub message: Vec<Name>,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
@@ -345,57 +345,57 @@ pub enum Expr {
     Var(Var),
     /// An integer or, with data type `bool`, 0 or 1.
     Int(i64, DataType),
-    /// A float of a data type, by its bits as `float64`.
+    /// A float of a data type, stored as the bits of a `float64`.
     Float(FloatBits, DataType),
     /// A string, for remarks and messages.
     Str(Name),
     /// An operator with two operands.
     Binary(Box<Binary>),
-    /// Not: of Booleans.
+    /// Boolean negation.
     Not(Box<Expr>),
-    /// Only the chosen side is evaluated, as in `IfThenElse`; compilers may evaluate both where that is safe.
+    /// Only the selected side is evaluated, as in `IfThenElse`. Compilers may evaluate both if that is safe.
     Select(Box<Conditional>),
-    /// A choice between expressions, of which only one is evaluated.
+    /// A choice between expressions. Only the selected side is evaluated.
     IfThenElse(Box<Conditional>),
-    /// The value in another data type.
+    /// The value converted to another data type.
     Cast(DataType, Box<Expr>),
     /// An element of a buffer, or a vector of them.
     Load(Load),
-    /// A variable in one expression.
+    /// A variable bound in one expression.
     Let(Box<LetExpr>),
-    /// A call of a function that is known here.
+    /// A call of a known function.
     Call(Call),
-    /// A call of a function that is not.
+    /// A call of an unknown function.
     Extern(Extern),
     /// The handle of a buffer's memory.
     Data(BufferVar),
-    /// A vector of numbers that are evenly spaced.
+    /// A vector of equally spaced numbers.
     Ramp(Box<Ramp>),
-    /// One value in that many lanes.
+    /// One value repeated in the given number of lanes.
     Broadcast(Box<Expr>, u16),
-    /// A vector made of lanes of others.
+    /// A vector of lanes selected from other vectors.
     Shuffle(Shuffle),
 }
 
-/// The vector `base, base + stride, ..` of that many lanes.
+/// The vector `base, base + stride, ..` with the given number of lanes.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Ramp {
     /// The first lane.
     pub base: Expr,
-    /// What each lane is more than the one before.
+    /// The difference between adjacent lanes.
     pub stride: Expr,
-    /// How many there are.
+    /// The number of lanes.
     pub lanes: u16,
 }
 
-/// A vector of lanes picked out of those of the vectors, one after the other.
+/// A vector of lanes selected by index from the concatenation of the vectors.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Shuffle {
-    /// Where the lanes come from.
+    /// The source vectors.
     pub vectors: Vec<Expr>,
-    /// Which of them, counted through all vectors.
+    /// The indices of the lanes, counted through all vectors.
     pub indices: Vec<Expr>,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
@@ -408,68 +408,68 @@ pub struct Binary {
     pub a: Expr,
     /// The second.
     pub b: Expr,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
 /// A choice between expressions.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Conditional {
-    /// What decides.
+    /// The condition.
     pub condition: Expr,
-    /// The value if it holds.
+    /// The value for a true condition.
     pub then: Expr,
-    /// The value if it does not.
+    /// The value for a false condition.
     pub otherwise: Expr,
 }
 
 /// `buffer[indices]`.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Load {
-    /// Where the element is.
+    /// The buffer of the element.
     pub buffer: BufferVar,
     /// An index for each dimension, outermost first.
     pub indices: Vec<Expr>,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
-/// A variable that is bound in one expression only.
+/// A variable bound in one expression only.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct LetExpr {
     /// The variable.
     pub var: Var,
-    /// What it is bound to.
+    /// The value of the variable.
     pub value: Expr,
-    /// What sees it, and gives the value.
+    /// The expression in which the variable is visible; its value is the result.
     pub body: Expr,
 }
 
 /// A call of a function whose meaning is known.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Call {
-    /// What is called.
+    /// The function.
     pub op: Intrinsic,
     /// The data type of the result.
     pub dtype: DataType,
-    /// From left to right.
+    /// The arguments from left to right.
     pub args: Vec<Expr>,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
-/// A call of anything else, spelled `T.op(args)`, or `Module.op(args)` if it is a function of the module.
+/// A call of any other function. It is spelled `T.op(args)`, or `Module.op(args)` for a function of the module.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct Extern {
-    /// What is called, as after `T.`.
+    /// The name of the function, as after `T.`.
     pub op: Name,
     /// Whether it is a function of the module.
     pub of_module: bool,
     /// The data type of its result.
     pub dtype: DataType,
-    /// From left to right.
+    /// The arguments from left to right.
     pub args: Vec<Expr>,
-    /// Where it is written.
+    /// The position in the source.
     pub span: Span,
 }
 
@@ -478,7 +478,7 @@ fn global_scope() -> Name {
 }
 
 impl Var {
-    /// The variable of this name and data type, written nowhere.
+    /// A variable without a source position.
     pub fn new(name: &str, dtype: DataType) -> Var {
         Var { name: name.into(), dtype, span: Span::NONE }
     }
@@ -524,7 +524,7 @@ impl Expr {
 
     /// The data type of the value.
     pub fn dtype(&self) -> DataType {
-        // Of the data type of what is looked into, only the number of lanes or all but that may count.
+        // The data type of an inner expression may count only in part: its lanes alone, or everything but its lanes.
         let (mut e, mut code, mut lanes) = (self, None, None);
         let scalar = loop {
             match e {
@@ -562,7 +562,7 @@ impl Expr {
         DataType { lanes: lanes.unwrap_or(scalar.lanes), ..dtype }
     }
 
-    /// Where the expression stands in the text, if it keeps that.
+    /// The position of the expression in the source, if it is known.
     pub fn span(&self) -> Span {
         match self {
             Expr::Var(v) => v.span,
@@ -583,7 +583,7 @@ impl Expr {
 }
 
 impl Load {
-    /// With as many lanes as the last index has, of which each reads an element.
+    /// As many lanes as the last index has. Each lane reads an element.
     fn dtype(&self) -> DataType {
         match lanes(&self.indices) {
             1 => self.buffer.dtype,
@@ -592,7 +592,7 @@ impl Load {
     }
 }
 
-/// How many elements of a buffer the indices stand for.
+/// The number of elements that the indices denote.
 pub(crate) fn lanes(indices: &[Expr]) -> u16 {
     indices.last().map_or(1, |index| crate::judge::with_stack(|| index.dtype().lanes))
 }

@@ -1,21 +1,21 @@
-//! What the functions that TIR may call do besides giving a value (PRIMFUNC.PURE.EFFECT).
+//! Side effects of the functions that TIR may call (PRIMFUNC.PURE.EFFECT).
 
-/// What a call does besides giving a value, as TIR's operators say of themselves (`CallEffectKind`).
+/// The side effect of a call, as TIR declares it for its operators (`CallEffectKind`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CallEffect {
     /// Nothing.
     Pure,
-    /// It reads a state that is not among its arguments.
+    /// It reads state that is not among its arguments.
     ReadState,
-    /// It changes a state, or what it does is not known.
+    /// It changes state, or its effect is unknown.
     UpdateState,
-    /// It says where the function goes on; or it says something to the compiler.
+    /// It changes control flow, or it only informs the compiler.
     Harmless,
 }
 
-/// The effect of a function by its name after `T.`. Of one that is not listed anything is possible.
+/// The effect of a function by its name after `T.`. A function that is not listed may have any effect.
 ///
-/// As TVM 0.25 registers them, where opaque and changing a state are one and the same.
+/// The table follows TVM 0.25, which does not distinguish opaque calls from changes of state.
 pub fn effect_of(name: &str) -> CallEffect {
     match name {
         "call_pure_extern"

@@ -2,16 +2,16 @@
 
 use crate::grammar::DataType;
 
-/// What an intrinsic takes and gives.
+/// The operands and the result of an intrinsic.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Signature {
-    /// `n` operands of one data type, which is also that of the result.
+    /// `n` operands of one data type, which is also the data type of the result.
     Same(usize),
-    /// One floating-point operand; gives a Boolean.
+    /// One floating-point operand and a Boolean result.
     Test,
-    /// A floating-point operand and an integer; the data type of the first.
+    /// A floating-point operand and an integer. The result has the data type of the first.
     FloatInt,
-    /// Operand whose bits are read as another data type, which stands first in the text.
+    /// An operand whose bits are read as another data type, which is the first argument in the text.
     Reinterpret,
 }
 
@@ -34,7 +34,7 @@ macro_rules! intrinsics {
                 }
             }
 
-            /// What it takes and gives.
+            /// The operands and the result.
             pub fn signature(self) -> Signature {
                 match self {
                     $(Intrinsic::$variant => $signature,)*
@@ -105,7 +105,7 @@ intrinsics! {
 }
 
 impl Intrinsic {
-    /// How many operands it takes.
+    /// The number of operands.
     pub fn arity(self) -> usize {
         match self.signature() {
             Signature::Same(n) => n,
@@ -114,7 +114,7 @@ impl Intrinsic {
         }
     }
 
-    /// The data type of the result, given that of the first operand; `None` if the text has to say it.
+    /// The data type of the result for a given operand; `None` if the text must state it.
     pub fn result(self, operand: DataType) -> Option<DataType> {
         match self.signature() {
             Signature::Same(_) | Signature::FloatInt => Some(operand),

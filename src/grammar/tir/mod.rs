@@ -1,4 +1,4 @@
-//! TIR `PrimFunc`s as syntax: an AST of their own.
+//! The syntax of TIR `PrimFunc`s, with its own AST.
 
 mod ast;
 mod effect;

@@ -1,4 +1,4 @@
-//! Tensors as arrays, for reference implementations that are formulas over whole arrays.
+//! Tensors as arrays, for reference implementations that compute with whole arrays.
 
 use ndarray::{ArrayD, Axis, IxDyn};
 
@@ -11,7 +11,7 @@ pub(in crate::ops) fn scalars(t: &Tensor) -> Result<ArrayD<Scalar>, Stop> {
     array(t, (0..t.len()).filter_map(|i| t.get(i)).collect())
 }
 
-/// The elements of a floating-point tensor as float64, which holds those of every width exactly.
+/// The elements of a floating-point tensor as float64, which represents those of every width exactly.
 pub(in crate::ops) fn floats(t: &Tensor) -> Result<ArrayD<f64>, Stop> {
     let float = |i| match t.get(i) {
         Some(Scalar::Float(x)) => Ok(x),
@@ -26,16 +26,16 @@ fn array<T>(t: &Tensor, elements: Vec<T>) -> Result<ArrayD<T>, Stop> {
     ArrayD::from_shape_vec(IxDyn(&sizes(t.shape())?), elements).map_err(|error| fail(error.to_string()))
 }
 
-/// A shape as `ndarray` has it.
+/// A shape in the form of `ndarray`.
 pub(in crate::ops) fn sizes(shape: &[i64]) -> Result<Vec<usize>, Stop> {
     let size = |size: &i64| usize::try_from(*size).map_err(|_| fail(format!("{size} is no size")));
     let sizes: Vec<usize> = shape.iter().map(size).collect::<Result<_, Stop>>()?;
-    // An array without elements must not have larger sizes than others either.
+    // Even an array without elements must not have larger sizes than others.
     let count = sizes.iter().fold(1u64, |count, size| count.saturating_mul((*size as u64).max(1)));
     if count > MAX_ELEMENTS { Err(Stop::OutOfFuel) } else { Ok(sizes) }
 }
 
-/// A new tensor with these elements, converted as assignment does.
+/// A new tensor with these elements, converted as in an assignment.
 pub(in crate::ops) fn of_scalars(m: &mut dyn Host, dtype: DataType, elements: &ArrayD<Scalar>) -> Result<Value, Stop> {
     of_elements(m, dtype, elements.shape(), elements.iter().copied())
 }
@@ -60,7 +60,7 @@ fn of_elements(
     fresh(out)
 }
 
-/// The array with its axes in this order, a permutation.
+/// The array with its axes permuted in this order.
 pub(in crate::ops) fn permuted<T: Clone>(x: ArrayD<T>, axes: &[usize]) -> Result<ArrayD<T>, Stop> {
     let mut sorted = axes.to_vec();
     sorted.sort_unstable();
@@ -70,18 +70,18 @@ pub(in crate::ops) fn permuted<T: Clone>(x: ArrayD<T>, axes: &[usize]) -> Result
     Ok(x.permuted_axes(IxDyn(axes)))
 }
 
-/// The sums over axes, which stay with size 1.
+/// The sums over axes, which remain with size 1.
 pub(in crate::ops) fn total(x: &ArrayD<f64>, axes: &[usize]) -> ArrayD<f64> {
     axes.iter().fold(x.clone(), |x, axis| x.sum_axis(Axis(*axis)).insert_axis(Axis(*axis)))
 }
 
-/// The means over axes, which stay with size 1.
+/// The means over axes, which remain with size 1.
 pub(in crate::ops) fn mean(x: &ArrayD<f64>, axes: &[usize]) -> ArrayD<f64> {
     let count: usize = axes.iter().filter_map(|axis| x.shape().get(*axis)).product();
     total(x, axes) / count as f64
 }
 
-/// A parameter whose dimensions are those of the array at the given axes, in their order, repeated over the others.
+/// A parameter for the given axes of an array, repeated along the other axes. Its dimensions match these axes in order.
 pub(in crate::ops) fn spread(parameter: &ArrayD<f64>, like: &ArrayD<f64>, axes: &[usize]) -> ArrayD<f64> {
     ArrayD::from_shape_fn(like.raw_dim(), |index| {
         let place: Vec<usize> = axes.iter().map(|axis| index[*axis]).collect();

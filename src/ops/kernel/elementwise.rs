@@ -1,4 +1,4 @@
-//! What operators on single elements share: inference, and evaluation with or without broadcasting.
+//! Common parts of elementwise operators: inference, and evaluation with or without broadcasting.
 
 use crate::book::Erratum;
 use crate::grammar::{DataType, Ndim, StructInfo, TensorShape, TensorStructInfo};
@@ -10,7 +10,7 @@ use crate::value::{Host, Prim, Scalar, Stop, Tensor, Value};
 
 // Inference.
 
-/// The i-th operand, a tensor; a boxed scalar counts as one of rank 0 (A72).
+/// The i-th operand as a tensor. A boxed scalar counts as a tensor of rank 0 (A72).
 fn operand(cx: &mut Cx, a: &InferArgs<'_>, i: usize) -> Result<TensorStructInfo, InferError> {
     match a.args.get(i) {
         Some(StructInfo::Prim(prim)) if !cx.literal(Erratum::A72) => Ok(TensorStructInfo {
@@ -23,11 +23,11 @@ fn operand(cx: &mut Cx, a: &InferArgs<'_>, i: usize) -> Result<TensorStructInfo,
     }
 }
 
-/// What is known of both operands, and of the shape of the result; that of two boxed scalars is one too.
+/// The information about both operands and about the shape of the result. The result of two boxed scalars is boxed too.
 struct Operands {
     dtypes: [DataType; 2],
     dims: TensorDims,
-    /// The shape of both, where one variable holds it.
+    /// The shape of both operands, if it is the same variable.
     held: Option<TensorShape>,
     boxed: bool,
 }
@@ -46,7 +46,8 @@ impl Operands {
     }
 }
 
-/// Of two operands on whose data types the operator is defined; neither hides what the other is.
+/// Infers an operation on two operands whose data types are in the operator's domain. Each is checked even if the other
+/// is unknown.
 pub(in crate::ops) fn infer_two(cx: &mut Cx, a: &InferArgs<'_>, domain: Domain) -> Result<StructInfo, InferError> {
     let operands = Operands::of(cx, a)?;
     let [x1, x2] = operands.dtypes;
@@ -63,19 +64,19 @@ pub(in crate::ops) fn infer_comparison(cx: &mut Cx, a: &InferArgs<'_>) -> Result
     Ok(operands.result(DataType::BOOL))
 }
 
-/// The result is like the argument; a shape that is held in a variable stays so.
+/// The result is like the argument. A shape held in a variable stays there.
 pub(in crate::ops) fn infer_same(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     tensor(a, 0).map(|t| StructInfo::Tensor(t.clone()))
 }
 
-/// The result is the argument itself, whatever it is.
+/// The result is the argument itself, of any kind.
 pub(in crate::ops) fn infer_itself(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     a.args.first().cloned().ok_or_else(|| InferError::op("an argument is missing"))
 }
 
-/// The result is like the argument, on whose data type the operator is defined.
+/// The result is like the argument, whose data type is in the operator's domain.
 pub(in crate::ops) fn infer_one(cx: &mut Cx, a: &InferArgs<'_>, domain: Domain) -> Result<StructInfo, InferError> {
     let info = infer_same(cx, a)?;
     domain.demand(tensor(a, 0)?.dtype)?;
@@ -105,13 +106,13 @@ pub(in crate::ops) fn binary(
     }
     let (x1, x2, out) = (unboxed(a, 0)?, unboxed(a, 1)?, kernel::out(a)?);
     if x1.shape() == x2.shape() {
-        // Nothing is broadcast, so that positions are enough.
+        // Without broadcasting, positions are sufficient.
         return fresh(tabulate_flat(m, out.dtype, &out.shape, |i| f(at_flat(&x1, i)?, at_flat(&x2, i)?))?);
     }
     fresh(tabulate(m, out.dtype, &out.shape, |i| f(at_broadcast(&x1, i)?, at_broadcast(&x2, i)?))?)
 }
 
-/// The i-th argument as a tensor, which a boxed scalar is made.
+/// The i-th argument as a tensor. A boxed scalar is converted.
 fn unboxed(a: &EvalArgs<'_>, i: usize) -> Result<Tensor, Stop> {
     let Some(Value::Prim(prim)) = a.values.get(i) else { return kernel::tensor(a, i).cloned() };
     let cell = Tensor::zeros(prim.dtype, &[]).map_err(|error| fail(error.to_string()))?;
@@ -132,7 +133,8 @@ pub(in crate::ops) fn itself(_: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value
     a.values.first().cloned().ok_or_else(|| fail("an argument is missing"))
 }
 
-/// Arithmetic on two elements of one kind. Integers wrap; a float is rounded to the data type when it is stored.
+/// Arithmetic on two elements of the same kind. Integers wrap around; a float is rounded to the data type when it is
+/// stored.
 pub(in crate::ops) fn number(
     x: Scalar,
     y: Scalar,
@@ -150,7 +152,7 @@ pub(in crate::ops) fn number(
     }
 }
 
-/// The order of two elements; none if one is not a number.
+/// The order of two elements; `None` if one is NaN.
 pub(in crate::ops) fn compare(x: Scalar, y: Scalar) -> Result<Option<std::cmp::Ordering>, Stop> {
     match (x, y) {
         (Scalar::Bool(x), Scalar::Bool(y)) => Ok(Some(x.cmp(&y))),
@@ -170,7 +172,7 @@ pub(in crate::ops) fn float(x: Scalar) -> Result<f64, Stop> {
     }
 }
 
-/// NaN wins, as it does in any arithmetic.
+/// NaN is the result if an operand is NaN, as in other arithmetic.
 pub(in crate::ops) fn max_float(x: f64, y: f64) -> f64 {
     if x.is_nan() || y.is_nan() { f64::NAN } else { x.max(y) }
 }

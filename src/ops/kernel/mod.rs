@@ -1,5 +1,5 @@
-//! What reference implementations share: reading values, and building tensors element by element from a formula over
-//! the index, as a definition on paper does.
+//! Common parts of reference implementations: reading values, and building tensors element by element from a formula
+//! over the index.
 
 pub(in crate::ops) mod array;
 pub(in crate::ops) mod elementwise;
@@ -10,13 +10,13 @@ use crate::judge::Cx;
 use crate::ops::{EvalArgs, InferError};
 use crate::value::{Element, Held, Host, Prim, Scalar, Stop, Tensor, Value, count};
 
-/// An operator raises an error on values that it is not defined for (`PURE.ERR.OP`).
+/// The error of an operator for values outside its domain (`PURE.ERR.OP`).
 pub(in crate::ops) fn fail(message: impl Into<String>) -> Stop {
     Stop::error(rule!("PURE.ERR.OP"), message)
 }
 
 impl From<InferError> for Stop {
-    /// What an inference macro would have rejected is an error in a program run unchecked; where it says nothing, no run goes on.
+    /// A rejection by inference becomes an error in a program that runs unchecked. A limit of inference ends the run.
     fn from(error: InferError) -> Stop {
         if error.limit { Stop::OutOfFuel } else { fail(error.message) }
     }
@@ -47,13 +47,13 @@ pub(in crate::ops) fn shape<'a>(a: &EvalArgs<'a>, i: usize) -> Result<&'a [i64],
     }
 }
 
-/// The result as inference knows it of the values: its data type and its shape.
+/// The result as inference describes it for the values: its data type and its shape.
 pub(in crate::ops) struct Out {
     pub(in crate::ops) dtype: DataType,
     pub(in crate::ops) shape: Vec<i64>,
 }
 
-/// The result of an operator that gives one tensor, whose sizes depend on those of its arguments only.
+/// The result of an operator with a single tensor as result. The sizes depend only on those of the arguments.
 pub(in crate::ops) fn out(a: &EvalArgs<'_>) -> Result<Out, Stop> {
     let tensor = if let Some(StructInfo::Tensor(tensor)) = a.result { Some(tensor) } else { None };
     let out = tensor.and_then(|tensor| {
@@ -73,7 +73,7 @@ fn constant_size(dim: &PrimExpr) -> Option<i64> {
     }
 }
 
-/// The result, with an element at each index that is given by a formula.
+/// The result, with each element computed by a formula from its index.
 pub(in crate::ops) fn tabulate_out(
     m: &mut dyn Host,
     a: &EvalArgs<'_>,
@@ -83,12 +83,12 @@ pub(in crate::ops) fn tabulate_out(
     fresh(tabulate(m, out.dtype, &out.shape, element)?)
 }
 
-/// The result, with the elements of a tensor in row-major order.
+/// The result, with the elements of a tensor taken in row-major order.
 pub(in crate::ops) fn in_shape_of_out(m: &mut dyn Host, a: &EvalArgs<'_>, x: &Tensor) -> Result<Value, Stop> {
     fresh(in_shape(m, x, &out(a)?.shape)?)
 }
 
-/// The result if it has no elements: then there is nothing to compute, and nothing that could be left open.
+/// The result if it has no elements. Then there is nothing to compute, and nothing is unspecified.
 pub(in crate::ops) fn empty_out(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Option<Value>, Stop> {
     let out = out(a)?;
     if count(&out.shape) > 0 {
@@ -97,29 +97,29 @@ pub(in crate::ops) fn empty_out(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Op
     fresh(zeros(m, out.dtype, &out.shape)?).map(Some)
 }
 
-/// A new tensor of zeros, paid for before it is made.
+/// A new tensor of zeros. Its cost is charged before it is allocated.
 pub(in crate::ops) fn zeros(m: &mut dyn Host, dtype: DataType, shape: &[i64]) -> Result<Tensor, Stop> {
-    // What there is no memory for is not a matter of steps.
+    // The memory limit is checked before any step is charged.
     drop(m.account().hold(count(shape).saturating_mul(dtype.bytes() as u64))?);
     m.spend(count(shape))?;
     m.account().zeros(dtype, shape)?.map_err(|error| fail(error.to_string()))
 }
 
-/// How many places there would be if no size were 0: as many steps as a loop over any of the axes may take.
+/// The product of all sizes, in which 0 counts as 1. It bounds the steps of a loop over any of the axes.
 pub(in crate::ops) fn places(shape: &[i64]) -> u64 {
     shape.iter().fold(1, |places, size| places.saturating_mul(count(&[*size]).max(1)))
 }
 
-/// Memory for so many elements that an operator keeps beside its arguments and its result; they are given back when what is
-/// returned is dropped.
+/// Memory for temporary elements of an operator, besides its arguments and its result. It is released when the returned
+/// value is dropped.
 pub(in crate::ops) fn beside(m: &mut dyn Host, elements: u64) -> Result<Held, Stop> {
     m.account().hold(elements.saturating_mul(BESIDE))
 }
 
-/// What an element takes up while an operator computes with it: as a scalar, in a copy or two, with its place.
+/// The temporary memory for one element: a scalar, one or two copies, and its index.
 const BESIDE: u64 = 64;
 
-/// A new tensor whose element at each index is given by a formula.
+/// A new tensor, with each element computed by a formula from its index.
 pub(in crate::ops) fn tabulate(
     m: &mut dyn Host,
     dtype: DataType,
@@ -136,7 +136,7 @@ pub(in crate::ops) fn tabulate(
     Ok(out)
 }
 
-/// A new tensor whose element at each row-major position is given by a formula.
+/// A new tensor, with each element computed by a formula from its row-major position.
 pub(in crate::ops) fn tabulate_flat(
     m: &mut dyn Host,
     dtype: DataType,
@@ -148,14 +148,14 @@ pub(in crate::ops) fn tabulate_flat(
     Ok(out)
 }
 
-/// Nothing is said of a float that an integer data type cannot hold.
+/// A float that an integer data type cannot represent is unspecified.
 fn storable(x: Scalar, dtype: DataType) -> Result<Scalar, Stop> {
     let Scalar::Float(value) = x else { return Ok(x) };
     if dtype.is_float() || dtype.is_bool() {
         return Ok(x);
     }
     let power = |bits: u16| libm::ldexp(1.0, bits.into());
-    // Of fewer than 8 bits the lowest ones are kept.
+    // A data type of fewer than 8 bits keeps the lowest bits.
     let wide = if dtype.bits < 8 { DataType::INT64 } else { dtype };
     let (low, high) =
         if wide.is_int() { (-power(wide.bits - 1), power(wide.bits - 1)) } else { (0.0, power(wide.bits)) };
@@ -168,7 +168,7 @@ pub(in crate::ops) fn at_flat(t: &Tensor, flat: usize) -> Result<Scalar, Stop> {
     t.get(flat).ok_or_else(|| fail(format!("a tensor of shape {:?} has no element {flat}", t.shape())))
 }
 
-/// The same elements in row-major order, in another shape; a new tensor.
+/// A new tensor with the same elements in row-major order and another shape.
 pub(in crate::ops) fn in_shape(m: &mut dyn Host, x: &Tensor, shape: &[i64]) -> Result<Tensor, Stop> {
     let mut flat = 0;
     let out = tabulate(m, x.dtype(), shape, |_| {
@@ -182,7 +182,7 @@ pub(in crate::ops) fn in_shape(m: &mut dyn Host, x: &Tensor, shape: &[i64]) -> R
     Ok(out)
 }
 
-/// An element as a data type stores it.
+/// An element converted to a data type for storing.
 pub(in crate::ops) fn convert(x: Scalar, dtype: DataType) -> Result<Scalar, Stop> {
     let cell = Tensor::zeros(dtype, &[]).map_err(|error| fail(error.to_string()))?;
     if !cell.set(0, storable(x, dtype)?) {
@@ -191,7 +191,7 @@ pub(in crate::ops) fn convert(x: Scalar, dtype: DataType) -> Result<Scalar, Stop
     cell.get(0).ok_or_else(|| fail("a tensor of rank 0 is empty"))
 }
 
-/// An integer that a data type holds; nothing is said of one that it does not.
+/// An integer in a data type. A value that it cannot represent is unspecified.
 pub(in crate::ops) fn held(i: i64, dtype: DataType) -> Result<Scalar, Stop> {
     let (least, greatest) = integers(dtype).unwrap_or((i128::MIN, i128::MAX));
     if !(least..=greatest).contains(&i.into()) {
@@ -200,7 +200,7 @@ pub(in crate::ops) fn held(i: i64, dtype: DataType) -> Result<Scalar, Stop> {
     convert(Scalar::Int(i), dtype)
 }
 
-/// The least and the greatest element of a data type of integers.
+/// The smallest and the largest element of an integer data type.
 pub(in crate::ops) fn integers(dtype: DataType) -> Option<(i128, i128)> {
     let power = |bits: u16| 1i128.checked_shl(bits.into()).unwrap_or(i128::MAX);
     match (dtype.is_bool() || dtype.is_float() || dtype.is_void(), dtype.is_int()) {
@@ -210,17 +210,17 @@ pub(in crate::ops) fn integers(dtype: DataType) -> Option<(i128, i128)> {
     }
 }
 
-/// An integer as a data type stores it; a float as it is.
+/// An integer wrapped to a data type. A float is not changed.
 pub(in crate::ops) fn wrapped(x: Scalar, dtype: DataType) -> Result<Scalar, Stop> {
     if let Scalar::Float(_) = x { Ok(x) } else { convert(x, dtype) }
 }
 
-/// A number divided by a count. Of integers it is truncated towards zero, and to divide them by zero is an error.
+/// A number divided by a count. Integers are truncated towards zero, and dividing them by zero is an error.
 pub(in crate::ops) fn quotient(x: Scalar, count: u64) -> Result<Scalar, Stop> {
     let by_none = || fail("an integer is divided by zero");
     match x {
         Scalar::Float(x) => Ok(Scalar::Float(x / count as f64)),
-        // No count of elements exceeds what an int64 holds.
+        // A count of elements always fits in an int64.
         Scalar::Int(x) => x.checked_div(count as i64).map(Scalar::Int).ok_or_else(by_none),
         Scalar::UInt(x) => x.checked_div(count).map(Scalar::UInt).ok_or_else(by_none),
         Scalar::Bool(_) => Err(fail("a mean is not defined on Booleans")),
@@ -236,7 +236,7 @@ pub(in crate::ops) fn int(a: &EvalArgs<'_>, i: usize) -> Result<i64, Stop> {
     }
 }
 
-/// The elements along an axis through an index, in order.
+/// The elements of a line in order: along an axis through an index.
 pub(in crate::ops) fn line(x: &Tensor, index: &[i64], along: usize) -> Result<Vec<Scalar>, Stop> {
     let size = x.shape().get(along).copied().unwrap_or(0);
     let element = |i: i64| {
@@ -261,7 +261,7 @@ pub(in crate::ops) fn from_list(
     if written && elements.len() == out.len() { Ok(out) } else { Err(fail("elements and shape do not fit")) }
 }
 
-/// Every index of a shape, in row-major order.
+/// All indices of a shape, in row-major order.
 pub(in crate::ops) fn indices(shape: &[i64]) -> impl Iterator<Item = Vec<i64>> {
     let count: i64 = shape.iter().fold(1, |n, size| n.saturating_mul(*size));
     let mut index = vec![0; shape.len()];
@@ -284,7 +284,7 @@ pub(in crate::ops) fn slice(m: &mut dyn Host, x: &Tensor, along: usize, begin: i
     })?)
 }
 
-/// A shape, or a tuple of boxed integers, as a list.
+/// The list in a shape, or in a tuple of boxed integers.
 pub(in crate::ops) fn ints(value: &Value) -> Result<Vec<i64>, Stop> {
     if let Some(dims) = value.as_shape() {
         return Ok(dims.to_vec());
@@ -321,7 +321,7 @@ pub(in crate::ops) fn at(t: &Tensor, index: &[i64]) -> Result<Scalar, Stop> {
     flat.and_then(|flat| t.get(flat)).ok_or_else(|| fail(format!("a tensor has no element at {index:?}")))
 }
 
-/// The element of a tensor that is broadcast to a shape of at least its rank, at an index of that shape.
+/// The element at an index of a larger shape, for a tensor that is broadcast to that shape.
 pub(in crate::ops) fn at_broadcast(t: &Tensor, index: &[i64]) -> Result<Scalar, Stop> {
     let skipped = index.len().saturating_sub(t.shape().len());
     let own = || index.iter().skip(skipped).zip(t.shape()).map(|(i, size)| if *size == 1 { 0 } else { *i });
@@ -333,7 +333,7 @@ pub(in crate::ops) fn at_broadcast(t: &Tensor, index: &[i64]) -> Result<Scalar, 
     }
 }
 
-/// The shape to which two shapes broadcast.
+/// The result shape of broadcasting two shapes.
 pub(in crate::ops) fn broadcast(a: &[i64], b: &[i64]) -> Result<Vec<i64>, Stop> {
     let rank = a.len().max(b.len());
     let at = |dims: &[i64], i: usize| (i + dims.len()).checked_sub(rank).and_then(|i| dims.get(i)).copied();
@@ -357,7 +357,7 @@ pub(in crate::ops) fn zero(dtype: DataType) -> Scalar {
     }
 }
 
-/// The one of an element's kind.
+/// The number one, of the same kind as an element.
 pub(in crate::ops) fn constant_one(like: Scalar) -> Scalar {
     match like {
         Scalar::Bool(_) => Scalar::Bool(true),
@@ -367,13 +367,13 @@ pub(in crate::ops) fn constant_one(like: Scalar) -> Scalar {
     }
 }
 
-/// `sum + x * y`, where integers wrap.
+/// `sum + x * y`; integers wrap around.
 pub(in crate::ops) fn multiply_add(sum: Scalar, x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
     match (sum, x, y) {
         (Scalar::Float(sum), Scalar::Float(x), Scalar::Float(y)) => Ok(Scalar::Float(sum + x * y)),
         (Scalar::Int(sum), Scalar::Int(x), Scalar::Int(y)) => Ok(Scalar::Int(sum.wrapping_add(x.wrapping_mul(y)))),
         (Scalar::UInt(sum), Scalar::UInt(x), Scalar::UInt(y)) => Ok(Scalar::UInt(sum.wrapping_add(x.wrapping_mul(y)))),
-        // A sum in another data type: what is added is converted first.
+        // A sum in another data type: the summands are converted first.
         (Scalar::Float(sum), x, y) => Ok(Scalar::Float(sum + as_float(x) * as_float(y))),
         (Scalar::Int(sum), x, y) => Ok(Scalar::Int(sum.wrapping_add(as_int(x).wrapping_mul(as_int(y))))),
         (Scalar::UInt(sum), x, y) => {

@@ -1,4 +1,4 @@
-//! Windows that slide over the spatial axes of an image: layouts, and what convolution and pooling share.
+//! Sliding windows over the spatial axes of an image: layouts, and the common parts of convolution and pooling.
 
 use ndarray::{ArrayD, IxDyn};
 
@@ -8,11 +8,11 @@ use crate::ops::kernel::{array::permuted, fail};
 use crate::ops::{Attr, AttrKind, InferError, OpParam, attr};
 use crate::value::Stop;
 
-/// The order of axes that a layout names by letters, as places in the order that the rules are written in.
+/// The order of axes in a layout, given by letters. It is stored as indices into the canonical order of the rules.
 #[derive(Clone, Debug)]
 pub(in crate::ops) struct AxisOrder(Vec<usize>);
 
-/// Batch and channel, then the spatial axes.
+/// The canonical order: batch and channel, then the spatial axes.
 pub(in crate::ops) fn data_axes(spatial: usize) -> &'static str {
     match spatial {
         1 => "NCW",
@@ -22,7 +22,7 @@ pub(in crate::ops) fn data_axes(spatial: usize) -> &'static str {
 }
 
 impl AxisOrder {
-    /// Each letter of `canonical` once.
+    /// Reads a layout that has each letter of `canonical` once.
     pub(in crate::ops) fn parse(text: &str, canonical: &str) -> Result<AxisOrder, InferError> {
         let places: Option<Vec<usize>> = canonical.chars().map(|axis| text.find(axis)).collect();
         let places = places.filter(|_| text.len() == canonical.len());
@@ -30,12 +30,12 @@ impl AxisOrder {
         places.map(AxisOrder).ok_or_else(wrong)
     }
 
-    /// For each axis in the order of the rules, where the layout has it.
+    /// For each axis in canonical order, its index in the layout.
     pub(in crate::ops) fn axes(&self) -> &[usize] {
         &self.0
     }
 
-    /// What stands in this layout, in the order of the rules.
+    /// Rearranges items from this layout into canonical order.
     pub(in crate::ops) fn forward<T: Clone>(&self, items: &[T]) -> Vec<T> {
         self.0.iter().filter_map(|place| items.get(*place).cloned()).collect()
     }
@@ -45,33 +45,33 @@ impl AxisOrder {
         self.inverse().iter().filter_map(|place| items.get(*place).cloned()).collect()
     }
 
-    /// For each axis of the layout, its place in the order of the rules.
+    /// For each axis of the layout, its index in canonical order.
     pub(in crate::ops) fn inverse(&self) -> Vec<usize> {
         (0..self.0.len()).filter_map(|place| self.0.iter().position(|p| *p == place)).collect()
     }
 }
 
-/// An order of axes some of which are divided into blocks that are axes of their own: `NCHW16c` has blocks of 16 channels,
-/// innermost. What stands in blocks must fill them.
+/// A layout in which some axes are divided into blocks, which are axes of their own: `NCHW16c` has blocks of 16
+/// channels as the innermost axis. The blocks must be full.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::ops) struct Packed {
-    /// What each axis of the layout is.
+    /// The kind of each axis of the layout.
     places: Vec<LayoutAxis>,
-    /// How many axes there are without blocks.
+    /// The number of axes without blocks.
     rank: usize,
 }
 
-/// An axis of a layout, by its place in the order that the rules are written in.
+/// An axis of a layout, given by its index in canonical order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum LayoutAxis {
-    /// The axis, or if it is divided, which block.
+    /// The axis itself. For a divided axis it is the index of the block.
     Outer(usize),
-    /// The place in a block of so many.
+    /// The position within a block of the given size.
     Block(usize, i64),
 }
 
 impl Packed {
-    /// The layout of an attribute; `otherwise` where it is absent or empty.
+    /// Reads the layout in an attribute; `otherwise` is the default for an absent or empty one.
     pub(in crate::ops) fn read(
         call: &Call,
         name: &str,
@@ -88,7 +88,7 @@ impl Packed {
         }
     }
 
-    /// Each letter of `canonical` once, and blocks of some of them, each with its size before the small letter.
+    /// Reads a layout with each letter of `canonical` once. A block has its size before a lower-case letter.
     fn parse(text: &str, canonical: &str) -> Option<Packed> {
         let axis = |letter: char| canonical.chars().position(|axis| axis == letter);
         let mut places: Vec<LayoutAxis> = Vec::new();
@@ -125,12 +125,12 @@ impl Packed {
         Packed { places: (0..rank).map(LayoutAxis::Outer).collect(), rank }
     }
 
-    /// How many axes the layout has.
+    /// The number of axes in the layout.
     pub(in crate::ops) fn rank(&self) -> usize {
         self.places.len()
     }
 
-    /// The number of places in a block of an axis, 1 if it is not divided.
+    /// The size of the blocks of an axis; 1 if it is not divided.
     fn block(&self, axis: usize) -> i64 {
         let size = |place: &LayoutAxis| match place {
             LayoutAxis::Block(of, size) if *of == axis => Some(*size),
@@ -143,7 +143,7 @@ impl Packed {
         self.places.len() != self.rank
     }
 
-    /// What stands in this layout, in the order of the rules, blocks made whole.
+    /// Dimensions in this layout, rearranged into canonical order with blocks merged.
     pub(in crate::ops) fn whole(&self, dims: &[PrimExpr]) -> Result<Vec<PrimExpr>, InferError> {
         for (place, found) in self.places.iter().zip(dims) {
             match (place, found) {
@@ -161,7 +161,7 @@ impl Packed {
         sizes.collect::<Option<_>>().ok_or_else(|| InferError::op("the layout has other axes than the tensor"))
     }
 
-    /// The inverse of [`Packed::whole`]. What provably does not fill its blocks is rejected.
+    /// The inverse of [`Packed::whole`]. Rejects a size that provably does not fill its blocks.
     pub(in crate::ops) fn divided(&self, dims: &[PrimExpr]) -> Result<Vec<PrimExpr>, InferError> {
         let mut out = Vec::with_capacity(self.places.len());
         for place in &self.places {
@@ -181,14 +181,14 @@ impl Packed {
         Ok(out)
     }
 
-    /// [`Packed::whole`] of sizes.
+    /// [`Packed::whole`] for known sizes.
     pub(in crate::ops) fn whole_sizes(&self, sizes: &[i64]) -> Vec<i64> {
         let outer = |axis: usize| self.places.iter().position(|place| *place == LayoutAxis::Outer(axis));
         let size = |axis: usize| outer(axis).and_then(|place| sizes.get(place)).copied().unwrap_or(1);
         (0..self.rank).map(|axis| size(axis).saturating_mul(self.block(axis))).collect()
     }
 
-    /// An array in this layout, in the order of the rules.
+    /// Rearranges an array in this layout into canonical order.
     pub(in crate::ops) fn unpacked<T: Clone>(&self, x: ArrayD<T>) -> Result<ArrayD<T>, Stop> {
         if !self.is_divided() {
             return permuted(x, &self.order());
@@ -230,7 +230,7 @@ impl Packed {
         })
     }
 
-    /// For each axis in the order of the rules, where the layout has it.
+    /// For each axis in canonical order, its index in the layout.
     fn order(&self) -> Vec<usize> {
         (0..self.rank)
             .filter_map(|axis| self.places.iter().position(|place| *place == LayoutAxis::Outer(axis)))
@@ -238,7 +238,7 @@ impl Packed {
     }
 }
 
-/// An array of this shape, each element of which is found at some place of another one.
+/// An array of this shape. `place` maps each of its indices to an index in `x`.
 fn gathered<T: Clone>(
     x: &ArrayD<T>,
     shape: &[usize],
@@ -253,7 +253,7 @@ fn gathered<T: Clone>(
     ArrayD::from_shape_vec(IxDyn(shape), elements.ok_or_else(outside)?).map_err(|error| fail(error.to_string()))
 }
 
-/// How a window moves along one spatial axis.
+/// The movement of a window along one spatial axis.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in crate::ops) struct Window {
     pub stride: i64,
@@ -271,7 +271,7 @@ pub(in crate::ops) fn windows(call: &Call, spatial: usize) -> Result<Vec<Window>
     Ok(axes.map(|((stride, dilation), (before, after))| Window { stride, dilation, before, after }).collect())
 }
 
-/// A list with one number for each spatial axis, or one for all of them.
+/// A list with one number per spatial axis. A single number applies to all axes.
 pub(in crate::ops) fn per_axis(call: &Call, name: &str, spatial: usize, least: i64) -> Result<Vec<i64>, InferError> {
     let given = given_ints(call, name)?;
     if given.iter().any(|n| *n < least) {
@@ -284,7 +284,7 @@ pub(in crate::ops) fn per_axis(call: &Call, name: &str, spatial: usize, least: i
     }
 }
 
-/// One number for every side, one for each axis, or those before all axes followed by those after.
+/// The padding: one number for all sides, one per axis, or those before all axes followed by those after.
 fn padding(call: &Call, spatial: usize) -> Result<(Vec<i64>, Vec<i64>), InferError> {
     let given = given_ints(call, "padding")?;
     match given.as_slice() {
@@ -298,7 +298,7 @@ fn padding(call: &Call, spatial: usize) -> Result<(Vec<i64>, Vec<i64>), InferErr
     }
 }
 
-/// The number of groups, which is positive.
+/// The number of groups, which must be positive.
 pub(in crate::ops) fn groups(call: &Call) -> Result<i64, InferError> {
     match given_int(call, "groups")? {
         groups if groups > 0 => Ok(groups),
@@ -307,18 +307,18 @@ pub(in crate::ops) fn groups(call: &Call) -> Result<i64, InferError> {
 }
 
 impl Window {
-    /// How far the window reaches beyond its first element: `dilation * (size - 1)`.
+    /// The distance from the first to the last element of the window: `dilation * (size - 1)`.
     pub(in crate::ops) fn reach(&self, size: PrimExpr) -> PrimExpr {
         dim(BinaryOp::Mul, PrimExpr::IntImm(self.dilation), dim(BinaryOp::Sub, size, PrimExpr::IntImm(1)))
     }
 
-    /// The last place, beyond the first, at which a window of the given size fits.
+    /// The last position, counted from the first, at which a window of the given size fits.
     pub(in crate::ops) fn room(&self, input: PrimExpr, size: PrimExpr) -> PrimExpr {
         let padded = dim(BinaryOp::Add, input, PrimExpr::IntImm(self.before.saturating_add(self.after)));
         dim(BinaryOp::Sub, dim(BinaryOp::Sub, padded, self.reach(size)), PrimExpr::IntImm(1))
     }
 
-    /// The number of places at which a window fits: `room // stride + 1`.
+    /// The number of positions at which a window fits: `room // stride + 1`.
     pub(in crate::ops) fn places(&self, input: PrimExpr, size: PrimExpr) -> PrimExpr {
         let room = self.room(input, size);
         let steps = match self.stride {
@@ -328,7 +328,7 @@ impl Window {
         dim(BinaryOp::Add, steps, PrimExpr::IntImm(1))
     }
 
-    /// The coordinate in the input of an element of the window; it may lie in the padding.
+    /// The coordinate in the input of an element of the window. It may be in the padding.
     pub(in crate::ops) fn place(&self, out: usize, element: usize) -> i64 {
         let first = (out as i64).saturating_mul(self.stride).saturating_sub(self.before);
         first.saturating_add((element as i64).saturating_mul(self.dilation))
@@ -338,7 +338,7 @@ impl Window {
 /// An optional layout of the result.
 pub(in crate::ops) const OUT_LAYOUT: OpParam = OpParam::Attr(Attr::optional("out_layout", AttrKind::Str(&[])));
 
-/// A coordinate inside of an axis of the given size.
+/// A coordinate as an index, if it is within an axis of the given size.
 pub(in crate::ops) fn inside(place: i64, size: usize) -> Option<usize> {
     usize::try_from(place).ok().filter(|place| *place < size)
 }

@@ -1,4 +1,4 @@
-//! Whether the inputs and the outputs of a `call_tir` can be what the buffers of the `PrimFunc` are declared to be.
+//! Checks whether the inputs and outputs of a `call_tir` match the declared buffers of the `PrimFunc`.
 
 use std::collections::BTreeMap;
 
@@ -11,19 +11,20 @@ use crate::ops::infer::TensorDims;
 use crate::ops::{CallForm, InferArgs, InferError};
 use crate::shape::prove_equal;
 
-/// The arguments of a `call_tir` and what the parameters of its `PrimFunc` have been matched with so far.
+/// The match of a `call_tir`'s arguments with the parameters of its `PrimFunc` so far.
 pub(super) struct BufferMatch<'a> {
     name: &'a Name,
-    /// The parameters that are left.
+    /// The remaining parameters.
     params: &'a [Param],
-    /// A variable of the `PrimFunc` is the size that it is first matched with.
+    /// The sizes of the `PrimFunc`'s variables. A variable has the size with which it is first matched.
     sizes: BTreeMap<Name, PrimExpr>,
 }
 
-/// OP.CALLTIR.DPS: the inputs are passed first, so the first parameters are matched with them. What is certain not to fit would stop
-/// every run, and is an error of the call. What is left of the parameters is for the outputs; `None` if it is not known which these are.
+/// OP.CALLTIR.DPS: the inputs come first, so they are matched with the first parameters. An input that certainly does
+/// not fit would stop every run, so the call is an error. Returns the match for the outputs with the remaining
+/// parameters; `None` if these are unknown.
 ///
-/// Of the outputs those are passed that are no inputs, all of them unless `fresh` says which.
+/// Outputs that are inputs are not passed again. `fresh` says which outputs are new; by default all are.
 pub(super) fn inputs_fit<'a>(
     cx: &mut Cx,
     a: &InferArgs<'a>,
@@ -42,7 +43,7 @@ pub(super) fn inputs_fit<'a>(
     Ok(scalars.map(|params| BufferMatch { params, ..matched }))
 }
 
-/// OP.CALLTIR.DPS: the outputs follow, each allocated as the information of the result says (OP.CALLTIR.ALLOC).
+/// OP.CALLTIR.DPS: the outputs follow. Each is allocated according to the information of the result (OP.CALLTIR.ALLOC).
 pub(super) fn outputs_fit(
     cx: &mut Cx,
     matched: Option<BufferMatch>,
@@ -62,18 +63,18 @@ pub(super) fn outputs_fit(
     Ok(())
 }
 
-/// The outputs one by one.
+/// The individual outputs.
 pub(super) fn outputs(result: &StructInfo) -> &[StructInfo] {
     if let StructInfo::Tuple(fields) = result { fields } else { std::slice::from_ref(result) }
 }
 
-/// The inputs one by one; `None` where one does not know which they are (C14).
+/// The individual inputs; `None` if it is unknown which arguments they are (C14).
 pub(super) fn inputs<'a>(a: &InferArgs<'a>) -> Option<&'a [StructInfo]> {
     Passed::of(a).map(|passed| passed.inputs)
 }
 
 impl BufferMatch<'_> {
-    /// The next parameter is given this.
+    /// Matches an argument with the next parameter.
     fn next(&mut self, cx: &mut Cx, given: &StructInfo, what: impl Fn() -> String) -> Result<(), InferError> {
         let Some((param, rest)) = self.params.split_first() else { return Ok(()) };
         self.params = rest;
@@ -100,18 +101,18 @@ fn kind(param: &Param) -> &'static str {
     }
 }
 
-/// What a call passes to its `PrimFunc`, as far as one knows.
+/// The arguments that a call passes to its `PrimFunc`, as far as they are known.
 struct Passed<'a> {
     inputs: &'a [StructInfo],
-    /// How many scalars follow the inputs.
+    /// The number of scalars after the inputs.
     scalars: Option<usize>,
     outputs: Option<usize>,
-    /// How many variables follow the outputs.
+    /// The number of variables after the outputs.
     variables: usize,
 }
 
 impl<'a> Passed<'a> {
-    /// `None` where one does not know which arguments are inputs (C14).
+    /// `None` if it is unknown which arguments are inputs (C14).
     fn of(a: &InferArgs<'a>) -> Option<Passed<'a>> {
         let (_, rest) = a.args.split_first()?;
         let variables = variables(a);
@@ -130,7 +131,7 @@ impl<'a> Passed<'a> {
         }
     }
 
-    /// A `PrimFunc` takes as many arguments as it has parameters.
+    /// Checks that a `PrimFunc` receives as many arguments as it has parameters.
     fn as_many_as(&self, name: &Name, func: &PrimFunc) -> Result<(), InferError> {
         let (inputs, taken) = (self.inputs.len(), func.params.len());
         let scalars = self.scalars.unwrap_or(0);
@@ -146,7 +147,7 @@ impl<'a> Passed<'a> {
     }
 }
 
-/// The attribute `tir_vars` of TVM's dialect: scalars that follow the outputs.
+/// The attribute `tir_vars` of TVM's dialect: the number of scalars after the outputs.
 fn variables(a: &InferArgs<'_>) -> usize {
     let Some(AttrValue::List(items)) = a.call.attrs.get("tir_vars") else { return 0 };
     items.iter().filter(|item| matches!(item, AttrValue::Prim(_))).count()
@@ -180,7 +181,8 @@ fn callee<'a>(a: &InferArgs<'a>) -> Option<(&'a Name, &'a PrimFunc)> {
     }
 }
 
-/// What a buffer demands that a tensor certainly is not. A variable of the `PrimFunc` is the size that it is first matched with.
+/// A requirement of a buffer that a tensor certainly violates. A variable of the `PrimFunc` has the size with which it
+/// is first matched.
 fn misfit(
     cx: &mut Cx,
     buffer: &Buffer,
@@ -206,7 +208,7 @@ fn misfit(
     None
 }
 
-/// A dimension that is a number or a variable alone; what is computed is not looked at.
+/// A dimension that is a number or a single variable. Computed dimensions are ignored.
 fn size_of(dim: &TirExpr, var: impl FnOnce(&Name) -> PrimExpr) -> Option<PrimExpr> {
     if let TirExpr::Int(size, _) = dim {
         return Some(PrimExpr::IntImm(*size));

@@ -1,19 +1,19 @@
-//! The two forms in which a call of a `PrimFunc` gives what it passes.
+//! The two forms of the arguments in a call of a `PrimFunc`.
 
 use crate::grammar::{StructInfo, TensorShape};
 use crate::value::Value;
 
-/// How the call gives its inputs and the shapes of its results (C14).
+/// The form in which the call gives its inputs and the shapes of its results (C14).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CallForm {
-    /// `[f, a1, .., an, shape]` with one structural information, whose data types count.
+    /// `[f, a1, .., an, shape]`, with one structural information that gives the data types.
     Flat,
     /// `[f, (a1, .., an)]`, or `[f, (a1, .., an), ints]`, with shapes and data types in the structural information.
     Tupled,
 }
 
 impl CallForm {
-    /// `inputs` says of the second argument that it is a tuple, and not one of shapes.
+    /// `inputs` says whether the second argument is a tuple that is not one of shapes.
     fn of(args: usize, tuple_of_inputs: bool, sinfo_args: &[StructInfo]) -> CallForm {
         if matches!(args, 2 | 3) && tuple_of_inputs && sinfo_args.iter().all(has_dims) {
             CallForm::Tupled
@@ -39,7 +39,7 @@ impl CallForm {
     }
 }
 
-/// Whether structural information says every size of the tensors it describes.
+/// Whether structural information gives every size of its tensors.
 fn has_dims(info: &StructInfo) -> bool {
     match info {
         StructInfo::Tensor(t) => matches!(t.shape, Some(TensorShape::Dims(_))),

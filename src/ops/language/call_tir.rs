@@ -1,8 +1,8 @@
 //! `call_tir` and `call_dps_packed`: calls in destination-passing style.
 //!
-//! Two forms of the call are read (C14): the inputs as arguments of their own followed by the shape, with one
-//! structural information that gives the data types; and the inputs as one tuple, with the shapes in the structural
-//! information itself. Here is what the operators are and what they infer; `dps` runs them.
+//! There are two forms of the call (C14). In one the inputs are separate arguments followed by the shape, and one
+//! structural information gives the data types. In the other the inputs are one tuple, and the structural information
+//! has the shapes. This file defines the operators and their inference; `dps` runs them.
 
 use crate::book::{Erratum, Rule};
 use crate::grammar::{DataType, Expr, GlobalFunc, Ndim, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
@@ -45,7 +45,7 @@ pub(super) fn infer_call_tir(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInf
     infer_call(cx, a, None)
 }
 
-/// OPS.call_tir_inplace.infer: as `call_tir`, where the outputs that are inputs are not passed again.
+/// OPS.call_tir_inplace.infer: as `call_tir`, but outputs that are inputs are not passed again.
 pub(super) fn infer_call_tir_inplace(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let Some(inputs) = inputs(a) else { return infer_call(cx, a, None) };
     let indices = inplace_indices(cx, a.call, inputs.len(), may_all_be_fresh(cx));
@@ -68,7 +68,7 @@ pub(super) fn infer_call_tir_inplace(cx: &mut Cx, a: &InferArgs<'_>) -> Result<S
     Ok(result)
 }
 
-/// What later editions demand by a rule of their own; without the rule nothing is known of it.
+/// A check that later editions have as a separate rule. If the rule is switched off, the answer is the default.
 pub(super) fn by_rule<T: Default>(cx: &mut Cx, rule: Rule, found: Result<T, InferError>) -> Result<T, InferError> {
     if !cx.has(rule) {
         return found;
@@ -80,7 +80,7 @@ pub(super) fn by_rule<T: Default>(cx: &mut Cx, rule: Rule, found: Result<T, Infe
     }
 }
 
-/// OPS.dist.call_tir_local_view.infer: as `call_tir`, on what this worker has.
+/// OPS.dist.call_tir_local_view.infer: as `call_tir`, on the local part of this worker.
 pub(in crate::ops) fn infer_call_tir_local_view(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     infer_call(cx, a, None)
 }
@@ -94,7 +94,8 @@ fn infer_call(cx: &mut Cx, a: &InferArgs<'_>, fresh: Option<&[bool]>) -> Result<
         })],
     )?;
     as_later_editions_have_it(cx, a)?;
-    // OP.CALLTIR.PRIMSIG: what is passed can be what the PrimFunc takes. OP.CALLTIRINPLACE.PRIMFUNC: which is no output that is an input.
+    // OP.CALLTIR.PRIMSIG: the arguments match the parameters of the PrimFunc. OP.CALLTIRINPLACE.PRIMFUNC: outputs that
+    // are inputs are not counted.
     let signature = if fresh.is_some() { rule!("OP.CALLTIRINPLACE.PRIMFUNC") } else { rule!("OP.CALLTIR.PRIMSIG") };
     let matched = inputs_fit(cx, a, fresh);
     let matched = by_rule(cx, signature, matched)?;
@@ -113,8 +114,8 @@ fn infer_call(cx: &mut Cx, a: &InferArgs<'_>, fresh: Option<&[bool]>) -> Result<
     Ok(result)
 }
 
-/// OP.CALLTIR.ARGS, OP.CALLTIR.PACKEDINTS, OP.CALLTIR.SINFO, OP.CALLTIR.DTYPE, as they are worded from 2023-12 on: a tuple of tensors, perhaps
-/// integers, and of each result all that is needed to allocate it.
+/// OP.CALLTIR.ARGS, OP.CALLTIR.PACKEDINTS, OP.CALLTIR.SINFO, OP.CALLTIR.DTYPE, as worded from 2023-12 on: a tuple of
+/// tensors, optional integers, and complete information for allocating each result.
 fn as_later_editions_have_it(cx: &mut Cx, a: &InferArgs<'_>) -> Result<(), InferError> {
     if !cx.has(rule!("OP.CALLTIR.SINFO")) {
         return Ok(());
@@ -141,16 +142,16 @@ fn as_later_editions_have_it(cx: &mut Cx, a: &InferArgs<'_>) -> Result<(), Infer
     )
 }
 
-/// What a call gives, in either of its forms.
+/// The inputs and results of a call in either form.
 struct CallTirSignature<'a> {
     inputs: &'a [StructInfo],
     ints: Option<&'a StructInfo>,
-    /// The results, if they are tensors of which all sizes are said.
+    /// The results, if they are tensors with all sizes stated.
     results: Option<Vec<StructInfo>>,
 }
 
 impl<'a> CallTirSignature<'a> {
-    /// `None` where the inputs are no tuple, and not written one by one before the shape either.
+    /// `None` if the inputs are neither a tuple nor listed individually before the shape.
     fn of(a: &InferArgs<'a>) -> Option<CallTirSignature<'a>> {
         let sinfo_args = &a.call.sinfo_args;
         match (CallForm::infer(a.args, sinfo_args), a.args) {
@@ -175,7 +176,7 @@ impl<'a> CallTirSignature<'a> {
     }
 }
 
-/// Literal shapes and the tensors that they are the sizes of, one by one.
+/// Pairs each tensor with the literal shape that gives its sizes.
 fn with_sizes(shapes: &Expr, target: &StructInfo) -> Option<Vec<StructInfo>> {
     let sized = |shape: &Expr, target: &StructInfo| {
         let (Expr::ShapeExpr(shape), Some(tensor)) = (shape, target.as_tensor()) else { return None };
@@ -190,7 +191,7 @@ fn with_sizes(shapes: &Expr, target: &StructInfo) -> Option<Vec<StructInfo>> {
     }
 }
 
-/// Whether a `PrimFunc` can take it.
+/// Whether it can be passed to a `PrimFunc`.
 fn may_be_passed(info: &StructInfo) -> bool {
     match info {
         StructInfo::Tensor(_) | StructInfo::Prim(_) | StructInfo::Object => true,
@@ -215,13 +216,14 @@ fn infer_call_dps_packed(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, I
     }
 }
 
-/// OP.CALLDPS.FUNC, OP.CALLDPS.ARGS, OP.CALLDPS.TYPEARG: a packed function, a tuple, and one information that says all of the results.
+/// OP.CALLDPS.FUNC, OP.CALLDPS.ARGS, OP.CALLDPS.TYPEARG: a packed function, a tuple, and one piece of information that
+/// describes the results completely.
 fn infer_call_dps_packed_as_later_editions_have_it(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let given = CallTirSignature::of(a);
     let is_tuple = given.is_some();
     let results = given.filter(|_| has_one_type(a)).and_then(|given| given.results);
     let has_dtype = |info: &StructInfo| info.as_tensor().is_some_and(|tensor| !tensor.dtype.is_void());
-    // Literally a result may be of any datatype (N52).
+    // Literal N52: a result may have any data type.
     let says_all = results.as_ref().is_some_and(|results| cx.literal(Erratum::N52) || results.iter().all(has_dtype));
     demand(
         cx,
@@ -250,20 +252,20 @@ fn names_prim_func(a: &InferArgs<'_>) -> bool {
     }
 }
 
-/// The result is what the structural information says.
+/// The result has the stated structural information.
 fn infer_tupled(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let result = match a.call.sinfo_args.as_slice() {
         [single] => single.clone(),
         several => StructInfo::tuple(several.iter().cloned()),
     };
-    // OP.CALLTIR.EMPTY-TUPLE: in later editions the call says so by having no `sinfo_args`.
+    // OP.CALLTIR.EMPTY-TUPLE: in later editions a call without `sinfo_args` states this.
     let says_so = a.call.sinfo_args.is_empty() && cx.has(rule!("OP.CALLTIR.SINFO"));
     let result = if says_so { cx.conclude(rule!("OP.CALLTIR.EMPTY-TUPLE"), result) } else { result };
     let result = cx.conclude(rule!("OP.CALLTIR.RESULT-INFO"), result);
     Ok(cx.conclude(rule!("OP.CALLTIR.INFER"), result))
 }
 
-/// Whether it can be a packed function.
+/// Whether it may be a packed function.
 pub(super) fn may_be_packed(info: &StructInfo) -> bool {
     match info {
         StructInfo::Func(func) => func.params.is_none(),
@@ -304,7 +306,7 @@ fn not_a_shape(cx: &mut Cx, found: &StructInfo) -> Result<StructInfo, InferError
     cx.premise(rule, 1, Err(InferError::rule(rule, message)))
 }
 
-/// OP.CALLTIR.CORR.SINGLE: to a single shape belongs a single tensor type.
+/// OP.CALLTIR.CORR.SINGLE: a single shape requires a single tensor type.
 fn infer_single(
     cx: &mut Cx,
     expr: &Expr,
@@ -322,7 +324,7 @@ fn infer_single(
     infer_result(cx, Some(expr), shape, tensor)
 }
 
-/// OP.CALLTIR.CORR.TUPLE: to a tuple of shapes belongs a tuple of as many tensor types (A26).
+/// OP.CALLTIR.CORR.TUPLE: a tuple of shapes requires a tuple of the same number of tensor types (A26).
 fn infer_tuple(cx: &mut Cx, expr: &Expr, shapes: &[StructInfo], target: &StructInfo) -> Result<StructInfo, InferError> {
     let mut results = Vec::with_capacity(shapes.len());
     let targets = if let StructInfo::Tuple(targets) = target
@@ -354,7 +356,7 @@ fn infer_field(
     shape: &ShapeStructInfo,
     target: &StructInfo,
 ) -> Result<StructInfo, InferError> {
-    // As the text has it the fields are ShapeTypes, so nothing gives the data type of the result.
+    // In the literal text the fields are ShapeTypes, so that nothing gives the data type of the result.
     let literal = cx.literal(Erratum::A26);
     let tensor = target.as_tensor();
     let corresponds = if literal { matches!(target, StructInfo::Shape(_)) } else { tensor.is_some() };

@@ -1,4 +1,5 @@
-//! Operators that call something given to them: packed functions, functions of Python, `PrimFunc`s in place, and closures; and `cast`.
+//! Operators that call one of their arguments: packed functions, Python functions, `PrimFunc`s in place, and closures;
+//! also `cast`.
 
 use std::rc::Rc;
 
@@ -117,12 +118,12 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     },
 ];
 
-/// Integers that follow the outputs, in the dialect of TVM.
+/// Integers after the outputs, in TVM's dialect.
 const TIR_VARS: OpParam = OpParam::Attr(Attr::optional("tir_vars", AttrKind::Any));
 
 // Inference.
 
-/// As for a packed call: no `sinfo_args` give an object, one gives itself, several give a tuple.
+/// The result of a packed call: without `sinfo_args` an object, with one this information, with several a tuple.
 fn asked(call: &Call) -> StructInfo {
     match call.sinfo_args.as_slice() {
         [] => StructInfo::Object,
@@ -131,7 +132,7 @@ fn asked(call: &Call) -> StructInfo {
     }
 }
 
-/// The first argument, which something certainly is not that cannot be called.
+/// Checks the first argument. Rejects one that certainly cannot be called.
 fn callee(a: &InferArgs<'_>) -> Result<(), InferError> {
     match a.args.first() {
         Some(StructInfo::Object | StructInfo::Func(_)) => Ok(()),
@@ -149,7 +150,7 @@ fn tuple_of_args(a: &InferArgs<'_>) -> Result<(), InferError> {
     }
 }
 
-/// OP.CALLPURE.FUNC, OP.CALLPURE.SINFO: later editions demand a packed function, and what its result is.
+/// OP.CALLPURE.FUNC, OP.CALLPURE.SINFO: later editions require a packed function and information about its result.
 fn infer_call_packed(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     callee(a)?;
     demand(
@@ -166,7 +167,7 @@ fn infer_call_packed(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
     Ok(asked(a.call))
 }
 
-/// OPS.call_inplace_packed.infer: a result that is an argument is what the argument is known to be.
+/// OPS.call_inplace_packed.infer: a result that is an argument has the information of that argument.
 fn infer_call_inplace_packed(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     callee(a)?;
     let arguments = a.args.get(1..).unwrap_or_default();
@@ -184,7 +185,7 @@ fn infer_call_inplace_packed(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInf
     Ok(result)
 }
 
-/// Without type arguments nothing comes of it.
+/// Without type arguments the result is the empty tuple.
 fn infer_call_builtin(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     callee(a)?;
     tuple_of_args(a)?;
@@ -222,7 +223,7 @@ fn infer_invoke_closure(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
 
 // Evaluation.
 
-/// A call of a value, which is told what is wanted of a packed function.
+/// Calls a value. A packed function also receives the required contract of its result.
 fn call(m: &mut dyn Host, a: &EvalArgs<'_>, callee: &Value, args: &[Value]) -> Result<Value, Stop> {
     match callee.as_packed() {
         Some(packed) => m.call_packed(packed, args, PackedCallContract::of_type_args(&a.call.sinfo_args, true)),
@@ -230,10 +231,10 @@ fn call(m: &mut dyn Host, a: &EvalArgs<'_>, callee: &Value, args: &[Value]) -> R
     }
 }
 
-/// The first argument is called with the others. OP.CALLPURE.ARGS: in later editions with the members of one tuple, which the dialect of TVM
-/// writes one by one.
+/// Calls the first argument with the others. OP.CALLPURE.ARGS: in later editions the arguments are the members of one
+/// tuple. TVM's dialect writes them individually.
 ///
-/// Errata: N54, literally the tuple is the argument.
+/// Errata: N54. Read literally, the tuple itself is the argument.
 fn call_first(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let [callee, args @ ..] = a.values else { return Err(kernel::fail("a callee is missing")) };
     let members = if let [Value::Tuple(fields)] = args { Some(fields.fields()) } else { None };
@@ -250,13 +251,13 @@ fn call_pure_packed(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     Ok(m.cx().conclude(rule!("OP.CALLPURE"), result))
 }
 
-/// OP.CALLINPLACEPACKED: the same, whatever it writes to.
+/// OP.CALLINPLACEPACKED: the same call, whatever it writes to.
 fn call_inplace_packed(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let result = call_first(m, a)?;
     Ok(m.cx().conclude(rule!("OP.CALLINPLACEPACKED"), result))
 }
 
-/// The first argument is called with the fields of the second, a tuple.
+/// Calls the first argument with the fields of the second, a tuple.
 fn call_on_fields(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     match a.values {
         [callee, Value::Tuple(args)] => call(m, a, callee, args.fields()),
@@ -264,7 +265,7 @@ fn call_on_fields(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     }
 }
 
-/// A function of the host, by its name.
+/// Calls a function of the host by its name.
 fn call_py_func(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let [Value::Str(name), Value::Tuple(args)] = a.values else {
         return Err(kernel::fail("expects a name and a tuple of arguments"));
@@ -287,7 +288,7 @@ fn make_closure(_: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     }
 }
 
-/// OP.CAST: the result has the information asked for.
+/// OP.CAST: the result has the target information.
 fn infer_cast(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let _ = cx.fire(rule!("OP.CAST"));
     match (a.args, a.call.sinfo_args.as_slice()) {
@@ -296,7 +297,7 @@ fn infer_cast(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
     }
 }
 
-/// OP.CAST: `v` itself if it matches what is asked for (A40).
+/// OP.CAST: `v` itself if it matches the target (A40).
 fn cast(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let _ = m.cx().fire(rule!("OP.CAST"));
     match (a.values, a.call.sinfo_args.as_slice()) {

@@ -31,7 +31,7 @@ fn infer_unit(_: &mut Cx, _: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     Ok(StructInfo::tuple([]))
 }
 
-/// OPS.assert_op.infer: what is certainly no Boolean is rejected.
+/// OPS.assert_op.infer: rejects a condition that is certainly not a Boolean.
 fn infer_assert(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let wrong = |found: &StructInfo| InferError::op(format!("the condition must be a Boolean scalar, it is {found}"));
     match a.args.first() {
@@ -45,13 +45,13 @@ fn infer_assert(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
     Ok(StructInfo::tuple([]))
 }
 
-/// PURE.EFFECT.IO: the values are printed, which is a visible event.
+/// PURE.EFFECT.IO: prints the values, which is a visible event.
 fn print(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     m.print(printed(a.values))?;
     Ok(Value::unit())
 }
 
-/// What is seen of a printed format and the values after it: all of them. An empty format says nothing.
+/// The visible part of a printed format and its values: all of them, except an empty format.
 pub(crate) fn printed(values: &[Value]) -> &[Value] {
     match values {
         [Value::Str(format), values @ ..] if format.is_empty() => values,
@@ -66,7 +66,7 @@ fn assert_op(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     Ok(Value::unit())
 }
 
-/// Stops the program unless a value is a true Boolean, a scalar tensor or a boxed one.
+/// Stops the program unless the value is a true Boolean, as a scalar tensor or boxed.
 pub(crate) fn assert_holds(m: &mut dyn Host, condition: &Value) -> Result<(), Stop> {
     let scalar = |t: &Tensor| if t.shape().is_empty() { t.get(0) } else { None };
     let found = condition.as_prim().map(|prim| prim.value).or_else(|| condition.as_tensor().and_then(scalar));

@@ -13,7 +13,7 @@ use crate::value::{
     Held, Host, PackedCallContract, PackedFunc, PrimFuncObj, ResultContract, Stop, Tensor, Value, count,
 };
 
-/// What a call in destination-passing style comes down to.
+/// The inputs and results of a call in destination-passing style.
 struct DpsCall {
     inputs: Vec<Value>,
     /// Shape and data type of each result.
@@ -22,12 +22,13 @@ struct DpsCall {
     tuple: bool,
 }
 
-/// OP.CALLTIR.ARG-ORDER: the arguments have been evaluated; now the results are allocated, then `f` is called.
+/// OP.CALLTIR.ARG-ORDER: the arguments are already evaluated. Now the results are allocated, and then `f` is called.
 pub(in crate::ops) fn call_tir(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     run(m, a, |_, _| Ok(Vec::new()))
 }
 
-/// OPS.call_tir_inplace.value: as `call_tir`, where some outputs are inputs, which are written in place and not passed again.
+/// OPS.call_tir_inplace.value: as `call_tir`, but some outputs are inputs, which are written in place and not passed
+/// again.
 pub(super) fn call_tir_inplace(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let _ = m.cx().fire(rule!("OP.CALLTIRINPLACE"));
     let may_all_be_fresh = may_all_be_fresh(m.cx());
@@ -35,7 +36,7 @@ pub(super) fn call_tir_inplace(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Val
     Ok(m.cx().conclude(rule!("OP.CALLTIRINPLACE"), result))
 }
 
-/// `aliases` says of each result which input it is; of all of them that they are new tensors if it says nothing.
+/// `aliases` gives for each result the input that it is. If it is empty, all results are new tensors.
 fn run(
     m: &mut dyn Host,
     a: &EvalArgs<'_>,
@@ -64,7 +65,7 @@ fn run(
     let written = first_output..args.len();
     args.extend(tir_vars(m, a)?);
     run_prim_func(m, &func, &args, written)?;
-    // OP.CALLTIR.MUTATES-INPUT: no behaviour is promised if an input has changed that is no output.
+    // OP.CALLTIR.MUTATES-INPUT: if an input changes that is not an output, the behaviour is unspecified.
     let unchanged = kept.iter().copied().map(contents).eq(before);
     if !m.cx().premise(rule!("OP.CALLTIR.MUTATES-INPUT"), 1, unchanged) {
         return Err(Stop::unspecified(format!(
@@ -84,7 +85,7 @@ fn prim_func(a: &EvalArgs<'_>) -> Result<Rc<PrimFuncObj>, Stop> {
     func.ok_or_else(|| Stop::error(rule!("OP.CALLTIR.FUNC"), message))
 }
 
-/// The tensors that are returned: inputs where that is said, else new ones.
+/// The returned tensors: the inputs given in `aliases`, otherwise new ones.
 fn outputs_of(m: &mut dyn Host, call: &DpsCall, aliases: &[Option<usize>]) -> Result<Vec<Tensor>, Stop> {
     if aliases.is_empty() {
         return allocate(m, &call.results);
@@ -100,7 +101,7 @@ fn outputs_of(m: &mut dyn Host, call: &DpsCall, aliases: &[Option<usize>]) -> Re
     Ok(outputs)
 }
 
-/// OP.CALLTIR.RESULT-CHECK: the result has the shape and data type that the structural information says.
+/// OP.CALLTIR.RESULT-CHECK: checks that the result has the shape and data type in the structural information.
 fn check_result(m: &mut dyn Host, result: &Value, sinfo_args: &[StructInfo]) -> Result<Value, Stop> {
     let [target] = sinfo_args else { return Ok(result.clone()) };
     match m.match_without_binding(result, target) {
@@ -117,14 +118,14 @@ fn destination_passing(m: &mut dyn Host, inputs: Vec<Value>, outputs: &[Tensor])
     m.cx().conclude(rule!("R89.DPS"), both).concat()
 }
 
-/// The attribute `tir_vars` of TVM's dialect: integers that follow the outputs.
+/// The attribute `tir_vars` of TVM's dialect: integers after the outputs.
 fn tir_vars(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Vec<Value>, Stop> {
     let Some(AttrValue::List(items)) = a.call.attrs.get("tir_vars") else { return Ok(Vec::new()) };
     let dims = items.iter().filter_map(AttrValue::as_prim);
     dims.map(|dim| m.eval_dim(dim).map(Value::int)).collect()
 }
 
-/// Inputs are read before and after the call, and what they were is kept.
+/// Charges the cost of the inputs, which are read before and after the call and copied.
 fn paid(m: &mut dyn Host, inputs: &[&Value]) -> Result<Held, Stop> {
     let tensors = inputs.iter().filter_map(|input| input.as_tensor());
     let (elements, bytes) = tensors.fold((0u64, 0u64), |(elements, bytes), tensor| {
@@ -170,7 +171,7 @@ pub(in crate::ops) fn call_dps_packed(m: &mut dyn Host, a: &EvalArgs<'_>) -> Res
     m.cx().conclude(rule!("OP.CALLDPS"), checked)
 }
 
-/// OP.CALLDPS.RESULT-CHECK: in later editions the check is a rule of its own.
+/// OP.CALLDPS.RESULT-CHECK: in later editions the check is a separate rule.
 fn result_of_packed(cx: &mut Cx, result: &Value, checked: Result<Value, Stop>) -> Result<Value, Stop> {
     let rule = rule!("OP.CALLDPS.RESULT-CHECK");
     match checked {
@@ -181,9 +182,9 @@ fn result_of_packed(cx: &mut Cx, result: &Value, checked: Result<Value, Stop>) -
     }
 }
 
-/// The packed function, given as such or by its symbol (C15); `None` if nothing is registered under the symbol.
+/// The packed function, given directly or by its symbol (C15); `None` if nothing is registered under the symbol.
 fn dps_callee(m: &mut dyn Host, callee: Option<&Value>) -> Result<Option<Rc<PackedFunc>>, Stop> {
-    // OP.CALLDPS.FUNC, OP.CALLDPS.MISSING: in later editions it is an expression, and no symbol.
+    // OP.CALLDPS.FUNC, OP.CALLDPS.MISSING: in later editions it is an expression, not a symbol.
     let by_symbol = !(m.cx().has(rule!("OP.CALLDPS.FUNC")) && m.cx().fire(rule!("OP.CALLDPS.MISSING")));
     if let Some(symbol) = callee.and_then(Value::as_str).filter(|_| by_symbol) {
         return Ok(m.find_packed(symbol));
@@ -223,7 +224,7 @@ fn read_flat(a: &EvalArgs<'_>) -> Result<DpsCall, Stop> {
     Ok(DpsCall { inputs: inputs.to_vec(), results, tuple })
 }
 
-/// The inputs of a PrimFunc one by one, where one variable holds them all (C14): a PrimFunc takes no tuples.
+/// The individual inputs of a PrimFunc, if one variable holds them all (C14). A PrimFunc takes no tuples.
 fn one_by_one(inputs: Vec<Value>) -> Vec<Value> {
     match inputs.as_slice() {
         [Value::Tuple(fields)] => fields.fields().to_vec(),
@@ -258,15 +259,16 @@ fn tensor_of(m: &mut dyn Host, target: &StructInfo) -> Result<(Vec<i64>, DataTyp
     Err(Stop::error(rule!("OP.CALLTIR.TYPEARG"), format!("{target} does not describe a tensor of known shape")))
 }
 
-/// OP.CALLTIR.ALLOC: a new tensor for each result, of whose content nothing is said. OP.CALLTIR.EMPTY-TUPLE: none if there are no results.
+/// OP.CALLTIR.ALLOC: a new tensor for each result, with unspecified contents. OP.CALLTIR.EMPTY-TUPLE: none if there are
+/// no results.
 ///
-/// R89.DPS.SHAPE-FIRST: its shape is there before the call is made. R89.SHAPE.RUNTIME: it is the one that was computed.
+/// R89.DPS.SHAPE-FIRST: the shape is known before the call. R89.SHAPE.RUNTIME: it is the computed shape.
 fn allocate(m: &mut dyn Host, results: &[(Vec<i64>, DataType)]) -> Result<Vec<Tensor>, Stop> {
     let rule = if results.is_empty() { rule!("OP.CALLTIR.EMPTY-TUPLE") } else { rule!("OP.CALLTIR.ALLOC") };
     let _ = m.cx().fire(rule);
     let mut outputs = Vec::with_capacity(results.len());
     for (dims, dtype) in results {
-        // OP.CALLTIR.DTYPE: that of the type argument; with the data type Void there is nothing to allocate.
+        // OP.CALLTIR.DTYPE: the data type of the type argument. With the data type Void nothing can be allocated.
         let dtype = m.cx().conclude(rule!("OP.CALLTIR.DTYPE"), *dtype);
         if dtype.is_void() {
             return Err(Stop::error(rule!("OP.CALLTIR.DTYPE"), "the type argument gives no data type"));
@@ -282,7 +284,7 @@ fn allocate(m: &mut dyn Host, results: &[(Vec<i64>, DataType)]) -> Result<Vec<Te
     Ok(outputs)
 }
 
-/// OP.CALLTIR.RET: the very tensors that were written.
+/// OP.CALLTIR.RET: the written tensors themselves.
 fn results(m: &mut dyn Host, outputs: Vec<Tensor>, tuple: bool) -> Value {
     let outputs: Vec<Value> = outputs.into_iter().map(Value::Tensor).collect();
     let result = match <[Value; 1]>::try_from(outputs) {

@@ -1,4 +1,4 @@
-//! Results that are arguments: which they are, and what may be said of them.
+//! Results that are arguments: which arguments they are, and the constraints on their information.
 
 use crate::book::Erratum;
 use crate::grammar::{Call, StructInfo};
@@ -7,9 +7,9 @@ use crate::ops::InferError;
 use crate::ops::infer::given_ints;
 use crate::struct_info::{Nowhere, may_overlap};
 
-/// Which argument each result is; none if it is a new tensor.
+/// For each result, the argument that it is; `None` for a new tensor.
 ///
-/// Errata: N50, literally an argument may be several results.
+/// Errata: N50. Read literally, an argument may be several results.
 pub(super) fn inplace_indices(
     cx: &Cx,
     call: &Call,
@@ -34,12 +34,12 @@ pub(super) fn inplace_indices(
     Ok(found)
 }
 
-/// OP.CALLTIRINPLACE.INDEX: by the words of later editions each result may be a new tensor, as of `call_tir`.
+/// OP.CALLTIRINPLACE.INDEX: in the wording of later editions each result may be a new tensor, as with `call_tir`.
 pub(super) fn may_all_be_fresh(cx: &Cx) -> bool {
     cx.has(rule!("OP.CALLTIRINPLACE.INDEX"))
 }
 
-/// What a result is said to be must not contradict what is known of the argument that it is.
+/// Checks that the stated information of a result does not contradict that of the argument that it is.
 pub(super) fn alias(cx: &mut Cx, argument: &StructInfo, result: &StructInfo) -> Result<(), InferError> {
     if may_overlap(&mut cx.in_same_reading(), argument, result, &Nowhere) {
         return Ok(());

@@ -1,5 +1,5 @@
-//! The operators of the language itself, of the chapter Notable Operators: calls of TIR and packed functions, shapes, casts,
-//! and what is printed and asserted.
+//! The operators of the language itself, from the chapter Notable Operators: calls of TIR and packed functions, shapes,
+//! casts, printing and assertions.
 
 mod buffers;
 mod call_form;

@@ -1,4 +1,4 @@
-//! Running `PrimFunc`s, and what their errors mean to the program that calls them.
+//! Runs `PrimFunc`s and translates their errors for the calling program.
 
 use std::ops::Range;
 
@@ -9,13 +9,13 @@ use crate::struct_info::returned_datatype;
 use crate::tir::{TirArg, TirError, interpret_within};
 use crate::value::{Host, PackedFunc, Poison, Prim, PrimFuncObj, Returned, Scalar, Stop, Tensor, Value};
 
-/// Runs a `PrimFunc` on all of its arguments, of which those at `outputs` are destination buffers to be checked.
+/// Runs a `PrimFunc` on all its arguments. Those at `outputs` are destination buffers, which are checked.
 pub fn run_prim_func(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value], outputs: Range<usize>) -> Result<(), Stop> {
     returned_by(m, func, args, outputs).map(|_| ())
 }
 
-/// Calls a packed function, to which the last `outputs` arguments are destinations.
-/// It is a routine of the host, or a `PrimFunc`, which gives nothing.
+/// Calls a packed function whose last `outputs` arguments are destinations. It is a routine of the host, or a
+/// `PrimFunc`, which returns nothing.
 pub fn run_packed_func(m: &mut dyn Host, f: &PackedFunc, args: &[Value], outputs: usize) -> Result<Returned, Stop> {
     match f {
         PackedFunc::Native(def) => def.call(m, args, outputs),
@@ -26,7 +26,7 @@ pub fn run_packed_func(m: &mut dyn Host, f: &PackedFunc, args: &[Value], outputs
 
 /// The value of a direct call.
 ///
-/// Errata: M06, literally nothing; otherwise a number, if the function says that it returns one.
+/// Errata: M06. Read literally, there is none. Otherwise it is a number, if the function declares a result.
 pub fn value_of_prim_func(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value]) -> Result<Value, Stop> {
     let returned = returned_by(m, func, args, 0..0)?;
     let dtype = returned_datatype(m.cx(), &func.func);
@@ -34,7 +34,7 @@ pub fn value_of_prim_func(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value]) 
     Ok(number.unwrap_or_else(Value::unit))
 }
 
-/// As [`run_prim_func`], with what the function returns.
+/// As [`run_prim_func`], with the returned value.
 fn returned_by(
     m: &mut dyn Host,
     func: &PrimFuncObj,
@@ -52,7 +52,7 @@ fn returned_by(
     let misfit = result.as_ref().is_err_and(|error| is_misfit_of_output(&func.func, error, outputs));
     match result {
         Ok(value) => Ok(value),
-        // OP.CALLTIR.RESULT-CHECK: what `f` produces does not fit what was asked for.
+        // OP.CALLTIR.RESULT-CHECK: the result of `f` does not match the requested one.
         Err(error) if misfit => result_misfit(m, format!("@{}: {error}", func.name)).map(|()| None),
         Err(TirError::Uninitialized { buffer, indices }) => {
             let known = read_of(func, &buffer, &poison).cloned();
@@ -70,7 +70,7 @@ pub(in crate::ops) fn result_misfit(m: &mut dyn Host, message: String) -> Result
     m.cx().premise(rule, 1, Err(Stop::error(rule, message)))
 }
 
-/// Two buffers of a `PrimFunc` are different memory; nothing is said of what it does where they are not.
+/// Different buffers of a `PrimFunc` must be different memory. Otherwise its behaviour is unspecified.
 fn apart(func: &PrimFuncObj, args: &[TirArg]) -> Result<(), Stop> {
     let tensors: Vec<&Tensor> = args.iter().filter_map(TirArg::as_tensor).collect();
     let overlaps = |(i, x): (usize, &&Tensor)| tensors.iter().skip(i + 1).any(|y| x.overlaps(y));
@@ -80,12 +80,12 @@ fn apart(func: &PrimFuncObj, args: &[TirArg]) -> Result<(), Stop> {
     Ok(())
 }
 
-/// MEM.UNWRITTEN: what cannot be read of an argument; a function may be given what it only writes.
+/// MEM.UNWRITTEN: the unreadable parts of an argument. They are allowed in arguments that a function only writes.
 fn poison_of(m: &mut dyn Host, arg: &TirArg) -> Option<Poison> {
     arg.as_tensor()?.poison(|| m.account().place()).filter(|poison| !poison.is_none())
 }
 
-/// What cannot be read of the argument for a buffer, or of any argument where the buffer is no parameter itself.
+/// The unreadable parts of the argument for a buffer. If the buffer is not a parameter, those of any argument.
 fn read_of<'p>(func: &PrimFuncObj, buffer: &Name, poison: &'p [Option<Poison>]) -> Option<&'p Poison> {
     let own = func.func.params.iter().position(|param| param_name(param) == buffer);
     let own = own.and_then(|at| poison.get(at)?.as_ref());
@@ -97,8 +97,7 @@ fn tir_arg(value: &Value) -> Option<TirArg> {
     tensor.or_else(|| value.as_prim().map(|prim| TirArg::Scalar(prim.value)))
 }
 
-/// Whether an error says that one of the parameters at `outputs` is declared with another shape or data type than
-/// the buffer has that it was given.
+/// Whether an error says that a parameter at `outputs` is declared with another shape or data type than its buffer.
 fn is_misfit_of_output(f: &PrimFunc, error: &TirError, outputs: Range<usize>) -> bool {
     let is_output = |name: &Name| {
         let params = f.params.iter().enumerate().filter(|(i, _)| outputs.contains(i));
@@ -120,7 +119,7 @@ fn param_name(param: &Param) -> &Name {
     }
 }
 
-/// Arguments that do not fit and failed assertions are errors; what TIR leaves undefined is not specified.
+/// Arguments that do not fit and failed assertions are errors. Behaviour undefined in TIR is unspecified.
 fn tir_stop(func: &PrimFuncObj, error: &TirError) -> Stop {
     let message = format!("@{}: {error}", func.name);
     match error {

@@ -20,7 +20,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[OpDef {
 
 /// OP.SHAPEOF.INFER: the dimensions of the tensor if they are known, otherwise its rank.
 fn infer_shape_of(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
-    // OP.SHAPEOF.ARG: something known to be no tensor, or only known to be an object, is rejected.
+    // OP.SHAPEOF.ARG: rejects an argument known not to be a tensor, or known only to be an object.
     let argument = tensor(a, 0).ok().filter(|_| a.args.len() == 1);
     demand(
         cx,

@@ -71,7 +71,7 @@ fn leakyrelu(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     unary(m, a, |x| float(x).map(|x| Scalar::Float(if x > 0.0 { x } else { alpha * x })))
 }
 
-/// The logarithm of 1 + exp(beta x) over beta, and x itself above the threshold.
+/// log(1 + exp(beta x)) / beta, and x itself above the threshold.
 fn softplus(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (beta, threshold) = (float_attr(a.call, "beta")?, float_attr(a.call, "threshold")?);
     unary(m, a, |x| float(x).map(|x| Scalar::Float(elementary::softplus(x, beta, threshold))))
@@ -98,7 +98,8 @@ fn infer_prelu(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
     Ok(StructInfo::Tensor(data.clone()))
 }
 
-/// Negative elements times the factor of their place along the axis; one factor serves for all places.
+/// Multiplies negative elements by the factor for their position along the axis. A single factor applies to all
+/// positions.
 fn prelu(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, alpha) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let along = axis(given_int(a.call, "axis")?, data.shape().len())?;

@@ -52,7 +52,7 @@ const OPS: &[OpDef] = &[
 
 // Inference.
 
-/// The dimensions of an argument, which must have rank 4; `None` if only that is known.
+/// The dimensions of an argument, which must have rank 4; `None` if only the rank is known.
 fn four(a: &InferArgs<'_>, i: usize) -> Result<Option<[PrimExpr; 4]>, InferError> {
     match TensorDims::of(tensor(a, i)?) {
         TensorDims::Known(dims) if dims.len() == 4 => Ok(<[PrimExpr; 4]>::try_from(dims.to_vec()).ok()),
@@ -114,7 +114,7 @@ fn infer(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     Ok(TensorDims::from(vec![batch, rows, heads, size]).tensor(dtype))
 }
 
-/// Several heads of the query may share a head of keys and values.
+/// Several query heads may share a head of keys and values.
 fn multiple(cx: &mut Cx, heads: &PrimExpr, shared: &PrimExpr) -> Result<(), InferError> {
     match shared {
         PrimExpr::IntImm(count) if indivisible(cx, heads, *count) => {
@@ -128,7 +128,7 @@ fn multiple(cx: &mut Cx, heads: &PrimExpr, shared: &PrimExpr) -> Result<(), Infe
 
 // Evaluation.
 
-/// `softmax(query * key * scale + bias) * value`, head by head; a score that the mask forbids weighs nothing.
+/// `softmax(query * key * scale + bias) * value` for each head. A masked score has weight zero.
 fn attention(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     if int_attr(a.call, "window_size")?.is_some() {
         return Err(Stop::unspecified("attention in a sliding window"));
@@ -187,8 +187,8 @@ fn four_of(index: &[usize]) -> (usize, usize, usize, usize) {
     if let [a, b, c, d] = index { (*a, *b, *c, *d) } else { (0, 0, 0, 0) }
 }
 
-/// Row `s` sees the columns up to `s`, or with `BottomRight` up to `s` plus what there are more columns than rows. Up to which the
-/// first row sees them is returned.
+/// Masks the scores: row `s` sees the columns up to `s`. With `BottomRight` the limit is shifted by the number of
+/// columns minus the number of rows. Returns the last column that the first row sees.
 fn mask(call: &Call, scores: &mut ArrayD<f64>, rows: usize, columns: usize) -> Result<i64, Stop> {
     let shift = match attr(call, "causal_mask") {
         None => return Ok(columns as i64),

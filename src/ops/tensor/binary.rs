@@ -95,7 +95,7 @@ const fn division(op: OpDef) -> OpDef {
     OpDef { infer: Some(infer_division), ..op }
 }
 
-/// As of other numbers; that a boxed integer which is known to be zero divides something is rejected.
+/// As for other arithmetic, but rejects a divisor that is a boxed integer known to be zero.
 fn infer_division(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let info = infer_numbers(cx, a)?;
     let by_zero = match a.args.get(1) {
@@ -124,13 +124,13 @@ fn nonzero(y: Scalar) -> Result<(), Stop> {
     }
 }
 
-/// Integers are divided with truncation towards zero.
+/// Division. Integers are truncated towards zero.
 fn divide(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
     nonzero(y)?;
     number(x, y, i64::wrapping_div, u64::wrapping_div, |x, y| x / y)
 }
 
-/// The exact quotient rounded down. What rounding to the data type makes of a quotient may be the next whole number.
+/// The exact quotient rounded down. Rounding the quotient to the data type first could give the next integer.
 fn floor_divide(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let float = kernel::out(a)?.dtype.float_type().unwrap_or(FloatType::Float64);
     let floor = |x: i64, y: i64| {
@@ -150,21 +150,21 @@ fn power(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
     number(x, y, |x, y| wrapping_power(x as u64, y as u64) as i64, wrapping_power, elementary::pow)
 }
 
-/// Of the two's complement, which wraps alike with and without a sign.
+/// The power in two's complement. It wraps in the same way for signed and unsigned integers.
 fn wrapping_power(x: u64, y: u64) -> u64 {
     let high = u32::try_from(y >> 32).unwrap_or(u32::MAX);
     let low = y as u32;
-    // x^(2^32 high + low); squared 32 times, no number needs a loop over its digits.
+    // y is 2^32 high + low. Squaring 32 times avoids a loop over the digits.
     (0..32).fold(x, |power, _| power.wrapping_mul(power)).wrapping_pow(high).wrapping_mul(x.wrapping_pow(low))
 }
 
-/// What is left of truncating division; it has the sign of the dividend.
+/// The remainder of truncating division. It has the sign of the dividend.
 fn remainder(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
     nonzero(y)?;
     number(x, y, i64::wrapping_rem, u64::wrapping_rem, |x, y| x % y)
 }
 
-/// What is left of division rounded down; it has the sign of the divisor.
+/// The remainder of division rounded down. It has the sign of the divisor.
 fn floor_remainder(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
     nonzero(y)?;
     let int = |x: i64, y: i64| {
@@ -173,7 +173,7 @@ fn floor_remainder(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
     };
     let float = |x: f64, y: f64| {
         let r = x % y;
-        // Zero has the sign of the second, too.
+        // Zero also has the sign of the divisor.
         if r == 0.0 {
             r.copysign(y)
         } else if (r < 0.0) != (y < 0.0) {
@@ -198,7 +198,7 @@ fn floats(x: Scalar, y: Scalar, f: impl Fn(f64, f64) -> f64) -> Result<Scalar, S
 mod tests {
     use super::*;
 
-    /// OPS.floor_mod.value, OPS.mod.value: of zero, too, the sign is that of an element.
+    /// OPS.floor_mod.value, OPS.mod.value: a zero remainder also has the sign of an operand.
     #[test]
     fn a_remainder_of_zero_has_a_sign() {
         for (x, y) in [(0.25, 0.25), (-0.25, 0.25), (0.25, -0.25), (-0.25, -0.25), (-0.0, 0.25), (0.0, -0.25)] {

@@ -21,7 +21,7 @@ pub(in crate::ops) fn infer_astype(_: &mut Cx, a: &InferArgs<'_>) -> Result<Stru
     Ok(with_dtype(tensor(a, 0)?, required_dtype(a.call, "dtype")?))
 }
 
-/// Each element is converted: floats are truncated towards zero, integers wrap.
+/// Converts each element: floats are truncated towards zero, integers wrap around.
 pub(in crate::ops) fn astype(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     tabulate_out(m, a, |i| at(x, i))

@@ -203,7 +203,7 @@ fn infer<const N: usize, const T: bool>(cx: &mut Cx, a: &InferArgs<'_>) -> Resul
     Ok(TensorDims::from(convolution.out.divided(&dims)?).tensor(dtype))
 }
 
-/// A rank that is known must be the one that the layout has.
+/// Checks that a known rank equals that of the layout.
 pub(in crate::ops) fn of_rank(t: &TensorStructInfo, rank: usize) -> Result<(), InferError> {
     match TensorDims::of(t).rank() {
         Some(found) if found != rank => Err(InferError::op(format!("the layout has rank {rank}, the tensor {found}"))),
@@ -211,7 +211,7 @@ pub(in crate::ops) fn of_rank(t: &TensorStructInfo, rank: usize) -> Result<(), I
     }
 }
 
-/// The dimensions of the result, batch and channel first; channels that provably do not fit are rejected.
+/// The dimensions of the result, batch and channel first. Rejects channels that provably do not match.
 fn result_dims<const T: bool>(
     cx: &mut Cx,
     convolution: &Convolution,
@@ -259,12 +259,12 @@ fn evaluate<const N: usize, const T: bool>(m: &mut dyn Host, a: &EvalArgs<'_>) -
     of_scalars(m, dtype, &convolution.out.packed(out)?)
 }
 
-/// A tensor in the order of the rules.
+/// A tensor rearranged into canonical order.
 pub(in crate::ops) fn ranked(t: &Tensor, layout: &Packed) -> Result<ArrayD<Scalar>, Stop> {
     layout.unpacked(scalars(t)?)
 }
 
-/// One element of the result is a sum over input channels and the elements of the window.
+/// An element of the result: a sum over input channels and the elements of the window.
 struct Sum<'a> {
     convolution: &'a Convolution,
     data: &'a ArrayD<Scalar>,
@@ -278,7 +278,7 @@ impl Sum<'_> {
             return Err(fail("a convolution needs a batch and a channel axis"));
         };
         let groups = usize::try_from(self.convolution.groups).unwrap_or(1);
-        // The channels of the input that the group of this channel sees.
+        // The channels of the input that belong to the group of this channel.
         let (taken, per_group) = if T { (first / groups.max(1), *second) } else { (*second, first / groups.max(1)) };
         let group = made / per_group.max(1);
         let mut sum = start;
@@ -296,8 +296,8 @@ impl Sum<'_> {
         Ok(sum)
     }
 
-    /// The element of the data under an element of the window. Zero in the padding of a convolution; nothing where the
-    /// transpose has no element.
+    /// The element of the data under an element of the window. It is zero in the padding of a convolution, and `None`
+    /// where the transpose has no element.
     fn data_at<const T: bool>(
         &self,
         batch: usize,

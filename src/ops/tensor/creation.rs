@@ -1,4 +1,4 @@
-//! Creation: new tensors of one value, of a regular content, and parts of tensors.
+//! Creation: new tensors with one value or a regular pattern, and parts of tensors.
 
 mod filled;
 mod pattern;

@@ -1,4 +1,4 @@
-//! Operators whose result has a shape that depends on values: `unique`, `nonzero`.
+//! Operators whose result shape depends on values: `unique`, `nonzero`.
 
 use std::cmp::Ordering;
 
@@ -38,7 +38,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
 
 // unique
 
-/// A question that a call answers by a boxed scalar.
+/// A Boolean option, given as a boxed scalar.
 fn flag(a: &InferArgs<'_>, i: usize) -> Result<bool, InferError> {
     if a.args.len() <= i {
         return Ok(false);
@@ -57,7 +57,7 @@ fn axis_of(a: &InferArgs<'_>) -> Result<Option<i64>, InferError> {
     }
 }
 
-/// How many different elements there are depends on the values, so only the rank is known.
+/// The number of distinct elements depends on the values, so only the rank is known.
 fn infer_unique(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let x = tensor(a, 0)?;
     let values = match (axis_of(a)?, TensorDims::of(x).rank()) {
@@ -80,9 +80,9 @@ fn infer_unique(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
     })
 }
 
-/// What is compared: the elements, or the slices along an axis.
+/// The compared objects: elements, or slices along an axis.
 struct Slices {
-    /// The elements of each, in row-major order.
+    /// The elements of each slice, in row-major order.
     slices: Vec<Vec<Scalar>>,
 }
 
@@ -132,7 +132,7 @@ fn unique(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let slices = Slices::of(x, along)?;
     let mut places: Vec<usize> = (0..slices.slices.len()).collect();
     places.sort_by(|i, j| slices.compare(*i, *j));
-    // Each group of equal ones, in order; the first of a group is the one that stands first.
+    // The groups of equal slices, in order. The first member of a group is the one with the lowest index.
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for place in places {
         match groups.last_mut() {
@@ -161,7 +161,7 @@ fn unique(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     })
 }
 
-/// Of each of so many places the number of its group.
+/// For each of `count` positions, the number of its group.
 fn group_of_each(groups: &[Vec<usize>], count: usize) -> Vec<i64> {
     let mut numbers = vec![0; count];
     for (number, group) in groups.iter().enumerate() {
@@ -174,7 +174,7 @@ fn group_of_each(groups: &[Vec<usize>], count: usize) -> Vec<i64> {
     numbers
 }
 
-/// The first of each group.
+/// The first member of each group.
 fn distinct(m: &mut dyn Host, x: &Tensor, along: Option<usize>, groups: &[Vec<usize>]) -> Result<Tensor, Stop> {
     let first = |i: &i64| {
         let group = usize::try_from(*i).ok().and_then(|i| groups.get(i));
@@ -203,7 +203,7 @@ fn vector(m: &mut dyn Host, items: Vec<i64>) -> Result<Value, Stop> {
 
 // nonzero
 
-/// A row for each dimension, a column for each element found; the number of these depends on the values.
+/// One row for each dimension, and one column for each element found. The number of columns depends on the values.
 fn infer_nonzero(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     tensor(a, 0)?;

@@ -1,4 +1,4 @@
-//! Gradients: marks for their computation, and the operators that it calls.
+//! Gradients: markers for their computation, and the operators that it uses.
 
 mod loss;
 mod mark;
@@ -12,12 +12,13 @@ use crate::ops::{InferArgs, InferError, OpDef};
 
 pub(super) const FAMILIES: &[&[OpDef]] = &[loss::OPS, mark::OPS, pooling::OPS, take::OPS];
 
-/// The arguments of the operator whose gradient it is: all but the first, the gradient of its result.
+/// The arguments of the operator to which the gradient belongs: all except the first, which is the gradient of its
+/// result.
 fn forward<'a>(a: &InferArgs<'a>) -> InferArgs<'a> {
     InferArgs { args: a.args.get(1..).unwrap_or_default(), ..*a }
 }
 
-/// A gradient is as the result that it belongs to: what provably differs is rejected.
+/// Checks that a gradient has the type of the result to which it belongs. Provable differences are rejected.
 fn belongs(cx: &mut Cx, gradient: &TensorStructInfo, result: &StructInfo) -> Result<(), InferError> {
     let StructInfo::Tensor(result) = result else { return Ok(()) };
     common_dtype(gradient.dtype, result.dtype)?;

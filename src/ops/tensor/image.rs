@@ -1,4 +1,4 @@
-//! Images: other sizes, and samples at given places.
+//! Images: resizing, and samples at given positions.
 
 mod layout;
 mod resize;

@@ -1,4 +1,4 @@
-//! Indexing: reading and writing elements at places that are given.
+//! Indexing: reading and writing elements at given positions.
 
 pub(in crate::ops) mod gather;
 mod scatter;

@@ -1,4 +1,4 @@
-//! What a tensor is as memory: the fields of its description, each as a boxed scalar.
+//! The memory layout of a tensor: the fields of its descriptor, each as a boxed scalar.
 
 use crate::grammar::{DataType, Ndim, PrimExpr, PrimStructInfo, SmallFloat, StructInfo, TensorStructInfo, TypeCode};
 use crate::judge::Cx;
@@ -68,7 +68,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     ),
 ];
 
-/// A boxed scalar whose value is what is known.
+/// The information of a boxed scalar whose value may be known.
 fn boxed(dtype: DataType, value: Option<PrimExpr>) -> StructInfo {
     StructInfo::Prim(PrimStructInfo { dtype, value })
 }
@@ -78,13 +78,13 @@ fn inspected<'a>(a: &InferArgs<'a>) -> Result<&'a TensorStructInfo, InferError> 
     tensor(a, 0)
 }
 
-/// A number that the datatype determines.
+/// A number determined by the data type.
 fn of_dtype(a: &InferArgs<'_>, dtype: DataType, number: fn(DataType) -> i64) -> Result<StructInfo, InferError> {
     let known = Some(inspected(a)?.dtype).filter(|known| !known.is_void());
     Ok(boxed(dtype, known.map(|known| PrimExpr::IntImm(number(known)))))
 }
 
-/// The number of the kind of scalar, as DLPack has it.
+/// The number of the scalar kind in DLPack.
 fn code(dtype: DataType) -> i64 {
     match dtype.code {
         TypeCode::UInt if dtype.bits == 1 => 6,
@@ -113,7 +113,7 @@ fn small(format: SmallFloat) -> i64 {
     }
 }
 
-/// The width of a scalar in memory, where a Boolean takes a byte.
+/// The width of a scalar in memory. A Boolean takes a byte.
 fn bits(dtype: DataType) -> i64 {
     if dtype.code == TypeCode::UInt && dtype.bits == 1 { 8 } else { dtype.bits.into() }
 }
@@ -126,7 +126,7 @@ fn infer_ndim(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     Ok(boxed(DataType::INT32, rank))
 }
 
-/// A number for an axis, which is counted from the outermost one only.
+/// A number for an axis. Negative axes are not allowed.
 fn of_axis(a: &InferArgs<'_>, number: fn(&[PrimExpr], usize) -> Option<PrimExpr>) -> Result<StructInfo, InferError> {
     arity::<2>(a)?;
     let dims = TensorDims::of(tensor(a, 0)?);
@@ -144,13 +144,13 @@ fn of_axis(a: &InferArgs<'_>, number: fn(&[PrimExpr], usize) -> Option<PrimExpr>
     Ok(boxed(DataType::INT64, known))
 }
 
-/// Tensors begin where their memory does. Of one whose shape is not known TVM says nothing, and neither is it needed.
+/// Tensors begin at the start of their memory. For an unknown shape TVM gives no value, and none is needed.
 fn infer_offset(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let known = matches!(TensorDims::of(inspected(a)?), TensorDims::Known(_));
     Ok(boxed(DataType::UINT64, known.then_some(PrimExpr::IntImm(0))))
 }
 
-/// What inference knows of a tensor whose sizes are all known is the value.
+/// The value, which inference knows because all sizes of the tensor are known.
 fn as_inferred(_: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let number = match a.result {
         Some(StructInfo::Prim(PrimStructInfo { dtype, value: Some(PrimExpr::IntImm(value)) })) => {

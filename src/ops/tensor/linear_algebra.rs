@@ -1,4 +1,4 @@
-//! Products of matrices and of sums.
+//! Matrix products and sums of products.
 
 mod einsum;
 mod matmul;

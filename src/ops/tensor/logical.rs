@@ -1,4 +1,4 @@
-//! Logic, and operations on bits.
+//! Logical operators and operations on bits.
 
 use crate::ops::infer::Domain;
 use crate::ops::kernel::elementwise::{binary, infer_two, number};
@@ -71,7 +71,7 @@ fn logical(x: Scalar, y: Scalar, f: impl Fn(bool, bool) -> bool) -> Result<Scala
     }
 }
 
-/// On the two's complement, of which an unsigned integer is a case.
+/// Applies an operation to the two's complement. For unsigned integers it is the number itself.
 fn bitwise(x: Scalar, y: Scalar, f: impl Fn(u64, u64) -> u64) -> Result<Scalar, Stop> {
     match (x, y) {
         (Scalar::Bool(x), Scalar::Bool(y)) => Ok(Scalar::Bool(f(x.into(), y.into()) & 1 == 1)),
@@ -83,7 +83,8 @@ fn bitwise(x: Scalar, y: Scalar, f: impl Fn(u64, u64) -> u64) -> Result<Scalar, 
     }
 }
 
-/// The bits of a signed integer move with its sign; what leaves the data type at the top is lost when it is stored.
+/// Shifts bits. A signed integer is shifted with its sign. Bits beyond the top of the data type are lost when the
+/// result is stored.
 fn shift(
     m: &mut dyn Host,
     a: &EvalArgs<'_>,
@@ -98,7 +99,7 @@ fn shift(
     })
 }
 
-/// How far to shift. Nothing is said of a shift by less than nothing or by as many bits as there are.
+/// The distance of a shift. Negative distances and those of the data type's width or more are unspecified.
 fn distance(y: Scalar, bits: u32) -> Result<u32, Stop> {
     let by = match y {
         Scalar::Int(y) => u32::try_from(y).ok(),

@@ -33,7 +33,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     ),
 ];
 
-/// Known dimensions that are provably different are rejected.
+/// Rejects known dimensions that are provably different.
 fn agree(cx: &mut Cx, a: &[PrimExpr], b: &[PrimExpr]) -> Result<(), InferError> {
     match a.iter().zip(b).find(|(x, y)| differ(cx, x, y)) {
         Some((x, y)) => Err(InferError::op(format!("the sizes {x} and {y} differ"))),
@@ -59,7 +59,7 @@ fn infer_cross_entropy(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
     Ok(TensorDims::Known([].into()).tensor(dtype))
 }
 
-/// Minus the sum of the products, divided by the first dimension if there are several.
+/// The negative sum of the products, divided by the first dimension if there are several.
 fn cross_entropy(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (predictions, labels) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     m.spend(predictions.len() as u64)?;
@@ -85,7 +85,7 @@ fn float(x: Option<Scalar>) -> Result<f64, Stop> {
 
 // nll_loss
 
-/// The dimensions of the targets that the predictions, `(N, C, d1, ..)` or `(C,)`, ask for, and the classes.
+/// The target dimensions and the number of classes that the predictions, `(N, C, d1, ..)` or `(C,)`, imply.
 fn split(predictions: &TensorStructInfo) -> Result<(TensorDims, Option<PrimExpr>), InferError> {
     match TensorDims::of(predictions) {
         TensorDims::Known(dims) => match &*dims {
@@ -127,7 +127,7 @@ pub(in crate::ops) fn infer_nll_loss(cx: &mut Cx, a: &InferArgs<'_>) -> Result<S
     }
 }
 
-/// There is a weight for each class.
+/// Checks that there is a weight for each class.
 fn weighted(
     cx: &mut Cx,
     predictions: &TensorStructInfo,
@@ -147,8 +147,8 @@ fn weighted(
     common_dtype(predictions.dtype, weights.dtype)
 }
 
-/// Minus the prediction for the target class, times its weight; a mean is divided by the sum of the weights. Targets
-/// equal to `ignore_index` count for nothing.
+/// The negative prediction for the target class, times its weight. A mean is divided by the sum of the weights. Targets
+/// equal to `ignore_index` are ignored.
 fn nll_loss(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (predictions, targets) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let weights = a.values.get(2).and_then(Value::as_tensor);
@@ -187,7 +187,7 @@ fn one(predictions: &Tensor, weights: Option<&Tensor>, index: &[i64], class: i64
     Ok(((0.0 - float(Some(at(predictions, &place_of_class(index, class))?))?) * weight, weight))
 }
 
-/// Where the prediction for a class stands that belongs to the target at an index.
+/// The index of the prediction for a class, given the index of the target.
 pub(in crate::ops) fn place_of_class(index: &[i64], class: i64) -> Vec<i64> {
     match index {
         [] => vec![class],
@@ -195,7 +195,7 @@ pub(in crate::ops) fn place_of_class(index: &[i64], class: i64) -> Vec<i64> {
     }
 }
 
-/// The weight of a class, 1 without weights.
+/// The weight of a class; 1 if there are no weights.
 pub(in crate::ops) fn weight_of_class(weights: Option<&Tensor>, class: i64) -> Result<f64, Stop> {
     match weights {
         Some(weights) => float(Some(at(weights, &[class])?)),

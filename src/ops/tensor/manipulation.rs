@@ -1,4 +1,4 @@
-//! Manipulation: the same elements in another shape or order, or several times.
+//! Manipulation: the same elements in another shape or order, or repeated.
 
 mod broadcast;
 mod layout;

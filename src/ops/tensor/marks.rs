@@ -1,4 +1,4 @@
-//! Marks for transformations, which change nothing: of parameters and of devices.
+//! Markers for transformations, which change nothing: parameters and devices.
 
 use crate::grammar::{DataType, StructInfo};
 use crate::judge::Cx;
@@ -68,13 +68,13 @@ fn null_value(m: &mut dyn Host, _: &EvalArgs<'_>) -> Result<Value, Stop> {
     Ok(m.cx().conclude(rule!("VAL.NULL"), null))
 }
 
-/// DEV.TRANSFER: a tensor of the same elements on the other device.
+/// DEV.TRANSFER: a tensor with the same elements on the other device.
 fn transfer(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let moved = copy(m, a)?;
     Ok(m.cx().conclude(rule!("DEV.TRANSFER"), moved))
 }
 
-/// A tensor of the same elements.
+/// A tensor with the same elements.
 fn copy(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     fresh(tabulate(m, x.dtype(), x.shape(), |index| at(x, index))?)

@@ -1,4 +1,4 @@
-//! Memory: storages, tensors in them, and views.
+//! Memory: storages, tensors in storages, and views.
 
 use crate::grammar::{BinaryOp, DataType, Expr, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
@@ -121,7 +121,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     .impure(),
 ];
 
-/// The i-th argument, a data type: that of a literal, and of anything that may hold one nothing is known.
+/// The i-th argument, a data type. It is known for a literal only; other arguments may hold one.
 fn dtype(a: &InferArgs<'_>, i: usize) -> Result<DataType, InferError> {
     match (a.call.args.get(i), a.args.get(i)) {
         (Some(Expr::DataTypeImm(dtype)), _) => Ok(dtype.value),
@@ -134,7 +134,7 @@ fn dtype(a: &InferArgs<'_>, i: usize) -> Result<DataType, InferError> {
     }
 }
 
-/// The i-th argument, an integer: what is known to be no boxed one is wrong.
+/// The i-th argument, an integer. Rejects an argument known not to be a boxed integer.
 fn integer<'a>(a: &InferArgs<'a>, i: usize) -> Result<Option<&'a PrimExpr>, InferError> {
     match a.args.get(i) {
         Some(StructInfo::Object) | None => Ok(None),
@@ -142,7 +142,7 @@ fn integer<'a>(a: &InferArgs<'a>, i: usize) -> Result<Option<&'a PrimExpr>, Infe
     }
 }
 
-/// The i-th argument, the name of a scope of storage.
+/// The i-th argument, the name of a storage scope.
 fn scope(a: &InferArgs<'_>, i: usize) -> Result<(), InferError> {
     match (a.call.args.get(i), a.args.get(i)) {
         (Some(Expr::DataTypeImm(dtype)), _) => {
@@ -153,7 +153,7 @@ fn scope(a: &InferArgs<'_>, i: usize) -> Result<(), InferError> {
     }
 }
 
-/// A tensor of its own, of the shape and the data type that are given.
+/// A new tensor with the given shape and data type.
 fn infer_alloc_tensor(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<4>(a)?;
     integer(a, 2)?;
@@ -161,7 +161,7 @@ fn infer_alloc_tensor(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
     of_shape_arg(a, 0, dtype(a, 1)?)
 }
 
-/// An object. Its data type and its scope stand in one order or in the other.
+/// An object. Its data type and its scope may come in either order.
 fn infer_storage(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<4>(a)?;
     shape(a, 0)?;
@@ -170,7 +170,7 @@ fn infer_storage(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
     Ok(StructInfo::Object)
 }
 
-/// A tensor that lies in a storage; a shape that is held in a variable stays so.
+/// A tensor in a storage. A shape held in a variable stays there.
 fn infer_tensor_in_storage(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     match a.args.len() {
         4 | 5 => {}
@@ -179,14 +179,14 @@ fn infer_tensor_in_storage(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, 
     of_shape_arg(a, 2, in_storage(a)?)
 }
 
-/// As [`infer_tensor_in_storage`], of whose shape that is known which its argument is known to have.
+/// As [`infer_tensor_in_storage`]. The known dimensions are those of the shape argument.
 fn infer_tensor_of_machine(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<5>(a)?;
     let dtype = in_storage(a)?;
     Ok(TensorDims::of_shape(shape(a, 2)?).tensor(dtype))
 }
 
-/// What is demanded of the arguments beside the shape; the data type.
+/// Checks the arguments other than the shape. Returns the data type.
 fn in_storage(a: &InferArgs<'_>) -> Result<DataType, InferError> {
     if let Some(PrimExpr::IntImm(offset @ ..0)) = integer(a, 1)? {
         return Err(InferError::op(format!("a tensor cannot begin {offset} bytes before its storage")));
@@ -195,13 +195,13 @@ fn in_storage(a: &InferArgs<'_>) -> Result<DataType, InferError> {
     dtype(a, 3)
 }
 
-/// Nothing comes of it.
+/// The result is the empty tuple.
 fn infer_kill(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     infer_itself(cx, a)?;
     Ok(StructInfo::tuple([]))
 }
 
-/// The function and a tuple; nothing comes of it.
+/// The arguments are the function and a tuple. The result is the empty tuple.
 fn infer_call_tir_dyn(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<2>(a)?;
     match a.args.get(1) {
@@ -213,12 +213,12 @@ fn infer_call_tir_dyn(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
 
 // Views.
 
-/// Whether an argument is the empty tuple, which stands for one that is left out.
+/// Whether an argument is the empty tuple, which stands for an omitted argument.
 fn left_out(a: &InferArgs<'_>, i: usize) -> bool {
     matches!(a.args.get(i), Some(StructInfo::Tuple(fields)) if fields.is_empty())
 }
 
-/// As the tensor that is viewed, but for what is given.
+/// The view has the shape and data type of the tensor, unless others are given.
 fn infer_view(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<4>(a)?;
     let data = tensor(a, 0)?;
@@ -239,7 +239,7 @@ fn int64<'a>(a: &InferArgs<'a>, i: usize) -> Result<Option<&'a PrimExpr>, InferE
     }
 }
 
-/// A view reaches no memory that the tensor does not: what certainly does is wrong.
+/// Rejects a view that certainly extends beyond the tensor's memory.
 fn within(
     a: &InferArgs<'_>,
     data: &TensorStructInfo,
@@ -250,7 +250,7 @@ fn within(
     if offset < 0 {
         return Err(InferError::op(format!("a view cannot begin {offset} bytes from the beginning")));
     }
-    // In elements where both are of one data type, known or not; else in bytes.
+    // Counts in elements if both have the same data type, known or unknown; otherwise in bytes.
     let same = left_out(a, 2) && offset == 0;
     let (of_data, of_view) = match (data.dtype.is_void() || dtype.is_void(), same) {
         (true, true) => (1, 1),
@@ -276,12 +276,12 @@ fn bytes(dims: &TensorDims, of_element: usize) -> Option<i64> {
 
 // Evaluation.
 
-/// MEM.STORAGE: as many bytes as the sizes multiplied, none of them written.
+/// MEM.STORAGE: the number of bytes is the product of the sizes. No byte is written yet.
 fn alloc_storage(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     new_storage(m, kernel::shape(a, 0)?)
 }
 
-/// A storage of so many bytes as the sizes multiplied.
+/// A storage whose number of bytes is the product of the sizes.
 pub(in crate::ops) fn new_storage(m: &mut dyn Host, sizes: &[i64]) -> Result<Value, Stop> {
     let size = i64::try_from(count(sizes)).map_err(|_| Stop::OutOfFuel)?;
     let size = m.cx().conclude(rule!("MEM.STORAGE"), size);
@@ -289,7 +289,7 @@ pub(in crate::ops) fn new_storage(m: &mut dyn Host, sizes: &[i64]) -> Result<Val
     Ok(Value::storage(Storage::allocate(&account, u64::try_from(size).unwrap_or(0))?))
 }
 
-/// A tensor in a storage of its own, which has room for it and no more.
+/// A tensor in a new storage of exactly its size.
 fn alloc_tensor(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let tensor = new_tensor(m, &kernel::out(a)?)?;
     let account = m.account().clone();
@@ -312,7 +312,7 @@ fn bytes_of(tensor: &Tensor) -> u64 {
     count(tensor.shape()).saturating_mul(tensor.dtype().bytes() as u64)
 }
 
-/// MEM.TENSOR: a tensor in a storage, from a byte on. MEM.BOUNDS: it has to end where the storage does, or before.
+/// MEM.TENSOR: a tensor in a storage, starting at a byte offset. MEM.BOUNDS: it must not end beyond the storage.
 pub(in crate::ops) fn place(m: &mut dyn Host, tensor: Tensor, storage: &Value, offset: i64) -> Result<Value, Stop> {
     let storage =
         storage.as_storage().ok_or_else(|| fail(format!("expects a storage, found {}", storage.category())))?;
@@ -339,7 +339,7 @@ fn within_bounds(m: &mut dyn Host, placed: Option<Tensor>, beyond: impl FnOnce()
     m.cx().premise(bounds, 1, placed.map(Value::Tensor).ok_or_else(|| Stop::error(bounds, beyond())))
 }
 
-/// MEM.RELEASED: the tensor or the storage is not to be used from now on; nothing else has anything to release.
+/// MEM.RELEASED: the tensor or the storage must not be used any more. Other values are not affected.
 fn kill(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     if m.cx().fire(rule!("MEM.RELEASED")) {
         release(m, a.values.first());
@@ -356,13 +356,13 @@ fn release(m: &mut dyn Host, value: Option<&Value>) {
     }
 }
 
-/// OPS.memory.view.value: what is left out is as the tensor has it.
+/// OPS.memory.view.value: omitted properties are those of the tensor.
 fn view(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let offset = if a.values.get(3).is_some_and(|offset| offset.as_tuple().is_some()) { 0 } else { kernel::int(a, 3)? };
     seen(m, kernel::tensor(a, 0)?, &kernel::out(a)?, offset)
 }
 
-/// MEM.VIEW: a tensor on bytes of another one.
+/// MEM.VIEW: a tensor on the bytes of another one.
 pub(in crate::ops) fn seen(m: &mut dyn Host, x: &Tensor, out: &Out, offset: i64) -> Result<Value, Stop> {
     let (other, account) = (new_tensor(m, out)?, m.account().clone());
     let (size, there) = (bytes_of(&other), bytes_of(x));
@@ -380,7 +380,7 @@ fn copied(tensor: &Tensor) -> Tensor {
     Tensor::from_elements(tensor.elements().clone())
 }
 
-/// The tensor itself where it begins with its storage, else a copy.
+/// The tensor itself if it begins at the start of its storage, otherwise a copy.
 fn ensure_zero_offset(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     if x.offset() == 0 { Ok(Value::Tensor(x.clone())) } else { kernel::in_shape(m, x, x.shape()).map(Value::Tensor) }
@@ -393,7 +393,7 @@ fn call_tir_dyn(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     }
 }
 
-/// Runs a `PrimFunc` on arguments, of which the last is a shape and stands for its sizes.
+/// Runs a `PrimFunc` on arguments. The last one is a shape whose sizes are passed individually.
 pub(in crate::ops) fn run_with_sizes(m: &mut dyn Host, func: &PrimFuncObj, args: &[Value]) -> Result<Value, Stop> {
     let (sizes, args) = args.split_last().ok_or_else(|| fail("a shape is missing behind the arguments"))?;
     let sizes = sizes.as_shape().ok_or_else(|| fail(format!("the last argument must be a shape, it is {sizes}")))?;

@@ -1,4 +1,4 @@
-//! Tensor operators, a module for each chapter of the reference of tensor operators, under its name.
+//! Tensor operators, with one module for each chapter of the operator reference.
 
 mod activation;
 mod attention;
@@ -53,7 +53,7 @@ const CHAPTERS: &[&[OpDef]] = &[
     workers::OPS,
 ];
 
-/// The chapters that are divided.
+/// The chapters that are split into several lists.
 const DIVIDED: &[&[&[OpDef]]] = &[
     attention::FAMILIES,
     creation::FAMILIES,

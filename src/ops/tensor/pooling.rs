@@ -1,4 +1,4 @@
-//! Pooling: the largest element or the mean of a window, and means over a given number of regions.
+//! Pooling: the maximum or the mean of a window, and means over a given number of regions.
 
 use ndarray::{ArrayD, Dimension, IxDyn};
 
@@ -184,7 +184,7 @@ fn pooled(call: &Call, dims: &[PrimExpr], windows: &[Window], pool_size: &[i64])
     Ok(outer.iter().cloned().chain(sizes).collect())
 }
 
-/// With `ceil_mode` a last window that does not fit is counted too, if it begins in the data or the padding before it.
+/// With `ceil_mode` a last window that does not fit counts if it starts in the data or in the padding before it.
 fn rounded_up(window: &Window, input: &PrimExpr, size: i64) -> PrimExpr {
     let up = |room: PrimExpr| {
         let room = dim(BinaryOp::Add, room, constant(window.stride - 1));
@@ -194,13 +194,14 @@ fn rounded_up(window: &Window, input: &PrimExpr, size: i64) -> PrimExpr {
     let beginning = up(dim(BinaryOp::Add, input.clone(), constant(window.before)));
     match (&fitting, &beginning) {
         (PrimExpr::IntImm(a), PrimExpr::IntImm(b)) => constant(*a.min(b)),
-        // A window that reaches further than it moves beyond the padding begins before it ends outside.
+        // If the extent of the window is at least the padding after the data plus the stride, such a window always
+        // starts inside.
         (_, _) if (size - 1).saturating_mul(window.dilation) >= window.after.saturating_add(window.stride) => fitting,
         (_, _) => dim(BinaryOp::Min, fitting, beginning),
     }
 }
 
-/// The elements of a window, and how many places it has inside of the padded data.
+/// Reduces a window: its elements, and the number of its positions in the padded data.
 type OfWindow = fn(&[Scalar], usize) -> Result<Scalar, Stop>;
 
 fn pool<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>, f: OfWindow) -> Result<Value, Stop> {
@@ -229,11 +230,11 @@ fn pool<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>, f: OfWindow) -> Resu
     of_scalars(m, x.dtype(), &out.packed(result)?)
 }
 
-/// Where an element of a window lies.
+/// The position of an element of a window.
 pub(in crate::ops) struct Cell {
-    /// Its index in the data, unless it lies in the padding or beyond.
+    /// Its index in the data; `None` if it is in the padding or beyond.
     pub(in crate::ops) index: Option<Vec<usize>>,
-    /// Whether it lies in the data or its padding.
+    /// Whether it is in the data or its padding.
     pub(in crate::ops) padded: bool,
 }
 
@@ -259,7 +260,7 @@ impl Cell {
     }
 }
 
-/// The largest element; the padding counts for nothing.
+/// The maximum. The padding is ignored.
 fn max(found: &[Scalar], _: usize) -> Result<Scalar, Stop> {
     match found {
         [] => Err(Stop::unspecified("a window lies in the padding alone")),
@@ -275,7 +276,7 @@ fn max(found: &[Scalar], _: usize) -> Result<Scalar, Stop> {
     }
 }
 
-/// The sum divided by the number of places that count.
+/// The sum divided by the number of positions that count.
 fn mean(found: &[Scalar], places: usize) -> Result<Scalar, Stop> {
     if found.is_empty() && places == 0 {
         return Err(Stop::unspecified("a window lies in the padding alone"));
@@ -294,7 +295,7 @@ fn mean(found: &[Scalar], places: usize) -> Result<Scalar, Stop> {
 
 // A given number of regions.
 
-/// The sizes of the result; those of the data where nothing is given.
+/// The sizes of the result. The default is the size of the data.
 fn output_size<const N: usize>(call: &Call) -> Result<Option<Vec<i64>>, InferError> {
     match ints_attr(call, "output_size")? {
         Some(_) => per_axis(call, "output_size", N, 0).map(Some),
@@ -310,7 +311,7 @@ fn infer_adaptive<const N: usize>(_: &mut Cx, a: &InferArgs<'_>) -> Result<Struc
     of_rank(data, layout.rank())?;
     let size = output_size::<N>(a.call)?;
     let TensorDims::Known(dims) = TensorDims::of(data) else {
-        // Of the same size and layout, it has the same shape.
+        // With the same size and layout it has the same shape.
         let held = held_by_all([data]).filter(|_| size.is_none() && out == layout);
         return Ok(of_held(held, TensorDims::of_rank(out.rank()), data.dtype));
     };
@@ -322,7 +323,7 @@ fn infer_adaptive<const N: usize>(_: &mut Cx, a: &InferArgs<'_>) -> Result<Struc
     Ok(TensorDims::from(out.divided(&dims)?).tensor(data.dtype))
 }
 
-/// Region `i` of `n` reaches from `floor(i * size / n)` to `ceil((i + 1) * size / n)`.
+/// Region `i` of `n` extends from `floor(i * size / n)` to `ceil((i + 1) * size / n)`.
 fn region(i: usize, n: usize, size: usize) -> std::ops::Range<usize> {
     let n = n.max(1);
     (i * size / n)..((i + 1) * size).div_ceil(n)
@@ -333,7 +334,7 @@ fn adaptive_mean<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<V
     let (layout, out) = layouts::<N>(a.call)?;
     let shape = out.whole_sizes(&kernel::out(a)?.shape);
     let spatial = shape.iter().copied().zip(layout.whole_sizes(x.shape())).skip(2);
-    // A region has as many elements along an axis as its share, and parts of two more.
+    // Along an axis a region has at most its share of elements plus two partial ones.
     let largest = spatial.map(|(regions, size)| size.min(size.checked_div(regions).unwrap_or(0).saturating_add(2)));
     let _held = kernel::beside(m, count(&shape).saturating_add(x.len() as u64))?;
     m.spend(count(&shape).saturating_mul(count(&largest.collect::<Vec<i64>>())))?;

@@ -63,12 +63,12 @@ fn infer(cx: &mut Cx, a: &InferArgs<'_>, from: Domain, to: Domain) -> Result<Str
     Ok(with_dtype(data, dtype))
 }
 
-/// The axis of the channels; a scalar has none.
+/// The axis of the channels; a scalar does not have one.
 fn channels(call: &Call, rank: usize) -> Result<usize, InferError> {
     axis(given_int(call, "axis")?, rank.max(1))
 }
 
-/// One for all elements, or one for each channel.
+/// A parameter: one for all elements, or one for each channel.
 fn parameter(
     cx: &mut Cx,
     data: &TensorStructInfo,
@@ -92,7 +92,7 @@ fn parameter(
     }
 }
 
-/// The parameter that belongs to the element at an index.
+/// The parameter for the element at an index.
 fn of_element(parameter: &Tensor, index: &[i64], along: usize) -> Result<Scalar, Stop> {
     match parameter.len() {
         1 => at_flat(parameter, 0),
@@ -100,7 +100,7 @@ fn of_element(parameter: &Tensor, index: &[i64], along: usize) -> Result<Scalar,
     }
 }
 
-/// A number as an integer, if it is one, and else as a float.
+/// A number as an integer if it is one, otherwise as a float.
 #[derive(Clone, Copy)]
 enum ExactNumber {
     Whole(i128),
@@ -125,7 +125,7 @@ impl ExactNumber {
     }
 }
 
-/// `round(x / scale) + zero_point`, brought into the range of the result. Integers are added as integers.
+/// `round(x / scale) + zero_point`, clipped to the range of the result. Integers are added as integers.
 fn quantize(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, scale, zero) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?, kernel::tensor(a, 2)?);
     let along = channels(a.call, data.shape().len())?;
@@ -139,8 +139,8 @@ fn quantize(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     })
 }
 
-/// The sum of a whole number and a zero point, brought into a range of integers. Beyond 128 bits a whole number lies beyond
-/// any such range, and no zero point brings it back.
+/// The sum of an integral float and a zero point, clipped to a range of integers. A value beyond 128 bits is outside
+/// any such range, whatever the zero point.
 fn brought(whole: f64, zero: ExactNumber, least: i128, greatest: i128) -> Result<Scalar, Stop> {
     let sum = match zero {
         ExactNumber::Whole(_) if whole.is_nan() => whole,
@@ -160,7 +160,7 @@ fn integer(x: i128) -> Scalar {
     u64::try_from(x).map_or(Scalar::Int(x as i64), Scalar::UInt)
 }
 
-/// The floating-point type of the two that holds the other; of two that do not hold each other, the least that holds both.
+/// The wider of two floating-point types. If neither contains the other, it is the smallest type that contains both.
 fn wider(a: DataType, b: DataType) -> FloatType {
     let [a, b] = [a, b].map(|dtype| dtype.float_type().unwrap_or(FloatType::Float32));
     match a.width() == b.width() && a != b {
@@ -169,7 +169,7 @@ fn wider(a: DataType, b: DataType) -> FloatType {
     }
 }
 
-/// `scale * (x - zero_point)`, brought into the range of the result. Integers are subtracted as integers.
+/// `scale * (x - zero_point)`, clipped to the range of the result. Integers are subtracted as integers.
 fn dequantize(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, scale, zero) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?, kernel::tensor(a, 2)?);
     let along = channels(a.call, data.shape().len())?;

@@ -1,4 +1,4 @@
-//! What networks draw at random, as far as the randomness comes from outside: `multinomial_from_uniform` and `nn.dropout`.
+//! Random sampling whose randomness is an argument: `multinomial_from_uniform` and `nn.dropout`.
 
 use crate::grammar::{DataType, PrimExpr, StructInfo};
 use crate::judge::Cx;
@@ -39,7 +39,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
 
 // multinomial_from_uniform
 
-/// A matrix of one column; the number of its rows, if it is known.
+/// A matrix with one column. Returns the number of its rows if it is known.
 fn column(cx: &mut Cx, a: &InferArgs<'_>, i: usize) -> Result<Option<PrimExpr>, InferError> {
     let Some([rows, columns]) = matrix(a, i)? else { return Ok(None) };
     if differ(cx, &columns, &PrimExpr::IntImm(1)) {
@@ -76,7 +76,7 @@ fn infer_multinomial(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
     }
 }
 
-/// The first place up to which the probabilities of the row add to more than the sample.
+/// The first class at which the cumulative probability of the row exceeds the sample.
 fn multinomial(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (prob, samples, rows) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?, kernel::tensor(a, 2)?);
     let &[batch, classes] = prob.shape() else { return Err(fail("the probabilities must be a matrix")) };

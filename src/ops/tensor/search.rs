@@ -1,4 +1,4 @@
-//! Sorting, searching and choosing: `where`, `sort`, `argsort`, `topk`, `bucketize`.
+//! Sorting, searching and selecting: `where`, `sort`, `argsort`, `topk`, `bucketize`.
 
 use std::cmp::Ordering;
 
@@ -72,7 +72,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     ),
 ];
 
-/// The order of two elements of one kind; zeros of both signs are one value, and what is not a number comes last.
+/// The order of two elements of the same kind. Zeros of both signs are equal, and NaN comes last.
 pub(in crate::ops) fn order(a: Scalar, b: Scalar) -> Ordering {
     match (a, b) {
         (Scalar::Int(a), Scalar::Int(b)) => a.cmp(&b),
@@ -83,7 +83,7 @@ pub(in crate::ops) fn order(a: Scalar, b: Scalar) -> Ordering {
     }
 }
 
-/// The places of the elements of a line in order; equal elements keep theirs.
+/// The indices of the elements of a line in sorted order. The sort is stable.
 pub(in crate::ops) fn sorted(items: &[Scalar], descending: bool) -> Vec<usize> {
     let mut places: Vec<usize> = (0..items.len()).collect();
     let item = |i: usize| items.get(i).copied().unwrap_or(Scalar::Bool(false));
@@ -120,7 +120,7 @@ fn infer_argsort(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
     checked(a).map(|x| with_dtype(x, dtype))
 }
 
-/// For each place of the result: where along the axis its element comes from.
+/// For each position of the result, the source position along the axis.
 fn chosen(x: &Tensor, index: &[i64], along: usize, descending: bool) -> Result<(Vec<i64>, i64), Stop> {
     let places = sorted(&line(x, index, along)?, descending);
     let own = index.get(along).and_then(|i| usize::try_from(*i).ok()).and_then(|i| places.get(i));
@@ -146,7 +146,7 @@ fn argsort(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 
 // topk
 
-/// The first k of each line; all of it if k is less than 1.
+/// The first k elements of each line; all of them if k is less than 1.
 fn infer_topk(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let x = checked(a)?;
     let k = given_int(a.call, "k")?;
@@ -203,7 +203,7 @@ fn infer_bucketize(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
     Ok(with_dtype(x, dtype))
 }
 
-/// How many boundaries lie below each element; with `right`, one that equals it counts too.
+/// The number of boundaries below each element. With `right`, an equal boundary counts too.
 fn bucketize(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (x, boundaries) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let right = bool_attr(a.call, "right")?;

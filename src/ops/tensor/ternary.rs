@@ -30,7 +30,7 @@ fn infer_ewise_fma(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferEr
     Ok(dims.tensor(dtype))
 }
 
-/// `x1 * x2 + x3`; of floats rounded once, of integers wrapped.
+/// `x1 * x2 + x3`. Floats are rounded once; integers wrap around.
 fn ewise_fma(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (x, y, z, out) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?, kernel::tensor(a, 2)?, kernel::out(a)?);
     let float = out.dtype.float_type().unwrap_or(FloatType::Float64);

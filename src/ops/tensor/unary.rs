@@ -9,7 +9,7 @@ use crate::ops::kernel::{self, at, fail, fresh, tabulate};
 use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Prim, Scalar, Stop, Value};
 
-/// A function of floats only.
+/// Defines a function of floats only.
 macro_rules! function {
     ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
         operator!($name, $rules, [OpParam::Arg("x")], infer_float, $accuracy, |m, a| {
@@ -18,7 +18,7 @@ macro_rules! function {
     };
 }
 
-/// A function whose result has the data type of its argument.
+/// Defines a function whose result has the data type of its argument.
 macro_rules! arithmetic {
     ($domain:ident, $name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
         operator!($name, $rules, [OpParam::Arg("x")], |cx, a| infer_one(cx, a, Domain::$domain), $accuracy, |m, a| {
@@ -27,14 +27,14 @@ macro_rules! arithmetic {
     };
 }
 
-/// Rounding, which leaves integers as they are.
+/// Defines a rounding function, which does not change integers.
 macro_rules! rounding {
     ($name:literal, $rules:tt, $f:expr) => {
         operator!($name, $rules, [OpParam::Arg("x")], infer_same, Exact, |m, a| unary(m, a, |x| Ok(rounded(x, $f))))
     };
 }
 
-/// A question about a float; the answer for anything else is given.
+/// Defines a predicate of floats. The result for other data types is fixed.
 macro_rules! predicate {
     ($name:literal, $rules:tt, $other:literal, $f:expr) => {
         operator!($name, $rules, [OpParam::Arg("x")], infer_predicate, Exact, |m, a| ask(m, a, $other, $f))
@@ -118,7 +118,7 @@ fn absolute(x: Scalar) -> Result<Scalar, Stop> {
     number(x, x, |x, _| x.wrapping_abs(), |x, _| x, |x, _| x.abs())
 }
 
-/// -1, 0 or 1; a zero, and what is not a number, stays as it is.
+/// -1, 0 or 1. A zero or NaN stays as it is.
 fn sign(x: Scalar) -> Result<Scalar, Stop> {
     let float = |x: f64| if x == 0.0 || x.is_nan() { x } else { x.signum() };
     number(x, x, |x, _| x.signum(), |x, _| x.min(1), |x, _| float(x))
@@ -167,7 +167,7 @@ fn infer_clip(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     Ok(StructInfo::Tensor(x.clone()))
 }
 
-/// Each element brought into the range; what is not a number stays.
+/// Clips each element to the range. NaN stays as it is.
 fn clip(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let float = kernel::tensor(a, 0)?.dtype().float_type().unwrap_or(FloatType::Float64);
     let (low, high) = (bound(a, 1, float)?, bound(a, 2, float)?);

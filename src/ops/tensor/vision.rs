@@ -1,4 +1,4 @@
-//! Detection of objects: pooling over regions, and the choice among boxes.
+//! Object detection: pooling over regions, and selection among boxes.
 
 mod all_classes;
 mod boxes;

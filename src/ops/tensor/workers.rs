@@ -1,4 +1,4 @@
-//! Workers that run one program together: collectives (`ccl`), and tensors that are distributed (`dist`).
+//! Workers that run one program together: collectives (`ccl`) and distributed tensors (`dist`).
 
 use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
@@ -103,7 +103,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
 
 // Inference.
 
-/// How many workers the call is for.
+/// The number of workers in the call.
 fn workers(call: &Call) -> Result<i64, InferError> {
     match given_int(call, "num_workers")? {
         workers if workers > 0 => Ok(workers),
@@ -117,7 +117,7 @@ fn infer_allreduce(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferEr
     Ok(info)
 }
 
-/// The first axis is as long as those of all workers together.
+/// The first axis of the result has the elements of all workers.
 fn infer_allgather(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let (x, workers) = (tensor(a, 0)?, workers(a.call)?);
@@ -131,13 +131,13 @@ fn infer_allgather(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
     Ok(TensorDims::from(gathered.collect::<Vec<PrimExpr>>()).tensor(x.dtype))
 }
 
-/// The axis must exist.
+/// Checks that the axis exists.
 fn of_axis(dims: &TensorDims, axis: i64) -> Result<usize, InferError> {
     let found = usize::try_from(axis).ok().filter(|axis| dims.rank().is_none_or(|rank| *axis < rank));
     found.ok_or_else(|| InferError::op(format!("the axis {axis} does not exist in rank {}", dims.ndim())))
 }
 
-/// One of as many equal parts along an axis as there are workers.
+/// One of the equal parts along an axis. There is one part per worker.
 fn infer_part(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let (x, workers) = (tensor(a, 0)?, workers(a.call)?);
@@ -156,14 +156,14 @@ fn infer_part(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
 
 // Evaluation.
 
-/// What every worker has, in the order of the workers.
+/// The tensors of all workers, in the order of the workers.
 fn of_all(m: &mut dyn Host, a: &EvalArgs<'_>, what: &str) -> Result<Vec<Tensor>, Stop> {
     let x = kernel::tensor(a, 0)?;
     let what = format!("{what} of {}{:?}", x.dtype(), x.shape());
     m.exchange(&what, x)
 }
 
-/// The call is for the workers that there are.
+/// Checks that the number of workers in the call is the actual one.
 fn for_all(m: &dyn Host, a: &EvalArgs<'_>) -> Result<i64, Stop> {
     let (meant, there) = (workers(a.call)?, m.seat().of);
     match i64::try_from(there) {
@@ -172,7 +172,7 @@ fn for_all(m: &dyn Host, a: &EvalArgs<'_>) -> Result<i64, Stop> {
     }
 }
 
-/// Element by element, what the workers have is made one.
+/// Combines the tensors of all workers element by element.
 fn allreduce(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let kind = str_attr(a.call, "op_type")?;
     let all = of_all(m, a, &format!("allreduce {kind}"))?;
@@ -187,7 +187,7 @@ fn allreduce(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     })?)
 }
 
-/// Two elements as one.
+/// Two elements combined.
 fn joined(kind: &str, a: Scalar, b: Scalar) -> Result<Scalar, Stop> {
     match kind {
         "prod" => number(a, b, i64::wrapping_mul, u64::wrapping_mul, |a, b| a * b),
@@ -197,7 +197,7 @@ fn joined(kind: &str, a: Scalar, b: Scalar) -> Result<Scalar, Stop> {
     }
 }
 
-/// The tensors of all workers, one behind the other along the first axis.
+/// The tensors of all workers, concatenated along the first axis.
 fn allgather(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     for_all(m, a)?;
     let all = of_all(m, a, "allgather")?;
@@ -219,14 +219,14 @@ fn broadcast(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     fresh(tabulate(m, first.dtype(), first.shape(), |index| at(first, index))?)
 }
 
-/// This worker's part of the tensor of the first worker.
+/// The part of the first worker's tensor that belongs to this worker.
 fn scatter(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     for_all(m, a)?;
     let all = of_all(m, a, &format!("scatter_from_worker0 along {}", given_int(a.call, "axis")?))?;
     part_of(m, a, all.first().ok_or_else(|| kernel::fail("a worker is missing"))?)
 }
 
-/// This worker's part of its own tensor.
+/// The part of this worker's own tensor that belongs to it.
 fn own_part(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     for_all(m, a)?;
     part_of(m, a, kernel::tensor(a, 0)?)

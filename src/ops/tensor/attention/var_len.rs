@@ -1,4 +1,4 @@
-//! `nn.attention_var_len`: sequences of several lengths, one behind the other.
+//! `nn.attention_var_len`: concatenated sequences of different lengths.
 
 use std::ops::Range;
 
@@ -64,7 +64,8 @@ fn infer_var_len(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErro
     infer(cx, &InferArgs { args: a.args.get(..3).unwrap_or_default(), ..*a })
 }
 
-/// Where the sequences begin and end: one behind the other, from the first row to the last, none longer than is said.
+/// The ranges of the sequences. They must be adjacent and cover all rows, and none may exceed the stated maximum
+/// length.
 fn bounds(starts: &Tensor, longest: &Tensor, rows: i64) -> Result<Vec<Range<i64>>, Stop> {
     let starts: Vec<i64> = (0..starts.len()).map(|i| integer(at_flat(starts, i)?)).collect::<Result<_, Stop>>()?;
     let longest = integer(at_flat(longest, 0)?)?;
@@ -85,7 +86,7 @@ fn part(x: &ArrayD<f64>, rows: &Range<i64>) -> ArrayD<f64> {
     x.slice_axis(Axis(1), slice(rows)).to_owned()
 }
 
-/// Each sequence of queries attends to the keys and values of its own.
+/// Each sequence of queries attends to its own keys and values.
 fn var_len(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     if int_attr(a.call, "window_size")?.is_some() {
         return Err(Stop::unspecified("attention in a sliding window"));

@@ -1,4 +1,4 @@
-//! New tensors of one value.
+//! New tensors with a single value.
 
 use crate::grammar::{Ndim, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
@@ -70,12 +70,12 @@ fn infer_filled(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
     of_shape_arg(a, 0, required_dtype(a.call, "dtype")?)
 }
 
-/// One value everywhere.
+/// A tensor with the same value everywhere.
 fn filled(m: &mut dyn Host, a: &EvalArgs<'_>, value: Scalar) -> Result<Value, Stop> {
     tabulate_out(m, a, |_| Ok(value))
 }
 
-/// The value that fills is a scalar; the result has its data type unless the attribute names another.
+/// The fill value, which must be a scalar. The result has its data type unless the attribute names another.
 fn fill_value<'a>(a: &InferArgs<'a>) -> Result<&'a TensorStructInfo, InferError> {
     let fill = tensor(a, 1)?;
     match fill.ndim {

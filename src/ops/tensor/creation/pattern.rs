@@ -1,4 +1,4 @@
-//! Tensors of a regular content, and tensors of which a part is kept: `arange`, `eye`, `one_hot`, `tril`, `triu`.
+//! Tensors with a regular pattern, and tensors of which a part is kept: `arange`, `eye`, `one_hot`, `tril`, `triu`.
 
 use crate::book::Erratum;
 use crate::grammar::{BinaryOp, Call, DataType, Expr, Ndim, PrimExpr, PrimValue, StructInfo};
@@ -112,14 +112,14 @@ fn infer_arange(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
     Ok(dims.tensor(dtype))
 }
 
-/// How many steps lie between two integers, the end left out.
+/// The number of steps between two integers. The end is excluded.
 fn count(start: i64, end: i64, step: i64) -> i64 {
     let (length, step) = (i128::from(end) - i128::from(start), i128::from(step));
     let (length, step) = if step < 0 { (-length, -step) } else { (length, step) };
     if length <= 0 || step == 0 { 0 } else { i64::try_from((length - 1) / step + 1).unwrap_or(i64::MAX) }
 }
 
-/// The same of numbers of which one is a float, if all are constants.
+/// The number of steps if one of the numbers is a float. All must be constants.
 fn float_count(call: &Call) -> Option<i64> {
     let number = |e: &Expr| {
         if let Expr::PrimValue(PrimValue { float: Some(bits), .. }) = e {
@@ -171,7 +171,7 @@ fn infer_eye(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     Ok(dims.tensor(dtype_of(a.call, DataType::FLOAT32)?))
 }
 
-/// Ones on the k-th diagonal above the main one.
+/// Ones on the k-th diagonal above the main diagonal.
 fn diagonal(m: &mut dyn Host, dtype: DataType, shape: &[i64], k: i64) -> Result<Value, Stop> {
     fresh(tabulate(m, dtype, shape, |index| match index {
         [row, column] => Ok(Scalar::Int(i64::from(*column == row.saturating_add(k)))),

@@ -44,7 +44,7 @@ fn boxed(a: &EvalArgs<'_>, i: usize) -> Result<f64, Stop> {
     }
 }
 
-/// `alpha - beta * cos(2 pi i / n)`, where n is the number of places, or one less if the window is symmetric.
+/// `alpha - beta * cos(2 pi i / n)`, where n is the number of elements, or one less if the window is symmetric.
 fn hamming_window(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (size, periodic, alpha, beta) = (kernel::int(a, 0)?, boxed(a, 1)? != 0.0, boxed(a, 2)?, boxed(a, 3)?);
     let steps = if periodic { size } else { size.saturating_sub(1) } as f64;

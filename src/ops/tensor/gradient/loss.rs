@@ -38,7 +38,7 @@ fn infer_nll_loss_backward(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo,
     Ok(StructInfo::Tensor(tensor(a, 1)?.clone()))
 }
 
-/// Minus the weight of the class of the target, times the gradient of its loss.
+/// The negative weight of the target class, times the gradient of its loss.
 fn nll_loss_backward(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (gradient, predictions, targets) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?, kernel::tensor(a, 2)?);
     let weights = a.values.get(3).and_then(Value::as_tensor);

@@ -1,4 +1,4 @@
-//! `grad.no_grad`, `grad.start_checkpoint` and `grad.end_checkpoint`: marks that a transformation reads.
+//! `grad.no_grad`, `grad.start_checkpoint` and `grad.end_checkpoint`: markers for a transformation.
 
 use crate::ops::kernel::elementwise::{infer_itself, itself};
 use crate::ops::{OpDef, OpParam};

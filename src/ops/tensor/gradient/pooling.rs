@@ -67,10 +67,10 @@ fn infer_pool_backward(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
     Ok(StructInfo::Tensor(data.clone()))
 }
 
-/// What each element of a window gets of the gradient of the result: from the elements, and how many places count.
+/// Distributes the gradient of a window over its elements, given the elements and the number of positions that count.
 type Share = fn(&[f64], usize) -> Result<Vec<f64>, Stop>;
 
-/// The first of those that no other exceeds gets all of it.
+/// The first maximal element gets all of it.
 fn to_largest(found: &[f64], _: usize) -> Result<Vec<f64>, Stop> {
     let beaten = |best: f64, x: f64| x > best || (x.is_nan() && !best.is_nan());
     let best = found.iter().enumerate().fold(None, |best: Option<(usize, f64)>, (i, x)| match best {
@@ -81,7 +81,7 @@ fn to_largest(found: &[f64], _: usize) -> Result<Vec<f64>, Stop> {
     Ok((0..found.len()).map(|i| if i == best { 1.0 } else { 0.0 }).collect())
 }
 
-/// All get the same share.
+/// All elements get the same share.
 fn to_all(found: &[f64], places: usize) -> Result<Vec<f64>, Stop> {
     match places {
         0 => Err(Stop::unspecified("a window lies in the padding alone")),

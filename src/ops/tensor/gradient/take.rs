@@ -43,7 +43,7 @@ fn infer_take_backward(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
     Ok(StructInfo::Tensor(x.clone()))
 }
 
-/// Each element of the gradient is added where the element of its place was taken from.
+/// Adds each element of the gradient at the position from which the corresponding element was taken.
 fn take_backward(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (gradient, x, indices) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?, kernel::tensor(a, 2)?);
     let along = int_attr(a.call, "axis")?.map_or(Ok(0), |given| axis(given, x.shape().len()))?;
@@ -56,7 +56,7 @@ fn take_backward(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     for index in kernel::indices(gradient.shape()) {
         let (head, tail) = index.split_at(inner.min(index.len()));
         let (head, place) = head.split_at(along.min(head.len()));
-        // What was not taken from anywhere gives nothing back.
+        // An index that selected no element contributes nothing.
         let Some(chosen) = chosen(at(indices, place)?, size, mode, from_the_end)? else { continue };
         let slot = out.get_mut(IxDyn(&sizes(&[head, &[chosen], tail].concat())?));
         let slot = slot.ok_or_else(|| fail("a place outside of what is taken from"))?;

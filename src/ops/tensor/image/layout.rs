@@ -1,22 +1,23 @@
-//! Layouts of images, of which batch and channels may be split.
+//! Layouts of images, in which batch and channel may be split.
 
 use crate::grammar::{Call, PrimExpr};
 use crate::judge::Cx;
 use crate::ops::InferError;
 use crate::ops::infer::{differ, str_attr};
 
-/// Where a layout has the spatial axes, and the sizes that it gives.
+/// The positions of the spatial axes in a layout, and the sizes of split axes.
 pub(super) struct ImageLayout {
-    /// For each spatial axis, its place.
+    /// The position of each spatial axis.
     pub(super) spatial: Vec<usize>,
-    /// Places of split axes with the sizes that they have.
+    /// The positions of split axes, with their sizes.
     split: Vec<(usize, i64)>,
-    /// How many axes there are.
+    /// The number of axes.
     pub(super) rank: usize,
 }
 
 impl ImageLayout {
-    /// The layout of an attribute: each spatial axis once, N and C once, and perhaps a part of N or C with its size.
+    /// Reads the layout in an attribute: each spatial axis once, N and C once, and optionally a part of N or C with its
+    /// size.
     pub(super) fn read(call: &Call, name: &str, spatial: &str) -> Result<ImageLayout, InferError> {
         let text = str_attr(call, name)?;
         let wrong = || InferError::op(format!("the layout `{text}` does not order the axes NC{spatial}"));
@@ -36,7 +37,7 @@ impl ImageLayout {
         Ok(ImageLayout { spatial, split, rank: axes.len() })
     }
 
-    /// The dimensions, where the parts of split axes have the sizes that the layout says.
+    /// The dimensions, where the parts of split axes have the sizes in the layout.
     pub(super) fn fitted(&self, cx: &mut Cx, dims: &[PrimExpr]) -> Result<Vec<PrimExpr>, InferError> {
         let mut dims = dims.to_vec();
         for (place, size) in &self.split {
@@ -50,7 +51,7 @@ impl ImageLayout {
     }
 }
 
-/// The letters of a layout; a small one, which is part of an axis, with its size before it.
+/// The letters of a layout. A lower-case letter is a part of an axis and has its size before it.
 fn axes(text: &str) -> Option<Vec<(char, Option<i64>)>> {
     let (mut found, mut digits) = (Vec::new(), String::new());
     for letter in text.chars() {

@@ -1,4 +1,4 @@
-//! Images of another size: `image.resize2d`, `image.resize3d`.
+//! Resizing of images: `image.resize2d`, `image.resize3d`.
 
 use super::layout::ImageLayout;
 use super::taps::{Tap, cubic, linear, weighted};
@@ -68,7 +68,7 @@ enum ResizeMethod {
     Cubic { exclude: bool },
 }
 
-/// Which whole number is nearest.
+/// The rounding to the nearest integer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rounding {
     Even,
@@ -78,7 +78,7 @@ enum Rounding {
     HalfUp,
 }
 
-/// How a place of the result lies in the data.
+/// The mapping from positions in the result to positions in the data.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mode {
     HalfPixel,
@@ -127,7 +127,7 @@ impl Resize {
         })
     }
 
-    /// What counts for each place of the result along an axis; nothing where it lies outside of the image.
+    /// For each position of the result along an axis, the elements that contribute. `None` if it is outside the image.
     fn taps(&self, axis: usize, input: i64, output: i64) -> Vec<Option<Vec<Tap>>> {
         let (start, end) = self.roi.get(axis).copied().unwrap_or_default();
         let coordinate = |place| self.mode.coordinate(place, input, output, start, end);
@@ -179,7 +179,7 @@ impl Rounding {
 }
 
 impl Mode {
-    /// The coordinate in the data of a place of the result. There is one division, so that whole coordinates are exact.
+    /// The coordinate in the data for a position of the result. A single division keeps integer coordinates exact.
     fn coordinate(self, place: i64, input: i64, output: i64, start: f64, end: f64) -> f64 {
         let (x, from, to) = (place as f64, input as f64, output as f64);
         match self {
@@ -221,7 +221,7 @@ fn infer<const N: usize>(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, I
     Ok(TensorDims::from(dims).tensor(dtype))
 }
 
-/// The sizes asked for, one for each spatial axis, if they are known; a boxed integer is one for all.
+/// The requested sizes, one per spatial axis, if they are known. A boxed integer applies to all axes.
 pub(super) fn size_arg(a: &InferArgs<'_>, i: usize, spatial: usize) -> Result<Option<Vec<PrimExpr>>, InferError> {
     if let Some(StructInfo::Prim(_)) = a.args.get(i) {
         return Ok(boxed_int(a, i)?.map(|size| vec![size.clone(); spatial]));
@@ -278,7 +278,7 @@ impl Resize {
         }
         let mut place = index.to_vec();
         if let ResizeMethod::Nearest(_) = self.method {
-            // An element as it is, whatever its data type.
+            // The element itself, in its data type.
             for (axis, taps) in &axes {
                 if let (Some(slot), Some(tap)) = (place.get_mut(*axis), taps.first()) {
                     *slot = tap.place.unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Samples of an image at given places: `image.grid_sample`, and the places of an affine map: `image.affine_grid`.
+//! Samples of an image at given positions: `image.grid_sample`; the positions of an affine map: `image.affine_grid`.
 
 use super::resize::size_arg;
 use super::taps::{Tap, cubic, linear, weighted};
@@ -96,13 +96,13 @@ impl Sampling {
         })
     }
 
-    /// Between which coordinates the image lies.
+    /// The coordinates of the image's borders.
     fn borders(&self, size: i64) -> (f64, f64) {
         let size = size as f64;
         if self.aligned { (0.0, size - 1.0) } else { (-0.5, size - 0.5) }
     }
 
-    /// What counts for a coordinate that is normalized to -1 .. 1.
+    /// The elements that contribute to a coordinate, which is normalized to -1 .. 1.
     fn taps(&self, normalized: f64, size: i64) -> Result<Vec<Tap>, Stop> {
         let (low, high) = self.borders(size);
         let x = low + (normalized + 1.0) / 2.0 * (high - low);
@@ -123,7 +123,7 @@ impl Sampling {
         Ok(found.into_iter().map(|(place, weight)| Tap { place: self.inside(place, size), weight }).collect())
     }
 
-    /// The element that stands for a place; none is zero.
+    /// The element for a position; `None` means zero.
     fn inside(&self, place: i64, size: i64) -> Option<i64> {
         match self.padding {
             Padding::Zeros => (0..size).contains(&place).then_some(place),
@@ -136,7 +136,7 @@ impl Sampling {
     }
 }
 
-/// A coordinate reflected at the borders until it lies between them.
+/// A coordinate, reflected at the borders until it is between them.
 fn reflected(x: f64, low: f64, high: f64) -> f64 {
     let width = high - low;
     if width <= 0.0 || (low..=high).contains(&x) {
@@ -148,7 +148,8 @@ fn reflected(x: f64, low: f64, high: f64) -> f64 {
     if (x < low) == (turns % 2.0 == 0.0) { low + rest } else { high - rest }
 }
 
-/// Which axis of the grid has the coordinates: the second, as `affine_grid` gives them; by the letter the last.
+/// The axis of the grid with the coordinates. It is the second, as in the result of `affine_grid`; read literally, it
+/// is the last.
 fn coordinates_axis(cx: &Cx, spatial: usize) -> usize {
     if cx.literal(Erratum::A70) { spatial + 1 } else { 1 }
 }
@@ -217,7 +218,7 @@ impl Sampling {
         index: &[i64],
         coordinate: impl Fn(i64) -> Result<f64, Stop>,
     ) -> Result<Scalar, Stop> {
-        // The first coordinate is that along the last axis.
+        // The first coordinate belongs to the last axis.
         let spatial = self.layout.axes().iter().copied().skip(2);
         let mut taps = Vec::with_capacity(self.spatial);
         for (axis, component) in spatial.zip((0..self.spatial as i64).rev()) {
@@ -272,7 +273,7 @@ fn infer_grid(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
     }
 }
 
-/// The place `i` of `size`, normalized to -1 .. 1.
+/// The position `i` of `size`, normalized to -1 .. 1.
 fn normalized(i: i64, size: i64, aligned: bool) -> Result<f64, Stop> {
     let (i, size) = (i as f64, size as f64);
     match aligned {

@@ -37,7 +37,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     ),
 ];
 
-/// Indices are integers, or their data type is unknown.
+/// Checks that indices are integers, or have an unknown data type.
 pub(in crate::ops) fn integer_indices(dtype: DataType) -> Result<(), InferError> {
     if dtype.is_float() || dtype.is_bool() {
         return Err(InferError::op(format!("the indices must be integers, they are {dtype}")));
@@ -45,7 +45,7 @@ pub(in crate::ops) fn integer_indices(dtype: DataType) -> Result<(), InferError>
     Ok(())
 }
 
-/// An index as a coordinate along an axis of the given size; outside of it nothing is specified.
+/// An index as a coordinate along an axis of the given size. An index outside the axis is unspecified.
 pub(in crate::ops) fn coordinate(index: Scalar, size: i64) -> Result<i64, Stop> {
     let index = integer(index)?;
     if (0..size).contains(&index) {
@@ -54,7 +54,7 @@ pub(in crate::ops) fn coordinate(index: Scalar, size: i64) -> Result<i64, Stop> 
     Err(Stop::unspecified(format!("the index {index} lies outside of an axis of size {size}")))
 }
 
-/// An index as a coordinate, where a negative one may count from the end: what the operators say of it is an erratum each.
+/// An index as a coordinate. A negative one may count from the end; for each operator this is an erratum.
 pub(in crate::ops) fn counted(index: Scalar, size: i64, from_the_end: bool) -> Result<i64, Stop> {
     coordinate(if from_the_end { from_end(index, size)? } else { index }, size)
 }
@@ -92,7 +92,7 @@ fn infer_gather_elements(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, In
     Ok(of_held(held, dims, data.dtype))
 }
 
-/// Beside the axis the indices lie within the data.
+/// Checks that the indices are not larger than the data along the other axes.
 fn no_larger(by: &[PrimExpr], from: &[PrimExpr], along: usize) -> Result<(), InferError> {
     let more = |by: &PrimExpr, from: &PrimExpr| at_least(&dim(BinaryOp::Sub, by.clone(), from.clone()), 1);
     match by.iter().zip(from).enumerate().find(|(i, (by, from))| *i != along && more(by, from)) {
@@ -176,7 +176,7 @@ fn gather_nd(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     })
 }
 
-/// The coordinates that a row of indices names, along the axes from `first` on.
+/// The coordinates in a row of indices, along the axes from `first` on.
 pub(in crate::ops) fn coordinates(
     data: &Tensor,
     indices: &Tensor,
@@ -215,10 +215,10 @@ fn infer_index_tensor(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
     Ok(dims.tensor(data.dtype))
 }
 
-/// The indices are broadcast together and name coordinates along the first axes.
+/// The indices are broadcast to a common shape and give coordinates along the first axes.
 fn index_tensor(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, indices) = (kernel::tensor(a, 0)?, kernel::tensors(a, 1)?);
-    // Behind the places come the axes that have no indices.
+    // The axes without indices come after them.
     let rest = data.shape().len().saturating_sub(indices.len());
     tabulate_out(m, a, |index| {
         let (place, rest) = index.split_at(index.len().saturating_sub(rest));

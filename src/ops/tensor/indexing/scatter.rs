@@ -1,4 +1,4 @@
-//! Writing elements at the places that indices name: `scatter_elements`, `scatter_nd`, `index_put`, `slice_scatter`.
+//! Writing elements at indexed positions: `scatter_elements`, `scatter_nd`, `index_put`, `slice_scatter`.
 
 use crate::book::Erratum;
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
@@ -71,7 +71,8 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     ),
 ];
 
-/// What becomes of an element at which a value arrives; `None` for a mean, which needs all of them.
+/// The new element from the old one and an update. For `mean` this is the sum, which `ScatterTarget::averaged`
+/// divides.
 fn combine(reduction: &str, old: Scalar, new: Scalar) -> Result<Scalar, Stop> {
     let numbers = |float: fn(f64, f64) -> f64, int: fn(i64, i64) -> i64, uint: fn(u64, u64) -> u64| match (old, new) {
         (Scalar::Float(x), Scalar::Float(y)) => Ok(Scalar::Float(float(x, y))),
@@ -90,10 +91,10 @@ fn combine(reduction: &str, old: Scalar, new: Scalar) -> Result<Scalar, Stop> {
     }
 }
 
-/// A copy of a tensor that is being written to, in row-major order; the last of several writes to a place counts.
+/// A mutable copy of a tensor in row-major order. The last of several writes to a position counts.
 struct ScatterTarget {
     elements: Vec<Scalar>,
-    /// How many values have arrived at each place.
+    /// The number of updates at each position.
     arrived: Vec<u32>,
     shape: Vec<i64>,
 }
@@ -108,7 +109,7 @@ impl ScatterTarget {
         self.change(place, |old| combine(reduction, old, value))
     }
 
-    /// Replaces the element at a place by what becomes of it.
+    /// Replaces the element at a position by `becomes` of it.
     fn change(&mut self, place: &[i64], becomes: impl FnOnce(Scalar) -> Result<Scalar, Stop>) -> Result<(), Stop> {
         let flat = place.iter().zip(&self.shape).fold(0i64, |flat, (i, size)| flat * size + i);
         let flat = usize::try_from(flat).ok();
@@ -119,7 +120,7 @@ impl ScatterTarget {
         Ok(())
     }
 
-    /// Sums become means of the old element and of what has arrived. A sum of integers has wrapped.
+    /// Turns sums into means of the old element and its updates. A sum of integers has wrapped around.
     fn averaged(&mut self, dtype: DataType) -> Result<(), Stop> {
         for (slot, arrived) in self.elements.iter_mut().zip(&self.arrived) {
             *slot = kernel::quotient(kernel::wrapped(*slot, dtype)?, u64::from(*arrived) + 1)?;
@@ -139,7 +140,7 @@ fn same_rank(a: &TensorStructInfo, b: &TensorStructInfo) -> Result<(), InferErro
     }
 }
 
-/// The dimensions must not be provably different.
+/// Rejects provably different dimensions.
 fn same_dims(cx: &mut Cx, a: &[PrimExpr], b: &[PrimExpr]) -> Result<(), InferError> {
     if a.len() != b.len() {
         return Err(InferError::op(format!("the ranks {} and {} differ", a.len(), b.len())));
@@ -171,7 +172,7 @@ fn infer_scatter_elements(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, 
     Ok(StructInfo::Tensor(data.clone()))
 }
 
-/// Booleans can be written, and nothing else.
+/// Checks that the data type can be reduced. Booleans can only be written.
 fn combinable(call: &Call, tensors: &[&TensorStructInfo]) -> Result<(), InferError> {
     match str_attr(call, "reduction")? {
         "update" => Ok(()),
@@ -208,7 +209,7 @@ fn scatter_elements(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     target.finish(m, data)
 }
 
-/// Literal A66: the reduction of what was there and the update is added to what was there.
+/// Literal A66: adds the reduction of the old element and the update to the old element.
 fn added_to(old: Scalar, reduction: &str, update: Scalar) -> Result<Scalar, Stop> {
     let reduced = combine(reduction, old, update)?;
     combine("add", old, if reduction == "mean" { kernel::quotient(reduced, 2)? } else { reduced })
@@ -275,7 +276,7 @@ fn infer_index_put(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferEr
     Ok(StructInfo::Tensor(data.clone()))
 }
 
-/// Values are broadcast to the places, and not the places to them.
+/// Values are broadcast to the positions, but not the positions to the values.
 fn fits_places(cx: &mut Cx, places: &[PrimExpr], values: &[PrimExpr]) -> Result<(), InferError> {
     let fits =
         |cx: &mut Cx, place: &PrimExpr, value: &PrimExpr| !differ(cx, place, value) || !differ(cx, value, &constant(1));
@@ -287,7 +288,8 @@ fn fits_places(cx: &mut Cx, places: &[PrimExpr], values: &[PrimExpr]) -> Result<
     }
 }
 
-/// The indices and values are broadcast together; each value is written to, or added at, the place of its indices.
+/// The indices and values are broadcast to a common shape. Each value is written to, or added at, the position of its
+/// indices.
 fn index_put(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, by, values) = (kernel::tensor(a, 0)?, kernel::tensors(a, 1)?, kernel::tensor(a, 2)?);
     let places = by.iter().try_fold(Vec::new(), |shape, index| kernel::broadcast(&shape, index.shape()))?;
@@ -309,7 +311,7 @@ fn index_put(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 
 // slice_scatter
 
-/// The number of places from `start` to `end`, which is left out.
+/// The number of positions from `start` to `end`, which is excluded.
 fn places_between(start: i64, end: i64, step: i64) -> Option<i64> {
     (step > 0).then(|| end.saturating_sub(start).saturating_add(step - 1).max(0) / step)
 }
@@ -347,7 +349,7 @@ fn infer_slice_scatter(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
     Ok(StructInfo::Tensor(data.clone()))
 }
 
-/// A bound lies on the axis or at its end; what is known to lie outside is rejected.
+/// A bound must be on the axis or at its end. Rejects one known to be outside.
 fn inside(bound: &PrimExpr, size: &PrimExpr) -> Result<(), InferError> {
     let outside = match (bound, size) {
         (PrimExpr::IntImm(bound), PrimExpr::IntImm(size)) => !(0..=*size).contains(bound),

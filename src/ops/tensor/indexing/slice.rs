@@ -1,4 +1,4 @@
-//! Choosing elements: `take`, `strided_slice`, `dynamic_strided_slice`.
+//! Selecting elements: `take`, `strided_slice`, `dynamic_strided_slice`.
 
 use crate::book::Erratum;
 use crate::grammar::{AttrValue, BinaryOp, DataType, Expr, PrimExpr, StructInfo};
@@ -53,12 +53,12 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
 
 // take
 
-/// The dimension at the axis is replaced by the dimensions of the indices.
+/// Replaces the dimension at the axis by the dimensions of the indices.
 pub(in crate::ops) fn infer_take(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<2>(a)?;
     let x = tensor(a, 0)?;
     let (dtype, by) = match a.args.get(1) {
-        // A boxed integer is one index.
+        // A boxed integer is a single index.
         Some(StructInfo::Prim(p)) => (p.dtype, TensorDims::Known([].into())),
         Some(_) | None => tensor(a, 1).map(|indices| (indices.dtype, TensorDims::of(indices)))?,
     };
@@ -88,7 +88,7 @@ pub(in crate::ops) fn infer_take(_: &mut Cx, a: &InferArgs<'_>) -> Result<Struct
     Ok(dims.tensor(x.dtype))
 }
 
-/// `out[.., j.., ..] = x[.., indices[j..], ..]`; `mode` says what becomes of an index outside.
+/// `out[.., j.., ..] = x[.., indices[j..], ..]`. `mode` defines the treatment of an index outside the axis.
 fn take(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let boxed = match a.values.get(1) {
@@ -118,7 +118,7 @@ fn take(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     })
 }
 
-/// The coordinate that an index chooses; `None` for NaN.
+/// The coordinate that an index selects; `None` means NaN.
 pub(in crate::ops) fn chosen(index: Scalar, size: i64, mode: &str, from_the_end: bool) -> Result<Option<i64>, Stop> {
     if let ("wrap", 1..) = (mode, size) {
         return wrapped(index, size).map(Some);
@@ -132,7 +132,7 @@ pub(in crate::ops) fn chosen(index: Scalar, size: i64, mode: &str, from_the_end:
     }
 }
 
-/// An index modulo a size, which is positive.
+/// An index modulo a size, which must be positive.
 fn wrapped(index: Scalar, size: i64) -> Result<i64, Stop> {
     match index {
         Scalar::UInt(index) => Ok((index % size.unsigned_abs()) as i64),
@@ -142,11 +142,11 @@ fn wrapped(index: Scalar, size: i64) -> Result<i64, Stop> {
 
 // strided_slice
 
-/// A list of numbers, of which some may be unknown.
+/// A list of numbers, some of which may be unknown.
 type IndexList = Vec<Option<PrimExpr>>;
 
-/// One of the lists of a slice: an argument, or the attribute of its name. Unknown if nothing is known of the argument but
-/// that it may be one.
+/// One of the lists of a slice: an argument, or the attribute with its name. `None` if the argument may be a list but
+/// its contents are unknown.
 fn list(a: &InferArgs<'_>, i: usize, name: &str) -> Result<Option<IndexList>, InferError> {
     let wrong = |found: &dyn std::fmt::Display| {
         InferError::op(format!("`{name}` must be a tuple of boxed integers, it is {found}"))
@@ -167,7 +167,7 @@ fn list(a: &InferArgs<'_>, i: usize, name: &str) -> Result<Option<IndexList>, In
     }
 }
 
-/// The value of a boxed integer, if that is known; `None` of what is none.
+/// The value of a boxed integer, if it is known. `None` if it is not a boxed integer.
 fn boxed(expr: Option<&Expr>, info: &StructInfo) -> Option<Option<PrimExpr>> {
     if matches!(info, StructInfo::Object) {
         Some(None)
@@ -241,17 +241,17 @@ fn infer_strided_slice(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
     Ok(TensorDims::from(sliced).tensor(x.dtype))
 }
 
-/// How the bounds of a slice are read.
+/// The interpretation of the bounds of a slice.
 #[derive(Clone, Copy)]
 struct Bounds {
-    /// They are promised to lie on the axis.
+    /// Whether they are promised to be on the axis.
     inbound: bool,
-    /// Negative ones count from the end; literal A64: they lie outside.
+    /// Whether negative bounds count from the end. Literal A64: they are outside.
     from_the_end: bool,
 }
 
-/// The number of places that a slice chooses; `None` if its stride is not a constant, or from which side a bound counts is
-/// not known.
+/// The number of positions that a slice selects. `None` if its stride is not a constant, or if the sign of a bound is
+/// unknown.
 fn slice_length(
     size: &PrimExpr,
     begin: &PrimExpr,
@@ -274,8 +274,7 @@ fn slice_length(
     Ok(Some(if not_negative(&length) { length } else { dim(BinaryOp::Max, length, constant(0)) }))
 }
 
-/// A length divided by a step and rounded up. The usual form would add to the length what int64 may not hold where the step is
-/// very large.
+/// A length divided by a step and rounded up. For a very large step the usual formula could overflow an int64.
 fn divided_up(length: PrimExpr, step: i64) -> PrimExpr {
     match step {
         1 => length,
@@ -287,7 +286,7 @@ fn divided_up(length: PrimExpr, step: i64) -> PrimExpr {
     }
 }
 
-/// The place that a bound names: what is negative counts from the end. `None` if its sign cannot be told.
+/// The position that a bound denotes. A negative one counts from the end. `None` if its sign is unknown.
 fn from_end(bound: &PrimExpr, size: &PrimExpr) -> Option<PrimExpr> {
     if not_negative(bound) {
         return Some(bound.clone());
@@ -296,7 +295,7 @@ fn from_end(bound: &PrimExpr, size: &PrimExpr) -> Option<PrimExpr> {
     not_negative(&below).then(|| dim(BinaryOp::Add, size.clone(), bound.clone()))
 }
 
-/// A place moved to the nearest on the axis, or beside it where a slice ends there.
+/// A position moved to the nearest one on the axis, or next to the axis if a slice can end there.
 fn clipped(place: PrimExpr, size: &PrimExpr, stride: i64) -> PrimExpr {
     let (low, high) = if stride > 0 { (0, size.clone()) } else { (-1, dim(BinaryOp::Sub, size.clone(), constant(1))) };
     let raised = if at_least(&place, low) { place } else { PrimExpr::binary(BinaryOp::Max, place, constant(low)) };
@@ -304,16 +303,16 @@ fn clipped(place: PrimExpr, size: &PrimExpr, stride: i64) -> PrimExpr {
     if not_negative(&below) { raised } else { PrimExpr::binary(BinaryOp::Min, raised, high) }
 }
 
-/// The places along an axis that a slice chooses.
+/// The positions along an axis that a slice selects.
 struct SliceRange {
     begin: i64,
     stride: i64,
     count: i64,
 }
 
-/// From `begin` to `end`, which may count from the end if negative and are clipped to the axis.
+/// From `begin` to `end`. Negative bounds may count from the end, and both are clipped to the axis.
 fn range(size: i64, begin: i64, end: i64, stride: i64, from_the_end: bool) -> Result<SliceRange, InferError> {
-    // An annotation may say of a size that it is negative, whatever comes of it: there is nothing on such an axis.
+    // An annotation may state a negative size. Such an axis has no elements.
     let size = size.max(0);
     let (low, high) = if stride > 0 { (0, size) } else { (-1, size - 1) };
     let clip = |i: i64| place_of(i, size, from_the_end).clamp(low, high);
@@ -325,12 +324,12 @@ fn range(size: i64, begin: i64, end: i64, stride: i64, from_the_end: bool) -> Re
     Ok(SliceRange { begin, stride, count })
 }
 
-/// The place that a bound names, on the axis or not.
+/// The position that a bound denotes, on the axis or outside.
 fn place_of(bound: i64, size: i64, from_the_end: bool) -> i64 {
     if bound < 0 && from_the_end { bound.saturating_add(size) } else { bound }
 }
 
-/// Whether a place lies on the axis, or beside it where a slice ends there.
+/// Whether a position is on the axis, or next to it if a slice can end there.
 fn reaches(size: i64, place: i64, stride: i64) -> bool {
     if stride > 0 { (0..=size).contains(&place) } else { (-1..size).contains(&place) }
 }
@@ -361,7 +360,7 @@ fn strided_slice(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     sliced(m, x, &ranges)
 }
 
-/// The elements at the places of a range along each axis.
+/// The elements at the selected positions along each axis.
 fn sliced(m: &mut dyn Host, x: &Tensor, ranges: &[SliceRange]) -> Result<Value, Stop> {
     let shape: Vec<i64> = ranges.iter().map(|range| range.count).collect();
     fresh(tabulate(m, x.dtype(), &shape, |index| {
@@ -372,7 +371,7 @@ fn sliced(m: &mut dyn Host, x: &Tensor, ranges: &[SliceRange]) -> Result<Value, 
 
 // dynamic_strided_slice
 
-/// The bounds are tensors, so that only the rank is known.
+/// The bounds are tensors, so only the rank is known.
 fn infer_dynamic_strided_slice(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<4>(a)?;
     let x = tensor(a, 0)?;

@@ -36,19 +36,19 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
 /// The name of an axis.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Label {
-    /// One of the axes that an ellipsis stands for, counted from the right.
+    /// One of the axes of an ellipsis, counted from the right.
     Rest(usize),
     Letter(char),
 }
 
-/// The labels of the operands' axes, and of those of the result.
+/// The labels of the operands' axes, and those of the result.
 struct Subscripts {
     operands: Vec<Vec<Label>>,
     result: Vec<Label>,
 }
 
 impl Subscripts {
-    /// For operands of the given ranks.
+    /// Reads subscripts for operands with the given ranks.
     fn parse(text: &str, ranks: &[usize]) -> Result<Subscripts, InferError> {
         let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
         let (inputs, output) = match text.split_once("->") {
@@ -78,7 +78,7 @@ impl Subscripts {
     }
 }
 
-/// The labels of a term. Without a rank an ellipsis is left as one place, `Rest(usize::MAX)`.
+/// The labels of a term. Without a rank, an ellipsis becomes a single placeholder, `Rest(usize::MAX)`.
 fn labels(term: &str, rank: Option<usize>) -> Result<Vec<Label>, InferError> {
     let letters = |text: &str| text.chars().map(Label::Letter).collect::<Vec<Label>>();
     let wrong = |text: &str| text.chars().any(|c| !c.is_ascii_alphabetic());
@@ -102,7 +102,7 @@ fn labels(term: &str, rank: Option<usize>) -> Result<Vec<Label>, InferError> {
     Ok([letters(before), rest, letters(after)].concat())
 }
 
-/// An ellipsis in the result stands for the axes of the longest one.
+/// An ellipsis in the result stands for the axes of the longest ellipsis.
 fn expanded<'a>(label: Label, rest: impl Iterator<Item = &'a Label>) -> Vec<Label> {
     if label != Label::Rest(usize::MAX) {
         return vec![label];
@@ -114,7 +114,7 @@ fn expanded<'a>(label: Label, rest: impl Iterator<Item = &'a Label>) -> Vec<Labe
     rest
 }
 
-/// Without an arrow the result has what an ellipsis stands for, then the labels that occur once, in order.
+/// Without an arrow the result has the axes of an ellipsis, then the labels that occur once, in order.
 fn implied(operands: &[Vec<Label>]) -> Vec<Label> {
     let mut counts: BTreeMap<Label, usize> = BTreeMap::new();
     operands.iter().flatten().for_each(|label| *counts.entry(*label).or_default() += 1);
@@ -123,7 +123,7 @@ fn implied(operands: &[Vec<Label>]) -> Vec<Label> {
     rest.into_iter().chain(letters.map(|(label, _)| *label)).collect()
 }
 
-/// The size of every label: sizes of 1 give way to others.
+/// The size of every label. A size of 1 is replaced by the others.
 fn label_sizes(subscripts: &Subscripts, shapes: &[Vec<i64>]) -> BTreeMap<Label, i64> {
     let mut sizes: BTreeMap<Label, i64> = BTreeMap::new();
     for (label, size) in subscripts.operands.iter().zip(shapes).flat_map(|(labels, shape)| labels.iter().zip(shape)) {
@@ -153,8 +153,8 @@ fn infer_einsum(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
     Ok(dims.collect::<Option<Vec<PrimExpr>>>().map_or(rank_only, TensorDims::from).tensor(dtype))
 }
 
-/// The different sizes that the operands of known shape give to each label, but for 1, which gives way. Sizes that provably
-/// differ are rejected, whatever stands between them.
+/// The different sizes of each label in operands with a known shape. A size of 1 is replaced by the others. Rejects
+/// sizes that provably differ.
 fn known_sizes(
     cx: &mut Cx,
     subscripts: &str,
@@ -182,7 +182,7 @@ fn known_sizes(
     Ok(sizes)
 }
 
-/// The size that is left when every 1 has given way, if it can be told: a constant, which is no 1, or the only one.
+/// The size that remains after each 1 is replaced, if it is known: a constant other than 1, or the only size.
 fn one_size(sizes: &Vec<PrimExpr>) -> Option<PrimExpr> {
     match sizes.as_slice() {
         [] => Some(PrimExpr::IntImm(1)),
@@ -195,7 +195,7 @@ fn subscripts(call: &Call) -> Result<&str, InferError> {
     str_attr(call, "subscripts")
 }
 
-/// The sum, over the labels that the result lacks, of the products of the operands' elements.
+/// The sum of the products of the operands' elements, over the labels that are missing in the result.
 fn einsum(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let operands = kernel::tensors(a, 0)?;
     let kernel::Out { dtype, shape } = kernel::out(a)?;
@@ -222,7 +222,7 @@ fn einsum(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     kernel::fresh(kernel::from_list(m, dtype, &shape, &elements)?)
 }
 
-/// The sum with the product of the operands' elements at some places added.
+/// Adds the product of the operands' elements at the given positions to a sum.
 fn term(
     arrays: &[ArrayD<Scalar>],
     subscripts: &Subscripts,
@@ -253,7 +253,7 @@ fn zero_of(x: Scalar) -> Scalar {
         Scalar::Bool(_) => Scalar::Bool(false),
         Scalar::Int(_) => Scalar::Int(0),
         Scalar::UInt(_) => Scalar::UInt(0),
-        // Of the zeros, the one that adds nothing to any number, -0 included.
+        // -0 is the neutral element: adding it changes no number, not even -0.
         Scalar::Float(_) => Scalar::Float(-0.0),
     }
 }

@@ -16,7 +16,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
     matmul
 )];
 
-/// `[.., m, k]` times `[.., k, n]` is `[.., m, n]`; a vector stands for a row on the left and a column on the right.
+/// `[.., m, k]` times `[.., k, n]` is `[.., m, n]`. A vector is a row on the left and a column on the right.
 fn infer_matmul(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<2>(a)?;
     let (x1, x2) = (tensor(a, 0)?, tensor(a, 1)?);
@@ -84,8 +84,8 @@ fn split<T>(dims: &[T], left: bool) -> (&[T], Option<&T>, Option<&T>) {
     }
 }
 
-/// `sum over k of x1[.., i, k] * x2[.., k, j]`, accumulated exactly enough that only the final rounding shows for
-/// small integers and dyadic fractions.
+/// `sum over k of x1[.., i, k] * x2[.., k, j]`. The accumulation is precise enough that for small integers and dyadic
+/// fractions only the final rounding shows.
 fn matmul(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (x1, x2) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let kernel::Out { dtype, shape } = kernel::out(a)?;
@@ -116,13 +116,13 @@ struct Factor<'a> {
 
 impl<'a> Factor<'a> {
     fn of(x: &Tensor, batch: &'a [i64], outer: i64, inner: i64) -> Factor<'a> {
-        // As much room as is paid for.
+        // The cost is charged for this capacity.
         let mut elements = Vec::with_capacity(x.len());
         elements.extend((0..x.len()).filter_map(|i| x.get(i)));
         Factor { elements, batch, size: (outer * inner) as usize }
     }
 
-    /// The matrix for a place in the batch, to which the batch of the factor is broadcast.
+    /// The matrix at a batch position, to which the batch of the factor is broadcast.
     fn matrix(&self, outer: &[i64]) -> Result<&[Scalar], Stop> {
         let skipped = outer.len().saturating_sub(self.batch.len());
         let place = outer.iter().skip(skipped).zip(self.batch);

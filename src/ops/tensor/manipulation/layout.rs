@@ -45,7 +45,7 @@ fn infer_layout_transform(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, I
     Ok(sizes.map_or(TensorDims::of_rank(map.results.len()), TensorDims::from).tensor(x.dtype))
 }
 
-/// A formula for a number of places, which is negative where an axis has none.
+/// A number of elements, with negative values replaced by 0: an axis may have no elements.
 fn no_less_than_none(size: PrimExpr) -> PrimExpr {
     match size {
         PrimExpr::IntImm(size) => constant(size.max(0)),
@@ -54,7 +54,7 @@ fn no_less_than_none(size: PrimExpr) -> PrimExpr {
     }
 }
 
-/// How many values an index has room for, from 0 on, where the parameters are below these sizes.
+/// The number of values that an index can take, from 0 on, if the parameters are below these sizes.
 fn values(index: &PrimExpr, map: &IndexMap, sizes: &[PrimExpr]) -> Option<PrimExpr> {
     match index {
         PrimExpr::Var(var) => {
@@ -89,7 +89,7 @@ fn of_operation(op: BinaryOp, a: &PrimExpr, b: &PrimExpr, map: &IndexMap, sizes:
             let up = dim(BinaryOp::Add, values(a, map, sizes)?, constant(by - 1));
             Some(if by == 1 { up } else { dim(BinaryOp::FloorDiv, up, constant(by)) })
         }
-        // A block is there as a whole.
+        // A block is always complete.
         BinaryOp::Mod | BinaryOp::FloorMod => {
             values(a, map, sizes)?;
             positive(b).map(constant)
@@ -108,7 +108,7 @@ fn of_operation(op: BinaryOp, a: &PrimExpr, b: &PrimExpr, map: &IndexMap, sizes:
     }
 }
 
-/// How many steps it takes to compute an index.
+/// The number of steps to compute an index.
 fn steps(index: &PrimExpr) -> u64 {
     match index {
         PrimExpr::Var(_) | PrimExpr::IntImm(_) => 1,
@@ -120,7 +120,7 @@ fn steps(index: &PrimExpr) -> u64 {
     }
 }
 
-/// Where the element at an index goes.
+/// The destination of the element at an index.
 fn target(cx: &mut Cx, map: &IndexMap, index: &[i64]) -> Result<Vec<i64>, Stop> {
     let value = |var: &crate::grammar::ShapeVar| {
         map.params.iter().position(|param| param == var).and_then(|place| index.get(place)).copied()
@@ -129,7 +129,7 @@ fn target(cx: &mut Cx, map: &IndexMap, index: &[i64]) -> Result<Vec<i64>, Stop> 
     results.collect::<Result<_, _>>().map_err(|_| fail("the index map cannot be computed"))
 }
 
-/// Each element goes where the index map says; what no element goes to is padding.
+/// Moves each element to the place that the index map gives. Places without an element are padding.
 fn layout_transform(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (x, map, out) = (kernel::tensor(a, 0)?, index_map(a.call)?, kernel::out(a)?);
     let steps = map.results.iter().map(steps).fold(0, u64::saturating_add);
@@ -158,7 +158,7 @@ fn layout_transform(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     fresh(from_list(m, out.dtype, &out.shape, &elements)?)
 }
 
-/// The number that fills, as an element.
+/// The padding value as an element.
 fn padding(call: &Call, dtype: DataType) -> Result<Scalar, Stop> {
     match attr(call, "pad_value") {
         None => Err(Stop::unspecified("padding without a value")),

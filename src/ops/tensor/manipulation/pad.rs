@@ -52,7 +52,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
 
 // pad
 
-/// What is added before and after each axis.
+/// The padding before and after each axis.
 fn widths(call: &Call, rank: usize) -> Result<Vec<(i64, i64)>, InferError> {
     let given = given_ints(call, "pad_width")?;
     if given.len() != 2 * rank {
@@ -96,7 +96,7 @@ fn pad(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     })
 }
 
-/// Where the element at a place before, in or after an axis is taken from.
+/// The source coordinate for a position before, in or after an axis.
 fn source(i: i64, size: i64, mode: &str) -> i64 {
     match mode {
         "reflect" if i < 0 => i.saturating_neg(),
@@ -176,7 +176,7 @@ fn batch_flatten(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 
 // meshgrid
 
-/// With `xy` the first two axes of the result change places.
+/// With `xy` the first two axes of the result are swapped.
 fn swapped<T>(call: &Call, mut axes: Vec<T>) -> Result<Vec<T>, InferError> {
     if str_attr(call, "indexing")? == "xy" && axes.len() > 1 {
         axes.swap(0, 1);

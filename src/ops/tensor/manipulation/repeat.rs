@@ -1,4 +1,4 @@
-//! Putting copies beside each other, and reversing: `tile`, `repeat`, `flip`, `stack`; shapes as tensors.
+//! Operators that repeat or reverse: `tile`, `repeat`, `flip`, `stack`; shapes as tensors.
 
 use crate::grammar::{BinaryOp, Call, DataType, Ndim, PrimExpr, StructInfo};
 use crate::judge::Cx;
@@ -83,7 +83,7 @@ fn repeats(call: &Call) -> Result<Vec<i64>, InferError> {
     }
 }
 
-/// The shorter of shape and numbers is filled up with 1 in front.
+/// The shorter of the shape and the list of numbers is extended with 1 at the front.
 fn infer_tile(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     arity::<1>(a)?;
     let (x, times) = (tensor(a, 0)?, repeats(a.call)?);
@@ -103,7 +103,7 @@ fn infer_tile(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     Ok(dims.tensor(x.dtype))
 }
 
-/// The entry of a list that is aligned with the end of `rank` places.
+/// The entry of a list that is aligned with the end of `rank` positions.
 fn before<T>(list: &[T], rank: usize, i: usize) -> Option<&T> {
     (i + list.len()).checked_sub(rank).and_then(|i| list.get(i))
 }

@@ -1,5 +1,5 @@
-//! Moving elements without changing them: `reshape`, `flatten`, `permute_dims`, `expand_dims`, `squeeze`, `concat`,
-//! `split`.
+//! Operators that move elements without changing them: `reshape`, `flatten`, `permute_dims`, `expand_dims`, `squeeze`,
+//! `concat`, `split`.
 
 use crate::grammar::{AttrValue, BinaryOp, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
@@ -107,7 +107,7 @@ fn infer_flatten(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
 
 // permute_dims
 
-/// Where each dimension of the result comes from; the reverse order by default.
+/// For each dimension of the result, the dimension of the argument. The default is the reverse order.
 fn permutation(call: &Call, rank: usize) -> Result<Vec<usize>, InferError> {
     match ints_attr(call, "axes")? {
         None => Ok((0..rank).rev().collect()),
@@ -154,13 +154,13 @@ fn permute_dims(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 
 // expand_dims, squeeze
 
-/// The axes of the result that are new.
+/// The new axes of the result.
 fn new_axes(call: &Call, rank: usize) -> Result<Vec<usize>, InferError> {
     let given = ints_attr(call, "axis")?.ok_or_else(|| InferError::op("the attribute `axis` is missing"))?;
     axes(&given, rank + given.len())
 }
 
-/// A shape with 1 put in at the new axes.
+/// A shape with 1 inserted at the new axes.
 fn expanded<T: Clone>(dims: &[T], new: &[usize], one: &T) -> Vec<T> {
     let mut old = dims.iter();
     (0..dims.len() + new.len()).filter_map(|i| if new.contains(&i) { Some(one) } else { old.next() }).cloned().collect()
@@ -193,7 +193,7 @@ fn infer_squeeze(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
             let left = dims.iter().enumerate().filter(|(i, _)| !gone.contains(i)).map(|(_, dim)| dim.clone());
             left.collect::<Vec<_>>().into()
         }
-        // Without axes every 1 goes, which can be told only if all sizes are constants.
+        // Without axes every dimension of size 1 is removed. The result is known only if all sizes are constants.
         (TensorDims::Known(dims), None) if dims.iter().all(is_constant) => {
             dims.iter().filter(|dim| **dim != PrimExpr::IntImm(1)).cloned().collect::<Vec<_>>().into()
         }
@@ -240,16 +240,16 @@ fn infer_concat(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
             }
             dims.into()
         }
-        // Without an axis they are vectors.
+        // Without an axis all arguments must be vectors.
         (TensorDims::Unknown, _) if int_attr(a.call, "axis")?.is_none() => TensorDims::of_rank(1),
         (dims, _) => dims,
     };
-    // What is joined with nothing stays as it is.
+    // A single tensor stays as it is.
     let held = if let [alone] = parts[..] { held_by_all([alone]) } else { None };
     Ok(of_held(held.filter(|_| along.is_some()), dims, dtype))
 }
 
-/// The axis along which tensors are joined. Without one they are vectors.
+/// The axis along which tensors are concatenated. Without one they must be vectors.
 fn joined_axis(call: &Call, rank: usize) -> Result<usize, InferError> {
     match int_attr(call, "axis")? {
         Some(given) => axis(given, rank),
@@ -279,7 +279,7 @@ fn concat(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 
 // split
 
-/// Where the parts begin and end along an axis of the given size.
+/// The start and end of each part along an axis of the given size.
 fn parts(call: &Call, size: i64) -> Result<Vec<(i64, i64)>, InferError> {
     let bounds: Vec<i64> = match sections(call)? {
         Some(sections) => {
@@ -295,9 +295,9 @@ fn parts(call: &Call, size: i64) -> Result<Vec<(i64, i64)>, InferError> {
     Ok(bounds.iter().zip(bounds.iter().skip(1)).map(|(begin, end)| (*begin, *end.max(begin))).collect())
 }
 
-/// The sizes of the parts along an axis of symbolic size: what lies between two cuts, each brought inside the axis.
+/// The sizes of the parts along an axis of symbolic size: the distance between adjacent cuts, each clipped to the axis.
 ///
-/// `None` for places counted from the end, and for very many parts.
+/// `None` for cuts counted from the end, and for very many parts.
 fn symbolic_parts(call: &Call, size: &PrimExpr) -> Result<Option<Vec<PrimExpr>>, InferError> {
     let cuts: Vec<PrimExpr> = match sections(call)? {
         Some(sections) if sections <= MANY_PARTS => {
@@ -314,7 +314,7 @@ fn symbolic_parts(call: &Call, size: &PrimExpr) -> Result<Option<Vec<PrimExpr>>,
             cuts.into_iter().map(PrimExpr::IntImm).collect()
         }
     };
-    // The first cut of equal parts lies inside for itself.
+    // With equal parts the first cut is always inside the axis.
     let regular = sections(call)?.is_some();
     let inside = |i: usize, cut: &PrimExpr| match i {
         0 if regular => cut.clone(),
@@ -330,13 +330,13 @@ fn symbolic_parts(call: &Call, size: &PrimExpr) -> Result<Option<Vec<PrimExpr>>,
     Ok(Some(starts.zip(ends).map(length).collect()))
 }
 
-/// The most parts of which the sizes are written out.
+/// The largest number of parts whose sizes are listed.
 const MANY_PARTS: i64 = 64;
 
-/// The largest number of parts that inference speaks of.
+/// The largest number of parts for which inference gives a result.
 const MAX_PARTS: i64 = 100_000;
 
-/// The number of equal parts, if the attribute is one number; `None` if it lists where to cut.
+/// The number of equal parts, if the attribute is one number; `None` if it lists the cuts.
 fn sections(call: &Call) -> Result<Option<i64>, InferError> {
     match attr(call, "indices_or_sections") {
         None => Err(InferError::op("the attribute `indices_or_sections` is missing")),
@@ -354,7 +354,7 @@ fn infer_split(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
     let given = given_int(a.call, "axis")?;
     let dims = TensorDims::of(x);
     let along = dims.rank().map(|rank| axis(given, rank)).transpose()?;
-    // An object would be true of them, but then none could be taken out of the tuple that they are.
+    // An object would be a valid result, but then no field could be taken from the tuple.
     if let Some(sections) = sections(a.call)?
         && sections > MAX_PARTS
     {
@@ -389,7 +389,7 @@ fn infer_split(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
         Some(sections) => usize::try_from(sections).unwrap_or(0),
         None => ints_attr(a.call, "indices_or_sections")?.map_or(1, |cuts| cuts.len() + 1),
     };
-    // One part is all of it.
+    // A single part is the whole tensor.
     let held = held_by_all([x]).filter(|_| count == 1 && along.is_some());
     let part = of_held(held, TensorDims::of_ndim(dims.ndim()), x.dtype);
     Ok(StructInfo::tuple(std::iter::repeat_n(part, count)))
@@ -400,7 +400,7 @@ fn split(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let along = axis(given_int(a.call, "axis")?, x.shape().len())?;
     let size = x.shape().get(along).copied().unwrap_or(0);
     if let Some(sections) = sections(a.call)? {
-        // Each part takes its place, empty or not.
+        // Each part takes memory, even an empty one.
         m.spend(u64::try_from(sections).unwrap_or(u64::MAX))?;
     }
     let mut fields = Vec::new();

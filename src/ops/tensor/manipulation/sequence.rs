@@ -22,7 +22,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
     reverse_sequence
 )];
 
-/// The axis of the sequences and that of the batch, which are two.
+/// The axis of the sequences and the axis of the batch, which must differ.
 fn axes(a: &crate::grammar::Call, rank: usize) -> Result<(usize, usize), InferError> {
     let along = axis(given_int(a, "seq_axis")?, rank)?;
     match axis(given_int(a, "batch_axis")?, rank)? {
@@ -52,7 +52,7 @@ fn infer_reverse_sequence(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, 
     Ok(StructInfo::Tensor(data.clone()))
 }
 
-/// The elements before the length change their order, the others stay.
+/// Reverses the elements before the length; the others stay.
 fn reverse_sequence(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let (data, lengths) = (kernel::tensor(a, 0)?, kernel::tensor(a, 1)?);
     let (along, batch) = axes(a.call, data.shape().len())?;

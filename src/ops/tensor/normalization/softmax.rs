@@ -47,17 +47,17 @@ fn along_axis(m: &mut dyn Host, a: &EvalArgs<'_>, f: fn(&ArrayD<f64>, usize) -> 
     of_floats(m, x.dtype(), &f(&floats(x)?, along))
 }
 
-/// `exp(x)` divided by the sum of these along the axis.
+/// `exp(x)` divided by its sum along the axis.
 pub(in crate::ops) fn softmax(x: &ArrayD<f64>, along: usize) -> ArrayD<f64> {
     line_by_line(x, along, elementary::softmax)
 }
 
-/// The logarithms of these.
+/// The logarithm of the softmax.
 fn log_softmax(x: &ArrayD<f64>, along: usize) -> ArrayD<f64> {
     line_by_line(x, along, elementary::log_softmax)
 }
 
-/// A function of all elements along the axis.
+/// Applies a function to all elements along the axis.
 fn line_by_line(x: &ArrayD<f64>, along: usize, f: fn(&[f64]) -> Vec<f64>) -> ArrayD<f64> {
     let mut out = x.clone();
     for mut line in out.lanes_mut(Axis(along)) {

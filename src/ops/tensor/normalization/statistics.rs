@@ -86,7 +86,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
 
 // Inference.
 
-/// The arguments of a normalization: the first is the data, the parameters share its data type.
+/// The arguments of a normalization. The first is the data; the parameters have the same data type.
 fn normalized<'a, const N: usize>(a: &InferArgs<'a>) -> Result<[&'a TensorStructInfo; N], InferError> {
     arity::<N>(a)?;
     let first = tensor(a, 0)?;
@@ -100,8 +100,8 @@ fn normalized<'a, const N: usize>(a: &InferArgs<'a>) -> Result<[&'a TensorStruct
     }
 }
 
-/// Each parameter has the dimensions of the data at the axes: what is provably another size is rejected. Whether all are
-/// provably the same.
+/// Checks that each parameter has the dimensions of the data at the axes, and rejects provably different sizes. Returns
+/// whether all are provably equal.
 fn fit(cx: &mut Cx, infos: &[&TensorStructInfo], along: Option<&[usize]>, count: usize) -> Result<bool, InferError> {
     let Some((data, parameters)) = infos.split_first() else { return Ok(true) };
     let mut known: Vec<Vec<PrimExpr>> = Vec::new();
@@ -149,7 +149,7 @@ fn infer_axes_norm<const N: usize>(cx: &mut Cx, a: &InferArgs<'_>) -> Result<Str
     Ok(known_if(fit(cx, &infos, along.as_deref(), count)?, data))
 }
 
-/// The information of a tensor, or its rank alone.
+/// The information of a tensor, or only its rank.
 fn known_if(shape: bool, t: &TensorStructInfo) -> StructInfo {
     if shape { StructInfo::Tensor(t.clone()) } else { TensorDims::of_ndim(t.ndim).tensor(t.dtype) }
 }
@@ -162,7 +162,7 @@ fn infer_rms_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErr
     infer_axes_norm::<2>(cx, a)
 }
 
-/// The channel axis, if the rank of the data is known; it is not normalized as one of the axes.
+/// The channel axis, if the rank of the data is known. It must not be among the normalized axes.
 fn channel_axis(call: &Call, data: &TensorStructInfo) -> Result<Option<usize>, InferError> {
     let given = given_int(call, "channel_axis")?;
     let channel = TensorDims::of(data).rank().map(|rank| axis(given, rank)).transpose()?;
@@ -206,7 +206,7 @@ fn infer_instance_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Inf
     Ok(StructInfo::Tensor(tensor(a, 0)?.clone()))
 }
 
-/// The data normalized, and the mean and variance to be kept.
+/// The normalized data, and the updated mean and variance.
 fn infer_batch_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let infos = normalized::<5>(a)?;
     let [data, _, _, mean, variance] = infos;
@@ -223,7 +223,7 @@ fn infer_batch_norm(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferE
 fn arrays<const N: usize>(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<([ArrayD<f64>; N], DataType, Held), Stop> {
     let dtype = kernel::tensor(a, 0)?.dtype();
     m.spend(kernel::tensor(a, 0)?.len() as u64)?;
-    // The parameters are repeated over the data.
+    // The parameters are repeated along the other axes of the data.
     let held = kernel::beside(m, (kernel::tensor(a, 0)?.len() as u64).saturating_mul(2))?;
     let mut arrays = [const { None }; N];
     for (i, slot) in arrays.iter_mut().enumerate() {
@@ -236,14 +236,14 @@ fn epsilon(call: &Call) -> Result<f64, Stop> {
     Ok(float_attr(call, "epsilon")?)
 }
 
-/// The data with mean 0 and variance 1 over the axes, but for `epsilon`.
+/// The data with mean 0 and variance 1 over the axes, apart from `epsilon`.
 fn standardized(x: &ArrayD<f64>, along: &[usize], epsilon: f64) -> ArrayD<f64> {
     let centered = x - &mean(x, along);
     let variance = mean(&(&centered * &centered), along);
     centered / variance.mapv_into(|v| (v + epsilon).sqrt())
 }
 
-/// `x * gamma + beta`, where `scale` and `center` ask for it.
+/// `x * gamma + beta`, each part only if `scale` or `center` is set.
 fn transformed(call: &Call, x: ArrayD<f64>, gamma: &ArrayD<f64>, beta: &ArrayD<f64>) -> Result<ArrayD<f64>, Stop> {
     let x = if bool_attr(call, "scale")? { x * gamma } else { x };
     Ok(if bool_attr(call, "center")? { x + beta } else { x })
@@ -274,7 +274,7 @@ fn instance_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     of_floats(m, dtype, &transformed(a.call, standardized(&x, &along, epsilon(a.call)?), &gamma, &beta)?)
 }
 
-/// The channels are put into groups, and each group is normalized over its channels and the axes.
+/// Divides the channels into groups. Each group is normalized over its channels and the axes.
 fn group_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let ([x, gamma, beta], dtype, _held) = arrays::<3>(m, a)?;
     let channel = axis(given_int(a.call, "channel_axis")?, x.ndim())?;
@@ -291,7 +291,7 @@ fn group_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     of_floats(m, dtype, &transformed(a.call, normal, &gamma, &beta)?)
 }
 
-/// The shape with the channel axis split into groups and channels of a group.
+/// The shape with the channel axis split into groups and the channels of a group.
 fn grouped_shape(call: &Call, shape: &[usize], channel: usize) -> Result<Vec<usize>, Stop> {
     let groups = usize::try_from(given_int(call, "num_groups")?).unwrap_or(0);
     let size = shape.get(channel).copied().unwrap_or(0);
@@ -301,8 +301,9 @@ fn grouped_shape(call: &Call, shape: &[usize], channel: usize) -> Result<Vec<usi
     Ok(grouped)
 }
 
-/// With `training` the data is normalized by its own mean and variance over all axes but one, and the moving ones are
-/// moved towards these, of themselves keeping the part `momentum`; without, it is normalized by the moving ones, which stay.
+/// With `training` the data is normalized by its own mean and variance over all axes but one. The moving statistics are
+/// updated towards these and keep the fraction `momentum` of their old values. Otherwise the data is normalized by the
+/// moving statistics, which stay the same.
 fn batch_norm(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let ([x, gamma, beta, old_mean, old_variance], dtype, _held) = arrays::<5>(m, a)?;
     let channel = axis(given_int(a.call, "axis")?, x.ndim())?;

@@ -1,4 +1,4 @@
-//! Sums back to the shape from which a tensor was broadcast: `collapse_sum_to` and `collapse_sum_like`.
+//! Sums that undo broadcasting: `collapse_sum_to` and `collapse_sum_like`.
 
 use super::reduce::{sum, within};
 use crate::grammar::{PrimExpr, StructInfo, TensorStructInfo};
@@ -27,7 +27,8 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     ),
 ];
 
-/// What is broadcast to the data may have fewer axes, and each that it has is as long or has length 1.
+/// Checks that the target broadcasts to the data. It may have fewer axes, and each of its axes has the same length or
+/// length 1.
 fn broadcasts(cx: &mut Cx, target: &TensorDims, data: &TensorStructInfo) -> Result<(), InferError> {
     Domain::Numbers.demand(data.dtype)?;
     let from = TensorDims::of(data);
@@ -59,7 +60,7 @@ fn infer_collapse_sum_like(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo,
     Ok(with_dtype(target, data.dtype))
 }
 
-/// The sum over the axes that the result does not have, and over those that have length 1 there.
+/// The sum over the axes that are missing in the result and over those with length 1 there.
 fn collapse_sum(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let target = kernel::out(a)?.shape;

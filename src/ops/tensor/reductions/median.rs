@@ -22,7 +22,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
     median
 )];
 
-/// Along one axis a median has a place.
+/// Whether the median has a position: it does if it is taken along one axis.
 fn has_places(call: &Call) -> Result<bool, InferError> {
     Ok(ints_attr(call, "axis")?.is_some_and(|axes| axes.len() == 1))
 }
@@ -37,7 +37,7 @@ fn infer_median(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError>
     Ok(StructInfo::tuple([medians, dims.tensor(DataType::INT64)]))
 }
 
-/// Of an even number of elements the lower one of the two in the middle.
+/// The median. For an even number of elements it is the lower of the two middle ones.
 fn middle(items: &[Scalar]) -> Result<(Scalar, i64), Stop> {
     let place = sorted(items, false).get(items.len().saturating_sub(1) / 2).copied();
     let found = place.and_then(|place| Some((*items.get(place)?, i64::try_from(place).ok()?)));
@@ -54,7 +54,7 @@ fn median(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         .filter(|(i, _)| keep || !reduced.contains(i))
         .map(|(i, size)| if reduced.contains(&i) { 1 } else { *size })
         .collect();
-    // Sorting compares each element as often as the number of them has digits.
+    // Sorting compares each element about as many times as the binary digits of their number.
     let digits = u64::from(u64::BITS - count(&inner).leading_zeros());
     let _held = beside(m, count(&inner).saturating_mul(2))?;
     m.spend((x.len() as u64).saturating_mul(digits.saturating_mul(2)))?;

@@ -1,4 +1,4 @@
-//! Reductions: sums and products, statistics, extremes and their places.
+//! Reductions: sums and products, statistics, extremes and their positions.
 
 use std::cmp::Ordering;
 
@@ -102,7 +102,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     }),
 ];
 
-/// The axes that a call reduces; all of them if it names none.
+/// The axes that a call reduces; all axes if it names none.
 pub(super) fn reduced(call: &Call, rank: usize) -> Result<Vec<usize>, InferError> {
     match ints_attr(call, "axis")? {
         Some(given) => axes(&given, rank),
@@ -110,7 +110,7 @@ pub(super) fn reduced(call: &Call, rank: usize) -> Result<Vec<usize>, InferError
     }
 }
 
-/// A reduced dimension is left out, or 1 with `keepdims`.
+/// A reduced dimension is removed, or becomes 1 with `keepdims`.
 fn infer_reduction(a: &InferArgs<'_>, domain: Domain) -> Result<StructInfo, InferError> {
     let dtype = tensor(a, 0)?.dtype;
     domain.demand(dtype)?;
@@ -125,7 +125,7 @@ fn infer_float(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> 
     infer_reduction(a, Domain::Floats)
 }
 
-/// Integers are not divided by none.
+/// Rejects the mean of no integers.
 fn infer_mean(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     let dtype = tensor(a, 0)?.dtype;
     if !dtype.is_void() && !dtype.is_float() {
@@ -139,13 +139,13 @@ fn infer_extreme(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
     infer_reduction(a, Domain::Numbers)
 }
 
-/// Places are int64.
+/// Positions are int64.
 fn infer_place(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     something(a)?;
     Ok(reduced_dims(a)?.tensor(DataType::INT64))
 }
 
-/// Nothing has no extreme: a result that is known to have an element must have something to choose it from.
+/// An empty list has no extreme. Rejects a reduction over no elements whose result is known to have an element.
 pub(super) fn something(a: &InferArgs<'_>) -> Result<(), InferError> {
     let TensorDims::Known(dims) = TensorDims::of(tensor(a, 0)?) else { return Ok(()) };
     let reduced = reduced(a.call, dims.len())?;
@@ -206,7 +206,7 @@ fn reduce_numbers(
     reduce(m, a, |items| f(items, dtype))
 }
 
-/// The elements that make up one place of the result, in row-major order.
+/// The elements that are reduced to one position of the result, in row-major order.
 pub(super) fn group(
     x: &Tensor,
     reduced: &[usize],
@@ -225,14 +225,14 @@ pub(super) fn group(
     within(x, &base, inner)
 }
 
-/// The elements of a box of these sizes that begins at a place, in row-major order.
+/// The elements of a box of these sizes that starts at a position, in row-major order.
 pub(super) fn within(x: &Tensor, base: &[i64], sizes: &[i64]) -> Result<Vec<Scalar>, Stop> {
     kernel::indices(sizes)
         .map(|offset| at(x, &base.iter().zip(&offset).map(|(b, o)| b + o).collect::<Vec<i64>>()))
         .collect()
 }
 
-/// Of integers it may still have to wrap.
+/// The sum. For integers it may still have to be wrapped.
 pub(super) fn sum(items: &[Scalar], dtype: DataType) -> Result<Scalar, Stop> {
     items
         .iter()
@@ -244,11 +244,11 @@ pub(super) fn sum(items: &[Scalar], dtype: DataType) -> Result<Scalar, Stop> {
             (Some(Scalar::UInt(sum)), Scalar::UInt(x)) => Ok(Some(Scalar::UInt(sum.wrapping_add(x)))),
             (Some(_), _) => Err(fail("elements of different kinds are added")),
         })
-        // The sum of nothing is zero.
+        // The sum of no elements is zero.
         .map(|sum| sum.unwrap_or(kernel::zero(dtype)))
 }
 
-/// A sum of integers wraps before it is divided.
+/// The mean. A sum of integers wraps around before the division.
 fn mean(items: &[Scalar], dtype: DataType) -> Result<Scalar, Stop> {
     kernel::quotient(kernel::wrapped(sum(items, dtype)?, dtype)?, items.len() as u64)
 }
@@ -283,11 +283,11 @@ fn product(items: &[Scalar], _: DataType) -> Result<Scalar, Stop> {
         (Some(Scalar::UInt(product)), Scalar::UInt(x)) => Ok(Some(Scalar::UInt(product.wrapping_mul(x)))),
         (Some(_), _) => Err(fail("elements of different kinds are multiplied")),
     };
-    // The product of nothing is one.
+    // The product of no elements is one.
     items.iter().try_fold(None, times).map(|product| product.unwrap_or(Scalar::Int(1)))
 }
 
-/// The mean of the squares of the distances from the mean.
+/// The mean of the squared distances from the mean.
 fn variance(items: &[Scalar], dtype: DataType) -> Result<Scalar, Stop> {
     let middle = mean(items, dtype)?;
     let square = |item: &Scalar| match (*item, middle) {
@@ -306,7 +306,7 @@ fn deviation(items: &[Scalar], dtype: DataType) -> Result<Scalar, Stop> {
     }
 }
 
-/// The first place of an element that stands so to all others.
+/// The position of the first element that compares in this way with all others.
 fn place_of(items: &[Scalar], wanted: Ordering) -> Result<Scalar, Stop> {
     let better = |best: usize, i: usize| match (items.get(i), items.get(best)) {
         (Some(x), Some(y)) if order(*x, *y) == wanted => i,

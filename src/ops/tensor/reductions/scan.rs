@@ -1,4 +1,4 @@
-//! Sums and products of all elements up to each: `cumsum`, `cumprod`.
+//! Sums and products of all elements up to each position: `cumsum`, `cumprod`.
 
 use crate::book::Erratum;
 use crate::grammar::{Call, DataType, StructInfo};
@@ -76,7 +76,7 @@ fn scan(
     let x = kernel::tensor(a, 0)?;
     let kernel::Out { dtype, shape } = kernel::out(a)?;
     let exclusive = bool_attr(a.call, "exclusive")?;
-    // Literal A67: it is the first element that is left out.
+    // Literal A67: the first element is omitted.
     let without_first = exclusive && m.cx().literal(Erratum::A67);
     let along = int_attr(a.call, "axis")?.map_or(Ok(0), |given| axis(given, shape.len()))?;
     let _held = kernel::beside(m, (x.len() as u64).saturating_mul(4))?;
@@ -84,7 +84,7 @@ fn scan(
     let source = kernel::in_shape(m, x, &shape)?;
     let neutral = convert(Scalar::Int(neutral), dtype)?;
     let size = shape.get(along).copied().unwrap_or(0);
-    // One line at a time: what has been summed is kept until the line is written.
+    // The partial result of each line is kept until the line is complete.
     let mut lines: std::collections::BTreeMap<Vec<i64>, Scalar> = Default::default();
     m.spend(x.len() as u64)?;
     fresh(tabulate(m, dtype, &shape, |index| {

@@ -1,4 +1,4 @@
-//! The choice among boxes for each class: `vision.all_class_non_max_suppression`.
+//! Selection of boxes for each class: `vision.all_class_non_max_suppression`.
 
 use super::overlap::{bounded, by_score, overlap, pay, sizes};
 use crate::grammar::{BinaryOp, DataType, PrimExpr, StructInfo};
@@ -31,7 +31,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
 
 // Inference.
 
-/// An argument that is one number: a tensor of one element, or a boxed scalar.
+/// An argument that is a single number: a tensor with one element, or a boxed scalar.
 fn one_number(cx: &mut Cx, a: &InferArgs<'_>, i: usize) -> Result<(), InferError> {
     if let Some(StructInfo::Prim(_)) = a.args.get(i) {
         return boxed(a, i, Domain::Numbers).map(|_| ());
@@ -69,7 +69,7 @@ fn infer_all_classes(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
         }
     }
     if str_attr(a.call, "output_format")? == "onnx" {
-        // How many boxes are chosen depends on the values.
+        // The number of selected boxes depends on the values.
         let counted = TensorDims::from(vec![constant(1)]).tensor(DataType::INT64);
         return Ok(StructInfo::tuple([TensorDims::of_rank(2).tensor(DataType::INT64), counted]));
     }
@@ -90,7 +90,7 @@ fn infer_all_classes(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
 
 // Evaluation.
 
-/// The number that an argument is.
+/// The number in an argument.
 fn argument(a: &EvalArgs<'_>, i: usize) -> Result<f64, Stop> {
     let only = |t: &Tensor| if t.len() == 1 { t.get(0) } else { None };
     let one = |value: &Value| value.as_prim().map(|prim| prim.value).or_else(|| value.as_tensor().and_then(only));
@@ -98,7 +98,7 @@ fn argument(a: &EvalArgs<'_>, i: usize) -> Result<f64, Stop> {
     found.map(Element::from_scalar).ok_or_else(|| fail(format!("argument {i} must be one number")))
 }
 
-/// The boxes of a class that are chosen, with their scores.
+/// The selected boxes of a class, with their scores.
 fn of_class(
     boxes: &[[f64; 4]],
     scores: &[f64],
@@ -143,7 +143,7 @@ fn all_classes(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     if str_attr(a.call, "output_format")? == "onnx" { listed(m, &chosen) } else { padded(m, y, &chosen) }
 }
 
-/// A row for each box: image, class and place.
+/// One row for each box: image, class and position.
 fn listed(m: &mut dyn Host, chosen: &[Vec<(i64, usize, f64)>]) -> Result<Value, Stop> {
     let rows = (0i64..).zip(chosen).flat_map(|(b, all)| all.iter().map(move |(class, i, _)| [b, *class, *i as i64]));
     let numbers: Vec<Scalar> = rows.flatten().map(Scalar::Int).collect();
@@ -153,7 +153,8 @@ fn listed(m: &mut dyn Host, chosen: &[Vec<(i64, usize, f64)>]) -> Result<Value, 
     Ok(Value::tuple(vec![Value::Tensor(rows), Value::Tensor(total)]))
 }
 
-/// For each image as many rows as there may be, of class and place, their scores, and how many count; the others are zero.
+/// For each image: rows of class and position, their scores, and the number of valid rows. Both lists have the maximal
+/// length and are filled up with zeros.
 fn padded(m: &mut dyn Host, scores: &Tensor, chosen: &[Vec<(i64, usize, f64)>]) -> Result<Value, Stop> {
     let [batch, classes, number_of] = sizes(scores)?;
     let all = classes.saturating_mul(number_of);

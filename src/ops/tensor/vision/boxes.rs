@@ -1,4 +1,4 @@
-//! Boxes from what a network predicts relative to anchors: `vision.multibox_transform_loc`.
+//! Boxes from network predictions relative to anchors: `vision.multibox_transform_loc`.
 
 use ndarray::{ArrayD, IxDyn};
 
@@ -101,14 +101,14 @@ fn evaluate(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     Ok(Value::tuple(vec![of_floats(m, dtype, &boxes)?, of_floats(m, dtype, &scores)?]))
 }
 
-/// How an encoding is read.
+/// The options for decoding boxes.
 struct Decoding {
     variances: [f64; 4],
     clip: bool,
 }
 
 impl Decoding {
-    /// One side of a box: the top, the left, the bottom or the right one.
+    /// One side of a box: top, left, bottom or right.
     fn decoded(&self, anchor: [f64; 4], encoding: [f64; 4], side: usize) -> f64 {
         let [left, top, right, bottom] = anchor;
         let ([x, y, w, h], [vx, vy, vw, vh]) = (encoding, self.variances);
@@ -121,7 +121,7 @@ impl Decoding {
     }
 }
 
-/// The scores as they are told: small ones are multiplied by zero, and those of the background may be zero.
+/// The reported scores. Small scores are multiplied by zero, and those of the background may be set to zero.
 fn shown(call: &Call, scores: ArrayD<f64>) -> Result<ArrayD<f64>, Stop> {
     let mut scores = if bool_attr(call, "apply_softmax")? { softmax(&scores, 1) } else { scores };
     let (threshold, background) = (float_attr(call, "threshold")?, bool_attr(call, "keep_background")?);

@@ -1,28 +1,29 @@
-//! What the choices among boxes share: how boxes overlap, and in which order they are looked at.
+//! Common parts of box selection: the overlap of boxes, and their order.
 
 use std::cmp::Ordering;
 
 use crate::ops::kernel::{self, fail};
 use crate::value::{Held, Host, Stop, Tensor};
 
-/// Batch, boxes, and what there is of each.
+/// The sizes of batch, boxes and numbers per box.
 pub(super) fn sizes(x: &Tensor) -> Result<[i64; 3], Stop> {
     x.shape().try_into().map_err(|_| fail("boxes have batch, number and length"))
 }
 
-/// So many steps for each element, and memory beside the tensor; of a tensor without elements there are lists all the same.
+/// Charges `times` steps for each element, and memory besides the tensor. A tensor without elements still has lists.
 pub(super) fn pay(m: &mut dyn Host, x: &Tensor, times: u64) -> Result<Held, Stop> {
     let places = kernel::places(x.shape());
     m.spend(places.saturating_mul(times))?;
     kernel::beside(m, places.saturating_mul(2))
 }
 
-/// The corners of a box between which it has an area.
+/// The corners of a box. Its area must be finite.
 pub(super) fn bounded(corners: [f64; 4]) -> Result<[f64; 4], Stop> {
     if area(corners).is_finite() { Ok(corners) } else { Err(Stop::unspecified("a box whose area is no finite number")) }
 }
 
-/// The part that two boxes share of what they cover together; of nothing it is 0. A box is two opposite corners.
+/// The intersection of two boxes divided by their union; 0 if the union is empty. A box is given by two opposite
+/// corners.
 pub(super) fn overlap(a: [f64; 4], b: [f64; 4]) -> f64 {
     let ([a1, a2], [b1, b2]) = (lines(a), lines(b));
     let shared = a1.shared(b1) * a2.shared(b2);
@@ -30,7 +31,7 @@ pub(super) fn overlap(a: [f64; 4], b: [f64; 4]) -> f64 {
     if covered <= 0.0 { 0.0 } else { shared / covered }
 }
 
-/// From where to where a box reaches in one direction.
+/// The extent of a box in one direction.
 #[derive(Clone, Copy)]
 struct BoxSide {
     from: f64,
@@ -42,7 +43,7 @@ impl BoxSide {
         BoxSide { from: a.min(b), to: a.max(b) }
     }
 
-    /// How much of it another one covers, too.
+    /// The length of the common part with another one.
     fn shared(self, other: BoxSide) -> f64 {
         (self.to.min(other.to) - self.from.max(other.from)).max(0.0)
     }
@@ -52,7 +53,7 @@ impl BoxSide {
     }
 }
 
-/// From where to where a box reaches in either direction.
+/// The extent of a box in both directions.
 fn lines([a, b, c, d]: [f64; 4]) -> [BoxSide; 2] {
     [BoxSide::between(a, c), BoxSide::between(b, d)]
 }
@@ -62,7 +63,7 @@ fn area(x: [f64; 4]) -> f64 {
     down.length() * across.length()
 }
 
-/// Higher scores first; equal ones stay in their order.
+/// Higher scores first. Equal scores keep their order.
 pub(super) fn by_score(scores: &[f64]) -> Result<Vec<usize>, Stop> {
     if scores.iter().any(|score| score.is_nan()) {
         return Err(Stop::unspecified("scores that are no numbers have no order"));

@@ -89,7 +89,7 @@ fn infer(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
     Ok(TensorDims::from(layout.backward(&dims)).tensor(data.dtype))
 }
 
-/// A region: which image, and its corners in elements of the data, along height and width.
+/// A region: the image and its corners, in elements of the data along height and width.
 struct RegionOfInterest {
     image: i64,
     start: [f64; 2],
@@ -116,7 +116,8 @@ fn regions(rois: &Tensor, images: i64, scale: f64) -> Result<Vec<RegionOfInteres
     (0..rois.shape().first().copied().unwrap_or(0)).map(|i| RegionOfInterest::read(rois, i, images, scale)).collect()
 }
 
-/// What both operators are given: the sizes of the data in the order of the rules, and the regions, paid for.
+/// The input of both operators: the sizes of the data in canonical order, and the regions. Their cost is already
+/// charged.
 struct RoiOperands<'a> {
     x: &'a Tensor,
     layout: AxisOrder,
@@ -166,7 +167,8 @@ impl RoiOperands<'_> {
 
 // roi_align
 
-/// Samples along an axis within a bin: the two elements around each and the weight of the second; none outside of the image.
+/// The samples along an axis within a bin: the two neighbouring elements and the weight of the second. `None` outside
+/// the image.
 type Samples = Vec<Option<(i64, i64, f64)>>;
 
 /// The bins of a region along an axis.
@@ -184,7 +186,7 @@ fn sampled(start: f64, extent: f64, bins: i64, per_bin: i64, size: i64) -> Vec<S
     (0..bins).map(|p| (0..per_bin).map(|i| sample(p, i)).collect()).collect()
 }
 
-/// How many samples there are in a bin along an axis.
+/// The number of samples in a bin along an axis.
 fn per_bin(ratio: i64, extent: f64, bins: i64) -> i64 {
     if ratio > 0 { ratio } else { (extent / bins as f64).ceil().max(0.0) as i64 }
 }
@@ -205,7 +207,7 @@ fn roi_align(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     for region in &given.regions {
         let extents = [0, 1].map(|axis| extent(region, axis).max(least));
         let counts = [0, 1].map(|axis: usize| per_bin(ratio, part(extents, axis), part(given.bins, axis)));
-        // A bin without samples is a bin.
+        // A bin without samples still costs a step.
         let lines = [0, 1].map(|axis: usize| count(&[part(counts, axis).max(1), part(given.bins, axis)]));
         held.push(kernel::beside(m, part(lines, 0).saturating_add(part(lines, 1)))?);
         m.spend(part(lines, 0).saturating_mul(part(lines, 1)).saturating_mul(count(&[channels, 4])))?;
@@ -246,7 +248,7 @@ fn extent(region: &RegionOfInterest, axis: usize) -> f64 {
     part(region.end, axis) - part(region.start, axis)
 }
 
-/// The one of height or of width.
+/// The entry for height or width.
 fn part<T: Copy>([height, width]: [T; 2], axis: usize) -> T {
     if axis == 0 { height } else { width }
 }
@@ -270,7 +272,7 @@ impl RoiOperands<'_> {
 
 // roi_pool
 
-/// From which element to which the bins of a region reach along an axis, the last left out.
+/// The element ranges of a region's bins along an axis. The end is excluded.
 fn bounds(start: f64, end: f64, bins: i64, size: i64) -> Vec<(i64, i64)> {
     let whole = |x: f64| (x + 0.5).floor() as i64;
     let (first, last) = (whole(start), whole(end));

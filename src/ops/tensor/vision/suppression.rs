@@ -1,4 +1,4 @@
-//! The choice among boxes that overlap: `vision.get_valid_counts`, `vision.non_max_suppression`.
+//! Selection among overlapping boxes: `vision.get_valid_counts`, `vision.non_max_suppression`.
 
 use super::overlap::{bounded, by_score, overlap, pay, sizes};
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
@@ -58,7 +58,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
 
 // Inference.
 
-/// A place among the numbers of a box; what is known to lie outside is rejected.
+/// A position among the numbers of a box. Rejects one known to be outside.
 fn place(call: &Call, name: &str, least: i64, length: Option<&PrimExpr>, reach: i64) -> Result<i64, InferError> {
     let found = given_int(call, name)?;
     let beyond = match length {
@@ -71,14 +71,14 @@ fn place(call: &Call, name: &str, least: i64, length: Option<&PrimExpr>, reach: 
     Ok(found)
 }
 
-/// The dimensions of the first argument, boxes of several numbers each.
+/// The dimensions of the first argument, which lists boxes of several numbers each.
 fn boxes<'a>(a: &InferArgs<'a>) -> Result<(&'a TensorStructInfo, TensorDims), InferError> {
     let data = tensor(a, 0)?;
     of_rank(data, 3)?;
     Ok((data, TensorDims::of(data)))
 }
 
-/// Tensors of integers whose dimensions are the first of those known.
+/// Integer tensors with the first `rank` of the known dimensions.
 fn leading(dims: &TensorDims, rank: usize, dtype: DataType) -> StructInfo {
     match dims {
         TensorDims::Known(dims) => TensorDims::from(dims.iter().take(rank).cloned().collect::<Vec<_>>()).tensor(dtype),
@@ -153,14 +153,14 @@ fn infer_suppression(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
 
 // Evaluation: get_valid_counts
 
-/// Rows of numbers as tensors are made of them.
+/// A row of numbers from which a tensor is built.
 type ScalarRow = Vec<Scalar>;
 
 fn row(x: &Tensor, batch: i64, i: i64, length: i64) -> Result<ScalarRow, Stop> {
     (0..length).map(|k| at(x, &[batch, i, k])).collect()
 }
 
-/// Minus one, which marks what is not there.
+/// Minus one, which marks a missing element.
 fn nothing(dtype: DataType) -> Scalar {
     if dtype.is_int() { Scalar::Int(-1) } else { Scalar::Float(-1.0) }
 }
@@ -170,7 +170,7 @@ fn number(row: &[Scalar], place: i64) -> Result<f64, Stop> {
     found.map(Element::from_scalar).ok_or_else(|| fail(format!("a box has no number {place}")))
 }
 
-/// The tensors of a result are filled with minus one up to their shape.
+/// The tensors of a result, filled up with minus one.
 fn filled(m: &mut dyn Host, dtype: DataType, shape: &[i64], lists: &[Vec<Scalar>]) -> Result<Value, Stop> {
     let per_list = count(shape.get(1..).unwrap_or_default());
     let mut all = Vec::new();
@@ -218,9 +218,9 @@ struct Suppression {
     coordinates: i64,
     score: i64,
     id: i64,
-    /// The spread by which scores decay; none if overlapping boxes are dropped.
+    /// The width of the score decay; `None` if overlapping boxes are dropped.
     sigma: Option<f64>,
-    /// A box takes part while its score is larger.
+    /// A box takes part as long as its score is larger.
     least: f64,
 }
 
@@ -261,7 +261,7 @@ impl Suppression {
         Ok(Candidate { row, place, corners, score, class, alive: true })
     }
 
-    /// The boxes that may be chosen, in order, with the highest scores first.
+    /// The boxes that may be selected, in descending order of their scores.
     fn candidates(&self, x: &Tensor, batch: i64, valid: i64, length: i64) -> Result<Vec<Candidate>, Stop> {
         let all: Vec<Candidate> =
             (0..valid).map(|i| self.candidate(x, batch, i, length)).collect::<Result<_, Stop>>()?;
@@ -270,13 +270,13 @@ impl Suppression {
         Ok(order.into_iter().take(top).filter_map(|i| all.get(i).cloned()).collect())
     }
 
-    /// Which candidates are chosen, in the order in which they are; their scores may have decayed.
+    /// The indices of the selected candidates, in the order of selection. Their scores may have decayed.
     fn chosen(&self, candidates: &mut [Candidate]) -> Vec<usize> {
         let most = usize::try_from(self.most).unwrap_or(usize::MAX);
         let mut chosen = Vec::new();
         while chosen.len() < most {
             let open = candidates.iter().enumerate().filter(|(_, c)| c.alive && c.score > self.least);
-            // The first of those with the highest score.
+            // The first candidate with the highest score.
             let best = open.fold(None, |best: Option<(usize, f64)>, (i, c)| match best {
                 Some((_, score)) if score >= c.score => best,
                 Some(_) | None => Some((i, c.score)),
@@ -293,7 +293,7 @@ impl Suppression {
         chosen
     }
 
-    /// What a chosen box does to one that it overlaps.
+    /// The effect of a selected box on one that it overlaps.
     fn met(&self, other: &mut Candidate, overlap: f64) {
         match self.sigma {
             _ if overlap >= self.threshold => other.alive = false,
@@ -344,7 +344,7 @@ fn suppression(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 }
 
 impl Suppression {
-    /// A row of the result: that of a candidate with its score, or one that is not there.
+    /// A row of the result: a candidate with its score, or an empty row.
     fn told(&self, candidates: &[Candidate], slot: Option<usize>, length: i64, dtype: DataType) -> ScalarRow {
         let Some(candidate) = slot.and_then(|i| candidates.get(i)) else {
             return vec![nothing(dtype); usize::try_from(length).unwrap_or(0)];
