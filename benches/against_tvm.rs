@@ -3,8 +3,9 @@
 //! `cargo bench --bench against_tvm [-- tvm@0.27]`. Exits with status 1 if a ratio falls short of what the project
 //! promises. The programs and pairs are generated, so both sides see the very same.
 //!
-//! How the time grows with the program is told twice: in processes of their own, as who checks a file sees it, and over and
-//! over again in this one, where the small program stays in the caches of the processor and the large one cannot.
+//! The growth of the time with the size of the program is measured twice. First each check runs in its own process, as
+//! a user sees it. Then the checks repeat in this process, where the caches hold the small program and not the large
+//! one.
 
 use std::io::Write;
 use std::process::{Command, ExitCode, Stdio};

@@ -1,7 +1,9 @@
-//! The evaluator and the virtual machine on the same programs, in turns and in one process; only the ratios mean anything.
+//! The evaluator and the virtual machine on the same programs, in turns and in one process; only the ratios mean
+//! anything.
 //!
-//! `cargo bench --bench engines`. A program is compiled once and run often, and that both come to the same is checked. Then it is measured how
-//! long `build` takes. Exits with status 1 if the machine is slower than the evaluator, or building is slower than is promised or not linear.
+//! `cargo bench --bench engines`. A program is compiled once and run often, and that both come to the same is checked.
+//! Then it is measured how long `build` takes. Exits with status 1 if the machine is slower than the evaluator, or
+//! building is slower than is promised or not linear.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -24,9 +26,10 @@ const BINDINGS: usize = 1_000;
 const PROMISED: Duration = Duration::from_millis(20);
 /// How many bindings there are together: many small programs, or one that is as large as all of them.
 const TOGETHER: usize = 100_000;
-/// How far the cost of a binding may grow from the smallest to the largest program. Each takes as many instructions, and an instruction takes
-/// longer where the tables of the program leave the caches: twice as long for operators, 2.8 times for sizes that are computed, each of
-/// which has an entry in three tables. What grew with the square would take a hundred times as long.
+/// How far the cost of a binding may grow from the smallest to the largest program. Each takes as many instructions,
+/// and an instruction takes longer where the tables of the program leave the caches: twice as long for operators, 2.8
+/// times for sizes that are computed, each of which has an entry in three tables. What grew with the square would take
+/// a hundred times as long.
 const LINEAR: f64 = 4.0;
 
 /// As the command has it.
@@ -65,8 +68,8 @@ fn measure() -> Result<bool, Failure> {
     Ok(kept & builds("operators", &operators)? & builds("call_tir of a size each", &allocations)?)
 }
 
-/// How long `build` takes, by the number of bindings. All sizes have as much to read, which no cache holds: a small program that is built
-/// again and again would be in one, and a large one not.
+/// How long `build` takes, by the number of bindings. All sizes have as much to read, which no cache holds: a small
+/// program that is built again and again would be in one, and a large one not.
 fn builds(what: &str, program: &dyn Fn(usize) -> Result<String, Failure>) -> Result<bool, Failure> {
     let mut costs = Vec::new();
     let mut kept = true;

@@ -1,8 +1,8 @@
 //! Running the same programs in relax-spec and in Apache TVM, in one run on one machine; only the ratios mean anything.
 //!
 //! `cargo bench --bench run_against_tvm [-- tvm@0.27]`. The programs are of the size that fuzzers use. TVM compiles a
-//! program and runs it, relax-spec evaluates it; that both give the same result is checked. Exits with status 1 if a ratio
-//! falls short of what the project promises, or the cost is not linear.
+//! program and runs it, relax-spec evaluates it; that both give the same result is checked. Exits with status 1 if a
+//! ratio falls short of what the project promises, or the cost is not linear.
 
 use std::fmt::Write as _;
 use std::io::Write as _;

@@ -1,7 +1,8 @@
-//! What is asked of bytes that anybody may have written, a function for each target. Each ends without a panic, and what it asks holds.
-//! `tests/it/fuzz_targets.rs` asks the same of the seeds with every change.
+//! What is asked of bytes that anybody may have written, a function for each target. Each ends without a panic, and
+//! what it asks holds. `tests/it/fuzz_targets.rs` asks the same of the seeds with every change.
 //!
-//! Where a target needs a program or dimensions rather than text, the bytes are the choices of `generate`, two for each.
+//! Where a target needs a program or dimensions rather than text, the bytes are the choices of `generate`, two for
+//! each.
 
 use std::io;
 
@@ -175,8 +176,8 @@ pub fn normalize(data: &[u8]) {
     }
 }
 
-/// An accepted program in normal form is read from what it prints as. Other programs can hold what text has no way to write, such as two ordinary
-/// blocks in a row.
+/// An accepted program in normal form is read from what it prints as. Other programs can hold what text has no way to
+/// write, such as two ordinary blocks in a row.
 pub fn print_parse(data: &[u8]) {
     let module = program(data);
     if relax_spec::check(&module).accepts() {
@@ -252,7 +253,8 @@ pub fn prover(data: &[u8]) {
     }
 }
 
-/// Executables, ours and TVM's, are read, or refused; what is read is verified, printed, read again, and run, if within bounds.
+/// Executables, ours and TVM's, are read, or refused; what is read is verified, printed, read again, and run, if within
+/// bounds.
 pub fn executables(data: &[u8]) {
     let Some(text) = utf8(data) else { return };
     if let Ok(executable) = vm::read(text) {

@@ -54,4 +54,5 @@ mod types;
 mod unknown_purity;
 mod vm;
 mod why;
+mod words;
 mod workers;

@@ -11,16 +11,16 @@ use super::tensor::saved_tensor;
 use crate::grammar::{DataType, Name, TensorData};
 
 #[derive(Deserialize)]
-struct Whole<'t> {
+struct SavedGraph<'t> {
     root: Id,
     #[serde(borrow)]
-    nodes: Vec<Node<'t>>,
+    nodes: Vec<SavedNode<'t>>,
     #[serde(borrow, default)]
     b64ndarrays: Vec<Cow<'t, str>>,
 }
 
 #[derive(Deserialize)]
-struct Node<'t> {
+struct SavedNode<'t> {
     #[serde(borrow)]
     type_key: Cow<'t, str>,
     #[serde(borrow, default)]
@@ -32,7 +32,7 @@ struct Node<'t> {
 }
 
 /// The nodes of metadata.
-pub(in crate::syntax) struct OlderGraph<'t>(Whole<'t>);
+pub(in crate::syntax) struct OlderGraph<'t>(SavedGraph<'t>);
 
 /// An entry, as far as programs use it.
 pub(in crate::syntax) enum Older {
@@ -64,7 +64,7 @@ impl<'t> OlderGraph<'t> {
         lists.map(|(name, list)| Ok((Name::from(&**name), self.node(*list)?.data.clone()))).collect()
     }
 
-    fn node(&self, id: Id) -> GraphResult<&Node<'t>> {
+    fn node(&self, id: Id) -> GraphResult<&SavedNode<'t>> {
         self.0.nodes.get(id).ok_or_else(|| GraphError::new(format!("there is no node {id}")))
     }
 

@@ -28,10 +28,10 @@ pub enum FuzzSubject {
 /// Ask an implementation random questions and hold its answers against what the text permits
 ///
 /// Programs are well-typed by construction, and call every operator. Each goes through the implementation along several
-/// paths, each a question of its own: compiled and run, as a tree and as text, without optimizations, after one pass
-/// more, to another target; what it says of the program, and the normal form that it gives. What comes out is held
-/// against the program by the clauses and the bounds of `refine`. A difference is reduced, told apart from others by
-/// its signature, and kept in --out at once. What the ledger knows gives no exit status 1.
+/// paths: compiled and run, as a tree and as text, without optimizations, after one more pass, for another target. It
+/// is also asked for a verdict on the program and for its normal form. `refine` compares each result with the program,
+/// by the clauses and within their bounds. A difference is reduced, gets a signature, and is kept in --out at once. A
+/// difference that the ledger knows does not give exit status 1.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec fuzz --adapter tvm@0.27 --time 10m --jobs 2 --out found
