@@ -17,6 +17,7 @@ pub mod protocol;
 pub mod runner;
 pub mod serve;
 pub mod sites;
+pub mod stages;
 pub mod standing;
 pub mod supervisor;
 pub mod worker;

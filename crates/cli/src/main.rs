@@ -3,6 +3,7 @@
 mod adapter;
 mod arrays;
 mod asking;
+mod blame;
 mod budget;
 mod build;
 mod check;
@@ -89,6 +90,7 @@ enum RelaxSpecCommand {
     Conform(conform::Args),
     Fuzz(fuzz::Args),
     Diff(diff::Args),
+    Blame(blame::Args),
     Reduce(reduce::Args),
     Reproduce(reproduce::Args),
     Promote(promote::Args),
@@ -113,6 +115,7 @@ impl RelaxSpecCommand {
             RelaxSpecCommand::Convert(args) => Some(args.budget.limits()),
             RelaxSpecCommand::Types(args) => Some(args.budget.limits()),
             RelaxSpecCommand::Refine(args) => Some(args.budget.limits()),
+            RelaxSpecCommand::Blame(args) => Some(args.budget.limits()),
             RelaxSpecCommand::Adapter(_)
             | RelaxSpecCommand::Diff(_)
             | RelaxSpecCommand::Reduce(_)
@@ -230,6 +233,7 @@ fn dispatch(command: RelaxSpecCommand) -> CommandResult {
         RelaxSpecCommand::Conform(args) => conform::run(&args),
         RelaxSpecCommand::Fuzz(args) => fuzz::run(&args),
         RelaxSpecCommand::Diff(args) => diff::run(&args),
+        RelaxSpecCommand::Blame(args) => blame::run(&args),
         RelaxSpecCommand::Reduce(args) => reduce::run(&args),
         RelaxSpecCommand::Reproduce(args) => reproduce::run(&args),
         RelaxSpecCommand::Promote(args) => promote::run(&args),

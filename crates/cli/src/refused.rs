@@ -40,6 +40,7 @@ const REASONS: &[OptionRefusals] = &[
     },
     OptionRefusals { command: "fuzz", edition: TAKEN, proposal: NO_CLAIM },
     OptionRefusals { command: "diff", edition: TAKEN, proposal: NO_CLAIM },
+    OptionRefusals { command: "blame", edition: TAKEN, proposal: NO_CLAIM },
     OptionRefusals { command: "reduce", edition: TAKEN, proposal: NO_CLAIM },
     OptionRefusals { command: "reproduce", edition: TAKEN, proposal: NO_CLAIM },
     OptionRefusals { command: "ops", edition: TAKEN, proposal: NO_CLAIM },
