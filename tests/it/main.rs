@@ -2,8 +2,9 @@
 
 mod adequacy;
 mod attributes;
-mod book;
 #[cfg(target_os = "linux")]
+mod blame;
+mod book;
 mod bounds;
 mod choice;
 mod citations;

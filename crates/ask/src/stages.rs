@@ -41,13 +41,14 @@ pub struct PassStage {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum StageLine {
+    Refused {
+        error: String,
+        pass: Option<String>,
+    },
     Stage(PassStage),
     Done {
         #[serde(rename = "done")]
         _done: bool,
-    },
-    Refused {
-        error: String,
     },
 }
 
@@ -61,10 +62,10 @@ pub enum StagesError {
     #[error("{0}")]
     Io(#[from] std::io::Error),
     /// TVM raised an exception, or its process ended.
-    #[error("TVM refuses the program after `{after}`: {message}")]
+    #[error("{place} refuses the program: {message}")]
     Refused {
-        /// The last pass that ended.
-        after: String,
+        /// The pass; where it is not known, the last one that ended.
+        place: String,
         /// The words of TVM.
         message: String,
     },
@@ -109,7 +110,8 @@ pub fn record_stages<E: From<StagesError>>(
             Received::TimedOut => return Err(StagesError::TimedOut(patience.as_secs()).into()),
             Received::Interrupted => return Err(StagesError::Interrupted.into()),
             Received::Ended => {
-                return Err(StagesError::Refused { after, message: process.last_stderr() }.into());
+                let place = format!("TVM's process ended after {after}, and");
+                return Err(StagesError::Refused { place, message: process.last_stderr() }.into());
             }
         };
         match serde_json::from_str(&line) {
@@ -118,7 +120,10 @@ pub fn record_stages<E: From<StagesError>>(
                 take(stage)?;
             }
             Ok(StageLine::Done { .. }) => return Ok(()),
-            Ok(StageLine::Refused { error }) => return Err(StagesError::Refused { after, message: error }.into()),
+            Ok(StageLine::Refused { error, pass }) => {
+                let place = pass.unwrap_or_else(|| format!("TVM, after {after},"));
+                return Err(StagesError::Refused { place, message: error }.into());
+            }
             Err(_) => return Err(StagesError::Malformed(line).into()),
         }
     }

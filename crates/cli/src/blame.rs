@@ -294,10 +294,10 @@ impl Blamer<'_> {
             Stopped::Stages(error) => error,
         };
         match &error {
-            StagesError::Refused { after, message } => {
+            StagesError::Refused { place, message } => {
                 match self.args.format {
                     ReportFormat::Human => print(&format!("{error}\n"))?,
-                    ReportFormat::Json => print_json(&json!({ "refused_after": after, "message": message }))?,
+                    ReportFormat::Json => print_json(&json!({ "refused_by": place, "message": message }))?,
                 }
                 Ok(Exit::Findings)
             }
