@@ -1,4 +1,4 @@
-"""`ConvertLayout` fails at `R.nn.dropout` of which the pair is taken."""
+"""`ConvertLayout` fails on `R.nn.dropout`, because it infers one layout for a result that is a tuple."""
 
 import subprocess
 import sys
