@@ -1,4 +1,4 @@
-"""`R.nn.adaptive_avg_pool2d` along a symbolic size takes the regions elsewhere."""
+"""`R.nn.adaptive_avg_pool2d` sums only part of each window when the window's size is not a constant."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.nn.adaptive_avg_pool1d` to no regions does not build."""
+"""`R.nn.adaptive_avg_pool1d` with `output_size=[0]` fails to build with a division by zero."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.image.affine_grid` does not reach the last place."""
+"""`R.image.affine_grid` ends at 0.9999999 instead of 1."""
 
 import sys
 

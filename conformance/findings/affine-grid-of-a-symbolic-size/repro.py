@@ -1,4 +1,4 @@
-"""`R.image.affine_grid` of a symbolic size does not build."""
+"""`R.image.affine_grid` with a symbolic target size cannot be legalized."""
 
 import sys
 

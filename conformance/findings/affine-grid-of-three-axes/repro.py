@@ -1,4 +1,4 @@
-"""`R.image.affine_grid` of three axes is refused."""
+"""Inference of `R.image.affine_grid` rejects a grid with three spatial axes."""
 
 import sys
 

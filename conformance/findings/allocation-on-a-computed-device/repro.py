@@ -1,4 +1,4 @@
-"""A tensor allocated on a device whose number is computed kills the process."""
+"""`R.builtin.alloc_tensor` dereferences a null pointer in inference when the device index is not a constant."""
 
 import multiprocessing
 import sys

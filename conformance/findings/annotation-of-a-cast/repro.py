@@ -1,4 +1,4 @@
-"""A cast whose variable is annotated with less than the cast is refused."""
+"""The TVMScript parser rejects a `match_cast` whose variable has a weaker annotation than the cast."""
 
 import sys
 

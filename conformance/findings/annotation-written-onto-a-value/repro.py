@@ -1,4 +1,4 @@
-"""An operator whose variable is annotated with less than is known does not build from text."""
+"""The parser overwrites an operator's inferred shape with its variable's weaker annotation; the call is not lowered."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.arange` with a negative step is inferred with a size of its own."""
+"""Inference of `R.arange` computes a wrong length for a negative step."""
 
 import sys
 

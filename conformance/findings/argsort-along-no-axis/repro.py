@@ -1,4 +1,4 @@
-"""`R.argsort` along an axis that does not exist is accepted."""
+"""Inference of `R.argsort` accepts an axis that is out of range."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.argsort` accepts `uint64` for the places, and fails when it runs."""
+"""`R.argsort` accepts `dtype="uint64"` and fails at run time."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.atanh` of a small number is zero."""
+"""`R.atanh` of small inputs returns 0, because its lowering subtracts log(1 - x) from log(1 + x)."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A bias of attention with a symbolic size of 1 is not repeated."""
+"""`R.nn.attention_bias` reads out of bounds when a symbolic axis of the bias has size 1 at run time."""
 
 import sys
 

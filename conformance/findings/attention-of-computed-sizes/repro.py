@@ -1,4 +1,4 @@
-"""Attention does not build where a size is computed from another one."""
+"""`topi.nn.batch_matmul` rejects a size such as `n - 1`, so `R.nn.attention` fails to build."""
 
 import sys
 

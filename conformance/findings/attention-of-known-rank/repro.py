@@ -1,4 +1,4 @@
-"""`R.nn.attention` of tensors of which the rank alone is known kills the process."""
+"""Inference of `R.nn.attention` segfaults on tensors of known rank and unknown shape."""
 
 import multiprocessing
 import sys

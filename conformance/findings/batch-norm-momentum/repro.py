@@ -1,4 +1,4 @@
-"""`R.nn.batch_norm` exchanges the two factors of its running statistics."""
+"""`R.nn.batch_norm` applies `momentum` to the batch statistics instead of the running statistics."""
 
 import sys
 

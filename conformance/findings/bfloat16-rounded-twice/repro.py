@@ -1,4 +1,4 @@
-"""A conversion to bfloat16 rounds twice."""
+"""`BF16ComputeLegalize` converts float64 to bfloat16 by way of float32, which rounds twice."""
 
 import sys
 

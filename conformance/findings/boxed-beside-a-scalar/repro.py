@@ -1,4 +1,4 @@
-"""An operator of a scalar and a boxed number is inferred to be a vector."""
+"""Inference of broadcasting operators gives a `PrimValue` the shape (1), so a scalar plus a `PrimValue` has rank 1."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.broadcast_to` of a size that may be 1 is refused."""
+"""Inference of `R.broadcast_to` rejects the size `n` for the target `n + 1`, though `n` may be 1."""
 
 import sys
 

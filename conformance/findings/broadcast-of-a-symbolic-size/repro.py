@@ -1,4 +1,4 @@
-"""`R.broadcast_to` takes a symbolic size for the one to which it is broadcast."""
+"""`R.broadcast_to` reads out of bounds when a symbolic axis has size 1 at run time."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.broadcast_to` of a symbolic size to 1 does not build."""
+"""`R.broadcast_to` from a symbolic size to size 1 fails to build."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.bucketize` of floats does not build."""
+"""`R.bucketize` of floats fails to build, because `topi.searchsorted` shifts a boundary instead of an index."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A function over a buffer of symbolic size is printed in a form that the parser refuses."""
+"""The printer writes an int64 buffer size of a `PrimFunc` as a string, which the parser reads as int32."""
 
 import sys
 import typing

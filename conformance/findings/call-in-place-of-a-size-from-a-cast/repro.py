@@ -1,4 +1,4 @@
-"""`CanonicalizeBindings` gives a call another size than its argument."""
+"""`CanonicalizeBindings` replaces a size in the result of `call_tir_inplace` but not in its argument."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A call that gives one shape variable two sizes is accepted."""
+"""Inference accepts a call whose arguments give one shape variable two different sizes."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The storage of what `R.match_cast` casts is used again while the cast lives."""
+"""`StaticPlanBlockMemory` reuses storage that is still reachable through `match_cast`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The cast of a constant that has a name does not build."""
+"""`KillAfterLastUse` kills a `match_cast` of a bound constant, which has no register."""
 
 import sys
 

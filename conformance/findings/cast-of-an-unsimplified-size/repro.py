@@ -1,4 +1,4 @@
-"""`CanonicalizeBindings` never ends at a cast of a size that can be simplified."""
+"""`CanonicalizeBindings` overflows the stack on a `match_cast` of a size such as `n + 1 - 1`."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A size that is named by one cast is lost by the next."""
+"""`KillAfterLastUse` removes a `match_cast` whose shape variable a later `match_cast` needs."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A cast to the shape that a variable holds does not build."""
+"""`VMShapeLower` cannot lower a `match_cast` to a tensor whose shape is a variable."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.grad.start_checkpoint` of a constant is refused."""
+"""`R.grad.start_checkpoint` rejects a constant argument."""
 
 import sys
 

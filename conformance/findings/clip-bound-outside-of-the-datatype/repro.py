@@ -1,4 +1,4 @@
-"""`R.clip` with a bound that its datatype does not have does not build."""
+"""`R.clip` fails to build when a bound is outside the range of the input's data type."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.clip` rounds an integer bound to float64 before it is converted."""
+"""`R.clip` rounds an integer bound to float64 before it converts it to the input's data type."""
 
 import sys
 

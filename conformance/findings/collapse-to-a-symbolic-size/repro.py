@@ -1,4 +1,4 @@
-"""`R.collapse_sum_to` a symbolic size is refused."""
+"""Inference of `R.collapse_sum_to` rejects sizes that it cannot prove equal."""
 
 import sys
 

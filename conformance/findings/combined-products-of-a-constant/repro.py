@@ -1,4 +1,4 @@
-"""A product of a constant ends `CombineParallelMatmul`."""
+"""`CombineParallelMatmul` fails on a `matmul` whose left operand is a constant."""
 
 import sys
 

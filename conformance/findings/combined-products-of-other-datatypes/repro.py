@@ -1,4 +1,4 @@
-"""Products with different `out_dtype` are combined into one."""
+"""`CombineParallelMatmul` combines `matmul` calls with different `out_dtype`, and fails."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`EliminateCommonSubexpr` uses a variable of which less is known."""
+"""`EliminateCommonSubexpr` replaces a variable by one with a weaker annotation, and fails."""
 
 import sys
 

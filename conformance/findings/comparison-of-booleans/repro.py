@@ -1,4 +1,4 @@
-"""`R.equal` and `R.greater` of Booleans do not build."""
+"""`R.equal` and `R.greater` of Booleans fail in LLVM code generation."""
 
 import sys
 

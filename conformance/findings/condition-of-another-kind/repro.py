@@ -1,4 +1,4 @@
-"""A vector is a condition, and its first element decides."""
+"""`well_formed` accepts a vector as the condition of an `If`, and the VM tests its first element."""
 
 import sys
 

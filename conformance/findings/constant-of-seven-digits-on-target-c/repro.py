@@ -1,4 +1,4 @@
-"""The target `c` writes a constant with seven digits."""
+"""`CodeGenC` prints float constants with seven significant digits, too few for float64."""
 
 import sys
 

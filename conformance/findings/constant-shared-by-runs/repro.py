@@ -1,4 +1,4 @@
-"""What writes into a constant changes it for the next run."""
+"""An in-place write to a constant changes the VM's constant pool, and so the next run."""
 
 import sys
 

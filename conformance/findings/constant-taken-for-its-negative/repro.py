@@ -1,4 +1,4 @@
-"""The constant -1 is taken for the constant 1."""
+"""The VM's constant pool merges the constants 1 and -1, because its equality skips tensor contents."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A module with a constant without elements cannot be loaded."""
+"""The VM cannot load a module with an empty constant tensor."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""An operator is made to write into a constant."""
+"""`DataflowUseInplaceCalls` makes an operator overwrite a constant."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`ConvertLayout` crashes at an operator with a boxed scalar as an operand."""
+"""`ConvertLayout` segfaults on a binary operator with a `PrimValue` operand."""
 
 import subprocess
 import sys

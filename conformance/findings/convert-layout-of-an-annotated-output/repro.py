@@ -1,4 +1,4 @@
-"""`ConvertLayout` fails at an output that is annotated with less than is inferred."""
+"""`ConvertLayout` fails on a dataflow output whose annotation is weaker than what is inferred."""
 
 import sys
 

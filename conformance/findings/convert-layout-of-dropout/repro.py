@@ -1,4 +1,4 @@
-"""`ConvertLayout` fails at `R.nn.dropout` of which the pair is taken."""
+"""`ConvertLayout` fails on `R.nn.dropout` when the result is used as a tuple."""
 
 import subprocess
 import sys

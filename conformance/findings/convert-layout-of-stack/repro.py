@@ -1,4 +1,4 @@
-"""`ConvertLayout` fails at `R.stack`."""
+"""`ConvertLayout` fails on `R.stack`, because it looks up the new axis among the operands' axes."""
 
 import subprocess
 import sys

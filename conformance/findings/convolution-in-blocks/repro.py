@@ -1,4 +1,4 @@
-"""`R.nn.conv2d` of channels in blocks does not build."""
+"""`R.nn.conv2d` with a blocked layout such as `NCHW2c` is not legalized."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.nn.conv2d` with a kernel that is larger than the data does not build."""
+"""`R.nn.conv2d` fails to build when the kernel exceeds the data and the result is empty."""
 
 import sys
 

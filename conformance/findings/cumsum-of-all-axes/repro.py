@@ -1,4 +1,4 @@
-"""`R.cumsum` without an axis keeps the rank of a tensor of unknown shape."""
+"""Inference of `R.cumsum` without an axis keeps the rank of an input of unknown shape instead of flattening it."""
 
 import sys
 
