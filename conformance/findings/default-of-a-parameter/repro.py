@@ -1,4 +1,4 @@
-"""A default value of a parameter is dropped without a word."""
+"""The TVMScript parser silently drops the default value of a function parameter."""
 
 import sys
 

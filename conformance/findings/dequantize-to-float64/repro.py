@@ -1,4 +1,4 @@
-"""`R.dequantize` to float64 is refused."""
+"""Inference of `R.dequantize` rejects `out_dtype="float64"`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""An integer divided by zero kills the process."""
+"""Integer division by zero raises SIGFPE in LLVM code instead of a run-time error."""
 
 import multiprocessing
 import sys

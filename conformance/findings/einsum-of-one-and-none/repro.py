@@ -1,4 +1,4 @@
-"""`R.einsum` of sizes that are not known takes the larger one."""
+"""`R.einsum` broadcasts symbolic sizes to their maximum, which is wrong for the sizes 1 and 0."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Two equal tensors become one, of which one is written."""
+"""`EliminateCommonSubexpr` merges two equal tensors of which one is written in place."""
 
 import sys
 

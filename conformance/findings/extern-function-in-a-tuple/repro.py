@@ -1,4 +1,4 @@
-"""Normalization leaves an external function in a tuple."""
+"""`BlockBuilder.normalize` leaves an `ExternFunc` unbound in a tuple."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A packed function that is missing in a branch that is not taken stops the program."""
+"""The VM fails to load a module with a missing packed function that only a branch not taken calls."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.eye_like` computes the datatype of its argument."""
+"""The legalization of `R.eye_like` ignores `dtype`."""
 
 import sys
 

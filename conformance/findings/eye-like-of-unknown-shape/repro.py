@@ -1,4 +1,4 @@
-"""`R.eye_like` of a matrix of unknown shape fails an internal check."""
+"""Inference of `R.eye_like` fails an internal check on a matrix of unknown shape."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A field of the tuple that a closure returns does not build."""
+"""`LowerRuntimeBuiltin` loses the tuple type of a closure's result, so projecting it fails to build."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.isfinite` of Booleans does not build."""
+"""`R.isfinite`, `R.isinf` and `R.isnan` of Booleans fail to build."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""float16 does not build for the target `c`."""
+"""`CodeGenC` emits the type `half` for float16, which is not C."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A conversion to float8 knows no range of exponents."""
+"""Conversions to float8 move mantissa bits only, which is wrong for subnormal and out-of-range values."""
 
 import sys
 

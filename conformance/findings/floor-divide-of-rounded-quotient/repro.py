@@ -1,4 +1,4 @@
-"""`R.floor_divide` of floats rounds down a quotient that was rounded up before."""
+"""`R.floor_divide` of floats takes the floor of a rounded quotient, which can be one too large."""
 
 import sys
 

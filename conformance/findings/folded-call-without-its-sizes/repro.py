@@ -1,4 +1,4 @@
-"""A function that takes a number is not folded, and ends the pass."""
+"""`FoldConstant` evaluates a `call_tir` of constants without its `tir_vars`, and fails."""
 
 import sys
 

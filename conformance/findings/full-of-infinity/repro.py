@@ -1,4 +1,4 @@
-"""`R.full` of infinity does not build."""
+"""`R.full` of infinity fails to build with a TypeError in `topi.full`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A function that copies is made a view, through which the argument is written."""
+"""`RewriteDataflowReshape` makes a view of a copying `PrimFunc`, so an in-place write changes its input."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The type of a function may leave out the parameters."""
+"""`well_formed` accepts an `R.Callable` with neither parameters nor a derivation function."""
 
 import sys
 

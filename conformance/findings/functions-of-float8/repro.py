@@ -1,4 +1,4 @@
-"""`R.exp` of float8 is refused."""
+"""Inference of unary floating-point operators such as `R.exp` rejects float8."""
 
 import sys
 

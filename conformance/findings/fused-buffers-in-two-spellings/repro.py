@@ -1,4 +1,4 @@
-"""A function for tensors of any size cannot be fused with one for a fixed size."""
+"""`FuseTIR` cannot fuse a `PrimFunc` with a symbolic buffer shape and one with a constant shape."""
 
 import sys
 

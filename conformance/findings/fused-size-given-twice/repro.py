@@ -1,4 +1,4 @@
-"""A fused function that takes a size twice ends `FuseTIR`."""
+"""`FuseTIR` defines a size twice when no argument of the fused function has exactly that size."""
 
 import sys
 

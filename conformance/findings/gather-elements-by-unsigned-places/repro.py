@@ -1,4 +1,4 @@
-"""`R.gather_elements` refuses unsigned places."""
+"""Inference of `R.gather_elements` rejects unsigned indices."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.nn.gelu` is zero where it is small."""
+"""`R.nn.gelu` of -10 returns -0, because 1 + erf(x) cancels."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.max` of no elements is accepted, and gives what the memory held."""
+"""`R.max` over an empty axis is accepted and returns uninitialized memory."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.image.grid_sample` is inferred for another layout of the grid than it computes."""
+"""Inference of `R.image.grid_sample` expects the coordinates in the last axis, its kernel in axis 1."""
 
 import sys
 

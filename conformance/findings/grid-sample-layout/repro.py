@@ -1,4 +1,4 @@
-"""`R.image.grid_sample` takes every layout and is lowered for NCHW only."""
+"""`R.image.grid_sample` accepts every layout in inference and lowers only NCHW."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.nn.group_norm` of a symbolic number of channels does not build."""
+"""`R.nn.group_norm` fails to build when the number of channels is an expression such as `c * 3 + 1`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`vm.builtin.match_shape` writes behind the end of its heap."""
+"""`vm.builtin.match_shape` writes out of bounds when a slot lies beyond its shape heap."""
 
 import multiprocessing
 import sys

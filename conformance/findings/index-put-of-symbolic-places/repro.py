@@ -1,4 +1,4 @@
-"""`R.index_put` of a symbolic number of places is refused."""
+"""`R.index_put` with symbolic index shapes fails to build, even if the shapes are identical."""
 
 import sys
 

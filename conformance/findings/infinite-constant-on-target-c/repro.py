@@ -1,4 +1,4 @@
-"""An infinite constant does not build for the target `c`."""
+"""`CodeGenC` prints an infinite float32 constant as `inff`, which is not C."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.isinf` does not build for the target `c`."""
+"""`R.isinf` fails to build for the target `c`, because `tirx.fabs` has no default lowering."""
 
 import sys
 

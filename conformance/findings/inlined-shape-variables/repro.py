@@ -1,4 +1,4 @@
-"""Inlining leaves a shape variable unbound."""
+"""`InlinePrivateFunctions` leaves the shape variables of the callee unbound."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.nn.instance_norm` without center adds `beta` all the same."""
+"""The legalization of `R.nn.instance_norm` ignores `center` and `scale`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.astype` to int4 does not build for the target `c`."""
+"""`CodeGenC` has no type for int4, so `R.astype` to int4 fails to build."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What may be an impure function is taken for a pure one."""
+"""`TypeLCA` takes the purity of its first operand, so an impure call is removed as dead code."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.nn.layer_norm` without center adds `beta` all the same."""
+"""The legalization of `R.nn.layer_norm` ignores `center` and `scale`."""
 
 import sys
 

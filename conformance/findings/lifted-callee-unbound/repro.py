@@ -1,4 +1,4 @@
-"""A closure that calls another closure does not build."""
+"""`LambdaLift` leaves a captured local function unbound when one closure calls another."""
 
 import sys
 

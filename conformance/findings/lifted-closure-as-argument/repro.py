@@ -1,4 +1,4 @@
-"""A closure cannot be passed to a function."""
+"""`LambdaLift` fails on a closure passed as an argument, because `R.make_closure` is inferred as `R.Object`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A pass that rebuilds a function forgets its return annotation."""
+"""`relax::ExprMutator` weakens the return annotation of a function that it rebuilds, which drops a run-time check."""
 
 import sys
 

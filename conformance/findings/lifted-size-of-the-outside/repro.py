@@ -1,4 +1,4 @@
-"""A local function forgets that a size is that of the function around it."""
+"""`LambdaLift` rebinds a shape variable of the enclosing function, which drops a run-time check."""
 
 import sys
 

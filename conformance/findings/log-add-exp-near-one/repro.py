@@ -1,4 +1,4 @@
-"""`R.log_add_exp` loses the smaller number."""
+"""`R.log_add_exp` of 0 and -40 returns 0, because it takes the logarithm of a rounded sum."""
 
 import sys
 
