@@ -1,4 +1,4 @@
-"""`x @ (w + v)` becomes `x @ w + x @ v` where `v` is broadcast."""
+"""`ExpandMatmulOfSum` rewrites `x @ (w + v)` to `x @ w + x @ v` even if `v` is broadcast."""
 
 import sys
 

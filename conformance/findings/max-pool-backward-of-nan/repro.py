@@ -1,4 +1,4 @@
-"""`R.grad.max_pool2d_backward` gives the gradient of a window with NaN to another element."""
+"""`R.grad.max_pool2d_backward` sends the gradient of a window with NaN to another element."""
 
 import sys
 

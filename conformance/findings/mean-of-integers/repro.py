@@ -1,4 +1,4 @@
-"""`R.mean` of integers computes an int64."""
+"""`R.mean` of int32 computes an int64, though int32 is inferred."""
 
 import sys
 

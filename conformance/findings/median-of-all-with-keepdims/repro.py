@@ -1,4 +1,4 @@
-"""`R.median` of all axes with `keepdims` computes a vector."""
+"""The legalization of `R.median` does not restore the rank for `keepdims=True` without an axis."""
 
 import sys
 

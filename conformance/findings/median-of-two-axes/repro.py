@@ -1,4 +1,4 @@
-"""`R.median` of two axes sorts along one and gives a tuple."""
+"""The legalization of `R.median` reduces only the first of several axes, and returns a tuple."""
 
 import sys
 

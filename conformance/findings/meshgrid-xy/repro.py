@@ -1,4 +1,4 @@
-"""`R.meshgrid` with `xy` does not exchange the first two axes in inference."""
+"""Inference of `R.meshgrid` ignores `indexing="xy"`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A module of which nothing can be called from outside is accepted."""
+"""`well_formed` accepts a module in which every function is private."""
 
 import sys
 

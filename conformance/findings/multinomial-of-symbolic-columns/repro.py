@@ -1,4 +1,4 @@
-"""`R.multinomial_from_uniform` of samples with a symbolic number of columns is refused."""
+"""Inference of `R.multinomial_from_uniform` rejects a symbolic number of sample columns, which may be 1."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.ewise_fma` of sizes that are not known to be the same is refused."""
+"""Inference of `R.ewise_fma` rejects sizes that it cannot prove equal."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.negative` of unsigned integers does not build."""
+"""`R.negative` of unsigned integers fails to build, because it multiplies by -1."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.vision.all_class_non_max_suppression` drops a box that overlaps by exactly the threshold."""
+"""`R.vision.all_class_non_max_suppression` suppresses a box whose overlap equals the threshold."""
 
 import sys
 

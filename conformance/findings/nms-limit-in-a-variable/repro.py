@@ -1,4 +1,4 @@
-"""`R.vision.all_class_non_max_suppression` ignores a limit that is no constant."""
+"""`R.vision.all_class_non_max_suppression` ignores a box limit that is not a constant."""
 
 import sys
 

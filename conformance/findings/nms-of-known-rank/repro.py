@@ -1,4 +1,4 @@
-"""`R.vision.all_class_non_max_suppression` of tensors of which the rank alone is known kills the process."""
+"""Inference of `R.vision.all_class_non_max_suppression` segfaults on tensors of known rank and unknown shape."""
 
 import multiprocessing
 import sys

@@ -1,4 +1,4 @@
-"""`R.not_equal` of NaN and NaN is false."""
+"""`R.not_equal` of NaN and NaN is False, because LLVM code generation uses an ordered comparison."""
 
 import sys
 

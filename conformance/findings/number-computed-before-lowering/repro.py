@@ -1,4 +1,4 @@
-"""`ComputePrimValue` takes from an operator the numbers that it is lowered by."""
+"""`ComputePrimValue` replaces constant float arguments by variables, so `R.hamming_window` cannot be legalized."""
 
 import sys
 

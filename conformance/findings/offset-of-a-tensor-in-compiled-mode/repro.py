@@ -1,4 +1,4 @@
-"""A tensor behind one of a symbolic size has an offset in compiled mode."""
+"""`exec_mode="compiled"` gives a tensor computed after one of symbolic size a nonzero offset, and the run fails."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A shape variable keeps the size that it had in a branch."""
+"""`VMShapeLower` keeps the value that a shape variable had in a branch when a later `match_cast` binds it again."""
 
 import sys
 

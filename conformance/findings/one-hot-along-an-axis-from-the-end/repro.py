@@ -1,4 +1,4 @@
-"""`R.one_hot` along an axis that is counted from the end does not build."""
+"""`R.one_hot` with a negative axis other than -1 fails to build."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`TopologicalSort` ends at a local function of a local function."""
+"""`TopologicalSort` fails on a dataflow block in a local function nested in another local function."""
 
 import sys
 

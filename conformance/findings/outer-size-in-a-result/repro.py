@@ -1,4 +1,4 @@
-"""A local function loses the size that its result has from outside."""
+"""The constructor of `relax::Function` erases outer shape variables from a local function's return annotation."""
 
 import sys
 

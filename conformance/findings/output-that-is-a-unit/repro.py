@@ -1,4 +1,4 @@
-"""The output of a DataflowBlock is printed without its binding if it is the empty tuple."""
+"""The printer omits the binding of a dataflow output that is the empty tuple, so its text does not parse."""
 
 import sys
 

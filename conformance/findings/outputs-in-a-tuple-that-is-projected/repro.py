@@ -1,4 +1,4 @@
-"""`RemoveUnusedOutputs` loses the result of a call that is used in a tuple."""
+"""`RemoveUnusedOutputs` replaces used results by NaN when they stand in a tuple that is projected at once."""
 
 import sys
 

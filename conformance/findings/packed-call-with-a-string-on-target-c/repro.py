@@ -1,4 +1,4 @@
-"""A packed call with a string does not build for the target `c`."""
+"""`CodeGenCHost` emits invalid C for a packed call with a string argument."""
 
 import sys
 

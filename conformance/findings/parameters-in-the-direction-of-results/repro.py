@@ -1,4 +1,4 @@
-"""A function of vectors is taken where a function of any object is expected."""
+"""`TypeBaseCheck` compares function parameters covariantly instead of contravariantly."""
 
 import sys
 

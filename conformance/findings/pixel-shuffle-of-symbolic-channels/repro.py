@@ -1,4 +1,4 @@
-"""`R.nn.pixel_shuffle` of symbolic channels kills the process."""
+"""Inference of `R.nn.pixel_shuffle` segfaults on a symbolic number of channels."""
 
 import multiprocessing
 import sys

@@ -1,4 +1,4 @@
-"""`R.nn.pixel_shuffle` cannot be built."""
+"""`R.nn.pixel_shuffle` cannot be legalized, because `topi.nn` does not export `pixel_shuffle`."""
 
 import sys
 

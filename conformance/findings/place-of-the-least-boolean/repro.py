@@ -1,4 +1,4 @@
-"""`R.argmin` of Booleans does not build."""
+"""`R.argmin` and `R.argmax` of Booleans fail to build, because `tvm::max_value` does not support bool."""
 
 import sys
 

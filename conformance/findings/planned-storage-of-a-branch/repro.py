@@ -1,4 +1,4 @@
-"""A storage that is allocated in one branch is used after the other."""
+"""`StaticPlanBlockMemory` reuses, after an `If`, storage that only one of its branches allocates."""
 
 import multiprocessing
 import sys

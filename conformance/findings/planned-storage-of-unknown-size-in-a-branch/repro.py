@@ -1,4 +1,4 @@
-"""A padded tensor that a branch alone uses does not build."""
+"""`StaticPlanBlockMemory` fails on a tensor of a size it cannot plan that only a branch uses."""
 
 import sys
 

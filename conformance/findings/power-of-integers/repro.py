@@ -1,4 +1,4 @@
-"""`R.power` of integers does not build."""
+"""`R.power` of integers fails to build, because `tvm::pow` supports only floats."""
 
 import sys
 

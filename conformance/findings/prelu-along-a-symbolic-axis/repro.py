@@ -1,4 +1,4 @@
-"""`R.nn.prelu` along an axis of symbolic size does not build."""
+"""`R.nn.prelu` along a symbolic axis fails to build, because `topi.nn.prelu` needs constant sizes."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A private function can be called from outside of its module."""
+"""The VM lets callers invoke a private function by its name."""
 
 import sys
 

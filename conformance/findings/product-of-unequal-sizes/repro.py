@@ -1,4 +1,4 @@
-"""`R.matmul` of a row and a column of different lengths gives a number."""
+"""`LegalizeOps` adds no run-time check for sizes that inference cannot compare, so `R.matmul` computes a value."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Fusion does not look through a tuple that is projected where it is made."""
+"""`FuseTIR` fails on a tuple that is projected at once inside a fused function."""
 
 import sys
 

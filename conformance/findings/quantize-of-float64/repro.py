@@ -1,4 +1,4 @@
-"""`R.quantize` of float64 is refused."""
+"""Inference of `R.quantize` rejects float64 input."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.quantize` and `R.dequantize` refuse a scale of a size that is not known."""
+"""Inference of `R.quantize` and `R.dequantize` rejects a scale whose size it cannot prove equal to the axis."""
 
 import sys
 

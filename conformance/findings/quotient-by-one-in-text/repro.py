@@ -1,4 +1,4 @@
-"""A size `n // 1` is printed in a form that the parser refuses."""
+"""The printer writes `n // 1` as `T.FloorDiv(n, 1)`, whose constant the parser reads as int32."""
 
 import sys
 

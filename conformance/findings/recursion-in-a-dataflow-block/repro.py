@@ -1,4 +1,4 @@
-"""A function may call itself in a DataflowBlock."""
+"""`well_formed` accepts a recursive call in a `DataflowBlock`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.dist.redistribute` cannot stand in a program."""
+"""`R.dist.redistribute` is registered without an inference function and cannot be used."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.mod` of bfloat16 divides the bits of the numbers."""
+"""`BF16ComputeLegalize` does not handle `Mod`, so `R.mod` of bfloat16 computes on bit patterns or fails to build."""
 
 import sys
 

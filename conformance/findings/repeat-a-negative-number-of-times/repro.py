@@ -1,4 +1,4 @@
-"""`R.repeat` and `R.tile` by a negative number are inferred with a negative size."""
+"""Inference of `R.repeat` and `R.tile` accepts a negative count and gives a negative size."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.repeat` of no times does not build."""
+"""`R.repeat` with a count of 0 fails to build."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A function over no elements in a DataflowBlock ends `RewriteDataflowReshape`."""
+"""`RewriteDataflowReshape` fails on a `PrimFunc` over empty tensors."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.reshape` to a size of 0 means another size."""
+"""`R.reshape` takes a target size of 0 for the size of the input's axis."""
 
 import sys
 

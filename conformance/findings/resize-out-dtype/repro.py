@@ -1,4 +1,4 @@
-"""`R.image.resize2d` computes the datatype of its argument."""
+"""The legalization of `R.image.resize2d` ignores `out_dtype`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.image.resize2d` to a size of 1 with aligned corners does not build."""
+"""`R.image.resize2d` to size 1 with `align_corners` fails to build with a division by zero."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.image.resize3d` tests all three axes against the width when it leaves out what lies outside."""
+"""`R.image.resize3d` with `cubic_exclude` compares the indices along depth and height with the width."""
 
 import sys
 

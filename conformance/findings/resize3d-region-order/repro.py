@@ -1,4 +1,4 @@
-"""`R.image.resize3d` takes the region of interest with the width first."""
+"""`R.image.resize3d` reads `roi` with the width first instead of the depth."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A function whose body is no shape may promise one."""
+"""`well_formed` accepts a function whose body contradicts its return annotation."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What a packed function returns of its arguments is overwritten."""
+"""`StaticPlanBlockMemory` reuses the storage of an argument that a packed function returned."""
 
 import sys
 

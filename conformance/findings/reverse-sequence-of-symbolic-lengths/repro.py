@@ -1,4 +1,4 @@
-"""`R.reverse_sequence` with a symbolic number of lengths does not build."""
+"""`R.reverse_sequence` with a symbolic number of sequence lengths fails to build."""
 
 import sys
 

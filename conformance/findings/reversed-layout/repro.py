@@ -1,4 +1,4 @@
-"""`R.layout_transform` by a difference fails an internal check."""
+"""Inference of `R.layout_transform` fails an internal check for an index map such as `3 - i`."""
 
 import sys
 

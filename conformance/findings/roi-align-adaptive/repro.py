@@ -1,4 +1,4 @@
-"""`R.vision.roi_align` with adaptive sampling does not build."""
+"""`R.vision.roi_align` with adaptive sampling (`sample_ratio=0`) fails to build."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A boxed scalar is printed without its datatype."""
+"""The printer omits the data type of an integer `PrimValue`, which the parser then reads as int64."""
 
 import sys
 

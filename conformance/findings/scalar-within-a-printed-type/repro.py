@@ -1,4 +1,4 @@
-"""The type of a tuple of a number is printed in a form that the parser refuses."""
+"""The printer writes a `PrimType` within another type as `T.int64`, which the parser does not take for a type."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.cumsum` along an axis without elements does not build."""
+"""`R.cumsum` along an empty axis fails to build with a division by zero."""
 
 import sys
 

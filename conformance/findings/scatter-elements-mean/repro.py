@@ -1,4 +1,4 @@
-"""`R.scatter_elements` with the mean weighs updates by their order."""
+"""`R.scatter_elements` with `reduction="mean"` averages one update at a time, so later updates weigh more."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.scatter_nd` of a symbolic number of updates is refused."""
+"""Inference of `R.scatter_nd` rejects update sizes that it cannot prove equal to those of the indices."""
 
 import sys
 

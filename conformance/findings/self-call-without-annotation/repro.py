@@ -1,4 +1,4 @@
-"""A function that calls itself may have no return annotation."""
+"""The parser and `well_formed` accept a recursive function without a return annotation."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.shape_to_tensor` of a shape of unknown rank is inferred with the size -1."""
+"""Inference of `R.shape_to_tensor` gives size -1 for a shape of unknown rank."""
 
 import sys
 

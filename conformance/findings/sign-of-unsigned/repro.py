@@ -1,4 +1,4 @@
-"""`R.sign` of unsigned integers does not build."""
+"""`R.sign` of unsigned integers fails to build, because `topi::sign` creates a constant -1."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The size of a local function is printed in a form that the parser refuses."""
+"""The printer declares a local function's shape variable in the enclosing body, and the text does not parse."""
 
 import sys
 import typing

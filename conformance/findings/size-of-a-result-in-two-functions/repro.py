@@ -1,4 +1,4 @@
-"""A function that calls one which returns a function of any size is not well-formed."""
+"""`well_formed` rejects a shape variable that inference copied from a callee's function type into the caller."""
 
 import sys
 

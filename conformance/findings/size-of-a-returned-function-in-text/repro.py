@@ -1,4 +1,4 @@
-"""The size of a function that is returned is not found in the annotation of the result."""
+"""The parser rejects a shape variable that only the function type in a return annotation names."""
 
 import sys
 

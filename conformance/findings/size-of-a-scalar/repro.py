@@ -1,4 +1,4 @@
-"""`R.size` of a scalar does not build."""
+"""`R.size` of a scalar fails with a mismatch of data types when it is called."""
 
 import sys
 

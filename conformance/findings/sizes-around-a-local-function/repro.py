@@ -1,4 +1,4 @@
-"""A local function does not see the shape variables around it."""
+"""`well_formed` rejects a local function that uses a shape variable of the enclosing function."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Normalization puts a sequence into another one, and takes its sizes for those of the other."""
+"""`BlockBuilder.normalize` flattens a nested `SeqExpr` without renaming the shape variables that it binds."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.strided_slice` along an axis that is counted from the end does not build where the size is symbolic."""
+"""`R.strided_slice` with a negative axis fails to build when the axis has a symbolic size."""
 
 import sys
 

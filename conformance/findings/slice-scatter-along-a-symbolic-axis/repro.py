@@ -1,4 +1,4 @@
-"""`R.slice_scatter` along an axis of symbolic size does not build."""
+"""`R.slice_scatter` along a symbolic axis fails to build, because `topi.slice_scatter` needs a constant size."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.sort` of Booleans and of int8 fails."""
+"""`R.sort` of bool and int8 fails at run time with an unsupported data type."""
 
 import sys
 

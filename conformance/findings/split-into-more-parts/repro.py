@@ -1,4 +1,4 @@
-"""`R.split` into more parts than there are elements is inferred with a negative size."""
+"""Inference of `R.split` gives the last part a negative size when the parts before it exceed the axis."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.split` into one part gives no tuple."""
+"""Inference of `R.split` into one part gives a tensor instead of a tuple."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.squeeze` of an axis that is not 1 is accepted and does nothing."""
+"""Inference of `R.squeeze` accepts an axis whose size is not 1, and keeps it."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.stack` of tensors of unknown rank is refused."""
+"""Inference of `R.stack` rejects tensors of unknown rank."""
 
 import sys
 

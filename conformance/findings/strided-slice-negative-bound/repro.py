@@ -1,4 +1,4 @@
-"""A slice from below the end of an axis of symbolic size reads outside of the tensor."""
+"""`R.strided_slice` along a symbolic axis with a negative bound reads out of bounds."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.collapse_sum_to` over an axis of length 0 writes nothing."""
+"""`R.collapse_sum_to` over an empty axis leaves its output uninitialized."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A sum of two vectors of which nothing says that they are of one size does not build."""
+"""`LegalizeOps` skips a call whose result shape is unknown, so adding vectors of sizes `n` and `m` fails to build."""
 
 import sys
 

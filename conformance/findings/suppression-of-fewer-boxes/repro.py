@@ -1,4 +1,4 @@
-"""`R.vision.all_class_non_max_suppression` is inferred to choose every box."""
+"""Inference of `R.vision.all_class_non_max_suppression` counts every box as selected."""
 
 import sys
 

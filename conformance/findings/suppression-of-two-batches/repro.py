@@ -1,4 +1,4 @@
-"""`R.vision.non_max_suppression` of two batches that are not known to be the same is refused."""
+"""Inference of `R.vision.non_max_suppression` rejects batch sizes that it cannot prove equal."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.vision.all_class_non_max_suppression` does not build for the target `c`."""
+"""`CodeGenCHost` emits invalid C for `tvm_stack_alloca`, as in `R.vision.all_class_non_max_suppression`."""
 
 import sys
 

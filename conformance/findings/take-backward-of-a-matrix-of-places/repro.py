@@ -1,4 +1,4 @@
-"""`R.grad.take_backward` of other indices than a vector does not build."""
+"""`R.grad.take_backward` fails to build unless the indices are a vector."""
 
 import sys
 

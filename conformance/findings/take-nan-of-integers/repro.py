@@ -1,4 +1,4 @@
-"""`R.take` of integers with the mode `nan` does not build."""
+"""`R.take` of integers with `mode="nan"` fails to build, because `topi::take` creates a NaN of their data type."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.tanh` of a small number is zero."""
+"""`R.tanh` of small inputs returns 0, because its lowering subtracts nearly equal exponentials."""
 
 import sys
 

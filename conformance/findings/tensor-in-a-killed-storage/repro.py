@@ -1,4 +1,4 @@
-"""A tensor made in a storage that was killed kills the process."""
+"""`vm.builtin.alloc_tensor` dereferences a null pointer when its storage has been killed."""
 
 import multiprocessing
 import sys

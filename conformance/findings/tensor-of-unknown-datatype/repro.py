@@ -1,4 +1,4 @@
-"""An operator on tensors of unknown datatype does not build."""
+"""`LegalizeOps` lowers a call on tensors of unknown data type, and the build fails."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`DecomposeOpsForInference` takes a vector of symbolic length for one without elements."""
+"""`DecomposeOpsForInference` lowers `R.tensor_to_shape` of a symbolic length to a shape of rank 0."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A text that has a name does not build in a tuple."""
+"""`KillAfterLastUse` kills a variable bound to a string, which has no register."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.topk` of a symbolic axis gives elements that are not there."""
+"""`R.topk` returns uninitialized elements when a symbolic axis has fewer than `k`."""
 
 import sys
 

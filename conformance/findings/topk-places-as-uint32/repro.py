@@ -1,4 +1,4 @@
-"""`R.topk` accepts `uint32` for the places, and fails when it runs."""
+"""`R.topk` accepts `dtype="uint32"` for its indices and fails at run time."""
 
 import sys
 

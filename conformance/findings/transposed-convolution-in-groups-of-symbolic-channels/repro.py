@@ -1,4 +1,4 @@
-"""A transposed convolution in groups does not build for a symbolic number of channels."""
+"""`R.nn.conv2d_transpose` with groups fails to build for a symbolic number of channels."""
 
 import sys
 

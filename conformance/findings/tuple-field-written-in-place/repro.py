@@ -1,4 +1,4 @@
-"""A tensor that a tuple still holds is written in place."""
+"""`DataflowUseInplaceCalls` overwrites a tensor that a live tuple still holds."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`(a(), b())[0]` in the text never calls `b`."""
+"""The TVMScript parser drops the call `b()` in `(a(), b())[0]`."""
 
 import sys
 

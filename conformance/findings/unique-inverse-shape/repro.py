@@ -1,4 +1,4 @@
-"""`R.unique` gives the numbers for the elements in another shape than it says."""
+"""`R.unique` returns inverse indices in the input's shape, though a vector is inferred."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""Normalization leaves the name of an empty tuple in a DataflowBlock."""
+"""`BlockBuilder.normalize` keeps a `DataflowVar` bound to the empty tuple, where it replaces a `Var`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A function cannot return what another function returns, if that is nothing."""
+"""`CodeGenVM` keeps no register for a call that returns the empty tuple, so its caller cannot return it."""
 
 import sys
 

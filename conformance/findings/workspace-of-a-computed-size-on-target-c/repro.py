@@ -1,4 +1,4 @@
-"""A buffer whose size is a maximum does not build for the target `c`."""
+"""`CodeGenC` emits invalid C for a buffer size that contains a maximum, as in `R.nn.attention`."""
 
 import sys
 
