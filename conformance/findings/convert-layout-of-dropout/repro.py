@@ -1,4 +1,4 @@
-"""`ConvertLayout` fails on `R.nn.dropout` when the result is used as a tuple."""
+"""`ConvertLayout` fails on `R.nn.dropout`, because it infers one layout for a result that is a tuple."""
 
 import subprocess
 import sys
