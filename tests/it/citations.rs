@@ -32,6 +32,7 @@ fn read_by_people() -> Vec<PathBuf> {
         .map(|name| root().join(name))
         .filter(|path| path.exists())
         .collect();
+    below(&root().join("docs"), &["md"], &mut found);
     below(&root().join("spec"), &["md", "ron"], &mut found);
     below(&root().join("conformance"), &["md"], &mut found);
     below(&root().join("conformance/ledger"), &["ron"], &mut found);
@@ -80,6 +81,7 @@ fn every_rule_that_is_cited_exists() {
 #[test]
 fn every_erratum_that_a_help_text_cites_exists() {
     let mut files = vec![root().join("README.md"), root().join("CONTRIBUTING.md")];
+    below(&root().join("docs"), &["md"], &mut files);
     below(&root().join(CLI), &["rs"], &mut files);
     let is_id =
         |word: &&str| word.len() == 3 && word.starts_with(['A', 'E']) && word[1..].bytes().all(|b| b.is_ascii_digit());

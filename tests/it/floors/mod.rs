@@ -119,14 +119,22 @@ fn the_page_on_the_architecture_has_a_paragraph_for_each_room() {
     assert_eq!(untold.collect::<Vec<_>>(), Vec::<&String>::new(), "rooms without a paragraph and an invariant");
 }
 
+/// The pages that name files by their paths from the root: those at the root, the protocol, and the guides.
+fn pages(root: &Path) -> Vec<String> {
+    let guides = fs::read_dir(root.join("docs/dev")).unwrap();
+    let guides = guides.map(|entry| format!("docs/dev/{}", entry.unwrap().file_name().display()));
+    let named = ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "SECURITY.md", "conformance/INTERPRETING.md"];
+    named.map(str::to_string).into_iter().chain(guides).collect()
+}
+
 #[test]
 fn the_files_that_the_pages_name_are_there() {
     let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
     let mut missing = Vec::new();
-    for page in ["README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", "conformance/INTERPRETING.md"] {
-        let text = fs::read_to_string(root.join(page)).unwrap();
+    for page in pages(root) {
+        let text = fs::read_to_string(root.join(&page)).unwrap();
         let named = text.split('`').skip(1).step_by(2).filter(|word| {
-            ["src/", "tests/", "tools/", "spec/", "conformance/"].iter().any(|dir| word.starts_with(dir))
+            ["src/", "crates/", "tests/", "tools/", "spec/", "conformance/"].iter().any(|dir| word.starts_with(dir))
                 && !word.contains(|c: char| c.is_ascii_uppercase() || matches!(c, '*' | '<' | ' '))
         });
         missing.extend(named.filter(|path| !root.join(path).exists()).map(|path| format!("{page}: {path}")));

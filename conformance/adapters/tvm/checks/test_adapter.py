@@ -1,6 +1,6 @@
 """Tests of the adapter through its protocol: `PYTHON test_adapter.py`, with a Python that has TVM.
 
-Every expectation follows from the question by itself; what the two versions of TVM do differently is not asked.
+Every expectation follows from the question by itself; what the releases of TVM do differently is not asked.
 """
 
 import json
