@@ -52,16 +52,14 @@ impl DeviationClass {
     /// The meaning, for people.
     pub fn meaning(self) -> &'static str {
         match self {
-            DeviationClass::Defect => "the clause is plain, and the implementation does something else",
+            DeviationClass::Defect => "the clause is clear, and the implementation violates it",
             DeviationClass::Erratum => {
-                "the clause has an erratum, and the implementation does not read it as it is corrected"
+                "the clause has an erratum, and the implementation does not follow the corrected reading"
             }
-            DeviationClass::EarlierText => "the implementation does what an edition before the one that it claims says",
-            DeviationClass::LaterText => {
-                "the implementation does what an edition after the one by which it is judged says"
-            }
-            DeviationClass::Adapter => "the adapter cannot put the question, or read the answer, as it is meant",
-            DeviationClass::Licence => "the text lets the implementation do so, and the case asks for more",
+            DeviationClass::EarlierText => "the implementation follows an edition before the one that it claims",
+            DeviationClass::LaterText => "the implementation follows an edition after the one by which it is judged",
+            DeviationClass::Adapter => "the adapter cannot ask the question, or read the answer, as it is meant",
+            DeviationClass::Licence => "the text permits the behaviour, and the case asks for more",
         }
     }
 }
