@@ -9,11 +9,11 @@ use relax_spec::judge::{Cx, Fuel};
 /// The options of a command that reads programs.
 #[derive(Clone, Debug, clap::Args)]
 pub struct CommandBudget {
-    /// Seconds that the command may take; then it is undecided, with exit status 5
+    /// Time limit of the command in seconds; beyond it the result is undecided, with exit status 5
     #[arg(long, value_name = "S", default_value = "600", value_parser = options::seconds)]
     timeout: Duration,
-    /// Bytes that the command may take up, with K, M or G for powers of 1024; then it is undecided, with exit status 5.
-    /// Measured on Linux, many times a second
+    /// Memory limit of the command in bytes, with K, M or G for powers of 1024; beyond it the result is undecided, with
+    /// exit status 5. Enforced on Linux, by sampling many times a second
     #[arg(long, value_name = "BYTES", default_value = "1G", value_parser = options::bytes)]
     memory: u64,
 }
@@ -23,8 +23,8 @@ pub struct CommandBudget {
 pub struct StepBudget {
     #[command(flatten)]
     budget: CommandBudget,
-    /// Steps that the command may take: rules that are applied, premises that are tested, judgements that are asked;
-    /// then it is undecided, with exit status 5 [default: as many as fit into the time]
+    /// Limit of the steps of the command: applied rules, tested premises, judgements; beyond it the result is
+    /// undecided, with exit status 5 [default: limited only by the time]
     #[arg(long, value_name = "STEPS", value_parser = fuel)]
     fuel: Option<Fuel>,
 }
@@ -32,7 +32,7 @@ pub struct StepBudget {
 /// The option of a command that runs programs, which has limits of its own on what they take beside time.
 #[derive(Clone, Debug, clap::Args)]
 pub struct TimeBudget {
-    /// Seconds that the command may take; then it is undecided, with exit status 5
+    /// Time limit of the command in seconds; beyond it the result is undecided, with exit status 5
     #[arg(long, value_name = "S", default_value = "3600", value_parser = options::seconds)]
     timeout: Duration,
 }

@@ -14,8 +14,7 @@ use relax_spec::vm;
 
 /// Compile a program to an executable of the virtual machine, and print it as text
 ///
-/// Programs are checked first; --unchecked compiles one in spite of its errors. `relax-spec vm run` runs what is
-/// printed.
+/// The program is checked first; --unchecked compiles it despite its errors. `relax-spec vm run` runs the output.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec build model.py
@@ -36,7 +35,7 @@ pub struct Args {
     /// Compile without checking first
     #[arg(long)]
     unchecked: bool,
-    /// The results of operators that nobody knows are objects, with a warning, as the text has it
+    /// Give the result of an unknown operator the information `Object`, with a warning, as the text says
     #[arg(long)]
     allow_unknown_ops: bool,
     #[command(flatten)]

@@ -24,13 +24,13 @@ use relax_spec::syntax::tvmscript::Which;
 
 /// Check programs: well-formedness, normal form, types and structural information
 ///
-/// Every finding is told with its place, the rule that it breaks, and why. A stage that finds errors does not end the
-/// check: the later ones go on, and are silent on what depends on a wrong place. FILE is TVMScript (.py), RON, JSON or
-/// Relay (.relay), programs of 2022 marked by `ast: "2022-06"` included; `-` is standard input; a directory stands for
-/// all programs below it. Every module of a Python file is checked, whatever stands around it.
+/// Each finding names its position, the rule that it violates, and the reason. Later stages run even after an error,
+/// but do not report what depends on it. FILE is TVMScript (.py), RON, JSON or Relay (.relay), programs of 2022 marked
+/// by `ast: "2022-06"` included; `-` is standard input; a directory stands for all programs below it. Every module of a
+/// Python file is checked; other code in it is skipped.
 ///
-/// Each module is judged by one edition, which is named at the end, with who has chosen it. Where a later edition
-/// accepts what is wrong in an earlier one, the finding says so, with the rules that decide.
+/// Each module is judged by one edition, which the last line names together with how it was chosen. If a later edition
+/// accepts the program, the finding says so and names the rules that decide.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec check model.py
@@ -39,10 +39,10 @@ use relax_spec::syntax::tvmscript::Which;
   relax-spec check --edition 2024-04 model.py
   relax-spec check --reading literal model.py
 
-relax-spec.toml, in the directory of FILE or above it (of `-` in the current directory), of which the nearest holds:
+The nearest relax-spec.toml, in the directory of FILE or above it (for `-`, in the current directory), may contain:
   edition = \"2024-04\"
   reading = \"corrected\"       # or \"literal\"
-  proposals = []              # there is none yet
+  proposals = []              # edition 2024-04 has one: \"unknown-purity\"
   [errata]
   A01 = \"literal\"            # this erratum in a reading of its own")]
 pub struct Args {
@@ -56,15 +56,15 @@ pub struct Args {
     /// findings go to standard error
     #[arg(long)]
     types: bool,
-    /// The files are whole programs: one without a function that can be started from outside is in error (WF.11)
+    /// The files are whole programs: a program without an externally linked function is an error (WF.11)
     #[arg(long)]
     program: bool,
-    /// The results of operators that nobody knows are objects, with a warning, as the text has it
+    /// Give the result of an unknown operator the information `Object`, with a warning, as the text says
     #[arg(long)]
     allow_unknown_ops: bool,
     #[command(flatten)]
     pub(super) budget: StepBudget,
-    /// How many findings are told; of the rest only the number
+    /// How many findings to print; the others are only counted
     #[arg(long, value_name = "N", default_value_t = render::MOST)]
     max_diagnostics: usize,
     #[command(flatten)]
@@ -74,7 +74,7 @@ pub struct Args {
 #[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum CheckFormat {
     Human,
-    /// One JSON object a finding and line; with --types one a program
+    /// One JSON object per finding and line; with --types, one per program
     Json,
 }
 

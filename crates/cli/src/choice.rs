@@ -20,17 +20,17 @@ const VARIABLE: &str = "RELAX_SPEC_EDITION";
 /// The options by which the edition and the reading are chosen.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Choosing {
-    /// 2023-02, 2023-12 or 2024-04 [default: what the environment variable RELAX_SPEC_EDITION names; else what the
-    /// module says of itself, by its attribute `relax_spec.edition`; else what the nearest relax-spec.toml says, in the
-    /// directory of the file or above it; else 2023-02]
+    /// 2023-02, 2023-12 or 2024-04 [default: the environment variable RELAX_SPEC_EDITION; else the attribute
+    /// `relax_spec.edition` of the module; else the nearest relax-spec.toml, in the directory of the file or above it;
+    /// else 2023-02]
     #[arg(long, value_name = "EDITION", value_parser = options::edition)]
     edition: Option<Edition>,
     /// `corrected`, `literal`, or a list of errata to take literally (A01,A17) [default: as relax-spec.toml says; else
     /// corrected]
     #[arg(long, value_name = "READING", value_parser = options::reading)]
     reading: Option<Reading>,
-    /// Judge by a proposal on top of the edition that it is made to: `unknown-purity`, with --edition 2024-04 [default:
-    /// as relax-spec.toml says]
+    /// Judge by a proposal in addition to its edition: `unknown-purity`, with --edition 2024-04 [default: as
+    /// relax-spec.toml says]
     #[arg(long, value_name = "NAME", value_parser = options::proposal)]
     proposal: Option<Proposal>,
 }

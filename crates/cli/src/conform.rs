@@ -31,8 +31,7 @@ const STARTUP: Duration = Duration::from_secs(120);
 ///
 /// Without --adapter the built-in oracle is asked, in worker processes of its own: once with the evaluator, once with
 /// the virtual machine for programs that are run (builtin:evaluator and builtin:vm by name). Known divergences are kept
-/// in ledgers (conformance/ledger); anything else than what the ledger says, an unexpected pass included, gives exit
-/// status 1.
+/// in ledgers (conformance/ledger); any other result, an unexpected pass included, gives exit status 1.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec conform
@@ -48,7 +47,8 @@ pub struct Args {
     #[arg(long, value_name = "DIR")]
     suite: Option<PathBuf>,
     /// `builtin:evaluator`, `builtin:vm`, `tvm` (all releases), `tvm@0.26`, `tvm@/path/to/python`,
-    /// `tvm-executables@0.26` (what that compiles, run on the machine here), or a command that speaks the protocol
+    /// `tvm-executables@0.26` (its executables, run on the machine of relax-spec), or a command that speaks the
+    /// protocol
     #[arg(long, value_name = "NAME|CMD")]
     adapter: Option<String>,
     /// Worker processes [default: one per processor]
@@ -66,13 +66,14 @@ pub struct Args {
     /// human, jsonl, junit, html or md; with =PATH into a file [default: human]
     #[arg(long = "report", value_name = "KIND[=PATH]")]
     reports: Vec<ReportTo>,
-    /// Seconds that an answer may take
+    /// Time limit of an answer in seconds
     #[arg(long, value_name = "S", default_value = "180", value_parser = options::seconds)]
     timeout: Duration,
-    /// Seconds that starting the adapter may take
+    /// Time limit for starting the adapter in seconds
     #[arg(long, value_name = "S", default_value = "120", value_parser = options::seconds)]
     startup_timeout: Duration,
-    /// Bytes that a line of the adapter may have, with K, M or G for powers of 1024; a longer one breaks the protocol
+    /// Longest line that the adapter may write, in bytes, with K, M or G for powers of 1024; a longer one breaks the
+    /// protocol
     #[arg(long, value_name = "BYTES", default_value = "64M", value_parser = options::bytes)]
     max_reply: u64,
     /// The edition by which the answers are judged [default: the one that the implementation claims]
@@ -87,7 +88,7 @@ pub struct Args {
     /// Rewrite conformance/lock, which keeps the rules that each question about a program uses, and run nothing
     #[arg(long)]
     update_lock: bool,
-    /// Tell at length of known divergences too
+    /// Report known divergences in full, too
     #[arg(long)]
     all: bool,
 }

@@ -11,8 +11,8 @@ use relax_spec::syntax::tvmscript::{self, Dialect};
 
 /// Write a program in another form
 ///
-/// RON and JSON hold exactly the abstract syntax; TVMScript is written in the dialect of either version of TVM, and
-/// read in both. Programs of the abstract syntax of 2022, RON or JSON marked by `ast: "2022-06"`, are imported.
+/// RON and JSON hold exactly the abstract syntax; TVMScript is written in the dialect of TVM 0.25 or of 0.26 and 0.27,
+/// and read in both. Programs of the abstract syntax of 2022, RON or JSON marked by `ast: "2022-06"`, are imported.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec convert model.py --to json
@@ -23,7 +23,7 @@ pub struct Args {
     /// TVMScript (.py), RON, JSON or Relay (.relay); `-` is standard input
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// What FILE is, where its name does not say it
+    /// The form of FILE, if its name does not tell
     #[arg(long, value_enum)]
     from: Option<From>,
     #[command(flatten)]
@@ -58,7 +58,7 @@ impl From {
 pub struct OutputTarget {
     #[arg(long, value_enum, default_value_t = To::Tvmscript)]
     to: To,
-    /// Of TVMScript: the version of TVM whose spelling is written
+    /// For TVMScript: the release of TVM whose spelling is written; 0.26 has that of 0.27
     #[arg(long, value_enum, default_value_t = DialectName::Tvm025)]
     dialect: DialectName,
     /// Into a file [default: standard output]

@@ -16,10 +16,10 @@ use relax_spec::eval;
 use relax_spec::judge::Cx;
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 
-/// Ask an implementation everything about one program, and tell where it differs
+/// Ask an implementation every question about one program, and report the differences
 ///
-/// The program goes along every path that `fuzz` knows, each a question of its own, on the arguments given, if any are,
-/// and on generated ones.
+/// The program takes every path that `fuzz` knows, each a separate question, with the given arguments and with
+/// generated ones.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec diff model.py --adapter tvm@0.27
@@ -45,13 +45,13 @@ pub struct Args {
     /// How many generated inputs to try
     #[arg(long, value_name = "N", default_value_t = 3)]
     runs: usize,
-    /// Only these paths, with commas
+    /// Only these paths, separated by commas
     #[arg(long, value_name = "PATH,..", value_delimiter = ',')]
     paths: Vec<String>,
-    /// Ask up to so many questions for the smallest program that shows the first difference, and print it
+    /// Shrink the program, with up to N questions, while it shows the first difference, and print the result
     #[arg(long, value_name = "N")]
     reduce: Option<usize>,
-    /// Seconds that an answer may take
+    /// Time limit of an answer in seconds
     #[arg(long, value_name = "S", default_value = "30", value_parser = options::seconds)]
     timeout: Duration,
     /// The edition by which the answers are judged [default: the one that the implementation claims]

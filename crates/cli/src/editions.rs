@@ -29,10 +29,10 @@ enum EditionsCommand {
 
 /// Show the rules by which the answers of two editions differ, each with the smallest question that shows it
 ///
-/// The questions of the golden cases, the witnesses of errata and generated ones are asked in both editions. Where the
-/// answers differ, each rule that they record and that is not the same in both editions is taken out of both, or
-/// knocked out, and what that shows is told behind its name. "Without it" and "knocked out": the answers are the same
-/// then. `TVM` is a golden case that shows it too, with what becomes of it where each release is asked.
+/// The questions of the golden cases, the witnesses of errata and generated questions are asked in both editions. If the
+/// answers differ, each rule that they record and that is not the same in both editions is removed from both, or knocked
+/// out. The effect is printed after the name of the rule: "without it" and "knocked out" mean that the answers then
+/// agree. `TVM` is a golden case that shows the rule too, with the result for each release.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec editions diff 2023-02 2023-12
@@ -43,10 +43,10 @@ struct Diff {
     from: Edition,
     #[arg(value_parser = options::edition)]
     to: Edition,
-    /// Beginnings of rule ids; without any, all that are not the same in both
+    /// Prefixes of rule ids; by default, all rules that are not the same in both
     #[arg(value_name = "PREFIX")]
     prefixes: Vec<String>,
-    /// One JSON object a line
+    /// One JSON object per line
     #[arg(long)]
     json: bool,
 }

@@ -25,13 +25,13 @@ use relax_spec::syntax::tvmscript::{Dialect, print_module};
   relax-spec errata E33            # the erratum that this id of the second reading names
   relax-spec errata --json")]
 pub struct Args {
-    /// One erratum, told at length with derivations
+    /// One erratum in detail, with derivations
     #[arg(value_name = "ID")]
     id: Option<String>,
     /// Only those of this proposal
     #[arg(long, value_name = "NAME", value_parser = options::proposal, conflicts_with = "id")]
     proposal: Option<Proposal>,
-    /// One JSON object a line
+    /// One JSON object per line
     #[arg(long)]
     json: bool,
 }

@@ -24,10 +24,10 @@ pub struct Args {
     /// a golden case, a file of cases, or words to look for in ids, headings and texts
     #[arg(value_name = "ID")]
     id: String,
-    /// Only what this edition says of a rule, or a case as it states it [default: what each of them says]
+    /// Show a rule or a case only as this edition has it [default: as each of them has it]
     #[arg(long, value_name = "EDITION", value_parser = options::edition)]
     edition: Option<Edition>,
-    /// Which rule stands under this proposal: the one asked after, or the one that stands over it
+    /// The rule that is in force under this proposal: the given one, or the one that takes precedence over it
     #[arg(long, value_name = "NAME", value_parser = options::proposal, conflicts_with = "edition")]
     proposal: Option<Proposal>,
 }

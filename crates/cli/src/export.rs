@@ -30,9 +30,8 @@ const OF_COMMANDS: [(&str, &str); 6] = [
 
 /// Write the golden suite as JSON, for readers without RON, or the JSON Schemas of what commands write
 ///
-/// One file a chapter, DIR/CHAPTER.json, a list of cases; DIR/suite.schema.json describes it. Questions and answers
-/// have the form of the adapter protocol. The schemas of commands are DIR/COMMAND.schema.json, of what COMMAND --format
-/// json writes.
+/// One file per chapter, DIR/CHAPTER.json, a list of cases; DIR/suite.schema.json describes it. Questions and answers
+/// have the form of the adapter protocol. DIR/COMMAND.schema.json describes the output of COMMAND --format json.
 #[derive(clap::Args)]
 #[command(
     after_help = "Examples:\n  relax-spec export --json target/suite\n  relax-spec export --schemas target/schemas"

@@ -17,7 +17,7 @@ pub struct Externs {
     /// A process that provides packed functions, over the protocol that conformance/INTERPRETING.md describes
     #[arg(long = "extern", value_name = "CMD")]
     commands: Vec<String>,
-    /// Seconds that a call of such a function may take
+    /// Time limit of a call of such a function in seconds
     #[arg(long, value_name = "S", default_value = "30", value_parser = options::seconds)]
     extern_timeout: Duration,
 }

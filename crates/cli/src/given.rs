@@ -17,8 +17,8 @@ pub struct EntryArguments {
     /// An argument; give one for each parameter. `@FILE.npy` and `@FILE.npz:NAME` are arrays in files
     #[arg(long = "arg", value_name = "VALUE", value_parser = argument, allow_hyphen_values = true)]
     args: Vec<ArgumentSpec>,
-    /// Arrays for the parameters of these names; the parameters that have none take what --arg gives, in order. The
-    /// fields of a tuple `x` are named `x.0`, `x.1`, ..
+    /// Arrays for parameters by name; the other parameters take the values of --arg in order. The fields of a tuple `x`
+    /// are named `x.0`, `x.1`, ..
     #[arg(long = "args", value_name = "FILE.npz")]
     files: Vec<PathBuf>,
 }

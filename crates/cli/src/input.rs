@@ -28,8 +28,8 @@ pub struct SourceFile {
 /// Which module of a file is meant.
 #[derive(clap::Args)]
 pub struct Selected {
-    /// Of a Python file with several modules: the name of its class, with what it stands in before a dot where that is
-    /// not clear; `functions` for functions that stand in no class
+    /// The module of a Python file with several modules: the name of its class, qualified by what encloses it and a dot
+    /// if that is ambiguous; `functions` for functions outside of any class
     #[arg(long, value_name = "NAME")]
     pub module: Option<String>,
 }

@@ -21,10 +21,10 @@ use relax_spec::question::{self, Ask};
 
 /// Ask one judgement on types, structural information or dimensions
 ///
-/// Operands are written as on paper: types `Tensor(2, float32)`, `Shape(-1)`, `Func((Object) -> Object, pure)`;
+/// Operands have a short notation: types `Tensor(2, float32)`, `Shape(-1)`, `Func((Object) -> Object, pure)`;
 /// structural information `Tensor((n, 4), float32)`, `Tensor(ndim=2, float32)`, `Shape((n + 1))`; dimensions `n + 1`,
-/// `min(n, 4)`; the annotations of TVMScript, `R.Tensor(("n", 4), "float32")`, and RON or JSON as in cases are read
-/// as well. Where an erratum changes the answer, both answers are shown if no reading is chosen.
+/// `min(n, 4)`; the annotations of TVMScript, `R.Tensor(("n", 4), "float32")`, and RON or JSON as in cases are read as
+/// well. If an erratum changes the answer and no reading is chosen, both answers are shown.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec judge unify 'Tensor((n, 4), float32)' 'Tensor((m, 4), float32)'
@@ -65,7 +65,7 @@ pub struct Args {
     /// erase-wd: the shape variables in scope, separated by commas
     #[arg(long, value_name = "NAMES", value_delimiter = ',')]
     shape_vars: Vec<String>,
-    /// glb, lub: the purity of the bound of a pure and an impure function, `min` or `literal`, which is none (A27)
+    /// glb, lub: the purity of the bound of a pure and an impure function: `min`, or `literal` for no bound (A27)
     #[arg(long, value_name = "PURITY", value_parser = options::glb_purity, default_value = "literal")]
     glb_purity: GlbPurity,
     /// derive: the call's `sinfo_args`
@@ -86,11 +86,11 @@ enum Judgement {
     Lub,
     /// T1 T2: greatest lower bound, if there is one
     Glb,
-    /// T: the structural information that says no more than a type
+    /// T: the structural information of a type
     Wrap,
     /// S1 S2: may a value of S1 be passed where S2 is expected?
     Compat,
-    /// S1 S2: the join of two structural informations
+    /// S1 S2: the join of two pieces of structural information
     Unify,
     /// S: erasure to what is well-defined with the variables in scope
     EraseWd,

@@ -15,7 +15,7 @@ use relax_spec::normal_form::normalize_reporting;
 
 /// Write an equivalent program in normal form
 ///
-/// What is malformed is left as it is, told on standard error, and gives exit status 1.
+/// Malformed parts are left as they are, reported on standard error, and give exit status 1.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec normalize model.py
@@ -28,7 +28,7 @@ pub struct Args {
     selected: input::Selected,
     #[command(flatten)]
     target: OutputTarget,
-    /// As JSON the program and what is malformed, in one object
+    /// As JSON: the program and its malformed parts, in one object
     #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
     format: ReportFormat,
     #[command(flatten)]

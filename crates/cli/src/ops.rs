@@ -29,10 +29,9 @@ use relax_spec::value::ValueSpec;
 
 /// List the operators: data types and cases, how implementations agree, how much of the tolerance they use
 ///
-/// With --adapter the questions are asked anew: for each operator dozens of calls that vary its cases in one respect
-/// each, whose inferred information is compared up to provable equality, and the cases about values. A difference is
-/// looked up in the ledgers; one that none explains gives exit status 1, and so does an operator that agrees less often
-/// than is kept.
+/// With --adapter the questions are asked again: for each operator, its cases about values, and dozens of calls that
+/// vary a case in one respect, whose inferred information is compared up to provable equality. A difference that no
+/// ledger explains gives exit status 1, and so does an operator that agrees less often than recorded.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec ops
@@ -43,19 +42,19 @@ pub struct Args {
     /// Names of operators, with or without `relax.`; without any, all
     #[arg(value_name = "NAME")]
     names: Vec<String>,
-    /// One JSON object a line
+    /// One JSON object per line
     #[arg(long)]
     json: bool,
     /// Ask an implementation: `tvm`, `tvm@0.26`, `tvm@/path/to/python`, or a command that speaks the protocol
     #[arg(long, value_name = "NAME|CMD")]
     adapter: Option<String>,
-    /// Keep what the implementation says in conformance/agreement/
+    /// Record the answers of the implementation in conformance/agreement/
     #[arg(long, requires = "adapter")]
     update: bool,
     /// Only the questions about inference, not the cases about values
     #[arg(long, requires = "adapter")]
     inference_only: bool,
-    /// Seconds that an answer may take
+    /// Time limit of an answer in seconds
     #[arg(long, value_name = "S", default_value = "180", value_parser = options::seconds)]
     timeout: Duration,
     /// The edition by which the answers are judged [default: the one that the implementation claims]

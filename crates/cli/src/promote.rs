@@ -6,17 +6,17 @@ use super::{CommandResult, Exit, Failure};
 use ask::checkout::write_new;
 use campaign::trials::{promoted, read_findings};
 
-/// Write a golden case for what a campaign found
+/// Write a golden case for a finding of a campaign
 ///
-/// The case asks what the finding is about, and allows what the text gives, with the clauses that decide. Why it is so
-/// is for you to derive from the text.
+/// The case asks the question of the finding, and allows the oracle's answer, with the clauses that decide. It is up to
+/// you to derive the answer from the text and to explain it.
 #[derive(clap::Args)]
 #[command(after_help = "Example:
   relax-spec promote found/value-0123456789abcdef.json --id findings/sum-of-nothing --output case.ron
 
-Nothing is overwritten. Exit status: 0 written; 2 the file is no finding, the text says nothing of it, or the output is there already.")]
+Nothing is overwritten. Exit status: 0 written; 2 the file is not a finding, the text leaves the answer open, or the output exists.")]
 pub struct Args {
-    /// A file that `fuzz --out` has written
+    /// A file that `fuzz --out` wrote
     #[arg(value_name = "FILE")]
     finding: PathBuf,
     /// The id of the case, `chapter/name`

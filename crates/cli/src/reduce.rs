@@ -9,30 +9,30 @@ use ask::adapters::Adapter;
 use campaign::trials::{StoredFinding, read_findings, reduced_further, write_finding};
 use relax_spec::book::Edition;
 
-/// Look for a smaller program and a simpler input that show what a campaign found and kept
+/// Shrink the programs and inputs of findings that a campaign saved
 ///
-/// A campaign asks only some questions about each finding, so as to go on; this asks more. A finding that does not show
-/// any more stays as it is. `diff --reduce` does the same to a program of your own.
+/// A campaign asks only a few questions to shrink each finding; this command asks more. A finding that no longer shows
+/// is left as it is. `diff --reduce` does the same to a program of your own.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec reduce found/value-0123456789abcdef.json --adapter tvm@0.27
   relax-spec reduce found --adapter tvm@0.27 --budget 1000 --write
 
-Exit status: 0 every finding shows still; 1 some do not; 2 a file is no finding; 3 the adapter could not start; 4 there are no findings.")]
+Exit status: 0 every finding still shows; 1 some do not; 2 a file is not a finding; 3 the adapter could not start; 4 there are no findings.")]
 pub struct Args {
-    /// A file that `fuzz --out` has written, or a directory of them
+    /// A file that `fuzz --out` wrote, or a directory of them
     #[arg(value_name = "FILE|DIR")]
     finding: PathBuf,
     /// `tvm@0.26`, `tvm@/path/to/python`, or a command that speaks the protocol
     #[arg(long, value_name = "NAME|CMD")]
     adapter: Option<String>,
-    /// How many questions may be asked about each
+    /// How many questions may be asked about each finding finding
     #[arg(long, value_name = "N", default_value_t = 400)]
     budget: usize,
-    /// Write what became smaller in the place of what was kept
+    /// Replace the saved findings by the smaller ones
     #[arg(long)]
     write: bool,
-    /// Seconds that an answer may take
+    /// Time limit of an answer in seconds
     #[arg(long, value_name = "S", default_value = "30", value_parser = options::seconds)]
     timeout: Duration,
     /// The edition by which the answers are judged [default: the one that the implementation claims]

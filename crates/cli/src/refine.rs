@@ -31,10 +31,10 @@ use relax_spec::value::ValueSpec;
 
 /// Is AFTER an allowed optimization of BEFORE?
 ///
-/// Both programs run on the arguments given, if any are, and on generated ones, which lie around the constants of both.
-/// Inside of dataflow blocks AFTER may be more defined, never less; elsewhere values, errors, effects and mutations
-/// must be preserved. Floats may differ as far as BEFORE itself would if it rounded otherwise. Both are judged by the
-/// edition that BEFORE is judged by. Where A13 is taken literally, any divergence may be optimized away.
+/// Both programs run on the given arguments and on generated ones, chosen around the constants of both. Inside of
+/// dataflow blocks AFTER may be more defined, never less; elsewhere values, errors, effects and mutations must be
+/// preserved. Floats may differ as much as different rounding would change the result of BEFORE. Both programs are
+/// judged by the edition of BEFORE. If A13 is taken literally, any divergence may be optimized away.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec refine before.py after.py
@@ -44,7 +44,7 @@ use relax_spec::value::ValueSpec;
   relax-spec refine before.py after.py --arg @image.npy --args weights.npz
   relax-spec refine before.py after.py --save found.npz || relax-spec refine before.py after.py --runs 0 --args found.npz
 
-Exit status: 0 allowed; 1 not allowed; 2 a program is ill-formed or cannot be read; 4 vacuous, for no run reached its end;
+Exit status: 0 allowed; 1 not allowed; 2 a program is ill-formed or cannot be read; 4 vacuous, because no run reached its end;
 5 undecided, on more than a tenth of the inputs, or out of budget.")]
 pub struct Args {
     /// The source: TVMScript (.py), RON or JSON; `-` is standard input
@@ -65,34 +65,34 @@ pub struct Args {
     /// How many generated inputs to try
     #[arg(long, value_name = "N", default_value_t = 100)]
     runs: usize,
-    /// Judge programs though they are ill-formed
+    /// Judge programs even if they are ill-formed
     #[arg(long)]
     unchecked: bool,
-    /// What determines the generated inputs
+    /// The seed of the generated inputs
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
-    /// Floats must be the same bit for bit, however they are rounded
+    /// Floats must be equal bit for bit, whatever rounding would explain
     #[arg(long)]
     exact: bool,
-    /// Tell how many one-step mutants of BEFORE the inputs tell from it, and which not
+    /// Report how many one-step mutants of BEFORE the inputs distinguish from it, and list the others
     #[arg(long)]
     adequacy: bool,
-    /// What is assumed of a packed function that is not there: `NAME=pure`, `NAME=mutates:0`, `NAME=returns:1`, several
-    /// with commas; without it its calls are effects, and what it gives is a function of its arguments
+    /// An assumption about a packed function that is not available: `NAME=pure`, `NAME=mutates:0`, `NAME=returns:1`,
+    /// several with commas; by default its calls are effects, and its result is a function of its arguments
     #[arg(long = "assume", value_name = "NAME=WHAT", value_parser = assumption)]
     assumed: Vec<(Name, Assumption)>,
     #[command(flatten)]
     externs: Externs,
     #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
     format: ReportFormat,
-    /// Write the arguments of a counterexample into a file of NumPy, by the names of their parameters, as --args reads
+    /// Write the arguments of a counterexample into a NumPy file, by the names of their parameters, as --args reads
     /// them
     #[arg(long, value_name = "OUT.npz")]
     save: Option<PathBuf>,
-    /// Print everything whole, however long
+    /// Print everything in full
     #[arg(long)]
     verbose: bool,
-    /// How far a float may be off beside what rounding explains, in proportion to 1 more than its magnitude
+    /// How far a float may be off beyond what rounding explains, relative to its magnitude plus 1
     #[arg(long, value_name = "X", default_value_t = 0.0)]
     tolerance: f64,
     #[command(flatten)]

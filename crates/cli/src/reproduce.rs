@@ -9,24 +9,24 @@ use ask::adapters::Adapter;
 use campaign::trials::{StoredFinding, read_findings, still_shows};
 use relax_spec::book::Edition;
 
-/// Ask an implementation again about what a campaign found and kept
+/// Check whether findings that a campaign saved still show
 ///
-/// Each finding is asked about by the paths by which it was seen, on its own input and on others. It shows still if an
-/// answer differs in the same way: by its kind, the stage and what the implementation says.
+/// Each finding is asked again along the paths that showed it, with its own input and with others. It still shows if an
+/// answer differs in the same way: in kind, stage and message of the implementation.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec reproduce found/value-0123456789abcdef.json --adapter tvm@0.27
   relax-spec reproduce found --adapter tvm
 
-Exit status: 0 every finding shows still; 1 some do not; 2 a file is no finding; 3 the adapter could not start; 4 there are no findings.")]
+Exit status: 0 every finding still shows; 1 some do not; 2 a file is not a finding; 3 the adapter could not start; 4 there are no findings.")]
 pub struct Args {
-    /// A file that `fuzz --out` has written, or a directory of them
+    /// A file that `fuzz --out` wrote, or a directory of them
     #[arg(value_name = "FILE|DIR")]
     finding: PathBuf,
     /// `tvm` (all releases), `tvm@0.26`, `tvm@/path/to/python`, or a command that speaks the protocol
     #[arg(long, value_name = "NAME|CMD")]
     adapter: Option<String>,
-    /// Seconds that an answer may take
+    /// Time limit of an answer in seconds
     #[arg(long, value_name = "S", default_value = "30", value_parser = options::seconds)]
     timeout: Duration,
     /// The edition by which the answers are judged [default: the one that the implementation claims]

@@ -17,8 +17,8 @@ use relax_spec::suite::knockout::{self, Baseline, Figures, Reasons, Shows};
 /// List the rules of the specification: where each is implemented, which cases exercise it, whether it is needed
 #[derive(clap::Args)]
 #[command(
-    after_help = "What switching a rule off shows: it flips some answer, there is no answer any more (stuck), or no
-case notices (redundant where the reason is known).
+    after_help = "The effect of switching a rule off: some answer changes (flips), there is no answer any more (stuck),
+or no case notices (redundant, if the reason is known).
 
 Examples:
   relax-spec rules
@@ -28,19 +28,19 @@ Examples:
   relax-spec rules --json | jq 'select(.status == \"pending\") | .id'"
 )]
 pub struct Args {
-    /// Beginnings of rule ids, or words that all stand in the id, heading or text; without any, all rules
+    /// Prefixes of rule ids, or words that must all occur in the id, heading or text; by default, all rules
     #[arg(value_name = "PREFIX|WORD")]
     prefixes: Vec<String>,
-    /// One JSON object a line
+    /// One JSON object per line
     #[arg(long)]
     json: bool,
-    /// Only what this edition states
+    /// Only the rules of this edition
     #[arg(long, value_name = "EDITION", value_parser = options::edition)]
     edition: Option<Edition>,
-    /// Only what this edition states and nothing judges by yet
+    /// Only the rules of this edition that are not implemented yet
     #[arg(long, value_name = "EDITION", value_parser = options::edition)]
     pending: Option<Edition>,
-    /// Only what this proposal states
+    /// Only the rules of this proposal
     #[arg(long, value_name = "NAME", value_parser = options::proposal)]
     proposal: Option<Proposal>,
     /// Figures for each chapter, the rules that no answer depends on, and mistakes in definitions by cases

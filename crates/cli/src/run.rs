@@ -29,16 +29,16 @@ use relax_spec::vm;
 
 /// Run a program and print its result
 ///
-/// Programs are checked first; --unchecked runs one in spite of its errors. Packed functions that programs may call are
-/// described in conformance/INTERPRETING.md.
+/// The program is checked first; --unchecked runs it despite its errors. conformance/INTERPRETING.md describes the
+/// packed functions that programs may call.
 #[derive(clap::Args)]
 #[command(
     after_help = "Values: tensors [[1, 2.5], [inf, nan]]:float32, 3:int64, zeros(2, 3):float32, ones(2, 3):int8, iota(6):int64, \
 random((2, 3), float32, 7) with its seed, shapes shape(2, 3), packed(NAME), integers, true, false, tuples (1:int64, shape(2)), and anything as in suite \
 files, for example Tuple([Shape([2]), Int(1)]). Floats are rounded to the nearest of their type.
 
-Files: @x.npy and @x.npz:NAME, written by NumPy, in any order of elements and bytes. Raw bytes, two an element (|V2), are bfloat16, as ml_dtypes \
-writes it; raw bytes one an element (float8, int4) are refused.
+Files: @x.npy and @x.npz:NAME, written by NumPy, in any order of elements and bytes. Raw data of two bytes per element (|V2) is bfloat16, as \
+ml_dtypes writes it; raw data of one byte per element (float8, int4) is rejected.
 
 Examples:
   relax-spec run model.py --arg '[[1, 2], [3, 4]]:float32'
@@ -57,24 +57,23 @@ pub struct Args {
     entry: Option<String>,
     #[command(flatten)]
     given: EntryArguments,
-    /// Make the arguments, around the constants of the program
+    /// Generate the arguments, around the constants of the program
     #[arg(long, conflicts_with_all = ["args", "files"])]
     random: bool,
-    /// Which arguments are made
+    /// The seed of the generated arguments
     #[arg(long, value_name = "N", default_value_t = 0, requires = "random")]
     seed: u64,
     /// Who runs the program
     #[arg(long, value_enum, default_value_t = EngineOption::Evaluator)]
     engine: EngineOption,
-    /// Show bindings, shape variables, calls and effects in their order; of the machine its instructions, with
+    /// Show bindings, shape variables, calls and effects in order; with the virtual machine, its instructions,
     /// registers and shape heap
     #[arg(long)]
     trace: bool,
-    /// Print every element of the result; without it, of a tensor with more than 1000 elements only some at its edges
-    /// are printed
+    /// Print every element of the result; by default, only some at the edges of a tensor with more than 1000 elements
     #[arg(long)]
     full: bool,
-    /// Write the result into a file of NumPy, too: the fields of a tuple as the arrays 0, 1, .., anything else as 0
+    /// Also write the result into a NumPy file: the fields of a tuple as the arrays 0, 1, .., anything else as 0
     #[arg(long, value_name = "OUT.npz")]
     save: Option<PathBuf>,
     #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
@@ -82,27 +81,27 @@ pub struct Args {
     /// Run without checking first
     #[arg(long)]
     unchecked: bool,
-    /// The results of operators that nobody knows are objects, with a warning, as the text has it
+    /// Give the result of an unknown operator the information `Object`, with a warning, as the text says
     #[arg(long)]
     allow_unknown_ops: bool,
-    /// How many steps the run may take; an element that an operator computes counts as one [default: 200000000]
+    /// Limit of the steps of the run; each element that an operator computes counts as one [default: 200000000]
     #[arg(long, value_name = "STEPS")]
     fuel: Option<u64>,
-    /// How many bytes the tensors of the run, its arguments among them, and what operators keep beside them, may take
-    /// up at once, with K, M or G for powers of 1024 [default: 1G]
+    /// Limit of the bytes that the tensors of the run, including its arguments, and the temporaries of operators use at
+    /// the same time, with K, M or G for powers of 1024 [default: 1G]
     #[arg(long, value_name = "BYTES", value_parser = options::bytes)]
     memory: Option<u64>,
-    /// How many calls may be open at once [default: 50000]
+    /// Maximum depth of calls [default: 50000]
     #[arg(long, value_name = "CALLS")]
     depth: Option<usize>,
-    /// Run the program by so many workers together, which meet in its collectives. Each is given all arguments, or its
-    /// own if there are as many for each, those of worker 0 first
+    /// Run the program on N workers, which synchronize in its collectives. Each gets all arguments, or its own if there
+    /// are N times as many, those of worker 0 first
     #[arg(long, value_name = "N", conflicts_with_all = ["engine", "trace", "save", "format", "commands", "fuel", "memory", "depth", "signature_order", "proposal"])]
     workers: Option<usize>,
     #[command(flatten)]
     externs: Externs,
-    /// In which order a signature binds its shape variables: `left-to-right`, or `any` for all lone dimensions first
-    /// (A08)
+    /// The order in which a signature binds its shape variables: `left-to-right`, or `any` for all lone dimensions
+    /// first (A08)
     #[arg(long, value_name = "ORDER", default_value = "left-to-right", value_parser = options::signature_order, conflicts_with = "engine")]
     signature_order: SignatureOrder,
     #[command(flatten)]

@@ -22,10 +22,10 @@ use relax_spec::type_checking::{TypeReport, check_module};
 
 /// Write a program with the structural information and the purity of every variable
 ///
-/// The program is written in normal form; each binding and each result without an annotation has what is derived of it,
-/// and in TVMScript a comment says whether a binding is pure, that is, makes pure calls only. What is malformed is told
-/// on standard error, and gives exit status 1; what depends on it stays without. `check --types` is the same, of
-/// several files.
+/// The program is written in normal form. Bindings and results without an annotation get the derived structural
+/// information, and in TVMScript a comment says whether a binding is pure, that is, makes only pure calls. Malformed
+/// parts are reported on standard error and give exit status 1; what depends on them gets no information. `check
+/// --types` does the same for several files.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec types model.py
@@ -38,16 +38,16 @@ pub struct Args {
     file: PathBuf,
     #[command(flatten)]
     selected: input::Selected,
-    /// For editors, one JSON object a variable and line instead of the program: `function`, `name`, `info`, `pure`, and
-    /// of where it is bound, if the text has that, `start` and `end`, each with `line`, `column` and, in bytes,
-    /// `offset`
+    /// For editors, instead of the program: one JSON object per variable and line, with `function`, `name`, `info`,
+    /// `pure` and, if the text has it, the position of its binding: `start` and `end`, each with `line`, `column` and,
+    /// in bytes, `offset`
     #[arg(long, conflicts_with = "format")]
     list: bool,
-    /// Instead of the program: how the information of the variables that this line binds came about, back to where it
+    /// Instead of the program: how the information of the variables that this line binds was derived, back to where it
     /// was lost
     #[arg(long, value_name = "LINE", conflicts_with_all = ["format", "list"])]
     why: Option<usize>,
-    /// As JSON the program, its functions, its variables with their places, and what is malformed, in one object
+    /// As JSON: the program, its functions, its variables with positions, and its malformed parts, in one object
     #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
     format: ReportFormat,
     #[command(flatten)]

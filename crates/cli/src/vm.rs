@@ -65,11 +65,11 @@ struct VmRun {
     /// How many steps the run may take [default: 200000000]
     #[arg(long, value_name = "STEPS")]
     fuel: Option<u64>,
-    /// How many bytes the tensors of the run, its arguments among them, and what operators keep beside them, may take
-    /// up at once, with K, M or G for powers of 1024 [default: 1G]
+    /// Limit of the bytes that the tensors of the run, including its arguments, and the temporaries of operators use at
+    /// the same time, with K, M or G for powers of 1024 [default: 1G]
     #[arg(long, value_name = "BYTES", value_parser = shared::bytes)]
     memory: Option<u64>,
-    /// How many calls may be open at once [default: 50000]
+    /// Maximum depth of calls [default: 50000]
     #[arg(long, value_name = "CALLS")]
     depth: Option<usize>,
     #[command(flatten)]
@@ -80,7 +80,7 @@ struct VmRun {
     budget: TimeBudget,
 }
 
-/// Hold an executable against what the machine relies on
+/// Check an executable against the assumptions of the machine
 #[derive(clap::Args)]
 struct Verify {
     /// As `relax-spec build` writes it, as text or in JSON; `-` is standard input
@@ -90,7 +90,7 @@ struct Verify {
     budget: CommandBudget,
 }
 
-/// Run executables of TVM, one for each line of standard input
+/// Run executables of TVM, one per line of standard input
 ///
 /// A line is a JSON object: `executable`, as the adapter's question `executable` gives it, `entry`, `args`, `identity`
 /// and `edition`. The reply is a line as to the question `evaluate`.

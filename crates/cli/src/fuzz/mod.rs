@@ -28,10 +28,10 @@ pub enum FuzzSubject {
 /// Ask an implementation random questions and hold its answers against what the text permits
 ///
 /// Programs are well-typed by construction, and call every operator. Each goes through the implementation along several
-/// paths: compiled and run, as a tree and as text, without optimizations, after one more pass, for another target. It
-/// is also asked for a verdict on the program and for its normal form. `refine` compares each result with the program,
-/// by the clauses and within their bounds. A difference is reduced, gets a signature, and is kept in --out at once. A
-/// difference that the ledger knows does not give exit status 1.
+/// paths, each a separate question: compiled and run, as a tree or as text, without optimizations, after an additional
+/// pass, for another target. It is also checked and normalized. `refine` compares the results with the program, by the
+/// clauses and within their bounds. A difference is shrunk, identified by its signature, and saved in --out immediately.
+/// Differences that the ledger lists do not cause exit status 1.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec fuzz --adapter tvm@0.27 --time 10m --jobs 2 --out found
@@ -40,8 +40,8 @@ pub enum FuzzSubject {
   relax-spec fuzz --adapter ./my-adapter --report human --report junit=found.xml --report html=found.html
   relax-spec fuzz --kind infos --adapter tvm@0.25 --runs 20000 --seed 1
 
-A campaign that is started again with the same --out and --seed goes on where it stopped. A crash of the implementation costs one
-restart. Exit status: 0 nothing that the ledger does not know; 1 findings; 4 nothing ran, or no question was answered; 5 interrupted, with all findings kept.")]
+A campaign that is started again with the same --out and --seed continues where it stopped. A crash of the implementation costs one
+restart. Exit status: 0 only known findings, or none; 1 new findings; 4 nothing ran, or no question was answered; 5 interrupted, with all findings kept.")]
 pub struct Args {
     /// `tvm` (all releases), `tvm@0.26`, `tvm@/path/to/python`, or a command that speaks the protocol
     #[arg(long, value_name = "NAME|CMD")]
@@ -51,57 +51,57 @@ pub struct Args {
     /// How many programs or pairs to ask about [default: as many as --time allows, else 1000]
     #[arg(long, value_name = "N")]
     runs: Option<u64>,
-    /// After how long no further program is begun: `90s`, `10m`, `8h`
+    /// Time after which no further program is started: `90s`, `10m`, `8h`
     #[arg(long, value_name = "T", value_parser = time)]
     time: Option<Duration>,
     #[arg(long, value_name = "S", default_value_t = 0)]
     seed: u64,
-    /// How many processes are asked at once [default: 1]
+    /// How many processes to ask at the same time [default: 1]
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
-    /// Where findings are kept, a file of JSON and one of TVMScript for each
+    /// The directory for findings, each saved as a JSON and a TVMScript file
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
-    /// Which forms of findings are known [default: conformance/ledger/tvm-programs.ron for TVM]
+    /// The ledger of known findings [default: conformance/ledger/tvm-programs.ron for TVM]
     #[arg(long, value_name = "LEDGER.ron")]
     expect: Option<PathBuf>,
-    /// Only these operators, by patterns with commas
+    /// Only these operators: patterns, separated by commas
     #[arg(long, value_name = "GLOB,..", value_delimiter = ',')]
     operators: Vec<String>,
-    /// Only programs to which one of these rules is applied, or in which one is broken, by patterns with commas
+    /// Only programs that apply or violate one of these rules: patterns, separated by commas
     #[arg(long, value_name = "GLOB,..", value_delimiter = ',')]
     rules: Vec<String>,
-    /// Only with these features of programs, with commas
+    /// Generate programs with only these features, separated by commas
     #[arg(long, value_name = "FEATURE,..", value_delimiter = ',', conflicts_with = "without")]
     only: Vec<String>,
-    /// Without these features of programs, with commas
+    /// Generate programs without these features, separated by commas
     #[arg(long, value_name = "FEATURE,..", value_delimiter = ',')]
     without: Vec<String>,
     /// The most bindings of a program [default: 200]
     #[arg(long, value_name = "N")]
     bindings: Option<usize>,
-    /// By which paths each program goes: `drawn` (checked, normalized, and run in one way that is drawn for it), `all`
-    /// of them, or these, with commas: `llvm`, `text`, `check`, `normalize`, `plain`, `reprint`, `compiled`, `c`,
-    /// `pass:NAME`; only by name: `derive`, `parse`, `well_formed`, `normal_form`, `type_check`
+    /// The paths of each program: `drawn` (checked, normalized, and run in one way drawn at random), `all`, or a list
+    /// separated by commas: `llvm`, `text`, `check`, `normalize`, `plain`, `reprint`, `compiled`, `c`, `pass:NAME`;
+    /// only by name: `derive`, `parse`, `well_formed`, `normal_form`, `type_check`
     #[arg(long, value_name = "drawn|all|PATH,..", value_delimiter = ',')]
     paths: Vec<String>,
-    /// Every second program is a text of the suite, mostly with one or two tokens changed; besides what is asked of a
-    /// program, what is read from it
+    /// Make every second program a text of the suite, mostly with one or two tokens changed; also ask what is parsed
+    /// from it
     #[arg(long)]
     seeds: bool,
-    /// How many questions may be asked to reduce a finding [default: 80]
+    /// How many questions may be asked to shrink a finding [default: 80]
     #[arg(long, value_name = "N")]
     reduce: Option<usize>,
     /// human, jsonl, junit, html or md; with =PATH into a file [default: human]
     #[arg(long = "report", value_name = "KIND[=PATH]")]
     reports: Vec<ReportTo>,
-    /// List what the programs had in them and which rules were applied to them, with counts
+    /// List what the programs contained and which rules they applied, with counts
     #[arg(long)]
     coverage: bool,
-    /// Print the program with this number, typed by --edition [default: 2023-02], and ask nobody
+    /// Print the program with this number, typed by --edition [default: 2023-02], and ask no implementation
     #[arg(long, value_name = "NUMBER")]
     show: Option<u64>,
-    /// Seconds that an answer may take
+    /// Time limit of an answer in seconds
     #[arg(long, value_name = "S", default_value = "30", value_parser = options::seconds)]
     timeout: Duration,
     /// The edition by which the answers are judged [default: the one that the implementation claims]
