@@ -33,12 +33,12 @@ ROWS = ["releases", "severity", "responsible", "clauses", "case", "found by"]
 INTRODUCTION = """\
 # Findings
 
-Defects of released wheels of Apache TVM, each with a root cause of its own in the function or pass that is responsible. This list
-is made by `tools/make_findings.py` from the folders in [findings](findings). Each of them has the question, both answers and the
-clauses that decide, a script that shows the defect on the wheel alone (exit status 0 when it shows, 1 when it does not), and the
-case. `conformance/adapters/tvm/checks/findings.py` runs the scripts: a defect that does not show in a release that its folder
-names, or shows in another one, is an error. `upstream` is a public thread about the same cause, or says when a search found none;
-findings without it were not searched for.
+Defects of released wheels of Apache TVM, each with its own root cause in the responsible function or pass. `tools/make_findings.py`
+generates this list from the folders in [findings](findings). Each folder has the question, both answers and the clauses that decide;
+a script that shows the defect with only the wheel (exit status 0 if it shows, 1 if not); and the case.
+`conformance/adapters/tvm/checks/findings.py` runs the scripts: it is an error if a defect does not show in a release that its folder
+names, or shows in another release. `upstream` is a public thread about the same cause, or the date of a search that found none; for
+findings without it, no search was made.
 """
 
 
@@ -151,7 +151,7 @@ def table_of_counts(found):
         numbers = [once[severity], *(counts[severity, release] for release in RELEASES)]
         lines.append(f"| {severity} | " + " | ".join(map(str, numbers)) + " |")
     numbers = [len(found), *(sum(counts[severity, release] for severity in SEVERITIES) for release in RELEASES)]
-    lines.append("| together | " + " | ".join(map(str, numbers)) + " |")
+    lines.append("| total | " + " | ".join(map(str, numbers)) + " |")
     return "\n".join(lines) + "\n"
 
 
