@@ -33,12 +33,12 @@ ROWS = ["releases", "severity", "responsible", "clauses", "case", "found by"]
 INTRODUCTION = """\
 # Findings
 
-Defects of released wheels of Apache TVM, each with its own root cause in the responsible function or pass. `tools/make_findings.py`
-generates this list from the folders in [findings](findings). Each folder has the question, both answers and the clauses that decide;
-a script that shows the defect with only the wheel (exit status 0 if it shows, 1 if not); and the case.
-`conformance/adapters/tvm/checks/findings.py` runs the scripts: it is an error if a defect does not show in a release that its folder
-names, or shows in another release. `upstream` is a public thread about the same cause, or the date of a search that found none; for
-findings without it, no search was made.
+Defects of released wheels of Apache TVM, each with its own root cause in the responsible function or pass.
+`tools/make_findings.py` generates this list from the folders in [findings](findings). Each folder has the question,
+both answers and the clauses that decide; a script that shows the defect with only the wheel (exit status 0 if it shows,
+1 if not); and the case. `conformance/adapters/tvm/checks/findings.py` runs the scripts: it is an error if a defect does
+not show in a release that its folder names, or shows in another release. `upstream` is a public thread about the same
+cause, or the date of a search that found none; for findings without it, no search was made.
 """
 
 

@@ -91,7 +91,7 @@ TIMEOUT, MEMORY = 5, 6 << 30
 
 # The texts of the suite are no feature of the generator, and can be left out as if they were.
 TEXTS = "seeds"
-FEATURES = ROOT / "src" / "harness" / "programs" / "features.rs"
+FEATURES = ROOT / "crates" / "campaign" / "src" / "programs" / "features.rs"
 
 
 def each_feature() -> list[str]:
