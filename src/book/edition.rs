@@ -12,7 +12,7 @@ pub enum Edition {
     /// The five documents merged by the conflicts table.
     #[default]
     E2023_02,
-    /// The last public revision.
+    /// The revision of the specification of December 2023.
     E2023_12,
     /// The text that RFC 0106 puts forward for adoption.
     E2024_04,

@@ -37,19 +37,14 @@ const TASKS: &[(&str, &[Task])] = &[
     (
         "Checks",
         &[
-            (
-                "ci",
-                "[full] [--list]",
-                "what must hold before a change lands; `full` leaves nothing out",
-                Work::Here(ci::run),
-            ),
+            ("ci", "[full] [--list]", "the checks of every change; `full` runs everything", Work::Here(ci::run)),
             (
                 "regenerate",
                 "[--check]",
-                "writes what is made from data, or says what is stale",
+                "writes the generated files, or reports stale ones",
                 Work::Here(regenerate::run),
             ),
-            ("confirmed", "[--check]", "asks TVM the cases by which editions are told apart", Work::Here(confirmed)),
+            ("confirmed", "[--check]", "asks TVM the cases that distinguish the editions", Work::Here(confirmed)),
         ],
     ),
     (
@@ -66,7 +61,7 @@ const TASKS: &[(&str, &[Task])] = &[
             (
                 "soundness",
                 "RUNS [SEED] [--edition E]",
-                "accepted programs that betray their checks",
+                "accepted programs whose runs contradict their checks",
                 Work::Here(soundness::run),
             ),
             ("operator-soundness", "RUNS [SEED]", "inference against values", Work::Here(operator_soundness::run)),
@@ -77,9 +72,9 @@ const TASKS: &[(&str, &[Task])] = &[
     (
         "Measurements",
         &[
-            ("programs", "RUNS [FIRST]", "what the generator of programs draws", Work::Here(programs::run)),
+            ("programs", "RUNS [FIRST]", "the contents of generated programs", Work::Here(programs::run)),
             ("editions", "EDITION PREFIX..", "which golden cases hold in another edition", Work::Here(editions)),
-            ("cases", "STEM..", "what the oracle says of modules on given arguments", Work::Here(cases)),
+            ("cases", "STEM..", "the oracle's answers for modules on given arguments", Work::Here(cases)),
             (
                 "mutants",
                 "run|report ..",
@@ -98,7 +93,7 @@ const TASKS: &[(&str, &[Task])] = &[
                 "campaigns against seeded faults",
                 Work::Python("tools/seeded_faults.py"),
             ),
-            ("draw-faults", "", "draws the seeded faults anew", Work::Python("tools/draw_faults.py")),
+            ("draw-faults", "", "draws the seeded faults again", Work::Python("tools/draw_faults.py")),
             ("models", "check DIR COMMAND", "the models against a wheel", Work::Python("tools/run_models.py")),
             ("onnx", "[--every N] [PAIR..]", "the models of ONNX, through TVM", Work::Shell("tools/onnx_corpus.sh")),
         ],
@@ -107,9 +102,24 @@ const TASKS: &[(&str, &[Task])] = &[
         "Data that a wheel or NumPy makes",
         &[
             ("make-ops-cases", "DIR", "golden cases of operators", Work::Python("tools/make_ops_cases.py")),
-            ("make-nn-cases", "DIR", "of networks, indexing and products", Work::Python("tools/make_nn_cases.py")),
-            ("make-math-cases", "DIR", "of elementary functions", Work::Python("tools/make_math_cases.py")),
-            ("make-call-cases", "DIR", "of calls, memory and workers", Work::Python("tools/make_call_cases.py")),
+            (
+                "make-nn-cases",
+                "DIR",
+                "golden cases of networks, indexing and products",
+                Work::Python("tools/make_nn_cases.py"),
+            ),
+            (
+                "make-math-cases",
+                "DIR",
+                "golden cases of elementary functions",
+                Work::Python("tools/make_math_cases.py"),
+            ),
+            (
+                "make-call-cases",
+                "DIR",
+                "golden cases of calls, memory and workers",
+                Work::Python("tools/make_call_cases.py"),
+            ),
             ("make-models", "COMMAND DIR", "the models", Work::Python("tools/make_models.py")),
             ("make-corpus", "DIR", "programs as a release prints them", Work::Python("tools/make_corpus.py")),
             (
@@ -124,7 +134,7 @@ const TASKS: &[(&str, &[Task])] = &[
         "The book",
         &[
             ("book", "[supports RENDERER]", "the preprocessor, as mdBook starts it", Work::Here(book::run)),
-            ("check-links", "DIR", "every link of the book that was built", Work::Python("tools/check_links.py")),
+            ("check-links", "DIR", "checks every link of the rendered book", Work::Python("tools/check_links.py")),
         ],
     ),
 ];
