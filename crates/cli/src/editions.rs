@@ -29,10 +29,10 @@ enum EditionsCommand {
 
 /// Show the rules by which the answers of two editions differ, each with the smallest question that shows it
 ///
-/// The questions of the golden cases, the witnesses of errata and generated questions are asked in both editions. If the
-/// answers differ, each rule that they record and that is not the same in both editions is removed from both, or knocked
-/// out. The effect is printed after the name of the rule: "without it" and "knocked out" mean that the answers then
-/// agree. `TVM` is a golden case that shows the rule too, with the result for each release.
+/// The questions of the golden cases, the witnesses of errata and generated questions are asked in both editions. If
+/// the answers differ, each rule that they record and that is not the same in both editions is removed from both, or
+/// knocked out. The effect is printed after the name of the rule: "without it" and "knocked out" mean that the answers
+/// then agree. `TVM` is a golden case that shows the rule too, with the result for each release.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec editions diff 2023-02 2023-12

@@ -29,9 +29,9 @@ pub enum FuzzSubject {
 ///
 /// Programs are well-typed by construction, and call every operator. Each goes through the implementation along several
 /// paths, each a separate question: compiled and run, as a tree or as text, without optimizations, after an additional
-/// pass, for another target; checked; and normalized. The results are compared with the program by the clauses, within
-/// the bounds of `refine`. A difference is shrunk, identified by its signature, and saved in --out immediately.
-/// Differences that the ledger lists do not cause exit status 1.
+/// pass, for another target. It is also checked and normalized. `refine` compares the results with the program, by the
+/// clauses and within their bounds. A difference is shrunk, identified by its signature, and saved in --out
+/// immediately. Differences that the ledger lists do not cause exit status 1.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec fuzz --adapter tvm@0.27 --time 10m --jobs 2 --out found
