@@ -1,6 +1,6 @@
 //! Which rule it is that two answers differ by.
 
-use super::seen::{agree, blames, differ, says_something, says_something_without};
+use super::observable::{agree, blames, differ, says_something, says_something_without};
 use super::{EditionPair, reading};
 use relax_spec::book::{Change, Edition, Erratum, Rule, RuleSet};
 use relax_spec::judge::{Cx, DerivationStep};

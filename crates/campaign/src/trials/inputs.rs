@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::reduced::operators;
+use super::traits::operators;
 use crate::programs::Drawn;
 use relax_spec::arguments::{ArgumentSource, Draw, linked};
 use relax_spec::book::{Edition, Erratum, Reading, Rule};

@@ -1,7 +1,7 @@
 //! A finding as a golden case: its expectation is what the oracle says, and the reasons are for people to write.
 
-use super::again::{KeptError, StoredFinding};
 use super::path::Path;
+use super::replay::{KeptError, StoredFinding};
 use super::store::Finding;
 use relax_spec::book::{Edition, Rule, RuleSet};
 use relax_spec::data::{Write as _, ron};

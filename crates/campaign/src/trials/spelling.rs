@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::reduced::function;
 use super::sizes::{fixed, sizes_on};
+use crate::shrink::function_of;
 use ask::protocol::{from_data, parse_json};
 use relax_spec::book::Edition;
 use relax_spec::check::{check_program, in_normal_form};
@@ -46,7 +46,7 @@ pub(super) fn at_sizes(
     entry: &Name,
     inputs: &[Vec<ValueSpec>],
 ) -> (IrModule, Vec<Vec<ValueSpec>>) {
-    let params = function(module, entry).map(|function| function.params.as_slice()).unwrap_or_default();
+    let params = function_of(module, entry).map(|function| function.params.as_slice()).unwrap_or_default();
     let sizes = inputs.first().map(|input| sizes_on(params, input)).unwrap_or_default();
     let at_them = fixed(module, &sizes);
     if sizes.is_empty() || !check_program(&mut Cx::new().with_edition(edition), &at_them).accepts() {

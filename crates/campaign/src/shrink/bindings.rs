@@ -1,6 +1,7 @@
-//! Programs without many of their bindings at once, wherever they stand: in the bodies of functions, local and global, in branches and
-//! in nested sequences. What used a variable that is gone uses another value of its structural information, so that the rest remains a
-//! program. Asked about parts that become smaller (delta debugging), this takes few questions where few bindings matter.
+//! Programs without many of their bindings at once, wherever they stand: in functions, in branches and in nested sequences.
+//!
+//! What used a variable that is gone uses another value of its structural information, so that the rest remains a program.
+//! Asked about parts that become smaller (delta debugging), this takes few questions where few bindings matter.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -8,38 +9,43 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::reduced::bindings_in;
-use relax_spec::book::Edition;
+use super::Program;
+use super::program::bindings_in;
 use relax_spec::check::check_program;
 use relax_spec::grammar::visit::Visitor;
 use relax_spec::grammar::{
-    Binder, Binding, BindingBlock, BlockKind, Call, Expr, Function, GlobalFunc, If, IrModule, MatchCast, PrimExpr,
-    SeqExpr, StructInfo, TensorData, TensorShape, Var, VarBinding, VarKind,
+    Binder, Binding, BlockKind, Expr, Function, GlobalFunc, IrModule, PrimExpr, SeqExpr, StructInfo, TensorData,
+    TensorShape, Var, VarKind,
 };
 use relax_spec::judge::{Cx, with_stack};
 
 /// How many elements a constant in the place of a variable has at most.
 const ELEMENTS: u64 = 256;
 
-/// The module without the bindings of these numbers, as they are counted from the first of the first function on, an outer one before
-/// those in its value. A binding whose variable is used, and has no other value of its structural information, stays. Whether the result
-/// is well-formed is seen when it is checked.
-pub(super) fn without(edition: Edition, module: &IrModule, numbers: Range<usize>) -> IrModule {
-    let report = check_program(&mut Cx::new().with_edition(edition), module);
+/// The module without the bindings of these numbers; a binding that is used, and that nothing can stand for, stays.
+/// They are counted from the first function on, an outer binding before those in its value.
+///
+/// What stands for a variable has its structural information, or is the operand of its value with this number.
+pub(super) fn without(program: &Program, numbers: Range<usize>, operand: Option<usize>) -> IrModule {
+    let report = check_program(&mut Cx::new().with_edition(program.edition), &program.module);
     let infos = report.derived.by_function();
     let mut next = 0;
-    let mut less = module.clone();
+    let mut less = program.module.clone();
     for (gv, func) in &mut less.funcs {
         let GlobalFunc::Function(function) = func else { continue };
         let infos = infos.get(&*gv.name).copied().unwrap_or_default();
-        let mut rest = FunctionRemainder::new(infos, numbers.clone(), next);
-        let mut left = rest.function(function);
-        // What nothing can stand for is used: this time it stays.
-        while !rest.missing.is_empty() {
-            let kept: BTreeSet<usize> = rest.kept.union(&rest.missing).copied().collect();
-            rest = FunctionRemainder { kept, ..FunctionRemainder::new(infos, numbers.clone(), next) };
-            left = rest.function(function);
-        }
+        let mut kept = BTreeSet::new();
+        // What nothing can stand for is used: the next time it stays.
+        let (rest, left) = loop {
+            let mut rest = FunctionRemainder::new(infos, numbers.clone(), next);
+            (rest.operand, rest.kept) = (operand, kept.clone());
+            let mut left = (**function).clone();
+            rest.function(&mut left);
+            if rest.missing.is_empty() {
+                break (rest, left);
+            }
+            kept.append(&mut rest.missing);
+        };
         next = rest.next;
         *function = Arc::new(left);
     }
@@ -48,17 +54,17 @@ pub(super) fn without(edition: Edition, module: &IrModule, numbers: Range<usize>
 
 /// What stands for a variable that is gone.
 #[derive(Clone)]
-enum Other {
+enum Substitute {
     Variable(Var, VarKind),
     Literal(Expr),
 }
 
-impl Other {
+impl Substitute {
     fn to_expr(&self) -> Expr {
         match self {
-            Other::Variable(var, VarKind::Var) => Expr::Var(var.clone()),
-            Other::Variable(var, VarKind::DataflowVar) => Expr::DataflowVar(var.clone()),
-            Other::Literal(expr) => expr.clone(),
+            Substitute::Variable(var, VarKind::Var) => Expr::Var(var.clone()),
+            Substitute::Variable(var, VarKind::DataflowVar) => Expr::DataflowVar(var.clone()),
+            Substitute::Literal(expr) => expr.clone(),
         }
     }
 }
@@ -69,7 +75,9 @@ struct FunctionRemainder<'a> {
     infos: FxHashMap<&'a Var, &'a StructInfo>,
     /// Which bindings go.
     numbers: Range<usize>,
-    /// Which of them stay all the same.
+    /// Which operand of a value stands for its variable, whatever its structural information is.
+    operand: Option<usize>,
+    /// Which of the bindings stay all the same.
     kept: BTreeSet<usize>,
     /// Which of them should have stayed.
     missing: BTreeSet<usize>,
@@ -78,7 +86,7 @@ struct FunctionRemainder<'a> {
     /// What can be used where it goes on.
     scope: Vec<(Var, VarKind)>,
     /// The number of what is gone, and what stands for it.
-    gone: FxHashMap<Var, (usize, Option<Other>)>,
+    gone: FxHashMap<Var, (usize, Option<Substitute>)>,
 }
 
 impl<'a> FunctionRemainder<'a> {
@@ -86,6 +94,7 @@ impl<'a> FunctionRemainder<'a> {
         FunctionRemainder {
             infos: infos.iter().map(|(var, info)| (var, info)).collect(),
             numbers,
+            operand: None,
             kept: BTreeSet::new(),
             missing: BTreeSet::new(),
             next,
@@ -94,148 +103,106 @@ impl<'a> FunctionRemainder<'a> {
         }
     }
 
-    fn function(&mut self, function: &Function) -> Function {
+    fn function(&mut self, function: &mut Function) {
         let outside = self.scope.len();
         self.scope.extend(function.params.iter().map(|param| (param.var.clone(), param.kind)));
-        let body = self.whole(&function.body);
+        self.expr(&mut function.body);
         self.scope.truncate(outside);
-        Function { body, ..function.clone() }
     }
 
-    /// A body or a branch, which stays a sequence if it is one.
-    fn whole(&mut self, body: &Expr) -> Expr {
-        match body {
-            Expr::SeqExpr(seq) => {
-                let seq = self.sequence(seq);
-                Expr::SeqExpr(Arc::new(seq))
-            }
-            other => self.expr(other),
-        }
-    }
-
-    fn sequence(&mut self, seq: &SeqExpr) -> SeqExpr {
+    fn sequence(&mut self, seq: &mut SeqExpr) {
         let outside = self.scope.len();
-        let mut blocks = Vec::new();
-        for block in &seq.blocks {
+        for block in &mut seq.blocks {
             let before = self.scope.len();
-            let bindings: Vec<Binding> = block.bindings.iter().filter_map(|binding| self.binding(binding)).collect();
+            block.bindings.retain_mut(|binding| self.stays(binding));
             if block.kind == BlockKind::Dataflow {
                 let own = self.scope.split_off(before);
                 self.scope.extend(own.into_iter().filter(|(_, kind)| *kind == VarKind::Var));
             }
-            if !bindings.is_empty() {
-                blocks.push(BindingBlock { bindings, ..block.clone() });
-            }
         }
-        let body = self.expr(&seq.body);
+        seq.blocks.retain(|block| !block.bindings.is_empty());
+        self.expr(&mut seq.body);
         self.scope.truncate(outside);
-        SeqExpr { blocks, body, span: seq.span }
     }
 
-    /// What is left of a binding.
-    fn binding(&mut self, binding: &Binding) -> Option<Binding> {
+    /// Whether a binding stays. What is gone from its value is taken out.
+    fn stays(&mut self, binding: &mut Binding) -> bool {
         let number = self.next;
         self.next += 1;
-        let goes = self.numbers.contains(&number) && !self.kept.contains(&number);
-        if goes {
-            let value = binding.value();
-            if let Some(binder) = binding.binder() {
-                let other = self.other(binder, value);
-                self.gone.insert(binder.var.clone(), (number, other));
-            }
-            self.next += bindings_in(value);
-            return None;
-        }
         let binder = binding.binder().cloned();
-        let left = match binding {
-            Binding::VarBinding(own) => {
-                Binding::VarBinding(VarBinding { value: self.value(&own.value), ..own.clone() })
+        if self.numbers.contains(&number) && !self.kept.contains(&number) {
+            if let Some(binder) = binder {
+                let other = self.substitute(&binder, binding.value());
+                self.gone.insert(binder.var, (number, other));
             }
-            Binding::MatchCast(own) => Binding::MatchCast(MatchCast { value: self.value(&own.value), ..own.clone() }),
-        };
-        self.scope.extend(binder.map(|binder| (binder.var, binder.kind)));
-        Some(left)
-    }
-
-    /// A bound value; a sequence of which no binding is left is its body.
-    fn value(&mut self, value: &Expr) -> Expr {
-        match self.expr(value) {
-            Expr::SeqExpr(seq) if seq.blocks.is_empty() => seq.body.clone(),
-            other => other,
+            self.next += bindings_in(binding.value());
+            return false;
         }
+        let value = match binding {
+            Binding::VarBinding(own) => &mut own.value,
+            Binding::MatchCast(own) => &mut own.value,
+        };
+        self.expr(value);
+        // A sequence without bindings is its body.
+        if let Expr::SeqExpr(seq) = value
+            && seq.blocks.is_empty()
+        {
+            *value = seq.body.clone();
+        }
+        self.scope.extend(binder.map(|binder| (binder.var, binder.kind)));
+        true
     }
 
     /// What can stand for a variable: an operand of its value or another variable, a parameter before others, or a constant.
-    fn other(&self, binder: &Binder, value: &Expr) -> Option<Other> {
+    fn substitute(&self, binder: &Binder, value: &Expr) -> Option<Substitute> {
+        // Of an operand that is gone itself it is what stands for it.
+        let left = |(var, kind): (Var, VarKind)| match self.gone.get(&var) {
+            Some((_, Some(Substitute::Variable(other, kind)))) => Some((other.clone(), *kind)),
+            Some((_, Some(Substitute::Literal(_)) | None)) => None,
+            None => Some((var, kind)),
+        };
+        let mut operands = operands_of(value).into_iter().filter_map(left);
+        if let Some(number) = self.operand {
+            return operands.nth(number).map(|(var, kind)| Substitute::Variable(var, kind));
+        }
         let info = *self.infos.get(&binder.var)?;
         let fits = |(var, kind): &(Var, VarKind)| {
             (binder.kind == VarKind::DataflowVar || *kind == VarKind::Var) && self.infos.get(var) == Some(&info)
         };
-        // Of an operand that is gone itself it is what stands for it.
-        let left = |(var, kind): (Var, VarKind)| match self.gone.get(&var) {
-            Some((_, Some(Other::Variable(other, kind)))) => Some((other.clone(), *kind)),
-            Some((_, Some(Other::Literal(_)) | None)) => None,
-            None => Some((var, kind)),
-        };
-        let mut operands = Vec::new();
-        operands_of(value, &mut operands);
-        let operand = operands.into_iter().filter_map(left).find(|operand| fits(operand));
-        let variable = operand.or_else(|| self.scope.iter().find(|own| fits(own)).cloned());
-        variable.map(|(var, kind)| Other::Variable(var, kind)).or_else(|| constant(info).map(Other::Literal))
+        let variable = operands.find(fits).or_else(|| self.scope.iter().find(|own| fits(own)).cloned());
+        let literal = || constant(info).map(Substitute::Literal);
+        variable.map(|(var, kind)| Substitute::Variable(var, kind)).or_else(literal)
     }
 
-    fn variable(&mut self, var: &Var, itself: Expr) -> Expr {
-        match self.gone.get(var) {
-            None => itself,
-            Some((_, Some(other))) => other.to_expr(),
-            Some((number, None)) => {
-                self.missing.insert(*number);
-                itself
-            }
-        }
-    }
-
-    fn all(&mut self, exprs: &[Expr]) -> Vec<Expr> {
-        exprs.iter().map(|expr| self.expr(expr)).collect()
-    }
-
-    fn expr(&mut self, expr: &Expr) -> Expr {
+    fn expr(&mut self, expr: &mut Expr) {
         with_stack(|| match expr {
-            Expr::Var(var) | Expr::DataflowVar(var) => self.variable(var, expr.clone()),
-            Expr::Tuple(tuple) => Expr::tuple(self.all(&tuple.fields)),
-            Expr::TupleGetItem(get) => Expr::tuple_get_item(self.expr(&get.tuple_value), get.index),
-            Expr::SeqExpr(seq) => Expr::SeqExpr(Arc::new(self.sequence(seq))),
-            Expr::Function(function) => Expr::Function(Arc::new(self.function(function))),
-            Expr::If(own) => {
-                let cond = self.expr(&own.cond);
-                let (true_branch, false_branch) = (self.whole(&own.true_branch), self.whole(&own.false_branch));
-                Expr::If(Arc::new(If { cond, true_branch, false_branch, span: own.span }))
-            }
-            Expr::Call(call) => {
-                let (op, args) = (self.expr(&call.op), self.all(&call.args));
-                Expr::Call(Arc::new(Call { op, args, ..(**call).clone() }))
-            }
-            Expr::Constant(_)
-            | Expr::GlobalVar(_)
-            | Expr::PrimValue(_)
-            | Expr::StringImm(_)
-            | Expr::DataTypeImm(_)
-            | Expr::ExternFunc(_)
-            | Expr::ShapeExpr(_)
-            | Expr::Op(_) => expr.clone(),
-        })
+            Expr::Var(var) | Expr::DataflowVar(var) => match self.gone.get(var) {
+                None => {}
+                Some((_, Some(other))) => *expr = other.to_expr(),
+                Some((number, None)) => {
+                    self.missing.insert(*number);
+                }
+            },
+            Expr::SeqExpr(seq) => self.sequence(Arc::make_mut(seq)),
+            Expr::Function(function) => self.function(Arc::make_mut(function)),
+            other => other.parts_mut().into_iter().for_each(|part| self.expr(part)),
+        });
     }
 }
 
-/// The variables that stand in a value.
-fn operands_of(value: &Expr, found: &mut Vec<(Var, VarKind)>) {
-    struct OperandVariables<'f>(&'f mut Vec<(Var, VarKind)>);
-    impl Visitor for OperandVariables<'_> {
+/// The variables that stand in a value, each once.
+fn operands_of(value: &Expr) -> Vec<(Var, VarKind)> {
+    struct OperandVariables(Vec<(Var, VarKind)>);
+    impl Visitor for OperandVariables {
         fn visit_var(&mut self, var: &Var, kind: VarKind) {
-            self.0.push((var.clone(), kind));
+            if !self.0.iter().any(|(known, _)| known == var) {
+                self.0.push((var.clone(), kind));
+            }
         }
     }
-    OperandVariables(found).visit_expr(value);
+    let mut operands = OperandVariables(Vec::new());
+    operands.visit_expr(value);
+    operands.0
 }
 
 /// A value of this structural information that needs no variable: zeros, if the sizes are fixed.
@@ -262,14 +229,23 @@ fn size(dim: &PrimExpr) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
+    use relax_spec::book::Edition;
     use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 
     const HEAD: &str = "@R.function\ndef main(x: R.Tensor((2,), \"float32\"), c: R.Tensor((), \"bool\"), y: R.Tensor((3,), \"float32\")):\n";
 
     /// The body of what is left.
     fn left(body: &str, numbers: Range<usize>) -> Vec<String> {
-        let less = without(Edition::default(), &parse_module(&format!("{HEAD}{body}")).unwrap(), numbers);
+        left_with(body, numbers, None)
+    }
+
+    fn left_with(body: &str, numbers: Range<usize>, operand: Option<usize>) -> Vec<String> {
+        let module = parse_module(&format!("{HEAD}{body}")).unwrap();
+        let (edition, entry, sizes) = (Edition::default(), "main".into(), BTreeMap::new());
+        let less = without(&Program { edition, module, entry, sizes }, numbers, operand);
         assert!(check_program(&mut Cx::new(), &less).accepts(), "{}", print_module(&less, Dialect::default()));
         let text = print_module(&less, Dialect::default());
         text.lines().skip_while(|line| !line.contains("def main")).skip(1).map(|line| line.trim().to_string()).collect()
@@ -289,6 +265,13 @@ mod tests {
         assert_eq!(left(body, 0..1)[0], "b = R.exp(R.const([0.0, 0.0, 0.0, 0.0, 0.0], \"float32\"))");
         let other = "    a = R.exp(x)\n    b = R.strided_slice(y, axes=[0], begin=[0], end=[2])\n    d = R.sin(b)\n    return (a, d)\n";
         assert_eq!(left(other, 1..2), ["a = R.exp(x)", "d = R.sin(x)", "return (a, d)"]);
+    }
+
+    #[test]
+    fn an_operand_of_another_structural_information_is_taken_by_its_number() {
+        let body = "    a = R.concat((x, y), axis=0)\n    b = R.exp(a)\n    return b\n";
+        assert_eq!(left_with(body, 0..1, Some(1)), ["b = R.exp(y)", "return b"]);
+        assert_eq!(left_with(body, 0..1, Some(2)).len(), 3, "there is no third one");
     }
 
     #[test]
