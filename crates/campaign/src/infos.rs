@@ -118,8 +118,8 @@ pub fn questions(seed: u64, number: u64) -> [Ask; 2] {
     [Ask::Compatibility(s1.clone(), s2.clone()), Ask::Unify(s1, s2)]
 }
 
-/// Asks about the pairs with these numbers, one after the other; `progress` is told of each. What was found until nobody could be asked any
-/// more stands, with why that was.
+/// Asks about the pairs with these numbers, one after the other; `progress` is told of each.
+/// What was found until nobody could be asked any more stands, with why that was.
 pub fn judgements(
     seed: u64,
     numbers: std::ops::Range<u64>,
@@ -199,7 +199,8 @@ pub fn permitted(edition: Edition, ask: &Ask) -> Vec<Answer> {
 
 pub(super) fn is_permitted(edition: Edition, ask: &Ask, outcome: &Outcome) -> bool {
     let Outcome::Answer { answer: given, .. } = outcome else { return false };
-    // Mostly it is what one prover comes to, and the others need not be asked: the one first that implementations resemble.
+    // Mostly it is what one prover comes to, and the others need not be asked: the one first that implementations
+    // resemble.
     [Prover::Algebraic, Prover::Exhaustive, Prover::Alpha].into_iter().any(|prover| {
         let answer = oracle::answer(&mut Cx::new().with_edition(edition).with_prover(prover), ask);
         answer.is_ok_and(|allowed| same_answer(edition, &allowed, given))
@@ -347,7 +348,8 @@ fn size_of_data(node: &Node<'_>) -> usize {
     count
 }
 
-/// Smaller questions of the same kind: of unification parameters are compared as they are, elsewhere the other way round.
+/// Smaller questions of the same kind: of unification parameters are compared as they are, elsewhere the other way
+/// round.
 pub(super) fn parts(ask: &Ask) -> Vec<Ask> {
     type Question = fn(StructInfo, StructInfo) -> Ask;
     let (s1, s2, question, contravariant): (_, _, Question, bool) = if let Ask::Compatibility(s1, s2) = ask {

@@ -80,8 +80,8 @@ pub struct Flip {
 }
 
 impl Flip {
-    /// What is preferred comes first: evidence by the rule itself, the corrected reading, the stronger evidence, the smaller question; then the
-    /// id decides.
+    /// What is preferred comes first: evidence by the rule itself, the corrected reading, the stronger evidence, the
+    /// smaller question; then the id decides.
     fn rank(&self) -> (bool, Option<Erratum>, RuleEvidence, usize, &str) {
         (!self.evidence.is_strong(), self.literally, self.evidence, self.size, &self.id)
     }

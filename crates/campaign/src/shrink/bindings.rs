@@ -1,6 +1,8 @@
-//! Programs without many of their bindings at once, wherever they stand: in functions, in branches and in nested sequences.
+//! Programs without many of their bindings at once, wherever they stand: in functions, in branches and in nested
+//! sequences.
 //!
-//! What used a variable that is gone uses another value of its structural information, so that the rest remains a program.
+//! What used a variable that is gone uses another value of its structural information, so that the rest remains a
+//! program.
 //! Asked about parts that become smaller (delta debugging), this takes few questions where few bindings matter.
 
 use std::collections::BTreeSet;
@@ -153,7 +155,8 @@ impl<'a> FunctionRemainder<'a> {
         true
     }
 
-    /// What can stand for a variable: an operand of its value or another variable, a parameter before others, or a constant.
+    /// What can stand for a variable: an operand of its value or another variable, a parameter before others, or a
+    /// constant.
     fn substitute(&self, binder: &Binder, value: &Expr) -> Option<Substitute> {
         // Of an operand that is gone itself it is what stands for it.
         let left = |(var, kind): (Var, VarKind)| match self.gone.get(&var) {
@@ -235,7 +238,8 @@ mod tests {
     use relax_spec::book::Edition;
     use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 
-    const HEAD: &str = "@R.function\ndef main(x: R.Tensor((2,), \"float32\"), c: R.Tensor((), \"bool\"), y: R.Tensor((3,), \"float32\")):\n";
+    const HEAD: &str = "@R.function\n\
+        def main(x: R.Tensor((2,), \"float32\"), c: R.Tensor((), \"bool\"), y: R.Tensor((3,), \"float32\")):\n";
 
     /// The body of what is left.
     fn left(body: &str, numbers: Range<usize>) -> Vec<String> {
@@ -261,9 +265,11 @@ mod tests {
 
     #[test]
     fn another_variable_or_zeros_stand_for_what_has_no_such_operand() {
-        let body = "    a = R.concat((x, y), axis=0)\n    b = R.exp(a)\n    d = R.take(b, R.const([0], \"int64\"), axis=0)\n    return d\n";
+        let body = "    a = R.concat((x, y), axis=0)\n    b = R.exp(a)\n    \
+            d = R.take(b, R.const([0], \"int64\"), axis=0)\n    return d\n";
         assert_eq!(left(body, 0..1)[0], "b = R.exp(R.const([0.0, 0.0, 0.0, 0.0, 0.0], \"float32\"))");
-        let other = "    a = R.exp(x)\n    b = R.strided_slice(y, axes=[0], begin=[0], end=[2])\n    d = R.sin(b)\n    return (a, d)\n";
+        let other = "    a = R.exp(x)\n    b = R.strided_slice(y, axes=[0], begin=[0], end=[2])\n    \
+            d = R.sin(b)\n    return (a, d)\n";
         assert_eq!(left(other, 1..2), ["a = R.exp(x)", "d = R.sin(x)", "return (a, d)"]);
     }
 
@@ -276,7 +282,9 @@ mod tests {
 
     #[test]
     fn what_nothing_can_stand_for_stays() {
-        let body = "    @R.function\n    def f(z: R.Tensor((2,), \"float32\")) -> R.Tensor((2,), \"float32\"):\n        w = R.exp(z)\n        return w\n    a = f(x)\n    b = f(a)\n    return b\n";
+        let body = "    @R.function\n    \
+            def f(z: R.Tensor((2,), \"float32\")) -> R.Tensor((2,), \"float32\"):\n        \
+            w = R.exp(z)\n        return w\n    a = f(x)\n    b = f(a)\n    return b\n";
         let all = left(body, 0..0);
         assert_eq!(all.len(), 7);
         // The function is called by what stays; without the calls it goes, too.
@@ -286,7 +294,8 @@ mod tests {
 
     #[test]
     fn bindings_are_numbered_from_outside_to_inside_and_through_all_branches() {
-        let body = "    if c:\n        a = R.exp(x)\n        b = R.sin(a)\n    else:\n        d = R.cos(x)\n        b = R.tan(d)\n    return b\n";
+        let body = "    if c:\n        a = R.exp(x)\n        b = R.sin(a)\n    else:\n        \
+            d = R.cos(x)\n        b = R.tan(d)\n    return b\n";
         let names = |numbers| left(body, numbers).join(" ");
         assert!(!names(1..2).contains("exp") && names(1..2).contains("R.sin(x)"), "{}", names(1..2));
         assert!(!names(2..3).contains("cos") && names(2..3).contains("R.tan(x)"), "{}", names(2..3));
@@ -295,7 +304,8 @@ mod tests {
 
     #[test]
     fn a_variable_of_a_dataflow_block_stands_for_none_outside() {
-        let body = "    with R.dataflow():\n        a = R.concat((x, x), axis=0)\n        b = R.exp(a)\n        R.output(b)\n    d = R.sin(b)\n    return d\n";
+        let body = "    with R.dataflow():\n        a = R.concat((x, x), axis=0)\n        b = R.exp(a)\n        \
+            R.output(b)\n    d = R.sin(b)\n    return d\n";
         let left = left(body, 1..2).join(" ");
         assert!(left.contains("R.sin(R.const("), "{left}");
     }

@@ -1,4 +1,5 @@
-//! The one way in which something that was found becomes smaller: passes give candidates, and a loop takes those that show the same.
+//! The one way in which something that was found becomes smaller: passes give candidates, and a loop takes those that
+//! show the same.
 
 mod bindings;
 mod body;
@@ -113,8 +114,8 @@ fn first<T, S: Shows<T>>(
     Ok(None)
 }
 
-/// The parts of a list of so many things, from a number on: all, its halves, quarters, and so on to single things, the last first.
-/// The number of a part does not depend on how long the list is.
+/// The parts of a list of so many things, from a number on: all, its halves, quarters, and so on to single things,
+/// the last first. The number of a part does not depend on how long the list is.
 pub(crate) fn halves(count: usize, from: usize) -> impl Iterator<Item = Range<usize>> {
     let last = if count == 0 { 0 } else { 2 * count.next_power_of_two() };
     (from + 1..last).map(move |number| {

@@ -54,7 +54,8 @@ fn entries(program: &Program, from: usize) -> Candidates<'_, Program> {
     }))
 }
 
-/// Without `DataflowBlock`s, and with the bindings of nested sequences outside of them: of the rest more can be left out then.
+/// Without `DataflowBlock`s, and with the bindings of nested sequences outside of them: of the rest more can be left
+/// out then.
 fn blocks(program: &Program, from: usize) -> Candidates<'_, Program> {
     let plainer: [fn(Body) -> Option<Body>; 2] = [Body::without_dataflow, Body::unnested];
     Box::new(plainer.into_iter().skip(from).map(|plainer| program.with_body(plainer(program.body()?)?)))
@@ -137,8 +138,8 @@ impl Program {
         self.with_module(put(Function { ret_struct_info: info.map(|func| func.ret.clone()), ..open }))
     }
 
-    /// The program that ends with one of the variables of the function as its result, and before what is bound after it.
-    /// None if the function binds no such variable outside of branches.
+    /// The program that ends with one of the variables of the function as its result, and before what is bound after
+    /// it. None if the function binds no such variable outside of branches.
     pub(crate) fn ending_with(&self, var: &Var) -> Option<Program> {
         let mut body = self.body()?;
         let binds = |(_, binding): &(BlockKind, _)| binder_is(binding, var);
@@ -152,7 +153,8 @@ impl Program {
         Some(self.with_module(module))
     }
 
-    /// What is to become smaller: bindings, functions and parameters, then sizes that are open, then sequences and blocks.
+    /// What is to become smaller: bindings, functions and parameters, then sizes that are open, then sequences and
+    /// blocks.
     pub(crate) fn size(&self) -> (usize, usize, usize) {
         let extent = ProgramExtent::of(&self.module);
         let params = self.function().map_or(0, |function| function.params.len());

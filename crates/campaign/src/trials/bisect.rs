@@ -1,5 +1,5 @@
-//! Crashes that do not show alone: a program that ran before in the same process has left damage behind. It is looked for among
-//! those, and is what the finding is about.
+//! Crashes that do not show alone: a program that ran before in the same process has left damage behind.
+//! It is looked for among those, and is what the finding is about.
 
 use std::collections::VecDeque;
 use std::ops::Range;

@@ -37,7 +37,8 @@ pub struct ProgramCampaign {
     pub edition: Edition,
 }
 
-/// Asks about programs until the time is up; each finding is in the store as soon as it is reduced. `progress` is told of each program.
+/// Asks about programs until the time is up; each finding is in the store as soon as it is reduced.
+/// `progress` is told of each program.
 ///
 /// # Errors
 ///

@@ -79,7 +79,9 @@ mod tests {
 
     #[test]
     fn a_variable_that_becomes_a_parameter_has_the_value_that_it_had() {
-        let text = "@R.function\ndef main(x: R.Tensor((\"n\",), \"float32\"), y: R.Tensor((\"n\",), \"float32\")):\n    a = R.add(x, y)\n    b = R.multiply(a, y)\n    return b\n";
+        let text = "@R.function\n\
+            def main(x: R.Tensor((\"n\",), \"float32\"), y: R.Tensor((\"n\",), \"float32\")):\n    \
+            a = R.add(x, y)\n    b = R.multiply(a, y)\n    return b\n";
         let (edition, entry, sizes) = (Edition::default(), "main".into(), BTreeMap::new());
         let program = Program { edition, module: parse_module(text).unwrap(), entry, sizes };
         let input = [tensor(&[1.0, 2.0]), tensor(&[3.0, 4.0])];

@@ -1,8 +1,9 @@
-//! Which of two programs a number stands for: the one with more that the programs before it did not have. What counts are constructs and
-//! operators, then pairs of rules that are applied to one program, for mistakes hide where two rules meet.
+//! Which of two programs a number stands for: the one with more that the programs before it did not have.
+//! What counts are constructs and operators, then pairs of rules that are applied to one program, for mistakes hide
+//! where two rules meet.
 //!
-//! It is decided number after number and from the programs alone. So it depends neither on what an implementation answers nor on how many
-//! ask it.
+//! It is decided number after number and from the programs alone.
+//! So it depends neither on what an implementation answers nor on how many ask it.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

@@ -21,8 +21,8 @@ use relax_spec::suite::normalized::objection_within;
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 use relax_spec::value::{Noise, Registry, Value, ValueSpec, from_spec};
 
-/// On how many inputs a program is compared with its normal form, and how many steps that may take. What does not end, as some texts of
-/// the suite do not, takes all of them each time.
+/// On how many inputs a program is compared with its normal form, and how many steps that may take.
+/// What does not end, as some texts of the suite do not, takes all of them each time.
 const NORMALIZED: usize = 4;
 const NORMALIZED_FUEL: u64 = FUEL / 5;
 const NORMALIZED_STEPS: u64 = STEPS / 5;
@@ -133,8 +133,9 @@ fn of_check(asked: ProgramQuestion<'_>, ask: &Ask, outcome: &Outcome) -> Option<
     named.or(broken)
 }
 
-/// What an implementation says of a program that breaks rules: whatever it complains about, it must not accept it. None for a program
-/// that breaks none, and for what is no verdict: an exception, too, is none (`Outcome::Trapped`), as in the suite.
+/// What an implementation says of a program that breaks rules: whatever it complains about, it must not accept it.
+/// None for a program that breaks none, and for what is no verdict: an exception, too, is none (`Outcome::Trapped`),
+/// as in the suite.
 fn of_broken(asked: ProgramQuestion<'_>, outcome: &Outcome) -> Option<TrialVerdict> {
     let report = check_program(&mut asked.cx(), asked.module);
     let first = report.diagnostics.iter().find(|finding| finding.is_fatal())?;

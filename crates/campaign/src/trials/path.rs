@@ -19,8 +19,8 @@ pub enum Path {
     Run(&'static str),
     /// As text, through the implementation's own parser, then compiled and run.
     Text,
-    /// With the sizes of the first input in the place of the shape variables of the parameters, then compiled and run: what the same calls
-    /// come to when they are spelt statically.
+    /// With the sizes of the first input in the place of the shape variables of the parameters, then compiled and
+    /// run: what the same calls come to when they are spelt statically.
     Static,
     /// Its verdict: is the program well-formed, and do its types fit?
     Check,
@@ -38,8 +38,9 @@ pub enum Path {
     Parse,
 }
 
-/// The ways of running: compiled for the processor, without optimizations, to machine code throughout, for the target `c`, printed and
-/// parsed again, after a pipeline that fuses calls, by the pipeline that the target has of its own, and after one pass more.
+/// The ways of running: compiled for the processor, without optimizations, to machine code throughout, for the target
+/// `c`, printed and parsed again, after a pipeline that fuses calls, by the pipeline that the target has of its own,
+/// and after one pass more.
 pub const WAYS: &[&str] = &[
     "llvm",
     "plain",
@@ -80,7 +81,8 @@ pub const WAYS: &[&str] = &[
 /// By which paths a campaign asks about each of its programs.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub enum Paths {
-    /// What is cheap always, and one way of running that is drawn for the program: a campaign goes every way, and about more programs.
+    /// What is cheap always, and one way of running that is drawn for the program: a campaign goes every way, and
+    /// about more programs.
     #[default]
     Drawn,
     /// As many, and these for every program.
@@ -91,8 +93,8 @@ pub enum Paths {
     These(Vec<Path>),
 }
 
-/// What is asked only where it is asked for: implementations that compile programs read and infer otherwise than the text on purpose, and
-/// few machines have the device.
+/// What is asked only where it is asked for: implementations that compile programs read and infer otherwise than the
+/// text on purpose, and few machines have the device.
 const ASKED_FOR: [Path; 6] =
     [Path::Derive, Path::Parse, Path::WellFormed, Path::NormalForm, Path::TypeCheck, Path::Run("cuda")];
 /// What is asked about every program.
@@ -222,8 +224,8 @@ impl Path {
     }
 }
 
-/// One of the variables that the function binds outside of nested functions and branches, or the function itself if there is none.
-/// Which of them, the program says, so that campaigns ask about first ones and last ones.
+/// One of the variables that the function binds outside of nested functions and branches, or the function itself if
+/// there is none. Which of them, the program says, so that campaigns ask about first ones and last ones.
 fn derive(module: &IrModule, entry: &Name) -> Ask {
     let tree = ProgramInput::Module(module.clone());
     let vars = function_of(module, entry).map(|function| bound(&function.body)).unwrap_or_default();
@@ -291,7 +293,8 @@ mod tests {
 
     #[test]
     fn a_text_lists_the_devices_that_its_calls_name() {
-        let text = "@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n    y = R.to_vdevice(x, dst_vdevice=\"llvm:1\")\n    return y\n";
+        let text = "@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n    \
+            y = R.to_vdevice(x, dst_vdevice=\"llvm:1\")\n    return y\n";
         let text = respelt(text);
         assert!(text.contains("I.module_global_infos"), "{text}");
         assert_eq!(parse_module(&text).unwrap().vdevices().len(), 1, "{text}");
@@ -299,7 +302,9 @@ mod tests {
 
     #[test]
     fn a_text_says_no_rank_beside_a_shape_in_a_variable() {
-        let text = "@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n    s = R.shape_of(x)\n    y = R.match_cast(x, R.Tensor(s, dtype=\"float32\", ndim=1))\n    z: R.Tensor(dtype=\"float32\", ndim=1) = R.exp(y)\n    return z\n";
+        let text = "@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n    s = R.shape_of(x)\n    \
+            y = R.match_cast(x, R.Tensor(s, dtype=\"float32\", ndim=1))\n    \
+            z: R.Tensor(dtype=\"float32\", ndim=1) = R.exp(y)\n    return z\n";
         let text = respelt(text);
         assert!(text.contains("R.Tensor(s, dtype=\"float32\")") && text.contains("ndim=1"), "{text}");
     }
@@ -314,7 +319,9 @@ mod tests {
 
     #[test]
     fn statically_spelt_it_has_the_sizes_of_the_first_input() {
-        let text = "@R.function\ndef main(x: R.Tensor((\"n\",), \"float32\"), y: R.Tensor((\"m\",), \"float32\")):\n    z = R.matmul(x, y)\n    return z\n";
+        let text = "@R.function\n\
+            def main(x: R.Tensor((\"n\",), \"float32\"), y: R.Tensor((\"m\",), \"float32\")):\n    \
+            z = R.matmul(x, y)\n    return z\n";
         let module = parse_module(text).unwrap();
         let tensor = |size: u64| {
             let zeros = vec![0.0; usize::try_from(size).unwrap()];

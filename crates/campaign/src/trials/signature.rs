@@ -135,7 +135,8 @@ impl fmt::Display for FailureSignature {
     }
 }
 
-/// The telling line of a message, without numbers, addresses and the names of variables, which differ from program to program.
+/// The telling line of a message, without numbers, addresses and the names of variables, which differ from program to
+/// program.
 fn normalized(message: &str) -> String {
     let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let is_telling = |line: &&&str| {

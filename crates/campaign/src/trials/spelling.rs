@@ -38,8 +38,8 @@ pub(super) fn as_text(edition: Edition, module: &IrModule, dialect: Dialect) -> 
     if text.contains(BOUND_NAME) { ProgramInput::Module(tree.clone()) } else { ProgramInput::Script(text) }
 }
 
-/// The module at the sizes of the first input, and the inputs as long as they are of these sizes; the module itself where the text
-/// rejects it at these sizes, which is for no implementation to say then.
+/// The module at the sizes of the first input, and the inputs as long as they are of these sizes; the module itself
+/// where the text rejects it at these sizes, which is for no implementation to say then.
 pub(super) fn at_sizes(
     edition: Edition,
     module: &IrModule,

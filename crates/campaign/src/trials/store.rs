@@ -181,8 +181,8 @@ impl FindingStore {
         FindingStore::default()
     }
 
-    /// The findings of a directory, which is made if there is none. What an interrupted campaign of this seed has found is there
-    /// already, and goes on.
+    /// The findings of a directory, which is made if there is none.
+    /// What an interrupted campaign of this seed has found is there already, and goes on.
     ///
     /// # Errors
     ///
@@ -256,8 +256,8 @@ impl FindingStore {
         self.write(&finding).map(|()| true)
     }
 
-    /// Keeps a finding; one of the same signature, or that the same line of the ledger knows, is counted again, and the smaller
-    /// program stands for both.
+    /// Keeps a finding; one of the same signature, or that the same line of the ledger knows, is counted again, and
+    /// the smaller program stands for both.
     ///
     /// # Errors
     ///

@@ -43,7 +43,8 @@ pub struct CampaignTally {
     pub programs: u64,
     /// Programs that the implementation compiled and ran at least once.
     pub ran: u64,
-    /// Programs that the generator made and the checks do not accept, each with what they say: mistakes of the generator.
+    /// Programs that the generator made and the checks do not accept, each with what they say: mistakes of the
+    /// generator.
     pub rejected: Vec<String>,
     /// Programs that break one rule.
     pub violations: u64,

@@ -24,7 +24,8 @@ pub enum Trait {
     Scalar,
     /// It holds a sequence that is neither a body nor a branch.
     Nested,
-    /// It shows by the usual way, and not where nothing is optimized: what is to blame are passes of the usual pipeline.
+    /// It shows by the usual way, and not where nothing is optimized: what is to blame are passes of the usual
+    /// pipeline.
     Planned,
     /// It shows neither there nor by the usual way: what its own path adds is to blame.
     OfPath,
@@ -47,8 +48,8 @@ impl Trait {
     }
 }
 
-/// The operators that a program calls, and the packed functions; `if` and `match_cast` among them where it has one, as what goes
-/// wrong in planning for these does so whatever is called.
+/// The operators that a program calls, and the packed functions; `if` and `match_cast` among them where it has one,
+/// as what goes wrong in planning for these does so whatever is called.
 pub fn operators(module: &IrModule) -> Vec<String> {
     struct OperatorNames(BTreeSet<String>);
     impl Visitor for OperatorNames {
@@ -155,9 +156,11 @@ mod tests {
         let choice =
             "    if c:\n        a = R.add(x, x)\n        y = R.add(a, a)\n    else:\n        y = x\n    return y\n";
         assert_eq!(traits(choice), BTreeSet::new());
-        let local = "    @R.function\n    def f(z: R.Tensor((2,), \"float32\")):\n        w = R.add(z, z)\n        return w\n    y = f(x)\n    return y\n";
+        let local = "    @R.function\n    def f(z: R.Tensor((2,), \"float32\")):\n        \
+            w = R.add(z, z)\n        return w\n    y = f(x)\n    return y\n";
         assert_eq!(traits(local), BTreeSet::new());
-        let operand = "    with R.SeqExpr():\n        a = R.add(x, R.const(1.0, \"float32\"))\n        b = a\n    y = R.add(b, R.prim_value(T.float32(1)))\n    return y\n";
+        let operand = "    with R.SeqExpr():\n        a = R.add(x, R.const(1.0, \"float32\"))\n        \
+            b = a\n    y = R.add(b, R.prim_value(T.float32(1)))\n    return y\n";
         assert_eq!(traits(operand), BTreeSet::from([Trait::Constant, Trait::Scalar, Trait::Nested]));
     }
 

@@ -20,7 +20,8 @@ use ask::worker::StartError;
 use relax_spec::grammar::Name;
 use relax_spec::question::Ask;
 
-/// How many questions are asked to reduce a program that hangs: each answer that does not come takes as long as is waited for it.
+/// How many questions are asked to reduce a program that hangs: each answer that does not come takes as long as is
+/// waited for it.
 const HANGS: usize = 4;
 /// How many questions are asked to reduce what a ledger knows already, so that it can be read.
 const KNOWN: usize = 24;
