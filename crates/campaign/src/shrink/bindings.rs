@@ -145,9 +145,10 @@ impl<'a> FunctionRemainder<'a> {
             Binding::MatchCast(own) => &mut own.value,
         };
         self.expr(value);
-        // A sequence without bindings is its body.
+        // A sequence without bindings is its body, unless one binding by itself is what goes.
         if let Expr::SeqExpr(seq) = value
             && seq.blocks.is_empty()
+            && self.operand.is_none()
         {
             *value = seq.body.clone();
         }
@@ -278,6 +279,9 @@ mod tests {
         let body = "    a = R.concat((x, y), axis=0)\n    b = R.exp(a)\n    return b\n";
         assert_eq!(left_with(body, 0..1, Some(1)), ["b = R.exp(y)", "return b"]);
         assert_eq!(left_with(body, 0..1, Some(2)).len(), 3, "there is no third one");
+        let nested = "    with R.SeqExpr():\n        a = R.exp(x)\n        b = x\n    return b\n";
+        assert_eq!(left(nested, 1..2), ["b = x", "return b"]);
+        assert!(left_with(nested, 1..2, Some(0)).join(" ").contains("SeqExpr"));
     }
 
     #[test]

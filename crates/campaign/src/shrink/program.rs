@@ -1,6 +1,7 @@
 //! Programs that are smaller than a program. Whether they are well-formed is seen when they are checked.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::bindings::without;
@@ -11,7 +12,8 @@ use relax_spec::book::Edition;
 use relax_spec::check::check_program;
 use relax_spec::grammar::visit::{Visitor, walk_block, walk_function, walk_module, walk_seq_expr};
 use relax_spec::grammar::{
-    Attrs, BindingBlock, BlockKind, Expr, Function, GlobalFunc, GlobalVar, IrModule, Name, SeqExpr, ShapeVar, Var,
+    Attrs, Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, GlobalVar, IrModule, Name, SeqExpr, ShapeVar,
+    Var,
 };
 use relax_spec::judge::Cx;
 
@@ -70,8 +72,7 @@ fn constants(program: &Program, from: usize) -> Candidates<'_, Program> {
 
 /// Without parts of the bindings, wherever they stand.
 fn parts(program: &Program, from: usize) -> Candidates<'_, Program> {
-    let rest =
-        |range: std::ops::Range<usize>| (!range.is_empty()).then(|| program.with_module(without(program, range, None)));
+    let rest = |range: Range<usize>| (!range.is_empty()).then(|| program.with_module(without(program, range, None)));
     Box::new(halves(bindings(&program.module), from).map(rest))
 }
 
@@ -142,7 +143,7 @@ impl Program {
     /// it. None if the function binds no such variable outside of branches.
     pub(crate) fn ending_with(&self, var: &Var) -> Option<Program> {
         let mut body = self.body()?;
-        let binds = |(_, binding): &(BlockKind, _)| binder_is(binding, var);
+        let binds = |(_, binding): &(_, Binding)| binding.binder().is_some_and(|binder| binder.var == *var);
         let at = body.bindings.iter().position(binds)?;
         body.bindings.truncate(at + 1);
         body.result = body.bindings.last()?.1.binder()?.to_expr();
@@ -171,10 +172,6 @@ pub(crate) fn function_of<'m>(module: &'m IrModule, name: &str) -> Option<&'m Fu
     }
 }
 
-fn binder_is(binding: &relax_spec::grammar::Binding, var: &Var) -> bool {
-    binding.binder().is_some_and(|binder| binder.var == *var)
-}
-
 /// The name by which a function is linked, alone.
 fn symbol(attrs: &Attrs) -> Attrs {
     let is_symbol = |name: &str| name == "global_symbol";
@@ -192,11 +189,7 @@ fn mentioned(module: &IrModule, entry: &str) -> Vec<(GlobalVar, GlobalFunc)> {
     let mut known = GlobalMentions(BTreeSet::from([entry.to_string()]));
     loop {
         let before = known.0.clone();
-        for (gv, func) in module.funcs.iter().filter(|(gv, _)| before.contains(&*gv.name)) {
-            if let (GlobalFunc::Function(function), _) = (func, gv) {
-                walk_function(&mut known, function);
-            }
-        }
+        before.iter().filter_map(|name| function_of(module, name)).for_each(|func| walk_function(&mut known, func));
         if known.0 == before {
             return module.funcs.iter().filter(|(gv, _)| before.contains(&*gv.name)).cloned().collect();
         }

@@ -38,9 +38,9 @@ pub enum Path {
     Parse,
 }
 
-/// The ways of running: compiled for the processor, without optimizations, to machine code throughout, for the target
-/// `c`, printed and parsed again, after a pipeline that fuses calls, by the pipeline that the target has of its own,
-/// and after one pass more.
+/// The ways of running: compiled for the processor, without optimizations, to machine code throughout, printed and
+/// parsed again, and for the target `c`. Then after a pipeline that fuses calls, by the pipeline that the target has
+/// of its own, and after one pass more.
 pub const WAYS: &[&str] = &[
     "llvm",
     "plain",
