@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use ask::conformance;
 use campaign::classes::{CLAIMED, RELEASES};
-use campaign::editions::confirmed::{Confirmed, kept, shown_by, unasked};
+use campaign::editions::releases::{Confirmed, kept, shown_by, unasked};
 use campaign::editions::{Flip, FlipEvidence, RuleDifference, RuleEvidence, Why, between};
 use relax_spec::book::{Change, Edition, Erratum, Reading, Rule};
 use relax_spec::judge::Cx;

@@ -1,6 +1,6 @@
 //! The generator of whole programs, and campaigns with them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Mutex;
 
 use ask::conformance;
@@ -12,8 +12,8 @@ use campaign::generate::Tape;
 use campaign::programs::{ConstructCensus, Drawn, Features, ProgramSource, Restriction};
 use campaign::trials::{
     CampaignSettings, ExampleRun, FailureKind, Finding, FindingStore, KnownForm, Path, Paths, ProgramCampaign,
-    ProgramQuestion, Reducer, StoredFinding, TrialVerdict, UNDERIVED, WitnessProgram, at_example_sizes, bindings,
-    campaign, diff, inputs_of, operators, promoted, reduced_further, still_shows,
+    ProgramQuestion, Reducer, StoredFinding, TrialVerdict, UNDERIVED, Witness, at_example_sizes, bindings, campaign,
+    diff, inputs_of, operators, promoted, reduced_further, still_shows,
 };
 use relax_spec::book::{Edition, Reading};
 use relax_spec::check::check_program;
@@ -291,12 +291,11 @@ fn of_many_bindings_those_that_matter_are_found_by_few_questions() {
     };
     let told = diff(&mut wrong, asked, std::slice::from_ref(&path)).unwrap();
     let [(_, TrialVerdict::Differs(difference))] = told.as_slice() else { panic!("no difference: {told:?}") };
-    let shown = WitnessProgram { module, entry, sizes: BTreeMap::new(), difference: (**difference).clone() };
-    let mut reducer = Reducer::new(&mut wrong, &path, 80);
-    let smallest = reducer.reduce(None, shown).unwrap();
-    let program = print_module(&smallest.module, Dialect::default());
+    let mut witness = Witness::new(Edition::default(), module, entry, path, (**difference).clone());
+    Reducer::new(&mut wrong, 80).reduce(&mut witness).unwrap();
+    let program = print_module(witness.module(), Dialect::default());
     // The sum of the operators, the condition, its bindings, and the call of the helper.
-    assert!(bindings(&smallest.module) <= 7, "{program}");
+    assert!(bindings(witness.module()) <= 7, "{program}");
     assert!(!program.contains("R.maximum"), "{program}");
 }
 
@@ -353,9 +352,9 @@ fn few_answers_are_waited_for_that_do_not_come() {
         ProgramQuestion { module: &module, entry: &entry, inputs: &[], names_rules: true, edition: Edition::default() };
     let told = diff(&mut silent, asked, std::slice::from_ref(&path)).unwrap();
     let [(_, TrialVerdict::Differs(difference))] = told.as_slice() else { panic!("no difference: {told:?}") };
-    let shown = WitnessProgram { module, entry, sizes: BTreeMap::new(), difference: (**difference).clone() };
-    let mut reducer = Reducer::new(&mut silent, &path, 80);
-    reducer.reduce(None, shown).unwrap();
+    let mut witness = Witness::new(Edition::default(), module, entry, path, (**difference).clone());
+    let mut reducer = Reducer::new(&mut silent, 80);
+    reducer.reduce(&mut witness).unwrap();
     assert_eq!(reducer.asked(), 4);
 }
 

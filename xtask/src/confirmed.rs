@@ -15,7 +15,7 @@ use ask::process::{Interrupt, MAX_REPLY};
 use ask::runner::{self, ImplementationPool, SuiteSchedule};
 use campaign::classes::{CLAIMED, RELEASES};
 use campaign::editions::Flip;
-use campaign::editions::confirmed::{CandidateQuery, Confirmed, candidates, is_answer, kept};
+use campaign::editions::releases::{CandidateQuery, Confirmed, candidates, is_answer, kept};
 use relax_spec::book::{Edition, Rule};
 use relax_spec::suite::Case;
 use relax_spec::suite::compare::CaseVerdict;

@@ -6,17 +6,20 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::generate::{Tape, struct_info_pair};
+use crate::shrink::{Pass, Shows, shrink};
 use ask::implementation::Implementation;
 use ask::worker::StartError;
 use relax_spec::book::{Edition, Erratum, Reading, Rule};
+use relax_spec::data::{Node, NodeData};
 use relax_spec::grammar::{
     FuncStructInfo, PrimExpr, ShapeStructInfo, ShapeVar, StructInfo, TensorShape, TensorStructInfo,
 };
 use relax_spec::judge::{Cx, Prover};
 use relax_spec::oracle;
-use relax_spec::question::{Answer, Ask, Outcome};
+use relax_spec::question::{Answer, Ask, Outcome, ProgramInput};
 use relax_spec::suite::alpha::same_struct_info;
 use relax_spec::suite::ledger::DeviationClass;
+use relax_spec::syntax::tvmscript::parse_module;
 
 /// The nesting of the generated structural information, and the length of their tapes.
 const DEPTH: usize = 3;
@@ -115,8 +118,8 @@ pub fn questions(seed: u64, number: u64) -> [Ask; 2] {
     [Ask::Compatibility(s1.clone(), s2.clone()), Ask::Unify(s1, s2)]
 }
 
-/// Asks about the pairs with these numbers, one after the other; `progress` is told of each. What was found until nobody could be asked any
-/// more stands, with why that was.
+/// Asks about the pairs with these numbers, one after the other; `progress` is told of each.
+/// What was found until nobody could be asked any more stands, with why that was.
 pub fn judgements(
     seed: u64,
     numbers: std::ops::Range<u64>,
@@ -148,15 +151,16 @@ fn pair(
     found: &mut BTreeMap<DivergenceSignature, InfoDivergence>,
 ) -> Result<(), StartError> {
     let edition = campaign.edition;
-    for mut ask in questions(seed, number) {
-        let mut outcome = implementation.ask(edition, &ask)?;
+    for ask in questions(seed, number) {
+        let outcome = implementation.ask(edition, &ask)?;
         campaign.asked += 1;
         if matches!(outcome, Outcome::Unsupported { .. }) {
             campaign.unsupported += 1;
         } else if !is_permitted(edition, &ask, &outcome) {
-            let reduced = reduce(&mut ask, &mut outcome, implementation);
+            let mut divergence = Divergence { ask, outcome };
+            let reduced = shrink(&mut divergence, &[smaller()], &mut StillDiverges(&mut *implementation));
             // Found it is, however small it has become.
-            note(found, known, edition, ask, outcome, number);
+            note(found, known, edition, divergence, number);
             reduced?;
         }
     }
@@ -167,8 +171,7 @@ fn note(
     found: &mut BTreeMap<DivergenceSignature, InfoDivergence>,
     known: &[Pattern],
     edition: Edition,
-    ask: Ask,
-    outcome: Outcome,
+    Divergence { ask, outcome }: Divergence,
     number: u64,
 ) {
     let signature = signature(edition, &ask, &outcome);
@@ -196,7 +199,8 @@ pub fn permitted(edition: Edition, ask: &Ask) -> Vec<Answer> {
 
 pub(super) fn is_permitted(edition: Edition, ask: &Ask, outcome: &Outcome) -> bool {
     let Outcome::Answer { answer: given, .. } = outcome else { return false };
-    // Mostly it is what one prover comes to, and the others need not be asked: the one first that implementations resemble.
+    // Mostly it is what one prover comes to, and the others need not be asked: the one first that implementations
+    // resemble.
     [Prover::Algebraic, Prover::Exhaustive, Prover::Alpha].into_iter().any(|prover| {
         let answer = oracle::answer(&mut Cx::new().with_edition(edition).with_prover(prover), ask);
         answer.is_ok_and(|allowed| same_answer(edition, &allowed, given))
@@ -272,36 +276,94 @@ fn kind_of_info(s: &StructInfo) -> &'static str {
     }
 }
 
-/// Cuts a divergence down: as long as a part of the question still diverges, the question becomes that part.
-fn reduce(ask: &mut Ask, outcome: &mut Outcome, implementation: &mut dyn Implementation) -> Result<(), StartError> {
-    let edition = implementation.edition();
-    'smaller: loop {
-        for part in parts(ask) {
-            let answer = implementation.ask(edition, &part)?;
-            if matches!(answer, Outcome::Answer { .. }) && !is_permitted(edition, &part, &answer) {
-                (*ask, *outcome) = (part, answer);
-                continue 'smaller;
-            }
-        }
-        return Ok(());
+/// A question with what an implementation answers.
+struct Divergence {
+    ask: Ask,
+    outcome: Outcome,
+}
+
+/// A question shows it if the answer is not permitted.
+struct StillDiverges<'a>(&'a mut dyn Implementation);
+
+impl Shows<Divergence> for StillDiverges<'_> {
+    type Error = StartError;
+    type Size = usize;
+
+    fn size(&self, of: &Divergence) -> usize {
+        size(&of.ask)
+    }
+
+    fn left(&self) -> usize {
+        usize::MAX
+    }
+
+    fn shows(&mut self, _: &Divergence, candidate: Divergence) -> Result<Option<Divergence>, StartError> {
+        let edition = self.0.edition();
+        let outcome = self.0.ask(edition, &candidate.ask)?;
+        let is_one = matches!(outcome, Outcome::Answer { .. }) && !is_permitted(edition, &candidate.ask, &outcome);
+        Ok(is_one.then_some(Divergence { outcome, ..candidate }))
     }
 }
 
-/// Smaller questions of the same kind.
+/// Smaller questions, by the only pass of such divergences.
+fn smaller<'p>() -> Pass<'p, Divergence> {
+    Pass::new("part", |own: &Divergence, from| {
+        let outcome = own.outcome.clone();
+        Box::new(
+            parts(&own.ask).into_iter().skip(from).map(move |ask| Some(Divergence { ask, outcome: outcome.clone() })),
+        )
+    })
+}
+
+/// How large a question is: the parts of its data, and in a text the words. A program counts as its tree.
+pub(super) fn size(ask: &Ask) -> usize {
+    let read = |program: ProgramInput| match program {
+        ProgramInput::Script(text) => parse_module(&text).map_or(ProgramInput::Script(text), ProgramInput::Module),
+        ProgramInput::Module(_) => program,
+    };
+    ask.clone().map_programs(read).arguments().iter().map(size_of_data).sum()
+}
+
+fn size_of_data(node: &Node<'_>) -> usize {
+    let mut pending = vec![node];
+    let mut count = 0;
+    while let Some(node) = pending.pop() {
+        count += match &node.data {
+            NodeData::Text(text) => text.split_whitespace().count().max(1),
+            NodeData::Null | NodeData::Bool(_) | NodeData::Number(_) => 1,
+            NodeData::List(items) | NodeData::Tuple(items) => {
+                pending.extend(items);
+                1
+            }
+            NodeData::Map(entries) | NodeData::Struct(entries) => {
+                pending.extend(entries.iter().map(|(_, value)| value));
+                1
+            }
+            NodeData::Variant(_, content) => {
+                pending.extend(content.as_deref());
+                1
+            }
+        };
+    }
+    count
+}
+
+/// Smaller questions of the same kind: of unification parameters are compared as they are, elsewhere the other way
+/// round.
 pub(super) fn parts(ask: &Ask) -> Vec<Ask> {
-    if let Ask::Compatibility(s1, s2) = ask {
-        return parts_of_pair(s1, s2, true).into_iter().map(|(a, b)| Ask::Compatibility(a, b)).collect();
-    }
-    if let Ask::Unify(s1, s2) = ask {
-        return parts_of_pair(s1, s2, false).into_iter().map(|(a, b)| Ask::Unify(a, b)).collect();
-    }
-    if let Ask::MoreSpecific(s1, s2) = ask {
-        return parts_of_pair(s1, s2, true).into_iter().map(|(a, b)| Ask::MoreSpecific(a, b)).collect();
-    }
-    if let Ask::PossiblyMoreSpecific(s1, s2) = ask {
-        return parts_of_pair(s1, s2, true).into_iter().map(|(a, b)| Ask::PossiblyMoreSpecific(a, b)).collect();
-    }
-    Vec::new()
+    type Question = fn(StructInfo, StructInfo) -> Ask;
+    let (s1, s2, question, contravariant): (_, _, Question, bool) = if let Ask::Compatibility(s1, s2) = ask {
+        (s1, s2, Ask::Compatibility, true)
+    } else if let Ask::MoreSpecific(s1, s2) = ask {
+        (s1, s2, Ask::MoreSpecific, true)
+    } else if let Ask::PossiblyMoreSpecific(s1, s2) = ask {
+        (s1, s2, Ask::PossiblyMoreSpecific, true)
+    } else if let Ask::Unify(s1, s2) = ask {
+        (s1, s2, Ask::Unify, false)
+    } else {
+        return Vec::new();
+    };
+    parts_of_pair(s1, s2, contravariant).into_iter().map(|(a, b)| question(a, b)).collect()
 }
 
 /// Pairs of corresponding parts. `contravariant`: parameters are compared the other way round.

@@ -19,5 +19,6 @@ pub mod operator_soundness;
 pub mod programs;
 pub mod questions;
 pub mod relay;
+mod shrink;
 pub mod soundness;
 pub mod trials;

@@ -9,7 +9,7 @@ use super::given::EntryArguments;
 use super::{CommandResult, Exit, Failure, input, options, print, print_program};
 use ask::adapters::Adapter;
 use ask::implementation::{ChildProcess, Implementation as _};
-use campaign::trials::{Path, ProgramQuestion, Reducer, TrialVerdict, WitnessProgram, diff, inputs_of, names_rules};
+use campaign::trials::{Path, ProgramQuestion, Reducer, TrialVerdict, Witness, diff, inputs_of};
 use relax_spec::arguments::linked;
 use relax_spec::book::Edition;
 use relax_spec::eval;
@@ -81,9 +81,9 @@ pub fn run(args: &Args) -> CommandResult {
     for adapter in Adapter::named(args.adapter.as_deref())? {
         let mut implementation: ChildProcess =
             start(&adapter, AnswerLimits { timeout: args.timeout, edition: args.edition }, &interrupt)?;
-        let (names_rules, edition) = (names_rules(&implementation), implementation.edition());
+        let edition = implementation.edition();
         let inputs: Vec<_> = given.iter().cloned().chain(inputs_of(edition, &module, &entry, args.runs)).collect();
-        let asked = ProgramQuestion { module: &module, entry: &entry, inputs: &inputs, names_rules, edition };
+        let asked = ProgramQuestion::of(&implementation, &module, &entry, &inputs);
         let told = diff(&mut implementation, asked, &paths)?;
         let first = told.iter().find_map(|(path, judged)| match judged {
             TrialVerdict::Differs(difference) => Some((path, difference)),
@@ -97,14 +97,10 @@ pub fn run(args: &Args) -> CommandResult {
             continue;
         };
         if let Some((path, difference)) = first {
-            let shown = WitnessProgram {
-                module: module.clone(),
-                entry: entry.clone(),
-                sizes: std::collections::BTreeMap::new(),
-                difference: (**difference).clone(),
-            };
-            let smallest = Reducer::new(&mut implementation, path, budget).reduce(None, shown)?;
-            print_program(&print_module(&smallest.module, Dialect::default()))?;
+            let (module, entry, difference) = (module.clone(), entry.clone(), (**difference).clone());
+            let mut witness = Witness::new(edition, module, entry, path.clone(), difference);
+            Reducer::new(&mut implementation, budget).reduce(&mut witness)?;
+            print_program(&print_module(witness.module(), Dialect::default()))?;
         }
     }
     Ok(worst)

@@ -10,7 +10,7 @@ use super::errata_text::field;
 use super::{CommandResult, Exit, Failure, options, print};
 use ask::conformance;
 use ask::protocol::AdapterReply;
-use campaign::editions::confirmed::{self, Confirmed, Unconfirmed};
+use campaign::editions::releases::{self, Confirmed, Unconfirmed};
 use campaign::editions::{Flip, FlipEvidence, RuleDifference, Why, between};
 use relax_spec::book::{Change, Edition, Rule};
 use relax_spec::data::json::to_value;
@@ -141,8 +141,8 @@ struct ConfirmationRecord {
 
 impl ConfirmationRecord {
     fn kept() -> Result<ConfirmationRecord, Failure> {
-        let confirmed = confirmed::kept().map_err(Failure::unreadable)?;
-        Ok(ConfirmationRecord { confirmed, unasked: confirmed::unasked().map_err(Failure::unreadable)? })
+        let confirmed = releases::kept().map_err(Failure::unreadable)?;
+        Ok(ConfirmationRecord { confirmed, unasked: releases::unasked().map_err(Failure::unreadable)? })
     }
 
     /// The case of a rule.

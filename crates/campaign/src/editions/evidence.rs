@@ -1,6 +1,6 @@
 //! Which rule it is that two answers differ by.
 
-use super::seen::{agree, blames, differ, says_something, says_something_without};
+use super::observable::{agree, blames, differ, says_something, says_something_without};
 use super::{EditionPair, reading};
 use relax_spec::book::{Change, Edition, Erratum, Rule, RuleSet};
 use relax_spec::judge::{Cx, DerivationStep};
@@ -141,7 +141,8 @@ impl<'a> EditionProbe<'a> {
         })
     }
 
-    /// The production that is being applied when a text is refused that the other edition reads, if that is worded otherwise there.
+    /// The production that is being applied when a text is refused that the other edition reads, if that is worded
+    /// otherwise there.
     fn innermost(&self) -> Option<Rule> {
         match self.ask.about() {
             About::Text => {}
@@ -192,14 +193,15 @@ impl<'a> EditionProbe<'a> {
         rows.into_iter().find(|(_, holds)| holds()).map(|(evidence, _)| evidence)
     }
 
-    /// Whether answers without the rule tell that it is the one at stake. That nothing works without a rule does not, unless an answer names it, or
-    /// what is left is one of the answers with it, down to the rules that it names.
+    /// Whether answers without the rule tell that it is the one at stake.
+    /// That nothing works without a rule does not, unless an answer names it, or what is left is one of the answers
+    /// with it, down to the rules that it names.
     fn tells(&self, without: &Without, rule: Rule) -> bool {
         without.says_something() || self.is_blamed(rule) || without.is_one_of(&self.answers)
     }
 
-    /// Whether the answers differ by what this rule may decide: one of them names it as broken, or neither fails, or without it the one fails as
-    /// the other does.
+    /// Whether the answers differ by what this rule may decide: one of them names it as broken, or neither fails, or
+    /// without it the one fails as the other does.
     fn is_decided(&self, masked: &Option<Without>, rule: Rule) -> bool {
         self.is_blamed(rule)
             || self.answers.iter().all(|answer| says_something(&answer.outcome))
@@ -210,7 +212,8 @@ impl<'a> EditionProbe<'a> {
         self.answers.iter().any(|answer| blames(&answer.outcome, rule))
     }
 
-    /// Whether just one of the answers is another one without the rule. Where both are, they may have differed by another rule.
+    /// Whether just one of the answers is another one without the rule.
+    /// Where both are, they may have differed by another rule.
     fn is_moved(&self, without: &Without, rule: Rule) -> bool {
         let pairs = || without.0.iter().zip(&self.answers);
         let mut moved = pairs().filter(|(without, with)| differ(&without.outcome, &with.outcome));
@@ -229,7 +232,8 @@ impl<'a> EditionProbe<'a> {
         !instead.is_empty() && self.without(&cx.clone().with_absent(all), rule).is_some_and(|without| without.agrees())
     }
 
-    /// The answers in a context without the rule; `None` if they come to no end, or only say that nothing goes without it.
+    /// The answers in a context without the rule; `None` if they come to no end, or only say that nothing goes
+    /// without it.
     fn without(&self, cx: &Cx, rule: Rule) -> Option<Without> {
         let asked = |with: &EditionAnswer| {
             let answer = within(STEPS, cx, |cx| answered(cx, self.ask, with.edition).0).ok()?;

@@ -6,11 +6,11 @@
 //! they differ by; [`RuleEvidence`] has what else may show it, which is weaker. The reading is the corrected one, or
 //! one in which a single erratum is taken literally.
 
-pub mod confirmed;
 mod evidence;
+mod observable;
 mod questions;
 mod reduce;
-mod seen;
+pub mod releases;
 
 pub use evidence::RuleEvidence;
 
@@ -80,8 +80,8 @@ pub struct Flip {
 }
 
 impl Flip {
-    /// What is preferred comes first: evidence by the rule itself, the corrected reading, the stronger evidence, the smaller question; then the
-    /// id decides.
+    /// What is preferred comes first: evidence by the rule itself, the corrected reading, the stronger evidence, the
+    /// smaller question; then the id decides.
     fn rank(&self) -> (bool, Option<Erratum>, RuleEvidence, usize, &str) {
         (!self.evidence.is_strong(), self.literally, self.evidence, self.size, &self.id)
     }
@@ -172,7 +172,7 @@ fn flip(
     Flip {
         id: question.id.clone(),
         ask: question.ask.clone(),
-        size: questions::size(&question.ask),
+        size: crate::infos::size(&question.ask),
         literally,
         before: asked.before().clone(),
         after: asked.after().clone(),

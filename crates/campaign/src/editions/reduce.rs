@@ -1,55 +1,81 @@
 //! A smaller question that shows the same.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 
 use super::evidence::EditionProbe;
-use super::{EditionPair, Flip, questions};
-use crate::{infos, trials};
+use super::{EditionPair, Flip};
+use crate::infos;
+use crate::shrink::{self, Candidates, Pass, Program, Shows, shrink};
 use relax_spec::book::Rule;
 use relax_spec::grammar::{GlobalFunc, IrModule};
 use relax_spec::question::{Ask, ProgramInput};
 use relax_spec::syntax::tvmscript::parse_module;
 
-/// How often a question is made smaller.
-const STEPS: usize = 40;
+/// What stands behind the id of a question of which only a part is left.
+const REDUCED: &str = ", reduced";
 
 /// The flip, of the smallest of its parts that shows it as well.
 pub(super) fn reduced(pair: &EditionPair, rule: Rule, flip: &Flip) -> Flip {
     let mut best = flip.clone();
-    for _ in 0..STEPS {
-        let mut smaller: Vec<(usize, Ask)> =
-            parts(pair, &best.ask).into_iter().map(|ask| (questions::size(&ask), ask)).collect();
-        smaller.retain(|(size, _)| *size < best.size);
-        smaller.sort_by_key(|(size, _)| *size);
-        let Some(next) = smaller.into_iter().find_map(|(size, ask)| shown(pair, rule, &best, size, ask)) else { break };
-        best = next;
-    }
+    let smaller = Pass::new("part", |flip: &Flip, from| smaller(pair, flip, from));
+    let Ok(()) = shrink(&mut best, &[smaller], &mut SameRule { pair, rule });
     best
 }
 
-/// The flip with another question, if that shows the rule no less.
-fn shown(pair: &EditionPair, rule: Rule, flip: &Flip, size: usize, ask: Ask) -> Option<Flip> {
-    let asked = EditionProbe::of(pair, &ask, flip.literally);
-    let evidence = asked.responsible().into_iter().find(|(responsible, _)| *responsible == rule)?.1;
-    let (before, after) = (asked.before().clone(), asked.after().clone());
-    let id = if flip.id.ends_with(REDUCED) { flip.id.clone() } else { format!("{}{REDUCED}", flip.id) };
-    (evidence <= flip.evidence).then_some(Flip { id, ask, size, before, after, evidence, literally: flip.literally })
+/// Smaller questions of the kind, the smallest first.
+fn smaller<'f>(pair: &EditionPair, flip: &'f Flip, from: usize) -> Candidates<'f, Flip> {
+    let mut parts: Vec<(usize, Ask)> = parts(pair, &flip.ask).into_iter().map(|ask| (infos::size(&ask), ask)).collect();
+    parts.sort_by_key(|(size, _)| *size);
+    Box::new(parts.into_iter().skip(from).map(|(size, ask)| Some(Flip { size, ask, ..flip.clone() })))
 }
 
-/// What stands behind the id of a question of which only a part is left.
-const REDUCED: &str = ", reduced";
-
-/// Smaller questions of the kind.
 fn parts(pair: &EditionPair, ask: &Ask) -> Vec<Ask> {
     let Some(module) = ask.program().and_then(module_of) else { return infos::parts(ask) };
     let names = module.funcs.iter().filter(|(_, func)| matches!(func, GlobalFunc::Function(_))).map(|(gv, _)| &gv.name);
-    let smaller = names.flat_map(|entry| trials::candidates(pair.from.max(pair.to), &module, entry, &BTreeMap::new()));
-    smaller.map(|module| ask.clone().with_program(ProgramInput::Module(module))).collect()
+    let (edition, sizes) = (pair.from.max(pair.to), BTreeMap::new());
+    let program = |entry: &relax_spec::grammar::Name| Program {
+        edition,
+        module: module.clone(),
+        entry: entry.clone(),
+        sizes: sizes.clone(),
+    };
+    let smaller =
+        names.map(program).flat_map(|program| shrink::passes().into_iter().flat_map(move |pass| pass.all(&program)));
+    smaller.map(|smaller| ask.clone().with_program(ProgramInput::Module(smaller.module))).collect()
 }
 
 fn module_of(program: &ProgramInput) -> Option<IrModule> {
     match program {
         ProgramInput::Script(text) => parse_module(text).ok(),
         ProgramInput::Module(module) => Some(module.clone()),
+    }
+}
+
+/// A question shows it if its answers differ by the same rule, by no weaker evidence.
+struct SameRule<'a> {
+    pair: &'a EditionPair,
+    rule: Rule,
+}
+
+impl Shows<Flip> for SameRule<'_> {
+    type Error = Infallible;
+    type Size = usize;
+
+    fn size(&self, of: &Flip) -> usize {
+        of.size
+    }
+
+    fn left(&self) -> usize {
+        usize::MAX
+    }
+
+    fn shows(&mut self, best: &Flip, candidate: Flip) -> Result<Option<Flip>, Infallible> {
+        let asked = EditionProbe::of(self.pair, &candidate.ask, candidate.literally);
+        let by_rule = asked.responsible().into_iter().find(|(responsible, _)| *responsible == self.rule);
+        let (before, after) = (asked.before().clone(), asked.after().clone());
+        let id = if best.id.ends_with(REDUCED) { best.id.clone() } else { format!("{}{REDUCED}", best.id) };
+        let evidence = by_rule.map(|(_, evidence)| evidence).filter(|evidence| *evidence <= best.evidence);
+        Ok(evidence.map(|evidence| Flip { id, before, after, evidence, ..candidate.clone() }))
     }
 }

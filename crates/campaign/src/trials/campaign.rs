@@ -1,20 +1,20 @@
 //! A campaign: programs one after the other, by several workers, each with an implementation of its own.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use super::asking::CampaignWorker;
-use super::before::Remembering;
+use super::bisect::Remembering;
+use super::choice::ProgramChoice;
 use super::inputs::{ArgumentDomain, inputs};
-use super::judge::judge;
-use super::judged::{ProgramQuestion, TrialVerdict};
 use super::path::Path;
-use super::settings::{CampaignError, CampaignSettings, dialect_of, says_values};
-use super::steering::Steering;
+use super::settings::{CampaignError, CampaignSettings, says_values};
 use super::store::FindingStore;
 use super::tally::CampaignTally;
 use super::turns::Turns;
+use super::verdict::{ProgramQuestion, TrialVerdict};
+use super::worker::CampaignWorker;
 use crate::programs::{ProgramSource, Restriction, Seeds};
 use ask::implementation::Implementation;
 use ask::process::Interrupt;
@@ -37,7 +37,8 @@ pub struct ProgramCampaign {
     pub edition: Edition,
 }
 
-/// Asks about programs until the time is up; each finding is in the store as soon as it is reduced. `progress` is told of each program.
+/// Asks about programs until the time is up; each finding is in the store as soon as it is reduced.
+/// `progress` is told of each program.
 ///
 /// # Errors
 ///
@@ -54,29 +55,20 @@ pub fn campaign(
     let first = store.lock().unwrap_or_else(PoisonError::into_inner).next();
     let end = settings.programs.map(|programs| first.saturating_add(programs));
     let deadline = settings.time.map(|time| Instant::now() + time);
-    let (turns, steering) = (Turns::new(first, end), Steering::new(first));
+    let (turns, choice) = (Turns::new(first, end), ProgramChoice::new(first));
     let work = || -> Result<(CampaignTally, Edition), CampaignError> {
         let begun = Instant::now();
         let implementation = Remembering::new(start()?);
         // Programs are typed by the edition that judges. Their calls hold values, which stay with one thread.
         let values = restriction.values && says_values(&implementation);
         let edition = implementation.edition();
-        let source = ProgramSource::of(suite, Restriction { values, edition, ..restriction.clone() });
+        let source = Rc::new(ProgramSource::of(suite, Restriction { values, edition, ..restriction.clone() }));
         let seeds = settings.seeds.then(|| Seeds::of(suite));
-        let (tally, found) = (CampaignTally::default(), Vec::new());
-        let mut worker = CampaignWorker {
-            source: &source,
-            steering: &steering,
-            seeds,
-            settings,
-            implementation,
-            store,
-            tally,
-            found,
-        };
+        let (tally, found, choice) = (CampaignTally::default(), Vec::new(), &choice);
+        let mut worker = CampaignWorker { source, choice, seeds, settings, implementation, store, tally, found };
         let outcome = worker.work(&turns, deadline, interrupt, progress);
         worker.tally.time = (begun.elapsed(), worker.implementation.waited);
-        outcome.map(|()| (worker.tally, source.edition()))
+        outcome.map(|()| (worker.tally, edition))
     };
     let outcomes: Vec<Result<(CampaignTally, Edition), CampaignError>> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..settings.jobs.max(1)).map(|_| scope.spawn(work)).collect();
@@ -101,14 +93,8 @@ pub fn diff(
     asked: ProgramQuestion<'_>,
     paths: &[Path],
 ) -> Result<Vec<(Path, TrialVerdict)>, StartError> {
-    let dialect = dialect_of(implementation);
-    let mut told = Vec::new();
-    for path in paths {
-        let ask = path.ask(asked.edition, asked.module, asked.entry, asked.inputs, dialect);
-        let outcome = implementation.ask(asked.edition, &ask)?;
-        told.push((path.clone(), judge(asked, path, &outcome)));
-    }
-    Ok(told)
+    let by = |path: &Path| Ok((path.clone(), asked.put(implementation, path)?.1));
+    paths.iter().map(by).collect()
 }
 
 /// The inputs on which a given program is compared.

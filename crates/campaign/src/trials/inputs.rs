@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::reduced::operators;
+use super::traits::operators;
 use crate::programs::Drawn;
 use relax_spec::arguments::{ArgumentSource, Draw, linked};
 use relax_spec::book::{Edition, Erratum, Reading, Rule};
@@ -65,7 +65,8 @@ fn example(module: &IrModule, entry: &str, sizes: &BTreeMap<ShapeVar, i64>, draw
     ArgumentSource::of(&[module], 0, EvalOptions::default().memory).for_function(func, sizes, draw)
 }
 
-/// How many bytes inputs may take up beside those at example sizes: what a program does at sizes of its own choice may take minutes.
+/// How many bytes inputs may take up beside those at example sizes: what a program does at sizes of its own choice
+/// may take minutes.
 const ROOM: u64 = 1 << 12;
 
 /// How many bytes generated inputs may take up, for a program that these were made for.
@@ -127,12 +128,13 @@ pub(super) fn inputs(
     found
 }
 
-/// How many steps a run of a program may take that is asked about, and all runs that inputs are looked for by. What goes on for
-/// longer takes the time of many others.
+/// How many steps a run of a program may take that is asked about, and all runs that inputs are looked for by.
+/// What goes on for longer takes the time of many others.
 pub(super) const FUEL: u64 = 500_000;
 pub(super) const STEPS: u64 = 2_000_000;
 
-/// After how many steps a program that was read is taken for one that does not end: recursion so deep takes much time for each of them.
+/// After how many steps a program that was read is taken for one that does not end: recursion so deep takes much time
+/// for each of them.
 const ENDLESS: u64 = 10_000;
 
 /// Whether a program goes on for long from this entry point.

@@ -4,11 +4,11 @@ use relax_spec::rule;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
+use super::compare::{self, AGREES, differs};
 use super::inputs::{FUEL, STEPS, is_outside, room};
-use super::judged::{ProgramQuestion, TrialDifference, TrialVerdict};
 use super::path::Path;
 use super::signature::{FailureKind, FailureSignature};
-use super::told;
+use super::verdict::{ProgramQuestion, TrialDifference, TrialVerdict};
 use ask::extern_process::overwrite;
 use relax_spec::book::Rule;
 use relax_spec::check::{CheckReport, check_program};
@@ -21,15 +21,28 @@ use relax_spec::suite::normalized::objection_within;
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 use relax_spec::value::{Noise, Registry, Value, ValueSpec, from_spec};
 
-/// On how many inputs a program is compared with its normal form, and how many steps that may take. What does not end, as some texts of
-/// the suite do not, takes all of them each time.
+/// On how many inputs a program is compared with its normal form, and how many steps that may take.
+/// What does not end, as some texts of the suite do not, takes all of them each time.
 const NORMALIZED: usize = 4;
 const NORMALIZED_FUEL: u64 = FUEL / 5;
 const NORMALIZED_STEPS: u64 = STEPS / 5;
 
 /// Holds an outcome against the program. What shows on arguments outside of a documented domain is marked as such.
 pub fn judge(asked: ProgramQuestion<'_>, path: &Path, outcome: &Outcome) -> TrialVerdict {
-    match judged(asked, path, outcome) {
+    let ask = || path.ask(asked.edition, asked.module, asked.entry, asked.inputs, Dialect::default());
+    let of_path = match path {
+        Path::Check => of_check(asked, &ask(), outcome),
+        Path::Derive => compare::derived(asked.edition, &ask(), outcome),
+        Path::Parse => {
+            let text = print_module(asked.module, Dialect::default());
+            compare::read(asked.edition, &text, outcome, asked.names_rules)
+        }
+        Path::WellFormed | Path::NormalForm | Path::TypeCheck => {
+            compare::of_stage(asked.edition, &ask(), outcome, asked.names_rules)
+        }
+        Path::Run(_) | Path::Text | Path::Static | Path::Normalize => None,
+    };
+    match of_path.unwrap_or_else(|| of_outcome(asked, path, outcome)) {
         TrialVerdict::Differs(mut difference) if path.runs() && shows_outside(asked, &difference) => {
             difference.signature = difference.signature.outside();
             TrialVerdict::Differs(difference)
@@ -55,62 +68,47 @@ fn shows_outside(asked: ProgramQuestion<'_>, difference: &TrialDifference) -> bo
     }
 }
 
-fn judged(asked: ProgramQuestion<'_>, path: &Path, outcome: &Outcome) -> TrialVerdict {
-    let told = |kind, stage: &str, message: &str| {
-        let signature = FailureSignature::of(kind, stage, message);
-        let expected = expected(path).to_string();
-        let (message, given) = (message.to_string(), outcome.to_string());
-        TrialVerdict::Differs(Box::new(TrialDifference { signature, message, input: None, expected, given }))
-    };
-    let ask = || path.ask(asked.edition, asked.module, asked.entry, asked.inputs, Dialect::default());
-    if *path == Path::Check
-        && let Some(judged) = of_check(asked, &ask(), outcome)
-    {
-        return judged;
-    }
+/// What an outcome of any path says.
+fn of_outcome(asked: ProgramQuestion<'_>, path: &Path, outcome: &Outcome) -> TrialVerdict {
+    let differs = |kind, stage: &str, message: &str| differs(kind, stage, message, expected(path).to_string(), outcome);
     match outcome {
         Outcome::Answer { answer: Answer::Trials(answers), .. } => runs(asked, answers),
-        Outcome::Answer { answer: Answer::Verdict(Verdict::Accepted), .. } => {
-            TrialVerdict::Agrees { ended: 0, runs: 0 }
-        }
-        Outcome::Answer { answer: Answer::Program(given), .. } => {
-            let memory = room(asked.inputs);
-            let (steps, fuel) = (NORMALIZED_STEPS, NORMALIZED_FUEL);
-            let settings = Settings { memory, steps, fuel, ..Settings::runs(NORMALIZED) };
-            match objection_within(&mut asked.cx(), &ProgramInput::Module(asked.module.clone()), given, &settings) {
-                Some(why) => told(FailureKind::NotNormal, "normalize", &why),
-                None => TrialVerdict::Agrees { ended: 0, runs: 0 },
-            }
-        }
-        Outcome::Answer { .. } | Outcome::Rejected { .. } | Outcome::Trapped { .. } if *path == Path::Derive => {
-            told::derived(asked.edition, &ask(), outcome)
-        }
-        Outcome::Answer { .. } | Outcome::Rejected { .. } if *path == Path::Parse => {
-            told::read(asked.edition, &print_module(asked.module, Dialect::default()), outcome, asked.names_rules)
-        }
-        Outcome::Answer { answer: Answer::Verdict(given), .. } if path.is_stage() => {
-            told::of_stage(asked.edition, &ask(), given, outcome, asked.names_rules)
-        }
-        Outcome::Answer { answer, .. } => told(FailureKind::Refused, "answer", &answer.to_string()),
+        Outcome::Answer { answer: Answer::Verdict(Verdict::Accepted), .. } => AGREES,
+        Outcome::Answer { answer: Answer::Program(given), .. } => match objection(asked, given) {
+            Some(why) => differs(FailureKind::NotNormal, "normalize", &why),
+            None => AGREES,
+        },
+        Outcome::Answer { answer, .. } => differs(FailureKind::Refused, "answer", &answer.to_string()),
         Outcome::Rejected { stage, message, class } => {
-            told(FailureKind::Refused, stage, &format!("{class}: {message}"))
+            differs(FailureKind::Refused, stage, &format!("{class}: {message}"))
         }
-        Outcome::Trapped { message, class, .. } => told(FailureKind::Refused, "load", &format!("{class}: {message}")),
+        Outcome::Trapped { message, class, .. } => {
+            differs(FailureKind::Refused, "load", &format!("{class}: {message}"))
+        }
         Outcome::Crash { stage: Some(stage), .. } | Outcome::Timeout { stage: Some(stage) }
             if is_open(asked, stage) =>
         {
-            TrialVerdict::Agrees { ended: 0, runs: 0 }
+            AGREES
         }
         Outcome::Crash { cause, stage, stderr } => {
             let stage = stage.clone().unwrap_or_default();
-            told(FailureKind::Crash, without_number(&stage), &format!("{cause}{}", crash_site(stderr)))
+            differs(FailureKind::Crash, without_number(&stage), &format!("{cause}{}", crash_site(stderr)))
         }
-        Outcome::Timeout { stage } => told(FailureKind::Hang, without_number(&stage.clone().unwrap_or_default()), ""),
+        Outcome::Timeout { stage } => {
+            differs(FailureKind::Hang, without_number(stage.as_deref().unwrap_or_default()), "")
+        }
         Outcome::Unsupported { what } => TrialVerdict::Unsupported(what.clone()),
-        Outcome::InternalError { message } => told(FailureKind::AdapterError, "adapter", message),
-        Outcome::ProtocolError { message } => told(FailureKind::AdapterError, "protocol", message),
-        Outcome::Flaky { first, .. } => told(FailureKind::AdapterError, "flaky", &first.to_string()),
+        Outcome::InternalError { message } => differs(FailureKind::AdapterError, "adapter", message),
+        Outcome::ProtocolError { message } => differs(FailureKind::AdapterError, "protocol", message),
+        Outcome::Flaky { first, .. } => differs(FailureKind::AdapterError, "flaky", &first.to_string()),
     }
+}
+
+/// Why a program is no normal form of the one that was asked about, if it is none.
+fn objection(asked: ProgramQuestion<'_>, given: &IrModule) -> Option<String> {
+    let (memory, steps, fuel) = (room(asked.inputs), NORMALIZED_STEPS, NORMALIZED_FUEL);
+    let settings = Settings { memory, steps, fuel, ..Settings::runs(NORMALIZED) };
+    objection_within(&mut asked.cx(), &ProgramInput::Module(asked.module.clone()), given, &settings)
 }
 
 /// What is expected of a path that goes well.
@@ -131,12 +129,13 @@ fn of_check(asked: ProgramQuestion<'_>, ask: &Ask, outcome: &Outcome) -> Option<
     if let Some(TrialVerdict::Differs(_)) = broken {
         return broken;
     }
-    let named = if asked.names_rules { told::named(asked.edition, ask, outcome) } else { None };
+    let named = if asked.names_rules { compare::named(asked.edition, ask, outcome) } else { None };
     named.or(broken)
 }
 
-/// What an implementation says of a program that breaks rules: whatever it complains about, it must not accept it. None for a program
-/// that breaks none, and for what is no verdict: an exception, too, is none (`Outcome::Trapped`), as in the suite.
+/// What an implementation says of a program that breaks rules: whatever it complains about, it must not accept it.
+/// None for a program that breaks none, and for what is no verdict: an exception, too, is none (`Outcome::Trapped`),
+/// as in the suite.
 fn of_broken(asked: ProgramQuestion<'_>, outcome: &Outcome) -> Option<TrialVerdict> {
     let report = check_program(&mut asked.cx(), asked.module);
     let first = report.diagnostics.iter().find(|finding| finding.is_fatal())?;
@@ -152,12 +151,10 @@ fn of_broken(asked: ProgramQuestion<'_>, outcome: &Outcome) -> Option<TrialVerdi
                 given: outcome.to_string(),
             })))
         }
-        Outcome::Answer { answer: Answer::Verdict(Verdict::Rejected(_)), .. } => {
-            Some(TrialVerdict::Agrees { ended: 0, runs: 0 })
-        }
+        Outcome::Answer { answer: Answer::Verdict(Verdict::Rejected(_)), .. } => Some(AGREES),
         // What cannot be read is not judged.
         Outcome::Rejected { message, .. } if outcome.is_unread() => Some(TrialVerdict::Unsupported(message.clone())),
-        Outcome::Rejected { .. } => Some(TrialVerdict::Agrees { ended: 0, runs: 0 }),
+        Outcome::Rejected { .. } => Some(AGREES),
         Outcome::Answer { .. }
         | Outcome::Trapped { .. }
         | Outcome::Unsupported { .. }
@@ -292,9 +289,4 @@ impl CompiledProgram for ReportedRun {
 pub(super) fn rules_of(report: &CheckReport) -> Vec<Rule> {
     let fatal: BTreeSet<Rule> = report.diagnostics.iter().filter(|f| f.is_fatal()).map(|f| f.rule).collect();
     fatal.into_iter().collect()
-}
-
-/// Whether the checks accept a program.
-pub(super) fn is_accepted(cx: &mut Cx, module: &IrModule) -> bool {
-    check_program(cx, module).accepts()
 }

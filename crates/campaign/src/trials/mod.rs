@@ -1,42 +1,44 @@
-//! Differential campaigns of whole programs: each goes through an implementation along several paths, and what comes out of each
-//! is held against the program itself.
+//! Differential campaigns of whole programs: each goes through an implementation along several paths.
+//! What comes out of each is held against the program itself.
 
-mod again;
-mod asking;
-mod before;
+mod bisect;
 mod campaign;
-mod carried;
-mod fewer;
+mod carry;
+mod choice;
+mod compare;
 mod inputs;
 mod judge;
-mod judged;
-mod keeping;
-mod left_out;
 mod path;
-mod promoted;
-mod reduce;
-mod reduced;
+mod promote;
+mod reducer;
+mod replay;
 mod settings;
 mod signature;
 mod sizes;
-mod spelt;
-mod steering;
+mod spelling;
 mod store;
 mod tally;
-mod told;
+mod traits;
+mod triage;
 mod turns;
+mod verdict;
+mod witness;
+mod worker;
 
-pub use again::{KeptError, StoredFinding, reduced_further, still_shows};
+pub use crate::shrink::bindings;
 pub use campaign::{ProgramCampaign, campaign, diff, inputs_of};
+pub use choice::RulePairs;
 pub use inputs::{ExampleRun, at_example_sizes, at_example_sizes_by};
 pub use judge::judge;
-pub use judged::{ProgramQuestion, TrialDifference, TrialVerdict, WitnessProgram, names_rules};
 pub use path::{Path, Paths};
-pub use promoted::{PromoteError, UNDERIVED, promoted};
-pub use reduce::Reducer;
-pub use reduced::{bindings, candidates, operators};
+pub use promote::{PromoteError, UNDERIVED, promoted};
+pub use reducer::Reducer;
+pub use replay::{KeptError, StoredFinding, reduced_further, still_shows};
 pub use settings::{CampaignError, CampaignSettings};
-pub use signature::{FailureKind, FailureSignature, FindingContext, KnownForm, Trait};
-pub use steering::RulePairs;
+pub use signature::{FailureKind, FailureSignature, FindingContext, KnownForm};
+pub(crate) use sizes::fixed;
 pub use store::{Finding, FindingStore, StoreError, read_findings, write_finding};
 pub use tally::{CampaignTally, Coverage};
+pub use traits::{Trait, operators};
+pub use verdict::{ProgramQuestion, TrialDifference, TrialVerdict};
+pub use witness::Witness;

@@ -2,11 +2,12 @@
 
 use std::fmt;
 
-use super::spelt::{as_text, at_sizes};
+use super::spelling::{as_text, at_sizes};
 use crate::generate::Tape;
 use crate::programs::tape_of;
+use crate::shrink::function_of;
 use relax_spec::book::Edition;
-use relax_spec::grammar::{Binding, Expr, GlobalFunc, IrModule, Name, Var};
+use relax_spec::grammar::{Binding, Expr, IrModule, Name, Var};
 use relax_spec::question::{Ask, ProgramInput};
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 use relax_spec::value::ValueSpec;
@@ -18,8 +19,8 @@ pub enum Path {
     Run(&'static str),
     /// As text, through the implementation's own parser, then compiled and run.
     Text,
-    /// With the sizes of the first input in the place of the shape variables of the parameters, then compiled and run: what the same calls
-    /// come to when they are spelt statically.
+    /// With the sizes of the first input in the place of the shape variables of the parameters, then compiled and
+    /// run: what the same calls come to when they are spelt statically.
     Static,
     /// Its verdict: is the program well-formed, and do its types fit?
     Check,
@@ -37,8 +38,9 @@ pub enum Path {
     Parse,
 }
 
-/// The ways of running: compiled for the processor, without optimizations, to machine code throughout, for the target `c`, printed and
-/// parsed again, after a pipeline that fuses calls, by the pipeline that the target has of its own, and after one pass more.
+/// The ways of running: compiled for the processor, without optimizations, to machine code throughout, printed and
+/// parsed again, and for the target `c`. Then after a pipeline that fuses calls, by the pipeline that the target has
+/// of its own, and after one pass more.
 pub const WAYS: &[&str] = &[
     "llvm",
     "plain",
@@ -79,7 +81,8 @@ pub const WAYS: &[&str] = &[
 /// By which paths a campaign asks about each of its programs.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub enum Paths {
-    /// What is cheap always, and one way of running that is drawn for the program: a campaign goes every way, and about more programs.
+    /// What is cheap always, and one way of running that is drawn for the program: a campaign goes every way, and
+    /// about more programs.
     #[default]
     Drawn,
     /// As many, and these for every program.
@@ -90,8 +93,8 @@ pub enum Paths {
     These(Vec<Path>),
 }
 
-/// What is asked only where it is asked for: implementations that compile programs read and infer otherwise than the text on purpose, and
-/// few machines have the device.
+/// What is asked only where it is asked for: implementations that compile programs read and infer otherwise than the
+/// text on purpose, and few machines have the device.
 const ASKED_FOR: [Path; 6] =
     [Path::Derive, Path::Parse, Path::WellFormed, Path::NormalForm, Path::TypeCheck, Path::Run("cuda")];
 /// What is asked about every program.
@@ -221,15 +224,11 @@ impl Path {
     }
 }
 
-/// One of the variables that the function binds outside of nested functions and branches, or the function itself if there is none.
-/// Which of them, the program says, so that campaigns ask about first ones and last ones.
+/// One of the variables that the function binds outside of nested functions and branches, or the function itself if
+/// there is none. Which of them, the program says, so that campaigns ask about first ones and last ones.
 fn derive(module: &IrModule, entry: &Name) -> Ask {
     let tree = ProgramInput::Module(module.clone());
-    let function = match module.get(entry) {
-        Some(GlobalFunc::Function(function)) => Some(function),
-        Some(GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_)) | None => None,
-    };
-    let vars = function.map(|function| bound(&function.body)).unwrap_or_default();
+    let vars = function_of(module, entry).map(|function| bound(&function.body)).unwrap_or_default();
     let text = print_module(module, Dialect::default());
     let at = text.bytes().fold(0_usize, |sum, byte| sum.wrapping_mul(31).wrapping_add(usize::from(byte)));
     match at.checked_rem(vars.len()).and_then(|at| vars.get(at)) {
@@ -240,11 +239,8 @@ fn derive(module: &IrModule, entry: &Name) -> Ask {
 
 fn bound(body: &Expr) -> Vec<Var> {
     let Expr::SeqExpr(seq) = body else { return Vec::new() };
-    let var = |binding: &Binding| match binding {
-        Binding::VarBinding(binding) => Some(binding.var.var.clone()),
-        Binding::MatchCast(cast) => cast.var.as_ref().map(|binder| binder.var.clone()),
-    };
-    seq.blocks.iter().flat_map(|block| &block.bindings).filter_map(var).collect()
+    let binders = seq.blocks.iter().flat_map(|block| &block.bindings).filter_map(Binding::binder);
+    binders.map(|binder| binder.var.clone()).collect()
 }
 
 impl fmt::Display for Path {
@@ -269,6 +265,8 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+    use relax_spec::grammar::{DataType, TensorData};
+    use relax_spec::syntax::tvmscript::parse_module;
 
     #[test]
     fn a_campaign_goes_every_way_in_proportion_to_its_weight() {
@@ -284,28 +282,30 @@ mod tests {
         assert!(of("llvm") > of("c") && of("c") > of("pass:Normalize"), "{seen:?}");
     }
 
+    /// The text that is asked about in the place of a program.
+    fn respelt(text: &str) -> String {
+        let module = parse_module(text).unwrap();
+        match Path::Text.ask(Edition::default(), &module, &"main".into(), &[], Dialect::default()) {
+            Ask::Trial(ProgramInput::Script(text), ..) => text,
+            other => panic!("no text: {other}"),
+        }
+    }
+
     #[test]
     fn a_text_lists_the_devices_that_its_calls_name() {
-        let text = "@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n    y = R.to_vdevice(x, dst_vdevice=\"llvm:1\")\n    return y\n";
-        let module = relax_spec::syntax::tvmscript::parse_module(text).unwrap();
-        let Ask::Trial(ProgramInput::Script(text), ..) =
-            Path::Text.ask(Edition::default(), &module, &"main".into(), &[], Dialect::default())
-        else {
-            panic!("no text");
-        };
+        let text = "@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n    \
+            y = R.to_vdevice(x, dst_vdevice=\"llvm:1\")\n    return y\n";
+        let text = respelt(text);
         assert!(text.contains("I.module_global_infos"), "{text}");
-        assert_eq!(relax_spec::syntax::tvmscript::parse_module(&text).unwrap().vdevices().len(), 1, "{text}");
+        assert_eq!(parse_module(&text).unwrap().vdevices().len(), 1, "{text}");
     }
 
     #[test]
     fn a_text_says_no_rank_beside_a_shape_in_a_variable() {
-        let text = "@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n    s = R.shape_of(x)\n    y = R.match_cast(x, R.Tensor(s, dtype=\"float32\", ndim=1))\n    z: R.Tensor(dtype=\"float32\", ndim=1) = R.exp(y)\n    return z\n";
-        let module = relax_spec::syntax::tvmscript::parse_module(text).unwrap();
-        let Ask::Trial(ProgramInput::Script(text), ..) =
-            Path::Text.ask(Edition::default(), &module, &"main".into(), &[], Dialect::default())
-        else {
-            panic!("no text");
-        };
+        let text = "@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n    s = R.shape_of(x)\n    \
+            y = R.match_cast(x, R.Tensor(s, dtype=\"float32\", ndim=1))\n    \
+            z: R.Tensor(dtype=\"float32\", ndim=1) = R.exp(y)\n    return z\n";
+        let text = respelt(text);
         assert!(text.contains("R.Tensor(s, dtype=\"float32\")") && text.contains("ndim=1"), "{text}");
     }
 
@@ -313,24 +313,19 @@ mod tests {
     fn a_text_has_a_choice_in_blocks_only() {
         let text =
             "@R.function\ndef main(c: R.Tensor((), \"bool\"), x: R.Object):\n    y = (x if c else x)\n    return y\n";
-        let module = relax_spec::syntax::tvmscript::parse_module(text).unwrap();
-        let Ask::Trial(ProgramInput::Script(text), ..) =
-            Path::Text.ask(Edition::default(), &module, &"main".into(), &[], Dialect::default())
-        else {
-            panic!("no text");
-        };
+        let text = respelt(text);
         assert!(text.contains("if c:") && !text.contains("x if"), "{text}");
     }
 
     #[test]
     fn statically_spelt_it_has_the_sizes_of_the_first_input() {
-        let text = "@R.function\ndef main(x: R.Tensor((\"n\",), \"float32\"), y: R.Tensor((\"m\",), \"float32\")):\n    z = R.matmul(x, y)\n    return z\n";
-        let module = relax_spec::syntax::tvmscript::parse_module(text).unwrap();
+        let text = "@R.function\n\
+            def main(x: R.Tensor((\"n\",), \"float32\"), y: R.Tensor((\"m\",), \"float32\")):\n    \
+            z = R.matmul(x, y)\n    return z\n";
+        let module = parse_module(text).unwrap();
         let tensor = |size: u64| {
             let zeros = vec![0.0; usize::try_from(size).unwrap()];
-            let data =
-                relax_spec::grammar::TensorData::from_values(relax_spec::grammar::DataType::FLOAT32, &[size], &zeros);
-            ValueSpec::Tensor(data.unwrap())
+            ValueSpec::Tensor(TensorData::from_values(DataType::FLOAT32, &[size], &zeros).unwrap())
         };
         let ask = |inputs: &[Vec<ValueSpec>]| {
             let ask = Path::Static.ask(Edition::default(), &module, &"main".into(), inputs, Dialect::default());

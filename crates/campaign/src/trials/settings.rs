@@ -43,7 +43,8 @@ pub enum CampaignError {
     Store(#[from] StoreError),
 }
 
-/// Whether it has a notation for the value of a boxed number in structural information: later releases of TVM have none.
+/// Whether it has a notation for the value of a boxed number in structural information: later releases of TVM have
+/// none.
 pub(super) fn says_values(implementation: &dyn Implementation) -> bool {
     implementation.identity().name != "apache-tvm"
 }

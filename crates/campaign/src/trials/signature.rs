@@ -6,54 +6,10 @@ use std::fmt;
 use glob::Pattern;
 use serde::{Deserialize, Serialize};
 
+use super::traits::Trait;
 use relax_spec::book::Rule;
 use relax_spec::eval::prelude;
 use relax_spec::suite::ledger::DeviationClass;
-
-/// What tells a reduced program from others with the same operators.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Trait {
-    /// It holds a constant.
-    Constant,
-    /// It was run on a tensor without elements.
-    Empty,
-    /// It was run on a number that is none.
-    Nan,
-    /// It holds a boxed scalar.
-    Scalar,
-    /// It holds a sequence that is neither a body nor a branch.
-    Nested,
-    /// It shows by the usual way, and not where nothing is optimized: what is to blame are passes of the usual pipeline.
-    Planned,
-    /// It shows neither there nor by the usual way: what its own path adds is to blame.
-    OfPath,
-}
-
-impl Trait {
-    const ALL: [Trait; 7] =
-        [Trait::Constant, Trait::Empty, Trait::Nan, Trait::Scalar, Trait::Nested, Trait::Planned, Trait::OfPath];
-
-    /// Whether it says which path is to blame, and nothing of the program.
-    pub(super) fn is_of_path(self) -> bool {
-        match self {
-            Trait::Planned | Trait::OfPath => true,
-            Trait::Constant | Trait::Empty | Trait::Nan | Trait::Scalar | Trait::Nested => false,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Trait::Constant => "constant",
-            Trait::Empty => "empty",
-            Trait::Nan => "nan",
-            Trait::Scalar => "scalar",
-            Trait::Nested => "nested",
-            Trait::Planned => "planned",
-            Trait::OfPath => "of_path",
-        }
-    }
-}
 
 /// How an implementation fails.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -179,7 +135,8 @@ impl fmt::Display for FailureSignature {
     }
 }
 
-/// The telling line of a message, without numbers, addresses and the names of variables, which differ from program to program.
+/// The telling line of a message, without numbers, addresses and the names of variables, which differ from program to
+/// program.
 fn normalized(message: &str) -> String {
     let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
     let is_telling = |line: &&&str| {

@@ -14,28 +14,15 @@ use relax_spec::value::ValueSpec;
 pub(super) fn sizes_on(params: &[Binder], input: &[ValueSpec]) -> BTreeMap<ShapeVar, i64> {
     let mut sizes = BTreeMap::new();
     for (param, value) in params.iter().zip(input) {
-        let dims: &[PrimExpr] = match &param.annotation {
-            Some(StructInfo::Tensor(tensor)) => match &tensor.shape {
-                Some(TensorShape::Dims(dims)) => dims,
-                Some(TensorShape::Var(_) | TensorShape::DataflowVar(_) | TensorShape::Other(_)) | None => &[],
-            },
-            Some(StructInfo::Shape(shape)) => shape.values.as_deref().unwrap_or_default(),
-            Some(StructInfo::Object | StructInfo::Prim(_) | StructInfo::Tuple(_) | StructInfo::Func(_)) | None => &[],
-        };
-        let given: Vec<i64> = match value {
-            ValueSpec::Tensor(data) => data.shape.iter().filter_map(|size| i64::try_from(*size).ok()).collect(),
-            ValueSpec::Shape(given) => given.clone(),
-            ValueSpec::Tuple(_)
-            | ValueSpec::PackedFunc(_)
-            | ValueSpec::Closure
-            | ValueSpec::PrimFunc
-            | ValueSpec::Int(_)
-            | ValueSpec::Bool(_)
-            | ValueSpec::Float(_)
-            | ValueSpec::Str(_)
-            | ValueSpec::DataType(_)
-            | ValueSpec::Object
-            | ValueSpec::Arg(_) => Vec::new(),
+        let (dims, given): (&[PrimExpr], Vec<i64>) = match (&param.annotation, value) {
+            (Some(StructInfo::Tensor(tensor)), ValueSpec::Tensor(data)) => {
+                let dims = if let Some(TensorShape::Dims(dims)) = &tensor.shape { dims } else { [].as_slice() };
+                (dims, data.shape.iter().filter_map(|size| i64::try_from(*size).ok()).collect())
+            }
+            (Some(StructInfo::Shape(shape)), ValueSpec::Shape(given)) => {
+                (shape.values.as_deref().unwrap_or_default(), given.clone())
+            }
+            (_, _) => continue,
         };
         for (dim, size) in dims.iter().zip(given) {
             if let PrimExpr::Var(var) = dim {
@@ -47,7 +34,7 @@ pub(super) fn sizes_on(params: &[Binder], input: &[ValueSpec]) -> BTreeMap<Shape
 }
 
 /// The program at fixed sizes.
-pub(super) fn fixed(module: &IrModule, sizes: &BTreeMap<ShapeVar, i64>) -> IrModule {
+pub(crate) fn fixed(module: &IrModule, sizes: &BTreeMap<ShapeVar, i64>) -> IrModule {
     let mut data = to_value(module);
     let functions = data.get_mut("funcs").and_then(Value::as_array_mut);
     functions

@@ -9,9 +9,14 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::signature::{FailureSignature, Trait};
+use super::signature::FailureSignature;
+use super::traits::{Trait, operators, traits_of};
+use super::witness::Witness;
+use crate::shrink::bindings;
 use ask::checkout::{read_regular, write_atomically};
 use relax_spec::book::Edition;
+use relax_spec::data::json::to_value;
+use relax_spec::syntax::tvmscript::{Dialect, print_module};
 
 /// A finding: differences of one signature.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -68,6 +73,37 @@ pub struct Finding {
     /// What tells it from programs with the same operators.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub traits: BTreeSet<Trait>,
+}
+
+impl Finding {
+    /// A finding of what a witness shows, by nobody yet.
+    pub(super) fn of(witness: &Witness, dialect: Dialect) -> Finding {
+        let (program, difference) = (&witness.program, witness.difference.clone());
+        Finding {
+            signature: difference.signature,
+            also: BTreeSet::new(),
+            paths: BTreeSet::from([witness.path.to_string()]),
+            count: 1,
+            counted: BTreeSet::new(),
+            alone: true,
+            then: None,
+            known: None,
+            seed: 0,
+            number: 0,
+            implementation: String::new(),
+            edition: program.edition,
+            message: difference.message,
+            expected: difference.expected,
+            given: difference.given,
+            program: print_module(&program.module, dialect),
+            module: to_value(&program.module),
+            entry: program.entry.to_string(),
+            input: difference.input.as_ref().map_or(Value::Null, to_value),
+            bindings: bindings(&program.module),
+            operators: operators(&program.module),
+            traits: traits_of(witness),
+        }
+    }
 }
 
 /// A seed, the number of a program, and a path.
@@ -145,8 +181,8 @@ impl FindingStore {
         FindingStore::default()
     }
 
-    /// The findings of a directory, which is made if there is none. What an interrupted campaign of this seed has found is there
-    /// already, and goes on.
+    /// The findings of a directory, which is made if there is none.
+    /// What an interrupted campaign of this seed has found is there already, and goes on.
     ///
     /// # Errors
     ///
@@ -220,8 +256,8 @@ impl FindingStore {
         self.write(&finding).map(|()| true)
     }
 
-    /// Keeps a finding; one of the same signature, or that the same line of the ledger knows, is counted again, and the smaller
-    /// program stands for both.
+    /// Keeps a finding; one of the same signature, or that the same line of the ledger knows, is counted again, and
+    /// the smaller program stands for both.
     ///
     /// # Errors
     ///

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::steering::RulePairs;
+use super::choice::RulePairs;
 use crate::programs::ConstructCensus;
 use relax_spec::book::{Rule, RuleSet};
 use relax_spec::grammar::IrModule;
@@ -31,9 +31,7 @@ impl Coverage {
 
     fn add(&mut self, other: &Coverage) {
         self.census.add(&other.census);
-        for (rule, count) in &other.rules {
-            *self.rules.entry(*rule).or_default() += count;
-        }
+        add(&mut self.rules, other.rules.clone());
         self.pairs.merge(&other.pairs);
     }
 }
@@ -45,7 +43,8 @@ pub struct CampaignTally {
     pub programs: u64,
     /// Programs that the implementation compiled and ran at least once.
     pub ran: u64,
-    /// Programs that the generator made and the checks do not accept, each with what they say: mistakes of the generator.
+    /// Programs that the generator made and the checks do not accept, each with what they say: mistakes of the
+    /// generator.
     pub rejected: Vec<String>,
     /// Programs that break one rule.
     pub violations: u64,
@@ -55,6 +54,8 @@ pub struct CampaignTally {
     pub questions: u64,
     /// Questions asked to reduce findings.
     pub reducing: u64,
+    /// How often each pass of the reducer made a finding smaller.
+    pub passes: BTreeMap<&'static str, u64>,
     /// Runs, and those of them that reached the end on both sides.
     pub runs: (u64, u64),
     /// Processes that were lost.
@@ -81,14 +82,15 @@ impl CampaignTally {
         self.runs.0 += other.runs.0;
         self.runs.1 += other.runs.1;
         self.lost += other.lost;
-        for (reason, count) in other.unsupported {
-            *self.unsupported.entry(reason).or_default() += count;
-        }
-        for (reason, count) in other.refused {
-            *self.refused.entry(reason).or_default() += count;
-        }
+        add(&mut self.passes, other.passes);
+        add(&mut self.unsupported, other.unsupported);
+        add(&mut self.refused, other.refused);
         self.coverage.add(&other.coverage);
         self.time.0 += other.time.0;
         self.time.1 += other.time.1;
     }
+}
+
+fn add<T: Ord>(counts: &mut BTreeMap<T, u64>, others: BTreeMap<T, u64>) {
+    others.into_iter().for_each(|(of, count)| *counts.entry(of).or_default() += count);
 }

@@ -1,5 +1,6 @@
-//! Whose turn it is: programs are asked about by several workers at once, and their differences are looked at one after the other in
-//! the order of the programs. So what is found does not depend on which worker was faster, nor on how many there are.
+//! Whose turn it is: programs are asked about by several workers at once, and their differences are looked at one
+//! after the other in the order of the programs.
+//! So what is found does not depend on which worker was faster, nor on how many there are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};

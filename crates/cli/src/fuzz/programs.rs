@@ -191,6 +191,7 @@ fn report(adapter: &str, campaign: &ProgramCampaign, findings: &[&Finding], whol
         unheld,
         questions,
         reducing,
+        passes,
         runs,
         lost,
         unsupported,
@@ -202,21 +203,19 @@ fn report(adapter: &str, campaign: &ProgramCampaign, findings: &[&Finding], whol
     // A difference that does not occur in a fresh process is not a finding yet.
     let (findings, apart): (Vec<&Finding>, Vec<&Finding>) = findings.iter().partition(|finding| finding.alone);
     let unknown = findings.iter().filter(|finding| finding.known.is_none()).count();
-    // A finding that is known by its message is not reduced.
-    let small: Vec<usize> = findings.iter().filter(|f| f.known.is_none()).map(|f| f.bindings).collect();
-    let bindings: usize = small.iter().sum();
+    let bindings: usize = findings.iter().map(|finding| finding.bindings).sum();
     let accepted: u64 = findings.iter().filter(|f| f.signature.kind == FailureKind::Accepted).map(|f| f.count).sum();
     let mut out = format!(
         "{adapter}, edition {}: {programs} programs, {ran} compiled and run, {questions} questions and {reducing} to reduce, {lost} processes lost\n\
          {} runs, {}% reach the end on both sides; {}% of the time inside the implementation\n\
          {violations} programs that break one rule, {accepted} of them accepted\n\
-         {} findings, {unknown} of them unknown, these of {} bindings on average\n",
+         {} findings, {unknown} of them unknown, of {} bindings on average\n",
         campaign.edition,
         runs.0,
         percent(runs.1, runs.0),
         percent(millis(time.1), millis(time.0)),
         findings.len(),
-        format_args!("{:.1}", bindings as f64 / small.len().max(1) as f64),
+        format_args!("{:.1}", bindings as f64 / findings.len().max(1) as f64),
     );
     if !apart.is_empty() {
         let _ = writeln!(out, "{} crashes that do not show alone, apart", apart.len());
@@ -229,6 +228,9 @@ fn report(adapter: &str, campaign: &ProgramCampaign, findings: &[&Finding], whol
         let _ = writeln!(out, "  the first of them, {first}");
     }
     out.push_str(&covered(coverage, whole));
+    if whole {
+        listed(&mut out, "passes of the reducer, by what they made smaller", passes.iter());
+    }
     out.push_str(&reasons("refused", refused));
     out.push_str(&reasons("unsupported", unsupported));
     findings.iter().chain(&apart).for_each(|finding| out.push_str(&describe(finding)));
@@ -263,9 +265,13 @@ fn covered(coverage: &Coverage, whole: bool) -> String {
         format_args!("{:.1}", *bindings as f64 / (*programs).max(1) as f64),
     );
     if whole {
-        listed(&mut out, "constructs", constructs.iter());
-        listed(&mut out, "operators", operators.iter());
-        listed(&mut out, "rules", coverage.rules.iter().map(|(rule, count)| (rule.id(), count)));
+        listed(&mut out, "constructs, by the number of programs", constructs.iter());
+        listed(&mut out, "operators, by the number of programs", operators.iter());
+        listed(
+            &mut out,
+            "rules, by the number of programs",
+            coverage.rules.iter().map(|(rule, count)| (rule.id(), count)),
+        );
     }
     out
 }
@@ -273,7 +279,7 @@ fn covered(coverage: &Coverage, whole: bool) -> String {
 fn listed<'a, T: std::fmt::Display>(out: &mut String, title: &str, counts: impl Iterator<Item = (T, &'a u64)>) {
     let mut counts: Vec<(T, &u64)> = counts.collect();
     counts.sort_by_key(|(_, count)| **count);
-    let _ = writeln!(out, "  {title}, by the number of programs:");
+    let _ = writeln!(out, "  {title}:");
     for line in counts.chunks(COLUMNS) {
         let line: Vec<String> = line.iter().map(|(name, count)| format!("{name} {count}")).collect();
         let _ = writeln!(out, "    {}", line.join(", "));

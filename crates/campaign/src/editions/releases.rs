@@ -1,5 +1,5 @@
-//! Which golden case shows a rule that two editions differ by, and how the releases of Apache TVM answer it: `conformance/confirmed.ron`,
-//! which `cargo xtask confirmed` writes.
+//! Which golden case shows a rule that two editions differ by, and how the releases of Apache TVM answer it:
+//! `conformance/confirmed.ron`, which `cargo xtask confirmed` writes.
 
 use std::collections::BTreeMap;
 

@@ -1,13 +1,16 @@
-//! Crashes that do not show alone: a program that ran before in the same process has left damage behind. It is looked for among
-//! those, and is what the finding is about.
+//! Crashes that do not show alone: a program that ran before in the same process has left damage behind.
+//! It is looked for among those, and is what the finding is about.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
+use std::ops::Range;
 use std::time::{Duration, Instant};
 
+use super::compare::module_of;
 use super::judge::judge;
-use super::judged::{ProgramQuestion, TrialVerdict, WitnessProgram, names_rules};
 use super::path::Path;
-use super::told;
+use super::verdict::{ProgramQuestion, TrialVerdict};
+use super::witness::Witness;
+use crate::shrink::{Pass, Shows, halves, shrink};
 use ask::implementation::Implementation;
 use ask::protocol::Identity;
 use ask::worker::StartError;
@@ -70,62 +73,68 @@ impl Implementation for Remembering {
 
 /// Whether the process is gone.
 fn is_lost(outcome: &Outcome) -> bool {
-    match outcome {
-        Outcome::Crash { .. } | Outcome::Timeout { .. } => true,
-        Outcome::Answer { .. }
-        | Outcome::Rejected { .. }
-        | Outcome::Trapped { .. }
-        | Outcome::Unsupported { .. }
-        | Outcome::InternalError { .. }
-        | Outcome::ProtocolError { .. }
-        | Outcome::Flaky { .. } => false,
-    }
+    matches!(outcome, Outcome::Crash { .. } | Outcome::Timeout { .. })
 }
 
 fn is_crash(outcome: &Outcome) -> bool {
-    is_lost(outcome) && !matches!(outcome, Outcome::Timeout { .. })
+    matches!(outcome, Outcome::Crash { .. })
 }
 
-/// The question of those before by which the process is lost, then or by the crash that follows it in a new process. None if it cannot be
-/// told, or an answer does not come: each would have to be waited for.
+/// The question of those before by which the process is lost, then or by the crash that follows it in a new process.
+/// None if it cannot be told, or an answer does not come: each would have to be waited for.
 ///
 /// # Errors
 ///
 /// If nobody can be asked any more.
 pub(super) fn culprit(
     implementation: &mut dyn Implementation,
-    before: &[Ask],
+    before: Vec<Ask>,
     then: &Ask,
 ) -> Result<Option<Ask>, StartError> {
-    if crashes(implementation, before, then)? != Some(true) {
-        return Ok(None);
-    }
-    // The last place from which it still crashes.
-    let (mut from, mut none) = (0, before.len());
-    while none - from > 1 {
-        let middle = from.midpoint(none);
-        match crashes(implementation, before.get(middle..).unwrap_or_default(), then)? {
-            Some(true) => from = middle,
-            Some(false) => none = middle,
-            None => return Ok(None),
-        }
-    }
-    let Some(ask) = before.get(from) else { return Ok(None) };
-    let is_enough = crashes(implementation, std::slice::from_ref(ask), then)?;
-    Ok((is_enough == Some(true)).then(|| ask.clone()))
+    let mut crash = CrashAfter { implementation, then, is_silent: false };
+    let Some(mut before) = crash.shows(&Vec::new(), before)? else { return Ok(None) };
+    let parts = Pass::new("questions", |before: &Vec<Ask>, from| {
+        let kept = move |range: Range<usize>| before.iter().enumerate().filter(move |(at, _)| !range.contains(at));
+        Box::new(halves(before.len(), from).map(move |range| Some(kept(range).map(|(_, ask)| ask.clone()).collect())))
+    });
+    shrink(&mut before, &[parts], &mut crash)?;
+    Ok(before.pop().filter(|_| before.is_empty() && !crash.is_silent))
 }
 
-/// Whether a new process crashes by one of the questions; none if an answer does not come.
-fn crashes(implementation: &mut dyn Implementation, before: &[Ask], then: &Ask) -> Result<Option<bool>, StartError> {
-    implementation.renew();
-    let edition = implementation.edition();
-    for ask in before.iter().chain([then]) {
-        let outcome = implementation.ask(edition, ask)?;
-        if is_lost(&outcome) {
-            return Ok(is_crash(&outcome).then_some(true));
-        }
+/// Shows it as long as a new process crashes by one of the questions, or by the one after them.
+struct CrashAfter<'a> {
+    implementation: &'a mut dyn Implementation,
+    then: &'a Ask,
+    /// Whether an answer did not come.
+    is_silent: bool,
+}
+
+impl Shows<Vec<Ask>> for CrashAfter<'_> {
+    type Error = StartError;
+    type Size = usize;
+
+    fn size(&self, of: &Vec<Ask>) -> usize {
+        of.len()
     }
-    Ok(Some(false))
+
+    fn left(&self) -> usize {
+        usize::from(!self.is_silent)
+    }
+
+    fn shows(&mut self, _: &Vec<Ask>, before: Vec<Ask>) -> Result<Option<Vec<Ask>>, StartError> {
+        self.implementation.renew();
+        let edition = self.implementation.edition();
+        let mut is_crash_shown = false;
+        for ask in before.iter().chain([self.then]) {
+            let outcome = self.implementation.ask(edition, ask)?;
+            if is_lost(&outcome) {
+                is_crash_shown = is_crash(&outcome);
+                self.is_silent = !is_crash_shown;
+                break;
+            }
+        }
+        Ok(is_crash_shown.then_some(before))
+    }
 }
 
 /// An implementation that is asked something else in the same process after each question, and answers by its crash.
@@ -156,49 +165,33 @@ impl Implementation for Followed<'_> {
 
 /// The number of a run of another question says nothing of this one.
 fn without_number(outcome: Outcome) -> Outcome {
-    match outcome {
-        Outcome::Crash { cause, stage, stderr } => {
-            let stage = stage.map(|stage| stage.split(' ').next().unwrap_or_default().to_string());
-            Outcome::Crash { cause, stage, stderr }
-        }
-        other @ (Outcome::Answer { .. }
-        | Outcome::Rejected { .. }
-        | Outcome::Trapped { .. }
-        | Outcome::Unsupported { .. }
-        | Outcome::InternalError { .. }
-        | Outcome::Timeout { .. }
-        | Outcome::ProtocolError { .. }
-        | Outcome::Flaky { .. }) => other,
-    }
+    let Outcome::Crash { cause, stage, stderr } = outcome else { return outcome };
+    let stage = stage.map(|stage| stage.split(' ').next().unwrap_or_default().to_string());
+    Outcome::Crash { cause, stage, stderr }
 }
 
-/// The program of a question as what shows the crash of the next one, and its path; none where it is no program that is run.
+/// The program of a question as what shows the crash of the next one; none where it is no program that is run.
 ///
 /// # Errors
 ///
 /// If nobody can be asked any more.
-pub(super) fn shown(followed: &mut Followed<'_>, culprit: &Ask) -> Result<Option<(Path, WitnessProgram)>, StartError> {
+pub(super) fn witness_of(followed: &mut Followed<'_>, culprit: &Ask) -> Result<Option<Witness>, StartError> {
     let Ask::Trial(program, way, entry, inputs) = culprit else { return Ok(None) };
     let edition = followed.edition();
     let (path, module) = match program {
         ProgramInput::Module(module) => (Path::named(way), Some(module.clone())),
-        ProgramInput::Script(text) => (Some(Path::Text), told::module_of(edition, text)),
+        ProgramInput::Script(text) => (Some(Path::Text), module_of(edition, text)),
     };
     let (Some(path), Some(module)) = (path, module) else { return Ok(None) };
     let outcome = followed.ask(edition, culprit)?;
-    let names_rules = names_rules(followed);
-    let asked = ProgramQuestion { module: &module, entry, inputs, names_rules, edition };
-    Ok(match judge(asked, &path, &outcome) {
-        TrialVerdict::Differs(difference) => {
-            let sizes = BTreeMap::new();
-            Some((path, WitnessProgram { entry: entry.clone(), sizes, difference: *difference, module }))
-        }
+    Ok(match judge(ProgramQuestion::of(followed, &module, entry, inputs), &path, &outcome) {
+        TrialVerdict::Differs(difference) => Some(Witness::new(edition, module, entry.clone(), path, *difference)),
         TrialVerdict::Agrees { .. } | TrialVerdict::Unsupported(_) => None,
     })
 }
 
 /// The question as a text, for people.
-pub(super) fn told_of(ask: &Ask, dialect: Dialect) -> String {
+pub(super) fn text_of(ask: &Ask, dialect: Dialect) -> String {
     let module = |program: &ProgramInput| match program {
         ProgramInput::Module(module) => print_module(module, dialect),
         ProgramInput::Script(text) => text.clone(),
@@ -231,7 +224,7 @@ mod tests {
     fn who_does_not_answer_is_waited_for_once() {
         let ask = Ask::Parse(String::new());
         let mut silent = Silent(InProcess::new(Reading::corrected()), 0);
-        assert_eq!(culprit(&mut silent, &vec![ask.clone(); 8], &ask).unwrap(), None);
+        assert_eq!(culprit(&mut silent, vec![ask.clone(); 8], &ask).unwrap(), None);
         assert_eq!(silent.1, 1);
     }
 }

@@ -1,22 +1,23 @@
 //! A worker: it draws programs and texts, asks an implementation about them, and holds the answers against them.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-use super::before::Remembering;
+use super::bisect::Remembering;
+use super::choice::ProgramChoice;
+use super::compare;
 use super::inputs::{ArgumentDomain, inputs, is_endless};
-use super::judge::{is_accepted, judge, rules_of};
-use super::judged::{ProgramQuestion, TrialDifference, TrialVerdict, names_rules};
-use super::keeping::{Keeper, QueuedDifference};
+use super::judge::{judge, rules_of};
 use super::path::Path;
 use super::settings::{CampaignError, CampaignSettings, dialect_of};
 use super::signature::FailureKind;
-use super::steering::Steering;
 use super::store::FindingStore;
 use super::tally::CampaignTally;
-use super::told;
+use super::triage::{QueuedDifference, Triage};
 use super::turns::Turns;
+use super::verdict::{ProgramQuestion, TrialDifference, TrialVerdict, names_rules};
 use crate::programs::{Drawn, Features, ProgramSource, Seeds};
 use ask::implementation::Implementation;
 use ask::process::Interrupt;
@@ -24,7 +25,7 @@ use ask::worker::StartError;
 use relax_spec::check::{CheckReport, check_program};
 use relax_spec::grammar::{GlobalFunc, IrModule, Name};
 use relax_spec::judge::Cx;
-use relax_spec::question::{Ask, Outcome};
+use relax_spec::question::Ask;
 use relax_spec::syntax::tvmscript::print_module;
 use relax_spec::value::ValueSpec;
 
@@ -57,8 +58,8 @@ fn of_text(module: IrModule) -> Drawn {
 
 /// One of those who ask, with an implementation of its own.
 pub(super) struct CampaignWorker<'a> {
-    pub(super) source: &'a ProgramSource,
-    pub(super) steering: &'a Steering,
+    pub(super) source: Rc<ProgramSource>,
+    pub(super) choice: &'a ProgramChoice,
     pub(super) seeds: Option<Seeds>,
     pub(super) settings: &'a CampaignSettings,
     pub(super) implementation: Remembering,
@@ -78,8 +79,8 @@ impl CampaignWorker<'_> {
         progress: &(dyn Fn() + Sync),
     ) -> Result<(), CampaignError> {
         loop {
-            if let Some(pending) = turns.take() {
-                let settled = self.keep(pending, interrupt.is_raised());
+            if let Some(queued) = turns.take() {
+                let settled = self.keep(queued, interrupt.is_raised());
                 turns.settled();
                 settled?;
                 self.note(turns)?;
@@ -102,12 +103,10 @@ impl CampaignWorker<'_> {
         }
     }
 
-    fn keep(&mut self, pending: QueuedDifference, interrupted: bool) -> Result<(), CampaignError> {
-        let CampaignWorker { source, settings, store, implementation, .. } = self;
-        let mut keeper = Keeper { source, settings, implementation, store, reducing: 0 };
-        let kept = keeper.settle(pending, interrupted);
-        self.tally.reducing += keeper.reducing;
-        kept
+    fn keep(&mut self, queued: QueuedDifference, interrupted: bool) -> Result<(), CampaignError> {
+        let CampaignWorker { source, settings, store, implementation, tally, .. } = self;
+        let (reducing, passes) = (&mut tally.reducing, &mut tally.passes);
+        Triage { source, settings, implementation, store, reducing, passes }.settle(queued, interrupted)
     }
 
     /// Notes how far the campaign has come.
@@ -126,7 +125,7 @@ impl CampaignWorker<'_> {
         if number % VIOLATING == VIOLATING - 1 && paths.contains(&Path::Check) {
             return self.violation(number);
         }
-        let Some(drawn) = self.steering.program(self.source, self.settings.seed, number) else { return Ok(()) };
+        let Some(drawn) = self.choice.program(&self.source, self.settings.seed, number) else { return Ok(()) };
         let mut cx = Cx::new().with_edition(edition);
         let report = check_program(&mut cx, &drawn.module);
         if !report.accepts() {
@@ -176,29 +175,12 @@ impl CampaignWorker<'_> {
         let outcome = self.implementation.ask(edition, ask)?;
         self.tally.questions += 1;
         let drawn = of_text(IrModule::default());
-        let asked =
-            ProgramQuestion { module: &drawn.module, entry: &MAIN.into(), inputs: &[], names_rules: false, edition };
-        let judged = match &outcome {
-            Outcome::Answer { .. } | Outcome::Unsupported { .. } => told::of_terms(edition, ask, &outcome),
-            Outcome::Rejected { .. }
-            | Outcome::Trapped { .. }
-            | Outcome::InternalError { .. }
-            | Outcome::Crash { .. }
-            | Outcome::Timeout { .. }
-            | Outcome::ProtocolError { .. }
-            | Outcome::Flaky { .. } => judge(asked, &Path::Check, &outcome),
-        };
-        match judged {
-            TrialVerdict::Agrees { .. } => Ok(()),
-            TrialVerdict::Unsupported(what) => {
-                *self.tally.unsupported.entry(what).or_default() += 1;
-                Ok(())
-            }
-            TrialVerdict::Differs(difference) => {
-                self.misread(number, drawn, format!("# {ask}\n"), *difference);
-                Ok(())
-            }
+        let otherwise = || judge(self.about(&drawn.module, &MAIN.into(), &[]), &Path::Check, &outcome);
+        let verdict = compare::of_terms(edition, ask, &outcome).unwrap_or_else(otherwise);
+        if let Some(difference) = self.count(verdict) {
+            self.queue_text(number, drawn, format!("# {ask}\n"), difference);
         }
+        Ok(())
     }
 
     /// A text of the suite: what is read from it, and all that is asked about a program if it is one.
@@ -206,37 +188,22 @@ impl CampaignWorker<'_> {
         let edition = self.implementation.edition();
         let outcome = self.implementation.ask(edition, &Ask::Parse(text.clone()))?;
         self.tally.questions += 1;
-        let module = told::module_of(edition, &text);
+        let module = compare::module_of(edition, &text);
         let is_one = module.is_some();
         let drawn = of_text(module.unwrap_or_default());
-        let asked =
-            ProgramQuestion { module: &drawn.module, entry: &MAIN.into(), inputs: &[], names_rules: false, edition };
-        let judged = match &outcome {
-            Outcome::Answer { .. } | Outcome::Rejected { .. } => {
-                told::read(edition, &text, &outcome, names_rules(&self.implementation))
-            }
-            Outcome::Trapped { .. }
-            | Outcome::Unsupported { .. }
-            | Outcome::InternalError { .. }
-            | Outcome::Crash { .. }
-            | Outcome::Timeout { .. }
-            | Outcome::ProtocolError { .. }
-            | Outcome::Flaky { .. } => judge(asked, &Path::Parse, &outcome),
-        };
-        match judged {
-            TrialVerdict::Agrees { .. } => {}
-            TrialVerdict::Unsupported(what) => *self.tally.unsupported.entry(what).or_default() += 1,
-            TrialVerdict::Differs(difference) => {
-                self.misread(number, drawn, text, *difference);
-                return Ok(());
-            }
+        let otherwise = || judge(self.about(&drawn.module, &MAIN.into(), &[]), &Path::Parse, &outcome);
+        let verdict =
+            compare::read(edition, &text, &outcome, names_rules(&self.implementation)).unwrap_or_else(otherwise);
+        if let Some(difference) = self.count(verdict) {
+            self.queue_text(number, drawn, text, difference);
+            return Ok(());
         }
         if !is_one {
             return Ok(());
         }
         let mut cx = Cx::new().with_edition(edition);
         let entry = drawn.entries.first().cloned();
-        let accepted = is_accepted(&mut cx, &drawn.module);
+        let accepted = check_program(&mut cx, &drawn.module).accepts();
         let ends = accepted && !drawn.entries.iter().any(|entry| is_endless(&mut cx, &drawn.module, entry));
         let run = ends && entry.is_some() && at.is_multiple_of(RUN);
         let entry = entry.unwrap_or_else(|| MAIN.into());
@@ -266,29 +233,35 @@ impl CampaignWorker<'_> {
         inputs: &[Vec<ValueSpec>],
         paths: Vec<Path>,
     ) -> Result<(), CampaignError> {
-        let (mut ran, edition) = (false, self.implementation.edition());
+        let mut ran = false;
         for path in paths {
-            let dialect = dialect_of(&self.implementation);
-            let ask = path.ask(edition, &drawn.module, entry, inputs, dialect);
-            let outcome = self.implementation.ask(edition, &ask)?;
+            let (_, verdict) = self.about(&drawn.module, entry, inputs).put(&mut self.implementation, &path)?;
             self.tally.questions += 1;
-            let names_rules = names_rules(&self.implementation);
-            let asked = ProgramQuestion { module: &drawn.module, entry, inputs, names_rules, edition };
-            match judge(asked, &path, &outcome) {
-                TrialVerdict::Agrees { ended, runs } => {
-                    self.tally.runs.0 += runs;
-                    self.tally.runs.1 += ended;
-                    ran |= runs > 0;
-                }
-                TrialVerdict::Unsupported(what) => *self.tally.unsupported.entry(what).or_default() += 1,
-                TrialVerdict::Differs(difference) => {
-                    ran |= difference.input.is_some();
-                    self.differs(number, drawn, entry, &path, *difference);
-                }
+            ran |= matches!(verdict, TrialVerdict::Agrees { runs: 1.., .. });
+            if let Some(difference) = self.count(verdict) {
+                ran |= difference.input.is_some();
+                self.queue(number, drawn, entry, &path, difference);
             }
         }
         self.tally.ran += u64::from(ran);
         Ok(())
+    }
+
+    fn about<'p>(&self, module: &'p IrModule, entry: &'p Name, inputs: &'p [Vec<ValueSpec>]) -> ProgramQuestion<'p> {
+        ProgramQuestion::of(&self.implementation, module, entry, inputs)
+    }
+
+    /// Counts what comes of a question, and gives the difference if it is one.
+    fn count(&mut self, verdict: TrialVerdict) -> Option<TrialDifference> {
+        match verdict {
+            TrialVerdict::Agrees { ended, runs } => {
+                self.tally.runs.0 += runs;
+                self.tally.runs.1 += ended;
+            }
+            TrialVerdict::Unsupported(what) => *self.tally.unsupported.entry(what).or_default() += 1,
+            TrialVerdict::Differs(difference) => return Some(*difference),
+        }
+        None
     }
 
     /// Asks whether a program is accepted that breaks one rule.
@@ -300,24 +273,18 @@ impl CampaignWorker<'_> {
             self.reject(number, &drawn.module, &report);
             return Ok(());
         }
-        let entry: Name = "main".into();
-        let dialect = dialect_of(&self.implementation);
-        let ask = Path::Check.ask(edition, &drawn.module, &entry, &[], dialect);
-        let outcome = self.implementation.ask(edition, &ask)?;
+        let entry: Name = MAIN.into();
+        let (_, verdict) = self.about(&drawn.module, &entry, &[]).put(&mut self.implementation, &Path::Check)?;
         self.tally.violations += 1;
         self.tally.questions += 1;
-        let names_rules = names_rules(&self.implementation);
-        let asked = ProgramQuestion { module: &drawn.module, entry: &entry, inputs: &[], names_rules, edition };
-        match judge(asked, &Path::Check, &outcome) {
-            TrialVerdict::Agrees { .. } => {}
-            TrialVerdict::Unsupported(what) => *self.tally.unsupported.entry(what).or_default() += 1,
-            TrialVerdict::Differs(difference) => self.differs(number, &drawn, &entry, &Path::Check, *difference),
+        if let Some(difference) = self.count(verdict) {
+            self.queue(number, &drawn, &entry, &Path::Check, difference);
         }
         Ok(())
     }
 
     /// A difference of a program, which waits for its turn.
-    fn differs(&mut self, number: u64, drawn: &Drawn, entry: &Name, path: &Path, difference: TrialDifference) {
+    fn queue(&mut self, number: u64, drawn: &Drawn, entry: &Name, path: &Path, difference: TrialDifference) {
         match difference.signature.kind {
             FailureKind::Crash | FailureKind::Hang => self.tally.lost += 1,
             FailureKind::Refused => {
@@ -336,7 +303,7 @@ impl CampaignWorker<'_> {
     }
 
     /// A text of which another program is read, or none, or one where there is none.
-    fn misread(&mut self, number: u64, drawn: Drawn, text: String, difference: TrialDifference) {
+    fn queue_text(&mut self, number: u64, drawn: Drawn, text: String, difference: TrialDifference) {
         let (entry, path, text, lost) = (MAIN.into(), Path::Parse, Some(text), None);
         self.found.push(QueuedDifference { number, drawn, entry, path, difference, text, lost });
     }

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::reduced::function;
 use super::sizes::{fixed, sizes_on};
+use crate::shrink::function_of;
 use ask::protocol::{from_data, parse_json};
 use relax_spec::book::Edition;
 use relax_spec::check::{check_program, in_normal_form};
@@ -38,15 +38,15 @@ pub(super) fn as_text(edition: Edition, module: &IrModule, dialect: Dialect) -> 
     if text.contains(BOUND_NAME) { ProgramInput::Module(tree.clone()) } else { ProgramInput::Script(text) }
 }
 
-/// The module at the sizes of the first input, and the inputs as long as they are of these sizes; the module itself where the text
-/// rejects it at these sizes, which is for no implementation to say then.
+/// The module at the sizes of the first input, and the inputs as long as they are of these sizes; the module itself
+/// where the text rejects it at these sizes, which is for no implementation to say then.
 pub(super) fn at_sizes(
     edition: Edition,
     module: &IrModule,
     entry: &Name,
     inputs: &[Vec<ValueSpec>],
 ) -> (IrModule, Vec<Vec<ValueSpec>>) {
-    let params = function(module, entry).map(|function| function.params.as_slice()).unwrap_or_default();
+    let params = function_of(module, entry).map(|function| function.params.as_slice()).unwrap_or_default();
     let sizes = inputs.first().map(|input| sizes_on(params, input)).unwrap_or_default();
     let at_them = fixed(module, &sizes);
     if sizes.is_empty() || !check_program(&mut Cx::new().with_edition(edition), &at_them).accepts() {

@@ -1,8 +1,9 @@
-//! Which of two programs a number stands for: the one with more that the programs before it did not have. What counts are constructs and
-//! operators, then pairs of rules that are applied to one program, for mistakes hide where two rules meet.
+//! Which of two programs a number stands for: the one with more that the programs before it did not have.
+//! What counts are constructs and operators, then pairs of rules that are applied to one program, for mistakes hide
+//! where two rules meet.
 //!
-//! It is decided number after number and from the programs alone. So it depends neither on what an implementation answers nor on how many
-//! ask it.
+//! It is decided number after number and from the programs alone.
+//! So it depends neither on what an implementation answers nor on how many ask it.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -59,23 +60,23 @@ impl RulePairs {
 
 /// What was decided, for all workers.
 #[derive(Debug)]
-pub(super) struct Steering {
-    plan: Mutex<SteeringPlan>,
+pub(super) struct ProgramChoice {
+    plan: Mutex<ChoicePlan>,
 }
 
 #[derive(Debug)]
-struct SteeringPlan {
+struct ChoicePlan {
     next: u64,
     census: ConstructCensus,
     pairs: RulePairs,
     decided: BTreeMap<u64, Drawn>,
 }
 
-impl Steering {
+impl ProgramChoice {
     /// Nothing was seen yet, and this is the first number.
-    pub(super) fn new(first: u64) -> Steering {
+    pub(super) fn new(first: u64) -> ProgramChoice {
         let (census, pairs) = (ConstructCensus::default(), RulePairs::default());
-        Steering { plan: Mutex::new(SteeringPlan { next: first, census, pairs, decided: BTreeMap::new() }) }
+        ProgramChoice { plan: Mutex::new(ChoicePlan { next: first, census, pairs, decided: BTreeMap::new() }) }
     }
 
     /// The program with a number; none if no rule that is wanted is applied to one of those.
@@ -90,12 +91,12 @@ impl Steering {
 }
 
 /// A program that may come next, with the rules that are applied to it.
-struct SteeringCandidate {
+struct ProgramCandidate {
     rules: RuleSet,
     drawn: Drawn,
 }
 
-impl SteeringPlan {
+impl ChoicePlan {
     fn decide(&mut self, source: &ProgramSource, seed: u64) {
         let number = self.next;
         self.next += 1;
@@ -106,11 +107,11 @@ impl SteeringPlan {
             // Whether it is accepted is seen by who asks about it.
             let _report = check_program(&mut cx, &drawn.module);
             let rules = *cx.recorded();
-            rules.iter().any(|rule| source.wants(rule)).then_some(SteeringCandidate { rules, drawn })
+            rules.iter().any(|rule| source.wants(rule)).then_some(ProgramCandidate { rules, drawn })
         });
         // The first of several that are equal.
         let best = candidates.reduce(|best, other| if self.worth(&other) > self.worth(&best) { other } else { best });
-        if let Some(SteeringCandidate { rules, drawn }) = best {
+        if let Some(ProgramCandidate { rules, drawn }) = best {
             self.census.count(&drawn.module);
             self.pairs.add(&rules);
             self.decided.insert(number, drawn);
@@ -118,7 +119,7 @@ impl SteeringPlan {
     }
 
     /// How much is in it that was not there yet.
-    fn worth(&self, SteeringCandidate { rules, drawn }: &SteeringCandidate) -> (usize, usize) {
+    fn worth(&self, ProgramCandidate { rules, drawn }: &ProgramCandidate) -> (usize, usize) {
         let mut own = ConstructCensus::default();
         own.count(&drawn.module);
         let constructs = own.constructs.keys().filter(|name| !self.census.constructs.contains_key(*name)).count();
@@ -160,24 +161,24 @@ mod tests {
             }
             pairs.len()
         };
-        let steering = Steering::new(0);
-        let steered = met(&|number| steering.program(&source, 5, number).unwrap());
-        assert!(steered > met(&|number| source.program(5, number)));
+        let choice = ProgramChoice::new(0);
+        let chosen = met(&|number| choice.program(&source, 5, number).unwrap());
+        assert!(chosen > met(&|number| source.program(5, number)));
         // Whoever asks for a later number first.
-        let other = Steering::new(0);
+        let other = ProgramChoice::new(0);
         let late = other.program(&source, 5, 40);
         let first = other.program(&source, 5, 3);
-        let steering = Steering::new(0);
-        assert_eq!(steering.program(&source, 5, 3), first);
-        assert_eq!(steering.program(&source, 5, 40), late);
+        let choice = ProgramChoice::new(0);
+        assert_eq!(choice.program(&source, 5, 3), first);
+        assert_eq!(choice.program(&source, 5, 40), late);
     }
 
     #[test]
     fn every_program_applies_a_rule_that_is_wanted() {
         let rules = vec![glob::Pattern::new("EVAL.IF.*").unwrap(), glob::Pattern::new("SI.DERIVE.IF*").unwrap()];
         let source = ProgramSource::of(&conformance::suite().unwrap(), Restriction { rules, ..Restriction::default() });
-        let steering = Steering::new(0);
-        let drawn: Vec<Drawn> = (0..20).filter_map(|number| steering.program(&source, 5, number)).collect();
+        let choice = ProgramChoice::new(0);
+        let drawn: Vec<Drawn> = (0..20).filter_map(|number| choice.program(&source, 5, number)).collect();
         assert!(drawn.len() > 10, "{}", drawn.len());
         for drawn in drawn {
             let mut cx = source.cx();

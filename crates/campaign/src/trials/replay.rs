@@ -1,25 +1,18 @@
 //! A finding that was kept, asked about again.
 
-use std::collections::BTreeMap;
-
-use serde_json::Value;
-
 use super::campaign::inputs_of;
-use super::judge::judge;
-use super::judged::{ProgramQuestion, TrialDifference, TrialVerdict, WitnessProgram, names_rules};
 use super::path::Path;
-use super::reduce::Reducer;
-use super::reduced::{bindings, held, operators};
+use super::reducer::Reducer;
 use super::settings::dialect_of;
 use super::signature::FailureSignature;
 use super::store::Finding;
+use super::verdict::{ProgramQuestion, TrialDifference, TrialVerdict};
+use super::witness::Witness;
 use ask::implementation::Implementation;
 use ask::protocol::{from_data, parse_json};
 use ask::worker::StartError;
 use relax_spec::book::Edition;
-use relax_spec::data::json::to_value;
 use relax_spec::grammar::{IrModule, Name};
-use relax_spec::syntax::tvmscript::print_module;
 use relax_spec::value::ValueSpec;
 
 /// On how many inputs it is run beside its own.
@@ -86,7 +79,8 @@ impl StoredFinding {
     }
 }
 
-/// The finding with the smallest program that is found by so many questions, and the simplest input; none if it does not show any more.
+/// The finding with the smallest program that is found by so many questions, and the simplest input.
+/// None if it does not show any more.
 ///
 /// # Errors
 ///
@@ -98,24 +92,25 @@ pub fn reduced_further(
     budget: usize,
 ) -> Result<Option<Finding>, StartError> {
     let Some((path, difference)) = still_shows(implementation, finding, kept)? else { return Ok(None) };
-    let (module, entry) = (kept.module.clone(), kept.entry.clone());
-    let shown = WitnessProgram { module, entry, sizes: BTreeMap::new(), difference };
-    let smallest = Reducer::new(implementation, &path, budget).reduce(None, shown)?;
-    let called = operators(&smallest.module);
+    let edition = implementation.edition();
+    let mut witness = Witness::new(edition, kept.module.clone(), kept.entry.clone(), path, difference);
+    Reducer::new(implementation, budget).reduce(&mut witness)?;
+    let new = Finding::of(&witness, dialect_of(implementation));
     // Of a signature that tells causes apart by itself the operators are none.
-    let named = if finding.signature.operators.is_empty() { Vec::new() } else { called.clone() };
-    let of_path = finding.traits.iter().filter(|own| own.is_of_path()).copied();
+    let operators = if finding.signature.operators.is_empty() { Vec::new() } else { new.operators.clone() };
+    let paths = finding.paths.union(&new.paths).cloned().collect();
     Ok(Some(Finding {
-        signature: FailureSignature { operators: named, ..finding.signature.clone() },
-        message: smallest.difference.message,
-        expected: smallest.difference.expected,
-        given: smallest.difference.given,
-        program: print_module(&smallest.module, dialect_of(implementation)),
-        module: to_value(&smallest.module),
-        input: smallest.difference.input.as_ref().map_or(Value::Null, to_value),
-        bindings: bindings(&smallest.module),
-        operators: called,
-        traits: held(&smallest.module, smallest.difference.input.as_deref()).into_iter().chain(of_path).collect(),
+        signature: FailureSignature { operators, ..finding.signature.clone() },
+        paths,
+        message: new.message,
+        expected: new.expected,
+        given: new.given,
+        program: new.program,
+        module: new.module,
+        input: new.input,
+        bindings: new.bindings,
+        operators: new.operators,
+        traits: new.traits,
         ..finding.clone()
     }))
 }
@@ -130,14 +125,10 @@ pub fn still_shows(
     finding: &Finding,
     kept: &StoredFinding,
 ) -> Result<Option<(Path, TrialDifference)>, StartError> {
-    let (dialect, edition) = (dialect_of(implementation), implementation.edition());
-    let inputs = kept.inputs(edition);
-    let names_rules = names_rules(implementation);
-    let asked = ProgramQuestion { module: &kept.module, entry: &kept.entry, inputs: &inputs, names_rules, edition };
+    let inputs = kept.inputs(implementation.edition());
+    let asked = ProgramQuestion::of(implementation, &kept.module, &kept.entry, &inputs);
     for path in &kept.paths {
-        let ask = path.ask(edition, &kept.module, &kept.entry, &inputs, dialect);
-        let outcome = implementation.ask(edition, &ask)?;
-        if let TrialVerdict::Differs(found) = judge(asked, path, &outcome)
+        if let (_, TrialVerdict::Differs(found)) = asked.put(implementation, path)?
             && found.signature.is_like(&finding.signature)
         {
             return Ok(Some((path.clone(), *found)));

@@ -1,13 +1,16 @@
 //! What is asked about a program, and what becomes of the question.
 
-use std::collections::BTreeMap;
-
+use super::judge::judge;
+use super::path::Path;
+use super::settings::dialect_of;
 use super::signature::FailureSignature;
 use ask::implementation::Implementation;
 use ask::protocol::ORACLE;
+use ask::worker::StartError;
 use relax_spec::book::Edition;
-use relax_spec::grammar::{IrModule, Name, ShapeVar};
+use relax_spec::grammar::{IrModule, Name};
 use relax_spec::judge::Cx;
+use relax_spec::question::Outcome;
 use relax_spec::value::ValueSpec;
 
 /// What becomes of one question.
@@ -41,19 +44,6 @@ pub struct TrialDifference {
     pub given: String,
 }
 
-/// A program with what it is run by.
-#[derive(Clone, Debug)]
-pub struct WitnessProgram {
-    /// The program.
-    pub module: IrModule,
-    /// The function that is started.
-    pub entry: Name,
-    /// Example sizes.
-    pub sizes: BTreeMap<ShapeVar, i64>,
-    /// What speaks against the implementation.
-    pub difference: TrialDifference,
-}
-
 /// The program that was asked about.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgramQuestion<'a> {
@@ -69,7 +59,30 @@ pub struct ProgramQuestion<'a> {
     pub edition: Edition,
 }
 
-impl ProgramQuestion<'_> {
+impl<'a> ProgramQuestion<'a> {
+    /// What is asked of an implementation, and judged by its edition.
+    pub fn of(
+        implementation: &dyn Implementation,
+        module: &'a IrModule,
+        entry: &'a Name,
+        inputs: &'a [Vec<ValueSpec>],
+    ) -> ProgramQuestion<'a> {
+        let names_rules = names_rules(implementation);
+        ProgramQuestion { module, entry, inputs, names_rules, edition: implementation.edition() }
+    }
+
+    /// Asks it by a path, and judges the answer.
+    ///
+    /// # Errors
+    ///
+    /// If nobody can be asked.
+    pub fn put(self, to: &mut dyn Implementation, path: &Path) -> Result<(Outcome, TrialVerdict), StartError> {
+        let ask = path.ask(self.edition, self.module, self.entry, self.inputs, dialect_of(to));
+        let outcome = to.ask(self.edition, &ask)?;
+        let verdict = judge(self, path, &outcome);
+        Ok((outcome, verdict))
+    }
+
     /// A judge of the edition.
     pub(super) fn cx(&self) -> Cx {
         Cx::new().with_edition(self.edition)
@@ -77,6 +90,6 @@ impl ProgramQuestion<'_> {
 }
 
 /// Whether it names rules as the oracle does, and is held to them.
-pub fn names_rules(implementation: &dyn Implementation) -> bool {
+pub(super) fn names_rules(implementation: &dyn Implementation) -> bool {
     implementation.identity().name == ORACLE
 }

@@ -1,7 +1,7 @@
 //! A finding as a golden case: its expectation is what the oracle says, and the reasons are for people to write.
 
-use super::again::{KeptError, StoredFinding};
 use super::path::Path;
+use super::replay::{KeptError, StoredFinding};
 use super::store::Finding;
 use relax_spec::book::{Edition, Rule, RuleSet};
 use relax_spec::data::{Write as _, ron};
@@ -17,7 +17,8 @@ use relax_spec::suite::same_program::same_program;
 use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 use relax_spec::value::ValueSpec;
 
-/// How the reasons of a case begin that nobody has derived yet. The suite takes no such case: what the oracle says is no expectation.
+/// How the reasons of a case begin that nobody has derived yet.
+/// The suite takes no such case: what the oracle says is no expectation.
 pub const UNDERIVED: &str = "to be derived from the text";
 
 /// Why a finding becomes no case.
@@ -52,8 +53,10 @@ pub fn promoted(finding: &Finding, id: &str) -> Result<String, PromoteError> {
     let names: Vec<String> = rules.iter().map(|rule| format!("{:?}", rule.id())).collect();
     let message = finding.message.lines().next().unwrap_or_default();
     let text = format!(
-        "// From a finding of `relax-spec fuzz`: {}, by {}.\n// To be done: the rules at stake, and the derivation of the expectation from the text.\n\
-         [\n    Case(\n        id: {id:?},\n        rules: [{}],\n        editions: [{:?}],\n        ask: {},\n        allow: [{}],\n        why: {:?},\n    ),\n]\n",
+        "// From a finding of `relax-spec fuzz`: {}, by {}.\n\
+         // To be done: the rules at stake, and the derivation of the expectation from the text.\n\
+         [\n    Case(\n        id: {id:?},\n        rules: [{}],\n        \
+         editions: [{:?}],\n        ask: {},\n        allow: [{}],\n        why: {:?},\n    ),\n]\n",
         finding.signature,
         finding.implementation,
         names.join(", "),

@@ -1,0 +1,243 @@
+//! Programs that are smaller than a program. Whether they are well-formed is seen when they are checked.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::bindings::without;
+use super::body::Body;
+use super::{Candidates, Pass, halves};
+use crate::trials::fixed;
+use relax_spec::book::Edition;
+use relax_spec::check::check_program;
+use relax_spec::grammar::visit::{Visitor, walk_block, walk_function, walk_module, walk_seq_expr};
+use relax_spec::grammar::{
+    Attrs, Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, GlobalVar, IrModule, Name, SeqExpr, ShapeVar,
+    Var,
+};
+use relax_spec::judge::Cx;
+
+/// How many operands of its value are tried in the place of a variable.
+const OPERANDS: usize = 3;
+
+/// A program, and the function that is started.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Program {
+    pub(crate) edition: Edition,
+    pub(crate) module: IrModule,
+    pub(crate) entry: Name,
+    /// Sizes at which it runs.
+    pub(crate) sizes: BTreeMap<ShapeVar, i64>,
+}
+
+/// The passes of programs, in their order: what takes few questions first, and single bindings when few are left.
+pub(crate) fn passes<'p>() -> Vec<Pass<'p, Program>> {
+    vec![
+        Pass::new("entry", entries),
+        Pass::new("block", blocks),
+        Pass::new("constant", constants),
+        Pass::new("bindings", parts),
+        Pass::new("branch", branches),
+        Pass::new("result", results),
+        Pass::new("parameter", parameters),
+        Pass::new("value", values),
+    ]
+}
+
+/// The function alone with those that it comes to, and other functions in its place.
+fn entries(program: &Program, from: usize) -> Candidates<'_, Program> {
+    let Some(own) = program.function() else { return Box::new(std::iter::empty()) };
+    Box::new(program.module.funcs.iter().skip(from).map(move |(gv, func)| match func {
+        GlobalFunc::Function(_) if gv.name == program.entry => Some(program.with_function(own.clone())),
+        GlobalFunc::Function(other) => {
+            Some(program.with_function(Function { attrs: own.attrs.clone(), ..(**other).clone() }))
+        }
+        GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
+    }))
+}
+
+/// Without `DataflowBlock`s, and with the bindings of nested sequences outside of them: of the rest more can be left
+/// out then.
+fn blocks(program: &Program, from: usize) -> Candidates<'_, Program> {
+    let plainer: [fn(Body) -> Option<Body>; 2] = [Body::without_dataflow, Body::unnested];
+    Box::new(plainer.into_iter().skip(from).map(|plainer| program.with_body(plainer(program.body()?)?)))
+}
+
+/// At fixed sizes.
+fn constants(program: &Program, from: usize) -> Candidates<'_, Program> {
+    let is_open = !program.sizes.is_empty();
+    let fixed = move || is_open.then(|| program.with_module(fixed(&program.module, &program.sizes)));
+    Box::new(std::iter::once(()).skip(from).map(move |()| fixed()))
+}
+
+/// Without parts of the bindings, wherever they stand.
+fn parts(program: &Program, from: usize) -> Candidates<'_, Program> {
+    let rest = |range: Range<usize>| (!range.is_empty()).then(|| program.with_module(without(program, range, None)));
+    Box::new(halves(bindings(&program.module), from).map(rest))
+}
+
+/// A branch in the place of an If.
+fn branches(program: &Program, from: usize) -> Candidates<'_, Program> {
+    let numbers = 0..2 * program.body().map_or(0, |body| body.bindings.len());
+    Box::new(numbers.skip(from).map(|n| program.with_body(program.body()?.inlined(n / 2, n % 2 == 0)?.swept())))
+}
+
+/// Half of the results, or a value on the way to the result.
+fn results(program: &Program, from: usize) -> Candidates<'_, Program> {
+    let others = program.body().map(|body| body.other_results()).unwrap_or_default();
+    let with = |result: Expr| program.with_body(Body { result, ..program.body()? }.swept());
+    Box::new(others.into_iter().skip(from).map(with))
+}
+
+/// Without the parameters that nothing uses, then with parameters in the place of parts of the bindings.
+fn parameters(program: &Program, from: usize) -> Candidates<'_, Program> {
+    let Some(body) = program.body() else { return Box::new(std::iter::empty()) };
+    let report = check_program(&mut Cx::new().with_edition(program.edition), &program.module);
+    let ranges = std::iter::once(0..0).chain(halves(body.bindings.len(), 0));
+    Box::new(ranges.skip(from).map(move |range| program.with_body(body.clone().cut(range, &report.derived).swept())))
+}
+
+/// Without one binding, and with an operand of its value in the place of its variable.
+fn values(program: &Program, from: usize) -> Candidates<'_, Program> {
+    let count = bindings(&program.module);
+    Box::new((from..count * OPERANDS).map(move |number| {
+        let (at, operand) = (count - 1 - number / OPERANDS, number % OPERANDS);
+        Some(program.with_module(without(program, at..at + 1, Some(operand))))
+    }))
+}
+
+impl Program {
+    pub(crate) fn function(&self) -> Option<&Function> {
+        function_of(&self.module, &self.entry)
+    }
+
+    fn body(&self) -> Option<Body> {
+        Body::of(self.function()?)
+    }
+
+    fn with_module(&self, module: IrModule) -> Program {
+        Program { module, ..self.clone() }
+    }
+
+    fn with_body(&self, body: Body) -> Option<Program> {
+        Some(self.with_function(body.function()))
+    }
+
+    /// The program with another function, a result as it is derived, and without functions that nothing mentions.
+    fn with_function(&self, function: Function) -> Program {
+        let open = Function { ret_struct_info: None, attrs: symbol(&function.attrs), ..function };
+        let put = |function: Function| {
+            let mut module = self.module.clone();
+            for (_, func) in module.funcs.iter_mut().filter(|(gv, _)| gv.name == self.entry) {
+                *func = GlobalFunc::Function(Arc::new(function.clone()));
+            }
+            module.funcs = mentioned(&module, &self.entry);
+            module
+        };
+        let report = check_program(&mut Cx::new().with_edition(self.edition), &put(open.clone()));
+        let info = report.derived.info_of_function(&self.entry).and_then(|info| info.as_func());
+        self.with_module(put(Function { ret_struct_info: info.map(|func| func.ret.clone()), ..open }))
+    }
+
+    /// The program that ends with one of the variables of the function as its result, and before what is bound after
+    /// it. None if the function binds no such variable outside of branches.
+    pub(crate) fn ending_with(&self, var: &Var) -> Option<Program> {
+        let mut body = self.body()?;
+        let binds = |(_, binding): &(_, Binding)| binding.binder().is_some_and(|binder| binder.var == *var);
+        let at = body.bindings.iter().position(binds)?;
+        body.bindings.truncate(at + 1);
+        body.result = body.bindings.last()?.1.binder()?.to_expr();
+        let ending = Function { ret_struct_info: None, ..body.function() };
+        let mut module = self.module.clone();
+        let (_, func) = module.funcs.iter_mut().find(|(gv, _)| gv.name == self.entry)?;
+        *func = GlobalFunc::Function(Arc::new(ending));
+        Some(self.with_module(module))
+    }
+
+    /// What is to become smaller: bindings, functions and parameters, then sizes that are open, then sequences and
+    /// blocks.
+    pub(crate) fn size(&self) -> (usize, usize, usize) {
+        let extent = ProgramExtent::of(&self.module);
+        let params = self.function().map_or(0, |function| function.params.len());
+        let whole = extent.bindings * 100 + self.module.funcs.len() * 10 + params;
+        (whole, extent.dims.len(), extent.sequences)
+    }
+}
+
+/// The function of this name.
+pub(crate) fn function_of<'m>(module: &'m IrModule, name: &str) -> Option<&'m Function> {
+    match module.get(name)? {
+        GlobalFunc::Function(function) => Some(function),
+        GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
+    }
+}
+
+/// The name by which a function is linked, alone.
+fn symbol(attrs: &Attrs) -> Attrs {
+    let is_symbol = |name: &str| name == "global_symbol";
+    attrs.iter().filter(|(name, _)| is_symbol(name)).map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
+/// Only the functions that the entry point comes to.
+fn mentioned(module: &IrModule, entry: &str) -> Vec<(GlobalVar, GlobalFunc)> {
+    struct GlobalMentions(BTreeSet<String>);
+    impl Visitor for GlobalMentions {
+        fn visit_global_var(&mut self, gv: &GlobalVar) {
+            self.0.insert(gv.name.to_string());
+        }
+    }
+    let mut known = GlobalMentions(BTreeSet::from([entry.to_string()]));
+    loop {
+        let before = known.0.clone();
+        before.iter().filter_map(|name| function_of(module, name)).for_each(|func| walk_function(&mut known, func));
+        if known.0 == before {
+            return module.funcs.iter().filter(|(gv, _)| before.contains(&*gv.name)).cloned().collect();
+        }
+    }
+}
+
+/// What there is of a module.
+#[derive(Default)]
+struct ProgramExtent {
+    bindings: usize,
+    /// Sequences, and the `DataflowBlock`s in them.
+    sequences: usize,
+    dims: BTreeSet<ShapeVar>,
+}
+
+impl ProgramExtent {
+    fn of(module: &IrModule) -> ProgramExtent {
+        let mut extent = ProgramExtent::default();
+        walk_module(&mut extent, module);
+        extent
+    }
+}
+
+impl Visitor for ProgramExtent {
+    fn visit_block(&mut self, block: &BindingBlock) {
+        self.bindings += block.bindings.len();
+        self.sequences += usize::from(block.kind == BlockKind::Dataflow);
+        walk_block(self, block);
+    }
+
+    fn visit_seq_expr(&mut self, seq: &SeqExpr) {
+        self.sequences += 1;
+        walk_seq_expr(self, seq);
+    }
+
+    fn visit_shape_var(&mut self, var: &ShapeVar) {
+        self.dims.insert(var.clone());
+    }
+}
+
+/// How many bindings a program has.
+pub fn bindings(module: &IrModule) -> usize {
+    ProgramExtent::of(module).bindings
+}
+
+/// How many bindings there are in an expression.
+pub(super) fn bindings_in(expr: &Expr) -> usize {
+    let mut extent = ProgramExtent::default();
+    extent.visit_expr(expr);
+    extent.bindings
+}

@@ -1,0 +1,147 @@
+//! What an implementation says of a program and of a text, held against what the text of the specification permits.
+
+use super::signature::{FailureKind, FailureSignature};
+use super::verdict::{TrialDifference, TrialVerdict};
+use crate::infos::{is_permitted, kind_of_answer, permitted};
+use relax_spec::book::Edition;
+use relax_spec::grammar::IrModule;
+use relax_spec::judge::Cx;
+use relax_spec::oracle;
+use relax_spec::question::{Answer, Ask, Outcome, ReadAnswer, Verdict};
+use relax_spec::suite::same_program::same_program;
+
+pub(super) const AGREES: TrialVerdict = TrialVerdict::Agrees { ended: 0, runs: 0 };
+
+/// What speaks against an implementation, whatever it is run on.
+pub(super) fn differs(
+    kind: FailureKind,
+    stage: &str,
+    message: &str,
+    expected: String,
+    outcome: &Outcome,
+) -> TrialVerdict {
+    let (signature, message) = (FailureSignature::of(kind, stage, message), message.to_string());
+    TrialVerdict::Differs(Box::new(TrialDifference {
+        signature,
+        message,
+        input: None,
+        expected,
+        given: outcome.to_string(),
+    }))
+}
+
+/// The structural information of a variable: one that some prover comes to. None of what is no answer.
+pub(super) fn derived(edition: Edition, ask: &Ask, outcome: &Outcome) -> Option<TrialVerdict> {
+    let (kind, message) = match outcome {
+        Outcome::Answer { answer, .. } => (FailureKind::Value, kind_of_answer(answer)),
+        Outcome::Rejected { message, .. } | Outcome::Trapped { message, .. } => (FailureKind::Refused, message.clone()),
+        Outcome::Unsupported { .. }
+        | Outcome::InternalError { .. }
+        | Outcome::Crash { .. }
+        | Outcome::Timeout { .. }
+        | Outcome::ProtocolError { .. }
+        | Outcome::Flaky { .. } => return None,
+    };
+    if is_permitted(edition, ask, outcome) {
+        return Some(AGREES);
+    }
+    let allowed = permitted(edition, ask);
+    let Some(expected) = allowed.first() else {
+        return Some(TrialVerdict::Unsupported("nothing is derived of it".to_string()));
+    };
+    let is_value = kind == FailureKind::Value;
+    let message = if is_value { format!("{message} for {}", kind_of_answer(expected)) } else { message };
+    Some(differs(kind, "derive", &message, expected.to_string(), outcome))
+}
+
+/// What is read from a text: the same program up to the names of variables, or no program where it is none.
+/// An implementation that names rules rejects it by the same productions. None of what is no answer.
+pub(super) fn read(edition: Edition, text: &str, outcome: &Outcome, names_rules: bool) -> Option<TrialVerdict> {
+    let given = match outcome {
+        Outcome::Answer { answer: Answer::Read(given), .. } => given.clone(),
+        Outcome::Rejected { .. } if outcome.is_unread() => ReadAnswer::Rejected(Vec::new()),
+        Outcome::Answer { .. } | Outcome::Rejected { .. } => return Some(AGREES),
+        Outcome::Trapped { .. }
+        | Outcome::Unsupported { .. }
+        | Outcome::InternalError { .. }
+        | Outcome::Crash { .. }
+        | Outcome::Timeout { .. }
+        | Outcome::ProtocolError { .. }
+        | Outcome::Flaky { .. } => return None,
+    };
+    let expected = match oracle::answer(&mut Cx::new().with_edition(edition), &Ask::Parse(text.to_string())) {
+        Ok(Answer::Read(expected)) => expected,
+        Ok(_) | Err(_) => return Some(TrialVerdict::Unsupported("the text is not read here".to_string())),
+    };
+    let whole = || Answer::Read(expected.clone()).to_string();
+    let (kind, message, expected) = match (&expected, &given) {
+        (ReadAnswer::Module(m1), ReadAnswer::Module(m2)) if same_program(m1, m2) => return Some(AGREES),
+        (ReadAnswer::Module(_), ReadAnswer::Module(_)) => (FailureKind::Value, "another program", whole()),
+        (ReadAnswer::Rejected(broken), ReadAnswer::Rejected(named)) if names_rules && broken != named => {
+            (FailureKind::Refused, "for another reason", whole())
+        }
+        (ReadAnswer::Rejected(_), ReadAnswer::Rejected(_)) => return Some(AGREES),
+        (ReadAnswer::Module(_), ReadAnswer::Rejected(_)) => {
+            (FailureKind::Refused, "a program", "a program".to_string())
+        }
+        (ReadAnswer::Rejected(_), ReadAnswer::Module(_)) => {
+            (FailureKind::Accepted, "no program", "rejected".to_string())
+        }
+    };
+    Some(differs(kind, "parse", message, expected, outcome))
+}
+
+/// What is read from a text here.
+pub(super) fn module_of(edition: Edition, text: &str) -> Option<IrModule> {
+    match oracle::answer(&mut Cx::new().with_edition(edition), &Ask::Parse(text.to_string())) {
+        Ok(Answer::Read(ReadAnswer::Module(module))) => Some(module),
+        Ok(_) | Err(_) => None,
+    }
+}
+
+/// The verdict of one stage; with its rules if the implementation names them. None of what is no verdict.
+pub(super) fn of_stage(edition: Edition, ask: &Ask, outcome: &Outcome, names_rules: bool) -> Option<TrialVerdict> {
+    let Outcome::Answer { answer: Answer::Verdict(given), .. } = outcome else { return None };
+    let expected = match oracle::answer(&mut Cx::new().with_edition(edition), ask) {
+        Ok(Answer::Verdict(expected)) => expected,
+        Ok(_) | Err(_) => return Some(TrialVerdict::Unsupported("there is no verdict here".to_string())),
+    };
+    let kind = match (&expected, given) {
+        (Verdict::Accepted, Verdict::Accepted) => return Some(AGREES),
+        (Verdict::Rejected(broken), Verdict::Rejected(named)) if !names_rules || broken == named => {
+            return Some(AGREES);
+        }
+        (Verdict::Rejected(_), Verdict::Accepted) => FailureKind::Accepted,
+        (Verdict::Accepted | Verdict::Rejected(_), Verdict::Rejected(_)) => FailureKind::Refused,
+    };
+    let expected = Answer::Verdict(expected).to_string();
+    let message = format!("{} for {expected}", Answer::Verdict(given.clone()));
+    Some(differs(kind, &ask.op(), &message, expected, outcome))
+}
+
+/// A term of the suite against another: what the judgements on types and structural information say of the pair.
+/// None of what is no answer.
+pub(super) fn of_terms(edition: Edition, ask: &Ask, outcome: &Outcome) -> Option<TrialVerdict> {
+    let Outcome::Answer { answer, .. } = outcome else { return None };
+    if is_permitted(edition, ask, outcome) {
+        return Some(AGREES);
+    }
+    let expected = permitted(edition, ask).first().map(ToString::to_string).unwrap_or_default();
+    Some(differs(FailureKind::Value, &ask.op(), &kind_of_answer(answer), expected, outcome))
+}
+
+/// An implementation that names rules is held to them, as by the suite: the verdict with its rules, and the warnings.
+pub(super) fn named(edition: Edition, ask: &Ask, outcome: &Outcome) -> Option<TrialVerdict> {
+    let Outcome::Answer { answer: given, warnings: Some(warned) } = outcome else { return None };
+    let (expected, warnings) = oracle::answer_with_warnings(&mut Cx::new().with_edition(edition), ask).ok()?;
+    let warnings = warnings.unwrap_or_default();
+    if (&expected, &warnings) == (given, warned) {
+        return Some(AGREES);
+    }
+    let said = |answer: &Answer, warnings: &[relax_spec::book::Rule]| {
+        let warnings = warnings.iter().map(|rule| rule.id()).collect::<Vec<&str>>().join(", ");
+        if warnings.is_empty() { answer.to_string() } else { format!("{answer}, with the warnings {warnings}") }
+    };
+    let message = format!("{} for {}", said(given, warned), said(&expected, &warnings));
+    Some(differs(FailureKind::Refused, "check", &message, said(&expected, &warnings), outcome))
+}

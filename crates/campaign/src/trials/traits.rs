@@ -1,0 +1,177 @@
+//! What a reduced program has in it, beside what it shows.
+
+use std::collections::BTreeSet;
+
+use serde::{Deserialize, Serialize};
+
+use super::signature::{CAST, IF};
+use super::witness::{SIMPLE, Witness, is_of_run};
+use relax_spec::grammar::visit::{Visitor, walk_expr, walk_match_cast, walk_module};
+use relax_spec::grammar::{Expr, Function, IrModule, MatchCast};
+use relax_spec::value::{Scalar, Tensor, ValueSpec};
+
+/// What tells a reduced program from others with the same operators.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Trait {
+    /// It holds a constant.
+    Constant,
+    /// It was run on a tensor without elements.
+    Empty,
+    /// It was run on a number that is none.
+    Nan,
+    /// It holds a boxed scalar.
+    Scalar,
+    /// It holds a sequence that is neither a body nor a branch.
+    Nested,
+    /// It shows by the usual way, and not where nothing is optimized: what is to blame are passes of the usual
+    /// pipeline.
+    Planned,
+    /// It shows neither there nor by the usual way: what its own path adds is to blame.
+    OfPath,
+}
+
+impl Trait {
+    pub(super) const ALL: [Trait; 7] =
+        [Trait::Constant, Trait::Empty, Trait::Nan, Trait::Scalar, Trait::Nested, Trait::Planned, Trait::OfPath];
+
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Trait::Constant => "constant",
+            Trait::Empty => "empty",
+            Trait::Nan => "nan",
+            Trait::Scalar => "scalar",
+            Trait::Nested => "nested",
+            Trait::Planned => "planned",
+            Trait::OfPath => "of_path",
+        }
+    }
+}
+
+/// The operators that a program calls, and the packed functions; `if` and `match_cast` among them where it has one,
+/// as what goes wrong in planning for these does so whatever is called.
+pub fn operators(module: &IrModule) -> Vec<String> {
+    struct OperatorNames(BTreeSet<String>);
+    impl Visitor for OperatorNames {
+        fn visit_expr(&mut self, expr: &Expr) {
+            if let Expr::Op(op) = expr {
+                self.0.insert(op.op_name.to_string());
+            }
+            if let Expr::ExternFunc(packed) = expr {
+                self.0.insert(packed.global_symbol.to_string());
+            }
+            if let Expr::If(_) = expr {
+                self.0.insert(IF.to_string());
+            }
+            walk_expr(self, expr);
+        }
+
+        fn visit_match_cast(&mut self, cast: &MatchCast) {
+            self.0.insert(CAST.to_string());
+            walk_match_cast(self, cast);
+        }
+    }
+    let mut operators = OperatorNames(BTreeSet::new());
+    walk_module(&mut operators, module);
+    operators.0.into_iter().collect()
+}
+
+/// What tells a reduced witness from others with its operators.
+pub(super) fn traits_of(witness: &Witness) -> BTreeSet<Trait> {
+    let mut traits = visible(witness.module(), witness.difference.input.as_deref());
+    // It shows by no path that is simpler: the last pass has asked.
+    if is_of_run(&witness.difference.signature) {
+        match SIMPLE.iter().position(|simple| *simple == witness.path) {
+            Some(0) => {}
+            Some(_) => _ = traits.insert(Trait::Planned),
+            None => _ = traits.insert(Trait::OfPath),
+        }
+    }
+    traits
+}
+
+/// What can be seen in the program, and in what it is run on.
+fn visible(module: &IrModule, input: Option<&[ValueSpec]>) -> BTreeSet<Trait> {
+    let mut traits = written(module);
+    let is_empty = |part: &ValueSpec| matches!(part, ValueSpec::Tensor(tensor) if tensor.shape.contains(&0));
+    if input.unwrap_or_default().iter().any(|value| value.parts().any(is_empty)) {
+        traits.insert(Trait::Empty);
+    }
+    if input.unwrap_or_default().iter().any(|value| value.parts().any(holds_nan)) {
+        traits.insert(Trait::Nan);
+    }
+    traits
+}
+
+fn written(module: &IrModule) -> BTreeSet<Trait> {
+    struct ProgramTraits(BTreeSet<Trait>);
+    impl ProgramTraits {
+        /// A body or a branch, which may be a sequence.
+        fn whole(&mut self, body: &Expr) {
+            if let Expr::SeqExpr(seq) = body { self.visit_seq_expr(seq) } else { self.visit_expr(body) }
+        }
+    }
+    impl Visitor for ProgramTraits {
+        fn visit_function(&mut self, function: &Function) {
+            self.whole(&function.body);
+        }
+
+        fn visit_expr(&mut self, expr: &Expr) {
+            if let Expr::If(branch) = expr {
+                self.visit_expr(&branch.cond);
+                self.whole(&branch.true_branch);
+                self.whole(&branch.false_branch);
+                return;
+            }
+            self.0.extend(matches!(expr, Expr::Constant(_)).then_some(Trait::Constant));
+            self.0.extend(matches!(expr, Expr::PrimValue(_)).then_some(Trait::Scalar));
+            self.0.extend(matches!(expr, Expr::SeqExpr(_)).then_some(Trait::Nested));
+            walk_expr(self, expr);
+        }
+    }
+    let mut parts = ProgramTraits(BTreeSet::new());
+    walk_module(&mut parts, module);
+    parts.0
+}
+
+fn holds_nan(value: &ValueSpec) -> bool {
+    let ValueSpec::Tensor(data) = value else { return false };
+    let Ok(tensor) = Tensor::from_data(data) else { return false };
+    (0..tensor.len()).any(|i| matches!(tensor.get(i), Some(Scalar::Float(x)) if x.is_nan()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use relax_spec::grammar::{DataType, TensorData};
+    use relax_spec::syntax::tvmscript::parse_module;
+
+    fn traits(body: &str) -> BTreeSet<Trait> {
+        let text = format!("@R.function\ndef main(x: R.Tensor((2,), \"float32\"), c: R.Tensor((), \"bool\")):\n{body}");
+        visible(&parse_module(&text).unwrap(), None)
+    }
+
+    #[test]
+    fn bodies_and_branches_are_not_nested() {
+        let choice =
+            "    if c:\n        a = R.add(x, x)\n        y = R.add(a, a)\n    else:\n        y = x\n    return y\n";
+        assert_eq!(traits(choice), BTreeSet::new());
+        let local = "    @R.function\n    def f(z: R.Tensor((2,), \"float32\")):\n        \
+            w = R.add(z, z)\n        return w\n    y = f(x)\n    return y\n";
+        assert_eq!(traits(local), BTreeSet::new());
+        let operand = "    with R.SeqExpr():\n        a = R.add(x, R.const(1.0, \"float32\"))\n        \
+            b = a\n    y = R.add(b, R.prim_value(T.float32(1)))\n    return y\n";
+        assert_eq!(traits(operand), BTreeSet::from([Trait::Constant, Trait::Scalar, Trait::Nested]));
+    }
+
+    #[test]
+    fn an_input_may_hold_what_is_no_number() {
+        let text = "@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n    return x\n";
+        let module = parse_module(text).unwrap();
+        let on = |value: f64| {
+            let data = TensorData::from_values(DataType::FLOAT32, &[2], &[1.0, value]).unwrap();
+            visible(&module, Some(&[ValueSpec::Tensor(data)]))
+        };
+        assert_eq!((on(2.0), on(f64::NAN)), (BTreeSet::new(), BTreeSet::from([Trait::Nan])));
+    }
+}

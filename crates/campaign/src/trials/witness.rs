@@ -1,0 +1,140 @@
+//! What shows a difference, and the passes by which it becomes smaller.
+
+use std::rc::Rc;
+
+use super::carry::{not_zero, with_zeros};
+use super::path::Path;
+use super::signature::{FailureKind, FailureSignature};
+use super::sizes::sizes_on;
+use super::verdict::TrialDifference;
+use crate::generate::Tape;
+use crate::programs::{Drawn, ProgramSource};
+use crate::shrink::{self, Candidates, Pass, Program, halves};
+use relax_spec::book::Edition;
+use relax_spec::grammar::{IrModule, Name};
+
+/// Paths that are simpler than others: without optimizations, and the usual one.
+pub(super) const SIMPLE: [Path; 2] = [Path::Run("plain"), Path::Run("llvm")];
+/// How many questions are left for simpler paths and for simpler inputs when programs become smaller.
+pub(super) const FOR_PATHS: usize = SIMPLE.len();
+pub(super) const FOR_INPUTS: usize = 24 + FOR_PATHS;
+/// Which parts of a tape are kept, in twelfths.
+const KEPT: [usize; 4] = [3, 6, 8, 10];
+/// How the stage of a run begins.
+const RUN: &str = "run";
+
+/// A program with what it is run by, and the difference that it shows.
+#[derive(Clone, Debug)]
+pub struct Witness {
+    pub(super) program: Program,
+    pub(super) path: Path,
+    pub(super) difference: TrialDifference,
+    /// What it was drawn from, as long as it is what this tape gives.
+    tape: Option<(Rc<ProgramSource>, Vec<u32>)>,
+}
+
+impl Witness {
+    /// A program that shows a difference by a path.
+    pub fn new(edition: Edition, module: IrModule, entry: Name, path: Path, difference: TrialDifference) -> Witness {
+        let program = Program { edition, module, entry, sizes: Default::default() };
+        Witness { program, path, difference, tape: None }.at_its_sizes()
+    }
+
+    /// The same with what it was drawn from.
+    pub(super) fn drawn(mut self, source: &Rc<ProgramSource>, drawn: &Drawn) -> Witness {
+        self.program.sizes.clone_from(&drawn.sizes);
+        // What was not drawn has no tape.
+        self.tape = (!drawn.choices.is_empty()).then(|| (Rc::clone(source), drawn.choices.clone()));
+        self.at_its_sizes()
+    }
+
+    /// The program.
+    pub fn module(&self) -> &IrModule {
+        &self.program.module
+    }
+
+    pub(super) fn is_drawn(&self) -> bool {
+        self.tape.is_some()
+    }
+
+    /// The same program, which shows this.
+    pub(super) fn showing(self, difference: TrialDifference) -> Witness {
+        Witness { difference, ..self }.at_its_sizes()
+    }
+
+    pub(super) fn with_program(&self, program: Program) -> Witness {
+        Witness { program, tape: None, ..self.clone() }
+    }
+
+    /// The sizes that the parameters have on the input are those at which it runs.
+    fn at_its_sizes(mut self) -> Witness {
+        let params = self.program.function().map(|function| function.params.as_slice()).unwrap_or_default();
+        let sizes = sizes_on(params, self.difference.input.as_deref().unwrap_or_default());
+        self.program.sizes.extend(sizes);
+        self
+    }
+
+    /// The program counts first, then the numbers that it is run on, then the path.
+    pub(super) fn size(&self) -> ((usize, usize, usize), usize, usize) {
+        let numbers = self.difference.input.iter().flatten().map(|value| not_zero(value).len()).sum();
+        let path = SIMPLE.iter().position(|simple| *simple == self.path).unwrap_or(SIMPLE.len());
+        (self.program.size(), numbers, path)
+    }
+}
+
+/// Whether it shows when a program is run, so that the passes of a compiler may be to blame.
+pub(super) fn is_of_run(signature: &FailureSignature) -> bool {
+    match signature.kind {
+        FailureKind::Crash | FailureKind::Value | FailureKind::Fails => signature.stage.starts_with(RUN),
+        FailureKind::Hang
+        | FailureKind::NotNormal
+        | FailureKind::Refused
+        | FailureKind::Accepted
+        | FailureKind::AdapterError => false,
+    }
+}
+
+/// Every pass, in the order in which they are gone through.
+pub(super) fn passes<'p>() -> Vec<Pass<'p, Witness>> {
+    let of_programs =
+        shrink::passes().into_iter().map(|pass| pass.lifted(|own: &Witness| &own.program, Witness::with_program));
+    let of_programs = std::iter::once(Pass::new("tape", tapes)).chain(of_programs).map(|pass| pass.leaving(FOR_INPUTS));
+    of_programs.chain([Pass::new("input", inputs).leaving(FOR_PATHS), Pass::new("path", paths)]).collect()
+}
+
+/// Shorter tapes; of a program that breaks a rule, the simplest that does.
+fn tapes(own: &Witness, from: usize) -> Candidates<'_, Witness> {
+    let Some((source, choices)) = &own.tape else { return Box::new(std::iter::empty()) };
+    let of = |drawn: Drawn| Witness {
+        program: Program { module: drawn.module, sizes: drawn.sizes, ..own.program.clone() },
+        tape: Some((Rc::clone(source), drawn.choices)),
+        ..own.clone()
+    };
+    let broken = source.violated_rules().find(|rule| rule.id() == own.difference.signature.message);
+    if let Some(rule) = broken {
+        return Box::new(std::iter::once(rule).skip(from).map(move |rule| source.simplest_violating(rule).map(of)));
+    }
+    let shorter = |part: usize| choices.get(..choices.len() * part / 12).map(<[u32]>::to_vec);
+    let drawn = move |part| Some(of(source.of_tape(Tape::from_choices(shorter(part)?))));
+    Box::new(KEPT.into_iter().skip(from).map(drawn))
+}
+
+/// Inputs of which parts are zeros.
+fn inputs(own: &Witness, from: usize) -> Candidates<'_, Witness> {
+    let input = own.difference.input.as_deref().unwrap_or_default();
+    let places: Vec<(usize, usize)> = input
+        .iter()
+        .enumerate()
+        .flat_map(|(at, value)| not_zero(value).into_iter().map(move |element| (at, element)))
+        .collect();
+    Box::new(halves(places.len(), from).map(move |range| {
+        let input = Some(with_zeros(input, places.get(range)?));
+        Some(Witness { difference: TrialDifference { input, ..own.difference.clone() }, ..own.clone() })
+    }))
+}
+
+/// Simpler paths of running.
+fn paths(own: &Witness, from: usize) -> Candidates<'_, Witness> {
+    let simple = if is_of_run(&own.difference.signature) { SIMPLE.as_slice() } else { &[] };
+    Box::new(simple.iter().skip(from).map(|path| Some(Witness { path: path.clone(), ..own.clone() })))
+}
