@@ -9,15 +9,16 @@ use std::rc::Rc;
 
 use crate::generate::Tape;
 use crate::questions::{self, Scene};
-use relax_spec::eval::prelude;
+use relax_spec::eval::{EvalOptions, Machine, prelude};
 use relax_spec::grammar::{
-    AttrValue, Attrs, BinaryOp, Call, DataType, Expr, FloatBits, GlobalFunc, GlobalVar, Ndim, PrimExpr, PrimStructInfo,
-    PrimValue, ShapeVar, Span, StructInfo, TensorData, TensorShape, TensorStructInfo, Var,
+    AttrValue, Attrs, BinaryOp, Call, DataType, Expr, FloatBits, GlobalFunc, GlobalVar, IrModule, Ndim, PrimExpr,
+    PrimStructInfo, PrimValue, ShapeVar, Span, StructInfo, TensorData, TensorShape, TensorStructInfo, Var,
 };
-use relax_spec::ops::{AttrKind, Clauses, OpDef};
+use relax_spec::judge::Cx;
+use relax_spec::ops::{AttrKind, Clauses, EvalArgs, OpDef};
 use relax_spec::question::Ask;
 use relax_spec::suite::Case;
-use relax_spec::value::{Closure, Prim, PrimFuncObj, Scalar, Tensor, Value, ValueSpec, from_spec};
+use relax_spec::value::{Closure, Prim, PrimFuncObj, Scalar, Stop, Tensor, Value, ValueSpec, from_spec};
 
 /// An argument.
 #[derive(Clone, Debug)]
@@ -536,6 +537,26 @@ fn fits(operand: &CallOperand, data: &TensorData) -> bool {
     *dtype == data.dtype && sizes.eq(shape.iter().copied().map(Some))
 }
 
+/// Small numbers that a data type holds.
+pub(crate) fn elements_of(dtype: DataType, count: usize, random: &mut fastrand::Rng) -> Vec<f64> {
+    let element = |_| match dtype {
+        dtype if dtype.is_bool() => f64::from(random.u8(0..2)),
+        dtype if dtype.is_float() => f64::from(random.i8(-8..9)) / 4.0,
+        _ => f64::from(random.u8(0..4)),
+    };
+    (0..count).map(element).collect()
+}
+
+/// What a call gives within so many steps and bytes.
+pub fn run_within(call: &RandomCall, fill: Fill, fuel: u64, memory: u64) -> Option<Result<Value, Stop>> {
+    let values = call.values(fill)?;
+    let (literal, _) = call.literal();
+    let (mut cx, module) = (Cx::new(), IrModule::default());
+    let options = EvalOptions { fuel, memory, ..EvalOptions::default() };
+    let mut machine = Machine::new(&mut cx, &module, &options);
+    Some(call.op.evaluate(&mut machine, &EvalArgs { call: &literal, values: &values, result: None }))
+}
+
 fn value_of(operand: &CallOperand, fill: ElementSource, random: &mut fastrand::Rng) -> Option<Value> {
     Some(match operand {
         CallOperand::Tensor(dtype, shape) => {
@@ -664,7 +685,7 @@ impl VariableAssignment {
                     _ => (self.var(), prim(None)),
                 }
             }
-            CallOperand::Other(expr, value) => (expr.clone(), of_other(value)),
+            CallOperand::Other(expr, value) => (expr.clone(), what_is_known_of(value)),
         }
     }
 
@@ -695,7 +716,8 @@ impl VariableAssignment {
     }
 }
 
-fn of_other(value: &Value) -> StructInfo {
+/// What is known of a value that stands in a case.
+pub(crate) fn what_is_known_of(value: &Value) -> StructInfo {
     if let Value::Prim(prim) = value { StructInfo::prim(prim.dtype) } else { StructInfo::Object }
 }
 

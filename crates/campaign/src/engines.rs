@@ -4,7 +4,8 @@
 
 use std::fmt;
 
-use crate::generate::{ProgramOptions, Tape, module, module_of_functions};
+use crate::generate::{Tape, module_of_functions};
+use crate::programs::{ProgramSource, Restriction};
 use relax_spec::arguments::{ArgumentSource, Draw, linked};
 use relax_spec::book::Edition;
 use relax_spec::derivation::inferred_results;
@@ -106,7 +107,7 @@ pub fn program(edition: Edition, seed: u64) -> IrModule {
     if seed.is_multiple_of(2) {
         module_of_functions(edition, &mut tape)
     } else {
-        module(&mut tape, &ProgramOptions::of(edition))
+        ProgramSource::of(&[], Restriction::of_laws(edition)).of_tape(tape).module
     }
 }
 

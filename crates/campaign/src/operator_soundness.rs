@@ -5,12 +5,11 @@ use relax_spec::rule;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::calls::{Fill, Manner, RandomCall, VariableAssignment, draw, patterns};
+use crate::calls::{Fill, Manner, RandomCall, VariableAssignment, draw, patterns, run_within};
 use crate::generate::Tape;
-use relax_spec::eval::{EvalOptions, Machine};
-use relax_spec::grammar::{IrModule, PrimExpr, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
+use relax_spec::grammar::{PrimExpr, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
 use relax_spec::judge::Cx;
-use relax_spec::ops::{self, Clauses, EvalArgs, InferArgs, OpDef};
+use relax_spec::ops::{self, Clauses, InferArgs, OpDef};
 use relax_spec::suite::Case;
 use relax_spec::value::{Scalar, Stop, Tensor, Value};
 
@@ -174,16 +173,6 @@ fn as_said(call: &RandomCall, value: &Value) -> bool {
 /// What a call gives on such elements; none if its arguments cannot be made.
 pub fn run(call: &RandomCall, fill: Fill) -> Option<Result<Value, Stop>> {
     run_within(call, fill, 1_000_000, 1 << 26)
-}
-
-/// What a call gives within so many steps and bytes.
-pub fn run_within(call: &RandomCall, fill: Fill, fuel: u64, memory: u64) -> Option<Result<Value, Stop>> {
-    let values = call.values(fill)?;
-    let (literal, _) = call.literal();
-    let (mut cx, module) = (Cx::new(), IrModule::default());
-    let options = EvalOptions { fuel, memory, ..EvalOptions::default() };
-    let mut machine = Machine::new(&mut cx, &module, &options);
-    Some(call.op.evaluate(&mut machine, &EvalArgs { call: &literal, values: &values, result: None }))
 }
 
 /// The operators whose clauses ask that a rank or data type is known.
