@@ -1,7 +1,7 @@
 //! Random calls of operators: calls on values, and what may be known of their arguments before they run.
 //!
-//! A call resembles one of a case, with other sizes, data types and attributes; what is known of its arguments is true of
-//! their values, and says as much or as little as static information may.
+//! A call resembles one of a case, with other sizes, data types and attributes; what is known of its arguments is true
+//! of their values, and says as much or as little as static information may.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -168,8 +168,8 @@ const DTYPES: [DataType; 11] = [
     DataType::BFLOAT16,
 ];
 
-/// A call like the pattern. Often its sizes are exchanged for others, all alike, and its attributes for others of their kind;
-/// now and then a single argument is changed, so that it may not fit.
+/// A call like the pattern. Often its sizes are exchanged for others, all alike, and its attributes for others of their
+/// kind; now and then a single argument is changed, so that it may not fit.
 pub fn draw(pattern: &RandomCall, tape: &mut Tape) -> RandomCall {
     let mut call = pattern.clone();
     // Boxed integers often are sizes or places, which others would not fit; so are integers beside floats.
@@ -212,8 +212,8 @@ pub fn draw(pattern: &RandomCall, tape: &mut Tape) -> RandomCall {
     call
 }
 
-/// A call like it with some of its numbers, in attributes, boxed or in shapes, so large that the result or the work for it
-/// may be, or would be beyond any integer.
+/// A call like it with some of its numbers, in attributes, boxed or in shapes, so large that the result or the work for
+/// it may be, or would be beyond any integer.
 pub fn enlarged(call: &RandomCall, tape: &mut Tape) -> RandomCall {
     let mut call = call.clone();
     let mut numbers: Vec<&mut i64> = Vec::new();
@@ -229,8 +229,8 @@ pub fn enlarged(call: &RandomCall, tape: &mut Tape) -> RandomCall {
     call
 }
 
-/// A call like it without elements: one size is 0 wherever it occurs, and another so large that to go through the axes takes long.
-/// None if some tensor would have elements all the same, and many of them.
+/// A call like it without elements: one size is 0 wherever it occurs, and another so large that to go through the axes
+/// takes long. None if some tensor would have elements all the same, and many of them.
 pub fn emptied(call: &RandomCall, tape: &mut Tape) -> Option<RandomCall> {
     let mut call = call.clone();
     let mut sizes: Vec<i64> = Vec::new();
@@ -256,7 +256,8 @@ pub fn emptied(call: &RandomCall, tape: &mut Tape) -> Option<RandomCall> {
 /// So many steps that a loop over them is seen.
 const MANY: i64 = 1 << 26;
 
-/// Numbers of which the square, or a product with a small number, is much work, more memory than there is, or no integer.
+/// Numbers of which the square, or a product with a small number, is much work, more memory than there is, or no
+/// integer.
 const LARGE: [i64; 9] = [50, 300, 5_000, 1 << 20, 1 << 28, 1 << 40, i64::MAX, i64::MIN, -(1 << 33)];
 
 fn each_number<'a>(operand: &'a mut CallOperand, numbers: &mut Vec<&'a mut i64>) {

@@ -1,6 +1,6 @@
-//! Do both engines of the oracle come to the same (`R89.VM.EQUIV`)? A program is run by the evaluator and by the virtual machine, and what
-//! can be seen of the two runs is compared: the value, the rule of an error, the effects in their order, and which arguments the
-//! result is made of.
+//! Do both engines of the oracle come to the same (`R89.VM.EQUIV`)? A program is run by the evaluator and by the
+//! virtual machine, and what can be seen of the two runs is compared: the value, the rule of an error, the effects in
+//! their order, and which arguments the result is made of.
 
 use std::fmt;
 

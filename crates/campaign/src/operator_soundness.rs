@@ -1,5 +1,5 @@
-//! Is what inference says of operators true of what they give? Random calls are inferred from what may be known of their
-//! arguments, and run.
+//! Is what inference says of operators true of what they give? Random calls are inferred from what may be known of
+//! their arguments, and run.
 
 use relax_spec::rule;
 use std::collections::BTreeMap;
@@ -92,8 +92,8 @@ impl OperatorTemplates {
         Some((call, tape))
     }
 
-    /// Tries as many calls as there are seeds. Each is of the operator that has got least far, so that those whose random calls
-    /// seldom give a value get more of them.
+    /// Tries as many calls as there are seeds. Each is of the operator that has got least far, so that those whose
+    /// random calls seldom give a value get more of them.
     pub fn try_all(&self, seeds: std::ops::Range<u64>) -> OperatorReport {
         let mut report = OperatorReport::default();
         let mut tallies = vec![CallTally::default(); self.0.len()];
@@ -114,7 +114,8 @@ impl OperatorTemplates {
     }
 }
 
-/// So many calls without a value count as one with a value: an operator of which no call has a value does not take all the others'.
+/// So many calls without a value count as one with a value: an operator of which no call has a value does not take all
+/// the others'.
 const SELDOM: u64 = 20;
 
 impl CallTally {

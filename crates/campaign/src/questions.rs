@@ -1,5 +1,6 @@
-//! Questions about the inference of operators. The cases of an operator hold calls of it on values; varied in one respect
-//! at a time (symbolic, unknown, another data type, another attribute, wrong), each call becomes some dozens of questions.
+//! Questions about the inference of operators. The cases of an operator hold calls of it on values; varied in one
+//! respect at a time (symbolic, unknown, another data type, another attribute, wrong), each call becomes some dozens of
+//! questions.
 
 use std::collections::HashSet;
 
@@ -274,8 +275,8 @@ fn variations(op: &OpDef, seed: &Scene) -> Vec<(String, Scene)> {
     out
 }
 
-/// The call as people write it: shapes and boxed numbers held in variables, boxed numbers as operands, more operands than two of
-/// which one is unknown, and tensors of unknown rank beside known ones.
+/// The call as people write it: shapes and boxed numbers held in variables, boxed numbers as operands, more operands
+/// than two of which one is unknown, and tensors of unknown rank beside known ones.
 fn written(seed: &Scene) -> Vec<(String, Scene)> {
     let mut out = Vec::new();
     for (i, arg) in seed.call.args.iter().enumerate() {
@@ -313,8 +314,8 @@ fn of_variables(op: &OpDef, seed: &Scene) -> Vec<(String, Scene)> {
     out
 }
 
-/// A literal shape or boxed integer is held in a variable of which as much is known, and less; a tuple has three operands, of which
-/// one is unknown.
+/// A literal shape or boxed integer is held in a variable of which as much is known, and less; a tuple has three
+/// operands, of which one is unknown.
 fn held(seed: &Scene, i: usize, arg: &Expr, out: &mut Vec<(String, Scene)>) {
     match arg {
         Expr::ShapeExpr(s) => {
@@ -376,7 +377,8 @@ fn beside_unknown(seed: &Scene, out: &mut Vec<(String, Scene)>) {
     }
 }
 
-/// A boxed number in place of a tensor: a literal, and one that is held in a variable, of the tensor's datatype and of another.
+/// A boxed number in place of a tensor: a literal, and one that is held in a variable, of the tensor's datatype and of
+/// another.
 fn boxed(seed: &Scene, i: usize, arg: &Expr, out: &mut Vec<(String, Scene)>) {
     let Expr::Var(var) = arg else { return };
     let Some((_, StructInfo::Tensor(t))) = seed.params.iter().find(|(param, _)| param == var) else { return };
@@ -578,8 +580,8 @@ fn values(kind: AttrKind, present: Option<&AttrValue>) -> Vec<AttrValue> {
     }
 }
 
-/// Maps of as many indices: the identity, the reverse, blocks of 2 and of 3, all in one axis, and some that lead nowhere in
-/// particular; and one of an index more.
+/// Maps of as many indices: the identity, the reverse, blocks of 2 and of 3, all in one axis, and some that lead
+/// nowhere in particular; and one of an index more.
 pub(super) fn index_maps(present: Option<&AttrValue>) -> Vec<AttrValue> {
     let Some(AttrValue::IndexMap(map)) = present else { return Vec::new() };
     let params = map.params.clone();

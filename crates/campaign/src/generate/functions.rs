@@ -1,11 +1,12 @@
-//! Random programs that are about functions: few shape variables under few names, which signatures, casts and function types introduce
-//! over and over; functions that are local, global, aliased, put in tuples, chosen by an `If`, passed, returned and cast.
+//! Random programs that are about functions: few shape variables under few names, which signatures, casts and function
+//! types introduce over and over; functions that are local, global, aliased, put in tuples, chosen by an `If`, passed,
+//! returned and cast.
 //!
-//! What is known of a variable is guessed here, well enough that most calls have arguments of the right kind. Whether a program is
-//! accepted is for the check to say.
+//! What is known of a variable is guessed here, well enough that most calls have arguments of the right kind. Whether a
+//! program is accepted is for the check to say.
 //!
-//! In later editions functions are pure or not by what they say, signatures mention shape variables before they bind them, boxed scalars
-//! have values, and conditions need not be tensors.
+//! In later editions functions are pure or not by what they say, signatures mention shape variables before they bind
+//! them, boxed scalars have values, and conditions need not be tensors.
 
 use std::sync::Arc;
 
@@ -30,8 +31,8 @@ const DEPTH: usize = 2;
 /// How often arguments are drawn for a call until they fit.
 const ATTEMPTS: usize = 3;
 
-/// A module about functions, with the constructs of an edition. Its last function is `main`, which takes two vectors and a Boolean, and in
-/// later editions a boxed number and a boxed Boolean.
+/// A module about functions, with the constructs of an edition. Its last function is `main`, which takes two vectors
+/// and a Boolean, and in later editions a boxed number and a boxed Boolean.
 pub fn module_of_functions(edition: Edition, tape: &mut Tape) -> IrModule {
     let views = tape.choose(4) > 0;
     let mut generator = FunctionGenerator { edition, tape, names: 0, views };

@@ -1,5 +1,5 @@
-//! Calls that differ from a given one in a single attribute, so that each value that an attribute may have is drawn, and not only the
-//! values that the cases happen to have.
+//! Calls that differ from a given one in a single attribute, so that each value that an attribute may have is drawn,
+//! and not only the values that the cases happen to have.
 
 use crate::calls::RandomCall;
 use relax_spec::grammar::{AttrValue, DataType, FloatBits};
@@ -9,7 +9,8 @@ const INTS: [i64; 4] = [0, 1, -1, 2];
 const FLOATS: [f64; 4] = [0.5, 2.0, 0.0, -1.0];
 const DTYPES: [DataType; 4] = [DataType::FLOAT32, DataType::FLOAT64, DataType::INT32, DataType::INT64];
 
-/// The calls, attribute by attribute in the order of the operator's parameters. Whether they give a value is not looked at.
+/// The calls, attribute by attribute in the order of the operator's parameters. Whether they give a value is not looked
+/// at.
 pub fn one_attribute_apart(call: &RandomCall) -> Vec<RandomCall> {
     let with = |attr: Attr, value: AttrValue| {
         let mut other = call.clone();

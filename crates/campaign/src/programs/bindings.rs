@@ -148,7 +148,8 @@ impl ProgramGenerator<'_> {
         Some(ScopeValue::new(value, info, Some(sizes)))
     }
 
-    /// A shape that may be none at other sizes, and behind it something that has an effect: which of them comes first shows.
+    /// A shape that may be none at other sizes, and behind it something that has an effect: which of them comes first
+    /// shows.
     fn before_an_effect(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
         let vector = self.pick(scope, is_float_vector)?;
         let dims = self.dims(scope, vector.sizes.as_ref()?);
@@ -397,8 +398,8 @@ impl ProgramGenerator<'_> {
         self.parameter(scope, dtype, &sizes)
     }
 
-    /// A call that writes its argument. Where the edition lets it count as pure on a promise (`OP.CALLTIRINPLACE.PURITY`), neither the
-    /// argument nor an alias of it is used afterwards.
+    /// A call that writes its argument. Where the edition lets it count as pure on a promise
+    /// (`OP.CALLTIRINPLACE.PURITY`), neither the argument nor an alias of it is used afterwards.
     fn in_place(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
         let promises = rule!("OP.CALLTIRINPLACE.PURITY").is_stated_by(self.source.edition());
         let is_writable = |value: &ScopeValue| is_float_vector(value) && (!promises || !value.used && value.fresh);

@@ -75,7 +75,7 @@ impl ConstructCensus {
         "variables of one name",
     ];
 
-    /// Those that occur in the programs of laws only.
+    /// What the programs of laws have besides.
     pub const FURTHER: &'static [&'static str] = &[
         "Call of a PrimFunc",
         "DataTypeImm",

@@ -14,11 +14,11 @@ use relax_spec::grammar::{
 };
 use relax_spec::rule;
 
-/// A program has up to so many bindings. One in [`LARGE`] has so many times as many: what takes long to compile takes the time of many
-/// others.
-const BINDINGS: usize = 8;
+/// A program has up to so many bindings. One in [`LARGE`] has so many times as many: what takes long to compile takes
+/// the time of many others.
+const BINDINGS: usize = 10;
 const LARGE: usize = 24;
-const TIMES_LARGER: usize = 16;
+const TIMES_LARGER: usize = 10;
 /// The most parameters that a function grows.
 pub(super) const PARAMS: usize = 8;
 /// The most values that a sequence returns.
@@ -342,7 +342,8 @@ impl<'a> ProgramGenerator<'a> {
         sizes.iter().map(|size| self.dim(scope, *size)).collect()
     }
 
-    /// A dimension of this example size over variables. What is less than a variable, or a part of one, may be no size at other sizes.
+    /// A dimension of this example size over variables. What is less than a variable, or a part of one, may be no size
+    /// at other sizes.
     fn dim_over<'v>(&mut self, mut vars: impl Iterator<Item = &'v ShapeVar> + Clone, size: i64) -> PrimExpr {
         let choice = self.tape.choose(6);
         let world = &self.world;

@@ -1,5 +1,5 @@
-//! What programs of later editions may have, and what campaigns do not ask about: strings and data types as values, direct calls of
-//! `PrimFunc`s, conditions and parameters that are no tensors, and tensors that lie on a device.
+//! What programs of later editions may have, and what campaigns do not ask about: strings and data types as values,
+//! direct calls of `PrimFunc`s, conditions and parameters that are no tensors, and tensors that lie on a device.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
-//! Random whole programs, well-typed by construction: what is known of each variable is inferred as it is bound, and every call
-//! is drawn among those that what is in scope allows. One tape of choices gives one program, the choice zero the simplest, so that
-//! a seed reproduces a program and a shorter tape is a smaller one.
+//! Random whole programs, well-typed by construction: what is known of each variable is inferred as it is bound, and
+//! every call is drawn among those that what is in scope allows. One tape of choices gives one program, the choice zero
+//! the simplest, so that a seed reproduces a program and a shorter tape is a smaller one.
 //!
 //! Beside its structural information every tensor has example sizes, at which the program is meant to run to its end.
 

@@ -14,8 +14,8 @@ use relax_spec::ops::{InferArgs, OpDef};
 const ATTEMPTS: usize = 3;
 /// The most elements of a constant.
 const CONSTANT: usize = 32;
-/// One in so many of the calls that an implementation is known to have trouble with, or that mostly fail, is made; of the latter more
-/// where the operator has its turn, so that each is called at times.
+/// One in so many of the calls that an implementation is known to have trouble with, or that mostly fail, is made; of
+/// the latter more where the operator has its turn, so that each is called at times.
 const SELDOM: usize = 60;
 const IN_TURN: usize = 4;
 
@@ -186,7 +186,8 @@ impl ProgramGenerator<'_> {
         Some(ScopeValue::new(nodes::constant(dtype, &shape, &values)?, info, Some(sizes.to_vec())))
     }
 
-    /// What a tensor is cast to inside of a sequence that is an operand: its variables are those of scopes that were left, too.
+    /// What a tensor is cast to inside of a sequence that is an operand: its variables are those of scopes that were
+    /// left, too.
     fn inner_cast(&mut self, scope: &Scope, known: &ScopeValue) -> Option<StructInfo> {
         let (true, Some(sizes), Some(dtype)) = (self.on.casts, &known.sizes, dtype_of(&known.info)) else {
             return None;

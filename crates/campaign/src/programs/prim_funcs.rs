@@ -1,4 +1,5 @@
-//! The `PrimFunc`s that programs call: loops, reductions, a scatter, branches, several outputs, arguments written in place.
+//! The `PrimFunc`s that programs call: loops, reductions, a scatter, branches, several outputs, arguments written in
+//! place.
 
 use std::sync::Arc;
 

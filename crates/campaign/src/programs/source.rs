@@ -43,7 +43,8 @@ pub struct Restriction {
     pub exactly: Option<usize>,
     /// By which edition programs are typed.
     pub edition: Edition,
-    /// The rules of which a program of a campaign has one applied to it, or broken, by patterns of their ids; any if there is none.
+    /// The rules of which a program of a campaign has one applied to it, or broken, by patterns of their ids; any if
+    /// there is none.
     pub rules: Vec<Pattern>,
     /// Whether annotations say the value of what is boxed, for which not every implementation has a notation.
     pub values: bool,
@@ -52,7 +53,8 @@ pub struct Restriction {
 }
 
 impl Restriction {
-    /// Programs that laws of an edition are tried on: each is small, its variables have names of their own, and it reaches its end.
+    /// Programs that laws of an edition are tried on: each is small, its variables have names of their own, and it
+    /// reaches its end.
     pub fn of_laws(edition: Edition) -> Restriction {
         let (shadowing, odd_blocks, in_place, attributes, failures) = (false, false, false, false, false);
         let features = Features { shadowing, odd_blocks, in_place, attributes, failures, ..Features::ALL };
@@ -250,7 +252,8 @@ pub(super) fn is_small(call: &RandomCall) -> bool {
     call.operands.iter().all(of_operand)
 }
 
-/// Whether an operand can stand in any program: no function of the case's, and no data type of which tensors cannot be given.
+/// Whether an operand can stand in any program: no function of the case's, and no data type of which tensors cannot be
+/// given.
 fn is_plain(operand: &CallOperand) -> bool {
     match operand {
         CallOperand::Tensor(dtype, _) => is_common(*dtype),

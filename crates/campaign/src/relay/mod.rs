@@ -1,4 +1,5 @@
-//! Relay against its translation: a program is run as it is, by the evaluator of Relay, and translated, by that of Relax.
+//! Relay against its translation: a program is run as it is, by the evaluator of Relay, and translated, by that of
+//! Relax.
 
 mod generate;
 
@@ -78,7 +79,8 @@ fn translated(text: &str) -> Result<IrModule, String> {
     Ok(module)
 }
 
-/// The translation as a question of the protocol, with the value that is expected of it: `{"question": .., "expected": ..}`.
+/// The translation as a question of the protocol, with the value that is expected of it: `{"question": .., "expected":
+/// ..}`.
 pub fn question(id: u64, program: &Program, args: &[ValueSpec]) -> Option<String> {
     let text = relay::print(&mut Cx::new(), program, program.notation);
     let module = translated(&text).ok()?;
