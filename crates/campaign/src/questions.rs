@@ -4,10 +4,10 @@
 
 use std::collections::HashSet;
 
+use crate::generate::nodes::{bind, function, global, linked, sequence};
 use relax_spec::grammar::{
-    AttrValue, Attrs, BinaryOp, Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, FloatBits, Function,
-    GlobalFunc, GlobalVar, IndexMap, IrModule, PrimExpr, PrimStructInfo, PrimValue, ShapeVar, Span, StructInfo,
-    TensorShape, TensorStructInfo, Var, VarBinding, VarKind,
+    AttrValue, BinaryOp, Binder, Binding, Call, DataType, Expr, FloatBits, Function, GlobalFunc, GlobalVar, IndexMap,
+    IrModule, PrimExpr, PrimStructInfo, PrimValue, ShapeVar, Span, StructInfo, TensorShape, TensorStructInfo, Var,
 };
 use relax_spec::ops::{AttrDefault, AttrKind, Clauses, OpDef};
 use relax_spec::question::{Ask, ProgramInput};
@@ -127,15 +127,10 @@ impl Scene {
         let sizes = [PrimExpr::var("n"), PrimExpr::var("m"), PrimExpr::var("k")];
         let mut params = vec![Binder::var(Var::new("sizes")).annotated(StructInfo::shape(sizes))];
         params.extend(self.params.iter().map(|(var, info)| Binder::var(var.clone()).annotated(info.clone())));
-        let result = Binder { var: Var::new(RESULT), kind: VarKind::Var, annotation: None };
-        let value = Expr::Call(self.call.clone().into());
-        let binding = Binding::VarBinding(VarBinding { var: result, value, span: Span::NONE });
-        let block = BindingBlock { kind: BlockKind::Binding, bindings: vec![binding], span: Span::NONE };
-        let attrs = Attrs::from([("global_symbol".into(), AttrValue::Str("main".into()))]);
-        let body = Expr::seq(vec![block], Expr::var(RESULT));
-        let main =
-            Function { params, body, ret_struct_info: None, pure: Some(self.is_pure()), attrs, span: Span::NONE };
-        let own = (GlobalVar::new("main"), GlobalFunc::Function(main.into()));
+        let binding = bind(&Binder::var(Var::new(RESULT)), Expr::Call(self.call.clone().into()));
+        let body = sequence(vec![binding], Expr::var(RESULT));
+        let main = function(params, body, StructInfo::Object, self.is_pure());
+        let own = global("main", Function { ret_struct_info: None, attrs: linked("main"), ..main });
         let funcs = self.others.iter().cloned().chain([own]).collect();
         let module = IrModule { funcs, ..IrModule::default() };
         Ask::DeriveVar(ProgramInput::Module(module), "main".into(), Var::new(RESULT))
@@ -341,20 +336,7 @@ fn held(seed: &Scene, i: usize, arg: &Expr, out: &mut Vec<(String, Scene)>) {
                 out.push((format!("argument {i} of three operands, operand {at} unknown"), scene));
             }
         }
-        Expr::Var(_)
-        | Expr::DataflowVar(_)
-        | Expr::PrimValue(_)
-        | Expr::Constant(_)
-        | Expr::StringImm(_)
-        | Expr::DataTypeImm(_)
-        | Expr::GlobalVar(_)
-        | Expr::ExternFunc(_)
-        | Expr::SeqExpr(_)
-        | Expr::Function(_)
-        | Expr::If(_)
-        | Expr::Call(_)
-        | Expr::TupleGetItem(_)
-        | Expr::Op(_) => {}
+        _ => {}
     }
 }
 

@@ -178,9 +178,10 @@ impl ConstructCensus {
 /// What stands above the table.
 const PAGE: &str = "# What programs are drawn
 
-Written by `cargo xtask regenerate`. One generator draws the programs that campaigns ask implementations about, and those that laws are \
-tried on. Each column counts in how many of 500 programs a construct occurs; a dash says that none of them has it. The programs are drawn \
-without the calls of operators that the suite knows, so that the table depends on the generator alone.
+Written by `cargo xtask regenerate`. One generator draws the programs that campaigns ask implementations about, and \
+those that laws are tried on. Each column counts in how many of 500 programs a construct occurs; a dash says that none \
+of them has it. The programs are drawn without the calls of operators that the suite knows, so that the table depends \
+on the generator alone.
 ";
 
 /// The nodes that are in every program, or counted by where they stand.

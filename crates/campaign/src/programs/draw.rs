@@ -18,7 +18,7 @@ use relax_spec::rule;
 /// the time of many others.
 const BINDINGS: usize = 10;
 const LARGE: usize = 24;
-const TIMES_LARGER: usize = 10;
+const TIMES_LARGER: usize = 8;
 /// The most parameters that a function grows.
 pub(super) const PARAMS: usize = 8;
 /// The most values that a sequence returns.
@@ -389,7 +389,7 @@ impl<'a> ProgramGenerator<'a> {
 /// A variable less a number, or divided by one, if that is exactly the size.
 fn part_of(var: &ShapeVar, whole: i64, op: BinaryOp, size: i64) -> Option<PrimExpr> {
     let by = if op == BinaryOp::Sub { whole.checked_sub(size) } else { whole.checked_div(size) }?;
-    let is_exact = op == BinaryOp::Sub || whole.checked_rem(size) == Some(0);
+    let is_exact = op == BinaryOp::Sub || by > 1 && whole.checked_rem(size) == Some(0);
     (by > 0 && is_exact).then(|| PrimExpr::binary(op, PrimExpr::Var(var.clone()), PrimExpr::IntImm(by)))
 }
 
