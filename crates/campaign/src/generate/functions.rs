@@ -121,7 +121,7 @@ fn is_over(dim: &PrimExpr, dims: &[ShapeVar]) -> bool {
 }
 
 /// The information without dimensions that are not in scope; a function brings those of its parameters.
-fn within(info: &StructInfo, dims: &[ShapeVar]) -> StructInfo {
+pub(crate) fn within(info: &StructInfo, dims: &[ShapeVar]) -> StructInfo {
     match info {
         StructInfo::Tensor(_) if dims_of(info).is_some_and(|own| !own.iter().all(|dim| is_over(dim, dims))) => {
             unknown_vector()

@@ -4,7 +4,7 @@
 //! arranged with the simplest alternative first, and an exhausted tape goes on choosing that.
 
 mod dims;
-mod functions;
+pub(crate) mod functions;
 mod info;
 pub(crate) mod nodes;
 pub(crate) mod scope;

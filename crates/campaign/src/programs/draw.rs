@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Drawn, Features, ProgramSource};
 use crate::generate::Tape;
+use crate::generate::functions::within;
 use crate::generate::nodes::{
     F32, bind, block, dims_of, dtype_of, global, holds_function, is_closure, linked, signature,
 };
@@ -239,8 +240,13 @@ impl<'a> ProgramGenerator<'a> {
 
     /// What a sequence returns: one of the last values, or a tuple of those that nothing has used.
     fn result(&mut self, scope: &mut Scope, gives_functions: bool) -> ScopeValue {
-        if gives_functions && let Some(closure) = self.pick(scope, |value| is_closure(&value.info)) {
-            return closure;
+        if gives_functions {
+            // What is said of it is said outside.
+            let dims = scope.signature_dims();
+            let fits = |value: &ScopeValue| is_closure(&value.info) && within(&value.info, &dims) == value.info;
+            if let Some(closure) = self.pick(scope, fits) {
+                return closure;
+            }
         }
         let is_data = |value: &&ScopeValue| !value.spent && !holds_function(&value.info);
         let unused: Vec<&ScopeValue> = scope.values().rev().filter(|value| !value.used && is_data(value)).collect();
