@@ -72,6 +72,10 @@ extern crate self as relax_spec;
 pub mod book;
 
 pub mod arguments;
+#[cfg(test)]
+#[allow(dead_code, unused_imports)]
+#[path = "../crates/campaign/src/calls.rs"]
+mod calls;
 pub mod check;
 pub mod data;
 pub mod derivation;
@@ -88,8 +92,16 @@ pub mod normal_form;
 pub mod number;
 pub mod ops;
 pub mod oracle;
+#[cfg(test)]
+#[allow(dead_code, unused_imports)]
+#[path = "../crates/campaign/src/programs/mod.rs"]
+mod programs;
 pub mod purity;
 pub mod question;
+#[cfg(test)]
+#[allow(dead_code, unused_imports)]
+#[path = "../crates/campaign/src/questions.rs"]
+mod questions;
 pub mod reading;
 pub mod refine;
 pub mod relay;

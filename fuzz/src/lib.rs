@@ -10,7 +10,7 @@ use ask::conformance;
 use ask::protocol::{AdapterGreeting, AdapterLine, AdapterRequest, all_capabilities};
 use ask::serve::serve;
 use campaign::engines::{self, EngineTrial};
-use campaign::generate::{self, ProgramOptions, Tape};
+use campaign::generate::{self, Tape};
 use campaign::programs::{ProgramSource, Restriction};
 use relax_spec::book::{Edition, Reading};
 use relax_spec::data::{from_json, from_ron};
@@ -62,12 +62,11 @@ thread_local! {
         ProgramSource::of(&conformance::suite().expect("the suite is built in"), Restriction::default());
 }
 
-/// A program of choices: of one of the generators, that of campaigns among them.
+/// A program of choices: one about functions, or one as campaigns draw them.
 fn drawn(data: &[u8]) -> IrModule {
     let mut tape = tape(data);
-    match tape.choose(3) {
-        0 => generate::module(&mut tape, &ProgramOptions::default()),
-        1 => generate::module_of_functions(Edition::default(), &mut tape),
+    match tape.choose(2) {
+        0 => generate::module_of_functions(Edition::default(), &mut tape),
         _ => SOURCE.with(|source| source.of_tape(tape).module),
     }
 }

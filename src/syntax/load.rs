@@ -228,8 +228,10 @@ pub fn write(form: ExternalForm, module: &IrModule) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::{ProgramOptions, Tape};
+    use crate::book::Edition;
+    use crate::generate::Tape;
     use crate::grammar::{Expr, GlobalFunc, StructInfo};
+    use crate::programs::{ProgramSource, Restriction};
 
     fn value(text: &str) -> Result<Expr, String> {
         data::from_json(text).map_err(|error| error.to_string())
@@ -237,8 +239,9 @@ mod tests {
 
     #[test]
     fn data_round_trips() {
+        let source = ProgramSource::of(&[], Restriction::of_laws(Edition::default()));
         for seed in 0..40 {
-            let module = crate::generate::module(&mut Tape::from_seed(seed, 400), &ProgramOptions::default());
+            let module = source.of_tape(Tape::from_seed(seed, 400)).module;
             for form in [ExternalForm::Ron, ExternalForm::Json] {
                 let text = write(form, &module);
                 assert!(parse(form, &text).unwrap() == module, "{text}");

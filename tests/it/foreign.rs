@@ -6,7 +6,7 @@ use std::thread;
 
 use ask::conformance;
 use ask::protocol::AdapterReply;
-use campaign::generate::{ProgramOptions, Tape, module, struct_info_pair};
+use campaign::generate::{Tape, struct_info_pair};
 use campaign::programs::{ProgramSource, Restriction};
 use campaign::soundness;
 use relax_spec::book::{Edition, Rule};
@@ -98,8 +98,9 @@ fn generated_programs_stay_within_the_edition() {
     with_stack(|| {
         let mut foreign = Foreign::default();
         let source = ProgramSource::of(&conformance::suite().expect("the suite can be read"), Restriction::default());
+        let laws = ProgramSource::of(&[], Restriction::of_laws(Edition::default()));
         for (seed, edition) in (0..60).flat_map(|seed| Edition::ALL.map(|edition| (seed, edition))) {
-            let plain = module(&mut Tape::from_seed(seed, 400), &ProgramOptions::default());
+            let plain = laws.of_tape(Tape::from_seed(seed, 400)).module;
             let functions = soundness::program(edition, seed);
             let (broken, _) = source.violating(0, seed).expect("a rule that is broken");
             let large = source.program(0, seed);

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use ask::conformance;
 use campaign::classes::{CLAIMED, FORMS, LEDGERS, RELEASES, page};
+use campaign::programs::ConstructCensus;
 use campaign::trials::{FailureKind, KnownForm};
 use relax_spec::book::{Edition, Erratum, Rule, ron_options};
 use relax_spec::suite::Case;
@@ -140,4 +141,17 @@ fn the_page_of_classes_is_what_the_ledgers_say() {
     let kept = fs::read_to_string(root().join("spec/src/implementations.md")).unwrap();
     assert!(kept == page().unwrap(), "run `cargo xtask regenerate`");
     assert!(DeviationClass::ALL.iter().all(|class| kept.contains(class.name())));
+}
+
+#[test]
+fn the_book_counts_what_is_drawn() {
+    let page = fs::read_to_string(root().join("spec/src/generator.md")).unwrap();
+    assert!(page == ConstructCensus::page(), "run `cargo xtask regenerate`");
+    for construct in ConstructCensus::FURTHER {
+        let row = page.lines().find(|line| line.starts_with(&format!("| {construct} |"))).expect(construct);
+        let counts: Vec<&str> = row.split('|').map(str::trim).collect();
+        let (of_campaigns, of_laws) = (&counts[2..5], &counts[5..8]);
+        assert!(of_campaigns.iter().all(|count| *count == "–"), "{row}");
+        assert!(of_laws.iter().any(|count| *count != "–"), "{row}");
+    }
 }

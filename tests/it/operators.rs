@@ -2,21 +2,22 @@
 //! (`examples/operator-soundness.rs` tests as many calls as desired). It does not depend on the order of operands
 //! unless the clause does.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ask::conformance;
 use campaign::agreement::{OperatorPattern, clause};
-use campaign::calls::{Fill, emptied, enlarged};
-use campaign::operator_soundness::{OperatorTemplates, run_within};
+use campaign::calls::{Fill, RandomCall, emptied, enlarged, patterns, run_within};
+use campaign::operator_soundness::OperatorTemplates;
+use campaign::programs::one_attribute_apart;
 use campaign::questions::questions_of_shape_variables;
 use relax_spec::book::ron_options;
 use relax_spec::data::json::write;
 use relax_spec::data::{from_json, to_document};
 use relax_spec::grammar::{
-    BinaryOp, DataType, Expr, GlobalFunc, IrModule, Ndim, PrimExpr, StructInfo, TensorShape, Var,
+    AttrValue, BinaryOp, DataType, Expr, GlobalFunc, IrModule, Ndim, PrimExpr, StructInfo, TensorShape, Var,
 };
 use relax_spec::judge::Cx;
-use relax_spec::ops::{InferArgs, lookup};
+use relax_spec::ops::{Attr, InferArgs, lookup};
 use relax_spec::oracle::outcome;
 use relax_spec::question::{Answer, Ask, Outcome, ProgramInput};
 use relax_spec::value::Stop;
@@ -50,7 +51,7 @@ fn takes_storage(name: &str) -> bool {
 #[test]
 fn no_attribute_escapes_fuel() {
     let operators = OperatorTemplates::of(&conformance::suite().expect("the suite"));
-    let mut stopped = std::collections::BTreeSet::new();
+    let mut stopped = BTreeSet::new();
     for seed in 0..100 * operators.names().count() as u64 {
         let Some((call, mut tape)) = operators.call(seed) else { continue };
         let call = enlarged(&call, &mut tape);
@@ -69,7 +70,7 @@ fn no_attribute_escapes_fuel() {
 #[test]
 fn no_empty_axis_escapes_fuel() {
     let operators = OperatorTemplates::of(&conformance::suite().expect("the suite"));
-    let (mut asked, mut names) = (0, std::collections::BTreeSet::new());
+    let (mut asked, mut names) = (0, BTreeSet::new());
     for seed in 0..60 * operators.names().count() as u64 {
         let Some((call, mut tape)) = operators.call(seed) else { continue };
         let Some(call) = emptied(&call, &mut tape) else { continue };
@@ -122,7 +123,7 @@ fn with_extremes(json: &str, random: &mut fastrand::Rng) -> String {
 #[test]
 fn no_number_breaks_inference() {
     let operators = OperatorTemplates::of(&conformance::suite().expect("the suite"));
-    let (mut asked, mut accepted, mut names) = (0, 0, std::collections::BTreeSet::new());
+    let (mut asked, mut accepted, mut names) = (0, 0, BTreeSet::new());
     for seed in 0..60 * operators.names().count() as u64 {
         let Some((call, _)) = operators.call(seed) else { continue };
         let random = &mut fastrand::Rng::with_seed(seed);
@@ -343,4 +344,24 @@ fn a_shape_that_is_kept_is_kept_in_a_variable() {
     assert!(found.is_empty(), "{} operators: {found:#?}", found.len());
     let idle: Vec<_> = LOSE_SHAPES.iter().filter(|(name, _)| !losing.contains_key(name)).collect();
     assert!(idle.is_empty(), "{idle:?}");
+}
+
+#[test]
+fn each_attribute_of_an_operator_has_another_value() {
+    let suite = conformance::suite().unwrap();
+    let op = lookup("relax.nn.layer_norm").unwrap();
+    let pattern = patterns(op, &suite).into_iter().next().unwrap();
+    let apart = one_attribute_apart(&pattern);
+    let changed: BTreeSet<&str> = apart
+        .iter()
+        .map(|call| {
+            let is_other = |attr: &Attr| call.attrs.get(attr.name) != pattern.attrs.get(attr.name);
+            let others: Vec<Attr> = call.op.attrs().filter(is_other).collect();
+            assert_eq!(others.len(), 1);
+            others[0].name
+        })
+        .collect();
+    assert_eq!(changed, BTreeSet::from(["axes", "epsilon", "center", "scale"]));
+    let center = |call: &&RandomCall| call.attrs.get("center") == Some(&AttrValue::Bool(false));
+    assert!(apart.iter().any(|call| center(&call)));
 }

@@ -4,7 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use campaign::generate::{ProgramOptions, Tape, module};
+use campaign::generate::Tape;
+use campaign::programs::{ProgramSource, Restriction};
+use relax_spec::book::Edition;
 use relax_spec::check::check_program;
 use relax_spec::derivation::{annotated, derive_module};
 use relax_spec::grammar::visit::{Visitor, walk_module};
@@ -81,8 +83,9 @@ fn the_corpus_reads_back_with_its_types() {
 #[test]
 fn generated_programs_read_back_with_their_types() {
     let mut found = Found::default();
+    let source = ProgramSource::of(&[], Restriction::of_laws(Edition::default()));
     for seed in 0..300 {
-        found.add(&seed.to_string(), &module(&mut Tape::from_seed(seed, 300), &ProgramOptions::default()));
+        found.add(&seed.to_string(), &source.of_tape(Tape::from_seed(seed, 300)).module);
     }
     found.are_more_than(100);
 }

@@ -1,7 +1,7 @@
 //! Random calls of operators: calls on values, and what may be known of their arguments before they run.
 //!
-//! A call resembles one of a case, with other sizes, data types and attributes; what is known of its arguments is true of
-//! their values, and says as much or as little as static information may.
+//! A call resembles one of a case, with other sizes, data types and attributes; what is known of its arguments is true
+//! of their values, and says as much or as little as static information may.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -9,15 +9,16 @@ use std::rc::Rc;
 
 use crate::generate::Tape;
 use crate::questions::{self, Scene};
-use relax_spec::eval::prelude;
+use relax_spec::eval::{EvalOptions, Machine, prelude};
 use relax_spec::grammar::{
-    AttrValue, Attrs, BinaryOp, Call, DataType, Expr, FloatBits, GlobalFunc, GlobalVar, Ndim, PrimExpr, PrimStructInfo,
-    PrimValue, ShapeVar, Span, StructInfo, TensorData, TensorShape, TensorStructInfo, Var,
+    AttrValue, Attrs, BinaryOp, Call, DataType, Expr, FloatBits, GlobalFunc, GlobalVar, IrModule, Ndim, PrimExpr,
+    PrimStructInfo, PrimValue, Replacement, ShapeVar, Span, StructInfo, TensorData, TensorShape, TensorStructInfo, Var,
 };
-use relax_spec::ops::{AttrKind, Clauses, OpDef};
+use relax_spec::judge::Cx;
+use relax_spec::ops::{AttrKind, Clauses, EvalArgs, OpDef};
 use relax_spec::question::Ask;
 use relax_spec::suite::Case;
-use relax_spec::value::{Closure, Prim, PrimFuncObj, Scalar, Tensor, Value, ValueSpec, from_spec};
+use relax_spec::value::{Closure, Prim, PrimFuncObj, Scalar, Stop, Tensor, Value, ValueSpec, from_spec};
 
 /// An argument.
 #[derive(Clone, Debug)]
@@ -167,8 +168,8 @@ const DTYPES: [DataType; 11] = [
     DataType::BFLOAT16,
 ];
 
-/// A call like the pattern. Often its sizes are exchanged for others, all alike, and its attributes for others of their kind;
-/// now and then a single argument is changed, so that it may not fit.
+/// A call like the pattern. Often its sizes are exchanged for others, all alike, and its attributes for others of their
+/// kind; now and then a single argument is changed, so that it may not fit.
 pub fn draw(pattern: &RandomCall, tape: &mut Tape) -> RandomCall {
     let mut call = pattern.clone();
     // Boxed integers often are sizes or places, which others would not fit; so are integers beside floats.
@@ -181,15 +182,12 @@ pub fn draw(pattern: &RandomCall, tape: &mut Tape) -> RandomCall {
         let sizes = RefCell::new(Vec::new());
         let tape = RefCell::new(&mut *tape);
         let exchange = |size: i64| exchanged(size, &mut sizes.borrow_mut(), &mut tape.borrow_mut());
-        call.operands.iter_mut().for_each(|operand| each_size(operand, &mut |size| *size = exchange(*size)));
-        call.sinfo_args = call.sinfo_args.iter().map(|info| resized_info(info, &exchange)).collect();
+        call = call.with_sizes(&exchange);
     }
     if tape.one_in(3) {
-        let (from, to) = (first_dtype(&call.operands), tape.pick(&DTYPES).copied());
+        let (from, to) = (call.operands.iter().find_map(CallOperand::dtype), tape.pick(&DTYPES).copied());
         if let (Some(from), Some(to)) = (from, to) {
-            call.operands.iter_mut().for_each(|operand| {
-                each_tensor(operand, &mut |dtype, _| *dtype = if *dtype == from { to } else { *dtype });
-            });
+            call = call.with_dtype(from, to);
         }
     }
     let others = tape.one_in(2);
@@ -201,7 +199,11 @@ pub fn draw(pattern: &RandomCall, tape: &mut Tape) -> RandomCall {
             }
         }
     }
-    call.operands.iter_mut().for_each(|operand| integers(operand, tape));
+    call.each_operand(|operand| match operand {
+        // Boxed integers are often others.
+        CallOperand::Int(dtype, value) if tape.one_in(5) => *value = some_number(*dtype, tape),
+        _ => {}
+    });
     if tape.one_in(5) {
         let at = tape.choose(call.operands.len());
         if let Some(operand) = call.operands.get_mut(at) {
@@ -211,8 +213,8 @@ pub fn draw(pattern: &RandomCall, tape: &mut Tape) -> RandomCall {
     call
 }
 
-/// A call like it with some of its numbers, in attributes, boxed or in shapes, so large that the result or the work for it
-/// may be, or would be beyond any integer.
+/// A call like it with some of its numbers, in attributes, boxed or in shapes, so large that the result or the work for
+/// it may be, or would be beyond any integer.
 pub fn enlarged(call: &RandomCall, tape: &mut Tape) -> RandomCall {
     let mut call = call.clone();
     let mut numbers: Vec<&mut i64> = Vec::new();
@@ -228,12 +230,12 @@ pub fn enlarged(call: &RandomCall, tape: &mut Tape) -> RandomCall {
     call
 }
 
-/// A call like it without elements: one size is 0 wherever it occurs, and another so large that to go through the axes takes long.
-/// None if some tensor would have elements all the same, and many of them.
+/// A call like it without elements: one size is 0 wherever it occurs, and another so large that to go through the axes
+/// takes long. None if some tensor would have elements all the same, and many of them.
 pub fn emptied(call: &RandomCall, tape: &mut Tape) -> Option<RandomCall> {
     let mut call = call.clone();
     let mut sizes: Vec<i64> = Vec::new();
-    call.operands.iter_mut().for_each(|operand| each_size(operand, &mut |size| sizes.push(*size)));
+    call.each_size(|size| sizes.push(*size));
     sizes.sort_unstable();
     sizes.dedup();
     let (none, many) = (*tape.pick(&sizes)?, *tape.pick(&sizes)?);
@@ -244,10 +246,12 @@ pub fn emptied(call: &RandomCall, tape: &mut Tape) -> Option<RandomCall> {
             size => size,
         }
     };
-    call.operands.iter_mut().for_each(|operand| each_size(operand, &mut |size| changed(size)));
+    call.each_size(changed);
     let mut small = true;
-    call.operands.iter_mut().for_each(|operand| {
-        each_tensor(operand, &mut |_, shape| small &= shape.contains(&0) || !shape.contains(&MANY));
+    call.each_operand(|operand| {
+        if let CallOperand::Tensor(_, shape) = operand {
+            small &= shape.contains(&0) || !shape.contains(&MANY);
+        }
     });
     Some(call).filter(|_| small && none != many)
 }
@@ -255,7 +259,8 @@ pub fn emptied(call: &RandomCall, tape: &mut Tape) -> Option<RandomCall> {
 /// So many steps that a loop over them is seen.
 const MANY: i64 = 1 << 26;
 
-/// Numbers of which the square, or a product with a small number, is much work, more memory than there is, or no integer.
+/// Numbers of which the square, or a product with a small number, is much work, more memory than there is, or no
+/// integer.
 const LARGE: [i64; 9] = [50, 300, 5_000, 1 << 20, 1 << 28, 1 << 40, i64::MAX, i64::MIN, -(1 << 33)];
 
 fn each_number<'a>(operand: &'a mut CallOperand, numbers: &mut Vec<&'a mut i64>) {
@@ -268,35 +273,19 @@ fn each_number<'a>(operand: &'a mut CallOperand, numbers: &mut Vec<&'a mut i64>)
 }
 
 fn each_integer<'a>(value: &'a mut AttrValue, numbers: &mut Vec<&'a mut i64>) {
-    match value {
-        AttrValue::Int(i) => numbers.push(i),
-        AttrValue::List(items) => items.iter_mut().for_each(|item| each_integer(item, numbers)),
-        AttrValue::None
-        | AttrValue::Bool(_)
-        | AttrValue::Float(_)
-        | AttrValue::Str(_)
-        | AttrValue::DataType(_)
-        | AttrValue::Prim(_)
-        | AttrValue::Dict(_)
-        | AttrValue::StructInfo(_)
-        | AttrValue::IndexMap(_)
-        | AttrValue::Made(_) => {}
+    if let AttrValue::Int(number) = value {
+        numbers.push(number);
+    } else if let AttrValue::List(items) = value {
+        items.iter_mut().for_each(|item| each_integer(item, numbers));
     }
 }
 
-/// Information with other sizes.
-fn resized_info(info: &StructInfo, exchange: &impl Fn(i64) -> i64) -> StructInfo {
-    let size = |dim: &PrimExpr| constant(dim).map_or_else(|| dim.clone(), |size| PrimExpr::IntImm(exchange(size)));
-    match info {
-        StructInfo::Tensor(TensorStructInfo { shape: Some(TensorShape::Dims(dims)), dtype, .. }) => {
-            StructInfo::tensor(dims.iter().map(size), *dtype)
-        }
-        StructInfo::Tuple(fields) => StructInfo::tuple(fields.iter().map(|field| resized_info(field, exchange))),
-        StructInfo::Object
-        | StructInfo::Tensor(_)
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Func(_) => info.clone(),
+/// Sizes in the place of others.
+struct Resized<F>(F);
+
+impl<F: Fn(i64) -> i64> Replacement for Resized<F> {
+    fn dim(&self, dim: &PrimExpr) -> PrimExpr {
+        constant(dim).map_or_else(|| dim.clone(), |size| PrimExpr::IntImm((self.0)(size)))
     }
 }
 
@@ -315,28 +304,22 @@ fn exchanged(size: i64, sizes: &mut Vec<(i64, i64)>, tape: &mut Tape) -> i64 {
     new
 }
 
-fn each_tensor(operand: &mut CallOperand, f: &mut dyn FnMut(&mut DataType, &mut Vec<i64>)) {
-    match operand {
-        CallOperand::Tensor(dtype, shape) => f(dtype, shape),
-        CallOperand::Tuple(fields) => fields.iter_mut().for_each(|field| each_tensor(field, f)),
-        CallOperand::Shape(_) | CallOperand::Int(..) | CallOperand::Other(..) => {}
+impl CallOperand {
+    /// The operand itself, or those that a tuple is made of.
+    fn each(&mut self, f: &mut dyn FnMut(&mut CallOperand)) {
+        match self {
+            CallOperand::Tuple(fields) => fields.iter_mut().for_each(|field| field.each(f)),
+            operand => f(operand),
+        }
     }
-}
 
-fn each_size(operand: &mut CallOperand, f: &mut dyn FnMut(&mut i64)) {
-    match operand {
-        CallOperand::Tensor(_, sizes) | CallOperand::Shape(sizes) => sizes.iter_mut().for_each(f),
-        CallOperand::Tuple(fields) => fields.iter_mut().for_each(|field| each_size(field, f)),
-        CallOperand::Int(..) | CallOperand::Other(..) => {}
+    fn dtype(&self) -> Option<DataType> {
+        match self {
+            CallOperand::Tensor(dtype, _) => Some(*dtype),
+            CallOperand::Tuple(fields) => fields.iter().find_map(CallOperand::dtype),
+            CallOperand::Shape(_) | CallOperand::Int(..) | CallOperand::Other(..) => None,
+        }
     }
-}
-
-fn first_dtype(operands: &[CallOperand]) -> Option<DataType> {
-    operands.iter().find_map(|operand| match operand {
-        CallOperand::Tensor(dtype, _) => Some(*dtype),
-        CallOperand::Tuple(fields) => first_dtype(fields),
-        CallOperand::Shape(_) | CallOperand::Int(..) | CallOperand::Other(..) => None,
-    })
 }
 
 fn small(tape: &mut Tape) -> i64 {
@@ -350,10 +333,7 @@ fn ints(items: impl IntoIterator<Item = i64>) -> AttrValue {
 const FLOATS: [f64; 5] = [0.5, -2.0, 0.0, 1.0, 1e-3];
 
 fn attribute(kind: AttrKind, present: Option<&AttrValue>, tape: &mut Tape) -> Option<AttrValue> {
-    let length = match present {
-        Some(AttrValue::List(items)) => Some(items.len()),
-        Some(_) | None => None,
-    };
+    let length = if let Some(AttrValue::List(items)) = present { Some(items.len()) } else { None };
     Some(match kind {
         AttrKind::Int => AttrValue::Int(small(tape)),
         AttrKind::IntOrNone if tape.one_in(4) => AttrValue::None,
@@ -384,15 +364,8 @@ fn attribute(kind: AttrKind, present: Option<&AttrValue>, tape: &mut Tape) -> Op
     })
 }
 
-/// Boxed integers are often others.
-fn integers(operand: &mut CallOperand, tape: &mut Tape) {
-    match operand {
-        CallOperand::Int(dtype, value) if tape.one_in(5) => {
-            *value = if dtype.is_bool() { tape.choose(2) as i64 } else { small(tape) };
-        }
-        CallOperand::Tuple(fields) => fields.iter_mut().for_each(|field| integers(field, tape)),
-        CallOperand::Tensor(..) | CallOperand::Shape(_) | CallOperand::Int(..) | CallOperand::Other(..) => {}
-    }
+fn some_number(dtype: DataType, tape: &mut Tape) -> i64 {
+    if dtype.is_bool() { tape.choose(2) as i64 } else { small(tape) }
 }
 
 fn changed(operand: &mut CallOperand, tape: &mut Tape) {
@@ -419,7 +392,7 @@ fn changed(operand: &mut CallOperand, tape: &mut Tape) {
                 (_, None) => {}
             }
         }
-        CallOperand::Int(dtype, value) => *value = if dtype.is_bool() { tape.choose(2) as i64 } else { small(tape) },
+        CallOperand::Int(dtype, value) => *value = some_number(*dtype, tape),
         CallOperand::Other(..) => {}
     }
 }
@@ -462,16 +435,31 @@ impl RandomCall {
     /// The call with every size of a tensor or shape exchanged, the same one for the same one.
     pub fn with_sizes(&self, exchange: &impl Fn(i64) -> i64) -> RandomCall {
         let mut call = self.clone();
-        call.operands.iter_mut().for_each(|operand| each_size(operand, &mut |size| *size = exchange(*size)));
-        call.sinfo_args = call.sinfo_args.iter().map(|info| resized_info(info, exchange)).collect();
+        call.each_size(|size| *size = exchange(*size));
+        call.sinfo_args = call.sinfo_args.iter().map(|info| info.replaced(&Resized(exchange))).collect();
         call
+    }
+
+    /// Each operand that is no tuple, those in tuples included.
+    fn each_operand(&mut self, mut f: impl FnMut(&mut CallOperand)) {
+        self.operands.iter_mut().for_each(|operand| operand.each(&mut f));
+    }
+
+    /// Each size of a tensor or shape.
+    fn each_size(&mut self, mut f: impl FnMut(&mut i64)) {
+        self.each_operand(|operand| {
+            if let CallOperand::Tensor(_, sizes) | CallOperand::Shape(sizes) = operand {
+                sizes.iter_mut().for_each(&mut f);
+            }
+        });
     }
 
     /// The call with one data type of its tensors exchanged for another.
     pub fn with_dtype(&self, from: DataType, to: DataType) -> RandomCall {
         let mut call = self.clone();
-        call.operands.iter_mut().for_each(|operand| {
-            each_tensor(operand, &mut |dtype, _| *dtype = if *dtype == from { to } else { *dtype });
+        call.each_operand(|operand| match operand {
+            CallOperand::Tensor(dtype, _) if *dtype == from => *dtype = to,
+            _ => {}
         });
         call
     }
@@ -534,6 +522,26 @@ fn fits(operand: &CallOperand, data: &TensorData) -> bool {
     let CallOperand::Tensor(dtype, shape) = operand else { return false };
     let sizes = data.shape.iter().map(|size| i64::try_from(*size).ok());
     *dtype == data.dtype && sizes.eq(shape.iter().copied().map(Some))
+}
+
+/// Small numbers that a data type holds.
+pub(crate) fn elements_of(dtype: DataType, count: usize, random: &mut fastrand::Rng) -> Vec<f64> {
+    let element = |_| match dtype {
+        dtype if dtype.is_bool() => f64::from(random.u8(0..2)),
+        dtype if dtype.is_float() => f64::from(random.i8(-8..9)) / 4.0,
+        _ => f64::from(random.u8(0..4)),
+    };
+    (0..count).map(element).collect()
+}
+
+/// What a call gives within so many steps and bytes.
+pub fn run_within(call: &RandomCall, fill: Fill, fuel: u64, memory: u64) -> Option<Result<Value, Stop>> {
+    let values = call.values(fill)?;
+    let (literal, _) = call.literal();
+    let (mut cx, module) = (Cx::new(), IrModule::default());
+    let options = EvalOptions { fuel, memory, ..EvalOptions::default() };
+    let mut machine = Machine::new(&mut cx, &module, &options);
+    Some(call.op.evaluate(&mut machine, &EvalArgs { call: &literal, values: &values, result: None }))
 }
 
 fn value_of(operand: &CallOperand, fill: ElementSource, random: &mut fastrand::Rng) -> Option<Value> {
@@ -664,7 +672,7 @@ impl VariableAssignment {
                     _ => (self.var(), prim(None)),
                 }
             }
-            CallOperand::Other(expr, value) => (expr.clone(), of_other(value)),
+            CallOperand::Other(expr, value) => (expr.clone(), what_is_known_of(value)),
         }
     }
 
@@ -695,7 +703,8 @@ impl VariableAssignment {
     }
 }
 
-fn of_other(value: &Value) -> StructInfo {
+/// What is known of a value that stands in a case.
+pub(crate) fn what_is_known_of(value: &Value) -> StructInfo {
     if let Value::Prim(prim) = value { StructInfo::prim(prim.dtype) } else { StructInfo::Object }
 }
 

@@ -1,10 +1,12 @@
-//! Whether both engines of the oracle give the same results (`R89.VM.EQUIV`). The evaluator and the virtual machine run
-//! one program, and the observations of the two runs are compared. These are the value, the rule of an error, the
-//! effects in their order, and the arguments that the result is made of.
+//! Whether both engines of the oracle give the same results (`R89.VM.EQUIV`). The evaluator and the
+//! virtual machine run one program, and the observations of the two runs are compared. These are the value, the rule of an error, the
+//! effects in
+//! their order, and the arguments that the result is made of.
 
 use std::fmt;
 
-use crate::generate::{ProgramOptions, Tape, module, module_of_functions};
+use crate::generate::{Tape, module_of_functions};
+use crate::programs::{ProgramSource, Restriction};
 use relax_spec::arguments::{ArgumentSource, Draw, linked};
 use relax_spec::book::Edition;
 use relax_spec::derivation::inferred_results;
@@ -106,7 +108,7 @@ pub fn program(edition: Edition, seed: u64) -> IrModule {
     if seed.is_multiple_of(2) {
         module_of_functions(edition, &mut tape)
     } else {
-        module(&mut tape, &ProgramOptions::of(edition))
+        ProgramSource::of(&[], Restriction::of_laws(edition)).of_tape(tape).module
     }
 }
 

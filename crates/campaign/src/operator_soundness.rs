@@ -1,16 +1,15 @@
-//! Is what inference says of operators true of what they give? Random calls are inferred from what may be known of their
-//! arguments, and run.
+//! Is what inference says of operators true of what they give? Random calls are inferred from what may be known of
+//! their arguments, and run.
 
 use relax_spec::rule;
 use std::collections::BTreeMap;
 use std::fmt;
 
-use crate::calls::{Fill, Manner, RandomCall, VariableAssignment, draw, patterns};
+use crate::calls::{Fill, Manner, RandomCall, VariableAssignment, draw, patterns, run_within};
 use crate::generate::Tape;
-use relax_spec::eval::{EvalOptions, Machine};
-use relax_spec::grammar::{IrModule, PrimExpr, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
+use relax_spec::grammar::{PrimExpr, ShapeStructInfo, StructInfo, TensorShape, TensorStructInfo};
 use relax_spec::judge::Cx;
-use relax_spec::ops::{self, Clauses, EvalArgs, InferArgs, OpDef};
+use relax_spec::ops::{self, Clauses, InferArgs, OpDef};
 use relax_spec::suite::Case;
 use relax_spec::value::{Scalar, Stop, Tensor, Value};
 
@@ -93,8 +92,8 @@ impl OperatorTemplates {
         Some((call, tape))
     }
 
-    /// Tries as many calls as there are seeds. Each is of the operator that has got least far, so that those whose random calls
-    /// seldom give a value get more of them.
+    /// Tries as many calls as there are seeds. Each is of the operator that has got least far, so that those whose
+    /// random calls seldom give a value get more of them.
     pub fn try_all(&self, seeds: std::ops::Range<u64>) -> OperatorReport {
         let mut report = OperatorReport::default();
         let mut tallies = vec![CallTally::default(); self.0.len()];
@@ -115,7 +114,8 @@ impl OperatorTemplates {
     }
 }
 
-/// So many calls without a value count as one with a value: an operator of which no call has a value does not take all the others'.
+/// So many calls without a value count as one with a value: an operator of which no call has a value does not take all
+/// the others'.
 const SELDOM: u64 = 20;
 
 impl CallTally {
@@ -174,16 +174,6 @@ fn as_said(call: &RandomCall, value: &Value) -> bool {
 /// What a call gives on such elements; none if its arguments cannot be made.
 pub fn run(call: &RandomCall, fill: Fill) -> Option<Result<Value, Stop>> {
     run_within(call, fill, 1_000_000, 1 << 26)
-}
-
-/// What a call gives within so many steps and bytes.
-pub fn run_within(call: &RandomCall, fill: Fill, fuel: u64, memory: u64) -> Option<Result<Value, Stop>> {
-    let values = call.values(fill)?;
-    let (literal, _) = call.literal();
-    let (mut cx, module) = (Cx::new(), IrModule::default());
-    let options = EvalOptions { fuel, memory, ..EvalOptions::default() };
-    let mut machine = Machine::new(&mut cx, &module, &options);
-    Some(call.op.evaluate(&mut machine, &EvalArgs { call: &literal, values: &values, result: None }))
 }
 
 /// The operators whose clauses ask that a rank or data type is known.

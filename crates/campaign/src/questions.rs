@@ -1,12 +1,13 @@
-//! Questions about the inference of operators. The cases of an operator hold calls of it on values; varied in one respect
-//! at a time (symbolic, unknown, another data type, another attribute, wrong), each call becomes some dozens of questions.
+//! Questions about the inference of operators. The cases of an operator hold calls of it on values; varied in one
+//! respect at a time (symbolic, unknown, another data type, another attribute, wrong), each call becomes some dozens of
+//! questions.
 
 use std::collections::HashSet;
 
+use crate::generate::nodes::{bind, function, global, linked, sequence};
 use relax_spec::grammar::{
-    AttrValue, Attrs, BinaryOp, Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, FloatBits, Function,
-    GlobalFunc, GlobalVar, IndexMap, IrModule, PrimExpr, PrimStructInfo, PrimValue, ShapeVar, Span, StructInfo,
-    TensorShape, TensorStructInfo, Var, VarBinding, VarKind,
+    AttrValue, BinaryOp, Binder, Binding, Call, DataType, Expr, FloatBits, Function, GlobalFunc, GlobalVar, IndexMap,
+    IrModule, PrimExpr, PrimStructInfo, PrimValue, ShapeVar, Span, StructInfo, TensorShape, TensorStructInfo, Var,
 };
 use relax_spec::ops::{AttrDefault, AttrKind, Clauses, OpDef};
 use relax_spec::question::{Ask, ProgramInput};
@@ -126,15 +127,10 @@ impl Scene {
         let sizes = [PrimExpr::var("n"), PrimExpr::var("m"), PrimExpr::var("k")];
         let mut params = vec![Binder::var(Var::new("sizes")).annotated(StructInfo::shape(sizes))];
         params.extend(self.params.iter().map(|(var, info)| Binder::var(var.clone()).annotated(info.clone())));
-        let result = Binder { var: Var::new(RESULT), kind: VarKind::Var, annotation: None };
-        let value = Expr::Call(self.call.clone().into());
-        let binding = Binding::VarBinding(VarBinding { var: result, value, span: Span::NONE });
-        let block = BindingBlock { kind: BlockKind::Binding, bindings: vec![binding], span: Span::NONE };
-        let attrs = Attrs::from([("global_symbol".into(), AttrValue::Str("main".into()))]);
-        let body = Expr::seq(vec![block], Expr::var(RESULT));
-        let main =
-            Function { params, body, ret_struct_info: None, pure: Some(self.is_pure()), attrs, span: Span::NONE };
-        let own = (GlobalVar::new("main"), GlobalFunc::Function(main.into()));
+        let binding = bind(&Binder::var(Var::new(RESULT)), Expr::Call(self.call.clone().into()));
+        let body = sequence(vec![binding], Expr::var(RESULT));
+        let main = function(params, body, StructInfo::Object, self.is_pure());
+        let own = global("main", Function { ret_struct_info: None, attrs: linked("main"), ..main });
         let funcs = self.others.iter().cloned().chain([own]).collect();
         let module = IrModule { funcs, ..IrModule::default() };
         Ask::DeriveVar(ProgramInput::Module(module), "main".into(), Var::new(RESULT))
@@ -274,8 +270,8 @@ fn variations(op: &OpDef, seed: &Scene) -> Vec<(String, Scene)> {
     out
 }
 
-/// The call as people write it: shapes and boxed numbers held in variables, boxed numbers as operands, more operands than two of
-/// which one is unknown, and tensors of unknown rank beside known ones.
+/// The call as people write it: shapes and boxed numbers held in variables, boxed numbers as operands, more operands
+/// than two of which one is unknown, and tensors of unknown rank beside known ones.
 fn written(seed: &Scene) -> Vec<(String, Scene)> {
     let mut out = Vec::new();
     for (i, arg) in seed.call.args.iter().enumerate() {
@@ -313,8 +309,8 @@ fn of_variables(op: &OpDef, seed: &Scene) -> Vec<(String, Scene)> {
     out
 }
 
-/// A literal shape or boxed integer is held in a variable of which as much is known, and less; a tuple has three operands, of which
-/// one is unknown.
+/// A literal shape or boxed integer is held in a variable of which as much is known, and less; a tuple has three
+/// operands, of which one is unknown.
 fn held(seed: &Scene, i: usize, arg: &Expr, out: &mut Vec<(String, Scene)>) {
     match arg {
         Expr::ShapeExpr(s) => {
@@ -340,20 +336,7 @@ fn held(seed: &Scene, i: usize, arg: &Expr, out: &mut Vec<(String, Scene)>) {
                 out.push((format!("argument {i} of three operands, operand {at} unknown"), scene));
             }
         }
-        Expr::Var(_)
-        | Expr::DataflowVar(_)
-        | Expr::PrimValue(_)
-        | Expr::Constant(_)
-        | Expr::StringImm(_)
-        | Expr::DataTypeImm(_)
-        | Expr::GlobalVar(_)
-        | Expr::ExternFunc(_)
-        | Expr::SeqExpr(_)
-        | Expr::Function(_)
-        | Expr::If(_)
-        | Expr::Call(_)
-        | Expr::TupleGetItem(_)
-        | Expr::Op(_) => {}
+        _ => {}
     }
 }
 
@@ -376,7 +359,8 @@ fn beside_unknown(seed: &Scene, out: &mut Vec<(String, Scene)>) {
     }
 }
 
-/// A boxed number in place of a tensor: a literal, and one that is held in a variable, of the tensor's datatype and of another.
+/// A boxed number in place of a tensor: a literal, and one that is held in a variable, of the tensor's datatype and of
+/// another.
 fn boxed(seed: &Scene, i: usize, arg: &Expr, out: &mut Vec<(String, Scene)>) {
     let Expr::Var(var) = arg else { return };
     let Some((_, StructInfo::Tensor(t))) = seed.params.iter().find(|(param, _)| param == var) else { return };
@@ -578,8 +562,8 @@ fn values(kind: AttrKind, present: Option<&AttrValue>) -> Vec<AttrValue> {
     }
 }
 
-/// Maps of as many indices: the identity, the reverse, blocks of 2 and of 3, all in one axis, and some that lead nowhere in
-/// particular; and one of an index more.
+/// Maps of as many indices: the identity, the reverse, blocks of 2 and of 3, all in one axis, and some that lead
+/// nowhere in particular; and one of an index more.
 pub(super) fn index_maps(present: Option<&AttrValue>) -> Vec<AttrValue> {
     let Some(AttrValue::IndexMap(map)) = present else { return Vec::new() };
     let params = map.params.clone();

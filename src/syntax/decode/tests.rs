@@ -1,9 +1,11 @@
 //! Expectations derived from the productions of the grammar.
 
 use super::*;
-use crate::book::Rule;
+use crate::book::{Edition, Rule};
 use crate::data::recognize;
+use crate::generate::Tape;
 use crate::grammar::{Expr, GlobalFunc, StructInfo};
+use crate::programs::{ProgramSource, Restriction};
 
 /// A module whose only function has this body.
 fn json(body: &str) -> String {
@@ -89,9 +91,9 @@ fn deep_data_is_read() {
 
 #[test]
 fn every_generated_program_is_recognized() {
+    let source = ProgramSource::of(&[], Restriction::of_laws(Edition::default()));
     for seed in 0..20 {
-        let mut tape = crate::generate::Tape::from_seed(seed, 400);
-        let module = crate::generate::module(&mut tape, &crate::generate::ProgramOptions::default());
+        let module = source.of_tape(Tape::from_seed(seed, 400)).module;
         assert_eq!(recognize(&mut Cx::new(), &module), Ok(()));
     }
 }

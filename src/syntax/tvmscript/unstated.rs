@@ -288,8 +288,10 @@ fn say_in_seq(seq: &mut SeqExpr, locals: &FxHashSet<&Var>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::generate::{ProgramOptions, Tape, module};
+    use crate::book::Edition;
+    use crate::generate::Tape;
     use crate::grammar::visit::walk_module;
+    use crate::programs::{ProgramSource, Restriction};
 
     struct Referred(FxHashSet<Name>);
 
@@ -313,9 +315,10 @@ mod tests {
 
     #[test]
     fn a_function_that_none_refers_to_leaves_nothing_out() {
+        let source = ProgramSource::of(&[], Restriction::of_laws(Edition::default()));
         let (mut said, mut left_out) = (0, 0);
         for seed in 0..2_000 {
-            let (module, silent) = silenced(module(&mut Tape::from_seed(seed, 512), &ProgramOptions::default()));
+            let (module, silent) = silenced(source.of_tape(Tape::from_seed(seed, 512)).module);
             let mut referred = Referred(FxHashSet::default());
             walk_module(&mut referred, &module);
             let fewer = silent.clone().of_referred(&referred.0);

@@ -1,6 +1,7 @@
 //! No message shows the internal numbers of variables.
 
-use campaign::generate::{ProgramOptions, Tape, module};
+use campaign::generate::Tape;
+use campaign::programs::{ProgramSource, Restriction};
 use relax_spec::book::{Edition, Reading};
 use relax_spec::check::{check_program, further_findings};
 use relax_spec::grammar::{BindingBlock, Expr, Function, GlobalFunc, IrModule, SeqExpr};
@@ -93,8 +94,9 @@ fn messages_call_variables_by_their_names() {
             }
         };
         asked(&parse_module(AGAIN).unwrap());
+        let source = ProgramSource::of(&[], Restriction::of_laws(edition));
         for seed in 0..scale("INVARIANCE_MESSAGES", 12) {
-            let module = module(&mut Tape::from_seed(seed, 300), &ProgramOptions::of(edition));
+            let module = source.of_tape(Tape::from_seed(seed, 300)).module;
             let spelt = [Manner::OneHint, Manner::Renumbered].map(|manner| Program::module(manner, &module));
             spelt.iter().flat_map(with_mistakes).for_each(|module| asked(&module));
         }

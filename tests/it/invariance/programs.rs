@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use campaign::generate::{ProgramOptions, Tape, module};
+use campaign::generate::Tape;
+use campaign::programs::{ProgramSource, Restriction};
 use relax_spec::book::{Edition, Reading, Rule};
 use relax_spec::check::check_program;
 use relax_spec::findings::{Diagnostic, Severity};
@@ -240,9 +241,10 @@ fn checks_of_programs_do_not_depend_on_names_and_order(edition: Edition) {
     let readings = readings_of(edition, &CHAPTERS, &[]);
     assert!(readings.len() > if edition == Edition::E2023_02 { 20 } else { 8 }, "{}", readings.len());
     let (mut found, mut different) = (Vec::new(), 0);
+    let source = ProgramSource::of(&[], Restriction::of_laws(edition));
     for seed in seeds("INVARIANCE_PROGRAMS", 60) {
-        let tape = &mut Tape::from_seed(seed, 300);
-        if let Some(difference) = difference(edition, &module(tape, &ProgramOptions::of(edition)), &readings) {
+        let drawn = source.of_tape(Tape::from_seed(seed, 300));
+        if let Some(difference) = difference(edition, &drawn.module, &readings) {
             different += 1;
             if found.len() < 4 {
                 found.push(format!("{edition}, {seed}: {difference}"));

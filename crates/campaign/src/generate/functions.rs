@@ -5,53 +5,60 @@
 //! What is known of a variable is guessed here, well enough that most calls have arguments of the right kind. Whether a
 //! program is accepted is for the check to say.
 //!
-//! In later editions functions are pure or not by what they say, signatures mention shape variables before they bind them, boxed scalars
-//! have values, and conditions need not be tensors.
+//! In later editions functions are pure or not by what they say, signatures mention shape variables before they bind
+//! them, boxed scalars have values, and conditions need not be tensors.
 
 use std::sync::Arc;
 
 use super::Tape;
-use super::program::later::{boxed, is_box, is_small, pure_packed};
-use super::program::{FunctionScope, ScopeVariable, dims_of, linked, truth};
-use relax_spec::book::Edition;
-use relax_spec::grammar::{
-    Attrs, BinaryOp, Binder, Binding, BindingBlock, BlockKind, DataType, Expr, FuncStructInfo, Function, GlobalFunc,
-    GlobalVar, If, IrModule, MatchCast, PrimExpr, PrimStructInfo, ShapeVar, Span, StructInfo, TensorData, TensorShape,
-    TensorStructInfo, Var, VarBinding,
+use super::nodes::{
+    F32, bind, boxed, branch, cast, constant, dims_of, dtype_of, function, global, global_var, is_closure, linked,
+    pure_packed, sequence, truth, with_purity,
 };
+use super::scope::{DimScope, Scope, ScopeValue};
+use relax_spec::book::Edition;
+use relax_spec::derivation::derive_call;
+use relax_spec::grammar::{
+    BinaryOp, Binder, Binding, DataType, Expr, FuncStructInfo, Function, IrModule, PrimExpr, PrimStructInfo,
+    Replacement, ShapeVar, StructInfo, Var,
+};
+use relax_spec::judge::Cx;
 
 /// All shape variables there are.
 const NAMES: [&str; 3] = ["n", "m", "k"];
+/// How deep functions are nested.
+const DEPTH: usize = 2;
+/// How often arguments are drawn for a call until they fit.
+const ATTEMPTS: usize = 3;
 
-/// A module about functions, with the constructs of an edition. Its last function is `main`, which takes two vectors and a Boolean, and in
-/// later editions a boxed number and a boxed Boolean.
+/// A module about functions, with the constructs of an edition. Its last function is `main`, which takes two vectors
+/// and a Boolean, and in later editions a boxed number and a boxed Boolean.
 pub fn module_of_functions(edition: Edition, tape: &mut Tape) -> IrModule {
     let views = tape.choose(4) > 0;
-    let mut generator = FunctionGenerator { edition, tape, fresh: 0, views };
-    let (mut funcs, mut globals) = (Vec::new(), Vec::new());
+    let mut generator = FunctionGenerator { edition, tape, names: 0, views };
+    let (mut funcs, mut top) = (Vec::new(), Scope::new(false, false, DEPTH));
     for i in 0..generator.tape.choose(3) {
         let name = format!("helper{i}");
-        let place = FunctionScope::top(globals.clone(), 2);
-        let signature = generator.params(&place, 1);
-        let (function, info) = generator.function(&place, &signature);
-        globals.push(ScopeVariable { expr: Expr::GlobalVar(GlobalVar::new(&name)), info });
-        funcs.push((GlobalVar::new(&name), GlobalFunc::Function(Arc::new(function))));
+        let params = generator.params(&top, 1);
+        let (function, info) = generator.function(&top, &params);
+        top.push(ScopeValue::new(global_var(&name), info, None));
+        funcs.push(global(&name, function));
     }
     let second = [dim("m"), dim("n"), PrimExpr::IntImm(3)][generator.tape.choose(3)].clone();
     let mut params = vec![vector(dim("n")), vector(second), StructInfo::tensor([], DataType::BOOL)];
     if generator.is_later() {
         params.extend([DataType::INT64, DataType::BOOL].map(StructInfo::prim));
     }
-    let (mut main, _) = generator.function(&FunctionScope::top(globals, 2), &params);
+    let (mut main, _) = generator.function(&top, &params);
     main.attrs = linked("main");
-    funcs.push((GlobalVar::new("main"), GlobalFunc::Function(Arc::new(main))));
+    funcs.push(global("main", main));
     IrModule { funcs, ..IrModule::default() }
 }
 
 struct FunctionGenerator<'a> {
     edition: Edition,
     tape: &'a mut Tape,
-    fresh: u32,
+    names: u32,
     /// Whether functions are known by other information than that of their signature: passed, returned, cast.
     views: bool,
 }
@@ -60,132 +67,95 @@ fn dim(name: &str) -> PrimExpr {
     PrimExpr::Var(ShapeVar::new(name))
 }
 
+fn plus_one(dim: PrimExpr) -> PrimExpr {
+    PrimExpr::binary(BinaryOp::Add, dim, PrimExpr::IntImm(1))
+}
+
+fn is_small(dim: PrimExpr) -> PrimExpr {
+    PrimExpr::binary(BinaryOp::Lt, dim, PrimExpr::IntImm(3))
+}
+
 fn vector(dim: PrimExpr) -> StructInfo {
-    StructInfo::tensor([dim], DataType::FLOAT32)
+    StructInfo::tensor([dim], F32)
 }
 
 fn unknown_vector() -> StructInfo {
-    StructInfo::tensor_ndim(1, DataType::FLOAT32)
+    StructInfo::tensor_ndim(1, F32)
 }
 
-fn is_function(known: &ScopeVariable) -> bool {
-    known.info.as_func().is_some_and(|func| func.params.is_some())
+fn is_vector(info: &StructInfo) -> bool {
+    dtype_of(info) == Some(F32)
 }
 
-fn is_vector(known: &ScopeVariable) -> bool {
-    is_vector_info(&known.info)
+fn is_box(info: &StructInfo, dtype: DataType) -> bool {
+    info.as_prim().is_some_and(|prim| prim.dtype == dtype)
 }
 
-fn is_vector_info(info: &StructInfo) -> bool {
-    info.as_tensor().is_some_and(|tensor| tensor.dtype == DataType::FLOAT32)
+fn params_of(func: &FuncStructInfo) -> &[StructInfo] {
+    func.params.as_deref().unwrap_or_default()
 }
 
-fn is_truth(known: &ScopeVariable) -> bool {
-    known.info.as_tensor().is_some_and(|tensor| tensor.dtype == DataType::BOOL)
+fn all_dims(scope: &Scope) -> Vec<ShapeVar> {
+    scope.dims().cloned().collect()
 }
 
 /// Brings the lone dimensions of an annotation into scope.
 fn introduce(info: &StructInfo, dims: &mut Vec<ShapeVar>) {
-    match info {
-        StructInfo::Tuple(fields) => fields.iter().for_each(|field| introduce(field, dims)),
-        StructInfo::Tensor(_) => {
-            for dim in dims_of(info).iter().flat_map(|(dims, _)| dims.iter()) {
-                if let PrimExpr::Var(var) = dim
-                    && !dims.contains(var)
-                {
-                    dims.push(var.clone());
-                }
-            }
+    if let StructInfo::Tuple(fields) = info {
+        fields.iter().for_each(|field| introduce(field, dims));
+    }
+    let of_tensor = dims_of(info).filter(|_| info.as_tensor().is_some()).unwrap_or_default();
+    for dim in of_tensor.iter().chain(info.as_prim().and_then(|prim| prim.value.as_ref())) {
+        if let PrimExpr::Var(var) = dim
+            && !dims.contains(var)
+        {
+            dims.push(var.clone());
         }
-        StructInfo::Prim(prim) => {
-            if let Some(PrimExpr::Var(var)) = &prim.value
-                && !dims.contains(var)
-            {
-                dims.push(var.clone());
-            }
-        }
-        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Func(_) => {}
     }
 }
 
+fn is_over(dim: &PrimExpr, dims: &[ShapeVar]) -> bool {
+    let mut all = true;
+    dim.for_each_var(|var| all &= dims.contains(var));
+    all
+}
+
 /// The information without dimensions that are not in scope; a function brings those of its parameters.
-fn within(info: &StructInfo, dims: &[ShapeVar]) -> StructInfo {
+pub(crate) fn within(info: &StructInfo, dims: &[ShapeVar]) -> StructInfo {
     match info {
-        StructInfo::Tensor(_) => match dims_of(info) {
-            Some((shape, _)) if !shape.iter().all(|dim| super::program::in_scope(dim, dims)) => unknown_vector(),
-            Some(_) | None => info.clone(),
-        },
+        StructInfo::Tensor(_) if dims_of(info).is_some_and(|own| !own.iter().all(|dim| is_over(dim, dims))) => {
+            unknown_vector()
+        }
         StructInfo::Tuple(fields) => StructInfo::tuple(fields.iter().map(|field| within(field, dims))),
         StructInfo::Func(func) => {
             let mut own = dims.to_vec();
             let mut params = Vec::new();
-            for param in func.params.iter().flat_map(|params| params.iter()) {
+            for param in params_of(func) {
                 introduce(param, &mut own);
                 params.push(within(param, &own));
             }
-            of_purity(func, StructInfo::func(params, within(&func.ret, &own)))
+            with_purity(&StructInfo::func(params, within(&func.ret, &own)), func.pure)
         }
-        StructInfo::Prim(prim) if !prim.value.iter().all(|value| super::program::in_scope(value, dims)) => {
-            StructInfo::prim(prim.dtype)
-        }
-        StructInfo::Object | StructInfo::Shape(_) | StructInfo::Prim(_) => info.clone(),
+        StructInfo::Prim(prim) if !prim.value.iter().all(|value| is_over(value, dims)) => StructInfo::prim(prim.dtype),
+        StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => info.clone(),
     }
 }
 
-/// A function type of the purity that another one has.
-fn of_purity(func: &FuncStructInfo, other: StructInfo) -> StructInfo {
-    said(func.pure, other)
+/// Other names in place of variables that are not in scope.
+struct Renaming<'a> {
+    by: usize,
+    dims: &'a [ShapeVar],
 }
 
-fn said(pure: Option<bool>, info: StructInfo) -> StructInfo {
-    match info {
-        StructInfo::Func(f) => StructInfo::Func(Arc::new(FuncStructInfo { pure, ..(*f).clone() })),
-        StructInfo::Object
-        | StructInfo::Tensor(_)
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Tuple(_) => info,
+impl Replacement for Renaming<'_> {
+    fn dim(&self, dim: &PrimExpr) -> PrimExpr {
+        dim.with_vars(&|var| {
+            let at = NAMES.iter().position(|name| *name == &*var.name);
+            let other = at.and_then(|at| NAMES.iter().cycle().nth(at + self.by)).map(|name| ShapeVar::new(name));
+            let other = other.filter(|other| !self.dims.contains(var) && !self.dims.contains(other));
+            PrimExpr::Var(other.unwrap_or_else(|| var.clone()))
+        })
     }
-}
-
-/// The information with other dimensions in place of variables.
-fn with_dims(info: &StructInfo, replace: &dyn Fn(&ShapeVar) -> Option<PrimExpr>) -> StructInfo {
-    match info {
-        StructInfo::Tensor(tensor) => match dims_of(info) {
-            Some((dims, _)) => {
-                let shape = Some(TensorShape::Dims(dims.iter().map(|dim| with_dim(dim, replace)).collect()));
-                StructInfo::Tensor(TensorStructInfo { shape, ..tensor.clone() })
-            }
-            None => StructInfo::Tensor(tensor.clone()),
-        },
-        StructInfo::Tuple(fields) => StructInfo::tuple(fields.iter().map(|field| with_dims(field, replace))),
-        StructInfo::Func(func) => {
-            let params = func.params.iter().flat_map(|params| params.iter());
-            let params = params.map(|param| with_dims(param, replace));
-            of_purity(func, StructInfo::func(params, with_dims(&func.ret, replace)))
-        }
-        StructInfo::Prim(prim) => {
-            let value = prim.value.as_ref().map(|value| with_dim(value, replace));
-            StructInfo::Prim(PrimStructInfo { value, ..prim.clone() })
-        }
-        StructInfo::Object | StructInfo::Shape(_) => info.clone(),
-    }
-}
-
-fn with_dim(dim: &PrimExpr, replace: &dyn Fn(&ShapeVar) -> Option<PrimExpr>) -> PrimExpr {
-    match dim {
-        PrimExpr::Var(var) => replace(var).unwrap_or_else(|| dim.clone()),
-        PrimExpr::Binary(op, a, b) => PrimExpr::binary(*op, with_dim(a, replace), with_dim(b, replace)),
-        PrimExpr::IntImm(_) | PrimExpr::Not(_) | PrimExpr::Select(..) => dim.clone(),
-    }
-}
-
-fn other_ret(func: &FuncStructInfo, ret: StructInfo) -> StructInfo {
-    of_purity(func, StructInfo::func(func.params.iter().flat_map(|params| params.iter().cloned()), ret))
-}
-
-fn block(bindings: Vec<Binding>) -> BindingBlock {
-    BindingBlock { kind: BlockKind::Binding, bindings, span: Span::NONE }
 }
 
 impl FunctionGenerator<'_> {
@@ -193,10 +163,16 @@ impl FunctionGenerator<'_> {
         self.edition > Edition::E2023_02
     }
 
-    fn var(&mut self, prefix: &str) -> Var {
-        self.fresh += 1;
-        Var::new(&format!("{prefix}{}", self.fresh))
+    fn var(&mut self, prefix: &str) -> Binder {
+        self.names += 1;
+        Binder::var(Var::new(&format!("{prefix}{}", self.names)))
     }
+
+    fn pick(&mut self, scope: &mut Scope, accept: impl Fn(&StructInfo) -> bool) -> Option<ScopeValue> {
+        scope.pick(self.tape, |value| accept(&value.info))
+    }
+
+    // What is said of values.
 
     fn name(&mut self) -> PrimExpr {
         dim(NAMES[self.tape.choose(NAMES.len())])
@@ -215,7 +191,7 @@ impl FunctionGenerator<'_> {
     fn vector_of(&mut self, dims: &[ShapeVar]) -> StructInfo {
         match (self.tape.choose(6), self.tape.pick(dims).cloned()) {
             (0..=2, Some(var)) => vector(PrimExpr::Var(var)),
-            (3, Some(var)) => vector(PrimExpr::binary(BinaryOp::Add, PrimExpr::Var(var), PrimExpr::IntImm(1))),
+            (3, Some(var)) => vector(plus_one(PrimExpr::Var(var))),
             (4, _) => vector(PrimExpr::IntImm(3)),
             (_, _) => unknown_vector(),
         }
@@ -223,18 +199,16 @@ impl FunctionGenerator<'_> {
 
     /// What a parameter takes; it may be a function if `depth` allows.
     fn param(&mut self, dims: &mut Vec<ShapeVar>, depth: usize) -> StructInfo {
-        let later = if self.is_later() && self.tape.one_in(4) { Some(self.later_param(dims)) } else { None };
-        let info = later.unwrap_or_else(|| self.first_param(dims, depth));
+        let info = match self.is_later() && self.tape.one_in(4) {
+            true => self.later_param(dims),
+            false => match self.tape.choose(8) {
+                0 | 1 if depth > 0 && self.views => self.function_type(dims, depth - 1),
+                2 => StructInfo::tuple([self.binding_vector(), self.binding_vector()]),
+                _ => self.binding_vector(),
+            },
+        };
         introduce(&info, dims);
         info
-    }
-
-    fn first_param(&mut self, dims: &[ShapeVar], depth: usize) -> StructInfo {
-        match self.tape.choose(8) {
-            0 | 1 if depth > 0 && self.views => self.function_type(dims, depth - 1),
-            2 => StructInfo::tuple([self.binding_vector(), self.binding_vector()]),
-            _ => self.binding_vector(),
-        }
     }
 
     /// What only later editions let a parameter be.
@@ -249,8 +223,8 @@ impl FunctionGenerator<'_> {
     }
 
     /// In later editions a signature may bind its variables in any order.
-    fn params(&mut self, place: &FunctionScope, depth: usize) -> Vec<StructInfo> {
-        let mut dims = place.dims.clone();
+    fn params(&mut self, scope: &Scope, depth: usize) -> Vec<StructInfo> {
+        let mut dims = all_dims(scope);
         let mut params: Vec<StructInfo> = (0..1 + self.tape.choose(2)).map(|_| self.param(&mut dims, depth)).collect();
         if self.is_later() && self.tape.one_in(4) {
             params.push(self.vector_of(&dims));
@@ -263,360 +237,248 @@ impl FunctionGenerator<'_> {
         let mut dims = dims.to_vec();
         let params: Vec<StructInfo> =
             (0..self.tape.choose(3)).map(|_| self.param(&mut dims, depth.saturating_sub(1))).collect();
-        let ret =
-            if depth > 0 && self.tape.one_in(4) { self.function_type(&dims, depth - 1) } else { self.vector_of(&dims) };
+        let gives_function = depth > 0 && self.tape.one_in(4);
+        let ret = if gives_function { self.function_type(&dims, depth - 1) } else { self.vector_of(&dims) };
         let info = StructInfo::func(params, ret);
-        if self.is_later() && self.tape.one_in(6) { said(Some(false), info) } else { info }
-    }
-
-    /// A function of these parameters, and what it says of itself.
-    fn function(&mut self, outside: &FunctionScope, params: &[StructInfo]) -> (Function, StructInfo) {
-        let mut inside = FunctionScope::top(outside.known.clone(), outside.depth.saturating_sub(1));
-        inside.dims = outside.dims.clone();
-        inside.effects = self.is_later() && self.tape.one_in(5);
-        let pure = if inside.effects || !self.is_later() { Some(false) } else { None };
-        let mut binders = Vec::new();
-        params.iter().for_each(|info| introduce(info, &mut inside.dims));
-        for info in params {
-            let binder = Binder::var(self.var("x")).annotated(info.clone());
-            inside.known.push(ScopeVariable { expr: binder.to_expr(), info: info.clone() });
-            binders.push(binder);
-        }
-        let dims = inside.dims.clone();
-        let bindings = if outside.depth > 1 { 3 + self.tape.choose(6) } else { self.tape.choose(3) };
-        let (body, result) = self.sequence(&mut inside, bindings);
-        let ret = within(&result, &dims);
-        let ret_struct_info = match self.tape.choose(6) {
-            0..=2 => Some(ret.clone()),
-            3 => Some(self.nearby(&ret, &dims)),
-            _ => None,
-        };
-        let info = StructInfo::func(params.iter().cloned(), ret_struct_info.clone().unwrap_or(ret));
-        let info = if self.is_later() { said(pure, info) } else { info };
-        let function = Function { params: binders, body, ret_struct_info, pure, attrs: Attrs::new(), span: Span::NONE };
-        (function, info)
-    }
-
-    /// So many bindings, and one of the values, functions rather than others.
-    fn sequence(&mut self, place: &mut FunctionScope, bindings: usize) -> (Expr, StructInfo) {
-        let bindings: Vec<Binding> = (0..bindings).filter_map(|_| self.binding(place)).collect();
-        let result = match self.tape.choose(4) {
-            0 => place.known.last().cloned(),
-            1 if self.views => self.pick(place, is_function),
-            _ => self.pick(place, is_vector),
-        };
-        let result = result.or_else(|| self.pick(place, is_vector));
-        let blocks = if bindings.is_empty() { Vec::new() } else { vec![block(bindings)] };
-        match result {
-            Some(ScopeVariable { expr, info }) => (Expr::seq(blocks, expr), info),
-            None => (Expr::seq(blocks, Expr::tuple(Vec::new())), StructInfo::tuple([])),
-        }
-    }
-
-    fn pick(&mut self, place: &FunctionScope, accept: impl Fn(&ScopeVariable) -> bool) -> Option<ScopeVariable> {
-        let candidates: Vec<&ScopeVariable> = place.known.iter().filter(|known| accept(known)).collect();
-        self.tape.pick(&candidates).map(|known| (*known).clone())
-    }
-
-    fn binding(&mut self, place: &mut FunctionScope) -> Option<Binding> {
-        match self.tape.choose(20) {
-            0 | 1 => self.cast_vector(place),
-            2 if self.views => self.cast_function(place),
-            3 | 4 => self.local_function(place),
-            choice => {
-                let later = self.is_later() && self.tape.one_in(4);
-                let (value, info) = if later { self.later_value(place) } else { self.value(choice, place) }?;
-                let annotated = self.views && choice == 5 && self.tape.one_in(2);
-                let annotation = annotated.then(|| self.nearby(&info, &place.dims));
-                Some(self.bind(place, value, info, annotation))
-            }
-        }
-    }
-
-    fn bind(
-        &mut self,
-        place: &mut FunctionScope,
-        value: Expr,
-        info: StructInfo,
-        annotation: Option<StructInfo>,
-    ) -> Binding {
-        let mut var = Binder::var(self.var("v"));
-        var.annotation.clone_from(&annotation);
-        place.known.push(ScopeVariable { expr: var.to_expr(), info: annotation.unwrap_or(info) });
-        Binding::VarBinding(VarBinding { var, value, span: Span::NONE })
-    }
-
-    fn value(&mut self, choice: usize, place: &mut FunctionScope) -> Option<(Expr, StructInfo)> {
-        match choice {
-            5 => self.pick(place, is_function).map(|known| (known.expr, known.info)),
-            6 => self.tuple(place),
-            7 => self.field(place),
-            8 => self.conditional(place),
-            9 | 10 => self.sum(place),
-            11 => self.constant(),
-            _ => self.call(place),
-        }
-    }
-
-    fn tuple(&mut self, place: &FunctionScope) -> Option<(Expr, StructInfo)> {
-        let first = self.pick(place, is_function)?;
-        let fields = [Some(first), self.pick(place, |_| true)];
-        let fields: Vec<ScopeVariable> = fields.into_iter().flatten().collect();
-        let exprs = fields.iter().map(|known| known.expr.clone()).collect();
-        Some((Expr::tuple(exprs), StructInfo::tuple(fields.into_iter().map(|known| known.info))))
-    }
-
-    fn field(&mut self, place: &FunctionScope) -> Option<(Expr, StructInfo)> {
-        let tuple = self.pick(place, |known| matches!(&known.info, StructInfo::Tuple(fields) if !fields.is_empty()))?;
-        let StructInfo::Tuple(fields) = &tuple.info else { return None };
-        let index = self.tape.choose(fields.len());
-        let info = fields.get(index)?.clone();
-        Some((Expr::tuple_get_item(tuple.expr, i64::try_from(index).ok()?), info))
-    }
-
-    /// A Boolean tensor; in the last edition a boxed Boolean or something that is said of shape variables as well.
-    fn condition(&mut self, place: &FunctionScope) -> Option<Expr> {
-        if self.edition >= Edition::E2024_04 && self.tape.one_in(2) {
-            let boxed_truth = self.pick(place, |known| is_box(&known.info, DataType::BOOL)).map(|known| known.expr);
-            let over_dims = self.tape.pick(&place.dims).cloned().map(|var| {
-                let (condition, _) = boxed(DataType::BOOL, is_small(PrimExpr::Var(var)));
-                condition
-            });
-            let either = if self.tape.one_in(2) { boxed_truth.or(over_dims) } else { over_dims.or(boxed_truth) };
-            return either.or_else(|| truth(true));
-        }
-        self.pick(place, is_truth).map(|known| known.expr).or_else(|| truth(true))
-    }
-
-    /// What only later editions have.
-    fn later_value(&mut self, place: &FunctionScope) -> Option<(Expr, StructInfo)> {
-        let dim = self.tape.pick(&place.dims).cloned().map_or(PrimExpr::IntImm(3), PrimExpr::Var);
-        match self.tape.choose(4) {
-            0 => Some(boxed(DataType::INT64, PrimExpr::binary(BinaryOp::Add, dim, PrimExpr::IntImm(1)))),
-            1 => Some(boxed(DataType::INT64, dim)),
-            2 => Some(boxed(DataType::BOOL, is_small(dim))),
-            _ => {
-                // What is said of the result nobody checks, so that no more is said than is sure.
-                let known = self.pick(place, is_vector)?;
-                Some((pure_packed(known.expr, unknown_vector()), unknown_vector()))
-            }
-        }
-    }
-
-    /// One function or another, or one value or another.
-    fn conditional(&mut self, place: &mut FunctionScope) -> Option<(Expr, StructInfo)> {
-        let cond = self.condition(place)?;
-        let functions = !self.tape.one_in(4);
-        let (true_branch, info) = self.branch(place, functions)?;
-        let (false_branch, _) = self.branch(place, functions)?;
-        let info = within(&info, &place.dims);
-        Some((Expr::If(Arc::new(If { cond, true_branch, false_branch, span: Span::NONE })), info))
-    }
-
-    fn branch(&mut self, place: &mut FunctionScope, functions: bool) -> Option<(Expr, StructInfo)> {
-        let (known, dims) = (place.known.len(), place.dims.len());
-        let mut bindings: Vec<Binding> = Vec::new();
-        if self.tape.one_in(3) {
-            bindings.extend(self.cast_vector(place));
-        }
-        if functions && self.tape.one_in(3) {
-            bindings.extend(self.local_function(place));
-        }
-        let result = self.pick(place, if functions { is_function } else { is_vector });
-        place.known.truncate(known);
-        place.dims.truncate(dims);
-        let ScopeVariable { expr, info } = result?;
-        let blocks = if bindings.is_empty() { Vec::new() } else { vec![block(bindings)] };
-        Some((Expr::seq(blocks, expr), info))
-    }
-
-    fn sum(&mut self, place: &FunctionScope) -> Option<(Expr, StructInfo)> {
-        let known = self.pick(place, is_vector)?;
-        Some((Expr::call(Expr::op("relax.add"), vec![known.expr.clone(), known.expr]), known.info))
-    }
-
-    fn constant(&mut self) -> Option<(Expr, StructInfo)> {
-        let len = [3_u8, 5][self.tape.choose(2)];
-        let values = vec![1.0; usize::from(len)];
-        let data = TensorData::from_values(DataType::FLOAT32, &[u64::from(len)], &values).ok()?;
-        Some((Expr::constant(data), vector(PrimExpr::IntImm(i64::from(len)))))
-    }
-
-    fn call(&mut self, place: &FunctionScope) -> Option<(Expr, StructInfo)> {
-        let effects = place.effects || !self.is_later();
-        let may_call = |known: &ScopeVariable| effects || known.info.as_func().is_some_and(|func| func.purity());
-        let callee = self.pick(place, |known| is_function(known) && may_call(known))?;
-        let StructInfo::Func(func) = &callee.info else { return None };
-        let mut chosen: Vec<(ShapeVar, PrimExpr)> = Vec::new();
-        let mut args = Vec::new();
-        for param in func.params.iter().flat_map(|params| params.iter()) {
-            let arg = self.argument(place, param, &chosen)?;
-            choose_dims(param, &arg.info, &place.dims, &mut chosen);
-            args.push(arg.expr);
-        }
-        let find = |var: &ShapeVar| chosen.iter().find(|(own, _)| own == var).map(|(_, dim)| dim.clone());
-        let result = within(&with_dims(&func.ret, &find), &place.dims);
-        Some((Expr::call(callee.expr, args), result))
-    }
-
-    /// An argument of the parameter's kind, mostly one that fits.
-    fn argument(
-        &mut self,
-        place: &FunctionScope,
-        param: &StructInfo,
-        chosen: &[(ShapeVar, PrimExpr)],
-    ) -> Option<ScopeVariable> {
-        let find = |var: &ShapeVar| chosen.iter().find(|(own, _)| own == var).map(|(_, dim)| dim.clone());
-        let wanted = with_dims(param, &find);
-        if !self.tape.one_in(5)
-            && let Some(fitting) = self.pick(place, |known| fits(&known.info, &wanted, &place.dims))
-        {
-            return Some(fitting);
-        }
-        self.pick(place, |known| same_kind(&known.info, param))
-    }
-
-    /// A vector with a dimension under a new name, under one that is in scope, or of which nothing is known any more.
-    fn cast_vector(&mut self, place: &mut FunctionScope) -> Option<Binding> {
-        if self.is_later() && self.tape.one_in(4) {
-            let value = self.pick(place, |known| is_box(&known.info, DataType::INT64))?;
-            let info = StructInfo::Prim(PrimStructInfo { dtype: DataType::INT64, value: Some(self.name()) });
-            introduce(&info, &mut place.dims);
-            return Some(self.cast(place, value, info));
-        }
-        let value = self.pick(place, is_vector)?;
-        let info = match self.tape.choose(8) {
-            0..=4 => vector(self.name()),
-            5 => vector(PrimExpr::IntImm(3)),
-            _ => unknown_vector(),
-        };
-        introduce(&info, &mut place.dims);
-        Some(self.cast(place, value, info))
-    }
-
-    fn cast_function(&mut self, place: &mut FunctionScope) -> Option<Binding> {
-        let value = self.pick(place, is_function)?;
-        let info = self.nearby(&value.info, &place.dims);
-        Some(self.cast(place, value, info))
-    }
-
-    fn cast(&mut self, place: &mut FunctionScope, value: ScopeVariable, info: StructInfo) -> Binding {
-        let var = Binder::var(self.var("w"));
-        place.known.push(ScopeVariable { expr: var.to_expr(), info: info.clone() });
-        Binding::MatchCast(MatchCast { var: Some(var), struct_info: info, value: value.expr, span: Span::NONE })
-    }
-
-    fn local_function(&mut self, place: &mut FunctionScope) -> Option<Binding> {
-        if place.depth == 0 {
-            return None;
-        }
-        let params = self.params(place, 1);
-        let (function, info) = self.function(place, &params);
-        let annotation = if self.views && self.tape.one_in(3) { self.nearby(&info, &place.dims) } else { info };
-        let value = Expr::Function(Arc::new(function));
-        Some(self.bind(place, value, annotation.clone(), Some(annotation)))
+        if self.is_later() && self.tape.one_in(6) { with_purity(&info, Some(false)) } else { info }
     }
 
     /// The same information in other words, or a little more, less or other.
     fn nearby(&mut self, info: &StructInfo, dims: &[ShapeVar]) -> StructInfo {
         match (self.tape.choose(5), info) {
-            (0, StructInfo::Func(_)) => within(&with_dims(info, &|var| renamed(var, 1, dims)), dims),
-            (1, StructInfo::Func(_)) => within(&with_dims(info, &|var| renamed(var, 2, dims)), dims),
+            (by @ (0 | 1), StructInfo::Func(_)) => within(&info.replaced(&Renaming { by: by + 1, dims }), dims),
             (2, StructInfo::Func(func)) => {
                 let mut own = dims.to_vec();
-                func.params.iter().flat_map(|params| params.iter()).for_each(|param| introduce(param, &mut own));
-                other_ret(func, self.nearby(&func.ret, &own))
+                params_of(func).iter().for_each(|param| introduce(param, &mut own));
+                let ret = self.nearby(&func.ret, &own);
+                with_purity(&StructInfo::func(params_of(func).to_vec(), ret), func.pure)
             }
             (3, StructInfo::Func(func)) => {
                 let mut own = dims.to_vec();
-                let params = func.params.as_ref().map_or(0, |params| params.len());
-                let params: Vec<StructInfo> = (0..params).map(|_| self.param(&mut own, 0)).collect();
-                of_purity(func, StructInfo::func(params, within(&func.ret, &own)))
+                let params: Vec<StructInfo> = params_of(func).iter().map(|_| self.param(&mut own, 0)).collect();
+                with_purity(&StructInfo::func(params, within(&func.ret, &own)), func.pure)
             }
-            (0 | 1, StructInfo::Tensor(_)) if is_vector_info(info) => unknown_vector(),
-            (2 | 3, StructInfo::Tensor(_)) if is_vector_info(info) => self.vector_of(dims),
+            (0 | 1, _) if is_vector(info) => unknown_vector(),
+            (2 | 3, _) if is_vector(info) => self.vector_of(dims),
             (_, _) => within(info, dims),
         }
     }
-}
 
-/// The next name but those in scope.
-fn renamed(var: &ShapeVar, by: usize, dims: &[ShapeVar]) -> Option<PrimExpr> {
-    let at = NAMES.iter().position(|name| *name == &*var.name)?;
-    let other = NAMES.iter().cycle().nth(at + by)?;
-    (!dims.contains(var) && !dims.contains(&ShapeVar::new(other))).then(|| dim(other))
-}
+    // Functions and bindings.
 
-/// The dimensions that an argument gives to the variables of a parameter.
-fn choose_dims(param: &StructInfo, arg: &StructInfo, scope: &[ShapeVar], chosen: &mut Vec<(ShapeVar, PrimExpr)>) {
-    match (param, arg) {
-        (StructInfo::Tensor(_), StructInfo::Tensor(_)) => {
-            let (Some((own, _)), Some((given, _))) = (dims_of(param), dims_of(arg)) else { return };
-            for (own, given) in own.iter().zip(given.iter()) {
-                if let PrimExpr::Var(var) = own
-                    && !scope.contains(var)
-                    && !chosen.iter().any(|(known, _)| known == var)
-                {
-                    chosen.push((var.clone(), given.clone()));
-                }
+    /// A function of these parameters, and what it says of itself.
+    fn function(&mut self, around: &Scope, params: &[StructInfo]) -> (Function, StructInfo) {
+        let mut scope = around.inner(self.is_later() && self.tape.one_in(5));
+        let pure = if scope.effects || !self.is_later() { Some(false) } else { None };
+        let mut dims = all_dims(&scope);
+        params.iter().for_each(|info| introduce(info, &mut dims));
+        dims.iter().for_each(|var| scope.push_dim(var, DimScope::Signature));
+        for info in params {
+            let binder = self.var("x");
+            scope.push(ScopeValue::param(&binder, info.clone(), None));
+        }
+        let bindings = if around.depth > 1 { 3 + self.tape.choose(6) } else { self.tape.choose(3) };
+        let (body, result) = self.sequence(&mut scope, bindings);
+        let ret = within(&result, &dims);
+        let said = match self.tape.choose(6) {
+            0..=2 => Some(ret.clone()),
+            3 => Some(self.nearby(&ret, &dims)),
+            _ => None,
+        };
+        let info = StructInfo::func(params.iter().cloned(), said.clone().unwrap_or(ret));
+        let info = if self.is_later() { with_purity(&info, pure) } else { info };
+        let function = function(scope.params(), body, StructInfo::Object, true);
+        (Function { ret_struct_info: said, pure, ..function }, info)
+    }
+
+    /// So many bindings, and one of the values, functions rather than others.
+    fn sequence(&mut self, scope: &mut Scope, bindings: usize) -> (Expr, StructInfo) {
+        let bindings: Vec<Binding> = (0..bindings).filter_map(|_| self.binding(scope)).collect();
+        let result = match self.tape.choose(4) {
+            0 => scope.values().last().cloned(),
+            1 if self.views => self.pick(scope, is_closure),
+            _ => self.pick(scope, is_vector),
+        };
+        match result.or_else(|| self.pick(scope, is_vector)) {
+            Some(value) => (sequence(bindings, value.expr), value.info),
+            None => (sequence(bindings, Expr::tuple(Vec::new())), StructInfo::tuple([])),
+        }
+    }
+
+    fn binding(&mut self, scope: &mut Scope) -> Option<Binding> {
+        match self.tape.choose(20) {
+            0 | 1 => self.cast_value(scope),
+            2 if self.views => {
+                let value = self.pick(scope, is_closure)?;
+                let info = self.nearby(&value.info, &all_dims(scope));
+                Some(self.cast(scope, value, info))
+            }
+            3 | 4 => self.local_function(scope),
+            choice => {
+                let later = self.is_later() && self.tape.one_in(4);
+                let (value, info) = if later { self.later_value(scope) } else { self.value(choice, scope) }?;
+                let annotated = self.views && choice == 5 && self.tape.one_in(2);
+                let annotation = annotated.then(|| self.nearby(&info, &all_dims(scope)));
+                Some(self.bind(scope, value, info, annotation))
             }
         }
-        (StructInfo::Tuple(own), StructInfo::Tuple(given)) => {
-            own.iter().zip(given.iter()).for_each(|(own, given)| choose_dims(own, given, scope, chosen));
+    }
+
+    fn bind(&mut self, scope: &mut Scope, value: Expr, info: StructInfo, annotation: Option<StructInfo>) -> Binding {
+        let var = Binder { annotation: annotation.clone(), ..self.var("v") };
+        scope.push(ScopeValue::new(var.to_expr(), annotation.unwrap_or(info), None));
+        bind(&var, value)
+    }
+
+    fn cast(&mut self, scope: &mut Scope, value: ScopeValue, info: StructInfo) -> Binding {
+        let mut dims = all_dims(scope);
+        introduce(&info, &mut dims);
+        dims.iter().for_each(|var| scope.push_dim(var, DimScope::Body));
+        let var = self.var("w");
+        scope.push(ScopeValue::new(var.to_expr(), info.clone(), None));
+        cast(Some(var), value.expr, info)
+    }
+
+    /// A vector with a dimension under a new name, under one that is in scope, or of which nothing is known any more.
+    fn cast_value(&mut self, scope: &mut Scope) -> Option<Binding> {
+        if self.is_later() && self.tape.one_in(4) {
+            let value = self.pick(scope, |info| is_box(info, DataType::INT64))?;
+            let info = StructInfo::Prim(PrimStructInfo { dtype: DataType::INT64, value: Some(self.name()) });
+            return Some(self.cast(scope, value, info));
         }
-        (StructInfo::Prim(own), StructInfo::Prim(given)) => {
-            let (Some(PrimExpr::Var(var)), Some(value)) = (&own.value, &given.value) else { return };
-            if !scope.contains(var) && !chosen.iter().any(|(known, _)| known == var) {
-                chosen.push((var.clone(), value.clone()));
+        let value = self.pick(scope, is_vector)?;
+        let info = self.binding_vector();
+        Some(self.cast(scope, value, info))
+    }
+
+    fn local_function(&mut self, scope: &mut Scope) -> Option<Binding> {
+        if scope.depth == 0 {
+            return None;
+        }
+        let params = self.params(scope, 1);
+        let (function, info) = self.function(scope, &params);
+        let is_other = self.views && self.tape.one_in(3);
+        let annotation = if is_other { self.nearby(&info, &all_dims(scope)) } else { info };
+        Some(self.bind(scope, Expr::Function(Arc::new(function)), annotation.clone(), Some(annotation)))
+    }
+
+    // Values.
+
+    fn value(&mut self, choice: usize, scope: &mut Scope) -> Option<(Expr, StructInfo)> {
+        match choice {
+            5 => self.pick(scope, is_closure).map(|value| (value.expr, value.info)),
+            6 => {
+                let fields = [Some(self.pick(scope, is_closure)?), self.pick(scope, |_| true)];
+                let (exprs, infos): (Vec<Expr>, Vec<StructInfo>) =
+                    fields.into_iter().flatten().map(|field| (field.expr, field.info)).unzip();
+                Some((Expr::tuple(exprs), StructInfo::tuple(infos)))
+            }
+            7 => {
+                let tuple = self.pick(scope, |info| matches!(info, StructInfo::Tuple(fields) if !fields.is_empty()))?;
+                let StructInfo::Tuple(fields) = &tuple.info else { return None };
+                let index = self.tape.choose(fields.len());
+                Some((Expr::tuple_get_item(tuple.expr, i64::try_from(index).ok()?), fields.get(index)?.clone()))
+            }
+            8 => self.conditional(scope),
+            9 | 10 => {
+                let value = self.pick(scope, is_vector)?;
+                Some((Expr::call(Expr::op("relax.add"), vec![value.expr.clone(), value.expr]), value.info))
+            }
+            11 => {
+                let len = [3_u8, 5][self.tape.choose(2)];
+                let ones = constant(F32, &[len.into()], &vec![1.0; len.into()])?;
+                Some((ones, vector(PrimExpr::IntImm(len.into()))))
+            }
+            _ => self.call(scope),
+        }
+    }
+
+    /// What only later editions have.
+    fn later_value(&mut self, scope: &mut Scope) -> Option<(Expr, StructInfo)> {
+        let dim = self.tape.pick(&all_dims(scope)).cloned().map_or(PrimExpr::IntImm(3), PrimExpr::Var);
+        match self.tape.choose(4) {
+            0 => Some(boxed(DataType::INT64, plus_one(dim))),
+            1 => Some(boxed(DataType::INT64, dim)),
+            2 => Some(boxed(DataType::BOOL, is_small(dim))),
+            _ => {
+                // What is said of the result nobody checks, so that no more is said than is sure.
+                let value = self.pick(scope, is_vector)?;
+                Some((pure_packed("relax_spec.identity", vec![value.expr], unknown_vector()), unknown_vector()))
             }
         }
-        (
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_)
-            | StructInfo::Func(_),
-            _,
-        ) => {}
     }
-}
 
-fn same_kind(given: &StructInfo, wanted: &StructInfo) -> bool {
-    match (given, wanted) {
-        (StructInfo::Tensor(_), StructInfo::Tensor(_)) => is_vector_info(given) && is_vector_info(wanted),
-        (StructInfo::Tuple(given), StructInfo::Tuple(wanted)) => {
-            given.len() == wanted.len()
-                && given.iter().zip(wanted.iter()).all(|(given, wanted)| same_kind(given, wanted))
-        }
-        (StructInfo::Func(given), StructInfo::Func(wanted)) => {
-            let arity = |func: &FuncStructInfo| func.params.as_ref().map(|params| params.len());
-            arity(given) == arity(wanted)
-        }
-        (StructInfo::Prim(given), StructInfo::Prim(wanted)) => given.dtype == wanted.dtype,
-        (
-            StructInfo::Object
-            | StructInfo::Tensor(_)
-            | StructInfo::Shape(_)
-            | StructInfo::Prim(_)
-            | StructInfo::Tuple(_)
-            | StructInfo::Func(_),
-            _,
-        ) => false,
+    /// A Boolean tensor; in the last edition a boxed Boolean or something that is said of shape variables as well.
+    fn condition(&mut self, scope: &mut Scope) -> Option<Expr> {
+        let found = if self.edition >= Edition::E2024_04 && self.tape.one_in(2) {
+            let in_a_box = self.pick(scope, |info| is_box(info, DataType::BOOL)).map(|value| value.expr);
+            let var = self.tape.pick(&all_dims(scope)).cloned();
+            let over_dims = var.map(|var| boxed(DataType::BOOL, is_small(PrimExpr::Var(var))).0);
+            if self.tape.one_in(2) { in_a_box.or(over_dims) } else { over_dims.or(in_a_box) }
+        } else {
+            self.pick(scope, |info| dtype_of(info) == Some(DataType::BOOL)).map(|value| value.expr)
+        };
+        found.or_else(|| truth(true))
     }
-}
 
-/// Whether a vector has the wanted dimension, if one is wanted; functions fit by kind.
-fn fits(given: &StructInfo, wanted: &StructInfo, scope: &[ShapeVar]) -> bool {
-    same_kind(given, wanted)
-        && match (dims_of(given), dims_of(wanted)) {
-            (Some((given, _)), Some((wanted, _))) => given
+    /// One function or another, or one value or another.
+    fn conditional(&mut self, scope: &mut Scope) -> Option<(Expr, StructInfo)> {
+        let cond = self.condition(scope)?;
+        let functions = !self.tape.one_in(4);
+        let (true_branch, info) = self.branch(scope, functions)?;
+        let (false_branch, _) = self.branch(scope, functions)?;
+        Some((branch(cond, true_branch, false_branch), within(&info, &all_dims(scope))))
+    }
+
+    fn branch(&mut self, scope: &mut Scope, functions: bool) -> Option<(Expr, StructInfo)> {
+        let mark = scope.mark();
+        let mut bindings: Vec<Binding> = Vec::new();
+        if self.tape.one_in(3) {
+            bindings.extend(self.cast_value(scope));
+        }
+        if functions && self.tape.one_in(3) {
+            bindings.extend(self.local_function(scope));
+        }
+        let result = self.pick(scope, if functions { is_closure } else { is_vector });
+        scope.back_to(mark);
+        result.map(|value| (sequence(bindings, value.expr), value.info))
+    }
+
+    /// A call on arguments of the right kinds, which mostly fit.
+    fn call(&mut self, scope: &mut Scope) -> Option<(Expr, StructInfo)> {
+        let effects = scope.effects || !self.is_later();
+        let callee =
+            self.pick(scope, |info| is_closure(info) && (effects || info.as_func().is_some_and(|func| func.purity())))?;
+        let func = callee.info.as_func()?;
+        let attempts = if self.tape.one_in(5) { 1 } else { ATTEMPTS };
+        let (mut args, mut result) = (Vec::new(), None);
+        for _ in 0..attempts {
+            args = params_of(func)
                 .iter()
-                .zip(wanted.iter())
-                .all(|(given, wanted)| given == wanted || matches!(wanted, PrimExpr::Var(var) if !scope.contains(var))),
-            (None, Some(_)) => false,
-            (Some(_) | None, None) => true,
+                .map(|param| self.pick(scope, |info| is_alike(info, param)))
+                .collect::<Option<Vec<ScopeValue>>>()?;
+            let infos: Vec<StructInfo> = args.iter().map(|arg| arg.info.clone()).collect();
+            let mut cx = Cx::new().with_edition(self.edition);
+            result = derive_call(&mut cx, &callee.info, &infos, &[]).ok();
+            if result.is_some() {
+                break;
+            }
         }
+        let result = within(result.as_ref().unwrap_or(&func.ret), &all_dims(scope));
+        Some((Expr::call(callee.expr, args.into_iter().map(|arg| arg.expr).collect()), result))
+    }
+}
+
+/// Whether the one may stand where the other is wanted, as far as their kinds go.
+fn is_alike(given: &StructInfo, wanted: &StructInfo) -> bool {
+    match (given, wanted) {
+        (StructInfo::Tuple(given), StructInfo::Tuple(wanted)) => {
+            given.len() == wanted.len() && given.iter().zip(wanted.iter()).all(|(one, other)| is_alike(one, other))
+        }
+        (StructInfo::Func(given), StructInfo::Func(wanted)) => params_of(given).len() == params_of(wanted).len(),
+        (StructInfo::Prim(given), StructInfo::Prim(wanted)) => given.dtype == wanted.dtype,
+        (_, _) => is_vector(given) && is_vector(wanted),
+    }
 }
 
 #[cfg(test)]

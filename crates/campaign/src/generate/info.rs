@@ -1,6 +1,7 @@
 //! Random types and structural information, alone and in pairs that are close to each other.
 //!
-//! What later editions add to structural information is put into what the first one has, so that its tapes stay what they are.
+//! What later editions add to structural information is put into what the first one has, so that its tapes stay what
+//! they are.
 
 use std::sync::Arc;
 
@@ -55,7 +56,8 @@ pub fn struct_info_pair(tape: &mut Tape, depth: usize, vars: &[ShapeVar]) -> (St
     (first, second)
 }
 
-/// As [`struct_info_pair`], with what an edition adds: devices of tensors, boxed scalars and their values, purity of functions.
+/// As [`struct_info_pair`], with what an edition adds: devices of tensors, boxed scalars and their values, purity of
+/// functions.
 pub fn struct_info_pair_of(
     edition: Edition,
     tape: &mut Tape,

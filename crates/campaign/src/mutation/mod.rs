@@ -1,5 +1,5 @@
-//! One-step mutants: programs that differ from a given one in one place, as the mistakes of compilers do. What does not tell
-//! them from the program would not see such a mistake.
+//! One-step mutants: programs that differ from a given one in one place, as the mistakes of compilers do. What does not
+//! tell them from the program would not see such a mistake.
 
 mod relax;
 mod tir;
@@ -19,7 +19,8 @@ pub struct Mutant {
     pub module: IrModule,
 }
 
-/// All mutants, in the order of the text, each made when it is asked for. Not each of them is a program that a check accepts.
+/// All mutants, in the order of the text, each made when it is asked for. Not each of them is a program that a check
+/// accepts.
 pub fn mutants(module: &IrModule) -> impl Iterator<Item = Mutant> + '_ {
     let mut sites = MutationSites::default();
     sites.module(&mut module.clone());

@@ -71,15 +71,7 @@ impl MutationSites {
                     }
                 }
             }
-            Expr::Constant(_)
-            | Expr::Var(_)
-            | Expr::DataflowVar(_)
-            | Expr::GlobalVar(_)
-            | Expr::PrimValue(_)
-            | Expr::StringImm(_)
-            | Expr::DataTypeImm(_)
-            | Expr::ExternFunc(_)
-            | Expr::Op(_) => {}
+            _ => {}
         }
     }
 
@@ -148,19 +140,7 @@ impl MutationSites {
                     self.change(e, || "another scalar".to_string(), span, Expr::PrimValue(changed));
                 }
             }
-            Expr::Var(_)
-            | Expr::DataflowVar(_)
-            | Expr::GlobalVar(_)
-            | Expr::Tuple(_)
-            | Expr::SeqExpr(_)
-            | Expr::StringImm(_)
-            | Expr::DataTypeImm(_)
-            | Expr::Function(_)
-            | Expr::If(_)
-            | Expr::ExternFunc(_)
-            | Expr::ShapeExpr(_)
-            | Expr::TupleGetItem(_)
-            | Expr::Op(_) => {}
+            _ => {}
         }
     }
 }
@@ -227,14 +207,7 @@ fn other_values(value: &AttrValue) -> Vec<AttrValue> {
                 })
             })
             .collect(),
-        AttrValue::None
-        | AttrValue::Str(_)
-        | AttrValue::DataType(_)
-        | AttrValue::Prim(_)
-        | AttrValue::Dict(_)
-        | AttrValue::StructInfo(_)
-        | AttrValue::IndexMap(_)
-        | AttrValue::Made(_) => Vec::new(),
+        _ => Vec::new(),
     }
 }
 
@@ -244,13 +217,6 @@ fn shown(value: &AttrValue) -> String {
         AttrValue::Int(x) => x.to_string(),
         AttrValue::Float(x) => x.get().to_string(),
         AttrValue::List(items) => format!("[{}]", items.iter().map(shown).collect::<Vec<_>>().join(", ")),
-        AttrValue::None
-        | AttrValue::Str(_)
-        | AttrValue::DataType(_)
-        | AttrValue::Prim(_)
-        | AttrValue::Dict(_)
-        | AttrValue::StructInfo(_)
-        | AttrValue::IndexMap(_)
-        | AttrValue::Made(_) => "another value".to_string(),
+        _ => "another value".to_string(),
     }
 }

@@ -1,231 +1,196 @@
 //! The right-hand sides of bindings, apart from operators and control.
 
-use super::control::truth;
-use super::frame::{
-    BindingValue, DEPTH, FunctionDraft, ProgramGenerator, ScopeValue, dims_of, dtype_of, holds_function,
+use super::draw::{DEPTH, ProgramGenerator};
+use super::prim_funcs::CallForm;
+use crate::generate::nodes::{
+    F32, boxed, call_with, cast, dims_of, dtype_of, global_var, holds_function, is_closure, packed, pure_packed, text,
+    truth, truths,
 };
+use crate::generate::scope::{DimScope, Scope, ScopeValue};
 use relax_spec::grammar::{
-    AttrValue, Attrs, BinaryOp, Binding, Call, DataType, Expr, FloatBits, GlobalVar, MatchCast, Ndim, PrimExpr,
-    PrimStructInfo, PrimValue, ShapeVar, Span, StructInfo, TensorData, TensorShape, TensorStructInfo, VarBinding,
+    AttrValue, Attrs, BinaryOp, Binding, DataType, Expr, FloatBits, Ndim, PrimExpr, PrimValue, ShapeVar, Span,
+    StructInfo, TensorShape, TensorStructInfo,
 };
 use relax_spec::rule;
 
-const F32: DataType = DataType::FLOAT32;
 /// Makes an object that is nothing else.
 const OBJECT: &str = "relax_spec.make_object";
-/// Fails.
-const FAIL: &str = "relax_spec.fail";
 /// A call that passes the destination.
 const DPS: &str = "relax.call_dps_packed";
 
-fn is_float_vector(known: &ScopeValue) -> bool {
-    dtype_of(&known.info) == Some(F32) && dims_of(&known.info).is_some() && known.sizes.is_some()
+fn is_float_vector(value: &ScopeValue) -> bool {
+    dtype_of(&value.info) == Some(F32) && dims_of(&value.info).is_some() && value.sizes.is_some()
 }
 
-fn call_with(op: Expr, args: Vec<Expr>, sinfo_args: Vec<StructInfo>, attrs: Attrs) -> Expr {
-    Expr::Call(Call { op, args, sinfo_args, attrs, span: Span::NONE }.into())
-}
-
-/// A value in a box.
-fn boxed(value: PrimExpr, dtype: DataType) -> BindingValue {
-    let info = StructInfo::Prim(PrimStructInfo { dtype, value: Some(value.clone()) });
-    let prim = PrimValue { value, dtype, float: None, span: Span::NONE };
-    BindingValue { value: Expr::PrimValue(prim), info, sizes: None }
+fn rank_of(sizes: &[i64]) -> i64 {
+    Ndim::of_len(sizes.len()).to_i64()
 }
 
 /// A literal in a box that is no size.
-fn scalar(which: usize) -> BindingValue {
-    match which {
-        0 => boxed(PrimExpr::IntImm(3), DataType::INT32),
-        1 => boxed(PrimExpr::IntImm(2), DataType::UINT8),
+fn scalar(which: usize) -> ScopeValue {
+    let (expr, info) = match which {
+        0 => boxed(DataType::INT32, PrimExpr::IntImm(3)),
+        1 => boxed(DataType::UINT8, PrimExpr::IntImm(2)),
         _ => {
             let float = Some(FloatBits::new(0.5));
             let prim = PrimValue { value: PrimExpr::IntImm(0), dtype: F32, float, span: Span::NONE };
-            BindingValue { value: Expr::PrimValue(prim), info: StructInfo::prim(F32), sizes: None }
+            (Expr::PrimValue(prim), StructInfo::prim(F32))
         }
-    }
+    };
+    ScopeValue::new(expr, info, None)
 }
 
 impl ProgramGenerator<'_> {
     /// One binding, and what it binds is in scope.
-    pub(super) fn binding(&mut self, frame: &mut FunctionDraft) -> Option<Binding> {
+    pub(super) fn binding(&mut self, scope: &mut Scope) -> Option<Binding> {
         if self.on.casts
             && self.tape.one_in(8)
-            && let Some(cast) = self.match_cast(frame)
+            && let Some(cast) = self.match_cast(scope)
         {
             return Some(cast);
         }
-        if self.on.recursion && self.on.closures && !frame.dataflow && frame.depth > 0 && self.tape.one_in(20) {
-            return Some(self.recursive_binding(frame));
+        if self.on.recursion && self.on.closures && !scope.dataflow && scope.depth > 0 && self.tape.one_in(20) {
+            return Some(self.recursive_binding(scope));
         }
-        let made = self.made(frame)?;
-        Some(self.bind(frame, made))
+        let made = self.value(scope)?;
+        Some(self.bound(scope, made))
     }
 
-    fn made(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
+    fn value(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
         let special = match self.tape.choose(22) {
-            10 | 11 if self.on.tuples => self.tuple(frame),
-            12 if self.on.shapes => self.shape(frame),
-            13 if self.on.packed || self.on.effects => self.packed(frame),
-            14 if self.on.prim_funcs => self.prim_func(frame),
-            15 if self.on.in_place => self.in_place(frame),
+            10 | 11 if self.on.tuples => self.tuple(scope),
+            12 if self.on.shapes => self.shape(scope),
+            13 if self.on.packed || self.on.effects => self.packed(scope),
+            14 if self.on.prim_funcs => self.prim_func(scope),
+            15 if self.on.in_place => self.in_place(scope),
             16 if self.on.constants => self.bound_constant(),
-            17 if self.on.odd_blocks => self.alias(frame),
-            18 | 19 => self.control(frame),
-            20 if self.on.nested => self.sequence_as_value(frame),
-            21 if self.on.shapes && self.on.arithmetic => self.comparison(frame),
+            17 if self.on.odd_blocks => self.pick(scope, |value| !holds_function(&value.info)),
+            18 | 19 => self.control(scope),
+            20 if self.on.nested => self.sequence_as_value(scope),
+            21 if self.on.shapes && self.on.arithmetic => self.comparison(scope),
+            0..=3 if self.is_further() => self.further_value(scope),
             _ => None,
         };
-        special.or_else(|| self.operator(frame))
+        special.or_else(|| self.operator(scope))
     }
 
-    /// Another name for something.
-    fn alias(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
-        let known = self.pick(frame, |known| !holds_function(&known.info))?;
-        Some(BindingValue { value: known.expr, info: known.info, sizes: known.sizes })
-    }
-
-    fn bound_constant(&mut self) -> Option<BindingValue> {
+    fn bound_constant(&mut self) -> Option<ScopeValue> {
         let dtypes = [F32, DataType::BOOL, DataType::INT64, DataType::INT32, DataType::FLOAT64, DataType::UINT8];
         let dtype = if self.on.data_types { dtypes[self.tape.choose(dtypes.len())] } else { F32 };
         // Now and then there are no elements.
-        let least = i64::from(!self.tape.one_in(12));
-        let sizes: Vec<i64> = (0..self.tape.choose(3)).map(|_| least + self.tape.choose(4) as i64).collect();
-        let known = self.constant(dtype, &sizes)?;
-        Some(BindingValue { value: known.expr, info: known.info, sizes: known.sizes })
+        let less = i64::from(self.tape.one_in(12));
+        let sizes: Vec<i64> = (0..self.tape.choose(3)).map(|_| self.some_size() - less).collect();
+        self.constant(dtype, &sizes)
     }
 
-    fn tuple(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
-        let is_tuple = |known: &ScopeValue| matches!(&known.info, StructInfo::Tuple(fields) if !fields.is_empty());
+    fn tuple(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
+        let is_tuple = |value: &ScopeValue| matches!(&value.info, StructInfo::Tuple(fields) if !fields.is_empty());
         if self.tape.one_in(2)
-            && let Some(known) = self.pick(frame, is_tuple)
-            && let StructInfo::Tuple(fields) = &known.info
+            && let Some(tuple) = self.pick(scope, is_tuple)
+            && let StructInfo::Tuple(fields) = &tuple.info
         {
             let index = self.tape.choose(fields.len());
             let info = fields.get(index)?.clone();
             let sizes = self.sizes_of(&info);
-            return Some(BindingValue {
-                value: Expr::tuple_get_item(known.expr, i64::try_from(index).ok()?),
-                info,
-                sizes,
-            });
+            return Some(ScopeValue::new(Expr::tuple_get_item(tuple.expr, i64::try_from(index).ok()?), info, sizes));
         }
-        if self.on.nested && frame.is_impure() && self.tape.one_in(3) {
-            return self.before_an_effect(frame);
+        if self.on.nested && scope.is_impure() && self.tape.one_in(3) {
+            return self.before_an_effect(scope);
         }
         let count = self.tape.choose(4);
         let functions = self.on.higher_order && self.tape.one_in(3);
-        let fits = |known: &ScopeValue| functions || !holds_function(&known.info);
-        let fields: Vec<ScopeValue> = (0..count).filter_map(|_| self.pick(frame, fits)).collect();
-        let exprs = fields.iter().map(|known| known.expr.clone()).collect();
-        let info = StructInfo::tuple(fields.into_iter().map(|known| known.info));
-        Some(BindingValue { value: Expr::tuple(exprs), info, sizes: None })
+        let fits = |value: &ScopeValue| functions || !holds_function(&value.info);
+        let fields: Vec<ScopeValue> = (0..count).filter_map(|_| self.pick(scope, fits)).collect();
+        let exprs = fields.iter().map(|value| value.expr.clone()).collect();
+        let info = StructInfo::tuple(fields.into_iter().map(|value| value.info));
+        Some(ScopeValue::new(Expr::tuple(exprs), info, None))
     }
 
-    fn shape(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
+    fn shape(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
         match self.tape.choose(6) {
-            3 if self.on.arithmetic => self.comparison(frame),
+            3 if self.on.arithmetic => self.comparison(scope),
             4 if self.on.data_types => Some(scalar(self.tape.choose(3))),
-            5 if self.on.packed => self.doubled(frame),
+            5 if self.on.packed => self.doubled(scope),
             0 | 3 => {
-                let known = self.pick(frame, is_float_vector)?;
-                let info = StructInfo::shape(dims_of(&known.info)?.iter().cloned());
-                let value = Expr::call(Expr::op("relax.shape_of"), vec![known.expr]);
-                Some(BindingValue { value, info, sizes: known.sizes })
+                let vector = self.pick(scope, is_float_vector)?;
+                let info = StructInfo::shape(dims_of(&vector.info)?.iter().cloned());
+                let value = Expr::call(Expr::op("relax.shape_of"), vec![vector.expr]);
+                Some(ScopeValue::new(value, info, vector.sizes))
             }
             1 | 4 => {
-                let sizes: Vec<i64> = (0..self.tape.choose(3)).map(|_| 1 + self.tape.choose(4) as i64).collect();
-                let dims: Vec<PrimExpr> = sizes.iter().map(|size| self.dim(frame, *size)).collect();
-                Some(BindingValue {
-                    value: Expr::shape(dims.clone()),
-                    info: StructInfo::shape(dims),
-                    sizes: Some(sizes),
-                })
+                let sizes: Vec<i64> = (0..self.tape.choose(3)).map(|_| self.some_size()).collect();
+                let dims = self.dims(scope, &sizes);
+                Some(ScopeValue::new(Expr::shape(dims.clone()), StructInfo::shape(dims), Some(sizes)))
             }
             _ => {
-                let value = self.tape.choose(6) as i64;
-                let value = self.dim(frame, value);
-                let info = StructInfo::Prim(PrimStructInfo { dtype: DataType::INT64, value: Some(value.clone()) });
-                let prim = PrimValue { value, dtype: DataType::INT64, float: None, span: Span::NONE };
-                Some(BindingValue { value: Expr::PrimValue(prim), info, sizes: None })
+                let size = self.tape.choose(6) as i64;
+                let (value, info) = boxed(DataType::INT64, self.dim(scope, size));
+                Some(ScopeValue::new(value, info, None))
             }
         }
     }
 
     /// A comparison of a size, in a box.
-    fn comparison(&mut self, frame: &FunctionDraft) -> Option<BindingValue> {
-        let var = self.tape.pick(&frame.dims).cloned()?;
+    pub(super) fn comparison(&mut self, scope: &Scope) -> Option<ScopeValue> {
+        let var = self.tape.pick(&scope.dims().collect::<Vec<_>>()).copied()?.clone();
         let op = [BinaryOp::Gt, BinaryOp::Eq, BinaryOp::Le][self.tape.choose(3)];
         let number = PrimExpr::IntImm(self.tape.choose(4) as i64);
-        Some(boxed(PrimExpr::binary(op, PrimExpr::Var(var), number), DataType::BOOL))
+        let (value, info) = boxed(DataType::BOOL, PrimExpr::binary(op, PrimExpr::Var(var), number));
+        Some(ScopeValue::new(value, info, None))
     }
 
     /// A shape that a packed function makes of another one.
-    fn doubled(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
-        let known = self.pick(frame, |known| matches!(known.info, StructInfo::Shape(_)) && known.sizes.is_some())?;
-        let sizes: Vec<i64> = known.sizes?.iter().map(|size| size.saturating_mul(2)).collect();
-        let info = StructInfo::shape_ndim(i64::try_from(sizes.len()).ok()?);
-        let args = vec![Expr::extern_func("relax_spec.shape_double"), known.expr];
-        let value = call_with(Expr::op("relax.call_pure_packed"), args, vec![info.clone()], Attrs::new());
-        Some(BindingValue { value, info, sizes: Some(sizes) })
+    fn doubled(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
+        let shape = self.pick(scope, |value| matches!(value.info, StructInfo::Shape(_)) && value.sizes.is_some())?;
+        let sizes: Vec<i64> = shape.sizes?.iter().map(|size| size.saturating_mul(2)).collect();
+        let info = StructInfo::shape_ndim(rank_of(&sizes));
+        let value = pure_packed("relax_spec.shape_double", vec![shape.expr], info.clone());
+        Some(ScopeValue::new(value, info, Some(sizes)))
     }
 
-    /// A shape that may be none at other sizes, and behind it something that has an effect: which of them comes first shows.
-    fn before_an_effect(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
-        let known = self.pick(frame, is_float_vector)?;
-        let dims: Vec<PrimExpr> = known.sizes.as_ref()?.iter().map(|size| self.dim(frame, *size)).collect();
-        let shape = StructInfo::shape(dims.clone());
-        let logged =
-            call_with(Expr::extern_func("relax_spec.log"), vec![known.expr], vec![known.info.clone()], Attrs::new());
-        let info = StructInfo::tuple([shape, known.info]);
-        Some(BindingValue { value: Expr::tuple(vec![Expr::shape(dims), logged]), info, sizes: None })
+    /// A shape that may be none at other sizes, and behind it something that has an effect: which of them comes first
+    /// shows.
+    fn before_an_effect(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
+        let vector = self.pick(scope, is_float_vector)?;
+        let dims = self.dims(scope, vector.sizes.as_ref()?);
+        let info = StructInfo::tuple([StructInfo::shape(dims.clone()), vector.info.clone()]);
+        let logged = packed("relax_spec.log", vec![vector.expr], vec![vector.info]);
+        Some(ScopeValue::new(Expr::tuple(vec![Expr::shape(dims), logged]), info, None))
     }
 
     /// Forgets what is known of a tensor's dimensions, and gives some of them other names, or says what they are.
-    fn match_cast(&mut self, frame: &mut FunctionDraft) -> Option<Binding> {
+    fn match_cast(&mut self, scope: &mut Scope) -> Option<Binding> {
         let of_shapes = self.on.shapes && self.tape.one_in(4);
-        let is_wanted = |known: &ScopeValue| match &known.info {
-            StructInfo::Shape(_) => of_shapes,
-            StructInfo::Tensor(_) => !of_shapes,
-            StructInfo::Object | StructInfo::Prim(_) | StructInfo::Tuple(_) | StructInfo::Func(_) => false,
-        };
         if self.tape.one_in(5) {
-            return self.cast_whole(frame);
+            return self.cast_whole(scope);
         }
-        let known = self.pick(frame, |known| is_wanted(known) && known.sizes.is_some())?;
-        let (sizes, dtype) = (known.sizes.clone()?, dtype_of(&known.info).filter(|dtype| !dtype.is_void()));
-        let rank = i64::try_from(sizes.len()).ok()?;
-        let less = self.tape.choose(6);
-        let info = match dtype {
-            Some(dtype) if less == 5 => StructInfo::tensor_ndim(rank, dtype),
-            Some(dtype) if less >= 3 => self.of_held_shape(frame, &sizes, dtype)?,
-            Some(dtype) => StructInfo::tensor(self.cast_dims(frame, &sizes), dtype),
-            None if known.info.as_tensor().is_some() => return None,
-            None => StructInfo::shape(self.cast_dims(frame, &sizes)),
+        let is_wanted = |info: &StructInfo| match of_shapes {
+            true => matches!(info, StructInfo::Shape(_)),
+            false => dtype_of(info).is_some_and(|dtype| !dtype.is_void()),
         };
-        Some(self.cast_to(frame, info, known.expr, Some(sizes)))
+        let picked = self.pick(scope, |value| is_wanted(&value.info) && value.sizes.is_some())?;
+        let sizes = picked.sizes?;
+        let less = self.tape.choose(6);
+        let info = match dtype_of(&picked.info) {
+            Some(dtype) if less == 5 => StructInfo::tensor_ndim(rank_of(&sizes), dtype),
+            Some(dtype) if less >= 3 => self.of_held_shape(scope, &sizes, dtype)?,
+            Some(dtype) => StructInfo::tensor(self.cast_dims(scope, &sizes), dtype),
+            None => StructInfo::shape(self.cast_dims(scope, &sizes)),
+        };
+        Some(self.cast_to(scope, ScopeValue::new(picked.expr, info, Some(sizes))))
     }
 
-    fn cast_to(
-        &mut self,
-        frame: &mut FunctionDraft,
-        info: StructInfo,
-        value: Expr,
-        sizes: Option<Vec<i64>>,
-    ) -> Binding {
-        match self.bind(frame, BindingValue { value, info: info.clone(), sizes }) {
-            Binding::VarBinding(VarBinding { var, value, span }) => {
-                Binding::MatchCast(MatchCast { var: Some(var), struct_info: info, value, span })
-            }
-            cast @ Binding::MatchCast(_) => cast,
-        }
+    fn cast_to(&mut self, scope: &mut Scope, made: ScopeValue) -> Binding {
+        let info = made.info.clone();
+        let (var, value) = self.bind(scope, made);
+        cast(Some(var), value, info)
     }
 
     /// A tensor of the shape that a variable holds.
-    fn of_held_shape(&mut self, frame: &mut FunctionDraft, sizes: &[i64], dtype: DataType) -> Option<StructInfo> {
-        let held = self.pick(frame, |known| {
-            let is_var = matches!(known.expr, Expr::Var(_));
-            is_var && matches!(known.info, StructInfo::Shape(_)) && known.sizes.as_deref() == Some(sizes)
+    fn of_held_shape(&mut self, scope: &mut Scope, sizes: &[i64], dtype: DataType) -> Option<StructInfo> {
+        let held = self.pick(scope, |value| {
+            let is_var = matches!(value.expr, Expr::Var(_));
+            is_var && matches!(value.info, StructInfo::Shape(_)) && value.sizes.as_deref() == Some(sizes)
         })?;
         let Expr::Var(var) = held.expr else { return None };
         let (shape, ndim) = (Some(TensorShape::Var(var.into())), Ndim::of_len(sizes.len()));
@@ -233,260 +198,231 @@ impl ProgramGenerator<'_> {
     }
 
     /// A tuple or a function is what is known of it.
-    fn cast_whole(&mut self, frame: &mut FunctionDraft) -> Option<Binding> {
-        let (functions, scope) = (self.on.closures && !frame.dataflow, frame.dims.clone());
-        let known = self.pick(frame, |known| match &known.info {
-            StructInfo::Tuple(_) => !holds_function(&known.info),
-            StructInfo::Func(func) => functions && func.params.is_some(),
-            StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => false,
+    fn cast_whole(&mut self, scope: &mut Scope) -> Option<Binding> {
+        let functions = self.on.closures && !scope.dataflow;
+        let picked = self.pick(scope, |value| match &value.info {
+            StructInfo::Tuple(_) => !holds_function(&value.info),
+            info => functions && is_closure(info),
         })?;
-        let info = self.outside(&known.info, &scope);
-        Some(self.cast_to(frame, info, known.expr, None))
+        let dims: Vec<ShapeVar> = scope.dims().cloned().collect();
+        let info = self.outside(&picked.info, &dims);
+        Some(self.cast_to(scope, ScopeValue::new(picked.expr, info, None)))
     }
 
     /// New variables for sizes, or what is in scope.
-    fn cast_dims(&mut self, frame: &mut FunctionDraft, sizes: &[i64]) -> Vec<PrimExpr> {
+    fn cast_dims(&mut self, scope: &mut Scope, sizes: &[i64]) -> Vec<PrimExpr> {
         let mut dims = Vec::new();
         for size in sizes {
-            if self.tape.choose(3) < 2 {
-                let var = self.shape_var(frame, *size);
-                frame.dims.push(var.clone());
-                dims.push(PrimExpr::Var(var));
+            dims.push(if self.tape.choose(3) < 2 {
+                let var = self.shape_var(scope, *size);
+                scope.push_dim(&var, DimScope::Body);
+                PrimExpr::Var(var)
             } else {
-                dims.push(self.dim(frame, *size));
-            }
+                self.dim(scope, *size)
+            });
         }
         dims
     }
 
     /// A variable for a size, which may be that of a scope that was left.
-    pub(super) fn shape_var(&mut self, frame: &FunctionDraft, size: i64) -> ShapeVar {
+    pub(super) fn shape_var(&mut self, scope: &Scope, size: i64) -> ShapeVar {
         let again = self.on.shadowing && self.tape.one_in(2);
-        let is_free = |var: &&ShapeVar| self.world.get(*var) == Some(&size) && !frame.dims.contains(var);
-        match frame.gone.iter().chain(&self.spent).find(is_free).filter(|_| again) {
-            Some(var) => var.clone(),
-            None => self.fresh_dim(size),
-        }
+        let is_free = |var: &&ShapeVar| self.world.get(*var) == Some(&size) && !scope.has_dim(var);
+        let found = scope.left_dims().chain(&self.in_operands).find(is_free).filter(|_| again).cloned();
+        found.unwrap_or_else(|| self.fresh_dim(size))
     }
 
     /// A call of one of the packed functions of the suite.
-    fn packed(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
-        let known = self.pick(frame, is_float_vector)?;
-        let (info, sizes) = (known.info.clone(), known.sizes.clone());
-        let less = StructInfo::tensor_ndim(i64::try_from(sizes.as_ref()?.len()).ok()?, F32);
-        let said = if self.tape.one_in(3) { less } else { info.clone() };
-        if self.on.effects && frame.is_impure() {
-            return self.effect(frame, known, said);
+    fn packed(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
+        let vector = self.pick(scope, is_float_vector)?;
+        let less = StructInfo::tensor_ndim(rank_of(vector.sizes.as_ref()?), F32);
+        let said = if self.tape.one_in(3) { less } else { vector.info.clone() };
+        if self.on.effects && scope.is_impure() {
+            return self.effect(scope, vector, said);
         }
         if !self.on.packed {
             return None;
         }
         let name = ["relax_spec.identity", "relax_spec.alias", "relax_spec.add", OBJECT][self.tape.choose(4)];
         if name == OBJECT {
-            let (args, said) = (vec![Expr::extern_func(OBJECT)], vec![StructInfo::Object]);
-            let value = call_with(Expr::op("relax.call_pure_packed"), args, said, Attrs::new());
-            return Some(BindingValue { value, info: StructInfo::Object, sizes: None });
+            return Some(ScopeValue::new(
+                pure_packed(OBJECT, Vec::new(), StructInfo::Object),
+                StructInfo::Object,
+                None,
+            ));
         }
-        let operand = self.operand_of(frame, &known);
-        let args = if name == "relax_spec.add" { vec![operand, known.expr] } else { vec![operand] };
-        let args = [vec![Expr::extern_func(name)], args].concat();
-        let value = call_with(Expr::op("relax.call_pure_packed"), args, vec![said.clone()], Attrs::new());
-        Some(BindingValue { value, info: said, sizes })
+        let mut args = vec![self.operand_of(scope, &vector)];
+        args.extend((name == "relax_spec.add").then_some(vector.expr));
+        Some(ScopeValue::new(pure_packed(name, args, said.clone()), said, vector.sizes))
     }
 
     /// A call that has an effect, on a vector.
-    fn effect(&mut self, frame: &mut FunctionDraft, known: ScopeValue, said: StructInfo) -> Option<BindingValue> {
-        let (info, sizes) = (known.info.clone(), known.sizes.clone());
-        let operand = self.operand_of(frame, &known);
+    fn effect(&mut self, scope: &mut Scope, vector: ScopeValue, said: StructInfo) -> Option<ScopeValue> {
+        let operand = self.operand_of(scope, &vector);
+        let own = vector.expr.clone();
         let (name, args, said) = match self.tape.choose(10) {
             0 | 1 => ("relax_spec.log", vec![operand], said),
-            2 => ("relax_spec.add_inplace", vec![known.expr.clone(), known.expr], said),
+            2 => ("relax_spec.add_inplace", vec![own.clone(), own], said),
             3 => {
-                let other = self.pick(frame, |known| known.info == info)?;
-                if matches!(known.expr, Expr::Constant(_)) {
-                    return None;
-                }
-                ("relax_spec.add_inplace", vec![known.expr, other.expr], said)
+                let other = self.pick(scope, |value| value.info == vector.info)?;
+                ("relax_spec.add_inplace", vec![own, other.expr], said)
             }
             4 => {
-                let value = Expr::call(
-                    Expr::op("relax.print"),
-                    vec![
-                        Expr::StringImm(relax_spec::grammar::StringImm { value: "".into(), span: Span::NONE }),
-                        operand,
-                    ],
-                );
-                return Some(BindingValue { value, info: StructInfo::tuple([]), sizes: None });
+                let value = Expr::call(Expr::op("relax.print"), vec![text(""), operand]);
+                return Some(ScopeValue::new(value, StructInfo::tuple([]), None));
             }
             5 => ("relax_spec.alias", vec![operand], said),
-            6 => return self.packed_otherwise(frame, operand, &info),
-            7 => return self.asserted(frame),
+            6 => return self.packed_otherwise(scope, operand, &vector.info),
+            7 => return self.asserted(scope),
             // In a branch, which not every run takes.
-            8 if frame.depth < DEPTH && self.tape.one_in(3) => (FAIL, vec![operand], StructInfo::Object),
-            _ => return self.filled(frame, operand, sizes?),
+            8 if self.on.failures && scope.depth < DEPTH && self.tape.one_in(3) => {
+                ("relax_spec.fail", vec![operand], StructInfo::Object)
+            }
+            _ => return self.filled(scope, operand, vector.sizes?),
         };
-        let value = call_with(Expr::extern_func(name), args, vec![said.clone()], Attrs::new());
-        Some(BindingValue { value, info: said, sizes })
+        Some(ScopeValue::new(packed(name, args, vec![said.clone()]), said, vector.sizes))
     }
 
     /// A packed call that says nothing of its result, one that says several things, and one that gives nothing.
-    fn packed_otherwise(
-        &mut self,
-        frame: &mut FunctionDraft,
-        operand: Expr,
-        info: &StructInfo,
-    ) -> Option<BindingValue> {
+    fn packed_otherwise(&mut self, scope: &mut Scope, operand: Expr, info: &StructInfo) -> Option<ScopeValue> {
         let (name, args, said, info) = match self.tape.choose(3) {
             0 => ("relax_spec.log", vec![operand], Vec::new(), StructInfo::Object),
             1 => {
-                let other = self.pick(frame, |known| known.info == *info)?;
+                let other = self.pick(scope, |value| value.info == *info)?;
                 let infos = vec![info.clone(), info.clone()];
-                let pair = Expr::tuple(vec![operand, other.expr]);
-                ("relax_spec.alias", vec![pair], infos.clone(), StructInfo::tuple(infos))
+                (
+                    "relax_spec.alias",
+                    vec![Expr::tuple(vec![operand, other.expr])],
+                    infos.clone(),
+                    StructInfo::tuple(infos),
+                )
             }
             _ => ("relax_spec.log", Vec::new(), vec![StructInfo::tuple([])], StructInfo::tuple([])),
         };
-        let value = call_with(Expr::extern_func(name), args, said, Attrs::new());
-        Some(BindingValue { value, info, sizes: None })
+        Some(ScopeValue::new(packed(name, args, said), info, None))
     }
 
-    /// A condition that holds.
-    fn asserted(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
-        // Now and then it depends on the input.
-        let open = if self.tape.one_in(4) { self.pick(frame, |known| known.info == truth()) } else { None };
-        let holds = match open {
-            Some(known) => known.expr,
-            None => Expr::constant(TensorData::from_values(DataType::BOOL, &[], &[1.0]).ok()?),
-        };
-        let text = Expr::StringImm(relax_spec::grammar::StringImm { value: "".into(), span: Span::NONE });
-        let value = Expr::call(Expr::op("relax.assert_op"), vec![holds, text]);
-        Some(BindingValue { value, info: StructInfo::tuple([]), sizes: None })
+    /// A condition that holds; now and then it depends on the input.
+    fn asserted(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
+        let is_open = self.on.failures && self.tape.one_in(4);
+        let open = if is_open { self.pick(scope, |value| value.info == truths()) } else { None };
+        let holds = open.map(|value| value.expr).or_else(|| truth(true))?;
+        let value = Expr::call(Expr::op("relax.assert_op"), vec![holds, text("")]);
+        Some(ScopeValue::new(value, StructInfo::tuple([]), None))
     }
 
     /// A packed function that writes its result into a tensor.
-    fn filled(&mut self, frame: &mut FunctionDraft, operand: Expr, sizes: Vec<i64>) -> Option<BindingValue> {
-        let dims: Vec<PrimExpr> = sizes.iter().map(|size| self.dim(frame, *size)).collect();
-        let rank = StructInfo::tensor_ndim(i64::try_from(dims.len()).ok()?, F32);
+    fn filled(&mut self, scope: &mut Scope, operand: Expr, sizes: Vec<i64>) -> Option<ScopeValue> {
+        let dims = self.dims(scope, &sizes);
         // Where it counts as pure it is not to have effects, which could be lost then (OP.CALLDPS.IMPURE).
         let counts_as_pure = relax_spec::ops::lookup(DPS).is_some_and(|def| def.is_pure_in(self.source.edition()));
         let name = if counts_as_pure { "relax_spec.fill_dps_pure" } else { "relax_spec.fill_dps" };
         let args = vec![Expr::extern_func(name), operand, Expr::shape(dims.clone())];
+        let rank = StructInfo::tensor_ndim(rank_of(&sizes), F32);
         let value = call_with(Expr::op(DPS), args, vec![rank], Attrs::new());
-        Some(BindingValue { value, info: StructInfo::tensor(dims, F32), sizes: Some(sizes) })
+        Some(ScopeValue::new(value, StructInfo::tensor(dims, F32), Some(sizes)))
     }
 
     /// A call of a `PrimFunc`.
-    fn prim_func(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
+    fn prim_func(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
         let at = self.tape.choose(self.source.prim_funcs.len());
-        let template = self.source.prim_funcs.get(at)?;
-        if template.in_place {
-            return None;
-        }
-        let mark = frame.mark();
+        let template = self.source.prim_funcs.get(at).filter(|template| template.form == CallForm::CallTir)?;
+        let mark = scope.mark();
         let mut named: Vec<(&str, i64, PrimExpr)> = Vec::new();
-        let mut args = vec![Expr::GlobalVar(GlobalVar::new(template.name))];
+        let mut args = vec![global_var(template.name)];
         for (dtype, names) in template.inputs {
-            let known = self.fitting(frame, *dtype, names, &named);
-            let Some(known) = known else {
-                frame.back_to(mark);
+            let Some(input) = self.input(scope, *dtype, names, &named) else {
+                scope.back_to(mark);
                 return None;
             };
-            let dims = dims_of(&known.info)?.to_vec();
-            for ((name, dim), size) in names.iter().zip(dims).zip(known.sizes.clone().unwrap_or_default()) {
+            let dims = dims_of(&input.info)?.to_vec();
+            for ((name, dim), size) in names.iter().zip(dims).zip(input.sizes.clone().unwrap_or_default()) {
                 if !named.iter().any(|(own, ..)| own == name) {
                     named.push((name, size, dim));
                 }
             }
-            args.push(self.operand_of(frame, &known));
+            args.push(self.operand_of(scope, &input));
         }
         let mut infos = Vec::new();
         for (dtype, names) in template.outputs {
             let mut dims = Vec::new();
             for name in *names {
                 if !named.iter().any(|(own, ..)| own == name) {
-                    let size = 1 + self.tape.choose(4) as i64;
-                    let dim = self.dim(frame, size);
-                    named.push((name, size, dim));
+                    let size = self.some_size();
+                    named.push((name, size, self.dim(scope, size)));
                 }
                 dims.extend(named.iter().find(|(own, ..)| own == name).map(|(.., dim)| dim.clone()));
             }
             infos.push((dims, *dtype));
         }
-        if !self.prim_funcs.contains(&at) {
-            self.prim_funcs.push(at);
-        }
+        self.calls_prim_func(at);
         let Outputs { shape, rank, info } = Outputs::of(&infos);
         args.push(shape);
-        let sizes = self.sizes_of(&info);
         let (mut name, mut attrs) = ("relax.call_tir", Attrs::new());
         if self.on.attributes && self.tape.one_in(12) {
             name = "relax.call_tir_with_grad";
             attrs.insert("te_grad_name".into(), AttrValue::Str("relax_spec_grad".into()));
         }
-        Some(BindingValue { value: call_with(Expr::op(name), args, vec![rank], attrs), info, sizes })
+        let sizes = self.sizes_of(&info);
+        Some(ScopeValue::new(call_with(Expr::op(name), args, vec![rank], attrs), info, sizes))
+    }
+
+    pub(super) fn calls_prim_func(&mut self, at: usize) {
+        if !self.prim_funcs.contains(&at) {
+            self.prim_funcs.push(at);
+        }
     }
 
     /// A tensor for an input of a `PrimFunc`, of which some sizes are settled.
-    fn fitting(
+    fn input(
         &mut self,
-        frame: &mut FunctionDraft,
+        scope: &mut Scope,
         dtype: DataType,
         names: &[&str],
         named: &[(&str, i64, PrimExpr)],
     ) -> Option<ScopeValue> {
         let settled: Vec<Option<i64>> =
             names.iter().map(|name| named.iter().find(|(own, ..)| own == name).map(|(_, size, _)| *size)).collect();
-        let fits = |known: &ScopeValue| {
-            dtype_of(&known.info) == Some(dtype)
-                && dims_of(&known.info).is_some()
-                && known.sizes.as_ref().is_some_and(|sizes| {
-                    sizes.len() == names.len()
-                        && sizes.iter().zip(&settled).all(|(size, settled)| settled.is_none_or(|s| s == *size))
-                })
+        let have_them = |sizes: &Vec<i64>| {
+            let mut both = sizes.iter().zip(&settled);
+            sizes.len() == names.len() && both.all(|(size, settled)| settled.is_none_or(|settled| settled == *size))
         };
-        if let Some(known) = self.pick(frame, fits) {
-            return Some(known);
+        let fits = |value: &ScopeValue| {
+            let is_known = dtype_of(&value.info) == Some(dtype) && dims_of(&value.info).is_some();
+            is_known && value.sizes.as_ref().is_some_and(have_them)
+        };
+        if let Some(value) = self.pick(scope, fits) {
+            return Some(value);
         }
-        let mut sizes = Vec::new();
-        for settled in &settled {
-            sizes.push(settled.unwrap_or_else(|| 1 + self.tape.choose(4) as i64));
-        }
-        self.parameter(frame, dtype, &sizes)
+        let sizes: Vec<i64> = settled.iter().map(|settled| settled.unwrap_or_else(|| self.some_size())).collect();
+        self.parameter(scope, dtype, &sizes)
     }
 
-    /// A call that writes its argument. Where the edition lets it count as pure on a promise (`OP.CALLTIRINPLACE.PURITY`), neither the
-    /// argument nor an alias of it is used afterwards.
-    fn in_place(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
+    /// A call that writes its argument. Where the edition lets it count as pure on a promise
+    /// (`OP.CALLTIRINPLACE.PURITY`), neither the argument nor an alias of it is used afterwards.
+    fn in_place(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
         let promises = rule!("OP.CALLTIRINPLACE.PURITY").is_stated_by(self.source.edition());
-        let fresh = frame.fresh.clone();
-        let is_alone = |known: &ScopeValue| !known.used && fresh.contains(&known.expr);
-        let is_writable = |known: &ScopeValue| {
-            let constant = matches!(known.expr, Expr::Constant(_));
-            is_float_vector(known) && if promises { constant || is_alone(known) } else { !constant }
-        };
-        let packed = frame.is_impure() && self.tape.one_in(2);
-        let known = self.pick(frame, |known| {
-            is_writable(known) && (packed || known.sizes.as_ref().is_some_and(|sizes| sizes.len() == 1))
+        let is_writable = |value: &ScopeValue| is_float_vector(value) && (!promises || !value.used && value.fresh);
+        let by_packed = scope.is_impure() && self.tape.one_in(2);
+        let picked = self.pick(scope, |value| {
+            is_writable(value) && (by_packed || value.sizes.as_ref().is_some_and(|sizes| sizes.len() == 1))
         })?;
         if promises {
-            frame.spent.push(known.expr.clone());
+            scope.spend(&picked.expr);
         }
-        let (info, sizes) = (known.info.clone(), known.sizes.clone());
+        let ScopeValue { expr, info, sizes, .. } = picked;
         let attrs = Attrs::from([("inplace_indices".into(), AttrValue::List(vec![AttrValue::Int(0)]))]);
-        if packed {
-            let args = vec![Expr::extern_func("relax_spec.add_inplace"), known.expr.clone(), known.expr];
-            let value = call_with(Expr::op("relax.call_inplace_packed"), args, vec![info.clone()], attrs);
-            return Some(BindingValue { value, info, sizes });
-        }
-        let at = self.source.prim_funcs.iter().position(|template| template.in_place)?;
-        let template = self.source.prim_funcs.get(at)?;
-        if !self.prim_funcs.contains(&at) {
-            self.prim_funcs.push(at);
-        }
-        let shape = Expr::shape(dims_of(&info)?.iter().cloned());
-        let args = vec![Expr::GlobalVar(GlobalVar::new(template.name)), known.expr, shape];
-        let value = call_with(Expr::op("relax.call_tir_inplace"), args, vec![StructInfo::tensor_ndim(1, F32)], attrs);
-        Some(BindingValue { value, info, sizes })
+        let value = if by_packed {
+            let args = vec![Expr::extern_func("relax_spec.add_inplace"), expr.clone(), expr];
+            call_with(Expr::op("relax.call_inplace_packed"), args, vec![info.clone()], attrs)
+        } else {
+            let at = self.source.prim_funcs.iter().position(|template| template.form == CallForm::InPlace)?;
+            self.calls_prim_func(at);
+            let shape = Expr::shape(dims_of(&info)?.iter().cloned());
+            let args = vec![global_var(self.source.prim_funcs.get(at)?.name), expr, shape];
+            call_with(Expr::op("relax.call_tir_inplace"), args, vec![StructInfo::tensor_ndim(1, F32)], attrs)
+        };
+        Some(ScopeValue::new(value, info, sizes))
     }
 }
 
@@ -499,10 +435,9 @@ struct Outputs {
 
 impl Outputs {
     fn of(infos: &[(Vec<PrimExpr>, DataType)]) -> Outputs {
-        let rank = |dims: &[PrimExpr]| i64::try_from(dims.len()).unwrap_or(-1);
         let of_one = |(dims, dtype): &(Vec<PrimExpr>, DataType)| Outputs {
             shape: Expr::shape(dims.clone()),
-            rank: StructInfo::tensor_ndim(rank(dims), *dtype),
+            rank: StructInfo::tensor_ndim(Ndim::of_len(dims.len()).to_i64(), *dtype),
             info: StructInfo::tensor(dims.clone(), *dtype),
         };
         if let [one] = infos {
@@ -512,7 +447,7 @@ impl Outputs {
         Outputs {
             info: StructInfo::tuple(all.iter().map(|output| output.info.clone())),
             rank: StructInfo::tuple(all.iter().map(|output| output.rank.clone())),
-            shape: Expr::tuple(all.into_iter().map(|output| output.shape).collect::<Vec<Expr>>()),
+            shape: Expr::tuple(all.into_iter().map(|output| output.shape).collect()),
         }
     }
 }

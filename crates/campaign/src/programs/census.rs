@@ -1,11 +1,16 @@
 //! What occurs in programs, counted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
-use super::ProgramSource;
-use relax_spec::grammar::visit::{Visitor, walk_expr, walk_match_cast, walk_module, walk_var_binding};
+use super::{ProgramSource, Restriction};
+use crate::generate::nodes::{dims_of, is_linked};
+use relax_spec::book::Edition;
+use relax_spec::grammar::visit::{
+    Visitor, walk_block, walk_expr, walk_function, walk_match_cast, walk_module, walk_var_binding,
+};
 use relax_spec::grammar::{
-    Binding, BindingBlock, Expr, Function, GlobalFunc, IrModule, MatchCast, StructInfo, VarBinding,
+    Binding, BindingBlock, Call, Expr, Function, GlobalFunc, IrModule, MatchCast, PrimExpr, StructInfo, VarBinding,
 };
 
 /// In how many programs each construct and each operator occurs.
@@ -21,8 +26,11 @@ pub struct ConstructCensus {
     pub operators: BTreeMap<String, u64>,
 }
 
+/// How many programs of each kind the book counts.
+const COUNTED: u64 = 500;
+
 impl ConstructCensus {
-    /// Every construct that can occur.
+    /// Every construct that can occur in the programs of campaigns.
     pub const CONSTRUCTS: &'static [&'static str] = &[
         "Call of a closure",
         "Call of a global function",
@@ -67,38 +75,49 @@ impl ConstructCensus {
         "variables of one name",
     ];
 
+    /// What the programs of laws have besides.
+    pub const FURTHER: &'static [&'static str] = &[
+        "Call of a PrimFunc",
+        "DataTypeImm",
+        "If on a scalar in a box",
+        "parameter that is a scalar",
+        "tensor on a device",
+    ];
+
     /// Counts a program.
     pub fn count(&mut self, module: &IrModule) {
         let mut seen = ProgramConstructs::default();
-        let linked = module.funcs.iter().filter(|(_, func)| is_linked(func)).count();
-        if linked > 1 {
+        for (gv, func) in &module.funcs {
+            if let GlobalFunc::PrimFunc(_) = func {
+                seen.construct("PrimFunc");
+                seen.prim_funcs.insert(gv.name.to_string());
+            }
+        }
+        if module.funcs.iter().filter(|(_, func)| is_linked(func)).count() > 1 {
             seen.construct("Function, of several entry points");
         }
+        if !module.global_infos.is_empty() {
+            seen.construct("tensor on a device");
+        }
         for (gv, func) in &module.funcs {
-            match func {
-                GlobalFunc::Function(function) => {
-                    seen.own = gv.name.to_string();
-                    if !function.attrs.contains_key("global_symbol") {
-                        seen.construct("Function, private");
-                    }
-                    if function.attrs.len() > 1 {
-                        seen.construct("attribute of a function");
-                    }
+            if let GlobalFunc::Function(function) = func {
+                seen.own = gv.name.to_string();
+                if !is_linked(func) {
+                    seen.construct("Function, private");
                 }
-                GlobalFunc::PrimFunc(_) => seen.construct("PrimFunc"),
-                GlobalFunc::ExternFunc(_) => {}
+                if function.attrs.len() > 1 {
+                    seen.construct("attribute of a function");
+                }
             }
-            let one = IrModule { funcs: vec![(gv.clone(), func.clone())], ..IrModule::default() };
-            walk_module(&mut seen, &one);
+            walk_module(&mut seen, &IrModule { funcs: vec![(gv.clone(), func.clone())], ..IrModule::default() });
         }
-        self.programs += 1;
-        self.bindings += seen.bindings;
-        for construct in seen.constructs.keys() {
-            *self.constructs.entry(construct).or_default() += 1;
-        }
-        for operator in seen.operators.keys() {
-            *self.operators.entry(operator.clone()).or_default() += 1;
-        }
+        let ProgramConstructs { constructs, operators, bindings, .. } = seen;
+        self.add(&ConstructCensus {
+            programs: 1,
+            bindings,
+            constructs: constructs.into_iter().map(|construct| (construct, 1)).collect(),
+            operators: operators.into_iter().map(|operator| (operator, 1)).collect(),
+        });
     }
 
     /// Adds what was counted elsewhere.
@@ -119,20 +138,61 @@ impl ConstructCensus {
         let operators = source.operators().filter(|name| !self.operators.contains_key(*name));
         constructs.map(ToString::to_string).chain(operators.map(ToString::to_string)).collect()
     }
-}
 
-fn is_linked(func: &GlobalFunc) -> bool {
-    match func {
-        GlobalFunc::Function(function) => function.attrs.contains_key("global_symbol"),
-        GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => false,
+    /// The census of the first programs that are drawn without the calls of the suite.
+    fn without_calls(restriction: Restriction) -> ConstructCensus {
+        let source = ProgramSource::of(&[], restriction);
+        let mut census = ConstructCensus::default();
+        (0..COUNTED).for_each(|number| census.count(&source.program(0, number).module));
+        census
+    }
+
+    /// `spec/src/generator.md`.
+    pub fn page() -> String {
+        let by_edition = |of: fn(Edition) -> Restriction| Edition::ALL.map(|edition| (edition, of(edition)));
+        let kinds = [
+            ("campaigns", by_edition(|edition| Restriction { edition, ..Restriction::default() })),
+            ("laws", by_edition(Restriction::of_laws)),
+        ];
+        let columns = kinds.map(|(kind, rows)| rows.map(|(edition, restriction)| (kind, edition, restriction)));
+        let columns: Vec<(&str, Edition, Restriction)> = columns.into_iter().flatten().collect();
+        let heads: Vec<String> = columns.iter().map(|(kind, edition, _)| format!(" {kind}, {edition} |")).collect();
+        let counted: Vec<ConstructCensus> =
+            columns.into_iter().map(|(.., restriction)| ConstructCensus::without_calls(restriction)).collect();
+        let rules = " ---: |".repeat(counted.len());
+        let mut page = format!("{PAGE}\n| construct |{}\n| --- |{rules}\n", heads.concat());
+        let mut constructs = [ConstructCensus::CONSTRUCTS, ConstructCensus::FURTHER].concat();
+        constructs.sort_unstable_by_key(|construct| construct.to_lowercase());
+        for construct in constructs {
+            let count = |census: &ConstructCensus| match census.constructs.get(construct) {
+                Some(count) => format!(" {count} |"),
+                None => " – |".to_string(),
+            };
+            // Writing to a string does not fail.
+            let _ = writeln!(page, "| {construct} |{}", counted.iter().map(count).collect::<String>());
+        }
+        page
     }
 }
 
+/// What stands above the table.
+const PAGE: &str = "# What programs are drawn
+
+Written by `cargo xtask regenerate`. One generator draws the programs that campaigns ask implementations about, and \
+those that laws are tried on. Each column counts in how many of 500 programs a construct occurs; a dash says that none \
+of them has it. The programs are drawn without the calls of operators that the suite knows, so that the table depends \
+on the generator alone.
+";
+
+/// The nodes that are in every program, or counted by where they stand.
+const UNCOUNTED: [&str; 6] = ["Call", "Function", "GlobalVar", "Op", "SeqExpr", "Var"];
+
 #[derive(Default)]
 struct ProgramConstructs {
-    constructs: BTreeMap<&'static str, ()>,
-    operators: BTreeMap<String, ()>,
-    names: BTreeMap<String, u32>,
+    constructs: BTreeSet<&'static str>,
+    operators: BTreeSet<String>,
+    prim_funcs: BTreeSet<String>,
+    names: BTreeSet<String>,
     own: String,
     bindings: u64,
     branches: usize,
@@ -142,53 +202,49 @@ struct ProgramConstructs {
 
 impl ProgramConstructs {
     fn construct(&mut self, name: &'static str) {
-        self.constructs.insert(name, ());
+        self.constructs.insert(name);
     }
 
-    fn call(&mut self, call: &relax_spec::grammar::Call) {
-        match &call.op {
-            Expr::Op(op) => {
-                self.construct("Call of an operator");
-                if &*op.op_name == "relax.call_tir_inplace" {
-                    self.construct("PrimFunc in place");
-                }
-                self.operators.insert(op.op_name.to_string(), ());
+    fn call(&mut self, call: &Call) {
+        if let Expr::Op(op) = &call.op {
+            if &*op.op_name == "relax.call_tir_inplace" {
+                self.construct("PrimFunc in place");
             }
-            Expr::GlobalVar(gv) => {
-                self.construct(if *gv.name == *self.own { "recursion" } else { "Call of a global function" });
-            }
-            Expr::ExternFunc(_) => self.construct("Call of a packed function"),
-            Expr::Var(_) | Expr::DataflowVar(_) => self.construct("Call of a closure"),
-            Expr::Function(_) => self.construct("Call of one written there"),
-            Expr::Constant(_)
-            | Expr::Tuple(_)
-            | Expr::SeqExpr(_)
-            | Expr::PrimValue(_)
-            | Expr::StringImm(_)
-            | Expr::DataTypeImm(_)
-            | Expr::If(_)
-            | Expr::Call(_)
-            | Expr::ShapeExpr(_)
-            | Expr::TupleGetItem(_) => {}
+            self.operators.insert(op.op_name.to_string());
         }
-        for arg in &call.args {
-            match arg {
-                Expr::Call(_) => self.construct("call as an operand"),
-                Expr::Tuple(_) => self.construct("tuple as an operand"),
-                Expr::SeqExpr(_) => self.construct("SeqExpr as an operand"),
-                Expr::Function(_) => self.construct("Function as an operand"),
-                Expr::Constant(_)
-                | Expr::Var(_)
-                | Expr::DataflowVar(_)
-                | Expr::GlobalVar(_)
-                | Expr::PrimValue(_)
-                | Expr::StringImm(_)
-                | Expr::DataTypeImm(_)
-                | Expr::If(_)
-                | Expr::ExternFunc(_)
-                | Expr::ShapeExpr(_)
-                | Expr::TupleGetItem(_)
-                | Expr::Op(_) => {}
+        let called = match &call.op {
+            Expr::Op(_) => Some("Call of an operator"),
+            Expr::GlobalVar(gv) if *gv.name == *self.own => Some("recursion"),
+            Expr::GlobalVar(gv) if self.prim_funcs.contains(&*gv.name) => Some("Call of a PrimFunc"),
+            Expr::GlobalVar(_) => Some("Call of a global function"),
+            Expr::ExternFunc(_) => Some("Call of a packed function"),
+            Expr::Function(_) => Some("Call of one written there"),
+            callee => matches!(callee, Expr::Var(_) | Expr::DataflowVar(_)).then_some("Call of a closure"),
+        };
+        self.constructs.extend(called);
+        let operands = call.args.iter().filter_map(|arg| match arg.node_name() {
+            "Call" => Some("call as an operand"),
+            "Tuple" => Some("tuple as an operand"),
+            "SeqExpr" => Some("SeqExpr as an operand"),
+            "Function" => Some("Function as an operand"),
+            _ => None,
+        });
+        self.constructs.extend(operands);
+    }
+
+    fn parameter(&mut self, info: &StructInfo) {
+        let kind = match info {
+            StructInfo::Func(_) => Some("parameter of a function type"),
+            info => info.as_prim().map(|_| "parameter that is a scalar"),
+        };
+        self.constructs.extend(kind);
+        for dim in dims_of(info).unwrap_or_default() {
+            let mut open = false;
+            dim.for_each_var(|_| open = true);
+            match dim {
+                PrimExpr::Var(_) => self.construct("shape variable"),
+                _ if open => self.construct("shape variable in arithmetic"),
+                _ => {}
             }
         }
     }
@@ -196,59 +252,32 @@ impl ProgramConstructs {
 
 impl Visitor for ProgramConstructs {
     fn visit_expr(&mut self, expr: &Expr) {
-        match expr {
-            Expr::Call(call) => self.call(call),
-            Expr::Constant(_)
-            | Expr::DataflowVar(_)
-            | Expr::Tuple(_)
-            | Expr::PrimValue(_)
-            | Expr::StringImm(_)
-            | Expr::If(_)
-            | Expr::ExternFunc(_)
-            | Expr::ShapeExpr(_)
-            | Expr::TupleGetItem(_) => self.construct(expr.node_name()),
-            Expr::Var(_)
-            | Expr::GlobalVar(_)
-            | Expr::SeqExpr(_)
-            | Expr::DataTypeImm(_)
-            | Expr::Function(_)
-            | Expr::Op(_) => {}
+        if let Expr::Call(call) = expr {
+            self.call(call);
         }
-        let branch = matches!(expr, Expr::If(_));
-        self.branches += usize::from(branch);
+        let name = expr.node_name();
+        self.constructs.extend((!UNCOUNTED.contains(&name)).then_some(name));
+        let branch = if let Expr::If(branch) = expr { Some(branch) } else { None };
+        if branch.is_some_and(|branch| branch.cond.is_over_shape_vars()) {
+            self.construct("If on a scalar in a box");
+        }
+        self.branches += usize::from(branch.is_some());
         walk_expr(self, expr);
-        self.branches -= usize::from(branch);
+        self.branches -= usize::from(branch.is_some());
     }
 
     fn visit_function(&mut self, function: &Function) {
-        if self.functions > 0 {
-            self.construct("Function, local");
+        for (is_so, construct) in [
+            (self.functions > 0, "Function, local"),
+            (function.pure == Some(false), "Function, impure"),
+            (function.force_pure(), "Function, forced to be pure"),
+            (function.ret_struct_info.is_none(), "Function without a result annotation"),
+        ] {
+            self.constructs.extend(is_so.then_some(construct));
         }
-        if function.pure == Some(false) {
-            self.construct("Function, impure");
-        }
-        if function.force_pure() {
-            self.construct("Function, forced to be pure");
-        }
-        if function.ret_struct_info.is_none() {
-            self.construct("Function without a result annotation");
-        }
-        for info in function.params.iter().filter_map(|param| param.annotation.as_ref()) {
-            if matches!(info, StructInfo::Func(_)) {
-                self.construct("parameter of a function type");
-            }
-            for dim in super::frame::dims_of(info).unwrap_or_default() {
-                let mut open = false;
-                dim.for_each_var(|_| open = true);
-                match dim {
-                    relax_spec::grammar::PrimExpr::Var(_) => self.construct("shape variable"),
-                    _ if open => self.construct("shape variable in arithmetic"),
-                    _ => {}
-                }
-            }
-        }
+        function.params.iter().filter_map(|param| param.annotation.as_ref()).for_each(|info| self.parameter(info));
         self.functions += 1;
-        relax_spec::grammar::visit::walk_function(self, function);
+        walk_function(self, function);
         self.functions -= 1;
     }
 
@@ -258,13 +287,11 @@ impl Visitor for ProgramConstructs {
         }
         self.bindings += block.bindings.len() as u64;
         for binder in block.bindings.iter().filter_map(Binding::binder) {
-            let count = self.names.entry(binder.var.name.to_string()).or_default();
-            *count += 1;
-            if *count == 2 {
+            if !self.names.insert(binder.var.name.to_string()) {
                 self.construct("variables of one name");
             }
         }
-        relax_spec::grammar::visit::walk_block(self, block);
+        walk_block(self, block);
     }
 
     fn visit_dataflow_block(&mut self, block: &BindingBlock) {
@@ -285,17 +312,14 @@ impl Visitor for ProgramConstructs {
     }
 
     fn visit_match_cast(&mut self, cast: &MatchCast) {
-        self.construct("MatchCast");
-        if self.branches > 0 {
-            self.construct("MatchCast in a branch");
-        }
-        if self.dataflow {
-            self.construct("MatchCast in a DataflowBlock");
-        }
-        match &cast.struct_info {
-            StructInfo::Func(_) => self.construct("MatchCast of a function"),
-            StructInfo::Tuple(_) => self.construct("MatchCast of a tuple"),
-            StructInfo::Object | StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => {}
+        for (is_so, construct) in [
+            (true, "MatchCast"),
+            (self.branches > 0, "MatchCast in a branch"),
+            (self.dataflow, "MatchCast in a DataflowBlock"),
+            (matches!(cast.struct_info, StructInfo::Func(_)), "MatchCast of a function"),
+            (matches!(cast.struct_info, StructInfo::Tuple(_)), "MatchCast of a tuple"),
+        ] {
+            self.constructs.extend(is_so.then_some(construct));
         }
         walk_match_cast(self, cast);
     }

@@ -95,4 +95,6 @@ features! {
     few_operators;
     /// Data types other than float32.
     data_types;
+    /// Calls that fail, or may, where not every run comes by.
+    failures;
 }

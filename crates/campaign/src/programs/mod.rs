@@ -1,21 +1,23 @@
-//! Random whole programs, well-typed by construction: what is known of each variable is inferred as it is bound, and every call
-//! is drawn among those that what is in scope allows. One tape of choices gives one program, the choice zero the simplest, so that
-//! a seed reproduces a program and a shorter tape is a smaller one.
+//! Random whole programs, well-typed by construction: what is known of each variable is inferred as it is bound, and
+//! every call is drawn among those that what is in scope allows. One tape of choices gives one program, the choice zero
+//! the simplest, so that a seed reproduces a program and a shorter tape is a smaller one.
 //!
 //! Beside its structural information every tensor has example sizes, at which the program is meant to run to its end.
 
 mod apart;
 mod bindings;
-mod calls;
 mod census;
 mod control;
+mod draw;
 mod features;
-mod frame;
+mod further;
+mod operators;
 mod prim_funcs;
 mod seeds;
 mod source;
 mod violations;
 
+pub use apart::one_attribute_apart;
 pub use census::ConstructCensus;
 pub use features::Features;
 pub use seeds::Seeds;
@@ -49,7 +51,7 @@ pub struct Drawn {
 
 /// The tape of the program with a number.
 pub fn tape(seed: u64, number: u64) -> Tape {
-    let bindings = frame::bindings_of(&mut tape_of(seed, number, frame::SIZING));
+    let bindings = draw::bindings_of(&mut tape_of(seed, number, draw::SIZING));
     tape_of(seed, number, CHOICES.0 * bindings + CHOICES.1)
 }
 
@@ -68,7 +70,7 @@ impl ProgramSource {
         };
         // Each operator has its turn, so that none waits long.
         let mut choices = tape.choices().to_vec();
-        if let (Some(choice), Ok(turn)) = (choices.get_mut(frame::FEATURED), u32::try_from(number % TURNS)) {
+        if let (Some(choice), Ok(turn)) = (choices.get_mut(draw::FEATURED), u32::try_from(number % TURNS)) {
             *choice = turn;
         }
         self.of_tape(Tape::from_choices(choices))
@@ -76,8 +78,6 @@ impl ProgramSource {
 
     /// The program of a tape.
     pub fn of_tape(&self, mut tape: Tape) -> Drawn {
-        let choices = tape.choices().to_vec();
-        let (module, entries, sizes, features) = frame::ProgramGenerator::new(self, &mut tape).module();
-        Drawn { module, entries, sizes, features, choices }
+        draw::ProgramGenerator::new(self, &mut tape).program()
     }
 }

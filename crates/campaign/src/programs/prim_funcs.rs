@@ -1,4 +1,5 @@
-//! The `PrimFunc`s that programs call: loops, reductions, a scatter, branches, several outputs, arguments written in place.
+//! The `PrimFunc`s that programs call: loops, reductions, a scatter, branches, several outputs, arguments written in
+//! place.
 
 use std::sync::Arc;
 
@@ -9,6 +10,19 @@ use relax_spec::syntax::tvmscript::parse_module;
 /// A tensor that a `PrimFunc` takes or gives: its data type, and its sizes by name.
 pub(super) type BufferSignature = (DataType, &'static [&'static str]);
 
+/// How a `PrimFunc` is called.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum CallForm {
+    /// By `call_tir`.
+    CallTir,
+    /// By `call_tir_inplace`, or directly: it writes its first input, and has no output else.
+    InPlace,
+    /// Directly, on a number.
+    GivesNothing,
+    /// Directly, on a number.
+    GivesNumber,
+}
+
 /// A `PrimFunc`, and how it is called.
 #[derive(Clone, Debug)]
 pub(super) struct Template {
@@ -16,22 +30,21 @@ pub(super) struct Template {
     pub(super) func: Arc<PrimFunc>,
     pub(super) inputs: &'static [BufferSignature],
     pub(super) outputs: &'static [BufferSignature],
-    /// Whether it writes its first input, and has no output else.
-    pub(super) in_place: bool,
+    pub(super) form: CallForm,
 }
 
 const F32: DataType = DataType::FLOAT32;
 const I64: DataType = DataType::INT64;
 
-/// Name, inputs, outputs, whether it works in place, the parameters' sizes, and the body.
-type PrimFuncRow = (&'static str, &'static [BufferSignature], &'static [BufferSignature], bool, &'static str);
+/// Name, inputs, outputs, how it is called, and the body.
+type PrimFuncRow = (&'static str, &'static [BufferSignature], &'static [BufferSignature], CallForm, &'static str);
 
 const ROWS: [PrimFuncRow; 9] = [
     (
         "tir_twice",
         &[(F32, &["n"])],
         &[(F32, &["n"])],
-        false,
+        CallForm::CallTir,
         "for i in range(n):
     with T.block(\"b\"):
         v = T.axis.spatial(n, i)
@@ -41,7 +54,7 @@ const ROWS: [PrimFuncRow; 9] = [
         "tir_row_sum",
         &[(F32, &["n", "m"])],
         &[(F32, &["n"])],
-        false,
+        CallForm::CallTir,
         "for i, j in T.grid(n, m):
     with T.block(\"b\"):
         vi, vj = T.axis.remap(\"SR\", [i, j])
@@ -53,7 +66,7 @@ const ROWS: [PrimFuncRow; 9] = [
         "tir_transpose",
         &[(F32, &["n", "m"])],
         &[(F32, &["m", "n"])],
-        false,
+        CallForm::CallTir,
         "for i, j in T.grid(m, n):
     with T.block(\"b\"):
         vi, vj = T.axis.remap(\"SS\", [i, j])
@@ -63,7 +76,7 @@ const ROWS: [PrimFuncRow; 9] = [
         "tir_split",
         &[(F32, &["n"]), (F32, &["n"])],
         &[(F32, &["n"]), (F32, &["n"])],
-        false,
+        CallForm::CallTir,
         "for i in range(n):
     with T.block(\"b\"):
         v = T.axis.spatial(n, i)
@@ -74,7 +87,7 @@ const ROWS: [PrimFuncRow; 9] = [
         "tir_increment",
         &[(F32, &["n"])],
         &[],
-        true,
+        CallForm::InPlace,
         "for i in range(n):
     with T.block(\"b\"):
         v = T.axis.spatial(n, i)
@@ -84,7 +97,7 @@ const ROWS: [PrimFuncRow; 9] = [
         "tir_scatter",
         &[(I64, &["n"])],
         &[(I64, &["m"])],
-        false,
+        CallForm::CallTir,
         "for i in range(m):
     with T.block(\"zero\"):
         v = T.axis.spatial(m, i)
@@ -99,7 +112,7 @@ for i in range(n):
         "tir_product",
         &[(F32, &["n", "k"]), (F32, &["k", "m"])],
         &[(F32, &["n", "m"])],
-        false,
+        CallForm::CallTir,
         "for i, j, l in T.grid(n, m, k):
     with T.block(\"b\"):
         vi, vj, vl = T.axis.remap(\"SSR\", [i, j, l])
@@ -111,7 +124,7 @@ for i in range(n):
         "tir_greatest",
         &[(F32, &["n", "m"])],
         &[(F32, &["n"])],
-        false,
+        CallForm::CallTir,
         "for i, j in T.grid(n, m):
     with T.block(\"b\"):
         vi, vj = T.axis.remap(\"SR\", [i, j])
@@ -123,7 +136,7 @@ for i in range(n):
         "tir_reverse",
         &[(I64, &["n"])],
         &[(I64, &["n"])],
-        false,
+        CallForm::CallTir,
         "for i in range(n):
     with T.block(\"b\"):
         v = T.axis.spatial(n, i)
@@ -131,16 +144,42 @@ for i in range(n):
     ),
 ];
 
-/// Those that the reader reads, which are all of them.
-pub(super) fn templates() -> Vec<Template> {
-    ROWS.iter().filter_map(template).collect()
+/// Those that are called on a number.
+const ON_NUMBERS: [(&str, CallForm, &str); 2] = [
+    (
+        "tir_unused",
+        CallForm::GivesNothing,
+        "@T.prim_func(private=True)\ndef tir_unused(n: T.int64):\n    T.evaluate(0)\n",
+    ),
+    (
+        "tir_double",
+        CallForm::GivesNumber,
+        "@T.prim_func(private=True)\ndef tir_double(n: T.int64) -> T.int64:\n    return n * T.int64(2)\n",
+    ),
+];
+
+/// Those that the reader reads, which are all of them; with or without those that are called on a number.
+pub(super) fn templates(on_numbers: bool) -> Vec<Template> {
+    let further = ON_NUMBERS.iter().filter(|_| on_numbers);
+    let further = further.filter_map(|(name, form, text)| template(name, text, &[], &[], *form));
+    ROWS.iter().filter_map(of_row).chain(further).collect()
 }
 
-fn template(row: &PrimFuncRow) -> Option<Template> {
-    let (name, inputs, outputs, in_place, _) = *row;
-    let module = parse_module(&text(row)).ok()?;
+fn of_row(row: &PrimFuncRow) -> Option<Template> {
+    let (name, inputs, outputs, form, _) = *row;
+    template(name, &text(row), inputs, outputs, form)
+}
+
+fn template(
+    name: &'static str,
+    text: &str,
+    inputs: &'static [BufferSignature],
+    outputs: &'static [BufferSignature],
+    form: CallForm,
+) -> Option<Template> {
+    let module = parse_module(text).ok()?;
     match module.get(name)? {
-        GlobalFunc::PrimFunc(func) => Some(Template { name, func: func.clone(), inputs, outputs, in_place }),
+        GlobalFunc::PrimFunc(func) => Some(Template { name, func: func.clone(), inputs, outputs, form }),
         GlobalFunc::Function(_) | GlobalFunc::ExternFunc(_) => None,
     }
 }
@@ -173,7 +212,8 @@ mod tests {
     #[test]
     fn all_of_them_can_be_read() {
         for row in &ROWS {
-            assert!(template(row).is_some(), "{:?}\n{}", parse_module(&text(row)).err(), text(row));
+            assert!(of_row(row).is_some(), "{:?}\n{}", parse_module(&text(row)).err(), text(row));
         }
+        assert_eq!(templates(true).len(), ROWS.len() + ON_NUMBERS.len());
     }
 }

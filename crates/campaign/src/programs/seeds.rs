@@ -1,5 +1,5 @@
-//! Texts of the golden suite, as they are and with a few tokens changed: the spellings and corners that no generator of programs
-//! thinks of, and their neighbourhood.
+//! Texts of the golden suite, as they are and with a few tokens changed: the spellings and corners that no generator of
+//! programs thinks of, and their neighbourhood.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -64,7 +64,8 @@ impl Seeds {
         }
     }
 
-    /// A question on two types or pieces of structural information that stand in the suite near each other or far apart.
+    /// A question on two types or pieces of structural information that stand in the suite near each other or far
+    /// apart.
     pub fn terms(&self, seed: u64, number: u64) -> Option<Ask> {
         let mut tape = tape_of(seed ^ OF_SEEDS ^ 1, number, CHOICES);
         let kind = tape.choose(7);
@@ -94,8 +95,8 @@ impl Seeds {
         Some(text)
     }
 
-    /// One token or line is left out, doubled, exchanged with the next or for another one; an expression stands for another one; a keyword
-    /// is left out in front of its value, or the functions stand outside of their class.
+    /// One token or line is left out, doubled, exchanged with the next or for another one; an expression stands for
+    /// another one; a keyword is left out in front of its value, or the functions stand outside of their class.
     fn changed(&self, text: &str, tape: &mut Tape) -> String {
         match tape.choose(12) {
             8 => with_keyword_left_out(text, tape),

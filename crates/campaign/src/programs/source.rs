@@ -1,22 +1,18 @@
 //! What programs are drawn from: calls of every operator that are known to give a value, and `PrimFunc`s.
 
-use relax_spec::rule;
-use std::sync::Arc;
-
 use glob::Pattern;
 
 use super::Features;
 use super::apart::one_attribute_apart;
 use super::prim_funcs::{Template, templates};
-use crate::calls::{CallOperand, Fill, RandomCall, draw, patterns};
+use crate::calls::{CallOperand, Fill, RandomCall, draw, patterns, run_within};
 use crate::generate::Tape;
-use crate::operator_soundness::run_within;
+use crate::generate::nodes::{function, global};
 use relax_spec::book::{Edition, Rule};
-use relax_spec::grammar::{
-    Attrs, Binder, DataType, Expr, Function, GlobalFunc, GlobalVar, IrModule, Span, StructInfo, Var,
-};
+use relax_spec::grammar::{Binder, DataType, Expr, IrModule, StructInfo, Var};
 use relax_spec::judge::Cx;
 use relax_spec::ops::{self, Clauses, InferArgs, OpDef};
+use relax_spec::rule;
 use relax_spec::suite::Case;
 use relax_spec::value::Value;
 
@@ -26,7 +22,7 @@ const TRIED: u64 = 60;
 /// How many of those that are kept are varied attribute by attribute.
 const VARIED: usize = 2;
 /// How many elements a call may take and give, so that programs of many calls are run in no time.
-const ELEMENTS: i64 = 600;
+pub(super) const ELEMENTS: i64 = 600;
 /// On how many random elements it has to give a value.
 const FILLS: u64 = 4;
 const FUEL: u64 = 100_000;
@@ -47,10 +43,23 @@ pub struct Restriction {
     pub exactly: Option<usize>,
     /// By which edition programs are typed.
     pub edition: Edition,
-    /// The rules of which a program of a campaign has one applied to it, or broken, by patterns of their ids; any if there is none.
+    /// The rules of which a program of a campaign has one applied to it, or broken, by patterns of their ids; any if
+    /// there is none.
     pub rules: Vec<Pattern>,
     /// Whether annotations say the value of what is boxed, for which not every implementation has a notation.
     pub values: bool,
+    /// Whether programs of later editions have what campaigns do not ask about, such as direct calls of `PrimFunc`s.
+    pub further: bool,
+}
+
+impl Restriction {
+    /// Programs that laws of an edition are tried on: each is small, its variables have names of their own, and it
+    /// reaches its end.
+    pub fn of_laws(edition: Edition) -> Restriction {
+        let (shadowing, odd_blocks, in_place, attributes, failures) = (false, false, false, false, false);
+        let features = Features { shadowing, odd_blocks, in_place, attributes, failures, ..Features::ALL };
+        Restriction { features, bindings: 20, edition, further: true, ..Restriction::default() }
+    }
 }
 
 impl Default for Restriction {
@@ -64,6 +73,7 @@ impl Default for Restriction {
             edition: Edition::default(),
             rules: Vec::new(),
             values: true,
+            further: false,
         }
     }
 }
@@ -123,7 +133,7 @@ impl ProgramSource {
             Callable { op, calls, seldom, troubled }
         };
         let operators = ops::all().filter(wanted).map(callable).filter(|op| !op.calls.is_empty()).collect();
-        ProgramSource { operators, prim_funcs: templates(), restriction }
+        ProgramSource { operators, prim_funcs: templates(restriction.further), restriction }
     }
 
     /// The edition by which programs are typed.
@@ -159,17 +169,10 @@ fn has_datatypes(edition: Edition, call: &RandomCall) -> bool {
     let args = InferArgs { call: &literal, args: &infos, module: None };
     let result = call.op.infer(&mut Cx::new().with_edition(edition), &args);
     infos.extend(result);
-    let params = infos.iter().enumerate();
     let param = |(at, info): (usize, &StructInfo)| Binder::var(Var::new(&format!("x{at}"))).annotated(info.clone());
-    let function = Function {
-        params: params.map(param).collect(),
-        body: Expr::seq(Vec::new(), Expr::tuple(Vec::new())),
-        ret_struct_info: Some(StructInfo::Object),
-        pure: Some(true),
-        attrs: Attrs::new(),
-        span: Span::NONE,
-    };
-    let funcs = vec![(GlobalVar::new("main"), GlobalFunc::Function(Arc::new(function)))];
+    let params = infos.iter().enumerate().map(param).collect();
+    let body = Expr::seq(Vec::new(), Expr::tuple(Vec::new()));
+    let funcs = vec![global("main", function(params, body, StructInfo::Object, true))];
     let module = IrModule { funcs, ..IrModule::default() };
     let found = relax_spec::well_formed::check(&mut Cx::new().with_edition(edition), &module);
     // That nothing can be started is none of its faults.
@@ -237,14 +240,20 @@ fn elements(value: &Value) -> i64 {
     }
 }
 
-fn is_small(call: &RandomCall) -> bool {
-    call.operands.iter().all(|operand| match operand {
-        CallOperand::Tensor(_, shape) => shape.iter().product::<i64>() <= ELEMENTS,
-        CallOperand::Tuple(_) | CallOperand::Shape(_) | CallOperand::Int(..) | CallOperand::Other(..) => true,
-    })
+/// Whether every tensor that a call takes is small.
+pub(super) fn is_small(call: &RandomCall) -> bool {
+    fn of_operand(operand: &CallOperand) -> bool {
+        match operand {
+            CallOperand::Tensor(_, shape) => shape.iter().product::<i64>() <= ELEMENTS,
+            CallOperand::Tuple(fields) => fields.iter().all(of_operand),
+            CallOperand::Shape(_) | CallOperand::Int(..) | CallOperand::Other(..) => true,
+        }
+    }
+    call.operands.iter().all(of_operand)
 }
 
-/// Whether an operand can stand in any program: no function of the case's, and no data type of which tensors cannot be given.
+/// Whether an operand can stand in any program: no function of the case's, and no data type of which tensors cannot be
+/// given.
 fn is_plain(operand: &CallOperand) -> bool {
     match operand {
         CallOperand::Tensor(dtype, _) => is_common(*dtype),

@@ -1,5 +1,5 @@
-//! Random programs of Relay, drawn from a tape: well-typed by construction, with closures, conditionals, recursion, tuples and
-//! definitions that are polymorphic, and such arguments that nothing in a run is undefined.
+//! Random programs of Relay, drawn from a tape: well-typed by construction, with closures, conditionals, recursion,
+//! tuples and definitions that are polymorphic, and such arguments that nothing in a run is undefined.
 
 use std::sync::Arc;
 
@@ -21,22 +21,16 @@ enum Ty {
 /// A program with a function `main`, and arguments for it.
 pub fn program(tape: &mut Tape) -> (Program, Vec<ValueSpec>) {
     let notation = if tape.one_in(2) { RelayNotation::Printed } else { RelayNotation::Introduced };
-    let mut draw = RelayGenerator { tape, locals: Vec::new(), helpers: Vec::new(), functions: Vec::new(), count: 0 };
+    let mut draw = RelayGenerator { tape, scope: Vec::new(), helpers: Vec::new(), names: 0 };
     let mut definitions = draw.helpers();
     let params: Vec<Ty> = (0..1 + draw.tape.choose(3)).map(|_| draw.tensor()).collect();
     let named: Vec<(Name, Ty)> = params.into_iter().map(|ty| (draw.name(), ty)).collect();
-    draw.locals.extend(named.iter().cloned());
+    named.iter().for_each(|(name, ty)| draw.push(name, ty));
     let result = draw.ty();
     let body = draw.block(&result, 4);
-    let annotated = draw.tape.one_in(2);
-    let function = Function {
-        type_params: Vec::new(),
-        params: named.iter().map(|(name, ty)| param(name, Some(ty))).collect(),
-        attrs: Attrs::new(),
-        result: annotated.then(|| written(&result)),
-        body,
-    };
-    definitions.push(definition("main", function));
+    let said = draw.tape.one_in(2).then(|| written(&result));
+    let params = named.iter().map(|(name, ty)| param(name, Some(ty))).collect();
+    definitions.push(definition("main", function(params, said, body)));
     let args = named.iter().map(|(_, ty)| draw.argument(ty)).collect();
     (Program { notation, version: None, definitions }, args)
 }
@@ -71,13 +65,28 @@ enum Helper {
     Repeat(Name, Ty),
 }
 
+/// What is bound around an expression: a value of a type, or a function from a type to the same.
+#[derive(Clone, PartialEq)]
+enum Local {
+    Value(Ty),
+    Function(Ty),
+}
+
 struct RelayGenerator<'t> {
     tape: &'t mut Tape,
-    locals: Vec<(Name, Ty)>,
+    /// What is in scope, the innermost last.
+    scope: Vec<(Name, Local)>,
     helpers: Vec<Helper>,
-    /// Local functions, from and to a type.
-    functions: Vec<(Name, Ty)>,
-    count: usize,
+    names: usize,
+}
+
+fn function(params: Vec<Param>, result: Option<TypeExpr>, body: Expr) -> Function {
+    Function { type_params: Vec::new(), params, attrs: Attrs::new(), result, body }
+}
+
+/// A function whose parameters are not annotated.
+fn unannotated(params: &[&Name], body: Expr) -> Function {
+    function(params.iter().map(|name| param(name, None)).collect(), None, body)
 }
 
 fn operator(name: &str, args: Vec<Expr>) -> Expr {
@@ -102,8 +111,19 @@ fn ints(sizes: impl IntoIterator<Item = i64>) -> AttrValue {
 
 impl RelayGenerator<'_> {
     fn name(&mut self) -> Name {
-        self.count += 1;
-        format!("v{}", self.count).as_str().into()
+        self.names += 1;
+        format!("v{}", self.names).as_str().into()
+    }
+
+    fn push(&mut self, name: &Name, ty: &Ty) {
+        self.scope.push((name.clone(), Local::Value(ty.clone())));
+    }
+
+    /// One of what is in scope and just this.
+    fn pick(&mut self, wanted: &Local) -> Option<Name> {
+        let fitting: Vec<&Name> =
+            self.scope.iter().filter(|(_, local)| local == wanted).map(|(name, _)| name).collect();
+        self.tape.pick(&fitting).map(|name| (*name).clone())
     }
 
     fn dtype(&mut self) -> DataType {
@@ -141,18 +161,17 @@ impl RelayGenerator<'_> {
     fn helper_of(&mut self, name: &Name) -> (Helper, Function) {
         let ty = self.tensor();
         let own = self.name();
-        let outer = std::mem::replace(&mut self.locals, vec![(own.clone(), ty.clone())]);
+        let outer = std::mem::replace(&mut self.scope, vec![(own.clone(), Local::Value(ty.clone()))]);
         let body = self.block(&ty, 3);
-        self.locals = outer;
-        let params = vec![param(&own, Some(&ty))];
+        self.scope = outer;
         let result = self.tape.one_in(2).then(|| written(&ty));
-        (Helper::Of(name.clone(), ty), Function { type_params: Vec::new(), params, attrs: Attrs::new(), result, body })
+        let function = function(vec![param(&own, Some(&ty))], result, body);
+        (Helper::Of(name.clone(), ty), function)
     }
 
     fn helper_same(&mut self, name: &Name) -> (Helper, Function) {
         let own = self.name();
-        let body = Expr::local(&own);
-        let mut function = unannotated(vec![own], body);
+        let mut function = unannotated(&[&own], Expr::local(&own));
         if self.tape.one_in(2) {
             let kinds = [("s", Kind::Shape), ("bt", Kind::BaseType)];
             function.type_params = kinds.map(|(n, kind)| TypeParam { name: n.into(), kind, span: Span::NONE }).to_vec();
@@ -166,14 +185,12 @@ impl RelayGenerator<'_> {
 
     fn double(&mut self) -> Function {
         let own = self.name();
-        let body = operator("add", vec![Expr::local(&own), Expr::local(&own)]);
-        unannotated(vec![own], body)
+        unannotated(&[&own], operator("add", vec![Expr::local(&own), Expr::local(&own)]))
     }
 
     fn apply(&mut self) -> Function {
         let (f, x) = (self.name(), self.name());
-        let body = call(Expr::local(&f), vec![Expr::local(&x)]);
-        unannotated(vec![f, x], body)
+        unannotated(&[&f, &x], call(Expr::local(&f), vec![Expr::local(&x)]))
     }
 
     fn helper_repeat(&mut self, name: &Name) -> (Helper, Function) {
@@ -186,46 +203,41 @@ impl RelayGenerator<'_> {
         let body = Expr::new(ExprKind::If(Box::new(If { condition, then: Expr::local(&x), otherwise })));
         let scalar = Ty::Tensor(DataType::INT32, Vec::new());
         let params = vec![param(&n, Some(&scalar)), param(&x, Some(&ty))];
-        let result = Some(written(&ty));
-        (
-            Helper::Repeat(name.clone(), ty),
-            Function { type_params: Vec::new(), params, attrs: Attrs::new(), result, body },
-        )
+        let function = function(params, Some(written(&ty)), body);
+        (Helper::Repeat(name.clone(), ty), function)
     }
 
     /// Bindings, then an expression of the type.
     fn block(&mut self, ty: &Ty, depth: usize) -> Expr {
-        let mark = (self.locals.len(), self.functions.len());
+        let mark = self.scope.len();
         let mut bindings = Vec::new();
         for _ in 0..self.tape.choose(4) {
             let name = self.name();
             if self.tape.one_in(5) {
-                let (function, ty) = self.function(depth.saturating_sub(1));
-                bindings.push(Binding { var: param(&name, None), value: function });
-                self.functions.push((name, ty));
+                let ty = self.tensor();
+                let value = self.function(&ty, depth.saturating_sub(1));
+                bindings.push(Binding { var: param(&name, None), value });
+                self.scope.push((name, Local::Function(ty)));
             } else {
                 let ty = self.ty();
                 let value = self.expr(&ty, depth.saturating_sub(1));
                 let annotation = self.tape.one_in(4).then_some(&ty);
                 bindings.push(Binding { var: param(&name, annotation), value });
-                self.locals.push((name, ty));
+                self.push(&name, &ty);
             }
         }
         let result = self.expr(ty, depth);
-        self.locals.truncate(mark.0);
-        self.functions.truncate(mark.1);
+        self.scope.truncate(mark);
         if bindings.is_empty() { result } else { Expr::new(ExprKind::Let(bindings, Box::new(result))) }
     }
 
     /// A function literal from a type to the same, which sees what is around it.
-    fn function(&mut self, depth: usize) -> (Expr, Ty) {
-        let (own, ty) = (self.name(), self.tensor());
-        self.locals.push((own.clone(), ty.clone()));
-        let body = self.block(&ty, depth);
-        self.locals.pop();
-        let params = vec![param(&own, Some(&ty))];
-        let function = Function { type_params: Vec::new(), params, attrs: Attrs::new(), result: None, body };
-        (Expr::new(ExprKind::Function(Arc::new(function))), ty)
+    fn function(&mut self, ty: &Ty, depth: usize) -> Expr {
+        let own = self.name();
+        self.push(&own, ty);
+        let body = self.block(ty, depth);
+        self.scope.pop();
+        Expr::new(ExprKind::Function(Arc::new(function(vec![param(&own, Some(ty))], None, body))))
     }
 
     fn expr(&mut self, ty: &Ty, depth: usize) -> Expr {
@@ -249,10 +261,8 @@ impl RelayGenerator<'_> {
 
     /// A variable, or what can be made of constants.
     fn leaf(&mut self, ty: &Ty) -> Expr {
-        let fitting: Vec<Name> =
-            self.locals.iter().filter(|(_, known)| known == ty).map(|(name, _)| name.clone()).collect();
-        if let Some(name) = self.tape.pick(&fitting) {
-            return Expr::local(name);
+        if let Some(name) = self.pick(&Local::Value(ty.clone())) {
+            return Expr::local(&name);
         }
         match ty {
             Ty::Pair(a, b) => Expr::new(ExprKind::Tuple(vec![self.leaf(a), self.leaf(b)])),
@@ -277,10 +287,7 @@ impl RelayGenerator<'_> {
     }
 
     fn called(&mut self, ty: &Ty, depth: usize) -> Expr {
-        let local: Vec<Name> =
-            self.functions.iter().filter(|(_, known)| known == ty).map(|(name, _)| name.clone()).collect();
-        if let Some(name) = self.tape.pick(&local) {
-            let name = name.clone();
+        if let Some(name) = self.pick(&Local::Function(ty.clone())) {
             return call(Expr::local(&name), vec![self.expr(ty, depth)]);
         }
         let tensor = matches!(ty, Ty::Tensor(..));
@@ -298,23 +305,15 @@ impl RelayGenerator<'_> {
             Some(Helper::Of(name, _) | Helper::Same(name) | Helper::Double(name)) => {
                 call(global(&name), vec![self.expr(ty, depth)])
             }
-            Some(Helper::Apply(name)) => self.applied(&name, ty, depth),
+            Some(Helper::Apply(name)) => {
+                let applied = self.function(ty, depth);
+                call(global(&name), vec![applied, self.expr(ty, depth)])
+            }
             Some(Helper::Repeat(name, _)) => {
                 let times = i32::try_from(self.tape.choose(4)).unwrap_or(0);
                 call(global(&name), vec![int(times), self.expr(ty, depth)])
             }
         }
-    }
-
-    fn applied(&mut self, name: &Name, ty: &Ty, depth: usize) -> Expr {
-        let own = self.name();
-        self.locals.push((own.clone(), ty.clone()));
-        let body = self.block(ty, depth);
-        self.locals.pop();
-        let params = vec![param(&own, Some(ty))];
-        let function = Function { type_params: Vec::new(), params, attrs: Attrs::new(), result: None, body };
-        let function = Expr::new(ExprKind::Function(Arc::new(function)));
-        call(global(name), vec![function, self.expr(ty, depth)])
     }
 
     fn projected(&mut self, ty: &Ty, depth: usize) -> Expr {
@@ -385,11 +384,6 @@ impl RelayGenerator<'_> {
             Ty::Pair(a, b) => ValueSpec::Tuple(vec![self.argument(a), self.argument(b)]),
         }
     }
-}
-
-fn unannotated(params: Vec<Name>, body: Expr) -> Function {
-    let params = params.iter().map(|name| param(name, None)).collect();
-    Function { type_params: Vec::new(), params, attrs: Attrs::new(), result: None, body }
 }
 
 fn int(value: i32) -> Expr {

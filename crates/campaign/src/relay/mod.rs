@@ -80,7 +80,8 @@ fn translated(text: &str) -> Result<IrModule, String> {
 }
 
 /// The translation as a question of the protocol, with the value that is expected of it: `{"question": ..,
-/// "expected": ..}`.
+/// "expected":
+/// ..}`.
 pub fn question(id: u64, program: &Program, args: &[ValueSpec]) -> Option<String> {
     let text = relay::print(&mut Cx::new(), program, program.notation);
     let module = translated(&text).ok()?;

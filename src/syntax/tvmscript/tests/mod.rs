@@ -1,7 +1,10 @@
 mod hostile;
 
 use super::*;
+use crate::book::Edition;
+use crate::generate::Tape;
 use crate::grammar::*;
+use crate::programs::{Features, ProgramSource, Restriction};
 
 fn function<'m>(module: &'m IrModule, name: &str) -> &'m Function {
     match module.get(name) {
@@ -271,9 +274,11 @@ fn consolidate(mut module: IrModule) -> IrModule {
 /// The variables of generated programs have distinct names, so reading back gives exactly the same tree.
 #[test]
 fn generated_programs_round_trip() {
-    let options = crate::generate::ProgramOptions { nested: false, ..Default::default() };
+    let laws = Restriction::of_laws(Edition::default());
+    let features = Features { nested: false, ..laws.features };
+    let source = ProgramSource::of(&[], Restriction { features, ..laws });
     for seed in 0..100 {
-        let module = crate::generate::module(&mut crate::generate::Tape::from_seed(seed, 400), &options);
+        let module = source.of_tape(Tape::from_seed(seed, 400)).module;
         for dialect in [Dialect::Tvm025, Dialect::Tvm027] {
             let printed = print_module(&module, dialect);
             let again = parse_module(&printed).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{printed}"));
@@ -285,9 +290,9 @@ fn generated_programs_round_trip() {
 /// An expression that needs more than one line is bound to a variable once. After that nothing changes.
 #[test]
 fn generated_programs_that_are_not_normal() {
-    let options = crate::generate::ProgramOptions::default();
+    let source = ProgramSource::of(&[], Restriction::of_laws(Edition::default()));
     for seed in 0..100 {
-        let module = crate::generate::module(&mut crate::generate::Tape::from_seed(seed, 400), &options);
+        let module = source.of_tape(Tape::from_seed(seed, 400)).module;
         for dialect in [Dialect::Tvm025, Dialect::Tvm027] {
             let printed = print_module(&module, dialect);
             let once = parse_module(&printed).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{printed}"));

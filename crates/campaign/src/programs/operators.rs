@@ -1,29 +1,27 @@
 //! Calls of operators: like those that are known to give a value, on what is in scope.
 
-use super::frame::{BindingValue, FunctionDraft, ProgramGenerator, ScopeValue, dims_of, dtype_of};
-use super::source::Callable;
-use crate::calls::{CallOperand, RandomCall};
+use super::draw::ProgramGenerator;
+use super::source::{Callable, ELEMENTS, is_small};
+use crate::calls::{CallOperand, RandomCall, elements_of, what_is_known_of};
+use crate::generate::nodes::{self, F32, bind, block, boxed, cast, dims_of, dtype_of};
+use crate::generate::scope::{Scope, ScopeValue};
 use relax_spec::grammar::{
-    Binder, Binding, BindingBlock, BlockKind, Call, DataType, Expr, MatchCast, PrimExpr, PrimStructInfo, PrimValue,
-    ShapeVar, Span, StructInfo, TensorData, TensorStructInfo, VarBinding,
+    Binder, BlockKind, Call, DataType, Expr, PrimExpr, ShapeVar, Span, StructInfo, TensorStructInfo,
 };
 use relax_spec::ops::{InferArgs, OpDef};
-use relax_spec::value::Value;
 
 /// How many operators are tried for one binding.
 const ATTEMPTS: usize = 3;
-/// The most elements of a tensor.
-const ELEMENTS: i64 = 600;
 /// The most elements of a constant.
-const CONSTANT: i64 = 32;
-/// One in so many of the calls that an implementation is known to have trouble with, or that mostly fail, is made; of the latter more
-/// where the operator has its turn, so that each is called at times.
+const CONSTANT: usize = 32;
+/// One in so many of the calls that an implementation is known to have trouble with, or that mostly fail, is made; of
+/// the latter more where the operator has its turn, so that each is called at times.
 const SELDOM: usize = 60;
 const IN_TURN: usize = 4;
 
 impl ProgramGenerator<'_> {
     /// A call of some operator.
-    pub(super) fn operator(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
+    pub(super) fn operator(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
         for _ in 0..ATTEMPTS {
             if self.tape.is_exhausted() {
                 break;
@@ -31,7 +29,7 @@ impl ProgramGenerator<'_> {
             let operators = std::mem::take(&mut self.operators);
             let other = self.tape.pick(&operators).copied();
             self.operators = operators;
-            let may_stand = |callable: &Callable| callable.op.pure || frame.is_impure();
+            let may_stand = |callable: &Callable| callable.op.pure || scope.is_impure();
             // Its turn comes in a function that may call it.
             let has_turn = |at: &usize| self.source.operators.get(*at).is_none_or(may_stand);
             let featured = self.featured.take_if(|at| has_turn(at));
@@ -46,47 +44,45 @@ impl ProgramGenerator<'_> {
                 continue;
             }
             let Some(call) = self.tape.pick(&callable.calls) else { continue };
-            let call = self.directed(frame, call);
-            if let Some(made) = self.call_of(frame, &call) {
+            let call = self.directed(scope, call);
+            if let Some(made) = self.call_of(scope, &call) {
                 return Some(made);
             }
         }
-        self.element_wise(frame)
+        self.element_wise(scope)
     }
 
     /// The simplest call: one of the operators that everything has.
-    pub(super) fn element_wise(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
-        let is_float = |known: &ScopeValue| dtype_of(&known.info) == Some(DataType::FLOAT32) && known.sizes.is_some();
-        let a = match self.pick(frame, is_float) {
+    fn element_wise(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
+        let is_float = |value: &ScopeValue| dtype_of(&value.info) == Some(F32) && value.sizes.is_some();
+        let a = match self.pick(scope, is_float) {
             Some(known) => known,
-            None => {
-                self.parameter(frame, DataType::FLOAT32, &[2]).or_else(|| self.constant(DataType::FLOAT32, &[2]))?
-            }
+            None => self.parameter(scope, F32, &[2]).or_else(|| self.constant(F32, &[2]))?,
         };
         let op = ["relax.add", "relax.multiply", "relax.subtract", "relax.maximum"][self.tape.choose(4)];
         let b = match self.tape.choose(2) {
-            1 => self.pick(frame, |known| known.info == a.info)?,
+            1 => self.pick(scope, |value| value.info == a.info)?,
             _ => a.clone(),
         };
-        let value = Expr::call(Expr::op(op), vec![self.operand_of(frame, &a), b.expr]);
+        let value = Expr::call(Expr::op(op), vec![self.operand_of(scope, &a), b.expr]);
         let info = match dims_of(&a.info) {
-            Some(_) => a.info.clone(),
+            Some(_) => a.info,
             // Where the rank is not known, it is not known of the result.
             None => StructInfo::Tensor(TensorStructInfo { shape: None, ..a.info.as_tensor()?.clone() }),
         };
-        Some(BindingValue { value, info, sizes: a.sizes })
+        Some(ScopeValue::new(value, info, a.sizes))
     }
 
     /// The call with the sizes and the data type of something in scope, if that makes a call that can be inferred.
-    fn directed(&mut self, frame: &mut FunctionDraft, call: &RandomCall) -> RandomCall {
+    fn directed(&mut self, scope: &mut Scope, call: &RandomCall) -> RandomCall {
         if self.tape.one_in(5) {
             return call.clone();
         }
         let Some((dtype, shape)) = call.operands.iter().find_map(first_tensor) else { return call.clone() };
         let types = self.on.data_types;
-        let fitting = self.pick(frame, |known| {
-            known.sizes.as_ref().is_some_and(|sizes| sizes.len() == shape.len() && maps(&shape, sizes))
-                && dtype_of(&known.info).is_some_and(|own| own == dtype || types && own.is_float() == dtype.is_float())
+        let fitting = self.pick(scope, |value| {
+            value.sizes.as_ref().is_some_and(|sizes| sizes.len() == shape.len() && maps(&shape, sizes))
+                && dtype_of(&value.info).is_some_and(|own| own == dtype || types && own.is_float() == dtype.is_float())
         });
         let Some(known) = fitting else { return call.clone() };
         let (Some(sizes), Some(own)) = (known.sizes, dtype_of(&known.info)) else { return call.clone() };
@@ -95,8 +91,8 @@ impl ProgramGenerator<'_> {
         let changed = call.with_sizes(&exchange).with_dtype(dtype, own);
         let (literal, infos) = changed.literal();
         let args = InferArgs { call: &literal, args: &infos, module: None };
-        let small = changed.operands.iter().all(is_small);
-        let fits = small && changed.op.infer(&mut self.source.cx(), &args).is_ok_and(|info| self.is_small_info(&info));
+        let fits = is_small(&changed)
+            && changed.op.infer(&mut self.source.cx(), &args).is_ok_and(|info| self.is_small_info(&info));
         if fits { changed } else { call.clone() }
     }
 
@@ -109,18 +105,18 @@ impl ProgramGenerator<'_> {
     }
 
     /// The call on what is in scope, if its result can be inferred.
-    fn call_of(&mut self, frame: &mut FunctionDraft, call: &RandomCall) -> Option<BindingValue> {
-        let mark = frame.mark();
+    fn call_of(&mut self, scope: &mut Scope, call: &RandomCall) -> Option<ScopeValue> {
+        let mark = scope.mark();
         let args: Option<Vec<(Expr, StructInfo)>> =
-            call.operands.iter().map(|operand| self.operand(frame, operand)).collect();
+            call.operands.iter().map(|operand| self.operand(scope, operand)).collect();
         let made = args.and_then(|args| self.inferred(call.op, call, args));
         if made.is_none() {
-            frame.back_to(mark);
+            scope.back_to(mark);
         }
         made
     }
 
-    fn inferred(&self, op: &'static OpDef, call: &RandomCall, args: Vec<(Expr, StructInfo)>) -> Option<BindingValue> {
+    fn inferred(&self, op: &'static OpDef, call: &RandomCall, args: Vec<(Expr, StructInfo)>) -> Option<ScopeValue> {
         let (args, infos): (Vec<Expr>, Vec<StructInfo>) = args.into_iter().unzip();
         let (attrs, sinfo_args) = (call.attrs.clone(), call.sinfo_args.clone());
         let own = Call { op: Expr::op(op.name), args, sinfo_args, attrs, span: Span::NONE };
@@ -136,48 +132,39 @@ impl ProgramGenerator<'_> {
         if !self.is_small_info(&info) {
             return None;
         }
-        Some(BindingValue { value: Expr::Call(own.into()), info, sizes })
+        Some(ScopeValue::new(Expr::Call(own.into()), info, sizes))
     }
 
     /// An operand from what is in scope, as a literal, or as a new parameter.
-    fn operand(&mut self, frame: &mut FunctionDraft, operand: &CallOperand) -> Option<(Expr, StructInfo)> {
+    fn operand(&mut self, scope: &mut Scope, operand: &CallOperand) -> Option<(Expr, StructInfo)> {
         match operand {
             CallOperand::Tensor(dtype, shape) => {
-                let known = self.tensor(frame, *dtype, shape)?;
-                Some((self.operand_of(frame, &known), known.info))
+                let known = self.tensor(scope, *dtype, shape)?;
+                Some((self.operand_of(scope, &known), known.info))
             }
             CallOperand::Tuple(fields) => {
-                let fields: Vec<(Expr, StructInfo)> =
-                    fields.iter().map(|field| self.operand(frame, field)).collect::<Option<_>>()?;
-                let (exprs, infos): (Vec<Expr>, Vec<StructInfo>) = fields.into_iter().unzip();
+                let fields: Option<Vec<_>> = fields.iter().map(|field| self.operand(scope, field)).collect();
+                let (exprs, infos): (Vec<Expr>, Vec<StructInfo>) = fields?.into_iter().unzip();
                 Some((Expr::tuple(exprs), StructInfo::tuple(infos)))
             }
             CallOperand::Shape(sizes) => {
-                let dims: Vec<PrimExpr> = sizes.iter().map(|size| self.dim(frame, *size)).collect();
+                let dims = self.dims(scope, sizes);
                 Some((Expr::shape(dims.clone()), StructInfo::shape(dims)))
             }
-            CallOperand::Int(dtype, value) => {
-                let value = PrimExpr::IntImm(*value);
-                let info = StructInfo::Prim(PrimStructInfo { dtype: *dtype, value: Some(value.clone()) });
-                Some((Expr::PrimValue(PrimValue { value, dtype: *dtype, float: None, span: Span::NONE }), info))
-            }
-            CallOperand::Other(expr, value) => {
-                let info =
-                    if let Value::Prim(prim) = value { StructInfo::prim(prim.dtype) } else { StructInfo::Object };
-                Some((expr.clone(), info))
-            }
+            CallOperand::Int(dtype, value) => Some(boxed(*dtype, PrimExpr::IntImm(*value))),
+            CallOperand::Other(expr, value) => Some((expr.clone(), what_is_known_of(value))),
         }
     }
 
     /// A tensor of this data type and these example sizes.
-    pub(super) fn tensor(&mut self, frame: &mut FunctionDraft, dtype: DataType, sizes: &[i64]) -> Option<ScopeValue> {
+    pub(super) fn tensor(&mut self, scope: &mut Scope, dtype: DataType, sizes: &[i64]) -> Option<ScopeValue> {
         let fresh = self.tape.one_in(8);
-        let fits = |known: &ScopeValue| {
-            known.sizes.as_deref() == Some(sizes)
-                && dtype_of(&known.info) == Some(dtype)
-                && dims_of(&known.info).is_some()
+        let fits = |value: &ScopeValue| {
+            value.sizes.as_deref() == Some(sizes)
+                && dtype_of(&value.info) == Some(dtype)
+                && dims_of(&value.info).is_some()
         };
-        if !fresh && let Some(known) = self.pick(frame, fits) {
+        if !fresh && let Some(known) = self.pick(scope, fits) {
             return Some(known);
         }
         if self.on.constants
@@ -186,30 +173,22 @@ impl ProgramGenerator<'_> {
         {
             return Some(known);
         }
-        self.parameter(frame, dtype, sizes).or_else(|| self.constant(dtype, sizes)).or_else(|| self.pick(frame, fits))
+        self.parameter(scope, dtype, sizes).or_else(|| self.constant(dtype, sizes)).or_else(|| self.pick(scope, fits))
     }
 
     /// A constant of small numbers.
     pub(super) fn constant(&mut self, dtype: DataType, sizes: &[i64]) -> Option<ScopeValue> {
-        let count = sizes.iter().product::<i64>();
-        if count > CONSTANT || sizes.iter().any(|size| *size < 0) {
-            return None;
-        }
+        let shape: Vec<u64> = sizes.iter().map(|size| u64::try_from(*size).ok()).collect::<Option<_>>()?;
+        let count = usize::try_from(shape.iter().product::<u64>()).ok().filter(|count| *count <= CONSTANT)?;
         let mut random = fastrand::Rng::with_seed(self.tape.choose(1 << 16) as u64);
-        let shape: Vec<u64> = sizes.iter().map(|size| size.unsigned_abs()).collect();
-        let value = |random: &mut fastrand::Rng| match dtype {
-            dtype if dtype.is_bool() => f64::from(random.u8(0..2)),
-            dtype if dtype.is_float() => f64::from(random.i8(-8..9)) / 4.0,
-            _ => f64::from(random.u8(0..4)),
-        };
-        let values: Vec<f64> = (0..count).map(|_| value(&mut random)).collect();
-        let data = TensorData::from_values(dtype, &shape, &values).ok()?;
+        let values = elements_of(dtype, count, &mut random);
         let info = StructInfo::tensor(sizes.iter().map(|size| PrimExpr::IntImm(*size)), dtype);
-        Some(ScopeValue { expr: Expr::constant(data), info, sizes: Some(sizes.to_vec()), used: true })
+        Some(ScopeValue::new(nodes::constant(dtype, &shape, &values)?, info, Some(sizes.to_vec())))
     }
 
-    /// What a tensor is cast to inside of a sequence that is an operand: its variables are those of scopes that were left, too.
-    fn inner_cast(&mut self, frame: &FunctionDraft, known: &ScopeValue) -> Option<StructInfo> {
+    /// What a tensor is cast to inside of a sequence that is an operand: its variables are those of scopes that were
+    /// left, too.
+    fn inner_cast(&mut self, scope: &Scope, known: &ScopeValue) -> Option<StructInfo> {
         let (true, Some(sizes), Some(dtype)) = (self.on.casts, &known.sizes, dtype_of(&known.info)) else {
             return None;
         };
@@ -217,57 +196,52 @@ impl ProgramGenerator<'_> {
         for size in sizes {
             // What one sequence binds another may bind anew, whatever size it is there.
             let again = self.on.shadowing && self.tape.one_in(2);
-            let is_free = |var: &&ShapeVar| !frame.dims.contains(var) && !dims.contains(&PrimExpr::Var((*var).clone()));
-            let var = match self.spent.iter().find(is_free).filter(|_| again) {
+            let is_free = |var: &&ShapeVar| !scope.has_dim(var) && !dims.contains(&PrimExpr::Var((*var).clone()));
+            let var = match self.in_operands.iter().find(is_free).filter(|_| again) {
                 Some(var) => var.clone(),
-                None => self.shape_var(frame, *size),
+                None => self.shape_var(scope, *size),
             };
-            self.spent.push(var.clone());
+            self.in_operands.push(var.clone());
             dims.push(PrimExpr::Var(var));
         }
         Some(StructInfo::tensor(dims, dtype))
     }
 
     /// A sequence where a value is bound, which normalization has to flatten.
-    pub(super) fn sequence_as_value(&mut self, frame: &mut FunctionDraft) -> Option<BindingValue> {
-        let known = self.pick(frame, |known| dtype_of(&known.info).is_some() && dims_of(&known.info).is_some())?;
-        let dataflow = frame.dataflow || self.on.dataflow && self.tape.one_in(3);
+    pub(super) fn sequence_as_value(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
+        let known = self.pick(scope, |value| dtype_of(&value.info).is_some() && dims_of(&value.info).is_some())?;
+        let dataflow = scope.dataflow || self.on.dataflow && self.tape.one_in(3);
         let kind = if dataflow { BlockKind::Dataflow } else { BlockKind::Binding };
-        let value = self.sequence_of(frame, &known, kind);
-        Some(BindingValue { value, info: known.info, sizes: known.sizes })
+        Some(ScopeValue { expr: self.sequence_of(scope, &known, kind), ..known })
     }
 
     /// A sequence that gives what is known.
-    fn sequence_of(&mut self, frame: &FunctionDraft, known: &ScopeValue, kind: BlockKind) -> Expr {
+    fn sequence_of(&mut self, scope: &Scope, known: &ScopeValue, kind: BlockKind) -> Expr {
         let var = Binder::var(self.fresh("s"));
-        let body = var.to_expr();
-        let value = known.expr.clone();
-        let bound = Binding::VarBinding(VarBinding { var, value: value.clone(), span: Span::NONE });
         // It says no less than what is known outside.
-        let cast = self.inner_cast(frame, known);
-        let cast = cast.map(|struct_info| MatchCast { var: None, value, struct_info, span: Span::NONE });
-        let bindings = cast.map(Binding::MatchCast).into_iter().chain([bound]).collect();
+        let inner = self.inner_cast(scope, known).map(|info| cast(None, known.expr.clone(), info));
+        let bindings = inner.into_iter().chain([bind(&var, known.expr.clone())]).collect();
         let body = match self.tape.choose(4) {
-            3 if dtype_of(&known.info) == Some(DataType::FLOAT32) => Expr::call(Expr::op("relax.nn.relu"), vec![body]),
-            2 => Expr::seq(Vec::new(), body),
-            _ => body,
+            3 if dtype_of(&known.info) == Some(F32) => Expr::call(Expr::op("relax.nn.relu"), vec![var.to_expr()]),
+            2 => Expr::seq(Vec::new(), var.to_expr()),
+            _ => var.to_expr(),
         };
-        Expr::seq(vec![BindingBlock { kind, bindings, span: Span::NONE }], body)
+        Expr::seq(vec![block(kind, bindings)], body)
     }
 
     /// The value as an operand: where it may be, in a form that normalization has to flatten.
-    pub(super) fn operand_of(&mut self, frame: &FunctionDraft, known: &ScopeValue) -> Expr {
+    pub(super) fn operand_of(&mut self, scope: &Scope, known: &ScopeValue) -> Expr {
         let expr = known.expr.clone();
         if !self.on.nested || !self.tape.one_in(6) {
             return expr;
         }
         match self.tape.choose(3) {
             0 => Expr::tuple_get_item(Expr::tuple(vec![expr]), 0),
-            1 if dtype_of(&known.info) == Some(DataType::FLOAT32) && dims_of(&known.info).is_some() => {
+            1 if dtype_of(&known.info) == Some(F32) && dims_of(&known.info).is_some() => {
                 Expr::call(Expr::op("relax.nn.relu"), vec![expr])
             }
-            2 if !frame.dataflow && dims_of(&known.info).is_some() => {
-                self.sequence_of(frame, known, BlockKind::Binding)
+            2 if !scope.dataflow && dims_of(&known.info).is_some() => {
+                self.sequence_of(scope, known, BlockKind::Binding)
             }
             _ => expr,
         }
@@ -279,14 +253,6 @@ fn first_tensor(operand: &CallOperand) -> Option<(DataType, Vec<i64>)> {
         CallOperand::Tensor(dtype, shape) => Some((*dtype, shape.clone())),
         CallOperand::Tuple(fields) => fields.iter().find_map(first_tensor),
         CallOperand::Shape(_) | CallOperand::Int(..) | CallOperand::Other(..) => None,
-    }
-}
-
-fn is_small(operand: &CallOperand) -> bool {
-    match operand {
-        CallOperand::Tensor(_, shape) => shape.iter().product::<i64>() <= ELEMENTS,
-        CallOperand::Tuple(fields) => fields.iter().all(is_small),
-        CallOperand::Shape(_) | CallOperand::Int(..) | CallOperand::Other(..) => true,
     }
 }
 
