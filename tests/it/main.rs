@@ -52,6 +52,7 @@ mod tir;
 mod trials;
 mod types;
 mod unknown_purity;
+mod verdicts;
 mod vm;
 mod why;
 mod workers;
