@@ -28,6 +28,7 @@ enum Relation {
     Same,
     Opposite,
     Next,
+    Previous,
 }
 
 impl ArgumentSource {
@@ -48,7 +49,7 @@ impl ArgumentSource {
 
 /// The arguments with each pair of the same type and shape related in each way.
 fn related_in(args: &[ValueSpec]) -> Vec<Vec<ValueSpec>> {
-    let relations = [Relation::Same, Relation::Opposite, Relation::Next];
+    let relations = [Relation::Same, Relation::Opposite, Relation::Next, Relation::Previous];
     let pairs = (0..args.len()).flat_map(|i| (i + 1..args.len()).map(move |j| (i, j)));
     pairs
         .filter(|(i, j)| args.get(*i).zip(args.get(*j)).is_some_and(|(x, y)| are_alike(x, y)))
@@ -81,14 +82,20 @@ fn of_relation(relation: Relation, float: Option<FloatType>, x: Scalar) -> Scala
         (Relation::Opposite, Scalar::Float(x)) => Scalar::Float(-x),
         (Relation::Opposite, Scalar::Int(x)) => Scalar::Int(x.wrapping_neg()),
         (Relation::Opposite, Scalar::UInt(x)) => Scalar::UInt(!x),
-        (Relation::Opposite | Relation::Next, Scalar::Bool(x)) => Scalar::Bool(!x),
-        (Relation::Next, Scalar::Float(x)) => Scalar::Float(match float {
-            Some(float) if x.is_finite() => x + spacing(float, x.abs().max(f64::MIN_POSITIVE)),
-            Some(_) | None => x,
-        }),
+        (Relation::Opposite | Relation::Next | Relation::Previous, Scalar::Bool(x)) => Scalar::Bool(!x),
+        (Relation::Next, Scalar::Float(x)) => Scalar::Float(x + step(float, x)),
+        (Relation::Previous, Scalar::Float(x)) => Scalar::Float(x - step(float, x)),
         (Relation::Next, Scalar::Int(x)) => Scalar::Int(x.wrapping_add(1)),
+        (Relation::Previous, Scalar::Int(x)) => Scalar::Int(x.wrapping_sub(1)),
         (Relation::Next, Scalar::UInt(x)) => Scalar::UInt(x.wrapping_add(1)),
+        (Relation::Previous, Scalar::UInt(x)) => Scalar::UInt(x.wrapping_sub(1)),
     }
+}
+
+/// How far the next float is.
+fn step(float: Option<FloatType>, x: f64) -> f64 {
+    let finite = float.filter(|_| x.is_finite());
+    finite.map_or(0.0, |float| spacing(float, x.abs().max(f64::MIN_POSITIVE)))
 }
 
 /// The arguments with one after the other zero but for an element or a region.

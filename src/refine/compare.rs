@@ -33,7 +33,7 @@ const GLANCES: u64 = 2;
 const ONE_IN: usize = 10;
 const EXTREME_ONE_IN: usize = 4;
 /// How often either program is run with noise for each of the smaller inputs that are looked for.
-const SHRINKING_SHADOWS: u64 = 6;
+const SHRINKING_SHADOWS: u64 = 3;
 
 /// The outcome of [`refine`](super::refine).
 #[derive(Clone, PartialEq, Debug)]

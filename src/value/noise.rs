@@ -172,6 +172,11 @@ impl Noise {
         let has_long = |float| has_float_of(args, Some(float), &long(float));
         self.inexact.set(floats.into_iter().any(has_long));
         args.iter().for_each(|arg| self.see_all(arg));
+        // The reciprocal of an argument that is so small is too large.
+        let is_least = |float: FloatType| move |x: f64| x != 0.0 && x.abs() <= least_normal(float);
+        if floats.into_iter().any(|float| has_float_of(args, Some(float), &is_least(float))) {
+            self.neared_top.set(true);
+        }
     }
 
     /// Whether a float of a value that may have lost digits is as it is without rounding.
@@ -220,8 +225,7 @@ impl Noise {
         if magnitude.is_finite() && magnitude > float.greatest() / NEAR {
             self.neared_top.set(true);
         }
-        // No hardware does that with float16.
-        if magnitude != 0.0 && magnitude < least_normal(float) && float != FloatType::Float16 {
+        if magnitude != 0.0 && magnitude < least_normal(float) {
             self.neared_bottom.set(true);
         }
     }
@@ -301,7 +305,7 @@ impl Noise {
 
     /// In place of a zero that is a number too small for the type: the least number on either side of it.
     fn beside_zero(&self, float: FloatType) -> f64 {
-        self.neared_bottom.set(self.neared_bottom.get() || float != FloatType::Float16);
+        self.neared_bottom.set(true);
         let least = spacing(float, f64::MIN_POSITIVE);
         if self.next() & 1 == 0 { least } else { -least }
     }
