@@ -577,7 +577,9 @@ mod tests {
         assert_eq!(digits_of_sums(&[&tensor(&[0.0, 1.0, 0.0])]), 0.0);
         assert_eq!(digits_of_sums(&[&tensor(&[0.25, 1.75])]), 3.0);
         assert!(digits_of_sums(&[&tensor(&[2f64.powi(24), 0.5, -(2f64.powi(24))])]) > 25.0);
-        assert_eq!(digits_of_sums(&[&tensor(&[1.0, 0.5]), &tensor(&[4.0, 4.0])]), 2f64.log2() + 3f64.log2());
+        // Multiples of 2, and 6 at most.
+        let digits = digits_of_sums(&[&tensor(&[1.0, 0.5]), &tensor(&[4.0, 4.0])]);
+        assert!((digits - 3f64.log2()).abs() < 1e-9, "{digits}");
     }
 
     #[test]
