@@ -6,6 +6,7 @@ mod constants;
 mod directed;
 mod numbers;
 mod random;
+mod related;
 mod sizes;
 mod upstream;
 

@@ -376,6 +376,8 @@ impl ElementGenerator<'_> {
                     0
                 }
             }
+            NumberProfile::Wide if i.is_multiple_of(4) => random.between(low, high),
+            NumberProfile::Wide if i.is_multiple_of(2) => of_any_length(low, high, random),
             NumberProfile::Wide => self.in_turn(&WIDE, i, count).unwrap_or(300),
             NumberProfile::Extreme => {
                 let far = [low, high, -1, 1 << 33, low.saturating_add(1), 0, high - 1, -(1 << 33), 1, (1 << 24) + 1];
@@ -401,6 +403,11 @@ impl ElementGenerator<'_> {
             }
         }
     }
+}
+
+/// An integer of the range, of any number of digits.
+fn of_any_length(low: i64, high: i64, random: &mut Random) -> i64 {
+    random.between(low, high) >> random.below(64 - high.leading_zeros() as usize)
 }
 
 /// The first and the last integer of a data type, as far as an int64 holds it.

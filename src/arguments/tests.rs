@@ -113,3 +113,36 @@ fn without_several_small_constants_no_place_is_chosen() {
     let main = linked(&module, "main").unwrap();
     assert_eq!(upstream(main, &Constants::of(&[&module]), 3), None);
 }
+
+#[test]
+fn integers_come_of_the_whole_range_of_their_type() {
+    let module = module("x: R.Tensor((4,), \"int32\")", "R.add(x, x)");
+    for seed in 0..20 {
+        let large = draws(&module, seed).iter().take(100).any(|args| {
+            let tensor = crate::value::Tensor::from_data(tensor(&args[0])).unwrap();
+            (0..4)
+                .any(|i| matches!(tensor.get(i), Some(crate::value::Scalar::Int(x)) if (1 << 29..1 << 31).contains(&x)))
+        });
+        assert!(large, "{seed}");
+    }
+}
+
+#[test]
+fn arguments_of_one_type_coincide_and_are_opposite_and_infinite_together() {
+    let module = module("x: R.Tensor((4,), \"float32\"), y: R.Tensor((4,), \"float32\")", "R.add(x, y)");
+    let arguments = ArgumentSource::of(&[&module], 0, 1 << 30);
+    let floats = |value: &ValueSpec| {
+        let tensor = crate::value::Tensor::from_data(tensor(value)).unwrap();
+        let float = |i| if let Some(crate::value::Scalar::Float(x)) = tensor.get(i) { x } else { f64::NAN };
+        (0..tensor.len()).map(float).collect::<Vec<f64>>()
+    };
+    let lists: Vec<[Vec<f64>; 2]> =
+        arguments.related(linked(&module, "main").unwrap()).map(|args| [floats(&args[0]), floats(&args[1])]).collect();
+    let any = |is: &dyn Fn(f64, f64) -> bool| {
+        lists.iter().any(|[x, y]| x.iter().zip(y).all(|(x, y)| x.is_nan() || is(*x, *y)) && x.iter().any(|x| *x != 0.0))
+    };
+    assert!(any(&|x, y| x == y) && any(&|x, y| x == -y) && any(&|x, y| x.is_infinite() || y > x));
+    assert!(lists.iter().any(|[x, y]| x.iter().zip(y).any(|(x, y)| x.is_infinite() && x == y)));
+    // One element that is not zero, the last one among them.
+    assert!(lists.iter().any(|[x, _]| *x == [0.0, 0.0, 0.0, 1.0]) && lists.iter().any(|[_, y]| *y == [1.0; 4]));
+}

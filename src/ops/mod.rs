@@ -60,7 +60,7 @@ use serde::{Deserialize, Serialize};
 use crate::book::{Edition, Erratum, Rule};
 use crate::grammar::{AttrValue, Call, IrModule, StructInfo};
 use crate::judge::{Cx, ReportedCondition, with_stack};
-use crate::value::{Held, Host, Registry, Short, Stop, Value, Zeros, readable};
+use crate::value::{Held, Host, Registry, Rounding, Stop, Tensor, Value, count, digits_of_sums, readable};
 
 pub use attrs::{Attr, AttrDefault, AttrKind};
 pub use language::{CallForm, run_packed_func, run_prim_func, value_of_prim_func};
@@ -296,16 +296,18 @@ impl OpDef {
     fn rounding(&self, m: &mut dyn Host, args: &EvalArgs<'_>) -> Result<Value, Stop> {
         match m.noise() {
             Some(noise) if self.leaves_nan_open() => {
+                noise.compute();
                 let result = (self.eval)(m, args)?;
                 Ok(noise.of_open_nan(&result))
             }
-            Some(_) if self.accuracy == Accuracy::Exact => (self.eval)(m, args),
             Some(noise) => {
-                let values = noise.of_values(args.values);
-                let result = (self.eval)(m, &EvalArgs { values: &values, ..*args })?;
-                // In an operator composed of several functions, intermediate results may cancel.
-                let composed = self.name.starts_with("relax.nn.");
-                Ok(noise.of_result(&result, args.values, composed, self.zeros(), self.short()))
+                if !self.selects() {
+                    noise.compute();
+                }
+                let values = noise.begin(self.rounds(args), args.values);
+                let result = (self.eval)(m, &EvalArgs { values: &values, ..*args });
+                noise.end(result.as_ref().ok(), args.values);
+                result
             }
             None => (self.eval)(m, args),
         }
@@ -328,26 +330,38 @@ impl OpDef {
         )
     }
 
-    /// The meaning of a result with few digits. A mean is a quotient, and most composed functions contain one.
-    fn short(&self) -> Short {
-        let divides = matches!(self.name, "relax.mean" | "relax.variance" | "relax.std")
-            || self.name.starts_with("relax.nn.") && !self.name.starts_with("relax.nn.conv");
+    /// How it rounds.
+    fn rounds(&self, args: &EvalArgs<'_>) -> Rounding {
+        let positive = matches!(self.name, "relax.exp" | "relax.sigmoid" | "relax.nn.softmax");
+        let composed = |magnitude| Rounding::Composed { magnitude, positive };
         match self.accuracy {
-            Accuracy::Accumulated if !divides => Short::Exact,
-            Accuracy::Exact | Accuracy::Rounded => Short::Exact,
-            Accuracy::Accumulated | Accuracy::Elementary | Accuracy::Absolute => Short::ByChance,
+            Accuracy::Exact => Rounding::Conversion,
+            Accuracy::Rounded if rounds_on_the_way(self.name) => Rounding::OnceOrMore,
+            Accuracy::Rounded => Rounding::Once,
+            Accuracy::Accumulated if adds_up(self.name) => sum_of(args),
+            // What is made of several functions may cancel in between; the exponentials of a softmax do not.
+            Accuracy::Elementary if self.name == "relax.nn.softmax" => composed(0.0),
+            Accuracy::Elementary if self.name.starts_with("relax.nn.") => composed(INTERMEDIATE),
+            Accuracy::Elementary => Rounding::Function { positive },
+            Accuracy::Accumulated | Accuracy::Absolute => composed(INTERMEDIATE),
         }
     }
 
-    /// The meaning of zeros in the result. An exponential is never zero, and a product is zero only if a factor is.
-    fn zeros(&self) -> Zeros {
-        match self.name {
-            "relax.exp" | "relax.sigmoid" | "relax.nn.softmax" => Zeros::TooSmall,
-            "relax.multiply" | "relax.divide" | "relax.power" | "relax.square" | "relax.nn.silu" => {
-                Zeros::TooSmallUnlessGiven
-            }
-            _ => Zeros::Exact,
-        }
+    /// Whether floats of its result are floats of its arguments, or converted from them.
+    fn selects(&self) -> bool {
+        let computes = matches!(
+            self.name,
+            "relax.abs"
+                | "relax.negative"
+                | "relax.sign"
+                | "relax.clip"
+                | "relax.mod"
+                | "relax.trunc"
+                | "relax.floor"
+                | "relax.ceil"
+                | "relax.round"
+        );
+        self.accuracy == Accuracy::Exact && !computes && !self.leaves_nan_open()
     }
 
     /// The call with all its attributes, checked.
@@ -403,6 +417,34 @@ impl OpParam {
             OpParam::Attr(attr) => attr.name,
         }
     }
+}
+
+/// How large the intermediate results of composed functions may be that cancel.
+const INTERMEDIATE: f64 = 1.0;
+
+/// Whether a formula that is rounded once loses digits before.
+fn rounds_on_the_way(name: &str) -> bool {
+    matches!(name, "relax.ewise_fma" | "relax.floor_divide" | "relax.floor_mod" | "relax.quantize" | "relax.dequantize")
+}
+
+/// Whether its result is a sum of its elements, or of products with those of another argument.
+fn adds_up(name: &str) -> bool {
+    let names = ["relax.sum", "relax.mean", "relax.matmul", "relax.cumsum", "relax.collapse_sum_like"];
+    names.contains(&name)
+        || name == "relax.collapse_sum_to"
+        || name.starts_with("relax.nn.conv")
+        || name.starts_with("relax.nn.avg_pool")
+}
+
+/// How a sum of the elements of its arguments rounds.
+fn sum_of(args: &EvalArgs<'_>) -> Rounding {
+    let factors: Vec<&Tensor> =
+        args.values.iter().filter_map(Value::as_tensor).filter(|x| x.dtype().is_float()).collect();
+    let results = kernel::out(args).map_or(1, |out| count(&out.shape)).max(1) as f64;
+    // Of a product of matrices each element of either is in many terms.
+    let elements: f64 = factors.iter().map(|x| x.len() as f64).product();
+    let terms = if factors.len() > 1 { (elements / results).sqrt() } else { elements / results };
+    Rounding::Sum { terms, digits: digits_of_sums(&factors) }
 }
 
 /// The operators by their names without the leading `relax.`.

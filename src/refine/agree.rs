@@ -8,30 +8,72 @@ use super::{Deviation, Observed};
 use crate::grammar::TensorData;
 use crate::judge::{Ending, with_stack};
 use crate::number::FloatType;
-use crate::value::{Effect, Scalar, Tensor, ValueSpec, spacing};
+use crate::value::{Effect, Scalar, Tensor, ValueSpec, is_half, least_normal, spacing};
 
-/// How much further than noise moves a float the target may be off: noise is a sample, and each operation of the target may
-/// err by some units.
-const FACTOR: f64 = 16.0;
-/// Units in the last place that are nothing, where anything is rounded.
+/// How much further than noise moves a float the target may be off: noise is a sample, and the target rounds too.
+const FACTOR: f64 = 2.0;
+/// The same of types of few digits, in which functions are computed with more.
+const FACTOR_OF_HALF: f64 = 1.5;
+/// So many times as far where nothing is known of how the target rounds, since it is compiled.
+const COMPILED: f64 = 2.0;
+/// Units in the last place that are nothing, where a function is evaluated that has no exact value.
 const UNITS: f64 = 4.0;
+
+/// What a run with noise shows.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shadow<T> {
+    pub(super) shown: T,
+    /// Whether it is the target that was run with noise, and not the source.
+    pub(super) of_target: bool,
+}
+
+impl<T> Shadow<T> {
+    fn of<U>(&self, shown: U) -> Shadow<U> {
+        Shadow { shown, of_target: self.of_target }
+    }
+
+    /// That of the two which was run with noise.
+    fn own<U>(&self, before: U, after: U) -> U {
+        if self.of_target { after } else { before }
+    }
+}
+
+/// The same value in runs with noise; `None` where those have something else.
+type ShadowedValues<'v> = [Shadow<Option<&'v ValueSpec>>];
+
+/// Where a float stands.
+#[derive(Clone, Copy)]
+struct Place {
+    /// Which element it is.
+    index: usize,
+    /// The largest magnitude of all elements there.
+    scale: f64,
+}
 
 /// Which values of the source and the target are the same.
 pub(super) struct Agreement<'a> {
-    /// The source, run with noise; none if values must be the same bit for bit.
-    shadows: Vec<&'a Observed>,
-    /// Whether it is the target that was run with noise.
-    of_target: bool,
+    /// The source and the target, run with noise.
+    shadows: Vec<Shadow<&'a Observed>>,
     /// Whether nothing but the same bits is the same.
     exact: bool,
     /// Whether the source computed what overflows, so that the target may be better.
     overflows: bool,
+    /// Whether a function is evaluated that an implementation may miss by some units, be its value exact.
+    approximates: bool,
+    /// Whether the programs compute floats, so that zeros of both signs are equal.
+    computes: bool,
     /// Whether an argument is infinite or no number, so that it depends on the order of operations which of the two comes of it.
     boundless: bool,
     /// What the user allows beside.
     tolerance: f64,
     /// The largest deviation, in proportion to its bound.
     largest: Cell<Option<Deviation>>,
+    /// Whether a float has no digit in common, for which only the rounding of the target is the reason.
+    blurred: Cell<bool>,
+    /// Whether a float of the target is infinite or no number, and that of the source a number.
+    unbounded: Cell<bool>,
+    /// Whether the target is compiled.
+    compiled: bool,
 }
 
 impl<'a> Agreement<'a> {
@@ -43,27 +85,49 @@ impl<'a> Agreement<'a> {
     /// As far as noise moves what the source gives.
     pub(super) fn within(shadows: Vec<&'a Observed>, overflows: bool, tolerance: f64) -> Agreement<'a> {
         Agreement {
-            shadows,
-            of_target: false,
+            shadows: shadows.into_iter().map(|shown| Shadow { shown, of_target: false }).collect(),
             exact: false,
             overflows,
+            approximates: false,
+            computes: true,
             boundless: false,
             tolerance,
             largest: Cell::new(None),
+            blurred: Cell::new(false),
+            unbounded: Cell::new(false),
+            compiled: false,
         }
     }
 
-    /// As far as noise moves what the target gives: it may do what the source does by operations that rounding hurts more.
-    pub(super) fn within_of_target(shadows: Vec<&'a Observed>, tolerance: f64) -> Agreement<'a> {
-        Agreement { of_target: true, ..Agreement::within(shadows, false, tolerance) }
+    /// And as far as noise moves what the target gives: it may do what the source does by operations that rounding hurts more.
+    pub(super) fn and_of_target(mut self, shadows: impl Iterator<Item = &'a Observed>) -> Agreement<'a> {
+        self.shadows.extend(shadows.map(|shown| Shadow { shown, of_target: true }));
+        self
     }
 
     /// That of what the same call of a returned closure shows.
     pub(super) fn of_call(&self, nth: usize) -> Agreement<'a> {
-        let call = |shadow: &&'a Observed| shadow.closures.calls().nth(nth).map(|call| &call.observed);
+        let call = |shadow: &Shadow<&'a Observed>| {
+            shadow.shown.closures.calls().nth(nth).map(|call| shadow.of(&call.observed))
+        };
         let shadows = self.shadows.iter().filter_map(call).collect();
-        let (exact, of_target, boundless) = (self.exact, self.of_target, self.boundless);
-        Agreement { exact, of_target, boundless, ..Agreement::within(shadows, self.overflows, self.tolerance) }
+        let (largest, blurred, unbounded) = (Cell::new(None), Cell::new(false), Cell::new(false));
+        Agreement { shadows, largest, blurred, unbounded, ..*self }
+    }
+
+    /// The same, where functions are evaluated that an implementation may miss by some units.
+    pub(super) fn approximating(self, approximates: bool) -> Agreement<'a> {
+        Agreement { approximates, ..self }
+    }
+
+    /// The same, where the target may be compiled.
+    pub(super) fn of_compiled(self, compiled: bool) -> Agreement<'a> {
+        Agreement { compiled, ..self }
+    }
+
+    /// The same, where nothing is computed but what is moved.
+    pub(super) fn of_moved(self) -> Agreement<'a> {
+        Agreement { computes: false, ..self }
     }
 
     /// The same, for arguments that are these.
@@ -71,14 +135,26 @@ impl<'a> Agreement<'a> {
         Agreement { boundless: args.iter().any(is_boundless), ..self }
     }
 
-    /// That of the two which was run with noise.
-    fn shadowed<T>(&self, before: T, after: T) -> T {
-        if self.of_target { after } else { before }
-    }
-
     /// The largest deviation that was seen.
     pub(super) fn largest(&self) -> Option<Deviation> {
         self.largest.get()
+    }
+
+    /// Whether a float has no digit in common, for which only the rounding of the target is the reason.
+    pub(super) fn is_blurred(&self) -> bool {
+        self.blurred.get()
+    }
+
+    /// Whether a float of the target is infinite or no number, and that of the source a number.
+    pub(super) fn is_unbounded(&self) -> bool {
+        self.unbounded.get()
+    }
+
+    /// Takes over what was seen of a call.
+    pub(super) fn note_call(&self, call: &Agreement<'_>) {
+        call.largest().into_iter().for_each(|deviation| self.note(deviation));
+        self.blurred.set(self.is_blurred() || call.is_blurred());
+        self.unbounded.set(self.is_unbounded() || call.is_unbounded());
     }
 
     /// Remembers a deviation if none is larger.
@@ -90,16 +166,16 @@ impl<'a> Agreement<'a> {
 
     /// Whether the results are the same.
     pub(super) fn results(&self, before: &ValueSpec, after: &ValueSpec) -> bool {
-        let others = self.shadows.iter().map(|shadow| match &shadow.outcome {
-            Ending::Value(value) => Some(value),
-            Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_) => None,
+        let others = self.shadows.iter().map(|shadow| match &shadow.shown.outcome {
+            Ending::Value(value) => shadow.of(Some(value)),
+            Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_) => shadow.of(None),
         });
         self.values(before, after, &others.collect::<Vec<_>>())
     }
 
     /// Whether the arguments end the same.
     pub(super) fn argument(&self, nth: usize, before: &ValueSpec, after: &ValueSpec) -> bool {
-        let others = self.shadows.iter().map(|shadow| shadow.arguments.get(nth));
+        let others = self.shadows.iter().map(|shadow| shadow.of(shadow.shown.arguments.get(nth)));
         self.values(before, after, &others.collect::<Vec<_>>())
     }
 
@@ -107,30 +183,33 @@ impl<'a> Agreement<'a> {
     pub(super) fn effect(&self, nth: usize, before: &Effect, after: &Effect) -> bool {
         let (x, y) = (values_of(before), values_of(after));
         let same = |i: usize, x: &ValueSpec, y: &ValueSpec| {
-            let others = self.shadows.iter().map(|shadow| shadow.effects.get(nth).and_then(|e| values_of(e).get(i)));
+            let value = |shown: &'a Observed| shown.effects.get(nth).and_then(|effect| values_of(effect).get(i));
+            let others = self.shadows.iter().map(|shadow| shadow.of(value(shadow.shown)));
             self.values(x, y, &others.collect::<Vec<_>>())
         };
         before == after || x.len() == y.len() && x.iter().zip(y).enumerate().all(|(i, (x, y))| same(i, x, y))
     }
 
     /// Whether two values are the same, given what noise makes of the first; `None` where it makes something else of the run.
-    pub(super) fn values(&self, before: &ValueSpec, after: &ValueSpec, others: &[Option<&ValueSpec>]) -> bool {
+    pub(super) fn values(&self, before: &ValueSpec, after: &ValueSpec, others: &ShadowedValues<'_>) -> bool {
         match (before, after) {
             _ if before == after => true,
             _ if self.exact => false,
             (ValueSpec::Tensor(x), ValueSpec::Tensor(y)) => {
-                let others: Vec<Option<Tensor>> = others.iter().map(|other| tensor_like(x, *other)).collect();
+                let others: Vec<_> = others.iter().map(|other| other.of(tensor_like(x, other.shown))).collect();
                 self.tensors(x, y, &others)
             }
             (ValueSpec::Tuple(x), ValueSpec::Tuple(y)) if x.len() == y.len() => with_stack(|| {
                 x.iter().zip(y).enumerate().all(|(i, (x, y))| {
-                    let others: Vec<Option<&ValueSpec>> = others.iter().map(|other| field(*other, i)).collect();
+                    let others: Vec<_> = others.iter().map(|other| other.of(field(other.shown, i))).collect();
                     self.values(x, y, &others)
                 })
             }),
             (ValueSpec::Float(x), ValueSpec::Float(y)) => {
-                let others: Option<Vec<f64>> = others.iter().map(|other| float(*other)).collect();
-                others.is_none_or(|others| self.floats(FloatType::Float64, x.get(), y.get(), &others, 0))
+                let others: Option<Vec<_>> =
+                    others.iter().map(|other| float(other.shown).map(|x| other.of(x))).collect();
+                let place = Place { index: 0, scale: x.get().abs() };
+                others.is_none_or(|others| self.floats(FloatType::Float64, x.get(), y.get(), &others, place))
             }
             (ValueSpec::Tuple(_), ValueSpec::Tuple(_)) => {
                 self.decides(before, after, others, |own, other| length(own) != length(other))
@@ -148,65 +227,97 @@ impl<'a> Agreement<'a> {
         &self,
         before: &ValueSpec,
         after: &ValueSpec,
-        others: &[Option<&ValueSpec>],
+        others: &ShadowedValues<'_>,
         differ: impl Fn(&ValueSpec, &ValueSpec) -> bool,
     ) -> bool {
-        let own = self.shadowed(before, after);
-        others.iter().any(|other| other.is_none_or(|other| differ(own, other)))
+        others.iter().any(|other| other.shown.is_none_or(|shown| differ(other.own(before, after), shown)))
     }
 
-    fn tensors(&self, x: &TensorData, y: &TensorData, others: &[Option<Tensor>]) -> bool {
+    fn tensors(&self, x: &TensorData, y: &TensorData, others: &[Shadow<Option<Tensor>>]) -> bool {
         if x.dtype != y.dtype || x.shape != y.shape {
             return false;
         }
-        let Some(others) = others.iter().map(Option::as_ref).collect::<Option<Vec<&Tensor>>>() else { return true };
+        let alike = others.iter().map(|other| other.shown.as_ref().map(|tensor| other.of(tensor)));
+        let Some(others) = alike.collect::<Option<Vec<Shadow<&Tensor>>>>() else { return true };
         let (Ok(a), Ok(b)) = (Tensor::from_data(x), Tensor::from_data(y)) else { return false };
+        let finite = |i| as_float(a.get(i)).filter(|x| x.is_finite());
+        let scale = (0..a.len()).filter_map(finite).fold(0.0, |scale, x| x.abs().max(scale));
         (0..a.len()).all(|i| match (a.get(i), b.get(i), x.dtype.float_type()) {
             (Some(Scalar::Float(s)), Some(Scalar::Float(t)), Some(kind)) => {
-                let others: Vec<f64> = others.iter().filter_map(|other| as_float(other.get(i))).collect();
-                self.floats(kind, s, t, &others, i)
+                let others = others.iter().filter_map(|other| as_float(other.shown.get(i)).map(|x| other.of(x)));
+                self.floats(kind, s, t, &others.collect::<Vec<_>>(), Place { index: i, scale })
             }
-            (s, t, _) => s == t || others.iter().any(|other| other.get(i) != self.shadowed(s, t)),
+            (s, t, _) => s == t || others.iter().any(|other| other.shown.get(i) != other.own(s, t)),
         })
     }
 
     /// Whether a float may be another one.
-    fn floats(&self, kind: FloatType, s: f64, t: f64, others: &[f64], index: usize) -> bool {
-        if s == t || s.is_nan() && t.is_nan() {
+    fn floats(&self, kind: FloatType, s: f64, t: f64, others: &[Shadow<f64>], place: Place) -> bool {
+        if s == t {
+            // Nothing that is computed tells zeros of both signs apart; what is only moved stays what it is.
+            return self.computes || s.to_bits() == t.to_bits();
+        }
+        if s.is_nan() && t.is_nan() {
             return true;
         }
-        let own = self.shadowed(s, t);
         if !s.is_finite() && !t.is_finite() {
             // Of infinities of both signs neither is the other.
-            let same = |other: &f64| *other == own || other.is_nan() && own.is_nan();
+            let same = |other: &Shadow<f64>| {
+                let own = other.own(s, t);
+                other.shown == own || other.shown.is_nan() && own.is_nan()
+            };
             let open = self.overflows || self.boundless || others.iter().any(|other| !same(other));
             return (s.is_nan() || t.is_nan()) && open;
         }
         if !s.is_finite() || !t.is_finite() {
-            return self.overflows && t.is_finite() || others.iter().any(|other| other.is_finite() != own.is_finite());
+            // What is too large in the target is so for no reason that lies in the source.
+            let decides = |other: &Shadow<f64>| {
+                (!other.of_target || t.is_finite()) && other.shown.is_finite() != other.own(s, t).is_finite()
+            };
+            let same = self.overflows && t.is_finite() || others.iter().any(decides);
+            self.unbounded.set(self.unbounded.get() || !same && s.is_finite());
+            return same;
         }
-        let moved = others.iter().map(|other| (other - own).abs()).filter(|x| x.is_finite()).fold(0.0, f64::max);
-        let units = if others.is_empty() { 0.0 } else { UNITS * (unit(kind, s) + least_normal(kind)) };
-        let deviation = Deviation {
-            error: (s - t).abs(),
-            bound: FACTOR * moved + units + self.tolerance * (1.0 + s.abs()),
-            index,
-            before: s,
-            after: t,
+        let moved = |of_target| {
+            let of = others.iter().filter(|other| other.of_target == of_target);
+            of.map(|other| (other.shown - other.own(s, t)).abs()).filter(|x| x.is_finite()).fold(0.0, f64::max)
         };
+        let factor = factor(kind) * if self.compiled { COMPILED } else { 1.0 };
+        let (of_source, of_target) = (factor * moved(false), factor * moved(true));
+        let rest = self.nothing(kind, s) + self.tolerance * (1.0 + s.abs());
+        let bound = of_source + of_target + rest;
+        let deviation = Deviation { error: (s - t).abs(), bound, index: place.index, before: s, after: t };
+        // What is nothing beside other elements has no digits that matter.
+        if place.scale > 0.0 && deviation.error > place.scale / 2.0 && deviation.error > of_source + rest {
+            self.blurred.set(true);
+        }
         self.note(deviation);
         deviation.error <= deviation.bound
     }
+
+    /// What is nothing beside a number, where anything is computed: hardware may take for 0 what has not all its digits, and functions
+    /// may miss what is exact.
+    fn nothing(&self, kind: FloatType, value: f64) -> f64 {
+        let flushed = match kind {
+            FloatType::Float16 => 0.0,
+            FloatType::BFloat16 | FloatType::Float32 | FloatType::Float64 => least_normal(kind),
+        };
+        let units = if is_half(kind) { 1.0 } else { UNITS };
+        match (self.computes, self.approximates) {
+            (false, _) => 0.0,
+            (true, false) => flushed,
+            (true, true) => flushed + units * unit(kind, value),
+        }
+    }
+}
+
+fn factor(kind: FloatType) -> f64 {
+    if is_half(kind) { FACTOR_OF_HALF } else { FACTOR }
 }
 
 /// The distance between the floats around a number.
 fn unit(kind: FloatType, value: f64) -> f64 {
     if value == 0.0 { 2f64.powi(kind.least_exponent().max(-1074)) } else { spacing(kind, value.abs()) }
-}
-
-/// Below it there are numbers that hardware may take for 0.
-fn least_normal(kind: FloatType) -> f64 {
-    2f64.powi((kind.least_exponent() + kind.digits() as i32 - 1).max(-1022))
 }
 
 fn values_of(effect: &Effect) -> &[ValueSpec] {
@@ -249,14 +360,9 @@ fn is_boundless(value: &ValueSpec) -> bool {
     })
 }
 
-/// Whether the square of some float overflows, or is nothing: the order of operations decides what comes of it.
-pub(super) fn is_extreme(value: &ValueSpec) -> bool {
-    let extreme = |kind: FloatType, x: f64| {
-        // The reach of exponents is about the same to both sides.
-        let reach = (kind.least_exponent() + kind.digits() as i32) / 2;
-        x.is_finite() && (x.abs() > 2f64.powi(-reach - 3) || x != 0.0 && x.abs() < 2f64.powi(reach + 3))
-    };
-    value.parts().any(|part| has_float(part, extreme))
+/// The finest of the floating-point types in a value.
+pub(super) fn finest_in(value: &ValueSpec) -> Option<FloatType> {
+    value.tensors().filter_map(|data| data.dtype.float_type()).max_by_key(|float| float.digits())
 }
 
 /// Whether it is a tensor with such a float.
@@ -276,7 +382,8 @@ mod tests {
     }
 
     fn same(before: &ValueSpec, after: &ValueSpec, noisy: &ValueSpec) -> bool {
-        Agreement::within(Vec::new(), false, 0.0).values(before, after, &[Some(noisy)])
+        let other = Shadow { shown: Some(noisy), of_target: false };
+        Agreement::within(Vec::new(), false, 0.0).values(before, after, &[other])
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::agree::{Agreement, is_extreme};
+use super::agree::{Agreement, finest_in};
 use super::calls::Plan;
 use super::first::{Differing, first_differing};
 use super::judge::judge_runs;
@@ -22,12 +22,18 @@ use crate::value::{Noise, Registry, ValueSpec};
 
 /// How often the source is run with noise where a float differs.
 const SHADOWS: u64 = 3;
-/// How often it is run so before the difference counts.
+/// How often it is run so before the difference counts: two errors may cancel in each of a few runs.
 const MORE_SHADOWS: u64 = 12;
+const MOST_SHADOWS: u64 = 36;
+/// Why a difference decides nothing.
+const NEAR_END: &str = "an argument is so large or small that the order of operations decides";
 /// So many times the steps of all inputs the glances at smaller ones may take.
 const GLANCES: u64 = 2;
-/// Of so many inputs one may be undecided.
+/// Of so many inputs one may be undecided, and of so many one that is near the ends of a type.
 const ONE_IN: usize = 10;
+const EXTREME_ONE_IN: usize = 4;
+/// How often either program is run with noise for each of the smaller inputs that are looked for.
+const SHRINKING_SHADOWS: u64 = 3;
 
 /// The outcome of [`refine`](super::refine).
 #[derive(Clone, PartialEq, Debug)]
@@ -72,10 +78,37 @@ struct Shadows {
     runs: Vec<Observed>,
     /// Whether something was too large for its type in one of them.
     overflows: bool,
-    /// Whether something was almost too large or too small for its type in one of them.
-    near_end: bool,
-    /// The finest type that was rounded to.
+    /// Whether something was almost too large, or too small, for its type in one of them.
+    near_top: bool,
+    near_bottom: bool,
+    /// Whether floats were computed in one of them, and whether by functions that have no exact value.
+    computes: bool,
+    approximates: bool,
+    /// The finest type that was computed in.
     finest: Option<FloatType>,
+}
+
+impl Shadows {
+    /// Takes note of a run with this noise.
+    fn note(&mut self, noise: &Noise) {
+        self.overflows |= noise.overflowed();
+        self.near_top |= noise.neared_top();
+        self.near_bottom |= noise.neared_bottom();
+        self.computes |= noise.computes();
+        self.approximates |= noise.approximates();
+        self.finest = noise.finest();
+    }
+
+    /// How far the runs of the other program may be off.
+    fn agreement(&self, tolerance: f64, args: &[ValueSpec]) -> Agreement<'_> {
+        let runs = self.runs.iter().collect();
+        Agreement::within(runs, self.overflows, tolerance).of_arguments(args).approximating(self.approximates)
+    }
+
+    /// Whether a difference may come of what is almost too large or too small: nothing is infinite because something is too small.
+    fn excuse(&self, agreement: &Agreement<'_>) -> bool {
+        self.near_top || self.near_bottom && !agreement.is_unbounded()
+    }
 }
 
 /// A counterexample.
@@ -108,6 +141,8 @@ pub(super) struct RefinementComparison<'a> {
     compared: usize,
     ended: usize,
     undecided: usize,
+    /// How many of these inputs are near the ends of a type.
+    extreme: usize,
     /// How many of these inputs the user gave.
     undecided_given: usize,
     reason: Option<RefinementVerdict>,
@@ -116,6 +151,8 @@ pub(super) struct RefinementComparison<'a> {
     found: Option<FoundDeviation>,
     differing: Option<Differing>,
     unknown: Vec<Name>,
+    /// Whether smaller inputs are looked for, on each of which less depends.
+    shrinks: bool,
 }
 
 impl<'a> RefinementComparison<'a> {
@@ -162,6 +199,7 @@ impl<'a> RefinementComparison<'a> {
             compared: 0,
             ended: 0,
             undecided: 0,
+            extreme: 0,
             undecided_given: 0,
             reason: None,
             unseen: None,
@@ -169,6 +207,7 @@ impl<'a> RefinementComparison<'a> {
             found: None,
             differing: None,
             unknown,
+            shrinks: false,
         })
     }
 
@@ -202,11 +241,24 @@ impl<'a> RefinementComparison<'a> {
             open(&self.reach);
             return Ok(());
         }
-        let (undecided, reason, unseen) = (self.undecided, self.reason.clone(), self.unseen.clone());
+        let (undecided, extreme) = (self.undecided, self.extreme);
+        let (reason, unseen) = (self.reason.clone(), self.unseen.clone());
         self.on_run(args, run)?;
         if self.undecided > undecided {
             open(&self.reach);
-            (self.undecided, self.reason, self.unseen) = (undecided, reason, unseen);
+            (self.undecided, self.extreme, self.reason, self.unseen) = (undecided, extreme, reason, unseen);
+        }
+        Ok(())
+    }
+
+    /// Compares the programs on an input beside those that count: it matters if the programs differ on it.
+    pub(super) fn beside(&mut self, args: &[ValueSpec]) -> Result<(), RefineError> {
+        let (compared, ended) = (self.compared, self.ended);
+        let before = self.reach.0.known();
+        let run = self.source_on(args)?;
+        self.try_on(args, &run, &before)?;
+        if !self.is_broken() {
+            (self.compared, self.ended) = (compared, ended);
         }
         Ok(())
     }
@@ -234,6 +286,8 @@ impl<'a> RefinementComparison<'a> {
             }
             open @ (RefinementVerdict::Undecided(_) | RefinementVerdict::OutOfBudget(_)) => {
                 self.undecided += 1;
+                self.extreme +=
+                    usize::from(matches!(&open, RefinementVerdict::Undecided(reason) if reason == NEAR_END));
                 self.reason = Some(open);
             }
             verdict @ RefinementVerdict::NotAllowed { .. } => {
@@ -265,10 +319,12 @@ impl<'a> RefinementComparison<'a> {
             return Ok(Judged { verdict: RefinementVerdict::Undecided(reason), ended, deviation: None, unseen: None });
         }
         let unseen = before.closures.unseen().or_else(|| after.closures.unseen()).map(String::from);
-        let (verdict, deviation) = if self.settings.exact || !may_be_rounding(before, &after) {
-            (judge_runs(self.cx, before, &after, &Agreement::exact()), None)
-        } else {
+        // OPT.FLOAT: where floats are rounded, they may be others.
+        let rounded = !self.settings.exact && may_be_rounding(before, &after) && self.cx.fire(rule!("OPT.FLOAT"));
+        let (verdict, deviation) = if rounded {
             self.judge_rounded(args, before, &after)?
+        } else {
+            (judge_runs(self.cx, before, &after, &Agreement::exact()), None)
         };
         Ok(Judged { verdict, ended, deviation, unseen })
     }
@@ -282,36 +338,68 @@ impl<'a> RefinementComparison<'a> {
     ) -> Result<(RefinementVerdict, Option<Deviation>), RefineError> {
         let undecided = |reason: &str| (RefinementVerdict::Undecided(reason.to_string()), None);
         let mut shadows = Shadows::default();
-        for wanted in [SHADOWS, MORE_SHADOWS] {
+        let (more, most) = self.wanted();
+        for wanted in [SHADOWS, more, most] {
             while (shadows.runs.len() as u64) < wanted {
                 if !self.shadow(args, before, &mut shadows)? {
-                    let agreement = Agreement::within(Vec::new(), false, self.settings.tolerance).of_arguments(args);
-                    return Ok((judge_runs(self.cx, before, after, &agreement), agreement.largest()));
+                    return self.judge_exact(args, before, after, &shadows);
                 }
             }
             if !shadows.runs.iter().all(|shadow| is_alike(before, shadow)) {
                 return Ok(undecided("rounding decides how the source goes on"));
             }
-            let runs = shadows.runs.iter().collect();
-            let agreement = Agreement::within(runs, shadows.overflows, self.settings.tolerance).of_arguments(args);
+            let agreement = self.agreement(&shadows, args);
             let verdict = judge_runs(&mut self.cx.clone(), before, after, &agreement);
-            if verdict != RefinementVerdict::Allowed
-                && args.iter().any(is_extreme)
-                && (shadows.near_end || self.target_nears_end(args, before)?)
-            {
-                return Ok(undecided("an argument is so large or small that the order of operations decides"));
+            if verdict == RefinementVerdict::Allowed {
+                return Ok((judge_runs(self.cx, before, after, &agreement), agreement.largest()));
             }
-            if verdict != RefinementVerdict::Allowed
-                && wanted == MORE_SHADOWS
-                && let Some(explained) = self.explained_by_target(args, before, after, shadows.finest)?
+            if wanted == more
+                && let Some(explained) = self.explained_by_target(args, before, after, &shadows)?
             {
                 return Ok(explained);
             }
-            if verdict == RefinementVerdict::Allowed || wanted == MORE_SHADOWS {
+            if shadows.excuse(&agreement) && wanted == more {
+                return Ok(undecided(NEAR_END));
+            }
+            if shadows.runs.len() as u64 == most {
                 return Ok((judge_runs(self.cx, before, after, &agreement), agreement.largest()));
             }
         }
         Ok(undecided("no shadow was run"))
+    }
+
+    /// How often either program is run with noise before a difference counts, and the source before it counts for sure.
+    fn wanted(&self) -> (u64, u64) {
+        if self.shrinks { (SHRINKING_SHADOWS, SHRINKING_SHADOWS) } else { (MORE_SHADOWS, MOST_SHADOWS) }
+    }
+
+    /// How far the target may be off by these runs of the source.
+    fn agreement<'s>(&self, shadows: &'s Shadows, args: &[ValueSpec]) -> Agreement<'s> {
+        shadows.agreement(self.settings.tolerance, args).of_compiled(self.target.compiled.is_some())
+    }
+
+    /// The verdict where the source rounds nothing: so may the target, if it computes what the source moves.
+    fn judge_exact(
+        &mut self,
+        args: &[ValueSpec],
+        before: &Observed,
+        after: &Observed,
+        shadows: &Shadows,
+    ) -> Result<(RefinementVerdict, Option<Deviation>), RefineError> {
+        let agreement = self.agreement(shadows, args);
+        let computes = shadows.computes || self.target_computes(args, before)?;
+        // OPT.FLOAT.ZERO: what is only moved stays what it is.
+        let moved = !computes && self.cx.fire(rule!("OPT.FLOAT.ZERO"));
+        let agreement = if moved { agreement.of_moved() } else { agreement };
+        if judge_runs(&mut self.cx.clone(), before, after, &agreement) != RefinementVerdict::Allowed && computes {
+            if let Some(explained) = self.explained_by_target(args, before, after, shadows)? {
+                return Ok(explained);
+            }
+            if shadows.excuse(&agreement) {
+                return Ok((RefinementVerdict::Undecided(NEAR_END.to_string()), None));
+            }
+        }
+        Ok((judge_runs(self.cx, before, after, &agreement), agreement.largest()))
     }
 
     /// Runs the source once more, with noise; whether any of it was asked for.
@@ -320,23 +408,21 @@ impl<'a> RefinementComparison<'a> {
         let plan = Plan::Repeat(&before.closures);
         let (shadow, steps) = self.source.observe(&mut self.cx.clone(), args, plan, Some(noise.clone()), None)?;
         self.steps += steps;
+        shadows.note(&noise);
         if !noise.was_asked() {
             return Ok(false);
         }
-        shadows.overflows |= noise.overflowed();
-        shadows.near_end |= noise.neared_end();
-        shadows.finest = noise.finest();
         shadows.runs.push(shadow);
         Ok(true)
     }
 
-    /// Whether the target computes what is almost too large or too small for its type.
-    fn target_nears_end(&mut self, args: &[ValueSpec], before: &Observed) -> Result<bool, RefineError> {
+    /// Whether the target computes floats, and does not only move them. What is compiled tells nothing of it.
+    fn target_computes(&mut self, args: &[ValueSpec], before: &Observed) -> Result<bool, RefineError> {
         let noise = Rc::new(Noise::new(1));
         let plan = Plan::Repeat(&before.closures);
         let (_, steps) = self.target.observe(&mut self.cx.clone(), args, plan, Some(noise.clone()), None)?;
         self.steps += steps;
-        Ok(noise.neared_end())
+        Ok(noise.computes() || self.target.compiled.is_some())
     }
 
     /// The verdict, if rounding in the target explains what differs: noise as fine as that of the source moves it so far.
@@ -345,30 +431,35 @@ impl<'a> RefinementComparison<'a> {
         args: &[ValueSpec],
         before: &Observed,
         after: &Observed,
-        finest: Option<FloatType>,
+        shadows: &Shadows,
     ) -> Result<Option<(RefinementVerdict, Option<Deviation>)>, RefineError> {
-        let Some(finest) = finest else { return Ok(None) };
-        let mut shadows = Vec::new();
-        for seed in 0..SHADOWS {
+        let returned = || if let Ending::Value(value) = &before.outcome { finest_in(value) } else { None };
+        let Some(finest) = shadows.finest.or_else(returned) else { return Ok(None) };
+        let (mut approximates, mut of_target) = (shadows.approximates, Vec::new());
+        for seed in 0..self.wanted().0 {
             let noise = Rc::new(Noise::at_most(seed + 1, finest));
             let plan = Plan::Repeat(&before.closures);
-            let (shadow, steps) = self.target.observe(&mut self.cx.clone(), args, plan, Some(noise), None)?;
+            let (shadow, steps) = self.target.observe(&mut self.cx.clone(), args, plan, Some(noise.clone()), None)?;
             self.steps += steps;
-            shadows.push(shadow);
+            approximates |= noise.approximates();
+            if !noise.was_asked() {
+                return Ok(None);
+            }
+            of_target.push(shadow);
         }
-        if !shadows.iter().all(|shadow| is_alike(after, shadow)) {
+        if !of_target.iter().all(|shadow| is_alike(after, shadow)) {
             return Ok(None);
         }
-        let agreement =
-            Agreement::within_of_target(shadows.iter().collect(), self.settings.tolerance).of_arguments(args);
+        let agreement = self.agreement(shadows, args);
+        let agreement = agreement.and_of_target(of_target.iter()).approximating(approximates);
         let verdict = judge_runs(&mut self.cx.clone(), before, after, &agreement);
         let deviation = agreement.largest();
-        Ok((verdict == RefinementVerdict::Allowed).then(|| match deviation {
-            Some(deviation) if deviation.leaves_no_digit() => {
+        Ok((verdict == RefinementVerdict::Allowed).then(|| match agreement.is_blurred() {
+            true => {
                 let reason = "rounding in the target leaves no digit of what the source returns".to_string();
-                (RefinementVerdict::Undecided(reason), Some(deviation))
+                (RefinementVerdict::Undecided(reason), deviation)
             }
-            Some(_) | None => (verdict, deviation),
+            false => (verdict, deviation),
         }))
     }
 
@@ -406,18 +497,27 @@ impl<'a> RefinementComparison<'a> {
         let input = found.input.clone();
         let tolerance = found.deviation.map_or(0.0, |d| d.error / 2.0 / (1.0 + d.before.abs()));
         let limit = self.steps.saturating_add(self.settings.steps / 4);
+        self.shrinks = true;
         let glances = self.settings.steps.saturating_mul(GLANCES);
         let func = self.source.function();
         let element = match found.deviation {
             Some(deviation) => Some(deviation.index),
             None => self.first_element(&found.input)?,
         };
+        let first = FoundDeviation { verdict: found.verdict.clone(), input: found.input.clone(), ..found };
         let mut breaking =
             Breaking { comparison: self, rule, best: found, limit, cost: 0, glances, tolerance, element };
         let smaller = smallest(input, func, &mut breaking);
         let best = breaking.best;
         debug_assert_eq!(smaller, best.input);
-        let before = self.source_on(&smaller)?;
+        self.shrinks = false;
+        let (mut best, mut before) = (best, self.source_on(&smaller)?);
+        // Few runs with noise were enough for each of the smaller inputs; the last one is to hold against all.
+        if !matches!(self.judge(&smaller, &before)?.verdict, RefinementVerdict::NotAllowed { .. }) {
+            before = self.source_on(&first.input)?;
+            best = first;
+        }
+        let smaller = best.input.clone();
         let seeds = if self.settings.exact { 1..1 } else { 1..SHADOWS + 1 };
         let (source, target) = (&self.source, &self.target);
         self.differing = first_differing(&mut self.cx.clone(), source, target, &smaller, &before, seeds)?;
@@ -429,6 +529,8 @@ impl<'a> RefinementComparison<'a> {
     pub(super) fn conclusion(self) -> Refinement {
         let unreached = self.unreached();
         let (compared, ended, undecided, given) = (self.compared, self.ended, self.undecided, self.undecided_given);
+        let (all, extreme) = (compared + undecided, self.extreme);
+        let is_much = (undecided - extreme) * ONE_IN > all || extreme * EXTREME_ONE_IN > all;
         let reason = self.reason.as_ref().map(|verdict| match verdict {
             RefinementVerdict::Undecided(reason)
             | RefinementVerdict::OutOfBudget(reason)
@@ -441,7 +543,7 @@ impl<'a> RefinementComparison<'a> {
             // What a closure does on other arguments may be anything.
             (None, _, Some(reason)) => (RefinementVerdict::Undecided(reason), None, None),
             // What cannot be evaluated is not allowed, unless it is the exception.
-            (None, Some(open), None) if given > 0 || undecided * ONE_IN > compared + undecided => (open, None, None),
+            (None, Some(open), None) if given > 0 || is_much => (open, None, None),
             (None, _, None) if ended == 0 => {
                 let reason = "no run of the programs reached its end".to_string();
                 (RefinementVerdict::Vacuous(reason), None, self.deviation)

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::agree::Agreement;
+use super::agree::{Agreement, Shadow};
 use super::calls::Plan;
 use super::observe::Subject;
 use super::{Observed, RefineError};
@@ -66,8 +66,8 @@ pub(super) fn first_differing(
     }
     let agreement = if shadows.is_empty() { Agreement::exact() } else { Agreement::within(Vec::new(), false, 0.0) };
     let differs = |key: &(Name, usize), before: &ValueSpec, after: &ValueSpec| {
-        let others: Vec<Option<&ValueSpec>> = shadows.iter().map(|shadow| shadow.get(key)).collect();
-        !agreement.values(before, after, &others)
+        let others = shadows.iter().map(|shadow| Shadow { shown: shadow.get(key), of_target: false });
+        !agreement.values(before, after, &others.collect::<Vec<_>>())
     };
     Ok(of_source.into_iter().find_map(|(key, before)| {
         let after = of_target.get(&key)?;

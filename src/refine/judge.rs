@@ -74,7 +74,7 @@ fn same_calls(
     for (i, (ObservedCall { args, observed: before }, after)) in source.calls().zip(target.calls()).enumerate() {
         let within = agreement.of_call(i);
         let verdict = judge_runs(cx, before, &after.observed, &within);
-        within.largest().into_iter().for_each(|deviation| agreement.note(deviation));
+        agreement.note_call(&within);
         match verdict {
             RefinementVerdict::Allowed | RefinementVerdict::Vacuous(_) => compared = true,
             undecided @ (RefinementVerdict::Undecided(_) | RefinementVerdict::OutOfBudget(_)) => open = Some(undecided),

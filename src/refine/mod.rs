@@ -109,11 +109,6 @@ impl Deviation {
     pub fn part(&self) -> f64 {
         if self.bound > 0.0 { self.error / self.bound } else { f64::INFINITY }
     }
-
-    /// Whether the target's float has not even the magnitude of the source's.
-    fn leaves_no_digit(&self) -> bool {
-        self.before != 0.0 && self.error > self.before.abs() / 2.0
-    }
 }
 
 /// Why two programs cannot be compared.

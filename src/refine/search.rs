@@ -59,7 +59,23 @@ pub(super) fn on_generated(comparison: &mut RefinementComparison<'_>) -> Result<
             return comparison.shrink();
         }
     }
+    on_related(comparison, func)?;
+    if comparison.is_broken() {
+        return comparison.shrink();
+    }
     towards_the_unreached(comparison, func)
+}
+
+/// Compares the programs on arguments that are related: they are not as many as others, and do not count as such.
+fn on_related(comparison: &mut RefinementComparison<'_>, func: &Function) -> Result<(), RefineError> {
+    let (arguments, runs) = (comparison.arguments.clone(), comparison.settings.runs);
+    for args in arguments.related(func).take(runs) {
+        if comparison.steps > comparison.settings.steps || comparison.is_broken() {
+            break;
+        }
+        comparison.beside(&args)?;
+    }
+    Ok(())
 }
 
 /// What inputs are looked for.

@@ -512,9 +512,30 @@ impl<'p> Machine<'p> {
         }
     }
 
+    /// What a conversion gives.
+    #[inline]
+    fn converted(&self, float: FloatType, value: f64) -> f64 {
+        match &self.noise {
+            None => float.round(value),
+            Some(noise) => noise.converted(float, value),
+        }
+    }
+
+    /// What a function gives.
+    #[inline]
+    fn function(&self, float: FloatType, x: f64, function: impl Fn(f64) -> f64) -> f64 {
+        match &self.noise {
+            None => float.round(function(x)),
+            Some(noise) => noise.function(float, x, function),
+        }
+    }
+
     /// Where there is noise, nothing says which of two operands is the larger if one is NaN.
     #[inline]
     fn float_binary(&self, float: FloatType, op: FloatOp, a: f64, b: f64) -> f64 {
+        if let Some(noise) = &self.noise {
+            noise.compute();
+        }
         match (&self.noise, op) {
             (Some(noise), FloatOp::Min | FloatOp::Max) if a.is_nan() || b.is_nan() => noise.either(a, b),
             (Some(_) | None, _) => float_binary(float, op, a, b),
@@ -565,14 +586,17 @@ impl<'p> Machine<'p> {
                 picked
             }
             Float::FromInt(e, repr, round) => of_int(*round, self.int(e)?, *repr),
-            Float::Round(e, round) => round.round(self.float(e)?),
+            Float::Round(e, round) => {
+                let value = self.float(e)?;
+                self.converted(*round, value)
+            }
             Float::Unary(function, e, round) => {
-                let value = function(self.float(e)?);
-                self.rounded(*round, value)
+                let x = self.float(e)?;
+                self.function(*round, x, function)
             }
             Float::Binary2(function, o, round) => {
-                let value = function(self.float(&o.0)?, self.float(&o.1)?);
-                self.rounded(*round, value)
+                let (x, y) = (self.float(&o.0)?, self.float(&o.1)?);
+                self.function(*round, x, |x| function(x, y))
             }
             Float::Scale(o, round) => {
                 let exponent = self.int(&o.1)?.clamp(-100_000, 100_000);

@@ -53,6 +53,7 @@ mod tir;
 mod trials;
 mod types;
 mod unknown_purity;
+mod verdicts;
 mod vm;
 mod why;
 mod words;

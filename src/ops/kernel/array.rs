@@ -3,7 +3,7 @@
 use ndarray::{ArrayD, Axis, IxDyn};
 
 use crate::grammar::DataType;
-use crate::ops::kernel::{fail, fresh, storable, zeros};
+use crate::ops::kernel::{fail, fresh, stored, zeros};
 use crate::value::{Host, MAX_ELEMENTS, Scalar, Stop, Tensor, Value};
 
 /// The elements of a tensor.
@@ -51,9 +51,9 @@ fn of_elements(
     elements: impl Iterator<Item = Scalar>,
 ) -> Result<Value, Stop> {
     let shape: Vec<i64> = shape.iter().map(|size| *size as i64).collect();
-    let out = zeros(m, dtype, &shape)?;
+    let (out, noise) = (zeros(m, dtype, &shape)?, m.noise());
     for (i, element) in elements.enumerate() {
-        if !out.set(i, storable(element, dtype)?) {
+        if !out.set(i, stored(element, dtype, noise.as_deref())?) {
             return Err(fail("an element lies outside its tensor"));
         }
     }

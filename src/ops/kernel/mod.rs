@@ -8,7 +8,7 @@ pub(in crate::ops) mod window;
 use crate::grammar::{DataType, PrimExpr, StructInfo, TensorShape};
 use crate::judge::Cx;
 use crate::ops::{EvalArgs, InferError};
-use crate::value::{Element, Held, Host, Prim, Scalar, Stop, Tensor, Value, count};
+use crate::value::{Element, Held, Host, Noise, Prim, Scalar, Stop, Tensor, Value, count};
 
 /// The error of an operator for values outside its domain (`PURE.ERR.OP`).
 pub(in crate::ops) fn fail(message: impl Into<String>) -> Stop {
@@ -126,12 +126,12 @@ pub(in crate::ops) fn tabulate(
     shape: &[i64],
     mut element: impl FnMut(&[i64]) -> Result<Scalar, Stop>,
 ) -> Result<Tensor, Stop> {
-    let out = zeros(m, dtype, shape)?;
+    let (out, noise) = (zeros(m, dtype, shape)?, m.noise());
     let mut index = vec![0; shape.len()];
     out.fill(|_| {
         let value = element(&index)?;
         advance(&mut index, shape);
-        storable(value, dtype)
+        stored(value, dtype, noise.as_deref())
     })?;
     Ok(out)
 }
@@ -143,9 +143,17 @@ pub(in crate::ops) fn tabulate_flat(
     shape: &[i64],
     mut element: impl FnMut(usize) -> Result<Scalar, Stop>,
 ) -> Result<Tensor, Stop> {
-    let out = zeros(m, dtype, shape)?;
-    out.fill(|flat| storable(element(flat)?, dtype))?;
+    let (out, noise) = (zeros(m, dtype, shape)?, m.noise());
+    out.fill(|flat| stored(element(flat)?, dtype, noise.as_deref()))?;
     Ok(out)
+}
+
+/// An element as it is put into a tensor; with noise, as it might be if the operator rounded otherwise.
+pub(in crate::ops) fn stored(x: Scalar, dtype: DataType, noise: Option<&Noise>) -> Result<Scalar, Stop> {
+    match (storable(x, dtype)?, noise, dtype.float_type()) {
+        (Scalar::Float(x), Some(noise), Some(float)) => Ok(Scalar::Float(noise.stored(float, x))),
+        (x, _, _) => Ok(x),
+    }
 }
 
 /// A float that an integer data type cannot represent is unspecified.
@@ -253,10 +261,10 @@ pub(in crate::ops) fn from_list(
     shape: &[i64],
     elements: &[Scalar],
 ) -> Result<Tensor, Stop> {
-    let out = zeros(m, dtype, shape)?;
+    let (out, noise) = (zeros(m, dtype, shape)?, m.noise());
     let mut written = true;
     for (i, element) in elements.iter().enumerate() {
-        written &= out.set(i, storable(*element, dtype)?);
+        written &= out.set(i, stored(*element, dtype, noise.as_deref())?);
     }
     if written && elements.len() == out.len() { Ok(out) } else { Err(fail("elements and shape do not fit")) }
 }
