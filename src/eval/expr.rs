@@ -272,7 +272,7 @@ impl Machine<'_> {
     fn call_op(&mut self, name: &str, call: &Call) -> Result<Value, Stop> {
         let _ = self.cx.fire(rule!("EVAL.CALL.OP.ARGS"));
         let Some(op) = ops::lookup(name) else {
-            return Err(Stop::unspecified(format!("no operator {name} is registered")));
+            return Err(Stop::unknown(format!("no operator {name} is registered")));
         };
         // OP.FREE: what the operator does is its own definition.
         let _ = self.cx.fire(rule!("OP.FREE"));
@@ -424,7 +424,7 @@ impl Machine<'_> {
     fn raise(&mut self, result: Result<(), Stop>) -> Result<(), Stop> {
         match result {
             error @ Err(Stop::Error(_)) => self.cx.conclude(rule!("SI.MATCHCAST.ERR"), error),
-            result @ (Ok(()) | Err(Stop::OutOfFuel | Stop::Unspecified(_))) => result,
+            result @ (Ok(()) | Err(Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Unknown(_))) => result,
         }
     }
 

@@ -92,7 +92,7 @@ impl<'a> Agreement<'a> {
     pub(super) fn results(&self, before: &ValueSpec, after: &ValueSpec) -> bool {
         let others = self.shadows.iter().map(|shadow| match &shadow.outcome {
             Ending::Value(value) => Some(value),
-            Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_) => None,
+            Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_) | Ending::Unknown(_) => None,
         });
         self.values(before, after, &others.collect::<Vec<_>>())
     }

@@ -61,9 +61,11 @@ pub(super) struct Judged {
     pub(super) verdict: RefinementVerdict,
     /// Whether both runs reached the end.
     pub(super) ended: bool,
-    deviation: Option<Deviation>,
+    pub(super) deviation: Option<Deviation>,
     /// Why something could not be seen.
-    unseen: Option<String>,
+    pub(super) unseen: Option<String>,
+    /// Whether nothing is said of the input, as of one outside of what the documentation describes.
+    pub(super) left_open: bool,
 }
 
 /// Runs of the source with noise.
@@ -95,7 +97,7 @@ pub(super) struct RefinementTarget<'a> {
 
 /// Two programs that are being compared.
 pub(super) struct RefinementComparison<'a> {
-    cx: &'a mut Cx,
+    pub(super) cx: &'a mut Cx,
     pub(super) source: Subject<'a>,
     pub(super) target: Subject<'a>,
     pub(super) settings: &'a Settings,
@@ -108,6 +110,8 @@ pub(super) struct RefinementComparison<'a> {
     compared: usize,
     ended: usize,
     undecided: usize,
+    /// How many were outside of what the documentation of operators describes.
+    left_open: usize,
     /// How many of these inputs the user gave.
     undecided_given: usize,
     reason: Option<RefinementVerdict>,
@@ -162,6 +166,7 @@ impl<'a> RefinementComparison<'a> {
             compared: 0,
             ended: 0,
             undecided: 0,
+            left_open: 0,
             undecided_given: 0,
             reason: None,
             unseen: None,
@@ -215,7 +220,7 @@ impl<'a> RefinementComparison<'a> {
     pub(super) fn on(&mut self, args: &[ValueSpec]) -> Result<(), RefineError> {
         let before = self.source_on(args)?;
         self.on_run(args, &before)?;
-        self.undecided_given = self.undecided;
+        self.undecided_given = self.undecided + self.left_open;
         Ok(())
     }
 
@@ -233,7 +238,8 @@ impl<'a> RefinementComparison<'a> {
                 self.deviation = larger(self.deviation, judged.deviation);
             }
             open @ (RefinementVerdict::Undecided(_) | RefinementVerdict::OutOfBudget(_)) => {
-                self.undecided += 1;
+                self.undecided += usize::from(!judged.left_open);
+                self.left_open += usize::from(judged.left_open);
                 self.reason = Some(open);
             }
             verdict @ RefinementVerdict::NotAllowed { .. } => {
@@ -262,7 +268,8 @@ impl<'a> RefinementComparison<'a> {
         {
             // Whether an operator has a value for nothing is its own definition (OP.FREE), and each has another.
             let reason = format!("an argument has no elements, for which operators differ: {error}");
-            return Ok(Judged { verdict: RefinementVerdict::Undecided(reason), ended, deviation: None, unseen: None });
+            let verdict = RefinementVerdict::Undecided(reason);
+            return Ok(Judged { verdict, ended, deviation: None, unseen: None, left_open: false });
         }
         let unseen = before.closures.unseen().or_else(|| after.closures.unseen()).map(String::from);
         let (verdict, deviation) = if self.settings.exact || !may_be_rounding(before, &after) {
@@ -270,7 +277,7 @@ impl<'a> RefinementComparison<'a> {
         } else {
             self.judge_rounded(args, before, &after)?
         };
-        Ok(Judged { verdict, ended, deviation, unseen })
+        self.unless_left_open(args, before, Judged { verdict, ended, deviation, unseen, left_open: false })
     }
 
     /// The verdict where rounding may explain what differs, and how far the runs are apart.
@@ -428,7 +435,8 @@ impl<'a> RefinementComparison<'a> {
     /// What comes of all inputs.
     pub(super) fn conclusion(self) -> Refinement {
         let unreached = self.unreached();
-        let (compared, ended, undecided, given) = (self.compared, self.ended, self.undecided, self.undecided_given);
+        let (compared, ended, given) = (self.compared, self.ended, self.undecided_given);
+        let undecided = if compared == 0 { self.undecided + self.left_open } else { self.undecided };
         let reason = self.reason.as_ref().map(|verdict| match verdict {
             RefinementVerdict::Undecided(reason)
             | RefinementVerdict::OutOfBudget(reason)
@@ -557,7 +565,9 @@ fn is_alike(run: &Observed, shadow: &Observed) -> bool {
     let ends = match (&run.outcome, &shadow.outcome) {
         (Ending::Value(_), Ending::Value(_)) => true,
         (Ending::Error(a), Ending::Error(b)) => a.rule == b.rule,
-        (Ending::Value(_) | Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_), _) => false,
+        (Ending::Value(_) | Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_) | Ending::Unknown(_), _) => {
+            false
+        }
     };
     ends && run.effects.len() == shadow.effects.len()
 }

@@ -18,10 +18,12 @@ pub(super) fn judge_runs(
         (Ending::Unspecified(reason), _) => {
             RefinementVerdict::Undecided(format!("the source is unspecified: {reason}"))
         }
+        (Ending::Unknown(what), _) => RefinementVerdict::Undecided(not_known("source", what)),
+        (Ending::Value(_), Ending::Unknown(what)) => RefinementVerdict::Undecided(not_known("target", what)),
         (Ending::Value(before), Ending::Value(after)) => same_value(cx, source, target, before, after, agreement),
         (Ending::Value(_), Ending::Error(error)) => less_defined(cx, target, format!("fails: {error}")),
         (Ending::Value(_), Ending::Unspecified(reason)) => {
-            less_defined(cx, target, format!("does what nothing is said of: {reason}"))
+            less_defined(cx, target, format!("does what is undefined: {reason}"))
         }
         (Ending::Value(_), Ending::OutOfFuel) => {
             RefinementVerdict::OutOfBudget("the target ran out of fuel".to_string())
@@ -29,6 +31,11 @@ pub(super) fn judge_runs(
         (Ending::Error(error), _) => diverging(cx, source, target, Some(error), agreement),
         (Ending::OutOfFuel, _) => diverging(cx, source, target, None, agreement),
     }
+}
+
+/// What nothing here knows is no fault of either program.
+fn not_known(program: &str, what: &str) -> String {
+    format!("the oracle does not know what the {program} uses: {what}")
 }
 
 fn not_allowed(rule: Rule, message: String) -> RefinementVerdict {
@@ -179,6 +186,7 @@ fn diverging(
             let rule = rule!("OPT.OUTSIDE-DF");
             cx.premise(rule, 1, not_allowed(rule, message))
         }
+        (Some(_), Ending::Unknown(what)) => RefinementVerdict::Undecided(not_known("target", what)),
         (Some(_), Ending::OutOfFuel) => RefinementVerdict::OutOfBudget("the target ran out of fuel".to_string()),
         (Some(before), Ending::Unspecified(reason)) => {
             let message = format!(
@@ -187,9 +195,10 @@ fn diverging(
             let rule = rule!("OPT.OUTSIDE-DF");
             cx.premise(rule, 1, not_allowed(rule, message))
         }
-        (None, Ending::Value(_) | Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_)) => {
-            RefinementVerdict::OutOfBudget("the source ran out of fuel".to_string())
-        }
+        (
+            None,
+            Ending::Value(_) | Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_) | Ending::Unknown(_),
+        ) => RefinementVerdict::OutOfBudget("the source ran out of fuel".to_string()),
     }
 }
 

@@ -88,7 +88,7 @@ impl Machine<'_> {
                 let values = self.operands(args)?;
                 self.run_packed(&found, &values, asked.clone())
             }
-            Linked::Unknown(name) => Err(Stop::unspecified(format!("no operator {name} is registered"))),
+            Linked::Unknown(name) => Err(Stop::unknown(format!("no operator {name} is registered"))),
             Linked::Function(_) | Linked::Value(_) => Err(self.wrong("the call has no result yet")),
         }
     }
@@ -141,7 +141,7 @@ impl Machine<'_> {
         }
         match &closure.compiled {
             Some(compiled) => self.push(compiled, closure, args, dst).map(|()| None),
-            None => Err(Stop::unspecified("the closure came from outside and cannot be called here")),
+            None => Err(Stop::unknown("the closure came from outside and cannot be called here")),
         }
     }
 
