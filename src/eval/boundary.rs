@@ -167,7 +167,7 @@ impl Machine<'_> {
     /// EVAL.CALL.CLOSURE.ALIAS: the parameters are bound to the arguments themselves.
     fn bind_params(&mut self, func: &Function, args: Vec<Value>) {
         for (param, arg) in func.params.iter().zip(args) {
-            let arg = self.cx.conclude(rule!("EVAL.CALL.CLOSURE.ALIAS"), arg);
+            let arg = self.cx.conclude(rule!("EVAL.CALL.CLOSURE.ALIAS"), arg).held_anew();
             self.bind_var(&param.var, arg, Span::NONE);
         }
     }

@@ -112,7 +112,7 @@ impl Machine<'_> {
             return self.unusable("an opaque object is indexed as a tuple");
         }
         let index = self.cx.conclude(rule!("EVAL.TGI"), e.index);
-        let field = value.as_tuple().and_then(|t| t.fields().get(usize::try_from(index).ok()?)).cloned();
+        let field = value.as_tuple().and_then(|t| t.fields().get(usize::try_from(index).ok()?)).cloned().map(Value::held_anew);
         let none = || Stop::error(rule!("EVAL.TGI.COUNT"), format!("{value} has no field {index}"));
         self.cx.premise(rule!("EVAL.TGI.COUNT"), 1, field.ok_or_else(none))
     }
@@ -265,7 +265,9 @@ impl Machine<'_> {
     // Calls.
 
     fn call(&mut self, call: &Call) -> Result<Value, Stop> {
-        if let Expr::Op(op) = &call.op { self.call_op(&op.op_name, call) } else { self.call_expr(call) }
+        // MEM.RELEASED: who is given a result holds it, whoever else does.
+        let result = if let Expr::Op(op) = &call.op { self.call_op(&op.op_name, call) } else { self.call_expr(call) };
+        result.map(Value::held_anew)
     }
 
     /// EVAL.CALL.OP.ARGS: the arguments from left to right, then the operator on their values.

@@ -15,7 +15,10 @@ use crate::number::FloatType;
 
 /// A tensor value. Two clones are the same tensor: a write through one is seen through the other.
 #[derive(Clone, Debug)]
-pub struct Tensor(Rc<TensorObj>);
+pub struct Tensor(Rc<TensorObj>, Rc<Holder>);
+
+/// Where those who hold a tensor by one name released it, if they did.
+type Holder = OnceCell<ProgramPoint>;
 
 #[derive(Debug)]
 struct TensorObj {
@@ -26,8 +29,6 @@ struct TensorObj {
     values: RefCell<Values>,
     /// Where in a storage it lies, if it does. Then the elements are a copy of its bytes, as they were when they were had last.
     lodging: OnceCell<Lodging>,
-    /// Where it was released, if it was.
-    released: OnceCell<ProgramPoint>,
     /// The bytes of the run that made it; none of a tensor from outside.
     _held: Option<Held>,
 }
@@ -468,8 +469,8 @@ impl Tensor {
     pub fn from_elements(elements: Elements) -> Tensor {
         let shape = for_elements!(&elements, array => array.shape().iter().map(|d| *d as i64).collect());
         let (dtype, elements) = (elements.dtype(), RefCell::new(elements));
-        let (values, lodging, released) = (RefCell::default(), OnceCell::new(), OnceCell::new());
-        Tensor(Rc::new(TensorObj { dtype, shape, elements, values, lodging, released, _held: None }))
+        let (values, lodging) = (RefCell::default(), OnceCell::new());
+        Tensor(Rc::new(TensorObj { dtype, shape, elements, values, lodging, _held: None }), Rc::default())
     }
 
     /// OP.CALLTIR.ALLOC: this new tensor, of whose content nothing is said until it is written.
@@ -483,8 +484,8 @@ impl Tensor {
     /// A new tensor, which holds these bytes as long as it lives.
     pub(super) fn holding(self, held: Held) -> Tensor {
         match Rc::try_unwrap(self.0) {
-            Ok(tensor) => Tensor(Rc::new(TensorObj { _held: Some(held), ..tensor })),
-            Err(shared) => Tensor(shared),
+            Ok(tensor) => Tensor(Rc::new(TensorObj { _held: Some(held), ..tensor }), self.1),
+            Err(shared) => Tensor(shared, self.1),
         }
     }
 
@@ -637,17 +638,23 @@ impl Tensor {
         self.0.lodging.get().map_or(0, |lodging| lodging.offset)
     }
 
-    /// MEM.RELEASED: it may not be read from now on, whoever has it. Other tensors on the same bytes may.
+    /// MEM.RELEASED: it may not be read from now on by this name, nor by those that were bound to it. Whoever else holds it
+    /// may read it, and so may other tensors on the same bytes be read.
     pub fn release(&self, at: ProgramPoint) {
         // Whoever releases it again changes nothing.
-        let _ = self.0.released.set(at);
+        let _ = self.1.set(at);
+    }
+
+    /// The same tensor as another one holds it: what that one releases, this one has still.
+    pub fn held_anew(&self) -> Tensor {
+        Tensor(self.0.clone(), Rc::new((*self.1).clone()))
     }
 
     /// Why it cannot be read, if that is so; `now` is where the run is. `None` of a tensor that lies in no storage and was not
     /// released, which can be read.
     pub fn poison(&self, now: impl Fn() -> ProgramPoint) -> Option<Poison> {
         let lodging = self.0.lodging.get();
-        let released = self.0.released.get().map(|at| {
+        let released = self.1.get().map(|at| {
             let told = lodging.map_or_else(|| "a tensor".to_string(), Lodging::told);
             format!("{told} is used at {}, and was released at {at}", now())
         });

@@ -12,7 +12,7 @@ use super::path::Path;
 use super::reduce::Reducer;
 use super::reduced::{bindings, held, operators};
 use super::settings::{CampaignError, CampaignSettings, dialect_of};
-use super::signature::{FailureKind, FailureSignature, FindingContext, Trait};
+use super::signature::{FailureKind, FailureSignature, FindingContext, KnownForm, Trait};
 use super::store::{Finding, FindingStore};
 use crate::programs::{Drawn, ProgramSource};
 use ask::implementation::Implementation;
@@ -53,6 +53,18 @@ struct Smallest {
     then: Option<String>,
     /// What tells it from programs with the same operators.
     traits: BTreeSet<Trait>,
+}
+
+/// The known form of a difference that a program shows as it is, not reduced.
+pub fn known_form<'k>(
+    known: &'k [KnownForm],
+    shown: &WitnessProgram,
+    path: &Path,
+    version: &str,
+) -> Option<&'k KnownForm> {
+    let (operators, traits) = (operators(&shown.module), held(&shown.module, shown.difference.input.as_deref()));
+    let seen = FindingContext { operators: &operators, traits: &traits, path: &path.to_string(), version };
+    known.iter().find(|form| form.knows(&shown.difference.signature, &seen))
 }
 
 impl Smallest {

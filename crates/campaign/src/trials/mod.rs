@@ -30,6 +30,7 @@ pub use again::{KeptError, StoredFinding, reduced_further, still_shows};
 pub use campaign::{ProgramCampaign, campaign, diff, inputs_of};
 pub use inputs::{ExampleRun, at_example_sizes, at_example_sizes_by};
 pub use judge::judge;
+pub use keeping::known_form;
 pub use judged::{ProgramQuestion, TrialDifference, TrialVerdict, WitnessProgram, names_rules};
 pub use path::{Path, Paths};
 pub use promoted::{PromoteError, UNDERIVED, promoted};
