@@ -112,7 +112,8 @@ impl Machine<'_> {
             return self.unusable("an opaque object is indexed as a tuple");
         }
         let index = self.cx.conclude(rule!("EVAL.TGI"), e.index);
-        let field = value.as_tuple().and_then(|t| t.fields().get(usize::try_from(index).ok()?)).cloned().map(Value::held_anew);
+        let field =
+            value.as_tuple().and_then(|t| t.fields().get(usize::try_from(index).ok()?)).cloned().map(Value::held_anew);
         let none = || Stop::error(rule!("EVAL.TGI.COUNT"), format!("{value} has no field {index}"));
         self.cx.premise(rule!("EVAL.TGI.COUNT"), 1, field.ok_or_else(none))
     }

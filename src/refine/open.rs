@@ -62,11 +62,9 @@ impl RefinementComparison<'_> {
                 Some(ByLetter::Open(format!("the documentation of an operator leaves open what it gives: {reason}")))
             }
             _ if observed == *corrected => None,
-            Ending::Value(_)
-            | Ending::Error(_)
-            | Ending::OutOfFuel
-            | Ending::Unspecified(_)
-            | Ending::Unknown(_) => Some(ByLetter::Other(Box::new(observed))),
+            Ending::Value(_) | Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_) | Ending::Unknown(_) => {
+                Some(ByLetter::Other(Box::new(observed)))
+            }
         })
     }
 

@@ -46,7 +46,9 @@ fn same_up_to(m1: &IrModule, m2: &IrModule, annotations: Annotations) -> bool {
 
 fn same_global(f1: &GlobalFunc, f2: &GlobalFunc, annotations: Annotations) -> bool {
     match (f1, f2) {
-        (GlobalFunc::Function(f1), GlobalFunc::Function(f2)) => Pairing { annotations, ..Pairing::default() }.function(f1, f2),
+        (GlobalFunc::Function(f1), GlobalFunc::Function(f2)) => {
+            Pairing { annotations, ..Pairing::default() }.function(f1, f2)
+        }
         (GlobalFunc::PrimFunc(f1), GlobalFunc::PrimFunc(f2)) => f1 == f2,
         (GlobalFunc::ExternFunc(f1), GlobalFunc::ExternFunc(f2)) => f1 == f2,
         (GlobalFunc::Function(_) | GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_), _) => false,
