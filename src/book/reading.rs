@@ -30,6 +30,11 @@ impl Reading {
         Reading { literal: errata.to_vec() }
     }
 
+    /// As this one, and literal for these errata too.
+    pub fn with_literal(&self, errata: &[Erratum]) -> Reading {
+        Reading { literal: self.literal.iter().chain(errata).copied().collect() }
+    }
+
     /// Whether every erratum is corrected.
     #[inline]
     pub fn is_corrected(&self) -> bool {

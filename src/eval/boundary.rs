@@ -77,7 +77,7 @@ impl Machine<'_> {
             return self.cx.conclude(rule!("VAL.CLOSURE.CALL"), result);
         }
         let Some(func) = closure.func.clone() else {
-            return Err(Stop::unspecified("the closure came from outside and cannot be called here"));
+            return Err(Stop::unknown("the closure came from outside and cannot be called here"));
         };
         self.check_arity(&func, &args)?;
         if self.depth >= self.options.max_depth {
@@ -167,7 +167,7 @@ impl Machine<'_> {
     /// EVAL.CALL.CLOSURE.ALIAS: the parameters are bound to the arguments themselves.
     fn bind_params(&mut self, func: &Function, args: Vec<Value>) {
         for (param, arg) in func.params.iter().zip(args) {
-            let arg = self.cx.conclude(rule!("EVAL.CALL.CLOSURE.ALIAS"), arg);
+            let arg = self.cx.conclude(rule!("EVAL.CALL.CLOSURE.ALIAS"), arg).held_anew();
             self.bind_var(&param.var, arg, Span::NONE);
         }
     }
@@ -279,6 +279,6 @@ fn is_weak(annotation: &StructInfo) -> bool {
 pub(super) fn at_boundary(stop: Stop, place: &str) -> Stop {
     match stop {
         Stop::Error(RuntimeError { rule, message }) => Stop::error(rule, format!("{place}: {message}")),
-        Stop::OutOfFuel | Stop::Unspecified(_) => stop,
+        Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Unknown(_) => stop,
     }
 }

@@ -112,7 +112,8 @@ impl Machine<'_> {
             return self.unusable("an opaque object is indexed as a tuple");
         }
         let index = self.cx.conclude(rule!("EVAL.TGI"), e.index);
-        let field = value.as_tuple().and_then(|t| t.fields().get(usize::try_from(index).ok()?)).cloned();
+        let field =
+            value.as_tuple().and_then(|t| t.fields().get(usize::try_from(index).ok()?)).cloned().map(Value::held_anew);
         let none = || Stop::error(rule!("EVAL.TGI.COUNT"), format!("{value} has no field {index}"));
         self.cx.premise(rule!("EVAL.TGI.COUNT"), 1, field.ok_or_else(none))
     }
@@ -268,14 +269,16 @@ impl Machine<'_> {
     // Calls.
 
     fn call(&mut self, call: &Call) -> Result<Value, Stop> {
-        if let Expr::Op(op) = &call.op { self.call_op(&op.op_name, call) } else { self.call_expr(call) }
+        // MEM.RELEASED: who is given a result holds it, whoever else does.
+        let result = if let Expr::Op(op) = &call.op { self.call_op(&op.op_name, call) } else { self.call_expr(call) };
+        result.map(Value::held_anew)
     }
 
     /// EVAL.CALL.OP.ARGS: the arguments from left to right, then the operator on their values.
     fn call_op(&mut self, name: &str, call: &Call) -> Result<Value, Stop> {
         let _ = self.cx.fire(rule!("EVAL.CALL.OP.ARGS"));
         let Some(op) = ops::lookup(name) else {
-            return Err(Stop::unspecified(format!("no operator {name} is registered")));
+            return Err(Stop::unknown(format!("no operator {name} is registered")));
         };
         // OP.FREE: the effect of an operator is part of its own definition.
         let _ = self.cx.fire(rule!("OP.FREE"));
@@ -429,7 +432,7 @@ impl Machine<'_> {
     fn raise(&mut self, result: Result<(), Stop>) -> Result<(), Stop> {
         match result {
             error @ Err(Stop::Error(_)) => self.cx.conclude(rule!("SI.MATCHCAST.ERR"), error),
-            result @ (Ok(()) | Err(Stop::OutOfFuel | Stop::Unspecified(_))) => result,
+            result @ (Ok(()) | Err(Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Unknown(_))) => result,
         }
     }
 

@@ -80,6 +80,7 @@ impl fmt::Display for MatchOutcome {
             Err(Stop::Error(error)) => write!(f, "fails: {error}"),
             Err(Stop::OutOfFuel) => f.write_str("out of fuel"),
             Err(Stop::Unspecified(reason)) => write!(f, "unspecified: {reason}"),
+            Err(Stop::Unknown(what)) => write!(f, "unknown: {what}"),
         }
     }
 }
@@ -390,6 +391,6 @@ fn in_field(stop: Stop, index: usize) -> Stop {
             error.message = format!("field {index}: {}", error.message);
             Stop::Error(error)
         }
-        Stop::OutOfFuel | Stop::Unspecified(_) => stop,
+        Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Unknown(_) => stop,
     }
 }

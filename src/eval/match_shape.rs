@@ -31,7 +31,7 @@ impl Machine<'_> {
                 Ok(())
             }
             error @ Err(Stop::Error(_)) => self.cx.conclude(rule!("R89.MATCHSHAPE.FAIL"), error),
-            stop @ Err(Stop::OutOfFuel | Stop::Unspecified(_)) => stop,
+            stop @ Err(Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Unknown(_)) => stop,
         }
     }
 

@@ -97,6 +97,7 @@ impl Machine<'_> {
             Err(Stop::Error(error)) => Ending::Error(error),
             Err(Stop::OutOfFuel) => Ending::OutOfFuel,
             Err(Stop::Unspecified(reason)) => Ending::Unspecified(reason),
+            Err(Stop::Unknown(what)) => Ending::Unknown(what),
         };
         let in_dataflow_block = self.dataflow_blocks > 0;
         let (effects, steps) = (std::mem::take(&mut self.effects), std::mem::take(&mut self.steps));
@@ -225,7 +226,7 @@ impl Machine<'_> {
     fn no_exceptions(&mut self, result: Result<Value, Stop>) -> Result<Value, Stop> {
         match result {
             error @ Err(Stop::Error(_)) => self.cx.conclude(rule!("PURE.NO-EXCEPTIONS"), error),
-            result @ (Ok(_) | Err(Stop::OutOfFuel | Stop::Unspecified(_))) => result,
+            result @ (Ok(_) | Err(Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Unknown(_))) => result,
         }
     }
 

@@ -95,6 +95,7 @@ fn run_in(cx: &mut Cx, module: &IrModule, args: &[ValueSpec]) -> (Ending<ValueSp
         Ending::Error(error) => Ending::Error(error),
         Ending::OutOfFuel => Ending::OutOfFuel,
         Ending::Unspecified(reason) => Ending::Unspecified(reason),
+        Ending::Unknown(what) => Ending::Unknown(what),
     };
     (outcome, run.effects)
 }

@@ -48,6 +48,8 @@ pub enum Ending<V> {
     OutOfFuel,
     /// The text does not specify this case.
     Unspecified(String),
+    /// What happens may well be defined, but nothing here knows it; what it is.
+    Unknown(String),
 }
 
 /// An error that the semantics prescribes.

@@ -28,6 +28,9 @@ pub enum NoAnswer {
     /// The text does not decide this, or the value that would decide it cannot be inspected.
     #[error("undecided: {0}")]
     Undecided(String),
+    /// What decides may well be defined, but nothing here knows it.
+    #[error("undecided, for the oracle does not know this: {0}")]
+    Unknown(String),
     /// The edition has no such judgement.
     #[error("edition {0} has no such judgement: {1}")]
     NotOfEdition(Edition, &'static str),
@@ -85,9 +88,12 @@ pub fn outcome(cx: &mut Cx, ask: &Ask) -> Outcome {
 pub fn outcome_by(cx: &mut Cx, engine: Engine, ask: &Ask) -> Outcome {
     match answer_by(cx, engine, ask) {
         Ok((answer, warnings)) => Outcome::Answer { answer, warnings },
-        Err(none @ (NoAnswer::Undecided(_) | NoAnswer::NotOfEdition(..) | NoAnswer::OutOfBudget(_))) => {
-            Outcome::Unsupported { what: none.to_string() }
-        }
+        Err(
+            none @ (NoAnswer::Undecided(_)
+            | NoAnswer::Unknown(_)
+            | NoAnswer::NotOfEdition(..)
+            | NoAnswer::OutOfBudget(_)),
+        ) => Outcome::Unsupported { what: none.to_string() },
         Err(NoAnswer::Unreadable(message)) => {
             Outcome::Rejected { stage: PARSE.into(), class: "SyntaxError".into(), message }
         }

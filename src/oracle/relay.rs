@@ -95,6 +95,6 @@ pub(super) fn run(cx: &mut Cx, text: &str, entry: &str, args: &[ValueSpec]) -> R
         }
         Ending::Error(error) => RunAnswer::Fails(error.rule, Vec::new()),
         Ending::OutOfFuel => RunAnswer::OutOfFuel,
-        Ending::Unspecified(_) => RunAnswer::Unspecified,
+        Ending::Unspecified(_) | Ending::Unknown(_) => RunAnswer::Unspecified,
     })
 }

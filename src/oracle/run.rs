@@ -33,6 +33,7 @@ pub fn answer_match_value(
         Err(Stop::Error(error)) => Ok(MatchAnswer::Fails(error.rule)),
         Err(Stop::OutOfFuel) => Err(NoAnswer::OutOfBudget("the value is too large".into())),
         Err(Stop::Unspecified(reason)) => Err(NoAnswer::Undecided(reason)),
+        Err(Stop::Unknown(what)) => Err(NoAnswer::Unknown(what)),
     }
 }
 
@@ -104,7 +105,7 @@ pub fn answer_evaluate_compiled(
     let args = from_specs(args, &prelude()).map_err(|error| NoAnswer::Unreadable(error.to_string()))?;
     let run = vm::run(cx, &executable, entry, args.clone(), &vm::VmOptions::new(prelude()));
     let ended = Ended { outcome: run.outcome, effects: run.effects };
-    let answer = answer_of(ended, &args, to_spec_with_identity);
+    let answer = answer_of(ended, &args, to_spec_with_identity)?;
     Ok(cx.conclude(rule!("R89.VM.EQUIV"), answer))
 }
 
@@ -136,7 +137,7 @@ fn answer_run(
         Err(error) => return Ok(RunAnswer::Fails(error.rule, Vec::new())),
     };
     let run = ended(cx, by, module, entry, args.clone());
-    Ok(answer_of(run, &args, describe))
+    answer_of(run, &args, describe)
 }
 
 /// The answers of the runs of a program, one for each input, in order.
@@ -168,7 +169,7 @@ fn trial(
         }
         Ending::Error(error) => TrialAnswer::Fails(error.to_string(), run.effects),
         Ending::OutOfFuel => TrialAnswer::Open("out of fuel".to_string()),
-        Ending::Unspecified(reason) => TrialAnswer::Open(reason),
+        Ending::Unspecified(reason) | Ending::Unknown(reason) => TrialAnswer::Open(reason),
     })
 }
 
@@ -177,16 +178,18 @@ fn answer_of(
     run: Ended,
     args: &[Value],
     describe: impl FnOnce(&Value, &[Value]) -> Result<ValueSpec, Stop>,
-) -> RunAnswer {
-    match run.outcome {
+) -> Result<RunAnswer, NoAnswer> {
+    Ok(match run.outcome {
         Ending::Value(value) => match describe(&value, args) {
             Ok(spec) => RunAnswer::Returns(spec, run.effects),
+            Err(Stop::Unknown(what)) => return Err(NoAnswer::Unknown(what)),
             Err(Stop::Error(_) | Stop::OutOfFuel | Stop::Unspecified(_)) => RunAnswer::Unspecified,
         },
         Ending::Error(error) => RunAnswer::Fails(error.rule, run.effects),
         Ending::OutOfFuel => RunAnswer::OutOfFuel,
         Ending::Unspecified(_) => RunAnswer::Unspecified,
-    }
+        Ending::Unknown(what) => return Err(NoAnswer::Unknown(what)),
+    })
 }
 
 /// Runs a program with one of the engines.

@@ -168,7 +168,7 @@ impl<'a> Agreement<'a> {
     pub(super) fn results(&self, before: &ValueSpec, after: &ValueSpec) -> bool {
         let others = self.shadows.iter().map(|shadow| match &shadow.shown.outcome {
             Ending::Value(value) => shadow.of(Some(value)),
-            Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_) => shadow.of(None),
+            Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_) | Ending::Unknown(_) => shadow.of(None),
         });
         self.values(before, after, &others.collect::<Vec<_>>())
     }

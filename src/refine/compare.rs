@@ -67,9 +67,11 @@ pub(super) struct Judged {
     pub(super) verdict: RefinementVerdict,
     /// Whether both runs reached the end.
     pub(super) ended: bool,
-    deviation: Option<Deviation>,
+    pub(super) deviation: Option<Deviation>,
     /// Why something could not be seen.
-    unseen: Option<String>,
+    pub(super) unseen: Option<String>,
+    /// Whether nothing is said of the input, as of one outside of what the documentation describes.
+    pub(super) left_open: bool,
 }
 
 /// Runs of the source with noise.
@@ -128,7 +130,7 @@ pub(super) struct RefinementTarget<'a> {
 
 /// Two programs that are being compared.
 pub(super) struct RefinementComparison<'a> {
-    cx: &'a mut Cx,
+    pub(super) cx: &'a mut Cx,
     pub(super) source: Subject<'a>,
     pub(super) target: Subject<'a>,
     pub(super) settings: &'a Settings,
@@ -143,6 +145,8 @@ pub(super) struct RefinementComparison<'a> {
     undecided: usize,
     /// How many of these inputs are near the ends of a type.
     extreme: usize,
+    /// How many were outside of what the documentation of operators describes.
+    left_open: usize,
     /// How many of these inputs the user gave.
     undecided_given: usize,
     reason: Option<RefinementVerdict>,
@@ -200,6 +204,7 @@ impl<'a> RefinementComparison<'a> {
             ended: 0,
             undecided: 0,
             extreme: 0,
+            left_open: 0,
             undecided_given: 0,
             reason: None,
             unseen: None,
@@ -267,7 +272,7 @@ impl<'a> RefinementComparison<'a> {
     pub(super) fn on(&mut self, args: &[ValueSpec]) -> Result<(), RefineError> {
         let before = self.source_on(args)?;
         self.on_run(args, &before)?;
-        self.undecided_given = self.undecided;
+        self.undecided_given = self.undecided + self.left_open;
         Ok(())
     }
 
@@ -285,7 +290,8 @@ impl<'a> RefinementComparison<'a> {
                 self.deviation = larger(self.deviation, judged.deviation);
             }
             open @ (RefinementVerdict::Undecided(_) | RefinementVerdict::OutOfBudget(_)) => {
-                self.undecided += 1;
+                self.undecided += usize::from(!judged.left_open);
+                self.left_open += usize::from(judged.left_open);
                 self.extreme +=
                     usize::from(matches!(&open, RefinementVerdict::Undecided(reason) if reason == NEAR_END));
                 self.reason = Some(open);
@@ -316,7 +322,8 @@ impl<'a> RefinementComparison<'a> {
         {
             // Whether an operator has a value for nothing is its own definition (OP.FREE), and each has another.
             let reason = format!("an argument has no elements, for which operators differ: {error}");
-            return Ok(Judged { verdict: RefinementVerdict::Undecided(reason), ended, deviation: None, unseen: None });
+            let verdict = RefinementVerdict::Undecided(reason);
+            return Ok(Judged { verdict, ended, deviation: None, unseen: None, left_open: false });
         }
         let unseen = before.closures.unseen().or_else(|| after.closures.unseen()).map(String::from);
         // OPT.FLOAT: where floats are rounded, they may be others.
@@ -326,7 +333,7 @@ impl<'a> RefinementComparison<'a> {
         } else {
             (judge_runs(self.cx, before, &after, &Agreement::exact()), None)
         };
-        Ok(Judged { verdict, ended, deviation, unseen })
+        self.unless_left_open(args, before, Judged { verdict, ended, deviation, unseen, left_open: false })
     }
 
     /// The verdict where rounding may explain what differs, and how far the runs are apart.
@@ -528,7 +535,8 @@ impl<'a> RefinementComparison<'a> {
     /// What comes of all inputs.
     pub(super) fn conclusion(self) -> Refinement {
         let unreached = self.unreached();
-        let (compared, ended, undecided, given) = (self.compared, self.ended, self.undecided, self.undecided_given);
+        let (compared, ended, given) = (self.compared, self.ended, self.undecided_given);
+        let undecided = if compared == 0 { self.undecided + self.left_open } else { self.undecided };
         let (all, extreme) = (compared + undecided, self.extreme);
         let is_much = (undecided - extreme) * ONE_IN > all || extreme * EXTREME_ONE_IN > all;
         let reason = self.reason.as_ref().map(|verdict| match verdict {
@@ -659,7 +667,9 @@ fn is_alike(run: &Observed, shadow: &Observed) -> bool {
     let ends = match (&run.outcome, &shadow.outcome) {
         (Ending::Value(_), Ending::Value(_)) => true,
         (Ending::Error(a), Ending::Error(b)) => a.rule == b.rule,
-        (Ending::Value(_) | Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_), _) => false,
+        (Ending::Value(_) | Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_) | Ending::Unknown(_), _) => {
+            false
+        }
     };
     ends && run.effects.len() == shadow.effects.len()
 }

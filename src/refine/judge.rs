@@ -18,10 +18,12 @@ pub(super) fn judge_runs(
         (Ending::Unspecified(reason), _) => {
             RefinementVerdict::Undecided(format!("the source is unspecified: {reason}"))
         }
+        (Ending::Unknown(what), _) => RefinementVerdict::Undecided(not_known("source", what)),
+        (Ending::Value(_), Ending::Unknown(what)) => RefinementVerdict::Undecided(not_known("target", what)),
         (Ending::Value(before), Ending::Value(after)) => same_value(cx, source, target, before, after, agreement),
         (Ending::Value(_), Ending::Error(error)) => less_defined(cx, target, format!("fails: {error}")),
         (Ending::Value(_), Ending::Unspecified(reason)) => {
-            less_defined(cx, target, format!("does what nothing is said of: {reason}"))
+            less_defined(cx, target, format!("does what is undefined: {reason}"))
         }
         (Ending::Value(_), Ending::OutOfFuel) => {
             RefinementVerdict::OutOfBudget("the target ran out of fuel".to_string())
@@ -29,6 +31,11 @@ pub(super) fn judge_runs(
         (Ending::Error(error), _) => diverging(cx, source, target, Some(error), agreement),
         (Ending::OutOfFuel, _) => diverging(cx, source, target, None, agreement),
     }
+}
+
+/// What nothing here knows is no fault of either program.
+fn not_known(program: &str, what: &str) -> String {
+    format!("the oracle does not know what the {program} uses: {what}")
 }
 
 fn not_allowed(rule: Rule, message: String) -> RefinementVerdict {
@@ -179,6 +186,7 @@ fn diverging(
             let rule = rule!("OPT.OUTSIDE-DF");
             cx.premise(rule, 1, not_allowed(rule, message))
         }
+        (Some(_), Ending::Unknown(what)) => RefinementVerdict::Undecided(not_known("target", what)),
         (Some(_), Ending::OutOfFuel) => RefinementVerdict::OutOfBudget("the target ran out of fuel".to_string()),
         (Some(before), Ending::Unspecified(reason)) => {
             let message = format!(
@@ -187,9 +195,10 @@ fn diverging(
             let rule = rule!("OPT.OUTSIDE-DF");
             cx.premise(rule, 1, not_allowed(rule, message))
         }
-        (None, Ending::Value(_) | Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_)) => {
-            RefinementVerdict::OutOfBudget("the source ran out of fuel".to_string())
-        }
+        (
+            None,
+            Ending::Value(_) | Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_) | Ending::Unknown(_),
+        ) => RefinementVerdict::OutOfBudget("the source ran out of fuel".to_string()),
     }
 }
 
@@ -228,6 +237,15 @@ fn more_defined(cx: &mut Cx, source: &Observed, target: &Observed, agreement: &A
     unmet(cx, &[(rule!("OPT.DF.MORE-DEFINED"), 1, same_so_far, &message)]).unwrap_or(RefinementVerdict::Allowed)
 }
 
+/// Whether the same check fails. A match that is lowered to builtins of the machine is still the same check.
+fn is_same_check(before: Rule, after: Rule) -> bool {
+    let of_match = |rule: Rule| is_cast(rule) || rule.id().starts_with("SI.BOUNDARY.");
+    let of_builtin = |rule: Rule| rule.id().starts_with("BUILTIN.CHECK_") || rule.id().starts_with("BUILTIN.MATCH_");
+    before == after
+        || of_match(before) && of_builtin(after)
+        || of_builtin(before) && (of_match(after) || of_builtin(after))
+}
+
 /// OPT.ERROR-IDENTITY: the same check fails, after the same effects.
 fn same_error(
     cx: &mut Cx,
@@ -239,6 +257,8 @@ fn same_error(
 ) -> RefinementVerdict {
     let other_error = || format!("the source fails with `{before}`, the target with `{after}`");
     differing_effects(cx, source, target, agreement)
-        .or_else(|| unmet(cx, &[(rule!("OPT.ERROR-IDENTITY"), 1, before.rule == after.rule, &other_error)]))
+        .or_else(|| {
+            unmet(cx, &[(rule!("OPT.ERROR-IDENTITY"), 1, is_same_check(before.rule, after.rule), &other_error)])
+        })
         .unwrap_or(RefinementVerdict::Allowed)
 }

@@ -10,6 +10,7 @@ mod instead;
 mod judge;
 mod observe;
 mod observed;
+mod open;
 mod reach;
 mod search;
 mod shrink;
@@ -19,6 +20,7 @@ pub use compare::Refinement;
 pub use first::Differing;
 pub use observe::{CompiledProgram, Ran};
 pub use observed::{ClosureObservations, Observed};
+pub use open::LEFT_OPEN;
 pub use unknown::{Assumption, missing};
 pub use unreached::Unreached;
 

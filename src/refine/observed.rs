@@ -69,23 +69,24 @@ pub(super) fn seen(
     let mut closures = ClosureObservations::default();
     let outcome = match outcome {
         Ending::Value(value) => {
-            let seen = to_spec(&value).map_err(|stop| unspecified(&stop));
+            let seen = to_spec(&value).map_err(|stop| unseen(&stop));
             // What is too large to be written is too large to be looked into.
             if seen.is_ok() {
                 closures = of_closures(&value);
             }
-            seen.map_or_else(Ending::Unspecified, Ending::Value)
+            seen.map_or_else(Ending::Unknown, Ending::Value)
         }
         Ending::Error(error) => Ending::Error(error),
         Ending::OutOfFuel => Ending::OutOfFuel,
         Ending::Unspecified(reason) => Ending::Unspecified(reason),
+        Ending::Unknown(what) => Ending::Unknown(what),
     };
     Observed { outcome, effects, arguments, mutated: false, in_dataflow_block: false, closures }
 }
 
-fn unspecified(stop: &Stop) -> String {
+fn unseen(stop: &Stop) -> String {
     match stop {
-        Stop::Unspecified(reason) => reason.clone(),
+        Stop::Unspecified(reason) | Stop::Unknown(reason) => reason.clone(),
         Stop::Error(error) => error.to_string(),
         Stop::OutOfFuel => "out of fuel".to_string(),
     }

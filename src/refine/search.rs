@@ -42,7 +42,7 @@ pub(super) fn on_generated(comparison: &mut RefinementComparison<'_>) -> Result<
             ended = matches!(run.outcome, Ending::Value(_) | Ending::OutOfFuel);
             if ended || ways.is_new(&run) {
                 comparison.on_run(&args, &run)?;
-            } else if last.as_ref().is_none_or(|(_, known)| matches!(known.outcome, Ending::Unspecified(_))) {
+            } else if last.as_ref().is_none_or(|(_, known)| is_open(known)) {
                 // An error is told sooner than what nothing is said of.
                 last = Some((args, run));
             }
@@ -76,6 +76,11 @@ fn on_related(comparison: &mut RefinementComparison<'_>, func: &Function) -> Res
         comparison.beside(&args)?;
     }
     Ok(())
+}
+
+/// Whether nothing can be said of a run.
+fn is_open(run: &Observed) -> bool {
+    matches!(run.outcome, Ending::Unspecified(_) | Ending::Unknown(_))
 }
 
 /// What inputs are looked for.

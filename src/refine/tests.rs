@@ -408,3 +408,106 @@ fn tensors_of_fixed_sizes_may_be_as_large_as_the_memory_of_a_run() {
     let error = refine(&mut Cx::new(), &same, &same, "main", &[], &Settings::runs(2)).unwrap_err();
     assert!(error.to_string().contains("within the memory"), "{error}");
 }
+
+/// A program that calls a `PrimFunc` of `X` and `O`, both of 6 elements.
+fn kernel(lines: &str) -> IrModule {
+    let body: String = lines.lines().map(|line| format!("        {line}\n")).collect();
+    let text = format!(
+        "@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def k(X: T.Buffer((6,), \"float32\"), O: T.Buffer((6,), \"float32\")):
+{body}
+    @R.function
+    def main(x: R.Tensor((6,), \"float32\")) -> R.Object:
+        cls = Module
+        with R.dataflow():
+            y = R.call_tir(cls.k, (x,), out_sinfo=R.Tensor((6,), \"float32\"))
+            R.output(y)
+        return y
+"
+    );
+    parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+}
+
+fn verdict(source: &IrModule, target: &IrModule) -> RefinementVerdict {
+    refine(&mut Cx::new(), source, target, "main", &[], &Settings::runs(20)).unwrap().verdict
+}
+
+fn is_broken(verdict: &RefinementVerdict) -> bool {
+    matches!(verdict, RefinementVerdict::NotAllowed { rule, .. } if *rule == rule!("OPT.DF.NEVER-LESS"))
+}
+
+#[test]
+fn loops_may_be_run_at_once_where_their_rounds_are_independent() {
+    let scan = "for i in range(6):\n    O[i] = X[i]\nfor i in range(5):\n    O[i + 1] = O[i] + O[i + 1]";
+    let double = "for i in range(6):\n    O[i] = X[i] * T.float32(2)";
+    for kind in ["T.parallel", "T.vectorized"] {
+        let at_once = |text: &str| {
+            kernel(&text.replace("range(5)", &format!("{kind}(5)")).replace("range(6)", &format!("{kind}(6)")))
+        };
+        assert!(is_broken(&verdict(&kernel(scan), &at_once(scan))), "{kind}");
+        assert_eq!(verdict(&kernel(double), &at_once(double)), RefinementVerdict::Allowed, "{kind}");
+    }
+}
+
+#[test]
+fn what_nothing_here_knows_is_undecided() {
+    let double = kernel("for i in range(6):\n    O[i] = X[i] * T.float32(2)");
+    let library = kernel("T.evaluate(T.call_extern(\"int32\", \"double_all\", X.data, O.data))");
+    for (source, target) in [(&double, &library), (&library, &double)] {
+        let RefinementVerdict::Undecided(reason) = verdict(source, target) else { panic!() };
+        assert!(reason.contains("does not know") && reason.contains("double_all"), "{reason}");
+    }
+    // What is undefined is another thing.
+    let outside = kernel("for i in range(6):\n    O[i] = X[i + 1] * T.float32(2)");
+    assert!(is_broken(&verdict(&double, &outside)));
+}
+
+#[test]
+fn a_fused_product_and_sum_is_one() {
+    let source = kernel("for i in range(6):\n    O[i] = X[i] * X[i] + T.float32(1)");
+    let fused = |c: &str| kernel(&format!("for i in range(6):\n    O[i] = T.fma(X[i], X[i], T.float32({c}))"));
+    assert_eq!(verdict(&source, &fused("1")), RefinementVerdict::Allowed);
+    assert!(matches!(verdict(&source, &fused("2")), RefinementVerdict::NotAllowed { .. }));
+}
+
+#[test]
+fn assumptions_are_no_more_than_what_holds() {
+    let source = kernel("for i in range(6):\n    O[i] = X[i]");
+    let assumes = |what: &str| kernel(&format!("T.evaluate(T.assume({what}))\nfor i in range(6):\n    O[i] = X[i]"));
+    assert_eq!(verdict(&source, &assumes("X[0] >= X[0] or T.isnan(X[0])")), RefinementVerdict::Allowed);
+    assert!(is_broken(&verdict(&source, &assumes("X[0] > X[1]"))));
+}
+
+/// `LegalizeOps` makes of `take` an access at the index: what a negative one gives is left open.
+#[test]
+fn what_the_documentation_leaves_open_is_no_fault() {
+    let program = |kernel: &str, value: &str| {
+        let text = format!(
+            "@I.ir_module
+class Module:
+    @T.prim_func(private=True)
+    def k(X: T.Buffer((6,), \"float32\"), I: T.Buffer((3,), \"int64\"), O: T.Buffer((3,), \"float32\")):
+        for i in range(3):
+            O[i] = X[{kernel}]
+
+    @R.function
+    def main(x: R.Tensor((6,), \"float32\"), i: R.Tensor((3,), \"int64\")) -> R.Object:
+        cls = Module
+        with R.dataflow():
+            y = {value}
+            R.output(y)
+        return y
+"
+        );
+        parse_module(&text).unwrap_or_else(|error| panic!("{error}\n{text}"))
+    };
+    let called = "R.call_tir(cls.k, (x, i), out_sinfo=R.Tensor((3,), \"float32\"))";
+    let source = program("I[i]", "R.take(x, i, axis=0)");
+    assert_eq!(verdict(&source, &program("I[i]", called)), RefinementVerdict::Allowed);
+    assert!(matches!(
+        verdict(&source, &program("(I[i] + T.int64(1)) % T.int64(6)", called)),
+        RefinementVerdict::NotAllowed { .. }
+    ));
+}

@@ -100,7 +100,7 @@ fn call(m: &mut dyn Host, name: &Name, assumption: &Assumption, args: &[Value]) 
     let mutated = assumption.mutates.iter().filter_map(|i| inputs.get(*i)).chain(outputs);
     mutated.into_iter().try_for_each(|value| given.mutate(m, value))?;
     if let Some(returned) = assumption.returns {
-        let missing = || Stop::unspecified(format!("{name} is assumed to return argument {returned}, and has none"));
+        let missing = || Stop::unknown(format!("{name} is assumed to return argument {returned}, and has none"));
         return args.get(returned).cloned().map(Returned::Value).ok_or_else(missing);
     }
     match asked.wanted {
@@ -163,9 +163,7 @@ impl ArgumentDigest {
             Value::PackedFunc(func) => self.note_text(4, func.name()),
             Value::PrimFunc(func) => self.note_text(5, &func.name),
             Value::Closure(_) | Value::Object(_) => {
-                return Err(Stop::unspecified(
-                    "a closure or an opaque object is given to a function that is not known",
-                ));
+                return Err(Stop::unknown("a closure or an opaque object is given to a function that is not known"));
             }
         }
         Ok(())
@@ -264,12 +262,12 @@ impl ArgumentDigest {
                     with_stack(|| fields.iter().map(|field| self.value(m, field)).collect());
                 fields.map(Value::tuple)
             }
-            StructInfo::Func(_) => Err(Stop::unspecified("a function that is not known returns a function")),
+            StructInfo::Func(_) => Err(Stop::unknown("a function that is not known returns a function")),
         }
     }
 
     fn tensor(&mut self, m: &mut dyn Host, dtype: DataType, shape: &[i64]) -> Result<Value, Stop> {
-        let cannot = |error: AllocError| Stop::unspecified(error.to_string());
+        let cannot = |error: AllocError| Stop::unknown(error.to_string());
         let tensor = Tensor::zeros(dtype, shape).map_err(cannot)?;
         let value = Value::Tensor(tensor);
         self.mutate(m, &value)?;

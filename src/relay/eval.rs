@@ -101,6 +101,7 @@ pub fn evaluate(cx: &mut Cx, program: &Program, entry: &str, args: &[value::Valu
         Err(Stop::Error(error)) => Ending::Error(error),
         Err(Stop::OutOfFuel) => Ending::OutOfFuel,
         Err(Stop::Unspecified(reason)) => Ending::Unspecified(reason),
+        Err(Stop::Unknown(what)) => Ending::Unknown(what),
     }
 }
 

@@ -3,6 +3,8 @@
 //! An integer of any width is held as an i64: signed ones extended by their sign, unsigned ones by zeros (a uint64 by its
 //! bits), a Boolean as 0 or 1. A float of any width is held as an f64, which represents all of them exactly.
 
+use super::beside::Beside;
+use super::memory::MemoryScope;
 use super::scalar::{Compare, FloatOp, IntOp, Repr, Test};
 use crate::grammar::{DataType, Name};
 use crate::number::FloatType;
@@ -37,6 +39,8 @@ pub(super) struct BufferCode {
     /// Empty for a compact row-major buffer.
     pub strides: Vec<Int>,
     pub offset: Option<Int>,
+    /// Of memory of its own: whose that is.
+    pub scope: MemoryScope,
 }
 
 /// An element of a buffer.
@@ -59,6 +63,13 @@ pub(super) enum TirInstr {
     Decl(Box<BufferCode>, usize),
     /// Statements with a scope of their own.
     Scope(Vec<TirInstr>),
+    /// What must hold, or nothing is said of the run.
+    Assume(Int),
+    Sort(Box<SortCode>),
+    /// The threads of a block wait for each other.
+    Barrier,
+    /// A statement in which there are barriers.
+    Waiting(Box<TirInstr>),
     Assert(Box<(Int, Name, String)>),
     EvaluateInt(Int),
     EvaluateFloat(Float),
@@ -77,6 +88,32 @@ pub(super) struct ForCode {
     pub body: Vec<TirInstr>,
     /// The number of the choice, if it is noted.
     pub choice: Option<usize>,
+    /// Whose its rounds are, if they may be run beside each other.
+    pub beside: Option<Beside>,
+}
+
+impl ForCode {
+    /// Whether its rounds are the threads of a block.
+    pub fn is_threads(&self) -> bool {
+        matches!(self.beside, Some(Beside::Threads(_)))
+    }
+}
+
+/// A call of a packed function that sorts.
+pub(super) struct SortCode {
+    /// The slot of the buffer, and the shape that the call says it has.
+    pub input: (usize, Vec<Int>),
+    pub outputs: Vec<(usize, Vec<Int>, Sorted)>,
+    pub axis: Int,
+    pub ascending: Int,
+    pub unsigned: bool,
+}
+
+/// What of the sorted elements is written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sorted {
+    Values,
+    Places,
 }
 
 pub(super) struct BlockCode {
@@ -165,6 +202,8 @@ pub(super) enum Float {
     Sub(Box<(Float, Float)>, FloatType),
     Mul(Box<(Float, Float)>, FloatType),
     Div(Box<(Float, Float)>, FloatType),
+    /// A product and a sum, rounded once.
+    Fma(Box<(Float, Float, Float)>, FloatType),
     Binary(FloatOp, Box<(Float, Float)>, FloatType),
     Choice(Box<(Int, Float, Float)>),
     /// As for integers.

@@ -127,6 +127,20 @@ pub enum TirError {
         /// An index for each dimension.
         indices: Vec<i64>,
     },
+    /// Two rounds of a loop that may be run beside each other touch an element, and one of them writes it.
+    #[error("`{buffer}{indices:?}` is touched by rounds that may run at once, and written by one of them")]
+    Race {
+        /// The buffer.
+        buffer: Name,
+        /// An index for each dimension.
+        indices: Vec<i64>,
+    },
+    /// What the function may assume does not hold.
+    #[error("what `T.assume` says does not hold")]
+    Assumption,
+    /// Some threads of a block wait at a barrier to which others do not come.
+    #[error("some threads wait at a barrier to which others do not come")]
+    Divergent,
     /// A `match_buffer` of a block does not fit.
     #[error("the part of `{buffer}` has the extents {found:?}, the buffer matched with it the shape {expected:?}")]
     Region {
@@ -185,6 +199,19 @@ pub enum TirError {
 }
 
 impl TirError {
+    /// The rule of the specification that leaves undefined what happens, where it has one, and which of its premises fails.
+    pub fn leaves_open(&self) -> Option<(Rule, usize)> {
+        if let TirError::Race { .. } = self {
+            Some((rule!("PRIMFUNC.LOOP.INDEPENDENT"), 1))
+        } else if let TirError::Divergent = self {
+            Some((rule!("PRIMFUNC.BARRIER.ALL"), 1))
+        } else if let TirError::Assumption = self {
+            Some((rule!("PRIMFUNC.ASSUME"), 1))
+        } else {
+            None
+        }
+    }
+
     /// The rule of the specification that makes this an error, where it has one.
     pub fn rule(&self) -> Option<Rule> {
         let is_of_result = matches!(

@@ -1,11 +1,15 @@
 //! From the AST to the tree that is run: statements and buffers.
 
+mod axes;
 mod expr;
+mod packed;
 mod vector;
 
-use std::borrow::Cow;
+use std::collections::BTreeSet;
 
-use super::barrier::taken_apart;
+use axes::{ThreadAxes, beside, is_barrier, of_axis};
+
+use super::beside::Beside;
 use super::code::{
     Access, BlockCode, BufferCode, Declared, Float, ForCode, Int, IterCode, LoweredFunction, MatchCode, ParamCode,
     RegionCode, TirInstr, TirValue,
@@ -13,8 +17,8 @@ use super::code::{
 use super::error::TirError;
 use super::scalar::Repr;
 use crate::grammar::tir::{
-    Assert, Block, Buffer, BufferVar, Expr, For, IterKind, MatchRegion, Param, PrimFunc, Range, Region, Stmt, Store,
-    Var, lanes,
+    Assert, Block, Buffer, BufferVar, Expr, Extern, For, Iter, IterKind, MatchRegion, Param, PrimFunc, Range, Region,
+    Stmt, Store, Var, lanes,
 };
 use crate::grammar::{DataType, Name};
 use crate::judge::with_stack;
@@ -29,16 +33,13 @@ const MAX_DEPTH: usize = 20_000;
 
 /// The tree, and how deep it is; with `noting` it notes which sides its choices take.
 pub(super) fn lower(f: &PrimFunc, noting: bool) -> LowerResult<(LoweredFunction, usize)> {
-    let statements = taken_apart(&f.body);
-    // What is taken apart is a copy, of which nobody knows the choices.
-    let noting = noting && matches!(statements, Cow::Borrowed(_));
-    let mut lowering = Lowering { noting, ..Lowering::default() };
+    let mut lowering = Lowering { noting, axes: ThreadAxes::of(&f.body), ..Lowering::default() };
     let params = f.params.iter().map(|param| lowering.param(param)).collect::<LowerResult<_>>()?;
     let mut body = Vec::new();
     for buffer in &f.allocs {
         body.push(TirInstr::Alloc(Box::new(lowering.alloc(buffer)?)));
     }
-    for stmt in statements.iter() {
+    for stmt in &f.body {
         body.push(lowering.stmt(stmt)?);
     }
     let program = LoweredFunction {
@@ -75,6 +76,15 @@ struct Lowering {
     /// Whether choices note which sides they take: not within a copy, which has no address that anyone knows.
     noting: bool,
     choices: Vec<usize>,
+    axes: ThreadAxes,
+    /// How many barriers there were so far.
+    barriers: usize,
+    /// The slots that were used of late, with those that they are computed from.
+    used: BTreeSet<usize>,
+    /// What iteration variables are computed from.
+    origins: Vec<(usize, BTreeSet<usize>)>,
+    /// The slots that iteration variables of reductions are computed from.
+    combined: BTreeSet<usize>,
     depth: usize,
     deepest: usize,
 }
@@ -191,6 +201,7 @@ impl Lowering {
             shape: buffer.shape.iter().map(|e| self.int(e)).collect::<LowerResult<_>>()?,
             strides: buffer.strides.iter().map(|e| self.int(e)).collect::<LowerResult<_>>()?,
             offset: buffer.elem_offset.as_ref().map(|e| self.int(e)).transpose()?,
+            scope: self.axes.scope(&buffer.scope),
         };
         self.define(&buffer.name, LoweredName::Buffer { slot, dtype: buffer.dtype, rank: buffer.shape.len() });
         Ok(code)
@@ -226,6 +237,13 @@ impl Lowering {
     }
 
     fn stmt(&mut self, stmt: &Stmt) -> LowerResult<TirInstr> {
+        let before = self.barriers;
+        let code = self.stmt_code(stmt)?;
+        let waits = self.barriers > before && !matches!(code, TirInstr::Barrier);
+        Ok(if waits { TirInstr::Waiting(Box::new(code)) } else { code })
+    }
+
+    fn stmt_code(&mut self, stmt: &Stmt) -> LowerResult<TirInstr> {
         match stmt {
             Stmt::For(f) => self.for_stmt(f),
             Stmt::While(w) => {
@@ -259,14 +277,19 @@ impl Lowering {
                 self.scoped(|lowering| {
                     let slot = lowering.int_var(&l.var)?;
                     let body = lowering.body(&l.body)?;
-                    Ok(TirInstr::For(Box::new(ForCode { slot, start: Int::Const(0), stop, step: None, body, choice })))
+                    let (start, step, beside) = (Int::Const(0), None, lowering.apart(slot, of_axis(&l.thread)));
+                    Ok(TirInstr::For(Box::new(ForCode { slot, start, stop, step, body, choice, beside })))
                 })
             }
             Stmt::Assert(a) => self.assert(a),
             Stmt::Evaluate(Expr::Extern(e)) if &*e.op == "ret" && !e.of_module => {
                 Ok(TirInstr::Return(e.args.first().map(|value| self.value(value)).transpose()?))
             }
-            Stmt::Evaluate(Expr::Extern(e)) => Ok(TirInstr::Unsupported(format!("T.{}", e.op).into())),
+            Stmt::Evaluate(e) if is_barrier(e) => {
+                self.barriers += 1;
+                Ok(TirInstr::Barrier)
+            }
+            Stmt::Evaluate(Expr::Extern(e)) => self.evaluated(e),
             Stmt::Evaluate(e) => match self.value(e)? {
                 TirValue::Int(e, _) => Ok(TirInstr::EvaluateInt(e)),
                 TirValue::Float(e, _) => Ok(TirInstr::EvaluateFloat(e)),
@@ -274,6 +297,17 @@ impl Lowering {
             Stmt::Break => Ok(TirInstr::Break),
             Stmt::Continue => Ok(TirInstr::Continue),
         }
+    }
+
+    /// A call that is evaluated for its effect.
+    fn evaluated(&mut self, call: &Extern) -> LowerResult<TirInstr> {
+        if let ("assume", [condition]) = (&*call.op, call.args.as_slice()) {
+            return Ok(TirInstr::Assume(self.condition(condition)?));
+        }
+        Ok(match self.sorting(call)? {
+            Some(code) => code,
+            None => TirInstr::Unsupported(called(call).into()),
+        })
     }
 
     fn store(&mut self, s: &Store) -> LowerResult<TirInstr> {
@@ -300,20 +334,46 @@ impl Lowering {
         self.scoped(|l| {
             let slot = l.int_var(&f.var)?;
             let body = l.body(&f.body)?;
-            Ok(TirInstr::For(Box::new(ForCode { slot, start, stop, step, body, choice })))
+            let beside = l.apart(slot, beside(&f.kind));
+            Ok(TirInstr::For(Box::new(ForCode { slot, start, stop, step, body, choice, beside })))
         })
+    }
+
+    /// The same, but for threads that add up to one result, which compilers combine.
+    fn apart(&self, slot: usize, beside: Option<Beside>) -> Option<Beside> {
+        beside.filter(|of| *of == Beside::Tasks || !self.combined.contains(&slot))
+    }
+
+    /// The value of an iteration variable, and what it is computed from.
+    fn iter_value(&mut self, iter: &Iter) -> LowerResult<(Int, BTreeSet<usize>)> {
+        self.used.clear();
+        let value = self.int(&iter.value)?;
+        let from = std::mem::take(&mut self.used);
+        if iter.kind == IterKind::Reduce {
+            self.combined.extend(&from);
+        }
+        Ok((value, from))
+    }
+
+    /// A slot is used.
+    fn uses(&mut self, slot: usize) {
+        self.used.insert(slot);
+        if let Some((_, from)) = self.origins.iter().rev().find(|(known, _)| *known == slot) {
+            self.used.extend(from);
+        }
     }
 
     fn block(&mut self, b: &Block) -> LowerResult<TirInstr> {
         let mut bounds = Vec::new();
         for iter in &b.iters {
-            bounds.push((self.int(&iter.start)?, self.int(&iter.value)?));
+            bounds.push((self.int(&iter.start)?, self.iter_value(iter)?));
         }
         self.scoped(|l| {
             let mut iters = Vec::new();
-            for (iter, (start, value)) in b.iters.iter().zip(bounds) {
-                let reduce = iter.kind == IterKind::Reduce;
-                iters.push(IterCode { slot: l.int_var(&iter.var)?, reduce, start, value });
+            for (iter, (start, (value, from))) in b.iters.iter().zip(bounds) {
+                let (slot, reduce) = (l.int_var(&iter.var)?, iter.kind == IterKind::Reduce);
+                l.origins.push((slot, from));
+                iters.push(IterCode { slot, reduce, start, value });
             }
             // TVM describes a block that it cannot see through as one that touches nothing.
             let said = |regions: &Option<Vec<Region>>| regions.as_ref().is_some_and(|regions| !regions.is_empty());
@@ -380,6 +440,15 @@ impl Lowering {
         self.binding = false;
         let bound = std::mem::replace(&mut self.shape_vars, outer);
         Ok(MatchCode { buffer: buffer?, source, ranges, unbound: bound.into_iter().map(|(slot, _)| slot).collect() })
+    }
+}
+
+/// A call of what has no meaning here, in words.
+fn called(call: &Extern) -> String {
+    match call.args.first() {
+        Some(Expr::Str(name)) => format!("T.{} of `{name}`", call.op),
+        Some(_) | None if call.of_module => format!("a call of @{}", call.op),
+        Some(_) | None => format!("T.{}", call.op),
     }
 }
 

@@ -1,7 +1,8 @@
 //! Memory and the buffers that look at it.
 
+use super::beside::{Beside, Touches};
+use super::code::BufferCode;
 use super::error::{TirError, TirResult};
-use crate::grammar::DataType;
 use crate::value::{AllocError, Element, Elements, Held, MAX_ELEMENTS, Scalar, Tensor};
 
 /// The elements of a tensor or of an allocation.
@@ -9,8 +10,39 @@ pub(super) struct Memory {
     pub data: MemoryElements,
     /// Which elements have a value; `None` if all have.
     pub written: Option<Vec<bool>>,
+    /// Whose it is.
+    pub scope: MemoryScope,
+    /// Where each element was last touched, once that is of interest.
+    pub touches: Vec<Touches>,
     /// Its bytes.
     _held: Held,
+}
+
+/// Whose memory is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum MemoryScope {
+    /// Everybody's.
+    Global,
+    /// That of all threads of a block.
+    Block,
+    /// Each thread's own.
+    Thread,
+    /// That of a block where the compiler is still to put the barriers.
+    Unguarded,
+}
+
+impl MemoryScope {
+    /// Whether each round of such a loop has memory of its own.
+    pub fn is_own(self, of: Beside) -> bool {
+        match (self, of) {
+            (MemoryScope::Thread, Beside::Blocks(_) | Beside::Threads(_)) | (MemoryScope::Block, Beside::Blocks(_)) => {
+                true
+            }
+            (MemoryScope::Global | MemoryScope::Unguarded, _)
+            | (_, Beside::Tasks)
+            | (MemoryScope::Block, Beside::Threads(_)) => false,
+        }
+    }
 }
 
 pub(super) enum MemoryElements {
@@ -51,18 +83,30 @@ pub(super) fn compact_strides(shape: &[i64]) -> Vec<i64> {
 }
 
 impl Memory {
+    /// Where an element was last touched.
+    pub fn touches(&mut self, at: usize) -> Option<&mut Touches> {
+        if self.touches.is_empty() {
+            let count = match &self.data {
+                MemoryElements::Int(elements) => elements.len(),
+                MemoryElements::Float(elements) => elements.len(),
+            };
+            self.touches = vec![Touches::default(); count];
+        }
+        self.touches.get_mut(at)
+    }
+
     /// Memory for a number of elements, without values.
-    pub fn allocate(dtype: DataType, shape: &[i64], count: u128, held: Held) -> TirResult<Memory> {
+    pub fn allocate(buffer: &BufferCode, shape: &[i64], count: u128, held: Held) -> TirResult<Memory> {
         if count > u128::from(MAX_ELEMENTS) {
             return Err(Box::new(TirError::Alloc(AllocError::TooLarge(shape.to_vec()))));
         }
         let count = usize::try_from(count).unwrap_or_default();
-        let data = if dtype.is_float() {
+        let data = if buffer.dtype.is_float() {
             MemoryElements::Float(vec![0.0; count])
         } else {
             MemoryElements::Int(vec![0; count])
         };
-        Ok(Memory { data, written: Some(vec![false; count]), _held: held })
+        Ok(Memory { data, written: Some(vec![false; count]), scope: buffer.scope, touches: Vec::new(), _held: held })
     }
 
     /// A copy of the elements of a tensor.
@@ -85,7 +129,8 @@ impl Memory {
             Elements::Narrow(narrow, a) => MemoryElements::Int(a.iter().map(|x| narrow.value(*x)).collect()),
         };
         // Of a tensor in a storage only that has a value which was written there.
-        Memory { data, written: tensor.readable_elements(), _held: held }
+        let (scope, touches) = (MemoryScope::Global, Vec::new());
+        Memory { data, written: tensor.readable_elements(), scope, touches, _held: held }
     }
 
     /// Copies the elements back into the tensor that they came from.

@@ -1,14 +1,14 @@
 //! Running `PrimFunc`s.
 //!
-//! The meaning is that of the loops run in order: a parallel, vectorized, unrolled or thread-bound loop is a loop, one
-//! over threads that wait for each other at a barrier several of them (`barrier`), and a block runs its `init` where
-//! all its reduction variables are at the start of their domains. Integers wrap around, floats round after each
+//! The meaning is that of the loops run in order, and undefined where the rounds of a parallel, vectorized or
+//! thread-bound loop depend on each other (`beside`); threads wait for each other at a barrier (`threads`), and a block
+//! runs its `init` where all its reduction variables are at the start of their domains. Integers wrap around, floats round after each
 //! operation to their data type. Of `and`, `or`, `T.Select` and `T.if_then_else` only what decides the result is
 //! evaluated.
 //!
 //! A function is first lowered to a tree in which names are numbers of slots, then run.
 
-mod barrier;
+mod beside;
 mod bind;
 mod code;
 mod error;
@@ -17,6 +17,8 @@ mod memory;
 mod region;
 mod run;
 mod scalar;
+mod sorting;
+mod threads;
 
 use std::rc::Rc;
 

@@ -2,12 +2,13 @@
 
 use std::rc::Rc;
 
+use super::beside::{Clash, Rounds};
 use super::code::{
     Access, BlockCode, BufferCode, Float, ForCode, Int, LoweredBinding, LoweredFunction, MatchCode, TirInstr, TirValue,
 };
 use super::error::{TirError, TirResult};
-use super::memory::{BufferView, Memory, MemoryElements, StridedDim, compact_strides};
-use super::scalar::{FloatOp, compare_floats, float_binary, of_int, test};
+use super::memory::{BufferView, Memory, MemoryElements, MemoryScope, StridedDim, compact_strides};
+use super::scalar::{FloatOp, compare_floats, float_binary, fused, of_int, test};
 use super::touched::Touched;
 use crate::number::FloatType;
 use crate::value::{Account, AllocError, Held, Noise, Scalar, Side, Taken};
@@ -19,7 +20,7 @@ const MAX_CHECKED_RANK: usize = 8;
 const BYTES: u64 = 9;
 
 /// How a statement ends.
-enum Flow {
+pub(super) enum Flow {
     Next,
     Break,
     Continue,
@@ -42,6 +43,8 @@ pub(super) struct Machine<'p> {
     pub taken: Vec<Taken>,
     /// What the function returns.
     pub returned: Option<Scalar>,
+    /// The rounds of loops that may be run beside each other.
+    pub rounds: Rounds,
 }
 
 impl<'p> Machine<'p> {
@@ -58,6 +61,7 @@ impl<'p> Machine<'p> {
             touched: Vec::new(),
             taken: vec![Taken::default(); program.choices.len()],
             returned: None,
+            rounds: Rounds::default(),
         }
     }
 
@@ -66,7 +70,7 @@ impl<'p> Machine<'p> {
         self.sequence(&program.body).map(|_| ())
     }
 
-    fn burn(&mut self) -> TirResult<()> {
+    pub fn burn(&mut self) -> TirResult<()> {
         match self.fuel.checked_sub(1) {
             Some(left) => {
                 self.fuel = left;
@@ -98,7 +102,7 @@ impl<'p> Machine<'p> {
         result
     }
 
-    fn op(&mut self, op: &'p TirInstr) -> TirResult<Flow> {
+    pub fn op(&mut self, op: &'p TirInstr) -> TirResult<Flow> {
         self.burn()?;
         match op {
             TirInstr::For(f) => return self.for_loop(f),
@@ -122,6 +126,18 @@ impl<'p> Machine<'p> {
             TirInstr::Alloc(buffer) => self.alloc(buffer)?,
             TirInstr::Decl(buffer, source) => self.decl(buffer, *source)?,
             TirInstr::Scope(body) => return self.sequence(body),
+            TirInstr::Waiting(inner) => match &**inner {
+                TirInstr::For(f) if f.is_threads() => return self.threads(f),
+                inner => return self.op(inner),
+            },
+            TirInstr::Assume(condition) => {
+                if self.int(condition)? == 0 {
+                    return Err(Box::new(TirError::Assumption));
+                }
+            }
+            TirInstr::Sort(code) => self.sort(code)?,
+            // Who is alone waits for nobody.
+            TirInstr::Barrier => {}
             TirInstr::Assert(assert) => {
                 let (condition, kind, message) = &**assert;
                 if self.int(condition)? == 0 {
@@ -166,18 +182,27 @@ impl<'p> Machine<'p> {
         })
     }
 
-    fn for_loop(&mut self, f: &'p ForCode) -> TirResult<Flow> {
+    /// Where a loop starts, where it stops, and its step.
+    pub fn bounds(&mut self, f: &'p ForCode) -> TirResult<(i64, i64, i64)> {
         let (start, stop) = (self.int(&f.start)?, self.int(&f.stop)?);
         let step = f.step.as_ref().map_or(Ok(1), |e| self.int(e))?;
-        if step <= 0 {
-            return Err(Box::new(TirError::Step(step)));
-        }
+        if step > 0 { Ok((start, stop, step)) } else { Err(Box::new(TirError::Step(step))) }
+    }
+
+    fn for_loop(&mut self, f: &'p ForCode) -> TirResult<Flow> {
+        let (start, stop, step) = self.bounds(f)?;
+        let run = f.beside.map(|of| (of, self.rounds.begin()));
         let (mut i, mut rounds) = (start, 0);
         while i < stop {
             self.burn()?;
             rounds += 1;
             self.ints[f.slot] = i;
-            match self.sequence(&f.body)? {
+            let around = run.map(|(of, run)| self.rounds.enter(run, i, of));
+            let flow = self.sequence(&f.body);
+            if let Some(around) = around {
+                self.rounds.leave(around);
+            }
+            match flow? {
                 Flow::Next | Flow::Continue => {}
                 Flow::Break => break,
                 Flow::Return => return Ok(Flow::Return),
@@ -211,16 +236,27 @@ impl<'p> Machine<'p> {
     }
 
     fn block(&mut self, b: &'p BlockCode) -> TirResult<Flow> {
+        let mark = self.memory.len();
+        if !self.open_block(b)? {
+            return Ok(Flow::Next);
+        }
+        let flow = self.sequence(&b.body);
+        self.memory.truncate(mark);
+        self.touched.pop();
+        flow
+    }
+
+    /// What comes before the body of a block; whether its predicate holds.
+    pub fn open_block(&mut self, b: &'p BlockCode) -> TirResult<bool> {
         for iter in &b.iters {
             self.ints[iter.slot] = self.int(&iter.value)?;
         }
         if let Some(predicate) = &b.predicate
             && self.int(predicate)? == 0
         {
-            return Ok(Flow::Next);
+            return Ok(false);
         }
         self.enter(&b.declared);
-        let mark = self.memory.len();
         for buffer in &b.allocs {
             self.alloc(buffer)?;
         }
@@ -232,10 +268,7 @@ impl<'p> Machine<'p> {
         {
             self.sequence(init)?;
         }
-        let flow = self.sequence(&b.body);
-        self.memory.truncate(mark);
-        self.touched.pop();
-        flow
+        Ok(true)
     }
 
     /// Whether all reduction variables are at the start of their domains. A value outside of its domain is no error:
@@ -271,7 +304,7 @@ impl<'p> Machine<'p> {
             }
         }
         let held = self.pay(count)?;
-        let memory = Memory::allocate(buffer.dtype, &shape, count, held)?;
+        let memory = Memory::allocate(buffer, &shape, count, held)?;
         self.memory.push(memory);
         self.views[buffer.slot] = BufferView { memory: self.memory.len() - 1, offset: 0, dims: dims(&shape, &strides) };
         Ok(())
@@ -369,6 +402,7 @@ impl<'p> Machine<'p> {
         write: impl FnOnce(&mut MemoryElements, usize) -> Option<()>,
     ) -> TirResult<()> {
         let (memory, at) = self.position(access, true)?;
+        self.touch(access, (memory, at), true)?;
         let Some(target) = self.memory.get_mut(memory) else { return Err(self.outside_memory(access)) };
         if write(&mut target.data, at).is_none() {
             return Err(self.outside_memory(access));
@@ -384,11 +418,29 @@ impl<'p> Machine<'p> {
     #[inline]
     fn load<T>(&mut self, access: &'p Access, read: impl FnOnce(&MemoryElements, usize) -> Option<T>) -> TirResult<T> {
         let (memory, at) = self.position(access, false)?;
+        self.touch(access, (memory, at), false)?;
         let Some(source) = self.memory.get(memory) else { return Err(self.outside_memory(access)) };
         let Some(value) = read(&source.data, at) else { return Err(self.outside_memory(access)) };
         match &source.written {
             Some(written) if written.get(at) != Some(&true) => Err(self.uninitialized(access)),
             Some(_) | None => Ok(value),
+        }
+    }
+
+    /// PRIMFUNC.LOOP.INDEPENDENT: rounds that may be run beside each other touch nothing that one of them writes.
+    #[inline]
+    fn touch(&mut self, access: &'p Access, (memory, at): (usize, usize), write: bool) -> TirResult<()> {
+        if !self.rounds.inside() {
+            return Ok(());
+        }
+        let Some(memory) = self.memory.get_mut(memory) else { return Ok(()) };
+        let scope = memory.scope;
+        let clash = if scope == MemoryScope::Unguarded { None } else { memory.touches(at) }
+            .and_then(|touches| self.rounds.touch(touches, scope, write));
+        match clash {
+            None => Ok(()),
+            Some(Clash::Race) => Err(self.race(access)),
+            Some(Clash::Foreign) => Err(unsupported("memory of a thread or a block that another one has written")),
         }
     }
 
@@ -403,6 +455,12 @@ impl<'p> Machine<'p> {
     fn out_of_bounds(&mut self, access: &'p Access) -> Box<TirError> {
         let (buffer, indices) = self.report(access);
         Box::new(TirError::OutOfBounds { buffer, indices, shape: self.views[access.buffer].shape() })
+    }
+
+    #[cold]
+    fn race(&mut self, access: &'p Access) -> Box<TirError> {
+        let (buffer, indices) = self.report(access);
+        Box::new(TirError::Race { buffer, indices })
     }
 
     #[cold]
@@ -570,6 +628,10 @@ impl<'p> Machine<'p> {
             Float::Div(o, round) => {
                 let quotient = self.float(&o.0)? / self.float(&o.1)?;
                 self.rounded(*round, quotient)
+            }
+            Float::Fma(o, round) => {
+                let (a, b, c) = (self.float(&o.0)?, self.float(&o.1)?, self.float(&o.2)?);
+                self.rounded(*round, fused(*round, a, b, c))
             }
             Float::Binary(op, o, round) => {
                 let (a, b) = (self.float(&o.0)?, self.float(&o.1)?);

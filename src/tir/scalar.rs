@@ -213,6 +213,14 @@ pub(super) fn float_binary(float: FloatType, op: FloatOp, a: f64, b: f64) -> f64
     }
 }
 
+/// A product and a sum, rounded once: the product of two float32 is exact in float64, and so are those of smaller types.
+pub(super) fn fused(float: FloatType, a: f64, b: f64, c: f64) -> f64 {
+    match float {
+        FloatType::Float32 => libm::fmaf(a as f32, b as f32, c as f32).into(),
+        _ => libm::fma(a, b, c),
+    }
+}
+
 pub(super) fn test(test: Test, value: f64) -> bool {
     match test {
         Test::Nan => value.is_nan(),

@@ -204,7 +204,7 @@ fn what_is_not_known_fails_only_where_it_runs() {
     computes("if A[0] > 9:\n    T.evaluate(T.call_extern(\"int32\", \"g\", A.data))", &[5.0], &[5.0]);
     assert_eq!(
         fails("T.evaluate(T.call_extern(\"int32\", \"g\", A.data))"),
-        TirError::Unsupported("T.call_extern".into())
+        TirError::Unsupported("T.call_extern of `g`".into())
     );
 }
 
@@ -385,27 +385,190 @@ for b in T.thread_binding(1, thread="blockIdx.x"):
             T.tvm_storage_sync("shared")
             A[x * 2 + y] = s[y * 2 + x]
             T.tvm_storage_sync("shared")
-            s[y] = A[x]
+            s[x * 2 + y] = A[x]
 "#;
     assert_eq!(run(transpose, &[1.0, 2.0, 3.0, 4.0]).unwrap(), [1.0, 3.0, 2.0, 4.0]);
 }
 
-/// In a loop of a thread's own, or behind what it defines, the meaning of a barrier is not known.
+/// In a loop of a thread's own and behind what it defines a barrier is one too, and what is its own stays its own.
 #[test]
-fn a_barrier_elsewhere_is_not_supported() {
+fn threads_wait_wherever_they_are() {
     let in_loop = r#"
-for t in T.thread_binding(2, thread="threadIdx.x"):
+s = T.alloc_buffer((3,), "int32", scope="shared")
+for t in T.thread_binding(3, thread="threadIdx.x"):
+    s[t] = A[t]
     for i in range(2):
-        A[t] = i
         T.tvm_storage_sync("shared")
+        v: T.int32 = s[(t + 1) % 3]
+        T.tvm_storage_sync("shared")
+        s[t] = v
+    A[t] = s[t]
 "#;
-    let behind = r#"
+    assert_eq!(run(in_loop, &[1.0, 2.0, 3.0]).unwrap(), [3.0, 1.0, 2.0]);
+    let some = r#"
 for t in T.thread_binding(2, thread="threadIdx.x"):
-    v: T.int32 = A[t]
-    T.tvm_storage_sync("shared")
-    A[t] = v
+    if t == 0:
+        T.tvm_storage_sync("shared")
+    A[t] = 1
 "#;
-    for body in [in_loop, behind] {
-        assert!(matches!(run(body, &[0.0, 0.0]), Err(TirError::Unsupported(_))), "{body}");
+    assert_eq!(fails(some), TirError::Divergent);
+    // All or none of them.
+    computes(&some.replace("t == 0", "A[2] == 7"), &[0.0, 0.0, 7.0], &[1.0, 1.0, 7.0]);
+    // Who is not of the block does not wait, and a barrier of a warp is not known.
+    let other =
+        some.replace("    if t == 0:\n        T.tvm_storage_sync(\"shared\")", "    T.tvm_storage_sync(\"warp\")");
+    assert!(matches!(fails(&other), TirError::Unsupported(_)));
+}
+
+fn race(index: i64) -> TirError {
+    TirError::Race { buffer: "A".into(), indices: vec![index] }
+}
+
+#[test]
+fn rounds_that_may_be_run_at_once_are_independent() {
+    for kind in ["T.parallel(3)", "T.vectorized(3)", "T.thread_binding(3, thread=\"threadIdx.x\")"] {
+        let body = |inner: &str| format!("for i in {kind}:\n    {inner}");
+        // Each its own element, whatever all of them read.
+        computes(&body("A[i] = A[i] + 3"), &[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0]);
+        computes(&body("A[i] = A[3] + i"), &[1.0, 2.0, 3.0, 4.0], &[4.0, 5.0, 6.0, 4.0]);
+        // A sum, a scan forwards, one backwards, and two that write one element.
+        assert_eq!(run(&body("A[0] = A[0] + A[i]"), &[1.0; 4]), Err(race(0)));
+        assert_eq!(run(&body("A[i + 1] = A[i]"), &[1.0; 4]), Err(race(1)));
+        assert_eq!(run(&body("A[i] = A[i + 1]"), &[1.0; 4]), Err(race(1)));
+        assert_eq!(run(&body("A[i // 2] = 5"), &[1.0; 4]), Err(race(0)));
+        // In order there is nothing wrong with it.
+        assert!(run(&body("A[0] = A[0] + A[i]").replace(kind, "range(3)"), &[1.0; 4]).is_ok());
+    }
+}
+
+#[test]
+fn loops_within_loops_are_independent_of_what_is_beside_them() {
+    let nested = |outer: &str, inner: &str, at: &str| {
+        format!("for i in {outer}:\n    for j in {inner}:\n        A[{at}] = A[{at}] + 1")
+    };
+    let all = [1.0; 4];
+    computes(&nested("T.parallel(2)", "range(2)", "i"), &all, &[3.0, 3.0, 1.0, 1.0]);
+    computes(&nested("range(2)", "T.parallel(2)", "j"), &all, &[3.0, 3.0, 1.0, 1.0]);
+    computes(&nested("T.parallel(2)", "T.vectorized(2)", "i * 2 + j"), &all, &[2.0; 4]);
+    assert_eq!(run(&nested("T.parallel(2)", "T.vectorized(2)", "j"), &all), Err(race(0)));
+    assert_eq!(run(&nested("T.parallel(2)", "T.vectorized(2)", "i"), &all), Err(race(0)));
+    // One loop behind another.
+    computes(
+        "for i in T.parallel(2):\n    A[i] = 5\nfor i in T.parallel(2):\n    A[i + 1] = A[0]",
+        &all,
+        &[5.0, 5.0, 5.0, 1.0],
+    );
+}
+
+/// A barrier orders the threads of a block, and not those of others.
+#[test]
+fn a_barrier_makes_what_was_written_seen() {
+    let blocks = |blocks: usize, barrier: &str| {
+        format!(
+            "\
+for b in T.thread_binding({blocks}, thread=\"blockIdx.x\"):
+    for t in T.thread_binding(2, thread=\"threadIdx.x\"):
+        A[b * 2 + t] = A[b * 2 + t] * 2
+        {barrier}
+        A[t] = A[t] + 0 * A[1 - t]"
+        )
+    };
+    let barrier = "T.tvm_storage_sync(\"shared\")";
+    let swapped = blocks(1, barrier).replace("A[t] = A[t] + 0 * A[1 - t]", "A[t + 2] = A[1 - t]");
+    computes(&swapped, &[1.0, 2.0, 0.0, 0.0], &[2.0, 4.0, 4.0, 2.0]);
+    assert_eq!(run(&swapped.replace(barrier, "pass"), &[1.0, 2.0, 0.0, 0.0]), Err(race(1)));
+    assert_eq!(run(&blocks(2, barrier).replace(" + 0 * A[1 - t]", ""), &[1.0, 2.0, 0.0, 0.0]), Err(race(0)));
+}
+
+/// Threads along which a block reduces are combined by the compiler.
+#[test]
+fn threads_that_reduce_are_combined() {
+    let sum = "\
+for i in T.thread_binding(3, thread=\"threadIdx.x\"):
+    with T.sblock(\"sum\"):
+        v = T.axis.reduce(3, i)
+        with T.init():
+            A[3] = 0
+        A[3] = A[3] + A[v]
+";
+    computes(sum, &[1.0, 2.0, 3.0, 9.0], &[1.0, 2.0, 3.0, 6.0]);
+    // A loop of the host is not.
+    assert_eq!(
+        run(&sum.replace("T.thread_binding(3, thread=\"threadIdx.x\")", "T.parallel(3)"), &[1.0; 4]),
+        Err(race(3))
+    );
+}
+
+/// Memory of its own is other memory for each thread, though it is made before them.
+#[test]
+fn each_thread_has_its_local_memory() {
+    let own = "\
+s = T.alloc_buffer((1,), \"int32\", scope=\"local\")
+for t in T.thread_binding(3, thread=\"threadIdx.x\"):
+    s[0] = A[t]
+    A[t] = s[0] * 2
+";
+    computes(own, &[1.0, 2.0, 3.0], &[2.0, 4.0, 6.0]);
+    let shared = own.replace("local", "global");
+    assert_eq!(run(&shared, &[1.0, 2.0, 3.0]), Err(TirError::Race { buffer: "s".into(), indices: vec![0] }));
+    // What it wrote is still there behind a barrier; here it has been overwritten, which is told.
+    let behind = own.replace("    A[t] = s", "    T.tvm_storage_sync(\"shared\")\n    A[t] = s");
+    assert!(matches!(run(&behind, &[1.0, 2.0, 3.0]), Err(TirError::Unsupported(_))));
+}
+
+#[test]
+fn assumptions_hold() {
+    computes("T.evaluate(T.assume(A[0] > 4))", &[5.0], &[5.0]);
+    assert_eq!(fails("T.evaluate(T.assume(A[0] > 5))"), TirError::Assumption);
+}
+
+/// 2^24 + 1 is not a float32: the product and the sum are rounded once.
+#[test]
+fn a_fused_product_and_sum_is_rounded_once() {
+    let of = |e: &str| format!("B[0, 0] = T.Cast(\"float32\", A[0])\nA[0] = T.Cast(\"int32\", {e})");
+    computes(&of("T.fma(B[0, 0], B[0, 0], T.float32(-16785408.0))"), &[4097.0], &[1.0]);
+    computes(&of("B[0, 0] * B[0, 0] + T.float32(-16785408.0)"), &[4097.0], &[0.0]);
+}
+
+/// A call of a function of the run time that sorts, as `topi` writes it.
+fn sorting(name: &str, rest: &str) -> String {
+    let array = |data: &str, shape: &str| {
+        format!("T.tvm_stack_make_array({data}, T.tvm_stack_make_shape({shape}), 0, 2, T.int32(0), T.int64(0))")
+    };
+    let (input, output) = (array("s.data", "2, 3"), array("o.data", "2, 3"));
+    let first = array("p.data", "2, 1");
+    let call = rest.replace("OUT", &output).replace("ONE", &first);
+    format!(
+        "\
+s = T.alloc_buffer((2, 3), \"int32\")
+o = T.alloc_buffer((2, 3), \"int32\")
+p = T.alloc_buffer((2, 1), \"int32\")
+for i in range(6):
+    s[i // 3, i % 3] = A[i]
+    o[i // 3, i % 3] = 9
+for i in range(2):
+    p[i, 0] = 9
+T.call_packed(\"tvm.contrib.sort.{name}\", {input}, {call})
+for i in range(6):
+    A[i] = o[i // 3, i % 3]
+A[6] = p[0, 0]
+A[7] = p[1, 0]
+"
+    )
+}
+
+#[test]
+fn functions_of_the_run_time_sort() {
+    let a = [3.0, 1.0, 2.0, 5.0, 5.0, 4.0, 0.0, 0.0];
+    let gives = |name: &str, rest: &str, expected: [f64; 8]| computes(&sorting(name, rest), &a, &expected);
+    gives("sort", "OUT, 1, T.bool(True)", [1.0, 2.0, 3.0, 4.0, 5.0, 5.0, 9.0, 9.0]);
+    gives("sort", "OUT, -1, T.bool(False)", [3.0, 2.0, 1.0, 5.0, 5.0, 4.0, 9.0, 9.0]);
+    gives("sort", "OUT, 0, T.bool(False)", [5.0, 5.0, 4.0, 3.0, 1.0, 2.0, 9.0, 9.0]);
+    // Equal elements stay in their order.
+    gives("argsort", "OUT, 1, T.bool(False)", [0.0, 2.0, 1.0, 0.0, 1.0, 2.0, 9.0, 9.0]);
+    gives("topk", "ONE, OUT, 1, 1, \"both\", T.bool(False)", [0.0, 2.0, 1.0, 0.0, 1.0, 2.0, 3.0, 5.0]);
+    gives("topk", "ONE, 1, 1, \"indices\", T.bool(True)", [9.0, 9.0, 9.0, 9.0, 9.0, 9.0, 1.0, 2.0]);
+    for body in [sorting("sorted", "OUT, 1, T.bool(True)"), sorting("sort", "OUT, 2, T.bool(True)")] {
+        assert!(matches!(run(&body, &a), Err(TirError::Unsupported(_))), "{body}");
     }
 }

@@ -1,12 +1,14 @@
 //! What an open block may touch.
 
 /// A part of a buffer: from where to where in each dimension.
+#[derive(Clone)]
 pub(super) struct BufferPart {
     pub buffer: usize,
     pub ranges: Vec<(i64, i64)>,
 }
 
 /// What an open block may touch; `None` where that is not known.
+#[derive(Clone)]
 pub(super) struct Touched {
     pub reads: Option<Vec<BufferPart>>,
     pub writes: Option<Vec<BufferPart>>,

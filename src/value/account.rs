@@ -90,6 +90,8 @@ impl Account {
     /// There is not enough memory left.
     pub fn tuple(self: &Rc<Account>, fields: Vec<Value>) -> Result<Value, Stop> {
         let held = self.hold_tuple(fields.len())?;
+        // A tuple holds its fields itself.
+        let fields = fields.into_iter().map(Value::held_anew).collect();
         Ok(Value::Tuple(Rc::new(TupleObj::holding(fields, held))))
     }
 

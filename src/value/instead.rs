@@ -122,7 +122,7 @@ impl Instead for Result<Value, Stop> {
     fn instead(self, rule: Rule) -> Self {
         match self {
             Ok(value) => Ok(value.instead(rule)),
-            Err(Stop::Error(_) | Stop::Unspecified(_)) => Ok(Value::unit()),
+            Err(Stop::Error(_) | Stop::Unspecified(_) | Stop::Unknown(_)) => Ok(Value::unit()),
             Err(Stop::OutOfFuel) => Err(Stop::OutOfFuel),
         }
     }
@@ -136,7 +136,7 @@ impl Instead for Result<(), Stop> {
                 let blamed = [rule!("SI.MATCHCAST.ERR"), rule!("SI.BOUNDARY.PARAM")].into_iter().find(|r| *r != rule);
                 Err(blamed.map_or(Stop::OutOfFuel, |blamed| Stop::error(blamed, "refused without a reason")))
             }
-            Err(Stop::Error(_) | Stop::Unspecified(_)) => Ok(()),
+            Err(Stop::Error(_) | Stop::Unspecified(_) | Stop::Unknown(_)) => Ok(()),
             Err(Stop::OutOfFuel) => Err(Stop::OutOfFuel),
         }
     }

@@ -175,6 +175,11 @@ impl Value {
         Value::Tuple(Rc::new(TupleObj { fields, _held: None }))
     }
 
+    /// The same value as another one holds it (`MEM.RELEASED`).
+    pub fn held_anew(self) -> Value {
+        if let Value::Tensor(tensor) = &self { Value::Tensor(tensor.held_anew()) } else { self }
+    }
+
     /// The empty tuple, which stands for no value (`VAL.TUPLE.UNIT`).
     pub fn unit() -> Value {
         Value::tuple(Vec::new())

@@ -13,6 +13,8 @@ pub enum Stop {
     OutOfFuel,
     /// The text does not specify this case.
     Unspecified(String),
+    /// What happens may well be defined, but nothing here knows it; what it is.
+    Unknown(String),
 }
 
 impl Stop {
@@ -24,5 +26,10 @@ impl Stop {
     /// A stop at a case that the text does not specify, with the reason.
     pub fn unspecified(reason: impl Into<String>) -> Stop {
         Stop::Unspecified(reason.into())
+    }
+
+    /// The end of what is known here, with what is not.
+    pub fn unknown(what: impl Into<String>) -> Stop {
+        Stop::Unknown(what.into())
     }
 }

@@ -15,7 +15,10 @@ use crate::number::FloatType;
 
 /// A tensor value. Two clones are the same tensor: a write through one is visible through the other.
 #[derive(Clone, Debug)]
-pub struct Tensor(Rc<TensorObj>);
+pub struct Tensor(Rc<TensorObj>, Rc<Holder>);
+
+/// Where those who hold a tensor by one name released it, if they did.
+type Holder = OnceCell<ProgramPoint>;
 
 #[derive(Debug)]
 struct TensorObj {
@@ -26,8 +29,6 @@ struct TensorObj {
     values: RefCell<Values>,
     /// Its position in a storage, if it is in one. The elements are then a copy of the bytes from the last access.
     lodging: OnceCell<Lodging>,
-    /// The place of its release, if it was released.
-    released: OnceCell<ProgramPoint>,
     /// The reserved bytes of the run that made it; `None` for a tensor from outside.
     _held: Option<Held>,
 }
@@ -468,8 +469,8 @@ impl Tensor {
     pub fn from_elements(elements: Elements) -> Tensor {
         let shape = for_elements!(&elements, array => array.shape().iter().map(|d| *d as i64).collect());
         let (dtype, elements) = (elements.dtype(), RefCell::new(elements));
-        let (values, lodging, released) = (RefCell::default(), OnceCell::new(), OnceCell::new());
-        Tensor(Rc::new(TensorObj { dtype, shape, elements, values, lodging, released, _held: None }))
+        let (values, lodging) = (RefCell::default(), OnceCell::new());
+        Tensor(Rc::new(TensorObj { dtype, shape, elements, values, lodging, _held: None }), Rc::default())
     }
 
     /// OP.CALLTIR.ALLOC: marks the contents of this new tensor as unspecified until they are written.
@@ -483,8 +484,8 @@ impl Tensor {
     /// Keeps reserved bytes with a new tensor, for as long as it lives.
     pub(super) fn holding(self, held: Held) -> Tensor {
         match Rc::try_unwrap(self.0) {
-            Ok(tensor) => Tensor(Rc::new(TensorObj { _held: Some(held), ..tensor })),
-            Err(shared) => Tensor(shared),
+            Ok(tensor) => Tensor(Rc::new(TensorObj { _held: Some(held), ..tensor }), self.1),
+            Err(shared) => Tensor(shared, self.1),
         }
     }
 
@@ -639,17 +640,23 @@ impl Tensor {
         self.0.lodging.get().map_or(0, |lodging| lodging.offset)
     }
 
-    /// MEM.RELEASED: releases the tensor, for all its aliases. Other tensors on the same bytes can still be read.
+    /// MEM.RELEASED: it may not be read any more by this name and by the names that were bound to it. Other holders of
+    /// the tensor may read it, and other tensors on the same bytes too.
     pub fn release(&self, at: ProgramPoint) {
         // A second release has no effect.
-        let _ = self.0.released.set(at);
+        let _ = self.1.set(at);
+    }
+
+    /// The same tensor as another one holds it: what that one releases, this one has still.
+    pub fn held_anew(&self) -> Tensor {
+        Tensor(self.0.clone(), Rc::new((*self.1).clone()))
     }
 
     /// The reasons why it cannot be read, if any; `now` is the current point of the run. `None` for a tensor that is
     /// not in a storage and was not released, which can be read.
     pub fn poison(&self, now: impl Fn() -> ProgramPoint) -> Option<Poison> {
         let lodging = self.0.lodging.get();
-        let released = self.0.released.get().map(|at| {
+        let released = self.1.get().map(|at| {
             let told = lodging.map_or_else(|| "a tensor".to_string(), Lodging::told);
             format!("{told} is used at {}, and was released at {at}", now())
         });

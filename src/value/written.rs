@@ -159,7 +159,7 @@ impl<'a> Describe<'a> {
     fn whole(&mut self, value: &Value) -> Result<ValueSpec, Stop> {
         self.nodes = self.nodes.saturating_add(self.width(value, 0));
         if self.nodes > MAX_NODES {
-            return Err(Stop::unspecified("a value is too large to be written down"));
+            return Err(Stop::unknown("a value is too large to be written down"));
         }
         self.value(value, 0)
     }
@@ -181,7 +181,7 @@ impl<'a> Describe<'a> {
 
     fn value(&mut self, value: &Value, nesting: usize) -> Result<ValueSpec, Stop> {
         if nesting > MAX_NESTING {
-            return Err(Stop::unspecified("a value is too large to be written down"));
+            return Err(Stop::unknown("a value is too large to be written down"));
         }
         if let Some(argument) = self.known(value) {
             return Ok(ValueSpec::Arg(argument));

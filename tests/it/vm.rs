@@ -207,7 +207,7 @@ fn end_of(executable: &Executable, entry: &str, args: &[ValueSpec]) -> Option<St
     match run.outcome {
         Ending::Value(value) => Some(format!("{:?} {:?}", to_spec_with_identity(&value, &args), run.effects)),
         Ending::Error(error) => Some(format!("{} {:?}", error.rule.id(), run.effects)),
-        Ending::Unspecified(_) => Some(format!("unspecified {:?}", run.effects)),
+        Ending::Unspecified(_) | Ending::Unknown(_) => Some(format!("unspecified {:?}", run.effects)),
         Ending::OutOfFuel => None,
     }
 }
@@ -467,6 +467,7 @@ fn run(text: &str, args: &[ValueSpec]) -> Ending<String> {
         Ending::Error(error) => Ending::Error(error),
         Ending::OutOfFuel => Ending::OutOfFuel,
         Ending::Unspecified(reason) => Ending::Unspecified(reason),
+        Ending::Unknown(what) => Ending::Unknown(what),
     }
 }
 
@@ -567,7 +568,7 @@ fn told_of(text: &str, right: &str, line: &str) -> String {
         }
         (Ending::Error(error), _) if line.contains("poison: [") => format!("[{}]", error.rule.id()),
         (Ending::Error(error), _) => format!("poison: {} [{}]", error.message, error.rule.id()),
-        (Ending::Unspecified(reason), _) => format!("poison: {reason}"),
+        (Ending::Unspecified(reason) | Ending::Unknown(reason), _) => format!("poison: {reason}"),
         (other, _) => format!("{other:?}"),
     }
 }
@@ -591,6 +592,7 @@ fn traced(text: &str, args: &[ValueSpec]) -> (Ending<String>, Vec<String>) {
         Ending::Error(error) => Ending::Error(error),
         Ending::OutOfFuel => Ending::OutOfFuel,
         Ending::Unspecified(reason) => Ending::Unspecified(reason),
+        Ending::Unknown(what) => Ending::Unknown(what),
     };
     (ending, run.steps.into_iter().map(|step| step.text).collect())
 }

@@ -80,6 +80,7 @@ fn answer(stem: &str, form: &str) -> Value {
         Ending::OutOfFuel if run.out_of_memory => ended("fails", "out of memory"),
         Ending::OutOfFuel => ended("fails", "out of fuel"),
         Ending::Unspecified(reason) => ended("unspecified", reason),
+        Ending::Unknown(what) => ended("unknown", what),
     }
 }
 

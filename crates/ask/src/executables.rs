@@ -74,11 +74,13 @@ fn run(request: &ExecutableRequest) -> Result<Outcome, String> {
                 }
                 Err(Stop::Error(error)) => trapped(error.rule.id(), error.message),
                 Err(Stop::Unspecified(reason)) => trapped(UNSPECIFIED, reason),
+                Err(Stop::Unknown(what)) => Outcome::Unsupported { what },
                 Err(Stop::OutOfFuel) => Outcome::Unsupported { what: LIMIT.to_string() },
             }
         }
         Ending::Error(error) => trapped(error.rule.id(), error.message),
         Ending::Unspecified(reason) => trapped(UNSPECIFIED, reason),
+        Ending::Unknown(what) => Outcome::Unsupported { what },
         Ending::OutOfFuel => Outcome::Unsupported { what: LIMIT.to_string() },
     })
 }

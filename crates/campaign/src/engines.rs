@@ -77,11 +77,11 @@ fn seen(outcome: &Ending<Value>, effects: Vec<Effect>, args: &[Value]) -> RunObs
     let end = match outcome {
         Ending::Value(value) => match to_spec_with_identity(value, args) {
             Ok(spec) => End::Returns(spec),
-            Err(Stop::Error(_) | Stop::OutOfFuel | Stop::Unspecified(_)) => End::Unspecified,
+            Err(Stop::Error(_) | Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Unknown(_)) => End::Unspecified,
         },
         Ending::Error(error) => End::Fails(error.rule),
         Ending::OutOfFuel => return None,
-        Ending::Unspecified(_) => End::Unspecified,
+        Ending::Unspecified(_) | Ending::Unknown(_) => End::Unspecified,
     };
     Some((end, effects))
 }

@@ -151,7 +151,7 @@ pub fn try_call(call: &RandomCall, mut tape: Tape, seed: u64) -> Tried {
             Some(Err(Stop::Error(error))) if error.rule == rule!("PURE.EFFECT.ABORT") => {}
             Some(Err(Stop::Error(error))) => reasons.push(error.message),
             // Not for certain.
-            Some(Err(Stop::OutOfFuel | Stop::Unspecified(_))) | None => {}
+            Some(Err(Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Unknown(_))) | None => {}
         }
     }
     let (literal, infos) = call.literal();

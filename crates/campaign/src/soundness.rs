@@ -192,7 +192,7 @@ fn run(by: &SoundnessContexts, report: &CheckReport, args: Vec<Value>, certain: 
     let run = evaluate(&mut by.runs.clone(), &report.module, "main", args, &options);
     let found = held.found.borrow_mut().take();
     found.or_else(|| match run.outcome {
-        Ending::Value(_) | Ending::OutOfFuel => None,
+        Ending::Value(_) | Ending::OutOfFuel | Ending::Unknown(_) => None,
         Ending::Error(error) => (certain && is_stuck(&error)).then(|| SoundnessFault::Stuck(error.to_string())),
         Ending::Unspecified(reason) => Some(SoundnessFault::Stuck(reason)),
     })
@@ -295,7 +295,7 @@ fn describes(run: &mut dyn Host, info: &StructInfo, value: &Value) -> bool {
         // what is computed of it is not known.
         StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => {
             match run.match_without_binding(value, info) {
-                Ok(()) | Err(Stop::Unspecified(_) | Stop::OutOfFuel) => true,
+                Ok(()) | Err(Stop::Unspecified(_) | Stop::Unknown(_) | Stop::OutOfFuel) => true,
                 Err(Stop::Error(_)) => false,
             }
         }

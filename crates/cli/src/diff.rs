@@ -1,20 +1,22 @@
 //! `relax-spec diff`.
 
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::asking::{AnswerLimits, interrupt, start};
-use super::fuzz::told_of_paths;
+use super::fuzz::{forms_of, told_of_known, told_of_paths};
 use super::given::EntryArguments;
 use super::{CommandResult, Exit, Failure, input, options, print, print_program};
 use ask::adapters::Adapter;
 use ask::implementation::{ChildProcess, Implementation as _};
-use campaign::trials::{Path, ProgramQuestion, Reducer, TrialVerdict, Witness, diff, inputs_of};
+use campaign::trials::{Path, ProgramQuestion, Reducer, TrialVerdict, Witness, diff, inputs_of, known_form};
 use relax_spec::arguments::linked;
 use relax_spec::book::Edition;
 use relax_spec::eval;
+use relax_spec::grammar::{IrModule, Name};
 use relax_spec::judge::Cx;
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
+use relax_spec::value::ValueSpec;
 
 /// Ask an implementation every question about one program, and report the differences
 ///
@@ -26,7 +28,10 @@ use relax_spec::syntax::tvmscript::{Dialect, print_module};
   relax-spec diff model.py --adapter tvm --paths llvm,text
   relax-spec diff model.py --adapter tvm@0.27 --paths llvm --reduce 100 > smaller.py
 
-Exit status: 0 no difference; 1 some; 3 the adapter could not start.")]
+Paths: llvm, llvm-0 and the like run the program; a name that is none lists them all. What a form of the ledger of programs knows is told
+as known.
+
+Exit status: 0 no difference but known ones; 1 some; 3 the adapter could not start; 5 the time was up before all paths were asked.")]
 pub struct Args {
     /// The program: TVMScript (.py), RON or JSON; `-` is standard input
     #[arg(value_name = "FILE")]
@@ -54,6 +59,9 @@ pub struct Args {
     /// Time limit of an answer in seconds
     #[arg(long, value_name = "S", default_value = "30", value_parser = options::seconds)]
     timeout: Duration,
+    /// Seconds for all paths of an implementation together; what is left then is not asked
+    #[arg(long, value_name = "S", default_value = "300", value_parser = options::seconds)]
+    time: Duration,
     /// The edition by which the answers are judged [default: the one that the implementation claims]
     #[arg(long, value_name = "EDITION", value_parser = options::edition)]
     edition: Option<Edition>,
@@ -66,12 +74,16 @@ pub fn run(args: &Args) -> CommandResult {
         Some(entry) => entry.as_str().into(),
         None => eval::default_entry(&mut Cx::new(), &module).map_err(Failure::unreadable)?,
     };
-    let path =
-        |name: &String| Path::named(name).ok_or_else(|| Failure::unreadable(format!("there is no path `{name}`")));
-    let paths: Vec<Path> = match args.paths.as_slice() {
+    let path = |name: &String| {
+        let all = || Path::every().iter().map(ToString::to_string).collect::<Vec<String>>().join(", ");
+        Path::named(name).ok_or_else(|| Failure::unreadable(format!("there is no path `{name}` (there are {})", all())))
+    };
+    let mut paths: Vec<Path> = match args.paths.as_slice() {
         [] => Path::every(),
         named => named.iter().map(path).collect::<Result<_, _>>()?,
     };
+    // What is quick is told first.
+    paths.sort_by_key(|path| (path.runs(), *path == Path::Normalize));
     let given = match args.given.is_empty() {
         true => Vec::new(),
         false => vec![args.given.load(linked(&module, &entry), eval::EvalOptions::default().memory)?],
@@ -81,27 +93,57 @@ pub fn run(args: &Args) -> CommandResult {
     for adapter in Adapter::named(args.adapter.as_deref())? {
         let mut implementation: ChildProcess =
             start(&adapter, AnswerLimits { timeout: args.timeout, edition: args.edition }, &interrupt)?;
+        let known = forms_of(&adapter)?;
         let edition = implementation.edition();
-        let inputs: Vec<_> = given.iter().cloned().chain(inputs_of(edition, &module, &entry, args.runs)).collect();
-        let asked = ProgramQuestion::of(&implementation, &module, &entry, &inputs);
-        let told = diff(&mut implementation, asked, &paths)?;
-        let first = told.iter().find_map(|(path, judged)| match judged {
-            TrialVerdict::Differs(difference) => Some((path, difference)),
-            TrialVerdict::Agrees { .. } | TrialVerdict::Unsupported(_) => None,
-        });
-        if first.is_some() {
-            worst = Exit::Findings;
+        print(&format!("{adapter}, edition {edition}\n"))?;
+        let (began, mut first, mut left) = (Instant::now(), None, Vec::new());
+        let mut inputs: Option<Vec<Vec<ValueSpec>>> = None;
+        for path in &paths {
+            if began.elapsed() > args.time {
+                left.push(path.to_string());
+                continue;
+            }
+            if inputs.is_none() && (path.runs() || *path == Path::Normalize) {
+                let made = inputs_of(edition, &module, &entry, args.runs);
+                let all: Vec<Vec<ValueSpec>> = given.iter().cloned().chain(made).collect();
+                print(&format!("on {} inputs:\n", all.len()))?;
+                inputs = Some(all);
+            }
+            let inputs = inputs.as_deref().unwrap_or_default();
+            let asked = ProgramQuestion::of(&implementation, &module, &entry, inputs);
+            for (path, judged) in diff(&mut implementation, asked, std::slice::from_ref(path))? {
+                let shown = shown_by(edition, &module, &entry, &path, &judged);
+                let version = &implementation.identity().version;
+                match shown.as_ref().and_then(|shown| known_form(&known, shown, version)) {
+                    Some(form) => print(&told_of_known(&path, form))?,
+                    None => {
+                        print(&told_of_paths(&[(path.clone(), judged)]))?;
+                        first = first.or(shown);
+                    }
+                }
+            }
         }
-        let Some(budget) = args.reduce else {
-            print(&format!("{adapter}, edition {edition}, {} inputs\n{}", inputs.len(), told_of_paths(&told)))?;
-            continue;
-        };
-        if let Some((path, difference)) = first {
-            let (module, entry, difference) = (module.clone(), entry.clone(), (**difference).clone());
-            let mut witness = Witness::new(edition, module, entry, path.clone(), difference);
+        if first.is_some() {
+            worst = worst.and(Exit::Findings);
+        }
+        if !left.is_empty() {
+            print(&format!("not asked, for the time was up: {}\n", left.join(", ")))?;
+            worst = worst.and(Exit::StoppedEarly);
+        }
+        if let (Some(budget), Some(mut witness)) = (args.reduce, first) {
             Reducer::new(&mut implementation, budget).reduce(&mut witness)?;
             print_program(&print_module(witness.module(), Dialect::default()))?;
         }
     }
     Ok(worst)
+}
+
+/// The program as a witness of a difference.
+fn shown_by(edition: Edition, module: &IrModule, entry: &Name, path: &Path, judged: &TrialVerdict) -> Option<Witness> {
+    match judged {
+        TrialVerdict::Differs(difference) => {
+            Some(Witness::new(edition, module.clone(), entry.clone(), path.clone(), (**difference).clone()))
+        }
+        TrialVerdict::Agrees { .. } | TrialVerdict::Unsupported(_) => None,
+    }
 }

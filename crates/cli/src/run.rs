@@ -320,6 +320,9 @@ pub(super) fn tell(args: &Telling<'_>, run: &RunTranscript) -> CommandResult {
         judge::Ending::Unspecified(reason) => {
             Err(Failure::new(Exit::Findings, format!("the specification does not say what happens: {reason}")))
         }
+        judge::Ending::Unknown(what) => {
+            Err(Failure::new(Exit::StoppedEarly, format!("undecided: the oracle does not know this: {what}")))
+        }
     }
 }
 
@@ -331,13 +334,17 @@ fn tell_json(args: &Telling<'_>, entry: &str, arguments: &[String], run: &RunTra
         judge::Ending::OutOfFuel if run.out_of_memory => ("out_of_memory", None, None, Exit::StoppedEarly),
         judge::Ending::OutOfFuel => ("out_of_fuel", None, None, Exit::StoppedEarly),
         judge::Ending::Unspecified(reason) => ("unspecified", None, Some(reason.clone()), Exit::Findings),
+        judge::Ending::Unknown(what) => ("unknown", None, Some(what.clone()), Exit::StoppedEarly),
     };
     let spec = match &run.outcome {
         judge::Ending::Value(result) => {
             let large = |_| Failure::unreadable("the result is too large to be written");
             Some(values::to_spec(result).map_err(large)?)
         }
-        judge::Ending::Error(_) | judge::Ending::OutOfFuel | judge::Ending::Unspecified(_) => None,
+        judge::Ending::Error(_)
+        | judge::Ending::OutOfFuel
+        | judge::Ending::Unspecified(_)
+        | judge::Ending::Unknown(_) => None,
     };
     let report = json!({
         "outcome": outcome,

@@ -178,7 +178,7 @@ fn result_of_packed(cx: &mut Cx, result: &Value, checked: Result<Value, Stop>) -
         Err(Stop::Error(_)) if !cx.has(rule) => checked,
         Err(Stop::Error(error)) => cx.premise(rule, 1, Err(Stop::error(rule, error.message))),
         Ok(_) => cx.premise(rule, 1, Ok(result.clone())),
-        other @ Err(Stop::OutOfFuel | Stop::Unspecified(_)) => other,
+        other @ Err(Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Unknown(_)) => other,
     }
 }
 

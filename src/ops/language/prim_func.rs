@@ -20,7 +20,7 @@ pub fn run_packed_func(m: &mut dyn Host, f: &PackedFunc, args: &[Value], outputs
     match f {
         PackedFunc::Native(def) => def.call(m, args, outputs),
         PackedFunc::PrimFunc { func, .. } => run_prim_func(m, func, args, 0..0).map(|()| Returned::Nothing),
-        PackedFunc::Unknown(name) => Err(Stop::unspecified(format!("the packed function {name} is not known here"))),
+        PackedFunc::Unknown(name) => Err(Stop::unknown(format!("the packed function {name}"))),
     }
 }
 
@@ -61,7 +61,10 @@ fn returned_by(
                 None => Err(tir_stop(func, &TirError::Uninitialized { buffer, indices })),
             }
         }
-        Err(error) => Err(tir_stop(func, &error)),
+        Err(error) => match error.leaves_open() {
+            Some((rule, n)) => m.cx().premise(rule, n, Err(tir_stop(func, &error))).map(|()| None),
+            None => Err(tir_stop(func, &error)),
+        },
     }
 }
 
@@ -119,7 +122,8 @@ fn param_name(param: &Param) -> &Name {
     }
 }
 
-/// Arguments that do not fit and failed assertions are errors. Behaviour undefined in TIR is unspecified.
+/// Arguments that do not fit and failed assertions are errors. Behaviour undefined in TIR is unspecified, and what the
+/// interpreter does not know is not known.
 fn tir_stop(func: &PrimFuncObj, error: &TirError) -> Stop {
     let message = format!("@{}: {error}", func.name);
     match error {
@@ -144,7 +148,10 @@ fn tir_stop(func: &PrimFuncObj, error: &TirError) -> Stop {
         | TirError::Cast { .. }
         | TirError::Step(_)
         | TirError::Alloc(_)
-        | TirError::Unsupported(_)
+        | TirError::Race { .. }
+        | TirError::Divergent
+        | TirError::Assumption
         | TirError::Malformed(_) => Stop::Unspecified(message),
+        TirError::Unsupported(what) => Stop::unknown(format!("{what}, in @{}", func.name)),
     }
 }

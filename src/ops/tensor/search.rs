@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use crate::book::Erratum;
 use crate::grammar::{BinaryOp, Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
@@ -83,6 +84,17 @@ pub(in crate::ops) fn order(a: Scalar, b: Scalar) -> Ordering {
     }
 }
 
+/// The documentation says nothing of NaN in an order.
+///
+/// Errata: A77, literally a tensor that has one has no order.
+pub(in crate::ops) fn ordered(m: &mut dyn Host, x: &Tensor) -> Result<(), Stop> {
+    let is_nan = |i: usize| matches!(x.get(i), Some(Scalar::Float(value)) if value.is_nan());
+    if x.dtype().is_float() && m.cx().literal(Erratum::A77) && (0..x.len()).any(is_nan) {
+        return Err(Stop::unspecified("the place of NaN in an order"));
+    }
+    Ok(())
+}
+
 /// The indices of the elements of a line in sorted order. The sort is stable.
 pub(in crate::ops) fn sorted(items: &[Scalar], descending: bool) -> Vec<usize> {
     let mut places: Vec<usize> = (0..items.len()).collect();
@@ -132,6 +144,7 @@ fn chosen(x: &Tensor, index: &[i64], along: usize, descending: bool) -> Result<(
 fn sort(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let (along, descending) = (along_of(a.call, x.shape().len())?, bool_attr(a.call, "descending")?);
+    ordered(m, x)?;
     m.spend((x.len() as u64).saturating_mul(x.shape().get(along).map_or(1, |size| size.unsigned_abs())))?;
     tabulate_out(m, a, |index| at(x, &chosen(x, index, along, descending)?.0))
 }
@@ -139,6 +152,7 @@ fn sort(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 fn argsort(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let (along, descending) = (along_of(a.call, x.shape().len())?, bool_attr(a.call, "descending")?);
+    ordered(m, x)?;
     m.spend((x.len() as u64).saturating_mul(x.shape().get(along).map_or(1, |size| size.unsigned_abs())))?;
     let dtype = index_dtype(a.call)?;
     fresh(tabulate(m, dtype, x.shape(), |index| Ok(Scalar::Int(chosen(x, index, along, descending)?.1)))?)
@@ -176,6 +190,7 @@ fn topk(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let (along, largest) = (along_of(a.call, x.shape().len())?, bool_attr(a.call, "largest")?);
     let k = given_int(a.call, "k")?;
+    ordered(m, x)?;
     let mut shape = x.shape().to_vec();
     if let Some(size) = shape.get_mut(along).filter(|_| k > 0) {
         *size = k.min(*size);

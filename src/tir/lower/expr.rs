@@ -3,7 +3,7 @@
 use super::super::code::{Float, Int, LoweredBinding, TirValue};
 use super::super::error::TirError;
 use super::super::scalar::{Compare, FloatOp, IntOp, Repr, Test, binary, unary};
-use super::{LowerResult, LoweredName, Lowering, Pair, malformed};
+use super::{LowerResult, LoweredName, Lowering, Pair, called, malformed};
 use crate::grammar::tir::{Binary, Call, Conditional, Expr, Intrinsic, LetExpr, Load, Var};
 use crate::grammar::{BinaryOp, DataType};
 use crate::number::FloatType;
@@ -36,6 +36,8 @@ impl Lowering {
     pub(super) fn value_of(&mut self, e: &Expr, dtype: DataType) -> LowerResult<TirValue> {
         match e.dtype() {
             found if found == dtype => self.value(e),
+            // What such a call gives is not known here.
+            _ if let Expr::Extern(call) = e => Err(TirError::Unsupported(called(call))),
             found => malformed(format!("expected a {dtype}, found a {found}")),
         }
     }
@@ -62,8 +64,9 @@ impl Lowering {
             Expr::Load(load) => l.load(load),
             Expr::Let(e) => l.let_expr(e),
             Expr::Call(c) => l.call(c),
+            Expr::Extern(c) if let ("fma", [x, y, z]) = (&*c.op, c.args.as_slice()) => l.fma(x, y, z),
             Expr::Extern(c) => {
-                let what = format!("T.{}", c.op).into();
+                let what = called(c).into();
                 match c.dtype.float_type() {
                     Some(round) => Ok(TirValue::Float(Float::Unsupported(what), round)),
                     None => Ok(TirValue::Int(Int::Unsupported(what), int_type(c.dtype).or(int_type(DataType::INT64))?)),
@@ -72,11 +75,27 @@ impl Lowering {
         })
     }
 
-    fn var(&mut self, var: &Var) -> LowerResult<TirValue> {
-        match self.lookup(&var.name) {
-            Some(LoweredName::Int(slot, dtype)) if *dtype == var.dtype => {
-                Ok(TirValue::Int(Int::Slot(*slot), int_type(*dtype)?))
+    /// A product and a sum, rounded once.
+    fn fma(&mut self, x: &Expr, y: &Expr, z: &Expr) -> LowerResult<TirValue> {
+        let round = float_type(x.dtype())?;
+        let (x, y, z) = (self.value_of(x, x.dtype())?, self.value_of(y, x.dtype())?, self.value_of(z, x.dtype())?);
+        match (x, y, z) {
+            (TirValue::Float(x, _), TirValue::Float(y, _), TirValue::Float(z, _)) => {
+                Ok(TirValue::Float(Float::Fma(Box::new((x, y, z)), round), round))
             }
+            (TirValue::Int(..) | TirValue::Float(..), _, _) => malformed("T.fma of integers"),
+        }
+    }
+
+    fn var(&mut self, var: &Var) -> LowerResult<TirValue> {
+        if let Some(LoweredName::Int(slot, dtype)) = self.lookup(&var.name)
+            && *dtype == var.dtype
+        {
+            let (slot, repr) = (*slot, int_type(*dtype)?);
+            self.uses(slot);
+            return Ok(TirValue::Int(Int::Slot(slot), repr));
+        }
+        match self.lookup(&var.name) {
             Some(LoweredName::Float(slot, dtype)) if *dtype == var.dtype => {
                 Ok(TirValue::Float(Float::Slot(*slot), float_type(*dtype)?))
             }
@@ -106,6 +125,9 @@ impl Lowering {
     /// Two expressions of one data type.
     fn pair(&mut self, a: &Expr, b: &Expr) -> LowerResult<Pair> {
         if a.dtype() != b.dtype() {
+            if let (Expr::Extern(call), _) | (_, Expr::Extern(call)) = (a, b) {
+                return Err(TirError::Unsupported(called(call)));
+            }
             return malformed(format!("operands of the data types {} and {}", a.dtype(), b.dtype()));
         }
         match (self.value(a)?, self.value(b)?) {

@@ -242,7 +242,8 @@ fn field(tuple: &Value, index: i64) -> Result<Value, Stop> {
     if let Value::Object(_) | Value::PrimFunc(_) = tuple {
         return Err(Stop::error(rule!("VAL.OBJECT.UNUSABLE"), "an opaque object is indexed as a tuple"));
     }
-    let field = tuple.as_tuple().and_then(|t| t.fields().get(usize::try_from(index).ok()?)).cloned();
+    let field =
+        tuple.as_tuple().and_then(|t| t.fields().get(usize::try_from(index).ok()?)).cloned().map(Value::held_anew);
     field.ok_or_else(|| Stop::error(rule!("EVAL.TGI.COUNT"), format!("{tuple} has no field {index}")))
 }
 

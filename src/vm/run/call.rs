@@ -29,11 +29,13 @@ impl Machine<'_> {
         if let Linked::Function(_) | Linked::Value(_) = linked {
             self.trace_call(at, dst, callee, args, None);
             return match self.enter_linked(linked, args, dst)? {
-                Some(value) => self.write_result(dst, value),
+                Some(value) => self.write_result(dst, value.held_anew()),
                 None => Ok(()),
             };
         }
         let result = self.called(linked, args)?;
+        // MEM.RELEASED: who is given a result holds it, whoever else does; what a builtin copies is another name for it.
+        let result = if matches!(linked, Linked::Builtin) { result } else { result.held_anew() };
         self.trace_call(at, dst, callee, args, Some(&result));
         self.write_result(dst, result)
     }
@@ -88,7 +90,7 @@ impl Machine<'_> {
                 let values = self.operands(args)?;
                 self.run_packed(&found, &values, asked.clone())
             }
-            Linked::Unknown(name) => Err(Stop::unspecified(format!("no operator {name} is registered"))),
+            Linked::Unknown(name) => Err(Stop::unknown(format!("no operator {name} is registered"))),
             Linked::Function(_) | Linked::Value(_) => Err(self.wrong("the call has no result yet")),
         }
     }
@@ -141,7 +143,7 @@ impl Machine<'_> {
         }
         match &closure.compiled {
             Some(compiled) => self.push(compiled, closure, args, dst).map(|()| None),
-            None => Err(Stop::unspecified("the closure came from outside and cannot be called here")),
+            None => Err(Stop::unknown("the closure came from outside and cannot be called here")),
         }
     }
 
@@ -187,7 +189,7 @@ impl Machine<'_> {
             return Err(self.wrong(format!("{} registers are too many", function.registers)));
         }
         self.pay(u64::from(function.registers) / REGISTERS_A_STEP)?;
-        let mut registers: Vec<Option<Value>> = args.into_iter().map(Some).collect();
+        let mut registers: Vec<Option<Value>> = args.into_iter().map(|arg| Some(arg.held_anew())).collect();
         registers.extend(compiled.captured.iter().cloned().map(Some));
         registers.resize(function.registers as usize, None);
         self.trace_enter(&function.name);

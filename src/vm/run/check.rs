@@ -63,7 +63,7 @@ pub(super) fn restated(cx: &Cx, stop: Stop) -> Stop {
         Stop::Error(error) if stated && error.rule == rule!("PR14148.SI.PRIM.VALUE") => {
             Stop::Error(RuntimeError { rule: rule!("SI.MATCHCAST.PRIM.VALUE"), ..error })
         }
-        stop @ (Stop::Error(_) | Stop::OutOfFuel | Stop::Unspecified(_)) => stop,
+        stop @ (Stop::Error(_) | Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Unknown(_)) => stop,
     }
 }
 

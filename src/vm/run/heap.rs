@@ -67,7 +67,7 @@ impl Machine<'_> {
     pub(super) fn settled(&mut self, e: &PrimExpr, context: DimensionUse) -> Result<i64, Stop> {
         let failed = |stop: Stop, rule| match stop {
             Stop::Error(RuntimeError { message, .. }) => Stop::error(rule, message),
-            Stop::OutOfFuel | Stop::Unspecified(_) => stop,
+            Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Unknown(_) => stop,
         };
         let value = self.dim(e);
         match context {

@@ -174,7 +174,7 @@ impl<'m> Machine<'m> {
     /// R89.VM.RET: returns the value of the register to the caller, or out of the machine.
     fn ret(&mut self, register: u32, base: usize) -> Result<Next, Stop> {
         let held = self.register(register)?;
-        let value = self.cx.conclude(rule!("R89.VM.RET"), held);
+        let value = self.cx.conclude(rule!("R89.VM.RET"), held).held_anew();
         self.trace_return(&value);
         let ended = self.frames.pop();
         self.depth = self.depth.saturating_sub(1);

@@ -24,6 +24,7 @@ pub fn run(cx: &mut Cx, executable: &Executable, entry: &str, args: Vec<Value>, 
         Err(Stop::Error(error)) => Ending::Error(error),
         Err(Stop::OutOfFuel) => Ending::OutOfFuel,
         Err(Stop::Unspecified(reason)) => Ending::Unspecified(reason),
+        Err(Stop::Unknown(what)) => Ending::Unknown(what),
     };
     let out_of_memory = machine.account.has_refused();
     let spent = options.fuel.saturating_sub(machine.fuel);

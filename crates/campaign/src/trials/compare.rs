@@ -8,7 +8,8 @@ use relax_spec::grammar::IrModule;
 use relax_spec::judge::Cx;
 use relax_spec::oracle;
 use relax_spec::question::{Answer, Ask, Outcome, ReadAnswer, Verdict};
-use relax_spec::suite::same_program::same_program;
+use relax_spec::suite::same_program::same_as_read;
+use relax_spec::syntax::tvmscript::{Dialect, print_module};
 
 pub(super) const AGREES: TrialVerdict = TrialVerdict::Agrees { ended: 0, runs: 0 };
 
@@ -75,8 +76,8 @@ pub(super) fn read(edition: Edition, text: &str, outcome: &Outcome, names_rules:
     };
     let whole = || Answer::Read(expected.clone()).to_string();
     let (kind, message, expected) = match (&expected, &given) {
-        (ReadAnswer::Module(m1), ReadAnswer::Module(m2)) if same_program(m1, m2) => return Some(AGREES),
-        (ReadAnswer::Module(_), ReadAnswer::Module(_)) => (FailureKind::Value, "another program", whole()),
+        (ReadAnswer::Module(m1), ReadAnswer::Module(m2)) if same_as_read(m1, m2) => return Some(AGREES),
+        (ReadAnswer::Module(m1), ReadAnswer::Module(m2)) => return Some(another_program(m1, m2)),
         (ReadAnswer::Rejected(broken), ReadAnswer::Rejected(named)) if names_rules && broken != named => {
             (FailureKind::Refused, "for another reason", whole())
         }
@@ -89,6 +90,31 @@ pub(super) fn read(edition: Edition, text: &str, outcome: &Outcome, names_rules:
         }
     };
     Some(differs(kind, "parse", message, expected, outcome))
+}
+
+/// Two programs, by the first lines in which they differ.
+fn another_program(expected: &IrModule, given: &IrModule) -> TrialVerdict {
+    let (expected, given) = (print_module(expected, Dialect::default()), print_module(given, Dialect::default()));
+    let (expected, given) = first_differing_lines(&expected, &given);
+    let signature = FailureSignature::of(FailureKind::Value, "parse", "another program");
+    let message = "another program".to_string();
+    TrialVerdict::Differs(Box::new(TrialDifference { signature, message, input: None, expected, given }))
+}
+
+/// The first line in which two texts differ, of each.
+fn first_differing_lines(a: &str, b: &str) -> (String, String) {
+    let (mut of_a, mut of_b) = (a.lines(), b.lines());
+    let nothing = || "nothing more".to_string();
+    loop {
+        match (of_a.next(), of_b.next()) {
+            (Some(x), Some(y)) if x == y => {}
+            (None, None) => return ("the same text".to_string(), "the same text".to_string()),
+            (x, y) => {
+                let line = |line: Option<&str>| line.map_or_else(nothing, |line| line.trim().to_string());
+                return (line(x), line(y));
+            }
+        }
+    }
 }
 
 /// What is read from a text here.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::traits::operators;
 use crate::programs::Drawn;
 use relax_spec::arguments::{ArgumentSource, Draw, linked};
-use relax_spec::book::{Edition, Erratum, Reading, Rule};
+use relax_spec::book::{Edition, Reading, Rule};
 use relax_spec::check::check_program;
 use relax_spec::derivation::inferred_results;
 use relax_spec::eval::{EvalOptions, evaluate};
@@ -13,7 +13,7 @@ use relax_spec::grammar::{IrModule, ShapeVar};
 use relax_spec::judge::{Cx, Ending};
 use relax_spec::oracle::answer_evaluate;
 use relax_spec::question::RunAnswer;
-use relax_spec::refine::{Settings, refine};
+use relax_spec::refine::{LEFT_OPEN, Settings, refine};
 use relax_spec::value::{Value, ValueSpec, from_specs};
 
 /// How often arguments are made until a run reaches its end.
@@ -53,7 +53,7 @@ pub fn at_example_sizes_by(cx: &mut Cx, drawn: &Drawn) -> ExampleRun {
             Ending::Value(_) => return ExampleRun::Returns,
             Ending::Error(error) => ExampleRun::Fails(error.rule),
             Ending::OutOfFuel => ExampleRun::Open("out of fuel".to_string()),
-            Ending::Unspecified(reason) => ExampleRun::Open(reason),
+            Ending::Unspecified(reason) | Ending::Unknown(reason) => ExampleRun::Open(reason),
         };
     }
     ended
@@ -86,10 +86,8 @@ pub(super) enum ArgumentDomain {
     Wide,
 }
 
-/// By the letter nothing is said of places below 0.
-const OF_PLACES: [Erratum; 4] = [Erratum::A60, Erratum::A61, Erratum::A62, Erratum::A63];
-/// The operators that take places.
-const TAKE_PLACES: [&str; 8] = [
+/// The operators of which something is left open.
+const PARTLY_OPEN: [&str; 17] = [
     "relax.take",
     "relax.grad.take_backward",
     "relax.gather_elements",
@@ -98,16 +96,25 @@ const TAKE_PLACES: [&str; 8] = [
     "relax.index_put",
     "relax.index_tensor",
     "relax.one_hot",
+    "relax.strided_slice",
+    "relax.dynamic_strided_slice",
+    "relax.slice_scatter",
+    "relax.sort",
+    "relax.argsort",
+    "relax.topk",
+    "relax.median",
+    "relax.argmax",
+    "relax.argmin",
 ];
 
 /// Whether a run comes to what is said of in the corrected reading only.
 pub(super) fn is_outside(edition: Edition, module: &IrModule, entry: &str, args: &[ValueSpec]) -> bool {
-    if !operators(module).iter().any(|name| TAKE_PLACES.contains(&name.as_str())) {
+    if !operators(module).iter().any(|name| PARTLY_OPEN.contains(&name.as_str())) {
         return false;
     }
     let open = |cx: &mut Cx| matches!(answer_evaluate(cx, module, entry, args), Ok(RunAnswer::Unspecified));
     let mut corrected = Cx::new().with_edition(edition);
-    let mut literal = corrected.clone().with_reading(Reading::literal_only(&OF_PLACES));
+    let mut literal = corrected.clone().with_reading(Reading::literal_only(&LEFT_OPEN));
     open(&mut literal) && !open(&mut corrected)
 }
 
@@ -168,7 +175,7 @@ fn drawn(
             // So it goes with others, too.
             Some(Ending::OutOfFuel) => return Vec::new(),
             Some(Ending::Value(_)) if !found.contains(&args) => found.push(args),
-            Some(Ending::Value(_) | Ending::Error(_) | Ending::Unspecified(_)) | None => {}
+            Some(Ending::Value(_) | Ending::Error(_) | Ending::Unspecified(_) | Ending::Unknown(_)) | None => {}
         }
         if found.len() == 2 {
             break;

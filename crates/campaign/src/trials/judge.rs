@@ -272,14 +272,14 @@ impl CompiledProgram for ReportedRun {
                 }
                 let value = match from_spec(value, &args, &registry) {
                     Ok(value) => Ending::Value(value),
-                    Err(error) => Ending::Unspecified(error.to_string()),
+                    Err(error) => Ending::Unknown(error.to_string()),
                 };
                 (value, effects.clone())
             }
             TrialAnswer::Fails(message, effects) => {
                 (Ending::Error(RuntimeError { rule: self.rule, message: message.clone() }), effects.clone())
             }
-            TrialAnswer::Open(reason) => (Ending::Unspecified(reason.clone()), Vec::new()),
+            TrialAnswer::Open(reason) => (Ending::Unknown(reason.clone()), Vec::new()),
         };
         Ran { outcome, effects, steps: 0 }
     }

@@ -40,5 +40,6 @@ pub(crate) use sizes::fixed;
 pub use store::{Finding, FindingStore, StoreError, read_findings, write_finding};
 pub use tally::{CampaignTally, Coverage};
 pub use traits::{Trait, operators};
+pub use triage::known_form;
 pub use verdict::{ProgramQuestion, TrialDifference, TrialVerdict};
 pub use witness::Witness;

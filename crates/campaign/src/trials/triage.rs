@@ -19,6 +19,7 @@ use ask::implementation::Implementation;
 use ask::worker::StartError;
 use relax_spec::grammar::Name;
 use relax_spec::question::Ask;
+use relax_spec::syntax::tvmscript::Dialect;
 
 /// How many questions are asked to reduce a program that hangs: each answer that does not come takes as long as is
 /// waited for it.
@@ -48,6 +49,14 @@ struct CrashCause {
     is_shared: bool,
     /// What the process was asked next, if it shows only then.
     then: Option<String>,
+}
+
+/// The known form of a difference that a program shows as it is, before it is shrunk.
+pub fn known_form<'k>(known: &'k [KnownForm], witness: &Witness, version: &str) -> Option<&'k KnownForm> {
+    let Finding { signature, operators, traits, .. } = Finding::of(witness, Dialect::default());
+    let path = witness.path.to_string();
+    let seen = FindingContext { operators: &operators, traits: &traits, path: &path, version };
+    known.iter().find(|form| form.knows(&signature, &seen))
 }
 
 /// Looks at differences, one after the other.

@@ -4,7 +4,7 @@ mod infos;
 mod programs;
 mod told;
 
-pub(super) use programs::told_of_paths;
+pub(super) use programs::{forms_of, told_of_known, told_of_paths};
 
 use std::path::PathBuf;
 use std::time::Duration;

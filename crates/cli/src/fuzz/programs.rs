@@ -108,14 +108,26 @@ fn known_forms(args: &Args, adapter: &Adapter) -> Result<Vec<KnownForm>, Failure
         Some(path) => {
             read_regular(path).map_err(|error| Failure::unreadable(format!("{}: {error}", path.display())))?
         }
-        None => {
-            // The releases of an implementation share their forms.
-            let family = adapter.ledger_name().and_then(|name| name.split('-').next().map(str::to_string));
-            let name = family.map(|family| format!("{family}-programs"));
-            name.and_then(|name| conformance::ledger(&name)).unwrap_or_else(|| "[]".to_string())
-        }
+        None => return forms_of(adapter),
     };
-    KnownForm::parse(&text).map_err(|error| Failure::unreadable(format!("the ledger of programs: {error}")))
+    read_forms(&text)
+}
+
+fn read_forms(text: &str) -> Result<Vec<KnownForm>, Failure> {
+    KnownForm::parse(text).map_err(|error| Failure::unreadable(format!("the ledger of programs: {error}")))
+}
+
+/// The forms of the ledger of an implementation; its releases share them.
+pub(crate) fn forms_of(adapter: &Adapter) -> Result<Vec<KnownForm>, Failure> {
+    let family = adapter.ledger_name().and_then(|name| name.split('-').next().map(str::to_string));
+    let name = family.map(|family| format!("{family}-programs"));
+    read_forms(&name.and_then(|name| conformance::ledger(&name)).unwrap_or_else(|| "[]".to_string()))
+}
+
+/// A path on which a program differs as the ledger says.
+pub(crate) fn told_of_known(path: &Path, form: &KnownForm) -> String {
+    let folder = form.finding.as_ref().map(|folder| format!(" (conformance/findings/{folder})")).unwrap_or_default();
+    format!("{path}: differs as known: {}{folder}\n", form.reason)
 }
 
 pub(super) fn run(args: &Args, adapter: &Adapter, interrupt: &Interrupt) -> CommandResult {

@@ -5,7 +5,7 @@ use crate::grammar::{Call, DataType, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{bool_attr, ints_attr, tensor};
 use crate::ops::kernel::{self, beside, fail, tabulate};
-use crate::ops::tensor::search::sorted;
+use crate::ops::tensor::search::{ordered, sorted};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Tensor, Value, count};
 
@@ -48,6 +48,7 @@ fn median(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let reduced = reduced(a.call, x.shape().len())?;
     let keep = bool_attr(a.call, "keepdims")?;
+    ordered(m, x)?;
     let sizes = x.shape().iter().enumerate();
     let inner: Vec<i64> = sizes.clone().map(|(i, size)| if reduced.contains(&i) { *size } else { 1 }).collect();
     let outer: Vec<i64> = sizes

@@ -6,7 +6,7 @@ use crate::grammar::{Call, DataType, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{Domain, TensorDims, arity, at_least, axes, bool_attr, ints_attr, tensor};
 use crate::ops::kernel::{self, at, fail, tabulate_out};
-use crate::ops::tensor::search::order;
+use crate::ops::tensor::search::{order, ordered};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Tensor, Value};
 
@@ -39,7 +39,10 @@ macro_rules! place {
             ],
             infer_place,
             Exact,
-            |m, a| reduce(m, a, $f),
+            |m, a| {
+                ordered(m, kernel::tensor(a, 0)?)?;
+                reduce(m, a, $f)
+            },
         )
     };
 }

@@ -1,0 +1,82 @@
+//! What the documentation of operators leaves open. Each of these errata gives a meaning to what is not said; a program
+//! whose run takes one of them may be answered by the letter as well (`OPT.LEFT-OPEN`).
+
+use super::calls::Plan;
+use super::compare::{Judged, RefinementComparison};
+use super::{Observed, RefineError, RefinementVerdict};
+use crate::book::{Erratum, Reading};
+use crate::judge::Ending;
+use crate::value::ValueSpec;
+
+/// What negative indices and bounds mean, and where NaN comes in an order.
+pub const LEFT_OPEN: [Erratum; 6] =
+    [Erratum::A60, Erratum::A61, Erratum::A62, Erratum::A63, Erratum::A64, Erratum::A77];
+
+/// What the source does by the letter, where it takes something that is left open.
+#[derive(Debug)]
+pub(super) enum ByLetter {
+    /// Nothing is specified; what is left open.
+    Open(String),
+    /// Something else than with the corrections.
+    Other(Box<Observed>),
+}
+
+impl RefinementComparison<'_> {
+    /// OPT.LEFT-OPEN: what is not allowed by the corrections is allowed by the letter; and of what the letter leaves open
+    /// nothing can be said.
+    pub(super) fn unless_left_open(
+        &mut self,
+        args: &[ValueSpec],
+        before: &Observed,
+        judged: Judged,
+    ) -> Result<Judged, RefineError> {
+        if !matches!(judged.verdict, RefinementVerdict::NotAllowed { .. }) {
+            return Ok(judged);
+        }
+        match self.by_letter(args, before)? {
+            None => Ok(judged),
+            Some(ByLetter::Open(reason)) => {
+                let verdict = self.cx.conclude(rule!("OPT.LEFT-OPEN"), RefinementVerdict::Undecided(reason));
+                Ok(Judged { verdict, left_open: true, ..judged })
+            }
+            Some(ByLetter::Other(before)) => match self.judge(args, &before)? {
+                other if other.verdict == RefinementVerdict::Allowed => {
+                    let verdict = self.cx.conclude(rule!("OPT.LEFT-OPEN"), other.verdict);
+                    Ok(Judged { verdict, ..other })
+                }
+                _ => Ok(judged),
+            },
+        }
+    }
+
+    /// The source by the letter of what is left open, if that is not what it is with the corrections.
+    pub(super) fn by_letter(
+        &mut self,
+        args: &[ValueSpec],
+        corrected: &Observed,
+    ) -> Result<Option<ByLetter>, RefineError> {
+        let reading = self.cx.reading.with_literal(&LEFT_OPEN);
+        let observed = self.source_under(reading, args, corrected)?;
+        Ok(match &observed.outcome {
+            Ending::Unspecified(reason) if !matches!(corrected.outcome, Ending::Unspecified(_)) => {
+                Some(ByLetter::Open(format!("the documentation of an operator leaves open what it gives: {reason}")))
+            }
+            _ if observed == *corrected => None,
+            Ending::Value(_) | Ending::Error(_) | Ending::OutOfFuel | Ending::Unspecified(_) | Ending::Unknown(_) => {
+                Some(ByLetter::Other(Box::new(observed)))
+            }
+        })
+    }
+
+    fn source_under(
+        &mut self,
+        reading: Reading,
+        args: &[ValueSpec],
+        corrected: &Observed,
+    ) -> Result<Observed, RefineError> {
+        let mut cx = self.cx.clone().with_reading(reading);
+        let (observed, steps) = self.source.observe(&mut cx, args, Plan::Repeat(&corrected.closures), None, None)?;
+        self.steps += steps;
+        Ok(observed)
+    }
+}

@@ -1,0 +1,154 @@
+//! Which accesses happen beside each other.
+//!
+//! The rounds of a parallel, vectorized or thread-bound loop may be run in any order or at once, so they must not
+//! depend on each other (`PRIMFUNC.LOOP.INDEPENDENT`): an element that one of them writes no other may touch. They are
+//! run in order, and of each element it is kept in which round it was last written, and last read.
+//!
+//! A round is a node of a tree, under the round of the loop around. Two rounds are beside each other if where their
+//! ways part they go into two rounds of one run of a loop; rounds of two runs come one after the other. Between two
+//! barriers the threads of a block have a run of their own.
+
+use super::memory::MemoryScope;
+
+/// So many rounds are told apart; what comes after them counts as what is around them.
+const MOST: usize = 1 << 22;
+/// So many are kept where everything before has ended.
+const ENDED: usize = 1 << 16;
+
+/// No round: what is outside of all loops of this kind.
+const OUTSIDE: u32 = 0;
+
+/// A loop whose rounds may be run beside each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Beside {
+    /// Tasks of the host, or the lanes of a vector.
+    Tasks,
+    /// The blocks of a device along an axis.
+    Blocks(u8),
+    /// The threads of a block along an axis.
+    Threads(u8),
+}
+
+#[derive(Clone, Copy)]
+struct Round {
+    parent: u32,
+    depth: u32,
+    /// Which run of the loop it belongs to.
+    run: u32,
+    number: i64,
+    of: Beside,
+}
+
+/// Where an element was last touched.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Touches {
+    written: u32,
+    read: u32,
+}
+
+/// What an access must not do.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Clash {
+    /// Another round that may be run beside this one has touched the element, and one of the two writes it.
+    Race,
+    /// The memory is each thread's own, or each block's, and another one has written the element.
+    Foreign,
+}
+
+/// The rounds that are told apart, and the one that is run.
+#[derive(Default)]
+pub(super) struct Rounds {
+    /// The number of the first that is kept, less 1: all before it have ended.
+    ended: u32,
+    kept: Vec<Round>,
+    current: u32,
+    runs: u32,
+}
+
+impl Rounds {
+    /// Whether a round is run.
+    #[inline]
+    pub fn inside(&self) -> bool {
+        self.current != OUTSIDE
+    }
+
+    /// A run of a loop begins.
+    pub fn begin(&mut self) -> u32 {
+        if !self.inside() && self.kept.len() > ENDED {
+            // Whatever was before it has ended.
+            self.ended = self.ended.saturating_add(self.kept.len() as u32);
+            self.kept.clear();
+        }
+        self.runs = self.runs.wrapping_add(1);
+        self.runs
+    }
+
+    /// A round begins; gives the one around it, which is to be returned to.
+    pub fn enter(&mut self, run: u32, number: i64, of: Beside) -> u32 {
+        let around = self.current;
+        if self.kept.len() < MOST && self.ended < u32::MAX - MOST as u32 {
+            let depth = self.round(around).map_or(1, |round| round.depth + 1);
+            self.kept.push(Round { parent: around, depth, run, number, of });
+            self.current = self.ended + self.kept.len() as u32;
+        }
+        around
+    }
+
+    pub fn leave(&mut self, around: u32) {
+        self.current = around;
+    }
+
+    /// A round that has not ended with everything around it.
+    fn round(&self, id: u32) -> Option<&Round> {
+        self.kept.get(id.checked_sub(self.ended + 1)? as usize)
+    }
+
+    /// An access in the round that is run; whether it clashes with the accesses before.
+    pub fn touch(&self, touches: &mut Touches, scope: MemoryScope, write: bool) -> Option<Clash> {
+        let before = *touches;
+        if write {
+            touches.written = self.current;
+        } else if !self.is_beside(before.read, scope) {
+            touches.read = self.current;
+        }
+        if self.is_beside(before.written, scope) || write && self.is_beside(before.read, scope) {
+            return Some(Clash::Race);
+        }
+        (!write && self.is_foreign(before.written, scope)).then_some(Clash::Foreign)
+    }
+
+    /// Whether a round may be run beside the one that is, and shares memory of this scope with it.
+    fn is_beside(&self, other: u32, scope: MemoryScope) -> bool {
+        let (mut a, mut b) = (other, self.current);
+        if a == b {
+            return false;
+        }
+        let (mut from_a, mut from_b) = (None, None);
+        while let (Some(x), Some(y)) = (self.round(a), self.round(b)) {
+            if x.depth >= y.depth {
+                (from_a, a) = (Some(x), x.parent);
+            }
+            if y.depth >= x.depth {
+                (from_b, b) = (Some(y), y.parent);
+            }
+            if a == b {
+                break;
+            }
+        }
+        match (from_a, from_b) {
+            (Some(x), Some(y)) => x.depth == y.depth && a == b && x.run == y.run && !scope.is_own(x.of),
+            (Some(_), None) | (None, Some(_)) | (None, None) => false,
+        }
+    }
+
+    /// Whether another owner of memory of this scope has written the element.
+    fn is_foreign(&self, writer: u32, scope: MemoryScope) -> bool {
+        let own = |id: u32| self.around(id).filter(|round| scope.is_own(round.of));
+        own(writer).any(|x| own(self.current).any(|y| x.of == y.of && x.number != y.number))
+    }
+
+    /// A round, and those around it.
+    fn around(&self, id: u32) -> impl Iterator<Item = &Round> {
+        std::iter::successors(self.round(id), |round| self.round(round.parent))
+    }
+}

@@ -1,0 +1,135 @@
+//! The packed functions of TVM's run time that sort: `tvm.contrib.sort.sort`, `argsort` and
+//! `topk`, on the lines of a buffer along an axis.
+
+use std::cmp::Ordering;
+
+use super::code::{SortCode, Sorted};
+use super::error::{TirError, TirResult};
+use super::memory::MemoryElements;
+use super::run::Machine;
+
+/// An element of a buffer of either kind.
+#[derive(Clone, Copy)]
+enum SortKey {
+    Int(i64),
+    Float(f64),
+}
+
+/// As operators order elements: zeros of both signs are one value, and what is not a number comes last.
+fn order(a: SortKey, b: SortKey, unsigned: bool) -> Ordering {
+    match (a, b) {
+        (SortKey::Int(a), SortKey::Int(b)) if unsigned => (a as u64).cmp(&(b as u64)),
+        (SortKey::Int(a), SortKey::Int(b)) => a.cmp(&b),
+        (SortKey::Float(a), SortKey::Float(b)) => a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan())),
+        (SortKey::Int(_), SortKey::Float(_)) | (SortKey::Float(_), SortKey::Int(_)) => Ordering::Equal,
+    }
+}
+
+impl<'p> Machine<'p> {
+    pub(super) fn sort(&mut self, code: &'p SortCode) -> TirResult<()> {
+        for (buffer, shape) in
+            code.outputs.iter().map(|(buffer, shape, _)| (*buffer, shape)).chain([&code.input].map(|i| (i.0, &i.1)))
+        {
+            if self.values(shape)? != self.views[buffer].shape() {
+                return Err(unfit("an array of another shape than its buffer"));
+            }
+        }
+        let input = self.views[code.input.0].clone();
+        let rank = input.dims.len() as i64;
+        let axis = self.int(&code.axis)?;
+        let axis = usize::try_from(if axis < 0 { axis.saturating_add(rank) } else { axis }).unwrap_or(usize::MAX);
+        let Some(along) = input.dims.get(axis).copied() else { return Err(unfit("an axis that is none")) };
+        let ascending = self.int(&code.ascending)? != 0;
+        let shape = input.shape();
+        let lines = shape.iter().enumerate().filter(|(at, _)| *at != axis).map(|(_, size)| *size).product::<i64>();
+        for line in 0..lines {
+            drop(self.pay(along.extent.unsigned_abs().into())?);
+            let start = start_of(line, &shape, axis);
+            let keys = (0..along.extent)
+                .map(|at| self.key(code.input.0, &with(&start, axis, at)))
+                .collect::<TirResult<Vec<SortKey>>>()?;
+            let mut places: Vec<usize> = (0..keys.len()).collect();
+            places.sort_by(|a, b| match (keys.get(*a), keys.get(*b)) {
+                (Some(a), Some(b)) if ascending => order(*a, *b, code.unsigned),
+                (Some(a), Some(b)) => order(*b, *a, code.unsigned),
+                (_, _) => Ordering::Equal,
+            });
+            for (buffer, _, what) in &code.outputs {
+                let wanted = self.views[*buffer].dims.get(axis).map_or(0, |dim| dim.extent);
+                for (at, place) in (0..wanted).zip(&places) {
+                    let value = match what {
+                        Sorted::Values => keys.get(*place).copied(),
+                        Sorted::Places => Some(SortKey::Int(*place as i64)),
+                    };
+                    self.set(*buffer, &with(&start, axis, at), value)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The memory of an element, and its place there.
+    fn place(&self, buffer: usize, index: &[i64]) -> TirResult<(usize, usize)> {
+        let view = &self.views[buffer];
+        if view.dims.len() != index.len() || view.dims.iter().zip(index).any(|(dim, i)| !(0..dim.extent).contains(i)) {
+            return Err(unfit("arrays that do not fit each other"));
+        }
+        let at =
+            view.dims.iter().zip(index).fold(view.offset, |at, (dim, i)| at.wrapping_add(i.wrapping_mul(dim.stride)));
+        usize::try_from(at).map(|at| (view.memory, at)).map_err(|_| unfit("an array that begins before its memory"))
+    }
+
+    fn key(&self, buffer: usize, index: &[i64]) -> TirResult<SortKey> {
+        let (memory, at) = self.place(buffer, index)?;
+        let memory = self.memory.get(memory).ok_or_else(|| unfit("an array without memory"))?;
+        if memory.written.as_ref().is_some_and(|written| written.get(at) != Some(&true)) {
+            let buffer = self.program.buffers[buffer].clone();
+            return Err(Box::new(TirError::Uninitialized { buffer, indices: index.to_vec() }));
+        }
+        let key = match &memory.data {
+            MemoryElements::Int(elements) => elements.get(at).copied().map(SortKey::Int),
+            MemoryElements::Float(elements) => elements.get(at).copied().map(SortKey::Float),
+        };
+        key.ok_or_else(|| unfit("an array beyond its memory"))
+    }
+
+    fn set(&mut self, buffer: usize, index: &[i64], value: Option<SortKey>) -> TirResult<()> {
+        let (memory, at) = self.place(buffer, index)?;
+        let memory = self.memory.get_mut(memory).ok_or_else(|| unfit("an array without memory"))?;
+        let done = match (&mut memory.data, value) {
+            (MemoryElements::Int(elements), Some(SortKey::Int(value))) => elements.get_mut(at).map(|e| *e = value),
+            (MemoryElements::Float(elements), Some(SortKey::Float(value))) => elements.get_mut(at).map(|e| *e = value),
+            (MemoryElements::Float(elements), Some(SortKey::Int(value))) => {
+                elements.get_mut(at).map(|e| *e = value as f64)
+            }
+            (MemoryElements::Int(_), Some(SortKey::Float(_))) | (_, None) => None,
+        };
+        if let Some(element) = memory.written.as_mut().and_then(|written| written.get_mut(at)) {
+            *element = true;
+        }
+        done.ok_or_else(|| unfit("an array of another data type"))
+    }
+}
+
+fn unfit(what: &str) -> Box<TirError> {
+    Box::new(TirError::Unsupported(format!("a sort of {what}")))
+}
+
+/// Where a line begins: its number among the places of all other axes.
+fn start_of(line: i64, shape: &[i64], axis: usize) -> Vec<i64> {
+    let mut rest = line;
+    let mut index = vec![0; shape.len()];
+    for (at, size) in shape.iter().enumerate().rev() {
+        if at != axis
+            && let Some(place) = index.get_mut(at)
+        {
+            *place = rest.checked_rem(*size).unwrap_or(0);
+            rest = rest.checked_div(*size).unwrap_or(0);
+        }
+    }
+    index
+}
+
+fn with(start: &[i64], axis: usize, at: i64) -> Vec<i64> {
+    start.iter().enumerate().map(|(i, place)| if i == axis { at } else { *place }).collect()
+}

@@ -1,0 +1,212 @@
+//! The threads of a block that wait for each other (`PRIMFUNC.BARRIER`): at `T.tvm_storage_sync` each of them waits
+//! until all have come there. Threads that come to a barrier are run in turns, each up to the next barrier, with
+//! variables of their own; everything else is run in order.
+
+use super::code::{ForCode, Int, TirInstr};
+use super::error::{TirError, TirResult};
+use super::memory::BufferView;
+use super::run::{Flow, Machine};
+use super::touched::Touched;
+
+/// The threads along one axis.
+pub(super) struct Group<'p> {
+    code: &'p ForCode,
+    threads: Vec<Thread<'p>>,
+}
+
+/// A thread, and what it has of its own while others are run.
+struct Thread<'p> {
+    number: i64,
+    frames: Vec<Frame<'p>>,
+    ints: Vec<i64>,
+    floats: Vec<f64>,
+    views: Vec<BufferView>,
+    touched: Vec<Touched>,
+}
+
+/// What a thread is in.
+enum Frame<'p> {
+    /// Statements, of which so many are done.
+    Statements(&'p [TirInstr], usize),
+    /// A loop, at the next of its rounds.
+    Loop {
+        code: &'p ForCode,
+        next: i64,
+        stop: i64,
+        step: i64,
+    },
+    While(&'p Int, &'p [TirInstr]),
+    /// A block, whose description ends with it.
+    Block,
+    /// Threads along another axis.
+    Group(Group<'p>),
+}
+
+/// How far threads have come.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Came {
+    ToBarrier,
+    ToEnd,
+}
+
+impl<'p> Machine<'p> {
+    /// A loop over threads that come to barriers.
+    pub(super) fn threads(&mut self, code: &'p ForCode) -> TirResult<Flow> {
+        let mark = self.memory.len();
+        let mut group = self.group(code)?;
+        let mut result = self.turn(&mut group);
+        while let Ok(Came::ToBarrier) = result {
+            result = self.turn(&mut group);
+        }
+        self.memory.truncate(mark);
+        result.map(|_| Flow::Next)
+    }
+
+    fn group(&mut self, code: &'p ForCode) -> TirResult<Group<'p>> {
+        let (start, stop, step) = self.bounds(code)?;
+        let (mut threads, mut number) = (Vec::new(), start);
+        while number < stop {
+            self.burn()?;
+            let mut ints = self.ints.clone();
+            ints[code.slot] = number;
+            let held = (ints.len() + self.floats.len() + self.views.len()) as u128;
+            drop(self.pay(held)?);
+            threads.push(Thread {
+                number,
+                frames: vec![Frame::Statements(&code.body, 0)],
+                ints,
+                floats: self.floats.clone(),
+                views: self.views.clone(),
+                touched: self.touched.clone(),
+            });
+            number = number.saturating_add(step);
+        }
+        Ok(Group { code, threads })
+    }
+
+    /// Each thread goes on to the next barrier.
+    fn turn(&mut self, group: &mut Group<'p>) -> TirResult<Came> {
+        let (run, mut waiting) = (self.rounds.begin(), 0);
+        for thread in &mut group.threads {
+            let around = group.code.beside.map(|of| self.rounds.enter(run, thread.number, of));
+            self.exchange(thread);
+            let came = self.go_on(&mut thread.frames);
+            self.exchange(thread);
+            if let Some(around) = around {
+                self.rounds.leave(around);
+            }
+            waiting += usize::from(came? == Came::ToBarrier);
+        }
+        match waiting {
+            0 => Ok(Came::ToEnd),
+            all if all == group.threads.len() => Ok(Came::ToBarrier),
+            _ => Err(Box::new(TirError::Divergent)),
+        }
+    }
+
+    fn exchange(&mut self, thread: &mut Thread<'p>) {
+        std::mem::swap(&mut self.ints, &mut thread.ints);
+        std::mem::swap(&mut self.floats, &mut thread.floats);
+        std::mem::swap(&mut self.views, &mut thread.views);
+        std::mem::swap(&mut self.touched, &mut thread.touched);
+    }
+
+    fn go_on(&mut self, frames: &mut Vec<Frame<'p>>) -> TirResult<Came> {
+        loop {
+            match frames.last_mut() {
+                None => return Ok(Came::ToEnd),
+                Some(Frame::Statements(ops, done)) => match ops.get(*done) {
+                    None => drop(frames.pop()),
+                    Some(op) => {
+                        *done += 1;
+                        match op {
+                            TirInstr::Barrier => {
+                                self.burn()?;
+                                return Ok(Came::ToBarrier);
+                            }
+                            TirInstr::Waiting(inner) => self.begin(inner, frames)?,
+                            op => match self.op(op)? {
+                                Flow::Next => {}
+                                Flow::Return => return Err(Box::new(TirError::Unsupported("a thread returns".into()))),
+                                Flow::Break => self.leave_loop(frames, true),
+                                Flow::Continue => self.leave_loop(frames, false),
+                            },
+                        }
+                    }
+                },
+                Some(Frame::Loop { code, next, stop, step }) => {
+                    self.burn()?;
+                    if *next < *stop {
+                        self.ints[code.slot] = *next;
+                        *next = next.saturating_add(*step);
+                        let body = &code.body;
+                        frames.push(Frame::Statements(body, 0));
+                    } else {
+                        frames.pop();
+                    }
+                }
+                Some(Frame::While(condition, body)) => {
+                    self.burn()?;
+                    if self.int(condition)? != 0 {
+                        let body = *body;
+                        frames.push(Frame::Statements(body, 0));
+                    } else {
+                        frames.pop();
+                    }
+                }
+                Some(Frame::Block) => {
+                    self.touched.pop();
+                    frames.pop();
+                }
+                Some(Frame::Group(group)) => match self.turn(group)? {
+                    Came::ToBarrier => return Ok(Came::ToBarrier),
+                    Came::ToEnd => drop(frames.pop()),
+                },
+            }
+        }
+    }
+
+    /// A statement begins in which there are barriers.
+    fn begin(&mut self, op: &'p TirInstr, frames: &mut Vec<Frame<'p>>) -> TirResult<()> {
+        self.burn()?;
+        match op {
+            TirInstr::For(code) if code.is_threads() => frames.push(Frame::Group(self.group(code)?)),
+            TirInstr::For(code) => {
+                let (next, stop, step) = self.bounds(code)?;
+                frames.push(Frame::Loop { code, next, stop, step });
+            }
+            TirInstr::While(condition, body, _) => frames.push(Frame::While(condition, body)),
+            TirInstr::If(branches) => {
+                let (condition, then, otherwise) = &**branches;
+                let taken = if self.int(condition)? != 0 { then } else { otherwise };
+                frames.push(Frame::Statements(taken, 0));
+            }
+            TirInstr::Block(block) => {
+                if self.open_block(block)? {
+                    frames.extend([Frame::Block, Frame::Statements(&block.body, 0)]);
+                }
+            }
+            TirInstr::Scope(body) => frames.push(Frame::Statements(body, 0)),
+            _ => {
+                self.op(op)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Out of the innermost loop, or to its next round.
+    fn leave_loop(&mut self, frames: &mut Vec<Frame<'p>>, ends: bool) {
+        while let Some(frame) = frames.last() {
+            match frame {
+                Frame::Loop { .. } | Frame::While(..) if !ends => return,
+                Frame::Loop { .. } | Frame::While(..) => {
+                    frames.pop();
+                    return;
+                }
+                Frame::Block => drop(self.touched.pop()),
+                Frame::Statements(..) | Frame::Group(_) => {}
+            }
+            frames.pop();
+        }
+    }
+}
