@@ -19,6 +19,7 @@
 //! Beside them stand `relax.run.print` and `relax.run.assert_op`, to which TVM lowers the operators, and the builtins of TVM's
 //! virtual machine (chapter Builtins).
 
+use crate::number::real::Real;
 use crate::value::{Host, Reads, Registry, Returned, Scalar, Stop, Tensor, Value};
 
 /// The documented functions `relax_spec.*`.
@@ -103,7 +104,8 @@ fn sum(x: Scalar, y: Scalar) -> Scalar {
         (Scalar::UInt(x), Scalar::UInt(y)) => Scalar::UInt(x.wrapping_add(y)),
         (Scalar::Float(x), Scalar::Float(y)) => Scalar::Float(x + y),
         (Scalar::Bool(x), Scalar::Bool(y)) => Scalar::Bool(x | y),
-        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => x,
+        (Scalar::Ring(x), Scalar::Ring(y)) => Scalar::Ring(x.plus(y)),
+        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_) | Scalar::Ring(_), _) => x,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::arithmetic::Arithmetic;
 use super::code::{
     Access, BlockCode, BufferCode, Float, ForCode, Int, LoweredBinding, LoweredFunction, MatchCode, TirInstr, TirValue,
 };
@@ -10,6 +11,7 @@ use super::memory::{BufferView, Memory, MemoryElements, StridedDim, compact_stri
 use super::scalar::{FloatOp, compare_floats, float_binary, of_int, test};
 use super::touched::Touched;
 use crate::number::FloatType;
+use crate::number::real::{Function, Reading, Real, Unordered};
 use crate::value::{Account, AllocError, Held, Noise, Scalar, Side, Taken};
 
 /// The highest rank of which accesses are held against what a block declares.
@@ -17,6 +19,9 @@ const MAX_CHECKED_RANK: usize = 8;
 
 /// What an element takes up: itself, and whether it has a value.
 const BYTES: u64 = 9;
+
+/// Towards zero, to an integer.
+const TRUNCATION: Function = Function { name: "trunc", float: libm::trunc };
 
 /// How a statement ends.
 enum Flow {
@@ -27,12 +32,12 @@ enum Flow {
     Return,
 }
 
-pub(super) struct Machine<'p> {
+pub(super) struct Machine<'p, N> {
     pub program: &'p LoweredFunction,
     pub ints: Vec<i64>,
-    pub floats: Vec<f64>,
+    pub floats: Vec<N>,
     pub views: Vec<BufferView>,
-    pub memory: Vec<Memory>,
+    pub memory: Vec<Memory<N>>,
     pub fuel: u64,
     account: Rc<Account>,
     noise: Option<Rc<Noise>>,
@@ -44,12 +49,17 @@ pub(super) struct Machine<'p> {
     pub returned: Option<Scalar>,
 }
 
-impl<'p> Machine<'p> {
-    pub fn new(program: &'p LoweredFunction, fuel: u64, account: Rc<Account>, noise: Option<Rc<Noise>>) -> Machine<'p> {
+impl<'p, N: Arithmetic> Machine<'p, N> {
+    pub fn new(
+        program: &'p LoweredFunction,
+        fuel: u64,
+        account: Rc<Account>,
+        noise: Option<Rc<Noise>>,
+    ) -> Machine<'p, N> {
         Machine {
             program,
             ints: vec![0; program.ints],
-            floats: vec![0.0; program.floats],
+            floats: vec![N::default(); program.floats],
             views: vec![BufferView::default(); program.buffers.len()],
             memory: Vec::new(),
             fuel,
@@ -152,7 +162,7 @@ impl<'p> Machine<'p> {
         })
     }
 
-    fn store_float(&mut self, access: &'p Access, value: f64) -> TirResult<()> {
+    fn store_float(&mut self, access: &'p Access, value: N) -> TirResult<()> {
         self.store(access, |data, at| match data {
             MemoryElements::Float(elements) => elements.get_mut(at).map(|element| *element = value),
             MemoryElements::Int(_) => None,
@@ -162,7 +172,7 @@ impl<'p> Machine<'p> {
     fn scalar(&mut self, value: &'p TirValue) -> TirResult<Scalar> {
         Ok(match value {
             TirValue::Int(e, repr) => repr.scalar(self.int(e)?),
-            TirValue::Float(e, _) => Scalar::Float(self.float(e)?),
+            TirValue::Float(e, _) => self.float(e)?.scalar(),
         })
     }
 
@@ -366,7 +376,7 @@ impl<'p> Machine<'p> {
     fn store(
         &mut self,
         access: &'p Access,
-        write: impl FnOnce(&mut MemoryElements, usize) -> Option<()>,
+        write: impl FnOnce(&mut MemoryElements<N>, usize) -> Option<()>,
     ) -> TirResult<()> {
         let (memory, at) = self.position(access, true)?;
         let Some(target) = self.memory.get_mut(memory) else { return Err(self.outside_memory(access)) };
@@ -382,7 +392,11 @@ impl<'p> Machine<'p> {
     }
 
     #[inline]
-    fn load<T>(&mut self, access: &'p Access, read: impl FnOnce(&MemoryElements, usize) -> Option<T>) -> TirResult<T> {
+    fn load<T>(
+        &mut self,
+        access: &'p Access,
+        read: impl FnOnce(&MemoryElements<N>, usize) -> Option<T>,
+    ) -> TirResult<T> {
         let (memory, at) = self.position(access, false)?;
         let Some(source) = self.memory.get(memory) else { return Err(self.outside_memory(access)) };
         let Some(value) = read(&source.data, at) else { return Err(self.outside_memory(access)) };
@@ -444,7 +458,7 @@ impl<'p> Machine<'p> {
                 repr.shift(*left, self.int(&operands.0)?, self.int(&operands.1)?, *dtype)?
             }
             Int::Compare(op, o, repr) => i64::from(repr.compare(*op, self.int(&o.0)?, self.int(&o.1)?)),
-            Int::CompareFloats(op, o) => i64::from(compare_floats(*op, self.float(&o.0)?, self.float(&o.1)?)),
+            Int::CompareFloats(op, o) => i64::from(compare_floats(*op, self.float(&o.0)?, self.float(&o.1)?)?),
             Int::And(o) => i64::from(self.int(&o.0)? != 0 && self.int(&o.1)? != 0),
             Int::Or(o) => i64::from(self.int(&o.0)? != 0 || self.int(&o.1)? != 0),
             Int::Not(e) => i64::from(self.int(e)? == 0),
@@ -468,9 +482,15 @@ impl<'p> Machine<'p> {
             }
             Int::Wrap(e, repr) => repr.wrap(self.int(e)?),
             Int::Nonzero(e) => i64::from(self.int(e)? != 0),
-            Int::Truncate(e, repr, dtype) => repr.truncate(self.float(e)?, *dtype)?,
-            Int::Test(t, e) => i64::from(test(*t, self.float(e)?)),
-            Int::Bits(e, round, repr) => repr.wrap(round.to_bits(self.float(e)?) as i64),
+            Int::Truncate(e, repr, dtype) => {
+                let float = self.float(e)?;
+                repr.truncate(self.before_truncation(float)?, *dtype)?
+            }
+            Int::Test(t, e) => i64::from(test(*t, self.float(e)?)?),
+            Int::Bits(e, round, repr) => {
+                let float = self.float(e)?;
+                repr.wrap(round.to_bits(self.of_floats(float, "T.reinterpret")?) as i64)
+            }
             Int::Let(l) => {
                 self.binding(&l.0)?;
                 self.int(&l.1)?
@@ -496,42 +516,64 @@ impl<'p> Machine<'p> {
     }
 
     #[inline]
-    fn load_float(&mut self, access: &'p Access) -> TirResult<f64> {
+    fn load_float(&mut self, access: &'p Access) -> TirResult<N> {
         self.load(access, |data, at| match data {
             MemoryElements::Float(elements) => elements.get(at).copied(),
             MemoryElements::Int(_) => None,
         })
     }
 
-    /// The float that an operation gives; with noise, one that it might give if it rounded otherwise.
+    /// What is computed in floats: the ring has no such operation.
+    fn of_floats(&self, value: N, what: &str) -> TirResult<f64> {
+        match self.account.ring() {
+            None => Ok(value.near()),
+            Some(_) => Err(Box::new(TirError::Unsupported(format!("in the ring: {what}")))),
+        }
+    }
+
+    /// What is truncated to an integer: of a number of the ring that integer, which its size says.
+    fn before_truncation(&self, value: N) -> TirResult<f64> {
+        match value.scalar() {
+            Scalar::Ring(x) => {
+                let whole = x.applied(TRUNCATION);
+                let reason = |reason| Box::new(TirError::Unsupported(format!("in the ring: {reason}")));
+                whole.missing().map_or_else(|| Ok(whole.near()), |missing| Err(reason(missing)))
+            }
+            Scalar::Float(_) | Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) => Ok(value.near()),
+        }
+    }
+
+    /// The number that an operation gives; with noise, one that it might give if it rounded otherwise.
     #[inline]
-    fn rounded(&self, float: FloatType, value: f64) -> f64 {
-        match &self.noise {
+    fn rounded(&self, float: FloatType, value: N) -> N {
+        value.rounded(|value| match &self.noise {
             None => float.round(value),
             Some(noise) => noise.rounded(float, value),
-        }
+        })
     }
 
     /// Where there is noise, nothing says which of two operands is the larger if one is NaN.
     #[inline]
-    fn float_binary(&self, float: FloatType, op: FloatOp, a: f64, b: f64) -> f64 {
+    fn float_binary(&self, float: FloatType, op: FloatOp, a: N, b: N) -> Result<N, Unordered> {
         match (&self.noise, op) {
-            (Some(noise), FloatOp::Min | FloatOp::Max) if a.is_nan() || b.is_nan() => noise.either(a, b),
+            (Some(noise), FloatOp::Min | FloatOp::Max) if a.near().is_nan() || b.near().is_nan() => {
+                Ok(a.rounded(|a| noise.either(a, b.near())))
+            }
             (Some(_) | None, _) => float_binary(float, op, a, b),
         }
     }
 
     #[inline]
-    fn sum(&self, float: FloatType, a: f64, b: f64) -> f64 {
-        match &self.noise {
-            None => float.round(a + b),
-            Some(noise) => noise.sum(float, a, b),
-        }
+    fn sum(&self, float: FloatType, a: N, b: N) -> N {
+        a.plus(b).rounded(|sum| match &self.noise {
+            None => float.round(sum),
+            Some(noise) => noise.sum(float, a.near(), b.near()),
+        })
     }
 
-    pub fn float(&mut self, e: &'p Float) -> TirResult<f64> {
+    pub fn float(&mut self, e: &'p Float) -> TirResult<N> {
         Ok(match e {
-            Float::Const(value) => *value,
+            Float::Const(value, float) => N::of_constant(*value, *float, self.account.ring().unwrap_or(Reading::Exact)),
             Float::Slot(slot) => self.floats[*slot],
             Float::Load(access) => self.load_float(access)?,
             Float::Add(o, round) => {
@@ -540,19 +582,19 @@ impl<'p> Machine<'p> {
             }
             Float::Sub(o, round) => {
                 let (a, b) = (self.float(&o.0)?, self.float(&o.1)?);
-                self.sum(*round, a, -b)
+                self.sum(*round, a, b.negated())
             }
             Float::Mul(o, round) => {
-                let product = self.float(&o.0)? * self.float(&o.1)?;
+                let product = self.float(&o.0)?.times(self.float(&o.1)?);
                 self.rounded(*round, product)
             }
             Float::Div(o, round) => {
-                let quotient = self.float(&o.0)? / self.float(&o.1)?;
+                let quotient = self.float(&o.0)?.over(self.float(&o.1)?);
                 self.rounded(*round, quotient)
             }
             Float::Binary(op, o, round) => {
                 let (a, b) = (self.float(&o.0)?, self.float(&o.1)?);
-                self.float_binary(*round, *op, a, b)
+                self.float_binary(*round, *op, a, b)?
             }
             Float::Choice(c) => {
                 let taken = if self.int(&c.0)? != 0 { &c.1 } else { &c.2 };
@@ -560,25 +602,31 @@ impl<'p> Machine<'p> {
             }
             Float::Picked(choice, op, o, round) => {
                 let (a, b) = (self.float(&o.0)?, self.float(&o.1)?);
-                let picked = self.float_binary(*round, *op, a, b);
+                let picked = self.float_binary(*round, *op, a, b)?;
                 self.note_picked(*choice, a != b, picked == a);
                 picked
             }
             Float::FromInt(e, repr, round) => of_int(*round, self.int(e)?, *repr),
-            Float::Round(e, round) => round.round(self.float(e)?),
+            Float::Round(e, from, to) => self.float(e)?.cast(*from, *to),
             Float::Unary(function, e, round) => {
-                let value = function(self.float(e)?);
+                let value = self.float(e)?.applied(*function);
                 self.rounded(*round, value)
             }
             Float::Binary2(function, o, round) => {
-                let value = function(self.float(&o.0)?, self.float(&o.1)?);
+                let value = self.float(&o.0)?.applied_to(self.float(&o.1)?, *function);
                 self.rounded(*round, value)
             }
             Float::Scale(o, round) => {
                 let exponent = self.int(&o.1)?.clamp(-100_000, 100_000);
-                round.round(libm::ldexp(self.float(&o.0)?, exponent as i32))
+                let float = self.float(&o.0)?;
+                let scaled = libm::ldexp(self.of_floats(float, "T.ldexp")?, exponent as i32);
+                float.rounded(|_| round.round(scaled))
             }
-            Float::FromBits(e, round) => round.of_bits(self.int(e)? as u64),
+            Float::FromBits(e, round) => {
+                let float = round.of_bits(self.int(e)? as u64);
+                self.of_floats(N::default(), "T.reinterpret")?;
+                N::of_constant(float, *round, Reading::Exact)
+            }
             Float::Let(l) => {
                 self.binding(&l.0)?;
                 self.float(&l.1)?
