@@ -64,7 +64,7 @@ fn logarithms_undo_exponentials() {
         let shifted = x.applied(exp).plus(int(1)).times(int(5).applied(exp));
         assert_eq!(shifted.applied(log).is(x.applied(exp).plus(int(1)).applied(log).plus(int(5))), Some(true));
         assert_eq!(x.applied(log).is(x.times(int(2)).applied(log)), Some(false));
-        assert_eq!(x.applied(log).functions(), Terms::default());
+        assert_eq!(x.applied(exp).applied(log).functions(), Terms::default());
     }
 }
 

@@ -130,7 +130,7 @@ fn kernels_are_compared_with_operators() {
     for (place, other) in [
         ("x[i, j] - largest[0]", "x[i, j] - largest[0] * T.float32(0.5)"),
         ("/ total[0]", "/ total[0] + T.float32(0.001)"),
-        ("total[0] + T.exp", "total[0] * T.exp"),
+        ("total[0] + T.exp", "total[0] - T.exp"),
         ("largest[0])\n    for", "largest[0] + T.float32(1))\n    for"),
     ] {
         let mutant = SOFTMAX.replacen(place, other, 1);
