@@ -175,7 +175,7 @@ impl Constants {
                 Some(Scalar::Int(x)) => self.integer(x),
                 Some(Scalar::UInt(x)) => self.integer(x as i64),
                 Some(Scalar::Float(x)) => self.float(x),
-                Some(Scalar::Bool(_)) | None => {}
+                Some(Scalar::Bool(_) | Scalar::Ring(_)) | None => {}
             }
         }
     }

@@ -111,7 +111,7 @@ fn shape_vars(func: &Function) -> Vec<ShapeVar> {
 fn scaled(x: Scalar, factor: f64) -> Option<Scalar> {
     match x {
         Scalar::Float(x) => Some(Scalar::Float(x * factor)),
-        Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) => None,
+        Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Ring(_) => None,
     }
 }
 
@@ -119,7 +119,7 @@ fn replaced(x: Scalar, value: i64) -> Option<Scalar> {
     match x {
         Scalar::Int(_) => Some(Scalar::Int(value)),
         Scalar::UInt(_) => u64::try_from(value).ok().map(Scalar::UInt),
-        Scalar::Bool(_) | Scalar::Float(_) => None,
+        Scalar::Bool(_) | Scalar::Float(_) | Scalar::Ring(_) => None,
     }
 }
 

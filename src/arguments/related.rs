@@ -87,6 +87,8 @@ fn of_relation(relation: Relation, float: Option<FloatType>, x: Scalar) -> Scala
         (Relation::Previous, Scalar::Float(x)) => Scalar::Float(x - step(float, x)),
         (Relation::Next, Scalar::Int(x)) => Scalar::Int(x.wrapping_add(1)),
         (Relation::Previous, Scalar::Int(x)) => Scalar::Int(x.wrapping_sub(1)),
+        // No argument is a number of the ring before a run.
+        (Relation::Opposite | Relation::Next | Relation::Previous, x @ Scalar::Ring(_)) => x,
         (Relation::Next, Scalar::UInt(x)) => Scalar::UInt(x.wrapping_add(1)),
         (Relation::Previous, Scalar::UInt(x)) => Scalar::UInt(x.wrapping_sub(1)),
     }

@@ -10,6 +10,7 @@ use super::scope::{ScopeMark, Scopes};
 use super::trace::{RunObserver, TraceEvent, TraceStep};
 use crate::grammar::{Function, IrModule, Name, PrimExpr, ShapeVar, Span, StructInfo, Var};
 use crate::judge::Cx;
+use crate::number::real::Reading;
 use crate::value::{
     Account, Closure, Effect, Host, Noise, PackedCallContract, PackedFunc, PrimFuncObj, Registry, Seat, Sides, Stop,
     Tensor, Value, Worker, exchanged,
@@ -36,6 +37,8 @@ pub struct EvalOptions {
     pub watch: Option<Rc<dyn RunObserver>>,
     /// The source of perturbations of rounded floats, if there is one.
     pub noise: Option<Rc<Noise>>,
+    /// How constants are read, if it is the ring in which the run computes (`REFINE.RING.NUMBERS`).
+    pub ring: Option<Reading>,
     /// The position among the workers that run the program together. Without one the program runs alone.
     pub worker: Option<Rc<Worker>>,
 }
@@ -62,6 +65,7 @@ impl Default for EvalOptions {
             results: None,
             watch: None,
             noise: None,
+            ring: None,
             worker: None,
         }
     }
@@ -163,7 +167,7 @@ impl<'m> Machine<'m> {
             steps: Vec::new(),
             free_variables: HashMap::new(),
             fuel: options.fuel,
-            account: Account::new(options.memory),
+            account: Account::computing(options.memory, options.ring),
             depth: 0,
             mutates: false,
             asked: PackedCallContract::default(),

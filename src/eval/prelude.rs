@@ -19,6 +19,7 @@
 //! The registry also has `relax.run.print` and `relax.run.assert_op`, to which TVM lowers the operators, and the
 //! builtins of TVM's virtual machine (chapter Builtins).
 
+use crate::number::real::Real;
 use crate::value::{Host, Reads, Registry, Returned, Scalar, Stop, Tensor, Value};
 
 /// The documented functions `relax_spec.*`.
@@ -104,7 +105,8 @@ fn sum(x: Scalar, y: Scalar) -> Scalar {
         (Scalar::UInt(x), Scalar::UInt(y)) => Scalar::UInt(x.wrapping_add(y)),
         (Scalar::Float(x), Scalar::Float(y)) => Scalar::Float(x + y),
         (Scalar::Bool(x), Scalar::Bool(y)) => Scalar::Bool(x | y),
-        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => x,
+        (Scalar::Ring(x), Scalar::Ring(y)) => Scalar::Ring(x.plus(y)),
+        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_) | Scalar::Ring(_), _) => x,
     }
 }
 

@@ -7,6 +7,8 @@ pub mod elementary;
 mod float_type;
 mod long;
 pub mod numeral;
+pub mod real;
+pub mod ring;
 mod small_float;
 
 pub use float_type::FloatType;

@@ -86,7 +86,7 @@ impl<'a> BuiltinCall<'a> {
     fn int(&self, i: usize) -> Result<i64, Stop> {
         match self.at(i)?.as_prim().map(|prim| prim.value) {
             Some(Scalar::Int(value)) => Ok(value),
-            Some(Scalar::Bool(_) | Scalar::UInt(_) | Scalar::Float(_)) | None => {
+            Some(Scalar::Bool(_) | Scalar::UInt(_) | Scalar::Float(_) | Scalar::Ring(_)) | None => {
                 Err(self.misused(&format!("an integer as argument {i}")))
             }
         }
@@ -123,7 +123,7 @@ fn load(m: &mut dyn Host, g: &BuiltinCall<'_>, heap: Option<&Tensor>, slot: i64)
     }
     match heap.get(at) {
         Some(Scalar::Int(value)) => Ok(value),
-        Some(Scalar::Bool(_) | Scalar::UInt(_) | Scalar::Float(_)) | None => Err(no_slot(g, slot)),
+        Some(Scalar::Bool(_) | Scalar::UInt(_) | Scalar::Float(_) | Scalar::Ring(_)) | None => Err(no_slot(g, slot)),
     }
 }
 
@@ -270,7 +270,7 @@ fn tensor_to_shape(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop>
     let size = |i: usize| match x.get(i) {
         Some(Scalar::Int(size)) => Some(size).filter(|size| *size >= 0),
         Some(Scalar::UInt(size)) => i64::try_from(size).ok(),
-        Some(Scalar::Bool(_) | Scalar::Float(_)) | None => None,
+        Some(Scalar::Bool(_) | Scalar::Float(_) | Scalar::Ring(_)) | None => None,
     };
     let sizes: Option<Vec<i64>> = (0..x.len()).map(size).collect();
     sizes.map(|sizes| Value::shape(&sizes)).ok_or_else(wrong)
@@ -305,7 +305,7 @@ fn read_if_cond(m: &mut dyn Host, g: &BuiltinCall<'_>) -> Result<Value, Stop> {
     let element = cond.as_tensor().filter(|tensor| tensor.len() == 1).and_then(|tensor| tensor.get(0));
     let value = element.or(cond.as_prim().map(|prim| prim.value));
     match value {
-        Some(Scalar::Float(_)) | None => Err(wrong()),
+        Some(Scalar::Float(_) | Scalar::Ring(_)) | None => Err(wrong()),
         Some(value @ (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_))) => {
             Ok(Value::Prim(Prim { dtype: DataType::BOOL, value: Scalar::Bool(value.is_true()) }))
         }

@@ -2,6 +2,7 @@
 
 use super::kernel;
 use crate::grammar::Name;
+use crate::number::real::Real;
 use crate::value::{Scalar, Side, Taken, Tensor, Value};
 
 /// The sides between which an operator chooses for each element; empty if it makes no choice.
@@ -50,6 +51,7 @@ fn number(x: Scalar) -> f64 {
         Scalar::Int(x) => x as f64,
         Scalar::UInt(x) => x as f64,
         Scalar::Float(x) => x,
+        Scalar::Ring(x) => x.near(),
     }
 }
 

@@ -8,6 +8,7 @@ use super::first::{Differing, first_differing};
 use super::judge::judge_runs;
 use super::observe::{CompiledProgram, Subject};
 use super::reach::Reach;
+use super::ring::{RealVerdict, with_real};
 use super::shrink::{Look, ShrinkOutcome, smallest};
 use super::unreached::Unreached;
 use super::{Deviation, Observed, RefineError, RefinementVerdict, Settings, unknown};
@@ -40,6 +41,10 @@ const SHRINKING_SHADOWS: u64 = 3;
 pub struct Refinement {
     /// On all inputs together.
     pub verdict: RefinementVerdict,
+    /// Whether the programs are the same as real functions.
+    pub real: RealVerdict,
+    /// Whether what floats show is the same within rounding, where that is decided.
+    pub within_rounding: Option<bool>,
     /// The smallest input found on which the target breaks the clause.
     pub input: Option<Vec<ValueSpec>>,
     /// The inputs on which they were compared, if they are kept.
@@ -214,6 +219,11 @@ impl<'a> RefinementComparison<'a> {
             unknown,
             shrinks: false,
         })
+    }
+
+    /// The context.
+    pub(super) fn cx(&self) -> &Cx {
+        self.cx
     }
 
     /// Whether an input was found on which the target breaks a clause.
@@ -533,7 +543,7 @@ impl<'a> RefinementComparison<'a> {
     }
 
     /// What comes of all inputs.
-    pub(super) fn conclusion(self) -> Refinement {
+    pub(super) fn conclusion(self, real: RealVerdict) -> Refinement {
         let unreached = self.unreached();
         let (compared, ended, given) = (self.compared, self.ended, self.undecided_given);
         let undecided = if compared == 0 { self.undecided + self.left_open } else { self.undecided };
@@ -558,9 +568,18 @@ impl<'a> RefinementComparison<'a> {
             }
             (None, _, None) => (RefinementVerdict::Allowed, None, self.deviation),
         };
+        let within_rounding = match &verdict {
+            RefinementVerdict::Allowed => Some(true),
+            RefinementVerdict::NotAllowed { .. } => Some(false),
+            RefinementVerdict::Vacuous(_) | RefinementVerdict::Undecided(_) | RefinementVerdict::OutOfBudget(_) => None,
+        };
+        // Who says how far floats may be off says that they may be off.
+        let verdict = if self.settings.tolerance > 0.0 { verdict } else { with_real(self.cx, verdict, &real) };
         let (inputs, differing, unknown) = (self.inputs, self.differing, self.unknown);
         Refinement {
             verdict,
+            real,
+            within_rounding,
             input,
             inputs,
             compared,

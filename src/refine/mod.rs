@@ -6,12 +6,14 @@ mod calls;
 mod choices;
 mod compare;
 mod first;
+mod folded;
 mod instead;
 mod judge;
 mod observe;
 mod observed;
 mod open;
 mod reach;
+mod ring;
 mod search;
 mod shrink;
 mod unknown;
@@ -21,6 +23,7 @@ pub use first::Differing;
 pub use observe::{CompiledProgram, Ran};
 pub use observed::{ClosureObservations, Observed};
 pub use open::LEFT_OPEN;
+pub use ring::RealVerdict;
 pub use unknown::{Assumption, missing};
 pub use unreached::Unreached;
 
@@ -185,6 +188,22 @@ pub fn refine_stages(
     judged(comparison, &[], settings)
 }
 
+/// The first channel alone: whether the programs are the same as real functions (`REFINE.REAL`).
+///
+/// # Errors
+/// See [`RefineError`].
+pub fn as_real_functions(
+    cx: &mut Cx,
+    source: &IrModule,
+    target: &IrModule,
+    entry: &str,
+    given: &[Vec<ValueSpec>],
+    settings: &Settings,
+) -> Result<RealVerdict, RefineError> {
+    let mut comparison = RefinementComparison::of(cx, source, target, entry, settings)?;
+    ring::compare(&mut comparison, given)
+}
+
 fn judged(
     mut comparison: RefinementComparison<'_>,
     given: &[Vec<ValueSpec>],
@@ -202,7 +221,8 @@ fn judged(
             other => other?,
         }
     }
-    Ok(comparison.conclusion())
+    let real = ring::compare(&mut comparison, given)?;
+    Ok(comparison.conclusion(real))
 }
 
 #[cfg(test)]

@@ -260,7 +260,7 @@ fn simple(scalar: Scalar, x: f64) -> Scalar {
         Scalar::Bool(_) => Scalar::Bool(bool::from_scalar(Scalar::Float(x))),
         Scalar::Int(_) => Scalar::Int(x as i64),
         Scalar::UInt(_) => Scalar::UInt(x as u64),
-        Scalar::Float(_) => Scalar::Float(x),
+        Scalar::Float(_) | Scalar::Ring(_) => Scalar::Float(x),
     }
 }
 
@@ -268,7 +268,7 @@ fn simple(scalar: Scalar, x: f64) -> Scalar {
 fn shortened(scalar: Scalar, digits: f64) -> Scalar {
     match scalar {
         Scalar::Float(x) if x.is_finite() => Scalar::Float((x * digits).round() / digits),
-        other @ (Scalar::Float(_) | Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_)) => other,
+        other @ (Scalar::Float(_) | Scalar::Ring(_) | Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_)) => other,
     }
 }
 

@@ -191,6 +191,9 @@ impl ArgumentDigest {
             }
             // Which of them comes of infinities, the order of operations decides.
             Scalar::Float(_) => self.note(7),
+            Scalar::Ring(x) => {
+                x.bytes().chunks(8).for_each(|part| self.note(part.iter().fold(0, |n, b| n << 8 | u64::from(*b))))
+            }
         }
     }
 

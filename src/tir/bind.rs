@@ -3,17 +3,17 @@
 use std::rc::Rc;
 
 use super::TirArg;
+use super::arithmetic::Arithmetic;
 use super::code::{BufferCode, Int, LoweredFunction, ParamCode};
 use super::error::{TirError, TirResult};
 use super::memory::{BufferView, Memory, StridedDim, compact_strides};
 use super::run::Machine;
 use super::scalar::Repr;
 use crate::grammar::{DataType, Name};
-use crate::number::FloatType;
 use crate::value::{Account, Noise, Scalar, Sides, Tensor};
 
 /// Matches the arguments, runs the body, and writes the results back.
-pub(super) fn run(
+pub(super) fn run<N: Arithmetic>(
     program: &LoweredFunction,
     args: &[TirArg],
     fuel: &mut u64,
@@ -25,7 +25,7 @@ pub(super) fn run(
         let (expected, found) = (program.params.len(), args.len());
         return Err(Box::new(TirError::Arity { expected, found }));
     }
-    let mut machine = Machine::new(program, *fuel, account.clone(), noise);
+    let mut machine = Machine::<N>::new(program, *fuel, account.clone(), noise);
     let mut tensors = Vec::new();
     let bound = bind(&mut machine, args, &mut tensors);
     let result = bound.and_then(|()| machine.run());
@@ -40,7 +40,11 @@ pub(super) fn run(
 }
 
 /// Fills the slots of the parameters. Each tensor gets one memory, however many arguments it is.
-fn bind<'a>(machine: &mut Machine<'_>, args: &'a [TirArg], tensors: &mut Vec<&'a Tensor>) -> TirResult<()> {
+fn bind<'a, N: Arithmetic>(
+    machine: &mut Machine<'_, N>,
+    args: &'a [TirArg],
+    tensors: &mut Vec<&'a Tensor>,
+) -> TirResult<()> {
     let program = machine.program;
     let mut unbound: Vec<(usize, Name)> = program.shape_vars.clone();
     let mut buffers = Vec::new();
@@ -50,7 +54,7 @@ fn bind<'a>(machine: &mut Machine<'_>, args: &'a [TirArg], tensors: &mut Vec<&'a
                 machine.ints[*slot] = int_argument(name, *dtype, *repr, *value)?;
             }
             (ParamCode::Float { slot, round, .. }, TirArg::Scalar(value)) => {
-                machine.floats[*slot] = float_argument(*round, *value);
+                machine.floats[*slot] = N::of_scalar(*value, *round);
             }
             (ParamCode::Buffer(buffer), TirArg::Tensor(tensor)) => buffers.push((buffer, tensor)),
             (ParamCode::Handle, _) => {}
@@ -89,7 +93,7 @@ fn int_argument(name: &Name, dtype: DataType, repr: Repr, value: Scalar) -> TirR
         Scalar::Bool(b) => Some(i128::from(b)),
         Scalar::Int(i) => Some(i128::from(i)),
         Scalar::UInt(u) => Some(i128::from(u)),
-        Scalar::Float(_) => None,
+        Scalar::Float(_) | Scalar::Ring(_) => None,
     };
     match exact.filter(|value| repr.holds(*value)) {
         Some(value) => Ok(repr.wrap(value as i64)),
@@ -97,18 +101,9 @@ fn int_argument(name: &Name, dtype: DataType, repr: Repr, value: Scalar) -> TirR
     }
 }
 
-fn float_argument(float: FloatType, value: Scalar) -> f64 {
-    match value {
-        Scalar::Bool(b) => float.round_int(b.into()),
-        Scalar::Int(i) => float.round_int(i.into()),
-        Scalar::UInt(u) => float.round_int(u.into()),
-        Scalar::Float(f) => float.round(f),
-    }
-}
-
 /// Binds the variables that stand alone as a dimension, stride or offset.
-fn solve(
-    machine: &mut Machine,
+fn solve<N: Arithmetic>(
+    machine: &mut Machine<'_, N>,
     buffer: &BufferCode,
     tensor: &Tensor,
     unbound: &mut Vec<(usize, Name)>,
@@ -137,7 +132,12 @@ fn solve(
 }
 
 /// Checks that a tensor is what the buffer says, and makes the buffer a view of it.
-fn check<'p>(machine: &mut Machine<'p>, buffer: &'p BufferCode, tensor: &Tensor, memory: usize) -> TirResult<()> {
+fn check<'p, N: Arithmetic>(
+    machine: &mut Machine<'p, N>,
+    buffer: &'p BufferCode,
+    tensor: &Tensor,
+    memory: usize,
+) -> TirResult<()> {
     let shape = tensor.shape();
     let strides = compact_strides(shape);
     for (dim, (expected, found)) in machine.values(&buffer.shape)?.into_iter().zip(shape).enumerate() {

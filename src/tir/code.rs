@@ -8,6 +8,7 @@ use super::memory::MemoryScope;
 use super::scalar::{Compare, FloatOp, IntOp, Repr, Test};
 use crate::grammar::{DataType, Name};
 use crate::number::FloatType;
+use crate::number::real::{BinaryFunction, Function};
 
 /// A lowered function.
 pub(super) struct LoweredFunction {
@@ -195,7 +196,7 @@ pub(super) enum Int {
 
 /// An expression whose value is a float.
 pub(super) enum Float {
-    Const(f64),
+    Const(f64, FloatType),
     Slot(usize),
     Load(Access),
     Add(Box<(Float, Float)>, FloatType),
@@ -209,9 +210,10 @@ pub(super) enum Float {
     /// As for integers.
     Picked(usize, FloatOp, Box<(Float, Float)>, FloatType),
     FromInt(Box<Int>, Repr, FloatType),
-    Round(Box<Float>, FloatType),
-    Unary(fn(f64) -> f64, Box<Float>, FloatType),
-    Binary2(fn(f64, f64) -> f64, Box<(Float, Float)>, FloatType),
+    /// To another type, from one.
+    Round(Box<Float>, FloatType, FloatType),
+    Unary(Function, Box<Float>, FloatType),
+    Binary2(BinaryFunction, Box<(Float, Float)>, FloatType),
     Scale(Box<(Float, Int)>, FloatType),
     /// The float with these bits.
     FromBits(Box<Int>, FloatType),

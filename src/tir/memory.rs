@@ -1,13 +1,16 @@
 //! Memory and the buffers that look at it.
 
+use super::arithmetic::Arithmetic;
 use super::beside::{Beside, Touches};
 use super::code::BufferCode;
 use super::error::{TirError, TirResult};
+use crate::number::FloatType;
+use crate::number::real::Reading;
 use crate::value::{AllocError, Element, Elements, Held, MAX_ELEMENTS, Scalar, Tensor};
 
 /// The elements of a tensor or of an allocation.
-pub(super) struct Memory {
-    pub data: MemoryElements,
+pub(super) struct Memory<N> {
+    pub data: MemoryElements<N>,
     /// Which elements have a value; `None` if all have.
     pub written: Option<Vec<bool>>,
     /// Whose it is.
@@ -45,9 +48,9 @@ impl MemoryScope {
     }
 }
 
-pub(super) enum MemoryElements {
+pub(super) enum MemoryElements<N> {
     Int(Vec<i64>),
-    Float(Vec<f64>),
+    Float(Vec<N>),
 }
 
 /// What a buffer slot holds.
@@ -82,7 +85,7 @@ pub(super) fn compact_strides(shape: &[i64]) -> Vec<i64> {
     strides
 }
 
-impl Memory {
+impl<N: Arithmetic> Memory<N> {
     /// Where an element was last touched.
     pub fn touches(&mut self, at: usize) -> Option<&mut Touches> {
         if self.touches.is_empty() {
@@ -96,13 +99,13 @@ impl Memory {
     }
 
     /// Memory for a number of elements, without values.
-    pub fn allocate(buffer: &BufferCode, shape: &[i64], count: u128, held: Held) -> TirResult<Memory> {
+    pub fn allocate(buffer: &BufferCode, shape: &[i64], count: u128, held: Held) -> TirResult<Memory<N>> {
         if count > u128::from(MAX_ELEMENTS) {
             return Err(Box::new(TirError::Alloc(AllocError::TooLarge(shape.to_vec()))));
         }
         let count = usize::try_from(count).unwrap_or_default();
         let data = if buffer.dtype.is_float() {
-            MemoryElements::Float(vec![0.0; count])
+            MemoryElements::Float(vec![N::default(); count])
         } else {
             MemoryElements::Int(vec![0; count])
         };
@@ -110,7 +113,9 @@ impl Memory {
     }
 
     /// A copy of the elements of a tensor.
-    pub fn of(tensor: &Tensor, held: Held) -> Memory {
+    pub fn of(tensor: &Tensor, held: Held) -> Memory<N> {
+        // A tensor of floats has them from outside, where nothing was computed.
+        let float = |x: f64| N::of_constant(x, FloatType::Float64, Reading::Exact);
         let data = match &*tensor.elements() {
             Elements::Bool(a) => MemoryElements::Int(a.iter().map(|x| i64::from(*x)).collect()),
             Elements::Int8(a) => MemoryElements::Int(a.iter().map(|x| i64::from(*x)).collect()),
@@ -121,12 +126,16 @@ impl Memory {
             Elements::UInt16(a) => MemoryElements::Int(a.iter().map(|x| i64::from(*x)).collect()),
             Elements::UInt32(a) => MemoryElements::Int(a.iter().map(|x| i64::from(*x)).collect()),
             Elements::UInt64(a) => MemoryElements::Int(a.iter().map(|x| *x as i64).collect()),
-            Elements::Float16(a) => MemoryElements::Float(a.iter().map(|x| x.to_f64()).collect()),
-            Elements::BFloat16(a) => MemoryElements::Float(a.iter().map(|x| x.to_f64()).collect()),
-            Elements::Float32(a) => MemoryElements::Float(a.iter().map(|x| f64::from(*x)).collect()),
-            Elements::Float64(a) => MemoryElements::Float(a.iter().copied().collect()),
-            Elements::Small(format, a) => MemoryElements::Float(a.iter().map(|x| format.value(*x)).collect()),
+            Elements::Float16(a) => MemoryElements::Float(a.iter().map(|x| float(x.to_f64())).collect()),
+            Elements::BFloat16(a) => MemoryElements::Float(a.iter().map(|x| float(x.to_f64())).collect()),
+            Elements::Float32(a) => MemoryElements::Float(a.iter().map(|x| float(f64::from(*x))).collect()),
+            Elements::Float64(a) => MemoryElements::Float(a.iter().map(|x| float(*x)).collect()),
+            Elements::Small(format, a) => MemoryElements::Float(a.iter().map(|x| float(format.value(*x))).collect()),
             Elements::Narrow(narrow, a) => MemoryElements::Int(a.iter().map(|x| narrow.value(*x)).collect()),
+            Elements::Ring(dtype, a) => {
+                let float = dtype.float_type().unwrap_or(FloatType::Float64);
+                MemoryElements::Float(a.iter().map(|x| N::of_scalar(Scalar::Ring(*x), float)).collect())
+            }
         };
         // Of a tensor in a storage only that has a value which was written there.
         let (scope, touches) = (MemoryScope::Global, Vec::new());
@@ -151,11 +160,12 @@ impl Memory {
             (Elements::UInt16(a), MemoryElements::Int(v)) => copy(v, a, |x| x as u16),
             (Elements::UInt32(a), MemoryElements::Int(v)) => copy(v, a, |x| x as u32),
             (Elements::UInt64(a), MemoryElements::Int(v)) => copy(v, a, |x| x as u64),
-            (Elements::Float16(a), MemoryElements::Float(v)) => copy(v, a, |x| Element::from_scalar(Scalar::Float(x))),
-            (Elements::BFloat16(a), MemoryElements::Float(v)) => copy(v, a, |x| Element::from_scalar(Scalar::Float(x))),
-            (Elements::Float32(a), MemoryElements::Float(v)) => copy(v, a, |x| Element::from_scalar(Scalar::Float(x))),
-            (Elements::Float64(a), MemoryElements::Float(v)) => copy(v, a, |x| x),
-            (Elements::Small(format, a), MemoryElements::Float(v)) => copy(v, a, |x| format.code(x)),
+            (Elements::Float16(a), MemoryElements::Float(v)) => copy(v, a, |x: N| Element::from_scalar(x.scalar())),
+            (Elements::BFloat16(a), MemoryElements::Float(v)) => copy(v, a, |x: N| Element::from_scalar(x.scalar())),
+            (Elements::Float32(a), MemoryElements::Float(v)) => copy(v, a, |x: N| Element::from_scalar(x.scalar())),
+            (Elements::Float64(a), MemoryElements::Float(v)) => copy(v, a, |x: N| Element::from_scalar(x.scalar())),
+            (Elements::Ring(_, a), MemoryElements::Float(v)) => copy(v, a, |x: N| Element::from_scalar(x.scalar())),
+            (Elements::Small(format, a), MemoryElements::Float(v)) => copy(v, a, |x: N| format.code(x.near())),
             (Elements::Narrow(narrow, a), MemoryElements::Int(v)) => copy(v, a, |x| narrow.byte(x)),
             // The elements came from this tensor, so they are of its kind.
             (
@@ -176,7 +186,8 @@ impl Memory {
                 | Elements::BFloat16(_)
                 | Elements::Float32(_)
                 | Elements::Float64(_)
-                | Elements::Small(..),
+                | Elements::Small(..)
+                | Elements::Ring(..),
                 MemoryElements::Int(_),
             ) => {}
         });

@@ -8,6 +8,7 @@
 //!
 //! A function is first lowered to a tree in which names are numbers of slots, then run.
 
+mod arithmetic;
 mod beside;
 mod bind;
 mod code;
@@ -23,6 +24,7 @@ mod threads;
 use std::rc::Rc;
 
 use crate::grammar::tir::PrimFunc;
+use crate::number::ring::RingNumber;
 use crate::value::{Account, Noise, Scalar, Side, Sides, Tensor, address};
 
 pub use error::TirError;
@@ -78,7 +80,11 @@ pub fn interpret_within(
     }
     // Evaluation recurses as deep as the tree is.
     stacker::maybe_grow(depth * 4096 + 256 * 1024, depth * 4096 + 1024 * 1024, || {
-        bind::run(&program, args, fuel, account, noise, sides).map_err(|error| *error)
+        let ended = match account.ring() {
+            None => bind::run::<f64>(&program, args, fuel, account, noise, sides),
+            Some(_) => bind::run::<RingNumber>(&program, args, fuel, account, noise, sides),
+        };
+        ended.map_err(|error| *error)
     })
 }
 

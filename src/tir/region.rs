@@ -1,10 +1,11 @@
 //! What a block says that it reads and writes, and whether it keeps to that.
 
+use super::arithmetic::Arithmetic;
 use super::code::{Declared, RegionCode};
 use super::run::Machine;
 use super::touched::{BufferPart, Touched};
 
-impl<'p> Machine<'p> {
+impl<'p, N: Arithmetic> Machine<'p, N> {
     /// A block begins, its iteration variables bound.
     pub fn enter(&mut self, declared: &'p Declared) {
         // What the surroundings declare says nothing of how this block describes itself.

@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::arithmetic::Arithmetic;
 use super::beside::{Clash, Rounds};
 use super::code::{
     Access, BlockCode, BufferCode, Float, ForCode, Int, LoweredBinding, LoweredFunction, MatchCode, TirInstr, TirValue,
@@ -11,6 +12,7 @@ use super::memory::{BufferView, Memory, MemoryElements, MemoryScope, StridedDim,
 use super::scalar::{FloatOp, compare_floats, float_binary, fused, of_int, test};
 use super::touched::Touched;
 use crate::number::FloatType;
+use crate::number::real::{BinaryFunction, Function, Reading, Real, Unordered};
 use crate::value::{Account, AllocError, Held, Noise, Scalar, Side, Taken};
 
 /// The highest rank of which accesses are held against what a block declares.
@@ -18,6 +20,9 @@ const MAX_CHECKED_RANK: usize = 8;
 
 /// What an element takes up: itself, and whether it has a value.
 const BYTES: u64 = 9;
+
+/// Towards zero, to an integer.
+const TRUNCATION: Function = Function { name: "trunc", float: libm::trunc };
 
 /// How a statement ends.
 pub(super) enum Flow {
@@ -28,12 +33,12 @@ pub(super) enum Flow {
     Return,
 }
 
-pub(super) struct Machine<'p> {
+pub(super) struct Machine<'p, N> {
     pub program: &'p LoweredFunction,
     pub ints: Vec<i64>,
-    pub floats: Vec<f64>,
+    pub floats: Vec<N>,
     pub views: Vec<BufferView>,
-    pub memory: Vec<Memory>,
+    pub memory: Vec<Memory<N>>,
     pub fuel: u64,
     account: Rc<Account>,
     noise: Option<Rc<Noise>>,
@@ -47,12 +52,17 @@ pub(super) struct Machine<'p> {
     pub rounds: Rounds,
 }
 
-impl<'p> Machine<'p> {
-    pub fn new(program: &'p LoweredFunction, fuel: u64, account: Rc<Account>, noise: Option<Rc<Noise>>) -> Machine<'p> {
+impl<'p, N: Arithmetic> Machine<'p, N> {
+    pub fn new(
+        program: &'p LoweredFunction,
+        fuel: u64,
+        account: Rc<Account>,
+        noise: Option<Rc<Noise>>,
+    ) -> Machine<'p, N> {
         Machine {
             program,
             ints: vec![0; program.ints],
-            floats: vec![0.0; program.floats],
+            floats: vec![N::default(); program.floats],
             views: vec![BufferView::default(); program.buffers.len()],
             memory: Vec::new(),
             fuel,
@@ -168,7 +178,7 @@ impl<'p> Machine<'p> {
         })
     }
 
-    fn store_float(&mut self, access: &'p Access, value: f64) -> TirResult<()> {
+    fn store_float(&mut self, access: &'p Access, value: N) -> TirResult<()> {
         self.store(access, |data, at| match data {
             MemoryElements::Float(elements) => elements.get_mut(at).map(|element| *element = value),
             MemoryElements::Int(_) => None,
@@ -178,7 +188,7 @@ impl<'p> Machine<'p> {
     fn scalar(&mut self, value: &'p TirValue) -> TirResult<Scalar> {
         Ok(match value {
             TirValue::Int(e, repr) => repr.scalar(self.int(e)?),
-            TirValue::Float(e, _) => Scalar::Float(self.float(e)?),
+            TirValue::Float(e, _) => self.float(e)?.scalar(),
         })
     }
 
@@ -399,7 +409,7 @@ impl<'p> Machine<'p> {
     fn store(
         &mut self,
         access: &'p Access,
-        write: impl FnOnce(&mut MemoryElements, usize) -> Option<()>,
+        write: impl FnOnce(&mut MemoryElements<N>, usize) -> Option<()>,
     ) -> TirResult<()> {
         let (memory, at) = self.position(access, true)?;
         self.touch(access, (memory, at), true)?;
@@ -416,7 +426,11 @@ impl<'p> Machine<'p> {
     }
 
     #[inline]
-    fn load<T>(&mut self, access: &'p Access, read: impl FnOnce(&MemoryElements, usize) -> Option<T>) -> TirResult<T> {
+    fn load<T>(
+        &mut self,
+        access: &'p Access,
+        read: impl FnOnce(&MemoryElements<N>, usize) -> Option<T>,
+    ) -> TirResult<T> {
         let (memory, at) = self.position(access, false)?;
         self.touch(access, (memory, at), false)?;
         let Some(source) = self.memory.get(memory) else { return Err(self.outside_memory(access)) };
@@ -502,7 +516,7 @@ impl<'p> Machine<'p> {
                 repr.shift(*left, self.int(&operands.0)?, self.int(&operands.1)?, *dtype)?
             }
             Int::Compare(op, o, repr) => i64::from(repr.compare(*op, self.int(&o.0)?, self.int(&o.1)?)),
-            Int::CompareFloats(op, o) => i64::from(compare_floats(*op, self.float(&o.0)?, self.float(&o.1)?)),
+            Int::CompareFloats(op, o) => i64::from(compare_floats(*op, self.float(&o.0)?, self.float(&o.1)?)?),
             Int::And(o) => i64::from(self.int(&o.0)? != 0 && self.int(&o.1)? != 0),
             Int::Or(o) => i64::from(self.int(&o.0)? != 0 || self.int(&o.1)? != 0),
             Int::Not(e) => i64::from(self.int(e)? == 0),
@@ -526,9 +540,15 @@ impl<'p> Machine<'p> {
             }
             Int::Wrap(e, repr) => repr.wrap(self.int(e)?),
             Int::Nonzero(e) => i64::from(self.int(e)? != 0),
-            Int::Truncate(e, repr, dtype) => repr.truncate(self.float(e)?, *dtype)?,
-            Int::Test(t, e) => i64::from(test(*t, self.float(e)?)),
-            Int::Bits(e, round, repr) => repr.wrap(round.to_bits(self.float(e)?) as i64),
+            Int::Truncate(e, repr, dtype) => {
+                let float = self.float(e)?;
+                repr.truncate(self.before_truncation(float)?, *dtype)?
+            }
+            Int::Test(t, e) => i64::from(test(*t, self.float(e)?)?),
+            Int::Bits(e, round, repr) => {
+                let float = self.float(e)?;
+                repr.wrap(round.to_bits(self.of_floats(float, "T.reinterpret")?) as i64)
+            }
             Int::Let(l) => {
                 self.binding(&l.0)?;
                 self.int(&l.1)?
@@ -554,63 +574,94 @@ impl<'p> Machine<'p> {
     }
 
     #[inline]
-    fn load_float(&mut self, access: &'p Access) -> TirResult<f64> {
+    fn load_float(&mut self, access: &'p Access) -> TirResult<N> {
         self.load(access, |data, at| match data {
             MemoryElements::Float(elements) => elements.get(at).copied(),
             MemoryElements::Int(_) => None,
         })
     }
 
-    /// The float that an operation gives; with noise, one that it might give if it rounded otherwise.
+    /// What is computed in floats: the ring has no such operation.
+    pub(super) fn of_floats(&self, value: N, what: &str) -> TirResult<f64> {
+        match self.account.ring() {
+            None => Ok(value.near()),
+            Some(_) => Err(Box::new(TirError::Unsupported(format!("in the ring: {what}")))),
+        }
+    }
+
+    /// What is truncated to an integer: of a number of the ring that integer, which its size says.
+    fn before_truncation(&self, value: N) -> TirResult<f64> {
+        match value.scalar() {
+            Scalar::Ring(x) => {
+                let whole = x.applied(TRUNCATION);
+                let reason = |reason| Box::new(TirError::Unsupported(format!("in the ring: {reason}")));
+                whole.missing().map_or_else(|| Ok(whole.near()), |missing| Err(reason(missing)))
+            }
+            Scalar::Float(_) | Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) => Ok(value.near()),
+        }
+    }
+
+    /// The number that an operation gives; with noise, one that it might give if it rounded otherwise.
     #[inline]
-    fn rounded(&self, float: FloatType, value: f64) -> f64 {
-        match &self.noise {
+    fn rounded(&self, float: FloatType, value: N) -> N {
+        value.rounded(|value| match &self.noise {
             None => float.round(value),
             Some(noise) => noise.rounded(float, value),
-        }
+        })
     }
 
     /// What a conversion gives.
     #[inline]
-    fn converted(&self, float: FloatType, value: f64) -> f64 {
+    fn converted(&self, from: FloatType, to: FloatType, value: N) -> N {
         match &self.noise {
-            None => float.round(value),
-            Some(noise) => noise.converted(float, value),
+            None => value.cast(from, to),
+            Some(noise) => value.rounded(|value| noise.converted(to, value)),
         }
     }
 
-    /// What a function gives.
+    /// What a function of one number gives.
     #[inline]
-    fn function(&self, float: FloatType, x: f64, function: impl Fn(f64) -> f64) -> f64 {
-        match &self.noise {
-            None => float.round(function(x)),
-            Some(noise) => noise.function(float, x, function),
-        }
+    fn function(&self, float: FloatType, x: N, function: Function) -> N {
+        x.applied(function).rounded(|value| match &self.noise {
+            None => float.round(value),
+            Some(noise) => noise.function(float, x.near(), function.float),
+        })
+    }
+
+    /// What a function of two numbers gives.
+    #[inline]
+    fn function_of_two(&self, float: FloatType, x: N, y: N, function: BinaryFunction) -> N {
+        x.applied_to(y, function).rounded(|value| match &self.noise {
+            None => float.round(value),
+            Some(noise) => noise.function(float, x.near(), |x| (function.float)(x, y.near())),
+        })
     }
 
     /// Where there is noise, nothing says which of two operands is the larger if one is NaN.
     #[inline]
-    fn float_binary(&self, float: FloatType, op: FloatOp, a: f64, b: f64) -> f64 {
+    fn float_binary(&self, float: FloatType, op: FloatOp, a: N, b: N) -> Result<N, Unordered> {
         if let Some(noise) = &self.noise {
             noise.compute();
         }
         match (&self.noise, op) {
-            (Some(noise), FloatOp::Min | FloatOp::Max) if a.is_nan() || b.is_nan() => noise.either(a, b),
+            (Some(noise), FloatOp::Min | FloatOp::Max) if a.near().is_nan() || b.near().is_nan() => {
+                Ok(a.rounded(|a| noise.either(a, b.near())))
+            }
             (Some(_) | None, _) => float_binary(float, op, a, b),
         }
     }
 
     #[inline]
-    fn sum(&self, float: FloatType, a: f64, b: f64) -> f64 {
-        match &self.noise {
-            None => float.round(a + b),
-            Some(noise) => noise.sum(float, a, b),
-        }
+    fn sum(&self, float: FloatType, a: N, b: N) -> N {
+        a.plus(b).rounded(|sum| match &self.noise {
+            None => float.round(sum),
+            Some(noise) => noise.sum(float, a.near(), b.near()),
+        })
     }
 
-    pub fn float(&mut self, e: &'p Float) -> TirResult<f64> {
+    pub fn float(&mut self, e: &'p Float) -> TirResult<N> {
         Ok(match e {
-            Float::Const(value) => *value,
+            Float::Const(value, float) => N::of_constant(*value, *float, self.account.ring().unwrap_or(Reading::Exact)),
             Float::Slot(slot) => self.floats[*slot],
             Float::Load(access) => self.load_float(access)?,
             Float::Add(o, round) => {
@@ -619,23 +670,24 @@ impl<'p> Machine<'p> {
             }
             Float::Sub(o, round) => {
                 let (a, b) = (self.float(&o.0)?, self.float(&o.1)?);
-                self.sum(*round, a, -b)
+                self.sum(*round, a, b.negated())
             }
             Float::Mul(o, round) => {
-                let product = self.float(&o.0)? * self.float(&o.1)?;
+                let product = self.float(&o.0)?.times(self.float(&o.1)?);
                 self.rounded(*round, product)
             }
             Float::Div(o, round) => {
-                let quotient = self.float(&o.0)? / self.float(&o.1)?;
+                let quotient = self.float(&o.0)?.over(self.float(&o.1)?);
                 self.rounded(*round, quotient)
             }
             Float::Fma(o, round) => {
                 let (a, b, c) = (self.float(&o.0)?, self.float(&o.1)?, self.float(&o.2)?);
-                self.rounded(*round, fused(*round, a, b, c))
+                let sum = a.times(b).plus(c);
+                self.rounded(*round, sum.rounded(|_| fused(*round, a.near(), b.near(), c.near())))
             }
             Float::Binary(op, o, round) => {
                 let (a, b) = (self.float(&o.0)?, self.float(&o.1)?);
-                self.float_binary(*round, *op, a, b)
+                self.float_binary(*round, *op, a, b)?
             }
             Float::Choice(c) => {
                 let taken = if self.int(&c.0)? != 0 { &c.1 } else { &c.2 };
@@ -643,28 +695,34 @@ impl<'p> Machine<'p> {
             }
             Float::Picked(choice, op, o, round) => {
                 let (a, b) = (self.float(&o.0)?, self.float(&o.1)?);
-                let picked = self.float_binary(*round, *op, a, b);
+                let picked = self.float_binary(*round, *op, a, b)?;
                 self.note_picked(*choice, a != b, picked == a);
                 picked
             }
             Float::FromInt(e, repr, round) => of_int(*round, self.int(e)?, *repr),
-            Float::Round(e, round) => {
+            Float::Round(e, from, to) => {
                 let value = self.float(e)?;
-                self.converted(*round, value)
+                self.converted(*from, *to, value)
             }
             Float::Unary(function, e, round) => {
                 let x = self.float(e)?;
-                self.function(*round, x, function)
+                self.function(*round, x, *function)
             }
             Float::Binary2(function, o, round) => {
                 let (x, y) = (self.float(&o.0)?, self.float(&o.1)?);
-                self.function(*round, x, |x| function(x, y))
+                self.function_of_two(*round, x, y, *function)
             }
             Float::Scale(o, round) => {
                 let exponent = self.int(&o.1)?.clamp(-100_000, 100_000);
-                round.round(libm::ldexp(self.float(&o.0)?, exponent as i32))
+                let float = self.float(&o.0)?;
+                let scaled = libm::ldexp(self.of_floats(float, "T.ldexp")?, exponent as i32);
+                float.rounded(|_| round.round(scaled))
             }
-            Float::FromBits(e, round) => round.of_bits(self.int(e)? as u64),
+            Float::FromBits(e, round) => {
+                let float = round.of_bits(self.int(e)? as u64);
+                self.of_floats(N::default(), "T.reinterpret")?;
+                N::of_constant(float, *round, Reading::Exact)
+            }
             Float::Let(l) => {
                 self.binding(&l.0)?;
                 self.float(&l.1)?

@@ -3,6 +3,9 @@
 use super::error::{TirError, TirResult};
 use crate::grammar::tir::Intrinsic;
 use crate::grammar::{DataType, TypeCode};
+use std::cmp::Ordering;
+
+use crate::number::real::{BinaryFunction, Function, Real, Unordered};
 use crate::number::{FloatType, elementary};
 use crate::value::Scalar;
 
@@ -177,40 +180,48 @@ fn compare<T: PartialOrd>(op: Compare, a: &T, b: &T) -> bool {
     }
 }
 
+/// A comparison of two numbers, which fails where one is not a number.
 #[inline]
-pub(super) fn compare_floats(op: Compare, a: f64, b: f64) -> bool {
-    compare(op, &a, &b)
+pub(super) fn compare_floats<N: Real>(op: Compare, a: N, b: N) -> Result<bool, Unordered> {
+    let order = a.order(b)?;
+    Ok(match op {
+        Compare::Eq => order == Some(Ordering::Equal),
+        Compare::Ne => order != Some(Ordering::Equal),
+        Compare::Lt => order == Some(Ordering::Less),
+        Compare::Le => matches!(order, Some(Ordering::Less | Ordering::Equal)),
+        Compare::Gt => order == Some(Ordering::Greater),
+        Compare::Ge => matches!(order, Some(Ordering::Greater | Ordering::Equal)),
+    })
 }
 
-/// The float nearest to the integer of a data type with these bits.
-pub(super) fn of_int(float: FloatType, value: i64, repr: Repr) -> f64 {
-    float.round_int(if repr.signed { value.into() } else { (value as u64).into() })
+/// The number nearest to the integer of a data type with these bits.
+pub(super) fn of_int<N: Real>(float: FloatType, value: i64, repr: Repr) -> N {
+    N::of_int(if repr.signed { value.into() } else { (value as u64).into() }, float)
 }
 
-pub(super) fn float_binary(float: FloatType, op: FloatOp, a: f64, b: f64) -> f64 {
-    match op {
-        FloatOp::Mod => float.round(a % b),
-        FloatOp::FloorDiv => float.round(a / b).floor(),
-        FloatOp::FloorMod => {
-            let quotient = float.round(a / b).floor();
-            float.round(a - float.round(quotient * b))
-        }
+pub(super) fn float_binary<N: Real>(float: FloatType, op: FloatOp, a: N, b: N) -> Result<N, Unordered> {
+    let floor = |x: N| x.applied(Function { name: "floor", float: libm::floor });
+    let round = |x: N| x.rounded(|x| float.round(x));
+    Ok(match op {
+        FloatOp::Mod => round(a.applied_to(b, BinaryFunction { name: "fmod", float: |a, b| a % b })),
+        FloatOp::FloorDiv => floor(round(a.over(b))),
+        FloatOp::FloorMod => round(a.minus(round(floor(round(a.over(b))).times(b)))),
         // A comparison with NaN fails, which gives the second operand.
         FloatOp::Min => {
-            if a < b {
+            if compare_floats(Compare::Lt, a, b)? {
                 a
             } else {
                 b
             }
         }
         FloatOp::Max => {
-            if a > b {
+            if compare_floats(Compare::Gt, a, b)? {
                 a
             } else {
                 b
             }
         }
-    }
+    })
 }
 
 /// A product and a sum, rounded once: the product of two float32 is exact in float64, and so are those of smaller types.
@@ -221,18 +232,18 @@ pub(super) fn fused(float: FloatType, a: f64, b: f64, c: f64) -> f64 {
     }
 }
 
-pub(super) fn test(test: Test, value: f64) -> bool {
-    match test {
-        Test::Nan => value.is_nan(),
-        Test::Infinite => value.is_infinite(),
-        Test::Finite => value.is_finite(),
-        Test::Nonzero => value != 0.0,
-    }
+pub(super) fn test<N: Real>(test: Test, value: N) -> Result<bool, Unordered> {
+    Ok(match test {
+        Test::Nan => value.near().is_nan(),
+        Test::Infinite => value.near().is_infinite(),
+        Test::Finite => value.near().is_finite(),
+        Test::Nonzero => value.order(N::default())? != Some(Ordering::Equal),
+    })
 }
 
 /// The functions of one float, on float64.
-pub(super) fn unary(op: Intrinsic) -> Option<fn(f64) -> f64> {
-    Some(match op {
+pub(super) fn unary(op: Intrinsic) -> Option<Function> {
+    let float: fn(f64) -> f64 = match op {
         Intrinsic::Exp => elementary::exp,
         Intrinsic::Exp2 => elementary::exp2,
         Intrinsic::Exp10 => elementary::exp10,
@@ -282,12 +293,13 @@ pub(super) fn unary(op: Intrinsic) -> Option<fn(f64) -> f64> {
         | Intrinsic::ShiftLeft
         | Intrinsic::ShiftRight
         | Intrinsic::Reinterpret => return None,
-    })
+    };
+    Some(Function { name: op.name(), float })
 }
 
 /// The functions of two floats, on float64.
-pub(super) fn binary(op: Intrinsic, float: FloatType) -> Option<fn(f64, f64) -> f64> {
-    match (op, float) {
+pub(super) fn binary(op: Intrinsic, float: FloatType) -> Option<BinaryFunction> {
+    let function: Option<fn(f64, f64) -> f64> = match (op, float) {
         (Intrinsic::Pow, _) => Some(elementary::pow),
         (Intrinsic::Atan2, _) => Some(elementary::atan2),
         (Intrinsic::Fmod, _) => Some(libm::fmod),
@@ -296,5 +308,6 @@ pub(super) fn binary(op: Intrinsic, float: FloatType) -> Option<fn(f64, f64) -> 
         (Intrinsic::Nextafter, FloatType::Float64) => Some(libm::nextafter),
         (Intrinsic::Nextafter, FloatType::Float32) => Some(|a, b| f64::from(libm::nextafterf(a as f32, b as f32))),
         _ => None,
-    }
+    };
+    function.map(|float| BinaryFunction { name: op.name(), float })
 }

@@ -3,30 +3,37 @@
 
 use std::cmp::Ordering;
 
+use super::arithmetic::Arithmetic;
 use super::code::{SortCode, Sorted};
 use super::error::{TirError, TirResult};
 use super::memory::MemoryElements;
 use super::run::Machine;
+use crate::number::FloatType;
 
 /// An element of a buffer of either kind.
 #[derive(Clone, Copy)]
-enum SortKey {
+enum SortKey<N> {
     Int(i64),
-    Float(f64),
+    Float(N),
 }
 
 /// As operators order elements: zeros of both signs are one value, and what is not a number comes last.
-fn order(a: SortKey, b: SortKey, unsigned: bool) -> Ordering {
+fn order<N: Arithmetic>(a: SortKey<N>, b: SortKey<N>, unsigned: bool) -> Ordering {
     match (a, b) {
         (SortKey::Int(a), SortKey::Int(b)) if unsigned => (a as u64).cmp(&(b as u64)),
         (SortKey::Int(a), SortKey::Int(b)) => a.cmp(&b),
-        (SortKey::Float(a), SortKey::Float(b)) => a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan())),
+        (SortKey::Float(a), SortKey::Float(b)) => {
+            let (a, b) = (a.near(), b.near());
+            a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan()))
+        }
         (SortKey::Int(_), SortKey::Float(_)) | (SortKey::Float(_), SortKey::Int(_)) => Ordering::Equal,
     }
 }
 
-impl<'p> Machine<'p> {
+impl<'p, N: Arithmetic> Machine<'p, N> {
+    /// Sorts the lines of a buffer. The ring does not order numbers that are nearly equal, so it does not sort.
     pub(super) fn sort(&mut self, code: &'p SortCode) -> TirResult<()> {
+        self.of_floats(N::default(), "a sort")?;
         for (buffer, shape) in
             code.outputs.iter().map(|(buffer, shape, _)| (*buffer, shape)).chain([&code.input].map(|i| (i.0, &i.1)))
         {
@@ -47,7 +54,7 @@ impl<'p> Machine<'p> {
             let start = start_of(line, &shape, axis);
             let keys = (0..along.extent)
                 .map(|at| self.key(code.input.0, &with(&start, axis, at)))
-                .collect::<TirResult<Vec<SortKey>>>()?;
+                .collect::<TirResult<Vec<SortKey<N>>>>()?;
             let mut places: Vec<usize> = (0..keys.len()).collect();
             places.sort_by(|a, b| match (keys.get(*a), keys.get(*b)) {
                 (Some(a), Some(b)) if ascending => order(*a, *b, code.unsigned),
@@ -79,7 +86,7 @@ impl<'p> Machine<'p> {
         usize::try_from(at).map(|at| (view.memory, at)).map_err(|_| unfit("an array that begins before its memory"))
     }
 
-    fn key(&self, buffer: usize, index: &[i64]) -> TirResult<SortKey> {
+    fn key(&self, buffer: usize, index: &[i64]) -> TirResult<SortKey<N>> {
         let (memory, at) = self.place(buffer, index)?;
         let memory = self.memory.get(memory).ok_or_else(|| unfit("an array without memory"))?;
         if memory.written.as_ref().is_some_and(|written| written.get(at) != Some(&true)) {
@@ -93,14 +100,14 @@ impl<'p> Machine<'p> {
         key.ok_or_else(|| unfit("an array beyond its memory"))
     }
 
-    fn set(&mut self, buffer: usize, index: &[i64], value: Option<SortKey>) -> TirResult<()> {
+    fn set(&mut self, buffer: usize, index: &[i64], value: Option<SortKey<N>>) -> TirResult<()> {
         let (memory, at) = self.place(buffer, index)?;
         let memory = self.memory.get_mut(memory).ok_or_else(|| unfit("an array without memory"))?;
         let done = match (&mut memory.data, value) {
             (MemoryElements::Int(elements), Some(SortKey::Int(value))) => elements.get_mut(at).map(|e| *e = value),
             (MemoryElements::Float(elements), Some(SortKey::Float(value))) => elements.get_mut(at).map(|e| *e = value),
             (MemoryElements::Float(elements), Some(SortKey::Int(value))) => {
-                elements.get_mut(at).map(|e| *e = value as f64)
+                elements.get_mut(at).map(|e| *e = N::of_int(value.into(), FloatType::Float64))
             }
             (MemoryElements::Int(_), Some(SortKey::Float(_))) | (_, None) => None,
         };

@@ -29,6 +29,7 @@ fn values(tensor: &Tensor) -> Vec<f64> {
         Scalar::Int(i) => i as f64,
         Scalar::UInt(u) => u as f64,
         Scalar::Float(f) => f,
+        Scalar::Ring(_) => f64::NAN,
     };
     (0..tensor.len()).map(value).collect()
 }

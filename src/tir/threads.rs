@@ -2,6 +2,7 @@
 //! until all have come there. Threads that come to a barrier are run in turns, each up to the next barrier, with
 //! variables of their own; everything else is run in order.
 
+use super::arithmetic::Arithmetic;
 use super::code::{ForCode, Int, TirInstr};
 use super::error::{TirError, TirResult};
 use super::memory::BufferView;
@@ -9,23 +10,23 @@ use super::run::{Flow, Machine};
 use super::touched::Touched;
 
 /// The threads along one axis.
-pub(super) struct Group<'p> {
+pub(super) struct Group<'p, N> {
     code: &'p ForCode,
-    threads: Vec<Thread<'p>>,
+    threads: Vec<Thread<'p, N>>,
 }
 
 /// A thread, and what it has of its own while others are run.
-struct Thread<'p> {
+struct Thread<'p, N> {
     number: i64,
-    frames: Vec<Frame<'p>>,
+    frames: Vec<Frame<'p, N>>,
     ints: Vec<i64>,
-    floats: Vec<f64>,
+    floats: Vec<N>,
     views: Vec<BufferView>,
     touched: Vec<Touched>,
 }
 
 /// What a thread is in.
-enum Frame<'p> {
+enum Frame<'p, N> {
     /// Statements, of which so many are done.
     Statements(&'p [TirInstr], usize),
     /// A loop, at the next of its rounds.
@@ -39,7 +40,7 @@ enum Frame<'p> {
     /// A block, whose description ends with it.
     Block,
     /// Threads along another axis.
-    Group(Group<'p>),
+    Group(Group<'p, N>),
 }
 
 /// How far threads have come.
@@ -49,7 +50,7 @@ enum Came {
     ToEnd,
 }
 
-impl<'p> Machine<'p> {
+impl<'p, N: Arithmetic> Machine<'p, N> {
     /// A loop over threads that come to barriers.
     pub(super) fn threads(&mut self, code: &'p ForCode) -> TirResult<Flow> {
         let mark = self.memory.len();
@@ -62,7 +63,7 @@ impl<'p> Machine<'p> {
         result.map(|_| Flow::Next)
     }
 
-    fn group(&mut self, code: &'p ForCode) -> TirResult<Group<'p>> {
+    fn group(&mut self, code: &'p ForCode) -> TirResult<Group<'p, N>> {
         let (start, stop, step) = self.bounds(code)?;
         let (mut threads, mut number) = (Vec::new(), start);
         while number < stop {
@@ -85,7 +86,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Each thread goes on to the next barrier.
-    fn turn(&mut self, group: &mut Group<'p>) -> TirResult<Came> {
+    fn turn(&mut self, group: &mut Group<'p, N>) -> TirResult<Came> {
         let (run, mut waiting) = (self.rounds.begin(), 0);
         for thread in &mut group.threads {
             let around = group.code.beside.map(|of| self.rounds.enter(run, thread.number, of));
@@ -104,14 +105,14 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn exchange(&mut self, thread: &mut Thread<'p>) {
+    fn exchange(&mut self, thread: &mut Thread<'p, N>) {
         std::mem::swap(&mut self.ints, &mut thread.ints);
         std::mem::swap(&mut self.floats, &mut thread.floats);
         std::mem::swap(&mut self.views, &mut thread.views);
         std::mem::swap(&mut self.touched, &mut thread.touched);
     }
 
-    fn go_on(&mut self, frames: &mut Vec<Frame<'p>>) -> TirResult<Came> {
+    fn go_on(&mut self, frames: &mut Vec<Frame<'p, N>>) -> TirResult<Came> {
         loop {
             match frames.last_mut() {
                 None => return Ok(Came::ToEnd),
@@ -167,7 +168,7 @@ impl<'p> Machine<'p> {
     }
 
     /// A statement begins in which there are barriers.
-    fn begin(&mut self, op: &'p TirInstr, frames: &mut Vec<Frame<'p>>) -> TirResult<()> {
+    fn begin(&mut self, op: &'p TirInstr, frames: &mut Vec<Frame<'p, N>>) -> TirResult<()> {
         self.burn()?;
         match op {
             TirInstr::For(code) if code.is_threads() => frames.push(Frame::Group(self.group(code)?)),
@@ -195,7 +196,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Out of the innermost loop, or to its next round.
-    fn leave_loop(&mut self, frames: &mut Vec<Frame<'p>>, ends: bool) {
+    fn leave_loop(&mut self, frames: &mut Vec<Frame<'p, N>>, ends: bool) {
         while let Some(frame) = frames.last() {
             match frame {
                 Frame::Loop { .. } | Frame::While(..) if !ends => return,

@@ -11,6 +11,7 @@ use super::stop::Stop;
 use super::storage::ProgramPoint;
 use super::tensor::{AllocError, Tensor};
 use crate::grammar::{DataType, Name, TensorData};
+use crate::number::real::Reading;
 
 /// The number of bytes that a run may hold at once, and does hold. It counts the tensors and tuples that the run makes,
 /// and the temporary memory of operators and `PrimFunc`s.
@@ -19,6 +20,8 @@ pub struct Account {
     limit: u64,
     used: Cell<u64>,
     refused: Cell<bool>,
+    /// How constants are read, in a run that computes in the ring.
+    ring: Option<Reading>,
     /// The current point of the run. Storages record it with each write.
     place: RefCell<ProgramPoint>,
 }
@@ -33,7 +36,18 @@ pub struct Held {
 impl Account {
     /// An account that holds nothing.
     pub fn new(limit: u64) -> Rc<Account> {
-        Rc::new(Account { limit, used: Cell::new(0), refused: Cell::new(false), place: RefCell::default() })
+        Account::computing(limit, None)
+    }
+
+    /// The same, of a run that computes in the ring, if it is said how that reads constants.
+    pub fn computing(limit: u64, ring: Option<Reading>) -> Rc<Account> {
+        let (used, refused, place) = (Cell::new(0), Cell::new(false), RefCell::default());
+        Rc::new(Account { limit, used, refused, ring, place })
+    }
+
+    /// How constants are read, in a run that computes in the ring.
+    pub fn ring(&self) -> Option<Reading> {
+        self.ring
     }
 
     /// Sets the current point of the run, and returns the previous one.
@@ -102,7 +116,8 @@ impl Account {
     /// There is not enough memory left, or no such tensor exists.
     pub fn zeros(self: &Rc<Account>, dtype: DataType, shape: &[i64]) -> Result<Result<Tensor, AllocError>, Stop> {
         let held = self.hold(count(shape).saturating_mul(dtype.bytes() as u64))?;
-        match Tensor::zeros(dtype, shape) {
+        let zeros = if self.ring.is_some() { Tensor::zeros_of_ring } else { Tensor::zeros };
+        match zeros(dtype, shape) {
             Err(AllocError::TooLarge(_)) => {
                 self.refused.set(true);
                 Err(Stop::OutOfFuel)
@@ -118,7 +133,11 @@ impl Account {
     /// There is not enough memory left, or no such tensor exists.
     pub fn tensor(self: &Rc<Account>, data: &TensorData) -> Result<Result<Tensor, AllocError>, Stop> {
         let held = self.hold(data.bytes.len() as u64)?;
-        Ok(Tensor::from_data(data).map(|tensor| tensor.holding(held)))
+        let tensor = match self.ring {
+            Some(reading) => Tensor::of_ring(data, reading),
+            None => Tensor::from_data(data),
+        };
+        Ok(tensor.map(|tensor| tensor.holding(held)))
     }
 
     /// Whether a request for memory was refused.

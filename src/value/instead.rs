@@ -3,6 +3,8 @@
 use super::{Prim, Scalar, Stop, Tensor, Value};
 use crate::book::Rule;
 use crate::judge::{Instead, MaskedFreshness, with_stack};
+use crate::number::real::Real;
+use crate::number::ring::RingNumber;
 
 /// The rules that state that a value is the same object, not a copy.
 const THIS_VERY_OBJECT: &[Rule] = &[
@@ -77,6 +79,7 @@ impl Instead for Scalar {
             Scalar::Float(x) if x.is_nan() => Scalar::Float(0.0),
             Scalar::Float(-0.5) => Scalar::Float(0.5),
             Scalar::Float(x) => Scalar::Float(-x - 1.0),
+            Scalar::Ring(x) => Scalar::Ring(x.plus(RingNumber::of_float(1.0))),
         }
     }
 }

@@ -16,6 +16,7 @@ use super::tensor::{Elements, Scalar, Tensor};
 use crate::grammar::tir::PrimFunc;
 use crate::grammar::{DataType, Function, Name, ShapeVar, StructInfo, Var, kinds};
 use crate::judge::with_stack;
+use crate::number::real::Real;
 
 /// A run-time value.
 #[derive(Clone, Debug)]
@@ -390,6 +391,7 @@ impl fmt::Display for Scalar {
             Scalar::Int(i) => i.fmt(f),
             Scalar::UInt(u) => u.fmt(f),
             Scalar::Float(x) => write!(f, "{x:?}"),
+            Scalar::Ring(x) => write!(f, "a number of the ring, near {:?}", x.near()),
         }
     }
 }

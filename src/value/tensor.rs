@@ -12,6 +12,8 @@ use super::stop::Stop;
 use super::storage::{Lodging, Poison, ProgramPoint, Storage};
 use crate::grammar::{DataType, SmallFloat, TensorData, TensorDataError, TypeCode};
 use crate::number::FloatType;
+use crate::number::real::{Reading, Real};
+use crate::number::ring::{NoResidue, RingNumber};
 
 /// A tensor value. Two clones are the same tensor: a write through one is visible through the other.
 #[derive(Clone, Debug)]
@@ -108,6 +110,8 @@ pub enum Elements {
     Small(SmallFloat, ArrayD<u8>),
     /// Integers of fewer than 8 bits, one in each byte, sign-extended.
     Narrow(Narrow, ArrayD<u8>),
+    /// Numbers of the ring, in the place of floats of a type (`REFINE.RING.NUMBERS`).
+    Ring(DataType, ArrayD<RingNumber>),
 }
 
 /// A type of integers of fewer than 8 bits.
@@ -130,6 +134,8 @@ pub enum Scalar {
     UInt(u64),
     /// An element of a floating-point type, widened.
     Float(f64),
+    /// Of a floating-point type, in a run that computes in the ring.
+    Ring(RingNumber),
 }
 
 /// Runs an expression for elements that are stored as their own values.
@@ -160,6 +166,7 @@ macro_rules! for_elements {
             Elements::BFloat16($array) => plainly!($encoding => $body),
             Elements::Float32($array) => plainly!($encoding => $body),
             Elements::Float64($array) => plainly!($encoding => $body),
+            Elements::Ring(_, $array) => plainly!($encoding => $body),
             Elements::Small(format, $array) => {
                 let $encoding = *format;
                 $body
@@ -196,6 +203,7 @@ macro_rules! int_element {
                     Scalar::Int(i) => i as $t,
                     Scalar::UInt(u) => u as $t,
                     Scalar::Float(f) => f as $t,
+                    Scalar::Ring(x) => x.near() as $t,
                 }
             }
             fn to_bytes(self, out: &mut Vec<u8>) {
@@ -230,6 +238,8 @@ macro_rules! float_element {
                     Scalar::Int(i) => $float_type.int_to_bits(i.into()),
                     Scalar::UInt(u) => $float_type.int_to_bits(u.into()),
                     Scalar::Float(f) => $float_type.to_bits(f),
+                    // What is computed in the ring is no float.
+                    Scalar::Ring(_) => $float_type.to_bits(f64::NAN),
                 };
                 <$t>::from_bits(bits as $bits)
             }
@@ -261,6 +271,30 @@ impl Element for bool {
     }
     fn from_bytes(bytes: &[u8]) -> bool {
         bytes.iter().any(|b| *b != 0)
+    }
+}
+
+impl Element for RingNumber {
+    fn to_scalar(self) -> Scalar {
+        Scalar::Ring(self)
+    }
+    fn from_scalar(scalar: Scalar) -> RingNumber {
+        let int = |value: i128| RingNumber::of_int(value, FloatType::Float64);
+        match scalar {
+            Scalar::Bool(b) => int(b.into()),
+            Scalar::Int(i) => int(i.into()),
+            Scalar::UInt(u) => int(u.into()),
+            Scalar::Float(x) if x.is_nan() => RingNumber::without(NoResidue::Float),
+            Scalar::Float(x) => RingNumber::of_float(x),
+            Scalar::Ring(x) => x,
+        }
+    }
+    fn to_bytes(self, out: &mut Vec<u8>) {
+        out.extend(self.bytes());
+    }
+    fn from_bytes(bytes: &[u8]) -> RingNumber {
+        let whole = <[u8; 16]>::try_from(bytes);
+        whole.map_or_else(|_| RingNumber::without(NoResidue::Float), RingNumber::of_bytes)
     }
 }
 
@@ -296,6 +330,7 @@ impl Encoding<u8> for SmallFloat {
             Scalar::Int(i) => rounded_to_odd(i.into()),
             Scalar::UInt(u) => rounded_to_odd(u.into()),
             Scalar::Float(x) => x,
+            Scalar::Ring(_) => f64::NAN,
         })
     }
 }
@@ -338,6 +373,7 @@ impl Encoding<u8> for Narrow {
             Scalar::Int(i) => i,
             Scalar::UInt(u) => u.cast_signed(),
             Scalar::Float(x) => x as i64,
+            Scalar::Ring(x) => x.near() as i64,
         })
     }
 }
@@ -349,7 +385,7 @@ impl Scalar {
             Scalar::Int(i) => Some(i),
             Scalar::UInt(i) => i64::try_from(i).ok(),
             Scalar::Bool(b) => Some(i64::from(b)),
-            Scalar::Float(_) => None,
+            Scalar::Float(_) | Scalar::Ring(_) => None,
         }
     }
 
@@ -360,6 +396,7 @@ impl Scalar {
             Scalar::Int(i) => i != 0,
             Scalar::UInt(u) => u != 0,
             Scalar::Float(f) => f != 0.0,
+            Scalar::Ring(x) => x.is(RingNumber::default()) != Some(true),
         }
     }
 }
@@ -418,6 +455,7 @@ impl Elements {
             Elements::Float32(_) => DataType::FLOAT32,
             Elements::Float64(_) => DataType::FLOAT64,
             Elements::Small(format, _) => DataType::small(*format),
+            Elements::Ring(dtype, _) => *dtype,
             Elements::Narrow(narrow, _) => {
                 DataType::new(if narrow.signed { TypeCode::Int } else { TypeCode::UInt }, narrow.bits.into())
             }
@@ -473,6 +511,34 @@ impl Tensor {
         Tensor(Rc::new(TensorObj { dtype, shape, elements, values, lodging, _held: None }), Rc::default())
     }
 
+    /// A new tensor of zeros of the ring, if its data type is one of floats.
+    pub fn zeros_of_ring(dtype: DataType, shape: &[i64]) -> Result<Tensor, AllocError> {
+        let zeros = Tensor::zeros(dtype, shape)?;
+        if !dtype.is_float() {
+            return Ok(zeros);
+        }
+        let sizes: Vec<usize> = shape.iter().filter_map(|size| usize::try_from(*size).ok()).collect();
+        Ok(Tensor::from_elements(Elements::Ring(dtype, ArrayD::default(IxDyn(&sizes)))))
+    }
+
+    /// REFINE.RING.CONSTANTS: a new tensor with the contents of a literal, whose floats are read as numbers of the ring.
+    pub fn of_ring(data: &TensorData, reading: Reading) -> Result<Tensor, AllocError> {
+        let shape: Option<Vec<i64>> = data.shape.iter().map(|d| i64::try_from(*d).ok()).collect();
+        let shape = shape.ok_or_else(|| AllocError::TooLarge(vec![i64::MAX]))?;
+        let tensor = Tensor::zeros_of_ring(data.dtype, &shape)?;
+        if !data.dtype.is_float() || data.bytes.len() == tensor.len() * size_of::<RingNumber>() {
+            tensor.take_bytes(&data.bytes);
+            return Ok(tensor);
+        }
+        let (plain, float) = (Tensor::from_data(data)?, data.dtype.float_type().unwrap_or(FloatType::Float64));
+        let read = |i: usize| match plain.get(i) {
+            Some(Scalar::Float(x)) => Ok(Scalar::Ring(RingNumber::of_constant(x, float, reading))),
+            Some(other) => Ok(other),
+            None => Err(AllocError::DataType(data.dtype)),
+        };
+        tensor.fill(read).map(|()| tensor)
+    }
+
     /// OP.CALLTIR.ALLOC: marks the contents of this new tensor as unspecified until they are written.
     pub fn without_values(self) -> Tensor {
         if !self.is_empty() {
@@ -500,7 +566,8 @@ impl Tensor {
 
     fn take_bytes(&self, bytes: &[u8]) {
         for_elements!(&mut *self.0.elements.borrow_mut(), array => {
-            for (slot, bytes) in array.iter_mut().zip(bytes.chunks_exact(self.dtype().bytes())) {
+            let size = bytes.len().checked_div(array.len()).unwrap_or(0).max(self.dtype().bytes());
+            for (slot, bytes) in array.iter_mut().zip(bytes.chunks_exact(size)) {
                 *slot = Element::from_bytes(bytes);
             }
         });

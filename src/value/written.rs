@@ -205,6 +205,7 @@ impl<'a> Describe<'a> {
                 Scalar::Int(i) => ValueSpec::Int(i),
                 Scalar::UInt(u) => ValueSpec::Int(u as i64),
                 Scalar::Float(x) => ValueSpec::Float(FloatBits::new(x)),
+                Scalar::Ring(x) => ValueSpec::Str(format!("{:?}", x.bytes()).into()),
             },
             Value::Str(s) => ValueSpec::Str(s.clone()),
             Value::DataType(d) => ValueSpec::DataType(*d),
@@ -276,5 +277,6 @@ fn scalar(value: Scalar) -> String {
         Scalar::Int(i) => i.to_string(),
         Scalar::UInt(u) => u.to_string(),
         Scalar::Float(x) => x.to_string(),
+        Scalar::Ring(_) => value.to_string(),
     }
 }

@@ -40,6 +40,7 @@ fn as_float(scalar: Scalar) -> f64 {
         Scalar::Int(i) => i as f64,
         Scalar::UInt(u) => u as f64,
         Scalar::Float(x) => x,
+        Scalar::Ring(_) => f64::NAN,
     }
 }
 

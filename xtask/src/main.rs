@@ -13,6 +13,7 @@ mod operator_soundness;
 mod programs;
 mod regenerate;
 mod relay;
+mod ring_mutants;
 mod soundness;
 
 use std::error::Error;
@@ -94,6 +95,12 @@ const TASKS: &[(&str, &[Task])] = &[
                 Work::Python("tools/seeded_faults.py"),
             ),
             ("draw-faults", "", "draws the seeded faults again", Work::Python("tools/draw_faults.py")),
+            (
+                "ring-mutants",
+                "RUNS [SEED]",
+                "one-place mutants of kernels, as real functions",
+                Work::Here(ring_mutants::run),
+            ),
             ("models", "check DIR COMMAND", "the models against a wheel", Work::Python("tools/run_models.py")),
             ("onnx", "[--every N] [PAIR..]", "the models of ONNX, through TVM", Work::Shell("tools/onnx_corpus.sh")),
         ],

@@ -230,7 +230,7 @@ fn describes(world: &VariableAssignment, info: &StructInfo, value: &Value) -> bo
         (StructInfo::Prim(info), Value::Prim(prim)) => {
             let same = |value: &PrimExpr| match prim.value {
                 Scalar::Int(i) => number(world, value) == Some(i),
-                Scalar::Bool(_) | Scalar::UInt(_) | Scalar::Float(_) => true,
+                Scalar::Bool(_) | Scalar::UInt(_) | Scalar::Float(_) | Scalar::Ring(_) => true,
             };
             info.dtype == prim.dtype && info.value.as_ref().is_none_or(same)
         }

@@ -250,7 +250,7 @@ fn value_of(data: TensorData, annotation: Option<&StructInfo>) -> ValueSpec {
         (Some(StructInfo::Shape(_)), Some(tensor)) if tensor.shape().len() == 1 => {
             let size = |i| match tensor.get(i) {
                 Some(Scalar::Int(size)) => Some(size),
-                Some(Scalar::UInt(_) | Scalar::Bool(_) | Scalar::Float(_)) | None => None,
+                Some(Scalar::UInt(_) | Scalar::Bool(_) | Scalar::Float(_) | Scalar::Ring(_)) | None => None,
             };
             let sizes: Option<Vec<i64>> = (0..tensor.len()).map(size).collect();
             sizes.map_or(ValueSpec::Tensor(data), ValueSpec::Shape)
@@ -259,7 +259,7 @@ fn value_of(data: TensorData, annotation: Option<&StructInfo>) -> ValueSpec {
             Some(Scalar::Bool(truth)) => ValueSpec::Bool(truth),
             Some(Scalar::Int(i)) => ValueSpec::Int(i),
             Some(Scalar::Float(x)) => ValueSpec::Float(relax_spec::grammar::FloatBits::new(x)),
-            Some(Scalar::UInt(_)) | None => ValueSpec::Tensor(data),
+            Some(Scalar::UInt(_) | Scalar::Ring(_)) | None => ValueSpec::Tensor(data),
         },
         (Some(_) | None, Some(_) | None) => ValueSpec::Tensor(data),
     }

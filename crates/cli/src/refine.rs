@@ -25,7 +25,8 @@ use relax_spec::findings::Severity;
 use relax_spec::grammar::{Binder, IrModule, Name};
 use relax_spec::judge::Cx;
 use relax_spec::refine::{
-    Assumption, Deviation, Differing, Refinement, RefinementVerdict, Settings, Unreached, refine, refine_compiled,
+    Assumption, Deviation, Differing, RealVerdict, Refinement, RefinementVerdict, Settings, Unreached, refine,
+    refine_compiled,
 };
 use relax_spec::value::ValueSpec;
 
@@ -330,6 +331,9 @@ impl RefinementReport<'_> {
             RefinementVerdict::Undecided(reason) => format!("undecided: {}\n", self.cut(reason)),
             RefinementVerdict::OutOfBudget(reason) => format!("out of budget: {}\n", self.cut(reason)),
         };
+        let _ = writeln!(text, "  as real functions: {}", self.cut(&self.refinement.real.to_string()));
+        let within = self.refinement.within_rounding.map_or("undecided", |within| if within { "yes" } else { "no" });
+        let _ = writeln!(text, "  within rounding: {within}");
         let open = matches!(verdict, RefinementVerdict::Undecided(_) | RefinementVerdict::OutOfBudget(_));
         if let Some(reason) = reason.as_ref().filter(|_| !open) {
             let _ = writeln!(text, "  undecided on {undecided} more: {}", self.cut(reason));
@@ -502,6 +506,8 @@ impl RefinementReport<'_> {
             "verdict": name,
             "rule": rule,
             "message": message,
+            "real": real_json(&self.refinement.real),
+            "within_rounding": self.refinement.within_rounding,
             "compared": compared,
             "ended": ended,
             "undecided": undecided,
@@ -517,6 +523,17 @@ impl RefinementReport<'_> {
             "adequacy": adequacy,
         })
     }
+}
+
+/// What the ring says, in JSON.
+fn real_json(real: &RealVerdict) -> Value {
+    let (verdict, draws, reason) = match real {
+        RealVerdict::Equal { draws } => ("equal", Some(draws), None),
+        RealVerdict::RoundedConstants { draws } => ("equal_but_for_rounded_constants", Some(draws), None),
+        RealVerdict::Different(how) => ("different", None, Some(how)),
+        RealVerdict::Undecided(reason) => ("undecided", None, Some(reason)),
+    };
+    json!({"verdict": verdict, "draws": draws, "error_bits": real.error_bits(), "reason": reason})
 }
 
 /// A float in JSON, which has no infinite numbers.

@@ -423,6 +423,7 @@ fn scalar(value: Scalar) -> String {
         Scalar::Int(i) => i.to_string(),
         Scalar::UInt(u) => u.to_string(),
         Scalar::Float(x) => format!("{x:?}"),
+        Scalar::Ring(_) => value.to_string(),
     }
 }
 

@@ -3,6 +3,7 @@
 use ndarray::{ArrayD, Axis, IxDyn};
 
 use crate::grammar::DataType;
+use crate::ops::kernel::reals::no_ring;
 use crate::ops::kernel::{fail, fresh, stored, zeros};
 use crate::value::{Host, MAX_ELEMENTS, Scalar, Stop, Tensor, Value};
 
@@ -15,6 +16,7 @@ pub(in crate::ops) fn scalars(t: &Tensor) -> Result<ArrayD<Scalar>, Stop> {
 pub(in crate::ops) fn floats(t: &Tensor) -> Result<ArrayD<f64>, Stop> {
     let float = |i| match t.get(i) {
         Some(Scalar::Float(x)) => Ok(x),
+        Some(Scalar::Ring(_)) => Err(no_ring()),
         Some(Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_)) | None => {
             Err(fail(format!("expects a floating-point data type, found {}", t.dtype())))
         }

@@ -3,7 +3,9 @@
 use crate::book::Erratum;
 use crate::grammar::{DataType, Ndim, StructInfo, TensorShape, TensorStructInfo};
 use crate::judge::Cx;
+use crate::number::real::Real;
 use crate::ops::infer::{Domain, TensorDims, arity, broadcast, common_dtype, held_by_all, of_held, tensor, with_dtype};
+use crate::ops::kernel::reals::{OfReals, in_ring, no_ring};
 use crate::ops::kernel::{self, at_broadcast, at_flat, convert, fail, fresh, tabulate, tabulate_flat};
 use crate::ops::{EvalArgs, InferArgs, InferError};
 use crate::value::{Host, Prim, Scalar, Stop, Tensor, Value};
@@ -134,19 +136,23 @@ pub(in crate::ops) fn itself(_: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value
 }
 
 /// Arithmetic on two elements of the same kind. Integers wrap around; a float is rounded to the data type when it is
-/// stored.
+/// stored, a number of
+/// the ring is not.
 pub(in crate::ops) fn number(
     x: Scalar,
     y: Scalar,
     int: impl Fn(i64, i64) -> i64,
     uint: impl Fn(u64, u64) -> u64,
-    float: impl Fn(f64, f64) -> f64,
+    real: impl OfReals,
 ) -> Result<Scalar, Stop> {
+    if let Some((x, y)) = in_ring(x, y) {
+        return real.of_ring(x, y).map(Scalar::Ring);
+    }
     match (x, y) {
         (Scalar::Int(x), Scalar::Int(y)) => Ok(Scalar::Int(int(x, y))),
         (Scalar::UInt(x), Scalar::UInt(y)) => Ok(Scalar::UInt(uint(x, y))),
-        (Scalar::Float(x), Scalar::Float(y)) => Ok(Scalar::Float(float(x, y))),
-        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => {
+        (Scalar::Float(x), Scalar::Float(y)) => Ok(Scalar::Float(real.of_floats(x, y))),
+        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_) | Scalar::Ring(_), _) => {
             Err(fail("arithmetic is not defined on this data type"))
         }
     }
@@ -154,12 +160,15 @@ pub(in crate::ops) fn number(
 
 /// The order of two elements; `None` if one is NaN.
 pub(in crate::ops) fn compare(x: Scalar, y: Scalar) -> Result<Option<std::cmp::Ordering>, Stop> {
+    if let Some((x, y)) = in_ring(x, y) {
+        return Ok(x.order(y)?);
+    }
     match (x, y) {
         (Scalar::Bool(x), Scalar::Bool(y)) => Ok(Some(x.cmp(&y))),
         (Scalar::Int(x), Scalar::Int(y)) => Ok(Some(x.cmp(&y))),
         (Scalar::UInt(x), Scalar::UInt(y)) => Ok(Some(x.cmp(&y))),
         (Scalar::Float(x), Scalar::Float(y)) => Ok(x.partial_cmp(&y)),
-        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => {
+        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_) | Scalar::Ring(_), _) => {
             Err(fail("elements of different kinds are compared"))
         }
     }
@@ -168,6 +177,7 @@ pub(in crate::ops) fn compare(x: Scalar, y: Scalar) -> Result<Option<std::cmp::O
 pub(in crate::ops) fn float(x: Scalar) -> Result<f64, Stop> {
     match x {
         Scalar::Float(x) => Ok(x),
+        Scalar::Ring(_) => Err(no_ring()),
         Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) => Err(fail("expects a floating-point data type")),
     }
 }

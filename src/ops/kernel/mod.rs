@@ -3,10 +3,15 @@
 
 pub(in crate::ops) mod array;
 pub(in crate::ops) mod elementwise;
+pub(in crate::ops) mod reals;
 pub(in crate::ops) mod window;
 
 use crate::grammar::{DataType, PrimExpr, StructInfo, TensorShape};
 use crate::judge::Cx;
+use crate::number::FloatType;
+use crate::number::real::{Function, Real};
+use crate::number::ring::RingNumber;
+use crate::ops::kernel::reals::as_ring;
 use crate::ops::{EvalArgs, InferError};
 use crate::value::{Element, Held, Host, Noise, Prim, Scalar, Stop, Tensor, Value, count};
 
@@ -158,10 +163,15 @@ pub(in crate::ops) fn stored(x: Scalar, dtype: DataType, noise: Option<&Noise>) 
 
 /// A float that an integer data type cannot represent is unspecified.
 fn storable(x: Scalar, dtype: DataType) -> Result<Scalar, Stop> {
-    let Scalar::Float(value) = x else { return Ok(x) };
-    if dtype.is_float() || dtype.is_bool() {
-        return Ok(x);
-    }
+    let value = match x {
+        Scalar::Float(_) | Scalar::Ring(_) if dtype.is_float() || dtype.is_bool() => return Ok(x),
+        Scalar::Float(value) => value,
+        Scalar::Ring(value) => match value.missing() {
+            Some(reason) => return Err(Stop::unspecified(format!("in the ring: {reason}"))),
+            None => value.applied(TRUNCATION).near(),
+        },
+        Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) => return Ok(x),
+    };
     let power = |bits: u16| libm::ldexp(1.0, bits.into());
     // A data type of fewer than 8 bits keeps the lowest bits.
     let wide = if dtype.bits < 8 { DataType::INT64 } else { dtype };
@@ -170,6 +180,9 @@ fn storable(x: Scalar, dtype: DataType) -> Result<Scalar, Stop> {
     let whole = value.trunc();
     if whole >= low && whole < high { Ok(x) } else { Err(Stop::unspecified(format!("{value} as {dtype}"))) }
 }
+
+/// Towards zero, to an integer.
+const TRUNCATION: Function = Function { name: "trunc", float: libm::trunc };
 
 /// The element of a tensor at a row-major position.
 pub(in crate::ops) fn at_flat(t: &Tensor, flat: usize) -> Result<Scalar, Stop> {
@@ -192,6 +205,11 @@ pub(in crate::ops) fn in_shape(m: &mut dyn Host, x: &Tensor, shape: &[i64]) -> R
 
 /// An element converted to a data type for storing.
 pub(in crate::ops) fn convert(x: Scalar, dtype: DataType) -> Result<Scalar, Stop> {
+    if let Scalar::Ring(_) = x
+        && dtype.is_float()
+    {
+        return Ok(x);
+    }
     let cell = Tensor::zeros(dtype, &[]).map_err(|error| fail(error.to_string()))?;
     if !cell.set(0, storable(x, dtype)?) {
         return Err(fail("an element lies outside its tensor"));
@@ -220,7 +238,7 @@ pub(in crate::ops) fn integers(dtype: DataType) -> Option<(i128, i128)> {
 
 /// An integer wrapped to a data type. A float is not changed.
 pub(in crate::ops) fn wrapped(x: Scalar, dtype: DataType) -> Result<Scalar, Stop> {
-    if let Scalar::Float(_) = x { Ok(x) } else { convert(x, dtype) }
+    if let Scalar::Float(_) | Scalar::Ring(_) = x { Ok(x) } else { convert(x, dtype) }
 }
 
 /// A number divided by a count. Integers are truncated towards zero, and dividing them by zero is an error.
@@ -228,6 +246,7 @@ pub(in crate::ops) fn quotient(x: Scalar, count: u64) -> Result<Scalar, Stop> {
     let by_none = || fail("an integer is divided by zero");
     match x {
         Scalar::Float(x) => Ok(Scalar::Float(x / count as f64)),
+        Scalar::Ring(x) => Ok(Scalar::Ring(x.over(RingNumber::of_int(count.into(), FloatType::Float64)))),
         // A count of elements always fits in an int64.
         Scalar::Int(x) => x.checked_div(count as i64).map(Scalar::Int).ok_or_else(by_none),
         Scalar::UInt(x) => x.checked_div(count).map(Scalar::UInt).ok_or_else(by_none),
@@ -299,7 +318,7 @@ pub(in crate::ops) fn ints(value: &Value) -> Result<Vec<i64>, Stop> {
     }
     let int = |field: &Value| match field.as_prim()?.value {
         Scalar::Int(i) => Some(i),
-        Scalar::UInt(_) | Scalar::Float(_) | Scalar::Bool(_) => None,
+        Scalar::UInt(_) | Scalar::Float(_) | Scalar::Ring(_) | Scalar::Bool(_) => None,
     };
     let list = value.as_tuple().and_then(|tuple| tuple.fields().iter().map(int).collect());
     list.ok_or_else(|| fail("expects a tuple of integers"))
@@ -372,6 +391,7 @@ pub(in crate::ops) fn constant_one(like: Scalar) -> Scalar {
         Scalar::Int(_) => Scalar::Int(1),
         Scalar::UInt(_) => Scalar::UInt(1),
         Scalar::Float(_) => Scalar::Float(1.0),
+        Scalar::Ring(_) => Scalar::Ring(RingNumber::of_float(1.0)),
     }
 }
 
@@ -381,6 +401,11 @@ pub(in crate::ops) fn multiply_add(sum: Scalar, x: Scalar, y: Scalar) -> Result<
         (Scalar::Float(sum), Scalar::Float(x), Scalar::Float(y)) => Ok(Scalar::Float(sum + x * y)),
         (Scalar::Int(sum), Scalar::Int(x), Scalar::Int(y)) => Ok(Scalar::Int(sum.wrapping_add(x.wrapping_mul(y)))),
         (Scalar::UInt(sum), Scalar::UInt(x), Scalar::UInt(y)) => Ok(Scalar::UInt(sum.wrapping_add(x.wrapping_mul(y)))),
+        (sum @ (Scalar::Ring(_) | Scalar::Float(_)), x, y)
+            if matches!((sum, x, y), (Scalar::Ring(_), _, _) | (_, Scalar::Ring(_), _) | (_, _, Scalar::Ring(_))) =>
+        {
+            Ok(Scalar::Ring(as_ring(sum).plus(as_ring(x).times(as_ring(y)))))
+        }
         // A sum in another data type: the summands are converted first.
         (Scalar::Float(sum), x, y) => Ok(Scalar::Float(sum + as_float(x) * as_float(y))),
         (Scalar::Int(sum), x, y) => Ok(Scalar::Int(sum.wrapping_add(as_int(x).wrapping_mul(as_int(y))))),
@@ -388,7 +413,7 @@ pub(in crate::ops) fn multiply_add(sum: Scalar, x: Scalar, y: Scalar) -> Result<
             let (x, y): (u64, u64) = (Element::from_scalar(x), Element::from_scalar(y));
             Ok(Scalar::UInt(sum.wrapping_add(x.wrapping_mul(y))))
         }
-        (Scalar::Bool(_), _, _) => Err(fail("a product is not defined on this data type")),
+        (Scalar::Bool(_) | Scalar::Ring(_), _, _) => Err(fail("a product is not defined on this data type")),
     }
 }
 

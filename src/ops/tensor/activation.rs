@@ -1,11 +1,14 @@
 //! Activation functions.
 
+use std::cmp::Ordering;
+
 use crate::grammar::{PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::number::elementary;
 use crate::ops::infer::{Domain, TensorDims, arity, axis, differ, float_attr, given_int, tensor};
-use crate::ops::kernel::elementwise::{float, infer_float, infer_one, max_float, number, unary};
-use crate::ops::kernel::{self, at, fail, fresh, tabulate};
+use crate::ops::kernel::elementwise::{compare, float, infer_float, infer_one, number, unary};
+use crate::ops::kernel::reals::{RealOp, applied};
+use crate::ops::kernel::{self, at, fresh, tabulate};
 use crate::ops::tensor::unary::zero_like;
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Value};
@@ -13,7 +16,7 @@ use crate::value::{Host, Scalar, Stop, Value};
 macro_rules! function {
     ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
         operator!($name, $rules, [OpParam::Arg("data")], infer_float, $accuracy, |m, a| {
-            unary(m, a, |x| float(x).map($f).map(Scalar::Float))
+            unary(m, a, |x| applied(x, $name, $f))
         })
     };
 }
@@ -63,12 +66,22 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
 ];
 
 fn relu(x: Scalar) -> Result<Scalar, Stop> {
-    number(x, zero_like(x), i64::max, u64::max, max_float)
+    number(x, zero_like(x), i64::max, u64::max, RealOp::Larger)
 }
 
 fn leakyrelu(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let alpha = float_attr(a.call, "alpha")?;
-    unary(m, a, |x| float(x).map(|x| Scalar::Float(if x > 0.0 { x } else { alpha * x })))
+    unary(m, a, |x| sloped(x, Scalar::Float(alpha)))
+}
+
+/// A number above zero, or a multiple of one below.
+fn sloped(x: Scalar, alpha: Scalar) -> Result<Scalar, Stop> {
+    match compare(x, zero_like(x))? {
+        Some(Ordering::Greater) => Ok(x),
+        Some(Ordering::Less | Ordering::Equal) | None => {
+            number(alpha, x, i64::wrapping_mul, u64::wrapping_mul, RealOp::Product)
+        }
+    }
 }
 
 /// log(1 + exp(beta x)) / beta, and x itself above the threshold.
@@ -105,11 +118,6 @@ fn prelu(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let along = axis(given_int(a.call, "axis")?, data.shape().len())?;
     fresh(tabulate(m, data.dtype(), data.shape(), |i| {
         let place = if alpha.len() == 1 { 0 } else { i.get(along).copied().unwrap_or(0) };
-        match (at(data, i)?, at(alpha, &[place])?) {
-            (Scalar::Float(x), Scalar::Float(alpha)) => Ok(Scalar::Float(if x > 0.0 { x } else { alpha * x })),
-            (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => {
-                Err(fail("expects a floating-point data type"))
-            }
-        }
+        sloped(at(data, i)?, at(alpha, &[place])?)
     })?)
 }

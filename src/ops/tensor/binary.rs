@@ -2,9 +2,11 @@
 
 use crate::grammar::{PrimExpr, StructInfo};
 use crate::judge::Cx;
+use crate::number::real::BinaryFunction;
 use crate::number::{FloatType, elementary};
 use crate::ops::infer::{Domain, TensorDims};
-use crate::ops::kernel::elementwise::{binary, infer_two, max_float, min_float, number};
+use crate::ops::kernel::elementwise::{binary, infer_two, number};
+use crate::ops::kernel::reals::{RealOp, no_ring};
 use crate::ops::kernel::{self, fail};
 use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Value};
@@ -36,35 +38,35 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         y,
         i64::wrapping_add,
         u64::wrapping_add,
-        |x, y| x + y
+        RealOp::Sum
     )),
     arithmetic!("subtract", [rule!("OPS.subtract.infer"), rule!("OPS.subtract.value")], Rounded, |x, y| number(
         x,
         y,
         i64::wrapping_sub,
         u64::wrapping_sub,
-        |x, y| x - y
+        RealOp::Difference
     )),
     arithmetic!("multiply", [rule!("OPS.multiply.infer"), rule!("OPS.multiply.value")], Rounded, |x, y| number(
         x,
         y,
         i64::wrapping_mul,
         u64::wrapping_mul,
-        |x, y| x * y
+        RealOp::Product
     )),
     arithmetic!("maximum", [rule!("OPS.maximum.infer"), rule!("OPS.maximum.value")], Exact, |x, y| number(
         x,
         y,
         i64::max,
         u64::max,
-        max_float
+        RealOp::Larger
     )),
     arithmetic!("minimum", [rule!("OPS.minimum.infer"), rule!("OPS.minimum.value")], Exact, |x, y| number(
         x,
         y,
         i64::min,
         u64::min,
-        min_float
+        RealOp::Smaller
     )),
     division(arithmetic!("divide", [rule!("OPS.divide.infer"), rule!("OPS.divide.value")], Rounded, divide)),
     operator!(
@@ -120,14 +122,14 @@ fn infer_numbers(cx: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferErro
 fn nonzero(y: Scalar) -> Result<(), Stop> {
     match y {
         Scalar::Int(0) | Scalar::UInt(0) => Err(fail("an integer is divided by zero")),
-        Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_) => Ok(()),
+        Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_) | Scalar::Ring(_) => Ok(()),
     }
 }
 
 /// Division. Integers are truncated towards zero.
 fn divide(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
     nonzero(y)?;
-    number(x, y, i64::wrapping_div, u64::wrapping_div, |x, y| x / y)
+    number(x, y, i64::wrapping_div, u64::wrapping_div, RealOp::Quotient)
 }
 
 /// The exact quotient rounded down. Rounding the quotient to the data type first could give the next integer.
@@ -147,7 +149,8 @@ fn power(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
     if let Scalar::Int(..0) = y {
         return Err(fail("an integer is raised to a negative power"));
     }
-    number(x, y, |x, y| wrapping_power(x as u64, y as u64) as i64, wrapping_power, elementary::pow)
+    let real = RealOp::Named(BinaryFunction { name: "pow", float: elementary::pow });
+    number(x, y, |x, y| wrapping_power(x as u64, y as u64) as i64, wrapping_power, real)
 }
 
 /// The power in two's complement. It wraps in the same way for signed and unsigned integers.
@@ -188,6 +191,7 @@ fn floor_remainder(x: Scalar, y: Scalar) -> Result<Scalar, Stop> {
 fn floats(x: Scalar, y: Scalar, f: impl Fn(f64, f64) -> f64) -> Result<Scalar, Stop> {
     match (x, y) {
         (Scalar::Float(x), Scalar::Float(y)) => Ok(Scalar::Float(f(x, y))),
+        (Scalar::Ring(_), _) | (_, Scalar::Ring(_)) => Err(no_ring()),
         (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => {
             Err(fail("expects a floating-point data type"))
         }

@@ -2,10 +2,11 @@
 
 use crate::grammar::StructInfo;
 use crate::judge::Cx;
+use crate::number::real::Real;
 use crate::ops::infer::{arity, required_dtype, tensor, with_dtype};
 use crate::ops::kernel::{self, at, tabulate_out};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
-use crate::value::{Host, Stop, Value};
+use crate::value::{Host, Scalar, Stop, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[operator!(
     "astype",
@@ -24,5 +25,9 @@ pub(in crate::ops) fn infer_astype(_: &mut Cx, a: &InferArgs<'_>) -> Result<Stru
 /// Converts each element: floats are truncated towards zero, integers wrap around.
 pub(in crate::ops) fn astype(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
-    tabulate_out(m, a, |i| at(x, i))
+    let types = x.dtype().float_type().zip(kernel::out(a)?.dtype.float_type());
+    tabulate_out(m, a, |i| match (at(x, i)?, types) {
+        (Scalar::Ring(x), Some((from, to))) => Ok(Scalar::Ring(x.cast(from, to))),
+        (x, _) => Ok(x),
+    })
 }

@@ -65,7 +65,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
 fn logical(x: Scalar, y: Scalar, f: impl Fn(bool, bool) -> bool) -> Result<Scalar, Stop> {
     match (x, y) {
         (Scalar::Bool(x), Scalar::Bool(y)) => Ok(Scalar::Bool(f(x, y))),
-        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => {
+        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_) | Scalar::Ring(_), _) => {
             Err(fail("logic is defined on Booleans"))
         }
     }
@@ -77,7 +77,7 @@ fn bitwise(x: Scalar, y: Scalar, f: impl Fn(u64, u64) -> u64) -> Result<Scalar, 
         (Scalar::Bool(x), Scalar::Bool(y)) => Ok(Scalar::Bool(f(x.into(), y.into()) & 1 == 1)),
         (Scalar::Int(x), Scalar::Int(y)) => Ok(Scalar::Int(f(x as u64, y as u64) as i64)),
         (Scalar::UInt(x), Scalar::UInt(y)) => Ok(Scalar::UInt(f(x, y))),
-        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => {
+        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_) | Scalar::Ring(_), _) => {
             Err(fail("bits are defined of integers"))
         }
     }
@@ -104,7 +104,7 @@ fn distance(y: Scalar, bits: u32) -> Result<u32, Stop> {
     let by = match y {
         Scalar::Int(y) => u32::try_from(y).ok(),
         Scalar::UInt(y) => u32::try_from(y).ok(),
-        Scalar::Bool(_) | Scalar::Float(_) => return Err(fail("a shift is defined on integers")),
+        Scalar::Bool(_) | Scalar::Float(_) | Scalar::Ring(_) => return Err(fail("a shift is defined on integers")),
     };
     by.filter(|by| *by < bits).ok_or_else(|| Stop::unspecified(format!("a shift outside of {bits} bits")))
 }

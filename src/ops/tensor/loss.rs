@@ -3,6 +3,7 @@
 use crate::grammar::{PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{Domain, TensorDims, arity, common_dtype, differ, given_int, str_attr, tensor};
+use crate::ops::kernel::reals::no_ring;
 use crate::ops::kernel::{self, at, fail, fresh, from_list, indices};
 use crate::ops::tensor::indexing::gather::{coordinate, integer};
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam};
@@ -77,6 +78,7 @@ fn cross_entropy(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
 fn float(x: Option<Scalar>) -> Result<f64, Stop> {
     match x {
         Some(Scalar::Float(x)) => Ok(x),
+        Some(Scalar::Ring(_)) => Err(no_ring()),
         Some(Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_)) | None => {
             Err(fail("a loss is defined on floating-point data types"))
         }

@@ -6,6 +6,8 @@ use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{Domain, TensorDims, arity, bool_attr, constant, dim, held_by_all, ints_attr, of_held, tensor};
 use crate::ops::kernel::array::{of_scalars, sizes};
+use crate::ops::kernel::elementwise::number;
+use crate::ops::kernel::reals::{RealOp, no_ring};
 use crate::ops::kernel::window::{OUT_LAYOUT, Packed, Window, data_axes, inside, per_axis, windows};
 use crate::ops::kernel::{self, fail, zero};
 use crate::ops::tensor::convolution::{of_rank, ranked};
@@ -267,6 +269,7 @@ fn max(found: &[Scalar], _: usize) -> Result<Scalar, Stop> {
         [first, rest @ ..] => rest.iter().try_fold(*first, |a, b| match (a, *b) {
             (Scalar::Float(a), Scalar::Float(b)) if a.is_nan() || b.is_nan() => Ok(Scalar::Float(f64::NAN)),
             (Scalar::Float(a), Scalar::Float(b)) => Ok(Scalar::Float(a.max(b))),
+            (a @ Scalar::Ring(_), b) => number(a, b, i64::max, u64::max, RealOp::Larger),
             (Scalar::Int(a), Scalar::Int(b)) => Ok(Scalar::Int(a.max(b))),
             (Scalar::UInt(a), Scalar::UInt(b)) => Ok(Scalar::UInt(a.max(b))),
             (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => {
@@ -285,6 +288,7 @@ fn mean(found: &[Scalar], places: usize) -> Result<Scalar, Stop> {
     for element in found {
         match element {
             Scalar::Float(x) => sum += x,
+            Scalar::Ring(_) => return Err(no_ring()),
             Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) => {
                 return Err(fail("the mean is defined on floating-point data types"));
             }

@@ -114,6 +114,8 @@ impl ExactNumber {
             Scalar::Int(x) => ExactNumber::Whole(x.into()),
             Scalar::UInt(x) => ExactNumber::Whole(x.into()),
             Scalar::Float(x) => ExactNumber::Float(x),
+            // Quantization is not in the ring.
+            Scalar::Ring(_) => ExactNumber::Float(f64::NAN),
         }
     }
 

@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use crate::book::Erratum;
 use crate::grammar::{BinaryOp, Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
+use crate::number::real::Real;
 use crate::ops::infer::{
     TensorDims, arity, at_least, axis, bool_attr, broadcast_all, common_dtype, dim, dtype_attr, given_int, held_by_all,
     of_held, str_attr, tensor, with_dtype,
@@ -80,7 +81,8 @@ pub(in crate::ops) fn order(a: Scalar, b: Scalar) -> Ordering {
         (Scalar::UInt(a), Scalar::UInt(b)) => a.cmp(&b),
         (Scalar::Bool(a), Scalar::Bool(b)) => a.cmp(&b),
         (Scalar::Float(a), Scalar::Float(b)) => a.partial_cmp(&b).unwrap_or_else(|| a.is_nan().cmp(&b.is_nan())),
-        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => Ordering::Equal,
+        (Scalar::Ring(a), Scalar::Ring(b)) => a.near().total_cmp(&b.near()),
+        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_) | Scalar::Ring(_), _) => Ordering::Equal,
     }
 }
 

@@ -2,9 +2,12 @@
 
 use crate::grammar::{DataType, StructInfo};
 use crate::judge::Cx;
+use crate::number::real::{Function, Real};
+use crate::number::ring::RingNumber;
 use crate::number::{FloatType, elementary};
 use crate::ops::infer::{Domain, arity, tensor};
-use crate::ops::kernel::elementwise::{float, infer_float, infer_one, infer_predicate, infer_same, number, unary};
+use crate::ops::kernel::elementwise::{infer_float, infer_one, infer_predicate, infer_same, number, unary};
+use crate::ops::kernel::reals::{RealOp, applied};
 use crate::ops::kernel::{self, at, fail, fresh, tabulate};
 use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Prim, Scalar, Stop, Value};
@@ -13,7 +16,7 @@ use crate::value::{Host, Prim, Scalar, Stop, Value};
 macro_rules! function {
     ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
         operator!($name, $rules, [OpParam::Arg("x")], infer_float, $accuracy, |m, a| {
-            unary(m, a, |x| float(x).map($f).map(Scalar::Float))
+            unary(m, a, |x| applied(x, $name, $f))
         })
     };
 }
@@ -30,7 +33,9 @@ macro_rules! arithmetic {
 /// Defines a rounding function, which does not change integers.
 macro_rules! rounding {
     ($name:literal, $rules:tt, $f:expr) => {
-        operator!($name, $rules, [OpParam::Arg("x")], infer_same, Exact, |m, a| unary(m, a, |x| Ok(rounded(x, $f))))
+        operator!($name, $rules, [OpParam::Arg("x")], infer_same, Exact, |m, a| unary(m, a, |x| Ok(rounded(
+            x, $name, $f
+        ))))
     };
 }
 
@@ -95,9 +100,10 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
     ),
 ];
 
-fn rounded(x: Scalar, f: impl Fn(f64) -> f64) -> Scalar {
+fn rounded(x: Scalar, name: &'static str, float: fn(f64) -> f64) -> Scalar {
     match x {
-        Scalar::Float(x) => Scalar::Float(f(x)),
+        Scalar::Float(x) => Scalar::Float(float(x)),
+        Scalar::Ring(x) => Scalar::Ring(x.applied(Function { name, float })),
         Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) => x,
     }
 }
@@ -106,26 +112,26 @@ fn ask(m: &mut dyn Host, a: &EvalArgs<'_>, other: bool, f: impl Fn(f64) -> bool)
     let x = kernel::tensor(a, 0)?;
     fresh(tabulate(m, DataType::BOOL, x.shape(), |i| match at(x, i)? {
         Scalar::Float(x) => Ok(Scalar::Bool(f(x))),
+        Scalar::Ring(x) => Ok(Scalar::Bool(f(x.near()))),
         Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) => Ok(Scalar::Bool(other)),
     })?)
 }
 
 fn negative(x: Scalar) -> Result<Scalar, Stop> {
-    number(zero_like(x), x, i64::wrapping_sub, u64::wrapping_sub, |_, x| -x)
+    number(zero_like(x), x, i64::wrapping_sub, u64::wrapping_sub, RealOp::Negation)
 }
 
 fn absolute(x: Scalar) -> Result<Scalar, Stop> {
-    number(x, x, |x, _| x.wrapping_abs(), |x, _| x, |x, _| x.abs())
+    number(x, x, |x, _| x.wrapping_abs(), |x, _| x, RealOp::Magnitude)
 }
 
 /// -1, 0 or 1. A zero or NaN stays as it is.
 fn sign(x: Scalar) -> Result<Scalar, Stop> {
-    let float = |x: f64| if x == 0.0 || x.is_nan() { x } else { x.signum() };
-    number(x, x, |x, _| x.signum(), |x, _| x.min(1), |x, _| float(x))
+    number(x, x, |x, _| x.signum(), |x, _| x.min(1), RealOp::Sign)
 }
 
 fn square(x: Scalar) -> Result<Scalar, Stop> {
-    number(x, x, i64::wrapping_mul, u64::wrapping_mul, |x, y| x * y)
+    number(x, x, i64::wrapping_mul, u64::wrapping_mul, RealOp::Product)
 }
 
 fn bitwise_not(x: Scalar) -> Result<Scalar, Stop> {
@@ -133,14 +139,16 @@ fn bitwise_not(x: Scalar) -> Result<Scalar, Stop> {
         Scalar::Bool(b) => Ok(Scalar::Bool(!b)),
         Scalar::Int(i) => Ok(Scalar::Int(!i)),
         Scalar::UInt(u) => Ok(Scalar::UInt(!u)),
-        Scalar::Float(_) => Err(fail("a float has no bits to invert")),
+        Scalar::Float(_) | Scalar::Ring(_) => Err(fail("a float has no bits to invert")),
     }
 }
 
 fn logical_not(x: Scalar) -> Result<Scalar, Stop> {
     match x {
         Scalar::Bool(b) => Ok(Scalar::Bool(!b)),
-        Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_) => Err(fail("negation is defined on Booleans")),
+        Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_) | Scalar::Ring(_) => {
+            Err(fail("negation is defined on Booleans"))
+        }
     }
 }
 
@@ -150,6 +158,7 @@ pub(in crate::ops) fn zero_like(x: Scalar) -> Scalar {
         Scalar::Int(_) => Scalar::Int(0),
         Scalar::UInt(_) => Scalar::UInt(0),
         Scalar::Float(_) => Scalar::Float(0.0),
+        Scalar::Ring(_) => Scalar::Ring(RingNumber::default()),
     }
 }
 
@@ -174,6 +183,10 @@ fn clip(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     unary(m, a, |x| match x {
         Scalar::Float(x) if x.is_nan() => Ok(Scalar::Float(x)),
         Scalar::Float(x) => Ok(Scalar::Float(x.max(low.0).min(high.0))),
+        Scalar::Ring(_) => {
+            let above = number(x, Scalar::Float(low.0), i64::max, u64::max, RealOp::Larger)?;
+            number(above, Scalar::Float(high.0), i64::min, u64::min, RealOp::Smaller)
+        }
         Scalar::Int(x) => Ok(Scalar::Int(x.max(low.1).min(high.1))),
         Scalar::UInt(x) => {
             let unsigned = |i: i64| u64::try_from(i).unwrap_or(0);

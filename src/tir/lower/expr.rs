@@ -51,7 +51,7 @@ impl Lowering {
             },
             Expr::Float(bits, dtype) => {
                 let round = float_type(*dtype)?;
-                Ok(TirValue::Float(Float::Const(round.round(bits.get())), round))
+                Ok(TirValue::Float(Float::Const(round.round(bits.get()), round), round))
             }
             Expr::Str(_) | Expr::Data(_) => Err(TirError::Unsupported("handles as values".into())),
             Expr::Ramp(_) | Expr::Broadcast(..) | Expr::Shuffle(_) => {
@@ -174,7 +174,7 @@ impl Lowering {
         if let Some(to) = dtype.float_type() {
             let code = match from {
                 TirValue::Int(e, repr) => Float::FromInt(Box::new(e), repr, to),
-                TirValue::Float(e, _) => Float::Round(Box::new(e), to),
+                TirValue::Float(e, from) => Float::Round(Box::new(e), from, to),
             };
             return Ok(TirValue::Float(code, to));
         }

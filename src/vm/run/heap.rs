@@ -27,7 +27,7 @@ impl Machine<'_> {
         match usize::try_from(slot).ok().and_then(|slot| heap.get(slot)) {
             Some(Scalar::Int(UNWRITTEN)) => Err(self.wrong(format!("slot {slot} is read before it is written"))),
             Some(Scalar::Int(size)) => Ok(size),
-            Some(Scalar::Bool(_) | Scalar::UInt(_) | Scalar::Float(_)) | None => {
+            Some(Scalar::Bool(_) | Scalar::UInt(_) | Scalar::Float(_) | Scalar::Ring(_)) | None => {
                 Err(self.wrong(format!("the heap has no slot {slot}")))
             }
         }
@@ -86,7 +86,7 @@ impl Machine<'_> {
 fn size_in(heap: Option<&Tensor>, v: &ShapeVar) -> Option<i64> {
     match heap?.get(slot_of(v)? as usize) {
         Some(Scalar::Int(size)) => Some(size).filter(|size| *size != UNWRITTEN),
-        Some(Scalar::Bool(_) | Scalar::UInt(_) | Scalar::Float(_)) | None => None,
+        Some(Scalar::Bool(_) | Scalar::UInt(_) | Scalar::Float(_) | Scalar::Ring(_)) | None => None,
     }
 }
 

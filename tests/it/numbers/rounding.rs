@@ -179,6 +179,7 @@ fn converted(x: Scalar, to: FloatType) -> f64 {
         Scalar::UInt(u) => Number::Int(u.into()),
         Scalar::Float(x) if to == FloatType::Float64 => return x,
         Scalar::Float(x) => Number::Float(x),
+        Scalar::Ring(x) => panic!("{x:?} is no float"),
     };
     to.of_bits(nearest(to, number))
 }
@@ -279,6 +280,7 @@ fn literal(x: Scalar) -> String {
         Scalar::Int(i) => i.to_string(),
         Scalar::UInt(u) => u.to_string(),
         Scalar::Float(x) => format!("{x:?}"),
+        Scalar::Ring(x) => panic!("{x:?} is no float"),
     }
 }
 

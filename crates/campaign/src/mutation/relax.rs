@@ -170,6 +170,7 @@ fn one_more(data: &TensorData) -> Option<TensorData> {
         Scalar::Int(x) => Scalar::Int(x.wrapping_add(1)),
         Scalar::UInt(x) => Scalar::UInt(x.wrapping_add(1)),
         Scalar::Float(x) => Scalar::Float(other_float(x)),
+        Scalar::Ring(_) => return None,
     };
     let changed = tensor.set(0, changed).then(|| tensor.to_data());
     changed.filter(|changed| changed != data)

@@ -246,7 +246,7 @@ fn one_hot(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
             Scalar::Int(i) if i < 0 && from_the_end => i.saturating_add(depth) == class,
             Scalar::Int(i) => i == class,
             Scalar::UInt(i) => i64::try_from(i) == Ok(class),
-            Scalar::Bool(_) | Scalar::Float(_) => return Err(fail("the indices must be integers")),
+            Scalar::Bool(_) | Scalar::Float(_) | Scalar::Ring(_) => return Err(fail("the indices must be integers")),
         };
         Ok(if is_on { on.value } else { off.value })
     })

@@ -63,7 +63,7 @@ pub(in crate::ops) fn integer(index: Scalar) -> Result<i64, Stop> {
     match index {
         Scalar::Int(i) => Ok(i),
         Scalar::UInt(i) => Ok(i64::try_from(i).unwrap_or(i64::MAX)),
-        Scalar::Bool(_) | Scalar::Float(_) => Err(fail("the indices must be integers")),
+        Scalar::Bool(_) | Scalar::Float(_) | Scalar::Ring(_) => Err(fail("the indices must be integers")),
     }
 }
 

@@ -78,7 +78,7 @@ fn combine(reduction: &str, old: Scalar, new: Scalar) -> Result<Scalar, Stop> {
         (Scalar::Float(x), Scalar::Float(y)) => Ok(Scalar::Float(float(x, y))),
         (Scalar::Int(x), Scalar::Int(y)) => Ok(Scalar::Int(int(x, y))),
         (Scalar::UInt(x), Scalar::UInt(y)) => Ok(Scalar::UInt(uint(x, y))),
-        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => {
+        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_) | Scalar::Ring(_), _) => {
             Err(fail(format!("`{reduction}` is not defined on this data type")))
         }
     };

@@ -136,7 +136,7 @@ pub(in crate::ops) fn chosen(index: Scalar, size: i64, mode: &str, from_the_end:
 fn wrapped(index: Scalar, size: i64) -> Result<i64, Stop> {
     match index {
         Scalar::UInt(index) => Ok((index % size.unsigned_abs()) as i64),
-        Scalar::Int(_) | Scalar::Bool(_) | Scalar::Float(_) => Ok(integer(index)?.rem_euclid(size)),
+        Scalar::Int(_) | Scalar::Bool(_) | Scalar::Float(_) | Scalar::Ring(_) => Ok(integer(index)?.rem_euclid(size)),
     }
 }
 

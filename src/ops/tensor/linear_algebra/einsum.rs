@@ -254,7 +254,7 @@ fn zero_of(x: Scalar) -> Scalar {
         Scalar::Int(_) => Scalar::Int(0),
         Scalar::UInt(_) => Scalar::UInt(0),
         // -0 is the neutral element: adding it changes no number, not even -0.
-        Scalar::Float(_) => Scalar::Float(-0.0),
+        Scalar::Float(_) | Scalar::Ring(_) => Scalar::Float(-0.0),
     }
 }
 

@@ -5,10 +5,12 @@ use ndarray::{ArrayD, Axis};
 use crate::grammar::StructInfo;
 use crate::judge::Cx;
 use crate::number::elementary;
+use crate::number::real::{Function, Real};
+use crate::number::ring::RingNumber;
 use crate::ops::infer::{Domain, TensorDims, arity, axis, given_int, tensor};
-use crate::ops::kernel::array::{floats, of_floats};
+use crate::ops::kernel::array::{floats, of_floats, of_scalars};
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam, kernel};
-use crate::value::{Host, Stop, Value};
+use crate::value::{Elements, Host, Scalar, Stop, Value};
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
     operator!(
@@ -17,7 +19,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         [OpParam::Arg("data"), OpParam::Attr(Attr::int("axis", -1))],
         infer_softmax,
         Elementary,
-        |m, a| along_axis(m, a, softmax)
+        |m, a| along_axis(m, a, softmax, |x, total, exp| exp(x).over(total))
     ),
     operator!(
         "nn.log_softmax",
@@ -25,7 +27,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         [OpParam::Arg("data"), OpParam::Attr(Attr::int("axis", -1))],
         infer_softmax,
         Elementary,
-        |m, a| along_axis(m, a, log_softmax)
+        |m, a| along_axis(m, a, log_softmax, |x, total, _| x.minus(total.applied(LOGARITHM)))
     ),
 ];
 
@@ -39,11 +41,32 @@ fn infer_softmax(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
     Ok(StructInfo::Tensor(x.clone()))
 }
 
-fn along_axis(m: &mut dyn Host, a: &EvalArgs<'_>, f: fn(&ArrayD<f64>, usize) -> ArrayD<f64>) -> Result<Value, Stop> {
+const EXPONENTIAL: Function = Function { name: "exp", float: elementary::exp };
+const LOGARITHM: Function = Function { name: "log", float: elementary::log };
+
+/// What comes of an element, of the sum of all exponentials, and of the exponential.
+type OfTotal = fn(RingNumber, RingNumber, fn(RingNumber) -> RingNumber) -> RingNumber;
+
+/// Floats are subtracted from the largest first, which the ring need not do.
+fn along_axis(
+    m: &mut dyn Host,
+    a: &EvalArgs<'_>,
+    f: fn(&ArrayD<f64>, usize) -> ArrayD<f64>,
+    of_total: OfTotal,
+) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let along = axis(given_int(a.call, "axis")?, x.shape().len())?;
     let _held = kernel::beside(m, x.len() as u64)?;
     m.spend(x.len() as u64)?;
+    if let Elements::Ring(_, elements) = &*x.elements() {
+        let mut out = elements.clone();
+        for mut line in out.lanes_mut(Axis(along)) {
+            let exp = |x: RingNumber| x.applied(EXPONENTIAL);
+            let total = line.iter().fold(RingNumber::default(), |sum, x| sum.plus(exp(*x)));
+            line.iter_mut().for_each(|x| *x = of_total(*x, total, exp));
+        }
+        return of_scalars(m, x.dtype(), &out.mapv(Scalar::Ring));
+    }
     of_floats(m, x.dtype(), &f(&floats(x)?, along))
 }
 

@@ -4,7 +4,9 @@ use std::cmp::Ordering;
 
 use crate::grammar::{Call, DataType, PrimExpr, StructInfo};
 use crate::judge::Cx;
+use crate::number::real::Real;
 use crate::ops::infer::{Domain, TensorDims, arity, at_least, axes, bool_attr, ints_attr, tensor};
+use crate::ops::kernel::reals::applied;
 use crate::ops::kernel::{self, at, fail, tabulate_out};
 use crate::ops::tensor::search::{order, ordered};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
@@ -243,6 +245,7 @@ pub(super) fn sum(items: &[Scalar], dtype: DataType) -> Result<Scalar, Stop> {
             (None, Scalar::Bool(_)) => Err(fail("a sum is not defined on Booleans")),
             (None, first) => Ok(Some(first)),
             (Some(Scalar::Float(sum)), Scalar::Float(x)) => Ok(Some(Scalar::Float(sum + x))),
+            (Some(Scalar::Ring(sum)), Scalar::Ring(x)) => Ok(Some(Scalar::Ring(sum.plus(x)))),
             (Some(Scalar::Int(sum)), Scalar::Int(x)) => Ok(Some(Scalar::Int(sum.wrapping_add(x)))),
             (Some(Scalar::UInt(sum)), Scalar::UInt(x)) => Ok(Some(Scalar::UInt(sum.wrapping_add(x)))),
             (Some(_), _) => Err(fail("elements of different kinds are added")),
@@ -265,9 +268,15 @@ fn extreme(
     let pick = |a: Scalar, b: &Scalar| match (a, *b) {
         (Scalar::Float(x), Scalar::Float(y)) if x.is_nan() || y.is_nan() => Ok(Scalar::Float(f64::NAN)),
         (Scalar::Float(x), Scalar::Float(y)) => Ok(Scalar::Float(float(x, y))),
+        (Scalar::Ring(x), Scalar::Ring(y)) => {
+            let (near_x, near_y) = (x.near(), y.near());
+            let is_first = float(near_x, near_y) == near_x;
+            x.order(y)?;
+            Ok(Scalar::Ring(if is_first { x } else { y }))
+        }
         (Scalar::Int(x), Scalar::Int(y)) => Ok(Scalar::Int(int(x, y))),
         (Scalar::UInt(x), Scalar::UInt(y)) => Ok(Scalar::UInt(uint(x, y))),
-        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => {
+        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_) | Scalar::Ring(_), _) => {
             Err(fail("an extreme is not defined on this data type"))
         }
     };
@@ -282,6 +291,7 @@ fn product(items: &[Scalar], _: DataType) -> Result<Scalar, Stop> {
         (_, Scalar::Bool(_)) => Err(fail("a product is not defined on Booleans")),
         (None, first) => Ok(Some(first)),
         (Some(Scalar::Float(product)), Scalar::Float(x)) => Ok(Some(Scalar::Float(product * x))),
+        (Some(Scalar::Ring(product)), Scalar::Ring(x)) => Ok(Some(Scalar::Ring(product.times(x)))),
         (Some(Scalar::Int(product)), Scalar::Int(x)) => Ok(Some(Scalar::Int(product.wrapping_mul(x)))),
         (Some(Scalar::UInt(product)), Scalar::UInt(x)) => Ok(Some(Scalar::UInt(product.wrapping_mul(x)))),
         (Some(_), _) => Err(fail("elements of different kinds are multiplied")),
@@ -295,7 +305,8 @@ fn variance(items: &[Scalar], dtype: DataType) -> Result<Scalar, Stop> {
     let middle = mean(items, dtype)?;
     let square = |item: &Scalar| match (*item, middle) {
         (Scalar::Float(x), Scalar::Float(mean)) => Ok(Scalar::Float((x - mean) * (x - mean))),
-        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => {
+        (Scalar::Ring(x), Scalar::Ring(mean)) => Ok(Scalar::Ring(x.minus(mean).times(x.minus(mean)))),
+        (Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_) | Scalar::Ring(_), _) => {
             Err(fail("a variance is defined on floats"))
         }
     };
@@ -304,7 +315,7 @@ fn variance(items: &[Scalar], dtype: DataType) -> Result<Scalar, Stop> {
 
 fn deviation(items: &[Scalar], dtype: DataType) -> Result<Scalar, Stop> {
     match variance(items, dtype)? {
-        Scalar::Float(x) => Ok(Scalar::Float(x.sqrt())),
+        x @ (Scalar::Float(_) | Scalar::Ring(_)) => applied(x, "sqrt", f64::sqrt),
         Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) => Err(fail("a deviation is defined on floats")),
     }
 }

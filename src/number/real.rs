@@ -1,0 +1,123 @@
+//! The scalar: what a reference implementation or the interpreter of loops does with a real number, in whichever
+//! arithmetic it computes. Instances are floats (`f64`, rounded by whoever stores them) and the ring (`ring`).
+
+use std::cmp::Ordering;
+use std::fmt::Debug;
+
+use super::FloatType;
+
+/// A function of one number: its name, by which an arithmetic may know it, and what it is on floats.
+#[derive(Clone, Copy, Debug)]
+pub struct Function {
+    /// The name, as an intrinsic has it.
+    pub name: &'static str,
+    /// Its value.
+    pub float: fn(f64) -> f64,
+}
+
+/// A function of two numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct BinaryFunction {
+    /// The name, as an intrinsic has it.
+    pub name: &'static str,
+    /// Its value.
+    pub float: fn(f64, f64) -> f64,
+}
+
+/// How a constant is read by an arithmetic that is exact.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reading {
+    /// As the number that the float is.
+    Exact,
+    /// As the simplest fraction of which it is the nearest float.
+    Simplest,
+}
+
+/// Why the order of two numbers is not known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("of two numbers nobody knows which is the larger: rounding decides, or one is no number")]
+pub struct Unordered;
+
+/// A real number, in one arithmetic or another.
+pub trait Real: Copy + Default + PartialEq + Debug {
+    /// A constant, which a float of the type stands for.
+    fn of_constant(value: f64, float: FloatType, reading: Reading) -> Self;
+    /// An integer, as the type has it.
+    fn of_int(value: i128, float: FloatType) -> Self;
+    /// The sum.
+    fn plus(self, other: Self) -> Self;
+    /// The number with the other sign.
+    fn negated(self) -> Self;
+    /// The product.
+    fn times(self, other: Self) -> Self;
+    /// The quotient.
+    fn over(self, other: Self) -> Self;
+    /// The value of a function.
+    fn applied(self, function: Function) -> Self;
+    /// The value of a function of two numbers.
+    fn applied_to(self, other: Self, function: BinaryFunction) -> Self;
+    /// The order; none where one is not a number.
+    ///
+    /// # Errors
+    ///
+    /// It is not known.
+    fn order(self, other: Self) -> Result<Option<Ordering>, Unordered>;
+    /// What an operation rounds to in floats; nothing where nothing is rounded.
+    fn rounded(self, round: impl FnOnce(f64) -> f64) -> Self;
+    /// A conversion to another type.
+    fn cast(self, from: FloatType, to: FloatType) -> Self;
+    /// The number as a float, or what is near it.
+    fn near(self) -> f64;
+
+    /// The difference.
+    fn minus(self, other: Self) -> Self {
+        self.plus(other.negated())
+    }
+}
+
+impl Real for f64 {
+    #[inline]
+    fn of_constant(value: f64, _: FloatType, _: Reading) -> f64 {
+        value
+    }
+    fn of_int(value: i128, float: FloatType) -> f64 {
+        float.round_int(value)
+    }
+    #[inline]
+    fn plus(self, other: f64) -> f64 {
+        self + other
+    }
+    #[inline]
+    fn negated(self) -> f64 {
+        -self
+    }
+    #[inline]
+    fn times(self, other: f64) -> f64 {
+        self * other
+    }
+    #[inline]
+    fn over(self, other: f64) -> f64 {
+        self / other
+    }
+    fn applied(self, function: Function) -> f64 {
+        (function.float)(self)
+    }
+    fn applied_to(self, other: f64, function: BinaryFunction) -> f64 {
+        (function.float)(self, other)
+    }
+    #[inline]
+    fn order(self, other: f64) -> Result<Option<Ordering>, Unordered> {
+        Ok(self.partial_cmp(&other))
+    }
+    #[inline]
+    fn rounded(self, round: impl FnOnce(f64) -> f64) -> f64 {
+        round(self)
+    }
+    fn cast(self, _: FloatType, to: FloatType) -> f64 {
+        to.round(self)
+    }
+    #[inline]
+    fn near(self) -> f64 {
+        self
+    }
+}

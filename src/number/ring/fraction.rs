@@ -1,0 +1,58 @@
+//! The simplest fraction that a float is near to.
+
+use crate::number::FloatType;
+
+/// Numerator and denominator of the fraction with the least denominator among those whose nearest float the value is; `None` of
+/// what is so large or small that its fraction has more than 100 bits.
+pub(super) fn simplest(value: f64, float: FloatType) -> Option<(i128, i128)> {
+    if value == 0.0 {
+        return Some((0, 1));
+    }
+    let (fraction, exponent) = libm::frexp(value.abs());
+    let digits = libm::ldexp(fraction, float.digits() as i32);
+    let exponent = exponent - float.digits() as i32;
+    // A subnormal number has fewer digits, which are all that there are.
+    if digits.fract() != 0.0 || !(-70..=40).contains(&exponent) {
+        return None;
+    }
+    // Half a unit below and above, in halves of units.
+    let (low, high) = (2 * digits as i128 - 1, 2 * digits as i128 + 1);
+    let (scale, divisor) = if exponent > 0 { (1i128 << (exponent - 1), 1) } else { (1, 1i128 << (1 - exponent)) };
+    let (numerator, denominator) = between((low * scale, divisor), (high * scale, divisor));
+    Some((if value < 0.0 { -numerator } else { numerator }, denominator))
+}
+
+/// The fraction with the least denominator that lies between two positive ones: the terms that their continued fractions share, and
+/// the least one after them.
+fn between(low: (i128, i128), high: (i128, i128)) -> (i128, i128) {
+    let whole = low.0 / low.1;
+    if low.0 % low.1 == 0 {
+        return (whole, 1);
+    }
+    if whole < high.0 / high.1 {
+        return (whole + 1, 1);
+    }
+    let rest = |(numerator, denominator): (i128, i128)| (denominator, numerator - whole * denominator);
+    // Reciprocals stand in the other order.
+    let (numerator, denominator) = between(rest(high), rest(low));
+    (whole * numerator + denominator, numerator)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn constants_are_read_as_they_were_meant() {
+        let single = |x: f64| simplest(FloatType::Float32.round(x), FloatType::Float32);
+        assert_eq!(single(1.0 / 3.0), Some((1, 3)));
+        assert_eq!(single(-0.1), Some((-1, 10)));
+        assert_eq!(single(1e-5), Some((1, 100_000)));
+        assert_eq!(single(100.0), Some((100, 1)));
+        assert_eq!(single(0.0), Some((0, 1)));
+        assert_eq!(simplest(FloatType::Float16.round(0.3), FloatType::Float16), Some((3, 10)));
+        assert_eq!(simplest(2.0 / 7.0, FloatType::Float64), Some((2, 7)));
+        assert_ne!(single(1.0 + f64::from(f32::EPSILON)), Some((1, 1)));
+        assert_eq!(single(1e-40), None);
+    }
+}

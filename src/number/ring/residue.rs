@@ -1,0 +1,230 @@
+//! Residues modulo the fourth power of a prime, in Montgomery's form (REFINE.RING.NUMBERS).
+
+/// The prime, the largest below 2^16. What it does not divide has an inverse.
+const PRIME: u64 = 65_521;
+/// Its fourth power, the largest that 64 bits hold.
+const MODULUS: u64 = PRIME * PRIME * PRIME * PRIME;
+/// What of a number a logarithm and a function without algebra depend on.
+const CUBE: u64 = PRIME * PRIME * PRIME;
+/// 2^64, of which every residue that is held is a multiple.
+const ONE: u64 = (u64::MAX - MODULUS) + 1;
+/// The square of that.
+const SQUARE: u64 = ((ONE as u128 * ONE as u128) % MODULUS as u128) as u64;
+/// The modulus times this is -1 modulo 2^64.
+const NEGATED_INVERSE: u64 = negated_inverse();
+
+/// Newton's iteration, each step of which doubles the number of bits.
+const fn negated_inverse() -> u64 {
+    let (mut inverse, mut step) = (1u64, 0);
+    while step < 6 {
+        inverse = inverse.wrapping_mul(2u64.wrapping_sub(MODULUS.wrapping_mul(inverse)));
+        step += 1;
+    }
+    inverse.wrapping_neg()
+}
+
+/// A number of the ring.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Residue(u64);
+
+/// The residue of `a b / 2^64`.
+#[inline]
+fn reduced_product(a: u64, b: u64) -> u64 {
+    let product = u128::from(a) * u128::from(b);
+    let multiple = u128::from((product as u64).wrapping_mul(NEGATED_INVERSE)) * u128::from(MODULUS);
+    let (sum, carries) = product.overflowing_add(multiple);
+    let high = (sum >> 64) as u64;
+    if carries || high >= MODULUS { high.wrapping_sub(MODULUS) } else { high }
+}
+
+impl Residue {
+    pub(super) const ZERO: Residue = Residue(0);
+    pub(super) const ONE: Residue = Residue(ONE);
+
+    pub(super) fn of_int(value: i128) -> Residue {
+        // The remainder is less than the modulus.
+        let rest = value.rem_euclid(i128::from(MODULUS)) as u64;
+        Residue(reduced_product(rest, SQUARE))
+    }
+
+    /// Any 64 bits, as a residue that has an inverse.
+    pub(super) fn invertible(bits: u64) -> Residue {
+        let residue = bits % MODULUS;
+        Residue(if residue % PRIME == 0 { residue + 1 } else { residue })
+    }
+
+    #[inline]
+    pub(super) fn add(self, other: Residue) -> Residue {
+        let (sum, carries) = self.0.overflowing_add(other.0);
+        Residue(if carries || sum >= MODULUS { sum.wrapping_sub(MODULUS) } else { sum })
+    }
+
+    #[inline]
+    pub(super) fn negated(self) -> Residue {
+        if self.0 == 0 { self } else { Residue(MODULUS - self.0) }
+    }
+
+    #[inline]
+    pub(super) fn times(self, other: Residue) -> Residue {
+        Residue(reduced_product(self.0, other.0))
+    }
+
+    pub(super) fn power(self, mut exponent: u64) -> Residue {
+        let (mut power, mut square) = (Residue::ONE, self);
+        while exponent > 0 {
+            if exponent & 1 == 1 {
+                power = power.times(square);
+            }
+            square = square.times(square);
+            exponent >>= 1;
+        }
+        power
+    }
+
+    /// What it times gives 1; `None` of a multiple of the prime.
+    pub(super) fn inverse(self) -> Option<Residue> {
+        if self.0 % PRIME == 0 {
+            return None;
+        }
+        let two = Residue::ONE.add(Residue::ONE);
+        // Of a field that is Fermat's theorem; each step of Newton doubles the power of the prime.
+        let step = |near: Residue| near.times(two.add(self.times(near).negated()));
+        Some(step(step(self.power(PRIME - 2))))
+    }
+
+    /// `(1 + p)^x`, by the binomial series, which ends: products of sums, as `exp` has them of real numbers.
+    pub(super) fn exponential(self) -> Residue {
+        let prime = Residue::of_int(PRIME.into());
+        let term = |series: Residue, n: i128| {
+            let factor = self.add(Residue::of_int(1 - n)).times(prime);
+            // Numbers below the prime have inverses.
+            let share = Residue::of_int(n).inverse().unwrap_or(Residue::ZERO);
+            Residue::ONE.add(factor.times(share).times(series))
+        };
+        term(term(term(Residue::ONE, 3), 2), 1)
+    }
+
+    /// Of the number and its negative one; whether it is the other.
+    pub(super) fn without_sign(self) -> (Residue, bool) {
+        let negated = self.negated();
+        if negated.0 % CUBE < self.0 % CUBE { (negated, true) } else { (self, false) }
+    }
+
+    /// What the exponential of is this number, but for a root of unity: products go over into sums, modulo the third power of the
+    /// prime. `None` of a multiple of the prime.
+    pub(super) fn logarithm(self) -> Option<Residue> {
+        if self.0 % PRIME == 0 {
+            return None;
+        }
+        let prime = Residue::of_int(PRIME.into());
+        // (log (1 + p z)) / p
+        let series = |z: Residue| {
+            let [half, third] = [2, 3].map(|n| Residue::of_int(n).inverse().unwrap_or(Residue::ZERO));
+            let rest = prime.times(z).times(third).add(half.negated());
+            z.add(prime.times(z).times(z).times(rest))
+        };
+        let near_one = self.power(PRIME - 1).add(Residue::ONE.negated());
+        let quotient = Residue::of_int((reduced_product(near_one.0, 1) / PRIME).into());
+        let scale = series(Residue::ONE).times(Residue::of_int((PRIME - 1).into()));
+        Some(series(quotient).times(scale.inverse()?))
+    }
+
+    /// Whether both are the same modulo the third power of the prime.
+    pub(super) fn is_nearly(self, other: Residue) -> bool {
+        self.add(other.negated()).0 % CUBE == 0
+    }
+
+    /// A number that depends on a name and on residues, and on nothing else: the value of a function without laws.
+    pub(super) fn of_term(name: &str, operands: &[Residue]) -> Residue {
+        let state = name.bytes().fold(0xcbf2_9ce4_8422_2325, |state: u64, byte| {
+            (state ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        Residue::invertible(operands.iter().fold(mixed(state), |state, operand| mixed(state ^ mixed(operand.0 % CUBE))))
+    }
+
+    /// The bits by which it is held.
+    pub(super) fn bits(self) -> u64 {
+        self.0
+    }
+
+    /// What is held by these bits, which are less than the modulus.
+    #[inline]
+    pub(super) fn of_bits(bits: u64) -> Residue {
+        Residue(bits)
+    }
+}
+
+/// A number in which every bit depends on every one (a step of SplitMix64).
+pub(super) fn mixed(state: u64) -> u64 {
+    let mixed = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ (mixed >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn some() -> Vec<Residue> {
+        let ints = [0, 1, -1, 2, 3, 65_521, 65_520, 1 << 80].map(Residue::of_int);
+        ints.into_iter().chain((0..20).map(|i| Residue::invertible(mixed(i)))).collect()
+    }
+
+    #[test]
+    fn integers_go_over_as_they_are_added_and_multiplied() {
+        for a in [0i128, 1, -1, 7, 123_456_789_012, -(1 << 70), i64::MAX.into()] {
+            for b in [0i128, 1, -3, 65_521, 1 << 50] {
+                let (x, y) = (Residue::of_int(a), Residue::of_int(b));
+                assert_eq!(x.add(y), Residue::of_int(a + b), "{a} + {b}");
+                assert_eq!(x.times(y), Residue::of_int(a.wrapping_mul(b)), "{a} * {b}");
+                assert_eq!(x.negated(), Residue::of_int(-a));
+            }
+        }
+    }
+
+    #[test]
+    fn what_the_prime_does_not_divide_has_an_inverse() {
+        for x in some() {
+            match x.inverse() {
+                Some(inverse) => assert_eq!(x.times(inverse), Residue::ONE),
+                None => assert_eq!(x.bits() % PRIME, 0),
+            }
+        }
+    }
+
+    #[test]
+    fn the_exponential_of_a_sum_is_the_product_of_exponentials() {
+        assert_eq!(Residue::ZERO.exponential(), Residue::ONE);
+        assert_eq!(Residue::ONE.exponential(), Residue::of_int(65_522));
+        assert_eq!(Residue::of_int(9).exponential(), Residue::of_int(65_522).power(9));
+        for x in some() {
+            for y in some() {
+                assert_eq!(x.add(y).exponential(), x.exponential().times(y.exponential()));
+            }
+        }
+    }
+
+    #[test]
+    fn the_logarithm_of_a_product_is_the_sum_of_logarithms() {
+        let logarithm = |x: Residue| x.logarithm().unwrap();
+        let units: Vec<Residue> = some().into_iter().filter(|x| x.inverse().is_some()).collect();
+        for x in &units {
+            assert!(logarithm(x.exponential()).is_nearly(*x));
+            for y in &units {
+                assert!(logarithm(x.times(*y)).is_nearly(logarithm(*x).add(logarithm(*y))));
+            }
+        }
+        assert!(!logarithm(Residue::of_int(2)).is_nearly(Residue::ZERO));
+        assert_eq!(Residue::of_int(PRIME.into()).logarithm(), None);
+    }
+
+    #[test]
+    fn a_term_depends_on_its_name_and_on_its_operands() {
+        let (x, y) = (Residue::of_int(2), Residue::of_int(3));
+        assert_eq!(Residue::of_term("sqrt", &[x]), Residue::of_term("sqrt", &[x]));
+        assert_ne!(Residue::of_term("sqrt", &[x]), Residue::of_term("erf", &[x]));
+        assert_ne!(Residue::of_term("pow", &[x, y]), Residue::of_term("pow", &[y, x]));
+        assert!(Residue::of_term("sqrt", &[x]).inverse().is_some());
+    }
+}

@@ -1,0 +1,124 @@
+//! Operators on real numbers, which are floats or numbers of the ring: each is stated once, and what it does to floats is what
+//! it does in the ring, without rounding (REFINE.RING.NUMBERS).
+
+use std::cmp::Ordering;
+
+use super::elementwise::{max_float, min_float};
+use crate::number::real::{BinaryFunction, Function, Real, Unordered};
+use crate::number::ring::RingNumber;
+use crate::ops::kernel::fail;
+use crate::value::{Element, Scalar, Stop};
+
+/// What the ring does not have.
+pub(in crate::ops) fn no_ring() -> Stop {
+    Stop::unspecified("in the ring: an operator that computes in floats")
+}
+
+impl From<Unordered> for Stop {
+    fn from(error: Unordered) -> Stop {
+        Stop::unspecified(format!("in the ring: {error}"))
+    }
+}
+
+/// Two numbers of the ring, if one of them is; the other may be a constant.
+pub(in crate::ops) fn in_ring(x: Scalar, y: Scalar) -> Option<(RingNumber, RingNumber)> {
+    match (x, y) {
+        (Scalar::Ring(x), Scalar::Ring(y)) => Some((x, y)),
+        (Scalar::Ring(x), Scalar::Float(y)) => Some((x, RingNumber::of_float(y))),
+        (Scalar::Float(x), Scalar::Ring(y)) => Some((RingNumber::of_float(x), y)),
+        (Scalar::Ring(_) | Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => None,
+    }
+}
+
+/// An element as a number of the ring, where a sum or a product is one.
+pub(in crate::ops) fn as_ring(x: Scalar) -> RingNumber {
+    Element::from_scalar(x)
+}
+
+/// A function of a float or of a number of the ring.
+pub(in crate::ops) fn applied(x: Scalar, name: &'static str, float: fn(f64) -> f64) -> Result<Scalar, Stop> {
+    let function = Function { name: name.strip_prefix("nn.").unwrap_or(name), float };
+    match x {
+        Scalar::Float(x) => Ok(Scalar::Float(float(x))),
+        Scalar::Ring(x) => Ok(Scalar::Ring(x.applied(function))),
+        Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) => Err(fail("expects a floating-point data type")),
+    }
+}
+
+/// What is done with two real numbers. What is a function of floats alone is nothing in the ring.
+pub(in crate::ops) trait OfReals {
+    fn of_floats(&self, x: f64, y: f64) -> f64;
+    fn of_ring(&self, _: RingNumber, _: RingNumber) -> Result<RingNumber, Stop> {
+        Err(no_ring())
+    }
+}
+
+impl<F: Fn(f64, f64) -> f64> OfReals for F {
+    fn of_floats(&self, x: f64, y: f64) -> f64 {
+        self(x, y)
+    }
+}
+
+/// Operations on two real numbers.
+#[derive(Clone, Copy)]
+pub(in crate::ops) enum RealOp {
+    Sum,
+    Difference,
+    Product,
+    Quotient,
+    /// The larger; what is not a number wins, as it does in any arithmetic.
+    Larger,
+    Smaller,
+    /// The second without its sign.
+    Magnitude,
+    /// The second with the other sign.
+    Negation,
+    /// -1, 0 or 1 for the second; a zero, and what is not a number, stays as it is.
+    Sign,
+    /// A function by its name.
+    Named(BinaryFunction),
+}
+
+impl RealOp {
+    fn chosen<N: Real>(x: N, y: N, wanted: Ordering) -> Result<N, Unordered> {
+        Ok(if x.order(y)? == Some(wanted) { x } else { y })
+    }
+}
+
+impl OfReals for RealOp {
+    fn of_floats(&self, x: f64, y: f64) -> f64 {
+        match self {
+            RealOp::Sum => x + y,
+            RealOp::Difference => x - y,
+            RealOp::Product => x * y,
+            RealOp::Quotient => x / y,
+            RealOp::Larger => max_float(x, y),
+            RealOp::Smaller => min_float(x, y),
+            RealOp::Magnitude => y.abs(),
+            RealOp::Negation => -y,
+            RealOp::Sign => {
+                if y == 0.0 || y.is_nan() {
+                    y
+                } else {
+                    y.signum()
+                }
+            }
+            RealOp::Named(function) => (function.float)(x, y),
+        }
+    }
+
+    fn of_ring(&self, x: RingNumber, y: RingNumber) -> Result<RingNumber, Stop> {
+        Ok(match self {
+            RealOp::Sum => x.plus(y),
+            RealOp::Difference => x.minus(y),
+            RealOp::Product => x.times(y),
+            RealOp::Quotient => x.over(y),
+            RealOp::Larger => RealOp::chosen(x, y, Ordering::Greater)?,
+            RealOp::Smaller => RealOp::chosen(x, y, Ordering::Less)?,
+            RealOp::Magnitude => y.applied(Function { name: "fabs", float: f64::abs }),
+            RealOp::Negation => y.negated(),
+            RealOp::Sign => y.applied(Function { name: "sign", float: f64::signum }),
+            RealOp::Named(function) => x.applied_to(y, *function),
+        })
+    }
+}

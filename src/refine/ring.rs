@@ -1,0 +1,304 @@
+//! The first of two channels: whether the programs are the same as real functions. Both are run in the ring, which rounds
+//! nothing (REFINE.RING.NUMBERS), on numbers that are drawn; the second channel, rounding, is `compare`'s.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use ndarray::{ArrayD, IxDyn};
+
+use super::compare::RefinementComparison;
+use super::folded::folds_constants;
+use super::observe::Subject;
+use super::{RefineError, RefinementVerdict};
+use crate::arguments::Draw;
+use crate::eval::{EvalOptions, EvalRun, evaluate_then};
+use crate::judge::{Cx, Ending};
+use crate::number::real::{Reading, Real};
+use crate::number::ring::{RingNumber, Terms};
+use crate::value::{Elements, Host, Prim, Scalar, Tensor, Value, ValueSpec, from_specs};
+
+/// On how many draws the programs are compared: with a difference whose degree is below 16 they are the same on one of them with a
+/// probability of less than 2^-12 (REFINE.RING.ERROR).
+const DRAWS: u32 = 5;
+/// How many draws are made for these: on some a divisor has no inverse, or rounding decides an order.
+const MOST_DRAWS: usize = 12;
+/// The exponent of the probability of a draw.
+const BITS: u32 = 12;
+/// How large the drawn numbers are at most.
+const SIZE: f64 = 4.0;
+/// In proportion to their magnitudes, how far sizes are apart that rounding of float64 does not explain.
+const APART: f64 = 1e-6;
+
+/// What the ring says of two programs.
+#[derive(Clone, PartialEq, Debug)]
+pub enum RealVerdict {
+    /// They are the same real function on the shapes of the inputs, but for a small probability.
+    Equal {
+        /// On how many draws they were compared.
+        draws: u32,
+    },
+    /// They are, where each constant stands for the simplest fraction that it is a rounding of (REFINE.RING.CONSTANTS).
+    RoundedConstants {
+        /// On how many draws they were compared.
+        draws: u32,
+    },
+    /// They are not: here they differ.
+    Different(String),
+    /// The ring does not tell, with the reason.
+    Undecided(String),
+}
+
+impl fmt::Display for RealVerdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let odds = |draws: &u32| format!("probability of error < 2^-{} below degree 16", draws * BITS);
+        match self {
+            RealVerdict::Equal { draws } => write!(f, "equal on these shapes ({})", odds(draws)),
+            RealVerdict::RoundedConstants { draws } => {
+                write!(f, "equal on these shapes but for the rounding of constants ({})", odds(draws))
+            }
+            RealVerdict::Different(how) => write!(f, "different: {how}"),
+            RealVerdict::Undecided(reason) => write!(f, "undecided in the ring: {reason}"),
+        }
+    }
+}
+
+impl RealVerdict {
+    /// The exponent of 2 that bounds the probability of error, of those that have one.
+    pub fn error_bits(&self) -> Option<u32> {
+        match self {
+            RealVerdict::Equal { draws } | RealVerdict::RoundedConstants { draws } => Some(draws * BITS),
+            RealVerdict::Different(_) | RealVerdict::Undecided(_) => None,
+        }
+    }
+}
+
+/// What one draw says.
+enum Drawn {
+    Same,
+    Differs(String),
+    Open(String),
+}
+
+/// Compares the programs in the ring, on the shapes of the inputs given and of generated ones.
+pub(super) fn compare(
+    comparison: &mut RefinementComparison<'_>,
+    given: &[Vec<ValueSpec>],
+) -> Result<RealVerdict, RefineError> {
+    if comparison.source.compiled.is_some() || comparison.target.compiled.is_some() {
+        return Ok(RealVerdict::Undecided("a compiled program runs in floats".to_string()));
+    }
+    let exact = over_draws(comparison, given, Reading::Exact)?;
+    if !matches!(exact, RealVerdict::Different(_)) {
+        return Ok(exact);
+    }
+    Ok(match over_draws(comparison, given, Reading::Simplest)? {
+        RealVerdict::Equal { draws } => RealVerdict::RoundedConstants { draws },
+        RealVerdict::RoundedConstants { .. } | RealVerdict::Different(_) | RealVerdict::Undecided(_)
+            if folds_constants(comparison.source.module, comparison.target.module) =>
+        {
+            RealVerdict::Undecided("constants are computed in floats".to_string())
+        }
+        RealVerdict::RoundedConstants { .. } | RealVerdict::Different(_) | RealVerdict::Undecided(_) => exact,
+    })
+}
+
+fn over_draws(
+    comparison: &mut RefinementComparison<'_>,
+    given: &[Vec<ValueSpec>],
+    reading: Reading,
+) -> Result<RealVerdict, RefineError> {
+    let (mut draws, mut open) = (0, None);
+    let limit = comparison.steps.saturating_add(comparison.settings.steps / 4);
+    for index in 0..MOST_DRAWS {
+        let Some(args) = input(comparison, given, index) else { break };
+        match on_draw(comparison, &args, index as u64 + 1, reading)? {
+            Drawn::Same => draws += 1,
+            Drawn::Differs(how) => return Ok(RealVerdict::Different(how)),
+            Drawn::Open(reason) => open = Some(reason),
+        }
+        // What the ring does not have it does not have on another draw, and what costs too much goes on to do so.
+        if draws == DRAWS || draws == 0 && index >= 3 || comparison.steps > limit {
+            break;
+        }
+    }
+    Ok(match (draws, open) {
+        (0, reason) => RealVerdict::Undecided(reason.unwrap_or_else(|| "no input can be made".to_string())),
+        (draws, _) => RealVerdict::Equal { draws },
+    })
+}
+
+/// An input whose sizes, integers and Booleans are taken: one that was given, if any was.
+fn input(comparison: &mut RefinementComparison<'_>, given: &[Vec<ValueSpec>], index: usize) -> Option<Vec<ValueSpec>> {
+    if let Some(one) = index.checked_rem(given.len()).and_then(|i| given.get(i)) {
+        return Some(one.clone());
+    }
+    let func = comparison.source.function()?;
+    let made = |attempt| comparison.arguments.for_function(func, &BTreeMap::new(), Draw { index, attempt });
+    (0..4).find_map(made)
+}
+
+fn on_draw(
+    comparison: &mut RefinementComparison<'_>,
+    args: &[ValueSpec],
+    seed: u64,
+    reading: Reading,
+) -> Result<Drawn, RefineError> {
+    let (before, steps) = run(&comparison.source, comparison.cx(), args, seed, reading)?;
+    comparison.steps += steps;
+    let before = match before {
+        Ok(values) => values,
+        Err(reason) => return Ok(Drawn::Open(reason)),
+    };
+    let (after, steps) = run(&comparison.target, comparison.cx(), args, seed, reading)?;
+    comparison.steps += steps;
+    Ok(match after {
+        Ok(after) => same(&before, &after),
+        Err(reason) => Drawn::Open(reason),
+    })
+}
+
+/// What is left of a run that has ended: the result, and the arguments.
+type RingResult = Result<Vec<Value>, String>;
+
+fn run(
+    subject: &Subject<'_>,
+    cx: &Cx,
+    args: &[ValueSpec],
+    seed: u64,
+    reading: Reading,
+) -> Result<(RingResult, u64), RefineError> {
+    let (results, registry) = (subject.results.clone(), subject.registry.clone());
+    let options = EvalOptions { results, registry, fuel: subject.fuel, ring: Some(reading), ..EvalOptions::default() };
+    let mut place = seed << 32;
+    let args: Vec<Value> = from_specs(args, &options.registry)?.iter().map(|value| drawn(value, &mut place)).collect();
+    let ended = |fuel: u64, run: EvalRun| (seen(run, &args), options.fuel.saturating_sub(fuel));
+    Ok(evaluate_then(&mut cx.clone(), subject.module, subject.entry, args.clone(), &options, |machine, run| {
+        ended(machine.fuel_left(), run)
+    }))
+}
+
+fn seen(run: EvalRun, args: &[Value]) -> RingResult {
+    match run.outcome {
+        _ if !run.effects.is_empty() => Err("the programs have effects, which floats are compared by".to_string()),
+        Ending::Value(value) => Ok([value].into_iter().chain(args.iter().cloned()).collect()),
+        Ending::Error(error) => Err(format!("a run fails: {error}")),
+        Ending::OutOfFuel => Err("a run is out of fuel".to_string()),
+        Ending::Unspecified(reason) | Ending::Unknown(reason) => Err(reason),
+    }
+}
+
+/// The value with numbers of the ring, drawn one by one, in place of its floats.
+fn drawn(value: &Value, place: &mut u64) -> Value {
+    let mut number = || {
+        *place += 1;
+        // A size for each place, which no other draw has.
+        let share = (RingNumber::drawn(*place, 0.0).bytes()).iter().take(6).fold(0u64, |n, b| n << 8 | u64::from(*b));
+        RingNumber::drawn(*place, (share as f64 / (1u64 << 48) as f64 * 2.0 - 1.0) * SIZE)
+    };
+    match value {
+        Value::Tensor(tensor) if tensor.dtype().is_float() => {
+            let sizes: Vec<usize> = tensor.shape().iter().filter_map(|size| usize::try_from(*size).ok()).collect();
+            let numbers = ArrayD::from_shape_simple_fn(IxDyn(&sizes), number);
+            Value::Tensor(Tensor::from_elements(Elements::Ring(tensor.dtype(), numbers)))
+        }
+        Value::Prim(Prim { dtype, value: Scalar::Float(_) }) => {
+            Value::Prim(Prim { dtype: *dtype, value: Scalar::Ring(number()) })
+        }
+        Value::Tuple(tuple) => Value::tuple(tuple.fields().iter().map(|field| drawn(field, place)).collect()),
+        Value::Tensor(_)
+        | Value::Prim(_)
+        | Value::Shape(_)
+        | Value::Closure(_)
+        | Value::PackedFunc(_)
+        | Value::PrimFunc(_)
+        | Value::Str(_)
+        | Value::DataType(_)
+        | Value::Object(_) => value.clone(),
+    }
+}
+
+/// Whether what two runs have left is the same.
+fn same(before: &[Value], after: &[Value]) -> Drawn {
+    let mut todo: Vec<(Value, Value)> = before.iter().cloned().zip(after.iter().cloned()).rev().collect();
+    let mut open = None;
+    while let Some((x, y)) = todo.pop() {
+        let found = match (&x, &y) {
+            (Value::Tuple(x), Value::Tuple(y)) if x.fields().len() == y.fields().len() => {
+                todo.extend(x.fields().iter().cloned().zip(y.fields().iter().cloned()).rev());
+                continue;
+            }
+            (Value::Tensor(x), Value::Tensor(y)) => same_tensor(x, y),
+            (Value::Prim(x), Value::Prim(y)) => same_scalar(x.value, y.value, 0),
+            (Value::Shape(x), Value::Shape(y)) if x == y => Drawn::Same,
+            (Value::Str(x), Value::Str(y)) if x == y => Drawn::Same,
+            (Value::DataType(x), Value::DataType(y)) if x == y => Drawn::Same,
+            (Value::Shape(_), Value::Shape(_)) => Drawn::Differs("a shape".to_string()),
+            _ => Drawn::Open(format!("what is returned holds {}, which the ring does not compare", x.category())),
+        };
+        match found {
+            Drawn::Same => {}
+            Drawn::Differs(how) => return Drawn::Differs(how),
+            Drawn::Open(reason) => open = Some(reason),
+        }
+    }
+    open.map_or(Drawn::Same, Drawn::Open)
+}
+
+fn same_tensor(x: &Tensor, y: &Tensor) -> Drawn {
+    if x.dtype() != y.dtype() || x.shape() != y.shape() {
+        return Drawn::Differs(format!(
+            "a tensor of {} and {:?} in the source, of {} and {:?} in the target",
+            x.dtype(),
+            x.shape(),
+            y.dtype(),
+            y.shape()
+        ));
+    }
+    let mut open = None;
+    for i in 0..x.len() {
+        let (Some(x), Some(y)) = (x.get(i), y.get(i)) else { continue };
+        match same_scalar(x, y, i) {
+            Drawn::Same => {}
+            Drawn::Differs(how) => return Drawn::Differs(how),
+            Drawn::Open(reason) => open = Some(reason),
+        }
+    }
+    open.map_or(Drawn::Same, Drawn::Open)
+}
+
+/// REFINE.RING.DIFFERENT: another number is another real number where no function without algebra is among what it was computed by,
+/// or where the sizes are too far apart for rounding.
+fn same_scalar(x: Scalar, y: Scalar, index: usize) -> Drawn {
+    let (Scalar::Ring(x), Scalar::Ring(y)) = (x, y) else {
+        return if x == y { Drawn::Same } else { Drawn::Differs(format!("element {index} is {x} and {y}")) };
+    };
+    let Some(is_same) = x.is(y) else {
+        let reason = x.missing().or(y.missing()).map(|reason| reason.to_string());
+        return Drawn::Open(reason.unwrap_or_default());
+    };
+    let (near_x, near_y) = (x.near(), y.near());
+    let algebraic = x.functions() == Terms::default() && y.functions() == Terms::default();
+    let apart = (near_x - near_y).abs() > APART * near_x.abs().max(near_y.abs());
+    match (is_same, algebraic || apart) {
+        (true, _) => Drawn::Same,
+        (false, true) => Drawn::Differs(format!("element {index} is near {near_x:?} and near {near_y:?}")),
+        (false, false) => Drawn::Open(
+            "what differs rests on functions without algebra (sqrt, tanh, erf, a narrowing cast, ..)".into(),
+        ),
+    }
+}
+
+/// REFINE.REAL: what is within rounding and another real function is not allowed, unless what differs are rounded constants.
+pub(super) fn with_real(cx: &mut Cx, verdict: RefinementVerdict, real: &RealVerdict) -> RefinementVerdict {
+    match (&verdict, real) {
+        (RefinementVerdict::Allowed, RealVerdict::Different(how)) => {
+            let rule = rule!("REFINE.REAL");
+            let message = format!("different as real functions, though within rounding: {how}");
+            cx.premise(rule, 1, RefinementVerdict::NotAllowed { rule, message })
+        }
+        (_, _) => verdict,
+    }
+}
+
+#[cfg(test)]
+mod tests;

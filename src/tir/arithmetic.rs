@@ -1,0 +1,45 @@
+//! The arithmetics in which `PrimFunc`s run: floats and the ring.
+
+use super::error::TirError;
+use crate::number::FloatType;
+use crate::number::real::{Real, Unordered};
+use crate::number::ring::RingNumber;
+use crate::value::{Element, Scalar};
+
+/// A real number that an element of a tensor is, or an argument.
+pub(super) trait Arithmetic: Real {
+    /// The argument for a parameter of a type.
+    fn of_scalar(value: Scalar, float: FloatType) -> Self;
+    /// The number as an element or a result.
+    fn scalar(self) -> Scalar;
+}
+
+impl Arithmetic for f64 {
+    fn of_scalar(value: Scalar, float: FloatType) -> f64 {
+        match value {
+            Scalar::Bool(b) => float.round_int(b.into()),
+            Scalar::Int(i) => float.round_int(i.into()),
+            Scalar::UInt(u) => float.round_int(u.into()),
+            Scalar::Float(f) => float.round(f),
+            Scalar::Ring(_) => f64::NAN,
+        }
+    }
+    fn scalar(self) -> Scalar {
+        Scalar::Float(self)
+    }
+}
+
+impl Arithmetic for RingNumber {
+    fn of_scalar(value: Scalar, _: FloatType) -> RingNumber {
+        Element::from_scalar(value)
+    }
+    fn scalar(self) -> Scalar {
+        Scalar::Ring(self)
+    }
+}
+
+impl From<Unordered> for Box<TirError> {
+    fn from(error: Unordered) -> Box<TirError> {
+        Box::new(TirError::Unsupported(format!("in the ring: {error}")))
+    }
+}
