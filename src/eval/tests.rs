@@ -363,7 +363,7 @@ fn what_cannot_be_called() {
     let program = main_of(func(vec![("x", None)], Expr::call(x(), vec![])));
     assert_eq!(failure(&program, &[ValueSpec::Tensor(ints(&[1.0]))]), rule!("EVAL.CALL.CALLEE"));
     assert_eq!(failure(&program, &[ValueSpec::Object]), rule!("VAL.OBJECT.UNUSABLE"));
-    assert!(matches!(run(&program, &[ValueSpec::Closure]).0, Ending::Unspecified(_)));
+    assert!(matches!(run(&program, &[ValueSpec::Closure]).0, Ending::Unknown(_)));
 }
 
 #[test]
@@ -542,6 +542,6 @@ fn a_line_shows_part_of_a_large_value() {
         value = Value::tuple(vec![value.clone(), value]);
     }
     assert!(value.to_string().len() < 1_000);
-    assert!(matches!(to_spec(&value), Err(Stop::Unspecified(_))));
+    assert!(matches!(to_spec(&value), Err(Stop::Unknown(_))));
     assert_eq!(Value::tuple(vec![Value::int(1), Value::shape(&[2])]).to_string(), "(1, shape(2))");
 }

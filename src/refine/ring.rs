@@ -9,6 +9,7 @@ use ndarray::{ArrayD, IxDyn};
 use super::compare::RefinementComparison;
 use super::folded::folds_constants;
 use super::observe::Subject;
+use super::open::LEFT_OPEN;
 use super::{RefineError, RefinementVerdict};
 use crate::arguments::Draw;
 use crate::eval::{EvalOptions, EvalRun, evaluate_then};
@@ -151,10 +152,28 @@ fn on_draw(
     };
     let (after, steps) = run(&comparison.target, comparison.cx(), args, seed, reading)?;
     comparison.steps += steps;
-    Ok(match after {
-        Ok(after) => same(&before, &after),
+    Ok(match after.map(|after| same(&before, &after)) {
+        Ok(Drawn::Differs(how)) => match by_letter(comparison, args, seed, reading)? {
+            Ok(letter) if matches!(same(&before, &letter), Drawn::Same) => Drawn::Differs(how),
+            Ok(_) | Err(_) => Drawn::Open("the documentation of an operator leaves open what it gives".to_string()),
+        },
+        Ok(drawn) => drawn,
         Err(reason) => Drawn::Open(reason),
     })
+}
+
+/// OPT.LEFT-OPEN: the source by the letter of what the documentation of operators leaves open.
+fn by_letter(
+    comparison: &mut RefinementComparison<'_>,
+    args: &[ValueSpec],
+    seed: u64,
+    reading: Reading,
+) -> Result<RingResult, RefineError> {
+    let cx = comparison.cx();
+    let cx = cx.clone().with_reading(cx.reading.with_literal(&LEFT_OPEN));
+    let (letter, steps) = run(&comparison.source, &cx, args, seed, reading)?;
+    comparison.steps += steps;
+    Ok(letter)
 }
 
 /// What is left of a run that has ended: the result, and the arguments.

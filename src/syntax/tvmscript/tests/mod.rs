@@ -296,8 +296,10 @@ fn generated_programs_that_are_not_normal() {
         for dialect in [Dialect::Tvm025, Dialect::Tvm027] {
             let printed = print_module(&module, dialect);
             let once = parse_module(&printed).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{printed}"));
-            let twice = parse_module(&print_module(&once, dialect));
-            assert!(twice == Ok(once), "seed {seed}\n{printed}");
+            // Two variables of one name get two names.
+            let text = print_module(&once, dialect);
+            let twice = parse_module(&text).map(|twice| print_module(&twice, dialect));
+            assert!(twice.as_ref() == Ok(&text), "seed {seed}\n{printed}");
         }
     }
 }
