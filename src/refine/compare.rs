@@ -542,6 +542,11 @@ impl<'a> RefinementComparison<'a> {
         Ok(())
     }
 
+    /// Whether the programs were compared on some input.
+    pub(super) fn is_compared(&self) -> bool {
+        self.compared > 0 || self.found.is_some()
+    }
+
     /// What comes of all inputs.
     pub(super) fn conclusion(self, real: RealVerdict) -> Refinement {
         let unreached = self.unreached();

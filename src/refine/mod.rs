@@ -74,6 +74,8 @@ pub struct Settings {
     pub fuel: u64,
     /// How many bytes the arguments of one run may take up where their sizes are chosen.
     pub memory: u64,
+    /// Whether the ring is asked too where floats are not allowed already.
+    pub both: bool,
     /// Whether the inputs are kept on which the programs were compared.
     pub keep: bool,
     /// The packed functions that the programs find.
@@ -90,7 +92,7 @@ impl Settings {
     pub fn runs(runs: usize) -> Settings {
         let EvalOptions { registry, memory, fuel, .. } = EvalOptions::default();
         let (exact, tolerance, keep, unknown) = (false, 0.0, false, None);
-        Settings { runs, seed: 0, exact, tolerance, steps: STEPS, fuel, memory, keep, registry, unknown }
+        Settings { runs, seed: 0, exact, tolerance, steps: STEPS, fuel, memory, both: false, keep, registry, unknown }
     }
 }
 
@@ -221,7 +223,11 @@ fn judged(
             other => other?,
         }
     }
-    let real = ring::compare(&mut comparison, given)?;
+    let is_of_interest = comparison.is_compared() && (settings.both || !comparison.is_broken());
+    let real = match is_of_interest {
+        true => ring::compare(&mut comparison, given)?,
+        false => RealVerdict::Undecided("floats decide alone".to_string()),
+    };
     Ok(comparison.conclusion(real))
 }
 

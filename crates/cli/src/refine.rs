@@ -151,6 +151,7 @@ pub fn run(args: &Args) -> CommandResult {
     };
     settings.unknown = Some(args.assumed()?);
     settings.keep = args.adequacy;
+    settings.both = true;
     let refinement = match &target {
         RefinementTarget::Module(target) => refine(&mut cx, &source, target, &entry, &given, &settings),
         RefinementTarget::Executable(target) => refine_compiled(&mut cx, &source, target, &entry, &given, &settings),
@@ -331,9 +332,10 @@ impl RefinementReport<'_> {
             RefinementVerdict::Undecided(reason) => format!("undecided: {}\n", self.cut(reason)),
             RefinementVerdict::OutOfBudget(reason) => format!("out of budget: {}\n", self.cut(reason)),
         };
-        let _ = writeln!(text, "  as real functions: {}", self.cut(&self.refinement.real.to_string()));
-        let within = self.refinement.within_rounding.map_or("undecided", |within| if within { "yes" } else { "no" });
-        let _ = writeln!(text, "  within rounding: {within}");
+        if let Some(within) = self.refinement.within_rounding {
+            let _ = writeln!(text, "  as real functions: {}", self.cut(&self.refinement.real.to_string()));
+            let _ = writeln!(text, "  within rounding: {}", if within { "yes" } else { "no" });
+        }
         let open = matches!(verdict, RefinementVerdict::Undecided(_) | RefinementVerdict::OutOfBudget(_));
         if let Some(reason) = reason.as_ref().filter(|_| !open) {
             let _ = writeln!(text, "  undecided on {undecided} more: {}", self.cut(reason));
