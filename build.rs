@@ -258,8 +258,8 @@ struct Exclusion {
     reason: String,
 }
 
-/// `spec/exclusions.md`: a list item `* ID: reason` for each rule that no run can fire, `* ID from EDITION on: reason` if earlier editions
-/// use it.
+/// `spec/exclusions.md`: a list item `* ID: reason` for each rule that no run can fire, `* ID from EDITION on: reason`
+/// if earlier editions use it.
 fn read_exclusions(root: &Path, rules: &BTreeMap<String, RuleText>) -> Result<BTreeMap<String, Exclusion>, String> {
     let path = root.join("spec/src/exclusions.md");
     let text = fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
@@ -381,13 +381,15 @@ fn restated_source(later: &Restated) -> String {
     )
 }
 
-/// What is judged by: an edition, or a proposal with the edition that it is made to. Editions come first, as in `Basis::index`.
+/// What is judged by: an edition, or a proposal with the edition that it is made to. Editions come first, as in
+/// `Basis::index`.
 fn texts() -> Vec<(&'static str, Option<&'static str>)> {
     let editions = EDITIONS.iter().map(|edition| (*edition, None));
     editions.chain(PROPOSALS.iter().map(|(proposal, base)| (*base, Some(*proposal)))).collect()
 }
 
-/// Whether a text has a rule: its edition states it, and the proposal puts nothing in its place, or the proposal states it.
+/// Whether a text has a rule: its edition states it, and the proposal puts nothing in its place, or the proposal states
+/// it.
 fn states(rules: &BTreeMap<String, RuleText>, rule: &RuleText, text: (&str, Option<&str>)) -> bool {
     let (edition, proposal) = text;
     let of_proposal = |rule: &RuleText| proposal.is_some() && rule.proposal.as_deref() == proposal;
@@ -442,8 +444,8 @@ fn other_ids(path: &Path) -> Result<Vec<String>, String> {
     Ok(list.split(',').map(|id| id.trim().trim_matches('"').to_string()).collect())
 }
 
-/// A bit for each edition whose text has the words of an erratum: from the one in which it was found, by its letter, until
-/// `later: {"EDITION": FATE, ..},` says that they are gone.
+/// A bit for each edition whose text has the words of an erratum: from the one in which it was found, by its letter,
+/// until `later: {"EDITION": FATE, ..},` says that they are gone.
 fn editions_of_erratum(id: &str, path: &Path) -> Result<u8, String> {
     let text = fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
     let first = match id.chars().next() {

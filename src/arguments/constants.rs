@@ -1,4 +1,5 @@
-//! The constants of programs, those in `PrimFunc`s and the defaults of attributes included: around them programs branch.
+//! The constants of programs, those in `PrimFunc`s and the defaults of attributes included: around them programs
+//! branch.
 
 use std::collections::BTreeSet;
 

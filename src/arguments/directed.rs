@@ -1,5 +1,5 @@
-//! Arguments that look for a side that no choice of a program took yet: other sizes, one after the other, other magnitudes, the
-//! integers that stand in the programs.
+//! Arguments that look for a side that no choice of a program took yet: other sizes, one after the other, other
+//! magnitudes, the integers that stand in the programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,5 +1,5 @@
-//! Arguments for functions: values that tell programs apart. What is drawn depends on the programs, a seed and a number, and
-//! on nothing else.
+//! Arguments for functions: values that tell programs apart. What is drawn depends on the programs, a seed and a
+//! number, and on nothing else.
 
 mod casts;
 mod constants;
@@ -181,8 +181,8 @@ fn has_many_axes(ndim: Ndim) -> bool {
     matches!(ndim, Ndim::Known(rank) if rank > 64)
 }
 
-/// The largest number of elements of one tensor whose sizes are chosen: the memory that a run may hold leaves room for some
-/// hundred of them.
+/// The largest number of elements of one tensor whose sizes are chosen: the memory that a run may hold leaves room for
+/// some hundred of them.
 const MAX_ELEMENTS: i64 = 1 << 20;
 
 /// Fills outlines with elements.

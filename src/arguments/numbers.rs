@@ -72,8 +72,8 @@ impl NumberProfile {
         index + index / CYCLE.len()
     }
 
-    /// Of an argument of the draw with a number; `flows` says whether it flows into the small constant that the draw is about, if
-    /// it is about one.
+    /// Of an argument of the draw with a number; `flows` says whether it flows into the small constant that the draw is
+    /// about, if it is about one.
     pub(super) fn of_argument(place: FilledTensor, flows: Option<bool>, random: &mut Random) -> NumberProfile {
         let tame = flows.map_or_else(|| place.is_tame(random), |flows| !flows);
         if tame { NumberProfile::tame(random) } else { NumberProfile::of(place.index) }
@@ -100,8 +100,8 @@ impl NumberProfile {
     }
 }
 
-/// Which tensor is filled. It decides, and not the seed, which classes of numbers its elements have, so that every seed has all of
-/// them.
+/// Which tensor is filled. It decides, and not the seed, which classes of numbers its elements have, so that every seed
+/// has all of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct FilledTensor {
     /// The number of the draw.
@@ -251,8 +251,8 @@ impl ElementGenerator<'_> {
         NumberProfile::ordinal(self.place.index)
     }
 
-    /// One after the other, going on where the last draw of the profile ended, if its tensor had as many; each tensor of a draw
-    /// begins elsewhere.
+    /// One after the other, going on where the last draw of the profile ended, if its tensor had as many; each tensor
+    /// of a draw begins elsewhere.
     fn in_turn<T: Copy>(&self, items: &[T], i: usize, count: usize) -> Option<T> {
         let at = self.ordinal() * count + self.place.nth * 5 + i;
         items.get(at % items.len().max(1)).copied()

@@ -1,5 +1,5 @@
-//! Arguments that are related: two that coincide, are opposite or next to each other, infinite together; and such in which few
-//! elements are not zero, so that a long sum of them is exact and lacks no term unseen.
+//! Arguments that are related: two that coincide, are opposite or next to each other, infinite together; and such in
+//! which few elements are not zero, so that a long sum of them is exact and lacks no term unseen.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,8 +8,8 @@ use crate::grammar::{Function, TensorData};
 use crate::number::FloatType;
 use crate::value::{Scalar, Tensor, ValueSpec, spacing};
 
-/// The draws in which arguments are related: infinities among ordinary numbers; integers of the whole range of their type and floats
-/// beyond narrow types; numbers of few digits.
+/// The draws in which arguments are related: infinities among ordinary numbers; integers of the whole range of their
+/// type and floats beyond narrow types; numbers of few digits.
 const PAIRED: [Draw; 3] =
     [Draw { index: 18, attempt: 0 }, Draw { index: 6, attempt: 0 }, Draw { index: 0, attempt: 0 }];
 /// The draw in which arguments are made sparse.

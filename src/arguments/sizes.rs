@@ -1,5 +1,5 @@
-//! Sizes: pairwise different, so that exchanged axes show; 0 and 1; and around the constants of the programs, where tiles
-//! have tails and casts hold or fail.
+//! Sizes: pairwise different, so that exchanged axes show; 0 and 1; and around the constants of the programs, where
+//! tiles have tails and casts hold or fail.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! What flows into the small constants of a function: an epsilon in the middle of a program is seen only where all that comes
-//! before it is small, and nothing that follows is.
+//! What flows into the small constants of a function: an epsilon in the middle of a program is seen only where all that
+//! comes before it is small, and nothing that follows is.
 
 use super::constants::Constants;
 use crate::grammar::visit::{Visitor, walk_call};
@@ -16,8 +16,8 @@ struct Upstream<'a> {
     before: Vec<Vec<bool>>,
 }
 
-/// Whether a parameter flows into the small constant of a number, as far as the order of the text shows it; `None` where such
-/// constants do not stand in several places.
+/// Whether a parameter flows into the small constant of a number, as far as the order of the text shows it; `None`
+/// where such constants do not stand in several places.
 pub(super) fn upstream(func: &Function, constants: &Constants, number: usize) -> Option<Vec<bool>> {
     let params: Vec<&Var> = func.params.iter().map(|param| &param.var).collect();
     let used = vec![false; params.len()];

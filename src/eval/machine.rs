@@ -10,7 +10,7 @@ use super::scope::{ScopeMark, Scopes};
 use super::trace::{RunObserver, TraceEvent, TraceStep};
 use crate::grammar::{Function, IrModule, Name, PrimExpr, ShapeVar, Span, StructInfo, Var};
 use crate::judge::Cx;
-use crate::number::real::Reading;
+use crate::number::real::ConstantReading;
 use crate::value::{
     Account, Closure, Effect, Host, Noise, PackedCallContract, PackedFunc, PrimFuncObj, Registry, Seat, Sides, Stop,
     Tensor, Value, Worker, exchanged,
@@ -38,7 +38,7 @@ pub struct EvalOptions {
     /// The source of perturbations of rounded floats, if there is one.
     pub noise: Option<Rc<Noise>>,
     /// How constants are read, if it is the ring in which the run computes (`REFINE.RING.NUMBERS`).
-    pub ring: Option<Reading>,
+    pub ring: Option<ConstantReading>,
     /// The position among the workers that run the program together. Without one the program runs alone.
     pub worker: Option<Rc<Worker>>,
 }

@@ -1,8 +1,8 @@
 //! The elementary functions on float64, each within 2 units in the last place of its formula, on its whole domain.
 //!
 //! Those of [`libm`] are so close where they stand here without a formula of ours. The others are computed with twice
-//! the digits (`Long`) wherever something is lost on the way: a difference of numbers that are nearly the same, or an
-//! exponential, which turns an error in the last place of a large argument into one of many places.
+//! the digits (`Long`) wherever digits are lost on the way. That is a difference of numbers that are nearly the same, or
+//! an exponential. An exponential turns an error in the last place of a large argument into one of many places.
 
 use super::long::{Long, Scaled};
 
@@ -205,7 +205,8 @@ fn mills(x: f64) -> Long {
     (1..=40).rev().fold(Long::of(x), |rest, i| Long::of(x).plus(Long::of(i.into()).over(rest)))
 }
 
-/// `x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))`, which is x times the logistic function of twice what the tangent is of.
+/// `x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))`, which is x times the logistic function of twice what the tangent is
+/// of.
 pub fn gelu_tanh(x: f64) -> f64 {
     /// `2 sqrt(2/pi)`.
     const FIRST: Long = Long { high: 1.595_769_121_605_730_8, low: -9.969_308_809_110_92e-17 };

@@ -105,7 +105,8 @@ impl FloatType {
 
     /// `x * y + z` of three floats of this type, rounded once, as float64.
     ///
-    /// S. Boldo, G. Melquiond, Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd, 2008.
+    /// S. Boldo, G. Melquiond, Emulation of FMA and correctly rounded sums: proved algorithms using rounding to odd,
+    /// 2008.
     pub fn multiply_add(self, x: f64, y: f64, z: f64) -> f64 {
         match self {
             FloatType::Float64 => x.mul_add(y, z),

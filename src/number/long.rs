@@ -3,8 +3,8 @@
 /// The sum of two float64, of which the second is at most half a unit in the last place of the first: about 106 binary
 /// digits, as long as the second is not subnormal.
 ///
-/// T. J. Dekker, A floating-point technique for extending the available precision, 1971; D. E. Knuth, The Art of Computer
-/// Programming, volume 2, 4.2.2.
+/// T. J. Dekker, A floating-point technique for extending the available precision, 1971; D. E. Knuth, The Art of
+/// Computer Programming, volume 2, 4.2.2.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Long {
     pub high: f64,
@@ -131,8 +131,8 @@ impl Long {
         }
     }
 
-    /// The natural logarithm of 1 and this number, above -1 and of magnitude below 2^1000: that of float64, and a step of
-    /// Newton's method.
+    /// The natural logarithm of 1 and this number, above -1 and of magnitude below 2^1000: that of float64, and a step
+    /// of Newton's method.
     pub fn logarithm_of_1_and(self) -> Long {
         if self.high.abs() < SMALL {
             return self;

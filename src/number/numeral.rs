@@ -9,8 +9,8 @@ const PLACES: usize = 150;
 
 /// The bits of the float nearest to a number as it is written, ties to even; `None` if it is no number.
 ///
-/// It is rounded once: of two floats of 16 bits, what is written just above the number halfway between them gives the upper one, though as
-/// a float64 it is that number.
+/// It is rounded once: of two floats of 16 bits, what is written just above the number halfway between them gives the
+/// upper one, though as a float64 it is that number.
 pub fn nearest(float: FloatType, numeral: &str) -> Option<u64> {
     match float {
         FloatType::Float64 => numeral.parse::<f64>().ok().map(|x| float.to_bits(x)),
@@ -21,8 +21,8 @@ pub fn nearest(float: FloatType, numeral: &str) -> Option<u64> {
     }
 }
 
-/// The float64 nearest to what is written; if that is halfway between two floats and what is written is not, the float on whose side
-/// it is.
+/// The float64 nearest to what is written; if that is halfway between two floats and what is written is not, the float
+/// on whose side it is.
 fn aside(float: FloatType, x: f64, numeral: &str) -> f64 {
     let near = float.round(x);
     if near.is_infinite() && x.is_finite() {
@@ -52,7 +52,8 @@ fn aside(float: FloatType, x: f64, numeral: &str) -> f64 {
     }
 }
 
-/// As [`aside`], of a float64 that is rounded to an infinity: the largest float if what is written is on its side of where that begins.
+/// As [`aside`], of a float64 that is rounded to an infinity: the largest float if what is written is on its side of
+/// where that begins.
 fn below_the_end(float: FloatType, x: f64, numeral: &str) -> f64 {
     let infinity = float.to_bits(f64::INFINITY);
     let [largest, before] = [1, 2].map(|less| float.of_bits(infinity - less));
@@ -61,7 +62,8 @@ fn below_the_end(float: FloatType, x: f64, numeral: &str) -> f64 {
     if below { largest.copysign(x) } else { x }
 }
 
-/// The magnitude of a number above 0: where its point stands before its first digit that is not 0, and its digits from there.
+/// The magnitude of a number above 0: where its point stands before its first digit that is not 0, and its digits from
+/// there.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Decimal {
     point: i64,

@@ -26,7 +26,7 @@ pub struct BinaryFunction {
 
 /// How a constant is read by an arithmetic that is exact.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Reading {
+pub enum ConstantReading {
     /// As the number that the float is.
     Exact,
     /// As the simplest fraction of which it is the nearest float.
@@ -41,7 +41,7 @@ pub struct Unordered;
 /// A real number, in one arithmetic or another.
 pub trait Real: Copy + Default + PartialEq + Debug {
     /// A constant, which a float of the type stands for.
-    fn of_constant(value: f64, float: FloatType, reading: Reading) -> Self;
+    fn of_constant(value: f64, float: FloatType, reading: ConstantReading) -> Self;
     /// An integer, as the type has it.
     fn of_int(value: i128, float: FloatType) -> Self;
     /// The sum.
@@ -77,7 +77,7 @@ pub trait Real: Copy + Default + PartialEq + Debug {
 
 impl Real for f64 {
     #[inline]
-    fn of_constant(value: f64, _: FloatType, _: Reading) -> f64 {
+    fn of_constant(value: f64, _: FloatType, _: ConstantReading) -> f64 {
         value
     }
     fn of_int(value: i128, float: FloatType) -> f64 {

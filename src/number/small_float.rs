@@ -104,8 +104,8 @@ impl SmallFloat {
         }
     }
 
-    /// The code of the nearest number, of two equally near ones the even code. What is too large becomes infinity, NaN where
-    /// there is none, and the largest number where there is neither.
+    /// The code of the nearest number, of two equally near ones the even code. What is too large becomes infinity, NaN
+    /// where there is none, and the largest number where there is neither.
     pub fn code(self, value: f64) -> u8 {
         let width = self.layout().exponent + self.layout().fraction;
         let sign = if value.is_sign_negative() && self.has_sign() { 1u8 << width } else { 0 };
@@ -141,8 +141,8 @@ impl SmallFloat {
         }
     }
 
-    /// How far the next number above would be from one, if its exponent had no limit: its power of two, divided by what the
-    /// fraction can tell apart.
+    /// How far the next number above would be from one, if its exponent had no limit: its power of two, divided by what
+    /// the fraction can tell apart.
     fn step_at(self, number: f64) -> f64 {
         const EXPONENT: u64 = 0x7ff << 52;
         f64::from_bits(number.to_bits() & EXPONENT) / f64::from(1u32 << self.layout().fraction)
@@ -174,7 +174,8 @@ mod tests {
         assert!(SmallFloat::E4M3Fn.value(0x7f).is_nan());
     }
 
-    /// Half a step above the largest number is where numbers become too large, whether the step below is as long or not.
+    /// Half a step above the largest number is where numbers become too large, whether the step below is as long or
+    /// not.
     #[test]
     fn what_is_too_large() {
         let top = 2f64.powi(127);

@@ -1,5 +1,5 @@
-//! Agreement of what two runs show. Floats that a program rounds are no exact data: another order of the same operations
-//! rounds otherwise. How far it may be off is seen by running the source again with noise.
+//! Agreement of what two runs show. Floats that a program rounds are no exact data: another order of the same
+//! operations rounds otherwise. How far it may be off is seen by running the source again with noise.
 
 use std::cell::Cell;
 use std::mem::discriminant;
@@ -62,7 +62,8 @@ pub(super) struct Agreement<'a> {
     approximates: bool,
     /// Whether the programs compute floats, so that zeros of both signs are equal.
     computes: bool,
-    /// Whether an argument is infinite or no number, so that it depends on the order of operations which of the two comes of it.
+    /// Whether an argument is infinite or no number, so that it depends on the order of operations which of the two
+    /// comes of it.
     boundless: bool,
     /// What the user allows beside.
     tolerance: f64,
@@ -99,7 +100,8 @@ impl<'a> Agreement<'a> {
         }
     }
 
-    /// And as far as noise moves what the target gives: it may do what the source does by operations that rounding hurts more.
+    /// And as far as noise moves what the target gives: it may do what the source does by operations that rounding
+    /// hurts more.
     pub(super) fn and_of_target(mut self, shadows: impl Iterator<Item = &'a Observed>) -> Agreement<'a> {
         self.shadows.extend(shadows.map(|shown| Shadow { shown, of_target: true }));
         self
@@ -190,7 +192,8 @@ impl<'a> Agreement<'a> {
         before == after || x.len() == y.len() && x.iter().zip(y).enumerate().all(|(i, (x, y))| same(i, x, y))
     }
 
-    /// Whether two values are the same, given what noise makes of the first; `None` where it makes something else of the run.
+    /// Whether two values are the same, given what noise makes of the first; `None` where it makes something else of
+    /// the run.
     pub(super) fn values(&self, before: &ValueSpec, after: &ValueSpec, others: &ShadowedValues<'_>) -> bool {
         match (before, after) {
             _ if before == after => true,
@@ -222,7 +225,8 @@ impl<'a> Agreement<'a> {
         }
     }
 
-    /// Whether noise decides what it is, so that the two may differ in it: it makes something else of the run, or another value in this.
+    /// Whether noise decides what it is, so that the two may differ in it: it makes something else of the run, or
+    /// another value in this.
     fn decides(
         &self,
         before: &ValueSpec,
@@ -295,8 +299,8 @@ impl<'a> Agreement<'a> {
         deviation.error <= deviation.bound
     }
 
-    /// What is nothing beside a number, where anything is computed: hardware may take for 0 what has not all its digits, and functions
-    /// may miss what is exact.
+    /// What is nothing beside a number, where anything is computed: hardware may take for 0 what has not all its
+    /// digits, and functions may miss what is exact.
     fn nothing(&self, kind: FloatType, value: f64) -> f64 {
         let flushed = match kind {
             FloatType::Float16 => 0.0,

@@ -1,5 +1,5 @@
-//! What closures do that a program returned: they are called, those of the source on arguments that are made, those of the
-//! target on the same.
+//! What closures do that a program returned: they are called, those of the source on arguments that are made, those of
+//! the target on the same.
 
 use std::rc::Rc;
 
@@ -112,8 +112,8 @@ fn call(
 #[derive(Default)]
 struct Closures<'v> {
     found: Vec<&'v Rc<Closure>>,
-    /// Tuples that hold none. They are gone through once, however often they are shared; those that hold some are met as often as they would be
-    /// in a copy, of which the target may have made one.
+    /// Tuples that hold none. They are gone through once, however often they are shared; those that hold some are met
+    /// as often as they would be in a copy, of which the target may have made one.
     without: FxHashSet<*const TupleObj>,
 }
 

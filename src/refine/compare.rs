@@ -112,7 +112,8 @@ impl Shadows {
         Agreement::within(runs, self.overflows, tolerance).of_arguments(args).approximating(self.approximates)
     }
 
-    /// Whether a difference may come of what is almost too large or too small: nothing is infinite because something is too small.
+    /// Whether a difference may come of what is almost too large or too small: nothing is infinite because something is
+    /// too small.
     fn excuse(&self, agreement: &Agreement<'_>) -> bool {
         self.near_top || self.near_bottom && !agreement.is_unbounded()
     }
@@ -244,8 +245,9 @@ impl<'a> RefinementComparison<'a> {
         (self.reach.0.unreached(self.source.module), self.reach.1.unreached(self.target.module))
     }
 
-    /// Compares the programs on an input that was made to reach more, if the run of the source, which is given with what was
-    /// reached before it, reaches its end. What cannot be decided does not count, and nothing is reached by it.
+    /// Compares the programs on an input that was made to reach more, if the run of the source, which is given with
+    /// what was reached before it, reaches its end. What cannot be decided does not count, and nothing is reached by
+    /// it.
     pub(super) fn try_on(&mut self, args: &[ValueSpec], run: &Observed, before: &Reach) -> Result<(), RefineError> {
         let target = self.reach.1.known();
         let open = |reach: &(Rc<Reach>, Rc<Reach>)| {
@@ -442,7 +444,8 @@ impl<'a> RefinementComparison<'a> {
         Ok(noise.computes() || self.target.compiled.is_some())
     }
 
-    /// The verdict, if rounding in the target explains what differs: noise as fine as that of the source moves it so far.
+    /// The verdict, if rounding in the target explains what differs: noise as fine as that of the source moves it so
+    /// far.
     fn explained_by_target(
         &mut self,
         args: &[ValueSpec],

@@ -43,7 +43,8 @@ impl RunObserver for BindingTrace {
     }
 }
 
-/// Runs both programs again and looks where they part; `seeds` are those of the noise that shows what rounding explains.
+/// Runs both programs again and looks where they part; `seeds` are those of the noise that shows what rounding
+/// explains.
 pub(super) fn first_differing(
     cx: &mut Cx,
     source: &Subject<'_>,

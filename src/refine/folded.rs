@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use crate::grammar::visit::{Visitor, walk_call, walk_expr, walk_module, walk_var_binding};
 use crate::grammar::{Call, Expr, IrModule, TensorData, Var, VarBinding};
 
-/// REFINE.RING.FOLDED: whether one program has operations on constants alone and the other constants that the first has not.
+/// REFINE.RING.FOLDED: whether one program has operations on constants alone and the other constants that the first has
+/// not.
 pub(super) fn folds_constants(source: &IrModule, target: &IrModule) -> bool {
     let (before, after) = (Folding::of(source), Folding::of(target));
     before.folds && after.has_others(&before) || after.folds && before.has_others(&after)

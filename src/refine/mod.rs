@@ -80,7 +80,8 @@ pub struct Settings {
     pub keep: bool,
     /// The packed functions that the programs find.
     pub registry: Registry,
-    /// What is assumed of those that they do not find; `None` if that is an error of the run (`EVAL.EXTERNFUNC.MISSING`).
+    /// What is assumed of those that they do not find; `None` if that is an error of the run
+    /// (`EVAL.EXTERNFUNC.MISSING`).
     pub unknown: Option<BTreeMap<Name, Assumption>>,
 }
 

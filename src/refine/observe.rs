@@ -15,7 +15,8 @@ use crate::value::{Effect, Host, Noise, Registry, Value, ValueSpec, from_specs};
 
 /// A program in another form than a tree: whoever knows the form runs it.
 pub trait CompiledProgram: fmt::Debug {
-    /// Runs an entry point on arguments, with these packed functions; what moves the floats that are rounded, if anything does.
+    /// Runs an entry point on arguments, with these packed functions; what moves the floats that are rounded, if
+    /// anything does.
     fn run(&self, cx: &mut Cx, entry: &str, args: Vec<Value>, registry: Registry, noise: Option<Rc<Noise>>) -> Ran;
 }
 
@@ -51,8 +52,8 @@ impl<'m> Subject<'m> {
         linked(self.module, self.entry)
     }
 
-    /// Runs the program and keeps what can be observed, with the steps that it took; the closures that it returns are called
-    /// as planned.
+    /// Runs the program and keeps what can be observed, with the steps that it took; the closures that it returns are
+    /// called as planned.
     pub(super) fn observe(
         &self,
         cx: &mut Cx,

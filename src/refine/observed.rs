@@ -48,8 +48,8 @@ impl ClosureObservations {
     }
 }
 
-/// What can be observed of a run that was given these arguments. Its closures are called when everything else has been seen,
-/// for they may mutate what they share with it.
+/// What can be observed of a run that was given these arguments. Its closures are called when everything else has been
+/// seen, for they may mutate what they share with it.
 pub(super) fn observed(
     run: EvalRun,
     args: &[Value],

@@ -22,8 +22,8 @@ pub(super) enum ByLetter {
 }
 
 impl RefinementComparison<'_> {
-    /// OPT.LEFT-OPEN: what is not allowed by the corrections is allowed by the letter; and of what the letter leaves open
-    /// nothing can be said.
+    /// OPT.LEFT-OPEN: what is not allowed by the corrections is allowed by the letter; and of what the letter leaves
+    /// open nothing can be said.
     pub(super) fn unless_left_open(
         &mut self,
         args: &[ValueSpec],

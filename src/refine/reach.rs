@@ -13,7 +13,8 @@ use crate::judge::with_stack;
 use crate::ops;
 use crate::value::{Host, Side, Sides, Value, address};
 
-/// What was seen of the runs of one program. It stays where it is meanwhile, so that an address tells a node from its equals.
+/// What was seen of the runs of one program. It stays where it is meanwhile, so that an address tells a node from its
+/// equals.
 #[derive(Debug, Default)]
 pub(super) struct Reach {
     sides: Rc<Sides>,

@@ -1,5 +1,5 @@
-//! The first of two channels: whether the programs are the same as real functions. Both are run in the ring, which rounds
-//! nothing (REFINE.RING.NUMBERS), on numbers that are drawn; the second channel, rounding, is `compare`'s.
+//! The first of two channels: whether the programs are the same as real functions. Both are run in the ring, which
+//! rounds nothing (REFINE.RING.NUMBERS), on numbers that are drawn; the second channel, rounding, is `compare`'s.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,12 +14,12 @@ use super::{RefineError, RefinementVerdict};
 use crate::arguments::Draw;
 use crate::eval::{EvalOptions, EvalRun, evaluate_then};
 use crate::judge::{Cx, Ending};
-use crate::number::real::{Reading, Real};
+use crate::number::real::{ConstantReading, Real};
 use crate::number::ring::{RingNumber, Terms};
 use crate::value::{Elements, Host, Prim, Scalar, Tensor, Value, ValueSpec, from_specs};
 
-/// On how many draws the programs are compared: with a difference whose degree is below 16 they are the same on one of them with a
-/// probability of less than 2^-12 (REFINE.RING.ERROR).
+/// On how many draws the programs are compared: with a difference whose degree is below 16 they are the same on one of
+/// them with a probability of less than 2^-12 (REFINE.RING.ERROR).
 const DRAWS: u32 = 5;
 /// How many draws are made for these: on some a divisor has no inverse, or rounding decides an order.
 const MOST_DRAWS: usize = 12;
@@ -88,11 +88,11 @@ pub(super) fn compare(
     if comparison.source.compiled.is_some() || comparison.target.compiled.is_some() {
         return Ok(RealVerdict::Undecided("a compiled program runs in floats".to_string()));
     }
-    let exact = over_draws(comparison, given, Reading::Exact)?;
+    let exact = over_draws(comparison, given, ConstantReading::Exact)?;
     if !matches!(exact, RealVerdict::Different(_)) {
         return Ok(exact);
     }
-    Ok(match over_draws(comparison, given, Reading::Simplest)? {
+    Ok(match over_draws(comparison, given, ConstantReading::Simplest)? {
         RealVerdict::Equal { draws } => RealVerdict::RoundedConstants { draws },
         RealVerdict::RoundedConstants { .. } | RealVerdict::Different(_) | RealVerdict::Undecided(_)
             if folds_constants(comparison.source.module, comparison.target.module) =>
@@ -106,7 +106,7 @@ pub(super) fn compare(
 fn over_draws(
     comparison: &mut RefinementComparison<'_>,
     given: &[Vec<ValueSpec>],
-    reading: Reading,
+    reading: ConstantReading,
 ) -> Result<RealVerdict, RefineError> {
     let (mut draws, mut open) = (0, None);
     let limit = comparison.steps.saturating_add(comparison.settings.steps / 4);
@@ -142,7 +142,7 @@ fn on_draw(
     comparison: &mut RefinementComparison<'_>,
     args: &[ValueSpec],
     seed: u64,
-    reading: Reading,
+    reading: ConstantReading,
 ) -> Result<Drawn, RefineError> {
     let (before, steps) = run(&comparison.source, comparison.cx(), args, seed, reading)?;
     comparison.steps += steps;
@@ -167,7 +167,7 @@ fn by_letter(
     comparison: &mut RefinementComparison<'_>,
     args: &[ValueSpec],
     seed: u64,
-    reading: Reading,
+    reading: ConstantReading,
 ) -> Result<RingResult, RefineError> {
     let cx = comparison.cx();
     let cx = cx.clone().with_reading(cx.reading.with_literal(&LEFT_OPEN));
@@ -184,7 +184,7 @@ fn run(
     cx: &Cx,
     args: &[ValueSpec],
     seed: u64,
-    reading: Reading,
+    reading: ConstantReading,
 ) -> Result<(RingResult, u64), RefineError> {
     let (results, registry) = (subject.results.clone(), subject.registry.clone());
     let options = EvalOptions { results, registry, fuel: subject.fuel, ring: Some(reading), ..EvalOptions::default() };
@@ -285,8 +285,8 @@ fn same_tensor(x: &Tensor, y: &Tensor) -> Drawn {
     open.map_or(Drawn::Same, Drawn::Open)
 }
 
-/// REFINE.RING.DIFFERENT: another number is another real number where no function without algebra is among what it was computed by,
-/// or where the sizes are too far apart for rounding.
+/// REFINE.RING.DIFFERENT: another number is another real number where no function without algebra is among what it was
+/// computed by, or where the sizes are too far apart for rounding.
 fn same_scalar(x: Scalar, y: Scalar, index: usize) -> Drawn {
     let (Scalar::Ring(x), Scalar::Ring(y)) = (x, y) else {
         return if x == y { Drawn::Same } else { Drawn::Differs(format!("element {index} is {x} and {y}")) };
@@ -307,7 +307,8 @@ fn same_scalar(x: Scalar, y: Scalar, index: usize) -> Drawn {
     }
 }
 
-/// REFINE.REAL: what is within rounding and another real function is not allowed, unless what differs are rounded constants.
+/// REFINE.REAL: what is within rounding and another real function is not allowed, unless what differs are rounded
+/// constants.
 pub(super) fn with_real(cx: &mut Cx, verdict: RefinementVerdict, real: &RealVerdict) -> RefinementVerdict {
     match (&verdict, real) {
         (RefinementVerdict::Allowed, RealVerdict::Different(how)) => {

@@ -1,5 +1,5 @@
-//! Smaller counterexamples: smaller sizes first, then elements that are 0, 1 or at least short. Of large tensors halves are set
-//! to 0 first, which is tried without noise and held against it once at the end.
+//! Smaller counterexamples: smaller sizes first, then elements that are 0, 1 or at least short. Of large tensors halves
+//! are set to 0 first, which is tried without noise and held against it once at the end.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -1,8 +1,8 @@
-//! Packed functions of which only the names are known. What such a function gives is a function of its name, of what it is
-//! given, and of what the call says of its result; the call is an effect, unless it is assumed to be none.
+//! Packed functions of which only the names are known. What such a function gives is a function of its name, of what it
+//! is given, and of what the call says of its result; the call is an effect, unless it is assumed to be none.
 //!
-//! A float that it gives depends evenly on the floats that it is given, as those of the programs do: what rounding makes of
-//! an argument is no other argument.
+//! A float that it gives depends evenly on the floats that it is given, as those of the programs do: what rounding
+//! makes of an argument is no other argument.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -76,7 +76,8 @@ pub struct ClosedDisplay<'s>(pub &'s StructInfo);
 
 impl fmt::Display for ClosedDisplay<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        shown(self.0, &Nowhere).fmt(f)
+        // A reader of the message knows the variables of the callee by the names in its text.
+        f.write_str(&shown(self.0, &Nowhere).to_string().replace(CHOSEN, ""))
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) struct Touches {
 
 /// What an access must not do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Clash {
+pub(super) enum RoundClash {
     /// Another round that may be run beside this one has touched the element, and one of the two writes it.
     Race,
     /// The memory is each thread's own, or each block's, and another one has written the element.
@@ -104,7 +104,7 @@ impl Rounds {
     }
 
     /// An access in the round that is run; whether it clashes with the accesses before.
-    pub fn touch(&self, touches: &mut Touches, scope: MemoryScope, write: bool) -> Option<Clash> {
+    pub fn touch(&self, touches: &mut Touches, scope: MemoryScope, write: bool) -> Option<RoundClash> {
         let before = *touches;
         if write {
             touches.written = self.current;
@@ -112,9 +112,9 @@ impl Rounds {
             touches.read = self.current;
         }
         if self.is_beside(before.written, scope) || write && self.is_beside(before.read, scope) {
-            return Some(Clash::Race);
+            return Some(RoundClash::Race);
         }
-        (!write && self.is_foreign(before.written, scope)).then_some(Clash::Foreign)
+        (!write && self.is_foreign(before.written, scope)).then_some(RoundClash::Foreign)
     }
 
     /// Whether a round may be run beside the one that is, and shares memory of this scope with it.

@@ -1,7 +1,7 @@
 //! The tree that is run: names are numbers of slots, data types are resolved into ways to wrap and to round.
 //!
-//! An integer of any width is held as an i64: signed ones extended by their sign, unsigned ones by zeros (a uint64 by its
-//! bits), a Boolean as 0 or 1. A float of any width is held as an f64, which represents all of them exactly.
+//! An integer of any width is held as an i64: signed ones extended by their sign, unsigned ones by zeros (a uint64 by
+//! its bits), a Boolean as 0 or 1. A float of any width is held as an f64, which represents all of them exactly.
 
 use super::beside::Beside;
 use super::memory::MemoryScope;

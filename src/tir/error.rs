@@ -199,7 +199,8 @@ pub enum TirError {
 }
 
 impl TirError {
-    /// The rule of the specification that leaves undefined what happens, where it has one, and which of its premises fails.
+    /// The rule of the specification that leaves undefined what happens, where it has one, and which of its premises
+    /// fails.
     pub fn leaves_open(&self) -> Option<(Rule, usize)> {
         if let TirError::Race { .. } = self {
             Some((rule!("PRIMFUNC.LOOP.INDEPENDENT"), 1))

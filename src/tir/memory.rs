@@ -5,7 +5,7 @@ use super::beside::{Beside, Touches};
 use super::code::BufferCode;
 use super::error::{TirError, TirResult};
 use crate::number::FloatType;
-use crate::number::real::Reading;
+use crate::number::real::ConstantReading;
 use crate::value::{AllocError, Element, Elements, Held, MAX_ELEMENTS, Scalar, Tensor};
 
 /// The elements of a tensor or of an allocation.
@@ -115,7 +115,7 @@ impl<N: Arithmetic> Memory<N> {
     /// A copy of the elements of a tensor.
     pub fn of(tensor: &Tensor, held: Held) -> Memory<N> {
         // A tensor of floats has them from outside, where nothing was computed.
-        let float = |x: f64| N::of_constant(x, FloatType::Float64, Reading::Exact);
+        let float = |x: f64| N::of_constant(x, FloatType::Float64, ConstantReading::Exact);
         let data = match &*tensor.elements() {
             Elements::Bool(a) => MemoryElements::Int(a.iter().map(|x| i64::from(*x)).collect()),
             Elements::Int8(a) => MemoryElements::Int(a.iter().map(|x| i64::from(*x)).collect()),

@@ -1,10 +1,10 @@
 //! Running `PrimFunc`s.
 //!
-//! The meaning is that of the loops run in order, and undefined where the rounds of a parallel, vectorized or
-//! thread-bound loop depend on each other (`beside`); threads wait for each other at a barrier (`threads`), and a block
-//! runs its `init` where all its reduction variables are at the start of their domains. Integers wrap around, floats round after each
-//! operation to their data type. Of `and`, `or`, `T.Select` and `T.if_then_else` only what decides the result is
-//! evaluated.
+//! The meaning is that of the loops run in order. It is undefined where the iterations of a parallel, vectorized or
+//! thread-bound loop depend on each other (`beside`). Threads wait for each other at a barrier (`threads`). A block runs
+//! its `init` where all its reduction variables are at the start of their domains. Integers wrap around. Floats round to
+//! their data type after each operation. Of `and`, `or`, `T.Select` and `T.if_then_else` only the operands that decide
+//! the result are evaluated.
 //!
 //! A function is first lowered to a tree in which names are numbers of slots, then run.
 
@@ -63,9 +63,10 @@ pub fn interpret(f: &PrimFunc, args: &[TirArg]) -> Result<(), TirError> {
     interpret_within(f, args, &mut fuel, &Account::new(DEFAULT_MEMORY), None, None).map(|_| ())
 }
 
-/// [`interpret`] with a limit on the statements and iterations to run, and on the elements of arguments and allocations; what is
-/// left of it stays in `fuel`. What it allocates is taken from the account as long as it runs. Noise moves the floats that are
-/// rounded. Gives what the function returns. Which sides choices take is noted in `sides`, that the function was run as one of its own.
+/// [`interpret`] with a limit on the statements and iterations to run, and on the elements of arguments and
+/// allocations; what is left of it stays in `fuel`. What it allocates is taken from the account as long as it runs.
+/// Noise moves the floats that are rounded. Gives what the function returns. Which sides choices take is noted in
+/// `sides`, that the function was run as one of its own.
 pub fn interpret_within(
     f: &PrimFunc,
     args: &[TirArg],

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::arithmetic::Arithmetic;
-use super::beside::{Clash, Rounds};
+use super::beside::{RoundClash, Rounds};
 use super::code::{
     Access, BlockCode, BufferCode, Float, ForCode, Int, LoweredBinding, LoweredFunction, MatchCode, TirInstr, TirValue,
 };
@@ -12,7 +12,7 @@ use super::memory::{BufferView, Memory, MemoryElements, MemoryScope, StridedDim,
 use super::scalar::{FloatOp, compare_floats, float_binary, fused, of_int, test};
 use super::touched::Touched;
 use crate::number::FloatType;
-use crate::number::real::{BinaryFunction, Function, Reading, Real, Unordered};
+use crate::number::real::{BinaryFunction, ConstantReading, Function, Real, Unordered};
 use crate::value::{Account, AllocError, Held, Noise, Scalar, Side, Taken};
 
 /// The highest rank of which accesses are held against what a block declares.
@@ -453,8 +453,8 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
             .and_then(|touches| self.rounds.touch(touches, scope, write));
         match clash {
             None => Ok(()),
-            Some(Clash::Race) => Err(self.race(access)),
-            Some(Clash::Foreign) => Err(unsupported("memory of a thread or a block that another one has written")),
+            Some(RoundClash::Race) => Err(self.race(access)),
+            Some(RoundClash::Foreign) => Err(unsupported("memory of a thread or a block that another one has written")),
         }
     }
 
@@ -661,7 +661,9 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
 
     pub fn float(&mut self, e: &'p Float) -> TirResult<N> {
         Ok(match e {
-            Float::Const(value, float) => N::of_constant(*value, *float, self.account.ring().unwrap_or(Reading::Exact)),
+            Float::Const(value, float) => {
+                N::of_constant(*value, *float, self.account.ring().unwrap_or(ConstantReading::Exact))
+            }
             Float::Slot(slot) => self.floats[*slot],
             Float::Load(access) => self.load_float(access)?,
             Float::Add(o, round) => {
@@ -721,7 +723,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
             Float::FromBits(e, round) => {
                 let float = round.of_bits(self.int(e)? as u64);
                 self.of_floats(N::default(), "T.reinterpret")?;
-                N::of_constant(float, *round, Reading::Exact)
+                N::of_constant(float, *round, ConstantReading::Exact)
             }
             Float::Let(l) => {
                 self.binding(&l.0)?;

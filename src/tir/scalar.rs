@@ -224,7 +224,8 @@ pub(super) fn float_binary<N: Real>(float: FloatType, op: FloatOp, a: N, b: N) -
     })
 }
 
-/// A product and a sum, rounded once: the product of two float32 is exact in float64, and so are those of smaller types.
+/// A product and a sum, rounded once: the product of two float32 is exact in float64, and so are those of smaller
+/// types.
 pub(super) fn fused(float: FloatType, a: f64, b: f64, c: f64) -> f64 {
     match float {
         FloatType::Float32 => libm::fmaf(a as f32, b as f32, c as f32).into(),

@@ -11,7 +11,7 @@ use super::stop::Stop;
 use super::storage::ProgramPoint;
 use super::tensor::{AllocError, Tensor};
 use crate::grammar::{DataType, Name, TensorData};
-use crate::number::real::Reading;
+use crate::number::real::ConstantReading;
 
 /// The number of bytes that a run may hold at once, and does hold. It counts the tensors and tuples that the run makes,
 /// and the temporary memory of operators and `PrimFunc`s.
@@ -21,7 +21,7 @@ pub struct Account {
     used: Cell<u64>,
     refused: Cell<bool>,
     /// How constants are read, in a run that computes in the ring.
-    ring: Option<Reading>,
+    ring: Option<ConstantReading>,
     /// The current point of the run. Storages record it with each write.
     place: RefCell<ProgramPoint>,
 }
@@ -40,13 +40,13 @@ impl Account {
     }
 
     /// The same, of a run that computes in the ring, if it is said how that reads constants.
-    pub fn computing(limit: u64, ring: Option<Reading>) -> Rc<Account> {
+    pub fn computing(limit: u64, ring: Option<ConstantReading>) -> Rc<Account> {
         let (used, refused, place) = (Cell::new(0), Cell::new(false), RefCell::default());
         Rc::new(Account { limit, used, refused, ring, place })
     }
 
     /// How constants are read, in a run that computes in the ring.
-    pub fn ring(&self) -> Option<Reading> {
+    pub fn ring(&self) -> Option<ConstantReading> {
         self.ring
     }
 

@@ -11,8 +11,8 @@ use super::tensor::{Scalar, Tensor};
 use crate::judge::with_stack;
 use crate::number::FloatType;
 
-/// Moves floats that were rounded by a unit or two in the last place, up or down; the seed says which way. A float that no
-/// operation had to round stays as it is, so that exact data stay exact.
+/// Moves floats that were rounded by a unit or two in the last place, up or down; the seed says which way. A float that
+/// no operation had to round stays as it is, so that exact data stay exact.
 #[derive(Debug)]
 pub struct Noise {
     seed: u64,
@@ -66,8 +66,8 @@ pub enum Rounding {
 }
 
 impl Rounding {
-    /// Whether its operands count as rounded, since nobody says what it makes of them on the way. Functions of few digits are
-    /// computed with more.
+    /// Whether its operands count as rounded, since nobody says what it makes of them on the way. Functions of few
+    /// digits are computed with more.
     fn blurs(self, float: FloatType) -> bool {
         match self {
             Rounding::Conversion | Rounding::Once | Rounding::OnceOrMore => false,
@@ -96,7 +96,8 @@ impl Rounding {
     }
 }
 
-/// How many digits a sum takes of products of the elements of these tensors, one of each, in any order, if none is to be lost.
+/// How many digits a sum takes of products of the elements of these tensors, one of each, in any order, if none is to
+/// be lost.
 pub fn digits_of_sums(factors: &[&Tensor]) -> f64 {
     // All terms are multiples of a power of two, and all their magnitudes together are the sum's at most.
     let (mut bits, mut sums) = (0.0, Vec::new());
@@ -209,7 +210,8 @@ impl Noise {
         self.overflowed.get()
     }
 
-    /// Whether an operand or the result of an operation was almost too large for its type: in another order it may be infinite.
+    /// Whether an operand or the result of an operation was almost too large for its type: in another order it may be
+    /// infinite.
     pub fn neared_top(&self) -> bool {
         self.neared_top.get()
     }
@@ -264,8 +266,8 @@ impl Noise {
         if float.round(value) == value || value.is_nan() { value } else { self.rounded(float, value) }
     }
 
-    /// What a function gives for this operand: both are as good as rounded, unless the function has a value that needs no
-    /// rounding there.
+    /// What a function gives for this operand: both are as good as rounded, unless the function has a value that needs
+    /// no rounding there.
     pub fn function(&self, float: FloatType, x: f64, function: impl Fn(f64) -> f64) -> f64 {
         let (rounding, plain) = (Rounding::Function { positive: false }, function(x));
         let held = float.round(plain) == plain && (float != FloatType::Float64 || self.is_exact(float, plain));
@@ -290,7 +292,8 @@ impl Noise {
         if exact { nearest } else { self.moved(float, nearest, nearest.abs(), 1.0) }
     }
 
-    /// The value, moved by one or two of the steps that floats of a magnitude have, so many times; by one of those of few digits.
+    /// The value, moved by one or two of the steps that floats of a magnitude have, so many times; by one of those of
+    /// few digits.
     fn moved(&self, float: FloatType, value: f64, magnitude: f64, times: f64) -> f64 {
         if !value.is_finite() || !magnitude.is_finite() || magnitude == 0.0 {
             return value;
@@ -310,8 +313,8 @@ impl Noise {
         if self.next() & 1 == 0 { least } else { -least }
     }
 
-    /// Takes note that an operator is evaluated on these arguments, which rounds so; what is given are its arguments as they may
-    /// have been rounded on the way.
+    /// Takes note that an operator is evaluated on these arguments, which rounds so; what is given are its arguments as
+    /// they may have been rounded on the way.
     pub fn begin(&self, rounding: Rounding, args: &[Value]) -> Vec<Value> {
         self.rounding.set(Some(rounding));
         match rounding {
@@ -382,8 +385,9 @@ impl Noise {
         for_each_float(value, &mut |float, x| self.see(float, x), &mut FxHashSet::default());
     }
 
-    /// One of two operands, of which one is NaN: nobody says which is the larger. An even seed and the odd one after it choose the
-    /// opposite each time, so that among several runs each operand is chosen in one of them, however many choices there are.
+    /// One of two operands, of which one is NaN: nobody says which is the larger. An even seed and the odd one after it
+    /// choose the opposite each time, so that among several runs each operand is chosen in one of them, however many
+    /// choices there are.
     pub fn either(&self, a: f64, b: f64) -> f64 {
         self.asked.set(true);
         let number = self.choices.get();
@@ -408,8 +412,8 @@ impl Noise {
         copy.map_or_else(|| result.clone(), Value::Tensor)
     }
 
-    /// A copy of the value, whose floats are moved as far as an operator that rounds so may blur them; a value without floats
-    /// itself.
+    /// A copy of the value, whose floats are moved as far as an operator that rounds so may blur them; a value without
+    /// floats itself.
     fn of_value(&self, value: &Value, rounding: Rounding, copies: &mut Copies) -> Value {
         if let Value::Tensor(tensor) = value {
             return self.of_tensor(tensor, rounding).map_or_else(|| value.clone(), Value::Tensor);

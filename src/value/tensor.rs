@@ -12,7 +12,7 @@ use super::stop::Stop;
 use super::storage::{Lodging, Poison, ProgramPoint, Storage};
 use crate::grammar::{DataType, SmallFloat, TensorData, TensorDataError, TypeCode};
 use crate::number::FloatType;
-use crate::number::real::{Reading, Real};
+use crate::number::real::{ConstantReading, Real};
 use crate::number::ring::{NoResidue, RingNumber};
 
 /// A tensor value. Two clones are the same tensor: a write through one is visible through the other.
@@ -521,8 +521,9 @@ impl Tensor {
         Ok(Tensor::from_elements(Elements::Ring(dtype, ArrayD::default(IxDyn(&sizes)))))
     }
 
-    /// REFINE.RING.CONSTANTS: a new tensor with the contents of a literal, whose floats are read as numbers of the ring.
-    pub fn of_ring(data: &TensorData, reading: Reading) -> Result<Tensor, AllocError> {
+    /// REFINE.RING.CONSTANTS: a new tensor with the contents of a literal, whose floats are read as numbers of the
+    /// ring.
+    pub fn of_ring(data: &TensorData, reading: ConstantReading) -> Result<Tensor, AllocError> {
         let shape: Option<Vec<i64>> = data.shape.iter().map(|d| i64::try_from(*d).ok()).collect();
         let shape = shape.ok_or_else(|| AllocError::TooLarge(vec![i64::MAX]))?;
         let tensor = Tensor::zeros_of_ring(data.dtype, &shape)?;

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 use crate::cli::{fake, run};
 
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 25] = [
     "check",
     "run",
     "build",
@@ -24,6 +24,7 @@ const COMMANDS: [&str; 24] = [
     "editions",
     "conform",
     "fuzz",
+    "blame",
     "diff",
     "reduce",
     "reproduce",

@@ -1,4 +1,5 @@
-//! Pairs of small functions, and whether the second is an allowed form of the first: how many verdicts are right, of either kind.
+//! Pairs of small functions, and whether the second is an allowed form of the first: how many verdicts are right, of
+//! either kind.
 
 use std::fmt::Write as _;
 

@@ -1,6 +1,7 @@
-//! One-place mutants of the corpus and the models, in the ring: `cargo xtask ring-mutants 1000 [SEED]` draws that many of programs
-//! that have `PrimFunc`s, and tells how many the ring takes for another real function, how many for the same, each of which is
-//! printed to be read, and of how many it says nothing, with the reason; and how long the ring takes beside floats.
+//! One-place mutants of the corpus and the models, in the ring. `cargo xtask ring-mutants 1000 [SEED]` draws that many
+//! mutants of programs that have `PrimFunc`s. It counts those that the ring takes for another real function, those that
+//! it takes for the same, and those that it leaves undecided, with the reasons. The second kind is printed, to be read.
+//! The time of the ring stands beside that of floats.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,5 @@
-//! How implementations agree with the reference operators: what they were asked, and what is known of where they differ.
+//! How implementations agree with the reference operators: what they were asked, and what is known of where they
+//! differ.
 //!
 //! `conformance/agreement/NAME.ron` keeps the last result of `relax-spec ops --adapter NAME --update`.
 
@@ -68,18 +69,20 @@ pub struct AgreementTally {
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OperatorPattern {
-    /// The operators, with the leading `relax.`: a difference is known of those that it was found with, and of no other.
+    /// The operators, with the leading `relax.`: a difference is known of those that it was found with, and of no
+    /// other.
     pub ops: Vec<String>,
     /// What the question varies contains one of these; any question if there are none.
     #[serde(default)]
     pub what: Vec<String>,
-    /// The kind of the oracle's answer is one of these: `rejected`, or as [`kind_of_answer`] names them; or their first word.
+    /// The kind of the oracle's answer is one of these: `rejected`, or as [`kind_of_answer`] names them; or their first
+    /// word.
     pub expected: Vec<String>,
     /// What the oracle answers, in words, contains one of these; anything if there are none.
     #[serde(default)]
     pub says: Vec<String>,
-    /// The kind of the answer that the implementation gives instead is one of these, or their first word; `the same` is the
-    /// oracle's kind.
+    /// The kind of the answer that the implementation gives instead is one of these, or their first word; `the same` is
+    /// the oracle's kind.
     pub given: Vec<String>,
     /// What it gives, in words, contains one of these; anything if there are none.
     #[serde(default)]
@@ -196,7 +199,8 @@ fn same(edition: Edition, question: &OperatorQuestion, expected: &Outcome, given
     }
 }
 
-/// What the parameters of a question hold: a shape or a number that is known says the same by its variable and in its place.
+/// What the parameters of a question hold: a shape or a number that is known says the same by its variable and in its
+/// place.
 #[derive(Default)]
 struct ParameterContents {
     shapes: Vec<(Var, Arc<[PrimExpr]>)>,

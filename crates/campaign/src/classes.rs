@@ -1,4 +1,5 @@
-//! What becomes of the releases of Apache TVM under the edition that they claim, by classes: a page of the book, written from the ledgers.
+//! What becomes of the releases of Apache TVM under the edition that they claim, by classes: a page of the book,
+//! written from the ledgers.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

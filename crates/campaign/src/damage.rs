@@ -1,5 +1,5 @@
-//! Executables that are damaged: lines exchanged, digits and characters replaced, random bytes. Whatever is read of them is verified and run within
-//! small limits; that all of it comes to an end is what is tried.
+//! Executables that are damaged: lines exchanged, digits and characters replaced, random bytes. Whatever is read of
+//! them is verified and run within small limits; that all of it comes to an end is what is tried.
 
 use relax_spec::data::from_json;
 use relax_spec::eval::prelude;

@@ -1,7 +1,6 @@
-//! Whether both engines of the oracle give the same results (`R89.VM.EQUIV`). The evaluator and the
-//! virtual machine run one program, and the observations of the two runs are compared. These are the value, the rule of an error, the
-//! effects in
-//! their order, and the arguments that the result is made of.
+//! Whether both engines of the oracle give the same results (`R89.VM.EQUIV`). The evaluator and the virtual machine run
+//! one program, and the observations of the two runs are compared. These are the value, the rule of an error, the
+//! effects in their order, and the arguments that the result is made of.
 
 use std::fmt;
 

@@ -27,8 +27,8 @@ use relax_spec::value::{Host, Prim, Scalar, Stop, Tensor, Value};
 pub enum SoundnessTrial {
     /// The checks reject it, by these rules.
     Rejected(Vec<Rule>),
-    /// It is accepted, and nothing was held against it: a warning says that something is taken for granted which no check
-    /// looks at, or there are no arguments that pass its signature.
+    /// It is accepted, and nothing was held against it: a warning says that something is taken for granted which no
+    /// check looks at, or there are no arguments that pass its signature.
     Unheld,
     /// It is accepted, was run, and what is derived holds; with or without warnings.
     Sound {
@@ -113,8 +113,9 @@ pub fn try_program(by: &SoundnessContexts, module: &IrModule) -> SoundnessTrial 
 /// The warnings that something is taken for granted which no check at run time looks at (A41, A49).
 const UNCHECKED: [Rule; 2] = [rule!("SI.DERIVE.VB.ANNOT.WARN"), rule!("SI.DERIVE.MC.ANNOT.OK")];
 
-/// Whether a function may be known by other information than that of its own signature, through a cast, an annotation, a
-/// parameter or a result. What such information demands of arguments beyond the signature no check at run time looks at.
+/// Whether a function may be known by other information than that of its own signature, through a cast, an annotation,
+/// a parameter or a result. What such information demands of arguments beyond the signature no check at run time looks
+/// at.
 fn sees_functions_otherwise(module: &IrModule) -> bool {
     let mut views = Views(false);
     walk_module(&mut views, module);
@@ -204,7 +205,8 @@ fn is_stuck(error: &RuntimeError) -> bool {
     error.rule.id().starts_with("EVAL.") || error.rule.id().starts_with("VAL.")
 }
 
-/// Arguments for `main`: vectors of these sizes, as far as its signature leaves them open, a Boolean, and boxed scalars.
+/// Arguments for `main`: vectors of these sizes, as far as its signature leaves them open, a Boolean, and boxed
+/// scalars.
 fn arguments(module: &IrModule, sizes: [i64; 2], truth: bool) -> Option<Vec<Value>> {
     let Some(GlobalFunc::Function(main)) = module.get("main") else { return None };
     let mut chosen: Vec<(ShapeVar, i64)> = Vec::new();
@@ -291,8 +293,8 @@ fn describes(run: &mut dyn Host, info: &StructInfo, value: &Value) -> bool {
                 closure.func.as_ref().is_none_or(|function| function.params.len() == params.len())
             }),
         },
-        // A shape variable of the surroundings that a closure did not capture may have any value here: alone it is bound by the match, and
-        // what is computed of it is not known.
+        // A shape variable of the surroundings that a closure did not capture may have any value here: alone it is
+        // bound by the match, and what is computed of it is not known.
         StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => {
             match run.match_without_binding(value, info) {
                 Ok(()) | Err(Stop::Unspecified(_) | Stop::Unknown(_) | Stop::OutOfFuel) => true,

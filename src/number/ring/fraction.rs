@@ -2,8 +2,8 @@
 
 use crate::number::FloatType;
 
-/// Numerator and denominator of the fraction with the least denominator among those whose nearest float the value is; `None` of
-/// what is so large or small that its fraction has more than 100 bits.
+/// Numerator and denominator of the fraction with the least denominator among those whose nearest float the value is;
+/// `None` of what is so large or small that its fraction has more than 100 bits.
 pub(super) fn simplest(value: f64, float: FloatType) -> Option<(i128, i128)> {
     if value == 0.0 {
         return Some((0, 1));
@@ -22,8 +22,8 @@ pub(super) fn simplest(value: f64, float: FloatType) -> Option<(i128, i128)> {
     Some((if value < 0.0 { -numerator } else { numerator }, denominator))
 }
 
-/// The fraction with the least denominator that lies between two positive ones: the terms that their continued fractions share, and
-/// the least one after them.
+/// The fraction with the least denominator that lies between two positive ones: the terms that their continued
+/// fractions share, and the least one after them.
 fn between(low: (i128, i128), high: (i128, i128)) -> (i128, i128) {
     let whole = low.0 / low.1;
     if low.0 % low.1 == 0 {

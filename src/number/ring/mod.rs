@@ -1,8 +1,8 @@
-//! A second arithmetic, which rounds nothing (REFINE.RING.NUMBERS): sums, products, quotients and exponentials are those
-//! of residues, and what two programs give is the same wherever they are the same real function.
+//! A second arithmetic, which rounds nothing (REFINE.RING.NUMBERS): sums, products, quotients and exponentials are
+//! those of residues, and what two programs give is the same wherever they are the same real function.
 //!
-//! Beside its residue each number has a float that says how large it is: by it numbers are ordered, and rounded to integers
-//! (REFINE.RING.ORDER). The two belong together only in that both are computed alike.
+//! Beside its residue each number has a float that says how large it is: by it numbers are ordered, and rounded to
+//! integers (REFINE.RING.ORDER). The two belong together only in that both are computed alike.
 
 mod fraction;
 mod residue;
@@ -10,7 +10,7 @@ mod residue;
 use std::cmp::Ordering;
 
 use super::FloatType;
-use super::real::{BinaryFunction, Function, Reading, Real, Unordered};
+use super::real::{BinaryFunction, ConstantReading, Function, Real, Unordered};
 use residue::{Residue, mixed};
 
 /// A number of the ring, with its size.
@@ -84,7 +84,7 @@ impl RingNumber {
 
     /// The exact value of a float.
     pub fn of_float(value: f64) -> RingNumber {
-        RingNumber::of_constant(value, FloatType::Float64, Reading::Exact)
+        RingNumber::of_constant(value, FloatType::Float64, ConstantReading::Exact)
     }
 
     /// What has no value here.
@@ -127,7 +127,8 @@ impl RingNumber {
         RingNumber::new(found, size(self.size(), other.size()), Terms(self.terms().0 | other.terms().0))
     }
 
-    /// A function of which nothing is known but that it is one; with the same sign of its argument everywhere, if it is even or odd.
+    /// A function of which nothing is known but that it is one; with the same sign of its argument everywhere, if it is
+    /// even or odd.
     fn term(self, function: Function, parity: Parity) -> RingNumber {
         let value = |x: Residue| {
             let (half, negative) = x.without_sign();
@@ -234,18 +235,18 @@ fn kind_of(name: &str) -> u16 {
 }
 
 impl Real for RingNumber {
-    fn of_constant(value: f64, float: FloatType, reading: Reading) -> RingNumber {
+    fn of_constant(value: f64, float: FloatType, reading: ConstantReading) -> RingNumber {
         let simplest = || fraction::simplest(value, float);
         let residue = match reading {
             _ if !value.is_finite() => Err(NoResidue::NotReal),
-            Reading::Simplest => match simplest() {
+            ConstantReading::Simplest => match simplest() {
                 Some((numerator, denominator)) => Residue::of_int(denominator)
                     .inverse()
                     .map(|inverse| Residue::of_int(numerator).times(inverse))
                     .ok_or(NoResidue::Divisor),
                 None => Ok(exact(value)),
             },
-            Reading::Exact => Ok(exact(value)),
+            ConstantReading::Exact => Ok(exact(value)),
         };
         RingNumber::new(residue, value, Terms::default())
     }

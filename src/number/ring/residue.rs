@@ -50,7 +50,7 @@ impl Residue {
     /// Any 64 bits, as a residue that has an inverse.
     pub(super) fn invertible(bits: u64) -> Residue {
         let residue = bits % MODULUS;
-        Residue(if residue % PRIME == 0 { residue + 1 } else { residue })
+        Residue(if residue.is_multiple_of(PRIME) { residue + 1 } else { residue })
     }
 
     #[inline]
@@ -83,7 +83,7 @@ impl Residue {
 
     /// What it times gives 1; `None` of a multiple of the prime.
     pub(super) fn inverse(self) -> Option<Residue> {
-        if self.0 % PRIME == 0 {
+        if self.0.is_multiple_of(PRIME) {
             return None;
         }
         let two = Residue::ONE.add(Residue::ONE);
@@ -110,10 +110,10 @@ impl Residue {
         if negated.0 % CUBE < self.0 % CUBE { (negated, true) } else { (self, false) }
     }
 
-    /// What the exponential of is this number, but for a root of unity: products go over into sums, modulo the third power of the
-    /// prime. `None` of a multiple of the prime.
+    /// What the exponential of is this number, but for a root of unity: products go over into sums, modulo the third
+    /// power of the prime. `None` of a multiple of the prime.
     pub(super) fn logarithm(self) -> Option<Residue> {
-        if self.0 % PRIME == 0 {
+        if self.0.is_multiple_of(PRIME) {
             return None;
         }
         let prime = Residue::of_int(PRIME.into());
@@ -131,7 +131,7 @@ impl Residue {
 
     /// Whether both are the same modulo the third power of the prime.
     pub(super) fn is_nearly(self, other: Residue) -> bool {
-        self.add(other.negated()).0 % CUBE == 0
+        self.add(other.negated()).0.is_multiple_of(CUBE)
     }
 
     /// A number that depends on a name and on residues, and on nothing else: the value of a function without laws.

@@ -26,7 +26,7 @@ fn division_is_exact() {
 fn constants_are_the_fractions_that_they_are() {
     let third = FloatType::Float32.round(1.0 / 3.0);
     let read = |reading| RingNumber::of_constant(third, FloatType::Float32, reading).times(int(3)).is(int(1));
-    assert_eq!((read(Reading::Exact), read(Reading::Simplest)), (Some(false), Some(true)));
+    assert_eq!((read(ConstantReading::Exact), read(ConstantReading::Simplest)), (Some(false), Some(true)));
     assert_eq!(RingNumber::of_float(-0.75).times(int(4)).is(int(-3)), Some(true));
     assert_eq!(RingNumber::of_float(f64::MIN_POSITIVE).missing(), None);
     assert_eq!(RingNumber::of_float(f64::INFINITY).missing(), Some(NoResidue::NotReal));

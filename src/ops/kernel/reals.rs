@@ -1,5 +1,5 @@
-//! Operators on real numbers, which are floats or numbers of the ring: each is stated once, and what it does to floats is what
-//! it does in the ring, without rounding (REFINE.RING.NUMBERS).
+//! Operators on real numbers, which are floats or numbers of the ring: each is stated once, and what it does to floats
+//! is what it does in the ring, without rounding (REFINE.RING.NUMBERS).
 
 use std::cmp::Ordering;
 

@@ -4,6 +4,9 @@ use super::super::code::{Int, SortCode, Sorted, TirInstr};
 use super::{LowerResult, Lowering};
 use crate::grammar::tir::{BufferVar, Expr, Extern};
 
+/// The buffer slot of an array and its shape, and the buffer that it is.
+type LoweredArray<'e> = ((usize, Vec<Int>), &'e BufferVar);
+
 impl Lowering {
     /// The code of a call, if it is one of a function that sorts.
     pub(super) fn sorting(&mut self, call: &Extern) -> LowerResult<Option<TirInstr>> {
@@ -39,7 +42,7 @@ impl Lowering {
     }
 
     /// An array that is a whole buffer: its slot and shape, if it is one.
-    fn array<'e>(&mut self, array: &'e Extern) -> LowerResult<Option<((usize, Vec<Int>), &'e BufferVar)>> {
+    fn array<'e>(&mut self, array: &'e Extern) -> LowerResult<Option<LoweredArray<'e>>> {
         let ("tvm_stack_make_array", [Expr::Data(data), Expr::Extern(shape), ..]) = (&*array.op, array.args.as_slice())
         else {
             return Ok(None);

@@ -15,7 +15,7 @@ mod replay;
 mod settings;
 mod signature;
 mod sizes;
-mod spelling;
+mod spell;
 mod store;
 mod tally;
 mod traits;

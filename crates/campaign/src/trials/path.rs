@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::spelling::{as_text, at_sizes};
+use super::spell::{as_text, at_sizes};
 use crate::generate::Tape;
 use crate::programs::tape_of;
 use crate::shrink::function_of;

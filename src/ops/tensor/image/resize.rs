@@ -63,14 +63,14 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ResizeMethod {
-    Nearest(Rounding),
+    Nearest(ResizeRounding),
     Linear,
     Cubic { exclude: bool },
 }
 
 /// The rounding to the nearest integer.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Rounding {
+enum ResizeRounding {
     Even,
     Down,
     Up,
@@ -111,7 +111,7 @@ impl Resize {
             _ => Mode::Crop,
         };
         let method = match str_attr(call, "method")? {
-            "nearest_neighbor" => ResizeMethod::Nearest(Rounding::read(call, mode)?),
+            "nearest_neighbor" => ResizeMethod::Nearest(ResizeRounding::read(call, mode)?),
             "linear" => ResizeMethod::Linear,
             _ => ResizeMethod::Cubic { exclude: given_int(call, "cubic_exclude")? != 0 },
         };
@@ -154,26 +154,26 @@ impl Resize {
     }
 }
 
-impl Rounding {
-    fn read(call: &Call, mode: Mode) -> Result<Rounding, InferError> {
+impl ResizeRounding {
+    fn read(call: &Call, mode: Mode) -> Result<ResizeRounding, InferError> {
         Ok(match str_attr(call, "rounding_method")? {
-            "round" => Rounding::Even,
-            "floor" => Rounding::Down,
-            "ceil" => Rounding::Up,
-            "round_prefer_floor" => Rounding::HalfDown,
-            "round_prefer_ceil" => Rounding::HalfUp,
-            _ if mode == Mode::AlignCorners => Rounding::Even,
-            _ => Rounding::Down,
+            "round" => ResizeRounding::Even,
+            "floor" => ResizeRounding::Down,
+            "ceil" => ResizeRounding::Up,
+            "round_prefer_floor" => ResizeRounding::HalfDown,
+            "round_prefer_ceil" => ResizeRounding::HalfUp,
+            _ if mode == Mode::AlignCorners => ResizeRounding::Even,
+            _ => ResizeRounding::Down,
         })
     }
 
     fn apply(self, x: f64) -> f64 {
         match self {
-            Rounding::Even => x.round_ties_even(),
-            Rounding::Down => x.floor(),
-            Rounding::Up => x.ceil(),
-            Rounding::HalfDown => (x - 0.5).ceil(),
-            Rounding::HalfUp => (x + 0.5).floor(),
+            ResizeRounding::Even => x.round_ties_even(),
+            ResizeRounding::Down => x.floor(),
+            ResizeRounding::Up => x.ceil(),
+            ResizeRounding::HalfDown => (x - 0.5).ceil(),
+            ResizeRounding::HalfUp => (x + 0.5).floor(),
         }
     }
 }
