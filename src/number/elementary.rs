@@ -1,8 +1,8 @@
 //! The elementary functions on float64, each within 2 units in the last place of its formula, on its whole domain.
 //!
 //! Those of [`libm`] are so close where they stand here without a formula of ours. The others are computed with twice
-//! the digits (`Long`) wherever digits are lost on the way. That is a difference of numbers that are nearly the same, or
-//! an exponential. An exponential turns an error in the last place of a large argument into one of many places.
+//! the digits (`Long`) wherever digits are lost on the way. That is a difference of numbers that are nearly the same,
+//! or an exponential. An exponential turns an error in the last place of a large argument into one of many places.
 
 use super::long::{Long, Scaled};
 

@@ -1,10 +1,10 @@
 //! Running `PrimFunc`s.
 //!
 //! The meaning is that of the loops run in order. It is undefined where the iterations of a parallel, vectorized or
-//! thread-bound loop depend on each other (`beside`). Threads wait for each other at a barrier (`threads`). A block runs
-//! its `init` where all its reduction variables are at the start of their domains. Integers wrap around. Floats round to
-//! their data type after each operation. Of `and`, `or`, `T.Select` and `T.if_then_else` only the operands that decide
-//! the result are evaluated.
+//! thread-bound loop depend on each other (`beside`). Threads wait for each other at a barrier (`threads`). A block
+//! runs its `init` where all its reduction variables are at the start of their domains. Integers wrap around. Floats
+//! round to their data type after each operation. Of `and`, `or`, `T.Select` and `T.if_then_else` only the operands
+//! that decide the result are evaluated.
 //!
 //! A function is first lowered to a tree in which names are numbers of slots, then run.
 
