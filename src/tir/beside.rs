@@ -21,8 +21,10 @@ const OUTSIDE: u32 = 0;
 /// A loop whose rounds may be run beside each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Beside {
-    /// Tasks of the host, or the lanes of a vector.
+    /// Tasks of the host.
     Tasks,
+    /// The lanes of a vector.
+    Lanes,
     /// The blocks of a device along an axis.
     Blocks(u8),
     /// The threads of a block along an axis.
@@ -44,6 +46,8 @@ struct Round {
 pub(super) struct Touches {
     written: u32,
     read: u32,
+    /// The task that wrote it last, if another task has written it too, each in memory of its own.
+    owner: u32,
 }
 
 /// What an access must not do.
@@ -107,6 +111,11 @@ impl Rounds {
     pub fn touch(&self, touches: &mut Touches, scope: MemoryScope, write: bool) -> Option<RoundClash> {
         let before = *touches;
         if write {
+            touches.owner = match self.parting(before.written) {
+                Some((other, own)) if other.of == Beside::Tasks => own,
+                Some(_) | None if self.is_within(before.owner) => before.owner,
+                Some(_) | None => OUTSIDE,
+            };
             touches.written = self.current;
         } else if !self.is_beside(before.read, scope) {
             touches.read = self.current;
@@ -114,14 +123,33 @@ impl Rounds {
         if self.is_beside(before.written, scope) || write && self.is_beside(before.read, scope) {
             return Some(RoundClash::Race);
         }
-        (!write && self.is_foreign(before.written, scope)).then_some(RoundClash::Foreign)
+        if write {
+            return None;
+        }
+        // Behind the loop nobody can say whose memory is read.
+        if before.owner != OUTSIDE && !self.is_within(before.owner) {
+            return Some(RoundClash::Race);
+        }
+        self.foreign(before.written, scope)
+    }
+
+    /// Whether the round that is run is this one, or within it.
+    fn is_within(&self, id: u32) -> bool {
+        self.round(id).is_some()
+            && std::iter::successors(Some(self.current), |id| Some(self.round(*id)?.parent)).any(|own| own == id)
     }
 
     /// Whether a round may be run beside the one that is, and shares memory of this scope with it.
     fn is_beside(&self, other: u32, scope: MemoryScope) -> bool {
+        self.parting(other).is_some_and(|(x, _)| !scope.is_own(x.of))
+    }
+
+    /// Where the way to another round parts from the way to the one that is run: the other round of that loop, and the
+    /// number of the own one. They are rounds of one run of the loop.
+    fn parting(&self, other: u32) -> Option<(&Round, u32)> {
         let (mut a, mut b) = (other, self.current);
         if a == b {
-            return false;
+            return None;
         }
         let (mut from_a, mut from_b) = (None, None);
         while let (Some(x), Some(y)) = (self.round(a), self.round(b)) {
@@ -129,22 +157,27 @@ impl Rounds {
                 (from_a, a) = (Some(x), x.parent);
             }
             if y.depth >= x.depth {
-                (from_b, b) = (Some(y), y.parent);
+                (from_b, b) = (Some((y, b)), y.parent);
             }
             if a == b {
                 break;
             }
         }
         match (from_a, from_b) {
-            (Some(x), Some(y)) => x.depth == y.depth && a == b && x.run == y.run && !scope.is_own(x.of),
-            (Some(_), None) | (None, Some(_)) | (None, None) => false,
+            (Some(x), Some((y, own))) => (x.depth == y.depth && a == b && x.run == y.run).then_some((x, own)),
+            (Some(_), None) | (None, Some(_)) | (None, None) => None,
         }
     }
 
-    /// Whether another owner of memory of this scope has written the element.
-    fn is_foreign(&self, writer: u32, scope: MemoryScope) -> bool {
-        let own = |id: u32| self.around(id).filter(|round| scope.is_own(round.of));
-        own(writer).any(|x| own(self.current).any(|y| x.of == y.of && x.number != y.number))
+    /// The clash where another owner of memory of this scope has written the element. Tasks of different runs of a loop
+    /// come one after the other; a thread and a block are the same in all loops.
+    fn foreign(&self, writer: u32, scope: MemoryScope) -> Option<RoundClash> {
+        if self.parting(writer).is_some_and(|(x, _)| x.of == Beside::Tasks) {
+            return Some(RoundClash::Race);
+        }
+        let own = |id: u32| self.around(id).filter(|round| round.of != Beside::Tasks && scope.is_own(round.of));
+        let is_foreign = own(writer).any(|x| own(self.current).any(|y| x.of == y.of && x.number != y.number));
+        is_foreign.then_some(RoundClash::Foreign)
     }
 
     /// A round, and those around it.

@@ -341,7 +341,7 @@ impl Lowering {
 
     /// The same, but for threads that add up to one result, which compilers combine.
     fn apart(&self, slot: usize, beside: Option<Beside>) -> Option<Beside> {
-        beside.filter(|of| *of == Beside::Tasks || !self.combined.contains(&slot))
+        beside.filter(|of| matches!(of, Beside::Tasks | Beside::Lanes) || !self.combined.contains(&slot))
     }
 
     /// The value of an iteration variable, and what it is computed from.

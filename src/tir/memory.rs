@@ -26,6 +26,8 @@ pub(super) struct Memory<N> {
 pub(super) enum MemoryScope {
     /// Everybody's.
     Global,
+    /// What the function allocates. The compiler moves it into a loop of tasks where only one of them uses it.
+    Allocated,
     /// That of all threads of a block.
     Block,
     /// Each thread's own.
@@ -38,10 +40,13 @@ impl MemoryScope {
     /// Whether each round of such a loop has memory of its own.
     pub fn is_own(self, of: Beside) -> bool {
         match (self, of) {
-            (MemoryScope::Thread, _) | (MemoryScope::Block, Beside::Blocks(_)) => true,
+            (MemoryScope::Allocated | MemoryScope::Thread, Beside::Tasks)
+            | (MemoryScope::Thread, Beside::Blocks(_) | Beside::Threads(_))
+            | (MemoryScope::Block, Beside::Blocks(_)) => true,
             (MemoryScope::Global | MemoryScope::Unguarded, _)
-            | (MemoryScope::Block, Beside::Tasks)
-            | (MemoryScope::Block, Beside::Threads(_)) => false,
+            | (MemoryScope::Allocated, Beside::Blocks(_) | Beside::Threads(_))
+            | (MemoryScope::Block, Beside::Tasks | Beside::Threads(_))
+            | (_, Beside::Lanes) => false,
         }
     }
 }

@@ -444,10 +444,11 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
     /// PRIMFUNC.LOOP.INDEPENDENT: rounds that may be run beside each other touch nothing that one of them writes.
     #[inline]
     fn touch(&mut self, access: &'p Access, (memory, at): (usize, usize), write: bool) -> TirResult<()> {
-        if !self.rounds.inside() {
+        let inside = self.rounds.inside();
+        let Some(memory) = self.memory.get_mut(memory) else { return Ok(()) };
+        if !inside && memory.touches.is_empty() {
             return Ok(());
         }
-        let Some(memory) = self.memory.get_mut(memory) else { return Ok(()) };
         let scope = memory.scope;
         let clash = if scope == MemoryScope::Unguarded { None } else { memory.touches(at) }
             .and_then(|touches| self.rounds.touch(touches, scope, write));

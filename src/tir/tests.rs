@@ -461,6 +461,24 @@ fn loops_within_loops_are_independent_of_what_is_beside_them() {
     );
 }
 
+/// The compiler gives each task memory of its own where no other one reads it, and nobody behind the loop.
+#[test]
+fn what_a_function_allocates_is_the_own_memory_of_a_task() {
+    for scope in ["global", "local"] {
+        let with = |body: &str| format!("L = T.alloc_buffer((2,), \"int32\", scope=\"{scope}\")\n{body}");
+        let own = "for i in T.parallel(3):\n    for j in T.vectorized(2):\n        L[j] = A[i]\n    A[i] = L[0] + L[1]";
+        computes(&with(own), &[1.0, 2.0, 3.0], &[2.0, 4.0, 6.0]);
+        // Lanes share it, another task has written it, and nobody knows whose is read behind the loop.
+        for body in [
+            "for j in T.vectorized(2):\n    L[0] = A[j]",
+            "L[0] = 0\nfor i in T.parallel(3):\n    L[0] = L[0] + A[i]",
+            "for i in T.parallel(3):\n    L[0] = A[i]\nA[0] = L[0]",
+        ] {
+            assert!(matches!(run(&with(body), &[1.0, 2.0, 3.0]), Err(TirError::Race { .. })), "{scope}: {body}");
+        }
+    }
+}
+
 /// A barrier orders the threads of a block, and not those of others.
 #[test]
 fn a_barrier_makes_what_was_written_seen() {

@@ -67,7 +67,7 @@ impl ThreadAxes {
             "shared" if self.barriers && !self.nested => MemoryScope::Block,
             "shared" | "warp" => MemoryScope::Unguarded,
             "local" => MemoryScope::Thread,
-            _ => MemoryScope::Global,
+            _ => MemoryScope::Allocated,
         }
     }
 }
@@ -85,7 +85,8 @@ pub(super) fn is_barrier(e: &Expr) -> bool {
 /// Whose the rounds of a loop are, if they may be run beside each other.
 pub(super) fn beside(kind: &ForKind) -> Option<Beside> {
     match kind {
-        ForKind::Parallel | ForKind::Vectorized => Some(Beside::Tasks),
+        ForKind::Parallel => Some(Beside::Tasks),
+        ForKind::Vectorized => Some(Beside::Lanes),
         ForKind::ThreadBinding(axis) => of_axis(axis),
         ForKind::Serial | ForKind::Unroll => None,
     }

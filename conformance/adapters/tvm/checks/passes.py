@@ -16,12 +16,13 @@ import fnmatch
 import json
 import os
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from stages import printed
 
 from adapter import in_large_stack
 
@@ -246,17 +247,6 @@ def judge_apart(text, compare, passes):
     status = os.waitpid(child, 0)[1]
     if status:
         yield "after that", REFUSED, f"the process ended with status {status}"
-
-
-def printed(mod):
-    try:
-        text = mod.script(show_meta=True)
-    except TypeError:
-        # 0.27 has no text for the derivation functions of packed functions, and needs none.
-        text = mod.script()
-    # TVM leaves out what is its default: the specification leaves open what is not said.
-    text = re.sub(r"@R\.function$", "@R.function(pure=True)", text, flags=re.MULTILINE)
-    return text.replace("@R.function(private=True)\n", "@R.function(private=True, pure=True)\n")
 
 
 def last_line(error):
