@@ -545,9 +545,9 @@ impl<'a> RefinementComparison<'a> {
         Ok(())
     }
 
-    /// Whether the programs were compared on some input.
-    pub(super) fn is_compared(&self) -> bool {
-        self.compared > 0 || self.found.is_some()
+    /// Whether there is something that numbers could tell apart: both programs reach their end, or were told apart.
+    pub(super) fn has_results(&self) -> bool {
+        self.ended > 0 || self.found.is_some()
     }
 
     /// What comes of all inputs.

@@ -224,7 +224,7 @@ fn judged(
             other => other?,
         }
     }
-    let is_of_interest = comparison.is_compared() && (settings.both || !comparison.is_broken());
+    let is_of_interest = comparison.has_results() && (settings.both || !comparison.is_broken());
     let real = match is_of_interest {
         true => ring::compare(&mut comparison, given)?,
         false => RealVerdict::Undecided("floats decide alone".to_string()),

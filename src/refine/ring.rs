@@ -78,6 +78,8 @@ enum Drawn {
     Same,
     Differs(String),
     Open(String),
+    /// One of the programs does not come to an end within its fuel.
+    OutOfFuel,
 }
 
 /// Compares the programs in the ring, on the shapes of the inputs given and of generated ones.
@@ -116,6 +118,8 @@ fn over_draws(
             Drawn::Same => draws += 1,
             Drawn::Differs(how) => return Ok(RealVerdict::Different(how)),
             Drawn::Open(reason) => open = Some(reason),
+            // It would take all its fuel on every draw.
+            Drawn::OutOfFuel => return Ok(RealVerdict::Undecided("a run is out of fuel".to_string())),
         }
         // What the ring does not have it does not have on another draw, and what costs too much goes on to do so.
         if draws == DRAWS || draws == 0 && index >= 3 || comparison.steps > limit {
@@ -148,7 +152,7 @@ fn on_draw(
     comparison.steps += steps;
     let before = match before {
         Ok(values) => values,
-        Err(reason) => return Ok(Drawn::Open(reason)),
+        Err(drawn) => return Ok(drawn),
     };
     let (after, steps) = run(&comparison.target, comparison.cx(), args, seed, reading)?;
     comparison.steps += steps;
@@ -158,7 +162,7 @@ fn on_draw(
             Ok(_) | Err(_) => Drawn::Open("the documentation of an operator leaves open what it gives".to_string()),
         },
         Ok(drawn) => drawn,
-        Err(reason) => Drawn::Open(reason),
+        Err(drawn) => drawn,
     })
 }
 
@@ -176,8 +180,8 @@ fn by_letter(
     Ok(letter)
 }
 
-/// What is left of a run that has ended: the result, and the arguments.
-type RingResult = Result<Vec<Value>, String>;
+/// What is left of a run that has ended: the result, and the arguments; or why nothing is.
+type RingResult = Result<Vec<Value>, Drawn>;
 
 fn run(
     subject: &Subject<'_>,
@@ -198,11 +202,13 @@ fn run(
 
 fn seen(run: EvalRun, args: &[Value]) -> RingResult {
     match run.outcome {
-        _ if !run.effects.is_empty() => Err("the programs have effects, which floats are compared by".to_string()),
+        Ending::OutOfFuel => Err(Drawn::OutOfFuel),
+        _ if !run.effects.is_empty() => {
+            Err(Drawn::Open("the programs have effects, which floats are compared by".to_string()))
+        }
         Ending::Value(value) => Ok([value].into_iter().chain(args.iter().cloned()).collect()),
-        Ending::Error(error) => Err(format!("a run fails: {error}")),
-        Ending::OutOfFuel => Err("a run is out of fuel".to_string()),
-        Ending::Unspecified(reason) | Ending::Unknown(reason) => Err(reason),
+        Ending::Error(error) => Err(Drawn::Open(format!("a run fails: {error}"))),
+        Ending::Unspecified(reason) | Ending::Unknown(reason) => Err(Drawn::Open(reason)),
     }
 }
 
@@ -258,6 +264,7 @@ fn same(before: &[Value], after: &[Value]) -> Drawn {
             Drawn::Same => {}
             Drawn::Differs(how) => return Drawn::Differs(how),
             Drawn::Open(reason) => open = Some(reason),
+            Drawn::OutOfFuel => return found,
         }
     }
     open.map_or(Drawn::Same, Drawn::Open)
@@ -280,6 +287,7 @@ fn same_tensor(x: &Tensor, y: &Tensor) -> Drawn {
             Drawn::Same => {}
             Drawn::Differs(how) => return Drawn::Differs(how),
             Drawn::Open(reason) => open = Some(reason),
+            Drawn::OutOfFuel => return found,
         }
     }
     open.map_or(Drawn::Same, Drawn::Open)
