@@ -287,7 +287,7 @@ fn same_tensor(x: &Tensor, y: &Tensor) -> Drawn {
             Drawn::Same => {}
             Drawn::Differs(how) => return Drawn::Differs(how),
             Drawn::Open(reason) => open = Some(reason),
-            Drawn::OutOfFuel => return found,
+            Drawn::OutOfFuel => return Drawn::OutOfFuel,
         }
     }
     open.map_or(Drawn::Same, Drawn::Open)
