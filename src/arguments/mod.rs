@@ -56,6 +56,11 @@ pub fn linked<'m>(module: &'m IrModule, entry: &str) -> Option<&'m Function> {
     })
 }
 
+/// The floats that stand in a program, those of its `PrimFunc`s and the defaults of attributes included.
+pub(crate) fn float_constants(module: &IrModule) -> Vec<f64> {
+    Constants::of(&[module]).floats().to_vec()
+}
+
 impl ArgumentSource {
     /// Arguments that lie around the constants of these programs, and take up no more than so many bytes.
     pub fn of(modules: &[&IrModule], seed: u64, memory: u64) -> ArgumentSource {

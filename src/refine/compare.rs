@@ -27,7 +27,7 @@ const SHADOWS: u64 = 3;
 const MORE_SHADOWS: u64 = 12;
 const MOST_SHADOWS: u64 = 36;
 /// Why a difference decides nothing.
-const NEAR_END: &str = "an argument is so large or small that the order of operations decides";
+pub(super) const NEAR_END: &str = "an argument is so large or small that the order of operations decides";
 /// So many times the steps of all inputs the glances at smaller ones may take.
 const GLANCES: u64 = 2;
 /// Of so many inputs one may be undecided, and of so many one that is near the ends of a type.
@@ -456,31 +456,34 @@ impl<'a> RefinementComparison<'a> {
         let returned = || if let Ending::Value(value) = &before.outcome { finest_in(value) } else { None };
         let Some(finest) = shadows.finest.or_else(returned) else { return Ok(None) };
         let (mut approximates, mut of_target) = (shadows.approximates, Vec::new());
-        for seed in 0..self.wanted().0 {
-            let noise = Rc::new(Noise::at_most(seed + 1, finest));
-            let plan = Plan::Repeat(&before.closures);
-            let (shadow, steps) = self.target.observe(&mut self.cx.clone(), args, plan, Some(noise.clone()), None)?;
-            self.steps += steps;
-            approximates |= noise.approximates();
-            if !noise.was_asked() {
+        let (more, most) = self.wanted();
+        for wanted in [more, most] {
+            for seed in of_target.len() as u64..wanted {
+                let noise = Rc::new(Noise::at_most(seed + 1, finest));
+                let plan = Plan::Repeat(&before.closures);
+                let (shadow, steps) =
+                    self.target.observe(&mut self.cx.clone(), args, plan, Some(noise.clone()), None)?;
+                self.steps += steps;
+                approximates |= noise.approximates();
+                if !noise.was_asked() {
+                    return Ok(None);
+                }
+                of_target.push(shadow);
+            }
+            if !of_target.iter().all(|shadow| is_alike(after, shadow)) {
                 return Ok(None);
             }
-            of_target.push(shadow);
-        }
-        if !of_target.iter().all(|shadow| is_alike(after, shadow)) {
-            return Ok(None);
-        }
-        let agreement = self.agreement(shadows, args);
-        let agreement = agreement.and_of_target(of_target.iter()).approximating(approximates);
-        let verdict = judge_runs(&mut self.cx.clone(), before, after, &agreement);
-        let deviation = agreement.largest();
-        Ok((verdict == RefinementVerdict::Allowed).then(|| match agreement.is_blurred() {
-            true => {
+            let agreement = self.agreement(shadows, args);
+            let agreement = agreement.and_of_target(of_target.iter()).approximating(approximates);
+            let verdict = judge_runs(&mut self.cx.clone(), before, after, &agreement);
+            if verdict == RefinementVerdict::Allowed {
                 let reason = "rounding in the target leaves no digit of what the source returns".to_string();
-                (RefinementVerdict::Undecided(reason), deviation)
+                let blurred = agreement.is_blurred();
+                let verdict = if blurred { RefinementVerdict::Undecided(reason) } else { verdict };
+                return Ok(Some((verdict, agreement.largest())));
             }
-            false => (verdict, deviation),
-        }))
+        }
+        Ok(None)
     }
 
     /// The first element of the results that is not the same on the input.

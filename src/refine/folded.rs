@@ -2,14 +2,38 @@
 
 use std::collections::HashSet;
 
+use crate::arguments::float_constants;
 use crate::grammar::visit::{Visitor, walk_call, walk_expr, walk_module, walk_var_binding};
 use crate::grammar::{Call, Expr, IrModule, TensorData, Var, VarBinding};
+use crate::number::FloatType;
 
 /// REFINE.RING.FOLDED: whether one program has operations on constants alone and the other constants that the first has
-/// not.
+/// not, or one that is what two of the first round to.
 pub(super) fn folds_constants(source: &IrModule, target: &IrModule) -> bool {
     let (before, after) = (Folding::of(source), Folding::of(target));
-    before.folds && after.has_others(&before) || after.folds && before.has_others(&after)
+    if before.folds && after.has_others(&before) || after.folds && before.has_others(&after) {
+        return true;
+    }
+    let (before, after) = (float_constants(source), float_constants(target));
+    merges_two(&before, &after) || merges_two(&after, &before)
+}
+
+/// Of so many constants no two are combined.
+const MOST_CONSTANTS: usize = 64;
+
+/// Whether a constant that only the second program has is the rounded product, quotient, sum or difference of two
+/// constants of the first, of which the second lacks one. What needs no rounding is the same in the ring.
+fn merges_two(of: &[f64], into: &[f64]) -> bool {
+    let lost = |x: &f64| !into.contains(x);
+    let new: Vec<f64> = into.iter().copied().filter(|x| *x != 0.0 && x.is_finite() && !of.contains(x)).collect();
+    if of.len() > MOST_CONSTANTS || new.len() > MOST_CONSTANTS {
+        return false;
+    }
+    let pairs = of.iter().filter(|x| lost(x)).flat_map(|a| of.iter().flat_map(move |b| [(*a, *b), (*b, *a)]));
+    pairs.flat_map(|(a, b)| [a * b, a / b, a + b, a - b]).any(|made| {
+        let rounds_to = |float: FloatType| float.round(made) != made && new.contains(&float.round(made));
+        [FloatType::Float16, FloatType::BFloat16, FloatType::Float32].into_iter().any(rounds_to)
+    })
 }
 
 /// What a program says of constants.

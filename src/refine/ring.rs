@@ -6,7 +6,7 @@ use std::fmt;
 
 use ndarray::{ArrayD, IxDyn};
 
-use super::compare::RefinementComparison;
+use super::compare::{NEAR_END, RefinementComparison};
 use super::folded::folds_constants;
 use super::observe::Subject;
 use super::open::LEFT_OPEN;
@@ -316,12 +316,17 @@ fn same_scalar(x: Scalar, y: Scalar, index: usize) -> Drawn {
 }
 
 /// REFINE.REAL: what is within rounding and another real function is not allowed, unless what differs are rounded
-/// constants.
+/// constants. Nor is it where floats do not tell, since an operand is so large or small.
 pub(super) fn with_real(cx: &mut Cx, verdict: RefinementVerdict, real: &RealVerdict) -> RefinementVerdict {
     match (&verdict, real) {
         (RefinementVerdict::Allowed, RealVerdict::Different(how)) => {
             let rule = rule!("REFINE.REAL");
             let message = format!("different as real functions, though within rounding: {how}");
+            cx.premise(rule, 1, RefinementVerdict::NotAllowed { rule, message })
+        }
+        (RefinementVerdict::Undecided(reason), RealVerdict::Different(how)) if reason == NEAR_END => {
+            let rule = rule!("REFINE.REAL");
+            let message = format!("different as real functions, and floats are too large or small to tell: {how}");
             cx.premise(rule, 1, RefinementVerdict::NotAllowed { rule, message })
         }
         (_, _) => verdict,

@@ -11,6 +11,10 @@ pub(super) fn simplest(value: f64, float: FloatType) -> Option<(i128, i128)> {
     let (fraction, exponent) = libm::frexp(value.abs());
     let digits = libm::ldexp(fraction, float.digits() as i32);
     let exponent = exponent - float.digits() as i32;
+    // An attribute has the digits of a double, whatever its operator computes in.
+    if digits.fract() != 0.0 && float != FloatType::Float64 {
+        return simplest(value, FloatType::Float64);
+    }
     // A subnormal number has fewer digits, which are all that there are.
     if digits.fract() != 0.0 || !(-70..=40).contains(&exponent) {
         return None;
@@ -54,5 +58,6 @@ mod tests {
         assert_eq!(simplest(2.0 / 7.0, FloatType::Float64), Some((2, 7)));
         assert_ne!(single(1.0 + f64::from(f32::EPSILON)), Some((1, 1)));
         assert_eq!(single(1e-40), None);
+        assert_eq!(simplest(0.01, FloatType::Float32), Some((1, 100)));
     }
 }

@@ -4,10 +4,10 @@ use std::cmp::Ordering;
 
 use crate::grammar::{PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::number::elementary;
+use crate::number::{FloatType, elementary};
 use crate::ops::infer::{Domain, TensorDims, arity, axis, differ, float_attr, given_int, tensor};
 use crate::ops::kernel::elementwise::{compare, float, infer_float, infer_one, number, unary};
-use crate::ops::kernel::reals::{RealOp, applied};
+use crate::ops::kernel::reals::{RealOp, applied, constant};
 use crate::ops::kernel::{self, at, fresh, tabulate};
 use crate::ops::tensor::unary::zero_like;
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam};
@@ -70,8 +70,9 @@ fn relu(x: Scalar) -> Result<Scalar, Stop> {
 }
 
 fn leakyrelu(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let alpha = float_attr(a.call, "alpha")?;
-    unary(m, a, |x| sloped(x, Scalar::Float(alpha)))
+    let float = kernel::tensor(a, 0)?.dtype().float_type().unwrap_or(FloatType::Float64);
+    let alpha = constant(m, float_attr(a.call, "alpha")?, float);
+    unary(m, a, |x| sloped(x, alpha))
 }
 
 /// A number above zero, or a multiple of one below.

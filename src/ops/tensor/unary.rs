@@ -7,7 +7,7 @@ use crate::number::ring::RingNumber;
 use crate::number::{FloatType, elementary};
 use crate::ops::infer::{Domain, arity, tensor};
 use crate::ops::kernel::elementwise::{infer_float, infer_one, infer_predicate, infer_same, number, unary};
-use crate::ops::kernel::reals::{RealOp, applied};
+use crate::ops::kernel::reals::{RealOp, applied, constant};
 use crate::ops::kernel::{self, at, fail, fresh, tabulate};
 use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Prim, Scalar, Stop, Value};
@@ -180,12 +180,13 @@ fn infer_clip(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
 fn clip(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let float = kernel::tensor(a, 0)?.dtype().float_type().unwrap_or(FloatType::Float64);
     let (low, high) = (bound(a, 1, float)?, bound(a, 2, float)?);
+    let (least, greatest) = (constant(m, low.0, float), constant(m, high.0, float));
     unary(m, a, |x| match x {
         Scalar::Float(x) if x.is_nan() => Ok(Scalar::Float(x)),
         Scalar::Float(x) => Ok(Scalar::Float(x.max(low.0).min(high.0))),
         Scalar::Ring(_) => {
-            let above = number(x, Scalar::Float(low.0), i64::max, u64::max, RealOp::Larger)?;
-            number(above, Scalar::Float(high.0), i64::min, u64::min, RealOp::Smaller)
+            let above = number(x, least, i64::max, u64::max, RealOp::Larger)?;
+            number(above, greatest, i64::min, u64::min, RealOp::Smaller)
         }
         Scalar::Int(x) => Ok(Scalar::Int(x.max(low.1).min(high.1))),
         Scalar::UInt(x) => {

@@ -111,6 +111,7 @@ pub fn reduced_further(
         bindings: new.bindings,
         operators: new.operators,
         traits: new.traits,
+        attributes: new.attributes,
         ..finding.clone()
     }))
 }

@@ -220,7 +220,8 @@ pub struct KnownForm {
     /// How the versions begin that fail so; all of them if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub versions: Vec<String>,
-    /// Operators that the reduced program has, all of them, and traits of it (see [`Trait`]).
+    /// Operators that the reduced program has, all of them, traits of it (see [`Trait`]), and attributes that a call in
+    /// it gives, as patterns of `name=value`; with a `!` before it, what it has not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub with: Vec<String>,
     /// Why the implementation does so; not said of what nobody has looked at yet.
@@ -243,6 +244,8 @@ pub struct FindingContext<'a> {
     pub operators: &'a [String],
     /// What tells it from others with these.
     pub traits: &'a BTreeSet<Trait>,
+    /// The attributes that its calls give.
+    pub attributes: &'a BTreeSet<String>,
     /// The path by which it was seen.
     pub path: &'a str,
     /// The version of the implementation.
@@ -261,14 +264,14 @@ impl KnownForm {
             if form.message.is_empty() && form.operators.is_empty() && form.with.is_empty() && form.path.is_empty() {
                 return Err(format!("an entry knows everything: {}", form.reason));
             }
-            for operator in &form.operators {
+            for operator in form.operators.iter().chain(form.with.iter().filter(|name| name.contains('='))) {
                 Pattern::new(operator).map_err(|error| format!("{operator}: {error}"))?;
             }
-            for name in &form.with {
+            for name in form.with.iter().filter(|name| !name.contains('=')).map(|name| name.trim_start_matches('!')) {
                 let is_trait = Trait::ALL.iter().any(|own| own.name() == name);
                 let is_packed = || prelude().get(name).is_some();
                 let is_called = relax_spec::ops::lookup(name).is_some() || is_packed();
-                if !is_trait && !CONSTRUCTS.contains(&name.as_str()) && !is_called {
+                if !is_trait && !CONSTRUCTS.contains(&name) && !is_called {
                     return Err(format!("`{name}` is neither an operator nor a trait: {}", form.reason));
                 }
             }
@@ -291,11 +294,19 @@ impl KnownForm {
 
     /// Whether it is the form of a finding of this signature.
     pub fn knows(&self, signature: &FailureSignature, seen: &FindingContext<'_>) -> bool {
-        let FindingContext { operators, traits, path, version } = *seen;
+        let FindingContext { operators, traits, attributes, path, version } = *seen;
         let is_one = |pattern: &String| {
             Pattern::new(pattern).is_ok_and(|pattern| operators.iter().any(|operator| pattern.matches(operator)))
         };
-        let has = |name: &String| operators.contains(name) || traits.iter().any(|own| own.name() == name);
+        let gives = |name: &str| {
+            let of_attribute = name.contains('=').then(|| Pattern::new(name).ok()).flatten();
+            of_attribute.is_some_and(|pattern| attributes.iter().any(|one| pattern.matches(one)))
+        };
+        let has = |name: &String| {
+            let (name, wanted) = name.strip_prefix('!').map_or((name.as_str(), true), |name| (name, false));
+            let is_trait = || traits.iter().any(|own| own.name() == name);
+            wanted == (operators.iter().any(|operator| operator == name) || is_trait() || gives(name))
+        };
         self.fits(signature)
             && (self.versions.is_empty() || self.versions.iter().any(|one| version.starts_with(one.as_str())))
             && (self.path.is_empty() || self.path == path)
@@ -326,9 +337,10 @@ mod tests {
     }
 
     const NONE: &BTreeSet<Trait> = &BTreeSet::new();
+    const WITHOUT: &BTreeSet<String> = &BTreeSet::new();
 
     fn with(operators: &[String]) -> FindingContext<'_> {
-        FindingContext { operators, traits: NONE, path: "llvm", version: "0.27.0" }
+        FindingContext { operators, traits: NONE, attributes: WITHOUT, path: "llvm", version: "0.27.0" }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::signature::FailureSignature;
-use super::traits::{Trait, operators, traits_of};
+use super::traits::{Trait, attributes, operators, traits_of};
 use super::witness::Witness;
 use crate::shrink::bindings;
 use ask::checkout::{read_regular, write_atomically};
@@ -73,6 +73,9 @@ pub struct Finding {
     /// What tells it from programs with the same operators.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub traits: BTreeSet<Trait>,
+    /// The attributes that its calls give, as `name=value`.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub attributes: BTreeSet<String>,
 }
 
 impl Finding {
@@ -102,6 +105,7 @@ impl Finding {
             bindings: bindings(&program.module),
             operators: operators(&program.module),
             traits: traits_of(witness),
+            attributes: attributes(&program.module),
         }
     }
 }
@@ -435,6 +439,7 @@ mod tests {
             bindings: 1,
             operators: vec!["relax.add".into()],
             traits: BTreeSet::new(),
+            attributes: BTreeSet::new(),
         }
     }
 

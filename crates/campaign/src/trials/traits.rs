@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::signature::{CAST, IF};
 use super::witness::{SIMPLE, Witness, is_of_run};
-use relax_spec::grammar::visit::{Visitor, walk_expr, walk_match_cast, walk_module};
-use relax_spec::grammar::{Expr, Function, IrModule, MatchCast};
+use relax_spec::grammar::visit::{Visitor, walk_call, walk_expr, walk_match_cast, walk_module, walk_prim_expr};
+use relax_spec::grammar::{Call, Expr, Function, IrModule, MatchCast, PrimExpr, ShapeVar, TensorData};
 use relax_spec::value::{Scalar, Tensor, ValueSpec};
 
 /// What tells a reduced program from others with the same operators.
@@ -20,6 +20,22 @@ pub enum Trait {
     Empty,
     /// It was run on a number that is none.
     Nan,
+    /// It has a tensor of integers among its arguments and constants.
+    Integers,
+    /// One of its integers is negative.
+    Negative,
+    /// It was run on a float below zero.
+    BelowZero,
+    /// It was run on a vector whose elements do not rise.
+    Unsorted,
+    /// One of its integers has more digits than a float64 holds.
+    Wide,
+    /// It has a size that is a variable.
+    Symbolic,
+    /// The tensors that were expected and given have another data type or shape.
+    Form,
+    /// The numbers that were expected and given are the same but for a hundredth.
+    Slight,
     /// It holds a boxed scalar.
     Scalar,
     /// It holds a sequence that is neither a body nor a branch.
@@ -32,14 +48,37 @@ pub enum Trait {
 }
 
 impl Trait {
-    pub(super) const ALL: [Trait; 7] =
-        [Trait::Constant, Trait::Empty, Trait::Nan, Trait::Scalar, Trait::Nested, Trait::Planned, Trait::OfPath];
+    pub(super) const ALL: [Trait; 15] = [
+        Trait::Constant,
+        Trait::Empty,
+        Trait::Nan,
+        Trait::Integers,
+        Trait::Negative,
+        Trait::BelowZero,
+        Trait::Unsorted,
+        Trait::Wide,
+        Trait::Symbolic,
+        Trait::Form,
+        Trait::Slight,
+        Trait::Scalar,
+        Trait::Nested,
+        Trait::Planned,
+        Trait::OfPath,
+    ];
 
     pub(super) fn name(self) -> &'static str {
         match self {
             Trait::Constant => "constant",
             Trait::Empty => "empty",
             Trait::Nan => "nan",
+            Trait::Integers => "integers",
+            Trait::Negative => "negative",
+            Trait::BelowZero => "below_zero",
+            Trait::Unsorted => "unsorted",
+            Trait::Wide => "wide",
+            Trait::Symbolic => "symbolic",
+            Trait::Form => "form",
+            Trait::Slight => "slight",
             Trait::Scalar => "scalar",
             Trait::Nested => "nested",
             Trait::Planned => "planned",
@@ -79,6 +118,7 @@ pub fn operators(module: &IrModule) -> Vec<String> {
 /// What tells a reduced witness from others with its operators.
 pub(super) fn traits_of(witness: &Witness) -> BTreeSet<Trait> {
     let mut traits = visible(witness.module(), witness.difference.input.as_deref());
+    traits.extend(of_difference(&witness.difference.expected, &witness.difference.given));
     // It shows by no path that is simpler: the last pass has asked.
     if is_of_run(&witness.difference.signature) {
         match SIMPLE.iter().position(|simple| *simple == witness.path) {
@@ -100,7 +140,83 @@ fn visible(module: &IrModule, input: Option<&[ValueSpec]>) -> BTreeSet<Trait> {
     if input.unwrap_or_default().iter().any(|value| value.parts().any(holds_nan)) {
         traits.insert(Trait::Nan);
     }
+    for part in input.unwrap_or_default().iter().flat_map(ValueSpec::parts) {
+        match part {
+            ValueSpec::Tensor(data) => {
+                traits.extend(of_integers(data));
+                traits.extend(of_order(data));
+            }
+            ValueSpec::Int(value) => traits.extend(of_integer(i128::from(*value))),
+            _ => {}
+        }
+    }
     traits
+}
+
+/// The attributes that the calls of a program give, each as `name=value`.
+pub(super) fn attributes(module: &IrModule) -> BTreeSet<String> {
+    struct Attributes(BTreeSet<String>);
+    impl Visitor for Attributes {
+        fn visit_call(&mut self, call: &Call) {
+            self.0.extend(call.attrs.iter().map(|(name, value)| format!("{name}={value}")));
+            walk_call(self, call);
+        }
+    }
+    let mut attributes = Attributes(BTreeSet::new());
+    walk_module(&mut attributes, module);
+    attributes.0
+}
+
+/// What tells from others the difference between two values, by their texts.
+fn of_difference(expected: &str, given: &str) -> Option<Trait> {
+    let form = |text: &str| text.split('[').next().unwrap_or_default().trim().to_string();
+    if form(expected) != form(given) {
+        // A failure has no form.
+        return (expected.contains('[') && given.contains('[')).then_some(Trait::Form);
+    }
+    let numbers = |text: &str| {
+        let words = text.split(|c: char| !(c.is_ascii_alphanumeric() || "+-.".contains(c)));
+        words.filter_map(|word| word.parse().ok()).collect::<Vec<f64>>()
+    };
+    let (expected, given) = (numbers(expected), numbers(given));
+    let near = |(a, b): (&f64, &f64)| a == b || (a - b).abs() <= (1.0 + a.abs()) / 100.0;
+    let is_slight = !expected.is_empty() && expected.len() == given.len() && expected.iter().zip(&given).all(near);
+    is_slight.then_some(Trait::Slight)
+}
+
+fn of_integers(data: &TensorData) -> BTreeSet<Trait> {
+    let Ok(tensor) = Tensor::from_data(data) else { return BTreeSet::new() };
+    let mut traits = BTreeSet::new();
+    for i in 0..tensor.len() {
+        match tensor.get(i) {
+            Some(Scalar::Int(value)) => traits.extend(of_integer(i128::from(value))),
+            Some(Scalar::UInt(value)) => traits.extend(of_integer(i128::from(value))),
+            Some(Scalar::Bool(_) | Scalar::Float(_) | Scalar::Ring(_)) | None => return traits,
+        }
+        traits.insert(Trait::Integers);
+    }
+    traits
+}
+
+fn of_order(data: &TensorData) -> BTreeSet<Trait> {
+    let Ok(tensor) = Tensor::from_data(data) else { return BTreeSet::new() };
+    let numbers = (0..tensor.len()).filter_map(|i| match tensor.get(i)? {
+        Scalar::Float(value) => Some(value),
+        Scalar::Int(value) => Some(value as f64),
+        Scalar::UInt(value) => Some(value as f64),
+        Scalar::Bool(_) | Scalar::Ring(_) => None,
+    });
+    let numbers: Vec<f64> = numbers.collect();
+    let unsorted = data.shape.len() == 1 && numbers.windows(2).any(|pair| pair.first() > pair.last());
+    let below = data.dtype.is_float() && numbers.iter().any(|x| *x < 0.0);
+    let found = [unsorted.then_some(Trait::Unsorted), below.then_some(Trait::BelowZero)];
+    found.into_iter().flatten().collect()
+}
+
+fn of_integer(value: i128) -> BTreeSet<Trait> {
+    let negative = (value < 0).then_some(Trait::Negative);
+    let wide = (value.unsigned_abs() > 1 << 53).then_some(Trait::Wide);
+    negative.into_iter().chain(wide).collect()
 }
 
 fn written(module: &IrModule) -> BTreeSet<Trait> {
@@ -123,10 +239,24 @@ fn written(module: &IrModule) -> BTreeSet<Trait> {
                 self.whole(&branch.false_branch);
                 return;
             }
-            self.0.extend(matches!(expr, Expr::Constant(_)).then_some(Trait::Constant));
+            if let Expr::Constant(constant) = expr {
+                self.0.insert(Trait::Constant);
+                self.0.extend(of_integers(&constant.data));
+            }
             self.0.extend(matches!(expr, Expr::PrimValue(_)).then_some(Trait::Scalar));
             self.0.extend(matches!(expr, Expr::SeqExpr(_)).then_some(Trait::Nested));
             walk_expr(self, expr);
+        }
+
+        fn visit_prim_expr(&mut self, expr: &PrimExpr) {
+            if let PrimExpr::IntImm(value) = expr {
+                self.0.extend(of_integer(i128::from(*value)));
+            }
+            walk_prim_expr(self, expr);
+        }
+
+        fn visit_shape_var(&mut self, _: &ShapeVar) {
+            self.0.insert(Trait::Symbolic);
         }
     }
     let mut parts = ProgramTraits(BTreeSet::new());
@@ -143,7 +273,7 @@ fn holds_nan(value: &ValueSpec) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use relax_spec::grammar::{DataType, TensorData};
+    use relax_spec::grammar::DataType;
     use relax_spec::syntax::tvmscript::parse_module;
 
     fn traits(body: &str) -> BTreeSet<Trait> {
@@ -162,6 +292,15 @@ mod tests {
         let operand = "    with R.SeqExpr():\n        a = R.add(x, R.const(1.0, \"float32\"))\n        \
             b = a\n    y = R.add(b, R.prim_value(T.float32(1)))\n    return y\n";
         assert_eq!(traits(operand), BTreeSet::from([Trait::Constant, Trait::Scalar, Trait::Nested]));
+    }
+
+    #[test]
+    fn a_difference_is_of_the_form_or_slight_or_neither() {
+        assert_eq!(of_difference("float32(2)[1, 1]", "float32(3)[1, 1, 1]"), Some(Trait::Form));
+        assert_eq!(of_difference("float32(2)[1, 1]", "float32(2)[1, 0.99999]"), Some(Trait::Slight));
+        assert_eq!(of_difference("float32(2)[1, 1]", "float32(2)[1, 2]"), None);
+        assert_eq!(of_difference("float32(1)[nan]", "float32(1)[1]"), None);
+        assert_eq!(of_difference("an error", "float32(2)[1, 2]"), None);
     }
 
     #[test]

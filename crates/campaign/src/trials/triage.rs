@@ -53,9 +53,10 @@ struct CrashCause {
 
 /// The known form of a difference that a program shows as it is, before it is shrunk.
 pub fn known_form<'k>(known: &'k [KnownForm], witness: &Witness, version: &str) -> Option<&'k KnownForm> {
-    let Finding { signature, operators, traits, .. } = Finding::of(witness, Dialect::default());
+    let Finding { signature, operators, traits, attributes, .. } = Finding::of(witness, Dialect::default());
     let path = witness.path.to_string();
-    let seen = FindingContext { operators: &operators, traits: &traits, path: &path, version };
+    let (operators, traits, attributes, path) = (&operators, &traits, &attributes, &path);
+    let seen = FindingContext { operators, traits, attributes, path, version };
     known.iter().find(|form| form.knows(&signature, &seen))
 }
 
@@ -149,7 +150,7 @@ impl<'a> Triage<'a> {
     /// The form of the ledger that knows it by what it says, whatever the smaller program is.
     fn known_as_it_is(&self, signature: &FailureSignature, operators: &[String], path: &str) -> Option<&'a KnownForm> {
         let (version, traits) = (&self.implementation.identity().version, &BTreeSet::new());
-        let seen = FindingContext { operators, traits, path, version };
+        let seen = FindingContext { operators, traits, attributes: &BTreeSet::new(), path, version };
         self.settings.known.iter().find(|form| form.tells(signature) && form.knows(signature, &seen))
     }
 
@@ -172,9 +173,11 @@ impl<'a> Triage<'a> {
         }
         if !has_traits {
             new.traits.clear();
+            new.attributes.clear();
         }
         let identity = self.implementation.identity();
-        let seen = FindingContext { operators: &new.operators, traits: &new.traits, path, version: &identity.version };
+        let (operators, traits, attributes) = (&new.operators, &new.traits, &new.attributes);
+        let seen = FindingContext { operators, traits, attributes, path, version: &identity.version };
         let form = self.settings.known.iter().find(|form| form.knows(&signature, &seen)).or(known);
         let known = form.map(|form| match &form.finding {
             Some(folder) => format!("{} (conformance/findings/{folder})", form.reason),
