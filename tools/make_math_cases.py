@@ -255,7 +255,8 @@ def quantization(op):
 # Attention
 
 
-def var_len(q, k, v, starts_q, starts_k, longest_q, longest_k, **kw):
+# The arguments are in the order of the function, which is not that of the operator.
+def var_len(q, k, v, starts_q, longest_q, starts_k, longest_k, **kw):
     out = np.zeros((*q.shape[:3], v.shape[3]), q.dtype)
     for i in range(len(starts_q) - 1):
         rows, columns = slice(starts_q[i], starts_q[i + 1]), slice(starts_k[i], starts_k[i + 1])
@@ -269,15 +270,15 @@ def attention_var_len(op):
     o = op("nn.attention_var_len", var_len, True)
     starts, longest = lambda *xs: np.array(xs, I32), lambda x: np.array(x, I32)
     ones = lambda n: np.ones((1, n, 2, 4), F32)
-    own = [starts(0, 2, 4), starts(0, 4, 6), longest(2), longest(4)]
+    own = [starts(0, 2, 4), longest(2), starts(0, 4, 6), longest(4)]
     why = "all weights are equal: a quarter in the first sequence, a half in the second"
     o.case("exact", [ones(4), ones(6), small(F32, (1, 6, 2, 2)), *own], why=why)
     rows = lambda n, size: wild(F32, (1, n, 2, size))
-    o.case("wild", [rows(5, 4), rows(7, 4), rows(7, 3), starts(0, 2, 5), starts(0, 4, 7), longest(3), longest(4)], within=accumulated(40, 30))
+    o.case("wild", [rows(5, 4), rows(7, 4), rows(7, 3), starts(0, 2, 5), longest(3), starts(0, 4, 7), longest(4)], within=accumulated(40, 30))
     masked = {"scale": 0.25, "causal_mask": "BottomRight"}
-    o.case("wild", [rows(5, 4), rows(7, 4), rows(7, 3), starts(0, 2, 5), starts(0, 4, 7), longest(3), longest(4)], masked, within=accumulated(40, 30))
-    o.case("wild", [rows(6, 4), rows(6, 4), rows(6, 4), starts(0, 1, 3, 6), starts(0, 1, 3, 6), longest(3), longest(3)], {"causal_mask": "TopLeft"}, within=accumulated(40, 30))
-    gap = [starts(0, 2, 3), starts(0, 4, 6), longest(2), longest(4)]
+    o.case("wild", [rows(5, 4), rows(7, 4), rows(7, 3), starts(0, 2, 5), longest(3), starts(0, 4, 7), longest(4)], masked, within=accumulated(40, 30))
+    o.case("wild", [rows(6, 4), rows(6, 4), rows(6, 4), starts(0, 1, 3, 6), longest(3), starts(0, 1, 3, 6), longest(3)], {"causal_mask": "TopLeft"}, within=accumulated(40, 30))
+    gap = [starts(0, 2, 3), longest(2), starts(0, 4, 6), longest(4)]
     o.case("special", [ones(4), ones(6), ones(6), *gap], allow="Unspecified", why="the last row belongs to no sequence")
 
 

@@ -23,6 +23,9 @@ from tvm.script.parser import relax as R
 found = {}
 # What the parser defines itself in the place of functions of tvm.relax.op.
 OWN = {"call_packed", "call_py_func", "emit_with_sinfo", "emit_with_ty", "emit_with_type"}
+# R.dist is a module of the parser. Its functions are wrappers, with parameters of their own.
+SPACES = ("tvm.relax.op.", "tvm.relax.script.parser.dist")
+HOMES = ("tvm.relax.op", "tvm.relax.script.builder.distributed")
 
 def written(p):
     name = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "") + p.name
@@ -34,9 +37,9 @@ def collect(path, space):
         home = str(getattr(value, "__module__", ""))
         if name.startswith(("_", "py_", "tvm")) or path.endswith(name):
             continue
-        if inspect.ismodule(value) and value.__name__.startswith("tvm.relax.op."):
+        if inspect.ismodule(value) and value.__name__.startswith(SPACES):
             collect(full, value)
-        elif inspect.isfunction(value) and (home.startswith("tvm.relax.op") or name in OWN):
+        elif inspect.isfunction(value) and (home.startswith(HOMES) or name in OWN):
             params = inspect.signature(value).parameters.values()
             found.setdefault(full, ", ".join(map(written, params)))
 

@@ -6,7 +6,9 @@ use super::purity::{DerivedCallee, callee_is_pure};
 use super::{Deriver, Fit};
 use crate::book::{Erratum, Rule};
 use crate::findings::{Complaint, Demand, Finder, TrailStep};
-use crate::grammar::{Call, DeriveFunc, Expr, FuncStructInfo, GlobalFunc, Op, PrimExpr, ShapeVar, StructInfo, Var};
+use crate::grammar::{
+    Call, DeriveFunc, Expr, FuncStructInfo, GlobalFunc, Op, PrimExpr, ShapeVar, Span, StructInfo, Var,
+};
 use crate::judge::{Cx, ReportedCondition};
 use crate::ops::{self, InferArgs, InferError};
 use crate::struct_info::closed::{is_chosen, original};
@@ -45,6 +47,11 @@ pub fn derive_call(
     result.map(|info| shown(&info, &caller)).map_err(|error| error.rule)
 }
 
+/// The place of an argument. One that normalization has made is in the place of its call.
+fn place_of(call: &Call, arg: usize) -> Span {
+    call.args.get(arg).map(Expr::span).filter(|span| !span.is_none()).unwrap_or(call.span)
+}
+
 /// The parts of a call that are derived separately.
 enum DerivedCallPart {
     Callee,
@@ -74,7 +81,7 @@ impl<'m> Deriver<'_, 'm> {
         let mut warnings = Vec::new();
         let result = call_of(self.cx, &self.scope, &callee, &args, &sinfo_args, &mut warnings);
         for (arg, message) in warnings {
-            let span = call.args.get(arg).map_or(call.span, Expr::span);
+            let span = place_of(call, arg);
             self.at(TrailStep::Item("args", arg), |d| d.warning(rule!("SI.DERIVE.CALL.ARGS.WARN"), span, message));
         }
         result.map_err(|error| self.call_error(call, error)).ok()
@@ -88,7 +95,7 @@ impl<'m> Deriver<'_, 'm> {
         if !self.declares_purity() {
             return;
         }
-        let is_packed = func.derive_func.is_some();
+        let (is_packed, remedy) = (func.derive_func.is_some(), self.place.remedy());
         let pure = purity_of(self.cx, func).map(|pure| pure && !self.sent_to_call_tir(call));
         let callee = if is_packed { DerivedCallee::Packed } else { DerivedCallee::Closure { pure } };
         self.count_call(&call.op, if is_packed { Some(false) } else { pure });
@@ -101,7 +108,9 @@ impl<'m> Deriver<'_, 'm> {
                 impure("a packed function").with_hint("call it by `call_pure_packed` if it has no effect")
             })
         } else {
-            (rule!("SI.DERIVE.CALL.FUNC.PURITY"), 1, allowed, &|| impure("a function that is not declared pure"))
+            (rule!("SI.DERIVE.CALL.FUNC.PURITY"), 1, allowed, &|| {
+                impure("a function that is not declared pure").with_hint(remedy)
+            })
         };
         self.demand(call.span, &[demand]);
     }
@@ -119,10 +128,12 @@ impl<'m> Deriver<'_, 'm> {
         let pure = callee_is_pure(self.cx, DerivedCallee::Op(ops::lookup(&op.op_name)));
         self.count_call(&call.op, Some(pure));
         let allowed = pure || !self.place.bars_effects(self.cx);
-        let name = &op.op_name;
+        let (name, remedy) = (&op.op_name, self.place.remedy());
         self.demand(
             call.span,
-            &[(rule!("SI.DERIVE.CALL.OP.PURITY"), 1, allowed, &|| impure(&format!("`{name}`, which is not pure,")))],
+            &[(rule!("SI.DERIVE.CALL.OP.PURITY"), 1, allowed, &|| {
+                impure(&format!("`{name}`, which is not pure,")).with_hint(remedy)
+            })],
         );
     }
 
@@ -148,7 +159,7 @@ impl<'m> Deriver<'_, 'm> {
         let CallError { rule, message, arg } = error;
         match arg {
             Some(i) => {
-                let span = call.args.get(i).map_or(call.span, Expr::span);
+                let span = place_of(call, i);
                 let hint = "cast the argument with a match_cast if it can have the expected form at run time";
                 self.at(TrailStep::Item("args", i), |d| d.error_with_hint(rule, span, message, hint));
             }

@@ -84,4 +84,15 @@ impl PurityContext {
             (rule!("PURITY.WHERE"), false),
         ))
     }
+
+    /// What makes an impure call legal here.
+    pub fn remedy(self) -> &'static str {
+        match (self.in_dataflow, self.in_pure) {
+            (true, true) => {
+                "move the call into an ordinary BindingBlock of a function that is impure: `@R.function(pure=False)`"
+            }
+            (true, false) => "move the call into an ordinary BindingBlock",
+            (false, _) => "declare the function impure: `@R.function(pure=False)`",
+        }
+    }
 }

@@ -2,7 +2,7 @@
 //! error message.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -134,17 +134,39 @@ fn an_answer_to_the_question_before_is_no_answer_and_not_flaky() {
     assert!(out.contains("protocol_error") && !out.contains("flaky"), "{out}");
 }
 
-#[test]
-fn a_python_that_never_stops_is_ended() {
+/// A program that stands for a Python.
+fn python(dir: &TempDir, does: &str) -> PathBuf {
     use std::os::unix::fs::PermissionsExt as _;
 
-    let dir = TempDir::new().unwrap();
     let python = dir.path().join("python");
-    fs::write(&python, "#!/bin/sh\nexec yes\n").unwrap();
+    fs::write(&python, format!("#!/bin/sh\nexec {does}\n")).unwrap();
     fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
-    let adapter = format!("tvm@{}", python.display());
+    python
+}
+
+#[test]
+fn a_python_that_never_stops_is_ended() {
+    let dir = TempDir::new().unwrap();
+    let adapter = format!("tvm@{}", python(&dir, "yes").display());
     let (found, err) = ended(&["conform", "types/glb-eq", "--adapter", &adapter], "/dev/null", 30);
     assert!(found == Some(3), "{found:?} {err}");
+}
+
+/// A Python has the time to start that an adapter has, by whichever way it is named.
+#[test]
+fn a_python_that_sleeps_has_the_time_to_start() {
+    let dir = TempDir::new().unwrap();
+    let python = python(&dir, "sleep 600");
+    for adapter in [format!("tvm@{}", python.display()), "tvm@0.25".to_string()] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_relax-spec"));
+        command.args(["conform", "types/glb-eq", "--adapter", &adapter, "--startup-timeout", "0.5"]);
+        command.env("RELAX_SPEC_PYTHON", &python).env("RELAX_SPEC_CACHE", dir.path().join("cache"));
+        let started = Instant::now();
+        let output = command.output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(3) && err.contains("within 0.5 s"), "{adapter}: {err}");
+        assert!(started.elapsed() < Duration::from_secs(20), "{adapter}: {:?}", started.elapsed());
+    }
 }
 
 /// An adapter with this answer, and the questions that it answers.

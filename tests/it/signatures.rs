@@ -3,16 +3,17 @@
 
 use relax_spec::grammar::IrModule;
 use relax_spec::ops::{self, AttrKind, OpParam};
-use relax_spec::syntax::tvmscript::parse_module;
+use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 
 const TABLE: &str = include_str!("../../conformance/signatures.txt");
 
-/// Functions that no program calls, and those that are always rejected (`R.DTensor`).
-const NO_CALLS: [&str; 5] =
-    ["register_gradient", "render_object", "annotate_sharding", "redistribute", "redistribute_replica_to_shard"];
+/// Functions that no program calls: they are of the compiler and of the run-time system.
+const NO_CALLS: [&str; 2] = ["register_gradient", "render_object"];
 
-/// TVM prints the operands of this function in the order of the operator, which differs from that of the function.
-const OTHERWISE_ORDERED: &str = "nn.attention_var_len";
+/// Functions that every release refuses without an `R.DTensor`, of which the text knows nothing.
+const OF_DISTRIBUTED_TENSORS: [&str; 2] = ["dist.call_tir", "dist.const"];
+
+const DISTRIBUTED_TENSOR: &str = "R.DTensor((2,), \"float32\", \"mesh[0]\", \"R\")";
 
 struct Signature {
     name: &'static str,
@@ -27,8 +28,7 @@ fn table() -> Vec<Signature> {
         let names = split(params).into_iter().map(|param| param.split_once('=').map_or(param, |(name, _)| name));
         Signature { name, releases, params: names.collect() }
     });
-    rows.filter(|row| !NO_CALLS.contains(&row.name.rsplit('.').next().unwrap()) && row.name != OTHERWISE_ORDERED)
-        .collect()
+    rows.filter(|row| !NO_CALLS.contains(&row.name.trim_start_matches("base."))).collect()
 }
 
 /// The parameters, separated at commas outside of brackets.
@@ -53,6 +53,9 @@ fn split(params: &str) -> Vec<&str> {
 fn argument(op: Option<&ops::OpDef>, param: &str, at: usize) -> String {
     let known = match param {
         "gvar" => "cls.f",
+        "device_mesh" => "\"mesh[0]\"",
+        "placement" => "\"S[0]\"",
+        "struct_info" | "ty" => DISTRIBUTED_TENSOR,
         "func" | "func_name" => "\"f\"",
         "args" => "(x0, x1)",
         "out_sinfo" | "out_ty" => "R.Tensor((2,), \"float32\")",
@@ -104,11 +107,22 @@ fn program(callee: &str, arguments: &[String]) -> Result<IrModule, String> {
 
 /// Whether TVMScript knows a function under `R.`, which does not depend on its file.
 fn is_under_r(name: &str) -> bool {
-    const SPACES: [&str; 8] = ["nn", "image", "vision", "grad", "memory", "vm", "builtin", "ccl"];
+    const SPACES: [&str; 9] = ["nn", "image", "vision", "grad", "memory", "vm", "builtin", "ccl", "dist"];
     match name.split_once('.') {
         None => true,
         Some((space, rest)) => SPACES.contains(&space) && !rest.contains('.'),
     }
+}
+
+/// The spellings of a function: by its path in Python, and under `R.` if TVMScript knows it there. Those of `R.dist`
+/// are of the parser alone.
+fn callees(name: &str) -> Vec<String> {
+    let prefixes: &[&str] = match (name.starts_with("dist."), is_under_r(name)) {
+        (true, _) => &["R."],
+        (false, true) => &["relax.op.", "tvm.relax.op.", "R."],
+        (false, false) => &["relax.op.", "tvm.relax.op."],
+    };
+    prefixes.iter().map(|prefix| format!("{prefix}{name}")).collect()
 }
 
 /// The operator that a function calls, if it is one.
@@ -118,6 +132,7 @@ fn operator(name: &str) -> Option<&'static ops::OpDef> {
     let candidates = [
         format!("relax.{name}"),
         format!("relax.vision.{last}"),
+        format!("relax.dist.{last}"),
         format!("relax.{last}"),
         format!("relax.builtin.{last}"),
     ];
@@ -128,9 +143,11 @@ fn operator(name: &str) -> Option<&'static ops::OpDef> {
 fn each_parameter_is_given_by_place_and_by_name() {
     let (mut wrong, mut compared) = (Vec::new(), 0);
     for Signature { name, releases, params } in table() {
+        if OF_DISTRIBUTED_TENSORS.contains(&name) {
+            continue;
+        }
         let op = operator(name);
-        let callees = [format!("relax.op.{name}"), format!("tvm.relax.op.{name}"), format!("R.{name}")];
-        for callee in callees.into_iter().take(if is_under_r(name) { 3 } else { 2 }) {
+        for callee in callees(name) {
             // Parameters after a star have no positions.
             let placed = params.iter().position(|param| param.starts_with('*')).map_or(0, |at| at + 1);
             let last = if placed > 0 { placed } else { params.len() };
@@ -162,6 +179,87 @@ fn each_parameter_is_given_by_place_and_by_name() {
     assert!(compared > 2_000, "{compared}");
 }
 
+/// A function writes what an operator needs, whatever of its parameters are left out.
+#[test]
+fn parameters_with_defaults_are_left_out() {
+    let mut wrong = Vec::new();
+    for line in TABLE.lines() {
+        let columns: Vec<&str> = line.split('|').map(str::trim).collect();
+        let Some(op) = operator(columns[0]).filter(|op| op.name == format!("relax.{}", columns[0])) else { continue };
+        let has_default = |name: &str| split(columns[2]).iter().any(|param| param.starts_with(&format!("{name}=")));
+        let needed: Vec<&str> = op.params.iter().filter_map(required_input).collect();
+        if !needed.iter().any(|name| has_default(name)) || is_bias_of_attention(op.name) {
+            continue;
+        }
+        let given = split(columns[2]).into_iter().enumerate().filter(|(_, param)| !param.contains('='));
+        let given: Vec<String> = given.map(|(at, param)| argument(Some(op), param, at)).collect();
+        let module = program(&format!("R.{}", columns[0]), &given).unwrap();
+        let (json, inputs) = (relax_spec::data::json::to_value(&module), needed.len());
+        let written = call_inputs(&json).unwrap_or_default();
+        if written != inputs {
+            wrong.push(format!("{line}: {written} inputs of {inputs}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The function of `nn.attention_bias` calls another operator without a bias.
+fn is_bias_of_attention(op: &str) -> bool {
+    op == "relax.nn.attention_bias"
+}
+
+fn required_input(param: &OpParam) -> Option<&'static str> {
+    match param {
+        OpParam::Arg(name) | OpParam::ShapeArg(name) | OpParam::DtypeArg(name) => Some(name),
+        OpParam::OptionalArg(_) | OpParam::Flag(..) | OpParam::Rest(_) | OpParam::Attr(_) => None,
+    }
+}
+
+/// The number of arguments in the only call of a program as data.
+fn call_inputs(value: &serde_json::Value) -> Option<usize> {
+    match value {
+        serde_json::Value::Object(fields) => match fields.get("Call") {
+            Some(call) => call["args"].as_array().map(Vec::len),
+            None => fields.values().find_map(call_inputs),
+        },
+        serde_json::Value::Array(items) => items.iter().find_map(call_inputs),
+        _ => None,
+    }
+}
+
+/// The exceptions to the property above are refused in one sentence.
+#[test]
+fn distributed_tensors_are_refused() {
+    let rows: Vec<Signature> = table().into_iter().filter(|row| OF_DISTRIBUTED_TENSORS.contains(&row.name)).collect();
+    assert_eq!(rows.len(), 4);
+    for Signature { name, params, .. } in rows {
+        let given = params.iter().enumerate().map(|(at, param)| match *param {
+            "out_sinfo" | "out_ty" => format!("{param}={DISTRIBUTED_TENSOR}"),
+            param => format!("{param}={}", argument(None, param, at)),
+        });
+        let refused = program(&format!("R.{name}"), &given.collect::<Vec<_>>());
+        assert!(refused.as_ref().is_err_and(|error| error.contains("distributed tensors")), "{name}: {refused:?}");
+    }
+}
+
+/// What is known of the queries stands together, and then what is known of the keys.
+#[test]
+fn lengths_of_sequences_are_in_the_order_of_the_function() {
+    let text = |arguments: &[&str]| {
+        let arguments: Vec<String> = arguments.iter().map(ToString::to_string).collect();
+        program("R.nn.attention_var_len", &arguments).unwrap()
+    };
+    let names =
+        ["queries=x0", "keys=x1", "values=x2", "seqstart_q=x3", "seqstart_k=x4", "max_seqlen_q=x5", "max_seqlen_k=x6"];
+    assert_eq!(text(&names), text(&["x0", "x1", "x2", "x3", "x5", "x4", "x6"]));
+    let of_operator = "\"relax.nn.attention_var_len\", (x0, x1, x2, x3, x4, x5, x6)";
+    assert_eq!(text(&names), program("R.emit_with_sinfo", &[of_operator.to_string()]).unwrap());
+    // What is left out is as of the queries.
+    assert_eq!(text(&["x0", "x1", "x2", "x3", "x5"]), text(&["x0", "x1", "x2", "x3", "x5", "x3", "x5"]));
+    let printed = print_module(&text(&names), Dialect::default());
+    assert_eq!(parse_module(&printed).unwrap(), text(&names), "{printed}");
+}
+
 /// The table and the operators have the same parameters in the same order.
 #[test]
 fn the_operators_know_every_parameter() {
@@ -178,7 +276,9 @@ fn the_operators_know_every_parameter() {
         let elsewhere = ["sinfo_args", "ty_args", "dst_vdevice"];
         let known: Vec<&str> = op.params.iter().filter_map(name_of).chain(elsewhere).collect();
         let is_bias = |param: &str| name == "nn.attention" && param == "bias";
-        let missing: Vec<&&str> = params.iter().filter(|param| !known.contains(param) && !is_bias(param)).collect();
+        // R.dist has a name of its own for the tensor.
+        let is_other = |param: &str| is_bias(param) || name.starts_with("dist.") && param == "value";
+        let missing: Vec<&&str> = params.iter().filter(|param| !known.contains(param) && !is_other(param)).collect();
         if !missing.is_empty() {
             wrong.push(format!("{name} of {releases}: {missing:?} of {params:?}, which knows {known:?}"));
         }

@@ -25,6 +25,9 @@ type Error = Box<dyn std::error::Error>;
 /// The pairs of editions to compare.
 const PAIRS: [(Edition, Edition); 2] = [(Edition::E2023_02, Edition::E2023_12), (Edition::E2023_12, Edition::E2024_04)];
 
+/// The time that a release may take to start.
+const STARTUP: Duration = Duration::from_secs(120);
+
 /// The number of cases to try for a rule.
 const TRIED: usize = 20;
 
@@ -99,8 +102,8 @@ fn asked(suite: &[Case], ids: &BTreeSet<String>) -> Result<Answers, Error> {
         let adapter = Adapter::Tvm(version);
         let release = adapter.ledger().map_or("", |ledger| ledger.version);
         let launch = Launch {
-            command: adapter.prepare(&|text| eprintln!("{text}"))?,
-            startup: Duration::from_secs(120),
+            command: adapter.prepare(&|text| eprintln!("{text}"), STARTUP)?,
+            startup: STARTUP,
             timeout: Duration::from_secs(180),
             max_reply: MAX_REPLY,
             edition: None,

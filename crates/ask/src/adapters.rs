@@ -21,8 +21,13 @@ pub enum Adapter {
     Tvm(TvmVersion),
     /// The executables that a release of TVM makes, run on our machine.
     TvmExecutables(TvmVersion),
-    /// Any other installation of TVM, by its Python, for instance a source build.
-    TvmOf(PathBuf),
+    /// Any other installation of TVM, for instance a source build.
+    TvmOf {
+        /// Its Python.
+        python: PathBuf,
+        /// The release that it reports, if it is a known one.
+        version: Option<TvmVersion>,
+    },
     /// Any command that speaks the protocol.
     Command(CommandLine),
 }
@@ -143,13 +148,14 @@ impl TvmVersion {
 }
 
 impl Adapter {
-    /// The implementations for a name; `tvm` means all releases.
-    pub fn named(name: Option<&str>) -> Result<Vec<Adapter>, SetupError> {
+    /// The implementations for a name; `tvm` means all releases. A Python that the name gives has the time `startup` to
+    /// say which TVM it has.
+    pub fn named(name: Option<&str>, startup: Duration) -> Result<Vec<Adapter>, SetupError> {
         Ok(match name {
             None | Some("relax-spec" | "builtin:evaluator") => vec![Adapter::Oracle(Engine::Evaluator)],
             Some("builtin:vm") => vec![Adapter::Oracle(Engine::Machine)],
             Some("tvm") => TvmVersion::ALL.map(Adapter::Tvm).to_vec(),
-            Some(name) if name.starts_with("tvm@") => vec![Adapter::tvm(name)?],
+            Some(name) if name.starts_with("tvm@") => vec![Adapter::tvm(name, startup)?],
             Some(name) if name.starts_with(EXECUTABLES) => vec![Adapter::tvm_executables(name)?],
             Some(line) => {
                 let command = CommandLine::split(line).ok_or_else(|| SetupError::CommandLine(line.to_string()))?;
@@ -159,13 +165,17 @@ impl Adapter {
     }
 
     /// The release of this name, or the installation at a path.
-    fn tvm(name: &str) -> Result<Adapter, SetupError> {
+    fn tvm(name: &str, startup: Duration) -> Result<Adapter, SetupError> {
         let which = name.trim_start_matches("tvm@");
         if let Some(version) = TvmVersion::ALL.into_iter().find(|version| version.name() == which) {
             return Ok(Adapter::Tvm(version));
         }
         match which.contains(std::path::is_separator) {
-            true => Ok(Adapter::TvmOf(PathBuf::from(which))),
+            true => {
+                let python = PathBuf::from(which);
+                let version = version_of(&python, startup)?;
+                Ok(Adapter::TvmOf { python, version })
+            }
             false => Err(SetupError::Unknown(name.to_string())),
         }
     }
@@ -181,7 +191,7 @@ impl Adapter {
     pub fn only_runs(&self) -> bool {
         match self {
             Adapter::TvmExecutables(_) => true,
-            Adapter::Oracle(_) | Adapter::Tvm(_) | Adapter::TvmOf(_) | Adapter::Command(_) => false,
+            Adapter::Oracle(_) | Adapter::Tvm(_) | Adapter::TvmOf { .. } | Adapter::Command(_) => false,
         }
     }
 
@@ -198,8 +208,7 @@ impl Adapter {
             Adapter::Oracle(Engine::Machine) => Some(alone("builtin-vm")),
             Adapter::Tvm(version) => Some(versions("tvm", version)),
             Adapter::TvmExecutables(version) => Some(versions("tvm-executables", version)),
-            // The ledger of the release that it reports.
-            Adapter::TvmOf(python) => version_of(python).map(|version| versions("tvm", &version)),
+            Adapter::TvmOf { version, .. } => version.as_ref().map(|version| versions("tvm", version)),
             Adapter::Command(_) => None,
         }
     }
@@ -212,8 +221,9 @@ impl Adapter {
         })
     }
 
-    /// The command to start, after its setup. `tell` gets messages about slow steps.
-    pub fn prepare(&self, tell: Tell<'_>) -> Result<CommandLine, SetupError> {
+    /// The command to start, after its setup. `tell` gets messages about slow steps. A Python that is asked what it is
+    /// has the time `startup`.
+    pub fn prepare(&self, tell: Tell<'_>, startup: Duration) -> Result<CommandLine, SetupError> {
         match self {
             Adapter::Oracle(engine) => {
                 let engine = match engine {
@@ -223,16 +233,13 @@ impl Adapter {
                 let args = ["adapter", "--engine", engine].map(str::to_string).to_vec();
                 Ok(CommandLine { program: own_path()?, args })
             }
-            Adapter::Tvm(version) => prepare_tvm(*version, tell),
+            Adapter::Tvm(version) => prepare_tvm(*version, tell, startup),
             Adapter::TvmExecutables(version) => {
-                let mut command = prepare_tvm(*version, tell)?;
+                let mut command = prepare_tvm(*version, tell, startup)?;
                 command.args.extend(["--machine".to_string(), own_path()?]);
                 Ok(command)
             }
-            Adapter::TvmOf(python) => {
-                has_tvm(python)?;
-                run_tvm(python, &cache()?)
-            }
+            Adapter::TvmOf { python, .. } => run_tvm(python, &cache()?),
             Adapter::Command(command) => Ok(command.clone()),
         }
     }
@@ -273,9 +280,9 @@ fn io_error(path: &Path, error: io::Error) -> SetupError {
     SetupError::Io { path: path.to_path_buf(), error }
 }
 
-fn prepare_tvm(version: TvmVersion, tell: Tell<'_>) -> Result<CommandLine, SetupError> {
+fn prepare_tvm(version: TvmVersion, tell: Tell<'_>, startup: Duration) -> Result<CommandLine, SetupError> {
     let cache = cache()?;
-    let python = virtual_environment(&cache, version, tell)?;
+    let python = virtual_environment(&cache, version, tell, startup)?;
     run_tvm(&python, &cache)
 }
 
@@ -299,21 +306,20 @@ fn run_tvm(python: &Path, cache: &Path) -> Result<CommandLine, SetupError> {
     Ok(CommandLine { program: python.display().to_string(), args: vec![script.display().to_string()] })
 }
 
-/// The release that the TVM of a Python reports, if it is a known one.
-fn version_of(python: &Path) -> Option<TvmVersion> {
-    let ask = "import tvm; print(tvm.__version__)";
-    let said = asked(&python.display().to_string(), &["-c", ask]).ok()?.said;
-    TvmVersion::ALL.into_iter().find(|version| {
-        said.strip_prefix(version.name()).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', 'd', 'a', 'r']))
-    })
-}
-
-/// Checks that a Python can import the packages that the adapter needs.
-fn has_tvm(python: &Path) -> Result<(), SetupError> {
-    let answered = asked(&python.display().to_string(), &["-c", "import numpy, tvm"]);
+/// The release that the TVM of a Python reports, if it is a known one. Fails if the Python cannot import the packages
+/// that the adapter needs.
+fn version_of(python: &Path, startup: Duration) -> Result<Option<TvmVersion>, SetupError> {
+    let ask = "import numpy, tvm; print(tvm.__version__)";
+    let answered = asked(startup, &python.display().to_string(), &["-c", ask]);
     let answered = answered.map_err(|error| io_error(python, error))?;
-    let said = answered.errors.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().to_string();
-    if answered.success { Ok(()) } else { Err(SetupError::NoTvm { python: python.to_path_buf(), said }) }
+    if !answered.success {
+        let said = answered.errors.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().to_string();
+        return Err(SetupError::NoTvm { python: python.to_path_buf(), said });
+    }
+    Ok(TvmVersion::ALL.into_iter().find(|version| {
+        let rest = answered.said.strip_prefix(version.name());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', 'd', 'a', 'r']))
+    }))
 }
 
 /// Writes the built-in sources of the adapter.
@@ -328,7 +334,12 @@ fn unpack(cache: &Path) -> Result<PathBuf, SetupError> {
 
 /// The Python of a virtual environment with this release, created on first use. A file in it lists the installed
 /// packages, and is written last, so an interrupted installation starts again.
-fn virtual_environment(cache: &Path, version: TvmVersion, tell: Tell<'_>) -> Result<PathBuf, SetupError> {
+fn virtual_environment(
+    cache: &Path,
+    version: TvmVersion,
+    tell: Tell<'_>,
+    startup: Duration,
+) -> Result<PathBuf, SetupError> {
     let dir = cache.join(version.directory());
     let python = dir.join(if cfg!(windows) { "Scripts/python.exe" } else { "bin/python" });
     let mark = dir.join("installed.txt");
@@ -340,7 +351,7 @@ fn virtual_environment(cache: &Path, version: TvmVersion, tell: Tell<'_>) -> Res
     if fs::read_to_string(&mark).is_ok_and(|installed| installed == wanted) && python.exists() {
         return Ok(python);
     }
-    let system = system_python()?;
+    let system = system_python(startup)?;
     tell(format!("creating a virtual environment for apache-tvm {} in {}", version.name(), dir.display()));
     let free = || free_bytes(&system, cache);
     run_step("python -m venv", &free, &system, &["-m", "venv", "--clear", &dir.display().to_string()])?;
@@ -356,10 +367,10 @@ fn virtual_environment(cache: &Path, version: TvmVersion, tell: Tell<'_>) -> Res
 }
 
 /// The first Python on the path that is new enough; `RELAX_SPEC_PYTHON` selects another.
-fn system_python() -> Result<String, SetupError> {
+fn system_python(startup: Duration) -> Result<String, SetupError> {
     let name = env::var("RELAX_SPEC_PYTHON").unwrap_or_else(|_| "python3".to_string());
     let check = "import sys; print(sys.version.split()[0]); sys.exit(sys.version_info < (3, 10))";
-    match asked(&name, &["-c", check]) {
+    match asked(startup, &name, &["-c", check]) {
         Ok(answered) if answered.success => Ok(name),
         Ok(answered) => Err(SetupError::Python(format!("`{name}` is {}", answered.said))),
         Err(error) => Err(SetupError::Python(format!("`{name}`: {error}"))),
@@ -374,22 +385,17 @@ struct Answered {
     errors: String,
 }
 
-/// The time limit for such an answer. An import of TVM takes seconds.
-const PATIENCE: Duration = Duration::from_secs(60);
-
 /// How long a step of an installation may take; it downloads some 100 MB.
 const INSTALLING: Duration = Duration::from_secs(1800);
+
+/// How long the question may take how much room there is, after a Python has answered another.
+const LOOKING: Duration = Duration::from_secs(10);
 
 /// The maximum length of the answer.
 const MOST_SAID: u64 = 64 * 1024;
 
-/// Asks a Python a question about itself.
-fn asked(python: &str, args: &[&str]) -> io::Result<Answered> {
-    asked_within(PATIENCE, python, args)
-}
-
 /// Runs a Python. If it does not end in time, or writes too much, it is ended.
-fn asked_within(patience: Duration, python: &str, args: &[&str]) -> io::Result<Answered> {
+fn asked(patience: Duration, python: &str, args: &[&str]) -> io::Result<Answered> {
     let args = args.iter().map(ToString::to_string).collect();
     let command = CommandLine { program: python.to_string(), args };
     let mut process = LineProcess::start(&command, &Interrupt::default(), MOST_SAID)?;
@@ -400,7 +406,7 @@ fn asked_within(patience: Duration, python: &str, args: &[&str]) -> io::Result<A
             Received::Line(line) => said.push_str(&line),
             Received::Malformed(message) => return Err(io::Error::other(message)),
             Received::TimedOut => {
-                return Err(io::Error::other(format!("it does not answer within {} s", patience.as_secs())));
+                return Err(io::Error::other(format!("it does not answer within {} s", patience.as_secs_f64())));
             }
             Received::Interrupted => return Err(io::ErrorKind::Interrupted.into()),
             Received::Ended => break,
@@ -416,13 +422,13 @@ fn asked_within(patience: Duration, python: &str, args: &[&str]) -> io::Result<A
 /// The number of free bytes in a directory.
 fn free_bytes(python: &str, dir: &Path) -> Option<u64> {
     let ask = "import shutil, sys; print(shutil.disk_usage(sys.argv[1]).free)";
-    asked(python, &["-c", ask, &dir.display().to_string()]).ok()?.said.parse().ok()
+    asked(LOOKING, python, &["-c", ask, &dir.display().to_string()]).ok()?.said.parse().ok()
 }
 
 /// Runs a step of the installation, which may take its time, but not for ever.
 fn run_step(step: &str, free: &dyn Fn() -> Option<u64>, python: &str, args: &[&str]) -> Result<(), SetupError> {
     let failed = |output: String| SetupError::Install { step: step.to_string(), output, free: free() };
-    match asked_within(INSTALLING, python, args) {
+    match asked(INSTALLING, python, args) {
         Ok(Answered { success: true, .. }) => Ok(()),
         Ok(Answered { said, errors, .. }) => Err(failed(format!("{said}{errors}"))),
         Err(error) => Err(failed(error.to_string())),
@@ -436,7 +442,7 @@ impl fmt::Display for Adapter {
             Adapter::Oracle(Engine::Machine) => f.write_str("builtin:vm"),
             Adapter::Tvm(version) => write!(f, "tvm@{}", version.name()),
             Adapter::TvmExecutables(version) => write!(f, "{EXECUTABLES}{}", version.name()),
-            Adapter::TvmOf(python) => write!(f, "tvm@{}", python.display()),
+            Adapter::TvmOf { python, .. } => write!(f, "tvm@{}", python.display()),
             Adapter::Command(command) => command.fmt(f),
         }
     }

@@ -15,17 +15,17 @@ use ask::supervisor;
 use relax_spec::book::Edition;
 use relax_spec::oracle::Engine;
 
-/// The time that an adapter may take to start.
-const STARTUP: Duration = Duration::from_secs(120);
+/// The time that an adapter may take to start, where no `--startup-timeout` says otherwise.
+pub const STARTUP: Duration = Duration::from_secs(120);
 
 /// Sets up an adapter. A pipe gets plain lines, because a progress bar needs a terminal.
-pub fn prepare(adapter: &Adapter) -> Result<CommandLine, SetupError> {
+pub fn prepare(adapter: &Adapter, startup: Duration) -> Result<CommandLine, SetupError> {
     let progress = ProgressBar::new_spinner();
     progress.enable_steady_tick(Duration::from_millis(120));
     let tell = |text: String| {
         if progress.is_hidden() { note(&format!("{text}\n")) } else { progress.set_message(text) }
     };
-    let command = adapter.prepare(&tell);
+    let command = adapter.prepare(&tell, startup);
     progress.finish_and_clear();
     command
 }
@@ -36,7 +36,7 @@ pub fn name_of(adapter: &Adapter, given: Option<&str>) -> String {
         Adapter::Oracle(Engine::Evaluator) => "builtin:evaluator".to_string(),
         // The original quoting of its words is lost.
         Adapter::Command(command) => given.map_or_else(|| command.to_string(), str::to_string),
-        Adapter::Oracle(Engine::Machine) | Adapter::Tvm(_) | Adapter::TvmExecutables(_) | Adapter::TvmOf(_) => {
+        Adapter::Oracle(Engine::Machine) | Adapter::Tvm(_) | Adapter::TvmExecutables(_) | Adapter::TvmOf { .. } => {
             adapter.to_string()
         }
     }
@@ -54,7 +54,7 @@ pub struct AnswerLimits {
 /// The parameters to start the processes of an adapter.
 pub fn launch(adapter: &Adapter, limits: AnswerLimits, interrupt: &Interrupt) -> Result<Launch, SetupError> {
     Ok(Launch {
-        command: prepare(adapter)?,
+        command: prepare(adapter, STARTUP)?,
         startup: STARTUP,
         timeout: limits.timeout,
         max_reply: MAX_REPLY,

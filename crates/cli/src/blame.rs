@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use super::asking::{interrupt, prepare};
+use super::asking::{STARTUP, interrupt, prepare};
 use super::budget::StepBudget;
 use super::given::EntryArguments;
 use super::options::{self, ReportFormat};
@@ -149,7 +149,7 @@ pub fn run(args: &Args) -> CommandResult {
     };
     let blamer = Blamer { args, source, entry, given, interrupt: interrupt()? };
     let mut worst = Exit::AsExpected;
-    for adapter in Adapter::named(Some(&args.adapter))? {
+    for adapter in Adapter::named(Some(&args.adapter), STARTUP)? {
         if args.format == ReportFormat::Human {
             print(&format!("{adapter}\n"))?;
         }
@@ -161,7 +161,7 @@ pub fn run(args: &Args) -> CommandResult {
 impl Blamer<'_> {
     /// Judges each pass, then the whole pipeline, then the pipeline without the blamed pass.
     fn blame(&self, adapter: &Adapter) -> CommandResult {
-        let command = prepare(adapter)?;
+        let command = prepare(adapter, STARTUP)?;
         let dialect = match adapter {
             Adapter::Tvm(TvmVersion::V0_25) => Dialect::Tvm025,
             _ => Dialect::Tvm027,

@@ -23,9 +23,8 @@ use relax_spec::suite::ledger::{Ledger, ObservedCase};
 use relax_spec::suite::select::{Partition, SelectError, Selection, select};
 use relax_spec::suite::{Case, coverage, read_suite};
 
-/// The defaults of `--timeout` and `--startup-timeout`.
+/// The default of `--timeout`.
 const TIMEOUT: Duration = Duration::from_secs(180);
-const STARTUP: Duration = Duration::from_secs(120);
 
 /// Run the conformance suite against an implementation
 ///
@@ -175,7 +174,7 @@ fn running<'c>(cases: &[&'c Case]) -> Vec<&'c Case> {
 
 /// The implementations to ask; without --adapter both engines of the oracle.
 fn asked(args: &Args) -> Result<Vec<Adapter>, Failure> {
-    let mut adapters = Adapter::named(args.adapter.as_deref())?;
+    let mut adapters = Adapter::named(args.adapter.as_deref(), args.startup_timeout)?;
     if args.adapter.is_none() && args.expect.is_none() && !args.update_expect {
         adapters.push(Adapter::Oracle(Engine::Machine));
     }
@@ -197,7 +196,7 @@ impl ConformanceRun<'_> {
     fn one(&self, selection: &Selection, interrupt: &Interrupt, suffix: Option<&str>) -> CommandResult {
         let args = self.args;
         let launch = Launch {
-            command: asking::prepare(self.adapter)?,
+            command: asking::prepare(self.adapter, args.startup_timeout)?,
             timeout: args.timeout,
             startup: args.startup_timeout,
             max_reply: args.max_reply,
@@ -273,7 +272,7 @@ impl ConformanceRun<'_> {
             option("--expect", path.display().to_string());
         }
         for (name, given, usual) in
-            [("--timeout", args.timeout, TIMEOUT), ("--startup-timeout", args.startup_timeout, STARTUP)]
+            [("--timeout", args.timeout, TIMEOUT), ("--startup-timeout", args.startup_timeout, asking::STARTUP)]
         {
             if given != usual {
                 option(name, given.as_secs_f64().to_string());

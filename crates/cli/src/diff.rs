@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::asking::{AnswerLimits, interrupt, start};
+use super::asking::{AnswerLimits, STARTUP, interrupt, start};
 use super::fuzz::{forms_of, told_of_known, told_of_paths};
 use super::given::EntryArguments;
 use super::{CommandResult, Exit, Failure, input, options, print, print_program};
@@ -90,7 +90,7 @@ pub fn run(args: &Args) -> CommandResult {
     };
     let interrupt = interrupt()?;
     let mut worst = Exit::AsExpected;
-    for adapter in Adapter::named(args.adapter.as_deref())? {
+    for adapter in Adapter::named(args.adapter.as_deref(), STARTUP)? {
         let mut implementation: ChildProcess =
             start(&adapter, AnswerLimits { timeout: args.timeout, edition: args.edition }, &interrupt)?;
         let known = forms_of(&adapter)?;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
 
-use super::asking::{AnswerLimits, interrupt, kept_to_the_protocol, launch, start};
+use super::asking::{AnswerLimits, STARTUP, interrupt, kept_to_the_protocol, launch, start};
 use super::{CommandResult, Exit, Failure, note, options, print};
 use ask::adapters::Adapter;
 use ask::checkout::{self, write_atomically};
@@ -73,7 +73,7 @@ pub fn run(args: &Args) -> CommandResult {
     let chosen = chosen(args)?;
     let Some(adapter) = &args.adapter else { return table(args, &suite, &chosen) };
     let (mut worst, interrupt) = (Exit::AsExpected, interrupt()?);
-    for adapter in Adapter::named(Some(adapter))? {
+    for adapter in Adapter::named(Some(adapter), STARTUP)? {
         worst = worst.max(ask(args, &suite, &chosen, &adapter, &interrupt)?);
     }
     Ok(worst)
@@ -394,7 +394,7 @@ mod tests {
 
     #[test]
     fn the_ledgers_of_forms_name_operators_and_clauses() {
-        for adapter in Adapter::named(Some("tvm@0.25")).unwrap() {
+        for adapter in Adapter::named(Some("tvm@0.25"), STARTUP).unwrap() {
             for pattern in patterns(&adapter).unwrap() {
                 assert!(!pattern.reason.trim().is_empty());
                 for name in &pattern.ops {

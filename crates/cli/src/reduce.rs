@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::asking::{AnswerLimits, interrupt, start};
+use super::asking::{AnswerLimits, STARTUP, interrupt, start};
 use super::{CommandResult, Exit, Failure, options, print};
 use ask::adapters::Adapter;
 use campaign::trials::{StoredFinding, read_findings, reduced_further, write_finding};
@@ -46,7 +46,7 @@ pub fn run(args: &Args) -> CommandResult {
         return Err(Failure::new(Exit::NothingRan, format!("{}: no findings", args.finding.display())));
     }
     let interrupt = interrupt()?;
-    let adapters = Adapter::named(args.adapter.as_deref())?;
+    let adapters = Adapter::named(args.adapter.as_deref(), STARTUP)?;
     let [adapter] = adapters.as_slice() else {
         return Err(Failure::unreadable("a program is reduced for one release: name it, as in `tvm@0.27`"));
     };

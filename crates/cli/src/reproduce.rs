@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::asking::{AnswerLimits, interrupt, start};
+use super::asking::{AnswerLimits, STARTUP, interrupt, start};
 use super::{CommandResult, Exit, Failure, options, print};
 use ask::adapters::Adapter;
 use campaign::trials::{StoredFinding, read_findings, still_shows};
@@ -41,7 +41,7 @@ pub fn run(args: &Args) -> CommandResult {
     }
     let interrupt = interrupt()?;
     let mut worst = Exit::AsExpected;
-    for adapter in Adapter::named(args.adapter.as_deref())? {
+    for adapter in Adapter::named(args.adapter.as_deref(), STARTUP)? {
         let mut implementation =
             start(&adapter, AnswerLimits { timeout: args.timeout, edition: args.edition }, &interrupt)?;
         for (path, finding) in &findings {

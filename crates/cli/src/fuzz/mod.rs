@@ -9,7 +9,7 @@ pub(super) use programs::{forms_of, told_of_known, told_of_paths};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::asking::{AnswerLimits, interrupt};
+use super::asking::{AnswerLimits, STARTUP, interrupt};
 use super::reports::ReportTo;
 use super::{CommandResult, Exit, Failure, options};
 use ask::adapters::Adapter;
@@ -140,7 +140,7 @@ pub fn run(args: &Args) -> CommandResult {
     }
     let interrupt = interrupt()?;
     let mut ended: Option<Exit> = None;
-    for adapter in Adapter::named(args.adapter.as_deref())? {
+    for adapter in Adapter::named(args.adapter.as_deref(), STARTUP)? {
         let exit = match args.kind {
             FuzzSubject::Programs => programs::run(args, &adapter, &interrupt)?,
             FuzzSubject::Infos => infos::run(args, &adapter, &interrupt)?,

@@ -5,7 +5,7 @@ use super::literal::string;
 use super::names::is_identifier;
 use crate::grammar::{AttrValue, Attrs, Call, Expr, StructInfo, TensorShape, TensorStructInfo};
 use crate::syntax::tvmscript::Dialect;
-use crate::syntax::tvmscript::read::{PythonParam, signature};
+use crate::syntax::tvmscript::read::{PLACES, PythonParam, VAR_LEN, is_filled_in, signature};
 
 /// Functions of `R` that build something other than a call of the operator of that name.
 const NOT_OPERATORS: [&str; 24] = [
@@ -160,17 +160,29 @@ impl Printer<'_> {
             .zip(&params)
             .all(|(arg, param)| !matches!((arg, param), (Expr::Tuple(_), PythonParam::Shape(_))));
         let is_name = name.split('.').all(is_identifier) && !NOT_OPERATORS.contains(&name);
+        // Readers would write what is left out.
+        let lacks = params.iter().skip(call.args.len()).any(|param| match param {
+            PythonParam::Input(word) | PythonParam::Shape(word) | PythonParam::Dtype(word) => is_filled_in(name, word),
+            PythonParam::Flag(..) | PythonParam::Attr(_) => false,
+        });
         // Readers choose the operator by the number of inputs.
         let is_itself = match name {
             "nn.attention" => call.args.len() == 3,
             "nn.attention_bias" => call.args.len() == 4,
+            VAR_LEN => call.args.len() == PLACES.len(),
             _ => true,
         };
-        if !(is_regular && takes_tuples && is_name && is_itself && has_plain_attrs(&call.attrs, &keywords)) {
+        if !(is_regular && !lacks && takes_tuples && is_name && is_itself && has_plain_attrs(&call.attrs, &keywords)) {
             return false;
         }
         out.push_str(&format!("R.{name}("));
-        self.arguments(None, &call.args, call, out);
+        match name {
+            VAR_LEN => {
+                let placed: Vec<Expr> = PLACES.iter().filter_map(|place| call.args.get(*place).cloned()).collect();
+                self.arguments(None, &placed, call, out);
+            }
+            _ => self.arguments(None, &call.args, call, out),
+        }
         true
     }
 

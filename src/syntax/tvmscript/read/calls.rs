@@ -4,13 +4,14 @@
 use ruff_python_ast as py;
 
 use super::ModuleReader;
-use super::annotation::ArgumentCursor;
+use super::annotation::{ArgumentCursor, DISTRIBUTED};
 use super::dims::Unbound;
 use super::expr::tuple_of;
 use super::fault::{
     Prefix, ReadFault, ReadResult, dotted, integer, is_word, members, qualified, relax_name, span_of, string,
 };
-use super::signature::{PythonParam, signature};
+use super::signature::{LeftOut, PythonParam, left_out, names, signature};
+use super::var_len::VAR_LEN;
 use crate::grammar::{
     AttrValue, Attrs, Call, DataType, DataTypeImm, Expr, ExternFunc, Name, Ndim, Op, PrimExpr, PrimValue, ShapeExpr,
     Span, StringImm, StructInfo, TensorShape, TensorStructInfo,
@@ -108,7 +109,7 @@ impl ModuleReader<'_> {
     }
 
     /// A call with its type arguments, which may have been among the other arguments.
-    fn finished(
+    pub(super) fn finished(
         &mut self,
         op: Expr,
         args: Vec<Expr>,
@@ -191,6 +192,19 @@ impl ModuleReader<'_> {
             "match_cast" | "match_shape" => {
                 Err(ReadFault::new(call, format!("R.{name} is a binding; assign it to a variable or to `_`")))
             }
+            name => self.calls_of(name, args, call, span),
+        }
+    }
+
+    /// A function that writes calls of operators for its arguments, mostly one.
+    fn calls_of(
+        &mut self,
+        name: &str,
+        mut args: ArgumentCursor<'_>,
+        call: &py::ExprCall,
+        span: Span,
+    ) -> ReadResult<Expr> {
+        match name {
             "linear" => self.linear(args, call, span),
             "nn.relu6" => self.relu6(args, call, span),
             "matmul" if is_of_2022(call) => {
@@ -200,6 +214,9 @@ impl ModuleReader<'_> {
             }
             "masked_fill" => self.masked_fill(args, call, span),
             "arange" => self.arange(args, call, span),
+            VAR_LEN => self.attention_var_len(args, call, span),
+            // The result of each is an R.DTensor.
+            "dist.call_tir" | "dist.const" => Err(ReadFault::new(call, DISTRIBUTED)),
             name => self.op_call(whole_name(name), args, span),
         }
     }
@@ -649,6 +666,17 @@ impl ModuleReader<'_> {
         Ok(attrs)
     }
 
+    /// An input of an operator.
+    fn input(&mut self, param: PythonParam, given: &py::Expr) -> ReadResult<Expr> {
+        match (param, given) {
+            (PythonParam::Shape(_), shape) => self.shape_arg(shape),
+            (PythonParam::Dtype(_), py::Expr::StringLiteral(s)) => {
+                Ok(Expr::DataTypeImm(DataTypeImm { value: self.dtype(given)?, span: span_of(s) }))
+            }
+            (_, other) => self.expr(other),
+        }
+    }
+
     /// `R.op(..)`: the call of an operator.
     fn op_call(&mut self, name: &str, mut args: ArgumentCursor<'_>, span: Span) -> ReadResult<Expr> {
         self.by(rule!("R89.SYN.CALLS"), span);
@@ -658,32 +686,21 @@ impl ModuleReader<'_> {
         let mut unwritten = Vec::new();
         for param in signature(if is_attention(name) { WITH_BIAS } else { name }) {
             match param {
-                PythonParam::Input(keyword) => match args.take(&[keyword]) {
-                    // A missing argument, written explicitly.
-                    Some(py::Expr::NoneLiteral(_)) | None => continue,
-                    Some(input) => {
-                        inputs.append(&mut unwritten);
-                        inputs.push(self.expr(input)?);
+                PythonParam::Input(keyword) | PythonParam::Shape(keyword) | PythonParam::Dtype(keyword) => {
+                    match args.take(&names(name, keyword)).filter(|given| !given.is_none_literal_expr()) {
+                        Some(given) => {
+                            inputs.append(&mut unwritten);
+                            inputs.push(self.input(param, given)?);
+                        }
+                        None => inputs.extend(otherwise(name, keyword, &inputs, span)),
                     }
-                },
+                }
                 PythonParam::Flag(keyword, otherwise) => match args.take(&[keyword]) {
                     Some(flag) => {
                         inputs.append(&mut unwritten);
                         inputs.push(self.expr(flag)?);
                     }
                     None => unwritten.push(boxed(otherwise, span)),
-                },
-                PythonParam::Shape(keyword) => match args.take(&[keyword]) {
-                    Some(shape) => inputs.push(self.shape_arg(shape)?),
-                    None => continue,
-                },
-                PythonParam::Dtype(keyword) => match args.take(&[keyword]) {
-                    Some(py::Expr::StringLiteral(s)) => {
-                        let value = self.dtype(&py::Expr::StringLiteral(s.clone()))?;
-                        inputs.push(Expr::DataTypeImm(DataTypeImm { value, span: span_of(s) }));
-                    }
-                    Some(other) => inputs.push(self.expr(other)?),
-                    None => continue,
                 },
                 PythonParam::Attr(keyword) => match args.take(&[keyword]) {
                     Some(value) => {
@@ -746,6 +763,16 @@ fn whole_name(name: &str) -> &str {
 /// Whether a call is in the notation of 2022, which had operators without a prefix.
 fn is_of_2022(call: &py::ExprCall) -> bool {
     relax_name(&call.func).is_none()
+}
+
+/// What the Python function writes for an input that is left out, behind those that are given.
+fn otherwise(op: &str, input: &str, before: &[Expr], span: Span) -> Option<Expr> {
+    Some(match left_out(op, input)? {
+        LeftOut::First => before.first()?.clone(),
+        LeftOut::Zero => number(0, span),
+        LeftOut::Text(text) => Expr::StringImm(StringImm { value: text.into(), span }),
+        LeftOut::EmptyTuple => tuple_of(Vec::new(), span),
+    })
 }
 
 fn number(value: i64, span: Span) -> Expr {
@@ -854,7 +881,10 @@ pub(super) fn is_struct_info(e: &py::Expr) -> bool {
         py::Expr::Subscript(subscript) => &*subscript.value,
         other => other,
     };
-    matches!(relax_name(e).as_deref(), Some("Tensor" | "Tuple" | "Object" | "Any" | "Shape" | "Prim" | "Callable"))
+    matches!(
+        relax_name(e).as_deref(),
+        Some("Tensor" | "Tuple" | "Object" | "Any" | "Shape" | "Prim" | "Callable" | "DTensor")
+    )
 }
 
 /// Information on a tensor whose shape is a list of dimensions.

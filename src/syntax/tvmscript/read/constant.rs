@@ -4,7 +4,7 @@ use ruff_python_ast as py;
 
 use super::ModuleReader;
 use super::annotation::ArgumentCursor;
-use super::fault::{ReadFault, ReadResult, float, integer, members, non_finite, string};
+use super::fault::{ReadFault, ReadResult, dotted, float, integer, members, non_finite, string};
 use crate::grammar::{Constant, DataType, Expr, Span, TensorData, TypeCode};
 use crate::judge::with_stack;
 
@@ -22,6 +22,10 @@ impl ModuleReader<'_> {
     pub(super) fn constant(&mut self, mut args: ArgumentCursor<'_>, e: &py::Expr, span: Span) -> ReadResult<Expr> {
         let value = args.take(&["value"]).ok_or_else(|| ReadFault::new(e, "expected a number or a list of numbers"))?;
         let dtype = args.take(&["dtype"]).map(|dtype| self.dtype(dtype)).transpose()?;
+        let (value, dtype) = match numpy_array(value) {
+            Some((list, own)) => (list, dtype.or(Some(own))),
+            None => (value, dtype),
+        };
         // A tensor without elements may have a shape that lists cannot express.
         let empty_shape = args.keyword(&["shape"]).map(|dims| self.literal_shape(dims)).transpose()?;
         args.finish()?;
@@ -100,6 +104,20 @@ impl ModuleReader<'_> {
     pub(super) fn string_arg(&self, e: &py::Expr) -> ReadResult<String> {
         string(e).map(str::to_string).ok_or_else(|| ReadFault::expected(self.text, e, "a string"))
     }
+}
+
+/// An array of NumPy in its known form, with the data type of the constant that it becomes without another: TVM narrows
+/// the types that NumPy takes by default.
+pub(super) fn numpy_array(e: &py::Expr) -> Option<(&py::Expr, DataType)> {
+    let call =
+        e.as_call_expr().filter(|call| dotted(&call.func).is_some_and(|words| words.as_slice() == ["np", "array"]))?;
+    let [list, dtype] = &*call.arguments.args else { return None };
+    let dtype = match string(dtype)?.parse().ok()? {
+        DataType::INT64 => DataType::INT32,
+        DataType::FLOAT64 => DataType::FLOAT32,
+        dtype => dtype,
+    };
+    Some((list, dtype))
 }
 
 fn default_dtype(numbers: &[NumberLiteral]) -> DataType {

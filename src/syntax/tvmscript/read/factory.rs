@@ -5,9 +5,11 @@ use ruff_python_ast as py;
 use ruff_python_ast::visitor::{self, Visitor};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::computed::Locals;
 use super::fault::span_of;
-use super::known::{KnownNames, StaticValue, Unknown};
+use super::known::{KnownNames, Unknown, destructure};
 use super::replace::bound_in;
+use super::static_value::StaticValue;
 use crate::judge::with_stack;
 
 /// The maximum number of argument lists for which a function is read.
@@ -15,13 +17,19 @@ const MAX_VERSIONS: usize = 16;
 
 /// The calls of the functions that a file defines, by name, in the order of the text.
 #[derive(Default)]
-pub(super) struct Calls(FxHashMap<String, Vec<py::Arguments>>);
+pub(super) struct Calls(FxHashMap<String, Vec<CallSite>>);
+
+/// A call, with the loops around it: the target of each and what it goes through.
+struct CallSite {
+    arguments: py::Arguments,
+    loops: Vec<(py::Expr, py::Expr)>,
+}
 
 /// Finds the calls in the statements of a file.
 pub(super) fn calls_of(statements: &[py::Stmt]) -> Calls {
     let mut found = Found::default();
     statements.iter().for_each(|statement| found.visit_stmt(statement));
-    let Found { defined, mut calls } = found;
+    let Found { defined, mut calls, loops: _ } = found;
     calls.0.retain(|name, _| defined.contains(name));
     calls
 }
@@ -31,6 +39,17 @@ struct Found {
     /// Functions with parameters and without decorators. Those of a dialect have decorators.
     defined: FxHashSet<String>,
     calls: Calls,
+    /// The loops around the place that is visited.
+    loops: Vec<(py::Expr, py::Expr)>,
+}
+
+impl Found {
+    fn within(&mut self, loops: impl IntoIterator<Item = (py::Expr, py::Expr)>, visit: impl FnOnce(&mut Found)) {
+        let outside = self.loops.len();
+        self.loops.extend(loops);
+        with_stack(|| visit(self));
+        self.loops.truncate(outside);
+    }
 }
 
 impl<'a> Visitor<'a> for Found {
@@ -42,6 +61,12 @@ impl<'a> Visitor<'a> for Found {
                 }
                 with_stack(|| def.body.iter().for_each(|statement| self.visit_stmt(statement)));
             }
+            py::Stmt::For(each) => {
+                self.visit_expr(&each.iter);
+                let around = ((*each.target).clone(), (*each.iter).clone());
+                self.within([around], |found| each.body.iter().for_each(|statement| found.visit_stmt(statement)));
+                each.orelse.iter().for_each(|statement| self.visit_stmt(statement));
+            }
             // Calls inside functions of a dialect are not Python calls.
             py::Stmt::FunctionDef(_) | py::Stmt::ClassDef(_) => {}
             other => with_stack(|| visitor::walk_stmt(self, other)),
@@ -52,9 +77,17 @@ impl<'a> Visitor<'a> for Found {
         if let py::Expr::Call(call) = e
             && let py::Expr::Name(name) = &*call.func
         {
-            self.calls.0.entry(name.id.to_string()).or_default().push(call.arguments.clone());
+            let site = CallSite { arguments: call.arguments.clone(), loops: self.loops.clone() };
+            self.calls.0.entry(name.id.to_string()).or_default().push(site);
         }
-        with_stack(|| visitor::walk_expr(self, e));
+        match e {
+            py::Expr::ListComp(py::ExprListComp { elt, generators, .. })
+            | py::Expr::Generator(py::ExprGenerator { elt, generators, .. }) => {
+                let around = generators.iter().map(|each| (each.target.clone(), each.iter.clone()));
+                self.within(around.collect::<Vec<_>>(), |found| found.visit_expr(elt));
+            }
+            other => with_stack(|| visitor::walk_expr(self, other)),
+        }
     }
 }
 
@@ -87,9 +120,10 @@ impl Calls {
         inside.lose(&bound_in(def), Unknown::NoLiteral(span_of(&def.name)));
         let calls = self.0.get(def.name.as_str()).map(Vec::as_slice).unwrap_or_default();
         let mut versions: Vec<Vec<(&str, StaticValue)>> = Vec::new();
-        for given in calls.iter().filter_map(|call| given(def, call, outside)) {
-            if !versions.contains(&given) && versions.len() < MAX_VERSIONS {
-                versions.push(given);
+        for call in calls {
+            for locals in call.rounds(outside) {
+                let given = given(def, &call.arguments, outside, &locals);
+                versions.extend(given.filter(|given| !versions.contains(given) && versions.len() < MAX_VERSIONS));
             }
         }
         if versions.is_empty() {
@@ -104,17 +138,42 @@ impl Calls {
     }
 }
 
+impl CallSite {
+    /// The names of the loops around the call in each round, as far as these are known.
+    fn rounds(&self, known: &KnownNames) -> Vec<Locals> {
+        let mut rounds = vec![Locals::default()];
+        for (target, iter) in &self.loops {
+            let each = |locals: Locals| {
+                let values = known.value_with(iter, &locals).and_then(|value| value.items()).unwrap_or_default();
+                let mut inner = Vec::new();
+                for value in values.iter().take(MAX_VERSIONS) {
+                    let mut named = Vec::new();
+                    if destructure(target, value, &mut named) {
+                        let mut locals = locals.clone();
+                        locals.extend(named.into_iter().map(|(name, _, value)| (name, value)));
+                        inner.push(locals);
+                    }
+                }
+                // A call may not depend on what the loop goes through.
+                if inner.is_empty() { vec![locals] } else { inner }
+            };
+            rounds = rounds.into_iter().flat_map(each).take(MAX_VERSIONS).collect();
+        }
+        rounds
+    }
+}
+
 /// The values of the parameters in a call, if all are given.
 fn given<'d>(
     def: &'d py::StmtFunctionDef,
     call: &py::Arguments,
     known: &KnownNames,
+    locals: &Locals,
 ) -> Option<Vec<(&'d str, StaticValue)>> {
     if def.parameters.vararg.is_some() || def.parameters.kwarg.is_some() || def.parameters.is_empty() {
         return None;
     }
-    let nothing = FxHashSet::default();
-    let value = |e: &py::Expr| known.value(e, &nothing).map(|(value, _)| value);
+    let value = |e: &py::Expr| known.value_with(e, locals);
     let by_place = def.parameters.posonlyargs.iter().chain(&def.parameters.args).count();
     if call.args.len() > by_place || call.args.iter().any(py::Expr::is_starred_expr) {
         return None;

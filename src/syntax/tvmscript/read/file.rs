@@ -212,6 +212,12 @@ impl FileWalk<'_> {
             py::Stmt::AnnAssign(py::StmtAnnAssign { target, value: Some(value), .. })
                 if known.define(&[target], value) => {}
             py::Stmt::AugAssign(assign) if known.augment(assign) => {}
+            py::Stmt::If(choice) if known.chosen(choice).is_some() => {
+                self.inner(&statement, known, path);
+                let chosen = known.chosen(choice).unwrap_or_default().to_vec();
+                chosen.iter().for_each(|statement| settle(statement, known));
+                self.beside(statement, path);
+            }
             py::Stmt::FunctionDef(def) => {
                 known.lose(&bound_outside(&statement), Unknown::NoLiteral(span_of(&def.name)));
                 known.lose(&bound(std::slice::from_ref(&*statement)), Unknown::NoLiteral(span_of(&def.name)));
@@ -226,6 +232,11 @@ impl FileWalk<'_> {
                 let mut names = bound(std::slice::from_ref(other));
                 names.extend(bound_outside(other));
                 known.lose(&names, Unknown::NoLiteral(span_of(other)));
+                if let py::Stmt::ClassDef(class) = other
+                    && let Some(attributes) = known.record(class)
+                {
+                    known.give(class.name.as_str(), attributes);
+                }
                 self.beside(statement, path);
             }
         }
@@ -266,12 +277,30 @@ impl FileWalk<'_> {
                 self.all(&attempt.orelse, &mut known, here);
                 self.all(&attempt.finalbody, &mut known, here);
             }
+            py::Stmt::For(each) if !known.rounds(each).is_empty() => {
+                for mut known in known.rounds(each) {
+                    self.all(&each.body, &mut known, here);
+                }
+            }
             py::Stmt::For(py::StmtFor { body, .. }) | py::Stmt::While(py::StmtWhile { body, .. }) => {
                 known.lose(&bound(std::slice::from_ref(statement)), Unknown::NoLiteral(span_of(statement)));
                 self.all(body, &mut known, here);
             }
             _ => {}
         }
+    }
+}
+
+/// Takes the names that a statement binds into account, where it only runs as part of another.
+fn settle(statement: &py::Stmt, known: &mut KnownNames) {
+    let defined = match statement {
+        py::Stmt::Assign(assign) => known.define(&assign.targets.iter().collect::<Vec<_>>(), &assign.value),
+        py::Stmt::AnnAssign(py::StmtAnnAssign { target, value: Some(value), .. }) => known.define(&[target], value),
+        py::Stmt::AugAssign(assign) => known.augment(assign),
+        _ => false,
+    };
+    if !defined {
+        known.lose(&bound(std::slice::from_ref(statement)), Unknown::NoLiteral(span_of(statement)));
     }
 }
 

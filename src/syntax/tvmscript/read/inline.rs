@@ -9,8 +9,9 @@ use ruff_python_ast::visitor::{self, Visitor};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::calls::is_struct_info;
+use super::constant::numpy_array;
 use super::fault::{dotted, integer, is_word, members, tir_name};
-use super::known::StaticValue;
+use super::static_value::StaticValue;
 use crate::judge::with_stack;
 
 /// The maximum number of nodes to insert for names. Lists of lists could grow without limit.
@@ -228,7 +229,7 @@ fn is_value(e: &py::Expr, in_relax: bool) -> bool {
         py::Expr::StringLiteral(_) => in_relax,
         py::Expr::Call(call) => {
             let made = || matches!(tir_name(&call.func).as_deref(), Some("FloatImm" | "IntImm" | "index_map"));
-            in_relax && (is_struct_info(e) || made())
+            in_relax && (is_struct_info(e) || made() || numpy_array(e).is_some())
         }
         py::Expr::Attribute(a) => in_relax && matches!(a.attr.as_str(), "struct_info" | "ty") && a.value.is_name_expr(),
         _ => false,

@@ -1,24 +1,13 @@
 //! The known names of a Python file: constants, and imports under other names.
 
 use ruff_python_ast as py;
-use ruff_text_size::TextRange;
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::computed::{Locals, computed};
 use super::fault::{dotted, span_of};
+use super::static_value::{StaticValue, binary};
 use crate::grammar::Span;
 use crate::judge::with_stack;
-
-/// A value that a text determines.
-#[derive(Clone, PartialEq, Debug)]
-pub(super) enum StaticValue {
-    None,
-    Bool(bool),
-    Int(i128),
-    Float(f64),
-    Text(String),
-    Tuple(Vec<StaticValue>),
-    List(Vec<StaticValue>),
-}
 
 /// The names with a known meaning.
 #[derive(Clone, Default)]
@@ -44,9 +33,6 @@ pub(super) enum Unknown {
     /// It is bound several times. A function of the file may run before or after any of the bindings.
     Several(Span),
 }
-
-/// The maximum length of a string or tuple that arithmetic produces.
-const LONGEST: usize = 10_000;
 
 /// The names in the dialects for paths of TVM.
 const DIALECTS: [(&str, &str); 14] = [
@@ -142,7 +128,7 @@ impl KnownNames {
             (name, path),
             ("R" | "relax", "tvm.script.relax") | ("T" | "tir", "tvm.script.tir") | ("I", "tvm.script.ir")
         );
-        if path.split('.').next() == Some("tvm") && !same {
+        if matches!(path.split('.').next(), Some("tvm" | "math" | "numpy" | "types")) && !same {
             self.imports.insert(name.to_string(), path.to_string());
         }
     }
@@ -209,120 +195,91 @@ impl KnownNames {
         })
     }
 
-    /// The value of an expression of literals and constants, with whether it contains a constant.
-    pub fn value(&self, e: &py::Expr, shadowed: &FxHashSet<String>) -> Option<(StaticValue, bool)> {
-        with_stack(|| self.value_inner(e, shadowed))
+    /// The value of a constant.
+    pub fn constant(&self, name: &str) -> Option<&StaticValue> {
+        self.constants.get(name)
     }
 
-    fn value_inner(&self, e: &py::Expr, shadowed: &FxHashSet<String>) -> Option<(StaticValue, bool)> {
-        let literal = |value| Some((value, false));
-        match e {
-            py::Expr::NoneLiteral(_) => literal(StaticValue::None),
-            py::Expr::BooleanLiteral(b) => literal(StaticValue::Bool(b.value)),
-            py::Expr::StringLiteral(s) => literal(StaticValue::Text(s.value.to_str().to_string())),
-            py::Expr::NumberLiteral(n) => match &n.value {
-                py::Number::Int(i) => literal(StaticValue::Int(i.as_u64()?.into())),
-                py::Number::Float(x) => literal(StaticValue::Float(*x)),
-                py::Number::Complex { .. } => None,
-            },
-            py::Expr::Call(call) => match super::fault::float(e) {
-                Some(float) => literal(StaticValue::Float(float)),
-                None => Some((self.called(call, shadowed)?, true)),
-            },
-            py::Expr::FString(text) => Some((StaticValue::Text(self.formatted(text, shadowed)?), true)),
-            py::Expr::If(choice) => {
-                let (StaticValue::Bool(test), a) = self.value(&choice.test, shadowed)? else { return None };
-                let (value, b) = self.value(if test { &choice.body } else { &choice.orelse }, shadowed)?;
-                Some((value, a || b))
-            }
-            py::Expr::Name(name) if !shadowed.contains(name.id.as_str()) => {
-                Some((self.constants.get(name.id.as_str())?.clone(), true))
-            }
-            py::Expr::Tuple(tuple) => {
-                self.values(&tuple.elts, shadowed).map(|(values, used)| (StaticValue::Tuple(values), used))
-            }
-            py::Expr::List(list) => {
-                self.values(&list.elts, shadowed).map(|(values, used)| (StaticValue::List(values), used))
-            }
-            py::Expr::UnaryOp(u) => {
-                let (operand, used) = self.value(&u.operand, shadowed)?;
-                Some((unary(u.op, operand)?, used))
-            }
-            py::Expr::BinOp(b) => {
-                let ((left, a), (right, b_used)) = (self.value(&b.left, shadowed)?, self.value(&b.right, shadowed)?);
-                Some((binary(b.op, left, right)?, a || b_used))
-            }
-            py::Expr::Subscript(s) => {
-                let ((of, a), (at, b)) = (self.value(&s.value, shadowed)?, self.value(&s.slice, shadowed)?);
-                Some((member(of, at)?, a || b))
-            }
-            _ => None,
+    /// The path of an imported name. A name that the file does not bind is Python's own. NumPy's usual name is known
+    /// without its import.
+    pub fn imported(&self, name: &str) -> Option<String> {
+        if let Some(path) = self.imports.get(name) {
+            return Some(path.clone());
         }
+        let is_bound =
+            self.constants.contains_key(name) || self.maps.contains_key(name) || self.unknown.contains_key(name);
+        let path = if name == "np" { "numpy" } else { name };
+        (!is_bound).then(|| path.to_string())
     }
 
-    /// `len(SHAPE)`, `min(N, 3)` and `max(N, 3)`.
-    fn called(&self, call: &py::ExprCall, shadowed: &FxHashSet<String>) -> Option<StaticValue> {
-        let py::Expr::Name(function) = &*call.func else { return None };
-        if !call.arguments.keywords.is_empty() {
+    /// The value of an expression that the text determines, with whether it needs more than literals.
+    pub fn value(&self, e: &py::Expr, shadowed: &FxHashSet<String>) -> Option<(StaticValue, bool)> {
+        computed(self, e, shadowed, Locals::default())
+    }
+
+    /// The value of an expression where these names have values of their own.
+    pub fn value_with(&self, e: &py::Expr, locals: &Locals) -> Option<StaticValue> {
+        computed(self, e, &FxHashSet::default(), locals.clone()).map(|(value, _)| value)
+    }
+
+    /// The attributes of a class that has nothing else but methods.
+    pub fn record(&self, class: &py::StmtClassDef) -> Option<StaticValue> {
+        let is_plain = class.arguments.as_ref().is_none_or(|bases| bases.args.is_empty() && bases.keywords.is_empty());
+        let is_dataclass = |decorator: &py::Decorator| {
+            let e = decorator.expression.as_call_expr().map_or(&decorator.expression, |call| &*call.func);
+            dotted(e).is_some_and(|words| words.last() == Some(&"dataclass"))
+        };
+        if !is_plain || !class.decorator_list.iter().all(is_dataclass) {
             return None;
         }
-        let (values, _) = self.values(&call.arguments.args, shadowed)?;
-        match (function.id.as_str(), values.as_slice()) {
-            ("len", [StaticValue::Tuple(of) | StaticValue::List(of)]) => {
-                Some(StaticValue::Int(i128::try_from(of.len()).ok()?))
+        let mut fields = Locals::default();
+        for statement in &class.body {
+            match statement {
+                py::Stmt::Assign(py::StmtAssign { targets, value, .. }) => {
+                    let [py::Expr::Name(name)] = targets.as_slice() else { return None };
+                    fields.insert(name.id.to_string(), self.value_with(value, &fields)?);
+                }
+                py::Stmt::AnnAssign(py::StmtAnnAssign { target, value: Some(value), .. }) => {
+                    let py::Expr::Name(name) = &**target else { return None };
+                    fields.insert(name.id.to_string(), self.value_with(value, &fields)?);
+                }
+                py::Stmt::AnnAssign(_) | py::Stmt::Pass(_) => {}
+                py::Stmt::Expr(e) if e.value.is_string_literal_expr() => {}
+                py::Stmt::FunctionDef(method) if !method.name.as_str().starts_with("__") => {}
+                _ => return None,
             }
-            ("min", [StaticValue::Int(a), StaticValue::Int(b)]) => Some(StaticValue::Int(*a.min(b))),
-            ("max", [StaticValue::Int(a), StaticValue::Int(b)]) => Some(StaticValue::Int(*a.max(b))),
-            (_, _) => None,
         }
+        Some(StaticValue::Record(fields.into_iter().collect()))
     }
 
-    /// `f"conv_{N}"`, of texts and integers.
-    fn formatted(&self, text: &py::ExprFString, shadowed: &FxHashSet<String>) -> Option<String> {
-        let mut out = String::new();
-        for part in text.value.elements() {
-            match part {
-                py::InterpolatedStringElement::Literal(literal) => out.push_str(&literal.value),
-                py::InterpolatedStringElement::Interpolation(hole) => {
-                    if hole.format_spec.is_some() || hole.debug_text.is_some() || !hole.conversion.is_none() {
-                        return None;
-                    }
-                    match self.value(&hole.expression, shadowed)?.0 {
-                        StaticValue::Text(value) => out.push_str(&value),
-                        StaticValue::Int(value) => out.push_str(&value.to_string()),
-                        _ => return None,
-                    }
-                }
-            }
+    /// The names in each round of a loop through few known values; none if it is another loop.
+    pub fn rounds(&self, each: &py::StmtFor) -> Vec<KnownNames> {
+        const MAX_ROUNDS: usize = 16;
+        let items = self.value_with(&each.iter, &Locals::default()).and_then(|value| value.items()).unwrap_or_default();
+        if items.len() > MAX_ROUNDS {
+            return Vec::new();
         }
-        (out.len() <= LONGEST).then_some(out)
+        let with = |value: &StaticValue| {
+            let (mut known, mut named) = (self.clone(), Vec::new());
+            let fits = destructure(&each.target, value, &mut named);
+            named.into_iter().for_each(|(name, _, value)| known.give(&name, value));
+            fits.then_some(known)
+        };
+        items.iter().map(with).collect::<Option<Vec<_>>>().unwrap_or_default()
     }
 
-    fn values(&self, items: &[py::Expr], shadowed: &FxHashSet<String>) -> Option<(Vec<StaticValue>, bool)> {
-        let (mut values, mut any) = (Vec::with_capacity(items.len()), false);
-        for item in items {
-            let starred = match item {
-                py::Expr::Starred(starred) => Some(&*starred.value),
-                _ => None,
-            };
-            let (value, used) = self.value(starred.unwrap_or(item), shadowed)?;
-            any |= used;
-            match (starred, value) {
-                (None, value) => values.push(value),
-                (Some(_), StaticValue::Tuple(members) | StaticValue::List(members)) => values.extend(members),
-                (
-                    Some(_),
-                    StaticValue::None
-                    | StaticValue::Bool(_)
-                    | StaticValue::Int(_)
-                    | StaticValue::Float(_)
-                    | StaticValue::Text(_),
-                ) => {
-                    return None;
-                }
+    /// The branch that runs, if the tests are known.
+    pub fn chosen<'s>(&self, choice: &'s py::StmtIf) -> Option<&'s [py::Stmt]> {
+        let holds = |test: &py::Expr| self.value_with(test, &Locals::default())?.truth();
+        if holds(&choice.test)? {
+            return Some(&choice.body);
+        }
+        for clause in &choice.elif_else_clauses {
+            if clause.test.as_ref().map_or(Some(true), holds)? {
+                return Some(&clause.body);
             }
         }
-        Some((values, any))
+        Some(&[])
     }
 }
 
@@ -340,7 +297,7 @@ impl Unknown {
         let line = text.get(..start).map_or(0, |before| before.matches('\n').count()) + 1;
         match self {
             Unknown::NoLiteral(_) => format!(
-                "`{name}` is not known: line {line} binds it outside of the module to what is neither a literal nor arithmetic on literals"
+                "`{name}` is not known: line {line} binds it outside of the module to what is not computed from literals"
             ),
             Unknown::Imported(_) => {
                 format!("`{name}` is not known: line {line} imports it, and no other file is read")
@@ -353,7 +310,11 @@ impl Unknown {
 }
 
 /// The names of a target, each with its part of the value.
-fn destructure(target: &py::Expr, value: &StaticValue, named: &mut Vec<(String, Span, StaticValue)>) -> bool {
+pub(super) fn destructure(
+    target: &py::Expr,
+    value: &StaticValue,
+    named: &mut Vec<(String, Span, StaticValue)>,
+) -> bool {
     match (target, value) {
         (py::Expr::Name(name), value) => {
             named.push((name.id.to_string(), span_of(name), value.clone()));
@@ -361,209 +322,11 @@ fn destructure(target: &py::Expr, value: &StaticValue, named: &mut Vec<(String, 
         }
         (
             py::Expr::Tuple(py::ExprTuple { elts, .. }) | py::Expr::List(py::ExprList { elts, .. }),
-            StaticValue::Tuple(values) | StaticValue::List(values),
+            StaticValue::Tuple(values) | StaticValue::List(values) | StaticValue::Range(values),
         ) => {
             elts.len() == values.len()
                 && elts.iter().zip(values).all(|(target, value)| with_stack(|| destructure(target, value, named)))
         }
         _ => false,
     }
-}
-
-fn unary(op: py::UnaryOp, operand: StaticValue) -> Option<StaticValue> {
-    match (op, operand) {
-        (py::UnaryOp::USub, StaticValue::Int(i)) => i.checked_neg().map(StaticValue::Int),
-        (py::UnaryOp::USub, StaticValue::Float(x)) => Some(StaticValue::Float(-x)),
-        (py::UnaryOp::UAdd, value @ (StaticValue::Int(_) | StaticValue::Float(_))) => Some(value),
-        (py::UnaryOp::Invert, StaticValue::Int(i)) => Some(StaticValue::Int(!i)),
-        (py::UnaryOp::Not, StaticValue::Bool(b)) => Some(StaticValue::Bool(!b)),
-        _ => None,
-    }
-}
-
-fn binary(op: py::Operator, left: StaticValue, right: StaticValue) -> Option<StaticValue> {
-    match (left, right) {
-        (StaticValue::Int(a), StaticValue::Int(b)) => integers(op, a, b),
-        (StaticValue::Int(a), StaticValue::Float(b)) => floats(op, a as f64, b),
-        (StaticValue::Float(a), StaticValue::Int(b)) => floats(op, a, b as f64),
-        (StaticValue::Float(a), StaticValue::Float(b)) => floats(op, a, b),
-        (StaticValue::Text(a), StaticValue::Text(b)) if op == py::Operator::Add => {
-            Some(a + &b).filter(|text| text.len() <= LONGEST).map(StaticValue::Text)
-        }
-        (StaticValue::Tuple(a), StaticValue::Tuple(b)) if op == py::Operator::Add => {
-            joined(a, b).map(StaticValue::Tuple)
-        }
-        (StaticValue::List(a), StaticValue::List(b)) if op == py::Operator::Add => joined(a, b).map(StaticValue::List),
-        (StaticValue::Tuple(a), StaticValue::Int(n)) | (StaticValue::Int(n), StaticValue::Tuple(a))
-            if op == py::Operator::Mult =>
-        {
-            repeated(&a, n).map(StaticValue::Tuple)
-        }
-        (StaticValue::List(a), StaticValue::Int(n)) | (StaticValue::Int(n), StaticValue::List(a))
-            if op == py::Operator::Mult =>
-        {
-            repeated(&a, n).map(StaticValue::List)
-        }
-        _ => None,
-    }
-}
-
-fn joined(mut a: Vec<StaticValue>, b: Vec<StaticValue>) -> Option<Vec<StaticValue>> {
-    a.extend(b);
-    (a.len() <= LONGEST).then_some(a)
-}
-
-fn repeated(values: &[StaticValue], n: i128) -> Option<Vec<StaticValue>> {
-    let n = usize::try_from(n.max(0)).ok()?;
-    (values.len().checked_mul(n)? <= LONGEST).then(|| (0..n).flat_map(|_| values.iter().cloned()).collect())
-}
-
-/// Integer arithmetic as in Python, which rounds quotients down.
-fn integers(op: py::Operator, a: i128, b: i128) -> Option<StaticValue> {
-    let shift = |b: i128| u32::try_from(b).ok().filter(|b| *b < 64);
-    let value = match op {
-        py::Operator::Add => a.checked_add(b)?,
-        py::Operator::Sub => a.checked_sub(b)?,
-        py::Operator::Mult => a.checked_mul(b)?,
-        py::Operator::Div if b != 0 => return Some(StaticValue::Float(a as f64 / b as f64)),
-        py::Operator::FloorDiv if b != 0 => num_integer::Integer::div_floor(&a, &b),
-        py::Operator::Mod if b != 0 => num_integer::Integer::mod_floor(&a, &b),
-        py::Operator::Pow if b >= 0 => a.checked_pow(u32::try_from(b).ok()?)?,
-        py::Operator::Pow if a != 0 => return floats(op, a as f64, b as f64),
-        py::Operator::LShift => a.checked_mul(1i128 << shift(b)?)?,
-        py::Operator::RShift => a >> shift(b)?,
-        py::Operator::BitOr => a | b,
-        py::Operator::BitXor => a ^ b,
-        py::Operator::BitAnd => a & b,
-        py::Operator::Div | py::Operator::FloorDiv | py::Operator::Mod | py::Operator::Pow | py::Operator::MatMult => {
-            return None;
-        }
-    };
-    Some(StaticValue::Int(value))
-}
-
-fn floats(op: py::Operator, a: f64, b: f64) -> Option<StaticValue> {
-    let value = match op {
-        py::Operator::Add => a + b,
-        py::Operator::Sub => a - b,
-        py::Operator::Mult => a * b,
-        py::Operator::Div if b != 0.0 => a / b,
-        py::Operator::FloorDiv if b != 0.0 => (a / b).floor(),
-        // The elementary functions of the system differ between machines. A square root does not, and powers of
-        // integers hardly do.
-        py::Operator::Pow if b == 0.5 && a >= 0.0 => a.sqrt(),
-        py::Operator::Pow if b == -0.5 && a > 0.0 => 1.0 / a.sqrt(),
-        py::Operator::Pow if b.fract() == 0.0 && b.abs() <= 64.0 && (a != 0.0 || b >= 0.0) => power(a, b),
-        // Floats have no other Python operators, or the result is not known here.
-        _ => return None,
-    };
-    Some(StaticValue::Float(value))
-}
-
-/// A power with an integral exponent, by multiplication.
-fn power(a: f64, b: f64) -> f64 {
-    let magnitude = (0..b.abs() as u32).fold(1.0, |product, _| product * a);
-    if b < 0.0 { 1.0 / magnitude } else { magnitude }
-}
-
-fn member(of: StaticValue, at: StaticValue) -> Option<StaticValue> {
-    let (StaticValue::Tuple(members) | StaticValue::List(members), StaticValue::Int(at)) = (of, at) else {
-        return None;
-    };
-    let at = if at < 0 { at + members.len() as i128 } else { at };
-    members.into_iter().nth(usize::try_from(at).ok()?)
-}
-
-impl StaticValue {
-    /// The value as a literal at a position.
-    pub fn literal(&self, range: TextRange) -> Option<py::Expr> {
-        let number = |value| {
-            py::Expr::NumberLiteral(py::ExprNumberLiteral { node_index: py::AtomicNodeIndex::NONE, range, value })
-        };
-        let minus = |operand: py::Expr| {
-            py::Expr::UnaryOp(py::ExprUnaryOp {
-                node_index: py::AtomicNodeIndex::NONE,
-                range,
-                op: py::UnaryOp::USub,
-                operand: operand.into(),
-            })
-        };
-        let all = |values: &[StaticValue]| {
-            values.iter().map(|value| with_stack(|| value.literal(range))).collect::<Option<Vec<_>>>()
-        };
-        Some(match self {
-            StaticValue::None => py::Expr::NoneLiteral(py::ExprNoneLiteral { range, ..Default::default() }),
-            StaticValue::Bool(value) => {
-                py::Expr::BooleanLiteral(py::ExprBooleanLiteral { range, value: *value, ..Default::default() })
-            }
-            StaticValue::Int(i) => {
-                let magnitude = number(py::Number::Int(u64::try_from(i.unsigned_abs()).ok()?.into()));
-                if *i < 0 { minus(magnitude) } else { magnitude }
-            }
-            StaticValue::Float(x) if x.is_nan() => non_finite("nan", range),
-            StaticValue::Float(x) if x.is_infinite() => non_finite(if *x < 0.0 { "-inf" } else { "inf" }, range),
-            StaticValue::Float(x) if x.is_sign_negative() => minus(number(py::Number::Float(-x))),
-            StaticValue::Float(x) => number(py::Number::Float(*x)),
-            StaticValue::Text(text) => string(text, range),
-            StaticValue::Tuple(values) => py::Expr::Tuple(py::ExprTuple {
-                node_index: py::AtomicNodeIndex::NONE,
-                range,
-                elts: all(values)?,
-                ctx: py::ExprContext::Load,
-                parenthesized: true,
-            }),
-            StaticValue::List(values) => py::Expr::List(py::ExprList {
-                node_index: py::AtomicNodeIndex::NONE,
-                range,
-                elts: all(values)?,
-                ctx: py::ExprContext::Load,
-            }),
-        })
-    }
-}
-
-fn string(text: &str, range: TextRange) -> py::Expr {
-    let literal = py::StringLiteral {
-        range,
-        node_index: py::AtomicNodeIndex::NONE,
-        value: text.into(),
-        flags: py::StringLiteralFlags::empty(),
-    };
-    let value = py::StringLiteralValue::single(literal);
-    py::Expr::StringLiteral(py::ExprStringLiteral { node_index: py::AtomicNodeIndex::NONE, range, value })
-}
-
-/// `float("inf")`.
-fn non_finite(word: &str, range: TextRange) -> py::Expr {
-    py::Expr::Call(py::ExprCall {
-        node_index: py::AtomicNodeIndex::NONE,
-        range_start: range.start(),
-        func: name("float", range).into(),
-        arguments: py::Arguments {
-            range,
-            node_index: py::AtomicNodeIndex::NONE,
-            args: vec![string(word, range)].into(),
-            keywords: Default::default(),
-        },
-    })
-}
-
-/// A name with dots, at a position.
-pub(super) fn name(path: &str, range: TextRange) -> py::Expr {
-    let mut words = path.split('.');
-    let root = py::ExprName {
-        node_index: py::AtomicNodeIndex::NONE,
-        range,
-        id: words.next().unwrap_or_default().into(),
-        ctx: py::ExprContext::Load,
-    };
-    words.fold(py::Expr::Name(root), |value, word| {
-        py::Expr::Attribute(py::ExprAttribute {
-            node_index: py::AtomicNodeIndex::NONE,
-            range,
-            value: value.into(),
-            attr: py::Identifier::new(word, range),
-            ctx: py::ExprContext::Load,
-        })
-    })
 }

@@ -9,7 +9,8 @@ use ruff_text_size::Ranged;
 use rustc_hash::FxHashSet;
 
 use super::fault::span_of;
-use super::known::{KnownNames, StaticValue, Unknown, name};
+use super::known::{KnownNames, Unknown};
+use super::static_value::name;
 use crate::grammar::Span;
 use crate::judge::with_stack;
 
@@ -121,7 +122,10 @@ impl Replacer<'_> {
     /// The replacement of an expression.
     fn meaning(&self, e: &py::Expr) -> Option<py::Expr> {
         match e {
-            py::Expr::Attribute(_) => self.known.in_dialect(e, &self.shadowed).map(|path| name(&path, e.range())),
+            py::Expr::Attribute(_) => match self.known.in_dialect(e, &self.shadowed) {
+                Some(path) => Some(name(&path, e.range())),
+                None => self.constant(e),
+            },
             py::Expr::Name(word) if !word.ctx.is_load() => None,
             py::Expr::Name(_) => match self.known.in_dialect(e, &self.shadowed) {
                 Some(path) => Some(name(&path, e.range())),
@@ -153,16 +157,8 @@ impl Replacer<'_> {
     fn spread(&self, items: &mut Vec<py::Expr>) {
         let members = |item: &py::Expr| {
             let py::Expr::Starred(starred) = item else { return None };
-            match self.known.value(&starred.value, &self.shadowed)?.0 {
-                StaticValue::Tuple(members) | StaticValue::List(members) => {
-                    members.iter().map(|member| member.literal(item.range())).collect::<Option<Vec<py::Expr>>>()
-                }
-                StaticValue::None
-                | StaticValue::Bool(_)
-                | StaticValue::Int(_)
-                | StaticValue::Float(_)
-                | StaticValue::Text(_) => None,
-            }
+            let value = self.known.value(&starred.value, &self.shadowed)?.0;
+            value.members()?.iter().map(|member| member.literal(item.range())).collect::<Option<Vec<py::Expr>>>()
         };
         if items.iter().any(py::Expr::is_starred_expr) {
             let taken = std::mem::take(items);

@@ -24,6 +24,40 @@ pub(in crate::syntax) fn signature(op: &str) -> Vec<PythonParam> {
     ops::lookup(op).into_iter().flat_map(|def| def.params).filter_map(|param| of_operator(*param)).collect()
 }
 
+/// The names of an input: the one in the table of operators, and the one of the function in `R.dist` if it differs from
+/// that of the function in `tvm.relax.op.distributed`.
+pub(super) fn names(op: &str, input: &'static str) -> Vec<&'static str> {
+    match (op, input) {
+        ("dist.annotate_sharding" | "dist.redistribute", "input") => vec![input, "value"],
+        _ => vec![input],
+    }
+}
+
+/// What stands for an input that is left out.
+pub(super) enum LeftOut {
+    /// The first input again.
+    First,
+    Zero,
+    Text(&'static str),
+    EmptyTuple,
+}
+
+/// What TVM's Python function writes for an input that is left out; `None` if it writes nothing.
+pub(super) fn left_out(op: &str, input: &str) -> Option<LeftOut> {
+    match (op, input) {
+        ("eye", "m") => Some(LeftOut::First),
+        ("eye" | "eye_like", "k") | ("vm.alloc_tensor", "runtime_device_ind") => Some(LeftOut::Zero),
+        ("builtin.alloc_tensor" | "vm.alloc_storage", "storage_scope") => Some(LeftOut::Text("global")),
+        ("memory.view", "shape" | "dtype" | "relative_byte_offset") => Some(LeftOut::EmptyTuple),
+        (_, _) => None,
+    }
+}
+
+/// Whether readers write an input that is left out.
+pub(in crate::syntax) fn is_filled_in(op: &str, input: &str) -> bool {
+    left_out(op, input).is_some()
+}
+
 fn of_operator(param: ops::OpParam) -> Option<PythonParam> {
     match param {
         ops::OpParam::Arg(name) | ops::OpParam::OptionalArg(name) => Some(Input(name)),

@@ -79,6 +79,7 @@ impl Parser<'_> {
             (py::Expr::Name(_) | py::Expr::Tuple(_), _) if self.declare(assign)? => {}
             (py::Expr::Name(target), _) if is_slice(&assign.value) => out.push(self.slice(target, &assign.value)?),
             (py::Expr::Name(target), _) => self.assign_name(target, &assign.value, None, assign, out)?,
+            (py::Expr::Tuple(targets), _) => self.assign_each(&targets.elts, &assign.value, assign, out)?,
             (target, _) => return self.error(target, "expected a variable or an element of a buffer"),
         }
         Ok(false)
@@ -93,6 +94,56 @@ impl Parser<'_> {
         };
         let var = buffer.var(self.span(target.value.range()));
         Ok(Stmt::Store(Store { buffer: var, indices, value, span: self.span(at.range()) }))
+    }
+
+    /// `m, n = A.shape`, `i, j = 0, 1`: a variable for each of them.
+    fn assign_each(
+        &mut self,
+        targets: &[py::Expr],
+        value: &py::Expr,
+        at: &py::StmtAssign,
+        out: &mut Vec<Stmt>,
+    ) -> ParseResult<()> {
+        let values = self.parts(value)?;
+        if targets.len() != values.len() {
+            return self.error(at, format!("there are {} values for {} variables", values.len(), targets.len()));
+        }
+        for (target, value) in targets.iter().zip(&values) {
+            match target {
+                py::Expr::Name(target) => self.assign_name(target, value, None, at, out)?,
+                target => return self.error(target, "expected a variable"),
+            }
+        }
+        Ok(())
+    }
+
+    /// The members of a tuple, or the dimensions `A.shape[i]` of a shape.
+    fn parts(&mut self, e: &py::Expr) -> ParseResult<Vec<py::Expr>> {
+        match e {
+            py::Expr::Tuple(_) | py::Expr::List(_) => Ok(elements(e).to_vec()),
+            py::Expr::Attribute(attribute) if attribute.attr.as_str() == "shape" => {
+                let (rank, range) = (self.buffer_use(&attribute.value)?.shape.len(), e.range());
+                let number = |at: usize| {
+                    let value = py::Number::Int((at as u64).into());
+                    py::Expr::NumberLiteral(py::ExprNumberLiteral {
+                        node_index: py::AtomicNodeIndex::NONE,
+                        range,
+                        value,
+                    })
+                };
+                let dim = |at| {
+                    py::Expr::Subscript(py::ExprSubscript {
+                        node_index: py::AtomicNodeIndex::NONE,
+                        range,
+                        value: e.clone().into(),
+                        slice: number(at).into(),
+                        ctx: py::ExprContext::Load,
+                    })
+                };
+                Ok((0..rank).map(dim).collect())
+            }
+            _ => self.error(e, "expected a tuple, or the shape of a buffer"),
+        }
     }
 
     /// `x = value`: a store to the only element of the buffer `x`, which is created if it does not exist.
