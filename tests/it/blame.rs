@@ -84,7 +84,11 @@ fn a_refusal_names_its_pass_and_a_broken_recorder_is_told() {
     let refused = json!({"error": "TypeError: no", "pass": "Refuses"});
     let (status, output, _) = blamed(&[refused, json!({"done": true})]);
     let answer = answer(&output);
-    assert_eq!((status, &answer["refused_by"], &answer["blamed"]), (1, &json!("Refuses"), &json!("Refuses")), "{output}");
+    assert_eq!(
+        (status, &answer["refused_by"], &answer["blamed"]),
+        (1, &json!("Refuses"), &json!("Refuses")),
+        "{output}"
+    );
     let (status, _, told) = blamed(&[json!("what?")]);
     assert!(status == 3 && told.contains("recorder"), "{status}: {told}");
     let (status, _, told) = blamed_with(&[], &[], "exit 1\n");

@@ -171,7 +171,8 @@ impl StageRecorder {
         request: &StagesRequest,
         take: impl FnMut(PassStage) -> Result<(), E>,
     ) -> Result<Option<Refusal>, E> {
-        let line = with_stack(|| serde_json::to_string(request)).map_err(|error| StagesError::Malformed(error.to_string()))?;
+        let line =
+            with_stack(|| serde_json::to_string(request)).map_err(|error| StagesError::Malformed(error.to_string()))?;
         let mut process = match self.process.take() {
             Some(process) => process,
             None => LineProcess::start(&self.command, &self.interrupt, MAX_REPLY).map_err(StagesError::from)?,

@@ -77,7 +77,8 @@ mod tests {
         let text = "@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n    a = R.exp(x)\n    b = R.add(a, x)\n    \
                     c = R.sqrt(b)\n    return c\n";
         let module = parse_module(text).unwrap();
-        let shows = |module: &IrModule| Ok::<bool, Infallible>(print_module(module, Dialect::default()).contains("add"));
+        let shows =
+            |module: &IrModule| Ok::<bool, Infallible>(print_module(module, Dialect::default()).contains("add"));
         let small = smaller(Edition::E2024_04, &module, &"main".into(), 100, shows).unwrap_or_default();
         assert_eq!(bindings(&small), 1, "{}", print_module(&small, Dialect::default()));
     }

@@ -2,6 +2,7 @@
 
 mod contracts;
 mod passes;
+mod sequences;
 mod verdict;
 
 use std::path::PathBuf;
@@ -26,10 +27,11 @@ use relax_spec::eval;
 use relax_spec::grammar::{IrModule, Name};
 use relax_spec::judge::Cx;
 use relax_spec::reading;
-use relax_spec::refine::{RefinementVerdict, Settings, refine};
+use relax_spec::refine::{Refinement, RefinementVerdict, Settings, missing, refine};
 use relax_spec::syntax::load::{ExternalForm, SourceRef};
 use relax_spec::syntax::tvmscript::{Dialect, Which, print_module};
 use relax_spec::value::ValueSpec;
+use sequences::{sequence, shortest, told};
 use verdict::{Judged, PassVerdict, inputs};
 
 /// Which pass changed the meaning of a program?
@@ -66,6 +68,9 @@ pub struct Args {
     /// The code that is generated behind the pipelines `default` and `target`
     #[arg(long, value_name = "MODE", default_value = "bytecode", value_parser = ["bytecode", "compiled", "none"])]
     exec: String,
+    /// N sequences of passes in place of the pipeline, drawn by the seed, each shortened while it breaks the program
+    #[arg(long, value_name = "N", conflicts_with_all = ["pipeline", "passes"])]
+    sequence: Option<u64>,
     /// Shrink the program, with up to N runs of the passes, while the same pass is to blame for the same reason, and
     /// print the result
     #[arg(long, value_name = "N")]
@@ -206,6 +211,9 @@ impl Blamer<'_> {
         };
         let mut recorder =
             StageRecorder::beside(&command, self.args.patience, &self.interrupt).map_err(Stopped::from)?;
+        if let Some(count) = self.args.sequence {
+            return self.sequences(&mut recorder, dialect, count);
+        }
         let (record, refusal) = self.record(&mut recorder, dialect)?;
         if let Some(refusal) = &refusal {
             self.tell_refusal(refusal)?;
@@ -255,6 +263,67 @@ impl Blamer<'_> {
         record.blamed.clone().or_else(refused)
     }
 
+    /// The same with another program and other passes.
+    fn with(&self, source: IrModule, given: Vec<Vec<ValueSpec>>, steps: Vec<PassStep>) -> Blamer<'_> {
+        let (args, entry, interrupt) = (self.args, self.entry.clone(), self.interrupt.clone());
+        Blamer { args, source, entry, given, steps, interrupt, tells: false }
+    }
+
+    /// The pass to blame; none where no pass ends in time.
+    fn quietly_blamed(&self, recorder: &mut StageRecorder, dialect: Dialect) -> Result<Option<Blamed>, Failure> {
+        match self.record(recorder, dialect) {
+            Ok((record, refusal)) => Ok(self.blamed(&record, refusal.as_ref())),
+            Err(Stopped::Stages(StagesError::TimedOut(_))) => Ok(None),
+            Err(stopped) => Err(Failure::from(stopped)),
+        }
+    }
+
+    /// A line for each sequence: the pass that is to blame, and the shortest part of the sequence that shows it.
+    fn sequences(&self, recorder: &mut StageRecorder, dialect: Dialect, count: u64) -> CommandResult {
+        let mut exit = Exit::AsExpected;
+        for number in 0..count {
+            let mut blamed_by = |steps: &[PassStep]| {
+                let other = self.with(self.source.clone(), self.given.clone(), steps.to_vec());
+                other.quietly_blamed(recorder, dialect)
+            };
+            let steps = sequence(self.args.seed, number);
+            let blamed = blamed_by(&steps)?;
+            let part = match &blamed {
+                None => None,
+                Some(blamed) => {
+                    exit = Exit::Findings;
+                    Some(shortest(steps.clone(), |fewer| {
+                        Ok::<bool, Failure>(blamed_by(fewer)?.is_some_and(|found| found.is_like(blamed)))
+                    })?)
+                }
+            };
+            self.tell_sequence(&steps, blamed.as_ref(), part.as_deref())?;
+        }
+        Ok(exit)
+    }
+
+    fn tell_sequence(
+        &self,
+        steps: &[PassStep],
+        blamed: Option<&Blamed>,
+        part: Option<&[PassStep]>,
+    ) -> Result<(), Failure> {
+        let steps = told(steps);
+        match (self.args.format, blamed) {
+            (ReportFormat::Human, None) => print(&format!("  {steps}: no pass is to blame\n")),
+            (ReportFormat::Human, Some(Blamed { pass, reason, .. })) => {
+                let part = part.map(told).unwrap_or_default();
+                print(&format!("  {steps}: {pass} is to blame [{reason}], by --pass {part}\n"))
+            }
+            (ReportFormat::Json, _) => print_json(&json!({
+                "sequence": steps,
+                "blamed": blamed.map(|blamed| &blamed.pass),
+                "reason": blamed.map(|blamed| &blamed.reason),
+                "shortest": part.map(told),
+            })),
+        }
+    }
+
     /// The smallest program found for which the same pass is to blame, with its arguments.
     fn reduce(
         &self,
@@ -266,16 +335,9 @@ impl Blamer<'_> {
         let mut input = blamed.input.clone();
         let edition = self.cx(dialect).edition();
         let module = smaller(edition, &self.source, &self.entry, questions, |module| {
-            let (steps, interrupt) = (self.steps.clone(), self.interrupt.clone());
-            let (entry, args) = (self.entry.clone(), self.args);
-            let other = Blamer { args, source: module.clone(), entry, given: Vec::new(), steps, interrupt, tells: false };
-            let (record, refusal) = match other.record(recorder, dialect) {
-                Ok(found) => found,
-                Err(Stopped::Stages(StagesError::TimedOut(_))) => return Ok(false),
-                Err(stopped) => return Err(Failure::from(stopped)),
-            };
-            let found = other.blamed(&record, refusal.as_ref()).filter(|found| found.is_like(blamed));
-            Ok(found.map(|found| input = found.input).is_some())
+            let other = self.with(module.clone(), Vec::new(), self.steps.clone());
+            let found = other.quietly_blamed(recorder, dialect)?.filter(|found| found.is_like(blamed));
+            Ok::<bool, Failure>(found.map(|found| input = found.input).is_some())
         })?;
         let program = print_module(&module, Dialect::default());
         match self.args.format {
@@ -344,27 +406,27 @@ impl Blamer<'_> {
 
     /// Judges the result of a pass.
     fn take(&self, record: &mut PassRecord, stage: PassStage, dialect: Dialect) -> Result<(), Stopped> {
-        let mut judged = Judged::from(match stage.text.as_deref().map(read) {
-            None => PassVerdict::Unchanged,
-            Some(Err(message)) => PassVerdict::Open(message),
-            Some(Ok(module)) => {
-                let verdict = self.judge(&record.last, &module, Dialect::default())?;
-                record.last = module;
-                verdict
+        let (verdict, name) = match stage.text.as_deref().map(read) {
+            None => (PassVerdict::Unchanged, stage.pass.clone()),
+            // The next verdict covers this pass too.
+            Some(Err(message)) => {
+                record.unread.push(stage.pass.clone());
+                (PassVerdict::Open(message), stage.pass.clone())
             }
-        });
+            Some(Ok(module)) => {
+                let verdict = self.judge(&record.last, &module, dialect)?;
+                record.last = module;
+                record.unread.push(stage.pass.clone());
+                (verdict, std::mem::take(&mut record.unread).join(", "))
+            }
+        };
+        let mut judged = Judged::from(verdict);
         record.passed.push(stage.pass.clone());
         judged.of_prim_funcs = stage.of_prim_funcs;
         judged.broken = self.broken(record, &stage.pass, dialect, stage.text.is_some());
         record.any_open |= matches!(judged.verdict, PassVerdict::Open(_));
-        let mut name = std::mem::take(&mut record.unread);
-        name.push(stage.pass);
-        let name = name.join(", ");
         if let Some((reason, input)) = judged.wrong() {
             record.blamed.get_or_insert_with(|| Blamed { pass: name.clone(), reason, input });
-        } else if matches!(judged.verdict, PassVerdict::Open(_)) {
-            // The next verdict covers this pass too.
-            record.unread.push(name.clone());
         }
         Ok(self.tell(&name, &judged)?)
     }
@@ -382,12 +444,7 @@ impl Blamer<'_> {
     }
 
     /// Runs the pipeline without a pass, and says whether the difference stays.
-    fn confirm(
-        &self,
-        recorder: &mut StageRecorder,
-        dialect: Dialect,
-        blamed: &str,
-    ) -> Result<(), Failure> {
+    fn confirm(&self, recorder: &mut StageRecorder, dialect: Dialect, blamed: &str) -> Result<(), Failure> {
         let mut last = None;
         // A part of a pass stands behind the pass.
         let names = blamed.split(", ").filter_map(|name| name.rsplit('/').next()).map(str::to_string);
@@ -409,16 +466,22 @@ impl Blamer<'_> {
         settings.unknown = Some(Default::default());
         Ok(match refine(&mut cx, before, after, &self.entry, &self.given, &settings) {
             Err(error) => PassVerdict::Open(error.to_string()),
-            Ok(refinement) => match refinement.verdict {
-                RefinementVerdict::Allowed => PassVerdict::Allowed,
-                RefinementVerdict::NotAllowed { rule, message } => PassVerdict::NotAllowed {
+            Ok(refinement) => match (newly_unknown(before, &refinement), refinement.verdict) {
+                (Some(name), RefinementVerdict::NotAllowed { .. }) => {
+                    PassVerdict::Open(format!("nothing is known of `{name}`, which the pass makes the program call"))
+                }
+                (_, RefinementVerdict::Allowed) => PassVerdict::Allowed,
+                (None, RefinementVerdict::NotAllowed { rule, message }) => PassVerdict::NotAllowed {
                     rule: rule.to_string(),
                     message,
                     input: refinement.input.unwrap_or_default(),
                 },
-                RefinementVerdict::Vacuous(reason)
-                | RefinementVerdict::Undecided(reason)
-                | RefinementVerdict::OutOfBudget(reason) => PassVerdict::Open(reason),
+                (
+                    _,
+                    RefinementVerdict::Vacuous(reason)
+                    | RefinementVerdict::Undecided(reason)
+                    | RefinementVerdict::OutOfBudget(reason),
+                ) => PassVerdict::Open(reason),
             },
         })
     }
@@ -447,6 +510,12 @@ impl Blamer<'_> {
             }
         }
     }
+}
+
+/// A packed function of which nothing is known, and that the program did not name before.
+fn newly_unknown(before: &IrModule, refinement: &Refinement) -> Option<Name> {
+    let known = missing(&Settings::runs(0).registry, &[before]);
+    refinement.unknown.iter().find(|name| !known.contains(*name)).cloned()
 }
 
 /// What comes behind the passes.

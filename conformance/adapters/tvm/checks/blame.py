@@ -107,7 +107,7 @@ def projected(tool, path, variable):
 
 def named(passes, blamed):
     """Whether the blamed pass is, or is a part of, one of these."""
-    return blamed is not None and any(part in passes for part in re.split(r"/|, ", blamed))
+    return blamed is not None and any(part.removesuffix("Inner") in passes for part in re.split(r"/|, ", blamed))
 
 
 def main():

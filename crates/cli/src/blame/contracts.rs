@@ -82,7 +82,12 @@ impl Properties {
                 errors.entry(finding.rule.to_string()).or_insert((finding.rule, contract(finding.rule), place));
             }
         };
-        add(|_| Contract::NormalForm, normal_form::check(cx, module));
+        let normal = normal_form::check(cx, module).into_iter().filter(|finding| {
+            // In all releases an external function may stand as the argument of a call.
+            let last = finding.path.0.rsplit('/').next().unwrap_or_default();
+            !(finding.message.contains("ExternFunc") && last.starts_with("args["))
+        });
+        add(|_| Contract::NormalForm, normal.collect());
         add(contract_of, report.diagnostics);
         let info = |name: &Name| report.derived.info_of_function(name).cloned();
         let exported = module.funcs.iter().filter_map(|(gv, func)| match func {
