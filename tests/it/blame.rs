@@ -15,17 +15,24 @@ fn program(constant: &str) -> String {
     )
 }
 
-/// Blames the passes of a pipeline whose stages are these lines.
-fn blamed(stages: &[Value]) -> (i32, String, String) {
+/// Blames the passes of a pipeline whose stages are these lines, of a recorder that answers every request so.
+fn blamed_with(options: &[&str], stages: &[Value], request: &str) -> (i32, String, String) {
     let dir = TempDir::new().unwrap();
     let file = dir.path().join("program.py");
     fs::write(&file, program("1.0")).unwrap();
     let lines: String = stages.iter().map(|stage| format!("{stage}\n")).collect();
     fs::write(dir.path().join("lines"), lines).unwrap();
     let script = dir.path().join("adapter.py");
-    fs::write(dir.path().join("stages.py"), format!("read -r line\ncat '{}/lines'\n", dir.path().display())).unwrap();
-    let adapter = format!("sh {}", script.display());
-    run(&["blame", &file.display().to_string(), "--adapter", &adapter, "--format", "json"])
+    let recorder = request.replace("LINES", &format!("cat '{}/lines'", dir.path().display()));
+    fs::write(dir.path().join("stages.py"), recorder).unwrap();
+    let (file, adapter) = (file.display().to_string(), format!("sh {}", script.display()));
+    let command = ["blame", &file, "--adapter", &adapter, "--format", "json"];
+    run(&command.iter().chain(options).copied().collect::<Vec<&str>>())
+}
+
+/// With the default pipeline.
+fn blamed(stages: &[Value]) -> (i32, String, String) {
+    blamed_with(&[], stages, "while read -r line; do LINES; done\n")
 }
 
 fn answer(output: &str) -> Value {
@@ -74,10 +81,88 @@ fn right_passes_are_not_to_blame() {
 
 #[test]
 fn a_refusal_names_its_pass_and_a_broken_recorder_is_told() {
-    let (status, output, _) = blamed(&[json!({"error": "TypeError: no", "pass": "Refuses"})]);
-    assert_eq!((status, &answer(&output)["refused_by"]), (1, &json!("Refuses")), "{output}");
+    let refused = json!({"error": "TypeError: no", "pass": "Refuses"});
+    let (status, output, _) = blamed(&[refused, json!({"done": true})]);
+    let answer = answer(&output);
+    assert_eq!(
+        (status, &answer["refused_by"], &answer["blamed"]),
+        (1, &json!("Refuses"), &json!("Refuses")),
+        "{output}"
+    );
     let (status, _, told) = blamed(&[json!("what?")]);
+    assert!(status == 3 && told.contains("recorder"), "{status}: {told}");
+    let (status, _, told) = blamed_with(&[], &[], "exit 1\n");
     assert!(status == 3 && told.contains("recorder"), "{status}: {told}");
     let (status, _, told) = run(&["blame", "missing.py", "--adapter", "relax-spec"]);
     assert!(status == 2 && !told.is_empty(), "{status}: {told}");
+}
+
+#[test]
+fn the_pass_that_ends_the_process_is_to_blame() {
+    let stages = [json!({"pass": "Same", "text": program("1.0")}), json!({"begin": "Crashes"})];
+    let (status, output, _) = blamed_with(&[], &stages, "read -r line\nLINES\n");
+    assert_eq!((status, &answer(&output)["blamed"]), (1, &json!("Crashes")), "{output}");
+}
+
+/// Whom a refusal is due to: the pass that refuses, one in front of a pipeline that accepts the program itself, and for
+/// the generation of code the pass without which it works, or the one that should have lowered an operator.
+#[test]
+fn a_refusal_is_due_to_what_makes_it() {
+    let error = |pass: &str, left: Value| json!({"error": "no", "pass": pass, "left": left});
+    let without = |names: Value| json!({"without": names});
+    let done = json!({"done": true});
+    let lowers = json!({"pass": "LegalizeOps"});
+    let refused = |options: &[&str], lines: &[Value]| {
+        let (status, output, _) = blamed_with(options, lines, "while read -r line; do LINES; done\n");
+        assert_eq!(status, 1, "{output}");
+        answer(&output)["blamed"].clone()
+    };
+    let kills = [error("code generation", json!([])), without(json!(["Kills", "Other"])), done.clone()];
+    assert_eq!(refused(&[], &kills), "Kills");
+    let leaves = [lowers.clone(), error("code generation", json!(["relax.add"])), without(json!([])), done.clone()];
+    assert_eq!(refused(&[], &leaves), "LegalizeOps");
+    let unknown = [lowers, error("code generation", json!([])), without(json!([])), done.clone()];
+    assert_eq!(refused(&[], &unknown), "code generation");
+    let refuses = [error("LegalizeOps", json!([])), without(json!(["Mine"])), done.clone()];
+    assert_eq!(refused(&["--pass", "my.py:Mine,default"], &refuses), "Mine");
+    assert_eq!(refused(&["--pass", "other.py:Other,default"], &refuses), "LegalizeOps");
+    let both = [error("Theirs/Inner", json!([])), without(json!(["Mine"])), done];
+    assert_eq!(refused(&["--pass", "Mine,Theirs"], &both), "Theirs/Inner");
+}
+
+/// The first difference is the answer, even where TVM refuses what becomes of it.
+#[test]
+fn a_difference_comes_before_a_refusal() {
+    let stages = [
+        json!({"pass": "Wrong", "text": program("2.0")}),
+        json!({"error": "no", "pass": "Refuses"}),
+        json!({"done": true}),
+    ];
+    let (status, output, _) = blamed(&stages);
+    assert_eq!((status, &answer(&output)["blamed"]), (1, &json!("Wrong")), "{output}");
+}
+
+/// What a pass has to keep beside the meaning, each with what breaks it.
+#[test]
+fn contracts_are_kept() {
+    let same = program("1.0");
+    let nested = same.replace("        y = R.add(x, ", "        y = R.add(R.add(x, R.const(0.0, \"float32\")), ");
+    for (contract, text) in [
+        ("information", same.replace("-> R.Tensor((2,), \"float32\")", "-> R.Tensor(\"float32\", ndim=1)")),
+        ("purity", same.replace("pure=True", "pure=False")),
+        ("exported names", same.replace("pure=True", "pure=True, private=True")),
+        ("normal form", nested.clone()),
+        ("no free variable", same.replace("return y", "return z")),
+    ] {
+        let (status, output, _) = blamed(&[json!({"pass": "Breaks", "text": text}), json!({"done": true})]);
+        let lines = json_lines(&output);
+        let broken: Vec<&Value> = lines[0]["contracts"].as_array().into_iter().flatten().collect();
+        assert!(broken.iter().any(|broken| broken["contract"] == contract), "{contract}: {output}");
+        assert!(broken.iter().all(|broken| broken["rule"].is_string()), "{output}");
+        assert_eq!((status, &answer(&output)["blamed"]), (1, &json!("Breaks")), "{contract}: {output}");
+    }
+    // A pass that normalizes has to mend what it is given.
+    let given = [json!({"pass": "input", "text": nested}), json!({"pass": "Normalize"}), json!({"done": true})];
+    let (_, output, _) = blamed(&given);
+    assert_eq!(json_lines(&output)[1]["contracts"][0]["contract"], "normal form", "{output}");
 }

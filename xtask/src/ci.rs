@@ -169,11 +169,16 @@ fn whole_release(scope: CheckScope, version: TvmVersion) -> Vec<CommandStep> {
         CommandStep::new(&format!("{python} {CHECKS}/findings.py")),
         CommandStep::new(&format!("{python} tools/run_models.py check conformance/models {TOOL}")),
     ];
+    if scope == CheckScope::Full {
+        let adapter = format!("--adapter tvm@{release}");
+        steps.push(CommandStep::new(&format!("{python} {CHECKS}/blame_seeded.py {TOOL} {adapter}")));
+    }
     if scope == CheckScope::Full && version == TvmVersion::V0_27 {
         let corpora = format!("conformance/corpus conformance/corpus/tvm-{release}");
         steps.extend([
             CommandStep::new(&format!("{TOOL} conform --adapter tvm-executables@{release} --partition hash:1/{PARTS}")),
             CommandStep::new(&format!("{python} {CHECKS}/executables.py {TOOL} {corpora}")),
+            CommandStep::new(&format!("{python} {CHECKS}/blame.py {TOOL} --releases all")),
         ]);
     }
     steps

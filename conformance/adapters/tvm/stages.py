@@ -1,30 +1,44 @@
 """The module after each pass that a pipeline runs, for `relax-spec blame`.
 
-    echo '{"script": TEXT, "pipeline": "default"}' | PYTHON stages.py
+    echo '{"script": TEXT, "steps": [{"name": "default"}]}' | PYTHON stages.py
 
-The request is one line of JSON: the program in this release's dialect, the name of a pipeline (`zero`, `default`,
-`target`) or a list of passes of `relax.transform`, and the passes that are switched off (`"disable"`). Each line of the
-answer is a stage: the name of the pass, and the text of the module if the pass changed it. The last line is
-`{"done": true}`, or says what TVM refuses and in which pass. A pass that is asked for by its name runs behind those
-that it needs.
+A request is a line of JSON: the program, as text in this release's dialect and as the JSON form of its syntax; the steps,
+each a pipeline (`zero`, `default`, `target`), a pass of `relax.transform`, or `FILE.py:NAME`, with arguments; and the
+passes that are switched off. The program is built from its syntax where that is possible: TVM's parser would change it.
+The answer to a request is several lines:
+
+* `{"begin": PASS}` and then `{"pass": PASS}`, with the text of the module if the pass changed it;
+* `{"error": MESSAGE, "pass": PASS}` where TVM refuses the program, and then `{"without": [PASS]}`, which names the
+  passes without which it does not;
+* `{"done": true}` at the end.
+
+A pass that is asked for by its name runs behind those that it needs. A pipeline that ends with `AttachGlobalSymbol` is
+followed by the generation of code, whose passes over PrimFuncs are named and not judged.
 """
 
 import json
 import re
+import runpy
 import sys
 
 from adapter import in_large_stack, take_over_stdout
+from pass_arguments import arguments_of
 
 #: The passes that a pass needs in front of it, so that it finds anything to do.
 NEEDED = {
     "FuseOps": ("LegalizeOps", "AnnotateTIROpPattern"),
     "FuseTIR": ("LegalizeOps", "AnnotateTIROpPattern", "FuseOps"),
+    "MergeCompositeFunctions": ("FuseOpsByPattern",),
     "SplitCallTIRByPattern": ("LegalizeOps",),
     "SpecializePrimFuncBasedOnCallSite": ("LegalizeOps",),
     "StaticPlanBlockMemory": ("LegalizeOps", "ToNonDataflow", "RemovePurityChecking", "CallTIRRewrite"),
 }
 #: Passes that only run others.
 CONTAINERS = re.compile(r"sequential|_pipeline$|^pipeline$|^zero_pipeline|^default_build", re.IGNORECASE)
+PIPELINES = ("zero", "default", "target")
+#: The last pass before the generation of code.
+LAST = "AttachGlobalSymbol"
+CODE_GENERATION = "code generation"
 
 
 def printed(mod):
@@ -38,68 +52,177 @@ def printed(mod):
     return text.replace("@R.function(private=True)\n", "@R.function(private=True, pure=True)\n")
 
 
-def made(name):
-    from trial import ARGUMENTS
-    from tvm import relax
-
-    if not hasattr(relax.transform, name):
-        raise ValueError(f"this release has no pass {name}")
-    return getattr(relax.transform, name)(*ARGUMENTS.get(name, ()))
-
-
-def steps(wanted):
-    """The parts of the pipeline, each with the name by which it was asked for."""
+def copied(mod):
+    """A module that nobody changes in place."""
     import tvm
-    from tvm import relax
 
-    if isinstance(wanted, list):
-        names = [name for asked in wanted for name in (*NEEDED.get(asked, ()), asked)]
-        return [(name, made(name)) for name in dict.fromkeys(names)]
-    if wanted == "target":
-        return [(None, relax.get_default_pipeline(tvm.target.Target("llvm")))]
-    return [(None, relax.get_pipeline(wanted))]
+    return tvm.IRModule(dict(mod.functions.items()), attrs=mod.attrs, global_infos=mod.global_infos)
 
 
-def stages(request, tell, running):
-    """Tells the stages. `running` holds the names of the passes that have begun and not ended."""
-    import tvm
-    import tvm_ffi
+def read(request):
+    """The name of what made the first module, and the module."""
+    from asked import NOW
+    from programs import Program
     from trial import without_metadata
-    from tvm import relax
 
+    from faults import Rejected, Unsupported
     from text import parse_text
 
-    mod = parse_text(*without_metadata(request["script"]))
-    last, step = mod, None
-    tell({"pass": "input", "text": printed(mod)})
+    NOW.take({"op": "trial", "edition": request.get("edition")})
+    if request.get("module") is not None:
+        try:
+            return "Normalize", Program({"Module": request["module"]}, request.get("prim_funcs")).derive()
+        except (Rejected, Unsupported):
+            pass
+    return "input", parse_text(*without_metadata(request["script"]))
 
-    @tvm.instrument.pass_instrument
-    class Recorder:
-        def run_before_pass(self, mod, info):
-            running.append(str(info.name))
 
-        def run_after_pass(self, mod, info):
-            nonlocal last
-            running.pop()
-            name = str(info.name)
-            if step is not None and step != name:
-                name = f"{step}/{name}"
-            is_of_relax = any(isinstance(func, relax.Function) for func in mod.functions.values())
-            # A pass may compile a part of the program, and runs passes on a module of its own.
-            if CONTAINERS.search(str(info.name)) or not is_of_relax:
-                return
-            if tvm_ffi.structural_equal(last, mod, map_free_vars=True):
-                tell({"pass": name})
-                return
-            last = mod
-            tell({"pass": name, "text": printed(mod)})
+def made(name, arguments):
+    """The pass of a step."""
+    import tvm
+    from tvm import relax
 
-    disabled = request.get("disable") or []
-    with tvm.target.Target("llvm"), tvm.transform.PassContext(3, disabled_pass=disabled, instruments=[Recorder()]):
-        for asked, run in steps(request["pipeline"]):
-            step = asked
-            mod = run(mod)
+    if name == "target":
+        return relax.get_default_pipeline(tvm.target.Target("llvm"))
+    if name in PIPELINES:
+        return relax.get_pipeline(name)
+    if ".py:" in name:
+        file, _, name = name.rpartition(":")
+        found = runpy.run_path(file)[name]
+        return found if isinstance(found, tvm.ir.transform.Pass) else found()
+    for place in (relax.transform, relax.backend):
+        if hasattr(place, name):
+            positional, keywords = arguments_of(name, arguments)
+            return getattr(place, name)(*positional, **keywords)
+    raise ValueError(f"this release has no pass {name}")
+
+
+def steps_of(request):
+    """The name by which each step was asked for, and its pass."""
+    steps = []
+    for step in request["steps"]:
+        known = {name for name, _ in steps}
+        steps += [(name, made(name, None)) for name in NEEDED.get(step["name"], ()) if name not in known]
+        steps.append((step["name"].rpartition(":")[2], made(step["name"], step.get("arguments"))))
+    return steps
+
+
+class Run:
+    """A run of the steps on a module."""
+
+    def __init__(self, request, tell, disabled=()):
+        self.request, self.tell, self.disabled = request, tell, [*(request.get("disable") or ()), *disabled]
+        self.last = self.step = None
+        #: The passes that have begun and not ended, those that changed the module, and those over PrimFuncs.
+        self.running, self.changed, self.of_prim_funcs = [], [], []
+
+    def label(self, name):
+        """How a pass is called: by the step that it is a part of, too, if that is no pipeline."""
+        return name if self.step in (name, *PIPELINES, CODE_GENERATION) else f"{self.step}/{name}"
+
+    def recorder(self):
+        import tvm
+        import tvm_ffi
+        from tvm import relax
+
+        run = self
+
+        @tvm.instrument.pass_instrument
+        class Recorder:
+            def run_before_pass(self, mod, info):
+                run.running.append(str(info.name))
+                if run.is_told(info, mod, relax):
+                    run.tell({"begin": run.label(str(info.name))})
+
+            def run_after_pass(self, mod, info):
+                run.running.pop()
+                if not run.is_told(info, mod, relax):
+                    return
+                name = run.label(str(info.name))
+                if tvm_ffi.structural_equal(run.last, mod, map_free_vars=True):
+                    run.tell({"pass": name})
+                    return
+                run.last = copied(mod)
+                run.changed.append(str(info.name))
+                run.tell({"pass": name, "text": printed(mod)})
+
+        return Recorder()
+
+    def is_told(self, info, mod, relax):
+        """Whether a pass is one over the program. It may compile a part of it by passes over a module of its own."""
+        if CONTAINERS.search(str(info.name)):
+            return False
+        if any(isinstance(func, relax.Function) for func in mod.functions.values()):
+            return self.step != CODE_GENERATION
+        if self.step == CODE_GENERATION and str(info.name) not in self.of_prim_funcs:
+            self.of_prim_funcs.append(str(info.name))
+        return False
+
+    def run(self, mod):
+        import tvm
+
+        self.last = copied(mod)
+        context = tvm.transform.PassContext(3, disabled_pass=self.disabled, instruments=[self.recorder()])
+        with tvm.target.Target("llvm"), context:
+            steps = steps_of(self.request)
+            for self.step, run in steps:
+                if str(run.info.name) not in self.disabled:
+                    mod = run(mod)
+            if steps[-1][0] in ("default", "target", LAST) and self.request.get("exec") != "none":
+                self.generate_code(mod)
+
+    def generate_code(self, mod):
+        import tvm
+        from tvm import relax
+
+        self.step = CODE_GENERATION
+        self.tell({"begin": CODE_GENERATION})
+        self.running.append(CODE_GENERATION)
+        mode = self.request.get("exec") or "bytecode"
+        relax.build(mod, "llvm", relax_pipeline=tvm.transform.Sequential([]), exec_mode=mode)
+        self.running.pop()
+        self.tell({"pass": CODE_GENERATION, "of_prim_funcs": self.of_prim_funcs})
+
+    def refusing(self):
+        """The pass that raised an exception."""
+        names = [name for name in self.running if not CONTAINERS.search(name)]
+        if not names:
+            return None
+        return CODE_GENERATION if names[0] == CODE_GENERATION else self.label(names[-1])
+
+
+def answer(request, tell):
+    mod = None
+    run = Run(request, tell)
+    try:
+        name, mod = read(request)
+        tell({"pass": name, "text": printed(mod)})
+        run.run(mod)
+    except Exception as error:  # whatever TVM raises
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        message = f"{type(error).__name__}: {lines[-1] if lines else ''}"
+        tell({"error": message, "pass": run.refusing(), "left": not_lowered(message)})
+        if mod is not None and run.running:
+            tell({"without": [name for name in reversed(run.changed) if is_accepted(request, mod, name)]})
     tell({"done": True})
+
+
+def is_accepted(request, mod, without):
+    """Whether everything runs to its end without a pass."""
+    try:
+        Run(request, lambda message: None, [without]).run(mod)
+    except Exception:  # whatever TVM raises
+        return False
+    return True
+
+
+def not_lowered(message):
+    """The operators that a message names and that `LegalizeOps` lowers."""
+    import tvm
+
+    names = dict.fromkeys(f"relax.{name}" for name in re.findall(r"\b(?:relax|R)\.(\w+(?:\.\w+)*)", message))
+    known = set(tvm.ir.Op.list_op_names())
+    return [name for name in names if name in known and tvm.ir.Op.get(name).get_attr("FLegalize") is not None]
 
 
 def main():
@@ -109,14 +232,8 @@ def main():
         stream.write(json.dumps(message) + "\n")
         stream.flush()
 
-    running = []
-    try:
-        stages(json.loads(sys.stdin.readline()), tell, running)
-    except Exception as error:  # whatever TVM raises
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        refusing = [name for name in running if not CONTAINERS.search(name)]
-        message = f"{type(error).__name__}: {lines[-1] if lines else ''}"
-        tell({"error": message, "pass": refusing[-1] if refusing else None})
+    for line in sys.stdin:
+        answer(json.loads(line), tell)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""`FuseTIR` fails on a tuple that is projected at once inside a fused function."""
+"""`FuseOps` leaves a variable unbound whose only other use is a tuple that is projected at once."""
 
 import sys
 

@@ -301,7 +301,7 @@ impl WireQuestion {
 }
 
 /// A TVMScript module with only the `PrimFunc`s of a program; `None` if it has none.
-fn prim_func_text(module: &IrModule) -> Option<String> {
+pub(crate) fn prim_func_text(module: &IrModule) -> Option<String> {
     let is_prim_func = |func: &GlobalFunc| match func {
         GlobalFunc::PrimFunc(_) => true,
         GlobalFunc::Function(_) | GlobalFunc::ExternFunc(_) => false,

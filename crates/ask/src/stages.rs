@@ -4,46 +4,103 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::process::{CommandLine, Interrupt, LineProcess, MAX_REPLY, Received, deadline_in};
+use crate::protocol::prim_func_text;
+use relax_spec::data::json::to_value;
+use relax_spec::grammar::IrModule;
+use relax_spec::judge::with_stack;
+use relax_spec::syntax::tvmscript::{Dialect, print_module};
 
-/// The passes to run.
+/// A pass to run, or a pipeline of passes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-#[serde(untagged)]
-pub enum Pipeline {
-    /// `zero`, `default` or `target`.
-    Named(String),
-    /// Passes of `relax.transform`, in this order.
-    Passes(Vec<String>),
+pub struct PassStep {
+    /// `zero`, `default`, `target`, a pass of `relax.transform`, or `FILE.py:NAME`.
+    pub name: String,
+    /// The arguments of the pass: a list, or a map of names.
+    pub arguments: Option<Value>,
 }
 
 /// The request for the stages of a program.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct StagesRequest {
     /// The program, in the dialect of the release.
-    pub script: String,
+    script: String,
+    /// Its syntax.
+    module: Value,
+    /// Its `PrimFunc`s, as text.
+    prim_funcs: Option<String>,
+    /// The edition that the release claims.
+    edition: &'static str,
     /// The passes to run.
-    pub pipeline: Pipeline,
+    steps: Vec<PassStep>,
     /// The names of passes that are switched off.
-    pub disable: Vec<String>,
+    disable: Vec<String>,
+    /// The mode of the generation of code: `bytecode`, `compiled` or `none`.
+    exec: String,
+}
+
+impl StagesRequest {
+    /// All these passes on a program.
+    pub fn new(module: &IrModule, dialect: Dialect, steps: Vec<PassStep>, exec: &str) -> StagesRequest {
+        StagesRequest {
+            script: print_module(module, dialect),
+            module: to_value(module),
+            prim_funcs: prim_func_text(module),
+            edition: dialect.claimed_edition().name(),
+            steps,
+            disable: Vec::new(),
+            exec: exec.to_string(),
+        }
+    }
+
+    /// The same passes but for these.
+    pub fn without(self, disable: Vec<String>) -> StagesRequest {
+        StagesRequest { disable, ..self }
+    }
 }
 
 /// A pass that ran.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 pub struct PassStage {
-    /// The name of the pass; `input` for the module before the first pass.
+    /// The name of the pass; `Normalize` or `input` for what is there before the first pass.
     pub pass: String,
     /// The text of the module if the pass changed it.
     pub text: Option<String>,
+    /// The passes over `PrimFunc`s that the generation of code ran.
+    #[serde(default)]
+    pub of_prim_funcs: Vec<String>,
+}
+
+/// What TVM refuses, or its process ends on.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Refusal {
+    /// The pass, where it is known.
+    pub pass: Option<String>,
+    /// The words of TVM.
+    pub message: String,
+    /// The operators that its words name and that `LegalizeOps` lowers.
+    pub left: Vec<String>,
+    /// The passes without which nothing is refused, the last one first.
+    pub without: Vec<String>,
 }
 
 /// A line of the recorder.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum StageLine {
+    Begin {
+        begin: String,
+    },
     Refused {
         error: String,
         pass: Option<String>,
+        #[serde(default)]
+        left: Vec<String>,
+    },
+    Without {
+        without: Vec<String>,
     },
     Stage(PassStage),
     Done {
@@ -61,14 +118,9 @@ pub enum StagesError {
     /// The process cannot be started.
     #[error("{0}")]
     Io(#[from] std::io::Error),
-    /// TVM raised an exception, or its process ended.
-    #[error("{place} refuses the program: {message}")]
-    Refused {
-        /// The pass; where it is not known, the last one that ended.
-        place: String,
-        /// The words of TVM.
-        message: String,
-    },
+    /// The process ends before it has said anything of a program.
+    #[error("the recorder of passes ended: {0}")]
+    Ended(String),
     /// A line that is no stage.
     #[error("the recorder of passes wrote `{0}`")]
     Malformed(String),
@@ -80,51 +132,108 @@ pub enum StagesError {
     Interrupted,
 }
 
-/// The recorder beside the adapter that a command starts.
-fn recorder(command: &CommandLine) -> Result<CommandLine, StagesError> {
-    let [script] = command.args.as_slice() else { return Err(StagesError::NoPasses(command.to_string())) };
-    let script = Path::new(script);
-    if script.file_name().is_none_or(|name| name != "adapter.py") {
-        return Err(StagesError::NoPasses(command.to_string()));
-    }
-    let args = vec![script.with_file_name("stages.py").display().to_string()];
-    Ok(CommandLine { program: command.program.clone(), args })
+/// A process that records stages. It is started again where TVM has brought it down.
+pub struct StageRecorder {
+    command: CommandLine,
+    patience: Duration,
+    interrupt: Interrupt,
+    process: Option<LineProcess>,
 }
 
-/// Records the stages of a program. `take` receives each one as soon as it is there.
-pub fn record_stages<E: From<StagesError>>(
-    command: &CommandLine,
-    request: &StagesRequest,
-    patience: Duration,
-    interrupt: &Interrupt,
-    mut take: impl FnMut(PassStage) -> Result<(), E>,
-) -> Result<(), E> {
-    let mut process = LineProcess::start(&recorder(command)?, interrupt, MAX_REPLY).map_err(StagesError::from)?;
-    process.send(serde_json::to_string(request).map_err(|error| StagesError::Malformed(error.to_string()))?);
-    process.close();
-    let mut after = "reading".to_string();
-    loop {
-        let line = match process.receive(deadline_in(patience)) {
-            Received::Line(line) => line,
-            Received::Malformed(message) => return Err(StagesError::Malformed(message).into()),
-            Received::TimedOut => return Err(StagesError::TimedOut(patience.as_secs()).into()),
-            Received::Interrupted => return Err(StagesError::Interrupted.into()),
-            Received::Ended => {
-                let place = format!("TVM's process ended after {after}, and");
-                return Err(StagesError::Refused { place, message: process.last_stderr() }.into());
-            }
+impl StageRecorder {
+    /// The recorder beside the adapter that a command starts.
+    ///
+    /// # Errors
+    ///
+    /// If the command starts no adapter of TVM.
+    pub fn beside(
+        command: &CommandLine,
+        patience: Duration,
+        interrupt: &Interrupt,
+    ) -> Result<StageRecorder, StagesError> {
+        let [script] = command.args.as_slice() else { return Err(StagesError::NoPasses(command.to_string())) };
+        let script = Path::new(script);
+        if script.file_name().is_none_or(|name| name != "adapter.py") {
+            return Err(StagesError::NoPasses(command.to_string()));
+        }
+        let args = vec![script.with_file_name("stages.py").display().to_string()];
+        let command = CommandLine { program: command.program.clone(), args };
+        Ok(StageRecorder { command, patience, interrupt: interrupt.clone(), process: None })
+    }
+
+    /// Records the stages of a program. `take` receives each one as soon as it is there.
+    ///
+    /// # Errors
+    ///
+    /// If the recorder does not work, or `take` fails.
+    pub fn record<E: From<StagesError>>(
+        &mut self,
+        request: &StagesRequest,
+        take: impl FnMut(PassStage) -> Result<(), E>,
+    ) -> Result<Option<Refusal>, E> {
+        let line =
+            with_stack(|| serde_json::to_string(request)).map_err(|error| StagesError::Malformed(error.to_string()))?;
+        let mut process = match self.process.take() {
+            Some(process) => process,
+            None => LineProcess::start(&self.command, &self.interrupt, MAX_REPLY).map_err(StagesError::from)?,
         };
-        match serde_json::from_str(&line) {
-            Ok(StageLine::Stage(stage)) => {
-                after.clone_from(&stage.pass);
-                take(stage)?;
+        process.send(line);
+        let mut run = RecordedRun { begun: Vec::new(), refusal: None };
+        // A process that did not come to the end of its answer is not asked again.
+        if run.receive(&mut process, self.patience, take)? {
+            self.process = Some(process);
+        }
+        Ok(run.refusal)
+    }
+}
+
+/// What is known of a run of the passes so far.
+struct RecordedRun {
+    /// The passes that have begun and not ended.
+    begun: Vec<String>,
+    refusal: Option<Refusal>,
+}
+
+impl RecordedRun {
+    /// Receives the whole answer; whether the process has come to its end.
+    fn receive<E: From<StagesError>>(
+        &mut self,
+        process: &mut LineProcess,
+        patience: Duration,
+        mut take: impl FnMut(PassStage) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let mut is_silent = true;
+        loop {
+            let line = match process.receive(deadline_in(patience)) {
+                Received::Line(line) => line,
+                Received::Malformed(message) => return Err(StagesError::Malformed(message).into()),
+                // Where TVM has refused the program, the rest says only what else it would refuse.
+                Received::TimedOut | Received::Ended if self.refusal.is_some() => return Ok(false),
+                Received::TimedOut => return Err(StagesError::TimedOut(patience.as_secs()).into()),
+                Received::Interrupted => return Err(StagesError::Interrupted.into()),
+                Received::Ended if is_silent => return Err(StagesError::Ended(process.last_stderr()).into()),
+                Received::Ended => {
+                    let message = format!("TVM's process ended: {}", process.ending());
+                    self.refusal = Some(Refusal { pass: self.begun.pop(), message, ..Refusal::default() });
+                    return Ok(false);
+                }
+            };
+            is_silent = false;
+            match serde_json::from_str(&line) {
+                Ok(StageLine::Begin { begin }) => self.begun.push(begin),
+                Ok(StageLine::Stage(stage)) => {
+                    self.begun.pop();
+                    take(stage)?;
+                }
+                Ok(StageLine::Refused { error, pass, left }) => {
+                    self.refusal = Some(Refusal { pass, message: error, left, without: Vec::new() });
+                }
+                Ok(StageLine::Without { without }) => {
+                    self.refusal.iter_mut().for_each(|refusal| refusal.without.clone_from(&without));
+                }
+                Ok(StageLine::Done { .. }) => return Ok(true),
+                Err(_) => return Err(StagesError::Malformed(line).into()),
             }
-            Ok(StageLine::Done { .. }) => return Ok(()),
-            Ok(StageLine::Refused { error, pass }) => {
-                let place = pass.unwrap_or_else(|| format!("TVM, after {after},"));
-                return Err(StagesError::Refused { place, message: error }.into());
-            }
-            Err(_) => return Err(StagesError::Malformed(line).into()),
         }
     }
 }

@@ -20,5 +20,8 @@ pub mod programs;
 pub mod questions;
 pub mod relay;
 mod shrink;
+mod smaller;
 pub mod soundness;
 pub mod trials;
+
+pub use smaller::smaller;

@@ -1,5 +1,10 @@
 //! `relax-spec blame`.
 
+mod contracts;
+mod passes;
+mod sequences;
+mod verdict;
+
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -9,31 +14,40 @@ use super::asking::{STARTUP, interrupt, prepare};
 use super::budget::StepBudget;
 use super::given::EntryArguments;
 use super::options::{self, ReportFormat};
-use super::{CommandResult, Exit, Failure, input, print, print_json, value};
+use super::{CommandResult, Exit, Failure, input, print, print_json, print_program, value};
 use ask::adapters::{Adapter, TvmVersion};
 use ask::process::{CommandLine, Interrupt};
-use ask::stages::{PassStage, Pipeline, StagesError, StagesRequest, record_stages};
+use ask::stages::{PassStage, PassStep, Refusal, StageRecorder, StagesError, StagesRequest};
+use campaign::smaller;
+use contracts::{BrokenContract, Properties};
+use passes::{Steps, steps};
 use relax_spec::arguments::linked;
 use relax_spec::book::Edition;
 use relax_spec::eval;
 use relax_spec::grammar::{IrModule, Name};
+use relax_spec::judge::Cx;
 use relax_spec::reading;
-use relax_spec::refine::{RefinementVerdict, Settings, refine};
+use relax_spec::refine::{Refinement, RefinementVerdict, Settings, missing, refine};
 use relax_spec::syntax::load::{ExternalForm, SourceRef};
 use relax_spec::syntax::tvmscript::{Dialect, Which, print_module};
 use relax_spec::value::ValueSpec;
+use sequences::{sequence, shortest, told};
+use verdict::{Judged, PassVerdict, inputs};
 
 /// Which pass changed the meaning of a program?
 ///
 /// TVM records the module after each pass of a pipeline. Each changed module is judged against the one before it by
-/// `refine`, and a line tells the verdict. The first pass whose result is not allowed is the answer. Then the last
-/// module is judged against the program, and the pipeline runs again without the pass, to see whether the difference
-/// stays.
+/// `refine`, and by what a pass has to keep beside the meaning: scopes, well-formedness, normal form, purity,
+/// information, exported names. A line tells the verdict. The first pass whose result is not allowed is the answer; if
+/// there is none, the pass that refuses the program, or without which nothing refuses it. Then the last module is
+/// judged against the program, and the pipeline runs again without the pass, to see whether the difference stays.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec blame model.py --adapter tvm@0.27
   relax-spec blame model.py --adapter tvm --pipeline zero --runs 100
   relax-spec blame model.py --adapter tvm@0.25 --pass CanonicalizeBindings,FoldConstant
+  relax-spec blame model.py --adapter tvm@0.27 --pass 'LambdaLift,FuseOps={\"fuse_opt_level\": 0},default'
+  relax-spec blame model.py --adapter tvm@0.27 --pass mine.py:MyPass,default
 
 Exit status: 0 each pass is allowed; 1 a pass is not, or TVM refuses the program; 2 the program cannot be read; 3 the
 adapter could not start; 5 a verdict is undecided, and no pass is to blame.")]
@@ -47,9 +61,20 @@ pub struct Args {
     /// The pipeline: `zero`, `default`, or `target`, which is that of the target llvm
     #[arg(long, value_name = "NAME", default_value = "default", value_parser = ["zero", "default", "target"])]
     pipeline: String,
-    /// These passes of `relax.transform` in place of a pipeline, with commas
-    #[arg(long = "pass", value_name = "PASS,..", value_delimiter = ',', conflicts_with = "pipeline")]
-    passes: Vec<String>,
+    /// These in place of the pipeline, with commas: passes of `relax.transform`, pipelines, or `FILE.py:NAME`; behind
+    /// `=` the arguments as JSON, a list or a map of names
+    #[arg(long = "pass", value_name = "PASS,..", value_parser = steps, conflicts_with = "pipeline")]
+    passes: Vec<Steps>,
+    /// The code that is generated behind the pipelines `default` and `target`
+    #[arg(long, value_name = "MODE", default_value = "bytecode", value_parser = ["bytecode", "compiled", "none"])]
+    exec: String,
+    /// N sequences of passes in place of the pipeline, drawn by the seed, each shortened while it breaks the program
+    #[arg(long, value_name = "N", conflicts_with_all = ["pipeline", "passes"])]
+    sequence: Option<u64>,
+    /// Shrink the program, with up to N runs of the passes, while the same pass is to blame for the same reason, and
+    /// print the result
+    #[arg(long, value_name = "N")]
+    reduce: Option<usize>,
     /// Of a Python file with several modules: the name of the class
     #[arg(long, value_name = "NAME")]
     module: Option<String>,
@@ -76,46 +101,45 @@ pub struct Args {
     pub(super) budget: StepBudget,
 }
 
-/// The verdict on a pass.
-enum PassVerdict {
-    Unchanged,
-    Allowed,
-    NotAllowed {
-        rule: String,
-        message: String,
-    },
-    /// With the reason; no run reached its end, or the oracle does not know.
-    Open(String),
-}
-
-impl PassVerdict {
-    fn word(&self) -> &'static str {
-        match self {
-            PassVerdict::Unchanged => "unchanged",
-            PassVerdict::Allowed => "allowed",
-            PassVerdict::NotAllowed { .. } => "not allowed",
-            PassVerdict::Open(_) => "undecided",
-        }
-    }
-}
-
 /// The program, and the way to judge what becomes of it.
 struct Blamer<'a> {
     args: &'a Args,
     source: IrModule,
     entry: Name,
     given: Vec<Vec<ValueSpec>>,
+    steps: Vec<PassStep>,
     interrupt: Interrupt,
+    /// Whether lines are printed.
+    tells: bool,
+}
+
+/// A pass that is to blame.
+#[derive(Clone, Debug)]
+struct Blamed {
+    pass: String,
+    /// The clause, or what is refused.
+    reason: String,
+    /// The smallest arguments found on which it shows.
+    input: Vec<ValueSpec>,
+}
+
+impl Blamed {
+    fn is_like(&self, other: &Blamed) -> bool {
+        (&self.pass, &self.reason) == (&other.pass, &other.reason)
+    }
 }
 
 /// The judgements on one run of a pipeline.
 struct PassRecord {
-    /// The last module that could be read.
+    /// The last module that could be read, and its properties.
     last: IrModule,
+    properties: Properties,
     /// The passes since that module whose results could not be read.
     unread: Vec<String>,
+    /// All passes that ran.
+    passed: Vec<String>,
     /// The first pass whose result is not allowed.
-    blamed: Option<String>,
+    blamed: Option<Blamed>,
     any_open: bool,
 }
 
@@ -137,6 +161,21 @@ impl From<Failure> for Stopped {
     }
 }
 
+impl From<Stopped> for Failure {
+    fn from(stopped: Stopped) -> Failure {
+        match stopped {
+            Stopped::Failure(failure) => failure,
+            Stopped::Stages(error) => match &error {
+                StagesError::Interrupted | StagesError::TimedOut(_) => Failure::new(Exit::StoppedEarly, error),
+                StagesError::NoPasses(_) => Failure::unreadable(error),
+                StagesError::Io(_) | StagesError::Malformed(_) | StagesError::Ended(_) => {
+                    Failure::new(Exit::Adapter, error)
+                }
+            },
+        }
+    }
+}
+
 pub fn run(args: &Args) -> CommandResult {
     let source = input::read(&args.file)?.module(args.module.as_deref())?;
     let entry = match &args.entry {
@@ -147,7 +186,11 @@ pub fn run(args: &Args) -> CommandResult {
         true => Vec::new(),
         false => vec![args.given.load(linked(&source, &entry), eval::EvalOptions::default().memory)?],
     };
-    let blamer = Blamer { args, source, entry, given, interrupt: interrupt()? };
+    let steps = match args.passes.as_slice() {
+        [] => vec![PassStep { name: args.pipeline.clone(), arguments: None }],
+        passes => passes.iter().flat_map(|Steps(steps)| steps.iter().cloned()).collect(),
+    };
+    let blamer = Blamer { args, source, entry, given, steps, interrupt: interrupt()?, tells: true };
     let mut worst = Exit::AsExpected;
     for adapter in Adapter::named(Some(&args.adapter), STARTUP)? {
         if args.format == ReportFormat::Human {
@@ -161,155 +204,324 @@ pub fn run(args: &Args) -> CommandResult {
 impl Blamer<'_> {
     /// Judges each pass, then the whole pipeline, then the pipeline without the blamed pass.
     fn blame(&self, adapter: &Adapter) -> CommandResult {
-        let command = prepare(adapter, STARTUP)?;
+        let command: CommandLine = prepare(adapter, STARTUP)?;
         let dialect = match adapter {
             Adapter::Tvm(TvmVersion::V0_25) => Dialect::Tvm025,
             _ => Dialect::Tvm027,
         };
-        let mut record = PassRecord { last: self.source.clone(), unread: Vec::new(), blamed: None, any_open: false };
-        let stopped = self.record(&command, dialect, Vec::new(), |stage| self.take(&mut record, stage));
-        if let Err(stopped) = stopped {
-            return self.refused(stopped);
+        let mut recorder =
+            StageRecorder::beside(&command, self.args.patience, &self.interrupt).map_err(Stopped::from)?;
+        if let Some(count) = self.args.sequence {
+            return self.sequences(&mut recorder, dialect, count);
         }
-        let whole = self.judge(&self.source, &record.last, dialect)?;
-        self.tell("the whole pipeline", &whole)?;
-        let exit = match (&record.blamed, &whole) {
-            (Some(pass), _) => {
-                self.confirm(&command, dialect, pass)?;
-                Exit::Findings
-            }
-            (None, PassVerdict::NotAllowed { .. }) => Exit::Findings,
-            (None, PassVerdict::Open(_)) => Exit::StoppedEarly,
-            (None, PassVerdict::Unchanged | PassVerdict::Allowed) if record.any_open => Exit::StoppedEarly,
-            (None, PassVerdict::Unchanged | PassVerdict::Allowed) => Exit::AsExpected,
+        let (record, refusal) = self.record(&mut recorder, dialect)?;
+        if let Some(refusal) = &refusal {
+            self.tell_refusal(refusal)?;
+        }
+        let whole = match &refusal {
+            Some(_) => PassVerdict::Open("TVM refuses the program".to_string()),
+            None => self.judge(&self.source, &record.last, dialect)?,
         };
-        let answer = match (&record.blamed, &whole) {
-            (Some(pass), _) => format!("{pass} is to blame"),
-            (None, PassVerdict::NotAllowed { .. }) => "the pipeline is not allowed, though each pass is".to_string(),
-            (None, _) => "no pass is to blame".to_string(),
-        };
-        match self.args.format {
-            ReportFormat::Human => print(&format!("{answer}\n"))?,
-            ReportFormat::Json => print_json(&json!({ "blamed": record.blamed, "answer": answer }))?,
+        if refusal.is_none() {
+            self.tell("the whole pipeline", &Judged::from(whole.clone()))?;
+        }
+        if let Some(pass) = record.blamed.as_ref().filter(|_| refusal.is_none()) {
+            self.confirm(&mut recorder, dialect, &pass.pass)?;
+        }
+        let blamed = self.blamed(&record, refusal.as_ref());
+        let exit = self.conclude(blamed.as_ref(), record.any_open, refusal.as_ref(), &whole)?;
+        if let (Some(questions), Some(blamed)) = (self.args.reduce, &blamed) {
+            self.reduce(&mut recorder, dialect, questions, blamed)?;
         }
         Ok(exit)
     }
 
-    fn record(
-        &self,
-        command: &CommandLine,
-        dialect: Dialect,
-        disable: Vec<String>,
-        take: impl FnMut(PassStage) -> Result<(), Stopped>,
-    ) -> Result<(), Stopped> {
-        let pipeline = match self.args.passes.as_slice() {
-            [] => Pipeline::Named(self.args.pipeline.clone()),
-            passes => Pipeline::Passes(passes.to_vec()),
+    fn request(&self, dialect: Dialect) -> StagesRequest {
+        StagesRequest::new(&self.source, dialect, self.steps.clone(), &self.args.exec)
+    }
+
+    /// The judgements on all passes, and what TVM refuses.
+    fn record(&self, recorder: &mut StageRecorder, dialect: Dialect) -> Result<(PassRecord, Option<Refusal>), Stopped> {
+        let mut record = PassRecord {
+            last: self.source.clone(),
+            properties: Properties::of(&mut self.cx(dialect), &self.source),
+            unread: Vec::new(),
+            passed: Vec::new(),
+            blamed: None,
+            any_open: false,
         };
-        let request = StagesRequest { script: print_module(&self.source, dialect), pipeline, disable };
-        record_stages(command, &request, self.args.patience, &self.interrupt, take)
+        let refusal = recorder.record(&self.request(dialect), |stage| self.take(&mut record, stage, dialect))?;
+        Ok((record, refusal))
+    }
+
+    /// The pass to blame: the first that is not allowed, else that to which a refusal is due.
+    fn blamed(&self, record: &PassRecord, refusal: Option<&Refusal>) -> Option<Blamed> {
+        let refused = || {
+            let reason = "refused".to_string();
+            Some(Blamed { pass: self.refused_by(record, refusal?)?, reason, input: Vec::new() })
+        };
+        record.blamed.clone().or_else(refused)
+    }
+
+    /// The same with another program and other passes.
+    fn with(&self, source: IrModule, given: Vec<Vec<ValueSpec>>, steps: Vec<PassStep>) -> Blamer<'_> {
+        let (args, entry, interrupt) = (self.args, self.entry.clone(), self.interrupt.clone());
+        Blamer { args, source, entry, given, steps, interrupt, tells: false }
+    }
+
+    /// The pass to blame; none where no pass ends in time.
+    fn quietly_blamed(&self, recorder: &mut StageRecorder, dialect: Dialect) -> Result<Option<Blamed>, Failure> {
+        match self.record(recorder, dialect) {
+            Ok((record, refusal)) => Ok(self.blamed(&record, refusal.as_ref())),
+            Err(Stopped::Stages(StagesError::TimedOut(_))) => Ok(None),
+            Err(stopped) => Err(Failure::from(stopped)),
+        }
+    }
+
+    /// A line for each sequence: the pass that is to blame, and the shortest part of the sequence that shows it.
+    fn sequences(&self, recorder: &mut StageRecorder, dialect: Dialect, count: u64) -> CommandResult {
+        let mut exit = Exit::AsExpected;
+        for number in 0..count {
+            let mut blamed_by = |steps: &[PassStep]| {
+                let other = self.with(self.source.clone(), self.given.clone(), steps.to_vec());
+                other.quietly_blamed(recorder, dialect)
+            };
+            let steps = sequence(self.args.seed, number);
+            let blamed = blamed_by(&steps)?;
+            let part = match &blamed {
+                None => None,
+                Some(blamed) => {
+                    exit = Exit::Findings;
+                    Some(shortest(steps.clone(), |fewer| {
+                        Ok::<bool, Failure>(blamed_by(fewer)?.is_some_and(|found| found.is_like(blamed)))
+                    })?)
+                }
+            };
+            self.tell_sequence(&steps, blamed.as_ref(), part.as_deref())?;
+        }
+        Ok(exit)
+    }
+
+    fn tell_sequence(
+        &self,
+        steps: &[PassStep],
+        blamed: Option<&Blamed>,
+        part: Option<&[PassStep]>,
+    ) -> Result<(), Failure> {
+        let steps = told(steps);
+        match (self.args.format, blamed) {
+            (ReportFormat::Human, None) => print(&format!("  {steps}: no pass is to blame\n")),
+            (ReportFormat::Human, Some(Blamed { pass, reason, .. })) => {
+                let part = part.map(told).unwrap_or_default();
+                print(&format!("  {steps}: {pass} is to blame [{reason}], by --pass {part}\n"))
+            }
+            (ReportFormat::Json, _) => print_json(&json!({
+                "sequence": steps,
+                "blamed": blamed.map(|blamed| &blamed.pass),
+                "reason": blamed.map(|blamed| &blamed.reason),
+                "shortest": part.map(told),
+            })),
+        }
+    }
+
+    /// The smallest program found for which the same pass is to blame, with its arguments.
+    fn reduce(
+        &self,
+        recorder: &mut StageRecorder,
+        dialect: Dialect,
+        questions: usize,
+        blamed: &Blamed,
+    ) -> Result<(), Failure> {
+        let mut input = blamed.input.clone();
+        let edition = self.cx(dialect).edition();
+        let module = smaller(edition, &self.source, &self.entry, questions, |module| {
+            let other = self.with(module.clone(), Vec::new(), self.steps.clone());
+            let found = other.quietly_blamed(recorder, dialect)?.filter(|found| found.is_like(blamed));
+            Ok::<bool, Failure>(found.map(|found| input = found.input).is_some())
+        })?;
+        let program = print_module(&module, Dialect::default());
+        match self.args.format {
+            ReportFormat::Human => print_program(&(program + &inputs(&input, "#")))?,
+            ReportFormat::Json => {
+                let input: Vec<String> = input.iter().map(value::argument).collect();
+                print_json(&json!({ "smallest": program, "counterexample": input }))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The answer.
+    fn conclude(
+        &self,
+        blamed: Option<&Blamed>,
+        any_open: bool,
+        refusal: Option<&Refusal>,
+        whole: &PassVerdict,
+    ) -> CommandResult {
+        let blamed = blamed.map(|blamed| &blamed.pass);
+        let answer = match (blamed, refusal, whole) {
+            (Some(pass), _, _) => format!("{pass} is to blame"),
+            (None, Some(_), _) => "TVM refuses the program, and no pass is to blame".to_string(),
+            (None, None, PassVerdict::NotAllowed { .. }) => {
+                "the pipeline is not allowed, though each pass is".to_string()
+            }
+            (None, None, _) => "no pass is to blame".to_string(),
+        };
+        match self.args.format {
+            ReportFormat::Human => print(&format!("{answer}\n"))?,
+            ReportFormat::Json => {
+                let refused_by = refusal.map(|refusal| &refusal.pass);
+                print_json(&json!({ "blamed": blamed, "refused_by": refused_by, "answer": answer }))?;
+            }
+        }
+        Ok(match (blamed, refusal, whole) {
+            (Some(_), _, _) | (None, Some(_), _) | (None, None, PassVerdict::NotAllowed { .. }) => Exit::Findings,
+            (None, None, PassVerdict::Open(_)) => Exit::StoppedEarly,
+            (None, None, PassVerdict::Unchanged | PassVerdict::Allowed) if any_open => Exit::StoppedEarly,
+            (None, None, PassVerdict::Unchanged | PassVerdict::Allowed) => Exit::AsExpected,
+        })
+    }
+
+    /// The pass to blame for a refusal. Where a pipeline refuses what a pass in front of it made, and not the program
+    /// itself, that is this pass; where the generation of code does, the pass without which it does not, or the one
+    /// that should have lowered an operator; else the pass that refuses.
+    fn refused_by(&self, record: &PassRecord, refusal: &Refusal) -> Option<String> {
+        let pass = refusal.pass.as_ref()?;
+        let whole = |name: &str| name.split('/').next().unwrap_or_default().to_string();
+        let is_asked =
+            |pass: &String| self.steps.iter().any(|step| step.name.rsplit(':').next() == Some(whole(pass).as_str()));
+        if let Some(asked) = refusal.without.iter().find(|without| is_asked(without) && !is_asked(pass)) {
+            return Some(asked.clone());
+        }
+        if pass != CODE_GENERATION {
+            return Some(pass.clone());
+        }
+        let lowering = record.passed.iter().find(|passed| *passed == LOWERING && !refusal.left.is_empty());
+        refusal.without.first().or(lowering).or(Some(pass)).cloned()
+    }
+
+    fn cx(&self, dialect: Dialect) -> Cx {
+        self.args.budget.cx().with_edition(self.args.edition.unwrap_or_else(|| dialect.claimed_edition()))
     }
 
     /// Judges the result of a pass.
-    fn take(&self, record: &mut PassRecord, stage: PassStage) -> Result<(), Stopped> {
-        let verdict = match stage.text.as_deref().map(read) {
-            None => PassVerdict::Unchanged,
-            Some(Err(message)) => PassVerdict::Open(message),
+    fn take(&self, record: &mut PassRecord, stage: PassStage, dialect: Dialect) -> Result<(), Stopped> {
+        let (verdict, name) = match stage.text.as_deref().map(read) {
+            None => (PassVerdict::Unchanged, stage.pass.clone()),
+            // The next verdict covers this pass too.
+            Some(Err(message)) => {
+                record.unread.push(stage.pass.clone());
+                (PassVerdict::Open(message), stage.pass.clone())
+            }
             Some(Ok(module)) => {
-                let verdict = self.judge(&record.last, &module, Dialect::default())?;
+                let verdict = self.judge(&record.last, &module, dialect)?;
                 record.last = module;
-                verdict
+                record.unread.push(stage.pass.clone());
+                (verdict, std::mem::take(&mut record.unread).join(", "))
             }
         };
-        record.any_open |= matches!(verdict, PassVerdict::Open(_));
-        let mut name = std::mem::take(&mut record.unread);
-        name.push(stage.pass);
-        let name = name.join(", ");
-        match &verdict {
-            PassVerdict::NotAllowed { .. } => {
-                record.blamed.get_or_insert_with(|| name.clone());
-            }
-            // The next verdict covers this pass too.
-            PassVerdict::Open(_) => record.unread.push(name.clone()),
-            PassVerdict::Unchanged | PassVerdict::Allowed => {}
+        let mut judged = Judged::from(verdict);
+        record.passed.push(stage.pass.clone());
+        judged.of_prim_funcs = stage.of_prim_funcs;
+        judged.broken = self.broken(record, &stage.pass, dialect, stage.text.is_some());
+        record.any_open |= matches!(judged.verdict, PassVerdict::Open(_));
+        if let Some((reason, input)) = judged.wrong() {
+            record.blamed.get_or_insert_with(|| Blamed { pass: name.clone(), reason, input });
         }
-        Ok(self.tell(&name, &verdict)?)
+        Ok(self.tell(&name, &judged)?)
+    }
+
+    /// The contracts that a pass breaks.
+    fn broken(&self, record: &mut PassRecord, pass: &str, dialect: Dialect, changed: bool) -> Vec<BrokenContract> {
+        let mut cx = self.cx(dialect);
+        if !changed {
+            return record.properties.broken(&mut cx, pass, &record.properties);
+        }
+        let properties = Properties::of(&mut cx, &record.last);
+        let broken = record.properties.broken(&mut cx, pass, &properties);
+        record.properties = properties;
+        broken
     }
 
     /// Runs the pipeline without a pass, and says whether the difference stays.
-    fn confirm(&self, command: &CommandLine, dialect: Dialect, pass: &str) -> Result<(), Failure> {
+    fn confirm(&self, recorder: &mut StageRecorder, dialect: Dialect, blamed: &str) -> Result<(), Failure> {
         let mut last = None;
-        let stopped = self.record(command, dialect, vec![pass.to_string()], |stage| {
+        // A part of a pass stands behind the pass.
+        let names = blamed.split(", ").filter_map(|name| name.rsplit('/').next()).map(str::to_string);
+        let refusal: Option<Refusal> = recorder.record(&self.request(dialect).without(names.collect()), |stage| {
             last = stage.text.as_deref().and_then(|text| read(text).ok()).or(last.take());
-            Ok(())
-        });
-        let name = format!("the pipeline without {pass}");
-        let verdict = match (stopped, last) {
-            (Err(Stopped::Failure(failure)), _) => return Err(failure),
-            (Err(Stopped::Stages(error)), _) => PassVerdict::Open(error.to_string()),
-            (Ok(()), None) => PassVerdict::Unchanged,
-            (Ok(()), Some(last)) => self.judge(&self.source, &last, dialect)?,
+            Ok::<(), Stopped>(())
+        })?;
+        let verdict = match (refusal, last) {
+            (Some(refusal), _) => PassVerdict::Open(refusal.message),
+            (None, None) => PassVerdict::Unchanged,
+            (None, Some(last)) => self.judge(&self.source, &last, dialect)?,
         };
-        self.tell(&name, &verdict)
+        self.tell(&format!("the pipeline without {blamed}"), &Judged::from(verdict))
     }
 
     fn judge(&self, before: &IrModule, after: &IrModule, dialect: Dialect) -> Result<PassVerdict, Failure> {
-        let edition = self.args.edition.unwrap_or_else(|| dialect.claimed_edition());
-        let mut cx = self.args.budget.cx().with_edition(edition);
+        let mut cx = self.cx(dialect);
         let mut settings = Settings { seed: self.args.seed, ..Settings::runs(self.args.runs) };
         settings.unknown = Some(Default::default());
         Ok(match refine(&mut cx, before, after, &self.entry, &self.given, &settings) {
             Err(error) => PassVerdict::Open(error.to_string()),
-            Ok(refinement) => match refinement.verdict {
-                RefinementVerdict::Allowed => PassVerdict::Allowed,
-                RefinementVerdict::NotAllowed { rule, message } => {
-                    PassVerdict::NotAllowed { rule: rule.to_string(), message }
+            Ok(refinement) => match (newly_unknown(before, &refinement), refinement.verdict) {
+                (Some(name), RefinementVerdict::NotAllowed { .. }) => {
+                    PassVerdict::Open(format!("nothing is known of `{name}`, which the pass makes the program call"))
                 }
-                RefinementVerdict::Vacuous(reason)
-                | RefinementVerdict::Undecided(reason)
-                | RefinementVerdict::OutOfBudget(reason) => PassVerdict::Open(reason),
+                (_, RefinementVerdict::Allowed) => PassVerdict::Allowed,
+                (None, RefinementVerdict::NotAllowed { rule, message }) => PassVerdict::NotAllowed {
+                    rule: rule.to_string(),
+                    message,
+                    input: refinement.input.unwrap_or_default(),
+                },
+                (
+                    _,
+                    RefinementVerdict::Vacuous(reason)
+                    | RefinementVerdict::Undecided(reason)
+                    | RefinementVerdict::OutOfBudget(reason),
+                ) => PassVerdict::Open(reason),
             },
         })
     }
 
     /// A line for a verdict.
-    fn tell(&self, pass: &str, verdict: &PassVerdict) -> Result<(), Failure> {
-        let (rule, message) = match verdict {
-            PassVerdict::Unchanged | PassVerdict::Allowed => (None, None),
-            PassVerdict::NotAllowed { rule, message } => (Some(rule), Some(message)),
-            PassVerdict::Open(reason) => (None, Some(reason)),
-        };
-        let word = verdict.word();
-        if self.args.format == ReportFormat::Json {
-            return print_json(&json!({ "pass": pass, "verdict": word, "rule": rule, "message": message }));
+    fn tell(&self, pass: &str, judged: &Judged) -> Result<(), Failure> {
+        match self.args.format {
+            _ if !self.tells => Ok(()),
+            ReportFormat::Human => print(&judged.told(pass)),
+            ReportFormat::Json => print_json(&judged.json(pass)),
         }
-        let rule = rule.map(|rule| format!(" [{rule}]")).unwrap_or_default();
-        let message = message.map(|message| format!(": {}", value::cut(message, LONGEST))).unwrap_or_default();
-        print(&format!("  {pass:<28} {word}{rule}{message}\n"))
     }
 
-    fn refused(&self, stopped: Stopped) -> CommandResult {
-        let error = match stopped {
-            Stopped::Failure(failure) => return Err(failure),
-            Stopped::Stages(error) => error,
-        };
-        match &error {
-            StagesError::Refused { place, message } => {
-                match self.args.format {
-                    ReportFormat::Human => print(&format!("{error}\n"))?,
-                    ReportFormat::Json => print_json(&json!({ "refused_by": place, "message": message }))?,
-                }
-                Ok(Exit::Findings)
+    fn tell_refusal(&self, refusal: &Refusal) -> Result<(), Failure> {
+        let Refusal { pass, message, left, without } = refusal;
+        match self.args.format {
+            ReportFormat::Human => {
+                let without = match without.as_slice() {
+                    [] => String::new(),
+                    names => format!("; it is accepted without any one of {}", names.join(", ")),
+                };
+                print(&format!("  {} refuses the program: {message}{without}\n", pass.as_deref().unwrap_or("TVM")))
             }
-            StagesError::Interrupted | StagesError::TimedOut(_) => Err(Failure::new(Exit::StoppedEarly, error)),
-            StagesError::NoPasses(_) => Err(Failure::unreadable(error)),
-            StagesError::Io(_) | StagesError::Malformed(_) => Err(Failure::new(Exit::Adapter, error)),
+            ReportFormat::Json => {
+                print_json(&json!({ "refuses": pass, "message": message, "left": left, "without": without }))
+            }
         }
     }
 }
 
-/// The maximum length of a message.
-const LONGEST: usize = 400;
+/// A packed function of which nothing is known, and that the program did not name before.
+fn newly_unknown(before: &IrModule, refinement: &Refinement) -> Option<Name> {
+    let known = missing(&Settings::runs(0).registry, &[before]);
+    refinement.unknown.iter().find(|name| !known.contains(*name)).cloned()
+}
+
+/// What comes behind the passes.
+const CODE_GENERATION: &str = "code generation";
+/// The pass that lowers operators.
+const LOWERING: &str = "LegalizeOps";
 
 /// The module of a stage, or the reason why its text cannot be read.
 fn read(text: &str) -> Result<IrModule, String> {

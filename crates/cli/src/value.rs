@@ -73,8 +73,8 @@ pub(super) fn items(text: &str) -> Vec<&str> {
     for (at, c) in text.char_indices() {
         match c {
             '"' => quoted = !quoted,
-            '(' | '[' if !quoted => depth += 1,
-            ')' | ']' if !quoted => depth = depth.saturating_sub(1),
+            '(' | '[' | '{' if !quoted => depth += 1,
+            ')' | ']' | '}' if !quoted => depth = depth.saturating_sub(1),
             ',' if depth == 0 && !quoted => {
                 found.push(&text[start..at]);
                 start = at + 1;

@@ -286,7 +286,7 @@ impl CompiledProgram for ReportedRun {
 }
 
 /// The rules that a program breaks by the checks, each once.
-pub(super) fn rules_of(report: &CheckReport) -> Vec<Rule> {
+pub(crate) fn rules_of(report: &CheckReport) -> Vec<Rule> {
     let fatal: BTreeSet<Rule> = report.diagnostics.iter().filter(|f| f.is_fatal()).map(|f| f.rule).collect();
     fatal.into_iter().collect()
 }

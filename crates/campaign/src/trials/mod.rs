@@ -30,6 +30,7 @@ pub use campaign::{ProgramCampaign, campaign, diff, inputs_of};
 pub use choice::RulePairs;
 pub use inputs::{ExampleRun, at_example_sizes, at_example_sizes_by};
 pub use judge::judge;
+pub(crate) use judge::rules_of;
 pub use path::{Path, Paths};
 pub use promote::{PromoteError, UNDERIVED, promoted};
 pub use reducer::Reducer;

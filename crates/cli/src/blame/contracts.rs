@@ -1,0 +1,183 @@
+//! What a pass has to keep of a module, beside its meaning.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Value, json};
+
+use relax_spec::book::Rule;
+use relax_spec::check::{Claim, check_as};
+use relax_spec::findings::{Diagnostic, Severity};
+use relax_spec::grammar::{Function, GlobalFunc, IrModule, Name, StructInfo};
+use relax_spec::judge::Cx;
+use relax_spec::struct_info::is_more_specific;
+use relax_spec::{normal_form, rule};
+
+/// The passes whose result is in normal form, whatever they are given.
+const NORMALIZING: [&str; 1] = ["Normalize"];
+
+/// A property of a module.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Contract {
+    /// No variable is free.
+    Scope,
+    /// The module is well-formed, and its types and structural information agree.
+    WellFormed,
+    /// The module is in normal form.
+    NormalForm,
+    /// No pure function becomes impure.
+    Purity,
+    /// No more is left unknown of the result of an exported function.
+    Information,
+    /// The names that can be started from outside stay.
+    ExportedNames,
+}
+
+impl Contract {
+    fn name(self) -> &'static str {
+        match self {
+            Contract::Scope => "no free variable",
+            Contract::WellFormed => "well-formed",
+            Contract::NormalForm => "normal form",
+            Contract::Purity => "purity",
+            Contract::Information => "information",
+            Contract::ExportedNames => "exported names",
+        }
+    }
+}
+
+/// A property that a pass does not keep.
+#[derive(Clone, Debug)]
+pub(super) struct BrokenContract {
+    contract: Contract,
+    pub(super) rule: Rule,
+    message: String,
+}
+
+impl BrokenContract {
+    /// For a line.
+    pub(super) fn told(&self) -> String {
+        format!("breaks {} [{}]: {}", self.contract.name(), self.rule, self.message)
+    }
+
+    pub(super) fn json(&self) -> Value {
+        json!({"contract": self.contract.name(), "rule": self.rule.to_string(), "message": self.message})
+    }
+}
+
+/// The properties of a module.
+pub(super) struct Properties {
+    /// The first finding of each rule that it breaks.
+    errors: BTreeMap<String, (Rule, Contract, String)>,
+    /// The exported functions: whether they are pure, and what is known of them.
+    exported: BTreeMap<Name, (bool, Option<StructInfo>)>,
+}
+
+impl Properties {
+    pub(super) fn of(cx: &mut Cx, module: &IrModule) -> Properties {
+        let report = check_as(cx, module, Claim::Fragment);
+        let mut errors = BTreeMap::new();
+        let mut add = |contract: fn(Rule) -> Contract, findings: Vec<Diagnostic>| {
+            for finding in findings.into_iter().filter(|finding| finding.severity == Severity::Error) {
+                let place = format!("{} ({})", finding.message, finding.path.0);
+                errors.entry(finding.rule.to_string()).or_insert((finding.rule, contract(finding.rule), place));
+            }
+        };
+        let normal = normal_form::check(cx, module).into_iter().filter(|finding| {
+            // In all releases an external function may stand as the argument of a call.
+            let last = finding.path.0.rsplit('/').next().unwrap_or_default();
+            !(finding.message.contains("ExternFunc") && last.starts_with("args["))
+        });
+        add(|_| Contract::NormalForm, normal.collect());
+        add(contract_of, report.diagnostics);
+        let info = |name: &Name| report.derived.info_of_function(name).cloned();
+        let exported = module.funcs.iter().filter_map(|(gv, func)| match func {
+            GlobalFunc::Function(func) if func.attrs.contains_key("global_symbol") => {
+                Some((gv.name.clone(), (is_pure(func), info(&gv.name))))
+            }
+            GlobalFunc::Function(_) | GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
+        });
+        Properties { exported: exported.collect(), errors }
+    }
+
+    /// The properties that a pass with this result does not keep.
+    pub(super) fn broken(&self, cx: &mut Cx, pass: &str, after: &Properties) -> Vec<BrokenContract> {
+        let mut broken = self.new_errors(pass, after);
+        broken.extend(self.exported_names(after));
+        broken.extend(self.purity(after));
+        broken.extend(self.information(cx, after));
+        broken.sort_by_key(|broken| broken.contract);
+        broken
+    }
+
+    /// What is an error after the pass, and was none before, or what the pass itself has to mend.
+    fn new_errors(&self, pass: &str, after: &Properties) -> Vec<BrokenContract> {
+        let is_new = |id: &String, contract: Contract| {
+            !self.errors.contains_key(id) || contract == Contract::NormalForm && NORMALIZING.contains(&pass)
+        };
+        let new = after.errors.iter().filter(|(id, (_, contract, _))| is_new(id, *contract));
+        new.map(|(_, (rule, contract, message))| BrokenContract {
+            contract: *contract,
+            rule: *rule,
+            message: message.clone(),
+        })
+        .collect()
+    }
+
+    /// OPT.GENERAL: what can be started stays.
+    fn exported_names(&self, after: &Properties) -> Option<BrokenContract> {
+        let names = |properties: &Properties| properties.exported.keys().cloned().collect::<BTreeSet<Name>>();
+        let (before, after) = (names(self), names(after));
+        let gone = before.difference(&after).next()?;
+        let message = format!("`{gone}` is no exported function any more");
+        Some(BrokenContract { contract: Contract::ExportedNames, rule: rule!("OPT.GENERAL"), message })
+    }
+
+    /// PURE.NO-REORDER-IF-IMPURE: callers of a pure function may rely on it.
+    fn purity(&self, after: &Properties) -> Option<BrokenContract> {
+        let is_impure = |name: &Name| after.exported.get(name).is_some_and(|(pure, _)| !pure);
+        let (name, _) = self.exported.iter().find(|(name, (pure, _))| *pure && is_impure(name))?;
+        let message = format!("`{name}` was pure");
+        Some(BrokenContract { contract: Contract::Purity, rule: rule!("PURE.NO-REORDER-IF-IMPURE"), message })
+    }
+
+    /// SI.ORDER.MEANING: what is known of the result of a function with the same parameters.
+    fn information(&self, cx: &mut Cx, after: &Properties) -> Option<BrokenContract> {
+        self.exported.iter().find_map(|(name, (_, before))| {
+            let before = before.as_ref()?;
+            let after = like(before, after.exported.get(name)?.1.as_ref()?)?;
+            let is_weaker = is_more_specific(cx, before, &after) && !is_more_specific(cx, &after, before);
+            is_weaker.then(|| BrokenContract {
+                contract: Contract::Information,
+                rule: rule!("SI.ORDER.MEANING"),
+                message: format!("`{name}` was {before}, and is {after}"),
+            })
+        })
+    }
+}
+
+/// The information of a function with the parameters and the purity of another one.
+fn like(before: &StructInfo, after: &StructInfo) -> Option<StructInfo> {
+    let (StructInfo::Func(before), StructInfo::Func(after)) = (before, after) else { return None };
+    let mut like = (**after).clone();
+    like.pure = before.pure;
+    (like.params == before.params).then(|| StructInfo::Func(like.into()))
+}
+
+fn is_pure(func: &Function) -> bool {
+    func.pure == Some(true) || func.force_pure()
+}
+
+/// The property that a rule is a part of.
+fn contract_of(rule: Rule) -> Contract {
+    let id = rule.id();
+    let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| id.starts_with(prefix));
+    if begins(&["WF.2.", "WF.3.", "WF.5.", "TC.VAR.", "SI.DERIVE.CONTEXT", "SCOPE."]) {
+        Contract::Scope
+    } else if begins(&["NF."]) {
+        Contract::NormalForm
+    } else if begins(&["PURE.", "PURITY."]) || id.contains(".PURE") || id.contains(".IMPURE") {
+        Contract::Purity
+    } else {
+        Contract::WellFormed
+    }
+}

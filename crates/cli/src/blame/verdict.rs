@@ -1,0 +1,113 @@
+//! The verdict on a pass, and its line.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::contracts::BrokenContract;
+use crate::value::{self, Brief};
+use relax_spec::value::ValueSpec;
+
+/// The maximum length of a message.
+const LONGEST: usize = 400;
+
+/// What a pass made of the meaning.
+#[derive(Clone, Debug)]
+pub(super) enum PassVerdict {
+    Unchanged,
+    Allowed,
+    NotAllowed {
+        rule: String,
+        message: String,
+        /// The smallest arguments found on which it shows.
+        input: Vec<ValueSpec>,
+    },
+    /// With the reason; no run reached its end, or the oracle does not know.
+    Open(String),
+}
+
+/// All that is said of a pass.
+#[derive(Clone, Debug)]
+pub(super) struct Judged {
+    pub(super) verdict: PassVerdict,
+    pub(super) broken: Vec<BrokenContract>,
+    /// The passes over `PrimFunc`s that are a part of it, and are not judged.
+    pub(super) of_prim_funcs: Vec<String>,
+}
+
+impl From<PassVerdict> for Judged {
+    fn from(verdict: PassVerdict) -> Judged {
+        Judged { verdict, broken: Vec::new(), of_prim_funcs: Vec::new() }
+    }
+}
+
+impl Judged {
+    /// The first reason why the pass is wrong, with the arguments on which it shows.
+    pub(super) fn wrong(&self) -> Option<(String, Vec<ValueSpec>)> {
+        match (&self.verdict, self.broken.first()) {
+            (PassVerdict::NotAllowed { rule, input, .. }, _) => Some((rule.clone(), input.clone())),
+            (_, Some(broken)) => Some((broken.rule.to_string(), Vec::new())),
+            (_, None) => None,
+        }
+    }
+
+    fn word(&self) -> &'static str {
+        match self.verdict {
+            PassVerdict::Unchanged => "unchanged",
+            PassVerdict::Allowed => "allowed",
+            PassVerdict::NotAllowed { .. } => "not allowed",
+            PassVerdict::Open(_) => "undecided",
+        }
+    }
+
+    /// For people.
+    pub(super) fn told(&self, pass: &str) -> String {
+        let mut line = format!("  {pass:<28} {}", self.word());
+        let _ = match &self.verdict {
+            PassVerdict::Unchanged | PassVerdict::Allowed => Ok(()),
+            PassVerdict::NotAllowed { rule, message, input } => {
+                write!(line, " [{rule}]: {}{}", value::cut(message, LONGEST), inputs(input, "   ").trim_end())
+            }
+            PassVerdict::Open(reason) => write!(line, ": {}", value::cut(reason, LONGEST)),
+        };
+        for broken in &self.broken {
+            let _ = write!(line, "\n    {}", value::cut(&broken.told(), LONGEST));
+        }
+        if !self.of_prim_funcs.is_empty() {
+            let _ = write!(line, "\n    not judged: {}", self.of_prim_funcs.join(", "));
+        }
+        line + "\n"
+    }
+
+    pub(super) fn json(&self, pass: &str) -> Value {
+        let (rule, message, input) = match &self.verdict {
+            PassVerdict::Unchanged | PassVerdict::Allowed => (None, None, None),
+            PassVerdict::NotAllowed { rule, message, input } => (Some(rule), Some(message), Some(input)),
+            PassVerdict::Open(reason) => (None, Some(reason), None),
+        };
+        let contracts: Vec<Value> = self.broken.iter().map(BrokenContract::json).collect();
+        let input = input.map(|input| input.iter().map(value::argument).collect::<Vec<String>>());
+        json!({
+            "pass": pass,
+            "verdict": self.word(),
+            "rule": rule,
+            "message": message,
+            "counterexample": input,
+            "contracts": contracts,
+            "not_judged": self.of_prim_funcs,
+        })
+    }
+}
+
+/// A line for each argument.
+pub(super) fn inputs(input: &[ValueSpec], before: &str) -> String {
+    let lines: String = input.iter().map(|value| format!("{before} with {}\n", brief(value))).collect();
+    if lines.is_empty() { lines } else { format!("\n{lines}") }
+}
+
+fn brief(value: &ValueSpec) -> String {
+    match value::brief(value) {
+        Brief::Whole(argument) => format!("--arg '{argument}'"),
+        Brief::Summary(summary) => summary,
+    }
+}
