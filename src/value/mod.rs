@@ -18,7 +18,7 @@ mod written;
 
 pub use account::{Account, Held, bytes_of, count};
 pub use effect::Effect;
-pub use host::{Host, PackedCallContract, ResultContract, boxed_truth_counts, exchanged, readable};
+pub use host::{Host, Kernels, PackedCallContract, ResultContract, boxed_truth_counts, exchanged, readable};
 pub use noise::{Noise, Rounding, digits_of_sums, is_half, is_short, least_normal, spacing};
 pub use object::{Applied, Closure, CompiledClosure, Content, Opaque, Prim, PrimFuncObj, TupleObj, Value};
 pub use packed::{PackedDef, PackedFunc, PackedImpl, Reads, Registry, Returned};

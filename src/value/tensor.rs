@@ -782,6 +782,28 @@ impl Tensor {
         filled
     }
 
+    /// All elements in row-major order, converted as in assignment.
+    pub fn all_as<T: Element>(&self) -> Vec<T> {
+        for_elements!(&*self.elements(), array, encoding => {
+            array.iter().map(|x| T::from_scalar(encoding.scalar(*x))).collect()
+        })
+    }
+
+    /// Writes the elements in row-major order, converted as in assignment. Returns false if there are not as many.
+    #[must_use = "elements that are too few or too many are not written"]
+    pub fn take_all<T: Element>(&self, elements: &[T]) -> bool {
+        let fits = elements.len() == self.len();
+        if fits {
+            self.rewrite(None, |own| {
+                for_elements!(own, array, encoding => {
+                    let slots = array.iter_mut().zip(elements);
+                    slots.for_each(|(slot, x)| *slot = encoding.element(x.to_scalar()));
+                });
+            });
+        }
+        fits
+    }
+
     /// Writes the element at a row-major position, converted as in assignment. Returns false outside the tensor.
     #[must_use = "a write outside the tensor did not happen"]
     pub fn set(&self, flat: usize, value: Scalar) -> bool {
