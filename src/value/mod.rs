@@ -25,6 +25,6 @@ pub use packed::{PackedDef, PackedFunc, PackedImpl, Reads, Registry, Returned};
 pub use sides::{Side, Sides, Taken, address};
 pub use stop::Stop;
 pub use storage::{Poison, ProgramPoint, Site, Storage};
-pub use tensor::{AllocError, Element, Elements, MAX_ELEMENTS, Narrow, Scalar, Tensor};
+pub use tensor::{AllocError, Element, Elements, MAX_ELEMENTS, Narrow, Run, Scalar, Tensor};
 pub use workers::{Seat, Worker, workers};
 pub use written::{ConvertError, List, ValueSpec, from_spec, from_specs, snapshot, to_spec, to_spec_with_identity};

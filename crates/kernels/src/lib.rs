@@ -6,6 +6,8 @@
 
 #![cfg_attr(not(test), warn(clippy::expect_used, clippy::panic, clippy::unwrap_used))]
 
+mod arithmetic;
 mod product;
 
+pub use arithmetic::{Arithmetic, arithmetic_of_f32, arithmetic_of_f64, arithmetic_of_i32, arithmetic_of_i64};
 pub use product::{product_of_floats, product_of_ints, product_of_uints};
