@@ -12,8 +12,8 @@ use crate::grammar::{Function, IrModule, Name, PrimExpr, ShapeVar, Span, StructI
 use crate::judge::Cx;
 use crate::number::real::ConstantReading;
 use crate::value::{
-    Account, Closure, Effect, Host, Noise, PackedCallContract, PackedFunc, PrimFuncObj, Registry, Seat, Sides, Stop,
-    Tensor, Value, Worker, exchanged,
+    Account, Closure, Effect, Host, Kernels, Noise, PackedCallContract, PackedFunc, PrimFuncObj, Registry, Seat, Sides,
+    Stop, Tensor, Value, Worker, exchanged,
 };
 
 /// The limits and choices of a run.
@@ -39,6 +39,8 @@ pub struct EvalOptions {
     pub noise: Option<Rc<Noise>>,
     /// How constants are read, if it is the ring in which the run computes (`REFINE.RING.NUMBERS`).
     pub ring: Option<ConstantReading>,
+    /// Which implementations of operators the run uses.
+    pub kernels: Kernels,
     /// The position among the workers that run the program together. Without one the program runs alone.
     pub worker: Option<Rc<Worker>>,
 }
@@ -66,6 +68,7 @@ impl Default for EvalOptions {
             watch: None,
             noise: None,
             ring: None,
+            kernels: Kernels::default(),
             worker: None,
         }
     }
@@ -207,6 +210,10 @@ impl Host for Machine<'_> {
 
     fn noise(&self) -> Option<Rc<Noise>> {
         self.options.noise.clone()
+    }
+
+    fn kernels(&self) -> Kernels {
+        self.options.kernels
     }
 
     fn sides(&self) -> Option<Rc<Sides>> {

@@ -7,6 +7,7 @@ pub mod elementary;
 mod float_type;
 mod long;
 pub mod numeral;
+pub mod quick;
 pub mod real;
 pub mod ring;
 mod small_float;

@@ -68,6 +68,16 @@ pub fn exchanged<H: Host + ?Sized>(
     worker.exchange(what, mine)
 }
 
+/// Which implementations of operators a run uses. Both give the same results, bit for bit, and cost the same steps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Kernels {
+    /// The definitions, as the clauses state them.
+    Plain,
+    /// Loops over slices, for operators that have some; the definitions for the others.
+    #[default]
+    Fast,
+}
+
 /// An evaluator, as the routines it runs see it. It records rules, spends fuel, has effects and calls back.
 pub trait Host {
     /// The context, which records the used rules.
@@ -85,6 +95,11 @@ pub trait Host {
     /// The noise added to the floats that this run rounds, if any.
     fn noise(&self) -> Option<Rc<Noise>> {
         None
+    }
+
+    /// Which implementations of operators the run uses.
+    fn kernels(&self) -> Kernels {
+        Kernels::default()
     }
 
     /// The record of the sides that choices take, if there is one.

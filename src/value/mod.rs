@@ -18,13 +18,13 @@ mod written;
 
 pub use account::{Account, Held, bytes_of, count};
 pub use effect::Effect;
-pub use host::{Host, PackedCallContract, ResultContract, boxed_truth_counts, exchanged, readable};
+pub use host::{Host, Kernels, PackedCallContract, ResultContract, boxed_truth_counts, exchanged, readable};
 pub use noise::{Noise, Rounding, digits_of_sums, is_half, is_short, least_normal, spacing};
 pub use object::{Applied, Closure, CompiledClosure, Content, Opaque, Prim, PrimFuncObj, TupleObj, Value};
 pub use packed::{PackedDef, PackedFunc, PackedImpl, Reads, Registry, Returned};
 pub use sides::{Side, Sides, Taken, address};
 pub use stop::Stop;
 pub use storage::{Poison, ProgramPoint, Site, Storage};
-pub use tensor::{AllocError, Element, Elements, MAX_ELEMENTS, Narrow, Scalar, Tensor};
+pub use tensor::{AllocError, Element, Elements, MAX_ELEMENTS, Narrow, Run, Scalar, Tensor};
 pub use workers::{Seat, Worker, workers};
 pub use written::{ConvertError, List, ValueSpec, from_spec, from_specs, snapshot, to_spec, to_spec_with_identity};

@@ -463,6 +463,75 @@ impl Elements {
     }
 }
 
+/// Elements of a tensor that lie equally far apart.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Run {
+    /// Which one of several tensors.
+    pub tensor: usize,
+    /// The row-major position of the first one.
+    pub start: usize,
+    /// The distance between two.
+    pub step: usize,
+    /// How many they are.
+    pub count: usize,
+}
+
+impl Run {
+    /// The elements of a slice.
+    fn of<T>(self, elements: &[T]) -> Option<impl Iterator<Item = &T>> {
+        let reach = self.count.checked_sub(1).map_or(Some(0), |last| last.checked_mul(self.step)?.checked_add(1))?;
+        let elements = elements.get(self.start..self.start.checked_add(reach)?)?;
+        // A single element may stand for all.
+        let again = if self.step == 0 { self.count } else { 0 };
+        let repeated = std::iter::repeat_n(elements.first(), again).flatten();
+        Some(repeated.chain(elements.iter().step_by(self.step.max(1)).take(self.count - again)))
+    }
+}
+
+impl Elements {
+    /// Replaces all elements by those in the runs; `None` if these are not as many, or not there.
+    fn take_runs(&mut self, from: &[&Elements], runs: impl Iterator<Item = Run>) -> Option<()> {
+        macro_rules! taken {
+            ($own:expr, $pattern:pat => $array:expr) => {{
+                let slices = from.iter().map(|elements| if let $pattern = elements { $array.as_slice() } else { None });
+                taken($own.as_slice_mut()?, &slices.collect::<Option<Vec<_>>>()?, runs)
+            }};
+        }
+        match self {
+            Elements::Bool(own) => taken!(own, Elements::Bool(x) => x),
+            Elements::Int8(own) => taken!(own, Elements::Int8(x) => x),
+            Elements::Int16(own) => taken!(own, Elements::Int16(x) => x),
+            Elements::Int32(own) => taken!(own, Elements::Int32(x) => x),
+            Elements::Int64(own) => taken!(own, Elements::Int64(x) => x),
+            Elements::UInt8(own) => taken!(own, Elements::UInt8(x) => x),
+            Elements::UInt16(own) => taken!(own, Elements::UInt16(x) => x),
+            Elements::UInt32(own) => taken!(own, Elements::UInt32(x) => x),
+            Elements::UInt64(own) => taken!(own, Elements::UInt64(x) => x),
+            Elements::Float16(own) => taken!(own, Elements::Float16(x) => x),
+            Elements::BFloat16(own) => taken!(own, Elements::BFloat16(x) => x),
+            Elements::Float32(own) => taken!(own, Elements::Float32(x) => x),
+            Elements::Float64(own) => taken!(own, Elements::Float64(x) => x),
+            Elements::Small(_, own) => taken!(own, Elements::Small(_, x) => x),
+            Elements::Narrow(_, own) => taken!(own, Elements::Narrow(_, x) => x),
+            Elements::Ring(_, own) => taken!(own, Elements::Ring(_, x) => x),
+        }
+    }
+}
+
+fn taken<T: Copy>(mut own: &mut [T], from: &[&[T]], runs: impl Iterator<Item = Run>) -> Option<()> {
+    for run in runs {
+        let (slots, rest) = std::mem::take(&mut own).split_at_mut_checked(run.count)?;
+        let elements = from.get(run.tensor)?;
+        if run.step == 1 {
+            slots.copy_from_slice(elements.get(run.start..run.start.checked_add(run.count)?)?);
+        } else {
+            slots.iter_mut().zip(run.of(elements)?).for_each(|(slot, x)| *slot = *x);
+        }
+        own = rest;
+    }
+    own.is_empty().then_some(())
+}
+
 /// The maximum number of elements that the oracle allocates. Larger tensors are reported without an attempt.
 pub const MAX_ELEMENTS: u64 = 1 << 28;
 
@@ -780,6 +849,48 @@ impl Tensor {
         });
         self.tell_storage(None);
         filled
+    }
+
+    /// All elements in row-major order, converted as in assignment.
+    pub fn all_as<T: Element>(&self) -> Vec<T> {
+        for_elements!(&*self.elements(), array, encoding => {
+            array.iter().map(|x| T::from_scalar(encoding.scalar(*x))).collect()
+        })
+    }
+
+    /// Writes the elements in row-major order, converted as in assignment. Returns false if there are not as many.
+    #[must_use = "elements that are too few or too many are not written"]
+    pub fn take_all<T: Element>(&self, elements: &[T]) -> bool {
+        let fits = elements.len() == self.len();
+        if fits {
+            self.rewrite(None, |own| {
+                for_elements!(own, array, encoding => {
+                    let slots = array.iter_mut().zip(elements);
+                    slots.for_each(|(slot, x)| *slot = encoding.element(x.to_scalar()));
+                });
+            });
+        }
+        fits
+    }
+
+    /// Writes all elements of this new tensor: those of other tensors of its data type, in runs. Returns false, with
+    /// the elements as they are, if these are not as many, or not there.
+    #[must_use = "elements that are not there are not written"]
+    pub fn take_runs(&self, from: &[&Tensor], runs: impl Iterator<Item = Run>) -> bool {
+        let from: Vec<Ref<'_, Elements>> = from.iter().map(|tensor| tensor.elements()).collect();
+        let from: Vec<&Elements> = from.iter().map(|elements| &**elements).collect();
+        let mut taken = false;
+        self.rewrite(None, |own| taken = own.take_runs(&from, runs).is_some());
+        taken
+    }
+
+    /// Appends elements in runs. Returns false if one is not there.
+    #[must_use = "elements that are not there are not read"]
+    pub fn read_runs(&self, runs: impl Iterator<Item = Run>, to: &mut Vec<Scalar>) -> bool {
+        for_elements!(&*self.elements(), array, encoding => {
+            let Some(elements) = array.as_slice() else { return false };
+            runs.into_iter().all(|run| run.of(elements).map(|run| to.extend(run.map(|x| encoding.scalar(*x)))).is_some())
+        })
     }
 
     /// Writes the element at a row-major position, converted as in assignment. Returns false outside the tensor.

@@ -27,6 +27,7 @@ mod foreign;
 mod fuzz_targets;
 mod gates;
 mod invariance;
+mod kernels;
 mod law_table;
 mod laws;
 mod ledgers;

@@ -8,6 +8,7 @@ mod confirmed;
 mod damage;
 mod editions;
 mod engines;
+mod kernels;
 mod mutate;
 mod operator_soundness;
 mod programs;
@@ -66,6 +67,7 @@ const TASKS: &[(&str, &[Task])] = &[
                 Work::Here(soundness::run),
             ),
             ("operator-soundness", "RUNS [SEED]", "inference against values", Work::Here(operator_soundness::run)),
+            ("kernels", "RUNS [SEED]", "the fast way of operators against the plain one", Work::Here(kernels::run)),
             ("relay", "RUNS SEED [--questions]", "Relay against its translation", Work::Here(relay::run)),
             ("hostile", "COMMAND [--only N]", "hostile inputs over all commands", Work::Python("tools/hostile.py")),
         ],
@@ -73,6 +75,7 @@ const TASKS: &[(&str, &[Task])] = &[
     (
         "Measurements",
         &[
+            ("kernel-times", "[OPERATOR..]", "how long operators take, either way", Work::Here(kernels::times)),
             ("programs", "RUNS [FIRST]", "the contents of generated programs", Work::Here(programs::run)),
             ("editions", "EDITION PREFIX..", "which golden cases hold in another edition", Work::Here(editions)),
             ("cases", "STEM..", "the oracle's answers for modules on given arguments", Work::Here(cases)),

@@ -14,6 +14,7 @@ pub mod editions;
 pub mod engines;
 pub mod generate;
 pub mod infos;
+pub mod kernels;
 pub mod mutation;
 pub mod operator_soundness;
 pub mod programs;

@@ -8,6 +8,7 @@ use relax_spec::check::UnknownOps;
 use relax_spec::eval::SignatureOrder;
 use relax_spec::judge::{GlbPurity, Prover};
 use relax_spec::oracle;
+use relax_spec::value::Kernels;
 
 /// The fuel of a run on request. Its weights may have some hundred megabytes, and each element is read at least once.
 pub const FUEL: u64 = 200_000_000;
@@ -36,6 +37,25 @@ impl From<EngineOption> for oracle::Engine {
         match engine {
             EngineOption::Evaluator => oracle::Engine::Evaluator,
             EngineOption::Vm => oracle::Engine::Machine,
+        }
+    }
+}
+
+/// `--kernels`: how operators compute.
+#[derive(Clone, Copy, PartialEq, Eq, Default, clap::ValueEnum)]
+pub enum KernelsOption {
+    /// As the clauses define them, element by element
+    Plain,
+    /// In loops over slices, for operators that have some
+    #[default]
+    Fast,
+}
+
+impl From<KernelsOption> for Kernels {
+    fn from(kernels: KernelsOption) -> Kernels {
+        match kernels {
+            KernelsOption::Plain => Kernels::Plain,
+            KernelsOption::Fast => Kernels::Fast,
         }
     }
 }

@@ -10,7 +10,7 @@ use super::budget::{CommandLimits, TimeBudget};
 use super::choice::{Choosing, JudgementChoice};
 use super::externs::Externs;
 use super::given::{self, EntryArguments};
-use super::options::{EngineOption, ReportFormat};
+use super::options::{EngineOption, KernelsOption, ReportFormat};
 use super::value::PrintExtent;
 use super::{CommandResult, Exit, Failure, input, note, options, print, print_json, render, value};
 use ask::extern_process::ExternProcess;
@@ -91,12 +91,15 @@ pub struct Args {
     /// the same time, with K, M or G for powers of 1024 [default: 1G]
     #[arg(long, value_name = "BYTES", value_parser = options::bytes)]
     memory: Option<u64>,
+    /// How operators compute; both ways give the same bits
+    #[arg(long, value_enum, default_value_t = KernelsOption::Fast)]
+    kernels: KernelsOption,
     /// Maximum depth of calls [default: 50000]
     #[arg(long, value_name = "CALLS")]
     depth: Option<usize>,
     /// Run the program on N workers, which synchronize in its collectives. Each gets all arguments, or its own if there
     /// are N times as many, those of worker 0 first
-    #[arg(long, value_name = "N", conflicts_with_all = ["engine", "trace", "save", "format", "commands", "fuel", "memory", "depth", "signature_order", "proposal"])]
+    #[arg(long, value_name = "N", conflicts_with_all = ["engine", "trace", "save", "format", "commands", "fuel", "memory", "depth", "kernels", "signature_order", "proposal"])]
     workers: Option<usize>,
     #[command(flatten)]
     externs: Externs,
@@ -131,6 +134,7 @@ pub fn run(args: &Args) -> CommandResult {
     options.fuel = args.fuel.unwrap_or(options::FUEL);
     options.memory = args.memory.unwrap_or(options.memory);
     options.max_depth = args.depth.unwrap_or(options.max_depth);
+    options.kernels = args.kernels.into();
     let externs = args.externs.bind(&mut options.registry)?;
     let entry = match &args.entry {
         Some(entry) => entry.as_str().into(),
@@ -220,6 +224,7 @@ fn on_machine(
         memory: options.memory,
         max_depth: options.max_depth,
         trace: options.trace,
+        kernels: options.kernels,
         ..vm::VmOptions::new(options.registry.clone())
     };
     RunTranscript::of_machine(vm::run(cx, &executable, entry, values, &options))

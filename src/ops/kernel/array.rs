@@ -1,6 +1,7 @@
 //! Tensors as arrays, for reference implementations that compute with whole arrays.
 
 use ndarray::{ArrayD, Axis, IxDyn};
+use smallvec::SmallVec;
 
 use crate::grammar::DataType;
 use crate::ops::kernel::reals::no_ring;
@@ -14,14 +15,13 @@ pub(in crate::ops) fn scalars(t: &Tensor) -> Result<ArrayD<Scalar>, Stop> {
 
 /// The elements of a floating-point tensor as float64, which represents those of every width exactly.
 pub(in crate::ops) fn floats(t: &Tensor) -> Result<ArrayD<f64>, Stop> {
-    let float = |i| match t.get(i) {
-        Some(Scalar::Float(x)) => Ok(x),
+    match t.get(0) {
+        Some(Scalar::Float(_)) | None => array(t, t.all_as()),
         Some(Scalar::Ring(_)) => Err(no_ring()),
-        Some(Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_)) | None => {
+        Some(Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_)) => {
             Err(fail(format!("expects a floating-point data type, found {}", t.dtype())))
         }
-    };
-    array(t, (0..t.len()).map(float).collect::<Result<_, Stop>>()?)
+    }
 }
 
 fn array<T>(t: &Tensor, elements: Vec<T>) -> Result<ArrayD<T>, Stop> {
@@ -54,11 +54,11 @@ fn of_elements(
 ) -> Result<Value, Stop> {
     let shape: Vec<i64> = shape.iter().map(|size| *size as i64).collect();
     let (out, noise) = (zeros(m, dtype, &shape)?, m.noise());
-    for (i, element) in elements.enumerate() {
-        if !out.set(i, stored(element, dtype, noise.as_deref())?) {
-            return Err(fail("an element lies outside its tensor"));
-        }
-    }
+    let mut elements = elements;
+    out.fill(|_| match elements.next() {
+        Some(element) => stored(element, dtype, noise.as_deref()),
+        None => Err(fail("elements and shape do not fit")),
+    })?;
     fresh(out)
 }
 
@@ -86,7 +86,7 @@ pub(in crate::ops) fn mean(x: &ArrayD<f64>, axes: &[usize]) -> ArrayD<f64> {
 /// A parameter for the given axes of an array, repeated along the other axes. Its dimensions match these axes in order.
 pub(in crate::ops) fn spread(parameter: &ArrayD<f64>, like: &ArrayD<f64>, axes: &[usize]) -> ArrayD<f64> {
     ArrayD::from_shape_fn(like.raw_dim(), |index| {
-        let place: Vec<usize> = axes.iter().map(|axis| index[*axis]).collect();
+        let place: SmallVec<[usize; 4]> = axes.iter().map(|axis| index[*axis]).collect();
         parameter.get(IxDyn(&place)).copied().unwrap_or(f64::NAN)
     })
 }

@@ -5,8 +5,8 @@ use crate::grammar::{DataType, Ndim, StructInfo, TensorShape, TensorStructInfo};
 use crate::judge::Cx;
 use crate::number::real::Real;
 use crate::ops::infer::{Domain, TensorDims, arity, broadcast, common_dtype, held_by_all, of_held, tensor, with_dtype};
-use crate::ops::kernel::reals::{OfReals, in_ring, no_ring};
-use crate::ops::kernel::{self, at_broadcast, at_flat, convert, fail, fresh, tabulate, tabulate_flat};
+use crate::ops::kernel::reals::{OfReals, RealOp, applied, in_ring, no_ring};
+use crate::ops::kernel::{self, at_broadcast, at_flat, convert, fail, fresh, slices, tabulate, tabulate_flat};
 use crate::ops::{EvalArgs, InferArgs, InferError};
 use crate::value::{Host, Prim, Scalar, Stop, Tensor, Value};
 
@@ -112,6 +112,34 @@ pub(in crate::ops) fn binary(
         return fresh(tabulate_flat(m, out.dtype, &out.shape, |i| f(at_flat(&x1, i)?, at_flat(&x2, i)?))?);
     }
     fresh(tabulate(m, out.dtype, &out.shape, |i| f(at_broadcast(&x1, i)?, at_broadcast(&x2, i)?))?)
+}
+
+/// As [`binary`], for an operation of which there are loops over slices.
+pub(in crate::ops) fn arithmetic(
+    m: &mut dyn Host,
+    a: &EvalArgs<'_>,
+    real: RealOp,
+    f: impl Fn(Scalar, Scalar) -> Result<Scalar, Stop>,
+) -> Result<Value, Stop> {
+    if let [Value::Tensor(x1), Value::Tensor(x2)] = a.values
+        && let Some(value) = slices::arithmetic(m, (x1, x2), &kernel::out(a)?, real)?
+    {
+        return Ok(value);
+    }
+    binary(m, a, f)
+}
+
+/// A function of floats, by the name of its operator.
+pub(in crate::ops) fn function(
+    m: &mut dyn Host,
+    a: &EvalArgs<'_>,
+    name: &'static str,
+    float: fn(f64) -> f64,
+) -> Result<Value, Stop> {
+    match slices::mapped(m, kernel::tensor(a, 0)?, name, float)? {
+        Some(value) => Ok(value),
+        None => unary(m, a, |x| applied(x, name, float)),
+    }
 }
 
 /// The i-th argument as a tensor. A boxed scalar is converted.

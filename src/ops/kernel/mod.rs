@@ -3,7 +3,9 @@
 
 pub(in crate::ops) mod array;
 pub(in crate::ops) mod elementwise;
+pub(in crate::ops) mod lanes;
 pub(in crate::ops) mod reals;
+pub(in crate::ops) mod slices;
 pub(in crate::ops) mod window;
 
 use crate::grammar::{DataType, PrimExpr, StructInfo, TensorShape};

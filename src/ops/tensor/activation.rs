@@ -6,8 +6,8 @@ use crate::grammar::{PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::number::{FloatType, elementary};
 use crate::ops::infer::{Domain, TensorDims, arity, axis, differ, float_attr, given_int, tensor};
-use crate::ops::kernel::elementwise::{compare, float, infer_float, infer_one, number, unary};
-use crate::ops::kernel::reals::{RealOp, applied, constant};
+use crate::ops::kernel::elementwise::{compare, float, function, infer_float, infer_one, number, unary};
+use crate::ops::kernel::reals::{RealOp, constant};
 use crate::ops::kernel::{self, at, fresh, tabulate};
 use crate::ops::tensor::unary::zero_like;
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam};
@@ -15,9 +15,7 @@ use crate::value::{Host, Scalar, Stop, Value};
 
 macro_rules! function {
     ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
-        operator!($name, $rules, [OpParam::Arg("data")], infer_float, $accuracy, |m, a| {
-            unary(m, a, |x| applied(x, $name, $f))
-        })
+        operator!($name, $rules, [OpParam::Arg("data")], infer_float, $accuracy, |m, a| { function(m, a, $name, $f) })
     };
 }
 

@@ -5,7 +5,7 @@ use crate::judge::Cx;
 use crate::number::real::BinaryFunction;
 use crate::number::{FloatType, elementary};
 use crate::ops::infer::{Domain, TensorDims};
-use crate::ops::kernel::elementwise::{binary, infer_two, number};
+use crate::ops::kernel::elementwise::{arithmetic as of_numbers, binary, infer_two, number};
 use crate::ops::kernel::reals::{RealOp, no_ring};
 use crate::ops::kernel::{self, fail};
 use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, OpParam};
@@ -15,6 +15,11 @@ macro_rules! arithmetic {
     ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
         operator!($name, $rules, [OpParam::Arg("x1"), OpParam::Arg("x2")], infer_numbers, $accuracy, |m, a| {
             binary(m, a, $f)
+        })
+    };
+    ($name:literal, $rules:tt, $int:expr, $uint:expr, $real:expr) => {
+        operator!($name, $rules, [OpParam::Arg("x1"), OpParam::Arg("x2")], infer_numbers, Rounded, |m, a| {
+            of_numbers(m, a, $real, |x, y| number(x, y, $int, $uint, $real))
         })
     };
 }
@@ -33,27 +38,27 @@ macro_rules! of_floats {
 }
 
 pub(in crate::ops) const OPS: &[OpDef] = &[
-    arithmetic!("add", [rule!("OPS.add.infer"), rule!("OPS.add.value")], Rounded, |x, y| number(
-        x,
-        y,
+    arithmetic!(
+        "add",
+        [rule!("OPS.add.infer"), rule!("OPS.add.value")],
         i64::wrapping_add,
         u64::wrapping_add,
         RealOp::Sum
-    )),
-    arithmetic!("subtract", [rule!("OPS.subtract.infer"), rule!("OPS.subtract.value")], Rounded, |x, y| number(
-        x,
-        y,
+    ),
+    arithmetic!(
+        "subtract",
+        [rule!("OPS.subtract.infer"), rule!("OPS.subtract.value")],
         i64::wrapping_sub,
         u64::wrapping_sub,
         RealOp::Difference
-    )),
-    arithmetic!("multiply", [rule!("OPS.multiply.infer"), rule!("OPS.multiply.value")], Rounded, |x, y| number(
-        x,
-        y,
+    ),
+    arithmetic!(
+        "multiply",
+        [rule!("OPS.multiply.infer"), rule!("OPS.multiply.value")],
         i64::wrapping_mul,
         u64::wrapping_mul,
         RealOp::Product
-    )),
+    ),
     arithmetic!("maximum", [rule!("OPS.maximum.infer"), rule!("OPS.maximum.value")], Exact, |x, y| number(
         x,
         y,
@@ -68,7 +73,14 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         u64::min,
         RealOp::Smaller
     )),
-    division(arithmetic!("divide", [rule!("OPS.divide.infer"), rule!("OPS.divide.value")], Rounded, divide)),
+    operator!(
+        "divide",
+        [rule!("OPS.divide.infer"), rule!("OPS.divide.value")],
+        [OpParam::Arg("x1"), OpParam::Arg("x2")],
+        infer_division,
+        Rounded,
+        |m, a| of_numbers(m, a, RealOp::Quotient, divide)
+    ),
     operator!(
         "floor_divide",
         [rule!("OPS.floor_divide.infer"), rule!("OPS.floor_divide.value")],

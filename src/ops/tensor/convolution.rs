@@ -1,13 +1,16 @@
 //! Convolution over one, two or three spatial axes, and its transpose.
 
+mod patches;
+
 use ndarray::{ArrayD, Dimension, IxDyn};
 
-use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo, TensorStructInfo};
+use crate::grammar::{BinaryOp, Call, DataType, PrimExpr, StructInfo, TensorStructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{
     Domain, TensorDims, arity, common_dtype, constant, differ, dim, dtype_attr, indivisible, tensor,
 };
 use crate::ops::kernel::array::{of_scalars, scalars, sizes};
+use crate::ops::kernel::lanes::{self, in_lanes};
 use crate::ops::kernel::window::{OUT_LAYOUT, Packed, Window, data_axes, groups, inside, per_axis, windows};
 use crate::ops::kernel::{self, fail, multiply_add, zero};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
@@ -170,6 +173,18 @@ impl Convolution {
         })
     }
 
+    /// The coordinate of the data along a spatial axis under an element of the window, where there is one.
+    fn under<const T: bool>(&self, axis: usize, out: usize, element: usize, size: usize) -> Option<usize> {
+        let window = self.windows.get(axis)?;
+        if !T {
+            return inside(window.place(out, element), size);
+        }
+        let back = (element as i64).saturating_mul(window.dilation);
+        let distance = (out as i64).saturating_add(window.before).saturating_sub(back);
+        let hit = distance.checked_rem(window.stride) == Some(0);
+        inside(if hit { distance / window.stride } else { -1 }, size)
+    }
+
     /// The size of the result along a spatial axis of a transposed convolution.
     fn spread(&self, axis: usize, input: PrimExpr, size: PrimExpr) -> PrimExpr {
         let (Some(window), Some(padding)) = (self.windows.get(axis), self.output_padding.get(axis)) else {
@@ -250,6 +265,11 @@ fn evaluate<const N: usize, const T: bool>(m: &mut dyn Host, a: &EvalArgs<'_>) -
     m.spend(steps.saturating_mul(shape.first().copied().unwrap_or(1).unsigned_abs()))?;
     let _held = kernel::beside(m, count(&shape).saturating_add(x.len() as u64).saturating_add(w.len() as u64))?;
     m.spend(count(&shape))?;
+    if lanes::are_wanted(m)
+        && let Some(result) = in_lanes!(dtype, Lane => in_patches::<Lane, T>(m, &convolution, (x, w), dtype, &shape)?)
+    {
+        return Ok(result);
+    }
     let (data, weight) = (ranked(x, &convolution.data)?, ranked(w, &convolution.kernel)?);
     let mut out = ArrayD::from_elem(IxDyn(&sizes(&shape)?), zero(dtype));
     for (index, slot) in out.indexed_iter_mut() {
@@ -257,6 +277,23 @@ fn evaluate<const N: usize, const T: bool>(m: &mut dyn Host, a: &EvalArgs<'_>) -
         *slot = sum.at::<T>(index.slice(), zero(dtype))?;
     }
     of_scalars(m, dtype, &convolution.out.packed(out)?)
+}
+
+/// The same result as a product of matrices, if it is one.
+fn in_patches<L: lanes::Lane, const T: bool>(
+    m: &mut dyn Host,
+    convolution: &Convolution,
+    (x, w): (&Tensor, &Tensor),
+    dtype: DataType,
+    shape: &[i64],
+) -> Result<Option<Value>, Stop> {
+    let (data, weight) =
+        (convolution.data.unpacked(lanes::array::<L>(x)?)?, convolution.kernel.unpacked(lanes::array::<L>(w)?)?);
+    let Some(out) = patches::convolved::<L, T>(convolution, &data, &weight, &sizes(shape)?)? else { return Ok(None) };
+    let out = convolution.out.packed(out)?;
+    let shape: Vec<i64> = out.shape().iter().map(|size| *size as i64).collect();
+    let elements: Vec<L> = out.iter().copied().collect();
+    lanes::tensor(m, dtype, &shape, &elements).map(Some)
 }
 
 /// A tensor rearranged into canonical order.
@@ -307,16 +344,8 @@ impl Sum<'_> {
     ) -> Option<Scalar> {
         let mut index = vec![batch, channel];
         let spatial = self.data.shape().iter().skip(2);
-        for (((window, size), out), element) in self.convolution.windows.iter().zip(spatial).zip(place).zip(element) {
-            let found = if T {
-                let back = (*element as i64).saturating_mul(window.dilation);
-                let distance = (*out as i64).saturating_add(window.before).saturating_sub(back);
-                let hit = distance.checked_rem(window.stride) == Some(0);
-                inside(if hit { distance / window.stride } else { -1 }, *size)
-            } else {
-                inside(window.place(*out, *element), *size)
-            };
-            match found {
+        for (axis, ((size, out), element)) in spatial.zip(place).zip(element).enumerate() {
+            match self.convolution.under::<T>(axis, *out, *element, *size) {
                 Some(found) => index.push(found),
                 None => return (!T).then_some(self.zero),
             }

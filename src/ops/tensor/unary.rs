@@ -6,8 +6,8 @@ use crate::number::real::{Function, Real};
 use crate::number::ring::RingNumber;
 use crate::number::{FloatType, elementary};
 use crate::ops::infer::{Domain, arity, tensor};
-use crate::ops::kernel::elementwise::{infer_float, infer_one, infer_predicate, infer_same, number, unary};
-use crate::ops::kernel::reals::{RealOp, applied, constant};
+use crate::ops::kernel::elementwise::{function, infer_float, infer_one, infer_predicate, infer_same, number, unary};
+use crate::ops::kernel::reals::{RealOp, constant};
 use crate::ops::kernel::{self, at, fail, fresh, tabulate};
 use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Prim, Scalar, Stop, Value};
@@ -15,9 +15,7 @@ use crate::value::{Host, Prim, Scalar, Stop, Value};
 /// Defines a function of floats only.
 macro_rules! function {
     ($name:literal, $rules:tt, $accuracy:ident, $f:expr) => {
-        operator!($name, $rules, [OpParam::Arg("x")], infer_float, $accuracy, |m, a| {
-            unary(m, a, |x| applied(x, $name, $f))
-        })
+        operator!($name, $rules, [OpParam::Arg("x")], infer_float, $accuracy, |m, a| { function(m, a, $name, $f) })
     };
 }
 

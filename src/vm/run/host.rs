@@ -6,7 +6,8 @@ use super::Machine;
 use crate::grammar::{Name, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::value::{
-    Account, Effect, Host, Noise, PackedCallContract, PackedFunc, Registry, Seat, Stop, Tensor, Value, exchanged,
+    Account, Effect, Host, Kernels, Noise, PackedCallContract, PackedFunc, Registry, Seat, Stop, Tensor, Value,
+    exchanged,
 };
 
 impl Host for Machine<'_> {
@@ -28,6 +29,10 @@ impl Host for Machine<'_> {
 
     fn noise(&self) -> Option<Rc<Noise>> {
         self.options.noise.clone()
+    }
+
+    fn kernels(&self) -> Kernels {
+        self.options.kernels
     }
 
     fn seat(&self) -> Seat {

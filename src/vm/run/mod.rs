@@ -19,7 +19,7 @@ use super::executable::{Executable, Instruction, Operand};
 use crate::grammar::Name;
 use crate::judge::{Cx, Ending, with_stack};
 use crate::value::{
-    Account, Closure, Effect, Noise, PackedCallContract, PrimFuncObj, Registry, Stop, Tensor, Value, Worker,
+    Account, Closure, Effect, Kernels, Noise, PackedCallContract, PrimFuncObj, Registry, Stop, Tensor, Value, Worker,
 };
 use link::{Linked, Requests};
 
@@ -42,6 +42,8 @@ pub struct VmOptions {
     pub registry: Registry,
     /// The noise added to rounded floats, if any.
     pub noise: Option<Rc<Noise>>,
+    /// Which implementations of operators the run uses.
+    pub kernels: Kernels,
     /// The place among the workers that run the program together; `None` if it runs alone.
     pub worker: Option<Rc<Worker>>,
 }
@@ -56,6 +58,7 @@ impl VmOptions {
             trace: false,
             registry,
             noise: None,
+            kernels: Kernels::default(),
             worker: None,
         }
     }

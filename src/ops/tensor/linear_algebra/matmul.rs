@@ -1,8 +1,9 @@
 //! Matrix products.
 
-use crate::grammar::{PrimExpr, StructInfo};
+use crate::grammar::{DataType, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{Domain, TensorDims, arity, broadcast, common_dtype, differ, dtype_attr, tensor};
+use crate::ops::kernel::lanes::{self, Lane, in_lanes};
 use crate::ops::kernel::{self, fail, fresh, multiply_add, zero};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Scalar, Stop, Tensor, Value, count};
@@ -98,32 +99,71 @@ fn matmul(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let _held = m.account().hold(read.saturating_add(count(&shape)).saturating_mul(size_of::<Scalar>() as u64))?;
     m.spend(shape.iter().fold(k.unsigned_abs(), |n, size| n.saturating_mul(size.unsigned_abs())))?;
     let (rows, columns) = (rows.copied().unwrap_or(1), columns.copied().unwrap_or(1));
-    let (left, right) = (Factor::of(x1, batch1, rows, k), Factor::of(x2, batch2, columns, k));
+    let factors =
+        (Factor { x: x1, batch: batch1, rows, columns: k }, Factor { x: x2, batch: batch2, rows: k, columns });
+    if lanes::are_wanted(m) {
+        return in_lanes!(dtype, Lane => {
+            let elements = products_in_lanes::<Lane>(&factors, batch)?;
+            lanes::tensor(m, dtype, &shape, &elements)
+        });
+    }
+    let (left, right) = (factors.0.matrices(scalars), factors.1.matrices(scalars));
     let mut elements = Vec::with_capacity(count(&shape) as usize);
     for outer in kernel::indices(batch) {
-        let (x, y) = (left.matrix(&outer)?, right.matrix(&outer)?);
+        let (x, y) = (left.at(&outer)?, right.at(&outer)?);
         product(&mut elements, x, y, rows as usize, columns as usize, k as usize, zero(dtype))?;
     }
     fresh(kernel::from_list(m, dtype, &shape, &elements)?)
 }
 
-/// A factor of a matrix product: its elements row-major, matrix by matrix.
+/// The elements of a tensor.
+fn scalars(x: &Tensor) -> Vec<Scalar> {
+    // The cost is charged for this capacity.
+    let mut elements = Vec::with_capacity(x.len());
+    elements.extend((0..x.len()).filter_map(|i| x.get(i)));
+    elements
+}
+
+/// The same products, of slices.
+fn products_in_lanes<T: Lane>((left, right): &(Factor<'_>, Factor<'_>), batch: &[i64]) -> Result<Vec<T>, Stop> {
+    // One right matrix for all left ones is the right matrix of the rows of all of them.
+    let is_shared = right.batch.iter().all(|size| *size == 1) && left.batch == batch;
+    let (rows, batch) = if is_shared { (left.rows * count(batch) as i64, &[][..]) } else { (left.rows, batch) };
+    let left = Factor { rows, batch: if is_shared { &[] } else { left.batch }, ..*left };
+    let (size, k, columns) = ((rows * right.columns) as usize, left.columns as usize, right.columns as usize);
+    let (x, y) = (left.matrices(Tensor::all_as), right.matrices(Tensor::all_as));
+    let mut elements = vec![T::default(); size * count(batch) as usize];
+    for (outer, out) in kernel::indices(batch).zip(elements.chunks_exact_mut(size.max(1))) {
+        T::product(x.at(&outer)?, y.at(&outer)?, out, k, columns);
+    }
+    Ok(elements)
+}
+
+/// A factor of a matrix product.
+#[derive(Clone, Copy)]
 struct Factor<'a> {
-    elements: Vec<Scalar>,
+    x: &'a Tensor,
+    batch: &'a [i64],
+    rows: i64,
+    columns: i64,
+}
+
+impl<'a> Factor<'a> {
+    fn matrices<T>(&self, elements: impl Fn(&Tensor) -> Vec<T>) -> Matrices<'a, T> {
+        Matrices { elements: elements(self.x), batch: self.batch, size: (self.rows * self.columns) as usize }
+    }
+}
+
+/// The elements of a factor row-major, matrix by matrix.
+struct Matrices<'a, T> {
+    elements: Vec<T>,
     batch: &'a [i64],
     size: usize,
 }
 
-impl<'a> Factor<'a> {
-    fn of(x: &Tensor, batch: &'a [i64], outer: i64, inner: i64) -> Factor<'a> {
-        // The cost is charged for this capacity.
-        let mut elements = Vec::with_capacity(x.len());
-        elements.extend((0..x.len()).filter_map(|i| x.get(i)));
-        Factor { elements, batch, size: (outer * inner) as usize }
-    }
-
+impl<T> Matrices<'_, T> {
     /// The matrix at a batch position, to which the batch of the factor is broadcast.
-    fn matrix(&self, outer: &[i64]) -> Result<&[Scalar], Stop> {
+    fn at(&self, outer: &[i64]) -> Result<&[T], Stop> {
         let skipped = outer.len().saturating_sub(self.batch.len());
         let place = outer.iter().skip(skipped).zip(self.batch);
         let flat = place.fold(0, |flat, (i, size)| flat * size + if *size == 1 { 0 } else { *i }) as usize;

@@ -7,6 +7,7 @@ use crate::ops::infer::{
     TensorDims, alike, arity, axes, axis, common_dtypes, differ, dim, given_int, held_by_all, int_attr, ints_attr,
     of_held, of_shape_arg, of_shape_of, product, shape, tensor, tensors,
 };
+use crate::ops::kernel::slices::{self, Run, row_major, runs_of};
 use crate::ops::kernel::{self, at, fail, fresh, tabulate, tabulate_out};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam, attr};
 use crate::value::{Host, Scalar, Stop, Tensor, Value, count};
@@ -141,6 +142,11 @@ fn infer_permute_dims(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, Infer
 fn permute_dims(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
     let from = permutation(a.call, x.shape().len())?;
+    let (out, own) = (kernel::out(a)?, row_major(x.shape()));
+    let strides: Vec<usize> = from.iter().filter_map(|axis| own.get(*axis).copied()).collect();
+    if let Some(value) = slices::moved(m, &[x], &out, runs_of(&out.shape, &strides, 0))? {
+        return Ok(value);
+    }
     tabulate_out(m, a, |index| {
         let mut source = vec![0; index.len()];
         for (i, place) in from.iter().zip(index) {
@@ -264,6 +270,15 @@ fn concat(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let along = joined_axis(a.call, out.shape.len())?;
     m.spend((parts.len() as u64).saturating_mul(count(&out.shape)))?;
     let size_of = |part: &Tensor| part.shape().get(along).copied().unwrap_or(0);
+    // The elements from the axis on lie side by side, in each part.
+    let beyond = |shape: &[i64]| count(shape.get(along..).unwrap_or_default()) as usize;
+    let lengths: Vec<usize> = parts.iter().map(|part| beyond(part.shape())).collect();
+    let lines = count(out.shape.get(..along).unwrap_or_default()) as usize;
+    let of_line = |line| lengths.iter().enumerate().map(move |(tensor, n)| (tensor, line * n, *n));
+    let runs = (0..lines).flat_map(of_line).map(|(tensor, start, count)| Run { tensor, start, step: 1, count });
+    if let Some(value) = slices::moved(m, &parts, &out, runs)? {
+        return Ok(value);
+    }
     fresh(tabulate(m, out.dtype, &out.shape, |index| {
         let mut index = index.to_vec();
         for part in &parts {

@@ -4,11 +4,12 @@ use ndarray::{ArrayD, Axis};
 
 use crate::grammar::StructInfo;
 use crate::judge::Cx;
-use crate::number::elementary;
 use crate::number::real::{Function, Real};
 use crate::number::ring::RingNumber;
+use crate::number::{FloatType, elementary, quick};
 use crate::ops::infer::{Domain, TensorDims, arity, axis, given_int, tensor};
 use crate::ops::kernel::array::{floats, of_floats, of_scalars};
+use crate::ops::kernel::lanes;
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam, kernel};
 use crate::value::{Elements, Host, Scalar, Stop, Value};
 
@@ -19,7 +20,7 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         [OpParam::Arg("data"), OpParam::Attr(Attr::int("axis", -1))],
         infer_softmax,
         Elementary,
-        |m, a| along_axis(m, a, softmax, |x, total, exp| exp(x).over(total))
+        |m, a| along_axis(m, a, elementary::softmax, quick::softmax, |x, total, exp| exp(x).over(total))
     ),
     operator!(
         "nn.log_softmax",
@@ -27,7 +28,9 @@ pub(in crate::ops) const OPS: &[OpDef] = &[
         [OpParam::Arg("data"), OpParam::Attr(Attr::int("axis", -1))],
         infer_softmax,
         Elementary,
-        |m, a| along_axis(m, a, log_softmax, |x, total, _| x.minus(total.applied(LOGARITHM)))
+        |m, a| along_axis(m, a, elementary::log_softmax, quick::log_softmax, |x, total, _| {
+            x.minus(total.applied(LOGARITHM))
+        })
     ),
 ];
 
@@ -51,7 +54,8 @@ type OfTotal = fn(RingNumber, RingNumber, fn(RingNumber) -> RingNumber) -> RingN
 fn along_axis(
     m: &mut dyn Host,
     a: &EvalArgs<'_>,
-    f: fn(&ArrayD<f64>, usize) -> ArrayD<f64>,
+    f: fn(&[f64]) -> Vec<f64>,
+    quick: fn(FloatType, &[f64]) -> Option<Vec<f64>>,
     of_total: OfTotal,
 ) -> Result<Value, Stop> {
     let x = kernel::tensor(a, 0)?;
@@ -67,7 +71,14 @@ fn along_axis(
         }
         return of_scalars(m, x.dtype(), &out.mapv(Scalar::Ring));
     }
-    of_floats(m, x.dtype(), &f(&floats(x)?, along))
+    let float = x.dtype().float_type().filter(|float| *float != FloatType::Float64 && lanes::are_wanted(m));
+    match float {
+        Some(float) => {
+            let out = line_by_line(&floats(x)?, along, |line| quick(float, line).unwrap_or_else(|| f(line)));
+            of_floats(m, x.dtype(), &out)
+        }
+        None => of_floats(m, x.dtype(), &line_by_line(&floats(x)?, along, f)),
+    }
 }
 
 /// `exp(x)` divided by its sum along the axis.
@@ -75,13 +86,8 @@ pub(in crate::ops) fn softmax(x: &ArrayD<f64>, along: usize) -> ArrayD<f64> {
     line_by_line(x, along, elementary::softmax)
 }
 
-/// The logarithm of the softmax.
-fn log_softmax(x: &ArrayD<f64>, along: usize) -> ArrayD<f64> {
-    line_by_line(x, along, elementary::log_softmax)
-}
-
 /// Applies a function to all elements along the axis.
-fn line_by_line(x: &ArrayD<f64>, along: usize, f: fn(&[f64]) -> Vec<f64>) -> ArrayD<f64> {
+fn line_by_line(x: &ArrayD<f64>, along: usize, f: impl Fn(&[f64]) -> Vec<f64>) -> ArrayD<f64> {
     let mut out = x.clone();
     for mut line in out.lanes_mut(Axis(along)) {
         let results = f(&line.to_vec());

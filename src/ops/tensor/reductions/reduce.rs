@@ -6,7 +6,9 @@ use crate::grammar::{Call, DataType, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::number::real::Real;
 use crate::ops::infer::{Domain, TensorDims, arity, at_least, axes, bool_attr, ints_attr, tensor};
+use crate::ops::kernel::lanes;
 use crate::ops::kernel::reals::applied;
+use crate::ops::kernel::slices::{row_major, runs_of};
 use crate::ops::kernel::{self, at, fail, tabulate_out};
 use crate::ops::tensor::search::{order, ordered};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};
@@ -199,6 +201,18 @@ fn reduce(m: &mut dyn Host, a: &EvalArgs<'_>, f: impl Fn(&[Scalar]) -> Result<Sc
     let sizes = || x.shape().iter().copied().enumerate();
     m.spend(x.len() as u64)?;
     let inner: Vec<i64> = sizes().map(|(i, size)| if reduced.contains(&i) { size } else { 1 }).collect();
+    if lanes::are_wanted(m) {
+        let (strides, mut items) = (row_major(x.shape()), Vec::new());
+        return tabulate_out(m, a, |index| {
+            items.clear();
+            let base = base_of(&reduced, index, inner.len(), keep);
+            let start = base.iter().zip(&strides).map(|(i, stride)| i.unsigned_abs() as usize * stride).sum();
+            match x.read_runs(runs_of(&inner, &strides, start), &mut items) {
+                true => f(&items),
+                false => Err(fail("an index lies outside its tensor")),
+            }
+        });
+    }
     tabulate_out(m, a, |index| f(&group(x, &reduced, &inner, index, keep)?))
 }
 
@@ -219,15 +233,19 @@ pub(super) fn group(
     index: &[i64],
     keep: bool,
 ) -> Result<Vec<Scalar>, Stop> {
+    within(x, &base_of(reduced, index, inner.len(), keep), inner)
+}
+
+/// The first index of the elements that are reduced to one position of the result.
+fn base_of(reduced: &[usize], index: &[i64], rank: usize, keep: bool) -> Vec<i64> {
     let mut outer = index.iter();
-    let base: Vec<i64> = (0..inner.len())
+    (0..rank)
         .map(|i| match (reduced.contains(&i), keep) {
             (true, false) => 0,
             (true, true) => outer.next().map_or(0, |_| 0),
             (false, _) => outer.next().copied().unwrap_or(0),
         })
-        .collect();
-    within(x, &base, inner)
+        .collect()
 }
 
 /// The elements of a box of these sizes that starts at a position, in row-major order.

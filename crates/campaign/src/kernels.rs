@@ -1,0 +1,140 @@
+//! Do both ways in which operators compute give the same? Random calls are run either way.
+
+use relax_spec::eval::{EvalOptions, Machine};
+use relax_spec::grammar::{Call, DataType, IrModule};
+use relax_spec::judge::Cx;
+use relax_spec::ops::{EvalArgs, OpDef};
+use relax_spec::value::{Host, Kernels, Scalar, Stop, Tensor, Value, to_spec};
+
+use crate::calls::{Fill, RandomCall};
+use crate::operator_soundness::OperatorTemplates;
+
+/// The end of a call, with the steps that it left.
+#[derive(Debug)]
+pub struct Ended {
+    /// What it gave.
+    pub result: Result<Value, Stop>,
+    /// The steps that are left.
+    pub fuel: u64,
+}
+
+/// Runs a call one way, within so many steps.
+pub fn run(op: &OpDef, call: &Call, values: &[Value], kernels: Kernels, fuel: u64) -> Ended {
+    let (mut cx, module) = (Cx::new(), IrModule::default());
+    let options = EvalOptions { kernels, fuel, ..EvalOptions::default() };
+    let mut machine = Machine::new(&mut cx, &module, &options);
+    let result = op.evaluate(&mut machine, &EvalArgs { call, values, result: None });
+    Ended { result, fuel: machine.fuel_left() }
+}
+
+impl Ended {
+    /// Whether both gave the same, bit for bit, and cost the same. Of NaN nothing says which one it is.
+    pub fn is_as(&self, other: &Ended) -> bool {
+        let same = match (&self.result, &other.result) {
+            (Ok(x), Ok(y)) => is_same(x, y),
+            (Err(x), Err(y)) => x == y,
+            (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
+        };
+        same && self.fuel == other.fuel
+    }
+}
+
+fn is_same(x: &Value, y: &Value) -> bool {
+    match (x, y) {
+        (Value::Tensor(x), Value::Tensor(y)) => {
+            x.dtype() == y.dtype()
+                && x.shape() == y.shape()
+                && (0..x.len()).all(|i| x.get(i).zip(y.get(i)).is_some_and(|(x, y)| is_same_scalar(x, y)))
+        }
+        (Value::Tuple(x), Value::Tuple(y)) => {
+            x.len() == y.len() && x.fields().iter().zip(y.fields()).all(|(x, y)| is_same(x, y))
+        }
+        (Value::Prim(x), Value::Prim(y)) => x.dtype == y.dtype && is_same_scalar(x.value, y.value),
+        (x, y) => matches!((to_spec(x), to_spec(y)), (Ok(x), Ok(y)) if x == y) || x.category() == y.category(),
+    }
+}
+
+fn is_same_scalar(x: Scalar, y: Scalar) -> bool {
+    match (x, y) {
+        (Scalar::Float(x), Scalar::Float(y)) => x.to_bits() == y.to_bits() || (x.is_nan() && y.is_nan()),
+        (x, y) => x == y,
+    }
+}
+
+/// The steps that a random call may take.
+const STEPS: u64 = 10_000_000;
+
+/// What the calls of some seeds came to.
+#[derive(Default, Debug)]
+pub struct KernelReport {
+    /// How many gave a value.
+    pub values: u64,
+    /// Those whose ways differ, by their seed.
+    pub faults: Vec<(u64, String)>,
+}
+
+/// Runs the calls of these seeds both ways.
+pub fn try_all(operators: &OperatorTemplates, seeds: std::ops::Range<u64>) -> KernelReport {
+    let mut report = KernelReport::default();
+    for seed in seeds {
+        let Some((call, _)) = operators.call(seed).filter(|(call, _)| !call.calls_function()) else { continue };
+        let [Some(plain), Some(fast)] = [Kernels::Plain, Kernels::Fast].map(|kernels| run_random(&call, seed, kernels))
+        else {
+            continue;
+        };
+        report.values += u64::from(plain.result.is_ok());
+        if !plain.is_as(&fast) {
+            report.faults.push((seed, format!("{call}: {} and {}", plain.told(), fast.told())));
+        }
+    }
+    report
+}
+
+impl Ended {
+    fn told(&self) -> String {
+        let result = match &self.result {
+            Ok(value) => value.to_string(),
+            Err(stop) => format!("{stop:?}"),
+        };
+        format!("{result} with {} steps left", self.fuel)
+    }
+}
+
+fn run_random(call: &RandomCall, seed: u64, kernels: Kernels) -> Option<Ended> {
+    // Each run has arguments of its own, for operators that write them.
+    let values = call.values(Fill::Random(seed))?;
+    let mut random = fastrand::Rng::with_seed(seed);
+    if seed.is_multiple_of(4) {
+        values.iter().try_for_each(|value| roughen(value, &mut random))?;
+    }
+    let (literal, _) = call.literal();
+    Some(run(call.op, &literal, &values, kernels, STEPS))
+}
+
+/// Replaces the floats of a value by others, whose sums depend on their order, and by a few that are special.
+fn roughen(value: &Value, random: &mut fastrand::Rng) -> Option<()> {
+    match value {
+        Value::Tensor(tensor) if tensor.dtype().is_float() => {
+            let special = random.u8(0..4) == 0;
+            tensor.fill(|_| Ok::<Scalar, ()>(Scalar::Float(rough(special, random)))).ok()
+        }
+        Value::Tuple(tuple) => tuple.fields().iter().try_for_each(|field| roughen(field, random)),
+        _ => Some(()),
+    }
+}
+
+fn rough(special: bool, random: &mut fastrand::Rng) -> f64 {
+    const SPECIAL: [f64; 8] = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN, 1e-45, -1e-310, 1e38];
+    match random.usize(0..16) {
+        i if special && i < SPECIAL.len() => SPECIAL.get(i).copied().unwrap_or(0.0),
+        i => (random.f64() - 0.5) * 2f64.powi(i as i32 - 8),
+    }
+}
+
+/// A tensor of random floats around 0, in a data type.
+pub fn random_tensor(dtype: DataType, shape: &[i64], seed: u64) -> Option<Tensor> {
+    let mut random = fastrand::Rng::with_seed(seed);
+    let tensor = Tensor::zeros(dtype, shape).ok()?;
+    tensor.fill(|_| Ok::<Scalar, ()>(Scalar::Float(4.0 * random.f64() - 2.0))).ok()?;
+    Some(tensor)
+}

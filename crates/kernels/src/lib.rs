@@ -1,0 +1,13 @@
+//! The loops in which tensor operators spend their time, over slices of numbers.
+//!
+//! They are a crate of their own so that they are optimized in every profile, and the rest need not be. Nothing here
+//! knows a tensor or a rule. Each loop adds up in the order that it states, so that its results are those of the plain
+//! definition bit for bit; there is no fused operation and no order that depends on the machine.
+
+#![cfg_attr(not(test), warn(clippy::expect_used, clippy::panic, clippy::unwrap_used))]
+
+mod arithmetic;
+mod product;
+
+pub use arithmetic::{Arithmetic, arithmetic_of_f32, arithmetic_of_f64, arithmetic_of_i32, arithmetic_of_i64};
+pub use product::{product_of_floats, product_of_ints, product_of_uints};

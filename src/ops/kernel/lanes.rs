@@ -1,0 +1,90 @@
+//! The faster way of operators that add up products: all elements in the type in which sums are computed, as slices, and
+//! the loops of the crate `kernels`.
+//!
+//! The plain way is the definition. A faster one gives the same, bit for bit: it converts elements as
+//! [`multiply_add`](super::multiply_add) does, and adds up the same terms in the same order.
+
+use ndarray::{ArrayD, IxDyn};
+
+use crate::grammar::DataType;
+use crate::ops::kernel::array::sizes;
+use crate::ops::kernel::{fail, fresh, zeros};
+use crate::value::{Element, Host, Kernels, Stop, Tensor, Value};
+
+/// Whether a run takes the faster way. With noise and in the ring an element is more than a number.
+pub(in crate::ops) fn are_wanted(m: &dyn Host) -> bool {
+    m.kernels() == Kernels::Fast && m.noise().is_none() && m.account().ring().is_none()
+}
+
+/// A type in which sums of products are computed.
+pub(in crate::ops) trait Lane: Element + Default {
+    /// The product of two row-major matrices, of which the first has `k` columns and the second `k` rows.
+    fn product(x: &[Self], y: &[Self], out: &mut [Self], k: usize, columns: usize);
+    /// Whether its product with zero is zero.
+    fn is_finite(self) -> bool;
+}
+
+impl Lane for f64 {
+    fn product(x: &[f64], y: &[f64], out: &mut [f64], k: usize, columns: usize) {
+        kernels::product_of_floats(x, y, out, k, columns);
+    }
+    fn is_finite(self) -> bool {
+        f64::is_finite(self)
+    }
+}
+
+impl Lane for i64 {
+    fn product(x: &[i64], y: &[i64], out: &mut [i64], k: usize, columns: usize) {
+        kernels::product_of_ints(x, y, out, k, columns);
+    }
+    fn is_finite(self) -> bool {
+        true
+    }
+}
+
+impl Lane for u64 {
+    fn product(x: &[u64], y: &[u64], out: &mut [u64], k: usize, columns: usize) {
+        kernels::product_of_uints(x, y, out, k, columns);
+    }
+    fn is_finite(self) -> bool {
+        true
+    }
+}
+
+/// Runs an expression with the type in which sums of a data type are computed. There are none of Booleans.
+macro_rules! in_lanes {
+    ($dtype:expr, $lane:ident => $body:expr) => {{
+        let dtype: DataType = $dtype;
+        match (dtype.is_float(), dtype.is_int()) {
+            (true, _) => {
+                type $lane = f64;
+                $body
+            }
+            (false, true) => {
+                type $lane = i64;
+                $body
+            }
+            (false, false) => {
+                type $lane = u64;
+                $body
+            }
+        }
+    }};
+}
+pub(in crate::ops) use in_lanes;
+
+/// The elements of a tensor as an array.
+pub(in crate::ops) fn array<T: Lane>(t: &Tensor) -> Result<ArrayD<T>, Stop> {
+    ArrayD::from_shape_vec(IxDyn(&sizes(t.shape())?), t.all_as()).map_err(|error| fail(error.to_string()))
+}
+
+/// A new tensor with these elements in row-major order.
+pub(in crate::ops) fn tensor<T: Lane>(
+    m: &mut dyn Host,
+    dtype: DataType,
+    shape: &[i64],
+    elements: &[T],
+) -> Result<Value, Stop> {
+    let out = zeros(m, dtype, shape)?;
+    if out.take_all(elements) { fresh(out) } else { Err(fail("elements and shape do not fit")) }
+}

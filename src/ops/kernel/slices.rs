@@ -1,0 +1,225 @@
+//! The faster way of elementwise operators and of operators that move elements: loops over slices.
+//!
+//! Each gives what the definition gives, bit for bit, and costs as many steps. `None` means that the definition is to
+//! be used, since there is no faster way for these arguments.
+
+use kernels::{Arithmetic, arithmetic_of_f32, arithmetic_of_f64, arithmetic_of_i32, arithmetic_of_i64};
+
+use crate::grammar::DataType;
+use crate::number::FloatType;
+use crate::number::quick::{self, Quick};
+use crate::ops::kernel::lanes::are_wanted;
+use crate::ops::kernel::reals::RealOp;
+use crate::ops::kernel::{Out, zeros};
+use crate::value::{Element, Elements, Host, Scalar, Stop, Tensor, Value};
+
+/// Arithmetic on two tensors, which are broadcast to the result.
+pub(in crate::ops) fn arithmetic(
+    m: &mut dyn Host,
+    (x, y): (&Tensor, &Tensor),
+    out: &Out,
+    op: RealOp,
+) -> Result<Option<Value>, Stop> {
+    let op = match op {
+        RealOp::Sum => Arithmetic::Sum,
+        RealOp::Difference => Arithmetic::Difference,
+        RealOp::Product => Arithmetic::Product,
+        RealOp::Quotient if out.dtype.is_float() => Arithmetic::Quotient,
+        RealOp::Quotient
+        | RealOp::Larger
+        | RealOp::Smaller
+        | RealOp::Magnitude
+        | RealOp::Negation
+        | RealOp::Sign
+        | RealOp::Named(_) => return Ok(None),
+    };
+    let known = [DataType::FLOAT32, DataType::FLOAT64, DataType::INT32, DataType::INT64].contains(&out.dtype);
+    let alike = x.dtype() == out.dtype && y.dtype() == out.dtype;
+    let Some(lines) = Lines::of(x.shape(), y.shape(), &out.shape).filter(|_| known && alike && are_wanted(m)) else {
+        return Ok(None);
+    };
+    let result = zeros(m, out.dtype, &out.shape)?;
+    let (x, y) = (x.elements(), y.elements());
+    macro_rules! calculate {
+        ($x:expr, $y:expr, $out:expr, $f:expr) => {
+            if let (Some(x), Some(y), Some(out)) = ($x.as_slice(), $y.as_slice(), $out.as_slice_mut()) {
+                lines.each(x, y, out, |x, y, out| $f(op, x, y, out));
+            }
+        };
+    }
+    result.rewrite(None, |out| match (&*x, &*y, out) {
+        (Elements::Float32(x), Elements::Float32(y), Elements::Float32(out)) => {
+            calculate!(x, y, out, arithmetic_of_f32)
+        }
+        (Elements::Float64(x), Elements::Float64(y), Elements::Float64(out)) => {
+            calculate!(x, y, out, arithmetic_of_f64)
+        }
+        (Elements::Int32(x), Elements::Int32(y), Elements::Int32(out)) => calculate!(x, y, out, arithmetic_of_i32),
+        (Elements::Int64(x), Elements::Int64(y), Elements::Int64(out)) => calculate!(x, y, out, arithmetic_of_i64),
+        _ => {}
+    });
+    Ok(Some(Value::Tensor(result)))
+}
+
+/// How two operands lie beside the result: in lines along its last axes, within which each operand has either all
+/// elements, or one for all.
+struct Lines {
+    length: usize,
+    /// The outer axes: their size, and how far each operand moves along them.
+    outer: Vec<(usize, usize, usize)>,
+    /// The elements of each operand in a line.
+    own: (usize, usize),
+}
+
+impl Lines {
+    /// `None` if an operand has a size that is not that of the result.
+    fn of(x: &[i64], y: &[i64], out: &[i64]) -> Option<Lines> {
+        let (x, y) = (strides(x, out)?, strides(y, out)?);
+        let mut axes = out.iter().zip(x.iter().zip(y)).rev().map(|(n, (x, y))| (*n as usize, *x, y)).peekable();
+        let (mut length, mut own) = (1, (1, 1));
+        // The first axis that has more than one element says which operand moves.
+        let mut moves = None;
+        while let Some((size, x, y)) =
+            axes.next_if(|(size, x, y)| *size == 1 || moves.is_none_or(|(a, b)| (a, b) == (*x > 0, *y > 0)))
+        {
+            if size != 1 {
+                moves = Some((x > 0, y > 0));
+                own = (if x > 0 { own.0 * size } else { own.0 }, if y > 0 { own.1 * size } else { own.1 });
+                length *= size;
+            }
+        }
+        let mut outer: Vec<(usize, usize, usize)> = axes.collect();
+        outer.reverse();
+        Some(Lines { length, outer, own })
+    }
+
+    /// Calls a function with each line of the operands and of the result.
+    fn each<T>(&self, x: &[T], y: &[T], out: &mut [T], f: impl Fn(&[T], &[T], &mut [T])) {
+        let (mut index, mut at) = (vec![0; self.outer.len()], (0, 0));
+        for line in out.chunks_exact_mut(self.length.max(1)) {
+            if let (Some(x), Some(y)) = (x.get(at.0..at.0 + self.own.0), y.get(at.1..at.1 + self.own.1)) {
+                f(x, y, line);
+            }
+            for (i, (size, x, y)) in index.iter_mut().zip(&self.outer).rev() {
+                *i += 1;
+                at = (at.0 + x, at.1 + y);
+                if *i < *size {
+                    break;
+                }
+                at = (at.0 - x * size, at.1 - y * size);
+                *i = 0;
+            }
+        }
+    }
+}
+
+/// How far an operand moves along each axis of the result: 0 where it is broadcast.
+fn strides(own: &[i64], out: &[i64]) -> Option<Vec<usize>> {
+    let skipped = out.len().checked_sub(own.len())?;
+    let mut strides = vec![0; out.len()];
+    let mut stride = 1;
+    for (axis, size) in own.iter().enumerate().rev() {
+        let (wanted, slot) = (out.get(skipped + axis)?, strides.get_mut(skipped + axis)?);
+        match size {
+            1 => {}
+            size if size == wanted => *slot = stride,
+            _ => return None,
+        }
+        stride *= usize::try_from(*size).ok()?;
+    }
+    Some(strides)
+}
+
+/// A function of each element of a tensor of floats, by the name of its operator.
+pub(in crate::ops) fn mapped(
+    m: &mut dyn Host,
+    x: &Tensor,
+    name: &str,
+    exact: fn(f64) -> f64,
+) -> Result<Option<Value>, Stop> {
+    let Some(float) = x.dtype().float_type().filter(|_| are_wanted(m)) else { return Ok(None) };
+    let quick = quick_of(name).filter(|_| float != FloatType::Float64);
+    let f = move |x: f64| quick.and_then(|quick| quick(float, x)).unwrap_or_else(|| exact(x));
+    let result = zeros(m, x.dtype(), x.shape())?;
+    let x = x.elements();
+    result.rewrite(None, |out| match (&*x, out) {
+        (Elements::Float16(x), Elements::Float16(out)) => map(x.as_slice(), out.as_slice_mut(), f),
+        (Elements::BFloat16(x), Elements::BFloat16(out)) => map(x.as_slice(), out.as_slice_mut(), f),
+        (Elements::Float32(x), Elements::Float32(out)) => map(x.as_slice(), out.as_slice_mut(), f),
+        (Elements::Float64(x), Elements::Float64(out)) => map(x.as_slice(), out.as_slice_mut(), f),
+        _ => {}
+    });
+    Ok(Some(Value::Tensor(result)))
+}
+
+fn map<T: Element + Into<f64>>(x: Option<&[T]>, out: Option<&mut [T]>, f: impl Fn(f64) -> f64) {
+    let both = x.into_iter().flatten().zip(out.into_iter().flatten());
+    both.for_each(|(x, out)| *out = T::from_scalar(Scalar::Float(f((*x).into()))));
+}
+
+/// The function that is computed with fewer digits where that is enough.
+fn quick_of(name: &str) -> Option<Quick> {
+    Some(match name {
+        "sigmoid" => quick::sigmoid,
+        "tanh" => quick::tanh,
+        "nn.silu" => quick::silu,
+        "nn.gelu" => quick::gelu,
+        "nn.gelu_tanh" => quick::gelu_tanh,
+        _ => return None,
+    })
+}
+
+/// A new tensor with elements of others of the same data type, which lie in runs: of which tensor, from which
+/// row-major position on, how far apart, and how many.
+pub(in crate::ops) fn moved(
+    m: &mut dyn Host,
+    from: &[&Tensor],
+    out: &Out,
+    runs: impl Iterator<Item = Run>,
+) -> Result<Option<Value>, Stop> {
+    if !are_wanted(m) || from.iter().any(|x| x.dtype() != out.dtype) {
+        return Ok(None);
+    }
+    let result = zeros(m, out.dtype, &out.shape)?;
+    Ok(result.take_runs(from, runs).then_some(Value::Tensor(result)))
+}
+
+pub(in crate::ops) use crate::value::Run;
+
+/// The runs of the elements of one tensor, for a result of a shape along whose axes it moves so far.
+pub(in crate::ops) fn runs_of(shape: &[i64], strides: &[usize], start: usize) -> impl Iterator<Item = Run> {
+    let sizes: Vec<usize> = shape.iter().map(|size| usize::try_from(*size).unwrap_or(0)).collect();
+    let mut axes: Vec<(usize, usize)> = sizes.into_iter().zip(strides.iter().copied()).collect();
+    let (count, step) = axes.pop().unwrap_or((1, 0));
+    let lines: usize = axes.iter().map(|(size, _)| *size).product();
+    let (mut index, mut at) = (vec![0; axes.len()], start);
+    (0..lines).map(move |_| {
+        let run = Run { tensor: 0, start: at, step, count };
+        for (i, (size, stride)) in index.iter_mut().zip(&axes).rev() {
+            *i += 1;
+            at += stride;
+            if *i < *size {
+                break;
+            }
+            at -= stride * size;
+            *i = 0;
+        }
+        run
+    })
+}
+
+/// How far the elements of a row-major tensor lie apart along each axis.
+pub(in crate::ops) fn row_major(shape: &[i64]) -> Vec<usize> {
+    let mut strides = vec![1; shape.len()];
+    let mut stride = 1usize;
+    for (slot, size) in strides.iter_mut().zip(shape).rev() {
+        *slot = stride;
+        stride = stride.saturating_mul(usize::try_from(*size).unwrap_or(0));
+    }
+    strides
+}
+
+/// As [`row_major`], with 0 along the axes of `out` to which it is broadcast. `None` if it cannot be.
+pub(in crate::ops) fn broadcast_strides(own: &[i64], out: &[i64]) -> Option<Vec<usize>> {
+    strides(own, out)
+}

@@ -1,0 +1,118 @@
+//! The fast way of operators: `cargo xtask kernels 1000000 [FIRST-SEED]` compares that many random calls with the plain
+//! way, and `cargo xtask kernel-times [OPERATOR..]` measures both ways on large arguments.
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use ask::conformance;
+use campaign::kernels::{random_tensor, run as run_call, try_all};
+use campaign::operator_soundness::OperatorTemplates;
+use relax_spec::grammar::{AttrValue, Attrs, Call, DataType, Expr, Span};
+use relax_spec::ops::lookup;
+use relax_spec::value::{Kernels, Value};
+
+/// Runs the task with the arguments after its name.
+pub fn run(args: Vec<String>) -> ExitCode {
+    let mut args = args.into_iter().map(|arg| arg.parse::<u64>());
+    let calls = args.next().and_then(Result::ok).unwrap_or(10_000);
+    let first = args.next().and_then(Result::ok).unwrap_or(0);
+    let suite = match conformance::suite() {
+        Ok(suite) => suite,
+        Err(error) => {
+            eprintln!("{error:?}");
+            return ExitCode::FAILURE;
+        }
+    };
+    let start = Instant::now();
+    let report = try_all(&OperatorTemplates::of(&suite), first..first + calls);
+    report.faults.iter().take(20).for_each(|(seed, told)| println!("seed {seed}: {told}"));
+    println!("{calls} calls, {} with a value, {} at fault", report.values, report.faults.len());
+    println!("{:.0} calls per second", calls as f64 / start.elapsed().as_secs_f64());
+    if report.faults.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// A call to measure: the operator, the shapes of its arguments, and its integer attributes.
+type Measured = (&'static str, &'static [&'static [i64]], &'static [(&'static str, &'static [i64])]);
+
+const MEASURED: &[Measured] = &[
+    ("matmul", &[&[512, 512], &[512, 512]], &[]),
+    ("matmul", &[&[1024, 1024], &[1024, 1024]], &[]),
+    ("nn.conv2d", &[&[1, 64, 56, 56], &[64, 64, 3, 3]], &[("padding", &[1, 1])]),
+    ("nn.conv2d", &[&[1, 64, 56, 56], &[64, 1, 3, 3]], &[("padding", &[1, 1]), ("groups", &[64])]),
+    ("nn.conv2d_transpose", &[&[1, 32, 28, 28], &[32, 32, 3, 3]], &[("strides", &[2, 2])]),
+    ("add", &[&[1000, 10_000], &[1000, 10_000]], &[]),
+    ("add", &[&[1000, 10_000], &[10_000]], &[]),
+    ("multiply", &[&[1000, 10_000], &[1000, 10_000]], &[]),
+    ("less", &[&[1000, 10_000], &[1000, 10_000]], &[]),
+    ("nn.relu", &[&[1000, 10_000]], &[]),
+    ("exp", &[&[1000, 10_000]], &[]),
+    ("tanh", &[&[1000, 1000]], &[]),
+    ("sigmoid", &[&[1000, 1000]], &[]),
+    ("nn.silu", &[&[1000, 1000]], &[]),
+    ("nn.gelu", &[&[1000, 1000]], &[]),
+    ("nn.gelu_tanh", &[&[1000, 1000]], &[]),
+    ("nn.softmax", &[&[1000, 1000]], &[]),
+    ("nn.log_softmax", &[&[1000, 1000]], &[]),
+    ("nn.layer_norm", &[&[1000, 1000], &[1000], &[1000]], &[("axes", &[-1])]),
+    ("sum", &[&[1000, 1000]], &[("axis", &[1])]),
+    ("mean", &[&[1000, 1000]], &[("axis", &[0])]),
+    ("max", &[&[1000, 1000]], &[("axis", &[1])]),
+    ("variance", &[&[1000, 1000]], &[("axis", &[1])]),
+    ("nn.max_pool2d", &[&[1, 64, 112, 112]], &[("pool_size", &[3, 3]), ("strides", &[2, 2]), ("padding", &[1, 1])]),
+    ("nn.avg_pool2d", &[&[1, 64, 112, 112]], &[("pool_size", &[3, 3]), ("strides", &[2, 2]), ("padding", &[1, 1])]),
+    ("permute_dims", &[&[1000, 1000]], &[]),
+    ("astype", &[&[1000, 1000]], &[]),
+];
+
+/// Measures the operators of that name, or all.
+pub fn times(args: Vec<String>) -> ExitCode {
+    println!("| operator | arguments | plain (s) | fast (s) | ratio |\n| --- | --- | --- | --- | --- |");
+    for (name, shapes, attrs) in MEASURED.iter().filter(|(name, ..)| args.is_empty() || args.iter().any(|a| a == name))
+    {
+        let Some((plain, fast)) = measured(name, shapes, attrs) else {
+            eprintln!("{name}: no such call");
+            return ExitCode::FAILURE;
+        };
+        println!("| {name} | {shapes:?} | {plain:.3} | {fast:.3} | {:.0} |", plain / fast);
+    }
+    ExitCode::SUCCESS
+}
+
+/// The seconds that a call takes the plain way and the fast one.
+fn measured(name: &str, shapes: &[&[i64]], attrs: &[(&str, &[i64])]) -> Option<(f64, f64)> {
+    let op = lookup(name)?;
+    let attr = |(name, ints): &(&str, &[i64])| {
+        let value = match ints {
+            [single] if *name == "groups" => AttrValue::Int(*single),
+            list => AttrValue::List(list.iter().map(|i| AttrValue::Int(*i)).collect()),
+        };
+        ((*name).into(), value)
+    };
+    let mut attrs: Attrs = attrs.iter().map(attr).collect();
+    if name == "astype" {
+        attrs.insert("dtype".into(), AttrValue::DataType(DataType::FLOAT16));
+    }
+    let call = Call {
+        op: Expr::op(op.name),
+        args: (0..shapes.len()).map(|i| Expr::var(&format!("x{i}"))).collect(),
+        sinfo_args: Vec::new(),
+        attrs,
+        span: Span::NONE,
+    };
+    let tensors = shapes.iter().enumerate().map(|(i, shape)| random_tensor(DataType::FLOAT32, shape, i as u64));
+    let values: Vec<Value> = tensors.map(|tensor| tensor.map(Value::Tensor)).collect::<Option<_>>()?;
+    let timed = |kernels| {
+        let start = Instant::now();
+        let ended = run_call(op, &call, &values, kernels, u64::MAX);
+        let took = start.elapsed().as_secs_f64();
+        (ended, took)
+    };
+    // Each way twice, in turn.
+    let runs = [Kernels::Fast, Kernels::Plain, Kernels::Fast, Kernels::Plain].map(timed);
+    let [(fast, first), (plain, plain_first), (_, second), (_, plain_second)] = runs;
+    if !fast.is_as(&plain) || plain.result.is_err() {
+        eprintln!("{name}: {:?} and {:?}", plain.result.err(), fast.result.err());
+        return None;
+    }
+    Some((plain_first.min(plain_second), first.min(second)))
+}
