@@ -23,10 +23,10 @@ use relax_spec::syntax::tvmscript::parse_module;
 use serde::Deserialize;
 use serde_json::json;
 
-/// Runs of each measurement, of which the shortest counts: what the machine can do when nobody disturbs it. Both sides
-/// go on for [`AT_LEAST`], so that both are warm.
 /// What a Python is given to start.
 const STARTUP: Duration = Duration::from_secs(120);
+/// Runs of each measurement, of which the shortest counts: what the machine can do when nobody disturbs it. Both sides
+/// go on for [`AT_LEAST`], so that both are warm.
 const REPEATS: u32 = 5;
 const AT_LEAST: Duration = Duration::from_millis(500);
 const PAIRS: u64 = 2_000;
