@@ -26,7 +26,7 @@ fn blamed_with(options: &[&str], stages: &[Value], request: &str) -> (i32, Strin
     let recorder = request.replace("LINES", &format!("cat '{}/lines'", dir.path().display()));
     fs::write(dir.path().join("stages.py"), recorder).unwrap();
     let (file, adapter) = (file.display().to_string(), format!("sh {}", script.display()));
-    let command = ["blame", &file, "--adapter", &adapter, "--format", "json"];
+    let command: [&str; 6] = ["blame", &file, "--adapter", &adapter, "--format", "json"];
     run(&command.iter().chain(options).copied().collect::<Vec<&str>>())
 }
 

@@ -28,7 +28,6 @@ from pass_arguments import arguments_of
 NEEDED = {
     "FuseOps": ("LegalizeOps", "AnnotateTIROpPattern"),
     "FuseTIR": ("LegalizeOps", "AnnotateTIROpPattern", "FuseOps"),
-    "MergeCompositeFunctions": ("FuseOpsByPattern",),
     "SplitCallTIRByPattern": ("LegalizeOps",),
     "SpecializePrimFuncBasedOnCallSite": ("LegalizeOps",),
     "StaticPlanBlockMemory": ("LegalizeOps", "ToNonDataflow", "RemovePurityChecking", "CallTIRRewrite"),
@@ -62,10 +61,10 @@ def copied(mod):
 def read(request):
     """The name of what made the first module, and the module."""
     from asked import NOW
-    from programs import Program
     from trial import without_metadata
 
     from faults import Rejected, Unsupported
+    from programs import Program
     from text import parse_text
 
     NOW.take({"op": "trial", "edition": request.get("edition")})

@@ -1,6 +1,7 @@
 //! `relax-spec blame`.
 
 mod contracts;
+mod params;
 mod passes;
 mod sequences;
 mod verdict;
@@ -20,6 +21,7 @@ use ask::process::{CommandLine, Interrupt};
 use ask::stages::{PassStage, PassStep, Refusal, StageRecorder, StagesError, StagesRequest};
 use campaign::smaller;
 use contracts::{BrokenContract, Properties};
+use params::related;
 use passes::{Steps, steps};
 use relax_spec::arguments::linked;
 use relax_spec::book::Edition;
@@ -462,6 +464,8 @@ impl Blamer<'_> {
 
     fn judge(&self, before: &IrModule, after: &IrModule, dialect: Dialect) -> Result<PassVerdict, Failure> {
         let mut cx = self.cx(dialect);
+        let related = related(before, after, &self.entry);
+        let after = related.as_ref().unwrap_or(after);
         let mut settings = Settings { seed: self.args.seed, ..Settings::runs(self.args.runs) };
         settings.unknown = Some(Default::default());
         Ok(match refine(&mut cx, before, after, &self.entry, &self.given, &settings) {

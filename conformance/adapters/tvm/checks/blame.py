@@ -25,9 +25,19 @@ FOLDERS = ROOT / "conformance" / "findings"
 PATIENCE = 300
 #: The passes of the default pipeline.
 DEFAULT = (
-    "AttachGlobalSymbol CallTIRRewrite ComputePrimValue KillAfterLastUse LegalizeOps LowerAllocTensor LowerRuntimeBuiltin "
-    "RemovePurityChecking RewriteDataflowReshape StaticPlanBlockMemory ToNonDataflow VMShapeLower"
-).split()
+    "AttachGlobalSymbol",
+    "CallTIRRewrite",
+    "ComputePrimValue",
+    "KillAfterLastUse",
+    "LegalizeOps",
+    "LowerAllocTensor",
+    "LowerRuntimeBuiltin",
+    "RemovePurityChecking",
+    "RewriteDataflowReshape",
+    "StaticPlanBlockMemory",
+    "ToNonDataflow",
+    "VMShapeLower",
+)
 #: The passes that a finding shows under.
 PASSES = {
     "field-of-a-closure-result": "LambdaLift,default",

@@ -5,6 +5,7 @@ stand, and what it does: a pattern in the text of the module and what takes its 
 the text or mends it, a function of a Relax function. `relax-spec blame --pass seeded_passes.py:NAME` runs one.
 """
 
+import contextlib
 import re
 
 #: The passes of the default pipeline, in their order.
@@ -202,7 +203,12 @@ WRONG = {
         r"R\.reshape\(a, R\.shape\(\[n \* 4\]\)\)",
         "R.reshape(R.permute_dims(a, axes=[1, 0]), R.shape([n * 4]))",
     ),
-    "off_by_one_in_a_tail": ("memory", LOWERED, r"T_subtract\[v_ax0\] = (\w+)\[v_ax0\]", r"T_subtract[v_ax0] = \1[T.min(v_ax0, T.int64(4))]"),
+    "off_by_one_in_a_tail": (
+        "memory",
+        LOWERED,
+        r"T_subtract\[v_ax0\] = (\w+)\[v_ax0\]",
+        r"T_subtract[v_ax0] = \1[T.min(v_ax0, T.int64(4))]",
+    ),
     "leaves_out_the_last": ("memory", LOWERED, r"range\(T\.int64\(6\)\)", "range(T.int64(5))"),
     "subtracts_in_a_loop": ("memory", LOWERED, r"T_add\[v_ax0\] = (.*) \+ ", r"T_add[v_ax0] = \1 - "),
     "starts_a_sum_at_one": ("values", LOWERED, r"\] = T\.float32\(0\.0\)", "] = T.float32(1.0)"),
@@ -225,7 +231,8 @@ RIGHT = {
         "values",
         EARLY,
         r"(    @R\.function\n    def main)",
-        '    @R.function(private=True)\n    def unused(a: R.Tensor((), "float32")) -> R.Tensor((), "float32"):\n        return a\n\n\\1',
+        '    @R.function(private=True)\n    def unused(a: R.Tensor((), "float32")) -> R.Tensor((), "float32"):\n'
+        r"        return a\n\n\1",
     ),
     "commutes_in_a_loop": ("memory", LOWERED, r"(T_add\[v_ax0\] = )(.*) \+ (.*)", r"\1\3 + \2"),
     "plans_storage_longer": ("memory", PLANNED, storage_of(64), None),
@@ -257,8 +264,6 @@ def edited(name, what, replacement):
     return run
 
 
-try:
+# Outside of TVM only the tables are of interest.
+with contextlib.suppress(ImportError):
     globals().update({name: edited(name, *edit[2:]) for name, edit in {**WRONG, **RIGHT}.items()})
-except ImportError:
-    # Outside of TVM only the tables are of interest.
-    pass

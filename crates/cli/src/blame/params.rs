@@ -1,0 +1,102 @@
+//! The parameters of the entry, where a pass has bundled them or moved work on them into a function of its own.
+
+use std::sync::Arc;
+
+use relax_spec::arguments::linked;
+use relax_spec::grammar::{
+    AttrValue, Attrs, Binder, Expr, Function, GlobalFunc, GlobalVar, IrModule, Span, StructInfo,
+};
+
+/// The attribute that says how many parameters are inputs, and no weights.
+const INPUTS: &str = "num_input";
+/// How the function is called that computes weights from weights.
+const TRANSFORM: &str = "_transform_params";
+
+/// The program after a pass, with an entry that takes what the entry took before. `None` if no parameters are bundled
+/// (`BundleModelParams`) and none are computed in a new function (`LiftTransformParams`).
+pub(super) fn related(before: &IrModule, after: &IrModule, entry: &str) -> Option<IrModule> {
+    let (old, new) = (linked(before, entry)?, linked(after, entry)?);
+    let Some(AttrValue::Int(inputs)) = old.attrs.get(INPUTS) else { return None };
+    let given: Vec<Expr> = old.params.iter().map(Binder::to_expr).collect();
+    let (inputs, weights) = given.split_at_checked(usize::try_from(*inputs).ok()?)?;
+    let bundle = Expr::tuple(weights.to_vec());
+    let args = match transform(before, after, entry) {
+        Some(transform) => {
+            let computed = Expr::call(transform, vec![bundle]);
+            let count = new.params.len().checked_sub(inputs.len())?;
+            let fields = (0..).take(count).map(|index| Expr::tuple_get_item(computed.clone(), index));
+            inputs.iter().cloned().chain(fields).collect()
+        }
+        None if is_bundled(old, new, inputs.len(), weights.len()) => inputs.iter().cloned().chain([bundle]).collect(),
+        None => return None,
+    };
+    Some(entered(after, old, entry, args))
+}
+
+/// The function that computes the weights, if the pass has made it.
+fn transform(before: &IrModule, after: &IrModule, entry: &str) -> Option<Expr> {
+    let name = format!("{entry}{TRANSFORM}");
+    let is_new = before.get(&name).is_none() && after.get(&name).is_some();
+    is_new.then(|| Expr::GlobalVar(GlobalVar { name: name.as_str().into(), span: Span::NONE }))
+}
+
+/// Whether one tuple has come in the place of all weights.
+fn is_bundled(old: &Function, new: &Function, inputs: usize, weights: usize) -> bool {
+    let last = |func: &Function| func.params.get(inputs).and_then(|param| param.annotation.clone());
+    let is_tuple = matches!(last(new), Some(StructInfo::Tuple(fields)) if fields.len() == weights);
+    new.params.len() == inputs + 1 && is_tuple && (old.params.len() != new.params.len() || last(old) != last(new))
+}
+
+/// The module with another entry, which calls the entry that it had.
+fn entered(module: &IrModule, old: &Function, entry: &str, args: Vec<Expr>) -> IrModule {
+    let mut module = module.clone();
+    let symbol = AttrValue::Str(entry.into());
+    let is_entry = |func: &Function| func.attrs.get("global_symbol") == Some(&symbol);
+    let mut made = None;
+    for (gv, func) in &mut module.funcs {
+        if let GlobalFunc::Function(func) = func
+            && is_entry(&*func)
+        {
+            let attrs = Attrs::from_iter([("global_symbol".into(), symbol.clone())]);
+            let body = Expr::call(Expr::GlobalVar(gv.clone()), args.clone());
+            made = Some(Function { body, ret_struct_info: None, attrs, pure: func.pure, ..old.clone() });
+            Arc::make_mut(func).attrs.remove("global_symbol");
+        }
+    }
+    let name = GlobalVar { name: format!("{entry} before").as_str().into(), span: Span::NONE };
+    module.funcs.extend(made.map(|made| (name, GlobalFunc::Function(Arc::new(made)))));
+    module
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use relax_spec::syntax::tvmscript::parse_module;
+
+    fn program(params: &str, functions: &str) -> IrModule {
+        let text = format!(
+            "@I.ir_module\nclass Module:\n{functions}    @R.function\n    def main({params}):\n        \
+             R.func_attr({{\"num_input\": 1}})\n        return x\n"
+        );
+        parse_module(&text).unwrap()
+    }
+
+    #[test]
+    fn weights_are_bundled_or_computed() {
+        let tensor = "R.Tensor((2,), \"float32\")";
+        let before = program(&format!("x: {tensor}, w: {tensor}, b: {tensor}"), "");
+        let bundled = program(&format!("x: {tensor}, p: R.Tuple({tensor}, {tensor})"), "");
+        let transform = format!(
+            "    @R.function(private=True)\n    def main_transform_params(p: R.Tuple({tensor}, {tensor})):\n        \
+             return p\n"
+        );
+        let lifted = program(&format!("x: {tensor}, b: {tensor}, v: {tensor}"), &transform);
+        for after in [&bundled, &lifted] {
+            let made = related(&before, after, "main").unwrap();
+            assert_eq!(linked(&made, "main").map(|func| func.params.len()), Some(3), "{made:?}");
+        }
+        assert_eq!(related(&before, &before, "main"), None);
+        assert_eq!(related(&bundled, &bundled, "main"), None);
+        assert_eq!(related(&lifted, &lifted, "main"), None);
+    }
+}
