@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::asking::{interrupt, prepare};
+use super::assume::Assuming;
 use super::budget::StepBudget;
 use super::given::EntryArguments;
 use super::options::{self, ReportFormat};
@@ -64,6 +65,8 @@ pub struct Args {
     /// What determines the generated inputs
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
+    #[command(flatten)]
+    assuming: Assuming,
     /// Seconds that a pass may take
     #[arg(long, value_name = "S", default_value = "120", value_parser = options::seconds)]
     patience: Duration,
@@ -257,7 +260,7 @@ impl Blamer<'_> {
         let edition = self.args.edition.unwrap_or_else(|| dialect.claimed_edition());
         let mut cx = self.args.budget.cx().with_edition(edition);
         let mut settings = Settings { seed: self.args.seed, ..Settings::runs(self.args.runs) };
-        settings.unknown = Some(Default::default());
+        self.args.assuming.assume(&mut settings)?;
         Ok(match refine(&mut cx, before, after, &self.entry, &self.given, &settings) {
             Err(error) => PassVerdict::Open(error.to_string()),
             Ok(refinement) => match refinement.verdict {

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use crate::grammar::{PrimExpr, StructInfo};
 use crate::judge::Cx;
-use crate::number::elementary;
+use crate::number::{FloatType, elementary};
 use crate::ops::infer::{Domain, TensorDims, arity, axis, differ, float_attr, given_int, tensor};
 use crate::ops::kernel::elementwise::{compare, float, infer_float, infer_one, number, unary};
 use crate::ops::kernel::reals::{RealOp, applied};
@@ -70,8 +70,8 @@ fn relu(x: Scalar) -> Result<Scalar, Stop> {
 }
 
 fn leakyrelu(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
-    let alpha = float_attr(a.call, "alpha")?;
-    unary(m, a, |x| sloped(x, Scalar::Float(alpha)))
+    let alpha = kernel::number_of(m, float_attr(a.call, "alpha")?, FloatType::Float64);
+    unary(m, a, |x| sloped(x, alpha))
 }
 
 /// A number above zero, or a multiple of one below.

@@ -180,12 +180,13 @@ fn infer_clip(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
 fn clip(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let float = kernel::tensor(a, 0)?.dtype().float_type().unwrap_or(FloatType::Float64);
     let (low, high) = (bound(a, 1, float)?, bound(a, 2, float)?);
+    let (least, greatest) = (kernel::number_of(m, low.0, float), kernel::number_of(m, high.0, float));
     unary(m, a, |x| match x {
         Scalar::Float(x) if x.is_nan() => Ok(Scalar::Float(x)),
         Scalar::Float(x) => Ok(Scalar::Float(x.max(low.0).min(high.0))),
         Scalar::Ring(_) => {
-            let above = number(x, Scalar::Float(low.0), i64::max, u64::max, RealOp::Larger)?;
-            number(above, Scalar::Float(high.0), i64::min, u64::min, RealOp::Smaller)
+            let above = number(x, least, i64::max, u64::max, RealOp::Larger)?;
+            number(above, greatest, i64::min, u64::min, RealOp::Smaller)
         }
         Scalar::Int(x) => Ok(Scalar::Int(x.max(low.1).min(high.1))),
         Scalar::UInt(x) => {
