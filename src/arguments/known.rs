@@ -58,6 +58,11 @@ impl KnownRange {
 }
 
 impl KnownArguments {
+    /// Whether numbers that are drawn elsewhere would not be such arguments.
+    pub fn limits_numbers(&self) -> bool {
+        self.of.values().any(|known| known.range.is_some() || known.sorted)
+    }
+
     /// The name of a parameter of which something is known and that the function does not have.
     pub fn missing(&self, func: &Function) -> Option<&Name> {
         self.of.keys().find(|name| !func.params.iter().any(|param| param.var.name == **name))

@@ -443,9 +443,10 @@ impl<'a> RefinementComparison<'a> {
     /// where NaN is in place of that. Then the target has no reason to become infinite.
     fn is_free_of_tops(&mut self, args: &[ValueSpec], before: &Observed) -> Result<bool, RefineError> {
         let (noise, plan) = (Rc::new(Noise::without_tops()), Plan::Repeat(&before.closures));
-        let (run, steps) = self.source.observe(&mut self.cx.clone(), args, plan, Some(noise), None)?;
+        let (run, steps) = self.source.observe(&mut self.cx.clone(), args, plan, Some(noise.clone()), None)?;
         self.steps += steps;
-        Ok(run.outcome == before.outcome && run.arguments == before.arguments)
+        let same = run.outcome == before.outcome && run.arguments == before.arguments;
+        Ok(same && !noise.begins_at_end())
     }
 
     /// Runs the source once more, with noise; whether any of it was asked for.

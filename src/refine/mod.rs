@@ -246,7 +246,7 @@ pub fn told_apart(
     steps: u64,
 ) -> Result<(Option<bool>, u64), RefineError> {
     let mut comparison = RefinementComparison::of(cx, source, target, entry, settings)?;
-    if settings.tolerance == 0.0 {
+    if settings.tolerance == 0.0 && !settings.known.limits_numbers() {
         let first = inputs.get(..1).unwrap_or_default();
         if let RealVerdict::Different(_) = ring::compare(&mut comparison, first)? {
             return Ok((Some(true), comparison.steps));
@@ -284,6 +284,9 @@ fn judged(
     }
     let is_of_interest = comparison.has_results() && (settings.both || !comparison.is_broken());
     let real = match is_of_interest {
+        true if settings.known.limits_numbers() => {
+            RealVerdict::Undecided("its numbers are not in the ranges that are assumed".to_string())
+        }
         true => ring::compare(&mut comparison, given)?,
         false => RealVerdict::Undecided("floats decide alone".to_string()),
     };

@@ -25,6 +25,8 @@ pub struct Noise {
     overflowed: Cell<bool>,
     neared_top: Cell<bool>,
     neared_bottom: Cell<bool>,
+    /// Whether an argument is at one of the ends of its type.
+    begins_at_end: Cell<bool>,
     /// The finest type that a float was computed in.
     finest: Cell<Option<FloatType>>,
     /// By units of this type floats are moved at most, whatever they are rounded to.
@@ -151,6 +153,7 @@ impl Noise {
             overflowed: Cell::new(false),
             neared_top: Cell::new(false),
             neared_bottom: Cell::new(false),
+            begins_at_end: Cell::new(false),
             finest: Cell::new(None),
             at_most: None,
             without_tops: false,
@@ -190,7 +193,17 @@ impl Noise {
         let is_least = |float: FloatType| move |x: f64| x != 0.0 && x.abs() <= least_normal(float);
         if floats.into_iter().any(|float| has_float_of(args, Some(float), &is_least(float))) {
             self.neared_top.set(true);
+            self.begins_at_end.set(true);
         }
+        let is_top = |float: FloatType| move |x: f64| x.abs() > float.greatest() / NEAR;
+        if floats.into_iter().any(|float| has_float_of(args, Some(float), &is_top(float))) {
+            self.begins_at_end.set(true);
+        }
+    }
+
+    /// Whether an argument is almost too large, or so small that its reciprocal is.
+    pub fn begins_at_end(&self) -> bool {
+        self.begins_at_end.get()
     }
 
     /// Whether a float of a value that may have lost digits is as it is without rounding.

@@ -417,7 +417,7 @@ impl RefinementReport<'_> {
         if let Some(Differing { name, before, after, clause }) = differing {
             let [before, after] = [before, after].map(|value| self.cut(&value.to_string()));
             let clause = clause.map(|clause| format!(" [{clause}]")).unwrap_or_default();
-            let _ = writeln!(text, "  first at `{name}`{clause}: {before} in the source, {after} in the target");
+            let _ = writeln!(text, "  first at `{name}`: {before} in the source, {after} in the target{clause}");
         }
         if !unknown.is_empty() {
             let names: Vec<&str> = unknown.iter().map(|name| &**name).collect();

@@ -43,7 +43,8 @@ impl MutationSites {
                 let span = s.span;
                 self.indices(&mut s.indices, span);
                 self.scalar(&mut s.value, span);
-                if let Some(lower) = narrower(s.buffer.dtype) {
+                let is_literal = matches!(s.value, Expr::Float(..) | Expr::Int(..));
+                if let Some(lower) = narrower(s.buffer.dtype).filter(|_| !is_literal) {
                     let rounded = Expr::Cast(lower, Box::new(s.value.clone()));
                     let rounded = Expr::Cast(s.buffer.dtype, Box::new(rounded));
                     self.change(&mut s.value, || format!("the element in {lower} between"), span, rounded);
