@@ -77,7 +77,7 @@ impl ArgumentSource {
         for (_, arg) in args.iter_mut().enumerate().filter(|(i, _)| nth.is_none_or(|nth| nth == *i)) {
             any |= change_in(arg, change);
         }
-        any.then_some(args)
+        any.then_some(args).and_then(|args| self.mended(func, args))
     }
 }
 

@@ -4,6 +4,7 @@
 mod casts;
 mod constants;
 mod directed;
+mod known;
 mod numbers;
 mod random;
 mod related;
@@ -14,13 +15,14 @@ use std::collections::BTreeMap;
 
 use casts::Casts;
 use constants::Constants;
+pub use known::{KnownArgument, KnownArguments, KnownRange};
 use numbers::{ElementGenerator, FilledTensor, Integers, NumberProfile};
 use random::Random;
 use sizes::SizeDraw;
 use upstream::upstream;
 
 use crate::grammar::{
-    AttrValue, Binder, DataType, FloatBits, Function, GlobalFunc, IrModule, Ndim, PrimExpr, ShapeVar, StructInfo,
+    AttrValue, Binder, DataType, FloatBits, Function, GlobalFunc, IrModule, Name, Ndim, PrimExpr, ShapeVar, StructInfo,
     TensorData, TensorShape, TensorStructInfo,
 };
 use crate::judge::with_stack;
@@ -33,6 +35,8 @@ pub struct ArgumentSource {
     seed: u64,
     /// How many bytes the arguments of one call may take up.
     memory: u64,
+    /// What is known of them.
+    known: KnownArguments,
 }
 
 /// Which list of arguments.
@@ -64,7 +68,22 @@ pub(crate) fn float_constants(module: &IrModule) -> Vec<f64> {
 impl ArgumentSource {
     /// Arguments that lie around the constants of these programs, and take up no more than so many bytes.
     pub fn of(modules: &[&IrModule], seed: u64, memory: u64) -> ArgumentSource {
-        ArgumentSource { constants: Constants::of(modules), seed, memory }
+        ArgumentSource { constants: Constants::of(modules), seed, memory, known: KnownArguments::default() }
+    }
+
+    /// The same, where this is known of the arguments.
+    pub fn knowing(self, known: &KnownArguments) -> ArgumentSource {
+        ArgumentSource { known: known.clone(), ..self }
+    }
+
+    /// The arguments, changed as little as it takes to be as they are known to be; `None` where they cannot be made so.
+    pub fn mended(&self, func: &Function, args: Vec<ValueSpec>) -> Option<Vec<ValueSpec>> {
+        self.known.mend(func, args, &self.constants)
+    }
+
+    /// The parameter whose argument is not as it is known to be, and what is wrong with it.
+    pub fn broken(&self, func: &Function, args: &[ValueSpec]) -> Option<(Name, String)> {
+        self.known.broken(func, args, &self.constants)
     }
 
     /// A list of arguments for a function whose shape variables are known as far as `known` says; `None` where the
@@ -88,12 +107,15 @@ impl ArgumentSource {
         let flows = if about { upstream(func, &self.constants, draw.index / 10) } else { None };
         let place = FilledTensor { index: draw.index, nth: 0, of: outlines.iter().map(Outline::tensors).sum() };
         let memory = self.memory;
-        let mut filling = Filling { constants: &self.constants, memory, limits, draw, place, flows: None, random };
+        let indices = self.known.indices_in_range;
+        let constants = &self.constants;
+        let mut filling = Filling { constants, memory, limits, indices, draw, place, flows: None, random };
         let fill = |(nth, outline)| {
             filling.flows = flows.as_ref().and_then(|flows| flows.get(nth).copied());
             filling.fill(outline)
         };
-        outlines.into_iter().enumerate().map(fill).collect()
+        let args = outlines.into_iter().enumerate().map(fill).collect::<Option<_>>()?;
+        self.mended(func, args)
     }
 }
 
@@ -197,6 +219,8 @@ struct Filling<'a> {
     memory: u64,
     /// What indices may be below, the smallest first.
     limits: Vec<i64>,
+    /// Whether integers are known to be indices.
+    indices: bool,
     draw: Draw,
     /// Which tensor is next.
     place: FilledTensor,
@@ -240,7 +264,7 @@ impl<'a> Filling<'a> {
         let limit = |n: usize| self.limits.get(n % self.limits.len().max(1)).copied().unwrap_or(1).max(1);
         match attempt {
             // Every second time that a profile comes.
-            0 if NumberProfile::nth(index).is_multiple_of(2) => Integers::Values,
+            0 if NumberProfile::nth(index).is_multiple_of(2) && !self.indices => Integers::Values,
             0 => Integers::Below(limit(index / 2)),
             1 => Integers::Below(limit(self.limits.len().saturating_sub(1))),
             n if n - 2 < self.limits.len() => Integers::Below(limit(self.limits.len() - 1 - (n - 2))),

@@ -36,7 +36,8 @@ impl ArgumentSource {
     pub fn related<'a>(&'a self, func: &'a Function) -> impl Iterator<Item = Vec<ValueSpec>> + 'a {
         let made = move |draw: Draw| self.for_function(func, &BTreeMap::new(), draw);
         let paired = PAIRED.into_iter().filter_map(made).flat_map(|args| related_in(&args));
-        paired.chain(std::iter::once(SPARSE).filter_map(made).flat_map(|args| sparse_in(&args, &self.multiples())))
+        let sparse = std::iter::once(SPARSE).filter_map(made).flat_map(|args| sparse_in(&args, &self.multiples()));
+        paired.chain(sparse).filter_map(|args| self.mended(func, args))
     }
 
     /// Numbers whose quotients by constants of the programs are exact, and which show what is divided by another one.

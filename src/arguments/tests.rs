@@ -146,3 +146,25 @@ fn arguments_of_one_type_coincide_and_are_opposite_and_infinite_together() {
     // One element that is not zero, the last one among them.
     assert!(lists.iter().any(|[x, _]| *x == [0.0, 0.0, 0.0, 1.0]) && lists.iter().any(|[_, y]| *y == [1.0; 4]));
 }
+
+#[test]
+fn arguments_are_as_they_are_known_to_be() {
+    let module = module("x: R.Tensor((\"n\", 6), \"float32\"), i: R.Tensor((5,), \"int64\")", "R.take(x, i, axis=0)");
+    let range = KnownRange { low: -3.0, high: 9.0, inclusive: false };
+    let x = KnownArgument { range: Some(range), finite: true, distinct: true, sorted: true };
+    let known = KnownArguments { indices_in_range: true, of: BTreeMap::from([("x".into(), x)]) };
+    let arguments = ArgumentSource::of(&[&module], 0, 1 << 30).knowing(&known);
+    let main = linked(&module, "main").unwrap();
+    let drawn = (0..200).filter_map(|index| arguments.for_function(main, &BTreeMap::new(), Draw { index, attempt: 0 }));
+    let all: Vec<Vec<ValueSpec>> = drawn.chain(arguments.related(main)).chain(arguments.directed(main)).collect();
+    assert!(all.len() > 200, "{}", all.len());
+    for args in &all {
+        assert_eq!(arguments.broken(main, args), None, "{args:?}");
+    }
+    // Otherwise they are as ever.
+    let other = ArgumentSource::of(&[&module], 0, 1 << 30);
+    assert!((0..19).any(|index| {
+        let args = other.for_function(main, &BTreeMap::new(), Draw { index, attempt: 0 }).unwrap();
+        arguments.broken(main, &args).is_some()
+    }));
+}

@@ -55,6 +55,8 @@ pub struct Refinement {
     pub ended: usize,
     /// How many inputs were undecided.
     pub undecided: usize,
+    /// How many steps all runs took.
+    pub steps: u64,
     /// Why the last of them was.
     pub reason: Option<String>,
     /// Where the runs on that input part.
@@ -186,7 +188,7 @@ impl<'a> RefinementComparison<'a> {
     ) -> Result<RefinementComparison<'a>, RefineError> {
         let compiled = target.compiled;
         let target = target.module;
-        let arguments = ArgumentSource::of(&[source, target], settings.seed, settings.memory);
+        let arguments = ArgumentSource::of(&[source, target], settings.seed, settings.memory).knowing(&settings.known);
         let (registry, unknown) = packed_functions(settings, &[source, target])?;
         let subject = |module| Subject {
             module,
@@ -197,6 +199,10 @@ impl<'a> RefinementComparison<'a> {
             compiled: None,
         };
         let (source, target) = (subject(source), Subject { compiled, ..subject(target) });
+        let missing = source.function().and_then(|func| settings.known.missing(func));
+        if let Some(name) = missing {
+            return Err(RefineError::Parameter(name.clone()));
+        }
         Ok(RefinementComparison {
             source,
             target,
@@ -222,6 +228,14 @@ impl<'a> RefinementComparison<'a> {
         })
     }
 
+    /// An argument that was given must be as it is known to be.
+    pub(super) fn is_as_known(&self, args: &[ValueSpec]) -> Result<(), RefineError> {
+        match self.source.function().and_then(|func| self.arguments.broken(func, args)) {
+            Some((name, what)) => Err(RefineError::Known(name, what)),
+            None => Ok(()),
+        }
+    }
+
     /// The context.
     pub(super) fn cx(&self) -> &Cx {
         self.cx
@@ -242,7 +256,10 @@ impl<'a> RefinementComparison<'a> {
 
     /// What no run of the source reached, and of the target.
     pub(super) fn unreached(&self) -> (Vec<Unreached>, Vec<Unreached>) {
-        (self.reach.0.unreached(self.source.module), self.reach.1.unreached(self.target.module))
+        {
+            let entry = self.source.entry;
+            (self.reach.0.unreached(self.source.module, entry), self.reach.1.unreached(self.target.module, entry))
+        }
     }
 
     /// Compares the programs on an input that was made to reach more, if the run of the source, which is given with
@@ -377,7 +394,8 @@ impl<'a> RefinementComparison<'a> {
             {
                 return Ok(explained);
             }
-            if shadows.excuse(&agreement) && wanted == more {
+            let excused = shadows.excuse(&agreement) && wanted == more;
+            if excused && !(agreement.is_unbounded() && self.is_free_of_tops(args, before)?) {
                 return Ok(undecided(NEAR_END));
             }
             if shadows.runs.len() as u64 == most {
@@ -419,6 +437,16 @@ impl<'a> RefinementComparison<'a> {
             }
         }
         Ok((judge_runs(self.cx, before, after, &agreement), agreement.largest()))
+    }
+
+    /// Whether nothing that the source returns depends on what is too large for its type, or almost: it is the same
+    /// where NaN is in place of that. Then the target has no reason to become infinite.
+    fn is_free_of_tops(&mut self, args: &[ValueSpec], before: &Observed) -> Result<bool, RefineError> {
+        let (noise, plan) = (Rc::new(Noise::without_tops()), Plan::Repeat(&before.closures));
+        let (run, steps) = self.source.observe(&mut self.cx.clone(), args, plan, Some(noise.clone()), None)?;
+        self.steps += steps;
+        let same = run.outcome == before.outcome && run.arguments == before.arguments;
+        Ok(same && !noise.begins_at_end())
     }
 
     /// Runs the source once more, with noise; whether any of it was asked for.
@@ -596,6 +624,7 @@ impl<'a> RefinementComparison<'a> {
             compared,
             ended,
             undecided,
+            steps: self.steps,
             reason,
             differing,
             unknown,
@@ -630,6 +659,9 @@ impl Look for &mut Breaking<'_, '_> {
         if self.cost > 0 && steps.saturating_add(self.cost) > self.limit {
             return ShrinkOutcome::Unasked;
         }
+        if self.comparison.is_as_known(input).is_err() {
+            return ShrinkOutcome::Other;
+        }
         let Ok(before) = self.comparison.source_on(input) else { return ShrinkOutcome::Other };
         let judged = self.comparison.judge(input, &before);
         self.cost = self.comparison.steps.saturating_sub(steps).max(1);
@@ -647,6 +679,9 @@ impl Look for &mut Breaking<'_, '_> {
     fn glance_at(&mut self, input: &[ValueSpec]) -> ShrinkOutcome {
         if self.glances == 0 {
             return ShrinkOutcome::Unasked;
+        }
+        if self.comparison.is_as_known(input).is_err() {
+            return ShrinkOutcome::Other;
         }
         let steps = self.comparison.steps;
         let shown = self.comparison.differs_by(input, self.rule, self.tolerance);

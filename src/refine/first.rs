@@ -8,9 +8,12 @@ use super::agree::{Agreement, Shadow};
 use super::calls::Plan;
 use super::observe::Subject;
 use super::{Observed, RefineError};
+use crate::book::Rule;
 use crate::eval::RunObserver;
-use crate::grammar::{Name, Var};
+use crate::grammar::visit::{Visitor, walk_module, walk_var_binding};
+use crate::grammar::{Expr, Name, Var, VarBinding};
 use crate::judge::Cx;
+use crate::ops::{self, Clauses};
 use crate::value::{Host, Noise, Value, ValueSpec, to_spec};
 
 /// The first variable of the source that a variable of this name in the target differs from.
@@ -22,6 +25,8 @@ pub struct Differing {
     pub before: ValueSpec,
     /// The value in the target.
     pub after: ValueSpec,
+    /// The clause of the operator that gives it in the source, if an operator does.
+    pub clause: Option<Rule>,
 }
 
 /// So many bindings are kept of a run.
@@ -72,6 +77,40 @@ pub(super) fn first_differing(
     };
     Ok(of_source.into_iter().find_map(|(key, before)| {
         let after = of_target.get(&key)?;
-        differs(&key, &before, after).then(|| Differing { name: key.0.clone(), before, after: after.clone() })
+        let clause = || clause_of(source, &key);
+        let (name, after) = (key.0.clone(), after.clone());
+        differs(&key, &before, &after).then(|| Differing { clause: clause(), name, before, after })
     }))
+}
+
+/// The clause on the value of the operator whose call a variable of the source is bound to, where one variable has the
+/// name.
+fn clause_of(source: &Subject<'_>, (name, _): &(Name, usize)) -> Option<Rule> {
+    let mut bound = BoundOperators { name, found: Vec::new() };
+    walk_module(&mut bound, source.module);
+    match bound.found.as_slice() {
+        [op] => match ops::lookup(op)?.clauses {
+            Clauses::Tensor(clauses) => Some(clauses.value),
+            Clauses::Text => None,
+        },
+        [] | [_, ..] => None,
+    }
+}
+
+/// The operators whose calls variables of a name are bound to.
+struct BoundOperators<'n> {
+    name: &'n Name,
+    found: Vec<Name>,
+}
+
+impl Visitor for BoundOperators<'_> {
+    fn visit_var_binding(&mut self, binding: &VarBinding) {
+        if binding.var.var.name == *self.name
+            && let Expr::Call(call) = &binding.value
+            && let Expr::Op(op) = &call.op
+        {
+            self.found.push(op.op_name.clone());
+        }
+        walk_var_binding(self, binding);
+    }
 }

@@ -2,6 +2,7 @@
 //! a source program. Both are run on the same inputs, and what can be observed of the two runs is compared.
 
 mod agree;
+mod alone;
 mod calls;
 mod choices;
 mod compare;
@@ -18,11 +19,13 @@ mod search;
 mod shrink;
 mod unknown;
 
+pub use alone::{EDITION_OF_PRIM_FUNCS, prim_funcs_alone, with_entry};
 pub use compare::Refinement;
 pub use first::Differing;
 pub use observe::{CompiledProgram, Ran};
 pub use observed::{ClosureObservations, Observed};
 pub use open::LEFT_OPEN;
+pub use reach::called_from;
 pub use ring::RealVerdict;
 pub use unknown::{Assumption, missing};
 pub use unreached::Unreached;
@@ -31,6 +34,7 @@ use std::collections::BTreeMap;
 
 use compare::{RefinementComparison, RefinementTarget};
 
+use crate::arguments::KnownArguments;
 use crate::book::Rule;
 use crate::eval::EvalOptions;
 use crate::grammar::{IrModule, Name};
@@ -78,6 +82,8 @@ pub struct Settings {
     pub both: bool,
     /// Whether the inputs are kept on which the programs were compared.
     pub keep: bool,
+    /// What is known of the arguments.
+    pub known: KnownArguments,
     /// The packed functions that the programs find.
     pub registry: Registry,
     /// What is assumed of those that they do not find; `None` if that is an error of the run
@@ -92,8 +98,20 @@ impl Settings {
     /// On that many generated inputs.
     pub fn runs(runs: usize) -> Settings {
         let EvalOptions { registry, memory, fuel, .. } = EvalOptions::default();
-        let (exact, tolerance, keep, unknown) = (false, 0.0, false, None);
-        Settings { runs, seed: 0, exact, tolerance, steps: STEPS, fuel, memory, both: false, keep, registry, unknown }
+        Settings {
+            runs,
+            seed: 0,
+            exact: false,
+            tolerance: 0.0,
+            steps: STEPS,
+            fuel,
+            memory,
+            both: false,
+            keep: false,
+            known: KnownArguments::default(),
+            registry,
+            unknown: None,
+        }
     }
 }
 
@@ -131,6 +149,12 @@ pub enum RefineError {
     /// An assumption about a function that is called nowhere, or that is there.
     #[error("no program calls a packed function `{0}` of which something could be assumed")]
     Assumed(Name),
+    /// Something is known of a parameter that the source does not have.
+    #[error("there is no parameter `{0}` of which something could be assumed")]
+    Parameter(Name),
+    /// An argument that was given is not as it is known to be.
+    #[error("the argument `{0}` is not as it is assumed: {1}")]
+    Known(Name, String),
     /// The signature leaves open too much, or nothing meets it.
     #[error("no argument can be made for the signature of `{0}` within the memory of a run; give the arguments")]
     Arguments(String),
@@ -207,12 +231,46 @@ pub fn as_real_functions(
     ring::compare(&mut comparison, given)
 }
 
+/// Whether the programs are told apart on the inputs by either channel, the quicker one first, and the steps that it
+/// took. Nothing is said after so many steps, nor where nothing was decided.
+///
+/// # Errors
+/// See [`RefineError`].
+pub fn told_apart(
+    cx: &mut Cx,
+    source: &IrModule,
+    target: &IrModule,
+    entry: &str,
+    inputs: &[Vec<ValueSpec>],
+    settings: &Settings,
+    steps: u64,
+) -> Result<(Option<bool>, u64), RefineError> {
+    let mut comparison = RefinementComparison::of(cx, source, target, entry, settings)?;
+    if settings.tolerance == 0.0 && !settings.known.limits_numbers() {
+        let first = inputs.get(..1).unwrap_or_default();
+        if let RealVerdict::Different(_) = ring::compare(&mut comparison, first)? {
+            return Ok((Some(true), comparison.steps));
+        }
+    }
+    for input in inputs {
+        comparison.on(input)?;
+        if comparison.is_broken() {
+            return Ok((Some(true), comparison.steps));
+        }
+        if comparison.steps > steps {
+            return Ok((None, comparison.steps));
+        }
+    }
+    Ok((comparison.has_results().then_some(false), comparison.steps))
+}
+
 fn judged(
     mut comparison: RefinementComparison<'_>,
     given: &[Vec<ValueSpec>],
     settings: &Settings,
 ) -> Result<Refinement, RefineError> {
     for input in given {
+        comparison.is_as_known(input)?;
         comparison.on(input)?;
     }
     if settings.runs > 0 && comparison.is_broken() {
@@ -226,6 +284,9 @@ fn judged(
     }
     let is_of_interest = comparison.has_results() && (settings.both || !comparison.is_broken());
     let real = match is_of_interest {
+        true if settings.known.limits_numbers() => {
+            RealVerdict::Undecided("its numbers are not in the ranges that are assumed".to_string())
+        }
         true => ring::compare(&mut comparison, given)?,
         false => RealVerdict::Undecided("floats decide alone".to_string()),
     };

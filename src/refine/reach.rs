@@ -6,9 +6,10 @@ use std::rc::Rc;
 
 use super::choices;
 use super::unreached::Unreached;
+use crate::arguments::linked;
 use crate::eval::RunObserver;
-use crate::grammar::visit::{Visitor, walk_call, walk_expr, walk_module, walk_var_binding};
-use crate::grammar::{Call, Expr, GlobalFunc, If, IrModule, Var, VarBinding};
+use crate::grammar::visit::{Visitor, walk_call, walk_expr, walk_var_binding};
+use crate::grammar::{Call, Expr, GlobalFunc, If, IrModule, Name, Var, VarBinding};
 use crate::judge::with_stack;
 use crate::ops;
 use crate::value::{Host, Side, Sides, Value, address};
@@ -60,17 +61,64 @@ impl Reach {
         self.variables.borrow_mut().clone_from(&earlier.variables.borrow());
     }
 
-    /// What no run reached of a program.
-    pub(super) fn unreached(&self, module: &IrModule) -> Vec<Unreached> {
+    /// What no run reached of the functions of a program that the entry calls.
+    pub(super) fn unreached(&self, module: &IrModule, entry: &str) -> Vec<Unreached> {
         let mut missed = Missed { reach: self, unreached: Vec::new() };
-        walk_module(&mut missed, module);
-        for (_, func) in &module.funcs {
+        let called = called_from(module, entry);
+        for (_, func) in module.funcs.iter().filter(|(name, _)| called.contains(&name.name)) {
+            match func {
+                GlobalFunc::Function(f) => missed.visit_function(f),
+                GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => {}
+            }
+        }
+        for (_, func) in module.funcs.iter().filter(|(name, _)| called.contains(&name.name)) {
             match func {
                 GlobalFunc::PrimFunc(f) => choices::missed(&self.sides, f, &mut missed.unreached),
                 GlobalFunc::Function(_) | GlobalFunc::ExternFunc(_) => {}
             }
         }
         missed.unreached
+    }
+}
+
+/// The functions that the entry uses, and those that these use; all of them where the entry is not known.
+pub fn called_from(module: &IrModule, entry: &str) -> BTreeSet<Name> {
+    let first = module.funcs.iter().find(|(_, func)| match func {
+        GlobalFunc::Function(f) => linked(module, entry).is_some_and(|linked| std::ptr::eq(linked, &**f)),
+        GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => false,
+    });
+    let Some((first, _)) = first else { return module.funcs.iter().map(|(name, _)| name.name.clone()).collect() };
+    let mut called = UsedGlobals(BTreeSet::from([first.name.clone()]));
+    let mut looked_at = BTreeSet::new();
+    while let Some(next) = called.0.difference(&looked_at).next().cloned() {
+        for (_, func) in module.funcs.iter().filter(|(name, _)| name.name == next) {
+            match func {
+                GlobalFunc::Function(f) => called.visit_function(f),
+                GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => {}
+            }
+        }
+        looked_at.insert(next);
+    }
+    called.0
+}
+
+/// The global variables that are used, and the symbols that may be those of `PrimFunc`s.
+struct UsedGlobals(BTreeSet<Name>);
+
+impl Visitor for UsedGlobals {
+    fn visit_expr(&mut self, expr: &Expr) {
+        match expr {
+            Expr::GlobalVar(used) => {
+                self.0.insert(used.name.clone());
+            }
+            Expr::ExternFunc(used) => {
+                self.0.insert(used.global_symbol.clone());
+            }
+            Expr::StringImm(text) => {
+                self.0.insert(text.value.clone());
+            }
+            _ => walk_expr(self, expr),
+        }
     }
 }
 

@@ -67,6 +67,7 @@ pub(super) enum TirInstr {
     /// What must hold, or nothing is said of the run.
     Assume(Int),
     Sort(Box<SortCode>),
+    Scan(Box<ScanCode>),
     /// The threads of a block wait for each other.
     Barrier,
     /// A statement in which there are barriers.
@@ -108,6 +109,24 @@ pub(super) struct SortCode {
     pub axis: Int,
     pub ascending: Int,
     pub unsigned: bool,
+}
+
+/// A call of a packed function that sums up.
+pub(super) struct ScanCode {
+    /// The slot of each buffer, and the shape that the call says it has.
+    pub input: (usize, Vec<Int>),
+    pub output: (usize, Vec<Int>),
+    /// How the sums are held.
+    pub sums: ScanSums,
+    /// Whether an element is left out of the sum at its own place.
+    pub exclusive: Int,
+}
+
+/// The data type of sums.
+#[derive(Clone, Copy)]
+pub(super) enum ScanSums {
+    Int(Repr),
+    Float(FloatType),
 }
 
 /// What of the sorted elements is written.
@@ -180,6 +199,8 @@ pub(super) enum Int {
     Popcount(Box<Int>, Repr),
     LeadingZeros(Box<Int>, Repr),
     Choice(Box<(Int, Int, Int)>),
+    /// `T.q_multiply_shift`: two numbers, their binary places, and the shift.
+    FixedPoint(Box<[Int; 4]>),
     /// The smaller or the larger of two, of which it is noted which is taken.
     Picked(usize, IntOp, Box<(Int, Int)>, Repr),
     /// A condition of which it is noted what it is.

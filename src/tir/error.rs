@@ -173,6 +173,9 @@ pub enum TirError {
         /// The data type that it is to have.
         dtype: DataType,
     },
+    /// A number of binary places that is not positive.
+    #[error("a number with {0} binary places")]
+    Places(i64),
     /// A loop whose step is not positive.
     #[error("a loop with the step {0}")]
     Step(i64),
@@ -208,6 +211,8 @@ impl TirError {
             Some((rule!("PRIMFUNC.BARRIER.ALL"), 1))
         } else if let TirError::Assumption = self {
             Some((rule!("PRIMFUNC.ASSUME"), 1))
+        } else if let TirError::Places(_) = self {
+            Some((rule!("PRIMFUNC.FIXED-POINT"), 1))
         } else {
             None
         }

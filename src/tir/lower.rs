@@ -304,7 +304,7 @@ impl Lowering {
         if let ("assume", [condition]) = (&*call.op, call.args.as_slice()) {
             return Ok(TirInstr::Assume(self.condition(condition)?));
         }
-        Ok(match self.sorting(call)? {
+        Ok(match self.packed(call)? {
             Some(code) => code,
             None => TirInstr::Unsupported(called(call).into()),
         })

@@ -18,6 +18,7 @@ mod memory;
 mod region;
 mod run;
 mod scalar;
+mod scanning;
 mod sorting;
 mod threads;
 

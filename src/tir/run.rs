@@ -9,7 +9,7 @@ use super::code::{
 };
 use super::error::{TirError, TirResult};
 use super::memory::{BufferView, Memory, MemoryElements, MemoryScope, StridedDim, compact_strides};
-use super::scalar::{FloatOp, compare_floats, float_binary, fused, of_int, test};
+use super::scalar::{FloatOp, compare_floats, fixed_point, float_binary, fused, of_int, test};
 use super::touched::Touched;
 use crate::number::FloatType;
 use crate::number::real::{BinaryFunction, ConstantReading, Function, Real, Unordered};
@@ -146,6 +146,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
                 }
             }
             TirInstr::Sort(code) => self.sort(code)?,
+            TirInstr::Scan(code) => self.scan(code)?,
             // Who is alone waits for nobody.
             TirInstr::Barrier => {}
             TirInstr::Assert(assert) => {
@@ -528,6 +529,10 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
                 let taken = if self.int(&c.0)? != 0 { &c.1 } else { &c.2 };
                 self.int(taken)?
             }
+            Int::FixedPoint(o) => {
+                let [x, y, places, shift] = &**o;
+                fixed_point(self.int(x)?, self.int(y)?, self.int(places)?, self.int(shift)?)?
+            }
             Int::Picked(choice, op, o, repr) => {
                 let (a, b) = (self.int(&o.0)?, self.int(&o.1)?);
                 let picked = repr.binary(*op, a, b)?;
@@ -653,7 +658,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
     }
 
     #[inline]
-    fn sum(&self, float: FloatType, a: N, b: N) -> N {
+    pub(super) fn sum(&self, float: FloatType, a: N, b: N) -> N {
         a.plus(b).rounded(|sum| match &self.noise {
             None => float.round(sum),
             Some(noise) => noise.sum(float, a.near(), b.near()),

@@ -224,6 +224,22 @@ pub(super) fn float_binary<N: Real>(float: FloatType, op: FloatOp, a: N, b: N) -
     })
 }
 
+/// PRIMFUNC.FIXED-POINT: the product of two numbers with so many binary places each, shifted to the right and rounded to
+/// the nearest int32, half way upwards; what does not fit wraps around.
+pub(super) fn fixed_point(x: i64, y: i64, places: i64, shift: i64) -> TirResult<i64> {
+    if places <= 0 {
+        return Err(Box::new(TirError::Places(places)));
+    }
+    let product = i128::from(x) * i128::from(y);
+    // No product of two int32 has more than 62 bits, and none matters that is moved by 32 to the left.
+    let right = places.saturating_add(shift).clamp(-32, 65);
+    let exact = match right {
+        ..=0 => product << right.unsigned_abs(),
+        1.. => (product + (1i128 << (right - 1))) >> right,
+    };
+    Ok(i64::from(exact as i32))
+}
+
 /// A product and a sum, rounded once: the product of two float32 is exact in float64, and so are those of smaller
 /// types.
 pub(super) fn fused(float: FloatType, a: f64, b: f64, c: f64) -> f64 {

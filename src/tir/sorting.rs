@@ -1,10 +1,10 @@
-//! The packed functions of TVM's run time that sort: `tvm.contrib.sort.sort`, `argsort` and
-//! `topk`, on the lines of a buffer along an axis.
+//! The packed functions of TVM's run time that sort: `tvm.contrib.sort.sort`, `argsort` and `topk`, on the lines of a
+//! buffer along an axis, and `tvm.contrib.thrust.sort`, on those along the last.
 
 use std::cmp::Ordering;
 
 use super::arithmetic::Arithmetic;
-use super::code::{SortCode, Sorted};
+use super::code::{Int, SortCode, Sorted};
 use super::error::{TirError, TirResult};
 use super::memory::MemoryElements;
 use super::run::Machine;
@@ -12,7 +12,7 @@ use crate::number::FloatType;
 
 /// An element of a buffer of either kind.
 #[derive(Clone, Copy)]
-enum SortKey<N> {
+pub(super) enum SortKey<N> {
     Int(i64),
     Float(N),
 }
@@ -37,9 +37,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         for (buffer, shape) in
             code.outputs.iter().map(|(buffer, shape, _)| (*buffer, shape)).chain([&code.input].map(|i| (i.0, &i.1)))
         {
-            if self.values(shape)? != self.views[buffer].shape() {
-                return Err(unfit("an array of another shape than its buffer"));
-            }
+            self.is_whole(buffer, shape)?;
         }
         let input = self.views[code.input.0].clone();
         let rank = input.dims.len() as i64;
@@ -75,6 +73,14 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         Ok(())
     }
 
+    /// An array has the shape of its buffer.
+    pub(super) fn is_whole(&mut self, buffer: usize, shape: &'p [Int]) -> TirResult<()> {
+        match self.values(shape)? == self.views[buffer].shape() {
+            true => Ok(()),
+            false => Err(unfit("an array of another shape than its buffer")),
+        }
+    }
+
     /// The memory of an element, and its place there.
     fn place(&self, buffer: usize, index: &[i64]) -> TirResult<(usize, usize)> {
         let view = &self.views[buffer];
@@ -86,7 +92,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         usize::try_from(at).map(|at| (view.memory, at)).map_err(|_| unfit("an array that begins before its memory"))
     }
 
-    fn key(&self, buffer: usize, index: &[i64]) -> TirResult<SortKey<N>> {
+    pub(super) fn key(&self, buffer: usize, index: &[i64]) -> TirResult<SortKey<N>> {
         let (memory, at) = self.place(buffer, index)?;
         let memory = self.memory.get(memory).ok_or_else(|| unfit("an array without memory"))?;
         if memory.written.as_ref().is_some_and(|written| written.get(at) != Some(&true)) {
@@ -100,7 +106,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         key.ok_or_else(|| unfit("an array beyond its memory"))
     }
 
-    fn set(&mut self, buffer: usize, index: &[i64], value: Option<SortKey<N>>) -> TirResult<()> {
+    pub(super) fn set(&mut self, buffer: usize, index: &[i64], value: Option<SortKey<N>>) -> TirResult<()> {
         let (memory, at) = self.place(buffer, index)?;
         let memory = self.memory.get_mut(memory).ok_or_else(|| unfit("an array without memory"))?;
         let done = match (&mut memory.data, value) {
@@ -118,12 +124,12 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
     }
 }
 
-fn unfit(what: &str) -> Box<TirError> {
-    Box::new(TirError::Unsupported(format!("a sort of {what}")))
+pub(super) fn unfit(what: &str) -> Box<TirError> {
+    Box::new(TirError::Unsupported(format!("a sort or a scan of {what}")))
 }
 
 /// Where a line begins: its number among the places of all other axes.
-fn start_of(line: i64, shape: &[i64], axis: usize) -> Vec<i64> {
+pub(super) fn start_of(line: i64, shape: &[i64], axis: usize) -> Vec<i64> {
     let mut rest = line;
     let mut index = vec![0; shape.len()];
     for (at, size) in shape.iter().enumerate().rev() {
@@ -137,6 +143,6 @@ fn start_of(line: i64, shape: &[i64], axis: usize) -> Vec<i64> {
     index
 }
 
-fn with(start: &[i64], axis: usize, at: i64) -> Vec<i64> {
+pub(super) fn with(start: &[i64], axis: usize, at: i64) -> Vec<i64> {
     start.iter().enumerate().map(|(i, place)| if i == axis { at } else { *place }).collect()
 }

@@ -25,10 +25,14 @@ pub struct Noise {
     overflowed: Cell<bool>,
     neared_top: Cell<bool>,
     neared_bottom: Cell<bool>,
+    /// Whether an argument is at one of the ends of its type.
+    begins_at_end: Cell<bool>,
     /// The finest type that a float was computed in.
     finest: Cell<Option<FloatType>>,
     /// By units of this type floats are moved at most, whatever they are rounded to.
     at_most: Option<FloatType>,
+    /// Whether what is too large, or almost, is NaN.
+    without_tops: bool,
     /// Whether the arguments have many digits, so that what has few has them by chance.
     inexact: Cell<bool>,
     /// How the operator rounds that is being evaluated.
@@ -149,11 +153,23 @@ impl Noise {
             overflowed: Cell::new(false),
             neared_top: Cell::new(false),
             neared_bottom: Cell::new(false),
+            begins_at_end: Cell::new(false),
             finest: Cell::new(None),
             at_most: None,
+            without_tops: false,
             inexact: Cell::new(false),
             rounding: Cell::new(None),
         }
+    }
+
+    /// No noise, but NaN in place of all that is too large, or almost: what is left does not depend on it.
+    pub fn without_tops() -> Noise {
+        Noise { without_tops: true, ..Noise::new(1) }
+    }
+
+    /// The result of an operation, unless it is not wanted.
+    fn unless_top(&self, float: FloatType, value: f64) -> f64 {
+        if self.without_tops && !(value.abs() <= float.greatest() / NEAR) { f64::NAN } else { value }
     }
 
     /// Noise that is not more than that of rounding to this type.
@@ -177,7 +193,17 @@ impl Noise {
         let is_least = |float: FloatType| move |x: f64| x != 0.0 && x.abs() <= least_normal(float);
         if floats.into_iter().any(|float| has_float_of(args, Some(float), &is_least(float))) {
             self.neared_top.set(true);
+            self.begins_at_end.set(true);
         }
+        let is_top = |float: FloatType| move |x: f64| x.abs() > float.greatest() / NEAR;
+        if floats.into_iter().any(|float| has_float_of(args, Some(float), &is_top(float))) {
+            self.begins_at_end.set(true);
+        }
+    }
+
+    /// Whether an argument is almost too large, or so small that its reciprocal is.
+    pub fn begins_at_end(&self) -> bool {
+        self.begins_at_end.get()
     }
 
     /// Whether a float of a value that may have lost digits is as it is without rounding.
@@ -258,7 +284,8 @@ impl Noise {
             return self.beside_zero(float);
         }
         let exact = nearest == value && (float != FloatType::Float64 || self.is_exact(float, nearest));
-        if exact { nearest } else { self.moved(float, nearest, nearest.abs(), 1.0) }
+        let result = if exact { nearest } else { self.moved(float, nearest, nearest.abs(), 1.0) };
+        self.unless_top(float, result)
     }
 
     /// What a conversion to the type gives.
@@ -273,7 +300,7 @@ impl Noise {
         let held = float.round(plain) == plain && (float != FloatType::Float64 || self.is_exact(float, plain));
         if held || plain.abs() == x.abs() || plain.fract() == 0.0 {
             self.ask(float, plain);
-            return float.round(plain);
+            return self.unless_top(float, float.round(plain));
         }
         self.approximates.set(true);
         let blurred = rounding.blurs(float) && x.is_finite() && !self.is_exact(float, x);
@@ -289,13 +316,14 @@ impl Noise {
         let nearest = float.round(a + b);
         let (a_again, b_again) = (a + b - b, a + b - (a + b - b));
         let exact = nearest == a + b && a_again == a && b_again == b;
-        if exact { nearest } else { self.moved(float, nearest, nearest.abs(), 1.0) }
+        let result = if exact { nearest } else { self.moved(float, nearest, nearest.abs(), 1.0) };
+        self.unless_top(float, result)
     }
 
     /// The value, moved by one or two of the steps that floats of a magnitude have, so many times; by one of those of
     /// few digits.
     fn moved(&self, float: FloatType, value: f64, magnitude: f64, times: f64) -> f64 {
-        if !value.is_finite() || !magnitude.is_finite() || magnitude == 0.0 {
+        if !value.is_finite() || !magnitude.is_finite() || magnitude == 0.0 || self.without_tops {
             return value;
         }
         let step = spacing(finer(self.at_most, float), magnitude);
@@ -309,6 +337,9 @@ impl Noise {
     /// In place of a zero that is a number too small for the type: the least number on either side of it.
     fn beside_zero(&self, float: FloatType) -> f64 {
         self.neared_bottom.set(true);
+        if self.without_tops {
+            return 0.0;
+        }
         let least = spacing(float, f64::MIN_POSITIVE);
         if self.next() & 1 == 0 { least } else { -least }
     }
@@ -377,7 +408,8 @@ impl Noise {
             Rounding::Sum { digits, .. } if digits <= f64::from(float.digits()) => 1.0,
             other => other.steps(float),
         };
-        if exact { nearest } else { self.moved(float, nearest, nearest.abs().max(magnitude), times) }
+        let result = if exact { nearest } else { self.moved(float, nearest, nearest.abs().max(magnitude), times) };
+        self.unless_top(float, result)
     }
 
     /// Takes note of the floats in an operand.
@@ -432,10 +464,11 @@ impl Noise {
     }
 
     fn of_tensor(&self, tensor: &Tensor, rounding: Rounding) -> Option<Tensor> {
-        let float = tensor.dtype().float_type().filter(|float| rounding.blurs(*float))?;
+        let float = tensor.dtype().float_type().filter(|float| self.without_tops || rounding.blurs(*float))?;
         let times = if let Rounding::Sum { .. } = rounding { rounding.steps(float) } else { 1.0 };
         let copy = Tensor::zeros(tensor.dtype(), tensor.shape()).ok()?;
         let element = |i: usize| match tensor.get(i) {
+            Some(Scalar::Float(x)) if self.without_tops => Ok(Scalar::Float(self.unless_top(float, x))),
             Some(Scalar::Float(x)) if self.is_exact(float, x) => Ok(Scalar::Float(x)),
             Some(Scalar::Float(x)) => Ok(Scalar::Float(self.moved(float, x, x.abs(), times))),
             Some(other) => Ok(other),

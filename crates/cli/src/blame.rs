@@ -12,6 +12,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use super::asking::{STARTUP, interrupt, prepare};
+use super::assume::Assuming;
 use super::budget::StepBudget;
 use super::given::EntryArguments;
 use super::options::{self, ReportFormat};
@@ -91,6 +92,8 @@ pub struct Args {
     /// What determines the generated inputs
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
+    #[command(flatten)]
+    assuming: Assuming,
     /// Seconds that a pass may take
     #[arg(long, value_name = "S", default_value = "120", value_parser = options::seconds)]
     patience: Duration,
@@ -467,7 +470,7 @@ impl Blamer<'_> {
         let related = related(before, after, &self.entry);
         let after = related.as_ref().unwrap_or(after);
         let mut settings = Settings { seed: self.args.seed, ..Settings::runs(self.args.runs) };
-        settings.unknown = Some(Default::default());
+        self.args.assuming.assume(&mut settings)?;
         Ok(match refine(&mut cx, before, after, &self.entry, &self.given, &settings) {
             Err(error) => PassVerdict::Open(error.to_string()),
             Ok(refinement) => match (newly_unknown(before, &refinement), refinement.verdict) {

@@ -4,17 +4,19 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use super::asking::{AnswerLimits, STARTUP, interrupt, start};
+use super::assume::Assuming;
 use super::fuzz::{forms_of, told_of_known, told_of_paths};
 use super::given::EntryArguments;
 use super::{CommandResult, Exit, Failure, input, options, print, print_program};
 use ask::adapters::Adapter;
 use ask::implementation::{ChildProcess, Implementation as _};
 use campaign::trials::{Path, ProgramQuestion, Reducer, TrialVerdict, Witness, diff, inputs_of, known_form};
-use relax_spec::arguments::linked;
+use relax_spec::arguments::{ArgumentSource, linked};
 use relax_spec::book::Edition;
 use relax_spec::eval;
 use relax_spec::grammar::{IrModule, Name};
 use relax_spec::judge::Cx;
+use relax_spec::refine::RefineError;
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 use relax_spec::value::ValueSpec;
 
@@ -47,6 +49,8 @@ pub struct Args {
     entry: Option<String>,
     #[command(flatten)]
     given: EntryArguments,
+    #[command(flatten)]
+    assuming: Assuming,
     /// How many generated inputs to try
     #[arg(long, value_name = "N", default_value_t = 3)]
     runs: usize,
@@ -65,6 +69,41 @@ pub struct Args {
     /// The edition by which the answers are judged [default: the one that the implementation claims]
     #[arg(long, value_name = "EDITION", value_parser = options::edition)]
     edition: Option<Edition>,
+}
+
+/// The inputs that are made, as far as arguments are known.
+struct GeneratedInputs<'a> {
+    arguments: ArgumentSource,
+    module: &'a IrModule,
+    entry: &'a Name,
+    runs: usize,
+}
+
+impl<'a> GeneratedInputs<'a> {
+    /// Those for an entry. What is given must be as it is known to be.
+    fn of(
+        args: &Args,
+        module: &'a IrModule,
+        entry: &'a Name,
+        given: &[Vec<ValueSpec>],
+    ) -> Result<GeneratedInputs<'a>, Failure> {
+        let func = linked(module, entry);
+        let known = args.assuming.of_arguments(func)?;
+        let arguments = ArgumentSource::of(&[module], 0, eval::EvalOptions::default().memory).knowing(&known);
+        let broken = func.and_then(|func| given.iter().find_map(|given| arguments.broken(func, given)));
+        match broken {
+            Some((name, what)) => Err(Failure::unreadable(RefineError::Known(name, what))),
+            None => Ok(GeneratedInputs { arguments, module, entry, runs: args.runs }),
+        }
+    }
+
+    fn inputs(&self, edition: Edition) -> Vec<Vec<ValueSpec>> {
+        let made = inputs_of(edition, self.module, self.entry, self.runs);
+        match linked(self.module, self.entry) {
+            Some(func) => made.into_iter().filter_map(|inputs| self.arguments.mended(func, inputs)).collect(),
+            None => made,
+        }
+    }
 }
 
 pub fn run(args: &Args) -> CommandResult {
@@ -88,6 +127,7 @@ pub fn run(args: &Args) -> CommandResult {
         true => Vec::new(),
         false => vec![args.given.load(linked(&module, &entry), eval::EvalOptions::default().memory)?],
     };
+    let made = GeneratedInputs::of(args, &module, &entry, &given)?;
     let interrupt = interrupt()?;
     let mut worst = Exit::AsExpected;
     for adapter in Adapter::named(args.adapter.as_deref(), STARTUP)? {
@@ -104,8 +144,7 @@ pub fn run(args: &Args) -> CommandResult {
                 continue;
             }
             if inputs.is_none() && (path.runs() || *path == Path::Normalize) {
-                let made = inputs_of(edition, &module, &entry, args.runs);
-                let all: Vec<Vec<ValueSpec>> = given.iter().cloned().chain(made).collect();
+                let all: Vec<Vec<ValueSpec>> = given.iter().cloned().chain(made.inputs(edition)).collect();
                 print(&format!("on {} inputs:\n", all.len()))?;
                 inputs = Some(all);
             }

@@ -3,6 +3,7 @@
 mod adapter;
 mod arrays;
 mod asking;
+mod assume;
 mod blame;
 mod budget;
 mod build;

@@ -1,12 +1,12 @@
 //! `relax-spec refine`.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
 use super::arrays::write_npz;
+use super::assume::Assuming;
 use super::budget::StepBudget;
 use super::choice::{Choosing, JudgementChoice};
 use super::externs::Externs;
@@ -16,17 +16,17 @@ use super::value::Brief;
 use super::{CommandResult, Exit, Failure, input, print, print_json, render, value};
 use ask::executables::OnMachine;
 use ask::extern_process::ExternProcess;
-use campaign::adequacy::{Adequacy, adequacy};
+use campaign::adequacy::{Adequacy, UnnoticedConstants, adequacy, unnoticed_constants};
 use relax_spec::arguments::linked;
 use relax_spec::check::check_program;
 use relax_spec::data::json::to_value;
 use relax_spec::eval;
 use relax_spec::findings::Severity;
-use relax_spec::grammar::{Binder, IrModule, Name};
+use relax_spec::grammar::{Binder, IrModule, Name, Span};
 use relax_spec::judge::Cx;
 use relax_spec::refine::{
-    Assumption, Deviation, Differing, RealVerdict, Refinement, RefinementVerdict, Settings, Unreached, refine,
-    refine_compiled,
+    Deviation, Differing, EDITION_OF_PRIM_FUNCS, RealVerdict, Refinement, RefinementVerdict, Settings, Unreached,
+    prim_funcs_alone, refine, refine_compiled, with_entry,
 };
 use relax_spec::value::ValueSpec;
 
@@ -42,6 +42,7 @@ use relax_spec::value::ValueSpec;
   relax-spec refine before.py after.py --runs 500
   relax-spec refine test.py test.py --module Before --module Expected
   relax-spec refine before.py after.py --runs 0 --arg '[1, 2]:float32'
+  relax-spec refine before.py after.py --assume 'indices in range' --assume x:range=0..=1
   relax-spec refine before.py after.py --arg @image.npy --args weights.npz
   relax-spec refine before.py after.py --save found.npz || relax-spec refine before.py after.py --runs 0 --args found.npz
 
@@ -58,7 +59,8 @@ pub struct Args {
     /// AFTER
     #[arg(long = "module", value_name = "NAME")]
     modules: Vec<String>,
-    /// The global symbol of the function to start [default: main]
+    /// The global symbol of the function to start, or, where the modules are `PrimFunc`s alone, the name of one
+    /// [default: main, or each `PrimFunc` by its name]
     #[arg(long, value_name = "NAME")]
     entry: Option<String>,
     #[command(flatten)]
@@ -78,10 +80,8 @@ pub struct Args {
     /// Report how many one-step mutants of BEFORE the inputs distinguish from it, and list the others
     #[arg(long)]
     adequacy: bool,
-    /// An assumption about a packed function that is not available: `NAME=pure`, `NAME=mutates:0`, `NAME=returns:1`,
-    /// several with commas; by default its calls are effects, and its result is a function of its arguments
-    #[arg(long = "assume", value_name = "NAME=WHAT", value_parser = assumption)]
-    assumed: Vec<(Name, Assumption)>,
+    #[command(flatten)]
+    assuming: Assuming,
     #[command(flatten)]
     externs: Externs,
     #[arg(long, value_enum, default_value_t = ReportFormat::Human)]
@@ -112,16 +112,6 @@ impl Args {
             [_, _, _, ..] => Err(Failure::unreadable("--module goes twice at most, for BEFORE and for AFTER")),
         }
     }
-
-    /// The assumptions about missing packed functions.
-    fn assumed(&self) -> Result<BTreeMap<Name, Assumption>, Failure> {
-        let assumed: BTreeMap<Name, Assumption> = self.assumed.iter().cloned().collect();
-        if assumed.len() < self.assumed.len() {
-            let twice = "--assume says twice what is assumed of a function; several words go with commas";
-            return Err(Failure::unreadable(twice));
-        }
-        Ok(assumed)
-    }
 }
 
 pub fn run(args: &Args) -> CommandResult {
@@ -131,58 +121,134 @@ pub fn run(args: &Args) -> CommandResult {
     let target = RefinementTarget::of(args, &after, of_after)?;
     let choice = chosen(args, &before, &source, &after, &target)?;
     let mut cx = choice.cx(args.budget.cx());
-    if !args.unchecked {
-        let mut programs = vec![(&before, &source)];
-        if let RefinementTarget::Module(target) = &target {
-            programs.push((&after, target));
-        }
-        well_formed(&cx, args.format, &programs)?;
+    let compared = Compared { args, before: &before, after: &after };
+    if let (names @ [_, ..], RefinementTarget::Module(target)) = (prim_funcs_alone(&source).as_slice(), &target) {
+        cx = cx.with_edition(EDITION_OF_PRIM_FUNCS);
+        return compared.prim_funcs(&mut cx, &source, target, names);
     }
     let entry = match &args.entry {
         Some(entry) => entry.as_str().into(),
-        None => eval::default_entry(&mut cx, &source).map_err(Failure::unreadable)?,
-    };
-    let mut settings =
-        Settings { seed: args.seed, exact: args.exact, tolerance: args.tolerance, ..Settings::runs(args.runs) };
-    let externs = args.externs.bind(&mut settings.registry)?;
-    let given: Vec<Vec<ValueSpec>> = match args.given.is_empty() {
-        true => Vec::new(),
-        false => vec![args.given.load(linked(&source, &entry), eval::EvalOptions::default().memory)?],
-    };
-    settings.unknown = Some(args.assumed()?);
-    settings.keep = args.adequacy;
-    settings.both = true;
-    let refinement = match &target {
-        RefinementTarget::Module(target) => refine(&mut cx, &source, target, &entry, &given, &settings),
-        RefinementTarget::Executable(target) => refine_compiled(&mut cx, &source, target, &entry, &given, &settings),
-    };
-    let refinement = refinement.map_err(Failure::unreadable)?;
-    if let Some(error) = externs.iter().find_map(ExternProcess::failure) {
-        return Err(Failure::new(Exit::Adapter, error));
-    }
-    let adequacy = match args.adequacy {
-        true => {
-            let adequacy = adequacy(&mut cx, &source, &entry, &refinement.inputs, &settings);
-            Some(adequacy.map_err(Failure::unreadable)?)
+        None => {
+            // What is ill-formed has no entry point either.
+            compared.well_formed(&cx, &source, &target)?;
+            eval::default_entry(&mut cx, &source).map_err(Failure::unreadable)?
         }
-        false => None,
     };
-    let report = RefinementReport {
-        kept: refinement.input.as_ref().map(|input| given::by_parameters(linked(&source, &entry), input)),
-        names: linked(&source, &entry).map(|func| func.params.iter().map(|param| param.var.name.clone()).collect()),
-        signatures: other_parameters(&source, &target, &entry),
-        refinement: &refinement,
-        adequacy: adequacy.as_ref(),
-        before: &before,
-        after: &after,
-        args,
-    };
-    report.save()?;
-    match args.format {
-        ReportFormat::Human => print(&report.told())?,
-        ReportFormat::Json => print_json(&report.json())?,
+    compared.compare(&mut cx, &source, &target, &entry)
+}
+
+/// Of the steps of a verdict, how many more it takes to say what it would not have noticed.
+const UNNOTICED_PERCENT: u64 = 20;
+/// Those that it may always take: some milliseconds.
+const UNNOTICED_LEAST: u64 = 200_000;
+
+/// The two files that are compared.
+struct Compared<'a> {
+    args: &'a Args,
+    before: &'a input::SourceFile,
+    after: &'a input::SourceFile,
+}
+
+impl Compared<'_> {
+    /// Compares `PrimFunc`s by their names, in modules in which nothing else can be started.
+    fn prim_funcs(&self, cx: &mut Cx, source: &IrModule, target: &IrModule, names: &[Name]) -> CommandResult {
+        let chosen = match &self.args.entry {
+            Some(entry) => names.iter().filter(|name| ***name == **entry).cloned().collect(),
+            None => names.to_vec(),
+        };
+        let many = chosen.len() > 1;
+        if many && self.args.format == ReportFormat::Json {
+            return Err(Failure::unreadable("--format json reports one function; --entry NAME chooses one"));
+        }
+        let lacks = |which: &str, name: &str| Failure::unreadable(format!("{which} has no PrimFunc `{name}`"));
+        let mut worst = Exit::NothingRan;
+        if let (Some(entry), []) = (&self.args.entry, chosen.as_slice()) {
+            return Err(lacks("BEFORE", entry));
+        }
+        for name in &chosen {
+            let (source, entry) = with_entry(cx, source, name).ok_or_else(|| lacks("BEFORE", name))?;
+            let (target, _) = with_entry(cx, target, name).ok_or_else(|| lacks("AFTER", name))?;
+            if many {
+                print(&format!("{name}: "))?;
+            }
+            let exit = self.compare(cx, &source, &RefinementTarget::Module(target), &entry)?;
+            // One function that is not allowed decides, whatever the others are.
+            worst = if [worst, exit].contains(&Exit::Findings) { Exit::Findings } else { worst.and(exit) };
+        }
+        Ok(worst)
     }
-    Ok(exit(&refinement.verdict))
+
+    /// Reports ill-formed programs, which are not judged.
+    fn well_formed(&self, cx: &Cx, source: &IrModule, target: &RefinementTarget) -> Result<(), Failure> {
+        let mut programs = vec![(self.before, source)];
+        if let RefinementTarget::Module(target) = target {
+            programs.push((self.after, target));
+        }
+        match self.args.unchecked {
+            true => Ok(()),
+            false => well_formed(cx, self.args.format, &programs),
+        }
+    }
+
+    fn compare(&self, cx: &mut Cx, source: &IrModule, target: &RefinementTarget, entry: &str) -> CommandResult {
+        let args = self.args;
+        self.well_formed(cx, source, target)?;
+        let mut settings =
+            Settings { seed: args.seed, exact: args.exact, tolerance: args.tolerance, ..Settings::runs(args.runs) };
+        let externs = args.externs.bind(&mut settings.registry)?;
+        let given: Vec<Vec<ValueSpec>> = match args.given.is_empty() {
+            true => Vec::new(),
+            false => vec![args.given.load(linked(source, entry), eval::EvalOptions::default().memory)?],
+        };
+        args.assuming.assume(&mut settings)?;
+        settings.keep = true;
+        settings.both = true;
+        let refinement = match target {
+            RefinementTarget::Module(target) => refine(cx, source, target, entry, &given, &settings),
+            RefinementTarget::Executable(target) => refine_compiled(cx, source, target, entry, &given, &settings),
+        };
+        let refinement = refinement.map_err(Failure::unreadable)?;
+        if let Some(error) = externs.iter().find_map(ExternProcess::failure) {
+            return Err(Failure::new(Exit::Adapter, error));
+        }
+        let adequacy = match args.adequacy {
+            true => {
+                let adequacy = adequacy(cx, source, entry, &refinement.inputs, &settings);
+                Some(adequacy.map_err(Failure::unreadable)?)
+            }
+            false => None,
+        };
+        // All mutants are listed already, those of constants among them.
+        let unnoticed = match &refinement.verdict {
+            RefinementVerdict::Allowed if !args.adequacy => {
+                let steps = (refinement.steps * UNNOTICED_PERCENT / 100).max(UNNOTICED_LEAST);
+                let inputs = &refinement.inputs;
+                unnoticed_constants(cx, source, entry, inputs, &settings, steps).map_err(Failure::unreadable)?
+            }
+            RefinementVerdict::Allowed
+            | RefinementVerdict::NotAllowed { .. }
+            | RefinementVerdict::Vacuous(_)
+            | RefinementVerdict::Undecided(_)
+            | RefinementVerdict::OutOfBudget(_) => UnnoticedConstants::default(),
+        };
+        let report = RefinementReport {
+            kept: refinement.input.as_ref().map(|input| given::by_parameters(linked(source, entry), input)),
+            names: linked(source, entry).map(|func| func.params.iter().map(|param| param.var.name.clone()).collect()),
+            signatures: other_parameters(source, target, entry),
+            refinement: &refinement,
+            adequacy: adequacy.as_ref(),
+            unnoticed,
+            before: self.before,
+            after: self.after,
+            args,
+        };
+        report.save()?;
+        match args.format {
+            ReportFormat::Human => print(&report.told())?,
+            ReportFormat::Json => print_json(&report.json())?,
+        }
+        Ok(exit(&refinement.verdict))
+    }
 }
 
 fn exit(verdict: &RefinementVerdict) -> Exit {
@@ -230,26 +296,6 @@ impl RefinementTarget {
     }
 }
 
-/// `NAME=pure|impure|mutates:N|returns:N`, with commas.
-fn assumption(text: &str) -> Result<(Name, Assumption), String> {
-    let expected = "expected NAME=pure, impure, mutates:N or returns:N, several with commas";
-    let (name, says) = text.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or(expected)?;
-    let mut assumption = Assumption::default();
-    for word in says.split(',') {
-        let number = |n: &str| n.parse::<usize>().map_err(|_| format!("`{n}` is no number of an argument; {expected}"));
-        match word.split_once(':') {
-            None if word == "pure" => assumption.pure = true,
-            None if word == "impure" => assumption.pure = false,
-            Some(("mutates", n)) => {
-                assumption.mutates.insert(number(n)?);
-            }
-            Some(("returns", n)) => assumption.returns = Some(number(n)?),
-            None | Some(_) => return Err(format!("`{word}` is no assumption; {expected}")),
-        }
-    }
-    Ok((name.into(), assumption))
-}
-
 /// Reports an ill-formed program, which is then not judged.
 fn well_formed(cx: &Cx, format: ReportFormat, programs: &[(&input::SourceFile, &IrModule)]) -> Result<(), Failure> {
     let (mut told, mut broken) = (Vec::new(), false);
@@ -294,6 +340,8 @@ fn other_parameters(before: &IrModule, after: &RefinementTarget, entry: &str) ->
 struct RefinementReport<'a> {
     refinement: &'a Refinement,
     adequacy: Option<&'a Adequacy>,
+    /// The numbers of BEFORE that could be others.
+    unnoticed: UnnoticedConstants,
     /// The arguments of the counterexample, in a form that can be passed again.
     kept: Option<ReplayArguments<'a>>,
     /// The names of the parameters.
@@ -319,19 +367,29 @@ impl RefinementReport<'_> {
         }
     }
 
-    /// The verdict, its significance, and the counterexample.
-    fn told(&self) -> String {
-        let Refinement { verdict, compared, ended, undecided, reason, differing, unknown, deviation, .. } =
-            self.refinement;
-        let mut text = match verdict {
+    /// The verdict.
+    fn headline(&self) -> String {
+        let Refinement { verdict, compared, ended, .. } = self.refinement;
+        match verdict {
             RefinementVerdict::Allowed => {
-                format!("allowed on {compared} inputs, on {ended} of which both programs reach their end\n")
+                let from = match self.unnoticed.untold.len() {
+                    0 => String::new(),
+                    1 => ", not told apart from a change of 1 constant".to_string(),
+                    n => format!(", not told apart from changes of {n} constants"),
+                };
+                format!("allowed on {compared} inputs, on {ended} of which both programs reach their end{from}\n")
             }
             RefinementVerdict::NotAllowed { rule, message } => format!("not allowed [{rule}]: {}\n", self.cut(message)),
             RefinementVerdict::Vacuous(reason) => format!("vacuous: {}\n", self.cut(reason)),
             RefinementVerdict::Undecided(reason) => format!("undecided: {}\n", self.cut(reason)),
             RefinementVerdict::OutOfBudget(reason) => format!("out of budget: {}\n", self.cut(reason)),
-        };
+        }
+    }
+
+    /// The verdict, its significance, and the counterexample.
+    fn told(&self) -> String {
+        let Refinement { verdict, compared, undecided, reason, differing, unknown, deviation, .. } = self.refinement;
+        let mut text = self.headline();
         if let Some(within) = self.refinement.within_rounding {
             let _ = writeln!(text, "  as real functions: {}", self.cut(&self.refinement.real.to_string()));
             let _ = writeln!(text, "  within rounding: {}", if within { "yes" } else { "no" });
@@ -356,9 +414,10 @@ impl RefinementReport<'_> {
                 }
             };
         }
-        if let Some(Differing { name, before, after }) = differing {
+        if let Some(Differing { name, before, after, clause }) = differing {
             let [before, after] = [before, after].map(|value| self.cut(&value.to_string()));
-            let _ = writeln!(text, "  first at `{name}`: {before} in the source, {after} in the target");
+            let clause = clause.map(|clause| format!(" [{clause}]")).unwrap_or_default();
+            let _ = writeln!(text, "  first at `{name}`: {before} in the source, {after} in the target{clause}");
         }
         if !unknown.is_empty() {
             let names: Vec<&str> = unknown.iter().map(|name| &**name).collect();
@@ -370,6 +429,7 @@ impl RefinementReport<'_> {
         }
         self.counterexample(&mut text);
         if *verdict == RefinementVerdict::Allowed {
+            self.would_not_notice(&mut text);
             self.untried(&mut text);
         }
         self.worth(&mut text);
@@ -407,6 +467,25 @@ impl RefinementReport<'_> {
                 text.push_str("  (--save OUT.npz writes the arguments into a file that --args reads, --verbose prints them whole)\n");
             }
             (_, _) => {}
+        }
+    }
+
+    /// The numbers of BEFORE that an "allowed" does not cover: with another one in AFTER it would be the same.
+    fn would_not_notice(&self, text: &mut String) {
+        let UnnoticedConstants { untold, unasked } = &self.unnoticed;
+        let most = if self.args.verbose { untold.len() } else { MOST };
+        for (what, span) in untold.iter().take(most) {
+            let _ = writeln!(text, "  would not notice: {what} {}", self.before.place(*span));
+        }
+        if untold.len() > most {
+            let _ = writeln!(text, "  would not notice: {} more", untold.len() - most);
+        }
+        if *unasked > 0 {
+            let constants = if *unasked == 1 { "constant" } else { "constants" };
+            let _ = writeln!(
+                text,
+                "  of {unasked} {constants} it is not known whether others would be noticed (--adequacy)"
+            );
         }
     }
 
@@ -490,18 +569,16 @@ impl RefinementReport<'_> {
             let [error, bound, before, after] = [error, bound, before, after].map(number);
             json!({"error": error, "bound": bound, "index": index, "before": before, "after": after})
         });
-        let differing = differing.as_ref().map(|Differing { name, before, after }| {
-            json!({"name": &**name, "before": to_value(before), "after": to_value(after)})
+        let differing = differing.as_ref().map(|Differing { name, before, after, clause }| {
+            json!({"name": &**name, "before": to_value(before), "after": to_value(after), "clause": clause})
         });
+        let changed = |(what, span): &(String, Span)| {
+            let mut mutant = json!({"what": what});
+            render::put_place(&mut mutant, self.before, *span);
+            mutant
+        };
         let adequacy = self.adequacy.map(|Adequacy { told, untold, open }| {
-            let untold: Vec<Value> = untold
-                .iter()
-                .map(|(what, span)| {
-                    let mut mutant = json!({"what": what});
-                    render::put_place(&mut mutant, self.before, *span);
-                    mutant
-                })
-                .collect();
+            let untold: Vec<Value> = untold.iter().map(changed).collect();
             json!({"told": told, "untold": untold, "open": open})
         });
         json!({
@@ -523,6 +600,10 @@ impl RefinementReport<'_> {
                 "after": self.unreached(self.after, &self.refinement.unreached.1),
             },
             "adequacy": adequacy,
+            "unnoticed": {
+                "constants": self.unnoticed.untold.iter().map(changed).collect::<Vec<Value>>(),
+                "unasked": self.unnoticed.unasked,
+            },
         })
     }
 }

@@ -17,6 +17,14 @@ use crate::ops::kernel::reals::as_ring;
 use crate::ops::{EvalArgs, InferError};
 use crate::value::{Element, Held, Host, Noise, Prim, Scalar, Stop, Tensor, Value, count};
 
+/// REFINE.RING.CONSTANTS: a float that a call says, as a number of the run.
+pub(in crate::ops) fn number_of(m: &dyn Host, x: f64, float: FloatType) -> Scalar {
+    match m.account().ring() {
+        Some(reading) => Scalar::Ring(RingNumber::of_constant(x, float, reading)),
+        None => Scalar::Float(x),
+    }
+}
+
 /// The error of an operator for values outside its domain (`PURE.ERR.OP`).
 pub(in crate::ops) fn fail(message: impl Into<String>) -> Stop {
     Stop::error(rule!("PURE.ERR.OP"), message)

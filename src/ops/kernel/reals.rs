@@ -4,11 +4,10 @@
 use std::cmp::Ordering;
 
 use super::elementwise::{max_float, min_float};
-use crate::number::FloatType;
 use crate::number::real::{BinaryFunction, Function, Real, Unordered};
 use crate::number::ring::RingNumber;
 use crate::ops::kernel::fail;
-use crate::value::{Element, Host, Scalar, Stop};
+use crate::value::{Element, Scalar, Stop};
 
 /// What the ring does not have.
 pub(in crate::ops) fn no_ring() -> Stop {
@@ -28,14 +27,6 @@ pub(in crate::ops) fn in_ring(x: Scalar, y: Scalar) -> Option<(RingNumber, RingN
         (Scalar::Ring(x), Scalar::Float(y)) => Some((x, RingNumber::of_float(y))),
         (Scalar::Float(x), Scalar::Ring(y)) => Some((RingNumber::of_float(x), y)),
         (Scalar::Ring(_) | Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Float(_), _) => None,
-    }
-}
-
-/// A constant that is no operand, such as an attribute, for operands of this type.
-pub(in crate::ops) fn constant(m: &dyn Host, value: f64, float: FloatType) -> Scalar {
-    match m.account().ring() {
-        Some(reading) => Scalar::Ring(RingNumber::of_constant(value, float, reading)),
-        None => Scalar::Float(value),
     }
 }
 

@@ -147,6 +147,7 @@ fn tir_stop(func: &PrimFuncObj, error: &TirError) -> Stop {
         | TirError::Shift { .. }
         | TirError::Cast { .. }
         | TirError::Step(_)
+        | TirError::Places(_)
         | TirError::Alloc(_)
         | TirError::Race { .. }
         | TirError::Divergent

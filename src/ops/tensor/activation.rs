@@ -7,7 +7,7 @@ use crate::judge::Cx;
 use crate::number::{FloatType, elementary};
 use crate::ops::infer::{Domain, TensorDims, arity, axis, differ, float_attr, given_int, tensor};
 use crate::ops::kernel::elementwise::{compare, float, function, infer_float, infer_one, number, unary};
-use crate::ops::kernel::reals::{RealOp, constant};
+use crate::ops::kernel::reals::RealOp;
 use crate::ops::kernel::{self, at, fresh, tabulate};
 use crate::ops::tensor::unary::zero_like;
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam};
@@ -69,7 +69,7 @@ fn relu(x: Scalar) -> Result<Scalar, Stop> {
 
 fn leakyrelu(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let float = kernel::tensor(a, 0)?.dtype().float_type().unwrap_or(FloatType::Float64);
-    let alpha = constant(m, float_attr(a.call, "alpha")?, float);
+    let alpha = kernel::number_of(m, float_attr(a.call, "alpha")?, float);
     unary(m, a, |x| sloped(x, alpha))
 }
 

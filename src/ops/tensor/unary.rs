@@ -7,7 +7,7 @@ use crate::number::ring::RingNumber;
 use crate::number::{FloatType, elementary};
 use crate::ops::infer::{Domain, arity, tensor};
 use crate::ops::kernel::elementwise::{function, infer_float, infer_one, infer_predicate, infer_same, number, unary};
-use crate::ops::kernel::reals::{RealOp, constant};
+use crate::ops::kernel::reals::RealOp;
 use crate::ops::kernel::{self, at, fail, fresh, tabulate};
 use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, OpParam};
 use crate::value::{Host, Prim, Scalar, Stop, Value};
@@ -178,7 +178,7 @@ fn infer_clip(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError> {
 fn clip(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let float = kernel::tensor(a, 0)?.dtype().float_type().unwrap_or(FloatType::Float64);
     let (low, high) = (bound(a, 1, float)?, bound(a, 2, float)?);
-    let (least, greatest) = (constant(m, low.0, float), constant(m, high.0, float));
+    let (least, greatest) = (kernel::number_of(m, low.0, float), kernel::number_of(m, high.0, float));
     unary(m, a, |x| match x {
         Scalar::Float(x) if x.is_nan() => Ok(Scalar::Float(x)),
         Scalar::Float(x) => Ok(Scalar::Float(x.max(low.0).min(high.0))),

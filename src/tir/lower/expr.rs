@@ -65,6 +65,14 @@ impl Lowering {
             Expr::Let(e) => l.let_expr(e),
             Expr::Call(c) => l.call(c),
             Expr::Extern(c) if let ("fma", [x, y, z]) = (&*c.op, c.args.as_slice()) => l.fma(x, y, z),
+            Expr::Extern(c) if let ("q_multiply_shift", [x, y, places, shift]) = (&*c.op, c.args.as_slice()) => {
+                let mut int = |e: &Expr| match e.dtype() {
+                    DataType::INT32 => l.int(e),
+                    dtype => malformed(format!("T.q_multiply_shift of a {dtype}")),
+                };
+                let operands = Box::new([int(x)?, int(y)?, int(places)?, int(shift)?]);
+                Ok(TirValue::Int(Int::FixedPoint(operands), int_type(DataType::INT32)?))
+            }
             Expr::Extern(c) => {
                 let what = called(c).into();
                 match c.dtype.float_type() {

@@ -50,6 +50,8 @@ KNOWN = {
     "body, which may say less, and the check on return is lost",
     "operators/attribute-meshgrid-xy": "TVM infers the shapes with the axes not exchanged and annotates the program with them, "
     "which is an error when it runs, until LegalizeOps infers them anew",
+    "corpus/tir_and_packed": "CanonicalizeBindings, which ConvertToDataflow and KillAfterLastUse run, removes a cast that "
+    "compares (findings/cast-to-a-size-of-another-cast)",
     "program/primfunc-value": "TVM gives a PrimFunc a function's signature, which it then demands of the result",
 }
 

@@ -4,9 +4,11 @@
 mod relax;
 mod tir;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use relax_spec::grammar::{GlobalFunc, IrModule, Span};
+use relax_spec::grammar::{GlobalFunc, GlobalVar, IrModule, Name, Span};
+use relax_spec::refine::called_from;
 
 /// A program with one change.
 #[derive(Clone, Debug)]
@@ -15,20 +17,42 @@ pub struct Mutant {
     pub what: String,
     /// Where it is written.
     pub span: Span,
+    /// What kind of change it is.
+    pub kind: MutationKind,
     /// The whole program.
     pub module: IrModule,
+}
+
+/// The kinds of changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MutationKind {
+    /// A number that the program computes with is twice as large, or 1 for 0.
+    Constant,
+    /// Iterations that were run in order may be run at once.
+    Order,
+    /// Any other.
+    Other,
 }
 
 /// All mutants, in the order of the text, each made when it is asked for. Not each of them is a program that a check
 /// accepts.
 pub fn mutants(module: &IrModule) -> impl Iterator<Item = Mutant> + '_ {
-    let mut sites = MutationSites::default();
+    mutants_of(module, None)
+}
+
+/// The mutants in which a function is changed that the entry calls.
+pub fn mutants_from<'m>(module: &'m IrModule, entry: &str) -> impl Iterator<Item = Mutant> + use<'m> {
+    mutants_of(module, Some(called_from(module, entry)))
+}
+
+fn mutants_of(module: &IrModule, only: Option<BTreeSet<Name>>) -> impl Iterator<Item = Mutant> + use<'_> {
+    let mut sites = MutationSites { only: only.clone(), ..MutationSites::default() };
     sites.module(&mut module.clone());
     let found = std::mem::take(&mut sites.found);
-    let mutant = move |(nth, (what, span))| {
+    let mutant = move |(nth, (kind, what, span))| {
         let mut changed = module.clone();
-        MutationSites { wanted: Some(nth), ..MutationSites::default() }.module(&mut changed);
-        Mutant { what, span, module: changed }
+        MutationSites { wanted: Some(nth), only: only.clone(), ..MutationSites::default() }.module(&mut changed);
+        Mutant { what, span, kind, module: changed }
     };
     found.into_iter().enumerate().map(mutant)
 }
@@ -39,22 +63,45 @@ struct MutationSites {
     /// Which change is made; `None` lists them.
     wanted: Option<usize>,
     next: usize,
-    found: Vec<(String, Span)>,
+    /// The functions that are changed; all of them if it is not said.
+    only: Option<BTreeSet<Name>>,
+    found: Vec<(MutationKind, String, Span)>,
 }
 
 impl MutationSites {
     /// A change that can be made here.
     fn change<T>(&mut self, place: &mut T, what: impl FnOnce() -> String, span: Span, changed: T) {
+        self.change_of(MutationKind::Other, place, what, span, changed);
+    }
+
+    /// Another number for a float that the program computes with.
+    fn constant<T>(&mut self, place: &mut T, x: f64, span: Span, changed: impl FnOnce(f64) -> T) {
+        let other = doubled(x);
+        if other != x && x.is_finite() {
+            self.change_of(MutationKind::Constant, place, || format!("{other:?} for {x:?}"), span, changed(other));
+        }
+    }
+
+    fn change_of<T>(
+        &mut self,
+        kind: MutationKind,
+        place: &mut T,
+        what: impl FnOnce() -> String,
+        span: Span,
+        changed: T,
+    ) {
         match self.wanted {
             Some(wanted) if wanted == self.next => *place = changed,
             Some(_) => {}
-            None => self.found.push((what(), span)),
+            None => self.found.push((kind, what(), span)),
         }
         self.next += 1;
     }
 
     fn module(&mut self, module: &mut IrModule) {
-        for (_, func) in &mut module.funcs {
+        let only = self.only.clone();
+        let is_changed = |name: &GlobalVar| only.as_ref().is_none_or(|only| only.contains(&name.name));
+        for (_, func) in module.funcs.iter_mut().filter(|(name, _)| is_changed(name)) {
             match func {
                 GlobalFunc::Function(function) => self.expr(&mut Arc::make_mut(function).body),
                 GlobalFunc::PrimFunc(func) => self.stmts(&mut Arc::make_mut(func).body),
@@ -62,6 +109,11 @@ impl MutationSites {
             }
         }
     }
+}
+
+/// Twice a number, and 1 for 0.
+fn doubled(x: f64) -> f64 {
+    if x == 0.0 { 1.0 } else { x * 2.0 }
 }
 
 #[cfg(test)]

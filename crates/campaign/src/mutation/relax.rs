@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::MutationSites;
+use super::{MutationSites, doubled};
 use relax_spec::grammar::{
     AttrValue, Binding, Call, Constant, DataType, Expr, FloatBits, PrimExpr, PrimValue, SeqExpr, Span, TensorData,
     Tuple,
@@ -103,6 +103,15 @@ impl MutationSites {
         }
         let callee = if let Expr::Op(op) = &call.op { op.op_name.clone() } else { "a call".into() };
         for (name, value) in call.attrs.clone() {
+            if let AttrValue::Float(x) = &value {
+                let attrs = call.attrs.clone();
+                self.constant(&mut call.attrs, x.get(), span, |x| {
+                    let mut attrs = attrs;
+                    attrs.insert(name.clone(), AttrValue::Float(FloatBits::new(x)));
+                    attrs
+                });
+                continue;
+            }
             for changed in other_values(&value) {
                 let what = || format!("`{name}` of {callee} is {} for {}", shown(&changed), shown(&value));
                 let mut attrs = call.attrs.clone();
@@ -115,8 +124,12 @@ impl MutationSites {
     fn whole(&mut self, e: &mut Expr) {
         match &*e {
             Expr::Call(call) => {
-                let (span, callee) = (call.span, call.op.clone());
-                match (&callee, call.args.first().cloned()) {
+                let (span, callee, first, less) =
+                    (call.span, call.op.clone(), call.args.first().cloned(), in_less(call));
+                if let Some((lower, rounded)) = less {
+                    self.change(e, || format!("the result in {lower} between"), span, rounded);
+                }
+                match (&callee, first) {
                     (Expr::Op(op), Some(first)) => {
                         self.change(e, || format!("without {}", op.op_name), span, first);
                     }
@@ -129,19 +142,57 @@ impl MutationSites {
             }
             Expr::Constant(constant) => {
                 let span = constant.span;
-                if let Some(data) = one_more(&constant.data) {
+                let whole = constant.data.clone();
+                if let Some(x) = only_float(&whole) {
+                    self.constant(e, x, span, |x| {
+                        Expr::Constant(Constant { data: filled(&whole, x).unwrap_or(whole.clone()), span })
+                    });
+                }
+                if let Some(data) = one_more(&whole) {
                     let what = || format!("another constant of the shape {:?}", data.shape);
                     self.change(e, what, span, Expr::Constant(Constant { data: data.clone(), span }));
                 }
             }
             Expr::PrimValue(prim) => {
-                let (span, changed) = (prim.span, other_scalar(prim));
+                let (span, changed, own) = (prim.span, other_scalar(prim), prim.clone());
+                if let Some(x) = own.float {
+                    self.constant(e, x.get(), span, |x| {
+                        Expr::PrimValue(PrimValue { float: Some(FloatBits::new(x)), ..own.clone() })
+                    });
+                }
                 if let Some(changed) = changed {
                     self.change(e, || "another scalar".to_string(), span, Expr::PrimValue(changed));
                 }
             }
             _ => {}
         }
+    }
+}
+
+/// A call whose result has a known data type of floats, rounded to a narrower one and converted back.
+fn in_less(call: &Call) -> Option<(DataType, Expr)> {
+    let (Expr::Op(op), Some(AttrValue::DataType(dtype))) =
+        (&call.op, call.attrs.get("dtype").or_else(|| call.attrs.get("out_dtype")))
+    else {
+        return None;
+    };
+    let lower = narrower(*dtype).filter(|_| op.op_name.starts_with("relax."))?;
+    let cast = |value: Expr, dtype: DataType| {
+        let mut attrs = relax_spec::grammar::Attrs::new();
+        attrs.insert("dtype".into(), AttrValue::DataType(dtype));
+        let call =
+            Call { op: Expr::op("relax.astype"), args: vec![value], sinfo_args: Vec::new(), attrs, span: call.span };
+        Expr::Call(Arc::new(call))
+    };
+    Some((lower, cast(cast(Expr::Call(Arc::new(call.clone())), lower), *dtype)))
+}
+
+/// The next narrower data type of floats.
+pub(super) fn narrower(dtype: DataType) -> Option<DataType> {
+    match dtype {
+        DataType::FLOAT64 => Some(DataType::FLOAT32),
+        DataType::FLOAT32 => Some(DataType::FLOAT16),
+        _ => None,
     }
 }
 
@@ -160,6 +211,21 @@ fn neighbour(op: &'static OpDef) -> Option<&'static OpDef> {
 fn boolean(value: bool, span: Span) -> Expr {
     let data = TensorData { dtype: DataType::BOOL, shape: [].into(), bytes: [u8::from(value)].into() };
     Expr::Constant(Constant { data, span })
+}
+
+/// The element of a tensor of floats that has no other.
+fn only_float(data: &TensorData) -> Option<f64> {
+    let tensor = Tensor::from_data(data).ok().filter(|tensor| tensor.len() == 1)?;
+    match tensor.get(0)? {
+        Scalar::Float(x) => Some(x),
+        Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) | Scalar::Ring(_) => None,
+    }
+}
+
+/// The tensor with another first element.
+fn filled(data: &TensorData, x: f64) -> Option<TensorData> {
+    let tensor = Tensor::from_data(data).ok()?;
+    tensor.set(0, Scalar::Float(x)).then(|| tensor.to_data())
 }
 
 /// The tensor with another first element; `None` without elements.
@@ -197,7 +263,7 @@ fn other_values(value: &AttrValue) -> Vec<AttrValue> {
     match value {
         AttrValue::Bool(x) => vec![AttrValue::Bool(!x)],
         AttrValue::Int(x) => vec![AttrValue::Int(x.wrapping_add(1)), AttrValue::Int(x.wrapping_sub(1))],
-        AttrValue::Float(x) => vec![AttrValue::Float(FloatBits::new(if x.get() == 0.0 { 1.0 } else { x.get() * 2.0 }))],
+        AttrValue::Float(x) => vec![AttrValue::Float(FloatBits::new(doubled(x.get())))],
         AttrValue::List(items) => (0..items.len())
             .flat_map(|at| {
                 let others = items.get(at).map(other_values).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! Changes of `PrimFunc`s.
 
-use super::MutationSites;
-use super::relax::other_float;
-use relax_spec::grammar::tir::{Conditional, Expr, Stmt};
+use super::relax::{narrower, other_float};
+use super::{MutationKind, MutationSites};
+use relax_spec::grammar::tir::{Binary, Conditional, Expr, ForKind, Stmt};
 use relax_spec::grammar::{BinaryOp, DataType, FloatBits, Span};
 use relax_spec::judge::with_stack;
 
@@ -15,7 +15,12 @@ impl MutationSites {
         with_stack(|| match stmt {
             Stmt::For(f) => {
                 let span = f.span;
+                self.scalar(&mut f.start, span);
                 self.scalar(&mut f.stop, span);
+                if f.kind == ForKind::Serial {
+                    let what = || "a parallel loop for a serial one".to_string();
+                    self.change_of(MutationKind::Order, &mut f.kind, what, span, ForKind::Parallel);
+                }
                 self.stmts(&mut f.body);
             }
             Stmt::While(w) => {
@@ -36,14 +41,32 @@ impl MutationSites {
             }
             Stmt::Store(s) => {
                 let span = s.span;
-                s.indices.iter_mut().for_each(|e| self.scalar(e, span));
+                self.indices(&mut s.indices, span);
                 self.scalar(&mut s.value, span);
+                let is_literal = matches!(s.value, Expr::Float(..) | Expr::Int(..));
+                if let Some(lower) = narrower(s.buffer.dtype).filter(|_| !is_literal) {
+                    let rounded = Expr::Cast(lower, Box::new(s.value.clone()));
+                    let rounded = Expr::Cast(s.buffer.dtype, Box::new(rounded));
+                    self.change(&mut s.value, || format!("the element in {lower} between"), span, rounded);
+                }
             }
             Stmt::Let(l) => self.scalar(&mut l.value, l.span),
             Stmt::Attr(a) => self.stmts(&mut a.body),
             Stmt::LaunchThread(t) => self.stmts(&mut t.body),
             Stmt::Assert(_) | Stmt::Evaluate(_) | Stmt::Alloc(_) | Stmt::Decl(_) | Stmt::Break | Stmt::Continue => {}
         });
+    }
+
+    /// The places of an element: each of them may be one further.
+    fn indices(&mut self, indices: &mut [Expr], span: Span) {
+        for index in indices {
+            self.scalar(index, span);
+            let dtype = index.dtype();
+            if !matches!(index, Expr::Int(..)) && (dtype.is_int() || dtype.is_uint()) {
+                let next = Binary { op: BinaryOp::Add, a: index.clone(), b: Expr::Int(1, dtype), span };
+                self.change(index, || "an index that is 1 more".to_string(), span, Expr::Binary(Box::new(next)));
+            }
+        }
     }
 
     fn scalars(&mut self, exprs: &mut [Expr], span: Span) {
@@ -62,7 +85,7 @@ impl MutationSites {
                 }
                 Expr::Not(a) | Expr::Cast(_, a) | Expr::Broadcast(a, _) => self.scalar(a, span),
                 Expr::Select(c) | Expr::IfThenElse(c) => self.choice(c, span),
-                Expr::Load(l) => self.scalars(&mut l.indices, span),
+                Expr::Load(l) => self.indices(&mut l.indices, span),
                 Expr::Let(l) => [&mut l.value, &mut l.body].into_iter().for_each(|e| self.scalar(e, span)),
                 Expr::Call(c) => self.scalars(&mut c.args, span),
                 Expr::Ramp(r) => [&mut r.base, &mut r.stride].into_iter().for_each(|e| self.scalar(e, span)),
@@ -87,6 +110,7 @@ impl MutationSites {
                 self.change(e, || format!("{other} for {x}"), span, Expr::Int(other, dtype));
             }
             Expr::Float(x, dtype) => {
+                self.constant(e, x.get(), span, |x| Expr::Float(FloatBits::new(x), dtype));
                 let other = other_float(x.get());
                 let changed = Expr::Float(FloatBits::new(other), dtype);
                 self.change(e, || format!("{other} for {}", x.get()), span, changed);
