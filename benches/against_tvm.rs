@@ -27,6 +27,8 @@ use serde_json::json;
 /// go on for [`AT_LEAST`], so that both are warm.
 const REPEATS: u32 = 5;
 const AT_LEAST: Duration = Duration::from_millis(500);
+/// How long a Python may take to start.
+const STARTUP: Duration = Duration::from_secs(120);
 const PAIRS: u64 = 2_000;
 
 struct Request {
@@ -187,8 +189,8 @@ fn all_unified(pairs: &[(StructInfo, StructInfo)]) {
 
 /// Lets TVM do the work in a process of its own.
 fn tvm(adapter: &str, request: &Request) -> Result<Timing, Box<dyn std::error::Error>> {
-    let adapter = Adapter::named(Some(adapter))?.into_iter().next().ok_or("no such adapter")?;
-    let command = adapter.prepare(&|text| eprintln!("{text}"))?;
+    let adapter = Adapter::named(Some(adapter), STARTUP)?.into_iter().next().ok_or("no such adapter")?;
+    let command = adapter.prepare(&|text| eprintln!("{text}"), STARTUP)?;
     let script = command.args.first().ok_or("the adapter has no script")?.replace("adapter.py", "checks/timing.py");
     let mut child = Command::new(&command.program).arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let mut stdin = child.stdin.take().ok_or("no standard input")?;

@@ -23,6 +23,8 @@ use serde_json::json;
 /// can do when nobody disturbs it.
 const REPEATS: usize = 5;
 const AT_LEAST: Duration = Duration::from_millis(500);
+/// How long a Python may take to start.
+const STARTUP: Duration = Duration::from_secs(120);
 /// How much faster an evaluation must be than compiling and running.
 const PROMISED: f64 = 20.0;
 /// How far the cost of one operator or element may grow from the smallest to the largest program.
@@ -177,8 +179,8 @@ fn run_once(module: &IrModule, args: &[ValueSpec]) -> Result<ValueSpec, Failure>
 
 /// Lets TVM do the work in a process of its own.
 fn run_there(adapter: &str, subject: &Subject) -> Result<Timing, Failure> {
-    let adapter = Adapter::named(Some(adapter))?.into_iter().next().ok_or("no such adapter")?;
-    let command = adapter.prepare(&|text| eprintln!("{text}"))?;
+    let adapter = Adapter::named(Some(adapter), STARTUP)?.into_iter().next().ok_or("no such adapter")?;
+    let command = adapter.prepare(&|text| eprintln!("{text}"), STARTUP)?;
     let script = command.args.first().ok_or("the adapter has no script")?.replace("adapter.py", "checks/timing_run.py");
     let mut child = Command::new(&command.program).arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let mut stdin = child.stdin.take().ok_or("no standard input")?;
