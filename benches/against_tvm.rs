@@ -29,6 +29,8 @@ const STARTUP: Duration = Duration::from_secs(120);
 /// go on for [`AT_LEAST`], so that both are warm.
 const REPEATS: u32 = 5;
 const AT_LEAST: Duration = Duration::from_millis(500);
+/// How long a Python may take to start.
+const STARTUP: Duration = Duration::from_secs(120);
 const PAIRS: u64 = 2_000;
 
 struct Request {

@@ -25,6 +25,8 @@ const STARTUP: Duration = Duration::from_secs(120);
 /// can do when nobody disturbs it.
 const REPEATS: usize = 5;
 const AT_LEAST: Duration = Duration::from_millis(500);
+/// How long a Python may take to start.
+const STARTUP: Duration = Duration::from_secs(120);
 /// How much faster an evaluation must be than compiling and running.
 const PROMISED: f64 = 20.0;
 /// How far the cost of one operator or element may grow from the smallest to the largest program.

@@ -21,8 +21,11 @@ static RUST: LazyLock<Regex> = LazyLock::new(|| {
 /// Internally, variables have numbers, and new variables of the specification have a mark.
 static INTERNAL: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\w#\d|\u{2035}").expect("a regular expression"));
 
+/// Words of TVMScript, which messages quote from the text.
+static QUOTED: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"\b[IRT]\.\w+").expect("a regular expression"));
+
 fn fault_of(message: &str) -> Option<&'static str> {
-    if RUST.is_match(message) {
+    if RUST.is_match(&QUOTED.replace_all(message, "_")) {
         Some("shows a value as Rust prints it")
     } else if INTERNAL.is_match(message) {
         Some("shows an internal name")
@@ -118,6 +121,11 @@ fn the_faults_are_seen() {
     let shown =
         ["must be an integer, it is List([Prim(Var(ShapeVar { name: \"n\" }))])", "it is Some(3)", "n#1 is free"];
     assert!(shown.iter().all(|message| fault_of(message).is_some()));
-    let plain = ["it is Tensor((n, 4), float32), not Shape((n))", "`f` is Func((Object) -> Object, pure)", "[1, 2]"];
+    let plain = [
+        "found `n(R.Shape([2, 2]))`",
+        "it is Tensor((n, 4), float32), not Shape((n))",
+        "`f` is Func((Object) -> Object, pure)",
+        "[1, 2]",
+    ];
     assert!(plain.iter().all(|message| fault_of(message).is_none()));
 }

@@ -27,8 +27,8 @@ const INPUTS: [(&str, Option<usize>); 7] = [
 ];
 
 impl ModuleReader<'_> {
-    /// The call by place or by name, as the releases read it. They print the inputs in the order of the operator, which
-    /// they cannot read back.
+    /// The call by place or by name, as the releases read it. They print the inputs in the order of the operator, and
+    /// do not read that back.
     pub(super) fn attention_var_len(
         &mut self,
         mut args: ArgumentCursor<'_>,
