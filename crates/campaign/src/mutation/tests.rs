@@ -1,3 +1,5 @@
+use std::collections::BTreeSet;
+
 use super::*;
 use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 
