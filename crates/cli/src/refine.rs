@@ -144,6 +144,7 @@ pub fn run(args: &Args) -> CommandResult {
     };
     let mut settings =
         Settings { seed: args.seed, exact: args.exact, tolerance: args.tolerance, ..Settings::runs(args.runs) };
+    args.budget.allow(&mut settings);
     let externs = args.externs.bind(&mut settings.registry)?;
     let given: Vec<Vec<ValueSpec>> = match args.given.is_empty() {
         true => Vec::new(),
