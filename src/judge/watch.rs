@@ -64,6 +64,11 @@ impl Fuel {
         Fuel { left: Arc::new(AtomicU64::new(steps)), spent: Arc::new(spent) }
     }
 
+    /// The steps that are left.
+    pub fn left(&self) -> u64 {
+        self.left.load(Ordering::Relaxed)
+    }
+
     fn burn(&self) {
         let taken = self.left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1));
         if taken.is_err() {

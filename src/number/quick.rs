@@ -158,12 +158,24 @@ mod tests {
 
     #[test]
     fn a_number_near_a_tie_is_not_certain() {
-        let tie = 1.0 + 2f64.powi(-24);
-        for (near, certain) in [(tie, false), (tie * (1.0 + 1e-14), false), (tie * (1.0 + 1e-11), true), (1.0, true)] {
-            assert_eq!(within_margin(FloatType::Float32, near).is_some(), certain, "{near}");
+        for float in FEWER {
+            for below in numbers(float, COUNT).map(f64::abs) {
+                // The middle between two floats, which float64 holds.
+                let tie = below + (float.of_bits(float.to_bits(below) + 1) - below) / 2.0;
+                if !(2f64.powi(-14)..float.greatest()).contains(&tie) {
+                    continue;
+                }
+                for part in [0.0, 0.5, -0.5, 0.99, -0.99] {
+                    assert_eq!(within_margin(float, tie * (1.0 + part * MARGIN)), None, "{float:?} {tie} {part}");
+                }
+                for part in [1.01, -1.01] {
+                    let near = tie * (1.0 + part * MARGIN);
+                    assert_eq!(within_margin(float, near), Some(float.round(near)), "{float:?} {tie} {part}");
+                }
+            }
         }
         assert_eq!(within_margin(FloatType::Float32, f64::NAN), None);
-        assert_eq!(within_margin(FloatType::Float32, -0.0).map(f64::to_bits), Some((-0.0f64).to_bits()));
+        assert_eq!(within_margin(FloatType::Float32, 0.0).map(f64::to_bits), Some(0));
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! Do both ways in which operators compute give the same? Random calls are run either way.
 
+use std::rc::Rc;
+
 use relax_spec::eval::{EvalOptions, Machine};
 use relax_spec::grammar::{Call, DataType, IrModule};
 use relax_spec::judge::Cx;
 use relax_spec::ops::{EvalArgs, OpDef};
-use relax_spec::value::{Host, Kernels, Scalar, Stop, Tensor, Value, to_spec};
+use relax_spec::value::{Host, Kernels, Noise, Scalar, Stop, Tensor, Value, to_spec};
 
 use crate::calls::{Fill, RandomCall};
 use crate::operator_soundness::OperatorTemplates;
@@ -19,9 +21,10 @@ pub struct Ended {
 }
 
 /// Runs a call one way, within so many steps.
-pub fn run(op: &OpDef, call: &Call, values: &[Value], kernels: Kernels, fuel: u64) -> Ended {
+pub fn run(op: &OpDef, call: &Call, values: &[Value], (kernels, noise): (Kernels, Option<u64>), fuel: u64) -> Ended {
     let (mut cx, module) = (Cx::new(), IrModule::default());
-    let options = EvalOptions { kernels, fuel, ..EvalOptions::default() };
+    let options =
+        EvalOptions { kernels, noise: noise.map(|seed| Rc::new(Noise::new(seed))), fuel, ..EvalOptions::default() };
     let mut machine = Machine::new(&mut cx, &module, &options);
     let result = op.evaluate(&mut machine, &EvalArgs { call, values, result: None });
     Ended { result, fuel: machine.fuel_left() }
@@ -108,7 +111,7 @@ fn run_random(call: &RandomCall, seed: u64, kernels: Kernels) -> Option<Ended> {
         values.iter().try_for_each(|value| roughen(value, &mut random))?;
     }
     let (literal, _) = call.literal();
-    Some(run(call.op, &literal, &values, kernels, STEPS))
+    Some(run(call.op, &literal, &values, (kernels, seed.is_multiple_of(3).then_some(seed)), STEPS))
 }
 
 /// Replaces the floats of a value by others, whose sums depend on their order, and by a few that are special.

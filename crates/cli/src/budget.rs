@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::{Exit, note, options};
 use relax_spec::judge::{Cx, Fuel};
+use relax_spec::refine::Settings;
 
 /// The options of a command that reads programs.
 #[derive(Clone, Debug, clap::Args)]
@@ -24,7 +25,8 @@ pub struct StepBudget {
     #[command(flatten)]
     budget: CommandBudget,
     /// Limit of the steps of the command: applied rules, tested premises, judgements; beyond it the result is
-    /// undecided, with exit status 5 [default: limited only by the time]
+    /// undecided, with exit status 5 [default: limited only by the time]. Where it is larger than their own limit, runs
+    /// of programs may take as many too
     #[arg(long, value_name = "STEPS", value_parser = fuel)]
     fuel: Option<Fuel>,
 }
@@ -67,6 +69,15 @@ impl StepBudget {
     /// The options as limits.
     pub fn limits(&self) -> CommandLimits {
         self.budget.limits()
+    }
+
+    /// The steps that runs of programs may take, each and together: as many as the option allows, where these are more
+    /// than usual.
+    pub fn allow(&self, settings: &mut Settings) {
+        if let Some(fuel) = &self.fuel {
+            settings.fuel = settings.fuel.max(fuel.left());
+            settings.steps = settings.steps.max(fuel.left());
+        }
     }
 
     /// A context that counts its steps, together with those of all contexts made from it.

@@ -195,6 +195,7 @@ impl Compared<'_> {
         self.well_formed(cx, source, target)?;
         let mut settings =
             Settings { seed: args.seed, exact: args.exact, tolerance: args.tolerance, ..Settings::runs(args.runs) };
+        args.budget.allow(&mut settings);
         let externs = args.externs.bind(&mut settings.registry)?;
         let given: Vec<Vec<ValueSpec>> = match args.given.is_empty() {
             true => Vec::new(),

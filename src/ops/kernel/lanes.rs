@@ -8,8 +8,21 @@ use ndarray::{ArrayD, IxDyn};
 
 use crate::grammar::DataType;
 use crate::ops::kernel::array::sizes;
-use crate::ops::kernel::{fail, fresh, zeros};
+use crate::ops::kernel::{fail, fresh, stored, zeros};
 use crate::value::{Element, Host, Kernels, Stop, Tensor, Value};
+
+/// Whether a run takes the faster way of sums of products. The ring has elements that are more than a number. Noise
+/// moves what is stored, and not the sum.
+pub(in crate::ops) fn are_wanted_for_sums(m: &dyn Host) -> bool {
+    m.kernels() == Kernels::Fast && m.account().ring().is_none()
+}
+
+/// Charges the cost of so many multiplications with additions. Outside of the ring, where they are cheap, many of them
+/// take no longer than another step.
+pub(in crate::ops) fn spend_on_sums(m: &mut dyn Host, terms: u64) -> Result<(), Stop> {
+    let at_once = if m.account().ring().is_none() { 64 } else { 1 };
+    m.spend(terms.div_ceil(at_once))
+}
 
 /// Whether a run takes the faster way. With noise and in the ring an element is more than a number.
 pub(in crate::ops) fn are_wanted(m: &dyn Host) -> bool {
@@ -86,5 +99,12 @@ pub(in crate::ops) fn tensor<T: Lane>(
     elements: &[T],
 ) -> Result<Value, Stop> {
     let out = zeros(m, dtype, shape)?;
+    if let Some(noise) = m.noise() {
+        out.fill(|i| match elements.get(i) {
+            Some(x) => stored(x.to_scalar(), dtype, Some(&noise)),
+            None => Err(fail("elements and shape do not fit")),
+        })?;
+        return fresh(out);
+    }
     if out.take_all(elements) { fresh(out) } else { Err(fail("elements and shape do not fit")) }
 }

@@ -262,10 +262,10 @@ fn evaluate<const N: usize, const T: bool>(m: &mut dyn Host, a: &EvalArgs<'_>) -
     let kernel::Out { dtype, shape } = kernel::out(a)?;
     let shape = convolution.out.whole_sizes(&shape);
     let steps = shape.iter().skip(2).fold(w.len() as u64, |n, size| n.saturating_mul(size.unsigned_abs()));
-    m.spend(steps.saturating_mul(shape.first().copied().unwrap_or(1).unsigned_abs()))?;
+    lanes::spend_on_sums(m, steps.saturating_mul(shape.first().copied().unwrap_or(1).unsigned_abs()))?;
     let _held = kernel::beside(m, count(&shape).saturating_add(x.len() as u64).saturating_add(w.len() as u64))?;
     m.spend(count(&shape))?;
-    if lanes::are_wanted(m)
+    if lanes::are_wanted_for_sums(m)
         && let Some(result) = in_lanes!(dtype, Lane => in_patches::<Lane, T>(m, &convolution, (x, w), dtype, &shape)?)
     {
         return Ok(result);

@@ -97,11 +97,12 @@ fn matmul(m: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
     let batch = shape.get(..shape.len().saturating_sub(outer)).unwrap_or_default();
     let read = (x1.len() as u64).saturating_add(x2.len() as u64);
     let _held = m.account().hold(read.saturating_add(count(&shape)).saturating_mul(size_of::<Scalar>() as u64))?;
-    m.spend(shape.iter().fold(k.unsigned_abs(), |n, size| n.saturating_mul(size.unsigned_abs())))?;
+    let terms = shape.iter().fold(k.unsigned_abs(), |n, size| n.saturating_mul(size.unsigned_abs()));
+    lanes::spend_on_sums(m, terms)?;
     let (rows, columns) = (rows.copied().unwrap_or(1), columns.copied().unwrap_or(1));
     let factors =
         (Factor { x: x1, batch: batch1, rows, columns: k }, Factor { x: x2, batch: batch2, rows: k, columns });
-    if lanes::are_wanted(m) {
+    if lanes::are_wanted_for_sums(m) {
         return in_lanes!(dtype, Lane => {
             let elements = products_in_lanes::<Lane>(&factors, batch)?;
             lanes::tensor(m, dtype, &shape, &elements)
