@@ -23,8 +23,6 @@ use relax_spec::syntax::tvmscript::parse_module;
 use serde::Deserialize;
 use serde_json::json;
 
-/// What a Python is given to start.
-const STARTUP: Duration = Duration::from_secs(120);
 /// Runs of each measurement, of which the shortest counts: what the machine can do when nobody disturbs it. Both sides
 /// go on for [`AT_LEAST`], so that both are warm.
 const REPEATS: u32 = 5;

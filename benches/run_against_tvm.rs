@@ -19,8 +19,6 @@ use relax_spec::syntax::tvmscript::parse_module;
 use relax_spec::value::{ValueSpec, from_specs, to_spec};
 use serde_json::json;
 
-/// What a Python is given to start.
-const STARTUP: Duration = Duration::from_secs(120);
 /// A measurement is repeated at least so often, and at least so long; the shortest repetition counts: what the machine
 /// can do when nobody disturbs it.
 const REPEATS: usize = 5;

@@ -120,7 +120,10 @@ fn powers(line: &[f64]) -> Option<(Vec<f64>, f64)> {
 mod tests {
     use super::*;
 
-    const FUNCTIONS: [(Quick, fn(f64) -> f64); 5] = [
+    /// A function as it is defined.
+    type Plain = fn(f64) -> f64;
+
+    const FUNCTIONS: [(Quick, Plain); 5] = [
         (sigmoid, elementary::sigmoid),
         (silu, elementary::silu),
         (tanh, elementary::tanh),

@@ -18,7 +18,7 @@ pub fn prim_funcs_alone(module: &IrModule) -> Vec<Name> {
     let mut names = Vec::new();
     for (name, func) in &module.funcs {
         match func {
-            GlobalFunc::Function(f) if f.attrs.get("global_symbol").is_some() => return Vec::new(),
+            GlobalFunc::Function(f) if f.attrs.contains_key("global_symbol") => return Vec::new(),
             GlobalFunc::PrimFunc(_) => names.push(name.name.clone()),
             GlobalFunc::Function(_) | GlobalFunc::ExternFunc(_) => {}
         }

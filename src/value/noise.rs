@@ -169,7 +169,8 @@ impl Noise {
 
     /// The result of an operation, unless it is not wanted.
     fn unless_top(&self, float: FloatType, value: f64) -> f64 {
-        if self.without_tops && !(value.abs() <= float.greatest() / NEAR) { f64::NAN } else { value }
+        let is_low = value.abs() <= float.greatest() / NEAR;
+        if self.without_tops && !is_low { f64::NAN } else { value }
     }
 
     /// Noise that is not more than that of rounding to this type.
