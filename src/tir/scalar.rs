@@ -224,8 +224,8 @@ pub(super) fn float_binary<N: Real>(float: FloatType, op: FloatOp, a: N, b: N) -
     })
 }
 
-/// PRIMFUNC.FIXED-POINT: the product of two numbers with so many binary places each, shifted to the right and rounded to
-/// the nearest int32, half way upwards; what does not fit wraps around.
+/// PRIMFUNC.FIXED-POINT: the product of two numbers with so many binary places each, shifted to the right and rounded
+/// to the nearest int32, half way upwards; what does not fit wraps around.
 pub(super) fn fixed_point(x: i64, y: i64, places: i64, shift: i64) -> TirResult<i64> {
     if places <= 0 {
         return Err(Box::new(TirError::Places(places)));

@@ -1,5 +1,5 @@
-//! The packed function of TVM's run time that sums up, `tvm.contrib.thrust.sum_scan`, on the lines of a buffer along the
-//! last axis.
+//! The packed function of TVM's run time that sums up, `tvm.contrib.thrust.sum_scan`, on the lines of a buffer along
+//! the last axis.
 
 use super::arithmetic::Arithmetic;
 use super::code::{ScanCode, ScanSums};

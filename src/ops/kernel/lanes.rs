@@ -1,5 +1,5 @@
-//! The faster way of operators that add up products: all elements in the type in which sums are computed, as slices, and
-//! the loops of the crate `kernels`.
+//! The faster way of operators that add up products: all elements in the type in which sums are computed, as slices,
+//! and the loops of the crate `kernels`.
 //!
 //! The plain way is the definition. A faster one gives the same, bit for bit: it converts elements as
 //! [`multiply_add`](super::multiply_add) does, and adds up the same terms in the same order.

@@ -35,7 +35,8 @@ pub(in crate::ops) fn arithmetic(
     };
     let known = [DataType::FLOAT32, DataType::FLOAT64, DataType::INT32, DataType::INT64].contains(&out.dtype);
     let alike = x.dtype() == out.dtype && y.dtype() == out.dtype;
-    let Some(lines) = Lines::of(x.shape(), y.shape(), &out.shape).filter(|_| known && alike && are_wanted(m)) else {
+    let Some(lines) = OperandLines::of(x.shape(), y.shape(), &out.shape).filter(|_| known && alike && are_wanted(m))
+    else {
         return Ok(None);
     };
     let result = zeros(m, out.dtype, &out.shape)?;
@@ -63,7 +64,7 @@ pub(in crate::ops) fn arithmetic(
 
 /// How two operands lie beside the result: in lines along its last axes, within which each operand has either all
 /// elements, or one for all.
-struct Lines {
+struct OperandLines {
     length: usize,
     /// The outer axes: their size, and how far each operand moves along them.
     outer: Vec<(usize, usize, usize)>,
@@ -71,12 +72,12 @@ struct Lines {
     own: (usize, usize),
 }
 
-impl Lines {
+impl OperandLines {
     /// `None` if an operand has a size that is not that of the result.
-    fn of(x: &[i64], y: &[i64], out: &[i64]) -> Option<Lines> {
+    fn of(x: &[i64], y: &[i64], out: &[i64]) -> Option<OperandLines> {
         let (x, y) = (strides(x, out)?, strides(y, out)?);
         let mut axes = out.iter().zip(x.iter().zip(y)).rev().map(|(n, (x, y))| (*n as usize, *x, y)).peekable();
-        let (mut length, mut own) = (1, (1, 1));
+        let (mut length, mut own) = (1usize, (1usize, 1usize));
         // The first axis that has more than one element says which operand moves.
         let mut moves = None;
         while let Some((size, x, y)) =
@@ -84,13 +85,14 @@ impl Lines {
         {
             if size != 1 {
                 moves = Some((x > 0, y > 0));
-                own = (if x > 0 { own.0 * size } else { own.0 }, if y > 0 { own.1 * size } else { own.1 });
-                length *= size;
+                let along = |own: usize, step: usize| if step > 0 { own.saturating_mul(size) } else { own };
+                own = (along(own.0, x), along(own.1, y));
+                length = length.saturating_mul(size);
             }
         }
         let mut outer: Vec<(usize, usize, usize)> = axes.collect();
         outer.reverse();
-        Some(Lines { length, outer, own })
+        Some(OperandLines { length, outer, own })
     }
 
     /// Calls a function with each line of the operands and of the result.
@@ -117,7 +119,7 @@ impl Lines {
 fn strides(own: &[i64], out: &[i64]) -> Option<Vec<usize>> {
     let skipped = out.len().checked_sub(own.len())?;
     let mut strides = vec![0; out.len()];
-    let mut stride = 1;
+    let mut stride = 1usize;
     for (axis, size) in own.iter().enumerate().rev() {
         let (wanted, slot) = (out.get(skipped + axis)?, strides.get_mut(skipped + axis)?);
         match size {
@@ -125,7 +127,7 @@ fn strides(own: &[i64], out: &[i64]) -> Option<Vec<usize>> {
             size if size == wanted => *slot = stride,
             _ => return None,
         }
-        stride *= usize::try_from(*size).ok()?;
+        stride = stride.saturating_mul(usize::try_from(*size).ok()?);
     }
     Some(strides)
 }
@@ -191,7 +193,10 @@ pub(in crate::ops) fn runs_of(shape: &[i64], strides: &[usize], start: usize) ->
     let sizes: Vec<usize> = shape.iter().map(|size| usize::try_from(*size).unwrap_or(0)).collect();
     let mut axes: Vec<(usize, usize)> = sizes.into_iter().zip(strides.iter().copied()).collect();
     let (count, step) = axes.pop().unwrap_or((1, 0));
-    let lines: usize = axes.iter().map(|(size, _)| *size).product();
+    // A result that is too large is refused before the first run is taken.
+    let many = axes.iter().fold(1usize, |lines, (size, _)| lines.saturating_mul(*size));
+    let is_empty = count == 0 || axes.iter().any(|(size, _)| *size == 0);
+    let lines = if is_empty { 0 } else { many };
     let (mut index, mut at) = (vec![0; axes.len()], start);
     (0..lines).map(move |_| {
         let run = Run { tensor: 0, start: at, step, count };
