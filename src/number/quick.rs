@@ -96,8 +96,8 @@ pub fn log_softmax(float: FloatType, line: &[f64]) -> Option<Vec<f64>> {
     line.iter().map(element).collect()
 }
 
-/// Twice the most that a sum of so many powers of e is away from the exact one, and so the quotients by it. Each power is
-/// within 702u, since its exponent is at most 700, within u. Each addition adds u.
+/// Twice the most that a sum of so many powers of e is away from the exact one, and so the quotients by it. Each power
+/// is within 702u, since its exponent is at most 700, within u. Each addition adds u.
 fn margin_of_sum(terms: usize) -> f64 {
     (terms as f64 + 2_000.0) * 2.0 * f64::EPSILON
 }

@@ -104,8 +104,9 @@ fn the_pass_that_ends_the_process_is_to_blame() {
     assert_eq!((status, &answer(&output)["blamed"]), (1, &json!("Crashes")), "{output}");
 }
 
-/// A refusal is due to the pass that refuses, or to one in front of a pipeline that accepts the program itself. That of
-/// the generation of code is due to the pass without which it works, or to the one that should have lowered an operator.
+/// A refusal is due to the pass that refuses, or to one in front of a pipeline that accepts the program itself. That
+/// of the generation of code is due to the pass without which it works, or to the one that should have lowered an
+/// operator.
 #[test]
 fn a_refusal_is_due_to_what_makes_it() {
     let error = |pass: &str, left: Value| json!({"error": "no", "pass": pass, "left": left});

@@ -388,8 +388,8 @@ impl Blamer<'_> {
     }
 
     /// The pass to blame for a refusal, which usually is the pass that refuses. A pipeline may refuse what a pass in
-    /// front of it made, and accept the program itself: then that pass is to blame. Where the generation of code refuses,
-    /// it is the pass without which it does not, or the one that should have lowered an operator.
+    /// front of it made, and accept the program itself: then that pass is to blame. Where the generation of code
+    /// refuses, it is the pass without which it does not, or the one that should have lowered an operator.
     fn refused_by(&self, record: &PassRecord, refusal: &Refusal) -> Option<String> {
         let pass = refusal.pass.as_ref()?;
         let whole = |name: &str| name.split('/').next().unwrap_or_default().to_string();
