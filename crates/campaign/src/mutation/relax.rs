@@ -242,9 +242,13 @@ fn one_more(data: &TensorData) -> Option<TensorData> {
     changed.filter(|changed| changed != data)
 }
 
-/// Another float, which is far enough from it to be one of a narrow type too.
+/// Another float, which is far enough from it to be one of a narrow type too, and is not its double.
 pub(super) fn other_float(x: f64) -> f64 {
-    if x.abs() < 100.0 { x + 1.0 } else { x / 2.0 }
+    match x.abs() {
+        0.0 | 1.0 => x + 3.0,
+        ..100.0 => x + 1.0,
+        _ => x / 2.0,
+    }
 }
 
 fn other_scalar(prim: &PrimValue) -> Option<PrimValue> {
