@@ -33,19 +33,16 @@ impl RefinementComparison<'_> {
         if !matches!(judged.verdict, RefinementVerdict::NotAllowed { .. }) {
             return Ok(judged);
         }
+        let rule = rule!("OPT.LEFT-OPEN");
         match self.by_letter(args, before)? {
-            None => Ok(judged),
-            Some(ByLetter::Open(reason)) => {
-                let verdict = self.cx.conclude(rule!("OPT.LEFT-OPEN"), RefinementVerdict::Undecided(reason));
-                Ok(Judged { verdict, left_open: true, ..judged })
+            Some(ByLetter::Open(reason)) if self.cx.fire(rule) => {
+                Ok(Judged { verdict: RefinementVerdict::Undecided(reason), left_open: true, ..judged })
             }
             Some(ByLetter::Other(before)) => match self.judge(args, &before)? {
-                other if other.verdict == RefinementVerdict::Allowed => {
-                    let verdict = self.cx.conclude(rule!("OPT.LEFT-OPEN"), other.verdict);
-                    Ok(Judged { verdict, ..other })
-                }
+                other if other.verdict == RefinementVerdict::Allowed && self.cx.fire(rule) => Ok(other),
                 _ => Ok(judged),
             },
+            Some(ByLetter::Open(_)) | None => Ok(judged),
         }
     }
 
