@@ -160,7 +160,7 @@ pub fn run_together(module: &IrModule, entry: &str, args: &[Vec<ValueSpec>]) -> 
 /// If no arguments can be generated for the function's signature.
 ///
 /// ```
-/// use relax_spec::refine::Verdict;
+/// use relax_spec::refine::RefinementVerdict;
 ///
 /// let program = |operator: &str| {
 ///     relax_spec::parse(&format!(
@@ -173,9 +173,9 @@ pub fn run_together(module: &IrModule, entry: &str, args: &[Vec<ValueSpec>]) -> 
 ///     ))
 /// };
 /// let (before, same) = (program("R.add(x, y)")?, program("R.add(y, x)")?);
-/// assert_eq!(relax_spec::refine(&before, &same, "main", 20)?.verdict, Verdict::Allowed);
+/// assert_eq!(relax_spec::refine(&before, &same, "main", 20)?.verdict, RefinementVerdict::Allowed);
 /// let other = relax_spec::refine(&before, &program("R.subtract(x, y)")?, "main", 20)?;
-/// assert!(matches!(other.verdict, Verdict::NotAllowed { .. }) && other.input.is_some());
+/// assert!(matches!(other.verdict, RefinementVerdict::NotAllowed { .. }) && other.input.is_some());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn refine(before: &IrModule, after: &IrModule, entry: &str, runs: usize) -> Result<Refinement, RefineError> {

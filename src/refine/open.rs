@@ -33,13 +33,14 @@ impl RefinementComparison<'_> {
         if !matches!(judged.verdict, RefinementVerdict::NotAllowed { .. }) {
             return Ok(judged);
         }
-        let rule = rule!("OPT.LEFT-OPEN");
         match self.by_letter(args, before)? {
-            Some(ByLetter::Open(reason)) if self.cx.fire(rule) => {
+            Some(ByLetter::Open(reason)) if self.cx.fire(rule!("OPT.LEFT-OPEN")) => {
                 Ok(Judged { verdict: RefinementVerdict::Undecided(reason), left_open: true, ..judged })
             }
             Some(ByLetter::Other(before)) => match self.judge(args, &before)? {
-                other if other.verdict == RefinementVerdict::Allowed && self.cx.fire(rule) => Ok(other),
+                other if other.verdict == RefinementVerdict::Allowed && self.cx.fire(rule!("OPT.LEFT-OPEN")) => {
+                    Ok(other)
+                }
                 _ => Ok(judged),
             },
             Some(ByLetter::Open(_)) | None => Ok(judged),

@@ -57,6 +57,7 @@ const BOTH_WAYS: &[&str] = &[
     "NF.UNIT.ANY-BINDER",
     "OP.CALLPURE.ARGS",
     "OP.TOVDEVICE",
+    "OPT.LEFT-OPEN",
     "PRIMFUNC.CALL.ARGS",
     "PURITY.NESTED",
     "PURITY3.EXTERN",
