@@ -11,9 +11,9 @@ use std::{fs, io};
 
 use campaign::mutation::mutants;
 use relax_spec::check::check_program;
-use relax_spec::grammar::{GlobalFunc, IrModule};
+use relax_spec::grammar::{GlobalFunc, GlobalVar, IrModule};
 use relax_spec::judge::Cx;
-use relax_spec::refine::{RealVerdict, Settings, as_real_functions, refine};
+use relax_spec::refine::{RealVerdict, RefineError, Settings, as_real_functions, refine};
 use relax_spec::syntax::load::{ExternalForm, parse};
 
 /// The task, with what stands behind its name on the command line.
@@ -66,15 +66,15 @@ fn measure(programs: &[(String, IrModule)], wanted: usize, seed: usize) {
     let mut counted = Counted::default();
     for (name, module) in programs {
         let settings = Settings::runs(1);
-        if let Ok(own) = as_real_functions(&mut Cx::new(), module, module, "main", &[], &settings) {
-            println!("{name}: with itself {own}");
-        }
+        let compared = Compared { name, module, entry: entry_of(module), settings };
+        let own = compared.with(module);
+        println!("{name}: with itself {}", own.map_or_else(|error| error.to_string(), |own| own.to_string()));
         let all = mutants(module).count();
         // One in so many, from a place that the seed says.
         let step = (all / share.max(1)).max(1);
         for mutant in mutants(module).skip(seed % step).step_by(step).take(share) {
             if check_program(&mut Cx::new(), &mutant.module).accepts() {
-                ask(&mut counted, name, module, &mutant.what, &mutant.module, &settings);
+                ask(&mut counted, &compared, &mutant.what, &mutant.module);
             }
         }
     }
@@ -86,15 +86,40 @@ fn measure(programs: &[(String, IrModule)], wanted: usize, seed: usize) {
     println!("ring {:?} for 5 draws, floats {:?} for one input", counted.ring, counted.floats);
 }
 
-fn ask(counted: &mut Counted, name: &str, module: &IrModule, what: &str, mutant: &IrModule, settings: &Settings) {
+/// A program that is compared with its mutants.
+struct Compared<'a> {
+    name: &'a str,
+    module: &'a IrModule,
+    entry: String,
+    settings: Settings,
+}
+
+impl Compared<'_> {
+    fn with(&self, mutant: &IrModule) -> Result<RealVerdict, RefineError> {
+        as_real_functions(&mut Cx::new(), self.module, mutant, &self.entry, &[], &self.settings)
+    }
+}
+
+/// The function that is started: `main`, or the first one that is visible from outside.
+fn entry_of(module: &IrModule) -> String {
+    let visible = |(name, func): &(GlobalVar, GlobalFunc)| match func {
+        GlobalFunc::Function(f) if f.attrs.contains_key("global_symbol") => Some(name.name.to_string()),
+        GlobalFunc::Function(_) | GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
+    };
+    let names: Vec<String> = module.funcs.iter().filter_map(visible).collect();
+    let main = names.iter().find(|name| *name == "main").or(names.first());
+    main.cloned().unwrap_or_else(|| "main".to_string())
+}
+
+fn ask(counted: &mut Counted, compared: &Compared<'_>, what: &str, mutant: &IrModule) {
     let start = Instant::now();
-    let real = as_real_functions(&mut Cx::new(), module, mutant, "main", &[], settings);
+    let real = compared.with(mutant);
     counted.ring += start.elapsed();
     match real {
         Ok(RealVerdict::Different(_)) => counted.different += 1,
         Ok(real @ (RealVerdict::Equal { .. } | RealVerdict::RoundedConstants { .. })) => {
             counted.equal += 1;
-            println!("  {name}: {what}: {real}");
+            println!("  {}: {what}: {real}", compared.name);
         }
         Ok(RealVerdict::Undecided(reason)) => {
             let reason = reason.chars().take(90).collect::<String>();
@@ -104,7 +129,8 @@ fn ask(counted: &mut Counted, name: &str, module: &IrModule, what: &str, mutant:
     }
     if counted.different % 10 == 1 {
         let start = Instant::now();
-        let _ = refine(&mut Cx::new(), module, module, "main", &[], settings);
+        let Compared { module, entry, settings, .. } = compared;
+        let _ = refine(&mut Cx::new(), module, module, entry, &[], settings);
         counted.floats += start.elapsed();
     }
 }
