@@ -167,8 +167,14 @@ pub(super) fn attributes(module: &IrModule) -> BTreeSet<String> {
     attributes.0
 }
 
-/// What tells from others the difference between two values, by their texts.
+/// The text of the returned value alone: behind it stand the arguments and the effects of a run.
+fn returned(text: &str) -> &str {
+    [", arguments [", ", effects ["].iter().filter_map(|word| text.find(word)).min().map_or(text, |end| &text[..end])
+}
+
+/// What tells from others the difference between two returned values, by their texts.
 fn of_difference(expected: &str, given: &str) -> Option<Trait> {
+    let (expected, given) = (returned(expected), returned(given));
     let form = |text: &str| text.split('[').next().unwrap_or_default().trim().to_string();
     if form(expected) != form(given) {
         // A failure has no form.
@@ -301,6 +307,8 @@ mod tests {
         assert_eq!(of_difference("float32(2)[1, 1]", "float32(2)[1, 2]"), None);
         assert_eq!(of_difference("float32(1)[nan]", "float32(1)[1]"), None);
         assert_eq!(of_difference("an error", "float32(2)[1, 2]"), None);
+        let (expected, given) = ("returns float64(1)[0.5], effects []", "returns float64(1)[0.501], arguments [1]");
+        assert_eq!(of_difference(expected, given), Some(Trait::Slight));
     }
 
     #[test]
