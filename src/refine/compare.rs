@@ -8,7 +8,7 @@ use super::first::{Differing, first_differing};
 use super::judge::judge_runs;
 use super::observe::{CompiledProgram, Subject};
 use super::reach::Reach;
-use super::ring::{RealVerdict, with_real};
+use super::real::{NEAR_END, RealVerdict, with_real};
 use super::shrink::{Look, ShrinkOutcome, smallest};
 use super::unreached::Unreached;
 use super::{Deviation, Observed, RefineError, RefinementVerdict, Settings, unknown};
@@ -26,8 +26,6 @@ const SHADOWS: u64 = 3;
 /// How often it is run so before the difference counts: two errors may cancel in each of a few runs.
 const MORE_SHADOWS: u64 = 12;
 const MOST_SHADOWS: u64 = 36;
-/// Why a difference decides nothing.
-pub(super) const NEAR_END: &str = "an argument is so large or small that the order of operations decides";
 /// So many times the steps of all inputs the glances at smaller ones may take.
 const GLANCES: u64 = 2;
 /// Of so many inputs one may be undecided, and of so many one that is near the ends of a type.

@@ -14,6 +14,7 @@ mod observe;
 mod observed;
 mod open;
 mod reach;
+mod real;
 mod ring;
 mod search;
 mod shrink;
@@ -26,7 +27,7 @@ pub use observe::{CompiledProgram, Ran};
 pub use observed::{ClosureObservations, Observed};
 pub use open::LEFT_OPEN;
 pub use reach::called_from;
-pub use ring::RealVerdict;
+pub use real::RealVerdict;
 pub use unknown::{Assumption, missing};
 pub use unreached::Unreached;
 

@@ -2,15 +2,15 @@
 //! rounds nothing (REFINE.RING.NUMBERS), on numbers that are drawn; the second channel, rounding, is `compare`'s.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use ndarray::{ArrayD, IxDyn};
 
-use super::compare::{NEAR_END, RefinementComparison};
+use super::RefineError;
+use super::compare::RefinementComparison;
 use super::folded::folds_constants;
 use super::observe::Subject;
 use super::open::LEFT_OPEN;
-use super::{RefineError, RefinementVerdict};
+use super::real::RealVerdict;
 use crate::arguments::Draw;
 use crate::eval::{EvalOptions, EvalRun, evaluate_then};
 use crate::judge::{Cx, Ending};
@@ -23,55 +23,10 @@ use crate::value::{Elements, Host, Prim, Scalar, Tensor, Value, ValueSpec, from_
 const DRAWS: u32 = 5;
 /// How many draws are made for these: on some a divisor has no inverse, or rounding decides an order.
 const MOST_DRAWS: usize = 12;
-/// The exponent of the probability of a draw.
-const BITS: u32 = 12;
 /// How large the drawn numbers are at most.
 const SIZE: f64 = 4.0;
 /// In proportion to their magnitudes, how far sizes are apart that rounding of float64 does not explain.
 const APART: f64 = 1e-6;
-
-/// What the ring says of two programs.
-#[derive(Clone, PartialEq, Debug)]
-pub enum RealVerdict {
-    /// They are the same real function on the shapes of the inputs, but for a small probability.
-    Equal {
-        /// On how many draws they were compared.
-        draws: u32,
-    },
-    /// They are, where each constant stands for the simplest fraction that it is a rounding of (REFINE.RING.CONSTANTS).
-    RoundedConstants {
-        /// On how many draws they were compared.
-        draws: u32,
-    },
-    /// They are not: here they differ.
-    Different(String),
-    /// The ring does not tell, with the reason.
-    Undecided(String),
-}
-
-impl fmt::Display for RealVerdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let odds = |draws: &u32| format!("probability of error < 2^-{} below degree 16", draws * BITS);
-        match self {
-            RealVerdict::Equal { draws } => write!(f, "equal on these shapes ({})", odds(draws)),
-            RealVerdict::RoundedConstants { draws } => {
-                write!(f, "equal on these shapes but for the rounding of constants ({})", odds(draws))
-            }
-            RealVerdict::Different(how) => write!(f, "different: {how}"),
-            RealVerdict::Undecided(reason) => write!(f, "undecided in the ring: {reason}"),
-        }
-    }
-}
-
-impl RealVerdict {
-    /// The exponent of 2 that bounds the probability of error, of those that have one.
-    pub fn error_bits(&self) -> Option<u32> {
-        match self {
-            RealVerdict::Equal { draws } | RealVerdict::RoundedConstants { draws } => Some(draws * BITS),
-            RealVerdict::Different(_) | RealVerdict::Undecided(_) => None,
-        }
-    }
-}
 
 /// What one draw says.
 enum Drawn {
@@ -312,24 +267,6 @@ fn same_scalar(x: Scalar, y: Scalar, index: usize) -> Drawn {
         (false, false) => Drawn::Open(
             "what differs rests on functions without algebra (sqrt, tanh, erf, a narrowing cast, ..)".into(),
         ),
-    }
-}
-
-/// REFINE.REAL: what is within rounding and another real function is not allowed, unless what differs are rounded
-/// constants. Nor is it where floats do not tell, since an operand is so large or small.
-pub(super) fn with_real(cx: &mut Cx, verdict: RefinementVerdict, real: &RealVerdict) -> RefinementVerdict {
-    match (&verdict, real) {
-        (RefinementVerdict::Allowed, RealVerdict::Different(how)) => {
-            let rule = rule!("REFINE.REAL");
-            let message = format!("different as real functions, though within rounding: {how}");
-            cx.premise(rule, 1, RefinementVerdict::NotAllowed { rule, message })
-        }
-        (RefinementVerdict::Undecided(reason), RealVerdict::Different(how)) if reason == NEAR_END => {
-            let rule = rule!("REFINE.REAL");
-            let message = format!("different as real functions, and floats are too large or small to tell: {how}");
-            cx.premise(rule, 1, RefinementVerdict::NotAllowed { rule, message })
-        }
-        (_, _) => verdict,
     }
 }
 

@@ -688,11 +688,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
                 let quotient = self.float(&o.0)?.over(self.float(&o.1)?);
                 self.rounded(*round, quotient)
             }
-            Float::Fma(o, round) => {
-                let (a, b, c) = (self.float(&o.0)?, self.float(&o.1)?, self.float(&o.2)?);
-                let sum = a.times(b).plus(c);
-                self.rounded(*round, sum.rounded(|_| fused(*round, a.near(), b.near(), c.near())))
-            }
+            Float::Fma(o, round) => self.fused(o, *round)?,
             Float::Binary(op, o, round) => {
                 let (a, b) = (self.float(&o.0)?, self.float(&o.1)?);
                 self.float_binary(*round, *op, a, b)?
@@ -720,23 +716,36 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
                 let (x, y) = (self.float(&o.0)?, self.float(&o.1)?);
                 self.function_of_two(*round, x, y, *function)
             }
-            Float::Scale(o, round) => {
-                let exponent = self.int(&o.1)?.clamp(-100_000, 100_000);
-                let float = self.float(&o.0)?;
-                let scaled = libm::ldexp(self.of_floats(float, "T.ldexp")?, exponent as i32);
-                float.rounded(|_| round.round(scaled))
-            }
-            Float::FromBits(e, round) => {
-                let float = round.of_bits(self.int(e)? as u64);
-                self.of_floats(N::default(), "T.reinterpret")?;
-                N::of_constant(float, *round, ConstantReading::Exact)
-            }
+            Float::Scale(o, round) => self.scaled(o, *round)?,
+            Float::FromBits(e, round) => self.reinterpreted(e, *round)?,
             Float::Let(l) => {
                 self.binding(&l.0)?;
                 self.float(&l.1)?
             }
             Float::Unsupported(what) => return Err(unsupported(what)),
         })
+    }
+
+    /// `T.fma`: rounded once.
+    fn fused(&mut self, o: &'p (Float, Float, Float), round: FloatType) -> TirResult<N> {
+        let (a, b, c) = (self.float(&o.0)?, self.float(&o.1)?, self.float(&o.2)?);
+        let sum = a.times(b).plus(c);
+        Ok(self.rounded(round, sum.rounded(|_| fused(round, a.near(), b.near(), c.near()))))
+    }
+
+    /// `T.ldexp`: times a power of two.
+    fn scaled(&mut self, o: &'p (Float, Int), round: FloatType) -> TirResult<N> {
+        let exponent = self.int(&o.1)?.clamp(-100_000, 100_000);
+        let float = self.float(&o.0)?;
+        let scaled = libm::ldexp(self.of_floats(float, "T.ldexp")?, exponent as i32);
+        Ok(float.rounded(|_| round.round(scaled)))
+    }
+
+    /// `T.reinterpret`: the float with these bits.
+    fn reinterpreted(&mut self, bits: &'p Int, round: FloatType) -> TirResult<N> {
+        let float = round.of_bits(self.int(bits)? as u64);
+        self.of_floats(N::default(), "T.reinterpret")?;
+        Ok(N::of_constant(float, round, ConstantReading::Exact))
     }
 }
 

@@ -1,6 +1,10 @@
 //! The arguments of long runs: numbers in order, and the edition.
 
+use std::ops::Range;
+
+use ask::conformance;
 use relax_spec::book::Edition;
+use relax_spec::suite::Case;
 
 /// The arguments on the command line.
 pub struct RunArguments {
@@ -24,5 +28,27 @@ impl RunArguments {
             }
         }
         Ok(RunArguments { edition, numbers })
+    }
+}
+
+/// What is drawn from the cases of the suite: each number gives one program, or one call.
+pub struct SuiteSample {
+    /// The cases.
+    pub suite: Vec<Case>,
+    /// The numbers.
+    pub seeds: Range<u64>,
+}
+
+impl SuiteSample {
+    /// Reads the command line: how many are drawn, 10,000 if it is not said, and the first number. What is wrong is
+    /// told.
+    pub fn read(args: Vec<String>) -> Option<SuiteSample> {
+        let read = || {
+            let RunArguments { edition: _, numbers } = RunArguments::read(args)?;
+            let suite = conformance::suite().map_err(|error| error.to_string())?;
+            let (count, first) = (numbers.first().copied().unwrap_or(10_000), numbers.get(1).copied().unwrap_or(0));
+            Ok(SuiteSample { suite, seeds: first..first.saturating_add(count) })
+        };
+        read().map_err(|error: String| eprintln!("{error}")).ok()
     }
 }

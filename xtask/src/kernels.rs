@@ -4,27 +4,20 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use ask::conformance;
+use crate::arguments::SuiteSample;
 use campaign::kernels::{random_tensor, run as run_call, try_all};
 use campaign::operator_soundness::OperatorTemplates;
+use relax_spec::eval::EvalOptions;
 use relax_spec::grammar::{AttrValue, Attrs, Call, DataType, Expr, Span};
 use relax_spec::ops::lookup;
 use relax_spec::value::{Kernels, Value};
 
 /// Runs the task with the arguments after its name.
 pub fn run(args: Vec<String>) -> ExitCode {
-    let mut args = args.into_iter().map(|arg| arg.parse::<u64>());
-    let calls = args.next().and_then(Result::ok).unwrap_or(10_000);
-    let first = args.next().and_then(Result::ok).unwrap_or(0);
-    let suite = match conformance::suite() {
-        Ok(suite) => suite,
-        Err(error) => {
-            eprintln!("{error:?}");
-            return ExitCode::FAILURE;
-        }
-    };
+    let Some(SuiteSample { suite, seeds }) = SuiteSample::read(args) else { return ExitCode::FAILURE };
+    let calls = seeds.end - seeds.start;
     let start = Instant::now();
-    let report = try_all(&OperatorTemplates::of(&suite), first..first + calls);
+    let report = try_all(&OperatorTemplates::of(&suite), seeds);
     report.faults.iter().take(20).for_each(|(seed, told)| println!("seed {seed}: {told}"));
     println!("{calls} calls, {} with a value, {} at fault", report.values, report.faults.len());
     println!("{:.0} calls per second", calls as f64 / start.elapsed().as_secs_f64());
@@ -103,7 +96,7 @@ fn measured(name: &str, shapes: &[&[i64]], attrs: &[(&str, &[i64])]) -> Option<(
     let values: Vec<Value> = tensors.map(|tensor| tensor.map(Value::Tensor)).collect::<Option<_>>()?;
     let timed = |kernels| {
         let start = Instant::now();
-        let ended = run_call(op, &call, &values, (kernels, None), u64::MAX);
+        let ended = run_call(op, &call, &values, &EvalOptions { kernels, fuel: u64::MAX, ..EvalOptions::default() });
         let took = start.elapsed().as_secs_f64();
         (ended, took)
     };

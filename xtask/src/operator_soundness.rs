@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::time::Instant;
 
-use ask::conformance;
+use crate::arguments::SuiteSample;
 use campaign::operator_soundness::OperatorTemplates;
 use relax_spec::ops;
 
@@ -15,19 +15,11 @@ const ENOUGH: u64 = 200;
 
 /// Runs the task with the arguments after its name.
 pub fn run(args: Vec<String>) -> ExitCode {
-    let mut args = args.into_iter().map(|arg| arg.parse::<u64>());
-    let calls = args.next().and_then(Result::ok).unwrap_or(10_000);
-    let first = args.next().and_then(Result::ok).unwrap_or(0);
-    let suite = match conformance::suite() {
-        Ok(suite) => suite,
-        Err(error) => {
-            eprintln!("{error:?}");
-            return ExitCode::FAILURE;
-        }
-    };
+    let Some(SuiteSample { suite, seeds }) = SuiteSample::read(args) else { return ExitCode::FAILURE };
+    let calls = seeds.end - seeds.start;
     let start = Instant::now();
     let operators = OperatorTemplates::of(&suite);
-    let report = operators.try_all(first..first + calls);
+    let report = operators.try_all(seeds);
     let mut told = BTreeSet::new();
     for (seed, call, fault) in &report.faults {
         let (operator, kind) = (call.split(' ').next(), std::mem::discriminant(fault));

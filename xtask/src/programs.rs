@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::ExitCode;
 use std::time::Instant;
 
-use ask::conformance;
+use crate::arguments::SuiteSample;
 use campaign::programs::{ConstructCensus, Drawn, ProgramSource, Restriction};
 use campaign::trials::{ExampleRun, at_example_sizes_by};
 use glob::Pattern;
@@ -132,24 +132,16 @@ fn run_drawn(first: u64, drawn: &[Drawn]) -> (BTreeMap<String, (u64, u64)>, Rule
 
 /// Runs the task with the arguments after its name.
 pub fn run(args: Vec<String>) -> ExitCode {
-    let mut args = args.into_iter().map(|arg| arg.parse::<u64>());
-    let programs = args.next().and_then(Result::ok).unwrap_or(10_000);
-    let first = args.next().and_then(Result::ok).unwrap_or(0);
-    let suite = match conformance::suite() {
-        Ok(suite) => suite,
-        Err(error) => {
-            eprintln!("{error:?}");
-            return ExitCode::FAILURE;
-        }
-    };
+    let Some(SuiteSample { suite, seeds }) = SuiteSample::read(args) else { return ExitCode::FAILURE };
+    let programs = seeds.end - seeds.start;
     let start = Instant::now();
     let source = ProgramSource::of(&suite, Restriction::default());
     println!("{} operators, made ready in {:.1} s", source.operators().count(), start.elapsed().as_secs_f64());
     println!("{:.0} programs of {TIMED} bindings are drawn in a second", speed(&suite));
-    let drawn: Vec<_> = (first..first + programs).map(|number| source.program(0, number)).collect();
+    let drawn: Vec<_> = seeds.clone().map(|number| source.program(0, number)).collect();
     let mut census = ConstructCensus::default();
     drawn.iter().for_each(|drawn| census.count(&drawn.module));
-    let (endings, applied) = run_drawn(first, &drawn);
+    let (endings, applied) = run_drawn(seeds.start, &drawn);
     let ended = endings.get("returns").map_or(0, |(count, _)| *count);
     let bad: u64 = endings.iter().filter(|(how, _)| how.starts_with("rejected")).map(|(_, (count, _))| *count).sum();
     for (how, (count, number)) in endings {

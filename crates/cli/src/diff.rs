@@ -106,13 +106,8 @@ impl<'a> GeneratedInputs<'a> {
     }
 }
 
-pub fn run(args: &Args) -> CommandResult {
-    let source = input::read(&args.file)?;
-    let module = source.module(args.module.as_deref())?;
-    let entry = match &args.entry {
-        Some(entry) => entry.as_str().into(),
-        None => eval::default_entry(&mut Cx::new(), &module).map_err(Failure::unreadable)?,
-    };
+/// The paths that are asked for, or all of them. What is quick comes first.
+fn paths(args: &Args) -> Result<Vec<Path>, Failure> {
     let path = |name: &String| {
         let all = || Path::every().iter().map(ToString::to_string).collect::<Vec<String>>().join(", ");
         Path::named(name).ok_or_else(|| Failure::unreadable(format!("there is no path `{name}` (there are {})", all())))
@@ -121,8 +116,18 @@ pub fn run(args: &Args) -> CommandResult {
         [] => Path::every(),
         named => named.iter().map(path).collect::<Result<_, _>>()?,
     };
-    // What is quick is told first.
     paths.sort_by_key(|path| (path.runs(), *path == Path::Normalize));
+    Ok(paths)
+}
+
+pub fn run(args: &Args) -> CommandResult {
+    let source = input::read(&args.file)?;
+    let module = source.module(args.module.as_deref())?;
+    let entry = match &args.entry {
+        Some(entry) => entry.as_str().into(),
+        None => eval::default_entry(&mut Cx::new(), &module).map_err(Failure::unreadable)?,
+    };
+    let paths = paths(args)?;
     let given = match args.given.is_empty() {
         true => Vec::new(),
         false => vec![args.given.load(linked(&module, &entry), eval::EvalOptions::default().memory)?],

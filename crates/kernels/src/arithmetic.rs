@@ -14,7 +14,7 @@ pub enum Arithmetic {
 }
 
 /// An operand: an element for each of the result, or one for all.
-fn each<'a, T: Copy>((x, y): (&'a [T], &'a [T]), out: &'a mut [T], f: impl Fn(T, T) -> T) {
+fn each<T: Copy>(x: &[T], y: &[T], out: &mut [T], f: impl Fn(T, T) -> T) {
     match (x, y) {
         ([x], [y]) => out.fill(f(*x, *y)),
         ([x], y) => out.iter_mut().zip(y).for_each(|(out, y)| *out = f(*x, *y)),
@@ -29,10 +29,10 @@ macro_rules! arithmetic {
         /// elements as `out`, or one for all places.
         pub fn $name(operation: Arithmetic, x: &[$t], y: &[$t], out: &mut [$t]) {
             match operation {
-                Arithmetic::Sum => each((x, y), out, $sum),
-                Arithmetic::Difference => each((x, y), out, $difference),
-                Arithmetic::Product => each((x, y), out, $product),
-                Arithmetic::Quotient => each((x, y), out, $quotient),
+                Arithmetic::Sum => each(x, y, out, $sum),
+                Arithmetic::Difference => each(x, y, out, $difference),
+                Arithmetic::Product => each(x, y, out, $product),
+                Arithmetic::Quotient => each(x, y, out, $quotient),
             }
         }
     };

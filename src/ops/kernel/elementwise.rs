@@ -122,7 +122,7 @@ pub(in crate::ops) fn arithmetic(
     f: impl Fn(Scalar, Scalar) -> Result<Scalar, Stop>,
 ) -> Result<Value, Stop> {
     if let [Value::Tensor(x1), Value::Tensor(x2)] = a.values
-        && let Some(value) = slices::arithmetic(m, (x1, x2), &kernel::out(a)?, real)?
+        && let Some(value) = slices::arithmetic(m, x1, x2, &kernel::out(a)?, real)?
     {
         return Ok(value);
     }
@@ -208,13 +208,4 @@ pub(in crate::ops) fn float(x: Scalar) -> Result<f64, Stop> {
         Scalar::Ring(_) => Err(no_ring()),
         Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) => Err(fail("expects a floating-point data type")),
     }
-}
-
-/// NaN is the result if an operand is NaN, as in other arithmetic.
-pub(in crate::ops) fn max_float(x: f64, y: f64) -> f64 {
-    if x.is_nan() || y.is_nan() { f64::NAN } else { x.max(y) }
-}
-
-pub(in crate::ops) fn min_float(x: f64, y: f64) -> f64 {
-    if x.is_nan() || y.is_nan() { f64::NAN } else { x.min(y) }
 }

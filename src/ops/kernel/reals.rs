@@ -3,7 +3,6 @@
 
 use std::cmp::Ordering;
 
-use super::elementwise::{max_float, min_float};
 use crate::number::real::{BinaryFunction, Function, Real, Unordered};
 use crate::number::ring::RingNumber;
 use crate::ops::kernel::fail;
@@ -43,6 +42,15 @@ pub(in crate::ops) fn applied(x: Scalar, name: &'static str, float: fn(f64) -> f
         Scalar::Ring(x) => Ok(Scalar::Ring(x.applied(function))),
         Scalar::Bool(_) | Scalar::Int(_) | Scalar::UInt(_) => Err(fail("expects a floating-point data type")),
     }
+}
+
+/// NaN is the result if an operand is NaN, as in other arithmetic.
+pub(in crate::ops) fn max_float(x: f64, y: f64) -> f64 {
+    if x.is_nan() || y.is_nan() { f64::NAN } else { x.max(y) }
+}
+
+pub(in crate::ops) fn min_float(x: f64, y: f64) -> f64 {
+    if x.is_nan() || y.is_nan() { f64::NAN } else { x.min(y) }
 }
 
 /// What is done with two real numbers. What is a function of floats alone is nothing in the ring.

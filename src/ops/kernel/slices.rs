@@ -16,7 +16,8 @@ use crate::value::{Element, Elements, Host, Scalar, Stop, Tensor, Value};
 /// Arithmetic on two tensors, which are broadcast to the result.
 pub(in crate::ops) fn arithmetic(
     m: &mut dyn Host,
-    (x, y): (&Tensor, &Tensor),
+    x: &Tensor,
+    y: &Tensor,
     out: &Out,
     op: RealOp,
 ) -> Result<Option<Value>, Stop> {

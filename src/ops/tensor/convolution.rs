@@ -266,7 +266,7 @@ fn evaluate<const N: usize, const T: bool>(m: &mut dyn Host, a: &EvalArgs<'_>) -
     let _held = kernel::beside(m, count(&shape).saturating_add(x.len() as u64).saturating_add(w.len() as u64))?;
     m.spend(count(&shape))?;
     if lanes::are_wanted_for_sums(m)
-        && let Some(result) = in_lanes!(dtype, Lane => in_patches::<Lane, T>(m, &convolution, (x, w), dtype, &shape)?)
+        && let Some(result) = in_lanes!(dtype, Lane => in_patches::<Lane, T>(m, &convolution, x, w, dtype, &shape)?)
     {
         return Ok(result);
     }
@@ -283,7 +283,8 @@ fn evaluate<const N: usize, const T: bool>(m: &mut dyn Host, a: &EvalArgs<'_>) -
 fn in_patches<L: lanes::Lane, const T: bool>(
     m: &mut dyn Host,
     convolution: &Convolution,
-    (x, w): (&Tensor, &Tensor),
+    x: &Tensor,
+    w: &Tensor,
     dtype: DataType,
     shape: &[i64],
 ) -> Result<Option<Value>, Stop> {

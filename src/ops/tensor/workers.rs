@@ -3,7 +3,8 @@
 use crate::grammar::{BinaryOp, Call, PrimExpr, StructInfo};
 use crate::judge::Cx;
 use crate::ops::infer::{Domain, TensorDims, arity, constant, dim, given_int, indivisible, str_attr, tensor};
-use crate::ops::kernel::elementwise::{infer_same, itself, max_float, min_float, number};
+use crate::ops::kernel::elementwise::{infer_same, itself, number};
+use crate::ops::kernel::reals::{max_float, min_float};
 use crate::ops::kernel::{self, at, at_flat, fresh, quotient, tabulate, tabulate_flat, tabulate_out};
 use crate::ops::language::{infer_call_tir_local_view, run_call_tir};
 use crate::ops::{Attr, AttrKind, EvalArgs, InferArgs, InferError, OpDef, OpParam};

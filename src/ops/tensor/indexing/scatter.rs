@@ -7,7 +7,7 @@ use crate::ops::infer::{
     Domain, TensorDims, arity, axis, bool_attr, boxed_int, broadcast_all, common_dtype, constant, differ, given_int,
     str_attr, tensor, tensors,
 };
-use crate::ops::kernel::elementwise::{max_float, min_float};
+use crate::ops::kernel::reals::{max_float, min_float};
 use crate::ops::kernel::{self, at, at_broadcast, fail, indices};
 use crate::ops::tensor::indexing::gather::{coordinate, coordinates, counted, from_end, integer_indices};
 use crate::ops::{Attr, EvalArgs, InferArgs, InferError, OpDef, OpParam};

@@ -5,7 +5,7 @@ use crate::judge::Cx;
 use crate::ops::infer::{
     Domain, TensorDims, arity, bool_attr, constant, differ, float_attr, given_int, given_ints, str_attr, tensor,
 };
-use crate::ops::kernel::elementwise::max_float;
+use crate::ops::kernel::reals::max_float;
 use crate::ops::kernel::window::AxisOrder;
 use crate::ops::kernel::{self, at, fail, tabulate_out};
 use crate::ops::tensor::convolution::of_rank;

@@ -171,24 +171,8 @@ impl FileWalk<'_> {
                 self.file.units.push(Unit { name, span, statements: vec![class], strays, symbols: Vec::new() });
             }
             py::Stmt::FunctionDef(def) if in_dialect(&def.decorator_list, known) => {
-                known.forget(def.name.as_str());
-                let (name, span) = (inside(path, FUNCTIONS), span_of(&def.name));
-                let own = def.name.to_string();
-                let (function, mut strays) = self.taken(statement, known);
-                let symbol = stated_symbol(&function).map(str::to_string);
-                // A function with an existing name or symbol begins another module.
-                let with = self.file.units.iter_mut().rev().find(|unit| unit.name == name);
-                match with.filter(|unit| !unit.has_another(&own, symbol.as_deref())) {
-                    Some(unit) => {
-                        unit.statements.push(function);
-                        unit.strays.append(&mut strays);
-                        unit.symbols.extend(symbol);
-                    }
-                    None => {
-                        let (statements, symbols) = (vec![function], symbol.into_iter().collect());
-                        self.file.units.push(Unit { name, span, statements, strays, symbols });
-                    }
-                }
+                let name = def.name.clone();
+                self.function(&name, statement, known, path);
             }
             py::Stmt::Import(import) => known.import(import),
             py::Stmt::ImportFrom(import) => known.import_from(import),
@@ -219,12 +203,7 @@ impl FileWalk<'_> {
                 self.beside(statement, path);
             }
             py::Stmt::FunctionDef(def) => {
-                known.lose(&bound_outside(&statement), Unknown::NoLiteral(span_of(&def.name)));
-                known.lose(&bound(std::slice::from_ref(&*statement)), Unknown::NoLiteral(span_of(&def.name)));
-                if let Some(lambda) = super::factory::as_lambda(def) {
-                    known.give_map(def.name.as_str(), &lambda);
-                }
-                self.later.push((def.clone(), path.to_string()));
+                self.python_function(def, &statement, known, path);
                 self.beside(statement, path);
             }
             other => {
@@ -240,6 +219,37 @@ impl FileWalk<'_> {
                 self.beside(statement, path);
             }
         }
+    }
+
+    /// A function of a module whose functions stand alone.
+    fn function(&mut self, own: &py::Identifier, statement: Cow<'_, py::Stmt>, known: &mut KnownNames, path: &str) {
+        known.forget(own.as_str());
+        let (name, span) = (inside(path, FUNCTIONS), span_of(own));
+        let (function, mut strays) = self.taken(statement, known);
+        let symbol = stated_symbol(&function).map(str::to_string);
+        // A function with an existing name or symbol begins another module.
+        let with = self.file.units.iter_mut().rev().find(|unit| unit.name == name);
+        match with.filter(|unit| !unit.has_another(own.as_str(), symbol.as_deref())) {
+            Some(unit) => {
+                unit.statements.push(function);
+                unit.strays.append(&mut strays);
+                unit.symbols.extend(symbol);
+            }
+            None => {
+                let (statements, symbols) = (vec![function], symbol.into_iter().collect());
+                self.file.units.push(Unit { name, span, statements, strays, symbols });
+            }
+        }
+    }
+
+    /// A function of Python, which may be called where it is known, and may make modules.
+    fn python_function(&mut self, def: &py::StmtFunctionDef, statement: &py::Stmt, known: &mut KnownNames, path: &str) {
+        known.lose(&bound_outside(statement), Unknown::NoLiteral(span_of(&def.name)));
+        known.lose(&bound(std::slice::from_ref(statement)), Unknown::NoLiteral(span_of(&def.name)));
+        if let Some(lambda) = super::factory::as_lambda(def) {
+            known.give_map(def.name.as_str(), &lambda);
+        }
+        self.later.push((def.clone(), path.to_string()));
     }
 
     /// A part of a module, with its unknown names.
