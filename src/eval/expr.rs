@@ -139,12 +139,10 @@ impl Machine<'_> {
         let rules = [rule!("PR14148.EVAL.IMM"), rule!("EVAL.PRIMVALUE"), rule!("VAL.PRIM")];
         let _ = rules.map(|rule| self.cx.fire(rule));
         let value = match e.float {
-            Some(bits) => Scalar::Float(bits.get()),
-            None if e.dtype == DataType::BOOL => Scalar::Bool(self.eval_dim(&e.value)? != 0),
-            None => Scalar::Int(self.eval_dim(&e.value)?),
+            Some(bits) => Prim { dtype: e.dtype, value: Scalar::Float(bits.get()) },
+            None => Prim::integer(e.dtype, self.eval_dim(&e.value)?),
         };
-        let value = Value::Prim(Prim { dtype: e.dtype, value });
-        Ok(rules.into_iter().fold(value, |value, rule| self.cx.conclude(rule, value)))
+        Ok(rules.into_iter().fold(Value::Prim(value), |value, rule| self.cx.conclude(rule, value)))
     }
 
     /// PR14148.EVAL.IMM: a string or data type object. In later editions it has its own rule, and is an opaque object

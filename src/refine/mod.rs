@@ -249,7 +249,7 @@ pub fn told_apart(
     let mut comparison = RefinementComparison::of(cx, source, target, entry, settings)?;
     if settings.tolerance == 0.0 && !settings.known.limits_numbers() {
         let first = inputs.get(..1).unwrap_or_default();
-        if let RealVerdict::Different(_) = ring::compare(&mut comparison, first)? {
+        if let RealVerdict::Different { .. } = ring::compare(&mut comparison, first)? {
             return Ok((Some(true), comparison.steps));
         }
     }

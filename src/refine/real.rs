@@ -24,7 +24,12 @@ pub enum RealVerdict {
         draws: u32,
     },
     /// They are not: here they differ.
-    Different(String),
+    Different {
+        /// The draw that shows it: 1 is the first one.
+        draw: u32,
+        /// What differs, for people.
+        how: String,
+    },
     /// The ring does not tell, with the reason.
     Undecided(String),
 }
@@ -33,11 +38,11 @@ impl fmt::Display for RealVerdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let odds = |draws: &u32| format!("probability of error < 2^-{} below degree 16", draws * BITS);
         match self {
-            RealVerdict::Equal { draws } => write!(f, "equal on these shapes ({})", odds(draws)),
+            RealVerdict::Equal { draws } => write!(f, "equal on these shapes and integers ({})", odds(draws)),
             RealVerdict::RoundedConstants { draws } => {
-                write!(f, "equal on these shapes but for the rounding of constants ({})", odds(draws))
+                write!(f, "equal on these shapes and integers but for the rounding of constants ({})", odds(draws))
             }
-            RealVerdict::Different(how) => write!(f, "different: {how}"),
+            RealVerdict::Different { how, .. } => write!(f, "different: {how}"),
             RealVerdict::Undecided(reason) => write!(f, "undecided in the ring: {reason}"),
         }
     }
@@ -48,7 +53,7 @@ impl RealVerdict {
     pub fn error_bits(&self) -> Option<u32> {
         match self {
             RealVerdict::Equal { draws } | RealVerdict::RoundedConstants { draws } => Some(draws * BITS),
-            RealVerdict::Different(_) | RealVerdict::Undecided(_) => None,
+            RealVerdict::Different { .. } | RealVerdict::Undecided(_) => None,
         }
     }
 }
@@ -57,12 +62,12 @@ impl RealVerdict {
 /// constants. Nor is it where floats do not tell, since an operand is so large or small.
 pub(super) fn with_real(cx: &mut Cx, verdict: RefinementVerdict, real: &RealVerdict) -> RefinementVerdict {
     match (&verdict, real) {
-        (RefinementVerdict::Allowed, RealVerdict::Different(how)) => {
+        (RefinementVerdict::Allowed, RealVerdict::Different { how, .. }) => {
             let rule = rule!("REFINE.REAL");
             let message = format!("different as real functions, though within rounding: {how}");
             cx.premise(rule, 1, RefinementVerdict::NotAllowed { rule, message })
         }
-        (RefinementVerdict::Undecided(reason), RealVerdict::Different(how)) if reason == NEAR_END => {
+        (RefinementVerdict::Undecided(reason), RealVerdict::Different { how, .. }) if reason == NEAR_END => {
             let rule = rule!("REFINE.REAL");
             let message = format!("different as real functions, and floats are too large or small to tell: {how}");
             cx.premise(rule, 1, RefinementVerdict::NotAllowed { rule, message })

@@ -46,17 +46,17 @@ pub(super) fn compare(
         return Ok(RealVerdict::Undecided("a compiled program runs in floats".to_string()));
     }
     let exact = over_draws(comparison, given, ConstantReading::Exact)?;
-    if !matches!(exact, RealVerdict::Different(_)) {
+    if !matches!(exact, RealVerdict::Different { .. }) {
         return Ok(exact);
     }
     Ok(match over_draws(comparison, given, ConstantReading::Simplest)? {
         RealVerdict::Equal { draws } => RealVerdict::RoundedConstants { draws },
-        RealVerdict::RoundedConstants { .. } | RealVerdict::Different(_) | RealVerdict::Undecided(_)
+        RealVerdict::RoundedConstants { .. } | RealVerdict::Different { .. } | RealVerdict::Undecided(_)
             if folds_constants(comparison.source.module, comparison.target.module) =>
         {
             RealVerdict::Undecided("constants are computed in floats".to_string())
         }
-        RealVerdict::RoundedConstants { .. } | RealVerdict::Different(_) | RealVerdict::Undecided(_) => exact,
+        RealVerdict::RoundedConstants { .. } | RealVerdict::Different { .. } | RealVerdict::Undecided(_) => exact,
     })
 }
 
@@ -71,7 +71,7 @@ fn over_draws(
         let Some(args) = input(comparison, given, index) else { break };
         match on_draw(comparison, &args, index as u64 + 1, reading)? {
             Drawn::Same => draws += 1,
-            Drawn::Differs(how) => return Ok(RealVerdict::Different(how)),
+            Drawn::Differs(how) => return Ok(RealVerdict::Different { draw: index as u32 + 1, how }),
             Drawn::Open(reason) => open = Some(reason),
             // It would take all its fuel on every draw.
             Drawn::OutOfFuel => return Ok(RealVerdict::Undecided("a run is out of fuel".to_string())),

@@ -253,13 +253,10 @@ impl ArgumentDigest {
                 };
                 Ok(Value::shape(&dims))
             }
-            StructInfo::Prim(p) => {
-                let value = match &p.value {
-                    Some(value) => Scalar::Int(m.eval_dim(value)?),
-                    None => self.scalar(p.dtype),
-                };
-                Ok(Value::Prim(Prim { dtype: p.dtype, value }))
-            }
+            StructInfo::Prim(p) => Ok(Value::Prim(match &p.value {
+                Some(value) => Prim::integer(p.dtype, m.eval_dim(value)?),
+                None => Prim { dtype: p.dtype, value: self.scalar(p.dtype) },
+            })),
             StructInfo::Tuple(fields) => {
                 let fields: Result<Vec<Value>, Stop> =
                     with_stack(|| fields.iter().map(|field| self.value(m, field)).collect());

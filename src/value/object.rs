@@ -71,6 +71,18 @@ pub struct Prim {
     pub value: Scalar,
 }
 
+impl Prim {
+    /// An integer or Boolean of a data type, in the one form that such scalars have.
+    pub fn integer(dtype: DataType, value: i64) -> Prim {
+        let value = match () {
+            () if dtype.is_bool() => Scalar::Bool(value != 0),
+            () if dtype.is_uint() => Scalar::UInt(value as u64),
+            () => Scalar::Int(value),
+        };
+        Prim { dtype, value }
+    }
+}
+
 /// A closure (`VAL.CLOSURE`): a definition with the values of its captured variables.
 ///
 /// The closure's own name (`VAL.CLOSURE.SELFNAME`) is separate from the captured values and is bound at each call. An
@@ -215,7 +227,7 @@ impl Value {
 
     /// A boxed int64.
     pub fn int(value: i64) -> Value {
-        Value::Prim(Prim { dtype: DataType::INT64, value: Scalar::Int(value) })
+        Value::Prim(Prim::integer(DataType::INT64, value))
     }
 
     /// A new tensor of rank 0 that holds a Boolean.

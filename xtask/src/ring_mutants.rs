@@ -1,7 +1,7 @@
-//! One-place mutants of the corpus and the models, in the ring. `cargo xtask ring-mutants 1000 [SEED]` draws that many
-//! mutants of programs that have `PrimFunc`s. It counts those that the ring takes for another real function, those that
-//! it takes for the same, and those that it leaves undecided, with the reasons. The second kind is printed, to be read.
-//! The time of the ring stands beside that of floats.
+//! One-place mutants of the kernels of the corpus and the models, in the ring. `cargo xtask ring-mutants 1000 [SEED]`
+//! draws that many mutants of their `PrimFunc`s, each run alone. It counts those that the ring takes for another real
+//! function, on which draw it does, and those that it takes for the same. These are printed, to be read. What the ring
+//! leaves undecided is counted with its reason and what floats say. The time of the ring stands beside that of floats.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,11 +9,13 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
-use campaign::mutation::mutants;
+use campaign::mutation::{Mutant, MutationKind, mutants_from};
 use relax_spec::check::check_program;
-use relax_spec::grammar::{GlobalFunc, GlobalVar, IrModule};
+use relax_spec::grammar::{GlobalFunc, IrModule, Name};
 use relax_spec::judge::Cx;
-use relax_spec::refine::{RealVerdict, RefineError, Settings, as_real_functions, refine};
+use relax_spec::refine::{
+    EDITION_OF_PRIM_FUNCS, RealVerdict, RefinementVerdict, Settings, as_real_functions, refine, with_entry,
+};
 use relax_spec::syntax::load::{ExternalForm, parse};
 
 /// The task, with what stands behind its name on the command line.
@@ -21,8 +23,8 @@ pub fn run(args: Vec<String>) -> ExitCode {
     let mut numbers = args.iter().map(|arg| arg.parse::<usize>().ok());
     let wanted = numbers.next().flatten().unwrap_or(100);
     let seed = numbers.next().flatten().unwrap_or(0);
-    match programs() {
-        Ok(programs) => measure(&programs, wanted, seed),
+    match kernels() {
+        Ok(kernels) => measure(&kernels, wanted, seed),
         Err(error) => {
             eprintln!("{error}");
             return ExitCode::from(2);
@@ -31,8 +33,57 @@ pub fn run(args: Vec<String>) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The programs that have a function `main` and a `PrimFunc`.
-fn programs() -> io::Result<Vec<(String, IrModule)>> {
+/// A `PrimFunc`, and a function that calls it.
+struct Kernel {
+    name: String,
+    /// The text that the places of mutants are in.
+    text: String,
+    module: IrModule,
+    entry: Name,
+}
+
+impl Kernel {
+    /// The kernels of a program, each without the other functions that it does not need.
+    fn all_of(file: &str, text: &str, module: &IrModule) -> Vec<Kernel> {
+        let prim_funcs = module.funcs.iter().filter(|(_, func)| matches!(func, GlobalFunc::PrimFunc(_)));
+        let mut alone = module.clone();
+        alone.funcs = prim_funcs.cloned().collect();
+        let kernel = |name: &Name| {
+            let (module, entry) = with_entry(&cx(), &alone, name)?;
+            Some(Kernel { name: format!("{file} {name}"), text: text.to_string(), module, entry })
+        };
+        alone.funcs.iter().filter_map(|(name, _)| kernel(&name.name)).collect()
+    }
+
+    /// The mutants of its numbers. An order of iterations that is left open is none of a real function.
+    fn mutants(&self) -> impl Iterator<Item = Mutant> {
+        mutants_from(&self.module, &self.entry).filter(|mutant| mutant.kind != MutationKind::Order)
+    }
+
+    fn in_the_ring(&self, other: &IrModule) -> RealVerdict {
+        let settings = Settings::runs(1);
+        as_real_functions(&mut cx(), &self.module, other, &self.entry, &[], &settings)
+            .unwrap_or_else(|error| RealVerdict::Undecided(error.to_string()))
+    }
+
+    /// What floats say, by the kinds of verdicts.
+    fn in_floats(&self, other: &IrModule) -> String {
+        match refine(&mut cx(), &self.module, other, &self.entry, &[], &Settings::runs(4)).map(|r| r.verdict) {
+            Ok(RefinementVerdict::Allowed) => "allowed".to_string(),
+            Ok(RefinementVerdict::NotAllowed { rule, .. }) => format!("not allowed [{rule}]"),
+            Ok(RefinementVerdict::Vacuous(_)) => "vacuous".to_string(),
+            Ok(RefinementVerdict::Undecided(_)) => "undecided".to_string(),
+            Ok(RefinementVerdict::OutOfBudget(_)) => "out of budget".to_string(),
+            Err(error) => error.to_string(),
+        }
+    }
+}
+
+fn cx() -> Cx {
+    Cx::new().with_edition(EDITION_OF_PRIM_FUNCS)
+}
+
+fn kernels() -> io::Result<Vec<Kernel>> {
     let mut found = Vec::new();
     for dir in ["corpus", "models"] {
         let dir = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../conformance")).join(dir);
@@ -40,12 +91,10 @@ fn programs() -> io::Result<Vec<(String, IrModule)>> {
             fs::read_dir(dir)?.map(|entry| entry.map(|entry| entry.path())).collect::<Result<_, _>>()?;
         paths.sort();
         for path in paths.iter().filter(|path| path.extension().is_some_and(|end| end == "py")) {
-            let module = parse(ExternalForm::TvmScript, &fs::read_to_string(path)?);
             let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-            let has_prim_func =
-                |module: &IrModule| module.funcs.iter().any(|(_, func)| matches!(func, GlobalFunc::PrimFunc(_)));
-            if let Some(module) = module.ok().filter(has_prim_func) {
-                found.push((name, module));
+            let text = fs::read_to_string(path)?;
+            if let Ok(module) = parse(ExternalForm::TvmScript, &text) {
+                found.extend(Kernel::all_of(&name, &text, &module));
             }
         }
     }
@@ -55,82 +104,59 @@ fn programs() -> io::Result<Vec<(String, IrModule)>> {
 #[derive(Default)]
 struct Counted {
     equal: usize,
-    different: usize,
-    undecided: BTreeMap<String, usize>,
+    /// By the draw that shows the difference.
+    different: BTreeMap<u32, usize>,
+    undecided: BTreeMap<(String, String), usize>,
     ring: Duration,
     floats: Duration,
 }
 
-fn measure(programs: &[(String, IrModule)], wanted: usize, seed: usize) {
-    let share = wanted.div_ceil(programs.len().max(1));
+fn measure(kernels: &[Kernel], wanted: usize, seed: usize) {
+    let share = wanted.div_ceil(kernels.len().max(1));
     let mut counted = Counted::default();
-    for (name, module) in programs {
-        let settings = Settings::runs(1);
-        let compared = Compared { name, module, entry: entry_of(module), settings };
-        let own = compared.with(module);
-        println!("{name}: with itself {}", own.map_or_else(|error| error.to_string(), |own| own.to_string()));
-        let all = mutants(module).count();
+    for kernel in kernels {
+        println!("{}: with itself {}", kernel.name, kernel.in_the_ring(&kernel.module));
+        let well_formed = |mutant: &usize| {
+            kernel.mutants().nth(*mutant).is_some_and(|m| check_program(&mut cx(), &m.module).accepts())
+        };
+        let all: Vec<usize> = (0..kernel.mutants().count()).filter(well_formed).collect();
         // One in so many, from a place that the seed says.
-        let step = (all / share.max(1)).max(1);
-        for mutant in mutants(module).skip(seed % step).step_by(step).take(share) {
-            if check_program(&mut Cx::new(), &mutant.module).accepts() {
-                ask(&mut counted, &compared, &mutant.what, &mutant.module);
+        let step = (all.len() / share.max(1)).max(1);
+        for mutant in all.into_iter().skip(seed % step).step_by(step).take(share) {
+            if let Some(mutant) = kernel.mutants().nth(mutant) {
+                ask(&mut counted, kernel, &mutant);
             }
         }
     }
     let undecided: usize = counted.undecided.values().sum();
-    println!("{} different, {} equal, {undecided} undecided", counted.different, counted.equal);
-    for (reason, count) in &counted.undecided {
-        println!("  {count}: {reason}");
+    let different: usize = counted.different.values().sum();
+    println!("{different} different, {} equal, {undecided} undecided", counted.equal);
+    println!("different on draw: {:?}", counted.different);
+    for ((reason, floats), count) in &counted.undecided {
+        println!("  {count}: {reason}; in floats {floats}");
     }
-    println!("ring {:?} for 5 draws, floats {:?} for one input", counted.ring, counted.floats);
+    println!("ring {:?} for 5 draws, floats {:?} for 4 inputs of one in ten", counted.ring, counted.floats);
 }
 
-/// A program that is compared with its mutants.
-struct Compared<'a> {
-    name: &'a str,
-    module: &'a IrModule,
-    entry: String,
-    settings: Settings,
-}
-
-impl Compared<'_> {
-    fn with(&self, mutant: &IrModule) -> Result<RealVerdict, RefineError> {
-        as_real_functions(&mut Cx::new(), self.module, mutant, &self.entry, &[], &self.settings)
-    }
-}
-
-/// The function that is started: `main`, or the first one that is visible from outside.
-fn entry_of(module: &IrModule) -> String {
-    let visible = |(name, func): &(GlobalVar, GlobalFunc)| match func {
-        GlobalFunc::Function(f) if f.attrs.contains_key("global_symbol") => Some(name.name.to_string()),
-        GlobalFunc::Function(_) | GlobalFunc::PrimFunc(_) | GlobalFunc::ExternFunc(_) => None,
-    };
-    let names: Vec<String> = module.funcs.iter().filter_map(visible).collect();
-    let main = names.iter().find(|name| *name == "main").or(names.first());
-    main.cloned().unwrap_or_else(|| "main".to_string())
-}
-
-fn ask(counted: &mut Counted, compared: &Compared<'_>, what: &str, mutant: &IrModule) {
+fn ask(counted: &mut Counted, kernel: &Kernel, mutant: &Mutant) {
     let start = Instant::now();
-    let real = compared.with(mutant);
+    let real = kernel.in_the_ring(&mutant.module);
     counted.ring += start.elapsed();
     match real {
-        Ok(RealVerdict::Different(_)) => counted.different += 1,
-        Ok(real @ (RealVerdict::Equal { .. } | RealVerdict::RoundedConstants { .. })) => {
+        RealVerdict::Different { draw, .. } => *counted.different.entry(draw).or_default() += 1,
+        RealVerdict::Equal { .. } | RealVerdict::RoundedConstants { .. } => {
             counted.equal += 1;
-            println!("  {}: {what}: {real}", compared.name);
+            let line = kernel.text.get(mutant.span.start as usize..).and_then(|rest| rest.lines().next());
+            println!("  equal: {}: {}: {}: {real}", kernel.name, mutant.what, line.unwrap_or_default().trim());
         }
-        Ok(RealVerdict::Undecided(reason)) => {
+        RealVerdict::Undecided(reason) => {
             let reason = reason.chars().take(90).collect::<String>();
-            *counted.undecided.entry(reason).or_default() += 1;
+            *counted.undecided.entry((reason, kernel.in_floats(&mutant.module))).or_default() += 1;
         }
-        Err(error) => *counted.undecided.entry(error.to_string()).or_default() += 1,
     }
-    if counted.different % 10 == 1 {
+    if counted.ring > counted.floats * 10 {
         let start = Instant::now();
-        let Compared { module, entry, settings, .. } = compared;
-        let _ = refine(&mut Cx::new(), module, module, entry, &[], settings);
+        let _ = kernel.in_floats(&kernel.module);
         counted.floats += start.elapsed();
     }
 }

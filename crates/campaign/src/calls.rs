@@ -569,10 +569,7 @@ fn value_of(operand: &CallOperand, fill: ElementSource, random: &mut fastrand::R
             Value::tuple(fields.iter().map(|field| value_of(field, fill, random)).collect::<Option<_>>()?)
         }
         CallOperand::Shape(sizes) => Value::shape(sizes),
-        CallOperand::Int(dtype, value) if dtype.is_bool() => {
-            Value::Prim(Prim { dtype: *dtype, value: Scalar::Bool(*value != 0) })
-        }
-        CallOperand::Int(dtype, value) => Value::Prim(Prim { dtype: *dtype, value: Scalar::Int(*value) }),
+        CallOperand::Int(dtype, value) => Value::Prim(Prim::integer(*dtype, *value)),
         CallOperand::Other(_, value) => value.clone(),
     })
 }

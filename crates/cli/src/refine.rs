@@ -614,7 +614,7 @@ fn real_json(real: &RealVerdict) -> Value {
     let (verdict, draws, reason) = match real {
         RealVerdict::Equal { draws } => ("equal", Some(draws), None),
         RealVerdict::RoundedConstants { draws } => ("equal_but_for_rounded_constants", Some(draws), None),
-        RealVerdict::Different(how) => ("different", None, Some(how)),
+        RealVerdict::Different { how, .. } => ("different", None, Some(how)),
         RealVerdict::Undecided(reason) => ("undecided", None, Some(reason)),
     };
     json!({"verdict": verdict, "draws": draws, "error_bits": real.error_bits(), "reason": reason})

@@ -5,7 +5,7 @@ use crate::judge::Cx;
 use crate::ops::infer::{Domain, TensorDims, arity, boxed_int, product, tensor};
 use crate::ops::kernel::fail;
 use crate::ops::{EvalArgs, InferArgs, InferError, OpDef, OpParam};
-use crate::value::{Host, Prim, Scalar, Stop, Value};
+use crate::value::{Host, Prim, Stop, Value};
 
 const UINT16: DataType = DataType::new(TypeCode::UInt, 16);
 const TENSOR: OpParam = OpParam::Arg("tensor");
@@ -159,6 +159,5 @@ fn as_inferred(_: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value, Stop> {
         Some(_) | None => None,
     };
     let (dtype, value) = number.ok_or_else(|| fail("the tensor is not known"))?;
-    let value = if dtype.is_uint() { Scalar::UInt(value.unsigned_abs()) } else { Scalar::Int(value) };
-    Ok(Value::Prim(Prim { dtype, value }))
+    Ok(Value::Prim(Prim::integer(dtype, value)))
 }

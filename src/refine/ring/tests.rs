@@ -59,6 +59,7 @@ fn what_is_equal_by_algebra_is_equal() {
         ("R.where(R.less(x, y), x, y)", "R.minimum(x, y)"),
         ("R.tanh(R.negative(x))", "R.negative(R.tanh(x))"),
         ("R.power(x, R.const(2.0, \"float32\"))", "R.square(x)"),
+        ("R.inspect.tensor_dtype_bits(x)", "R.prim_value(T.uint8(32))"),
     ] {
         let verdict = of(source, target);
         assert_eq!(verdict, RealVerdict::Equal { draws: 5 }, "{source} {target}");
@@ -81,7 +82,11 @@ fn what_is_another_function_is_different() {
         ("R.less(x, y)", "R.greater(x, y)"),
         ("R.tanh(x)", "R.tanh(y)"),
     ] {
-        assert!(matches!(of(source, target), RealVerdict::Different(_)), "{source} {target} {}", of(source, target));
+        assert!(
+            matches!(of(source, target), RealVerdict::Different { .. }),
+            "{source} {target} {}",
+            of(source, target)
+        );
     }
 }
 
@@ -90,7 +95,7 @@ fn a_rounded_constant_is_told_from_another_one() {
     let third = |x: &str| of("R.divide(x, R.const(3.0, \"float32\"))", x);
     let rounded = third("R.multiply(x, R.const(0.3333333432674408, \"float32\"))");
     assert_eq!(rounded, RealVerdict::RoundedConstants { draws: 5 });
-    assert!(matches!(third("R.multiply(x, R.const(0.33333337306976318, \"float32\"))"), RealVerdict::Different(_)));
+    assert!(matches!(third("R.multiply(x, R.const(0.33333337306976318, \"float32\"))"), RealVerdict::Different { .. }));
 }
 
 #[test]
@@ -135,7 +140,7 @@ fn kernels_are_compared_with_operators() {
     ] {
         let mutant = SOFTMAX.replacen(place, other, 1);
         assert_ne!(mutant, SOFTMAX);
-        assert!(matches!(real(&operator, &kernel(&mutant)), RealVerdict::Different(_)), "{mutant}");
+        assert!(matches!(real(&operator, &kernel(&mutant)), RealVerdict::Different { .. }), "{mutant}");
     }
 }
 

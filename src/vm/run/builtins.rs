@@ -248,8 +248,7 @@ fn field(tuple: &Value, index: i64) -> Result<Value, Stop> {
 }
 
 fn boxed(dtype: DataType, value: i64) -> Value {
-    let value = if dtype == DataType::BOOL { Scalar::Bool(value != 0) } else { Scalar::Int(value) };
-    Value::Prim(Prim { dtype, value })
+    Value::Prim(Prim::integer(dtype, value))
 }
 
 fn literal(e: &PrimValue) -> Value {
