@@ -1,7 +1,7 @@
-//! One-place mutants of the corpus and the models, in the ring. `cargo xtask ring-mutants 1000 [SEED]` draws that many
-//! mutants of programs that have `PrimFunc`s. It counts those that the ring takes for another real function, those that
-//! it takes for the same, and those that it leaves undecided, with the reasons. The second kind is printed, to be read.
-//! The time of the ring stands beside that of floats.
+//! Judges one-place mutants of the corpus and the models in the ring. `cargo xtask ring-mutants 1000 [SEED]` draws that
+//! many mutants of programs with `PrimFunc`s. It counts the mutants that the ring finds different, those that it finds
+//! equal, and those that it leaves undecided, with the reasons. The equal ones are printed for inspection. The time of
+//! the ring is shown next to that of floats.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use relax_spec::judge::Cx;
 use relax_spec::refine::{RealVerdict, RefineError, Settings, as_real_functions, refine};
 use relax_spec::syntax::load::{ExternalForm, parse};
 
-/// The task, with what stands behind its name on the command line.
+/// Runs the task with the arguments after its name.
 pub fn run(args: Vec<String>) -> ExitCode {
     let mut numbers = args.iter().map(|arg| arg.parse::<usize>().ok());
     let wanted = numbers.next().flatten().unwrap_or(100);
@@ -70,7 +70,7 @@ fn measure(programs: &[(String, IrModule)], wanted: usize, seed: usize) {
         let own = compared.with(module);
         println!("{name}: with itself {}", own.map_or_else(|error| error.to_string(), |own| own.to_string()));
         let all = mutants(module).count();
-        // One in so many, from a place that the seed says.
+        // One of every `step` mutants; the seed determines the first one.
         let step = (all / share.max(1)).max(1);
         for mutant in mutants(module).skip(seed % step).step_by(step).take(share) {
             if check_program(&mut Cx::new(), &mutant.module).accepts() {
@@ -86,7 +86,7 @@ fn measure(programs: &[(String, IrModule)], wanted: usize, seed: usize) {
     println!("ring {:?} for 5 draws, floats {:?} for one input", counted.ring, counted.floats);
 }
 
-/// A program that is compared with its mutants.
+/// A program to compare with its mutants.
 struct Compared<'a> {
     name: &'a str,
     module: &'a IrModule,
@@ -100,7 +100,7 @@ impl Compared<'_> {
     }
 }
 
-/// The function that is started: `main`, or the first one that is visible from outside.
+/// The function to start: `main`, or the first one that is visible from outside.
 fn entry_of(module: &IrModule) -> String {
     let visible = |(name, func): &(GlobalVar, GlobalFunc)| match func {
         GlobalFunc::Function(f) if f.attrs.contains_key("global_symbol") => Some(name.name.to_string()),

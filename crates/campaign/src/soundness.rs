@@ -292,8 +292,8 @@ fn describes(run: &mut dyn Host, info: &StructInfo, value: &Value) -> bool {
                 closure.func.as_ref().is_none_or(|function| function.params.len() == params.len())
             }),
         },
-        // A shape variable of the surroundings that a closure did not capture may have any value here: alone it is
-        // bound by the match, and what is computed of it is not known.
+        // A shape variable of an outer scope that a closure did not capture may have any value here. Alone in a
+        // dimension it is bound by the match; the value of an expression with it is unknown.
         StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => {
             match run.match_without_binding(value, info) {
                 Ok(()) | Err(Stop::Unspecified(_) | Stop::Unknown(_) | Stop::OutOfFuel) => true,
