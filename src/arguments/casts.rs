@@ -1,4 +1,4 @@
-//! What a function casts its parameters to, before anything else can decide: arguments that fit go further.
+//! The casts of parameters at the start of a function: a run continues only on arguments that fit them.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ impl<'f> Casts<'f> {
         self.fitting >> (nth % 8) & 1 == 1
     }
 
-    /// What a parameter is cast to first, where its annotation says less.
+    /// The structural information to which a parameter is cast first, if its annotation says less.
     pub(super) fn annotation(&self, nth: usize, var: &Var, annotation: StructInfo) -> StructInfo {
         let target = self.targets.iter().find(|(cast, _)| *cast == var).map(|(_, target)| *target);
         let Some(target) = target else { return annotation };

@@ -24,18 +24,18 @@ const MAX_KEPT: usize = 200;
 /// How many of two constants together.
 const MAX_TOGETHER: usize = 24;
 
-/// What was found.
+/// The constants found in the programs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Constants {
-    /// What stands in dimensions.
+    /// Constants in dimensions.
     dims: BTreeSet<i64>,
-    /// What stands where sizes and indices are computed.
+    /// Constants in computations of sizes and indices.
     arithmetic: BTreeSet<i64>,
     /// Sizes of literals.
     literals: BTreeSet<i64>,
     integers: Vec<i64>,
     floats: Vec<f64>,
-    /// What one constant makes of another: behind a scale a bound stands elsewhere.
+    /// Numbers computed from two constants: a scale before a bound moves the place where the bound matters.
     together: Vec<f64>,
     /// The `PrimFunc`s that have a small constant.
     small_in: BTreeSet<Name>,
@@ -135,12 +135,12 @@ impl Constants {
         }
     }
 
-    /// What stands in dimensions, and where sizes and indices are computed.
+    /// The constants in dimensions, and in computations of sizes and indices.
     pub(super) fn sizes(&self) -> impl Iterator<Item = i64> {
         self.dims.union(&self.arithmetic).copied()
     }
 
-    /// What an index may be below: the sizes of the arguments and of literals, the smallest first.
+    /// The upper bounds of indices: the sizes of the arguments and of literals, the smallest first.
     pub(super) fn limits(&self, sizes: impl Iterator<Item = i64>) -> Vec<i64> {
         let mut limits = self.literals.clone();
         limits.extend(sizes);
@@ -192,7 +192,7 @@ impl Constants {
         }
     }
 
-    /// What holds where a call does not say otherwise.
+    /// Adds the defaults of the attributes of a call.
     fn defaults(&mut self, call: &Call) {
         let Expr::Op(op) = &call.op else { return };
         for param in ops::lookup(&op.op_name).iter().flat_map(|op| op.params) {

@@ -1,4 +1,5 @@
-//! What a user knows of the arguments of a function. They are drawn so, and those that are given must be so.
+//! The properties that a user knows about the arguments of a function. Generated arguments have them, and given
+//! arguments must have them.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +9,16 @@ use crate::judge::with_stack;
 use crate::number::FloatType;
 use crate::value::{Scalar, Tensor, ValueSpec};
 
-/// What is known of the arguments, by the names of the parameters.
+/// The known properties of the arguments, by the names of the parameters.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct KnownArguments {
     /// Whether no integer is negative, or as large as the largest size of an argument or a literal, or larger.
     pub indices_in_range: bool,
-    /// What is known of single parameters.
+    /// The known properties of single parameters.
     pub of: BTreeMap<Name, KnownArgument>,
 }
 
-/// What is known of the elements of an argument.
+/// The known properties of the elements of an argument.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct KnownArgument {
     /// Where they lie.
@@ -97,7 +98,7 @@ impl KnownArguments {
     }
 }
 
-/// What an index may be below.
+/// The upper bound of all indices.
 fn limit_of(args: &[ValueSpec], constants: &Constants) -> f64 {
     let sizes = args.iter().flat_map(ValueSpec::tensors).flat_map(|data| data.shape.iter().copied());
     let sizes: Vec<i64> = sizes.filter_map(|size| i64::try_from(size).ok()).collect();
@@ -243,7 +244,7 @@ fn like(x: Scalar, number: f64) -> Scalar {
     }
 }
 
-/// What tells elements apart: zeros of both signs are one, and so are all NaN.
+/// A key that is equal for equal elements: zeros of both signs count as equal, and so do all NaNs.
 fn key(x: Scalar) -> u64 {
     match x {
         Scalar::Bool(x) => x.into(),

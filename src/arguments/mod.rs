@@ -35,7 +35,7 @@ pub struct ArgumentSource {
     seed: u64,
     /// How many bytes the arguments of one call may take up.
     memory: u64,
-    /// What is known of them.
+    /// The known properties of the arguments.
     known: KnownArguments,
 }
 
@@ -217,7 +217,7 @@ struct Filling<'a> {
     constants: &'a Constants,
     /// How many bytes are left.
     memory: u64,
-    /// What indices may be below, the smallest first.
+    /// The upper bounds of indices, the smallest first.
     limits: Vec<i64>,
     /// Whether integers are known to be indices.
     indices: bool,

@@ -6,7 +6,7 @@ use crate::grammar::{DataType, TypeCode};
 use crate::number::FloatType;
 use crate::value::is_short;
 
-/// What kind of numbers a tensor is filled with.
+/// The kind of numbers in a tensor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum NumberProfile {
     /// Pairwise different numbers of few digits, of both signs, on which most operations are exact.
@@ -135,7 +135,7 @@ impl FilledTensor {
     }
 }
 
-/// What integers are.
+/// The meaning of integers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Integers {
     /// Whatever the profile says.
@@ -153,7 +153,7 @@ pub(super) struct ElementGenerator<'c> {
     pub(super) place: FilledTensor,
 }
 
-/// What is no ordinary number.
+/// Floats that are not finite.
 const BOUNDLESS: [f64; 3] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
 
 /// Ties of rounding, and where functions bend.
@@ -284,8 +284,8 @@ impl ElementGenerator<'_> {
         }
     }
 
-    /// What two constants make together, one after the other, going on behind those that were met and none twice in a
-    /// tensor; only as far as it has few digits, since among such numbers alone a program is exact.
+    /// A number computed from two constants. It continues after the numbers of earlier tensors, and repeats none within
+    /// a tensor. It must have few digits, because a program is exact only among such numbers.
     fn together(&self, met: usize, nth: usize, float: FloatType) -> Option<f64> {
         let short: Vec<f64> = self.constants.together().iter().copied().filter(|x| is_short(float, *x)).collect();
         (nth < short.len()).then(|| short.get((met + nth) % short.len()).copied()).flatten()

@@ -14,7 +14,7 @@ const SMALL: [i64; 6] = [2, 3, 5, 4, 7, 6];
 /// The largest rank where the signature leaves it open.
 const MAX_RANK: u32 = 3;
 
-/// What the sizes of a draw are like.
+/// The strategy for the sizes of a draw.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum SizeStrategy {
     /// Small and pairwise different.
@@ -44,7 +44,7 @@ pub(super) struct SizeDraw<'c> {
     alike: bool,
     /// Which size is the special one, counted from the first.
     special: usize,
-    /// What it is.
+    /// The special size itself.
     special_size: i64,
 }
 

@@ -1,5 +1,5 @@
-//! What flows into the small constants of a function: an epsilon in the middle of a program is seen only where all that
-//! comes before it is small, and nothing that follows is.
+//! The parameters that flow into the small constants of a function: an epsilon in the middle of a program matters only
+//! if everything before it is small, and nothing after it is.
 
 use super::constants::Constants;
 use crate::grammar::visit::{Visitor, walk_call};

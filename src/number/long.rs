@@ -158,7 +158,7 @@ impl Long {
 /// How often the argument of the exponential is halved, and the result squared.
 const HALVINGS: i32 = 9;
 
-/// What is below is its own sine, tangent and logarithm of 1 and it, as far as 53 digits tell, of 106.
+/// For x below this, x equals its sine, its tangent and log(1 + x) to 53 of the 106 digits.
 const SMALL: f64 = 1e-32;
 
 impl Scaled {

@@ -62,7 +62,7 @@ pub trait Real: Copy + Default + PartialEq + Debug {
     ///
     /// It is not known.
     fn order(self, other: Self) -> Result<Option<Ordering>, Unordered>;
-    /// What an operation rounds to in floats; nothing where nothing is rounded.
+    /// Rounds the result of an operation in floats; has no effect on numbers that are not rounded.
     fn rounded(self, round: impl FnOnce(f64) -> f64) -> Self;
     /// A conversion to another type.
     fn cast(self, from: FloatType, to: FloatType) -> Self;

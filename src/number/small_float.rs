@@ -1,6 +1,6 @@
 //! Floats of at most 8 bits: which number each code stands for, and how a number is rounded to one.
 
-/// What the codes with the largest exponent stand for.
+/// The meaning of the codes with the largest exponent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Special {
     /// Infinity where the fraction is zero, and NaNs, as in IEEE 754.

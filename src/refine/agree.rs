@@ -19,7 +19,7 @@ const COMPILED: f64 = 2.0;
 /// Units in the last place that are nothing, where a function is evaluated that has no exact value.
 const UNITS: f64 = 4.0;
 
-/// What a run with noise shows.
+/// The result of a run with noise.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shadow<T> {
     pub(super) shown: T,
@@ -65,7 +65,7 @@ pub(super) struct Agreement<'a> {
     /// Whether an argument is infinite or no number, so that it depends on the order of operations which of the two
     /// comes of it.
     boundless: bool,
-    /// What the user allows beside.
+    /// The additional tolerance that the user allows.
     tolerance: f64,
     /// The largest deviation, in proportion to its bound.
     largest: Cell<Option<Deviation>>,
@@ -299,8 +299,8 @@ impl<'a> Agreement<'a> {
         deviation.error <= deviation.bound
     }
 
-    /// What is nothing beside a number, where anything is computed: hardware may take for 0 what has not all its
-    /// digits, and functions may miss what is exact.
+    /// The deviation that is always allowed if anything is computed: hardware may replace subnormal numbers by 0, and
+    /// functions may miss exact results.
     fn nothing(&self, kind: FloatType, value: f64) -> f64 {
         let flushed = match kind {
             FloatType::Float16 => 0.0,

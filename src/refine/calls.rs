@@ -1,5 +1,5 @@
-//! What closures do that a program returned: they are called, those of the source on arguments that are made, those of
-//! the target on the same.
+//! Calls the closures that a program returned: those of the source on generated arguments, those of the target on the
+//! same ones.
 
 use std::rc::Rc;
 

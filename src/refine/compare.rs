@@ -61,7 +61,7 @@ pub struct Refinement {
     pub differing: Option<Differing>,
     /// The packed functions of which nothing is known but what was assumed.
     pub unknown: Vec<Name>,
-    /// What no run reached of the source, and of the target.
+    /// The parts of the source and of the target that no run reached.
     pub unreached: (Vec<Unreached>, Vec<Unreached>),
     /// The largest deviation of a float that the bound allows, or, where the target breaks a clause, on that input.
     pub deviation: Option<Deviation>,
@@ -143,7 +143,7 @@ pub(super) struct RefinementComparison<'a> {
     pub(super) arguments: ArgumentSource,
     /// The steps of all runs so far.
     pub(super) steps: u64,
-    /// What the runs reach of the source, and of the target.
+    /// The parts of the source and of the target that the runs reached.
     pub(super) reach: (Rc<Reach>, Rc<Reach>),
     inputs: Vec<Vec<ValueSpec>>,
     compared: usize,
@@ -252,7 +252,7 @@ impl<'a> RefinementComparison<'a> {
         Ok(observed)
     }
 
-    /// What no run of the source reached, and of the target.
+    /// The parts of the source and of the target that no run reached.
     pub(super) fn unreached(&self) -> (Vec<Unreached>, Vec<Unreached>) {
         {
             let entry = self.source.entry;
@@ -579,7 +579,7 @@ impl<'a> RefinementComparison<'a> {
         self.ended > 0 || self.found.is_some()
     }
 
-    /// What comes of all inputs.
+    /// The verdict on all inputs.
     pub(super) fn conclusion(self, real: RealVerdict) -> Refinement {
         let unreached = self.unreached();
         let (compared, ended, given) = (self.compared, self.ended, self.undecided_given);

@@ -32,7 +32,7 @@ pub struct Differing {
 /// So many bindings are kept of a run.
 const KEPT: usize = 4096;
 
-/// What was bound, in order; the name, and how often it was bound before.
+/// The bindings in order: the name, how often it was bound before, and the value.
 #[derive(Debug, Default)]
 struct BindingTrace(RefCell<Vec<((Name, usize), ValueSpec)>>);
 

@@ -36,7 +36,7 @@ fn merges_two(of: &[f64], into: &[f64]) -> bool {
     })
 }
 
-/// What a program says of constants.
+/// The constants of a program, and whether it computes with constants alone.
 #[derive(Default)]
 struct Folding {
     /// The floats among them.

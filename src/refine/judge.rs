@@ -33,7 +33,7 @@ pub(super) fn judge_runs(
     }
 }
 
-/// What nothing here knows is no fault of either program.
+/// A construct that the oracle does not know is not a fault of either program.
 fn not_known(program: &str, what: &str) -> String {
     format!("the oracle does not know what the {program} uses: {what}")
 }
@@ -130,7 +130,7 @@ fn same_in_any_order(before: &[Effect], after: &[Effect]) -> bool {
         && rest.is_empty()
 }
 
-/// What is called, and what text is printed: that is no value that could be computed in another way.
+/// The function that is called, or the text that is printed: the parts of an effect that no optimization may change.
 fn callee(effect: &Effect) -> String {
     match effect {
         Effect::Call(name, _) => name.to_string(),

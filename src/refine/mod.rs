@@ -42,7 +42,7 @@ use crate::grammar::{IrModule, Name};
 use crate::judge::Cx;
 use crate::value::{ConvertError, Registry, ValueSpec};
 
-/// What the comparison of two runs, or of several pairs of runs, says.
+/// The verdict on two runs, or on several pairs of runs.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RefinementVerdict {
     /// The target may do this.
@@ -51,7 +51,7 @@ pub enum RefinementVerdict {
     NotAllowed {
         /// The clause.
         rule: Rule,
-        /// What the target does, for people.
+        /// The behaviour of the target, for people.
         message: String,
     },
     /// Neither program was seen to reach its end, so that nothing speaks against the target, and nothing for it.
@@ -67,7 +67,7 @@ pub enum RefinementVerdict {
 pub struct Settings {
     /// On how many generated inputs.
     pub runs: usize,
-    /// What determines them.
+    /// The seed of the generated inputs.
     pub seed: u64,
     /// Whether floats that the programs round must be the same bit for bit.
     pub exact: bool,
@@ -83,12 +83,12 @@ pub struct Settings {
     pub both: bool,
     /// Whether the inputs are kept on which the programs were compared.
     pub keep: bool,
-    /// What is known of the arguments.
+    /// The known properties of the arguments.
     pub known: KnownArguments,
     /// The packed functions that the programs find.
     pub registry: Registry,
-    /// What is assumed of those that they do not find; `None` if that is an error of the run
-    /// (`EVAL.EXTERNFUNC.MISSING`).
+    /// The assumptions about packed functions that the registry does not have; `None` if a call of one is an error of
+    /// the run (`EVAL.EXTERNFUNC.MISSING`).
     pub unknown: Option<BTreeMap<Name, Assumption>>,
 }
 

@@ -1,4 +1,4 @@
-//! What can be observed of a run.
+//! Runs a program and records the observable behaviour.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -25,7 +25,7 @@ pub trait CompiledProgram: fmt::Debug {
 pub struct Ran {
     /// How it ended.
     pub outcome: Ending<Value>,
-    /// What the world outside saw, in order.
+    /// The effects that are visible outside, in order.
     pub effects: Vec<Effect>,
     /// How many steps it took.
     pub steps: u64,
@@ -36,13 +36,13 @@ pub struct Ran {
 pub(super) struct Subject<'m> {
     pub(super) module: &'m IrModule,
     pub(super) entry: &'m str,
-    /// What is known of the results of functions without annotation.
+    /// The structural information of the results of functions without annotation.
     pub(super) results: Option<Rc<HashMap<usize, StructInfo>>>,
     /// The packed functions that it finds.
     pub(super) registry: Registry,
     /// How many steps a run may take.
     pub(super) fuel: u64,
-    /// What is run in place of the module.
+    /// The compiled program to run in place of the module.
     pub(super) compiled: Option<&'m dyn CompiledProgram>,
 }
 
@@ -75,7 +75,7 @@ impl<'m> Subject<'m> {
         }))
     }
 
-    /// What a closure does that it returns is not looked into, and nothing is known of blocks.
+    /// The closures that a compiled program returns are not called, and its blocks are unknown.
     fn observe_compiled(
         &self,
         compiled: &dyn CompiledProgram,

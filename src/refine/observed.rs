@@ -1,15 +1,15 @@
-//! What was observed of a run, and of the closures that it returned.
+//! The observations of a run, and of the closures that it returned.
 
 use crate::eval::EvalRun;
 use crate::judge::Ending;
 use crate::value::{Effect, Stop, Value, ValueSpec, to_spec};
 
-/// What can be observed of a run.
+/// The observable behaviour of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Observed {
     /// How it ended.
     pub outcome: Ending<ValueSpec>,
-    /// What the world outside saw, in order.
+    /// The effects that are visible outside, in order.
     pub effects: Vec<Effect>,
     /// The contents of the arguments at the end, where mutations show.
     pub arguments: Vec<ValueSpec>,
@@ -17,7 +17,7 @@ pub struct Observed {
     pub mutated: bool,
     /// Whether it ended inside of a DataflowBlock, where more is allowed (`OPT.DF.*`).
     pub in_dataflow_block: bool,
-    /// What the closures do that it returned.
+    /// The behaviour of the returned closures.
     pub closures: ClosureObservations,
 }
 
@@ -28,7 +28,7 @@ pub(super) struct ObservedCall {
     pub(super) observed: Observed,
 }
 
-/// What was seen of the closures in a value.
+/// The observations of the closures in a value.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ClosureObservations {
     /// For each closure, from left to right, its calls.
@@ -48,8 +48,8 @@ impl ClosureObservations {
     }
 }
 
-/// What can be observed of a run that was given these arguments. Its closures are called when everything else has been
-/// seen, for they may mutate what they share with it.
+/// The observable behaviour of a run on these arguments. Its closures are called after everything else was recorded,
+/// because they may mutate values that they share with it.
 pub(super) fn observed(
     run: EvalRun,
     args: &[Value],

@@ -1,5 +1,5 @@
-//! What the documentation of operators leaves open. Each of these errata gives a meaning to what is not said; a program
-//! whose run takes one of them may be answered by the letter as well (`OPT.LEFT-OPEN`).
+//! Cases that the documentation of operators leaves open. Each of these errata defines such a case. If a run of a
+//! program meets one, the target may also follow the letter of the text (`OPT.LEFT-OPEN`).
 
 use super::calls::Plan;
 use super::compare::{Judged, RefinementComparison};
@@ -8,11 +8,11 @@ use crate::book::{Erratum, Reading};
 use crate::judge::Ending;
 use crate::value::ValueSpec;
 
-/// What negative indices and bounds mean, and where NaN comes in an order.
+/// The errata on the meaning of negative indices and bounds, and on the position of NaN in an order.
 pub const LEFT_OPEN: [Erratum; 6] =
     [Erratum::A60, Erratum::A61, Erratum::A62, Erratum::A63, Erratum::A64, Erratum::A77];
 
-/// What the source does by the letter, where it takes something that is left open.
+/// The behaviour of the source by the letter of the text, if a run meets a case that it leaves open.
 #[derive(Debug)]
 pub(super) enum ByLetter {
     /// Nothing is specified; what is left open.

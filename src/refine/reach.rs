@@ -1,4 +1,4 @@
-//! What runs of a program reach: the variables that are bound, and the sides that its choices take.
+//! The parts of a program that its runs reach: the variables that are bound, and the sides that its choices take.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -14,8 +14,8 @@ use crate::judge::with_stack;
 use crate::ops;
 use crate::value::{Host, Side, Sides, Value, address};
 
-/// What was seen of the runs of one program. It stays where it is meanwhile, so that an address tells a node from its
-/// equals.
+/// The parts of one program that its runs reached. The program must not be moved meanwhile, because nodes are
+/// identified by their addresses.
 #[derive(Debug, Default)]
 pub(super) struct Reach {
     sides: Rc<Sides>,
@@ -50,7 +50,7 @@ impl Reach {
         self.sides.count()
     }
 
-    /// What is known now.
+    /// A copy of the current state.
     pub(super) fn known(&self) -> Reach {
         Reach { sides: Rc::new((*self.sides).clone()), variables: self.variables.clone() }
     }
@@ -61,7 +61,7 @@ impl Reach {
         self.variables.borrow_mut().clone_from(&earlier.variables.borrow());
     }
 
-    /// What no run reached of the functions of a program that the entry calls.
+    /// The parts of the functions called from the entry that no run reached.
     pub(super) fn unreached(&self, module: &IrModule, entry: &str) -> Vec<Unreached> {
         let mut missed = Missed { reach: self, unreached: Vec::new() };
         let called = called_from(module, entry);

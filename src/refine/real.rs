@@ -1,4 +1,4 @@
-//! What the first channel says, and what comes of both.
+//! The verdict of the ring, the first channel, and its combination with the verdict on floats.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ pub(super) const NEAR_END: &str = "an argument is so large or small that the ord
 /// The exponent of the probability that a draw shows no difference.
 const BITS: u32 = 12;
 
-/// What the ring says of two programs.
+/// The verdict of the ring on two programs.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RealVerdict {
     /// They are the same real function on the shapes of the inputs, but for a small probability.

@@ -28,7 +28,7 @@ const SIZE: f64 = 4.0;
 /// In proportion to their magnitudes, how far sizes are apart that rounding of float64 does not explain.
 const APART: f64 = 1e-6;
 
-/// What one draw says.
+/// The result of one draw.
 enum Drawn {
     Same,
     Differs(String),
@@ -135,7 +135,7 @@ fn by_letter(
     Ok(letter)
 }
 
-/// What is left of a run that has ended: the result, and the arguments; or why nothing is.
+/// The result and the arguments after a run that ended; or why they cannot be compared.
 type RingResult = Result<Vec<Value>, Drawn>;
 
 fn run(

@@ -83,7 +83,7 @@ fn is_open(run: &Observed) -> bool {
     matches!(run.outcome, Ending::Unspecified(_) | Ending::Unknown(_))
 }
 
-/// What inputs are looked for.
+/// Selects the unreached parts to search inputs for.
 type SideFilter = fn(&Unreached) -> bool;
 /// Where it is looked for.
 type InputCandidates<'a> = Box<dyn Iterator<Item = Vec<ValueSpec>> + 'a>;

@@ -15,7 +15,7 @@ const SINGLE: usize = 48;
 /// A tensor with more elements is large.
 const LARGE: usize = 1 << 13;
 
-/// What an input shows.
+/// The result of trying an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ShrinkOutcome {
     /// The target breaks the clause on it.
@@ -272,7 +272,7 @@ fn shortened(scalar: Scalar, digits: f64) -> Scalar {
     }
 }
 
-/// What has a size of its own: a shape variable, or, where the signature leaves sizes open, all axes of a size.
+/// An independent size: a shape variable, or, where the signature leaves sizes open, all axes with the same size.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum ShrinkAxis {
     Var(ShapeVar),

@@ -321,7 +321,7 @@ fn a_factor_too_small_for_its_type_may_be_one_that_is_not() {
     assert_eq!(refinement.verdict, RefinementVerdict::Allowed);
 }
 
-/// What no run of the source reached, in words.
+/// The parts of the source that no run reached, in words.
 fn untaken(refinement: &Refinement) -> Vec<String> {
     let side = |part: &Unreached| match part {
         Unreached::Side { of, side, .. } => format!("{of} {}", side.word()),

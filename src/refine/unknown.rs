@@ -15,7 +15,7 @@ use crate::value::{
     AllocError, Effect, Host, Prim, Registry, ResultContract, Returned, Scalar, Stop, Tensor, Value, snapshot,
 };
 
-/// What is assumed of a packed function that is not there.
+/// The assumptions about a packed function that is not available.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Assumption {
     /// Whether its calls are no effects.
@@ -113,7 +113,7 @@ fn call(m: &mut dyn Host, name: &Name, assumption: &Assumption, args: &[Value]) 
 /// How many sums of the floats that it is given a function goes by.
 const SUMS: usize = 8;
 
-/// What a function is given, in short.
+/// A digest of the arguments of a function.
 struct ArgumentDigest {
     /// Everything but the finite floats.
     hash: u64,

@@ -50,7 +50,7 @@ pub(super) struct Touches {
     owner: u32,
 }
 
-/// What an access must not do.
+/// The ways in which an access may violate the independence of rounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum RoundClash {
     /// Another round that may be run beside this one has touched the element, and one of the two writes it.

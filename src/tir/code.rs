@@ -64,7 +64,7 @@ pub(super) enum TirInstr {
     Decl(Box<BufferCode>, usize),
     /// Statements with a scope of their own.
     Scope(Vec<TirInstr>),
-    /// What must hold, or nothing is said of the run.
+    /// A condition that must hold; otherwise the run is unspecified.
     Assume(Int),
     Sort(Box<SortCode>),
     Scan(Box<ScanCode>),
@@ -129,7 +129,7 @@ pub(super) enum ScanSums {
     Float(FloatType),
 }
 
-/// What of the sorted elements is written.
+/// The part of the sorted elements that is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sorted {
     Values,
@@ -153,7 +153,7 @@ pub(super) struct IterCode {
     pub value: Int,
 }
 
-/// What a block says that it reads and writes; `None` if it does not say.
+/// The accesses that a block declares; `None` if it does not declare them.
 pub(super) struct Declared {
     pub reads: Option<Vec<RegionCode>>,
     pub writes: Option<Vec<RegionCode>>,

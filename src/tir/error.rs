@@ -20,7 +20,7 @@ pub enum TirError {
     Kind {
         /// The parameter.
         param: Name,
-        /// What it takes, in words.
+        /// The expected argument, in words.
         expected: &'static str,
     },
     /// The argument has another data type.
@@ -135,7 +135,7 @@ pub enum TirError {
         /// An index for each dimension.
         indices: Vec<i64>,
     },
-    /// What the function may assume does not hold.
+    /// The condition of a `T.assume` does not hold.
     #[error("what `T.assume` says does not hold")]
     Assumption,
     /// Some threads of a block wait at a barrier to which others do not come.
@@ -154,7 +154,7 @@ pub enum TirError {
     /// Division or remainder by zero.
     #[error("division of {dividend} by zero")]
     DivisionByZero {
-        /// What is divided.
+        /// The dividend.
         dividend: i64,
     },
     /// By a negative number of bits, or by the width or more.
@@ -184,16 +184,16 @@ pub enum TirError {
     Assert {
         /// The kind of error that it names.
         kind: Name,
-        /// What it says.
+        /// The message.
         message: String,
     },
     /// A buffer cannot be allocated.
     #[error("{0}")]
     Alloc(AllocError),
-    /// What the interpreter does not know.
+    /// A construct that the interpreter does not support.
     #[error("not supported: {0}")]
     Unsupported(String),
-    /// What no printer of TIR would write, for people.
+    /// Text that no printer of TIR would write, described for people.
     #[error("the function is malformed: {0}")]
     Malformed(String),
     /// The limit of steps is reached.

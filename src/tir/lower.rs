@@ -54,7 +54,7 @@ pub(super) fn lower(f: &PrimFunc, noting: bool) -> LowerResult<(LoweredFunction,
     Ok((program, lowering.deepest))
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone)]
 enum LoweredName {
     Int(usize, DataType),
@@ -81,7 +81,7 @@ struct Lowering {
     barriers: usize,
     /// The slots that were used of late, with those that they are computed from.
     used: BTreeSet<usize>,
-    /// What iteration variables are computed from.
+    /// The slots from which iteration variables are computed.
     origins: Vec<(usize, BTreeSet<usize>)>,
     /// The slots that iteration variables of reductions are computed from.
     combined: BTreeSet<usize>,

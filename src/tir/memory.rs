@@ -26,7 +26,7 @@ pub(super) struct Memory<N> {
 pub(super) enum MemoryScope {
     /// Everybody's.
     Global,
-    /// What the function allocates. The compiler moves it into a loop of tasks where only one of them uses it.
+    /// Allocated by the function. The compiler moves it into a loop of tasks if only one of the tasks uses it.
     Allocated,
     /// That of all threads of a block.
     Block,
@@ -56,7 +56,7 @@ pub(super) enum MemoryElements<N> {
     Float(Vec<N>),
 }
 
-/// What a buffer slot holds.
+/// The buffer in a slot.
 #[derive(Clone, Default)]
 pub(super) struct BufferView {
     pub memory: usize,

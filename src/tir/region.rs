@@ -1,4 +1,4 @@
-//! What a block says that it reads and writes, and whether it keeps to that.
+//! The reads and writes that a block declares, and the check that it makes no others.
 
 use super::arithmetic::Arithmetic;
 use super::code::{Declared, RegionCode};

@@ -18,7 +18,7 @@ use crate::value::{Account, AllocError, Held, Noise, Scalar, Side, Taken};
 /// The highest rank of which accesses are held against what a block declares.
 const MAX_CHECKED_RANK: usize = 8;
 
-/// What an element takes up: itself, and whether it has a value.
+/// The memory for an element: the element itself, and whether it has a value.
 const BYTES: u64 = 9;
 
 /// Towards zero, to an integer.
@@ -42,11 +42,11 @@ pub(super) struct Machine<'p, N> {
     pub fuel: u64,
     account: Rc<Account>,
     noise: Option<Rc<Noise>>,
-    /// What the blocks that are open may touch, the innermost last.
+    /// The regions that the open blocks may access, the innermost block last.
     pub touched: Vec<Touched>,
     /// The sides that the choices of the program took.
     pub taken: Vec<Taken>,
-    /// What the function returns.
+    /// The scalar that the function returns.
     pub returned: Option<Scalar>,
     /// The rounds of loops that may be run beside each other.
     pub rounds: Rounds,
@@ -257,7 +257,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         flow
     }
 
-    /// What comes before the body of a block; whether its predicate holds.
+    /// Everything before the body of a block. Returns whether its predicate holds.
     pub fn open_block(&mut self, b: &'p BlockCode) -> TirResult<bool> {
         for iter in &b.iters {
             self.ints[iter.slot] = self.int(&iter.value)?;
@@ -587,7 +587,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         })
     }
 
-    /// What is computed in floats: the ring has no such operation.
+    /// The value as a float, for an operation that the ring does not have.
     pub(super) fn of_floats(&self, value: N, what: &str) -> TirResult<f64> {
         match self.account.ring() {
             None => Ok(value.near()),
@@ -595,7 +595,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         }
     }
 
-    /// What is truncated to an integer: of a number of the ring that integer, which its size says.
+    /// The value before truncation to an integer. For a number of the ring it is the integer, determined by its size.
     fn before_truncation(&self, value: N) -> TirResult<f64> {
         match value.scalar() {
             Scalar::Ring(x) => {
@@ -616,7 +616,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         })
     }
 
-    /// What a conversion gives.
+    /// The result of a conversion.
     #[inline]
     fn converted(&self, from: FloatType, to: FloatType, value: N) -> N {
         match &self.noise {
@@ -625,7 +625,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         }
     }
 
-    /// What a function of one number gives.
+    /// The result of a function of one number.
     #[inline]
     fn function(&self, float: FloatType, x: N, function: Function) -> N {
         x.applied(function).rounded(|value| match &self.noise {
@@ -634,7 +634,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         })
     }
 
-    /// What a function of two numbers gives.
+    /// The result of a function of two numbers.
     #[inline]
     fn function_of_two(&self, float: FloatType, x: N, y: N, function: BinaryFunction) -> N {
         x.applied_to(y, function).rounded(|value| match &self.noise {

@@ -25,7 +25,7 @@ struct Thread<'p, N> {
     touched: Vec<Touched>,
 }
 
-/// What a thread is in.
+/// The construct that a thread is executing.
 enum Frame<'p, N> {
     /// Statements, of which so many are done.
     Statements(&'p [TirInstr], usize),

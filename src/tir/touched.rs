@@ -1,4 +1,4 @@
-//! What an open block may touch.
+//! The regions that an open block may access.
 
 /// A part of a buffer: from where to where in each dimension.
 #[derive(Clone)]
@@ -7,7 +7,7 @@ pub(super) struct BufferPart {
     pub ranges: Vec<(i64, i64)>,
 }
 
-/// What an open block may touch; `None` where that is not known.
+/// The regions that an open block may access; `None` where they are not known.
 #[derive(Clone)]
 pub(super) struct Touched {
     pub reads: Option<Vec<BufferPart>>,

@@ -277,7 +277,7 @@ impl Noise {
         mixed(state)
     }
 
-    /// What an operation with the result `value` rounds it to.
+    /// Rounds the exact result `value` of an operation, with noise.
     pub fn rounded(&self, float: FloatType, value: f64) -> f64 {
         self.ask(float, value);
         let nearest = float.round(value);
@@ -289,13 +289,13 @@ impl Noise {
         self.unless_top(float, result)
     }
 
-    /// What a conversion to the type gives.
+    /// Converts a float to the type, with noise.
     pub fn converted(&self, float: FloatType, value: f64) -> f64 {
         if float.round(value) == value || value.is_nan() { value } else { self.rounded(float, value) }
     }
 
-    /// What a function gives for this operand: both are as good as rounded, unless the function has a value that needs
-    /// no rounding there.
+    /// Applies a function, with noise: operand and result vary as if they were rounded, unless the result needs no
+    /// rounding.
     pub fn function(&self, float: FloatType, x: f64, function: impl Fn(f64) -> f64) -> f64 {
         let (rounding, plain) = (Rounding::Function { positive: false }, function(x));
         let held = float.round(plain) == plain && (float != FloatType::Float64 || self.is_exact(float, plain));
@@ -310,7 +310,7 @@ impl Noise {
         self.of_operation(rounding, float, value)
     }
 
-    /// What a sum is rounded to.
+    /// Rounds a sum, with noise.
     pub fn sum(&self, float: FloatType, a: f64, b: f64) -> f64 {
         self.ask(float, a + b);
         [a, b].into_iter().for_each(|x| self.see(float, x));
@@ -483,7 +483,7 @@ impl Noise {
 /// The copies of tuples, by where those lie.
 type Copies = FxHashMap<*const TupleObj, Value>;
 
-/// What is larger than this part of the largest number is near it.
+/// A number is near the largest one if it is larger than that divided by this.
 const NEAR: f64 = 4.0;
 
 /// Calls a function with each float in a value. What is shared is looked at once.

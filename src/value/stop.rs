@@ -13,7 +13,7 @@ pub enum Stop {
     OutOfFuel,
     /// The text does not specify this case.
     Unspecified(String),
-    /// What happens may well be defined, but nothing here knows it; what it is.
+    /// The result may well be defined, but the oracle does not know it; the text says what is unknown.
     Unknown(String),
 }
 

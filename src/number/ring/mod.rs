@@ -87,7 +87,7 @@ impl RingNumber {
         RingNumber::of_constant(value, FloatType::Float64, ConstantReading::Exact)
     }
 
-    /// What has no value here.
+    /// A number without a residue.
     pub fn without(reason: NoResidue) -> RingNumber {
         RingNumber::new(Err(reason), f64::NAN, Terms::default())
     }
@@ -207,7 +207,7 @@ impl RingNumber {
     }
 }
 
-/// What a function makes of the other sign of its argument.
+/// How the result of a function changes with the sign of its argument.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Parity {
     None,

@@ -4,7 +4,7 @@
 const PRIME: u64 = 65_521;
 /// Its fourth power, the largest that 64 bits hold.
 const MODULUS: u64 = PRIME * PRIME * PRIME * PRIME;
-/// What of a number a logarithm and a function without algebra depend on.
+/// Logarithms and functions without an algebraic law depend only on the residue modulo this.
 const CUBE: u64 = PRIME * PRIME * PRIME;
 /// 2^64, of which every residue that is held is a multiple.
 const ONE: u64 = (u64::MAX - MODULUS) + 1;
@@ -81,7 +81,7 @@ impl Residue {
         power
     }
 
-    /// What it times gives 1; `None` of a multiple of the prime.
+    /// The multiplicative inverse; `None` for a multiple of the prime.
     pub(super) fn inverse(self) -> Option<Residue> {
         if self.0.is_multiple_of(PRIME) {
             return None;
@@ -110,8 +110,8 @@ impl Residue {
         if negated.0 % CUBE < self.0 % CUBE { (negated, true) } else { (self, false) }
     }
 
-    /// What the exponential of is this number, but for a root of unity: products go over into sums, modulo the third
-    /// power of the prime. `None` of a multiple of the prime.
+    /// The inverse of the exponential, up to a root of unity: it turns products into sums, modulo the third power of
+    /// the prime. `None` for a multiple of the prime.
     pub(super) fn logarithm(self) -> Option<Residue> {
         if self.0.is_multiple_of(PRIME) {
             return None;
@@ -147,7 +147,7 @@ impl Residue {
         self.0
     }
 
-    /// What is held by these bits, which are less than the modulus.
+    /// The residue with this representation, which must be less than the modulus.
     #[inline]
     pub(super) fn of_bits(bits: u64) -> Residue {
         Residue(bits)

@@ -8,7 +8,7 @@ use crate::number::ring::RingNumber;
 use crate::ops::kernel::fail;
 use crate::value::{Element, Scalar, Stop};
 
-/// What the ring does not have.
+/// The answer that the ring does not have an operation.
 pub(in crate::ops) fn no_ring() -> Stop {
     Stop::unspecified("in the ring: an operator that computes in floats")
 }
@@ -53,7 +53,7 @@ pub(in crate::ops) fn min_float(x: f64, y: f64) -> f64 {
     if x.is_nan() || y.is_nan() { f64::NAN } else { x.min(y) }
 }
 
-/// What is done with two real numbers. What is a function of floats alone is nothing in the ring.
+/// An operation on two real numbers. A function that is defined for floats only has no value in the ring.
 pub(in crate::ops) trait OfReals {
     fn of_floats(&self, x: f64, y: f64) -> f64;
     fn of_ring(&self, _: RingNumber, _: RingNumber) -> Result<RingNumber, Stop> {

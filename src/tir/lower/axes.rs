@@ -6,7 +6,7 @@ use crate::grammar::Name;
 use crate::grammar::tir::{Expr, ForKind, Stmt};
 use crate::judge::with_stack;
 
-/// What is known of the threads of a function.
+/// The thread axes of a function.
 #[derive(Default)]
 pub(super) struct ThreadAxes {
     barriers: bool,

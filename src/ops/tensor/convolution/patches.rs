@@ -73,7 +73,7 @@ fn count(sizes: &[usize]) -> usize {
     sizes.iter().product()
 }
 
-/// What lies under each element of the window (the rows) at each position (the columns), channel by channel.
+/// The elements of the data under each element of the window (the rows) at each position (the columns), by channel.
 fn patches<T: Lane>(data: &[T], size: usize, channels: std::ops::Range<usize>, under: &[Place]) -> Vec<T> {
     let mut patches = Vec::with_capacity(channels.len() * under.len());
     for channel in channels {

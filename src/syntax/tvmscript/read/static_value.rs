@@ -307,7 +307,7 @@ impl StaticValue {
         })
     }
 
-    /// What a loop over the value goes through.
+    /// The items of a loop over the value.
     pub fn items(&self) -> Option<Vec<StaticValue>> {
         match self {
             StaticValue::Text(text) => Some(text.chars().map(|c| StaticValue::Text(c.to_string())).collect()),
