@@ -13,10 +13,10 @@ use crate::grammar::{Function, IrModule, StructInfo};
 use crate::judge::{Cx, Ending};
 use crate::value::{Effect, Host, Noise, Registry, Value, ValueSpec, from_specs};
 
-/// A program in another form than a tree: whoever knows the form runs it.
+/// A program in another form than a tree; its implementation runs it.
 pub trait CompiledProgram: fmt::Debug {
-    /// Runs an entry point on arguments, with these packed functions; what moves the floats that are rounded, if
-    /// anything does.
+    /// Runs an entry point on arguments, with these packed functions, and with noise in the rounding of floats if there
+    /// is any.
     fn run(&self, cx: &mut Cx, entry: &str, args: Vec<Value>, registry: Registry, noise: Option<Rc<Noise>>) -> Ran;
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Subject<'m> {
     pub(super) entry: &'m str,
     /// The structural information of the results of functions without annotation.
     pub(super) results: Option<Rc<HashMap<usize, StructInfo>>>,
-    /// The packed functions that it finds.
+    /// The packed functions that it can call.
     pub(super) registry: Registry,
     /// How many steps a run may take.
     pub(super) fuel: u64,
@@ -47,13 +47,13 @@ pub(super) struct Subject<'m> {
 }
 
 impl<'m> Subject<'m> {
-    /// The function that is started.
+    /// The function to run.
     pub(super) fn function(&self) -> Option<&'m Function> {
         linked(self.module, self.entry)
     }
 
-    /// Runs the program and keeps what can be observed, with the steps that it took; the closures that it returns are
-    /// called as planned.
+    /// Runs the program and records the observable behaviour, with the number of steps; the closures that it returns
+    /// are called as planned.
     pub(super) fn observe(
         &self,
         cx: &mut Cx,

@@ -15,7 +15,7 @@ pub struct Observed {
     pub arguments: Vec<ValueSpec>,
     /// Whether a packed function has mutated anything.
     pub mutated: bool,
-    /// Whether it ended inside of a DataflowBlock, where more is allowed (`OPT.DF.*`).
+    /// Whether it ended inside of a `DataflowBlock`, where an optimizer may do more (`OPT.DF.*`).
     pub in_dataflow_block: bool,
     /// The behaviour of the returned closures.
     pub closures: ClosureObservations,
@@ -33,7 +33,7 @@ pub(super) struct ObservedCall {
 pub struct ClosureObservations {
     /// For each closure, from left to right, its calls.
     pub(super) closures: Vec<Vec<ObservedCall>>,
-    /// Why something was not seen.
+    /// Why a part was not observed.
     pub(super) unseen: Option<String>,
 }
 
@@ -42,7 +42,7 @@ impl ClosureObservations {
         self.closures.iter().flatten()
     }
 
-    /// Why something was not seen, here or of what a call returned.
+    /// Why a part was not observed, here or in the result of a call.
     pub(super) fn unseen(&self) -> Option<&str> {
         self.unseen.as_deref().or_else(|| self.calls().find_map(|call| call.observed.closures.unseen()))
     }
@@ -70,7 +70,7 @@ pub(super) fn seen(
     let outcome = match outcome {
         Ending::Value(value) => {
             let seen = to_spec(&value).map_err(|stop| unseen(&stop));
-            // What is too large to be written is too large to be looked into.
+            // A value that is too large to be written is not inspected either.
             if seen.is_ok() {
                 closures = of_closures(&value);
             }

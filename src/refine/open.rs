@@ -15,15 +15,15 @@ pub const LEFT_OPEN: [Erratum; 6] =
 /// The behaviour of the source by the letter of the text, if a run meets a case that it leaves open.
 #[derive(Debug)]
 pub(super) enum ByLetter {
-    /// Nothing is specified; what is left open.
+    /// Unspecified; the text says what is left open.
     Open(String),
-    /// Something else than with the corrections.
+    /// Different from the behaviour with the corrections.
     Other(Box<Observed>),
 }
 
 impl RefinementComparison<'_> {
-    /// OPT.LEFT-OPEN: what is not allowed by the corrections is allowed by the letter; and of what the letter leaves
-    /// open nothing can be said.
+    /// OPT.LEFT-OPEN: a difference from the corrections is allowed if it follows the letter. If the letter leaves the
+    /// case open, the verdict is undecided.
     pub(super) fn unless_left_open(
         &mut self,
         args: &[ValueSpec],
@@ -47,7 +47,7 @@ impl RefinementComparison<'_> {
         }
     }
 
-    /// The source by the letter of what is left open, if that is not what it is with the corrections.
+    /// The behaviour of the source by the letter of these errata, if it differs from the corrected one.
     pub(super) fn by_letter(
         &mut self,
         args: &[ValueSpec],

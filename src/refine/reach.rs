@@ -55,7 +55,7 @@ impl Reach {
         Reach { sides: Rc::new((*self.sides).clone()), variables: self.variables.clone() }
     }
 
-    /// Forgets what is known beyond this.
+    /// Goes back to an earlier state.
     pub(super) fn back_to(&self, earlier: &Reach) {
         self.sides.back_to(&earlier.sides);
         self.variables.borrow_mut().clone_from(&earlier.variables.borrow());
@@ -81,7 +81,7 @@ impl Reach {
     }
 }
 
-/// The functions that the entry uses, and those that these use; all of them where the entry is not known.
+/// The functions that the entry uses, directly or not; all functions if the entry does not exist.
 pub fn called_from(module: &IrModule, entry: &str) -> BTreeSet<Name> {
     let first = module.funcs.iter().find(|(_, func)| match func {
         GlobalFunc::Function(f) => linked(module, entry).is_some_and(|linked| std::ptr::eq(linked, &**f)),
@@ -102,7 +102,7 @@ pub fn called_from(module: &IrModule, entry: &str) -> BTreeSet<Name> {
     called.0
 }
 
-/// The global variables that are used, and the symbols that may be those of `PrimFunc`s.
+/// The used global variables, and the symbols that may name `PrimFunc`s.
 struct UsedGlobals(BTreeSet<Name>);
 
 impl Visitor for UsedGlobals {
@@ -122,7 +122,7 @@ impl Visitor for UsedGlobals {
     }
 }
 
-/// Looks for what was not reached; into a branch that was not taken it does not look.
+/// Searches for unreached parts, but not inside of a branch that was not taken.
 struct Missed<'r> {
     reach: &'r Reach,
     unreached: Vec<Unreached>,
@@ -147,7 +147,7 @@ impl Missed<'_> {
         }
     }
 
-    /// The sides that a call did not take, if it took any.
+    /// Adds the sides that a call did not take, if it took any.
     fn sides_of(&mut self, call: &Call) {
         let Expr::Op(op) = &call.op else { return };
         let (took, all) = (|side: &Side| self.reach.sides.took(address(call), *side), ops::sides(&op.op_name));
