@@ -10,7 +10,7 @@ use crate::grammar::{
 #[derive(Default)]
 pub(super) struct Casts<'f> {
     targets: Vec<(&'f Var, &'f StructInfo)>,
-    /// Of which parameters the sizes are to fit, a bit for each; of the others only the rank.
+    /// The parameters whose sizes should fit their casts, one bit for each; for the others only the rank fits.
     fitting: usize,
 }
 
@@ -24,7 +24,8 @@ impl<'f> Casts<'f> {
         Casts { targets: targets.collect(), fitting: usize::MAX }
     }
 
-    /// The same, but that sizes fit only where the number says so: what one cast demands may hold, and another not.
+    /// The same, with sizes that fit only the casts selected by the bits: the condition of one cast may hold, and that
+    /// of another not.
     pub(super) fn only(self, fitting: usize) -> Casts<'f> {
         Casts { fitting, ..self }
     }
@@ -52,7 +53,7 @@ impl<'f> Casts<'f> {
         if matches!(annotation, StructInfo::Object) { target.clone() } else { annotation }
     }
 
-    /// The sizes that the casts demand of variables in annotations of parameters.
+    /// The sizes that the casts require of variables in annotations of parameters.
     pub(super) fn sizes(&self, func: &Function) -> BTreeMap<ShapeVar, i64> {
         let mut sizes = BTreeMap::new();
         for (var, target) in &self.targets {

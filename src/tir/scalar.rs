@@ -92,7 +92,7 @@ impl Repr {
         }
     }
 
-    /// Whether a value stands for itself in this data type.
+    /// Whether a value can be represented in this data type.
     pub fn holds(self, value: i128) -> bool {
         let wrapped = self.wrap(value as i64);
         let exact = if self.signed { i128::from(wrapped) } else { i128::from(wrapped as u64) };
