@@ -311,8 +311,7 @@ impl ElementGenerator<'_> {
     fn extreme(&self, i: usize, count: usize, float: FloatType, random: &mut Random) -> f64 {
         let least = 2f64.powi(float.least_exponent().max(-1074));
         let normal = least * 2f64.powi(float.digits() as i32 - 1);
-        // The largest number is about twice the reciprocal of the smallest normal one; two binary places make the
-        // difference.
+        // The exponents of the smallest normal number and of the largest number add up to 1.
         let largest = (2.0 - 2f64.powi(1 - float.digits() as i32)) / normal * 2.0;
         let [nan, infinity, negative] = BOUNDLESS;
         let far = [infinity, largest, -0.0, least, nan, normal, negative, -largest, 0.0, -least * 3.0];
