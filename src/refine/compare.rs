@@ -259,9 +259,9 @@ impl<'a> RefinementComparison<'a> {
         }
     }
 
-    /// Compares the programs on an input that was made to reach more, if the run of the source, which is given with
-    /// what was reached before it, reaches its end. What cannot be decided does not count, and nothing is reached by
-    /// it.
+    /// Compares the programs on an input that was generated to reach more parts, if the run of the source reaches its
+    /// end. `run` is that run, and `before` the parts that were reached before it. An undecided input does not count,
+    /// and the parts that it reaches do not either.
     pub(super) fn try_on(&mut self, args: &[ValueSpec], run: &Observed, before: &Reach) -> Result<(), RefineError> {
         let target = self.reach.1.known();
         let open = |reach: &(Rc<Reach>, Rc<Reach>)| {

@@ -197,7 +197,8 @@ pub fn refine_compiled(
         .and_then(|comparison| judged(comparison, given, settings))
 }
 
-/// As [`refine_compiled`], with a compiled source: what `program` was compiled to, which says what arguments there are.
+/// As [`refine_compiled`], with a compiled source. `program` is the program before compilation, which determines the
+/// arguments.
 ///
 /// # Errors
 /// See [`RefineError`].

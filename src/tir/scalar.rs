@@ -180,7 +180,7 @@ fn compare<T: PartialOrd>(op: Compare, a: &T, b: &T) -> bool {
     }
 }
 
-/// A comparison of two numbers, which is false if one is NaN.
+/// A comparison of two numbers. If one is NaN, only `Ne` holds.
 #[inline]
 pub(super) fn compare_floats<N: Real>(op: Compare, a: N, b: N) -> Result<bool, Unordered> {
     let order = a.order(b)?;

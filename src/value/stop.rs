@@ -28,7 +28,7 @@ impl Stop {
         Stop::Unspecified(reason.into())
     }
 
-    /// The end of what is known here, with what is not.
+    /// A stop because the oracle lacks knowledge, with a description.
     pub fn unknown(what: impl Into<String>) -> Stop {
         Stop::Unknown(what.into())
     }

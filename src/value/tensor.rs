@@ -19,7 +19,7 @@ use crate::number::ring::{NoResidue, RingNumber};
 #[derive(Clone, Debug)]
 pub struct Tensor(Rc<TensorObj>, Rc<Holder>);
 
-/// Where those who hold a tensor by one name released it, if they did.
+/// The place where the holders of a tensor by one name released it, if they did.
 type Holder = OnceCell<ProgramPoint>;
 
 #[derive(Debug)]

@@ -274,7 +274,7 @@ pub(super) fn sliced(
 }
 
 impl StaticValue {
-    /// The members of what is written as one: a tuple, a list or a range.
+    /// The members of a tuple, a list or a range.
     pub fn members(&self) -> Option<&[StaticValue]> {
         match self {
             StaticValue::Tuple(members) | StaticValue::List(members) | StaticValue::Range(members) => Some(members),
@@ -413,7 +413,7 @@ impl StaticValue {
                 })
             }
             StaticValue::Array(array) => array.literal(range)?,
-            // A loop over a range stays one, and an object has no literal.
+            // A range is not turned into a literal, and an object has none.
             StaticValue::Range(_) | StaticValue::Record(_) => return None,
         })
     }
