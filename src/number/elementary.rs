@@ -1,8 +1,8 @@
 //! The elementary functions on float64, each within 2 units in the last place of its formula, on its whole domain.
 //!
 //! The functions of [`libm`] used directly here are that accurate. The others are computed with twice the digits
-//! (`Long`) wherever digits are lost: in a difference of nearly equal numbers, or in an exponential, which turns an
-//! error in the last place of a large argument into an error of many places.
+//! (`Long`) wherever digits are lost. This happens in a difference of nearly equal numbers, and in an exponential,
+//! which turns an error in the last place of a large argument into an error of many places.
 
 use super::long::{Long, Scaled};
 

@@ -28,8 +28,8 @@ enum Assumed {
 }
 
 impl Assuming {
-    /// The known properties of the arguments of a function. Assumptions about packed functions are rejected, because the
-    /// implementation has its own ones.
+    /// The known properties of the arguments of a function. Assumptions about packed functions are rejected, because
+    /// the implementation has its own ones.
     pub fn of_arguments(&self, func: Option<&Function>) -> Result<KnownArguments, Failure> {
         let mut settings = Settings::runs(0);
         self.assume(&mut settings)?;
