@@ -64,8 +64,8 @@ pub struct Args {
     /// The pipeline: `zero`, `default`, or `target`, which is that of the target llvm
     #[arg(long, value_name = "NAME", default_value = "default", value_parser = ["zero", "default", "target"])]
     pipeline: String,
-    /// These in place of the pipeline, with commas: passes of `relax.transform`, pipelines, or `FILE.py:NAME`; behind
-    /// `=` the arguments as JSON, a list or a map of names
+    /// Passes to run in place of the pipeline, separated by commas: passes of `relax.transform`, pipelines, or
+    /// `FILE.py:NAME`; after `=` the arguments as JSON, a list or a map of names
     #[arg(long = "pass", value_name = "PASS,..", value_parser = steps, conflicts_with = "pipeline")]
     passes: Vec<Steps>,
     /// The code that is generated after the pipelines `default` and `target`

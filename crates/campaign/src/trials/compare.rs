@@ -31,7 +31,7 @@ pub(super) fn differs(
     }))
 }
 
-/// The structural information of a variable: permitted is what one of the provers derives. None if there is no answer.
+/// The structural information of a variable: it must be that of one of the provers. None if there is no answer.
 pub(super) fn derived(edition: Edition, ask: &Ask, outcome: &Outcome) -> Option<TrialVerdict> {
     let (kind, message) = match outcome {
         Outcome::Answer { answer, .. } => (FailureKind::Value, kind_of_answer(answer)),
@@ -146,8 +146,7 @@ pub(super) fn of_stage(edition: Edition, ask: &Ask, outcome: &Outcome, names_rul
     Some(differs(kind, &ask.op(), &message, expected, outcome))
 }
 
-/// A pair of terms of the suite: what the judgements on types and structural information say about it. None if there is
-/// no answer.
+/// The judgements on types and structural information about a pair of terms of the suite. None if there is no answer.
 pub(super) fn of_terms(edition: Edition, ask: &Ask, outcome: &Outcome) -> Option<TrialVerdict> {
     let Outcome::Answer { answer, .. } = outcome else { return None };
     if is_permitted(edition, ask, outcome) {

@@ -1,4 +1,4 @@
-//! Counts of what a campaign did.
+//! Statistics of a campaign.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

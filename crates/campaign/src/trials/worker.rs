@@ -183,7 +183,7 @@ impl CampaignWorker<'_> {
         Ok(())
     }
 
-    /// Asks what program a text of the suite is; if it is one, asks all questions about the program.
+    /// Asks an implementation to read a text of the suite; if the text is a program, asks all questions about it.
     fn text(&mut self, number: u64, at: u64, text: String) -> Result<(), CampaignError> {
         let edition = self.implementation.edition();
         let outcome = self.implementation.ask(edition, &Ask::Parse(text.clone()))?;
