@@ -1,6 +1,6 @@
 //! Tests that both engines of the oracle give the same results (`R89.VM.EQUIV`). The evaluator and the virtual machine
 //! run the same program, and the observations of the two runs are compared: the value, the rule of an error, the
-//! effects in their order, and the arguments that the result shares memory with.
+//! effects in their order, and which arguments are part of the result.
 
 use std::fmt;
 

@@ -23,7 +23,7 @@ const RUNS: usize = 2;
 pub struct StoredFinding {
     /// The program.
     pub module: IrModule,
-    /// The function that is started.
+    /// The function that is run.
     pub entry: Name,
     /// The input, if the program was run.
     pub input: Option<Vec<ValueSpec>>,
