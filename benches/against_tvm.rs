@@ -23,8 +23,8 @@ use relax_spec::syntax::tvmscript::parse_module;
 use serde::Deserialize;
 use serde_json::json;
 
-/// Runs of each measurement, of which the shortest counts: what the machine can do when nobody disturbs it. Both sides
-/// go on for [`AT_LEAST`], so that both are warm.
+/// Runs of each measurement, of which the shortest counts, because other processes can only make it longer. Both sides
+/// run for at least [`AT_LEAST`], so that both are warm.
 const REPEATS: u32 = 5;
 const AT_LEAST: Duration = Duration::from_millis(500);
 /// How long a Python may take to start.
@@ -48,7 +48,7 @@ struct Timing {
     lca: f64,
 }
 
-/// A promise about a ratio, and what was measured.
+/// A promise about a ratio, and the measurement.
 struct Line {
     what: &'static str,
     ours: f64,

@@ -17,11 +17,11 @@ use relax_spec::syntax::tvmscript::parse_module;
 use relax_spec::value::{Value, ValueSpec, from_specs, to_spec};
 use relax_spec::vm;
 
-/// Each engine runs at least so long; the shortest run counts: what the engine can do when nobody disturbs it.
+/// Each engine runs at least this long; the shortest run counts, because other processes can only make it longer.
 const AT_LEAST: Duration = Duration::from_millis(1_500);
-/// How much longer the machine may take: what two measurements of one thing differ by.
+/// How much longer the machine may take: two measurements of the same thing differ by this factor.
 const NOISE: f64 = 1.05;
-/// What building so many bindings may take.
+/// The time limit to build a program with this many bindings.
 const BINDINGS: usize = 1_000;
 const PROMISED: Duration = Duration::from_millis(20);
 /// How many bindings there are together: many small programs, or one that is as large as all of them.

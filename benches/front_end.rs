@@ -44,7 +44,7 @@ fn build(bencher: Bencher, bindings: usize) {
     bencher.counter(ItemsCount::new(bindings)).bench(|| vm::build(&mut Cx::new(), &module));
 }
 
-/// The program of so many bindings on a small argument, by the engines.
+/// The program with this many bindings on a small argument, run by each engine.
 fn run(bencher: Bencher, engine: Engine) {
     let module = parse_module(&program(1_000)).unwrap_or_default();
     let argument = TensorData::from_values(DataType::FLOAT32, &[2, 4], &[1.0; 8]).map(ValueSpec::Tensor);

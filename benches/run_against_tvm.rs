@@ -1,8 +1,8 @@
 //! Running the same programs in relax-spec and in Apache TVM, in one run on one machine; only the ratios mean anything.
 //!
-//! `cargo bench --bench run_against_tvm [-- tvm@0.27]`. The programs are of the size that fuzzers use. TVM compiles a
-//! program and runs it, relax-spec evaluates it; that both give the same result is checked. Exits with status 1 if a
-//! ratio falls short of what the project promises, or the cost is not linear.
+//! `cargo bench --bench run_against_tvm [-- tvm@0.27]`. The programs have the size of those that fuzzers use. TVM
+//! compiles a program and runs it, relax-spec evaluates it; both must give the same result. Exits with status 1 if a
+//! ratio is worse than the project promises, or the cost is not linear.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -19,8 +19,8 @@ use relax_spec::syntax::tvmscript::parse_module;
 use relax_spec::value::{ValueSpec, from_specs, to_spec};
 use serde_json::json;
 
-/// A measurement is repeated at least so often, and at least so long; the shortest repetition counts: what the machine
-/// can do when nobody disturbs it.
+/// A measurement is repeated at least this often, and at least this long; the shortest repetition counts, because other
+/// processes can only make it longer.
 const REPEATS: usize = 5;
 const AT_LEAST: Duration = Duration::from_millis(500);
 /// How long a Python may take to start.

@@ -17,7 +17,7 @@ use crate::syntax::load::{ExternalForm, LoadError};
 use crate::syntax::tvmscript::Which;
 use crate::value::ValueSpec;
 
-/// Reads a program in TVMScript, RON or JSON. The first characters tell the format.
+/// Reads a program in TVMScript, RON or JSON. The first characters determine the format.
 ///
 /// # Errors
 ///

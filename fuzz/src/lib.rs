@@ -1,5 +1,5 @@
-//! What is asked of bytes that anybody may have written, a function for each target. Each ends without a panic, and
-//! what it asks holds. `tests/it/fuzz_targets.rs` asks the same of the seeds with every change.
+//! The tests on arbitrary bytes, a function for each target. Each must end without a panic, and its assertions must
+//! hold. `tests/it/fuzz_targets.rs` runs the same tests on the seeds with every change.
 //!
 //! Where a target needs a program or dimensions rather than text, the bytes are the choices of `generate`, two for
 //! each.
@@ -84,7 +84,7 @@ pub fn text(data: &[u8]) {
     }
 }
 
-/// What is read in the notation of the paper is read again from what it prints as.
+/// A term read in mathematical notation is read again from its printed form.
 pub fn notation(data: &[u8]) {
     let Some(text) = utf8(data) else { return };
     if let Ok(read) = parse_type(text) {
@@ -101,12 +101,12 @@ pub fn notation(data: &[u8]) {
     }
 }
 
-/// What is read of RON is read again from what is written.
+/// A term read from RON is read again from its written form.
 pub fn ron(data: &[u8]) {
     read_again(ExternalForm::Ron, data);
 }
 
-/// What is read of JSON is read again from what is written.
+/// A term read from JSON is read again from its written form.
 pub fn json(data: &[u8]) {
     read_again(ExternalForm::Json, data);
 }
@@ -175,8 +175,8 @@ pub fn normalize(data: &[u8]) {
     }
 }
 
-/// An accepted program in normal form is read from what it prints as. Other programs can hold what text has no way to
-/// write, such as two ordinary blocks in a row.
+/// An accepted program in normal form is read again from its printed form. Other programs can contain constructs that
+/// the text cannot express, such as two ordinary blocks in a row.
 pub fn print_parse(data: &[u8]) {
     let module = program(data);
     if relax_spec::check(&module).accepts() {
@@ -228,7 +228,7 @@ fn operator(tape: &mut Tape) -> BinaryOp {
     tape.pick(&BinaryOp::ALL).copied().unwrap_or(BinaryOp::Add)
 }
 
-/// No prover says of dimensions what evaluation refutes.
+/// No prover contradicts evaluation about dimensions.
 pub fn prover(data: &[u8]) {
     let mut tape = tape(data);
     let depth = 1 + tape.choose(5);
@@ -256,8 +256,8 @@ pub fn prover(data: &[u8]) {
     }
 }
 
-/// Executables, ours and TVM's, are read, or refused; what is read is verified, printed, read again, and run, if within
-/// bounds.
+/// Executables, ours and TVM's, are read or rejected; an executable that was read is verified, printed, read again, and
+/// run within limits.
 pub fn executables(data: &[u8]) {
     let Some(text) = utf8(data) else { return };
     if let Ok(executable) = vm::read(text) {
@@ -278,7 +278,7 @@ pub fn executables(data: &[u8]) {
     }
 }
 
-/// Verifies an executable and runs what can be started of it, whether it was found whole or not.
+/// Verifies an executable, and runs the functions that can be started, whether it has faults or not.
 fn ended(executable: &Executable) {
     let _ = vm::verify(executable);
     let options = vm::VmOptions { fuel: 10_000, max_depth: 50, memory: 1 << 22, ..vm::VmOptions::new(prelude()) };

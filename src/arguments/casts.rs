@@ -1,4 +1,4 @@
-//! What a function casts its parameters to, before anything else can decide: arguments that fit go further.
+//! The casts of parameters at the start of a function: a run continues only on arguments that fit them.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::grammar::{
 #[derive(Default)]
 pub(super) struct Casts<'f> {
     targets: Vec<(&'f Var, &'f StructInfo)>,
-    /// Of which parameters the sizes are to fit, a bit for each; of the others only the rank.
+    /// The parameters whose sizes should fit their casts, one bit for each; for the others only the rank fits.
     fitting: usize,
 }
 
@@ -24,7 +24,8 @@ impl<'f> Casts<'f> {
         Casts { targets: targets.collect(), fitting: usize::MAX }
     }
 
-    /// The same, but that sizes fit only where the number says so: what one cast demands may hold, and another not.
+    /// The same, with sizes that fit only the casts selected by the bits: the condition of one cast may hold, and that
+    /// of another not.
     pub(super) fn only(self, fitting: usize) -> Casts<'f> {
         Casts { fitting, ..self }
     }
@@ -33,7 +34,7 @@ impl<'f> Casts<'f> {
         self.fitting >> (nth % 8) & 1 == 1
     }
 
-    /// What a parameter is cast to first, where its annotation says less.
+    /// The structural information to which a parameter is cast first, if its annotation says less.
     pub(super) fn annotation(&self, nth: usize, var: &Var, annotation: StructInfo) -> StructInfo {
         let target = self.targets.iter().find(|(cast, _)| *cast == var).map(|(_, target)| *target);
         let Some(target) = target else { return annotation };
@@ -52,7 +53,7 @@ impl<'f> Casts<'f> {
         if matches!(annotation, StructInfo::Object) { target.clone() } else { annotation }
     }
 
-    /// The sizes that the casts demand of variables in annotations of parameters.
+    /// The sizes that the casts require of variables in annotations of parameters.
     pub(super) fn sizes(&self, func: &Function) -> BTreeMap<ShapeVar, i64> {
         let mut sizes = BTreeMap::new();
         for (var, target) in &self.targets {

@@ -1,5 +1,5 @@
-//! The constants of programs, those in `PrimFunc`s and the defaults of attributes included: around them programs
-//! branch.
+//! The constants of programs, including those in `PrimFunc`s and the defaults of attributes: the behaviour of programs
+//! often changes near them.
 
 use std::collections::BTreeSet;
 
@@ -13,40 +13,41 @@ use crate::judge::with_stack;
 use crate::ops::{self, AttrDefault, OpParam};
 use crate::value::{Scalar, Tensor};
 
-/// Constants below this are sizes in many inputs.
+/// Constants below this are used as sizes in many inputs.
 const MAX_SIZE: i64 = 4096;
 /// Constants below this may be sizes.
 const LARGEST: i64 = 1 << 24;
-/// Of a literal with more elements only the shape is taken.
+/// For a literal with more elements, only the shape is used.
 const MAX_LITERAL: usize = 16;
-/// How many constants of a kind are kept.
+/// The maximum number of constants of a kind.
 const MAX_KEPT: usize = 200;
-/// How many of two constants together.
+/// The maximum number of numbers computed from two constants.
 const MAX_TOGETHER: usize = 24;
 
-/// What was found.
+/// The constants found in the programs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Constants {
-    /// What stands in dimensions.
+    /// Constants in dimensions.
     dims: BTreeSet<i64>,
-    /// What stands where sizes and indices are computed.
+    /// Constants in computations of sizes and indices.
     arithmetic: BTreeSet<i64>,
     /// Sizes of literals.
     literals: BTreeSet<i64>,
     integers: Vec<i64>,
     floats: Vec<f64>,
-    /// What one constant makes of another: behind a scale a bound stands elsewhere.
+    /// Numbers computed from two constants: a scale before a bound moves the place where the bound matters.
     together: Vec<f64>,
     /// The `PrimFunc`s that have a small constant.
     small_in: BTreeSet<Name>,
 }
 
-/// So small that it matters only beside what is small too.
+/// Whether a constant is so small that it matters only next to other small numbers.
 fn is_small(x: &f64) -> bool {
     *x > 0.0 && *x < 0.1
 }
 
-/// Of two constants next to each other in the text: where `x * a`, `x / a`, `x + a` or `x - a` is `b`, and the reverse.
+/// Numbers computed from adjacent constants in the text: those for which `x * a`, `x / a`, `x + a` or `x - a` is `b`,
+/// and the reverse.
 fn together(floats: &[f64]) -> Vec<f64> {
     let mut found: Vec<f64> = Vec::new();
     for (a, b) in floats.iter().zip(floats.iter().skip(1)) {
@@ -83,7 +84,7 @@ impl Constants {
         found
     }
 
-    /// The numbers that stand in the programs.
+    /// The floats in the programs.
     pub(super) fn floats(&self) -> &[f64] {
         &self.floats
     }
@@ -93,19 +94,19 @@ impl Constants {
         &self.together
     }
 
-    /// The integers that stand in the programs.
+    /// The integers in the programs.
     pub(super) fn integers(&self) -> &[i64] {
         &self.integers
     }
 
-    /// A magnitude that makes the small constants matter, or their squares; one after the other.
+    /// A magnitude at which the small constants matter, or their squares, in turn.
     pub(super) fn scale(&self, nth: usize) -> f64 {
         let mut scales: Vec<f64> = self.floats.iter().copied().filter(is_small).flat_map(|x| [x, x.sqrt()]).collect();
         scales.extend([1e-3, 1e-2]);
         scales.get(nth % scales.len()).copied().unwrap_or(1e-3)
     }
 
-    /// Whether a call has a small constant: an attribute, an operand or one of the `PrimFunc` that it calls.
+    /// Whether a call has a small constant: as an attribute, as an operand, or in the `PrimFunc` that it calls.
     pub(super) fn is_small_in(&self, call: &Call) -> bool {
         let calls = |arg: &Expr| matches!(arg, Expr::GlobalVar(gv) if self.small_in.contains(&gv.name));
         let mut own = Constants::default();
@@ -113,13 +114,13 @@ impl Constants {
         own.floats.iter().any(is_small) || call.args.iter().any(calls) || calls(&call.op)
     }
 
-    /// A size that stands in a dimension.
+    /// A size that occurs in a dimension.
     pub(super) fn size(&self, random: &mut Random) -> i64 {
         let dims: Vec<i64> = self.dims.iter().copied().filter(|size| *size <= 64).collect();
         random.pick(&dims, 3)
     }
 
-    /// A size at or beside a constant; one constant after the other, then on another side of it.
+    /// A size at or next to a constant; the constants take turns, then the offset changes.
     pub(super) fn around(&self, nth: usize, random: &mut Random) -> i64 {
         let candidates: Vec<i64> = self.sizes().filter(|size| (2..=MAX_SIZE).contains(size)).collect();
         let (side, at) = match candidates.len() {
@@ -135,12 +136,12 @@ impl Constants {
         }
     }
 
-    /// What stands in dimensions, and where sizes and indices are computed.
+    /// The constants in dimensions, and in computations of sizes and indices.
     pub(super) fn sizes(&self) -> impl Iterator<Item = i64> {
         self.dims.union(&self.arithmetic).copied()
     }
 
-    /// What an index may be below: the sizes of the arguments and of literals, the smallest first.
+    /// The upper bounds of indices: the sizes of the arguments and of literals, the smallest first.
     pub(super) fn limits(&self, sizes: impl Iterator<Item = i64>) -> Vec<i64> {
         let mut limits = self.literals.clone();
         limits.extend(sizes);
@@ -192,7 +193,7 @@ impl Constants {
         }
     }
 
-    /// What holds where a call does not say otherwise.
+    /// Adds the defaults of the attributes of a call.
     fn defaults(&mut self, call: &Call) {
         let Expr::Op(op) = &call.op else { return };
         for param in ops::lookup(&op.op_name).iter().flat_map(|op| op.params) {

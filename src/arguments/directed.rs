@@ -1,5 +1,5 @@
-//! Arguments that look for a side that no choice of a program took yet: other sizes, one after the other, other
-//! magnitudes, the integers that stand in the programs.
+//! Arguments that try to reach a side that no choice of a program took yet: other sizes in turn, other magnitudes, and
+//! the integers in the programs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,28 +11,28 @@ use crate::value::{Scalar, Tensor, ValueSpec};
 /// A way to change arguments.
 #[derive(Clone, PartialEq, Debug)]
 enum Way {
-    /// A size.
+    /// Sets a size.
     Size(ShapeVar, i64),
-    /// The factor of all floats, or of those of one argument.
+    /// Multiplies all floats, or those of one argument.
     Scale(Option<usize>, f64),
-    /// All integers of one argument are this.
+    /// Sets all integers of one argument.
     Int(usize, i64),
 }
 
 /// The draws that are changed: fractions of both signs, and positive numbers.
 const BASES: [Draw; 2] = [Draw { index: 1, attempt: 0 }, Draw { index: 4, attempt: 0 }];
-/// How many arguments are looked at one by one, and how many constants.
+/// How many arguments are changed one by one, and how many constants are used.
 const EACH: usize = 8;
 const CONSTANTS: usize = 16;
-/// By which floats are multiplied: bounds may stand behind factors, and behind sums.
+/// The factors for floats: a bound may apply to a product or a sum.
 const FACTORS: [f64; 8] = [1e3, 1e6, -1e3, 1e9, 1e-3, 1e-6, -1e6, 1e-9];
 /// Integers beyond most bounds.
 const FAR: [i64; 4] = [1_000_003, -1_000_003, (1 << 40) + 7, -(1 << 40) - 7];
-/// So many elements a tensor may have whose size is chosen here.
+/// The maximum number of elements of a tensor whose size is chosen here.
 const MAX_SIZE: i64 = 1 << 20;
 
 impl ArgumentSource {
-    /// Arguments for the function that reach what others do not, one list after the other.
+    /// Arguments for the function that reach other sides, one list after the other.
     pub fn directed<'a>(&'a self, func: &'a Function) -> impl Iterator<Item = Vec<ValueSpec>> + 'a {
         let ways = self.ways(func);
         let made = move |base: Draw, way: &Way| match way {
@@ -56,7 +56,7 @@ impl ArgumentSource {
         sized.chain(all).chain(each).chain(ints).collect()
     }
 
-    /// No, one and several of something, and as many as the programs say, each time with one more.
+    /// The sizes 0, 1, several, and the constants of the programs, each also plus 1.
     fn sizes_to_try(&self) -> Vec<i64> {
         let constants = self.constants.sizes().chain(self.constants.integers().iter().copied());
         let mut seen = BTreeSet::new();
@@ -64,7 +64,7 @@ impl ArgumentSource {
         [0, 1, 2].into_iter().chain(constants.flat_map(|size| [size + 1, size])).collect()
     }
 
-    /// The arguments of a draw, in which the elements of all arguments or of one are changed; `None` if none is.
+    /// The arguments of a draw with the elements of all arguments or of one changed; `None` if nothing changes.
     fn changed(
         &self,
         func: &Function,
@@ -123,7 +123,7 @@ fn replaced(x: Scalar, value: i64) -> Option<Scalar> {
     }
 }
 
-/// Changes the elements in a value; whether it has such.
+/// Changes the elements in a value. Returns whether any changed.
 fn change_in(value: &mut ValueSpec, change: &dyn Fn(Scalar) -> Option<Scalar>) -> bool {
     if let ValueSpec::Tensor(data) = value {
         match changed_tensor(data, change) {
@@ -134,7 +134,7 @@ fn change_in(value: &mut ValueSpec, change: &dyn Fn(Scalar) -> Option<Scalar>) -
             None => false,
         }
     } else if let ValueSpec::Tuple(fields) = value {
-        // All of them, whatever becomes of the first.
+        // All fields, whatever the result for the first.
         with_stack(|| fields.iter_mut().filter_map(|field| change_in(field, change).then_some(())).count() > 0)
     } else {
         false

@@ -1,4 +1,5 @@
-//! What a user knows of the arguments of a function. They are drawn so, and those that are given must be so.
+//! The properties that a user knows about the arguments of a function. Generated arguments have them, and given
+//! arguments must have them.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +9,19 @@ use crate::judge::with_stack;
 use crate::number::FloatType;
 use crate::value::{Scalar, Tensor, ValueSpec};
 
-/// What is known of the arguments, by the names of the parameters.
+/// The known properties of the arguments, by the names of the parameters.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct KnownArguments {
-    /// Whether no integer is negative, or as large as the largest size of an argument or a literal, or larger.
+    /// Whether all integers are non-negative, and below the largest size of an argument or a literal.
     pub indices_in_range: bool,
-    /// What is known of single parameters.
+    /// The known properties of single parameters.
     pub of: BTreeMap<Name, KnownArgument>,
 }
 
-/// What is known of the elements of an argument.
+/// The known properties of the elements of an argument.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct KnownArgument {
-    /// Where they lie.
+    /// The range of the elements.
     pub range: Option<KnownRange>,
     /// Whether none is infinite or NaN.
     pub finite: bool,
@@ -30,12 +31,12 @@ pub struct KnownArgument {
     pub sorted: bool,
 }
 
-/// The numbers from one to another.
+/// An interval of numbers.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct KnownRange {
     /// The smallest.
     pub low: f64,
-    /// The largest, or what is larger than all.
+    /// The largest, or an upper bound that is not included.
     pub high: f64,
     /// Whether `high` is one of them.
     pub inclusive: bool,
@@ -46,7 +47,7 @@ impl KnownRange {
         x >= self.low && (x < self.high || self.inclusive && x == self.high)
     }
 
-    /// A number of the range, one for each; integers stay integers.
+    /// A number of the range that depends on `x`; integers remain integers.
     fn folded(self, x: f64) -> f64 {
         if self.holds(x) {
             return x;
@@ -58,17 +59,17 @@ impl KnownRange {
 }
 
 impl KnownArguments {
-    /// Whether numbers that are drawn elsewhere would not be such arguments.
+    /// Whether freely drawn numbers could violate these properties.
     pub fn limits_numbers(&self) -> bool {
         self.of.values().any(|known| known.range.is_some() || known.sorted)
     }
 
-    /// The name of a parameter of which something is known and that the function does not have.
+    /// The name of a parameter in this list that the function does not have.
     pub fn missing(&self, func: &Function) -> Option<&Name> {
         self.of.keys().find(|name| !func.params.iter().any(|param| param.var.name == **name))
     }
 
-    /// The parameter whose argument is not as it is known to be, and what is wrong with it.
+    /// The parameter whose argument does not have the known properties, and what is wrong with it.
     pub(super) fn broken(&self, func: &Function, args: &[ValueSpec], constants: &Constants) -> Option<(Name, String)> {
         let limit = self.indices_in_range.then(|| limit_of(args, constants));
         let params = func.params.iter().map(|param| &param.var.name);
@@ -78,7 +79,7 @@ impl KnownArguments {
         })
     }
 
-    /// The arguments, changed as little as it takes; `None` where they cannot be made so.
+    /// The arguments, changed as little as possible to have the properties; `None` if that is impossible.
     pub(super) fn mend(
         &self,
         func: &Function,
@@ -97,7 +98,7 @@ impl KnownArguments {
     }
 }
 
-/// What an index may be below.
+/// The upper bound of all indices.
 fn limit_of(args: &[ValueSpec], constants: &Constants) -> f64 {
     let sizes = args.iter().flat_map(ValueSpec::tensors).flat_map(|data| data.shape.iter().copied());
     let sizes: Vec<i64> = sizes.filter_map(|size| i64::try_from(size).ok()).collect();
@@ -172,7 +173,7 @@ impl KnownArgument {
         Some(())
     }
 
-    /// An element that lies where it must.
+    /// The element, moved into the range.
     fn mended_element(&self, x: Scalar, float: Option<FloatType>, limit: Option<f64>) -> Scalar {
         let range = self.range_of(x, limit);
         match (x, range) {
@@ -202,7 +203,7 @@ impl KnownArgument {
         Some(tensor.to_data())
     }
 
-    /// Other elements for those that come again: integers from the start of the range on, parts of a range of floats.
+    /// Replaces repeated elements: by integers from the start of the range on, or by parts of a range of floats.
     fn make_distinct(&self, made: &mut [Scalar], float: Option<FloatType>, limit: Option<f64>) -> Option<()> {
         let count = made.len();
         let range = self.range_of(*made.first()?, limit);
@@ -233,7 +234,7 @@ impl KnownArgument {
     }
 }
 
-/// The number as an element of the kind of another.
+/// A number as an element of the same kind as another one.
 fn like(x: Scalar, number: f64) -> Scalar {
     match x {
         Scalar::Bool(_) => Scalar::Bool(number != 0.0),
@@ -243,7 +244,7 @@ fn like(x: Scalar, number: f64) -> Scalar {
     }
 }
 
-/// What tells elements apart: zeros of both signs are one, and so are all NaN.
+/// A key that is equal for equal elements: zeros of both signs count as equal, and so do all NaNs.
 fn key(x: Scalar) -> u64 {
     match x {
         Scalar::Bool(x) => x.into(),
@@ -275,7 +276,7 @@ fn elements(data: &TensorData) -> Vec<Scalar> {
     tensor.iter().flat_map(|tensor| (0..tensor.len()).filter_map(|i| tensor.get(i))).collect()
 }
 
-/// How long a line along the last axis is.
+/// The length of a line along the last axis.
 fn line_of(data: &TensorData) -> usize {
     data.shape.last().and_then(|size| usize::try_from(*size).ok()).unwrap_or(1).max(1)
 }

@@ -1,5 +1,5 @@
-//! Arguments for functions: values that tell programs apart. What is drawn depends on the programs, a seed and a
-//! number, and on nothing else.
+//! Arguments for functions: values on which different programs differ. They depend only on the programs, a seed and a
+//! number.
 
 mod casts;
 mod constants;
@@ -33,18 +33,18 @@ use crate::value::ValueSpec;
 pub struct ArgumentSource {
     constants: Constants,
     seed: u64,
-    /// How many bytes the arguments of one call may take up.
+    /// The maximum number of bytes of the arguments of one call.
     memory: u64,
-    /// What is known of them.
+    /// The known properties of the arguments.
     known: KnownArguments,
 }
 
-/// Which list of arguments.
+/// Identifies a list of arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Draw {
-    /// The number of the list; it decides by what kind of sizes and elements it tells programs apart.
+    /// The number of the list; it determines the kind of its sizes and elements.
     pub index: usize,
-    /// How often a list of this number was of no use: the more often, the tamer sizes and indices are.
+    /// How often a list of this number was unsuitable: each time, sizes and indices become more ordinary.
     pub attempt: usize,
 }
 
@@ -60,34 +60,34 @@ pub fn linked<'m>(module: &'m IrModule, entry: &str) -> Option<&'m Function> {
     })
 }
 
-/// The floats that stand in a program, those of its `PrimFunc`s and the defaults of attributes included.
+/// The floats in a program, including those of its `PrimFunc`s and the defaults of attributes.
 pub(crate) fn float_constants(module: &IrModule) -> Vec<f64> {
     Constants::of(&[module]).floats().to_vec()
 }
 
 impl ArgumentSource {
-    /// Arguments that lie around the constants of these programs, and take up no more than so many bytes.
+    /// Arguments near the constants of these programs, with at most this many bytes.
     pub fn of(modules: &[&IrModule], seed: u64, memory: u64) -> ArgumentSource {
         ArgumentSource { constants: Constants::of(modules), seed, memory, known: KnownArguments::default() }
     }
 
-    /// The same, where this is known of the arguments.
+    /// The same, with these known properties of the arguments.
     pub fn knowing(self, known: &KnownArguments) -> ArgumentSource {
         ArgumentSource { known: known.clone(), ..self }
     }
 
-    /// The arguments, changed as little as it takes to be as they are known to be; `None` where they cannot be made so.
+    /// The arguments, changed as little as possible to have the known properties; `None` if that is impossible.
     pub fn mended(&self, func: &Function, args: Vec<ValueSpec>) -> Option<Vec<ValueSpec>> {
         self.known.mend(func, args, &self.constants)
     }
 
-    /// The parameter whose argument is not as it is known to be, and what is wrong with it.
+    /// The parameter whose argument does not have the known properties, and what is wrong with it.
     pub fn broken(&self, func: &Function, args: &[ValueSpec]) -> Option<(Name, String)> {
         self.known.broken(func, args, &self.constants)
     }
 
-    /// A list of arguments for a function whose shape variables are known as far as `known` says; `None` where the
-    /// signature asks for what cannot be made from outside.
+    /// A list of arguments for a function. `known` gives the values of some shape variables. `None` if the signature
+    /// requires a value that cannot be made outside of the program.
     pub fn for_function(&self, func: &Function, known: &BTreeMap<ShapeVar, i64>, draw: Draw) -> Option<Vec<ValueSpec>> {
         let mut random = Random::new(self.seed, draw.index, draw.attempt);
         let casts = match draw {
@@ -119,7 +119,7 @@ impl ArgumentSource {
     }
 }
 
-/// Whether the sizes of a tensor are written down, or chosen.
+/// Whether the sizes of a tensor are given by the signature, or chosen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Extent {
     Fixed,
@@ -134,7 +134,7 @@ fn extent_of(t: &TensorStructInfo) -> Extent {
     }
 }
 
-/// A value of which everything but the elements is known.
+/// A value without its elements.
 enum Outline {
     Tensor(DataType, Vec<i64>, Extent),
     Tuple(Vec<Outline>),
@@ -162,7 +162,7 @@ impl Outline {
     }
 }
 
-/// A value of the structural information; `None` where none can be made from outside.
+/// A value of the structural information, without elements; `None` if no such value can be made outside of the program.
 fn outline(info: &StructInfo, sizes: &mut SizeDraw<'_>, random: &mut Random) -> Option<Outline> {
     match info {
         StructInfo::Object => Some(Outline::Tensor(DataType::FLOAT32, Vec::new(), Extent::Fixed)),
@@ -189,7 +189,7 @@ fn outline(info: &StructInfo, sizes: &mut SizeDraw<'_>, random: &mut Random) -> 
     }
 }
 
-/// The data type; float32 where it is left open.
+/// The data type; float32 if it is unknown.
 fn dtype_of(t: &TensorStructInfo) -> DataType {
     if t.dtype.is_void() { DataType::FLOAT32 } else { t.dtype }
 }
@@ -203,13 +203,13 @@ fn dims_of(t: &TensorStructInfo, sizes: &mut SizeDraw<'_>, random: &mut Random) 
     }
 }
 
-/// No tensor that anyone runs has so many axes, and all their sizes would be chosen one by one.
+/// Whether a tensor has more axes than any realistic one; all their sizes would be chosen one by one.
 fn has_many_axes(ndim: Ndim) -> bool {
     matches!(ndim, Ndim::Known(rank) if rank > 64)
 }
 
-/// The largest number of elements of one tensor whose sizes are chosen: the memory that a run may hold leaves room for
-/// some hundred of them.
+/// The maximum number of elements of a tensor with chosen sizes: some hundred such tensors fit into the memory of a
+/// run.
 const MAX_ELEMENTS: i64 = 1 << 20;
 
 /// Fills outlines with elements.
@@ -217,14 +217,14 @@ struct Filling<'a> {
     constants: &'a Constants,
     /// How many bytes are left.
     memory: u64,
-    /// What indices may be below, the smallest first.
+    /// The upper bounds of indices, the smallest first.
     limits: Vec<i64>,
     /// Whether integers are known to be indices.
     indices: bool,
     draw: Draw,
-    /// Which tensor is next.
+    /// The next tensor.
     place: FilledTensor,
-    /// Whether the argument flows into the small constant that the draw is about, if it is about one.
+    /// Whether the argument flows into the small constant that this draw tests, if it tests one.
     flows: Option<bool>,
     random: Random,
 }
@@ -245,25 +245,25 @@ impl<'a> Filling<'a> {
         }
     }
 
-    /// How the elements of the next tensor are chosen.
+    /// The generator for the elements of the next tensor.
     fn numbers(&mut self, dtype: DataType, count: usize) -> ElementGenerator<'a> {
         let place = self.place;
         self.place.nth += 1;
         let profile = NumberProfile::of_argument(place, self.flows, &mut self.random);
         let usual = ElementGenerator { constants: self.constants, profile, integers: self.integers(), dtype, place };
-        // A single number decides where a program goes on, and is rarely an index.
+        // A single number often decides a branch, and is rarely an index.
         if count == 1 && place.is_at_edge() && self.draw.attempt < 3 && !profile.is_boundless() {
             return ElementGenerator { profile: NumberProfile::Edges, integers: Integers::Values, ..usual };
         }
         usual
     }
 
-    /// Integers may be indices, which is seen only when the program runs.
+    /// Integers may be indices, which becomes visible only when the program runs.
     fn integers(&self) -> Integers {
         let Draw { index, attempt } = self.draw;
         let limit = |n: usize| self.limits.get(n % self.limits.len().max(1)).copied().unwrap_or(1).max(1);
         match attempt {
-            // Every second time that a profile comes.
+            // Every second time that a profile is used.
             0 if NumberProfile::nth(index).is_multiple_of(2) && !self.indices => Integers::Values,
             0 => Integers::Below(limit(index / 2)),
             1 => Integers::Below(limit(self.limits.len().saturating_sub(1))),

@@ -6,36 +6,37 @@ use crate::grammar::{DataType, TypeCode};
 use crate::number::FloatType;
 use crate::value::is_short;
 
-/// What kind of numbers a tensor is filled with.
+/// The kind of numbers in a tensor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum NumberProfile {
-    /// Pairwise different numbers of few digits, of both signs, on which most operations are exact.
+    /// Pairwise different numbers with few digits, of both signs, for which most operations are exact.
     Exact,
-    /// Of many digits, between -2 and 2.
+    /// Numbers with many digits between -2 and 2.
     Fractional,
-    /// At, below and above the constants of the programs, and where rounding has ties.
+    /// Numbers at, below and above the constants of the programs, and ties of rounding.
     Edges,
-    /// Above 0.
+    /// Numbers above 0.
     Positive,
-    /// Some hundreds.
+    /// Numbers of some hundreds.
     Large,
-    /// Between -1 and 1, or between 0 and 1.
+    /// Numbers between -1 and 1, or between 0 and 1.
     Unit,
-    /// So small that the small constants of the programs matter.
+    /// Numbers so small that the small constants of the programs matter.
     Small,
-    /// Small; where the program has small constants in several places, tame what does not flow into one of them.
+    /// Small numbers; if the program has small constants in several places, ordinary ones in arguments that do not flow
+    /// into one of them.
     SmallBefore,
-    /// A few exact numbers, again and again.
+    /// A few exact numbers, repeatedly.
     Repeated,
-    /// Sorted upwards.
+    /// Numbers in ascending order.
     Sorted,
-    /// Beyond what narrower types hold.
+    /// Numbers outside of the range of narrower types.
     Wide,
-    /// Zeros, and few others.
+    /// Zeros, and a few other numbers.
     Sparse,
-    /// The ends of the range, subnormal numbers, infinities, NaN.
+    /// The ends of the range, subnormal numbers, infinities, NaNs.
     Extreme,
-    /// Ordinary numbers, infinities and NaN among them.
+    /// Ordinary numbers, infinities and NaNs.
     Boundless,
 }
 
@@ -62,31 +63,31 @@ const CYCLE: [NumberProfile; 19] = [
 ];
 
 impl NumberProfile {
-    /// Of the draw with a number.
+    /// The profile of the draw with this number.
     pub(super) fn of(index: usize) -> NumberProfile {
         CYCLE.get(NumberProfile::nth(index) % CYCLE.len()).copied().unwrap_or(NumberProfile::Exact)
     }
 
-    /// A count through the cycle, again and again; after each round another pairing with the cycle of sizes begins.
+    /// The position in the cycle of profiles; after each round it is paired differently with the cycle of sizes.
     pub(super) fn nth(index: usize) -> usize {
         index + index / CYCLE.len()
     }
 
-    /// Of an argument of the draw with a number; `flows` says whether it flows into the small constant that the draw is
-    /// about, if it is about one.
+    /// The profile for an argument of a draw; `flows` says whether it flows into the small constant that the draw
+    /// tests, if it tests one.
     pub(super) fn of_argument(place: FilledTensor, flows: Option<bool>, random: &mut Random) -> NumberProfile {
         let tame = flows.map_or_else(|| place.is_tame(random), |flows| !flows);
         if tame { NumberProfile::tame(random) } else { NumberProfile::of(place.index) }
     }
 
-    /// How many draws before the one with a number had its profile.
+    /// How many earlier draws had the same profile.
     fn ordinal(index: usize) -> usize {
         let (round, at) = (index / CYCLE.len(), NumberProfile::nth(index) % CYCLE.len());
         let same = |profile: &&NumberProfile| **profile == NumberProfile::of(index);
         round * CYCLE.iter().filter(same).count() + CYCLE.iter().take(at).filter(same).count()
     }
 
-    /// One that does not hide what other arguments show.
+    /// A profile that does not hide the effects of other arguments.
     pub(super) fn tame(random: &mut Random) -> NumberProfile {
         random.pick(
             &[NumberProfile::Exact, NumberProfile::Fractional, NumberProfile::Positive, NumberProfile::Unit],
@@ -100,8 +101,8 @@ impl NumberProfile {
     }
 }
 
-/// Which tensor is filled. It decides, and not the seed, which classes of numbers its elements have, so that every seed
-/// has all of them.
+/// Identifies the tensor to fill. This, and not the seed, determines the classes of its numbers, so that every seed
+/// covers all classes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct FilledTensor {
     /// The number of the draw.
@@ -113,7 +114,7 @@ pub(super) struct FilledTensor {
 }
 
 impl FilledTensor {
-    /// Whether the tensor is to hide nothing of what others show: none, the odd ones, the even ones, then some.
+    /// Whether the tensor should not hide the effects of others: no tensor, the odd ones, the even ones, then some.
     fn is_tame(self, random: &mut Random) -> bool {
         match self.index / CYCLE.len() % 4 {
             _ if self.of < 2 => false,
@@ -124,7 +125,7 @@ impl FilledTensor {
         }
     }
 
-    /// Whether a single number is at an edge, whatever the others are: all, none, the even ones, the odd ones.
+    /// Whether a single number is near a constant, whatever the others are: all, none, the even ones, the odd ones.
     pub(super) fn is_at_edge(self) -> bool {
         match (self.index + self.index / 8) % 4 {
             0 => true,
@@ -135,16 +136,16 @@ impl FilledTensor {
     }
 }
 
-/// What integers are.
+/// The meaning of integers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Integers {
-    /// Whatever the profile says.
+    /// As the profile says.
     Values,
     /// Indices below this.
     Below(i64),
 }
 
-/// How the elements of one tensor are chosen.
+/// Generates the elements of one tensor.
 pub(super) struct ElementGenerator<'c> {
     pub(super) constants: &'c Constants,
     pub(super) profile: NumberProfile,
@@ -153,14 +154,15 @@ pub(super) struct ElementGenerator<'c> {
     pub(super) place: FilledTensor,
 }
 
-/// What is no ordinary number.
+/// Floats that are not finite.
 const BOUNDLESS: [f64; 3] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY];
 
-/// Ties of rounding, and where functions bend.
+/// Ties of rounding, and places where functions change their slope.
 const TIES: [f64; 14] = [0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 3.5, 0.0, -0.0, 1.0, -1.0, 2.0, 0.75, -0.25];
-/// Of few digits.
+/// Numbers with few digits.
 const FEW: [f64; 8] = [-2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 3.0];
-/// Beyond int8, uint8, int16, uint16, float16, and the integers that float16 and float32 hold.
+/// Numbers outside of int8, uint8, int16, uint16, float16, and of the integers that float16 and float32 represent
+/// exactly.
 const WIDE: [f64; 20] = [
     127.0, 127.5, 128.0, 129.5, -128.0, -128.5, -129.0, 255.0, 256.0, 300.25, -300.25, 2049.0, 32767.0, 32768.0,
     -32769.0, 65535.0, 65600.0, 70000.5, -70000.5, 16777215.0,
@@ -195,13 +197,13 @@ impl ElementGenerator<'_> {
         (0..count).map(|_| if constant { value } else { random.below(2) as u8 }).collect()
     }
 
-    /// Numbers that the data type, a float, holds.
+    /// Numbers that the floating-point data type represents.
     pub(super) fn floats(&self, count: usize, random: &mut Random) -> Vec<f64> {
         let float = self.dtype.float_type().unwrap_or(FloatType::Float64);
         let mut values = self.unrounded(count, float, random);
         values.iter_mut().for_each(|x| *x = float.round(*x));
         if !self.profile.is_boundless() {
-            // Only what is so on purpose is infinite.
+            // Infinities are only generated on purpose.
             values.iter_mut().filter(|x| !x.is_finite()).for_each(|x| *x = 1.0);
         }
         if self.profile == NumberProfile::Sorted {
@@ -218,7 +220,7 @@ impl ElementGenerator<'_> {
             .map(|i| match self.profile {
                 NumberProfile::Exact if i % 4 == 1 => {
                     let met = self.ordinal() * count.div_ceil(4) + self.place.nth;
-                    // What stands elsewhere in the tensor would stand there twice.
+                    // A number that also occurs elsewhere in the tensor would occur twice.
                     let fresh = self.together(met, i / 4, float).filter(|x| !scattered.holds(*x));
                     fresh.unwrap_or_else(|| scattered.quarter(i))
                 }
@@ -246,22 +248,22 @@ impl ElementGenerator<'_> {
             .collect()
     }
 
-    /// How often the profile came before.
+    /// How often the profile was used before.
     fn ordinal(&self) -> usize {
         NumberProfile::ordinal(self.place.index)
     }
 
-    /// One after the other, going on where the last draw of the profile ended, if its tensor had as many; each tensor
-    /// of a draw begins elsewhere.
+    /// The items in turn. It continues where the last draw with this profile ended, if its tensor had as many elements;
+    /// each tensor of a draw starts at a different item.
     fn in_turn<T: Copy>(&self, items: &[T], i: usize, count: usize) -> Option<T> {
         let at = self.ordinal() * count + self.place.nth * 5 + i;
         items.get(at % items.len().max(1)).copied()
     }
 
-    /// At a constant, next to it or a little away, one constant after the other; at a tie of rounding; anywhere.
+    /// At a constant, next to it or a little away, the constants in turn; or a tie of rounding; or any number.
     fn edge(&self, i: usize, count: usize, float: FloatType, random: &mut Random) -> f64 {
         let constants = self.constants.floats();
-        // A single number takes its turn whenever it is at an edge.
+        // A single number takes its turn whenever it is near a constant.
         let turn = match count {
             1 => self.place.index / 2,
             _ if i.is_multiple_of(2) => self.ordinal() * count.div_ceil(2) + i / 2,
@@ -273,7 +275,7 @@ impl ElementGenerator<'_> {
                 };
             }
         };
-        // Each tensor of a draw begins elsewhere, and all of them at the constants themselves.
+        // Each tensor of a draw starts at a different constant, with the constant itself.
         let shift = self.place.nth * 5;
         match (turn % 3, turn - turn.div_ceil(3), constants.len()) {
             (0, _, _) => TIES.get((turn / 3 + shift) % TIES.len()).copied().unwrap_or(0.5),
@@ -284,14 +286,14 @@ impl ElementGenerator<'_> {
         }
     }
 
-    /// What two constants make together, one after the other, going on behind those that were met and none twice in a
-    /// tensor; only as far as it has few digits, since among such numbers alone a program is exact.
+    /// A number computed from two constants. It continues after the numbers of earlier tensors, and repeats none within
+    /// a tensor. It must have few digits, because a program is exact only among such numbers.
     fn together(&self, met: usize, nth: usize, float: FloatType) -> Option<f64> {
         let short: Vec<f64> = self.constants.together().iter().copied().filter(|x| is_short(float, *x)).collect();
         (nth < short.len()).then(|| short.get((met + nth) % short.len()).copied()).flatten()
     }
 
-    /// Ordinary, not a number and both infinities; of two tensors each class meets each.
+    /// Ordinary numbers, NaNs and both infinities; in two tensors, each class meets each other class at some index.
     fn boundless(&self, i: usize, random: &mut Random) -> f64 {
         let at = i + 7 * self.ordinal();
         let class = match self.place.nth % 3 {
@@ -305,11 +307,11 @@ impl ElementGenerator<'_> {
         }
     }
 
-    /// The ends of the range, and what is beyond.
+    /// The ends of the range, and numbers beyond them.
     fn extreme(&self, i: usize, count: usize, float: FloatType, random: &mut Random) -> f64 {
         let least = 2f64.powi(float.least_exponent().max(-1074));
         let normal = least * 2f64.powi(float.digits() as i32 - 1);
-        // The largest number is below twice the reciprocal of the least normal one, but for two binary places.
+        // The exponents of the smallest normal number and of the largest number add up to 1.
         let largest = (2.0 - 2f64.powi(1 - float.digits() as i32)) / normal * 2.0;
         let [nan, infinity, negative] = BOUNDLESS;
         let far = [infinity, largest, -0.0, least, nan, normal, negative, -largest, 0.0, -least * 3.0];
@@ -320,7 +322,7 @@ impl ElementGenerator<'_> {
         }
     }
 
-    /// How large the numbers of the profiles are that have a scale.
+    /// The magnitude of the numbers of profiles that have a scale.
     fn scale(&self) -> f64 {
         if matches!(self.profile, NumberProfile::Small | NumberProfile::SmallBefore) {
             self.constants.scale(self.place.index / CYCLE.len())
@@ -330,7 +332,7 @@ impl ElementGenerator<'_> {
         }
     }
 
-    /// Integers that the data type holds.
+    /// Integers that the data type represents.
     fn ints(&self, count: usize, random: &mut Random) -> Vec<i64> {
         let (low, high) = range(self.dtype);
         let scattered = Scattered::new(count, random);
@@ -338,7 +340,7 @@ impl ElementGenerator<'_> {
             Integers::Below(limit) => Some(limit.min(high.saturating_add(1)).max(1)),
             Integers::Values => None,
         };
-        // Counted from the end, if at all, then some of them.
+        // Indices from the end: in some draws all of them, then some.
         let from_end = low < 0 && (self.place.index / 2 + self.place.nth) % 6 == 5;
         let mut values: Vec<i64> = (0..count)
             .map(|i| match limit {
@@ -355,7 +357,7 @@ impl ElementGenerator<'_> {
         values
     }
 
-    /// The i-th integer; `nth` of all that are there, out of order.
+    /// The i-th integer; `nth` is its position in a shuffled range.
     fn int(&self, i: usize, nth: i64, count: usize, low: i64, high: i64, random: &mut Random) -> i64 {
         const WIDE: [i64; 10] = [127, 128, -129, 255, 256, 300, 32768, -32769, 65536, 70000];
         let least = low.max(-9);
@@ -386,7 +388,7 @@ impl ElementGenerator<'_> {
         }
     }
 
-    /// At a constant or next to it, one constant after the other; anywhere.
+    /// At a constant or next to it, the constants in turn; or any number.
     fn int_edge(&self, i: usize, count: usize, least: i64, random: &mut Random) -> i64 {
         let constants = self.constants.integers();
         let turn = match count {
@@ -405,12 +407,12 @@ impl ElementGenerator<'_> {
     }
 }
 
-/// An integer of the range, of any number of digits.
+/// An integer of the range with any number of digits.
 fn of_any_length(low: i64, high: i64, random: &mut Random) -> i64 {
     random.between(low, high) >> random.below(64 - high.leading_zeros() as usize)
 }
 
-/// The first and the last integer of a data type, as far as an int64 holds it.
+/// The first and the last integer of a data type, as far as an int64 represents it.
 fn range(dtype: DataType) -> (i64, i64) {
     let bits = u32::from(dtype.bits.min(64));
     match (dtype.is_uint(), bits) {
@@ -421,16 +423,16 @@ fn range(dtype: DataType) -> (i64, i64) {
     }
 }
 
-/// How many ways there are to be [`beside`] a number.
+/// The number of positions near a number, see [`beside`].
 const BESIDE: usize = 8;
 
-/// Which of these ways comes next: the number itself again and again.
+/// The next of these positions: the number itself most often.
 fn which(turn: usize) -> usize {
     const ORDER: [usize; 10] = [0, 1, 2, 0, 3, 4, 0, 5, 6, 7];
     ORDER.get(turn % ORDER.len()).copied().unwrap_or(0)
 }
 
-/// At a number, next to it, or at a little distance: which of these.
+/// A position near a number: the number itself, next to it, or a little away.
 fn beside(constant: f64, which: usize, float: FloatType) -> f64 {
     let step = crate::value::spacing(float, constant.abs().max(f64::MIN_POSITIVE));
     let far = constant.abs().max(0.25) / 8.0;
@@ -446,7 +448,7 @@ fn beside(constant: f64, which: usize, float: FloatType) -> f64 {
     }
 }
 
-/// The numbers from 0 to `count`, each once, out of order.
+/// The numbers from 0 to `count`, each once, shuffled.
 struct Scattered {
     count: i64,
     stride: i64,
@@ -462,13 +464,13 @@ impl Scattered {
         Scattered { count, stride, start: random.between(0, count - 1) }
     }
 
-    /// Whether this is one of the numbers of few digits.
+    /// Whether this is one of these numbers with few digits.
     fn holds(&self, x: f64) -> bool {
         let at = x * 4.0 + (self.count / 2) as f64;
         at.fract() == 0.0 && (0.0..self.count as f64).contains(&at)
     }
 
-    /// A number of few digits, of either sign.
+    /// A number with few digits, of either sign.
     fn quarter(&self, i: usize) -> f64 {
         (self.at(i) - self.count / 2) as f64 * 0.25
     }

@@ -1,4 +1,4 @@
-//! Random choices that a seed and the number of the draw determine.
+//! Random choices, determined by a seed and the number of the draw.
 
 /// A source of choices.
 #[derive(Clone, Debug)]
@@ -11,7 +11,7 @@ impl Random {
         Random(fastrand::Rng::with_seed(mixed))
     }
 
-    /// Another source, which this one determines.
+    /// Another source, determined by this one.
     pub(super) fn fork(&mut self) -> Random {
         Random(self.0.fork())
     }

@@ -1,5 +1,6 @@
-//! Arguments that are related: two that coincide, are opposite or next to each other, infinite together; and such in
-//! which few elements are not zero, so that a long sum of them is exact and lacks no term unseen.
+//! Arguments that are related to each other: two arguments with equal, opposite or adjacent elements, or with
+//! infinities in the same places. Also arguments with few non-zero elements, so that a long sum is exact and a missing
+//! term is visible.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,21 +9,21 @@ use crate::grammar::{Function, TensorData};
 use crate::number::FloatType;
 use crate::value::{Scalar, Tensor, ValueSpec, spacing};
 
-/// The draws in which arguments are related: infinities among ordinary numbers; integers of the whole range of their
-/// type and floats beyond narrow types; numbers of few digits.
+/// The draws whose arguments are related: infinities among ordinary numbers; integers of the whole range of their type,
+/// and floats outside of narrow types; numbers with few digits.
 const PAIRED: [Draw; 3] =
     [Draw { index: 18, attempt: 0 }, Draw { index: 6, attempt: 0 }, Draw { index: 0, attempt: 0 }];
-/// The draw in which arguments are made sparse.
+/// The draw whose arguments are made sparse.
 const SPARSE: Draw = Draw { index: 0, attempt: 0 };
-/// How many pairs are related, and how many arguments are made sparse.
+/// How many pairs of arguments are related, and how many arguments are made sparse.
 const PAIRS: usize = 2;
 const ARGUMENTS: usize = 4;
-/// In how many regions of an argument its elements are 1, one region after the other.
+/// In how many regions of an argument the elements are 1, one region at a time.
 const REGIONS: usize = 8;
-/// Of how many constants there are multiples.
+/// The number of constants whose multiples are used.
 const MULTIPLES: usize = 4;
 
-/// How an element of one argument comes from that of another.
+/// How the elements of one argument are computed from those of another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Relation {
     Same,
@@ -32,7 +33,7 @@ enum Relation {
 }
 
 impl ArgumentSource {
-    /// Arguments for the function that are related, one list after the other.
+    /// Related arguments for the function, one list after the other.
     pub fn related<'a>(&'a self, func: &'a Function) -> impl Iterator<Item = Vec<ValueSpec>> + 'a {
         let made = move |draw: Draw| self.for_function(func, &BTreeMap::new(), draw);
         let paired = PAIRED.into_iter().filter_map(made).flat_map(|args| related_in(&args));
@@ -40,7 +41,7 @@ impl ArgumentSource {
         paired.chain(sparse).filter_map(|args| self.mended(func, args))
     }
 
-    /// Numbers whose quotients by constants of the programs are exact, and which show what is divided by another one.
+    /// Numbers whose quotients by constants of the programs are exact, so that a division by another number is visible.
     fn multiples(&self) -> Vec<f64> {
         let constants = self.constants.floats().iter().copied();
         let large = constants.filter(|x| x.is_finite() && x.abs() >= 3.0 && !x.abs().log2().fract().eq(&0.0));
@@ -48,7 +49,7 @@ impl ArgumentSource {
     }
 }
 
-/// The arguments with each pair of the same type and shape related in each way.
+/// Lists of arguments: each pair of the same type and shape, related in each way.
 fn related_in(args: &[ValueSpec]) -> Vec<Vec<ValueSpec>> {
     let relations = [Relation::Same, Relation::Opposite, Relation::Next, Relation::Previous];
     let pairs = (0..args.len()).flat_map(|i| (i + 1..args.len()).map(move |j| (i, j)));
@@ -59,7 +60,7 @@ fn related_in(args: &[ValueSpec]) -> Vec<Vec<ValueSpec>> {
         .collect()
 }
 
-/// Whether one of the two can be made of the other.
+/// Whether one of the two can be computed from the other.
 fn are_alike(x: &ValueSpec, y: &ValueSpec) -> bool {
     match (x, y) {
         (ValueSpec::Tensor(x), ValueSpec::Tensor(y)) => x.dtype == y.dtype && x.shape == y.shape,
@@ -67,7 +68,7 @@ fn are_alike(x: &ValueSpec, y: &ValueSpec) -> bool {
     }
 }
 
-/// The arguments, of which the j-th comes from the i-th.
+/// The arguments with the j-th computed from the i-th.
 fn with_related(args: &[ValueSpec], i: usize, j: usize, relation: Relation) -> Option<Vec<ValueSpec>> {
     let ValueSpec::Tensor(data) = args.get(i)? else { return None };
     let float = data.dtype.float_type();
@@ -88,20 +89,20 @@ fn of_relation(relation: Relation, float: Option<FloatType>, x: Scalar) -> Scala
         (Relation::Previous, Scalar::Float(x)) => Scalar::Float(x - step(float, x)),
         (Relation::Next, Scalar::Int(x)) => Scalar::Int(x.wrapping_add(1)),
         (Relation::Previous, Scalar::Int(x)) => Scalar::Int(x.wrapping_sub(1)),
-        // No argument is a number of the ring before a run.
+        // Before a run, no argument is a number of the ring.
         (Relation::Opposite | Relation::Next | Relation::Previous, x @ Scalar::Ring(_)) => x,
         (Relation::Next, Scalar::UInt(x)) => Scalar::UInt(x.wrapping_add(1)),
         (Relation::Previous, Scalar::UInt(x)) => Scalar::UInt(x.wrapping_sub(1)),
     }
 }
 
-/// How far the next float is.
+/// The distance to the next float.
 fn step(float: Option<FloatType>, x: f64) -> f64 {
     let finite = float.filter(|_| x.is_finite());
     finite.map_or(0.0, |float| spacing(float, x.abs().max(f64::MIN_POSITIVE)))
 }
 
-/// The arguments with one after the other zero but for an element or a region.
+/// Lists of arguments in which one after the other is zero except for an element or a region.
 fn sparse_in(args: &[ValueSpec], multiples: &[f64]) -> Vec<Vec<ValueSpec>> {
     let floats = args.iter().enumerate().filter_map(|(nth, arg)| match arg {
         ValueSpec::Tensor(data) => data.dtype.float_type().map(|float| (nth, data, float)),
@@ -123,7 +124,7 @@ fn sparse_in(args: &[ValueSpec], multiples: &[f64]) -> Vec<Vec<ValueSpec>> {
     made
 }
 
-/// The first, the last and other single elements, and regions whose sum takes no more digits than a type has.
+/// The first, the last and some other elements, and regions whose sum needs no more digits than the type has.
 fn regions(data: &TensorData, float: FloatType) -> Vec<std::ops::Range<usize>> {
     let count = data.bytes.len().checked_div(data.dtype.bytes()).unwrap_or(0);
     let along = data.shape.last().and_then(|size| usize::try_from(*size).ok()).unwrap_or(1);

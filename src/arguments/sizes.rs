@@ -1,5 +1,5 @@
-//! Sizes: pairwise different, so that exchanged axes show; 0 and 1; and around the constants of the programs, where
-//! tiles have tails and casts hold or fail.
+//! Sizes: pairwise different ones, so that exchanged axes are visible; 0 and 1; and sizes near the constants of the
+//! programs, where tiles have remainders, and casts succeed or fail.
 
 use std::collections::BTreeMap;
 
@@ -9,17 +9,17 @@ use super::{Draw, MAX_ELEMENTS};
 use crate::grammar::{Ndim, PrimExpr, ShapeVar};
 use crate::judge::Cx;
 
-/// Sizes from which most are taken.
+/// Most sizes are taken from these.
 const SMALL: [i64; 6] = [2, 3, 5, 4, 7, 6];
-/// The largest rank where the signature leaves it open.
+/// The largest rank if the signature leaves it open.
 const MAX_RANK: u32 = 3;
 
-/// What the sizes of a draw are like.
+/// The strategy for the sizes of a draw.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum SizeStrategy {
     /// Small and pairwise different.
     Different,
-    /// One is at or beside a constant of the programs.
+    /// One is at or next to a constant of the programs.
     Around,
     /// Each is a constant of the programs.
     Constants,
@@ -36,15 +36,15 @@ pub(super) struct SizeDraw<'c> {
     constants: &'c Constants,
     kind: SizeStrategy,
     assigned: BTreeMap<ShapeVar, i64>,
-    /// Sizes that were given.
+    /// The sizes used so far.
     taken: Vec<i64>,
     /// The sizes of the last tensor whose sizes the signature leaves open.
     last: Vec<i64>,
-    /// Whether such a tensor has the sizes of the one before.
+    /// Whether such a tensor gets the sizes of the one before.
     alike: bool,
-    /// Which size is the special one, counted from the first.
+    /// The position of the special size.
     special: usize,
-    /// What it is.
+    /// The special size itself.
     special_size: i64,
 }
 
@@ -56,7 +56,7 @@ impl<'c> SizeDraw<'c> {
         random: &mut Random,
     ) -> SizeDraw<'c> {
         let kind = kind_of(draw, random);
-        // Three of eight draws are around a constant.
+        // Three of eight draws use a size near a constant.
         let nth = draw.index / 8 * 3 + draw.index % 8 / 3;
         let special_size = match kind {
             SizeStrategy::Zero => 0,
@@ -86,7 +86,7 @@ impl<'c> SizeDraw<'c> {
         SizeDraw { constants, kind, assigned, taken: Vec::new(), last: Vec::new(), alike, special, special_size }
     }
 
-    /// Sizes for dimensions; a variable that has none yet is given one.
+    /// Sizes for dimensions; a variable without a value gets one.
     pub(super) fn of_dims(&mut self, dims: &[PrimExpr], random: &mut Random) -> Option<Vec<i64>> {
         for dim in dims {
             dim.for_each_var(|v| {
@@ -100,7 +100,7 @@ impl<'c> SizeDraw<'c> {
         dims.iter().map(|dim| size(dim).map(|size| size.max(0))).collect()
     }
 
-    /// Sizes where the signature leaves them open.
+    /// Sizes for a tensor whose signature leaves them open.
     pub(super) fn any(&mut self, ndim: Ndim, random: &mut Random) -> Vec<i64> {
         let rank = match ndim {
             Ndim::Known(rank) => rank,
@@ -112,7 +112,7 @@ impl<'c> SizeDraw<'c> {
         self.last.clone()
     }
 
-    /// A size that nothing determines.
+    /// A free size.
     pub(super) fn any_size(&mut self, random: &mut Random) -> i64 {
         let is_special = self.taken.len() == self.special;
         let volume = self.taken.iter().fold(1i64, |volume, size| volume.saturating_mul(*size));
@@ -129,7 +129,7 @@ impl<'c> SizeDraw<'c> {
         size
     }
 
-    /// A small size that was not given yet, if there is one.
+    /// A small size that was not used yet, if there is one.
     fn small(&self, random: &mut Random) -> i64 {
         let free: Vec<i64> = SMALL.into_iter().filter(|size| !self.taken.contains(size)).collect();
         random.pick(&free, 11)

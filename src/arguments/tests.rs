@@ -143,7 +143,7 @@ fn arguments_of_one_type_coincide_and_are_opposite_and_infinite_together() {
     };
     assert!(any(&|x, y| x == y) && any(&|x, y| x == -y) && any(&|x, y| x.is_infinite() || y > x));
     assert!(lists.iter().any(|[x, y]| x.iter().zip(y).any(|(x, y)| x.is_infinite() && x == y)));
-    // One element that is not zero, the last one among them.
+    // A single element is not zero; once it is the last one.
     assert!(lists.iter().any(|[x, _]| *x == [0.0, 0.0, 0.0, 1.0]) && lists.iter().any(|[_, y]| *y == [1.0; 4]));
 }
 
@@ -161,7 +161,7 @@ fn arguments_are_as_they_are_known_to_be() {
     for args in &all {
         assert_eq!(arguments.broken(main, args), None, "{args:?}");
     }
-    // Otherwise they are as ever.
+    // Without known properties they are as usual.
     let other = ArgumentSource::of(&[&module], 0, 1 << 30);
     assert!((0..19).any(|index| {
         let args = other.for_function(main, &BTreeMap::new(), Draw { index, attempt: 0 }).unwrap();

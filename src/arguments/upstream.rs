@@ -1,14 +1,14 @@
-//! What flows into the small constants of a function: an epsilon in the middle of a program is seen only where all that
-//! comes before it is small, and nothing that follows is.
+//! The parameters that flow into the small constants of a function: an epsilon in the middle of a program matters only
+//! if everything before it is small, and nothing after it is.
 
 use super::constants::Constants;
 use crate::grammar::visit::{Visitor, walk_call};
 use crate::grammar::{Call, Expr, Function, Var, VarKind};
 
-/// How many constants are looked at.
+/// The maximum number of constants.
 const MAX_CONSTANTS: usize = 64;
 
-/// The parameters that are used before a small constant, for each such constant in the order of the text.
+/// The parameters that are used before each small constant, in the order of the text.
 struct Upstream<'a> {
     constants: &'a Constants,
     params: Vec<&'a Var>,
@@ -16,8 +16,8 @@ struct Upstream<'a> {
     before: Vec<Vec<bool>>,
 }
 
-/// Whether a parameter flows into the small constant of a number, as far as the order of the text shows it; `None`
-/// where such constants do not stand in several places.
+/// Whether each parameter flows into the small constant with this number, as far as the order of the text shows; `None`
+/// if there is at most one such constant.
 pub(super) fn upstream(func: &Function, constants: &Constants, number: usize) -> Option<Vec<bool>> {
     let params: Vec<&Var> = func.params.iter().map(|param| &param.var).collect();
     let used = vec![false; params.len()];
@@ -38,7 +38,7 @@ impl Upstream<'_> {
 impl Visitor for Upstream<'_> {
     fn visit_call(&mut self, call: &Call) {
         if self.before.len() < MAX_CONSTANTS && self.constants.is_small_in(call) {
-            // What the constant is added to comes first among the arguments.
+            // The other operand of an addition of the constant comes first among the arguments.
             let own = self.used.clone();
             if let Some(Expr::Var(var)) = call.args.first() {
                 self.use_of(var);

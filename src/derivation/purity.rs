@@ -85,7 +85,7 @@ impl PurityContext {
         ))
     }
 
-    /// What makes an impure call legal here.
+    /// How the program could be changed so that the impure call is legal.
     pub fn remedy(self) -> &'static str {
         match (self.in_dataflow, self.in_pure) {
             (true, true) => {

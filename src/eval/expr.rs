@@ -267,7 +267,7 @@ impl Machine<'_> {
     // Calls.
 
     fn call(&mut self, call: &Call) -> Result<Value, Stop> {
-        // MEM.RELEASED: who is given a result holds it, whoever else does.
+        // MEM.RELEASED: the receiver of a result holds it, in addition to other holders.
         let result = if let Expr::Op(op) = &call.op { self.call_op(&op.op_name, call) } else { self.call_expr(call) };
         result.map(Value::held_anew)
     }

@@ -1,4 +1,4 @@
-//! Findings about a program: which rule is broken, where, and how to mend it.
+//! Findings about a program: which rule is broken, where, and how to fix it.
 
 mod diagnostic;
 mod finder;

@@ -48,7 +48,7 @@ pub enum Ending<V> {
     OutOfFuel,
     /// The text does not specify this case.
     Unspecified(String),
-    /// What happens may well be defined, but nothing here knows it; what it is.
+    /// The result may well be defined, but the oracle does not know it; the text says what is unknown.
     Unknown(String),
 }
 

@@ -1,23 +1,23 @@
 //! The elementary functions on float64, each within 2 units in the last place of its formula, on its whole domain.
 //!
-//! Those of [`libm`] are so close where they stand here without a formula of ours. The others are computed with twice
-//! the digits (`Long`) wherever digits are lost on the way. That is a difference of numbers that are nearly the same,
-//! or an exponential. An exponential turns an error in the last place of a large argument into one of many places.
+//! The functions of [`libm`] used directly here are that accurate. The others are computed with twice the digits
+//! (`Long`) wherever digits are lost. This happens in a difference of nearly equal numbers, and in an exponential,
+//! which turns an error in the last place of a large argument into an error of many places.
 
 use super::long::{Long, Scaled};
 
 pub use libm::{acos, asin, atan, atan2, cos, erf, exp, exp2, hypot, log, log1p, log2, log10, pow, sin, sqrt, tan};
 
-/// Below this, a number is the first term of its series and 2^-60 of it are not seen.
+/// Below this, a number equals the first term of its series, up to 2^-60 of it.
 const SMALL: f64 = 1.0 / (1u64 << 30) as f64;
 
-/// Beyond this, e to the power of a number and its inverse differ by more digits than there are.
+/// Beyond this, `e^x` and its inverse differ by more digits than a float64 has.
 const LARGE: f64 = 45.0;
 
-/// Beyond this, e to the power of a number is infinite, and that to its negative zero.
+/// Beyond this, `e^x` is infinite, and `e^-x` is zero.
 const ALL: f64 = 800.0;
 
-/// 10 to the power of a number.
+/// `10^x`.
 pub fn exp10(x: f64) -> f64 {
     if x.is_nan() || x.abs() > 2.0 * ALL {
         return exp2(x * 4.0);
@@ -50,7 +50,7 @@ pub fn cosh(x: f64) -> f64 {
     }
 }
 
-/// Half of e to the power of a number above [`LARGE`].
+/// `e^x / 2` for x above [`LARGE`].
 fn half_power(x: f64) -> f64 {
     if x > ALL {
         return f64::INFINITY;
@@ -72,7 +72,7 @@ pub fn tanh(x: f64) -> f64 {
     }
 }
 
-/// The number of which the argument is the hyperbolic sine.
+/// The inverse hyperbolic sine.
 pub fn asinh(x: f64) -> f64 {
     match x.abs() {
         small if small < SMALL => x - x * x * x / 6.0,
@@ -87,7 +87,7 @@ pub fn asinh(x: f64) -> f64 {
     }
 }
 
-/// The number, not negative, of which the argument is the hyperbolic cosine; NaN below 1.
+/// The non-negative inverse hyperbolic cosine; NaN below 1.
 pub fn acosh(x: f64) -> f64 {
     match x {
         large if large > 1.0 / SMALL => logarithm_of_double(large),
@@ -108,7 +108,7 @@ fn logarithm_of_double(x: f64) -> f64 {
     Long::logarithm(x).plus(Long::ln_2()).rounded()
 }
 
-/// The number of which the argument is the hyperbolic tangent: infinite at -1 and 1, NaN beyond.
+/// The inverse hyperbolic tangent: infinite at -1 and 1, NaN beyond.
 pub fn atanh(x: f64) -> f64 {
     match x.abs() {
         small if small < SMALL => x + x * x * x / 3.0,
@@ -126,7 +126,7 @@ pub fn rsqrt(x: f64) -> f64 {
     1.0 / x.sqrt()
 }
 
-/// `1 / (1 + e^-x)` of a number of magnitude below [`ALL`].
+/// `1 / (1 + e^-x)` for a magnitude of x below [`ALL`].
 fn logistic(x: Long) -> Scaled {
     if x.high < -LARGE {
         return x.power_of_e();
@@ -150,7 +150,7 @@ pub fn sigmoid(x: f64) -> f64 {
     }
 }
 
-/// x times [`sigmoid`] of x; NaN, as infinity times zero is, of negative infinity.
+/// `x * sigmoid(x)`; for negative infinity NaN, like infinity times zero.
 pub fn silu(x: f64) -> f64 {
     weighted(x, Long::of(x))
 }
@@ -165,9 +165,9 @@ fn weighted(x: f64, y: Long) -> f64 {
     }
 }
 
-/// x times the distribution function of the normal distribution; NaN of negative infinity.
+/// `x` times the distribution function of the normal distribution; NaN for negative infinity.
 pub fn gelu(x: f64) -> f64 {
-    /// From here on the continued fraction is used, which needs the fewer terms the larger the number is.
+    /// From here on the continued fraction is used; the larger the number, the fewer terms it needs.
     const FAR: f64 = 5.0;
     match x {
         x if x > 9.0 => x,
@@ -205,12 +205,12 @@ fn mills(x: f64) -> Long {
     (1..=40).rev().fold(Long::of(x), |rest, i| Long::of(x).plus(Long::of(i.into()).over(rest)))
 }
 
-/// `x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))`, which is x times the logistic function of twice what the tangent is
-/// of.
+/// `x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3)))`, which is x times the logistic function of twice the argument of
+/// `tanh`.
 pub fn gelu_tanh(x: f64) -> f64 {
     /// `2 sqrt(2/pi)`.
     const FIRST: Long = Long { high: 1.595_769_121_605_730_8, low: -9.969_308_809_110_92e-17 };
-    /// 0.044715 of it.
+    /// 0.044715 times that.
     const THIRD: Long = Long { high: 0.071_354_816_272_600_25, low: -6.175_149_918_155_315e-19 };
     match x {
         x if x > 20.0 => x,
@@ -237,7 +237,7 @@ pub fn selu(x: f64) -> f64 {
     }
 }
 
-/// `log(1 + e^(beta x)) / beta`, and x where `beta x` lies above the threshold.
+/// `log(1 + e^(beta x)) / beta`, and x if `beta x` is above the threshold.
 pub fn softplus(x: f64, beta: f64, threshold: f64) -> f64 {
     let product = Long::product(beta, x);
     if product.high > threshold || (product.high == threshold && product.low > 0.0) {
@@ -268,7 +268,7 @@ pub fn log_add_exp(x: f64, y: f64) -> f64 {
     Long::of(high).plus(distance.power_of_e().long().logarithm_of_1_and()).rounded()
 }
 
-/// `e^(x_i)` divided by the sum of all such; NaN if one of them is NaN or infinity.
+/// `e^(x_i)` divided by the sum of all `e^(x_j)`; NaN if one of the elements is NaN or infinity.
 pub fn softmax(line: &[f64]) -> Vec<f64> {
     let Some(lowered) = lowered(line) else { return vec![f64::NAN; line.len()] };
     let powers: Vec<Scaled> = lowered.iter().map(|x| power(*x)).collect();
@@ -276,17 +276,17 @@ pub fn softmax(line: &[f64]) -> Vec<f64> {
     powers.into_iter().map(|power| power.over(sum).rounded()).collect()
 }
 
-/// The logarithms of the [`softmax`].
+/// The logarithm of the [`softmax`].
 pub fn log_softmax(line: &[f64]) -> Vec<f64> {
     let Some(lowered) = lowered(line) else { return vec![f64::NAN; line.len()] };
-    // One of the largest is left out of the sum: it is the 1 in the logarithm.
+    // One of the largest elements is left out of the sum: it is the 1 in the logarithm.
     let largest = lowered.iter().position(|x| x.high == 0.0 && x.low == 0.0);
     let others = lowered.iter().enumerate().filter(|(i, _)| Some(*i) != largest);
     let sum = others.fold(Long::ZERO, |sum, (_, x)| sum.plus(power(*x).long())).logarithm_of_1_and();
     lowered.into_iter().map(|x| if x.high.is_infinite() { x.high } else { x.minus(sum).rounded() }).collect()
 }
 
-/// The numbers less the largest of them; `None` if that is no number, or infinite.
+/// The numbers minus the largest of them; `None` if that is infinite or NaN.
 fn lowered(line: &[f64]) -> Option<Vec<Long>> {
     let largest = line.iter().copied().reduce(|a, b| if a.is_nan() || a > b { a } else { b })?;
     if !largest.is_finite() {
@@ -296,7 +296,7 @@ fn lowered(line: &[f64]) -> Option<Vec<Long>> {
     Some(line.iter().map(|x| lower(*x)).collect())
 }
 
-/// e to the power of a number that is not positive.
+/// `e^x` for x not above 0.
 fn power(x: Long) -> Scaled {
     if x.high < -2.0 * ALL {
         return Scaled { long: Long::ZERO, exponent: 0 };

@@ -1,4 +1,4 @@
-//! The floating-point types, and the one way in which a number becomes a float of a type: rounded once, to the nearest,
+//! The floating-point types, and the single way to convert a number to a float of a type: rounded once, to the nearest,
 //! ties to even.
 
 use num_bigint::BigInt;
@@ -62,7 +62,7 @@ impl FloatType {
         self.of_bits(self.infinity() - 1)
     }
 
-    /// The float nearest to `value`, as float64, which holds the floats of every type exactly.
+    /// The float nearest to `value`, as float64, which represents the floats of every type exactly.
     #[inline]
     pub fn round(self, value: f64) -> f64 {
         match self {
@@ -82,7 +82,7 @@ impl FloatType {
     pub fn to_bits(self, value: f64) -> u64 {
         match self {
             FloatType::Float64 => value.to_bits(),
-            // The language rounds these two as IEEE 754 does, wherever it runs; of NaN it says nothing.
+            // The language rounds to these two types like IEEE 754 on every machine; NaN is not specified.
             FloatType::Float32 if !value.is_nan() => u64::from((value as f32).to_bits()),
             FloatType::Float16 | FloatType::BFloat16 | FloatType::Float32 => self.nearest_to_float(value),
         }
@@ -93,7 +93,7 @@ impl FloatType {
         self.nearest(Exact { negative: value < 0, magnitude: value.unsigned_abs(), exponent: 0 })
     }
 
-    /// The float with these bits, of which the lowest ones count.
+    /// The float with these bits; only as many low bits count as the type has.
     pub fn of_bits(self, bits: u64) -> f64 {
         match self {
             FloatType::Float64 => f64::from_bits(bits),
@@ -110,7 +110,7 @@ impl FloatType {
     pub fn multiply_add(self, x: f64, y: f64, z: f64) -> f64 {
         match self {
             FloatType::Float64 => x.mul_add(y, z),
-            // Two of these have a product that float64 holds exactly.
+            // The product of two such floats is exact in float64.
             FloatType::Float16 | FloatType::BFloat16 | FloatType::Float32 => {
                 let sum = Long::sum(x * y, z);
                 let (even, bits) = (sum.high.to_bits() & 1 == 0, sum.high.to_bits());
@@ -134,7 +134,7 @@ impl FloatType {
         }
     }
 
-    /// The quotient of two floats, rounded down to a whole number and that to the nearest float, as float64.
+    /// The quotient of two floats, rounded down to an integer, which is rounded to the nearest float, as float64.
     pub fn quotient_rounded_down(self, x: f64, y: f64) -> f64 {
         let (Some((dividend, of_x)), Some((divisor, of_y))) = (digits_of(x), digits_of(y)) else {
             return (x / y).floor();
@@ -144,7 +144,7 @@ impl FloatType {
         }
         let common = of_x.min(of_y);
         let quotient = (dividend << (of_x - common)).div_floor(&(divisor << (of_y - common)));
-        // Of an integer with more digits than are kept it is enough to know whether there are others.
+        // An integer with more digits than are retained: the lost digits only matter as zero or non-zero.
         let places = quotient.bits().saturating_sub(120);
         let (kept, exact) = (&quotient >> places, quotient.trailing_zeros().is_none_or(|zeros| zeros >= places));
         let kept = if exact { kept } else { kept | BigInt::from(1) };
@@ -153,7 +153,7 @@ impl FloatType {
         self.of_bits(self.nearest(Exact { negative: kept < 0, magnitude, exponent }))
     }
 
-    /// The bits that say of a number how large it is, without those of its sign and of its exponent.
+    /// The bits of the fraction, without sign and exponent.
     fn fraction_bits(self) -> u32 {
         self.digits() - 1
     }
@@ -172,7 +172,7 @@ impl FloatType {
         let negative = value.is_sign_negative();
         let (exponent, fraction) = ((bits >> 52 & 0x7ff) as i32, bits & FRACTION);
         if value.is_nan() {
-            // Quiet, with what there is room for of the bits that say which NaN it is.
+            // A quiet NaN, with as many bits of the payload as fit.
             let quiet = 1 << (self.fraction_bits() - 1);
             return self.sign_bit(negative) | self.infinity() | quiet | fraction >> (53 - self.digits());
         }
@@ -183,7 +183,7 @@ impl FloatType {
         self.nearest(Exact { negative, magnitude: (leading | fraction).into(), exponent: exponent.max(1) - 1075 })
     }
 
-    /// The bits of the float of this type that is nearest to a number, the even one of two.
+    /// The bits of the float of this type nearest to a number, ties to even.
     fn nearest(self, number: Exact) -> u64 {
         let sign = self.sign_bit(number.negative);
         if number.magnitude == 0 {
@@ -191,11 +191,11 @@ impl FloatType {
         }
         let length = 128 - number.magnitude.leading_zeros() as i32;
         let digits = self.digits() as i32;
-        // The place of the last digit that is kept.
+        // The exponent of the last digit that is retained.
         let unit = (number.exponent + length - digits).max(self.least_exponent());
         let kept = divided(number.magnitude, unit - number.exponent);
-        // A number with its leading digit counts that in the exponent; one that is rounded up to the next power of two
-        // carries into it.
+        // The leading digit of a normal number adds one to the exponent. A number that is rounded up to the next power
+        // of two carries into the exponent.
         let exponent = (unit - self.least_exponent()) as u64;
         sign | ((exponent << self.fraction_bits()) + kept).min(self.infinity())
     }
@@ -210,14 +210,14 @@ fn digits_of(x: f64) -> Option<(BigInt, i32)> {
 /// `magnitude` divided by 2 to the power of `places`, to the nearest integer, ties to even. It fits into 64 bits.
 fn divided(magnitude: u128, places: i32) -> u64 {
     let Ok(places) = u32::try_from(places) else {
-        // Every digit is kept, and there are fewer than 64.
+        // Every digit is retained, and there are fewer than 64.
         return (magnitude << places.unsigned_abs()) as u64;
     };
     let (kept, rest) = match magnitude.checked_shr(places) {
         Some(kept) => (kept, magnitude - (kept << places)),
         None => (0, magnitude),
     };
-    // Half of the last place, if it is not larger than any rest.
+    // Half of the last place, unless that is larger than any remainder.
     let half = places.checked_sub(1).and_then(|place| 1u128.checked_shl(place));
     let up = half.is_some_and(|half| rest > half || (rest == half && kept % 2 == 1));
     (kept + u128::from(up)) as u64
@@ -246,7 +246,7 @@ mod tests {
     fn a_multiple_is_rounded_once() {
         let odd = (1i128 << 53) + 1;
         assert_eq!(Float64.multiple(odd, 1.0), 2f64.powi(53));
-        // Rounded before it is multiplied it would be 3 * 2^53.
+        // Rounded before the multiplication, it would be 3 * 2^53.
         assert_eq!(Float64.multiple(odd, 3.0), 3.0 * 2f64.powi(53) + 4.0);
         // Rounded to float64 first it would be a tie.
         assert_eq!(Float32.multiple((1 << 54) + (1 << 30) + 1, 1.0), 2f64.powi(54) + 2f64.powi(31));

@@ -1,4 +1,4 @@
-//! Numbers of twice the digits of float64, for functions that lose some on the way.
+//! Numbers with twice the digits of float64, for functions that lose digits in intermediate results.
 
 /// The sum of two float64, of which the second is at most half a unit in the last place of the first: about 106 binary
 /// digits, as long as the second is not subnormal.
@@ -11,7 +11,7 @@ pub(super) struct Long {
     pub low: f64,
 }
 
-/// `long * 2^exponent`, so that neither overflow nor underflow takes digits away.
+/// `long * 2^exponent`, so that neither overflow nor underflow loses digits.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scaled {
     pub long: Long,
@@ -38,7 +38,7 @@ impl Long {
         Long { high, low: (a - (high - from_b)) + (b - from_b) }
     }
 
-    /// The exact sum of two floats, of which the first is not the smaller one.
+    /// The exact sum of two floats, the first of which has at least the magnitude of the second.
     fn ordered_sum(a: f64, b: f64) -> Long {
         let high = a + b;
         Long { high, low: b - (high - a) }
@@ -95,11 +95,11 @@ impl Long {
         self.high + self.low
     }
 
-    /// e to the power of this number less a multiple of the logarithm of 2, less 1; and how many multiples that is.
+    /// `e^r - 1` and `n`, where this number is `r + n log(2)`.
     fn reduced_power(self) -> (Long, i32) {
         let multiples = (self.high / LN_2.high).round_ties_even();
         let rest = self.minus(LN_2.times(Long::of(multiples)));
-        // `expm1` of a 512th of it by the series, whose last terms need no more digits than a float64 has.
+        // `expm1` of a 512th of it by the series, whose last terms need only the digits of a float64.
         let x = rest.scaled(-HALVINGS);
         let h = x.high;
         let tail = h * (1.0 / 120.0 + h * (1.0 / 720.0 + h * (1.0 / 5040.0 + h * (1.0 / 40320.0 + h / 362_880.0))));
@@ -112,18 +112,18 @@ impl Long {
         (less_one, multiples as i32)
     }
 
-    /// e to the power of this number, of magnitude below 10,000.
+    /// `e^x`, for a magnitude below 10,000.
     pub fn power_of_e(self) -> Scaled {
         let (less_one, exponent) = self.reduced_power();
         Scaled { long: Long::ONE.plus(less_one), exponent }
     }
 
-    /// 10 to the power of a float of magnitude below 4,000.
+    /// `10^x`, for a magnitude below 4,000.
     pub fn power_of_10(x: f64) -> Scaled {
         LN_10.times(Long::of(x)).power_of_e()
     }
 
-    /// e to the power of this number, below 700, less 1.
+    /// `e^x - 1`, for x below 700.
     pub fn power_of_e_less_1(self) -> Long {
         match self.reduced_power() {
             (less_one, 0) => less_one,
@@ -131,8 +131,8 @@ impl Long {
         }
     }
 
-    /// The natural logarithm of 1 and this number, above -1 and of magnitude below 2^1000: that of float64, and a step
-    /// of Newton's method.
+    /// `log(1 + x)`, for x above -1 and of magnitude below 2^1000: the result in float64, and a step of Newton's
+    /// method.
     pub fn logarithm_of_1_and(self) -> Long {
         if self.high.abs() < SMALL {
             return self;
@@ -158,7 +158,7 @@ impl Long {
 /// How often the argument of the exponential is halved, and the result squared.
 const HALVINGS: i32 = 9;
 
-/// What is below is its own sine, tangent and logarithm of 1 and it, as far as 53 digits tell, of 106.
+/// For x below this, x equals its sine, its tangent and log(1 + x) to 53 of the 106 digits.
 const SMALL: f64 = 1e-32;
 
 impl Scaled {
@@ -170,7 +170,7 @@ impl Scaled {
         Scaled { long: self.long.over(other), exponent: self.exponent }
     }
 
-    /// As a long number, whose second half underflows early.
+    /// As a long number, whose low half may underflow.
     pub fn long(self) -> Long {
         self.long.scaled(self.exponent)
     }

@@ -1,7 +1,7 @@
 //! The numbers of the machine: rounding to a floating-point type, and the elementary functions.
 //!
-//! Both are the same on every machine. Nothing here calls the mathematical library of the system, and nothing depends
-//! on what conversions the processor has.
+//! Both are the same on every machine. Nothing here calls the mathematical library of the system, or depends on the
+//! conversions of the processor.
 
 pub mod elementary;
 mod float_type;

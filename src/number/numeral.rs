@@ -1,16 +1,16 @@
-//! Numbers as they are written, in decimal.
+//! Numbers in decimal notation.
 
 use std::cmp::Ordering;
 
 use super::FloatType;
 
-/// The decimal places that a number halfway between two floats of 16 bits has at most.
+/// The maximum number of decimal places of a number halfway between two floats with 16 bits.
 const PLACES: usize = 150;
 
-/// The bits of the float nearest to a number as it is written, ties to even; `None` if it is no number.
+/// The bits of the float nearest to a decimal number, ties to even; `None` if the text is not a number.
 ///
-/// It is rounded once: of two floats of 16 bits, what is written just above the number halfway between them gives the
-/// upper one, though as a float64 it is that number.
+/// It is rounded only once. A decimal number slightly above the middle of two floats with 16 bits gives the upper
+/// float, even if the nearest float64 is exactly that middle.
 pub fn nearest(float: FloatType, numeral: &str) -> Option<u64> {
     match float {
         FloatType::Float64 => numeral.parse::<f64>().ok().map(|x| float.to_bits(x)),
@@ -21,8 +21,8 @@ pub fn nearest(float: FloatType, numeral: &str) -> Option<u64> {
     }
 }
 
-/// The float64 nearest to what is written; if that is halfway between two floats and what is written is not, the float
-/// on whose side it is.
+/// The float64 nearest to the decimal number. If that is exactly halfway between two floats, but the decimal number is
+/// not, then the float on the side of the decimal number.
 fn aside(float: FloatType, x: f64, numeral: &str) -> f64 {
     let near = float.round(x);
     if near.is_infinite() && x.is_finite() {
@@ -34,7 +34,7 @@ fn aside(float: FloatType, x: f64, numeral: &str) -> f64 {
     }
     match Decimal::of(numeral).cmp(&Decimal::of(&format!("{x:.PLACES$}"))) {
         Ordering::Equal => x,
-        // Of the magnitude, as is the comparison.
+        // Both compare magnitudes.
         Ordering::Greater => {
             if near.abs() > mirrored.abs() {
                 near
@@ -52,8 +52,8 @@ fn aside(float: FloatType, x: f64, numeral: &str) -> f64 {
     }
 }
 
-/// As [`aside`], of a float64 that is rounded to an infinity: the largest float if what is written is on its side of
-/// where that begins.
+/// As [`aside`], for a float64 that rounds to an infinity: the largest float, if the decimal number is below the bound
+/// where infinity begins.
 fn below_the_end(float: FloatType, x: f64, numeral: &str) -> f64 {
     let infinity = float.to_bits(f64::INFINITY);
     let [largest, before] = [1, 2].map(|less| float.of_bits(infinity - less));
@@ -62,7 +62,7 @@ fn below_the_end(float: FloatType, x: f64, numeral: &str) -> f64 {
     if below { largest.copysign(x) } else { x }
 }
 
-/// The magnitude of a number above 0: where its point stands before its first digit that is not 0, and its digits from
+/// The magnitude of a number above 0: the position of the point before its first non-zero digit, and its digits from
 /// there.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Decimal {

@@ -1,25 +1,24 @@
 //! Functions of [`super::elementary`] in float64 alone, for results that are rounded to fewer digits.
 //!
-//! The elementary functions compute with twice the digits of float64 where digits are lost on the way, and what they
-//! give is within two units in the last place of float64. Here the same formula is evaluated in float64, with a bound
-//! on its distance from what the elementary function gives. If all numbers within the bound round to the same float,
-//! that is the float to which the elementary function's result rounds, whatever that is exactly, since rounding is
-//! monotonic. If they do not, the number lies near the middle between two floats: then nothing is said, and the caller
-//! computes the elementary function itself.
+//! The elementary functions compute with twice the digits of float64 where digits are lost, and their results are
+//! within two units in the last place of float64. Here the same formula is evaluated in float64, with a bound on its
+//! distance from the elementary result. If all numbers within the bound round to the same float, then the elementary
+//! result rounds to it too, because rounding is monotonic. Otherwise the number is near the middle of two floats; then
+//! the answer is `None`, and the caller computes the elementary function itself.
 //!
 //! In the bounds u is 2^-53, the largest relative error of an operation. The functions of [`libm`] used here are within
 //! a unit in the last place, 2u.
 
 use super::{FloatType, elementary};
 
-/// A function, or `None` where its float is not certain.
+/// A function; `None` where the float is not certain.
 pub type Quick = fn(FloatType, f64) -> Option<f64>;
 
-/// So far, in proportion, is a function at most from the elementary one: more than 8,000 u, where each function below
-/// is within 1,000 u of its exact value, and the elementary one within 4 u.
+/// The maximum relative distance of a function from the elementary one: more than 8,000 u. Each function below is
+/// within 1,000 u of its exact value, and the elementary one within 4 u.
 const MARGIN: f64 = 1.0 / (1u64 << 40) as f64;
 
-/// The float of a type to which all numbers round that are at most `apart` from `near`.
+/// The float of a type to which all numbers within the distance `apart` of `near` round.
 fn rounded(float: FloatType, near: f64, apart: f64) -> Option<f64> {
     let (low, high) = (float.round(near - apart), float.round(near + apart));
     (low.to_bits() == high.to_bits() && !low.is_nan()).then_some(low)
@@ -29,7 +28,7 @@ fn within_margin(float: FloatType, near: f64) -> Option<f64> {
     rounded(float, near, near.abs() * MARGIN)
 }
 
-/// The exponent of e for which the bounds hold: neither overflow nor underflow is near.
+/// The maximum exponent of e for which the bounds hold, far from overflow and underflow.
 const FAR: f64 = 700.0;
 
 /// [`elementary::sigmoid`]. The exponential is within 2u, the sum and the quotient add u each.
@@ -37,35 +36,35 @@ pub fn sigmoid(float: FloatType, x: f64) -> Option<f64> {
     (x.abs() < FAR).then(|| 1.0 / (1.0 + elementary::exp(-x))).and_then(|near| within_margin(float, near))
 }
 
-/// [`elementary::silu`]. One more rounding than [`sigmoid`].
+/// [`elementary::silu`]. It rounds once more than [`sigmoid`].
 pub fn silu(float: FloatType, x: f64) -> Option<f64> {
     (x.abs() < FAR).then(|| x / (1.0 + elementary::exp(-x))).and_then(|near| within_margin(float, near))
 }
 
 /// [`elementary::tanh`].
 pub fn tanh(float: FloatType, x: f64) -> Option<f64> {
-    /// Below this the next term of the series, `17 x^7 / 315`, is less than u in proportion.
+    /// Below this the relative size of the next term of the series, `17 x^7 / 315`, is less than u.
     const SMALL: f64 = 1.0 / 1024.0;
     let size = x.abs();
     if size < SMALL {
         let square = x * x;
         return within_margin(float, x * (1.0 - square * (1.0 / 3.0 - square * (2.0 / 15.0))));
     }
-    // The quotient is at most 1 and within 5u. What it is taken from is at least 2^-11 larger: 2^11 * 5u would be too
-    // much in proportion for the margin, so that the bound is absolute.
+    // The quotient is at most 1 and within 5u. It is subtracted from a number that is at least 2^-11 larger. A relative
+    // error of 2^11 * 5u would exceed the margin, so the bound is absolute.
     let near = 1.0 - 2.0 / (elementary::exp(2.0 * size) + 1.0);
     if size < FAR / 2.0 { rounded(float, near.copysign(x), 1e-14) } else { None }
 }
 
-/// [`elementary::gelu`]. The argument of the error function is within 2u. Its complement at z changes by `2 z^2 + 2` of
-/// its size in proportion to the argument at most, which is less than 90 for the numbers here.
+/// [`elementary::gelu`]. The argument of the error function is within 2u. A relative change of the argument z changes
+/// the complement at most `2 z^2 + 2` times as much, which is less than 90 for the numbers here.
 pub fn gelu(float: FloatType, x: f64) -> Option<f64> {
     (x.abs() < 9.0)
         .then(|| 0.5 * x * libm::erfc(-x * std::f64::consts::FRAC_1_SQRT_2))
         .and_then(|near| within_margin(float, near))
 }
 
-/// [`elementary::gelu_tanh`]. The exponent is within 5u, in proportion, and at most 100.
+/// [`elementary::gelu_tanh`]. The relative error of the exponent is at most 5u, and its magnitude at most 100.
 pub fn gelu_tanh(float: FloatType, x: f64) -> Option<f64> {
     let twice = x * (1.595_769_121_605_730_8 + 0.071_354_816_272_600_25 * (x * x));
     (twice.abs() < 100.0).then(|| x / (1.0 + elementary::exp(-twice))).and_then(|near| within_margin(float, near))
@@ -96,8 +95,8 @@ pub fn log_softmax(float: FloatType, line: &[f64]) -> Option<Vec<f64>> {
     line.iter().map(element).collect()
 }
 
-/// Twice the most that a sum of so many powers of e is away from the exact one, and so the quotients by it. Each power
-/// is within 702u, since its exponent is at most 700, within u. Each addition adds u.
+/// Twice the maximum relative error of a sum of this many powers of e, and so of the quotients by it. Each power is
+/// within 702u, because its exponent is at most 700, within u. Each addition adds u.
 fn margin_of_sum(terms: usize) -> f64 {
     (terms as f64 + 2_000.0) * 2.0 * f64::EPSILON
 }
@@ -106,8 +105,8 @@ fn largest(line: &[f64]) -> Option<f64> {
     line.iter().copied().reduce(f64::max).filter(|largest| largest.is_finite() && !line.iter().any(|x| x.is_nan()))
 }
 
-/// e to the power of each number less the largest of them, and the sum. One that is less than e^-700 is no part of any
-/// float of fewer digits than float64.
+/// `e^(x_i - max)` for each number, and the sum. A power below e^-700 does not change any float with fewer digits than
+/// float64.
 fn powers(line: &[f64]) -> Option<(Vec<f64>, f64)> {
     let largest = largest(line)?;
     let power = |x: &f64| if x - largest < -FAR { 0.0 } else { elementary::exp(x - largest) };
@@ -120,7 +119,7 @@ fn powers(line: &[f64]) -> Option<(Vec<f64>, f64)> {
 mod tests {
     use super::*;
 
-    /// A function as it is defined.
+    /// The definition of a function.
     type Plain = fn(f64) -> f64;
 
     const FUNCTIONS: [(Quick, Plain); 5] = [
@@ -134,7 +133,7 @@ mod tests {
     const COUNT: u64 = 70_000;
     const FEWER: [FloatType; 3] = [FloatType::Float32, FloatType::Float16, FloatType::BFloat16];
 
-    /// A sequence of numbers that are spread over the types' whole range.
+    /// A sequence of numbers that cover the whole range of the types.
     fn numbers(float: FloatType, count: u64) -> impl Iterator<Item = f64> {
         let mixed = |i: u64| {
             let x = (i + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -163,7 +162,7 @@ mod tests {
     fn a_number_near_a_tie_is_not_certain() {
         for float in FEWER {
             for below in numbers(float, COUNT).map(f64::abs) {
-                // The middle between two floats, which float64 holds.
+                // The middle of two floats, which float64 represents.
                 let tie = below + (float.of_bits(float.to_bits(below) + 1) - below) / 2.0;
                 if !(2f64.powi(-14)..float.greatest()).contains(&tie) {
                     continue;

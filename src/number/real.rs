@@ -1,48 +1,48 @@
-//! The scalar: what a reference implementation or the interpreter of loops does with a real number, in whichever
-//! arithmetic it computes. Instances are floats (`f64`, rounded by whoever stores them) and the ring (`ring`).
+//! Real numbers: the operations that reference implementations and the interpreter of loops need, for any arithmetic.
+//! The arithmetics are floats (`f64`, rounded when they are stored) and the ring (`ring`).
 
 use std::cmp::Ordering;
 use std::fmt::Debug;
 
 use super::FloatType;
 
-/// A function of one number: its name, by which an arithmetic may know it, and what it is on floats.
+/// A function of one number: its name, by which an arithmetic may recognize it, and its value for floats.
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
-    /// The name, as an intrinsic has it.
+    /// The name of the intrinsic.
     pub name: &'static str,
-    /// Its value.
+    /// The value for floats.
     pub float: fn(f64) -> f64,
 }
 
 /// A function of two numbers.
 #[derive(Clone, Copy, Debug)]
 pub struct BinaryFunction {
-    /// The name, as an intrinsic has it.
+    /// The name of the intrinsic.
     pub name: &'static str,
-    /// Its value.
+    /// The value for floats.
     pub float: fn(f64, f64) -> f64,
 }
 
-/// How a constant is read by an arithmetic that is exact.
+/// How an exact arithmetic reads a constant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConstantReading {
-    /// As the number that the float is.
+    /// As the exact value of the float.
     Exact,
-    /// As the simplest fraction of which it is the nearest float.
+    /// As the simplest fraction whose nearest float it is.
     Simplest,
 }
 
-/// Why the order of two numbers is not known.
+/// The order of two numbers is unknown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("of two numbers nobody knows which is the larger: rounding decides, or one is no number")]
 pub struct Unordered;
 
-/// A real number, in one arithmetic or another.
+/// A real number in some arithmetic.
 pub trait Real: Copy + Default + PartialEq + Debug {
-    /// A constant, which a float of the type stands for.
+    /// A constant, given as a float of the type.
     fn of_constant(value: f64, float: FloatType, reading: ConstantReading) -> Self;
-    /// An integer, as the type has it.
+    /// An integer, rounded to the type.
     fn of_int(value: i128, float: FloatType) -> Self;
     /// The sum.
     fn plus(self, other: Self) -> Self;
@@ -56,17 +56,17 @@ pub trait Real: Copy + Default + PartialEq + Debug {
     fn applied(self, function: Function) -> Self;
     /// The value of a function of two numbers.
     fn applied_to(self, other: Self, function: BinaryFunction) -> Self;
-    /// The order; none where one is not a number.
+    /// The order; none if one is NaN.
     ///
     /// # Errors
     ///
-    /// It is not known.
+    /// The order is unknown.
     fn order(self, other: Self) -> Result<Option<Ordering>, Unordered>;
-    /// What an operation rounds to in floats; nothing where nothing is rounded.
+    /// Rounds the result of an operation in floats; has no effect on numbers that are not rounded.
     fn rounded(self, round: impl FnOnce(f64) -> f64) -> Self;
     /// A conversion to another type.
     fn cast(self, from: FloatType, to: FloatType) -> Self;
-    /// The number as a float, or what is near it.
+    /// The number as a float, at least approximately.
     fn near(self) -> f64;
 
     /// The difference.

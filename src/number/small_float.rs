@@ -1,19 +1,19 @@
-//! Floats of at most 8 bits: which number each code stands for, and how a number is rounded to one.
+//! Floats of at most 8 bits: the number of each code, and how a number is rounded to a code.
 
-/// What the codes with the largest exponent stand for.
+/// The meaning of the codes with the largest exponent.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Special {
     /// Infinity where the fraction is zero, and NaNs, as in IEEE 754.
     Ieee,
-    /// Numbers, but for the last one, which is NaN.
+    /// Numbers, except for the last code, which is NaN.
     LastIsNan,
     /// Numbers; NaN is the code of negative zero.
     NegativeZeroIsNan,
-    /// Numbers only.
+    /// Only numbers.
     None,
 }
 
-/// The layout of a format: bits of the exponent, bits of the fraction, what is taken off the exponent.
+/// The layout of a format: the bits of the exponent, the bits of the fraction, and the bias of the exponent.
 struct FloatLayout {
     exponent: u32,
     fraction: u32,
@@ -33,7 +33,7 @@ macro_rules! small_floats {
             /// Every format.
             pub const ALL: &[SmallFloat] = &[$(SmallFloat::$variant),*];
 
-            /// How it is written.
+            /// The name of the format.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(SmallFloat::$variant => $name,)*
@@ -75,12 +75,12 @@ impl SmallFloat {
         (layout.exponent + layout.fraction) as u16 + self.has_sign() as u16
     }
 
-    /// The format of powers of two alone has neither a sign nor a zero.
+    /// The format that has only powers of two has neither a sign nor a zero.
     const fn has_sign(self) -> bool {
         !matches!(self, SmallFloat::E8M0Fnu)
     }
 
-    /// The number that a code stands for.
+    /// The number of a code.
     pub fn value(self, code: u8) -> f64 {
         let layout = self.layout();
         let width = layout.exponent + layout.fraction;
@@ -104,8 +104,8 @@ impl SmallFloat {
         }
     }
 
-    /// The code of the nearest number, of two equally near ones the even code. What is too large becomes infinity, NaN
-    /// where there is none, and the largest number where there is neither.
+    /// The code of the nearest number; ties go to the even code. A number that is too large becomes infinity; NaN if
+    /// the format has no infinity; and the largest number if it has neither.
     pub fn code(self, value: f64) -> u8 {
         let width = self.layout().exponent + self.layout().fraction;
         let sign = if value.is_sign_negative() && self.has_sign() { 1u8 << width } else { 0 };
@@ -141,8 +141,8 @@ impl SmallFloat {
         }
     }
 
-    /// How far the next number above would be from one, if its exponent had no limit: its power of two, divided by what
-    /// the fraction can tell apart.
+    /// The distance from a number to the next larger one, if the exponent had no limit: its power of two, divided by
+    /// the number of fractions.
     fn step_at(self, number: f64) -> f64 {
         const EXPONENT: u64 = 0x7ff << 52;
         f64::from_bits(number.to_bits() & EXPONENT) / f64::from(1u32 << self.layout().fraction)
@@ -174,8 +174,7 @@ mod tests {
         assert!(SmallFloat::E4M3Fn.value(0x7f).is_nan());
     }
 
-    /// Half a step above the largest number is where numbers become too large, whether the step below is as long or
-    /// not.
+    /// Numbers are too large from half a step above the largest number on, whatever the length of the step below it.
     #[test]
     fn what_is_too_large() {
         let top = 2f64.powi(127);
@@ -201,7 +200,7 @@ mod tests {
 
     #[test]
     fn rounding() {
-        // 1.0625 lies between 1 and 1.125.
+        // 1.0625 is the middle of 1 and 1.125.
         assert_eq!(SmallFloat::E4M3Fn.value(SmallFloat::E4M3Fn.code(1.0625)), 1.0);
         assert_eq!(SmallFloat::E4M3Fn.value(SmallFloat::E4M3Fn.code(1.1875)), 1.25);
         assert!(SmallFloat::E4M3Fn.value(SmallFloat::E4M3Fn.code(1000.0)).is_nan());

@@ -441,7 +441,7 @@ fn sum_of(args: &EvalArgs<'_>) -> Rounding {
     let factors: Vec<&Tensor> =
         args.values.iter().filter_map(Value::as_tensor).filter(|x| x.dtype().is_float()).collect();
     let results = kernel::out(args).map_or(1, |out| count(&out.shape)).max(1) as f64;
-    // Of a product of matrices each element of either is in many terms.
+    // In a product of matrices, each element of either matrix occurs in many terms.
     let elements: f64 = factors.iter().map(|x| x.len() as f64).product();
     let terms = if factors.len() > 1 { (elements / results).sqrt() } else { elements / results };
     Rounding::Sum { terms, digits: digits_of_sums(&factors) }

@@ -28,7 +28,7 @@ pub enum NoAnswer {
     /// The text does not decide this, or the value that would decide it cannot be inspected.
     #[error("undecided: {0}")]
     Undecided(String),
-    /// What decides may well be defined, but nothing here knows it.
+    /// The deciding fact may well be defined, but the oracle does not know it.
     #[error("undecided, for the oracle does not know this: {0}")]
     Unknown(String),
     /// The edition has no such judgement.

@@ -126,7 +126,7 @@ pub enum RunAnswer {
     /// The rule that failed, and the effects before. For an implementation only the failure and the effects are
     /// compared.
     Fails(Rule, Vec<Effect>),
-    /// A limit was reached, which is no answer about the program.
+    /// A limit was reached, so there is no answer about the program.
     OutOfFuel,
     /// The text says nothing of this run.
     Unspecified,
@@ -139,7 +139,7 @@ pub enum TrialAnswer {
     Returns(ValueSpec, Vec<ValueSpec>, Vec<Effect>),
     /// The message of the failure, and the effects before it.
     Fails(String, Vec<Effect>),
-    /// Nothing can be said of this run, for this reason.
+    /// The semantics leaves the run open, for this reason.
     Open(String),
 }
 

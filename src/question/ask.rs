@@ -213,7 +213,7 @@ impl Ask {
         }
     }
 
-    /// The same question about another program; unchanged where it is about none.
+    /// The same question about another program; unchanged if it is not about a program.
     pub fn with_program(self, program: ProgramInput) -> Ask {
         match self.about() {
             About::Program => self.map_programs(|_| program.clone()),

@@ -28,7 +28,7 @@ fn a_dimension_of_minus_one_keeps_the_number_of_elements() {
         ("x: R.Tensor((\"n\", \"m\", 6), \"float32\"), s: R.Shape([\"n\"])", "(-1, 2)", "R.shape([n * m * 3, 2])"),
         ("x: R.Tensor((\"n\", 4), \"float32\")", "(3, -1)", "R.shape([3, n * 4 // 3])"),
         ("x: R.Tensor((0, 4), \"float32\")", "(3, -1)", "R.shape([3, 0])"),
-        // The operator tells that 60 is not 64.
+        // The operator reports that 60 is not 64.
         ("x: R.Tensor((16, 4), \"float32\")", "(5, -1)", "R.shape([5, 12])"),
         ("x: R.Tensor((16, 4), \"float32\")", "(0, 4)", "R.shape([0, 4])"),
     ] {

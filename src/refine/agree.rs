@@ -1,5 +1,5 @@
-//! Agreement of what two runs show. Floats that a program rounds are no exact data: another order of the same
-//! operations rounds otherwise. How far it may be off is seen by running the source again with noise.
+//! Agreement of the observations of two runs. Floats that a program rounds are not exact: the same operations in
+//! another order round in another way. Runs of the source with noise show how far the results may differ.
 
 use std::cell::Cell;
 use std::mem::discriminant;
@@ -10,20 +10,20 @@ use crate::judge::{Ending, with_stack};
 use crate::number::FloatType;
 use crate::value::{Effect, Scalar, Tensor, ValueSpec, is_half, least_normal, spacing};
 
-/// How much further than noise moves a float the target may be off: noise is a sample, and the target rounds too.
+/// How much further than noise moves a float the target may be off. Noise is only a sample, and the target rounds too.
 const FACTOR: f64 = 2.0;
-/// The same of types of few digits, in which functions are computed with more.
+/// The same for types of few digits, in which functions are computed with more digits.
 const FACTOR_OF_HALF: f64 = 1.5;
-/// So many times as far where nothing is known of how the target rounds, since it is compiled.
+/// An additional factor for a compiled target, whose rounding is unknown.
 const COMPILED: f64 = 2.0;
-/// Units in the last place that are nothing, where a function is evaluated that has no exact value.
+/// The units in the last place that are always allowed for a function whose value is not exact.
 const UNITS: f64 = 4.0;
 
-/// What a run with noise shows.
+/// The result of a run with noise.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shadow<T> {
     pub(super) shown: T,
-    /// Whether it is the target that was run with noise, and not the source.
+    /// Whether the target was run with noise, and not the source.
     pub(super) of_target: bool,
 }
 
@@ -32,58 +32,58 @@ impl<T> Shadow<T> {
         Shadow { shown, of_target: self.of_target }
     }
 
-    /// That of the two which was run with noise.
+    /// The value of the program that was run with noise.
     fn own<U>(&self, before: U, after: U) -> U {
         if self.of_target { after } else { before }
     }
 }
 
-/// The same value in runs with noise; `None` where those have something else.
+/// The same value in the runs with noise; `None` where such a run has a value of another form.
 type ShadowedValues<'v> = [Shadow<Option<&'v ValueSpec>>];
 
-/// Where a float stands.
+/// The position of a float.
 #[derive(Clone, Copy)]
 struct Place {
-    /// Which element it is.
+    /// The index of the element.
     index: usize,
-    /// The largest magnitude of all elements there.
+    /// The largest magnitude of all elements of the tensor.
     scale: f64,
 }
 
-/// Which values of the source and the target are the same.
+/// Decides which values of the source and the target agree.
 pub(super) struct Agreement<'a> {
-    /// The source and the target, run with noise.
+    /// The runs of the source and of the target with noise.
     shadows: Vec<Shadow<&'a Observed>>,
-    /// Whether nothing but the same bits is the same.
+    /// Whether floats agree only if they are equal bit for bit.
     exact: bool,
-    /// Whether the source computed what overflows, so that the target may be better.
+    /// Whether the source computed a number that overflows, so that the target may be better.
     overflows: bool,
-    /// Whether a function is evaluated that an implementation may miss by some units, be its value exact.
+    /// Whether the runs evaluate a function that an implementation may miss by some units, even where its value is
+    /// exact.
     approximates: bool,
     /// Whether the programs compute floats, so that zeros of both signs are equal.
     computes: bool,
-    /// Whether an argument is infinite or no number, so that it depends on the order of operations which of the two
-    /// comes of it.
+    /// Whether an argument is infinite or NaN: then the order of operations decides which of the two a result is.
     boundless: bool,
-    /// What the user allows beside.
+    /// The additional tolerance that the user allows.
     tolerance: f64,
     /// The largest deviation, in proportion to its bound.
     largest: Cell<Option<Deviation>>,
-    /// Whether a float has no digit in common, for which only the rounding of the target is the reason.
+    /// Whether a float agrees in no digit, and only the rounding of the target explains it.
     blurred: Cell<bool>,
-    /// Whether a float of the target is infinite or no number, and that of the source a number.
+    /// Whether a float of the target is infinite or NaN where that of the source is a number.
     unbounded: Cell<bool>,
     /// Whether the target is compiled.
     compiled: bool,
 }
 
 impl<'a> Agreement<'a> {
-    /// Bit for bit.
+    /// Values agree if they are equal bit for bit.
     pub(super) fn exact() -> Agreement<'a> {
         Agreement { exact: true, ..Agreement::within(Vec::new(), false, 0.0) }
     }
 
-    /// As far as noise moves what the source gives.
+    /// Values agree as far as noise moves those of the source.
     pub(super) fn within(shadows: Vec<&'a Observed>, overflows: bool, tolerance: f64) -> Agreement<'a> {
         Agreement {
             shadows: shadows.into_iter().map(|shown| Shadow { shown, of_target: false }).collect(),
@@ -100,14 +100,14 @@ impl<'a> Agreement<'a> {
         }
     }
 
-    /// And as far as noise moves what the target gives: it may do what the source does by operations that rounding
-    /// hurts more.
+    /// Values agree also as far as noise moves those of the target: it may compute the same with operations that lose
+    /// more by rounding.
     pub(super) fn and_of_target(mut self, shadows: impl Iterator<Item = &'a Observed>) -> Agreement<'a> {
         self.shadows.extend(shadows.map(|shown| Shadow { shown, of_target: true }));
         self
     }
 
-    /// That of what the same call of a returned closure shows.
+    /// The agreement of the observations of the same call of a returned closure.
     pub(super) fn of_call(&self, nth: usize) -> Agreement<'a> {
         let call = |shadow: &Shadow<&'a Observed>| {
             shadow.shown.closures.calls().nth(nth).map(|call| shadow.of(&call.observed))
@@ -117,22 +117,22 @@ impl<'a> Agreement<'a> {
         Agreement { shadows, largest, blurred, unbounded, ..*self }
     }
 
-    /// The same, where functions are evaluated that an implementation may miss by some units.
+    /// The same, if the runs evaluate functions that an implementation may miss by some units.
     pub(super) fn approximating(self, approximates: bool) -> Agreement<'a> {
         Agreement { approximates, ..self }
     }
 
-    /// The same, where the target may be compiled.
+    /// The same, if the target may be compiled.
     pub(super) fn of_compiled(self, compiled: bool) -> Agreement<'a> {
         Agreement { compiled, ..self }
     }
 
-    /// The same, where nothing is computed but what is moved.
+    /// The same, if the program computes nothing and only moves values.
     pub(super) fn of_moved(self) -> Agreement<'a> {
         Agreement { computes: false, ..self }
     }
 
-    /// The same, for arguments that are these.
+    /// The same, for these arguments.
     pub(super) fn of_arguments(self, args: &[ValueSpec]) -> Agreement<'a> {
         Agreement { boundless: args.iter().any(is_boundless), ..self }
     }
@@ -142,31 +142,31 @@ impl<'a> Agreement<'a> {
         self.largest.get()
     }
 
-    /// Whether a float has no digit in common, for which only the rounding of the target is the reason.
+    /// Whether a float agrees in no digit, and only the rounding of the target explains it.
     pub(super) fn is_blurred(&self) -> bool {
         self.blurred.get()
     }
 
-    /// Whether a float of the target is infinite or no number, and that of the source a number.
+    /// Whether a float of the target is infinite or NaN where that of the source is a number.
     pub(super) fn is_unbounded(&self) -> bool {
         self.unbounded.get()
     }
 
-    /// Takes over what was seen of a call.
+    /// Adds the observations of a call.
     pub(super) fn note_call(&self, call: &Agreement<'_>) {
         call.largest().into_iter().for_each(|deviation| self.note(deviation));
         self.blurred.set(self.is_blurred() || call.is_blurred());
         self.unbounded.set(self.is_unbounded() || call.is_unbounded());
     }
 
-    /// Remembers a deviation if none is larger.
+    /// Records a deviation if none is larger.
     pub(super) fn note(&self, deviation: Deviation) {
         if self.largest.get().is_none_or(|known| deviation.part() > known.part()) {
             self.largest.set(Some(deviation));
         }
     }
 
-    /// Whether the results are the same.
+    /// Whether the results agree.
     pub(super) fn results(&self, before: &ValueSpec, after: &ValueSpec) -> bool {
         let others = self.shadows.iter().map(|shadow| match &shadow.shown.outcome {
             Ending::Value(value) => shadow.of(Some(value)),
@@ -175,13 +175,13 @@ impl<'a> Agreement<'a> {
         self.values(before, after, &others.collect::<Vec<_>>())
     }
 
-    /// Whether the arguments end the same.
+    /// Whether the final contents of an argument agree.
     pub(super) fn argument(&self, nth: usize, before: &ValueSpec, after: &ValueSpec) -> bool {
         let others = self.shadows.iter().map(|shadow| shadow.of(shadow.shown.arguments.get(nth)));
         self.values(before, after, &others.collect::<Vec<_>>())
     }
 
-    /// Whether the effects of a number are the same.
+    /// Whether the effects with this number agree.
     pub(super) fn effect(&self, nth: usize, before: &Effect, after: &Effect) -> bool {
         let (x, y) = (values_of(before), values_of(after));
         let same = |i: usize, x: &ValueSpec, y: &ValueSpec| {
@@ -192,8 +192,7 @@ impl<'a> Agreement<'a> {
         before == after || x.len() == y.len() && x.iter().zip(y).enumerate().all(|(i, (x, y))| same(i, x, y))
     }
 
-    /// Whether two values are the same, given what noise makes of the first; `None` where it makes something else of
-    /// the run.
+    /// Whether two values agree, given the same value in the runs with noise; `None` for a run with another result.
     pub(super) fn values(&self, before: &ValueSpec, after: &ValueSpec, others: &ShadowedValues<'_>) -> bool {
         match (before, after) {
             _ if before == after => true,
@@ -217,7 +216,7 @@ impl<'a> Agreement<'a> {
             (ValueSpec::Tuple(_), ValueSpec::Tuple(_)) => {
                 self.decides(before, after, others, |own, other| length(own) != length(other))
             }
-            // That noise moves the floats of a tensor is no reason to take anything for it.
+            // Noise in the floats of a tensor excuses no value of another kind.
             (_, _) if discriminant(before) != discriminant(after) => {
                 self.decides(before, after, others, |own, other| discriminant(own) != discriminant(other))
             }
@@ -225,8 +224,8 @@ impl<'a> Agreement<'a> {
         }
     }
 
-    /// Whether noise decides what it is, so that the two may differ in it: it makes something else of the run, or
-    /// another value in this.
+    /// Whether the value depends on noise, so that the two programs may differ in it: a run with noise has another
+    /// result, or another value here.
     fn decides(
         &self,
         before: &ValueSpec,
@@ -255,17 +254,17 @@ impl<'a> Agreement<'a> {
         })
     }
 
-    /// Whether a float may be another one.
+    /// Whether a float of the target agrees with that of the source.
     fn floats(&self, kind: FloatType, s: f64, t: f64, others: &[Shadow<f64>], place: Place) -> bool {
         if s == t {
-            // Nothing that is computed tells zeros of both signs apart; what is only moved stays what it is.
+            // No computation distinguishes zeros of both signs; a value that is only moved keeps its bits.
             return self.computes || s.to_bits() == t.to_bits();
         }
         if s.is_nan() && t.is_nan() {
             return true;
         }
         if !s.is_finite() && !t.is_finite() {
-            // Of infinities of both signs neither is the other.
+            // Infinities of opposite signs do not agree.
             let same = |other: &Shadow<f64>| {
                 let own = other.own(s, t);
                 other.shown == own || other.shown.is_nan() && own.is_nan()
@@ -274,7 +273,7 @@ impl<'a> Agreement<'a> {
             return (s.is_nan() || t.is_nan()) && open;
         }
         if !s.is_finite() || !t.is_finite() {
-            // What is too large in the target is so for no reason that lies in the source.
+            // An overflow of the target that the source does not have needs an explanation.
             let decides = |other: &Shadow<f64>| {
                 (!other.of_target || t.is_finite()) && other.shown.is_finite() != other.own(s, t).is_finite()
             };
@@ -291,7 +290,7 @@ impl<'a> Agreement<'a> {
         let rest = self.nothing(kind, s) + self.tolerance * (1.0 + s.abs());
         let bound = of_source + of_target + rest;
         let deviation = Deviation { error: (s - t).abs(), bound, index: place.index, before: s, after: t };
-        // What is nothing beside other elements has no digits that matter.
+        // Digits far below the other elements do not matter.
         if place.scale > 0.0 && deviation.error > place.scale / 2.0 && deviation.error > of_source + rest {
             self.blurred.set(true);
         }
@@ -299,8 +298,8 @@ impl<'a> Agreement<'a> {
         deviation.error <= deviation.bound
     }
 
-    /// What is nothing beside a number, where anything is computed: hardware may take for 0 what has not all its
-    /// digits, and functions may miss what is exact.
+    /// The deviation that is always allowed if anything is computed: hardware may replace subnormal numbers by 0, and
+    /// functions may miss exact results.
     fn nothing(&self, kind: FloatType, value: f64) -> f64 {
         let flushed = match kind {
             FloatType::Float16 => 0.0,
@@ -319,7 +318,7 @@ fn factor(kind: FloatType) -> f64 {
     if is_half(kind) { FACTOR_OF_HALF } else { FACTOR }
 }
 
-/// The distance between the floats around a number.
+/// The distance between adjacent floats around a number.
 fn unit(kind: FloatType, value: f64) -> f64 {
     if value == 0.0 { 2f64.powi(kind.least_exponent().max(-1074)) } else { spacing(kind, value.abs()) }
 }
@@ -330,7 +329,7 @@ fn values_of(effect: &Effect) -> &[ValueSpec] {
     }
 }
 
-/// How many fields a tuple has.
+/// The number of fields of a tuple.
 fn length(value: &ValueSpec) -> Option<usize> {
     if let ValueSpec::Tuple(fields) = value { Some(fields.len()) } else { None }
 }
@@ -356,7 +355,7 @@ fn tensor_like(data: &TensorData, value: Option<&ValueSpec>) -> Option<Tensor> {
     }
 }
 
-/// Whether some float is infinite or no number.
+/// Whether some float is infinite or NaN.
 fn is_boundless(value: &ValueSpec) -> bool {
     value.parts().any(|part| match float(Some(part)) {
         Some(x) => !x.is_finite(),
@@ -364,12 +363,12 @@ fn is_boundless(value: &ValueSpec) -> bool {
     })
 }
 
-/// The finest of the floating-point types in a value.
+/// The floating-point type with the most digits in a value.
 pub(super) fn finest_in(value: &ValueSpec) -> Option<FloatType> {
     value.tensors().filter_map(|data| data.dtype.float_type()).max_by_key(|float| float.digits())
 }
 
-/// Whether it is a tensor with such a float.
+/// Whether the value is a tensor with a float of this kind.
 fn has_float(value: &ValueSpec, is_such: impl Fn(FloatType, f64) -> bool) -> bool {
     let ValueSpec::Tensor(data) = value else { return false };
     let (Some(kind), Ok(tensor)) = (data.dtype.float_type(), Tensor::from_data(data)) else { return false };
@@ -408,7 +407,7 @@ mod tests {
     fn noise_decides_a_number_that_depends_on_a_float() {
         assert!(same(&ValueSpec::Int(1), &ValueSpec::Int(2), &ValueSpec::Int(2)));
         assert!(!same(&ValueSpec::Int(1), &ValueSpec::Int(2), &ValueSpec::Int(1)));
-        // It makes another kind of value of it.
+        // The run with noise has another kind of value.
         assert!(same(&tensor(1.5), &ValueSpec::Int(1), &ValueSpec::Int(1)));
     }
 }

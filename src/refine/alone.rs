@@ -1,5 +1,5 @@
-//! `PrimFunc`s of a module in which no Relax function can be started. A Relax function that calls one on its own
-//! arguments stands for it, so that what it leaves in its buffers is compared.
+//! The `PrimFunc`s of a module in which no Relax function can be started. A generated Relax function calls one of them
+//! on its own arguments, so that the contents of its buffers are compared.
 
 use crate::book::Edition;
 use crate::grammar::tir::{Param, PrimFunc};
@@ -10,10 +10,10 @@ use crate::grammar::{
 use crate::judge::Cx;
 use crate::struct_info::info_of_prim_func;
 
-/// The edition in which Relax calls a `PrimFunc` as it is. What one does is the same in all of them.
+/// The edition in which Relax calls a `PrimFunc` directly. The meaning of a `PrimFunc` is the same in all editions.
 pub const EDITION_OF_PRIM_FUNCS: Edition = Edition::E2024_04;
 
-/// The `PrimFunc`s of a module in which nothing else can be started; none of any other module.
+/// The `PrimFunc`s of a module in which nothing else can be started; empty for any other module.
 pub fn prim_funcs_alone(module: &IrModule) -> Vec<Name> {
     let mut names = Vec::new();
     for (name, func) in &module.funcs {

@@ -1,5 +1,5 @@
-//! What closures do that a program returned: they are called, those of the source on arguments that are made, those of
-//! the target on the same.
+//! Calls the closures that a program returned: those of the source on generated arguments, those of the target on the
+//! same ones.
 
 use std::rc::Rc;
 
@@ -15,12 +15,12 @@ use crate::value::{Closure, TupleObj, Value, ValueSpec, from_specs};
 const CALLS: usize = 4;
 /// How many closures of one value are called: a tuple that shares its parts can hold very many.
 const CLOSURES: usize = 16;
-/// How often what a call returns is called again.
+/// How deeply closures are called that a call returns.
 pub(super) const DEPTH: usize = 3;
 
-/// On what closures are called.
+/// The arguments for the calls of closures.
 pub(super) enum Plan<'a> {
-    /// On arguments that are made.
+    /// Generated arguments.
     Make(&'a ArgumentSource),
     /// On the arguments of these calls.
     Repeat(&'a ClosureObservations),
@@ -54,13 +54,13 @@ pub(super) fn of_closures(
     seen
 }
 
-/// The closures in a value that nobody here can call.
+/// The closures in a value, without calls: a compiled program cannot be called back.
 pub(super) fn not_called(value: &Value) -> ClosureObservations {
     let reason = "a closure that a compiled program returns is not called";
     ClosureObservations { closures: Vec::new(), unseen: (!Closures::of(value).is_empty()).then(|| reason.to_string()) }
 }
 
-/// The calls of the i-th closure; `None` if none can be made.
+/// The calls of the i-th closure; `None` if no arguments can be generated.
 fn called(
     machine: &mut Machine<'_>,
     closure: &Rc<Closure>,
@@ -78,7 +78,7 @@ fn called(
                 let call = call(machine, closure, args, Plan::Make(inputs), depth)?;
                 let endless = call.observed.outcome == Ending::OutOfFuel;
                 calls.push(call);
-                // What costs all that a run may take is not done again on other arguments.
+                // A call that uses up the fuel of a run is not repeated on other arguments.
                 if endless {
                     break;
                 }
@@ -108,12 +108,12 @@ fn call(
     Some(ObservedCall { args, observed })
 }
 
-/// The closures in a value, from left to right, and one more than are called at most.
+/// The closures in a value, from left to right, up to one more than the limit.
 #[derive(Default)]
 struct Closures<'v> {
     found: Vec<&'v Rc<Closure>>,
-    /// Tuples that hold none. They are gone through once, however often they are shared; those that hold some are met
-    /// as often as they would be in a copy, of which the target may have made one.
+    /// Tuples without closures. They are visited once, however often they are shared. Tuples with closures are visited
+    /// as often as in a full copy, because the target may have copied them.
     without: FxHashSet<*const TupleObj>,
 }
 

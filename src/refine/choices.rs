@@ -6,14 +6,14 @@ use crate::grammar::{BinaryOp, Span};
 use crate::judge::with_stack;
 use crate::value::{Side, Sides, address};
 
-/// Notes what was not reached of a function, if it was run at all.
+/// Records the sides that were not taken in a function, if it ran at all.
 pub(super) fn missed(sides: &Sides, func: &PrimFunc, unreached: &mut Vec<Unreached>) {
     if sides.took(address(func), Side::Holds) {
         ChoiceWalk { sides, unreached }.stmts(&func.body);
     }
 }
 
-/// Looks for what was not reached; into a side that was not taken it does not look.
+/// Searches for sides that were not taken, but not inside of such a side.
 struct ChoiceWalk<'w> {
     sides: &'w Sides,
     unreached: &'w mut Vec<Unreached>,
@@ -63,7 +63,7 @@ impl ChoiceWalk<'_> {
                     self.stmts(&i.otherwise);
                 }
             }
-            // Of several lanes copies are run.
+            // Several lanes run as copies, whose sides are not recorded.
             Stmt::Store(s) if lanes(&s.indices) != 1 => {}
             Stmt::Store(s) => self.exprs(s.indices.iter().chain([&s.value])),
             Stmt::Let(l) => self.expr(&l.value),
@@ -87,7 +87,7 @@ impl ChoiceWalk<'_> {
         self.stmts(&b.body);
     }
 
-    /// A loop, whose number of rounds may be written down.
+    /// A loop; `fixed` says that its number of rounds is a constant.
     fn rounds<T>(&mut self, node: &T, of: &str, fixed: bool, body: &[Stmt], span: Span) {
         if !fixed {
             self.choice(node, of, &ROUNDS, span);
@@ -123,7 +123,7 @@ impl ChoiceWalk<'_> {
             Expr::Load(l) => self.exprs(&l.indices),
             Expr::Let(l) => self.exprs([&l.value, &l.body]),
             Expr::Call(c) => self.exprs(&c.args),
-            // What is only in vectors is run in copies.
+            // Expressions in vectors run as copies.
             Expr::Ramp(_) | Expr::Broadcast(..) | Expr::Shuffle(_) => {}
             Expr::Var(_) | Expr::Int(..) | Expr::Float(..) | Expr::Str(_) | Expr::Extern(_) | Expr::Data(_) => {}
         });

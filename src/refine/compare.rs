@@ -1,4 +1,4 @@
-//! The comparison of two programs on one input after the other, and what comes of all of them.
+//! Compares two programs on one input after the other, and draws the conclusion from all of them.
 
 use std::rc::Rc;
 
@@ -21,49 +21,49 @@ use crate::judge::{Cx, Ending};
 use crate::number::FloatType;
 use crate::value::{Noise, Registry, ValueSpec};
 
-/// How often the source is run with noise where a float differs.
+/// How often the source is run with noise if a float differs.
 const SHADOWS: u64 = 3;
-/// How often it is run so before the difference counts: two errors may cancel in each of a few runs.
+/// How often it is run with noise before a difference counts: in a few runs two errors may cancel out each time.
 const MORE_SHADOWS: u64 = 12;
 const MOST_SHADOWS: u64 = 36;
-/// So many times the steps of all inputs the glances at smaller ones may take.
+/// The limit on the steps of quick tries of smaller inputs, as a multiple of the steps of all inputs.
 const GLANCES: u64 = 2;
-/// Of so many inputs one may be undecided, and of so many one that is near the ends of a type.
+/// One input of this many may be undecided; for inputs near the ends of a type it is one of the second number.
 const ONE_IN: usize = 10;
 const EXTREME_ONE_IN: usize = 4;
-/// How often either program is run with noise for each of the smaller inputs that are looked for.
+/// How often either program is run with noise for each smaller input that is tried.
 const SHRINKING_SHADOWS: u64 = 3;
 
 /// The outcome of [`refine`](super::refine).
 #[derive(Clone, PartialEq, Debug)]
 pub struct Refinement {
-    /// On all inputs together.
+    /// The verdict on all inputs together.
     pub verdict: RefinementVerdict,
     /// Whether the programs are the same as real functions.
     pub real: RealVerdict,
-    /// Whether what floats show is the same within rounding, where that is decided.
+    /// Whether floats agree within rounding, if that is decided.
     pub within_rounding: Option<bool>,
     /// The smallest input found on which the target breaks the clause.
     pub input: Option<Vec<ValueSpec>>,
-    /// The inputs on which they were compared, if they are kept.
+    /// The inputs on which the programs were compared, if they are to be kept.
     pub inputs: Vec<Vec<ValueSpec>>,
     /// On how many inputs the two programs were compared with a decision.
     pub compared: usize,
-    /// On how many of these both reached the end.
+    /// On how many of these inputs both programs reached the end.
     pub ended: usize,
     /// How many inputs were undecided.
     pub undecided: usize,
     /// How many steps all runs took.
     pub steps: u64,
-    /// Why the last of them was.
+    /// Why the last of the undecided inputs was undecided.
     pub reason: Option<String>,
-    /// Where the runs on that input part.
+    /// The first variable in which the runs on that input differ.
     pub differing: Option<Differing>,
-    /// The packed functions of which nothing is known but what was assumed.
+    /// The packed functions that are not available, and about which only the assumptions are known.
     pub unknown: Vec<Name>,
-    /// What no run reached of the source, and of the target.
+    /// The parts of the source and of the target that no run reached.
     pub unreached: (Vec<Unreached>, Vec<Unreached>),
-    /// The largest deviation of a float that the bound allows, or, where the target breaks a clause, on that input.
+    /// The largest allowed deviation of a float, or, if the target breaks a clause, the deviation on that input.
     pub deviation: Option<Deviation>,
 }
 
@@ -73,9 +73,9 @@ pub(super) struct Judged {
     /// Whether both runs reached the end.
     pub(super) ended: bool,
     pub(super) deviation: Option<Deviation>,
-    /// Why something could not be seen.
+    /// Why a part of the behaviour could not be observed.
     pub(super) unseen: Option<String>,
-    /// Whether nothing is said of the input, as of one outside of what the documentation describes.
+    /// Whether the documentation of operators leaves the behaviour on this input open.
     pub(super) left_open: bool,
 }
 
@@ -83,20 +83,20 @@ pub(super) struct Judged {
 #[derive(Default)]
 struct Shadows {
     runs: Vec<Observed>,
-    /// Whether something was too large for its type in one of them.
+    /// Whether a number overflowed its type in one of them.
     overflows: bool,
-    /// Whether something was almost too large, or too small, for its type in one of them.
+    /// Whether a number was near an overflow or underflow of its type in one of them.
     near_top: bool,
     near_bottom: bool,
-    /// Whether floats were computed in one of them, and whether by functions that have no exact value.
+    /// Whether floats were computed in one of them, and whether by functions without exact values.
     computes: bool,
     approximates: bool,
-    /// The finest type that was computed in.
+    /// The floating-point type with the most digits that was computed in.
     finest: Option<FloatType>,
 }
 
 impl Shadows {
-    /// Takes note of a run with this noise.
+    /// Records a run with this noise.
     fn note(&mut self, noise: &Noise) {
         self.overflows |= noise.overflowed();
         self.near_top |= noise.neared_top();
@@ -106,14 +106,13 @@ impl Shadows {
         self.finest = noise.finest();
     }
 
-    /// How far the runs of the other program may be off.
+    /// The agreement within which the other program may differ.
     fn agreement(&self, tolerance: f64, args: &[ValueSpec]) -> Agreement<'_> {
         let runs = self.runs.iter().collect();
         Agreement::within(runs, self.overflows, tolerance).of_arguments(args).approximating(self.approximates)
     }
 
-    /// Whether a difference may come of what is almost too large or too small: nothing is infinite because something is
-    /// too small.
+    /// Whether a near overflow or underflow may explain a difference. Underflow explains no infinity.
     fn excuse(&self, agreement: &Agreement<'_>) -> bool {
         self.near_top || self.near_bottom && !agreement.is_unbounded()
     }
@@ -127,7 +126,7 @@ struct FoundDeviation {
     deviation: Option<Deviation>,
 }
 
-/// A target. One that is compiled has no module to look into, and that is empty.
+/// A target. A compiled one has an empty module.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RefinementTarget<'a> {
     pub(super) module: &'a IrModule,
@@ -143,17 +142,17 @@ pub(super) struct RefinementComparison<'a> {
     pub(super) arguments: ArgumentSource,
     /// The steps of all runs so far.
     pub(super) steps: u64,
-    /// What the runs reach of the source, and of the target.
+    /// The parts of the source and of the target that the runs reached.
     pub(super) reach: (Rc<Reach>, Rc<Reach>),
     inputs: Vec<Vec<ValueSpec>>,
     compared: usize,
     ended: usize,
     undecided: usize,
-    /// How many of these inputs are near the ends of a type.
+    /// How many undecided inputs are near the ends of a type.
     extreme: usize,
-    /// How many were outside of what the documentation of operators describes.
+    /// How many inputs the documentation of operators leaves open.
     left_open: usize,
-    /// How many of these inputs the user gave.
+    /// How many undecided inputs were given by the user.
     undecided_given: usize,
     reason: Option<RefinementVerdict>,
     unseen: Option<String>,
@@ -161,7 +160,7 @@ pub(super) struct RefinementComparison<'a> {
     found: Option<FoundDeviation>,
     differing: Option<Differing>,
     unknown: Vec<Name>,
-    /// Whether smaller inputs are looked for, on each of which less depends.
+    /// Whether smaller inputs are tried after a counterexample is found.
     shrinks: bool,
 }
 
@@ -226,7 +225,7 @@ impl<'a> RefinementComparison<'a> {
         })
     }
 
-    /// An argument that was given must be as it is known to be.
+    /// A given argument must have the known properties.
     pub(super) fn is_as_known(&self, args: &[ValueSpec]) -> Result<(), RefineError> {
         match self.source.function().and_then(|func| self.arguments.broken(func, args)) {
             Some((name, what)) => Err(RefineError::Known(name, what)),
@@ -252,7 +251,7 @@ impl<'a> RefinementComparison<'a> {
         Ok(observed)
     }
 
-    /// What no run of the source reached, and of the target.
+    /// The parts of the source and of the target that no run reached.
     pub(super) fn unreached(&self) -> (Vec<Unreached>, Vec<Unreached>) {
         {
             let entry = self.source.entry;
@@ -260,9 +259,9 @@ impl<'a> RefinementComparison<'a> {
         }
     }
 
-    /// Compares the programs on an input that was made to reach more, if the run of the source, which is given with
-    /// what was reached before it, reaches its end. What cannot be decided does not count, and nothing is reached by
-    /// it.
+    /// Compares the programs on an input that was generated to reach more parts, if the run of the source reaches its
+    /// end. `run` is that run, and `before` the parts that were reached before it. An undecided input does not count,
+    /// and the parts that it reaches do not either.
     pub(super) fn try_on(&mut self, args: &[ValueSpec], run: &Observed, before: &Reach) -> Result<(), RefineError> {
         let target = self.reach.1.known();
         let open = |reach: &(Rc<Reach>, Rc<Reach>)| {
@@ -283,7 +282,7 @@ impl<'a> RefinementComparison<'a> {
         Ok(())
     }
 
-    /// Compares the programs on an input beside those that count: it matters if the programs differ on it.
+    /// Compares the programs on an input that does not count otherwise: it matters only if the programs differ on it.
     pub(super) fn beside(&mut self, args: &[ValueSpec]) -> Result<(), RefineError> {
         let (compared, ended) = (self.compared, self.ended);
         let before = self.reach.0.known();
@@ -295,7 +294,7 @@ impl<'a> RefinementComparison<'a> {
         Ok(())
     }
 
-    /// Compares the programs on an input that was given and takes note of the verdict.
+    /// Compares the programs on a given input, and records the verdict.
     pub(super) fn on(&mut self, args: &[ValueSpec]) -> Result<(), RefineError> {
         let before = self.source_on(args)?;
         self.on_run(args, &before)?;
@@ -303,7 +302,7 @@ impl<'a> RefinementComparison<'a> {
         Ok(())
     }
 
-    /// As [`RefinementComparison::on`], where the source was run already.
+    /// As [`RefinementComparison::on`], if the source was run already.
     pub(super) fn on_run(&mut self, args: &[ValueSpec], before: &Observed) -> Result<(), RefineError> {
         let judged = self.judge(args, before)?;
         if self.settings.keep {
@@ -336,7 +335,7 @@ impl<'a> RefinementComparison<'a> {
         Ok(())
     }
 
-    /// The verdict on an input on which the source was run.
+    /// The verdict on an input for which the run of the source is known.
     pub(super) fn judge(&mut self, args: &[ValueSpec], before: &Observed) -> Result<Judged, RefineError> {
         let watch: Rc<dyn RunObserver> = self.reach.1.clone();
         let plan = Plan::Repeat(&before.closures);
@@ -347,13 +346,13 @@ impl<'a> RefinementComparison<'a> {
             && error.rule == rule!("PURE.ERR.OP")
             && args.iter().any(is_empty)
         {
-            // Whether an operator has a value for nothing is its own definition (OP.FREE), and each has another.
+            // Each operator defines for itself whether it has a value for an empty tensor (OP.FREE).
             let reason = format!("an argument has no elements, for which operators differ: {error}");
             let verdict = RefinementVerdict::Undecided(reason);
             return Ok(Judged { verdict, ended, deviation: None, unseen: None, left_open: false });
         }
         let unseen = before.closures.unseen().or_else(|| after.closures.unseen()).map(String::from);
-        // OPT.FLOAT: where floats are rounded, they may be others.
+        // OPT.FLOAT: floats that are rounded may differ.
         let rounded = !self.settings.exact && may_be_rounding(before, &after) && self.cx.fire(rule!("OPT.FLOAT"));
         let (verdict, deviation) = if rounded {
             self.judge_rounded(args, before, &after)?
@@ -363,7 +362,7 @@ impl<'a> RefinementComparison<'a> {
         self.unless_left_open(args, before, Judged { verdict, ended, deviation, unseen, left_open: false })
     }
 
-    /// The verdict where rounding may explain what differs, and how far the runs are apart.
+    /// The verdict if rounding may explain the difference, and how far the runs differ.
     fn judge_rounded(
         &mut self,
         args: &[ValueSpec],
@@ -403,17 +402,18 @@ impl<'a> RefinementComparison<'a> {
         Ok(undecided("no shadow was run"))
     }
 
-    /// How often either program is run with noise before a difference counts, and the source before it counts for sure.
+    /// How often each program is run with noise before a difference counts, and how often the source before it
+    /// certainly counts.
     fn wanted(&self) -> (u64, u64) {
         if self.shrinks { (SHRINKING_SHADOWS, SHRINKING_SHADOWS) } else { (MORE_SHADOWS, MOST_SHADOWS) }
     }
 
-    /// How far the target may be off by these runs of the source.
+    /// The agreement of the target that these runs of the source allow.
     fn agreement<'s>(&self, shadows: &'s Shadows, args: &[ValueSpec]) -> Agreement<'s> {
         shadows.agreement(self.settings.tolerance, args).of_compiled(self.target.compiled.is_some())
     }
 
-    /// The verdict where the source rounds nothing: so may the target, if it computes what the source moves.
+    /// The verdict if the source rounds nothing: the target may still round if it computes what the source only moves.
     fn judge_exact(
         &mut self,
         args: &[ValueSpec],
@@ -423,7 +423,7 @@ impl<'a> RefinementComparison<'a> {
     ) -> Result<(RefinementVerdict, Option<Deviation>), RefineError> {
         let agreement = self.agreement(shadows, args);
         let computes = shadows.computes || self.target_computes(args, before)?;
-        // OPT.FLOAT.ZERO: what is only moved stays what it is.
+        // OPT.FLOAT.ZERO: a value that is only moved keeps its bits.
         let moved = !computes && self.cx.fire(rule!("OPT.FLOAT.ZERO"));
         let agreement = if moved { agreement.of_moved() } else { agreement };
         if judge_runs(&mut self.cx.clone(), before, after, &agreement) != RefinementVerdict::Allowed && computes {
@@ -437,8 +437,8 @@ impl<'a> RefinementComparison<'a> {
         Ok((judge_runs(self.cx, before, after, &agreement), agreement.largest()))
     }
 
-    /// Whether nothing that the source returns depends on what is too large for its type, or almost: it is the same
-    /// where NaN is in place of that. Then the target has no reason to become infinite.
+    /// Whether no result of the source depends on a number that overflows its type, or nearly does: the result is the
+    /// same with NaN in place of such numbers. Then the target has no reason to become infinite.
     fn is_free_of_tops(&mut self, args: &[ValueSpec], before: &Observed) -> Result<bool, RefineError> {
         let (noise, plan) = (Rc::new(Noise::without_tops()), Plan::Repeat(&before.closures));
         let (run, steps) = self.source.observe(&mut self.cx.clone(), args, plan, Some(noise.clone()), None)?;
@@ -447,7 +447,7 @@ impl<'a> RefinementComparison<'a> {
         Ok(same && !noise.begins_at_end())
     }
 
-    /// Runs the source once more, with noise; whether any of it was asked for.
+    /// Runs the source once more, with noise. Returns whether the run used any noise.
     fn shadow(&mut self, args: &[ValueSpec], before: &Observed, shadows: &mut Shadows) -> Result<bool, RefineError> {
         let noise = Rc::new(Noise::new(shadows.runs.len() as u64 + 1));
         let plan = Plan::Repeat(&before.closures);
@@ -461,7 +461,7 @@ impl<'a> RefinementComparison<'a> {
         Ok(true)
     }
 
-    /// Whether the target computes floats, and does not only move them. What is compiled tells nothing of it.
+    /// Whether the target computes floats, and does not only move them. A compiled target counts as one that computes.
     fn target_computes(&mut self, args: &[ValueSpec], before: &Observed) -> Result<bool, RefineError> {
         let noise = Rc::new(Noise::new(1));
         let plan = Plan::Repeat(&before.closures);
@@ -470,8 +470,8 @@ impl<'a> RefinementComparison<'a> {
         Ok(noise.computes() || self.target.compiled.is_some())
     }
 
-    /// The verdict, if rounding in the target explains what differs: noise as fine as that of the source moves it so
-    /// far.
+    /// The verdict, if rounding in the target explains the difference: noise of the same size as in the source moves
+    /// the target as far.
     fn explained_by_target(
         &mut self,
         args: &[ValueSpec],
@@ -512,7 +512,7 @@ impl<'a> RefinementComparison<'a> {
         Ok(None)
     }
 
-    /// The first element of the results that is not the same on the input.
+    /// The first element of the results that differs on the input.
     fn first_element(&mut self, args: &[ValueSpec]) -> Result<Option<usize>, RefineError> {
         let before = self.source_on(args)?;
         let (after, steps) = self.target.observe(self.cx, args, Plan::Repeat(&before.closures), None, None)?;
@@ -525,7 +525,7 @@ impl<'a> RefinementComparison<'a> {
         Ok(differing)
     }
 
-    /// Whether two runs without noise break the clause, where floats may be so far apart.
+    /// Whether two runs without noise break the clause, with this tolerance for floats.
     fn differs_by(&mut self, args: &[ValueSpec], rule: Rule, tolerance: f64) -> Result<bool, RefineError> {
         let before = self.source_on(args)?;
         let plan = Plan::Repeat(&before.closures);
@@ -539,7 +539,7 @@ impl<'a> RefinementComparison<'a> {
         Ok(matches!(verdict, RefinementVerdict::NotAllowed { rule: broken, .. } if broken == rule))
     }
 
-    /// The verdict on the input that was found, made smaller.
+    /// Makes the counterexample smaller, and judges it again.
     pub(super) fn shrink(&mut self) -> Result<(), RefineError> {
         let Some(found) = self.found.take() else { return Ok(()) };
         let RefinementVerdict::NotAllowed { rule, .. } = found.verdict else { return Ok(()) };
@@ -561,7 +561,7 @@ impl<'a> RefinementComparison<'a> {
         debug_assert_eq!(smaller, best.input);
         self.shrinks = false;
         let (mut best, mut before) = (best, self.source_on(&smaller)?);
-        // Few runs with noise were enough for each of the smaller inputs; the last one is to hold against all.
+        // Few runs with noise were used for each of the smaller inputs; the last one must withstand all of them.
         if !matches!(self.judge(&smaller, &before)?.verdict, RefinementVerdict::NotAllowed { .. }) {
             before = self.source_on(&first.input)?;
             best = first;
@@ -574,12 +574,12 @@ impl<'a> RefinementComparison<'a> {
         Ok(())
     }
 
-    /// Whether there is something that numbers could tell apart: both programs reach their end, or were told apart.
+    /// Whether comparing numbers makes sense: both programs reach their end on some input, or differ on one.
     pub(super) fn has_results(&self) -> bool {
         self.ended > 0 || self.found.is_some()
     }
 
-    /// What comes of all inputs.
+    /// The verdict on all inputs.
     pub(super) fn conclusion(self, real: RealVerdict) -> Refinement {
         let unreached = self.unreached();
         let (compared, ended, given) = (self.compared, self.ended, self.undecided_given);
@@ -595,9 +595,9 @@ impl<'a> RefinementComparison<'a> {
         });
         let (verdict, input, deviation) = match (self.found, self.reason, self.unseen) {
             (Some(FoundDeviation { verdict, input, deviation, .. }), _, _) => (verdict, Some(input), deviation),
-            // What a closure does on other arguments may be anything.
+            // The behaviour of a closure on other arguments is unknown.
             (None, _, Some(reason)) => (RefinementVerdict::Undecided(reason), None, None),
-            // What cannot be evaluated is not allowed, unless it is the exception.
+            // Undecided inputs prevent the verdict "allowed", unless they are exceptions.
             (None, Some(open), None) if given > 0 || is_much => (open, None, None),
             (None, _, None) if ended == 0 => {
                 let reason = "no run of the programs reached its end".to_string();
@@ -610,7 +610,7 @@ impl<'a> RefinementComparison<'a> {
             RefinementVerdict::NotAllowed { .. } => Some(false),
             RefinementVerdict::Vacuous(_) | RefinementVerdict::Undecided(_) | RefinementVerdict::OutOfBudget(_) => None,
         };
-        // Who says how far floats may be off says that they may be off.
+        // A user who gives a tolerance accepts differences within it.
         let verdict = if self.settings.tolerance > 0.0 { verdict } else { with_real(self.cx, verdict, &real) };
         let (inputs, differing, unknown) = (self.inputs, self.differing, self.unknown);
         Refinement {
@@ -632,28 +632,28 @@ impl<'a> RefinementComparison<'a> {
     }
 }
 
-/// Looks at smaller inputs than the one that was found.
+/// Tries smaller inputs than the one that was found.
 struct Breaking<'c, 'a> {
     comparison: &'c mut RefinementComparison<'a>,
     /// The clause that the target breaks.
     rule: Rule,
     best: FoundDeviation,
-    /// The steps of all runs after which nobody looks any more.
+    /// The number of steps of all runs at which the search ends.
     limit: u64,
-    /// The steps that the last look took: the next one will take as many.
+    /// The steps of the last try: the next one is expected to take as many.
     cost: u64,
-    /// The steps that are left for glances.
+    /// The steps that are left for quick tries.
     glances: u64,
-    /// How far floats may be apart at a glance: by half of what was found.
+    /// The tolerance for floats in a quick try: half of the deviation that was found.
     tolerance: f64,
-    /// The element that differs in what was found.
+    /// The element that differs in the counterexample.
     element: Option<usize>,
 }
 
 impl Look for &mut Breaking<'_, '_> {
     fn at(&mut self, input: &[ValueSpec]) -> ShrinkOutcome {
         let steps = self.comparison.steps;
-        // The first look is due, whatever it takes.
+        // The first try is always allowed.
         if self.cost > 0 && steps.saturating_add(self.cost) > self.limit {
             return ShrinkOutcome::Unasked;
         }
@@ -683,7 +683,7 @@ impl Look for &mut Breaking<'_, '_> {
         }
         let steps = self.comparison.steps;
         let shown = self.comparison.differs_by(input, self.rule, self.tolerance);
-        // Glances are counted by themselves, the elements of the input among them.
+        // The steps of quick tries are counted separately, including the elements of the input.
         let taken = self.comparison.steps.saturating_sub(steps).saturating_add(size_of(input) as u64);
         self.glances = self.glances.saturating_sub(taken);
         self.comparison.steps = steps;
@@ -695,7 +695,7 @@ impl Look for &mut Breaking<'_, '_> {
     }
 }
 
-/// The packed functions that are there, and those in place of others that are not.
+/// The available packed functions, and replacements for those that are not available.
 fn packed_functions(settings: &Settings, modules: &[&IrModule]) -> Result<(Registry, Vec<Name>), RefineError> {
     let mut registry = settings.registry.clone();
     let Some(assumed) = &settings.unknown else { return Ok((registry, Vec::new())) };
@@ -714,7 +714,7 @@ fn larger(a: Option<Deviation>, b: Option<Deviation>) -> Option<Deviation> {
     }
 }
 
-/// Whether what differs may be how floats are rounded: the runs end alike, and not with the same.
+/// Whether rounding of floats may explain the difference: the runs end in the same way, with different results.
 fn may_be_rounding(before: &Observed, after: &Observed) -> bool {
     let alike =
         matches!((&before.outcome, &after.outcome), (Ending::Value(_), Ending::Value(_)) | (Ending::Error(_), _));
@@ -725,7 +725,7 @@ fn may_be_rounding(before: &Observed, after: &Observed) -> bool {
     alike && !same
 }
 
-/// Whether a run with noise goes as the run without.
+/// Whether a run with noise ends in the same way as the run without.
 fn is_alike(run: &Observed, shadow: &Observed) -> bool {
     let ends = match (&run.outcome, &shadow.outcome) {
         (Ending::Value(_), Ending::Value(_)) => true,
@@ -737,12 +737,12 @@ fn is_alike(run: &Observed, shadow: &Observed) -> bool {
     ends && run.effects.len() == shadow.effects.len()
 }
 
-/// Whether it is a tensor without elements, or has one in it.
+/// Whether a value is or contains a tensor without elements.
 fn is_empty(value: &ValueSpec) -> bool {
     value.tensors().any(|data| data.bytes.is_empty())
 }
 
-/// How large an input is: its sizes and elements together.
+/// The size of an input: the sum of its sizes and its numbers of elements.
 fn size_of(input: &[ValueSpec]) -> usize {
     let tensor = |data: &TensorData| data.shape.len() + data.bytes.len();
     let size = |value: &ValueSpec| {

@@ -1,4 +1,4 @@
-//! Where two runs part: the first variable that is bound to another value.
+//! The first variable that two runs bind to different values.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use crate::judge::Cx;
 use crate::ops::{self, Clauses};
 use crate::value::{Host, Noise, Value, ValueSpec, to_spec};
 
-/// The first variable of the source that a variable of this name in the target differs from.
+/// The first variable of the source that has another value in the target, under the same name.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Differing {
     /// Its name.
@@ -25,14 +25,14 @@ pub struct Differing {
     pub before: ValueSpec,
     /// The value in the target.
     pub after: ValueSpec,
-    /// The clause of the operator that gives it in the source, if an operator does.
+    /// The clause of the operator that computes it in the source, if any.
     pub clause: Option<Rule>,
 }
 
-/// So many bindings are kept of a run.
+/// The maximum number of recorded bindings of a run.
 const KEPT: usize = 4096;
 
-/// What was bound, in order; the name, and how often it was bound before.
+/// The bindings in order: the name, how often it was bound before, and the value.
 #[derive(Debug, Default)]
 struct BindingTrace(RefCell<Vec<((Name, usize), ValueSpec)>>);
 
@@ -48,8 +48,8 @@ impl RunObserver for BindingTrace {
     }
 }
 
-/// Runs both programs again and looks where they part; `seeds` are those of the noise that shows what rounding
-/// explains.
+/// Runs both programs again and searches for the first different variable; `seeds` are those of the noise that shows
+/// which differences rounding explains.
 pub(super) fn first_differing(
     cx: &mut Cx,
     source: &Subject<'_>,
@@ -83,7 +83,7 @@ pub(super) fn first_differing(
     }))
 }
 
-/// The clause on the value of the operator whose call a variable of the source is bound to, where one variable has the
+/// The clause on the value of the operator whose call defines a variable of the source, if only one variable has the
 /// name.
 fn clause_of(source: &Subject<'_>, (name, _): &(Name, usize)) -> Option<Rule> {
     let mut bound = BoundOperators { name, found: Vec::new() };
@@ -97,7 +97,7 @@ fn clause_of(source: &Subject<'_>, (name, _): &(Name, usize)) -> Option<Rule> {
     }
 }
 
-/// The operators whose calls variables of a name are bound to.
+/// The operators whose calls define variables with this name.
 struct BoundOperators<'n> {
     name: &'n Name,
     found: Vec<Name>,

@@ -1,4 +1,4 @@
-//! Constants that the target has in place of operations on constants: a pass has computed them in floats.
+//! Constants in the target that replace operations on constants: a pass has computed them in floats.
 
 use std::collections::HashSet;
 
@@ -7,8 +7,8 @@ use crate::grammar::visit::{Visitor, walk_call, walk_expr, walk_module, walk_var
 use crate::grammar::{Call, Expr, IrModule, TensorData, Var, VarBinding};
 use crate::number::FloatType;
 
-/// REFINE.RING.FOLDED: whether one program has operations on constants alone and the other constants that the first has
-/// not, or one that is what two of the first round to.
+/// REFINE.RING.FOLDED: whether one program has operations on constants alone, and the other has constants that the
+/// first lacks; or whether a constant of one is the rounded combination of two constants of the other.
 pub(super) fn folds_constants(source: &IrModule, target: &IrModule) -> bool {
     let (before, after) = (Folding::of(source), Folding::of(target));
     if before.folds && after.has_others(&before) || after.folds && before.has_others(&after) {
@@ -18,11 +18,11 @@ pub(super) fn folds_constants(source: &IrModule, target: &IrModule) -> bool {
     merges_two(&before, &after) || merges_two(&after, &before)
 }
 
-/// Of so many constants no two are combined.
+/// Above this number of constants no pairs are combined.
 const MOST_CONSTANTS: usize = 64;
 
 /// Whether a constant that only the second program has is the rounded product, quotient, sum or difference of two
-/// constants of the first, of which the second lacks one. What needs no rounding is the same in the ring.
+/// constants of the first, of which the second lacks one. A result that needs no rounding is the same in the ring.
 fn merges_two(of: &[f64], into: &[f64]) -> bool {
     let lost = |x: &f64| !into.contains(x);
     let new: Vec<f64> = into.iter().copied().filter(|x| *x != 0.0 && x.is_finite() && !of.contains(x)).collect();
@@ -36,12 +36,12 @@ fn merges_two(of: &[f64], into: &[f64]) -> bool {
     })
 }
 
-/// What a program says of constants.
+/// The constants of a program, and whether it computes with constants alone.
 #[derive(Default)]
 struct Folding {
-    /// The floats among them.
+    /// The floating-point constants.
     constants: Vec<TensorData>,
-    /// Variables that are bound to what depends on nothing else.
+    /// Variables that depend on constants only.
     variables: HashSet<Var>,
     /// Whether some operation has only such operands.
     folds: bool,

@@ -1,10 +1,10 @@
-//! What stands in for a verdict where the rule that concludes it is switched off.
+//! The verdict that replaces another one if the rule that concludes it is switched off.
 
 use super::RefinementVerdict;
 use crate::book::Rule;
 use crate::judge::{Instead, Premise};
 
-/// What is allowed is refused, and the other way round.
+/// An allowed target is refused, and the other way round.
 impl Instead for RefinementVerdict {
     fn instead(self, rule: Rule) -> RefinementVerdict {
         match self {

@@ -33,7 +33,7 @@ pub(super) fn judge_runs(
     }
 }
 
-/// What nothing here knows is no fault of either program.
+/// A construct that the oracle does not know is not a fault of either program.
 fn not_known(program: &str, what: &str) -> String {
     format!("the oracle does not know what the {program} uses: {what}")
 }
@@ -49,7 +49,7 @@ fn unmet(cx: &mut Cx, checks: &[ReportedCondition]) -> Option<RefinementVerdict>
 
 /// OPT.GENERAL: the same value, and the same visible behaviour.
 ///
-/// OPT.MEM.COPY: where a program mutates, another value comes of values that are copied or shared wrongly.
+/// OPT.MEM.COPY: in a program that mutates, values that are wrongly copied or shared cause a different result.
 fn same_value(
     cx: &mut Cx,
     source: &Observed,
@@ -70,7 +70,7 @@ fn same_value(
         .unwrap_or_else(|| same_calls(cx, &source.closures, &target.closures, agreement))
 }
 
-/// OPT.GENERAL: a closure is what its calls do, so these are compared one by one, as runs are.
+/// OPT.GENERAL: the meaning of a closure is the behaviour of its calls, so these are compared one by one, like runs.
 fn same_calls(
     cx: &mut Cx,
     source: &ClosureObservations,
@@ -97,8 +97,8 @@ fn same_calls(
     open.filter(|_| !compared).unwrap_or(RefinementVerdict::Allowed)
 }
 
-/// OPT.VISIBLE.IO: the effects, their order and their number. Where the same calls are given other values, the values
-/// were computed differently, or, in a program that mutates, a mutation was not seen (`OPT.MEM.MUTVISIBLE`).
+/// OPT.VISIBLE.IO: the effects, their order and their number. If the same calls get different values, the values were
+/// computed differently; or, in a program that mutates, a mutation was missed (`OPT.MEM.MUTVISIBLE`).
 fn differing_effects(
     cx: &mut Cx,
     source: &Observed,
@@ -130,7 +130,7 @@ fn same_in_any_order(before: &[Effect], after: &[Effect]) -> bool {
         && rest.is_empty()
 }
 
-/// What is called, and what text is printed: that is no value that could be computed in another way.
+/// The function that is called, or the text that is printed: the parts of an effect that no optimization may change.
 fn callee(effect: &Effect) -> String {
     match effect {
         Effect::Call(name, _) => name.to_string(),
@@ -143,7 +143,7 @@ fn callee(effect: &Effect) -> String {
     }
 }
 
-/// OPT.VISIBLE.MUTATION: the contents of what the arguments hold, when the program ends.
+/// OPT.VISIBLE.MUTATION: the contents of the arguments when the program ends.
 fn differing_mutations(
     cx: &mut Cx,
     source: &Observed,
@@ -162,7 +162,7 @@ fn differing_mutations(
     unmet(cx, &[(rule!("OPT.VISIBLE.MUTATION"), 1, same, &other_contents)])
 }
 
-/// OPT.DF.NEVER-LESS, PURE.DIVERGE.NEVER-LESS: where the source gives a value, the target gives it too.
+/// OPT.DF.NEVER-LESS, PURE.DIVERGE.NEVER-LESS: if the source gives a value, the target gives it too.
 fn less_defined(cx: &mut Cx, target: &Observed, how: String) -> RefinementVerdict {
     let rule = if target.in_dataflow_block { rule!("OPT.DF.NEVER-LESS") } else { rule!("PURE.DIVERGE.NEVER-LESS") };
     cx.premise(rule, 1, not_allowed(rule, format!("the source gives a value, the target {how}")))
@@ -228,7 +228,7 @@ fn is_cast(rule: Rule) -> bool {
     rule.id().starts_with("SI.MATCHCAST.")
 }
 
-/// OPT.DF.MORE-DEFINED: the effects up to the divergence are the same; what follows is what the rest does.
+/// OPT.DF.MORE-DEFINED: the effects up to the divergence are the same, and then the rest of the program runs.
 fn more_defined(cx: &mut Cx, source: &Observed, target: &Observed, agreement: &Agreement<'_>) -> RefinementVerdict {
     let mut pairs = source.effects.iter().zip(&target.effects).enumerate();
     let same_so_far =

@@ -1,5 +1,5 @@
-//! Refinement (chapter Optimizations): whether a target program does only what the text allows an optimizer to make of
-//! a source program. Both are run on the same inputs, and what can be observed of the two runs is compared.
+//! Refinement (chapter Optimizations): whether a target program does only what the text allows an optimizer to do with
+//! a source program. Both are run on the same inputs, and the observable behaviour of the two runs is compared.
 
 mod agree;
 mod alone;
@@ -42,7 +42,7 @@ use crate::grammar::{IrModule, Name};
 use crate::judge::Cx;
 use crate::value::{ConvertError, Registry, ValueSpec};
 
-/// What the comparison of two runs, or of several pairs of runs, says.
+/// The verdict on two runs, or on several pairs of runs.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RefinementVerdict {
     /// The target may do this.
@@ -51,52 +51,52 @@ pub enum RefinementVerdict {
     NotAllowed {
         /// The clause.
         rule: Rule,
-        /// What the target does, for people.
+        /// The behaviour of the target, for people.
         message: String,
     },
-    /// Neither program was seen to reach its end, so that nothing speaks against the target, and nothing for it.
+    /// Neither program reached its end, so there is no evidence for or against the target.
     Vacuous(String),
-    /// The source run has no prescribed behaviour, or returns what cannot be looked into.
+    /// The semantics leaves the run of the source open, or its result cannot be inspected.
     Undecided(String),
     /// A limit was reached: the steps, or the depth of calls.
     OutOfBudget(String),
 }
 
-/// How two programs are compared.
+/// The settings of a comparison.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// On how many generated inputs.
+    /// The number of generated inputs.
     pub runs: usize,
-    /// What determines them.
+    /// The seed of the generated inputs.
     pub seed: u64,
     /// Whether floats that the programs round must be the same bit for bit.
     pub exact: bool,
-    /// How far floats may be apart, beside what rounding explains, in proportion to 1 more than their magnitude.
+    /// The tolerance for floats in addition to rounding, relative to their magnitude plus 1.
     pub tolerance: f64,
-    /// How many steps all runs together may take before no further input is made.
+    /// The number of steps of all runs after which no further input is generated.
     pub steps: u64,
     /// How many steps one run may take.
     pub fuel: u64,
-    /// How many bytes the arguments of one run may take up where their sizes are chosen.
+    /// The maximum number of bytes of the arguments of one run, as far as their sizes are chosen.
     pub memory: u64,
-    /// Whether the ring is asked too where floats are not allowed already.
+    /// Whether the ring is asked too if floats already show a difference that is not allowed.
     pub both: bool,
-    /// Whether the inputs are kept on which the programs were compared.
+    /// Whether the result contains the inputs on which the programs were compared.
     pub keep: bool,
-    /// What is known of the arguments.
+    /// The known properties of the arguments.
     pub known: KnownArguments,
-    /// The packed functions that the programs find.
+    /// The packed functions that the programs can call.
     pub registry: Registry,
-    /// What is assumed of those that they do not find; `None` if that is an error of the run
-    /// (`EVAL.EXTERNFUNC.MISSING`).
+    /// The assumptions about packed functions that the registry does not have; `None` if a call of one is an error of
+    /// the run (`EVAL.EXTERNFUNC.MISSING`).
     pub unknown: Option<BTreeMap<Name, Assumption>>,
 }
 
-/// The steps of all runs together: some seconds.
+/// The default for the steps of all runs together: some seconds.
 const STEPS: u64 = 60_000_000;
 
 impl Settings {
-    /// On that many generated inputs.
+    /// The default settings with this number of generated inputs.
     pub fn runs(runs: usize) -> Settings {
         let EvalOptions { registry, memory, fuel, .. } = EvalOptions::default();
         Settings {
@@ -116,14 +116,14 @@ impl Settings {
     }
 }
 
-/// How far a float of the target is from that of the source.
+/// The distance of a float of the target from that of the source.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Deviation {
-    /// How far it is.
+    /// The distance.
     pub error: f64,
-    /// How far rounding may bring it.
+    /// The distance that rounding explains.
     pub bound: f64,
-    /// Which element, in row-major order.
+    /// The index of the element, in row-major order.
     pub index: usize,
     /// The float of the source.
     pub before: f64,
@@ -132,7 +132,7 @@ pub struct Deviation {
 }
 
 impl Deviation {
-    /// The error as a part of its bound.
+    /// The error as a fraction of its bound.
     pub fn part(&self) -> f64 {
         if self.bound > 0.0 { self.error / self.bound } else { f64::INFINITY }
     }
@@ -141,29 +141,29 @@ impl Deviation {
 /// Why two programs cannot be compared.
 #[derive(Clone, PartialEq, Debug, thiserror::Error)]
 pub enum RefineError {
-    /// An argument that was given is no value of a run.
+    /// A given argument is not a value that a run can take.
     #[error("{0}")]
     Input(#[from] ConvertError),
-    /// The source has no such function.
+    /// The source has no function with this name.
     #[error("there is no entry point `{0}` from which arguments could be made")]
     Entry(String),
-    /// An assumption about a function that is called nowhere, or that is there.
+    /// An assumption about a function that is never called, or that is available.
     #[error("no program calls a packed function `{0}` of which something could be assumed")]
     Assumed(Name),
-    /// Something is known of a parameter that the source does not have.
+    /// An assumption about a parameter that the source does not have.
     #[error("there is no parameter `{0}` of which something could be assumed")]
     Parameter(Name),
-    /// An argument that was given is not as it is known to be.
+    /// A given argument does not have the known properties.
     #[error("the argument `{0}` is not as it is assumed: {1}")]
     Known(Name, String),
-    /// The signature leaves open too much, or nothing meets it.
+    /// The signature leaves too much open, or no arguments fit it.
     #[error("no argument can be made for the signature of `{0}` within the memory of a run; give the arguments")]
     Arguments(String),
 }
 
-/// Compares the programs on the inputs given, and on generated ones.
+/// Compares the programs on the given inputs, and on generated ones.
 ///
-/// OPT.GENERAL: on none of them may the target be told apart from the source, but for what the other rules allow.
+/// OPT.GENERAL: on no input may the target differ observably from the source, except as the other rules allow.
 ///
 /// # Errors
 /// See [`RefineError`].
@@ -197,7 +197,8 @@ pub fn refine_compiled(
         .and_then(|comparison| judged(comparison, given, settings))
 }
 
-/// As [`refine_compiled`], with a compiled source: what `program` was compiled to, which says what arguments there are.
+/// As [`refine_compiled`], with a compiled source. `program` is the program before compilation, which determines the
+/// arguments.
 ///
 /// # Errors
 /// See [`RefineError`].
@@ -232,8 +233,8 @@ pub fn as_real_functions(
     ring::compare(&mut comparison, given)
 }
 
-/// Whether the programs are told apart on the inputs by either channel, the quicker one first, and the steps that it
-/// took. Nothing is said after so many steps, nor where nothing was decided.
+/// Whether the programs differ on the inputs in either channel (the quicker one is tried first), and the number of
+/// steps. None after this many steps, or if nothing was decided.
 ///
 /// # Errors
 /// See [`RefineError`].
@@ -278,7 +279,7 @@ fn judged(
         comparison.shrink()?;
     } else if settings.runs > 0 {
         match search::on_generated(&mut comparison) {
-            // What was given decides where nothing can be made.
+            // If no inputs can be generated, the given ones decide.
             Err(RefineError::Arguments(_)) if !given.is_empty() => {}
             other => other?,
         }

@@ -1,4 +1,4 @@
-//! What can be observed of a run.
+//! Runs a program and records the observable behaviour.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,10 +13,10 @@ use crate::grammar::{Function, IrModule, StructInfo};
 use crate::judge::{Cx, Ending};
 use crate::value::{Effect, Host, Noise, Registry, Value, ValueSpec, from_specs};
 
-/// A program in another form than a tree: whoever knows the form runs it.
+/// A program in another form than a tree; its implementation runs it.
 pub trait CompiledProgram: fmt::Debug {
-    /// Runs an entry point on arguments, with these packed functions; what moves the floats that are rounded, if
-    /// anything does.
+    /// Runs an entry point on arguments, with these packed functions, and with noise in the rounding of floats if there
+    /// is any.
     fn run(&self, cx: &mut Cx, entry: &str, args: Vec<Value>, registry: Registry, noise: Option<Rc<Noise>>) -> Ran;
 }
 
@@ -25,7 +25,7 @@ pub trait CompiledProgram: fmt::Debug {
 pub struct Ran {
     /// How it ended.
     pub outcome: Ending<Value>,
-    /// What the world outside saw, in order.
+    /// The effects that are visible outside, in order.
     pub effects: Vec<Effect>,
     /// How many steps it took.
     pub steps: u64,
@@ -36,24 +36,24 @@ pub struct Ran {
 pub(super) struct Subject<'m> {
     pub(super) module: &'m IrModule,
     pub(super) entry: &'m str,
-    /// What is known of the results of functions without annotation.
+    /// The structural information of the results of functions without annotation.
     pub(super) results: Option<Rc<HashMap<usize, StructInfo>>>,
-    /// The packed functions that it finds.
+    /// The packed functions that it can call.
     pub(super) registry: Registry,
     /// How many steps a run may take.
     pub(super) fuel: u64,
-    /// What is run in place of the module.
+    /// The compiled program to run in place of the module.
     pub(super) compiled: Option<&'m dyn CompiledProgram>,
 }
 
 impl<'m> Subject<'m> {
-    /// The function that is started.
+    /// The function to run.
     pub(super) fn function(&self) -> Option<&'m Function> {
         linked(self.module, self.entry)
     }
 
-    /// Runs the program and keeps what can be observed, with the steps that it took; the closures that it returns are
-    /// called as planned.
+    /// Runs the program and records the observable behaviour, with the number of steps; the closures that it returns
+    /// are called as planned.
     pub(super) fn observe(
         &self,
         cx: &mut Cx,
@@ -75,7 +75,7 @@ impl<'m> Subject<'m> {
         }))
     }
 
-    /// What a closure does that it returns is not looked into, and nothing is known of blocks.
+    /// The closures that a compiled program returns are not called, and its blocks are unknown.
     fn observe_compiled(
         &self,
         compiled: &dyn CompiledProgram,

@@ -1,23 +1,23 @@
-//! What was observed of a run, and of the closures that it returned.
+//! The observations of a run, and of the closures that it returned.
 
 use crate::eval::EvalRun;
 use crate::judge::Ending;
 use crate::value::{Effect, Stop, Value, ValueSpec, to_spec};
 
-/// What can be observed of a run.
+/// The observable behaviour of a run.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Observed {
     /// How it ended.
     pub outcome: Ending<ValueSpec>,
-    /// What the world outside saw, in order.
+    /// The effects that are visible outside, in order.
     pub effects: Vec<Effect>,
     /// The contents of the arguments at the end, where mutations show.
     pub arguments: Vec<ValueSpec>,
     /// Whether a packed function has mutated anything.
     pub mutated: bool,
-    /// Whether it ended inside of a DataflowBlock, where more is allowed (`OPT.DF.*`).
+    /// Whether it ended inside of a `DataflowBlock`, where an optimizer may do more (`OPT.DF.*`).
     pub in_dataflow_block: bool,
-    /// What the closures do that it returned.
+    /// The behaviour of the returned closures.
     pub closures: ClosureObservations,
 }
 
@@ -28,12 +28,12 @@ pub(super) struct ObservedCall {
     pub(super) observed: Observed,
 }
 
-/// What was seen of the closures in a value.
+/// The observations of the closures in a value.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct ClosureObservations {
     /// For each closure, from left to right, its calls.
     pub(super) closures: Vec<Vec<ObservedCall>>,
-    /// Why something was not seen.
+    /// Why a part was not observed.
     pub(super) unseen: Option<String>,
 }
 
@@ -42,14 +42,14 @@ impl ClosureObservations {
         self.closures.iter().flatten()
     }
 
-    /// Why something was not seen, here or of what a call returned.
+    /// Why a part was not observed, here or in the result of a call.
     pub(super) fn unseen(&self) -> Option<&str> {
         self.unseen.as_deref().or_else(|| self.calls().find_map(|call| call.observed.closures.unseen()))
     }
 }
 
-/// What can be observed of a run that was given these arguments. Its closures are called when everything else has been
-/// seen, for they may mutate what they share with it.
+/// The observable behaviour of a run on these arguments. Its closures are called after everything else was recorded,
+/// because they may mutate values that they share with it.
 pub(super) fn observed(
     run: EvalRun,
     args: &[Value],
@@ -70,7 +70,7 @@ pub(super) fn seen(
     let outcome = match outcome {
         Ending::Value(value) => {
             let seen = to_spec(&value).map_err(|stop| unseen(&stop));
-            // What is too large to be written is too large to be looked into.
+            // A value that is too large to be written is not inspected either.
             if seen.is_ok() {
                 closures = of_closures(&value);
             }

@@ -1,5 +1,5 @@
-//! What the documentation of operators leaves open. Each of these errata gives a meaning to what is not said; a program
-//! whose run takes one of them may be answered by the letter as well (`OPT.LEFT-OPEN`).
+//! Cases that the documentation of operators leaves open. Each of these errata defines such a case. If a run of a
+//! program meets one, the target may also follow the letter of the text (`OPT.LEFT-OPEN`).
 
 use super::calls::Plan;
 use super::compare::{Judged, RefinementComparison};
@@ -8,22 +8,22 @@ use crate::book::{Erratum, Reading};
 use crate::judge::Ending;
 use crate::value::ValueSpec;
 
-/// What negative indices and bounds mean, and where NaN comes in an order.
+/// The errata on the meaning of negative indices and bounds, and on the position of NaN in an order.
 pub const LEFT_OPEN: [Erratum; 6] =
     [Erratum::A60, Erratum::A61, Erratum::A62, Erratum::A63, Erratum::A64, Erratum::A77];
 
-/// What the source does by the letter, where it takes something that is left open.
+/// The behaviour of the source by the letter of the text, if a run meets a case that it leaves open.
 #[derive(Debug)]
 pub(super) enum ByLetter {
-    /// Nothing is specified; what is left open.
+    /// Unspecified; the text says what is left open.
     Open(String),
-    /// Something else than with the corrections.
+    /// Different from the behaviour with the corrections.
     Other(Box<Observed>),
 }
 
 impl RefinementComparison<'_> {
-    /// OPT.LEFT-OPEN: what is not allowed by the corrections is allowed by the letter; and of what the letter leaves
-    /// open nothing can be said.
+    /// OPT.LEFT-OPEN: a difference from the corrections is allowed if it follows the letter. If the letter leaves the
+    /// case open, the verdict is undecided.
     pub(super) fn unless_left_open(
         &mut self,
         args: &[ValueSpec],
@@ -47,7 +47,7 @@ impl RefinementComparison<'_> {
         }
     }
 
-    /// The source by the letter of what is left open, if that is not what it is with the corrections.
+    /// The behaviour of the source by the letter of these errata, if it differs from the corrected one.
     pub(super) fn by_letter(
         &mut self,
         args: &[ValueSpec],

@@ -1,4 +1,4 @@
-//! What runs of a program reach: the variables that are bound, and the sides that its choices take.
+//! The parts of a program that its runs reach: the variables that are bound, and the sides that its choices take.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
@@ -14,8 +14,8 @@ use crate::judge::with_stack;
 use crate::ops;
 use crate::value::{Host, Side, Sides, Value, address};
 
-/// What was seen of the runs of one program. It stays where it is meanwhile, so that an address tells a node from its
-/// equals.
+/// The parts of one program that its runs reached. The program must not be moved meanwhile, because nodes are
+/// identified by their addresses.
 #[derive(Debug, Default)]
 pub(super) struct Reach {
     sides: Rc<Sides>,
@@ -50,18 +50,18 @@ impl Reach {
         self.sides.count()
     }
 
-    /// What is known now.
+    /// A copy of the current state.
     pub(super) fn known(&self) -> Reach {
         Reach { sides: Rc::new((*self.sides).clone()), variables: self.variables.clone() }
     }
 
-    /// Forgets what is known beyond this.
+    /// Goes back to an earlier state.
     pub(super) fn back_to(&self, earlier: &Reach) {
         self.sides.back_to(&earlier.sides);
         self.variables.borrow_mut().clone_from(&earlier.variables.borrow());
     }
 
-    /// What no run reached of the functions of a program that the entry calls.
+    /// The parts of the functions called from the entry that no run reached.
     pub(super) fn unreached(&self, module: &IrModule, entry: &str) -> Vec<Unreached> {
         let mut missed = Missed { reach: self, unreached: Vec::new() };
         let called = called_from(module, entry);
@@ -81,7 +81,7 @@ impl Reach {
     }
 }
 
-/// The functions that the entry uses, and those that these use; all of them where the entry is not known.
+/// The functions that the entry uses, directly or not; all functions if the entry does not exist.
 pub fn called_from(module: &IrModule, entry: &str) -> BTreeSet<Name> {
     let first = module.funcs.iter().find(|(_, func)| match func {
         GlobalFunc::Function(f) => linked(module, entry).is_some_and(|linked| std::ptr::eq(linked, &**f)),
@@ -102,7 +102,7 @@ pub fn called_from(module: &IrModule, entry: &str) -> BTreeSet<Name> {
     called.0
 }
 
-/// The global variables that are used, and the symbols that may be those of `PrimFunc`s.
+/// The used global variables, and the symbols that may name `PrimFunc`s.
 struct UsedGlobals(BTreeSet<Name>);
 
 impl Visitor for UsedGlobals {
@@ -122,7 +122,7 @@ impl Visitor for UsedGlobals {
     }
 }
 
-/// Looks for what was not reached; into a branch that was not taken it does not look.
+/// Searches for unreached parts, but not inside of a branch that was not taken.
 struct Missed<'r> {
     reach: &'r Reach,
     unreached: Vec<Unreached>,
@@ -147,7 +147,7 @@ impl Missed<'_> {
         }
     }
 
-    /// The sides that a call did not take, if it took any.
+    /// Adds the sides that a call did not take, if it took any.
     fn sides_of(&mut self, call: &Call) {
         let Expr::Op(op) = &call.op else { return };
         let (took, all) = (|side: &Side| self.reach.sides.took(address(call), *side), ops::sides(&op.op_name));

@@ -1,36 +1,36 @@
-//! What the first channel says, and what comes of both.
+//! The verdict of the ring, the first channel, and its combination with the verdict on floats.
 
 use std::fmt;
 
 use super::RefinementVerdict;
 use crate::judge::Cx;
 
-/// Why a difference of floats decides nothing.
+/// Why a difference of floats does not decide.
 pub(super) const NEAR_END: &str = "an argument is so large or small that the order of operations decides";
-/// The exponent of the probability that a draw shows no difference.
+/// A draw misses a difference with a probability below 2 to the power of minus this.
 const BITS: u32 = 12;
 
-/// What the ring says of two programs.
+/// The verdict of the ring on two programs.
 #[derive(Clone, PartialEq, Debug)]
 pub enum RealVerdict {
-    /// They are the same real function on the shapes of the inputs, but for a small probability.
+    /// They are the same real function on the shapes of the inputs, except with a small probability.
     Equal {
         /// On how many draws they were compared.
         draws: u32,
     },
-    /// They are, where each constant stands for the simplest fraction that it is a rounding of (REFINE.RING.CONSTANTS).
+    /// They are, if each constant is replaced by the simplest fraction that rounds to it (REFINE.RING.CONSTANTS).
     RoundedConstants {
         /// On how many draws they were compared.
         draws: u32,
     },
-    /// They are not: here they differ.
+    /// They are not: a place where they differ.
     Different {
         /// The draw that shows it: 1 is the first one.
         draw: u32,
         /// What differs, for people.
         how: String,
     },
-    /// The ring does not tell, with the reason.
+    /// The ring does not decide, with the reason.
     Undecided(String),
 }
 
@@ -49,7 +49,7 @@ impl fmt::Display for RealVerdict {
 }
 
 impl RealVerdict {
-    /// The exponent of 2 that bounds the probability of error, of those that have one.
+    /// The exponent of 2 that bounds the probability of error, for the verdicts that have one.
     pub fn error_bits(&self) -> Option<u32> {
         match self {
             RealVerdict::Equal { draws } | RealVerdict::RoundedConstants { draws } => Some(draws * BITS),
@@ -58,8 +58,8 @@ impl RealVerdict {
     }
 }
 
-/// REFINE.REAL: what is within rounding and another real function is not allowed, unless what differs are rounded
-/// constants. Nor is it where floats do not tell, since an operand is so large or small.
+/// REFINE.REAL: a target within rounding that is another real function is not allowed, unless it differs only in
+/// rounded constants. The same holds if an operand is so large or small that floats do not decide.
 pub(super) fn with_real(cx: &mut Cx, verdict: RefinementVerdict, real: &RealVerdict) -> RefinementVerdict {
     match (&verdict, real) {
         (RefinementVerdict::Allowed, RealVerdict::Different { how, .. }) => {

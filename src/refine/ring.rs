@@ -1,5 +1,5 @@
-//! The first of two channels: whether the programs are the same as real functions. Both are run in the ring, which
-//! rounds nothing (REFINE.RING.NUMBERS), on numbers that are drawn; the second channel, rounding, is `compare`'s.
+//! The first of two channels: whether the programs are the same as real functions. Both are run on random numbers in
+//! the ring, which rounds nothing (REFINE.RING.NUMBERS). The second channel, rounding, is in `compare`.
 
 use std::collections::BTreeMap;
 
@@ -18,26 +18,26 @@ use crate::number::real::{ConstantReading, Real};
 use crate::number::ring::{RingNumber, Terms};
 use crate::value::{Elements, Host, Prim, Scalar, Tensor, Value, ValueSpec, from_specs};
 
-/// On how many draws the programs are compared: with a difference whose degree is below 16 they are the same on one of
-/// them with a probability of less than 2^-12 (REFINE.RING.ERROR).
+/// On how many draws the programs are compared. If they differ by a polynomial of degree below 16, they agree on a draw
+/// with a probability below 2^-12 (REFINE.RING.ERROR).
 const DRAWS: u32 = 5;
-/// How many draws are made for these: on some a divisor has no inverse, or rounding decides an order.
+/// How many draws are tried to get these: on some a divisor has no inverse, or rounding decides an order.
 const MOST_DRAWS: usize = 12;
-/// How large the drawn numbers are at most.
+/// The maximum magnitude of the drawn numbers.
 const SIZE: f64 = 4.0;
-/// In proportion to their magnitudes, how far sizes are apart that rounding of float64 does not explain.
+/// The relative difference of sizes above which rounding of float64 does not explain it.
 const APART: f64 = 1e-6;
 
-/// What one draw says.
+/// The result of one draw.
 enum Drawn {
     Same,
     Differs(String),
     Open(String),
-    /// One of the programs does not come to an end within its fuel.
+    /// One of the programs runs out of fuel.
     OutOfFuel,
 }
 
-/// Compares the programs in the ring, on the shapes of the inputs given and of generated ones.
+/// Compares the programs in the ring, on the shapes of given and of generated inputs.
 pub(super) fn compare(
     comparison: &mut RefinementComparison<'_>,
     given: &[Vec<ValueSpec>],
@@ -73,10 +73,10 @@ fn over_draws(
             Drawn::Same => draws += 1,
             Drawn::Differs(how) => return Ok(RealVerdict::Different { draw: index as u32 + 1, how }),
             Drawn::Open(reason) => open = Some(reason),
-            // It would take all its fuel on every draw.
+            // It would use up its fuel on every draw.
             Drawn::OutOfFuel => return Ok(RealVerdict::Undecided("a run is out of fuel".to_string())),
         }
-        // What the ring does not have it does not have on another draw, and what costs too much goes on to do so.
+        // An operation that the ring lacks is missing on every draw, and a program that is too expensive remains so.
         if draws == DRAWS || draws == 0 && index >= 3 || comparison.steps > limit {
             break;
         }
@@ -87,7 +87,7 @@ fn over_draws(
     })
 }
 
-/// An input whose sizes, integers and Booleans are taken: one that was given, if any was.
+/// An input that determines sizes, integers and Booleans: a given one, if there is any.
 fn input(comparison: &mut RefinementComparison<'_>, given: &[Vec<ValueSpec>], index: usize) -> Option<Vec<ValueSpec>> {
     if let Some(one) = index.checked_rem(given.len()).and_then(|i| given.get(i)) {
         return Some(one.clone());
@@ -121,7 +121,7 @@ fn on_draw(
     })
 }
 
-/// OPT.LEFT-OPEN: the source by the letter of what the documentation of operators leaves open.
+/// OPT.LEFT-OPEN: the source, by the letter of the documentation of operators.
 fn by_letter(
     comparison: &mut RefinementComparison<'_>,
     args: &[ValueSpec],
@@ -135,7 +135,7 @@ fn by_letter(
     Ok(letter)
 }
 
-/// What is left of a run that has ended: the result, and the arguments; or why nothing is.
+/// The result and the arguments after a run that ended; or why they cannot be compared.
 type RingResult = Result<Vec<Value>, Drawn>;
 
 fn run(
@@ -167,11 +167,11 @@ fn seen(run: EvalRun, args: &[Value]) -> RingResult {
     }
 }
 
-/// The value with numbers of the ring, drawn one by one, in place of its floats.
+/// The value with its floats replaced by numbers drawn from the ring, one by one.
 fn drawn(value: &Value, place: &mut u64) -> Value {
     let mut number = || {
         *place += 1;
-        // A size for each place, which no other draw has.
+        // A size for each number that occurs in no other draw.
         let share = (RingNumber::drawn(*place, 0.0).bytes()).iter().take(6).fold(0u64, |n, b| n << 8 | u64::from(*b));
         RingNumber::drawn(*place, (share as f64 / (1u64 << 48) as f64 * 2.0 - 1.0) * SIZE)
     };
@@ -197,7 +197,7 @@ fn drawn(value: &Value, place: &mut u64) -> Value {
     }
 }
 
-/// Whether what two runs have left is the same.
+/// Whether the results of two runs are equal.
 fn same(before: &[Value], after: &[Value]) -> Drawn {
     let mut todo: Vec<(Value, Value)> = before.iter().cloned().zip(after.iter().cloned()).rev().collect();
     let mut open = None;
@@ -248,8 +248,8 @@ fn same_tensor(x: &Tensor, y: &Tensor) -> Drawn {
     open.map_or(Drawn::Same, Drawn::Open)
 }
 
-/// REFINE.RING.DIFFERENT: another number is another real number where no function without algebra is among what it was
-/// computed by, or where the sizes are too far apart for rounding.
+/// REFINE.RING.DIFFERENT: different numbers are different real numbers if no function without an algebraic law was used
+/// to compute them, or if their sizes differ by more than rounding.
 fn same_scalar(x: Scalar, y: Scalar, index: usize) -> Drawn {
     let (Scalar::Ring(x), Scalar::Ring(y)) = (x, y) else {
         return if x == y { Drawn::Same } else { Drawn::Differs(format!("element {index} is {x} and {y}")) };

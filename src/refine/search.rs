@@ -1,4 +1,4 @@
-//! Inputs that are made: they satisfy what the source asserts, as far as a search finds such.
+//! Generated inputs, which satisfy the assertions of the source as far as a search finds such inputs.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,18 +10,18 @@ use crate::grammar::Function;
 use crate::judge::{Ending, with_stack};
 use crate::value::ValueSpec;
 
-/// How often arguments are made for one input until the source reaches its end on them.
+/// How often arguments are generated for one input until the source reaches its end on them.
 const ATTEMPTS: usize = 8;
-/// So many inputs on which the source fails in one way are compared too: that it does is to be preserved.
+/// How many inputs on which the source fails in the same way are compared: the target must fail too.
 const FAILS: usize = 3;
-/// So many inputs are made though the runs take more steps than they should ..
+/// This many inputs are generated even if the runs exceed their steps ..
 const LEAST: usize = 12;
-/// .. but for so many times as many steps.
+/// .. up to this multiple of the steps.
 const MOST: u64 = 4;
-/// So many times as many inputs are tried where a branch was not reached.
+/// This many times as many inputs are tried if a branch was not reached.
 const MORE: usize = 3;
 
-/// Compares the programs on generated inputs, until one tells them apart.
+/// Compares the programs on generated inputs, until they differ on one.
 pub(super) fn on_generated(comparison: &mut RefinementComparison<'_>) -> Result<(), RefineError> {
     let entry = comparison.source.entry;
     let func = comparison.source.function().ok_or_else(|| RefineError::Entry(entry.to_string()))?;
@@ -43,7 +43,7 @@ pub(super) fn on_generated(comparison: &mut RefinementComparison<'_>) -> Result<
             if ended || ways.is_new(&run) {
                 comparison.on_run(&args, &run)?;
             } else if last.as_ref().is_none_or(|(_, known)| is_open(known)) {
-                // An error is told sooner than what nothing is said of.
+                // A failing run is a better input than one with an unspecified result.
                 last = Some((args, run));
             }
             if ended || comparison.is_broken() {
@@ -66,7 +66,7 @@ pub(super) fn on_generated(comparison: &mut RefinementComparison<'_>) -> Result<
     towards_the_unreached(comparison, func)
 }
 
-/// Compares the programs on arguments that are related: they are not as many as others, and do not count as such.
+/// Compares the programs on arguments that are related to each other; they are few, and do not count as inputs.
 fn on_related(comparison: &mut RefinementComparison<'_>, func: &Function) -> Result<(), RefineError> {
     let (arguments, runs) = (comparison.arguments.clone(), comparison.settings.runs);
     for args in arguments.related(func).take(runs) {
@@ -78,21 +78,21 @@ fn on_related(comparison: &mut RefinementComparison<'_>, func: &Function) -> Res
     Ok(())
 }
 
-/// Whether nothing can be said of a run.
+/// Whether the semantics leaves the result of a run open.
 fn is_open(run: &Observed) -> bool {
     matches!(run.outcome, Ending::Unspecified(_) | Ending::Unknown(_))
 }
 
-/// What inputs are looked for.
+/// Selects the unreached parts to search inputs for.
 type SideFilter = fn(&Unreached) -> bool;
-/// Where it is looked for.
+/// The inputs to try.
 type InputCandidates<'a> = Box<dyn Iterator<Item = Vec<ValueSpec>> + 'a>;
 
-/// Looks for inputs that reach what none has reached of either program: only such are compared.
+/// Searches for inputs that reach unreached parts of either program; only such inputs are compared.
 fn towards_the_unreached(comparison: &mut RefinementComparison<'_>, func: &Function) -> Result<(), RefineError> {
     let arguments = comparison.arguments.clone();
     let runs = comparison.settings.runs;
-    // A branch may hide behind anything.
+    // A branch may depend on anything.
     let more = (runs..runs.saturating_mul(1 + MORE))
         .filter_map(|index| arguments.for_function(func, &BTreeMap::new(), Draw { index, attempt: index % 2 }));
     let ways: [(SideFilter, InputCandidates<'_>); 2] = [
@@ -123,7 +123,7 @@ fn towards_the_unreached(comparison: &mut RefinementComparison<'_>, func: &Funct
     Ok(())
 }
 
-/// How many elements a value has: making them takes time too.
+/// How many elements a value has, because generating them takes time too.
 fn elements(value: &ValueSpec) -> u64 {
     if let ValueSpec::Tensor(data) = value {
         data.shape.iter().product()
@@ -134,12 +134,12 @@ fn elements(value: &ValueSpec) -> u64 {
     }
 }
 
-/// The ways in which the source was seen to fail: the clause, where it stands, and after how many effects.
+/// The ways in which the source failed: the clause, whether inside of a dataflow block, and after how many effects.
 #[derive(Default)]
 struct Ways(HashMap<(Rule, bool, usize), usize>);
 
 impl Ways {
-    /// Whether the run fails in a way that was seen seldom.
+    /// Whether the run fails in a way that was seen seldom before.
     fn is_new(&mut self, run: &Observed) -> bool {
         let Ending::Error(error) = &run.outcome else { return false };
         let seen = self.0.entry((error.rule, run.in_dataflow_block, run.effects.len())).or_default();

@@ -1,5 +1,5 @@
-//! Smaller counterexamples: smaller sizes first, then elements that are 0, 1 or at least short. Of large tensors halves
-//! are set to 0 first, which is tried without noise and held against it once at the end.
+//! Smaller counterexamples: first smaller sizes, then elements that are 0, 1 or at least short. For large tensors,
+//! halves are first set to 0; this is tried without noise, and verified once at the end.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,38 +10,38 @@ use crate::value::{Element, Scalar, Tensor, ValueSpec};
 
 /// How many inputs are tried.
 const TRIALS: usize = 400;
-/// So many elements of a tensor are tried one by one.
+/// How many elements of a tensor are tried one by one.
 const SINGLE: usize = 48;
 /// A tensor with more elements is large.
 const LARGE: usize = 1 << 13;
 
-/// What an input shows.
+/// The result of trying an input.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ShrinkOutcome {
     /// The target breaks the clause on it.
     Broken,
-    /// It does not, or something else.
+    /// It does not break the clause, or something else happens.
     Other,
-    /// Nobody looked: it would have taken too long.
+    /// Not tried: it would have taken too long.
     Unasked,
 }
 
-/// Who looks at inputs.
+/// Tries inputs.
 pub(super) trait Look {
     /// Whether the target breaks the clause on the input.
     fn at(&mut self, input: &[ValueSpec]) -> ShrinkOutcome;
 
-    /// Whether it seems to: as far as two runs show, without those that show what rounding explains.
+    /// Whether it seems to, by a quick try: two runs, without the runs with noise.
     fn glance_at(&mut self, input: &[ValueSpec]) -> ShrinkOutcome;
 
-    /// Which element of the result differs on the input that was found, where that is known.
+    /// The element of the result that differs on the input that was found, if known.
     fn element(&self) -> Option<usize>;
 }
 
 /// The smallest input found on which the clause is broken, as it is on `input`.
 pub(super) fn smallest(input: Vec<ValueSpec>, func: Option<&Function>, look: impl Look) -> Vec<ValueSpec> {
     let mut shrinker = Shrinker { best: input, look, trials: TRIALS };
-    // What is fewer makes room for what is simpler, and the other way round.
+    // A smaller size may allow simpler elements, and the other way round.
     for round in 0..2 {
         func.into_iter().for_each(|func| shrinker.sizes(func));
         if round == 0 {
@@ -59,7 +59,7 @@ struct Shrinker<L> {
 }
 
 impl<L: Look> Shrinker<L> {
-    /// Takes an input if the difference shows on it too.
+    /// Takes an input if it shows the difference too.
     fn accept(&mut self, candidate: Option<Vec<ValueSpec>>) -> bool {
         let Some(candidate) = candidate.filter(|candidate| *candidate != self.best) else { return false };
         let Some(left) = self.trials.checked_sub(1) else { return false };
@@ -70,7 +70,7 @@ impl<L: Look> Shrinker<L> {
                 true
             }
             ShrinkOutcome::Other => false,
-            // Nor will anybody look at the others.
+            // The remaining candidates would not be tried either.
             ShrinkOutcome::Unasked => {
                 self.trials = 0;
                 false
@@ -90,7 +90,7 @@ impl<L: Look> Shrinker<L> {
         }
     }
 
-    /// The smallest size of an axis: 0, 1, 2, .., then half and one less again and again.
+    /// Minimizes the size of an axis: tries 0, 1, 2, .., then repeatedly half the size, and one less.
     fn size(&mut self, infos: &[StructInfo], axis: &ShrinkAxis) {
         while self.trials > 0 {
             let mut axes = BTreeMap::new();
@@ -112,7 +112,7 @@ impl<L: Look> Shrinker<L> {
 
     // Halves of large tensors.
 
-    /// Sets all of a large tensor to 0 but the half that shows the difference, of that half a half, and so on.
+    /// Sets a large tensor to 0 except for the half that shows the difference, then half of that half, and so on.
     fn halves(&mut self) {
         let mut candidate = self.best.clone();
         for nth in 0..self.tensors() {
@@ -123,13 +123,13 @@ impl<L: Look> Shrinker<L> {
         self.accept(Some(candidate));
     }
 
-    /// The input with as little as possible in its n-th tensor, at a glance.
+    /// The input with as few non-zero elements as possible in its n-th tensor, by quick tries.
     fn narrowed(&mut self, mut input: Vec<ValueSpec>, nth: usize) -> Vec<ValueSpec> {
         let mut kept = 0..self.count(nth);
         if self.seems_broken(&without_others(&input, nth, 0..0)) {
             return without_others(&input, nth, 0..0);
         }
-        // Often each element is made of the one in its place.
+        // Often each element depends on the element with the same index.
         if let Some(at) = self.look.element().filter(|at| kept.contains(at)) {
             let candidate = without_others(&input, nth, at..at + 1);
             if self.seems_broken(&candidate) {
@@ -202,7 +202,7 @@ impl<L: Look> Shrinker<L> {
         }
     }
 
-    /// The positions that are tried one by one: of a large tensor those of what is not 0.
+    /// The indices that are tried one by one: in a large tensor, those of non-zero elements.
     fn tried_singly(&self, nth: usize) -> Vec<usize> {
         let Some(data) = self.tensor(nth) else { return Vec::new() };
         let elements = data.bytes.chunks(data.dtype.bytes().max(1)).enumerate();
@@ -221,7 +221,7 @@ impl<L: Look> Shrinker<L> {
 
     /// Changes the elements of the n-th tensor.
     fn change(&mut self, nth: usize, element: impl Fn(usize, Scalar) -> Scalar) -> bool {
-        // A candidate is a copy of everything.
+        // A candidate is a copy of the whole input.
         if self.trials == 0 {
             return false;
         }
@@ -238,7 +238,7 @@ impl<L: Look> Shrinker<L> {
     }
 }
 
-/// The values, with 0 in the n-th tensor but for these elements. All bytes of 0 are 0 in every data type.
+/// The values, with zeros in the n-th tensor outside of this range. In every data type, zero bytes are the number 0.
 fn without_others(values: &[ValueSpec], nth: usize, kept: Range<usize>) -> Vec<ValueSpec> {
     map_tensors(values, &mut |n, data| {
         if n != nth {
@@ -254,7 +254,7 @@ fn without_others(values: &[ValueSpec], nth: usize, kept: Range<usize>) -> Vec<V
     })
 }
 
-/// A number in place of another of its kind.
+/// The number `x` in the kind of another one.
 fn simple(scalar: Scalar, x: f64) -> Scalar {
     match scalar {
         Scalar::Bool(_) => Scalar::Bool(bool::from_scalar(Scalar::Float(x))),
@@ -272,7 +272,7 @@ fn shortened(scalar: Scalar, digits: f64) -> Scalar {
     }
 }
 
-/// What has a size of its own: a shape variable, or, where the signature leaves sizes open, all axes of a size.
+/// An independent size: a shape variable, or, where the signature leaves sizes open, all axes with the same size.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum ShrinkAxis {
     Var(ShapeVar),
@@ -306,7 +306,7 @@ fn of_vars(dims: &[PrimExpr], sizes: impl Iterator<Item = i64>, axes: &mut BTree
     }
 }
 
-/// The value with other sizes; `None` if it would be larger, or has none.
+/// The value with other sizes; `None` if it would be larger, or has no such sizes.
 fn resized(info: &StructInfo, value: &ValueSpec, axes: &BTreeMap<ShrinkAxis, i64>) -> Option<ValueSpec> {
     if let (StructInfo::Tensor(t), ValueSpec::Tensor(data)) = (info, value) {
         let sizes = match &t.shape {
@@ -364,7 +364,7 @@ fn cut(data: &TensorData, sizes: &[i64]) -> Option<TensorData> {
     TensorData::new(data.dtype, &sizes, bytes).ok()
 }
 
-/// The values with other tensors in them, counted from the first.
+/// The values with each tensor replaced; tensors are counted from the first.
 fn map_tensors(values: &[ValueSpec], f: &mut impl FnMut(usize, &TensorData) -> TensorData) -> Vec<ValueSpec> {
     fn each(value: &ValueSpec, n: &mut usize, f: &mut impl FnMut(usize, &TensorData) -> TensorData) -> ValueSpec {
         if let ValueSpec::Tensor(data) = value {

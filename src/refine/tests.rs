@@ -96,7 +96,7 @@ fn miscompilations_of_values() {
     let source = of("R.subtract(x, R.sum(x, axis=[0]))");
     allowed(X, &source, &of("R.subtract(x, R.sum(x, axis=0))"));
     allowed(X, &source, &of("R.add(x, R.negative(R.sum(x, axis=[0])))"));
-    // A swapped operand, a wrong axis, a value where another was.
+    // Swapped operands, a wrong axis, a wrong value.
     for target in ["R.subtract(R.sum(x, axis=[0]), x)", "R.subtract(x, R.sum(x, axis=[1], keepdims=True))", "x"] {
         assert_eq!(broken(X, &source, &of(target)), rule!("OPT.GENERAL"), "{target}");
     }
@@ -141,7 +141,7 @@ fn a_constant_that_is_mutated_may_not_be_shared() {
         c = R.call_packed(\"relax_spec.add_inplace\", a, a)
         return b\n";
     assert_eq!(broken(X, source, shared), rule!("OPT.MEM.COPY"));
-    // Without the mutation nobody can tell.
+    // Without the mutation the difference is invisible.
     let drop = |text: &str| text.replace("        c = R.call_packed(\"relax_spec.add_inplace\", a, a)\n", "");
     allowed(X, &drop(source), &drop(shared));
 }
@@ -173,7 +173,7 @@ fn the_error_stays_the_same() {
 fn the_smallest_input_is_shown() {
     let of = |value: &str| format!("        y = {value}\n        return y\n");
     let refinement = compare(X, &of("R.add(x, x)"), &of("x"));
-    // An empty tensor shows no difference, so one row is the least.
+    // An empty tensor shows no difference, so one row is the minimum.
     let Some([ValueSpec::Tensor(data)]) = refinement.input.as_deref() else { panic!("{refinement:?}") };
     assert_eq!(*data.shape, [1, 2]);
     // A given input is used as it is.
@@ -206,7 +206,7 @@ fn a_run_without_end_is_out_of_budget() {
     };
     assert!(matches!(of(&endless, "        return x\n"), RefinementVerdict::OutOfBudget(_)));
     assert!(matches!(of("        return x\n", &endless), RefinementVerdict::OutOfBudget(_)));
-    // The same in a call of what is returned.
+    // The same in a call of a returned closure.
     let returned = [ENDLESS, "        return f\n"].concat();
     assert!(matches!(of(&returned, &returned), RefinementVerdict::OutOfBudget(_)));
 }
@@ -221,7 +221,7 @@ fn closures_are_called() {
     allowed(X, &returning(vector, "R.add(a, a)"), &returning(vector, "R.multiply(a, R.const(2, \"float32\"))"));
     let rule = broken(X, &returning(vector, "R.add(a, a)"), &returning(vector, "R.multiply(a, a)"));
     assert_eq!(rule, rule!("OPT.GENERAL"));
-    // A shape variable of the outer function is what it was.
+    // A shape variable of the outer function keeps its value.
     let captured = "a: R.Tensor((\"n\",), \"float32\")";
     allowed(X, &returning(captured, "a"), &returning(captured, "a"));
     assert_eq!(broken(X, &returning(vector, "R.shape_of(a)"), &returning(captured, "R.shape_of(a)")), {
@@ -272,7 +272,7 @@ fn inputs_are_looked_for_that_reach_every_branch() {
 
 #[test]
 fn what_no_run_reaches_is_told() {
-    // The sum of a number and 1 is not the number, for a datatype that wraps.
+    // For a data type that wraps around, the sum of a number and 1 is not larger than the number.
     let dead = "        m = R.add(n, R.const(1, \"int64\"))
         a = R.equal(n, m)
         if a:
@@ -321,7 +321,7 @@ fn a_factor_too_small_for_its_type_may_be_one_that_is_not() {
     assert_eq!(refinement.verdict, RefinementVerdict::Allowed);
 }
 
-/// What no run of the source reached, in words.
+/// The parts of the source that no run reached, in words.
 fn untaken(refinement: &Refinement) -> Vec<String> {
     let side = |part: &Unreached| match part {
         Unreached::Side { of, side, .. } => format!("{of} {}", side.word()),
@@ -340,7 +340,7 @@ fn sides_of_elementwise_choices_are_looked_for_and_told() {
     let vector = "x: R.Tensor((\"n\",), \"float32\")";
     assert_eq!(untaken(&compare(vector, behind, behind)), Vec::<String>::new());
     assert_eq!(broken(vector, behind, &behind.replace("prim_value(5)", "prim_value(50)")), rule!("OPT.GENERAL"));
-    // Nothing is above what it is clipped to already, or below 0 that is a square.
+    // No element is above the bound to which it was clipped, and no square is below 0.
     let never = "        a = R.clip(x, R.prim_value(-1), R.prim_value(2))
         b = R.minimum(a, R.const(3.0, \"float32\"))
         c = R.nn.relu(R.multiply(b, b))
@@ -459,7 +459,7 @@ fn what_nothing_here_knows_is_undecided() {
         let RefinementVerdict::Undecided(reason) = verdict(source, target) else { panic!() };
         assert!(reason.contains("does not know") && reason.contains("double_all"), "{reason}");
     }
-    // What is undefined is another thing.
+    // An undefined run is a different case.
     let outside = kernel("for i in range(6):\n    O[i] = X[i + 1] * T.float32(2)");
     assert!(is_broken(&verdict(&double, &outside)));
 }
@@ -480,7 +480,7 @@ fn assumptions_are_no_more_than_what_holds() {
     assert!(is_broken(&verdict(&source, &assumes("X[0] > X[1]"))));
 }
 
-/// `LegalizeOps` makes of `take` an access at the index: what a negative one gives is left open.
+/// `LegalizeOps` turns `take` into an access at the index; the result for a negative index is left open.
 #[test]
 fn what_the_documentation_leaves_open_is_no_fault() {
     let program = |kernel: &str, value: &str| {

@@ -1,8 +1,8 @@
-//! Packed functions of which only the names are known. What such a function gives is a function of its name, of what it
-//! is given, and of what the call says of its result; the call is an effect, unless it is assumed to be none.
+//! Packed functions that are not available. The result of such a function depends on its name, its arguments and the
+//! declared result of the call; the call is an effect, unless it is assumed to be pure.
 //!
-//! A float that it gives depends evenly on the floats that it is given, as those of the programs do: what rounding
-//! makes of an argument is no other argument.
+//! Its floats depend continuously on the floats of the arguments, like those of ordinary programs. So an argument that
+//! differs by rounding counts as the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,10 +15,10 @@ use crate::value::{
     AllocError, Effect, Host, Prim, Registry, ResultContract, Returned, Scalar, Stop, Tensor, Value, snapshot,
 };
 
-/// What is assumed of a packed function that is not there.
+/// The assumptions about a packed function that is not available.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Assumption {
-    /// Whether its calls are no effects.
+    /// Whether its calls are not effects.
     pub pure: bool,
     /// Which of its arguments it mutates.
     pub mutates: BTreeSet<usize>,
@@ -26,7 +26,7 @@ pub struct Assumption {
     pub returns: Option<usize>,
 }
 
-/// The packed functions that the programs name and nobody provides.
+/// The packed functions that the programs name and that are not available.
 pub fn missing(registry: &Registry, modules: &[&IrModule]) -> BTreeSet<Name> {
     let mut named = ExternSymbols::default();
     for module in modules {
@@ -71,7 +71,7 @@ impl Visitor for ExternSymbols {
     }
 }
 
-/// Lets the programs find the functions.
+/// Registers the replacements of these functions.
 pub(super) fn register(
     registry: &mut Registry,
     names: impl Iterator<Item = Name>,
@@ -80,7 +80,7 @@ pub(super) fn register(
     for name in names {
         let assumption = assumed.get(&name).cloned().unwrap_or_default();
         let symbol = name.clone();
-        // Its effects are recorded here, where what the call declares is known.
+        // Its effects are recorded here, where the declared result of the call is known.
         registry.register(&name, true, move |m, args| call(m, &symbol, &assumption, args));
     }
 }
@@ -110,20 +110,20 @@ fn call(m: &mut dyn Host, name: &Name, assumption: &Assumption, args: &[Value]) 
     }
 }
 
-/// How many sums of the floats that it is given a function goes by.
+/// How many sums of its floating-point arguments a function depends on.
 const SUMS: usize = 8;
 
-/// What a function is given, in short.
+/// A digest of the arguments of a function.
 struct ArgumentDigest {
     /// Everything but the finite floats.
     hash: u64,
-    /// Sums of the finite floats, each with other weights.
+    /// Sums of the finite floats, each with different weights.
     sums: [f64; SUMS],
     /// How many floats there were.
     floats: u64,
     /// The shapes of the tensors.
     shapes: Vec<Vec<i64>>,
-    /// How many elements were given.
+    /// How many elements were generated so far.
     made: u64,
 }
 
@@ -148,7 +148,7 @@ impl ArgumentDigest {
         match value {
             Value::Tensor(tensor) => self.see_tensor(m, tensor)?,
             Value::Tuple(tuple) => {
-                // A tuple that shares its parts stands for far more than it occupies.
+                // A tuple that shares its parts has far more fields than it occupies memory.
                 m.spend(tuple.len() as u64)?;
                 self.note(1 + tuple.len() as u64);
                 with_stack(|| tuple.fields().iter().try_for_each(|field| self.see(m, field)))?;
@@ -189,7 +189,7 @@ impl ArgumentDigest {
                     *sum += x * weight(k as u64, self.floats);
                 }
             }
-            // Which of them comes of infinities, the order of operations decides.
+            // The order of operations decides whether infinities give an infinity or NaN.
             Scalar::Float(_) => self.note(7),
             Scalar::Ring(x) => {
                 x.bytes().chunks(8).for_each(|part| self.note(part.iter().fold(0, |n, b| n << 8 | u64::from(*b))))
@@ -201,7 +201,7 @@ impl ArgumentDigest {
     fn float(&mut self) -> f64 {
         self.made += 1;
         let own = weight(self.hash, self.made);
-        // Bent, for few functions are as straight as a sum.
+        // Not linear, because few real functions are.
         let from_sums = |(k, sum): (usize, &f64)| (sum + sum.sin()) * weight(mixed(self.hash, k as u64), self.made);
         own + self.sums.iter().enumerate().map(from_sums).sum::<f64>()
             / (SUMS as f64 * self.floats.max(1) as f64).sqrt()
@@ -210,7 +210,7 @@ impl ArgumentDigest {
     /// The next integer, which is small: it may be an index.
     fn integer(&mut self) -> u64 {
         self.made += 1;
-        // So many digits of the floats as no order of rounding changes.
+        // Only as many digits of the floats as no order of rounding changes.
         let rough = |sum: &f64| f64::from_bits((sum.to_bits() + (1 << 37)) & !((1 << 38) - 1)).to_bits();
         self.sums.iter().map(rough).fold(mixed(self.hash, self.made), mixed) % 5
     }
@@ -240,7 +240,7 @@ impl ArgumentDigest {
     /// A value of the structural information.
     fn value(&mut self, m: &mut dyn Host, info: &StructInfo) -> Result<Value, Stop> {
         match info {
-            // What it is shows where it is given to another function.
+            // Its contents become visible when it is passed to another function.
             StructInfo::Object => self.tensor(m, DataType::FLOAT64, &[SUMS as i64]),
             StructInfo::Tensor(t) => {
                 let shape = self.shape(m, t)?;
@@ -283,7 +283,7 @@ impl ArgumentDigest {
         }
     }
 
-    /// Sizes of which nothing is known but the rank: those of a tensor that it is given, if one has this rank.
+    /// Sizes for a known rank: those of a tensor argument with this rank, if there is one.
     fn sizes(&mut self, ndim: Ndim) -> Vec<i64> {
         let fits = |shape: &&Vec<i64>| match ndim {
             Ndim::Known(rank) => shape.len() == rank as usize,

@@ -1,4 +1,4 @@
-//! What runs of a program did not reach.
+//! The parts of a program that its runs did not reach.
 
 use crate::grammar::{Name, Span};
 use crate::value::Side;
@@ -24,9 +24,9 @@ pub enum Unreached {
     Side {
         /// Where the choice is written.
         span: Span,
-        /// What chooses.
+        /// The operator or function that makes the choice.
         of: Name,
-        /// What was not chosen.
+        /// The side that was not taken.
         side: Side,
     },
 }

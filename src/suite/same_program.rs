@@ -14,8 +14,9 @@ pub fn same_program(m1: &IrModule, m2: &IrModule) -> bool {
     same_up_to(m1, m2, Annotations::Written)
 }
 
-/// Whether what an implementation reads from a text is the program of the text. It may write down what it derives where
-/// nothing is written, and leave out the annotation of a variable that it has in another form.
+/// Whether the program that an implementation reads from a text is the program of the text. The implementation may add
+/// derived annotations where the text has none, and omit the annotation of a variable whose information it stores
+/// elsewhere.
 pub fn same_as_read(expected: &IrModule, given: &IrModule) -> bool {
     same_up_to(expected, given, Annotations::Derived)
 }
@@ -23,7 +24,7 @@ pub fn same_as_read(expected: &IrModule, given: &IrModule) -> bool {
 /// Which annotations count.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Annotations {
-    /// All of them, and that there are none.
+    /// All annotations, and that they are absent.
     #[default]
     Written,
     /// Those that both have.

@@ -1,4 +1,4 @@
-//! The arithmetics in which `PrimFunc`s run: floats and the ring.
+//! The arithmetics with which `PrimFunc`s run: floats and the ring.
 
 use super::error::TirError;
 use crate::number::FloatType;
@@ -6,7 +6,7 @@ use crate::number::real::{Real, Unordered};
 use crate::number::ring::RingNumber;
 use crate::value::{Element, Scalar};
 
-/// A real number that an element of a tensor is, or an argument.
+/// A real number as an element of a tensor or an argument.
 pub(super) trait Arithmetic: Real {
     /// The argument for a parameter of a type.
     fn of_scalar(value: Scalar, float: FloatType) -> Self;

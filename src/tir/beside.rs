@@ -1,24 +1,24 @@
-//! Which accesses happen beside each other.
+//! Detects accesses that may happen at the same time.
 //!
-//! The rounds of a parallel, vectorized or thread-bound loop may be run in any order or at once, so they must not
-//! depend on each other (`PRIMFUNC.LOOP.INDEPENDENT`): an element that one of them writes no other may touch. They are
-//! run in order, and of each element it is kept in which round it was last written, and last read.
+//! The iterations ("rounds") of a parallel, vectorized or thread-bound loop may run in any order or at once, so they
+//! must not depend on each other (`PRIMFUNC.LOOP.INDEPENDENT`): no other round may access an element that one of them
+//! writes. They run in order here, and for each element the rounds of the last write and of the last read are recorded.
 //!
-//! A round is a node of a tree, under the round of the loop around. Two rounds are beside each other if where their
-//! ways part they go into two rounds of one run of a loop; rounds of two runs come one after the other. Between two
-//! barriers the threads of a block have a run of their own.
+//! A round is a node of a tree; its parent is the round of the enclosing loop. Two rounds may run at once if their
+//! paths from the root separate into two rounds of one run of a loop; two runs of a loop happen one after the other.
+//! Between two barriers, the threads of a block have a run of their own.
 
 use super::memory::MemoryScope;
 
-/// So many rounds are told apart; what comes after them counts as what is around them.
+/// The maximum number of rounds that are distinguished; further ones count as their enclosing round.
 const MOST: usize = 1 << 22;
-/// So many are kept where everything before has ended.
+/// The maximum number of recorded rounds after all earlier ones have ended.
 const ENDED: usize = 1 << 16;
 
-/// No round: what is outside of all loops of this kind.
+/// Not a round: outside of all such loops.
 const OUTSIDE: u32 = 0;
 
-/// A loop whose rounds may be run beside each other.
+/// A loop whose rounds may run at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Beside {
     /// Tasks of the host.
@@ -35,34 +35,34 @@ pub(super) enum Beside {
 struct Round {
     parent: u32,
     depth: u32,
-    /// Which run of the loop it belongs to.
+    /// The run of the loop that it belongs to.
     run: u32,
     number: i64,
     of: Beside,
 }
 
-/// Where an element was last touched.
+/// The rounds that accessed an element last.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Touches {
     written: u32,
     read: u32,
-    /// The task that wrote it last, if another task has written it too, each in memory of its own.
+    /// The task that wrote it last, if another task also wrote it, each in its own memory.
     owner: u32,
 }
 
-/// What an access must not do.
+/// The ways in which an access may violate the independence of rounds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum RoundClash {
-    /// Another round that may be run beside this one has touched the element, and one of the two writes it.
+    /// Another round that may run at the same time has accessed the element, and one of the two writes it.
     Race,
-    /// The memory is each thread's own, or each block's, and another one has written the element.
+    /// Each thread, or each block, has its own copy of the memory, and another one has written the element.
     Foreign,
 }
 
-/// The rounds that are told apart, and the one that is run.
+/// All distinguished rounds, and the current one.
 #[derive(Default)]
 pub(super) struct Rounds {
-    /// The number of the first that is kept, less 1: all before it have ended.
+    /// The number of the first recorded round, less 1: all earlier rounds have ended.
     ended: u32,
     kept: Vec<Round>,
     current: u32,
@@ -70,16 +70,16 @@ pub(super) struct Rounds {
 }
 
 impl Rounds {
-    /// Whether a round is run.
+    /// Whether a round is running.
     #[inline]
     pub fn inside(&self) -> bool {
         self.current != OUTSIDE
     }
 
-    /// A run of a loop begins.
+    /// Starts a run of a loop.
     pub fn begin(&mut self) -> u32 {
         if !self.inside() && self.kept.len() > ENDED {
-            // Whatever was before it has ended.
+            // All earlier rounds have ended.
             self.ended = self.ended.saturating_add(self.kept.len() as u32);
             self.kept.clear();
         }
@@ -87,7 +87,7 @@ impl Rounds {
         self.runs
     }
 
-    /// A round begins; gives the one around it, which is to be returned to.
+    /// Starts a round. Returns the enclosing one, to return to it.
     pub fn enter(&mut self, run: u32, number: i64, of: Beside) -> u32 {
         let around = self.current;
         if self.kept.len() < MOST && self.ended < u32::MAX - MOST as u32 {
@@ -102,12 +102,12 @@ impl Rounds {
         self.current = around;
     }
 
-    /// A round that has not ended with everything around it.
+    /// A round that has been recorded.
     fn round(&self, id: u32) -> Option<&Round> {
         self.kept.get(id.checked_sub(self.ended + 1)? as usize)
     }
 
-    /// An access in the round that is run; whether it clashes with the accesses before.
+    /// Records an access of the current round. Returns whether it conflicts with earlier accesses.
     pub fn touch(&self, touches: &mut Touches, scope: MemoryScope, write: bool) -> Option<RoundClash> {
         let before = *touches;
         if write {
@@ -126,26 +126,26 @@ impl Rounds {
         if write {
             return None;
         }
-        // Behind the loop nobody can say whose memory is read.
+        // After the loop it is unknown whose memory is read.
         if before.owner != OUTSIDE && !self.is_within(before.owner) {
             return Some(RoundClash::Race);
         }
         self.foreign(before.written, scope)
     }
 
-    /// Whether the round that is run is this one, or within it.
+    /// Whether the current round is this one, or inside of it.
     fn is_within(&self, id: u32) -> bool {
         self.round(id).is_some()
             && std::iter::successors(Some(self.current), |id| Some(self.round(*id)?.parent)).any(|own| own == id)
     }
 
-    /// Whether a round may be run beside the one that is, and shares memory of this scope with it.
+    /// Whether a round may run at the same time as the current one, and shares memory of this scope with it.
     fn is_beside(&self, other: u32, scope: MemoryScope) -> bool {
         self.parting(other).is_some_and(|(x, _)| !scope.is_own(x.of))
     }
 
-    /// Where the way to another round parts from the way to the one that is run: the other round of that loop, and the
-    /// number of the own one. They are rounds of one run of the loop.
+    /// Where the path to another round separates from the path to the current one: the round on the path to the other,
+    /// and the number of the round on the own path. Both are rounds of one run of a loop.
     fn parting(&self, other: u32) -> Option<(&Round, u32)> {
         let (mut a, mut b) = (other, self.current);
         if a == b {
@@ -169,8 +169,8 @@ impl Rounds {
         }
     }
 
-    /// The clash where another owner of memory of this scope has written the element. Tasks of different runs of a loop
-    /// come one after the other; a thread and a block are the same in all loops.
+    /// The conflict if another owner of memory of this scope has written the element. Tasks of different runs of a loop
+    /// happen one after the other; threads and blocks are the same in all loops.
     fn foreign(&self, writer: u32, scope: MemoryScope) -> Option<RoundClash> {
         if self.parting(writer).is_some_and(|(x, _)| x.of == Beside::Tasks) {
             return Some(RoundClash::Race);
@@ -180,7 +180,7 @@ impl Rounds {
         is_foreign.then_some(RoundClash::Foreign)
     }
 
-    /// A round, and those around it.
+    /// A round, and those that enclose it.
     fn around(&self, id: u32) -> impl Iterator<Item = &Round> {
         std::iter::successors(self.round(id), |round| self.round(round.parent))
     }

@@ -39,7 +39,7 @@ pub(super) fn run<N: Arithmetic>(
     result.map(|()| machine.returned)
 }
 
-/// Fills the slots of the parameters. Each tensor gets one memory, however many arguments it is.
+/// Fills the slots of the parameters. A tensor has one memory, even if it is passed several times.
 fn bind<'a, N: Arithmetic>(
     machine: &mut Machine<'_, N>,
     args: &'a [TirArg],
@@ -66,7 +66,7 @@ fn bind<'a, N: Arithmetic>(
             }
         }
     }
-    // Dimensions that are a variable alone give it its value, before any other dimension is computed.
+    // A dimension that is a single variable determines its value, before any other dimension is computed.
     for (buffer, tensor) in &buffers {
         solve(machine, buffer, tensor, &mut unbound)?;
     }
@@ -101,7 +101,7 @@ fn int_argument(name: &Name, dtype: DataType, repr: Repr, value: Scalar) -> TirR
     }
 }
 
-/// Binds the variables that stand alone as a dimension, stride or offset.
+/// Binds the variables that are alone in a dimension, stride or offset.
 fn solve<N: Arithmetic>(
     machine: &mut Machine<'_, N>,
     buffer: &BufferCode,
@@ -131,7 +131,7 @@ fn solve<N: Arithmetic>(
     Ok(())
 }
 
-/// Checks that a tensor is what the buffer says, and makes the buffer a view of it.
+/// Checks that a tensor fits the buffer, and makes the buffer a view of it.
 fn check<'p, N: Arithmetic>(
     machine: &mut Machine<'p, N>,
     buffer: &'p BufferCode,
@@ -147,7 +147,7 @@ fn check<'p, N: Arithmetic>(
         }
     }
     for (dim, (expected, found)) in machine.values(&buffer.strides)?.into_iter().zip(&strides).enumerate() {
-        // The stride of a dimension with one element says nothing.
+        // The stride of a dimension with one element does not matter.
         if expected != *found && shape.get(dim).is_some_and(|extent| *extent > 1) {
             let (buffer, found) = (buffer.name.clone(), *found);
             return Err(Box::new(TirError::Stride { buffer, dim, expected, found }));

@@ -1,4 +1,4 @@
-//! The tree that is run: names are numbers of slots, data types are resolved into ways to wrap and to round.
+//! The tree that is interpreted: names are replaced by numbers of slots, and data types by ways to wrap and to round.
 //!
 //! An integer of any width is held as an i64: signed ones extended by their sign, unsigned ones by zeros (a uint64 by
 //! its bits), a Boolean as 0 or 1. A float of any width is held as an f64, which represents all of them exactly.
@@ -19,9 +19,9 @@ pub(super) struct LoweredFunction {
     pub floats: usize,
     /// The name of each buffer slot.
     pub buffers: Vec<Name>,
-    /// The slots of the variables that matching the arguments binds.
+    /// The slots of the variables that are bound by matching the arguments.
     pub shape_vars: Vec<(usize, Name)>,
-    /// The choices of which it is noted which sides they take, by their addresses.
+    /// The choices whose sides are recorded, by their addresses.
     pub choices: Vec<usize>,
 }
 
@@ -40,7 +40,7 @@ pub(super) struct BufferCode {
     /// Empty for a compact row-major buffer.
     pub strides: Vec<Int>,
     pub offset: Option<Int>,
-    /// Of memory of its own: whose that is.
+    /// For a buffer with its own memory: the scope of the memory.
     pub scope: MemoryScope,
 }
 
@@ -64,7 +64,7 @@ pub(super) enum TirInstr {
     Decl(Box<BufferCode>, usize),
     /// Statements with a scope of their own.
     Scope(Vec<TirInstr>),
-    /// What must hold, or nothing is said of the run.
+    /// A condition that must hold; otherwise the run is unspecified.
     Assume(Int),
     Sort(Box<SortCode>),
     Scan(Box<ScanCode>),
@@ -88,9 +88,9 @@ pub(super) struct ForCode {
     pub stop: Int,
     pub step: Option<Int>,
     pub body: Vec<TirInstr>,
-    /// The number of the choice, if it is noted.
+    /// The number of the choice, if its sides are recorded.
     pub choice: Option<usize>,
-    /// Whose its rounds are, if they may be run beside each other.
+    /// The kind of its rounds, if they may run at once.
     pub beside: Option<Beside>,
 }
 
@@ -103,7 +103,7 @@ impl ForCode {
 
 /// A call of a packed function that sorts.
 pub(super) struct SortCode {
-    /// The slot of the buffer, and the shape that the call says it has.
+    /// The slot of the buffer, and its shape according to the call.
     pub input: (usize, Vec<Int>),
     pub outputs: Vec<(usize, Vec<Int>, Sorted)>,
     pub axis: Int,
@@ -113,12 +113,12 @@ pub(super) struct SortCode {
 
 /// A call of a packed function that sums up.
 pub(super) struct ScanCode {
-    /// The slot of each buffer, and the shape that the call says it has.
+    /// The slot of each buffer, and its shape according to the call.
     pub input: (usize, Vec<Int>),
     pub output: (usize, Vec<Int>),
-    /// How the sums are held.
+    /// The data type of the sums.
     pub sums: ScanSums,
-    /// Whether an element is left out of the sum at its own place.
+    /// Whether the sum at an index excludes the element at this index.
     pub exclusive: Int,
 }
 
@@ -129,7 +129,7 @@ pub(super) enum ScanSums {
     Float(FloatType),
 }
 
-/// What of the sorted elements is written.
+/// The part of the sorted elements that is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sorted {
     Values,
@@ -153,11 +153,11 @@ pub(super) struct IterCode {
     pub value: Int,
 }
 
-/// What a block says that it reads and writes; `None` if it does not say.
+/// The accesses that a block declares; `None` if it does not declare them.
 pub(super) struct Declared {
     pub reads: Option<Vec<RegionCode>>,
     pub writes: Option<Vec<RegionCode>>,
-    /// The buffers from this slot on are the block's own.
+    /// The buffers from this slot on belong to the block.
     pub own: usize,
 }
 
@@ -201,9 +201,9 @@ pub(super) enum Int {
     Choice(Box<(Int, Int, Int)>),
     /// `T.q_multiply_shift`: two numbers, their binary places, and the shift.
     FixedPoint(Box<[Int; 4]>),
-    /// The smaller or the larger of two, of which it is noted which is taken.
+    /// The minimum or the maximum of two; the chosen side is recorded.
     Picked(usize, IntOp, Box<(Int, Int)>, Repr),
-    /// A condition of which it is noted what it is.
+    /// A condition whose value is recorded.
     Noted(usize, Box<Int>),
     Wrap(Box<Int>, Repr),
     Nonzero(Box<Int>),

@@ -20,7 +20,7 @@ pub enum TirError {
     Kind {
         /// The parameter.
         param: Name,
-        /// What it takes, in words.
+        /// The expected argument, in words.
         expected: &'static str,
     },
     /// The argument has another data type.
@@ -87,7 +87,7 @@ pub enum TirError {
         /// That of the argument.
         found: i64,
     },
-    /// A variable of the signature stands in no place that an argument could bind.
+    /// A variable of the signature that no argument determines.
     #[error("no argument determines the variable `{var}`")]
     Undetermined {
         /// The variable.
@@ -103,7 +103,7 @@ pub enum TirError {
         /// Its sizes.
         shape: Vec<i64>,
     },
-    /// The index is inside of the view, but not of what the view is of.
+    /// The index is inside of the view, but outside of the memory that the view refers to.
     #[error("`{buffer}{indices:?}` is outside of the memory that `{buffer}` is a view of")]
     OutsideMemory {
         /// The view.
@@ -127,7 +127,7 @@ pub enum TirError {
         /// An index for each dimension.
         indices: Vec<i64>,
     },
-    /// Two rounds of a loop that may be run beside each other touch an element, and one of them writes it.
+    /// Two rounds of a loop that may run at once access an element, and one of them writes it.
     #[error("`{buffer}{indices:?}` is touched by rounds that may run at once, and written by one of them")]
     Race {
         /// The buffer.
@@ -135,10 +135,10 @@ pub enum TirError {
         /// An index for each dimension.
         indices: Vec<i64>,
     },
-    /// What the function may assume does not hold.
+    /// The condition of a `T.assume` does not hold.
     #[error("what `T.assume` says does not hold")]
     Assumption,
-    /// Some threads of a block wait at a barrier to which others do not come.
+    /// Some threads of a block wait at a barrier that others do not reach.
     #[error("some threads wait at a barrier to which others do not come")]
     Divergent,
     /// A `match_buffer` of a block does not fit.
@@ -154,7 +154,7 @@ pub enum TirError {
     /// Division or remainder by zero.
     #[error("division of {dividend} by zero")]
     DivisionByZero {
-        /// What is divided.
+        /// The dividend.
         dividend: i64,
     },
     /// By a negative number of bits, or by the width or more.
@@ -162,7 +162,7 @@ pub enum TirError {
     Shift {
         /// The number of bits.
         amount: i64,
-        /// The data type of what is shifted.
+        /// The data type of the shifted number.
         dtype: DataType,
     },
     /// A float is not a number, or outside of the integers of the data type.
@@ -170,7 +170,7 @@ pub enum TirError {
     Cast {
         /// The float.
         value: f64,
-        /// The data type that it is to have.
+        /// The target data type.
         dtype: DataType,
     },
     /// A number of binary places that is not positive.
@@ -184,16 +184,16 @@ pub enum TirError {
     Assert {
         /// The kind of error that it names.
         kind: Name,
-        /// What it says.
+        /// The message.
         message: String,
     },
     /// A buffer cannot be allocated.
     #[error("{0}")]
     Alloc(AllocError),
-    /// What the interpreter does not know.
+    /// A construct that the interpreter does not support.
     #[error("not supported: {0}")]
     Unsupported(String),
-    /// What no printer of TIR would write, for people.
+    /// Text that no printer of TIR would write, described for people.
     #[error("the function is malformed: {0}")]
     Malformed(String),
     /// The limit of steps is reached.
@@ -202,8 +202,8 @@ pub enum TirError {
 }
 
 impl TirError {
-    /// The rule of the specification that leaves undefined what happens, where it has one, and which of its premises
-    /// fails.
+    /// The rule of the specification that leaves the behaviour undefined, if there is one, and the number of its
+    /// premise that fails.
     pub fn leaves_open(&self) -> Option<(Rule, usize)> {
         if let TirError::Race { .. } = self {
             Some((rule!("PRIMFUNC.LOOP.INDEPENDENT"), 1))
@@ -218,7 +218,7 @@ impl TirError {
         }
     }
 
-    /// The rule of the specification that makes this an error, where it has one.
+    /// The rule of the specification that makes this an error, if there is one.
     pub fn rule(&self) -> Option<Rule> {
         let is_of_result = matches!(
             self,
@@ -232,5 +232,5 @@ impl TirError {
     }
 }
 
-/// An error on the paths that run often, where results must be small.
+/// A result on paths that run often, where it must be small.
 pub(super) type TirResult<T> = Result<T, Box<TirError>>;

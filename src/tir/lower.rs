@@ -1,4 +1,4 @@
-//! From the AST to the tree that is run: statements and buffers.
+//! Lowers the AST to the tree that is interpreted: statements and buffers.
 
 mod axes;
 mod expr;
@@ -28,10 +28,10 @@ use crate::value::address;
 
 type LowerResult<T> = Result<T, TirError>;
 
-/// How deep statements and expressions may nest together.
+/// The maximum nesting of statements and expressions together.
 const MAX_DEPTH: usize = 20_000;
 
-/// The tree, and how deep it is; with `noting` it notes which sides its choices take.
+/// Returns the tree and its depth; with `noting` it records which sides its choices take.
 pub(super) fn lower(f: &PrimFunc, noting: bool) -> LowerResult<(LoweredFunction, usize)> {
     let mut lowering = Lowering { noting, axes: ThreadAxes::of(&f.body), ..Lowering::default() };
     let params = f.params.iter().map(|param| lowering.param(param)).collect::<LowerResult<_>>()?;
@@ -54,7 +54,7 @@ pub(super) fn lower(f: &PrimFunc, noting: bool) -> LowerResult<(LoweredFunction,
     Ok((program, lowering.deepest))
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone)]
 enum LoweredName {
     Int(usize, DataType),
@@ -73,17 +73,17 @@ struct Lowering {
     shape_vars: Vec<(usize, Name)>,
     /// Whether an unknown name is a variable that matching binds.
     binding: bool,
-    /// Whether choices note which sides they take: not within a copy, which has no address that anyone knows.
+    /// Whether choices record their sides: not in a copy, whose addresses nobody knows.
     noting: bool,
     choices: Vec<usize>,
     axes: ThreadAxes,
     /// How many barriers there were so far.
     barriers: usize,
-    /// The slots that were used of late, with those that they are computed from.
+    /// The recently used slots, and those that they are computed from.
     used: BTreeSet<usize>,
-    /// What iteration variables are computed from.
+    /// The slots from which iteration variables are computed.
     origins: Vec<(usize, BTreeSet<usize>)>,
-    /// The slots that iteration variables of reductions are computed from.
+    /// The slots from which iteration variables of reductions are computed.
     combined: BTreeSet<usize>,
     depth: usize,
     deepest: usize,
@@ -112,7 +112,7 @@ impl Lowering {
         self.floats - 1
     }
 
-    /// A scalar variable that is an integer.
+    /// The slot of a scalar variable that is an integer.
     fn int_var(&mut self, var: &Var) -> LowerResult<usize> {
         if Repr::of(var.dtype).is_none() {
             return malformed(format!("`{}` must be an integer, not a {}", var.name, var.dtype));
@@ -140,7 +140,7 @@ impl Lowering {
         result
     }
 
-    /// Statements in a scope of their own.
+    /// Statements with a scope of their own.
     fn body(&mut self, stmts: &[Stmt]) -> LowerResult<Vec<TirInstr>> {
         self.scoped(|l| stmts.iter().map(|stmt| l.stmt(stmt)).collect())
     }
@@ -165,7 +165,7 @@ impl Lowering {
         let (name, dtype) = (var.name.clone(), var.dtype);
         match (Repr::of(dtype), dtype.float_type()) {
             (Some(repr), _) => {
-                // A buffer to the left may use it in its shape.
+                // A buffer further left may use it in its shape.
                 let slot = match self.shape_vars.iter().position(|(_, shape_var)| *shape_var == name) {
                     Some(known) => self.shape_vars.swap_remove(known).0,
                     None => self.int_var(var)?,
@@ -184,7 +184,7 @@ impl Lowering {
         }
     }
 
-    /// The description of a buffer, which it defines.
+    /// The description of a buffer that is defined here.
     fn buffer(&mut self, buffer: &Buffer) -> LowerResult<BufferCode> {
         if Repr::of(buffer.dtype).is_none() && buffer.dtype.float_type().is_none() {
             return Err(TirError::Unsupported(format!("buffers of {}", buffer.dtype)));
@@ -207,7 +207,7 @@ impl Lowering {
         Ok(code)
     }
 
-    /// A buffer with memory of its own, which is compact.
+    /// A compact buffer with its own memory.
     fn alloc(&mut self, buffer: &Buffer) -> LowerResult<BufferCode> {
         let mut compact = buffer.clone();
         compact.elem_offset = None;
@@ -299,7 +299,7 @@ impl Lowering {
         }
     }
 
-    /// A call that is evaluated for its effect.
+    /// A call that is evaluated for its side effect.
     fn evaluated(&mut self, call: &Extern) -> LowerResult<TirInstr> {
         if let ("assume", [condition]) = (&*call.op, call.args.as_slice()) {
             return Ok(TirInstr::Assume(self.condition(condition)?));
@@ -339,12 +339,12 @@ impl Lowering {
         })
     }
 
-    /// The same, but for threads that add up to one result, which compilers combine.
+    /// The same, except for threads that accumulate one result, which compilers combine.
     fn apart(&self, slot: usize, beside: Option<Beside>) -> Option<Beside> {
         beside.filter(|of| matches!(of, Beside::Tasks | Beside::Lanes) || !self.combined.contains(&slot))
     }
 
-    /// The value of an iteration variable, and what it is computed from.
+    /// The value of an iteration variable, and the slots that it is computed from.
     fn iter_value(&mut self, iter: &Iter) -> LowerResult<(Int, BTreeSet<usize>)> {
         self.used.clear();
         let value = self.int(&iter.value)?;
@@ -355,7 +355,7 @@ impl Lowering {
         Ok((value, from))
     }
 
-    /// A slot is used.
+    /// Records that a slot is used.
     fn uses(&mut self, slot: usize) {
         self.used.insert(slot);
         if let Some((_, from)) = self.origins.iter().rev().find(|(known, _)| *known == slot) {
@@ -375,7 +375,7 @@ impl Lowering {
                 l.origins.push((slot, from));
                 iters.push(IterCode { slot, reduce, start, value });
             }
-            // TVM describes a block that it cannot see through as one that touches nothing.
+            // TVM describes a block that it cannot analyse as one without accesses.
             let said = |regions: &Option<Vec<Region>>| regions.as_ref().is_some_and(|regions| !regions.is_empty());
             let known = said(&b.reads) || said(&b.writes);
             let declared = Declared {
@@ -400,7 +400,7 @@ impl Lowering {
         Ok(self.noted(block, condition))
     }
 
-    /// The number of a choice, if it is noted which sides it takes.
+    /// The number of a choice, if its sides are recorded.
     fn choice_at<T>(&mut self, node: &T) -> Option<usize> {
         if !self.noting {
             return None;
@@ -443,7 +443,7 @@ impl Lowering {
     }
 }
 
-/// A call of what has no meaning here, in words.
+/// A call of a function without a known meaning, in words.
 fn called(call: &Extern) -> String {
     match call.args.first() {
         Some(Expr::Str(name)) => format!("T.{} of `{name}`", call.op),

@@ -1,4 +1,4 @@
-//! Memory and the buffers that look at it.
+//! Memory, and the buffers that are views of it.
 
 use super::arithmetic::Arithmetic;
 use super::beside::{Beside, Touches};
@@ -13,31 +13,31 @@ pub(super) struct Memory<N> {
     pub data: MemoryElements<N>,
     /// Which elements have a value; `None` if all have.
     pub written: Option<Vec<bool>>,
-    /// Whose it is.
+    /// Who shares it.
     pub scope: MemoryScope,
-    /// Where each element was last touched, once that is of interest.
+    /// The rounds that accessed each element last, once this is needed.
     pub touches: Vec<Touches>,
-    /// Its bytes.
+    /// The account of its bytes.
     _held: Held,
 }
 
-/// Whose memory is.
+/// Who shares a piece of memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum MemoryScope {
-    /// Everybody's.
+    /// Everybody.
     Global,
-    /// What the function allocates. The compiler moves it into a loop of tasks where only one of them uses it.
+    /// Allocated by the function. The compiler moves it into a loop of tasks if only one of the tasks uses it.
     Allocated,
-    /// That of all threads of a block.
+    /// All threads of a block.
     Block,
-    /// Each thread's own.
+    /// Each thread has its own.
     Thread,
-    /// That of a block where the compiler is still to put the barriers.
+    /// All threads of a block; the compiler will insert the barriers.
     Unguarded,
 }
 
 impl MemoryScope {
-    /// Whether each round of such a loop has memory of its own.
+    /// Whether each round of such a loop has its own memory.
     pub fn is_own(self, of: Beside) -> bool {
         match (self, of) {
             (MemoryScope::Allocated | MemoryScope::Thread, Beside::Tasks)
@@ -56,7 +56,7 @@ pub(super) enum MemoryElements<N> {
     Float(Vec<N>),
 }
 
-/// What a buffer slot holds.
+/// The buffer in a slot.
 #[derive(Clone, Default)]
 pub(super) struct BufferView {
     pub memory: usize,
@@ -89,7 +89,7 @@ pub(super) fn compact_strides(shape: &[i64]) -> Vec<i64> {
 }
 
 impl<N: Arithmetic> Memory<N> {
-    /// Where an element was last touched.
+    /// The last accesses to an element.
     pub fn touches(&mut self, at: usize) -> Option<&mut Touches> {
         if self.touches.is_empty() {
             let count = match &self.data {
@@ -117,7 +117,7 @@ impl<N: Arithmetic> Memory<N> {
 
     /// A copy of the elements of a tensor.
     pub fn of(tensor: &Tensor, held: Held) -> Memory<N> {
-        // A tensor of floats has them from outside, where nothing was computed.
+        // Floats in a tensor come from outside; nothing was computed.
         let float = |x: f64| N::of_constant(x, FloatType::Float64, ConstantReading::Exact);
         let data = match &*tensor.elements() {
             Elements::Bool(a) => MemoryElements::Int(a.iter().map(|x| i64::from(*x)).collect()),
@@ -140,7 +140,7 @@ impl<N: Arithmetic> Memory<N> {
                 MemoryElements::Float(a.iter().map(|x| N::of_scalar(Scalar::Ring(*x), float)).collect())
             }
         };
-        // Of a tensor in a storage only that has a value which was written there.
+        // In a tensor inside of a storage, only elements that were written have a value.
         let (scope, touches) = (MemoryScope::Global, Vec::new());
         Memory { data, written: tensor.readable_elements(), scope, touches, _held: held }
     }

@@ -1,12 +1,12 @@
 //! Running `PrimFunc`s.
 //!
-//! The meaning is that of the loops run in order. It is undefined where the iterations of a parallel, vectorized or
+//! The meaning is that of the loops run in order. It is undefined if the iterations of a parallel, vectorized or
 //! thread-bound loop depend on each other (`beside`). Threads wait for each other at a barrier (`threads`). A block
-//! runs its `init` where all its reduction variables are at the start of their domains. Integers wrap around. Floats
-//! round to their data type after each operation. Of `and`, `or`, `T.Select` and `T.if_then_else` only the operands
-//! that decide the result are evaluated.
+//! runs its `init` when all its reduction variables are at the start of their domains. Integers wrap around. Floats are
+//! rounded to their data type after each operation. `and`, `or`, `T.Select` and `T.if_then_else` evaluate only the
+//! operands that decide the result.
 //!
-//! A function is first lowered to a tree in which names are numbers of slots, then run.
+//! A function is first lowered to a tree with numbers of slots in place of names, and then interpreted.
 
 mod arithmetic;
 mod beside;
@@ -46,10 +46,10 @@ impl TirArg {
     }
 }
 
-/// How many bytes it allocates.
+/// The default for the bytes that it may allocate.
 const DEFAULT_MEMORY: u64 = 1 << 33;
 
-/// How many statements and iterations [`interpret`] runs.
+/// The default for the number of statements and iterations that [`interpret`] runs.
 pub const DEFAULT_FUEL: u64 = 1 << 28;
 
 /// Runs `f` on `args`, inputs and outputs in the order of the parameters; results are in the tensors afterwards, also
@@ -64,10 +64,10 @@ pub fn interpret(f: &PrimFunc, args: &[TirArg]) -> Result<(), TirError> {
     interpret_within(f, args, &mut fuel, &Account::new(DEFAULT_MEMORY), None, None).map(|_| ())
 }
 
-/// [`interpret`] with a limit on the statements and iterations to run, and on the elements of arguments and
-/// allocations; what is left of it stays in `fuel`. What it allocates is taken from the account as long as it runs.
-/// Noise moves the floats that are rounded. Gives what the function returns. Which sides choices take is noted in
-/// `sides`, that the function was run as one of its own.
+/// [`interpret`] with limits: `fuel` for the statements and iterations, and the elements of arguments and allocations;
+/// the rest remains in it. Allocations are charged to the account while the function runs. With noise, floats that are
+/// rounded vary. Returns the result of the function. `sides` records the sides that choices take, and that the function
+/// ran.
 pub fn interpret_within(
     f: &PrimFunc,
     args: &[TirArg],
@@ -80,7 +80,7 @@ pub fn interpret_within(
     if let Some(sides) = sides {
         sides.take(address(f), Side::Holds);
     }
-    // Evaluation recurses as deep as the tree is.
+    // Evaluation recurses as deep as the tree.
     stacker::maybe_grow(depth * 4096 + 256 * 1024, depth * 4096 + 1024 * 1024, || {
         let ended = match account.ring() {
             None => bind::run::<f64>(&program, args, fuel, account, noise, sides),

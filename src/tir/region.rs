@@ -1,4 +1,4 @@
-//! What a block says that it reads and writes, and whether it keeps to that.
+//! The reads and writes that a block declares, and the check that it makes no others.
 
 use super::arithmetic::Arithmetic;
 use super::code::{Declared, RegionCode};
@@ -6,9 +6,9 @@ use super::run::Machine;
 use super::touched::{BufferPart, Touched};
 
 impl<'p, N: Arithmetic> Machine<'p, N> {
-    /// A block begins, its iteration variables bound.
+    /// Starts a block, after its iteration variables were bound.
     pub fn enter(&mut self, declared: &'p Declared) {
-        // What the surroundings declare says nothing of how this block describes itself.
+        // The declarations of enclosing blocks do not apply to what this block declares itself.
         let around = std::mem::take(&mut self.touched);
         let reads = declared.reads.as_ref().and_then(|regions| self.parts(regions));
         let writes = declared.writes.as_ref().and_then(|regions| self.parts(regions));
@@ -16,7 +16,8 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         self.touched.push(Touched { reads, writes, own: declared.own });
     }
 
-    /// A description that cannot be evaluated, as by an index that is out of bounds, describes nothing.
+    /// The declared regions. A declaration that cannot be evaluated, for instance because an index is out of bounds,
+    /// declares nothing.
     fn parts(&mut self, regions: &'p [RegionCode]) -> Option<Vec<BufferPart>> {
         let mut parts = Vec::with_capacity(regions.len());
         for region in regions {

@@ -1,4 +1,4 @@
-//! Running the lowered tree.
+//! Interprets the lowered tree.
 
 use std::rc::Rc;
 
@@ -15,13 +15,13 @@ use crate::number::FloatType;
 use crate::number::real::{BinaryFunction, ConstantReading, Function, Real, Unordered};
 use crate::value::{Account, AllocError, Held, Noise, Scalar, Side, Taken};
 
-/// The highest rank of which accesses are held against what a block declares.
+/// The maximum rank of accesses that are compared with the declarations of a block.
 const MAX_CHECKED_RANK: usize = 8;
 
-/// What an element takes up: itself, and whether it has a value.
+/// The memory for an element: the element itself, and whether it has a value.
 const BYTES: u64 = 9;
 
-/// Towards zero, to an integer.
+/// Rounds towards zero to an integer.
 const TRUNCATION: Function = Function { name: "trunc", float: libm::trunc };
 
 /// How a statement ends.
@@ -42,13 +42,13 @@ pub(super) struct Machine<'p, N> {
     pub fuel: u64,
     account: Rc<Account>,
     noise: Option<Rc<Noise>>,
-    /// What the blocks that are open may touch, the innermost last.
+    /// The regions that the open blocks may access, the innermost block last.
     pub touched: Vec<Touched>,
     /// The sides that the choices of the program took.
     pub taken: Vec<Taken>,
-    /// What the function returns.
+    /// The scalar that the function returns.
     pub returned: Option<Scalar>,
-    /// The rounds of loops that may be run beside each other.
+    /// The rounds of loops that may run at once.
     pub rounds: Rounds,
 }
 
@@ -90,7 +90,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         }
     }
 
-    /// Pays for elements that are read or allocated, and takes the memory for them.
+    /// Pays for elements that are read or allocated, and reserves their memory.
     pub fn pay(&mut self, count: u128) -> TirResult<Held> {
         let count = u64::try_from(count).unwrap_or(u64::MAX);
         let left = self.fuel.checked_sub(count).ok_or(TirError::OutOfFuel)?;
@@ -98,7 +98,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         Ok(self.account.hold(count.saturating_mul(BYTES)).map_err(|_| TirError::OutOfFuel)?)
     }
 
-    /// Statements with a scope: what they allocate is gone after them.
+    /// Runs statements with a scope: their allocations are freed afterwards.
     fn sequence(&mut self, ops: &'p [TirInstr]) -> TirResult<Flow> {
         let mark = self.memory.len();
         let mut result = Ok(Flow::Next);
@@ -147,7 +147,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
             }
             TirInstr::Sort(code) => self.sort(code)?,
             TirInstr::Scan(code) => self.scan(code)?,
-            // Who is alone waits for nobody.
+            // A single thread need not wait.
             TirInstr::Barrier => {}
             TirInstr::Assert(assert) => {
                 let (condition, kind, message) = &**assert;
@@ -193,7 +193,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         })
     }
 
-    /// Where a loop starts, where it stops, and its step.
+    /// The start, the end and the step of a loop.
     pub fn bounds(&mut self, f: &'p ForCode) -> TirResult<(i64, i64, i64)> {
         let (start, stop) = (self.int(&f.start)?, self.int(&f.stop)?);
         let step = f.step.as_ref().map_or(Ok(1), |e| self.int(e))?;
@@ -239,7 +239,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         Ok(Flow::Next)
     }
 
-    /// A choice, if it is noted, took a side.
+    /// Records the side that a choice took, if its sides are recorded.
     fn note(&mut self, choice: Option<usize>, side: Side) {
         if let Some(taken) = choice.and_then(|choice| self.taken.get_mut(choice)) {
             taken.insert(side);
@@ -257,7 +257,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         flow
     }
 
-    /// What comes before the body of a block; whether its predicate holds.
+    /// Everything before the body of a block. Returns whether its predicate holds.
     pub fn open_block(&mut self, b: &'p BlockCode) -> TirResult<bool> {
         for iter in &b.iters {
             self.ints[iter.slot] = self.int(&iter.value)?;
@@ -282,8 +282,8 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         Ok(true)
     }
 
-    /// Whether all reduction variables are at the start of their domains. A value outside of its domain is no error:
-    /// domains are for schedules, and TVM makes blocks that leave theirs.
+    /// Whether all reduction variables are at the start of their domains. A value outside of its domain is not an
+    /// error: domains are hints for schedules, and TVM generates blocks that leave theirs.
     fn is_first(&mut self, b: &'p BlockCode) -> TirResult<bool> {
         for iter in b.iters.iter().filter(|iter| iter.reduce) {
             if self.int(&iter.start)? != self.ints[iter.slot] {
@@ -334,7 +334,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         Ok(())
     }
 
-    /// Makes a buffer a part of another one; variables in its strides and offset get theirs.
+    /// Makes a buffer a part of another one, and binds the variables in its strides and offset.
     fn match_region(&mut self, m: &'p MatchCode) -> TirResult<()> {
         let source = self.views[m.source].clone();
         let (mut offset, mut parts) = (source.offset, Vec::new());
@@ -442,7 +442,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         }
     }
 
-    /// PRIMFUNC.LOOP.INDEPENDENT: rounds that may be run beside each other touch nothing that one of them writes.
+    /// PRIMFUNC.LOOP.INDEPENDENT: rounds that may run at once access no element that one of them writes.
     #[inline]
     fn touch(&mut self, access: &'p Access, (memory, at): (usize, usize), write: bool) -> TirResult<()> {
         let inside = self.rounds.inside();
@@ -563,7 +563,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         })
     }
 
-    /// Which of two operands was picked, where they differ.
+    /// Records which of two operands was chosen, if they differ.
     #[inline]
     fn note_picked(&mut self, choice: usize, differ: bool, first: bool) {
         if differ {
@@ -587,7 +587,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         })
     }
 
-    /// What is computed in floats: the ring has no such operation.
+    /// The value as a float, for an operation that the ring does not have.
     pub(super) fn of_floats(&self, value: N, what: &str) -> TirResult<f64> {
         match self.account.ring() {
             None => Ok(value.near()),
@@ -595,7 +595,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         }
     }
 
-    /// What is truncated to an integer: of a number of the ring that integer, which its size says.
+    /// The value before truncation to an integer. For a number of the ring it is the integer, determined by its size.
     fn before_truncation(&self, value: N) -> TirResult<f64> {
         match value.scalar() {
             Scalar::Ring(x) => {
@@ -607,7 +607,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         }
     }
 
-    /// The number that an operation gives; with noise, one that it might give if it rounded otherwise.
+    /// The result of an operation, rounded; with noise, a result that another rounding might give.
     #[inline]
     fn rounded(&self, float: FloatType, value: N) -> N {
         value.rounded(|value| match &self.noise {
@@ -616,7 +616,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         })
     }
 
-    /// What a conversion gives.
+    /// The result of a conversion.
     #[inline]
     fn converted(&self, from: FloatType, to: FloatType, value: N) -> N {
         match &self.noise {
@@ -625,7 +625,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         }
     }
 
-    /// What a function of one number gives.
+    /// The result of a function of one number.
     #[inline]
     fn function(&self, float: FloatType, x: N, function: Function) -> N {
         x.applied(function).rounded(|value| match &self.noise {
@@ -634,7 +634,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         })
     }
 
-    /// What a function of two numbers gives.
+    /// The result of a function of two numbers.
     #[inline]
     fn function_of_two(&self, float: FloatType, x: N, y: N, function: BinaryFunction) -> N {
         x.applied_to(y, function).rounded(|value| match &self.noise {
@@ -643,7 +643,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         })
     }
 
-    /// Where there is noise, nothing says which of two operands is the larger if one is NaN.
+    /// With noise, it is open which of two operands is larger if one is NaN.
     #[inline]
     fn float_binary(&self, float: FloatType, op: FloatOp, a: N, b: N) -> Result<N, Unordered> {
         if let Some(noise) = &self.noise {

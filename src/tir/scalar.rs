@@ -92,7 +92,7 @@ impl Repr {
         }
     }
 
-    /// Whether a value stands for itself in this data type.
+    /// Whether a value can be represented in this data type.
     pub fn holds(self, value: i128) -> bool {
         let wrapped = self.wrap(value as i64);
         let exact = if self.signed { i128::from(wrapped) } else { i128::from(wrapped as u64) };
@@ -155,7 +155,7 @@ impl Repr {
         })
     }
 
-    /// Truncation towards zero; an error for what is no integer of this data type then.
+    /// Truncation towards zero; an error if the result is not an integer of this data type.
     pub fn truncate(self, value: f64, dtype: DataType) -> TirResult<i64> {
         let truncated = value.trunc();
         // Powers of two, so exact.
@@ -180,7 +180,7 @@ fn compare<T: PartialOrd>(op: Compare, a: &T, b: &T) -> bool {
     }
 }
 
-/// A comparison of two numbers, which fails where one is not a number.
+/// A comparison of two numbers. If one is NaN, only `Ne` holds.
 #[inline]
 pub(super) fn compare_floats<N: Real>(op: Compare, a: N, b: N) -> Result<bool, Unordered> {
     let order = a.order(b)?;
@@ -206,7 +206,7 @@ pub(super) fn float_binary<N: Real>(float: FloatType, op: FloatOp, a: N, b: N) -
         FloatOp::Mod => round(a.applied_to(b, BinaryFunction { name: "fmod", float: |a, b| a % b })),
         FloatOp::FloorDiv => floor(round(a.over(b))),
         FloatOp::FloorMod => round(a.minus(round(floor(round(a.over(b))).times(b)))),
-        // A comparison with NaN fails, which gives the second operand.
+        // A comparison with NaN is false, which gives the second operand.
         FloatOp::Min => {
             if compare_floats(Compare::Lt, a, b)? {
                 a
@@ -224,14 +224,14 @@ pub(super) fn float_binary<N: Real>(float: FloatType, op: FloatOp, a: N, b: N) -
     })
 }
 
-/// PRIMFUNC.FIXED-POINT: the product of two numbers with so many binary places each, shifted to the right and rounded
-/// to the nearest int32, half way upwards; what does not fit wraps around.
+/// PRIMFUNC.FIXED-POINT: the product of two numbers with this many binary places each, shifted to the right and rounded
+/// to the nearest int32; ties round up, and a result that does not fit wraps around.
 pub(super) fn fixed_point(x: i64, y: i64, places: i64, shift: i64) -> TirResult<i64> {
     if places <= 0 {
         return Err(Box::new(TirError::Places(places)));
     }
     let product = i128::from(x) * i128::from(y);
-    // No product of two int32 has more than 62 bits, and none matters that is moved by 32 to the left.
+    // The product of two int32 has at most 62 bits, and a shift of 32 to the left leaves none that matters.
     let right = places.saturating_add(shift).clamp(-32, 65);
     let exact = match right {
         ..=0 => product << right.unsigned_abs(),
@@ -240,8 +240,7 @@ pub(super) fn fixed_point(x: i64, y: i64, places: i64, shift: i64) -> TirResult<
     Ok(i64::from(exact as i32))
 }
 
-/// A product and a sum, rounded once: the product of two float32 is exact in float64, and so are those of smaller
-/// types.
+/// A product and a sum, rounded once: the products of two float32, or of smaller types, are exact in float64.
 pub(super) fn fused(float: FloatType, a: f64, b: f64, c: f64) -> f64 {
     match float {
         FloatType::Float32 => libm::fmaf(a as f32, b as f32, c as f32).into(),

@@ -1,5 +1,5 @@
-//! The packed function of TVM's run time that sums up, `tvm.contrib.thrust.sum_scan`, on the lines of a buffer along
-//! the last axis.
+//! The packed function of TVM's runtime that computes prefix sums, `tvm.contrib.thrust.sum_scan`, for the lines of a
+//! buffer along the last axis.
 
 use super::arithmetic::Arithmetic;
 use super::code::{ScanCode, ScanSums};
@@ -8,7 +8,7 @@ use super::run::Machine;
 use super::sorting::{SortKey, start_of, unfit, with};
 
 impl<'p, N: Arithmetic> Machine<'p, N> {
-    /// The sums of the first elements of each line, with the last of them or without it.
+    /// The sums of the first elements of each line, including or excluding the last of them.
     pub(super) fn scan(&mut self, code: &'p ScanCode) -> TirResult<()> {
         let ((input, of_input), (output, of_output)) = (&code.input, &code.output);
         self.is_whole(*input, of_input)?;
@@ -36,7 +36,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         Ok(())
     }
 
-    /// The sum with one more element.
+    /// The sum with one more element added.
     fn scanned(&self, sums: ScanSums, sum: Option<SortKey<N>>, element: SortKey<N>) -> TirResult<SortKey<N>> {
         match (sums, sum, element) {
             (ScanSums::Int(repr), None, SortKey::Int(x)) => Ok(SortKey::Int(repr.wrap(x))),

@@ -1,5 +1,5 @@
-//! The packed functions of TVM's run time that sort: `tvm.contrib.sort.sort`, `argsort` and `topk`, on the lines of a
-//! buffer along an axis, and `tvm.contrib.thrust.sort`, on those along the last.
+//! The packed functions of TVM's runtime that sort: `tvm.contrib.sort.sort`, `argsort` and `topk`, for the lines of a
+//! buffer along an axis, and `tvm.contrib.thrust.sort`, for those along the last axis.
 
 use std::cmp::Ordering;
 
@@ -17,7 +17,7 @@ pub(super) enum SortKey<N> {
     Float(N),
 }
 
-/// As operators order elements: zeros of both signs are one value, and what is not a number comes last.
+/// The order that operators use: zeros of both signs are equal, and NaN comes last.
 fn order<N: Arithmetic>(a: SortKey<N>, b: SortKey<N>, unsigned: bool) -> Ordering {
     match (a, b) {
         (SortKey::Int(a), SortKey::Int(b)) if unsigned => (a as u64).cmp(&(b as u64)),
@@ -73,7 +73,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         Ok(())
     }
 
-    /// An array has the shape of its buffer.
+    /// Checks that an array has the shape of its buffer.
     pub(super) fn is_whole(&mut self, buffer: usize, shape: &'p [Int]) -> TirResult<()> {
         match self.values(shape)? == self.views[buffer].shape() {
             true => Ok(()),
@@ -81,7 +81,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         }
     }
 
-    /// The memory of an element, and its place there.
+    /// The memory of an element, and its index there.
     fn place(&self, buffer: usize, index: &[i64]) -> TirResult<(usize, usize)> {
         let view = &self.views[buffer];
         if view.dims.len() != index.len() || view.dims.iter().zip(index).any(|(dim, i)| !(0..dim.extent).contains(i)) {
@@ -128,7 +128,7 @@ pub(super) fn unfit(what: &str) -> Box<TirError> {
     Box::new(TirError::Unsupported(format!("a sort or a scan of {what}")))
 }
 
-/// Where a line begins: its number among the places of all other axes.
+/// The first index of a line, which is given by its number among the indices of all other axes.
 pub(super) fn start_of(line: i64, shape: &[i64], axis: usize) -> Vec<i64> {
     let mut rest = line;
     let mut index = vec![0; shape.len()];

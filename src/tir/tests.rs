@@ -9,7 +9,7 @@ fn function(text: &str) -> PrimFunc {
     parse_prim_func(def, text).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-/// A function of `A: int32[n]` and `B: float32[m, 2]`, `n` and `m` int64, with this body.
+/// A function of `A: int32[n]` and `B: float32[m, 2]`, with `n` and `m` of int64, and this body.
 fn with_body(body: &str) -> PrimFunc {
     let mut text =
         String::from("@T.prim_func\ndef f(A: T.Buffer((n,), \"int32\"), B: T.Buffer((m, 2), \"float32\")):\n");
@@ -34,7 +34,7 @@ fn values(tensor: &Tensor) -> Vec<f64> {
     (0..tensor.len()).map(value).collect()
 }
 
-/// Runs a body on `A` = these and `B` = zeros of 3 rows; what is in `A` then.
+/// Runs a body with these numbers in `A` and 3 rows of zeros in `B`. Returns the contents of `A`.
 fn run(body: &str, a: &[f64]) -> Result<Vec<f64>, TirError> {
     let a = tensor(DataType::INT32, &[a.len() as u64], a);
     let b = Tensor::zeros(DataType::FLOAT32, &[3, 2]).unwrap();
@@ -79,7 +79,7 @@ fn unsigned_integers_have_no_sign() {
 
 #[test]
 fn floats_round_after_each_operation() {
-    // 2^24 + 1 is no float32, so adding 1 twice loses both; float64 keeps them.
+    // 2^24 + 1 is not a float32, so adding 1 twice loses both; float64 keeps them.
     let body = "B[0, 0] = T.Cast(\"float32\", A[0])\nA[0] = T.Cast(\"int32\", B[0, 0] + 1 + 1)";
     computes(body, &[16777216.0], &[16777216.0]);
     computes("A[0] = T.Cast(\"int32\", T.Cast(\"float64\", A[0]) + 1 + 1)", &[16777216.0], &[16777218.0]);
@@ -132,14 +132,14 @@ fn memory_has_no_value_before_it_is_written() {
     computes(&format!("{local}A[0] = t[0, 1]"), &[0.0], &[4.0]);
     let unwritten = TirError::Uninitialized { buffer: "t".into(), indices: vec![1, 0] };
     assert_eq!(fails(&format!("{local}A[0] = t[1, 0]")), unwritten);
-    // Each pass has memory of its own.
+    // Each round has its own memory.
     let body = "for i in range(2):\n    t = T.alloc_buffer((1,), \"int32\")\n    if i == 0:\n        t[0] = 1\n    A[i] = t[0]";
     assert!(matches!(fails(body), TirError::Uninitialized { .. }));
     assert_eq!(
         fails("t = T.alloc_buffer((A[0] - 6,), \"int32\")"),
         TirError::Alloc(AllocError::Negative { index: 0, size: -1 })
     );
-    // More than may be paid for is no error of the function.
+    // An allocation beyond the limits is not an error of the function.
     assert_eq!(fails("t = T.alloc_buffer((n * 99999999999,), \"int32\")"), TirError::OutOfFuel);
 }
 
@@ -350,9 +350,9 @@ fn blocks_keep_to_what_they_declare() {
     {
         computes(&block(declared, read_1), &[5.0, 6.0, 7.0], &[16.0, 6.0, 7.0]);
     }
-    // What it may write it may also read.
+    // A block may also read what it may write.
     computes(&block("T.reads()\n    T.writes(A[v])", "A[v] = A[v] + 1"), &[5.0], &[6.0]);
-    // TVM describes a block that it cannot see through so.
+    // TVM describes a block that it cannot analyse in this way.
     computes(&block("T.reads()\n    T.writes()", read_1), &[5.0, 6.0, 7.0], &[16.0, 6.0, 7.0]);
     for declared in ["T.reads(A[2])\n    T.writes(A[v])", "T.reads()\n    T.writes(A[v])"] {
         let error = fails(&block(declared, read_1));
@@ -362,7 +362,8 @@ fn blocks_keep_to_what_they_declare() {
     assert!(matches!(&error, TirError::Undeclared { indices, .. } if *indices == [2]), "{error}");
 }
 
-/// Each thread reads what its neighbour has written before the barrier: without it the last one would read nothing.
+/// Each thread reads the element that its neighbour has written before the barrier. Without the barrier the last thread
+/// would read an unwritten element.
 #[test]
 fn threads_wait_for_each_other() {
     let rotate = r#"
@@ -391,7 +392,8 @@ for b in T.thread_binding(1, thread="blockIdx.x"):
     assert_eq!(run(transpose, &[1.0, 2.0, 3.0, 4.0]).unwrap(), [1.0, 3.0, 2.0, 4.0]);
 }
 
-/// In a loop of a thread's own and behind what it defines a barrier is one too, and what is its own stays its own.
+/// A barrier also works inside of a thread's own loop and after its own definitions, and the variables of each thread
+/// remain separate.
 #[test]
 fn threads_wait_wherever_they_are() {
     let in_loop = r#"
@@ -415,7 +417,7 @@ for t in T.thread_binding(2, thread="threadIdx.x"):
     assert_eq!(fails(some), TirError::Divergent);
     // All or none of them.
     computes(&some.replace("t == 0", "A[2] == 7"), &[0.0, 0.0, 7.0], &[1.0, 1.0, 7.0]);
-    // Who is not of the block does not wait, and a barrier of a warp is not known.
+    // Threads outside of the block do not wait, and a barrier of a warp is not known.
     let other =
         some.replace("    if t == 0:\n        T.tvm_storage_sync(\"shared\")", "    T.tvm_storage_sync(\"warp\")");
     assert!(matches!(fails(&other), TirError::Unsupported(_)));
@@ -429,7 +431,7 @@ fn race(index: i64) -> TirError {
 fn rounds_that_may_be_run_at_once_are_independent() {
     for kind in ["T.parallel(3)", "T.vectorized(3)", "T.thread_binding(3, thread=\"threadIdx.x\")"] {
         let body = |inner: &str| format!("for i in {kind}:\n    {inner}");
-        // Each its own element, whatever all of them read.
+        // Each round writes its own element, whatever all of them read.
         computes(&body("A[i] = A[i] + 3"), &[1.0, 2.0, 3.0], &[4.0, 5.0, 6.0]);
         computes(&body("A[i] = A[3] + i"), &[1.0, 2.0, 3.0, 4.0], &[4.0, 5.0, 6.0, 4.0]);
         // A sum, a scan forwards, one backwards, and two that write one element.
@@ -437,7 +439,7 @@ fn rounds_that_may_be_run_at_once_are_independent() {
         assert_eq!(run(&body("A[i + 1] = A[i]"), &[1.0; 4]), Err(race(1)));
         assert_eq!(run(&body("A[i] = A[i + 1]"), &[1.0; 4]), Err(race(1)));
         assert_eq!(run(&body("A[i // 2] = 5"), &[1.0; 4]), Err(race(0)));
-        // In order there is nothing wrong with it.
+        // In order it is correct.
         assert!(run(&body("A[0] = A[0] + A[i]").replace(kind, "range(3)"), &[1.0; 4]).is_ok());
     }
 }
@@ -453,7 +455,7 @@ fn loops_within_loops_are_independent_of_what_is_beside_them() {
     computes(&nested("T.parallel(2)", "T.vectorized(2)", "i * 2 + j"), &all, &[2.0; 4]);
     assert_eq!(run(&nested("T.parallel(2)", "T.vectorized(2)", "j"), &all), Err(race(0)));
     assert_eq!(run(&nested("T.parallel(2)", "T.vectorized(2)", "i"), &all), Err(race(0)));
-    // One loop behind another.
+    // Two loops, one after the other.
     computes(
         "for i in T.parallel(2):\n    A[i] = 5\nfor i in T.parallel(2):\n    A[i + 1] = A[0]",
         &all,
@@ -461,14 +463,14 @@ fn loops_within_loops_are_independent_of_what_is_beside_them() {
     );
 }
 
-/// The compiler gives each task memory of its own where no other one reads it, and nobody behind the loop.
+/// The compiler gives each task its own copy of memory that no other task, and no code after the loop, reads.
 #[test]
 fn what_a_function_allocates_is_the_own_memory_of_a_task() {
     for scope in ["global", "local"] {
         let with = |body: &str| format!("L = T.alloc_buffer((2,), \"int32\", scope=\"{scope}\")\n{body}");
         let own = "for i in T.parallel(3):\n    for j in T.vectorized(2):\n        L[j] = A[i]\n    A[i] = L[0] + L[1]";
         computes(&with(own), &[1.0, 2.0, 3.0], &[2.0, 4.0, 6.0]);
-        // Lanes share it, another task has written it, and nobody knows whose is read behind the loop.
+        // The lanes share it; another task has written it; after the loop it is unknown whose copy is read.
         for body in [
             "for j in T.vectorized(2):\n    L[0] = A[j]",
             "L[0] = 0\nfor i in T.parallel(3):\n    L[0] = L[0] + A[i]",
@@ -479,7 +481,7 @@ fn what_a_function_allocates_is_the_own_memory_of_a_task() {
     }
 }
 
-/// A barrier orders the threads of a block, and not those of others.
+/// A barrier orders the threads of its block, and not those of other blocks.
 #[test]
 fn a_barrier_makes_what_was_written_seen() {
     let blocks = |blocks: usize, barrier: &str| {
@@ -511,14 +513,14 @@ for i in T.thread_binding(3, thread=\"threadIdx.x\"):
         A[3] = A[3] + A[v]
 ";
     computes(sum, &[1.0, 2.0, 3.0, 9.0], &[1.0, 2.0, 3.0, 6.0]);
-    // A loop of the host is not.
+    // A loop of the host is not combined.
     assert_eq!(
         run(&sum.replace("T.thread_binding(3, thread=\"threadIdx.x\")", "T.parallel(3)"), &[1.0; 4]),
         Err(race(3))
     );
 }
 
-/// Memory of its own is other memory for each thread, though it is made before them.
+/// Each thread has its own local memory, even if it is allocated before the loop.
 #[test]
 fn each_thread_has_its_local_memory() {
     let own = "\
@@ -530,7 +532,7 @@ for t in T.thread_binding(3, thread=\"threadIdx.x\"):
     computes(own, &[1.0, 2.0, 3.0], &[2.0, 4.0, 6.0]);
     let shared = own.replace("local", "global");
     assert_eq!(run(&shared, &[1.0, 2.0, 3.0]), Err(TirError::Race { buffer: "s".into(), indices: vec![0] }));
-    // What it wrote is still there behind a barrier; here it has been overwritten, which is told.
+    // Its own writes are still there after a barrier; here they were overwritten, which is reported.
     let behind = own.replace("    A[t] = s", "    T.tvm_storage_sync(\"shared\")\n    A[t] = s");
     assert!(matches!(run(&behind, &[1.0, 2.0, 3.0]), Err(TirError::Unsupported(_))));
 }
@@ -549,7 +551,7 @@ fn a_fused_product_and_sum_is_rounded_once() {
     computes(&of("B[0, 0] * B[0, 0] + T.float32(-16785408.0)"), &[4097.0], &[0.0]);
 }
 
-/// A call of a function of the run time that sorts, as `topi` writes it.
+/// A call of a function of the runtime that sorts, as `topi` writes it.
 fn sorting(name: &str, rest: &str) -> String {
     let array = |data: &str, shape: &str| {
         format!("T.tvm_stack_make_array({data}, T.tvm_stack_make_shape({shape}), 0, 2, T.int32(0), T.int64(0))")
@@ -583,7 +585,7 @@ fn functions_of_the_run_time_sort() {
     gives("sort", "OUT, 1, T.bool(True)", [1.0, 2.0, 3.0, 4.0, 5.0, 5.0, 9.0, 9.0]);
     gives("sort", "OUT, -1, T.bool(False)", [3.0, 2.0, 1.0, 5.0, 5.0, 4.0, 9.0, 9.0]);
     gives("sort", "OUT, 0, T.bool(False)", [5.0, 5.0, 4.0, 3.0, 1.0, 2.0, 9.0, 9.0]);
-    // Equal elements stay in their order.
+    // Equal elements keep their order.
     gives("argsort", "OUT, 1, T.bool(False)", [0.0, 2.0, 1.0, 0.0, 1.0, 2.0, 9.0, 9.0]);
     gives("topk", "ONE, OUT, 1, 1, \"both\", T.bool(False)", [0.0, 2.0, 1.0, 0.0, 1.0, 2.0, 3.0, 5.0]);
     gives("topk", "ONE, 1, 1, \"indices\", T.bool(True)", [9.0, 9.0, 9.0, 9.0, 9.0, 9.0, 1.0, 2.0]);

@@ -1,6 +1,6 @@
 //! The threads of a block that wait for each other (`PRIMFUNC.BARRIER`): at `T.tvm_storage_sync` each of them waits
-//! until all have come there. Threads that come to a barrier are run in turns, each up to the next barrier, with
-//! variables of their own; everything else is run in order.
+//! until all have reached it. Threads with barriers take turns: each runs up to the next barrier, with variables of its
+//! own. All other code runs in order.
 
 use super::arithmetic::Arithmetic;
 use super::code::{ForCode, Int, TirInstr};
@@ -15,7 +15,7 @@ pub(super) struct Group<'p, N> {
     threads: Vec<Thread<'p, N>>,
 }
 
-/// A thread, and what it has of its own while others are run.
+/// A thread, with its own state while other threads run.
 struct Thread<'p, N> {
     number: i64,
     frames: Vec<Frame<'p, N>>,
@@ -25,11 +25,11 @@ struct Thread<'p, N> {
     touched: Vec<Touched>,
 }
 
-/// What a thread is in.
+/// The construct that a thread is executing.
 enum Frame<'p, N> {
-    /// Statements, of which so many are done.
+    /// Statements, with the number of those that are done.
     Statements(&'p [TirInstr], usize),
-    /// A loop, at the next of its rounds.
+    /// A loop, before its next round.
     Loop {
         code: &'p ForCode,
         next: i64,
@@ -37,13 +37,13 @@ enum Frame<'p, N> {
         step: i64,
     },
     While(&'p Int, &'p [TirInstr]),
-    /// A block, whose description ends with it.
+    /// A block, whose declarations end with it.
     Block,
     /// Threads along another axis.
     Group(Group<'p, N>),
 }
 
-/// How far threads have come.
+/// Where the threads have stopped.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Came {
     ToBarrier,
@@ -51,7 +51,7 @@ enum Came {
 }
 
 impl<'p, N: Arithmetic> Machine<'p, N> {
-    /// A loop over threads that come to barriers.
+    /// A loop over threads with barriers.
     pub(super) fn threads(&mut self, code: &'p ForCode) -> TirResult<Flow> {
         let mark = self.memory.len();
         let mut group = self.group(code)?;
@@ -85,7 +85,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         Ok(Group { code, threads })
     }
 
-    /// Each thread goes on to the next barrier.
+    /// Each thread runs to the next barrier.
     fn turn(&mut self, group: &mut Group<'p, N>) -> TirResult<Came> {
         let (run, mut waiting) = (self.rounds.begin(), 0);
         for thread in &mut group.threads {
@@ -167,7 +167,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         }
     }
 
-    /// A statement begins in which there are barriers.
+    /// Starts a statement that contains barriers.
     fn begin(&mut self, op: &'p TirInstr, frames: &mut Vec<Frame<'p, N>>) -> TirResult<()> {
         self.burn()?;
         match op {
@@ -195,7 +195,7 @@ impl<'p, N: Arithmetic> Machine<'p, N> {
         Ok(())
     }
 
-    /// Out of the innermost loop, or to its next round.
+    /// Leaves the innermost loop, or starts its next round.
     fn leave_loop(&mut self, frames: &mut Vec<Frame<'p, N>>, ends: bool) {
         while let Some(frame) = frames.last() {
             match frame {

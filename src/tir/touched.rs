@@ -1,13 +1,13 @@
-//! What an open block may touch.
+//! The regions that an open block may access.
 
-/// A part of a buffer: from where to where in each dimension.
+/// A part of a buffer: a range in each dimension.
 #[derive(Clone)]
 pub(super) struct BufferPart {
     pub buffer: usize,
     pub ranges: Vec<(i64, i64)>,
 }
 
-/// What an open block may touch; `None` where that is not known.
+/// The regions that an open block may access; `None` where they are not known.
 #[derive(Clone)]
 pub(super) struct Touched {
     pub reads: Option<Vec<BufferPart>>,
@@ -16,7 +16,7 @@ pub(super) struct Touched {
 }
 
 impl Touched {
-    /// Whether the block may access an element. What it may write it may also read, as reductions do.
+    /// Whether the block may access an element. A block may also read the elements that it may write, as reductions do.
     pub fn admits(&self, buffer: usize, indices: &[i64], write: bool) -> bool {
         let within = |parts: &Vec<BufferPart>| parts.iter().any(|part| part.holds(buffer, indices));
         let written = self.writes.as_ref().is_none_or(within);

@@ -39,7 +39,7 @@ impl Account {
         Account::computing(limit, None)
     }
 
-    /// The same, of a run that computes in the ring, if it is said how that reads constants.
+    /// The same, for a run that computes in the ring if `ring` says how it reads constants.
     pub fn computing(limit: u64, ring: Option<ConstantReading>) -> Rc<Account> {
         let (used, refused, place) = (Cell::new(0), Cell::new(false), RefCell::default());
         Rc::new(Account { limit, used, refused, ring, place })

@@ -73,7 +73,7 @@ pub fn exchanged<H: Host + ?Sized>(
 pub enum Kernels {
     /// The definitions, as the clauses state them.
     Plain,
-    /// Loops over slices, for operators that have some; the definitions for the others.
+    /// Loops over slices for some operators; the definitions for the others.
     #[default]
     Fast,
 }

@@ -1,5 +1,5 @@
-//! Noise: what rounding might have done to a run. A program that is run again with noise on shows how far each of its
-//! numbers depends on how the operations before it round.
+//! Noise: a simulation of different rounding. Running a program again with noise shows how far each of its numbers
+//! depends on the rounding of earlier operations.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -11,13 +11,13 @@ use super::tensor::{Scalar, Tensor};
 use crate::judge::with_stack;
 use crate::number::FloatType;
 
-/// Moves floats that were rounded by a unit or two in the last place, up or down; the seed says which way. A float that
-/// no operation had to round stays as it is, so that exact data stay exact.
+/// Moves rounded floats by a unit or two in the last place, up or down, as determined by the seed. A float that no
+/// operation had to round is not changed, so that exact data remain exact.
 #[derive(Debug)]
 pub struct Noise {
     seed: u64,
     state: Cell<u64>,
-    /// How many choices were made between two operands.
+    /// How many choices between two operands were made.
     choices: Cell<u64>,
     asked: Cell<bool>,
     computes: Cell<bool>,
@@ -25,44 +25,44 @@ pub struct Noise {
     overflowed: Cell<bool>,
     neared_top: Cell<bool>,
     neared_bottom: Cell<bool>,
-    /// Whether an argument is at one of the ends of its type.
+    /// Whether an argument is near one of the ends of its type.
     begins_at_end: Cell<bool>,
-    /// The finest type that a float was computed in.
+    /// The type with the most digits in which a float was computed.
     finest: Cell<Option<FloatType>>,
-    /// By units of this type floats are moved at most, whatever they are rounded to.
+    /// Floats are moved at most by units of this type, whatever type they are rounded to.
     at_most: Option<FloatType>,
-    /// Whether what is too large, or almost, is NaN.
+    /// Whether numbers that overflow, or nearly do, are replaced by NaN.
     without_tops: bool,
-    /// Whether the arguments have many digits, so that what has few has them by chance.
+    /// Whether the arguments have many digits, so that a number with few digits has them by chance.
     inexact: Cell<bool>,
-    /// How the operator rounds that is being evaluated.
+    /// How the operator being evaluated rounds.
     rounding: Cell<Option<Rounding>>,
 }
 
 /// How an operator rounds.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Rounding {
-    /// It moves elements, and rounds what the type of the result does not hold.
+    /// It moves elements, and rounds those that the type of the result cannot represent.
     Conversion,
-    /// Once, from the value of its formula, which has lost no digit.
+    /// Once, from the exact value of its formula.
     Once,
-    /// Once, from a value that may have lost some.
+    /// Once, from a value that may have lost digits.
     OnceOrMore,
     /// It is a function that an implementation may miss by some units.
     Function {
         /// Whether all its values are positive.
         positive: bool,
     },
-    /// It adds up terms in any order.
+    /// It adds terms in any order.
     Sum {
-        /// How many.
+        /// The number of terms.
         terms: f64,
-        /// How many digits that takes if none is to be lost.
+        /// The number of digits that an exact sum needs.
         digits: f64,
     },
-    /// It is composed of functions.
+    /// It is a composition of functions.
     Composed {
-        /// How large some of their results may be that cancel.
+        /// The magnitude of intermediate results that may cancel out.
         magnitude: f64,
         /// Whether all its values are positive.
         positive: bool,
@@ -70,8 +70,8 @@ pub enum Rounding {
 }
 
 impl Rounding {
-    /// Whether its operands count as rounded, since nobody says what it makes of them on the way. Functions of few
-    /// digits are computed with more.
+    /// Whether its operands are moved too, because its intermediate rounding is unknown. Functions of types with few
+    /// digits are computed with more digits.
     fn blurs(self, float: FloatType) -> bool {
         match self {
             Rounding::Conversion | Rounding::Once | Rounding::OnceOrMore => false,
@@ -81,13 +81,13 @@ impl Rounding {
         }
     }
 
-    /// By how many times as many steps a number is moved: functions may be some units off, long sums more.
+    /// The factor by which a number is moved further: functions may be off by some units, and long sums by more.
     fn steps(self, float: FloatType) -> f64 {
         match self {
             Rounding::Conversion | Rounding::Once | Rounding::OnceOrMore => 1.0,
             Rounding::Function { .. } | Rounding::Composed { .. } if is_half(float) => 1.0,
             Rounding::Function { .. } | Rounding::Composed { .. } => 2.0,
-            // Errors of either sign grow as the root of how many there are.
+            // Errors of random sign grow with the square root of their number.
             Rounding::Sum { terms, .. } => (terms.sqrt() / 4.0).max(1.0),
         }
     }
@@ -100,10 +100,9 @@ impl Rounding {
     }
 }
 
-/// How many digits a sum takes of products of the elements of these tensors, one of each, in any order, if none is to
-/// be lost.
+/// How many digits an exact sum of products needs, in any order. Each product has one element of each of these tensors.
 pub fn digits_of_sums(factors: &[&Tensor]) -> f64 {
-    // All terms are multiples of a power of two, and all their magnitudes together are the sum's at most.
+    // All terms are multiples of a power of two, and the sum is at most the sum of their magnitudes.
     let (mut bits, mut sums) = (0.0, Vec::new());
     for factor in factors {
         let (mut least, mut largest, mut sum) = (i32::MAX, 0f64, 0f64);
@@ -125,14 +124,14 @@ pub fn digits_of_sums(factors: &[&Tensor]) -> f64 {
     if least.is_finite() { least.log2() + bits } else { f64::INFINITY }
 }
 
-/// The last binary place of a number that is not 0.
+/// The exponent of the last binary place of a number that is not 0.
 fn last_place(x: f64) -> i32 {
     let exponent = ((x.to_bits() >> 52) & 0x7ff) as i32 - 1075;
     let digits = (x.to_bits() & ((1 << 52) - 1)) | (1 << 52);
     exponent + digits.trailing_zeros() as i32
 }
 
-/// Whether it is one of the types of 16 bits.
+/// Whether it is one of the types with 16 bits.
 pub fn is_half(float: FloatType) -> bool {
     match float {
         FloatType::Float16 | FloatType::BFloat16 => true,
@@ -141,7 +140,7 @@ pub fn is_half(float: FloatType) -> bool {
 }
 
 impl Noise {
-    /// Noise that a seed determines.
+    /// Noise determined by a seed.
     pub fn new(seed: u64) -> Noise {
         Noise {
             seed,
@@ -162,35 +161,36 @@ impl Noise {
         }
     }
 
-    /// No noise, but NaN in place of all that is too large, or almost: what is left does not depend on it.
+    /// No noise, but NaN in place of all numbers that overflow, or nearly do. Results without NaN do not depend on
+    /// them.
     pub fn without_tops() -> Noise {
         Noise { without_tops: true, ..Noise::new(1) }
     }
 
-    /// The result of an operation, unless it is not wanted.
+    /// The result of an operation, or NaN if it is to be replaced.
     fn unless_top(&self, float: FloatType, value: f64) -> f64 {
         let is_low = value.abs() <= float.greatest() / NEAR;
         if self.without_tops && !is_low { f64::NAN } else { value }
     }
 
-    /// Noise that is not more than that of rounding to this type.
+    /// Noise that is at most that of rounding to this type.
     pub fn at_most(seed: u64, float: FloatType) -> Noise {
         Noise { at_most: Some(float), ..Noise::new(seed) }
     }
 
-    /// The finest type that a float was computed in.
+    /// The type with the most digits in which a float was computed.
     pub fn finest(&self) -> Option<FloatType> {
         self.finest.get()
     }
 
-    /// Sees the arguments of the run: where they have many digits, floats with few are no exact data either.
+    /// Inspects the arguments of the run: if they have many digits, floats with few digits do not count as exact.
     pub fn look_at(&self, args: &[Value]) {
         let long = |float: FloatType| move |x: f64| !is_short(float, x);
         let floats = [FloatType::Float16, FloatType::BFloat16, FloatType::Float32, FloatType::Float64];
         let has_long = |float| has_float_of(args, Some(float), &long(float));
         self.inexact.set(floats.into_iter().any(has_long));
         args.iter().for_each(|arg| self.see_all(arg));
-        // The reciprocal of an argument that is so small is too large.
+        // The reciprocal of such a small argument overflows.
         let is_least = |float: FloatType| move |x: f64| x != 0.0 && x.abs() <= least_normal(float);
         if floats.into_iter().any(|float| has_float_of(args, Some(float), &is_least(float))) {
             self.neared_top.set(true);
@@ -202,17 +202,17 @@ impl Noise {
         }
     }
 
-    /// Whether an argument is almost too large, or so small that its reciprocal is.
+    /// Whether an argument nearly overflows, or is so small that its reciprocal does.
     pub fn begins_at_end(&self) -> bool {
         self.begins_at_end.get()
     }
 
-    /// Whether a float of a value that may have lost digits is as it is without rounding.
+    /// Whether a float, whose computation may have lost digits, counts as exact.
     fn is_exact(&self, float: FloatType, value: f64) -> bool {
         !self.inexact.get() && is_short(float, value)
     }
 
-    /// Whether anything was rounded, be it to the same.
+    /// Whether any operation was rounded, even without a change.
     pub fn was_asked(&self) -> bool {
         self.asked.get()
     }
@@ -222,7 +222,7 @@ impl Noise {
         self.computes.get()
     }
 
-    /// Takes note that floats are computed, be it without rounding.
+    /// Records that floats are computed, even without rounding.
     pub fn compute(&self) {
         self.computes.set(true);
     }
@@ -232,23 +232,23 @@ impl Noise {
         self.approximates.get()
     }
 
-    /// Whether the result of an operation was infinite that was given neither infinities nor zeros: it is too large.
+    /// Whether an operation without infinite or zero operands gave an infinite result: an overflow.
     pub fn overflowed(&self) -> bool {
         self.overflowed.get()
     }
 
-    /// Whether an operand or the result of an operation was almost too large for its type: in another order it may be
-    /// infinite.
+    /// Whether an operand or the result of an operation nearly overflowed its type: in another order of operations it
+    /// may be infinite.
     pub fn neared_top(&self) -> bool {
         self.neared_top.get()
     }
 
-    /// Whether one had fewer digits than its type, so that hardware may take it for 0.
+    /// Whether one had fewer digits than its type, so that hardware may replace it by 0.
     pub fn neared_bottom(&self) -> bool {
         self.neared_bottom.get()
     }
 
-    /// Takes note of an operand or the result of an operation.
+    /// Records an operand or the result of an operation.
     fn see(&self, float: FloatType, value: f64) {
         let magnitude = value.abs();
         if magnitude.is_finite() && magnitude > float.greatest() / NEAR {
@@ -259,7 +259,7 @@ impl Noise {
         }
     }
 
-    /// Takes note of an operation that rounds to this type.
+    /// Records an operation that rounds to this type.
     fn ask(&self, float: FloatType, value: f64) {
         self.asked.set(true);
         self.computes.set(true);
@@ -277,7 +277,7 @@ impl Noise {
         mixed(state)
     }
 
-    /// What an operation with the result `value` rounds it to.
+    /// Rounds the exact result `value` of an operation, with noise.
     pub fn rounded(&self, float: FloatType, value: f64) -> f64 {
         self.ask(float, value);
         let nearest = float.round(value);
@@ -289,13 +289,13 @@ impl Noise {
         self.unless_top(float, result)
     }
 
-    /// What a conversion to the type gives.
+    /// Converts a float to the type, with noise.
     pub fn converted(&self, float: FloatType, value: f64) -> f64 {
         if float.round(value) == value || value.is_nan() { value } else { self.rounded(float, value) }
     }
 
-    /// What a function gives for this operand: both are as good as rounded, unless the function has a value that needs
-    /// no rounding there.
+    /// Applies a function, with noise: operand and result vary as if they were rounded, unless the result needs no
+    /// rounding.
     pub fn function(&self, float: FloatType, x: f64, function: impl Fn(f64) -> f64) -> f64 {
         let (rounding, plain) = (Rounding::Function { positive: false }, function(x));
         let held = float.round(plain) == plain && (float != FloatType::Float64 || self.is_exact(float, plain));
@@ -310,7 +310,7 @@ impl Noise {
         self.of_operation(rounding, float, value)
     }
 
-    /// What a sum is rounded to.
+    /// Rounds a sum, with noise.
     pub fn sum(&self, float: FloatType, a: f64, b: f64) -> f64 {
         self.ask(float, a + b);
         [a, b].into_iter().for_each(|x| self.see(float, x));
@@ -321,8 +321,8 @@ impl Noise {
         self.unless_top(float, result)
     }
 
-    /// The value, moved by one or two of the steps that floats of a magnitude have, so many times; by one of those of
-    /// few digits.
+    /// The value, moved by one or two steps of floats of the given magnitude, times a factor; for types with few digits
+    /// by one step.
     fn moved(&self, float: FloatType, value: f64, magnitude: f64, times: f64) -> f64 {
         if !value.is_finite() || !magnitude.is_finite() || magnitude == 0.0 || self.without_tops {
             return value;
@@ -331,11 +331,11 @@ impl Noise {
         let random = self.next();
         let steps = if random & 1 == 0 || is_half(float) { times } else { 2.0 * times };
         let moved = float.round(if random & 2 == 0 { value + steps * step } else { value - steps * step });
-        // Rounding does not overflow what does not overflow.
+        // Rounding does not cause an overflow by itself.
         if moved.is_finite() { moved } else { value }
     }
 
-    /// In place of a zero that is a number too small for the type: the least number on either side of it.
+    /// For a number that underflows to zero: the smallest number of either sign.
     fn beside_zero(&self, float: FloatType) -> f64 {
         self.neared_bottom.set(true);
         if self.without_tops {
@@ -345,8 +345,8 @@ impl Noise {
         if self.next() & 1 == 0 { least } else { -least }
     }
 
-    /// Takes note that an operator is evaluated on these arguments, which rounds so; what is given are its arguments as
-    /// they may have been rounded on the way.
+    /// Records that an operator with this rounding is evaluated on these arguments. Returns the arguments, moved as
+    /// earlier rounding might have moved them.
     pub fn begin(&self, rounding: Rounding, args: &[Value]) -> Vec<Value> {
         self.rounding.set(Some(rounding));
         match rounding {
@@ -363,7 +363,7 @@ impl Noise {
         args.iter().map(|value| self.of_value(value, rounding, &mut Copies::default())).collect()
     }
 
-    /// Takes note that the operator was evaluated, and of its result.
+    /// Records the result of the operator.
     pub fn end(&self, result: Option<&Value>, args: &[Value]) {
         self.rounding.set(None);
         let infinite = |x: f64| x.is_infinite();
@@ -375,7 +375,7 @@ impl Noise {
         }
     }
 
-    /// The element that an operator stores for a value.
+    /// The element that an operator stores for a value, with noise.
     pub fn stored(&self, float: FloatType, value: f64) -> f64 {
         let Some(rounding) = self.rounding.get() else { return value };
         if rounding == Rounding::Conversion && (float.round(value) == value || value.is_nan()) {
@@ -385,17 +385,17 @@ impl Noise {
         self.of_operation(rounding, float, value)
     }
 
-    /// The float that an operation which rounds so gives for a value.
+    /// The result of an operation with this rounding, with noise.
     fn of_operation(&self, rounding: Rounding, float: FloatType, value: f64) -> f64 {
         let nearest = float.round(value);
         if nearest == 0.0 && (value != 0.0 || rounding.is_positive()) {
             return self.beside_zero(float);
         }
-        // Float64 shows no digit that was lost.
+        // A float64 does not show that digits were lost.
         let held = nearest == value && (float != FloatType::Float64 || self.is_exact(float, nearest));
         let (exact, magnitude) = match rounding {
             Rounding::Conversion | Rounding::Once => (held, 0.0),
-            // That of a hyperbolic tangent is 1 nowhere.
+            // A hyperbolic tangent, for instance, is never exactly 1.
             Rounding::Function { .. } => (nearest == 0.0, 0.0),
             Rounding::OnceOrMore => (self.is_exact(float, nearest) && nearest == value, 0.0),
             Rounding::Sum { digits, .. } => (held && digits <= f64::from(float.digits()), 0.0),
@@ -405,7 +405,7 @@ impl Noise {
             }
         };
         let times = match rounding {
-            // What loses no digit on the way is rounded once.
+            // An exact sum is rounded once.
             Rounding::Sum { digits, .. } if digits <= f64::from(float.digits()) => 1.0,
             other => other.steps(float),
         };
@@ -413,14 +413,13 @@ impl Noise {
         self.unless_top(float, result)
     }
 
-    /// Takes note of the floats in an operand.
+    /// Records the floats in an operand.
     fn see_all(&self, value: &Value) {
         for_each_float(value, &mut |float, x| self.see(float, x), &mut FxHashSet::default());
     }
 
-    /// One of two operands, of which one is NaN: nobody says which is the larger. An even seed and the odd one after it
-    /// choose the opposite each time, so that among several runs each operand is chosen in one of them, however many
-    /// choices there are.
+    /// One of two operands, one of which is NaN: it is open which of them is larger. An even seed and the next odd one
+    /// choose the opposite each time. So each operand is chosen in one of several runs, however many choices there are.
     pub fn either(&self, a: f64, b: f64) -> f64 {
         self.asked.set(true);
         let number = self.choices.get();
@@ -430,7 +429,8 @@ impl Noise {
         if (of_pair ^ self.seed) & 1 == 0 { a } else { b }
     }
 
-    /// The result of an operator whose definition leaves open what comes of NaN: another number in its place, or not.
+    /// The result of an operator whose definition leaves open what it does with NaN: each NaN may become another
+    /// number.
     pub fn of_open_nan(&self, result: &Value) -> Value {
         let Value::Tensor(tensor) = result else { return result.clone() };
         if !has_float(std::slice::from_ref(result), &f64::is_nan) {
@@ -445,14 +445,14 @@ impl Noise {
         copy.map_or_else(|| result.clone(), Value::Tensor)
     }
 
-    /// A copy of the value, whose floats are moved as far as an operator that rounds so may blur them; a value without
-    /// floats itself.
+    /// A copy of the value with its floats moved as far as an operator with this rounding may blur them; a value
+    /// without floats is returned itself.
     fn of_value(&self, value: &Value, rounding: Rounding, copies: &mut Copies) -> Value {
         if let Value::Tensor(tensor) = value {
             return self.of_tensor(tensor, rounding).map_or_else(|| value.clone(), Value::Tensor);
         }
         let Value::Tuple(tuple) = value else { return value.clone() };
-        // What is shared in the value is shared in the copy.
+        // Parts that are shared in the value are shared in the copy.
         if let Some(copy) = copies.get(&Rc::as_ptr(tuple)) {
             return copy.clone();
         }
@@ -480,13 +480,13 @@ impl Noise {
     }
 }
 
-/// The copies of tuples, by where those lie.
+/// The copies of tuples, by the addresses of the originals.
 type Copies = FxHashMap<*const TupleObj, Value>;
 
-/// What is larger than this part of the largest number is near it.
+/// A number is near the largest one if it is larger than that divided by this.
 const NEAR: f64 = 4.0;
 
-/// Calls a function with each float in a value. What is shared is looked at once.
+/// Calls a function with each float in a value. Shared parts are visited once.
 fn for_each_float(value: &Value, each: &mut dyn FnMut(FloatType, f64), seen: &mut FxHashSet<*const TupleObj>) {
     if let Value::Tensor(tensor) = value {
         let Some(float) = tensor.dtype().float_type() else { return };
@@ -502,12 +502,12 @@ fn for_each_float(value: &Value, each: &mut dyn FnMut(FloatType, f64), seen: &mu
     }
 }
 
-/// Whether some float in the values is such.
+/// Whether some float in the values has a property.
 fn has_float(values: &[Value], is_such: &impl Fn(f64) -> bool) -> bool {
     has_float_of(values, None, is_such)
 }
 
-/// Whether some float in the values is such, of a type if one is given. What is shared is looked at once.
+/// Whether some float in the values, of this type if one is given, has a property. Shared parts are visited once.
 fn has_float_of(values: &[Value], kind: Option<FloatType>, is_such: &impl Fn(f64) -> bool) -> bool {
     has_float_in(values, kind, is_such, &mut FxHashSet::default())
 }
@@ -536,26 +536,26 @@ fn finer(known: Option<FloatType>, float: FloatType) -> FloatType {
     known.filter(|known| known.digits() > float.digits()).unwrap_or(float)
 }
 
-/// The least number that has all its digits; below it there are some that hardware may take for 0.
+/// The smallest number with all digits of the type; hardware may replace smaller ones by 0.
 pub fn least_normal(float: FloatType) -> f64 {
     2f64.powi((float.least_exponent() + float.digits() as i32 - 1).max(-1022))
 }
 
-/// The distance between the floats of a magnitude, which is positive and finite.
+/// The distance between adjacent floats of a magnitude, which is positive and finite.
 pub fn spacing(float: FloatType, magnitude: f64) -> f64 {
     let exponent = ((magnitude.to_bits() >> 52) & 0x7ff) as i32 - 1023;
     let exponent = (exponent - float.digits() as i32 + 1).max(float.least_exponent());
     if exponent >= -1022 { f64::from_bits(((exponent + 1023) as u64) << 52) } else { f64::from_bits(1) }
 }
 
-/// Whether so many of the last digits are zero that the number was hardly rounded.
+/// Whether so many of the last digits are zero that the number was probably not rounded.
 pub fn is_short(float: FloatType, value: f64) -> bool {
     has_digits(float, value, 2)
 }
 
-/// Whether not more than so many thirds of the digits are used.
+/// Whether at most this many thirds of the digits are used.
 fn has_digits(float: FloatType, value: f64, thirds: u32) -> bool {
-    // Subnormal numbers have fewer digits, the nearer to 0 the fewer.
+    // Subnormal numbers have fewer digits, the fewer the closer they are to 0.
     let exponent = ((value.to_bits() >> 52) & 0x7ff) as i32 - 1023;
     let left = exponent.saturating_sub(float.least_exponent()).saturating_add(1).max(1);
     let digits = float.digits().min(left.unsigned_abs());
@@ -563,7 +563,7 @@ fn has_digits(float: FloatType, value: f64, thirds: u32) -> bool {
     !value.is_finite() || value.to_bits() & ((1 << unused) - 1) == 0
 }
 
-/// A number in which every bit depends on every one (the last step of SplitMix64).
+/// Mixes the bits, so that every bit depends on every other one (the last step of SplitMix64).
 fn mixed(state: u64) -> u64 {
     let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -590,7 +590,7 @@ mod tests {
             assert_eq!(noise.rounded(FloatType::Float32, x).to_bits(), x.to_bits());
         }
         assert_eq!(noise.sum(FloatType::Float32, 1.5, 2.25), 3.75);
-        // What absorbs a term is rounded, though float64 does not show it.
+        // A sum that absorbs a term is rounded, although float64 does not show it.
         assert_ne!(noise.sum(FloatType::Float32, 2f64.powi(80), 1.5), 2f64.powi(80));
     }
 

@@ -94,7 +94,7 @@ impl Taken {
     }
 }
 
-/// The sides taken so far, by the addresses of the choices. The program does not move meanwhile.
+/// The sides taken so far, by the addresses of the choices. The program must not be moved meanwhile.
 #[derive(Clone, Debug, Default)]
 pub struct Sides(RefCell<HashMap<usize, Taken>>);
 

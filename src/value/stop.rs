@@ -13,7 +13,7 @@ pub enum Stop {
     OutOfFuel,
     /// The text does not specify this case.
     Unspecified(String),
-    /// What happens may well be defined, but nothing here knows it; what it is.
+    /// The result may well be defined, but the oracle does not know it; the text says what is unknown.
     Unknown(String),
 }
 
@@ -28,7 +28,7 @@ impl Stop {
         Stop::Unspecified(reason.into())
     }
 
-    /// The end of what is known here, with what is not.
+    /// A stop because the oracle lacks knowledge, with a description.
     pub fn unknown(what: impl Into<String>) -> Stop {
         Stop::Unknown(what.into())
     }

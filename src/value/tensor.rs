@@ -19,7 +19,7 @@ use crate::number::ring::{NoResidue, RingNumber};
 #[derive(Clone, Debug)]
 pub struct Tensor(Rc<TensorObj>, Rc<Holder>);
 
-/// Where those who hold a tensor by one name released it, if they did.
+/// The place where the holders of a tensor by one name released it, if they did.
 type Holder = OnceCell<ProgramPoint>;
 
 #[derive(Debug)]
@@ -134,7 +134,7 @@ pub enum Scalar {
     UInt(u64),
     /// An element of a floating-point type, widened.
     Float(f64),
-    /// Of a floating-point type, in a run that computes in the ring.
+    /// An element of a floating-point type, in a run that computes in the ring.
     Ring(RingNumber),
 }
 
@@ -238,7 +238,7 @@ macro_rules! float_element {
                     Scalar::Int(i) => $float_type.int_to_bits(i.into()),
                     Scalar::UInt(u) => $float_type.int_to_bits(u.into()),
                     Scalar::Float(f) => $float_type.to_bits(f),
-                    // What is computed in the ring is no float.
+                    // A number of the ring is not a float.
                     Scalar::Ring(_) => $float_type.to_bits(f64::NAN),
                 };
                 <$t>::from_bits(bits as $bits)
@@ -463,16 +463,16 @@ impl Elements {
     }
 }
 
-/// Elements of a tensor that lie equally far apart.
+/// Elements of a tensor at equal distances.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Run {
-    /// Which one of several tensors.
+    /// The index of the tensor among several.
     pub tensor: usize,
     /// The row-major position of the first one.
     pub start: usize,
-    /// The distance between two.
+    /// The distance between adjacent ones.
     pub step: usize,
-    /// How many they are.
+    /// The number of elements.
     pub count: usize,
 }
 
@@ -481,7 +481,7 @@ impl Run {
     fn of<T>(self, elements: &[T]) -> Option<impl Iterator<Item = &T>> {
         let reach = self.count.checked_sub(1).map_or(Some(0), |last| last.checked_mul(self.step)?.checked_add(1))?;
         let elements = elements.get(self.start..self.start.checked_add(reach)?)?;
-        // A single element may stand for all.
+        // With the step 0, a single element is repeated.
         let again = if self.step == 0 { self.count } else { 0 };
         let repeated = std::iter::repeat_n(elements.first(), again).flatten();
         Some(repeated.chain(elements.iter().step_by(self.step.max(1)).take(self.count - again)))
@@ -489,7 +489,7 @@ impl Run {
 }
 
 impl Elements {
-    /// Replaces all elements by those in the runs; `None` if these are not as many, or not there.
+    /// Replaces all elements by those in the runs; `None` if their number differs, or one does not exist.
     fn take_runs(&mut self, from: &[&Elements], runs: impl Iterator<Item = Run>) -> Option<()> {
         macro_rules! taken {
             ($own:expr, $pattern:pat => $array:expr) => {{
@@ -580,7 +580,7 @@ impl Tensor {
         Tensor(Rc::new(TensorObj { dtype, shape, elements, values, lodging, _held: None }), Rc::default())
     }
 
-    /// A new tensor of zeros of the ring, if its data type is one of floats.
+    /// A new tensor of zeros of the ring, for a floating-point data type.
     pub fn zeros_of_ring(dtype: DataType, shape: &[i64]) -> Result<Tensor, AllocError> {
         let zeros = Tensor::zeros(dtype, shape)?;
         if !dtype.is_float() {
@@ -784,7 +784,7 @@ impl Tensor {
         let _ = self.1.set(at);
     }
 
-    /// The same tensor as another one holds it: what that one releases, this one has still.
+    /// The same tensor, held by another holder: if one holder releases it, the other still has it.
     pub fn held_anew(&self) -> Tensor {
         Tensor(self.0.clone(), Rc::new((*self.1).clone()))
     }
@@ -873,8 +873,8 @@ impl Tensor {
         fits
     }
 
-    /// Writes all elements of this new tensor: those of other tensors of its data type, in runs. Returns false, with
-    /// the elements as they are, if these are not as many, or not there.
+    /// Writes all elements of this new tensor: those of other tensors of its data type, in runs. Returns false and
+    /// changes nothing if their number differs, or one does not exist.
     #[must_use = "elements that are not there are not written"]
     pub fn take_runs(&self, from: &[&Tensor], runs: impl Iterator<Item = Run>) -> bool {
         let from: Vec<Ref<'_, Elements>> = from.iter().map(|tensor| tensor.elements()).collect();
@@ -884,7 +884,7 @@ impl Tensor {
         taken
     }
 
-    /// Appends elements in runs. Returns false if one is not there.
+    /// Appends elements in runs. Returns false if one does not exist.
     #[must_use = "elements that are not there are not read"]
     pub fn read_runs(&self, runs: impl Iterator<Item = Run>, to: &mut Vec<Scalar>) -> bool {
         for_elements!(&*self.elements(), array, encoding => {

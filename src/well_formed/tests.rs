@@ -112,7 +112,7 @@ fn c4_return_annotations_use_outer_variables() {
     let f = |ret| module([("f", returns(func([v("p").annotated(tensor([n("n")]))], body()), ret))]);
     breaks(&f(tensor([n("m")])), [rule!("WF.4.RET"), rule!("WF.5.BEFORE"), rule!("WF.13.DIMS-SCOPE")]);
     well_formed(&f(tensor([twice("n")])));
-    // A local function returns what its surroundings bind.
+    // A local function returns a variable that its surroundings bind.
     let local = returns(func([v("a")], x("a")), StructInfo::shape([n("n")]));
     well_formed(&program([bb([bind(v("g"), Expr::Function(local.into()))])], x("g")));
 }

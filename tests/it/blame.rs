@@ -1,4 +1,4 @@
-//! `relax-spec blame`, with a recorder of passes that says what the test wants.
+//! `relax-spec blame`, with a recorder of passes that the test controls.
 
 use std::fs;
 
@@ -131,7 +131,7 @@ fn a_refusal_is_due_to_what_makes_it() {
     assert_eq!(refused(&["--pass", "Mine,Theirs"], &both), "Theirs/Inner");
 }
 
-/// The first difference is the answer, even where TVM refuses what becomes of it.
+/// The first difference is the answer, even if TVM refuses the module later.
 #[test]
 fn a_difference_comes_before_a_refusal() {
     let stages = [
@@ -143,7 +143,7 @@ fn a_difference_comes_before_a_refusal() {
     assert_eq!((status, &answer(&output)["blamed"]), (1, &json!("Wrong")), "{output}");
 }
 
-/// What a pass has to keep beside the meaning, each with what breaks it.
+/// The properties that a pass must preserve in addition to the meaning, each with a pass that breaks it.
 #[test]
 fn contracts_are_kept() {
     let same = program("1.0");
@@ -162,7 +162,7 @@ fn contracts_are_kept() {
         assert!(broken.iter().all(|broken| broken["rule"].is_string()), "{output}");
         assert_eq!((status, &answer(&output)["blamed"]), (1, &json!("Breaks")), "{contract}: {output}");
     }
-    // A pass that normalizes has to mend what it is given.
+    // A pass that normalizes must repair its input.
     let given = [json!({"pass": "input", "text": nested}), json!({"pass": "Normalize"}), json!({"done": true})];
     let (_, output, _) = blamed(&given);
     assert_eq!(json_lines(&output)[1]["contracts"][0]["contract"], "normal form", "{output}");

@@ -116,7 +116,7 @@ const WITHOUT_CONDITION: [(&str, &str); 3] = [
     ("relax.vision.all_class_non_max_suppression", "an overlap that is exactly the threshold is in the values"),
 ];
 
-/// A wrong value of an operator is not taken for what is known of it: a form knows it under a condition alone.
+/// A wrong value of an operator does not count as known: the form for it has a condition.
 #[test]
 fn a_wrong_value_of_an_operator_is_unknown_where_no_condition_holds() {
     let forms = KnownForm::parse(&conformance::ledger(FORMS).expect("the ledger")).unwrap();

@@ -52,7 +52,7 @@ fn arguments(drawn: &Drawn) -> Vec<ValueSpec> {
     arguments.for_function(main, &drawn.sizes, draw).expect("parameters are tensors and boxed scalars")
 }
 
-/// What comes of the module on the arguments of the program that it was made of.
+/// Runs the module on the arguments of the program from which it was made.
 fn run(edition: Edition, drawn: &Drawn, module: &IrModule) -> RunAnswer {
     let ask = Ask::Evaluate(ProgramInput::Module(module.clone()), "main".into(), arguments(drawn));
     match oracle::answer(&mut cx(edition), &ask) {

@@ -179,7 +179,7 @@ fn each_parameter_is_given_by_place_and_by_name() {
     assert!(compared > 2_000, "{compared}");
 }
 
-/// A function writes what an operator needs, whatever of its parameters are left out.
+/// A function inserts the inputs that an operator needs, whichever of its parameters are omitted.
 #[test]
 fn parameters_with_defaults_are_left_out() {
     let mut wrong = Vec::new();
@@ -242,7 +242,7 @@ fn distributed_tensors_are_refused() {
     }
 }
 
-/// What is known of the queries stands together, and then what is known of the keys.
+/// The inputs about queries come first, and then those about keys.
 #[test]
 fn lengths_of_sequences_are_in_the_order_of_the_function() {
     let text = |arguments: &[&str]| {

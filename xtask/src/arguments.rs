@@ -31,17 +31,17 @@ impl RunArguments {
     }
 }
 
-/// What is drawn from the cases of the suite: each number gives one program, or one call.
+/// A range of seeds for a generator that uses the cases of the suite: each seed gives one program, or one call.
 pub struct SuiteSample {
     /// The cases.
     pub suite: Vec<Case>,
-    /// The numbers.
+    /// The seeds.
     pub seeds: Range<u64>,
 }
 
 impl SuiteSample {
-    /// Reads the command line: how many are drawn, 10,000 if it is not said, and the first number. What is wrong is
-    /// told.
+    /// Reads the command line: the number of seeds (by default 10,000), and the first seed. Prints an error if it is
+    /// invalid.
     pub fn read(args: Vec<String>) -> Option<SuiteSample> {
         let read = || {
             let RunArguments { edition: _, numbers } = RunArguments::read(args)?;

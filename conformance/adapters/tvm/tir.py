@@ -17,7 +17,7 @@ def parse(text, wanted):
 
 
 def dialect(text):
-    """The spelling of both versions: schedulable functions say so and have `sblock`s."""
+    """The spelling of all releases: schedulable functions say so and have `sblock`s."""
     text = re.sub(r"@T\.prim_func\b(?!\()", "@T.prim_func()", text)
     text = re.sub(r"@T\.prim_func\((?![^)]*s_tir)", "@T.prim_func(s_tir=True, ", text)
     return re.sub(r"\bT\.block\(", "T.sblock(", text).replace("s_tir=True, )", "s_tir=True)")

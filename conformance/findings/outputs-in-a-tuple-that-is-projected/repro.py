@@ -1,4 +1,4 @@
-"""`RemoveUnusedOutputs` replaces used results by NaN when they stand in a tuple that is projected at once."""
+"""`RemoveUnusedOutputs` replaces used results by NaN if they are elements of a tuple that is projected at once."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""`R.reshape` takes a target size of 0 for the size of the input's axis."""
+"""`R.reshape` replaces a target size of 0 by the size of the input's axis."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""The printer writes a `PrimType` within another type as `T.int64`, which the parser does not take for a type."""
+"""The printer writes a `PrimType` within another type as `T.int64`, which the parser does not accept as a type."""
 
 import sys
 

@@ -221,8 +221,8 @@ impl Adapter {
         })
     }
 
-    /// The command to start, after its setup. `tell` gets messages about slow steps. A Python that is asked what it is
-    /// has the time `startup`.
+    /// The command to start, after its setup. `tell` gets messages about slow steps. A Python that is asked for its
+    /// version has the time `startup`.
     pub fn prepare(&self, tell: Tell<'_>, startup: Duration) -> Result<CommandLine, SetupError> {
         match self {
             Adapter::Oracle(engine) => {

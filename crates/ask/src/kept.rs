@@ -10,7 +10,8 @@ use relax_spec::value::Effect;
 
 /// The number of bytes of a text to keep.
 pub const KEPT_TEXT: usize = 2 * 1024;
-/// The maximum number of bytes of JSON of an answer that is kept whole. Of a longer one the start of its text is kept.
+/// The maximum number of bytes of JSON of an answer that is kept whole. Only the start of a longer one is kept, as
+/// text.
 pub const KEPT_ANSWER: usize = 8 * 1024;
 
 /// The outcome with each part shortened to the limits, with a note where one is cut.

@@ -19,7 +19,7 @@ use relax_spec::suite::compare::{CaseComparison, compare};
 /// Makes another implementation.
 pub type ImplementationFactory<'a> = &'a (dyn Fn() -> Result<BoxedImplementation, StartError> + Sync);
 
-/// The result of a case, within limits. Of a text or an answer that is too long, the start is kept.
+/// The result of a case, within limits. Only the start of a longer text or answer is kept.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CaseResult {
     /// The position in the list of cases.

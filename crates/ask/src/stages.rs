@@ -64,25 +64,25 @@ impl StagesRequest {
 /// A pass that ran.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 pub struct PassStage {
-    /// The name of the pass; `Normalize` or `input` for what is there before the first pass.
+    /// The name of the pass; `Normalize` or `input` for the module before the first pass.
     pub pass: String,
     /// The text of the module if the pass changed it.
     pub text: Option<String>,
-    /// The passes over `PrimFunc`s that the generation of code ran.
+    /// The passes over `PrimFunc`s that ran during code generation.
     #[serde(default)]
     pub of_prim_funcs: Vec<String>,
 }
 
-/// What TVM refuses, or its process ends on.
+/// A refusal by TVM, or the end of its process.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Refusal {
-    /// The pass, where it is known.
+    /// The pass, if known.
     pub pass: Option<String>,
-    /// The words of TVM.
+    /// The message of TVM.
     pub message: String,
-    /// The operators that its words name and that `LegalizeOps` lowers.
+    /// The operators that the message names and that `LegalizeOps` should lower.
     pub left: Vec<String>,
-    /// The passes without which nothing is refused, the last one first.
+    /// The passes without which TVM refuses nothing, the last one first.
     pub without: Vec<String>,
 }
 
@@ -118,10 +118,10 @@ pub enum StagesError {
     /// The process cannot be started.
     #[error("{0}")]
     Io(#[from] std::io::Error),
-    /// The process ends before it has said anything of a program.
+    /// The process ended before it reported anything about a program.
     #[error("the recorder of passes ended: {0}")]
     Ended(String),
-    /// A line that is no stage.
+    /// A line that is not a stage.
     #[error("the recorder of passes wrote `{0}`")]
     Malformed(String),
     /// No line came in time.
@@ -132,7 +132,7 @@ pub enum StagesError {
     Interrupted,
 }
 
-/// A process that records stages. It is started again where TVM has brought it down.
+/// A process that records stages. It is started again after a crash of TVM.
 pub struct StageRecorder {
     command: CommandLine,
     patience: Duration,
@@ -141,11 +141,11 @@ pub struct StageRecorder {
 }
 
 impl StageRecorder {
-    /// The recorder beside the adapter that a command starts.
+    /// The recorder that belongs to the adapter of a command.
     ///
     /// # Errors
     ///
-    /// If the command starts no adapter of TVM.
+    /// If the command does not start the adapter of TVM.
     pub fn beside(
         command: &CommandLine,
         patience: Duration,
@@ -161,7 +161,7 @@ impl StageRecorder {
         Ok(StageRecorder { command, patience, interrupt: interrupt.clone(), process: None })
     }
 
-    /// Records the stages of a program. `take` receives each one as soon as it is there.
+    /// Records the stages of a program. `take` receives each one as soon as it is available.
     ///
     /// # Errors
     ///
@@ -179,7 +179,7 @@ impl StageRecorder {
         };
         process.send(line);
         let mut run = RecordedRun { begun: Vec::new(), refusal: None };
-        // A process that did not come to the end of its answer is not asked again.
+        // A process that did not complete its answer is not asked again.
         if run.receive(&mut process, self.patience, take)? {
             self.process = Some(process);
         }
@@ -187,15 +187,15 @@ impl StageRecorder {
     }
 }
 
-/// What is known of a run of the passes so far.
+/// The state of a run of the passes.
 struct RecordedRun {
-    /// The passes that have begun and not ended.
+    /// The passes that have begun and not ended yet.
     begun: Vec<String>,
     refusal: Option<Refusal>,
 }
 
 impl RecordedRun {
-    /// Receives the whole answer; whether the process has come to its end.
+    /// Receives the whole answer. Returns whether the process completed it.
     fn receive<E: From<StagesError>>(
         &mut self,
         process: &mut LineProcess,
@@ -207,7 +207,7 @@ impl RecordedRun {
             let line = match process.receive(deadline_in(patience)) {
                 Received::Line(line) => line,
                 Received::Malformed(message) => return Err(StagesError::Malformed(message).into()),
-                // Where TVM has refused the program, the rest says only what else it would refuse.
+                // After a refusal, the rest of the answer would only list further refusals.
                 Received::TimedOut | Received::Ended if self.refusal.is_some() => return Ok(false),
                 Received::TimedOut => return Err(StagesError::TimedOut(patience.as_secs()).into()),
                 Received::Interrupted => return Err(StagesError::Interrupted.into()),

@@ -1,4 +1,4 @@
-//! What inputs are worth on which two programs were compared: how many one-step mutants of the first they tell from it.
+//! How good the inputs of a comparison of two programs are: how many one-step mutants of the first program they detect.
 
 use crate::mutation::{Mutant, MutationKind, mutants_from};
 use relax_spec::check::check_program;
@@ -8,18 +8,18 @@ use relax_spec::judge::Cx;
 use relax_spec::refine::{RefineError, RefinementVerdict, Settings, missing, refine, told_apart};
 use relax_spec::value::ValueSpec;
 
-/// What became of the mutants that are programs.
+/// The result for the mutants that are accepted programs.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct Adequacy {
-    /// How many the inputs tell from the program.
+    /// How many mutants give another result on some input.
     pub told: usize,
-    /// Those that they do not tell from it: what was changed, and where. Some of them may be the same program.
+    /// Mutants that give the same result on all inputs: what was changed, and where. Some may be equivalent programs.
     pub untold: Vec<(String, Span)>,
-    /// How many nothing can be said of.
+    /// How many mutants cannot be decided.
     pub open: usize,
 }
 
-/// Compares the program with its mutants on the inputs, each until one tells it from the program.
+/// Compares the program with its mutants, each on one input after the other until one shows a difference.
 ///
 /// # Errors
 /// As [`refine`].
@@ -39,7 +39,7 @@ pub fn adequacy(
         }
         match on_inputs(cx, program, &module, entry, inputs, &settings)? {
             MutantVerdict::Yes => found.told += 1,
-            // Iterations that do not depend on each other may be run at once.
+            // Independent iterations may be run in parallel.
             MutantVerdict::No if kind == MutationKind::Order => {}
             MutantVerdict::No => found.untold.push((what, span)),
             MutantVerdict::Open => found.open += 1,
@@ -48,30 +48,30 @@ pub fn adequacy(
     Ok(found)
 }
 
-/// The settings under which a program is compared with its mutants.
+/// The settings with which a program is compared with its mutants.
 fn of_mutants(program: &IrModule, settings: &Settings) -> Settings {
     let mut settings = Settings { runs: 0, keep: false, ..settings.clone() };
     if let Some(assumed) = &mut settings.unknown {
-        // Of a function that only the other program calls nothing needs to be assumed.
+        // A packed function that only the other program calls needs no assumptions.
         let called = missing(&settings.registry, &[program]);
         assumed.retain(|name, _| called.contains(name));
     }
     settings
 }
 
-/// The numbers of a program that could be others, as far as the inputs of a comparison tell.
+/// The constants of a program that could be other numbers, as far as the inputs of a comparison show.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct UnnoticedConstants {
-    /// Those that are not told from another number: which, and where.
+    /// The constants that give the same result as another number: which, and where.
     pub untold: Vec<(String, Span)>,
-    /// How many were not asked about.
+    /// How many constants were not tried.
     pub unasked: usize,
 }
 
-/// How many numbers are asked about.
+/// How many constants are tried.
 const MOST_CONSTANTS: usize = 16;
 
-/// Asks, within so many steps, whether twice as large numbers in the program would have been noticed.
+/// Tests, with a limit of steps, whether the inputs would detect that a constant of the program is twice as large.
 ///
 /// # Errors
 /// As [`refine`].

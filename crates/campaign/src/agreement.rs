@@ -1,7 +1,7 @@
-//! How implementations agree with the reference operators: what they were asked, and what is known of where they
-//! differ.
+//! How far implementations agree with the reference operators: the questions they were asked, and the known
+//! differences.
 //!
-//! `conformance/agreement/NAME.ron` keeps the last result of `relax-spec ops --adapter NAME --update`.
+//! `conformance/agreement/NAME.ron` holds the last result of `relax-spec ops --adapter NAME --update`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use relax_spec::suite::alpha::same_struct_info;
 use relax_spec::suite::compare::{CaseVerdict, tolerance_used};
 use relax_spec::suite::ledger::DeviationClass;
 
-/// What an implementation was asked of all operators.
+/// The results of an implementation for all operators.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgreementRecord {
@@ -36,88 +36,87 @@ pub struct AgreementRecord {
     pub operators: BTreeMap<String, OpAgreement>,
 }
 
-/// What an implementation was asked of one operator.
+/// The results of an implementation for one operator.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct OpAgreement {
-    /// Questions about inference, by what became of them.
+    /// Questions about inference, by result.
     pub inference: AgreementTally,
     /// Cases about values.
     pub values: AgreementTally,
-    /// The largest part of a tolerance that a value used, where there is one.
+    /// The largest fraction of a tolerance that a value used, if there is a tolerance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub used: Option<f64>,
 }
 
-/// Questions by what became of them.
+/// Questions by result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct AgreementTally {
-    /// All of them.
+    /// All questions.
     pub asked: usize,
-    /// Answered as the oracle does.
+    /// Those answered like the oracle.
     pub agree: usize,
-    /// Differing as the ledger says.
+    /// Those that differ as the ledger says.
     pub known: usize,
-    /// Not answered: the implementation says that it cannot.
+    /// Those without an answer: the implementation says that it does not support them.
     pub unsupported: usize,
-    /// Differing, and no pattern knows of it.
+    /// Those that differ, and match no pattern.
     pub unexplained: usize,
 }
 
-/// Differences of one cause, and the clause that decides them: `conformance/ledger/NAME-operators.ron`.
+/// Differences with one cause, and the clause that decides them: `conformance/ledger/NAME-operators.ron`.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OperatorPattern {
-    /// The operators, with the leading `relax.`: a difference is known of those that it was found with, and of no
-    /// other.
+    /// The operators, with the leading `relax.`. A pattern matches the operators for which the difference was found,
+    /// and no other.
     pub ops: Vec<String>,
-    /// What the question varies contains one of these; any question if there are none.
+    /// What the question varies contains one of these; an empty list matches any question.
     #[serde(default)]
     pub what: Vec<String>,
-    /// The kind of the oracle's answer is one of these: `rejected`, or as [`kind_of_answer`] names them; or their first
-    /// word.
+    /// The kind of the oracle's answer is one of these: `rejected`, or a name that [`kind_of_answer`] gives, or the
+    /// first word of that name.
     pub expected: Vec<String>,
-    /// What the oracle answers, in words, contains one of these; anything if there are none.
+    /// The oracle's answer, in words, contains one of these; an empty list matches any answer.
     #[serde(default)]
     pub says: Vec<String>,
-    /// The kind of the answer that the implementation gives instead is one of these, or their first word; `the same` is
-    /// the oracle's kind.
+    /// The kind of the implementation's answer is one of these, or its first word is; `the same` is the oracle's kind.
     pub given: Vec<String>,
-    /// What it gives, in words, contains one of these; anything if there are none.
+    /// The implementation's answer, in words, contains one of these; an empty list matches any answer.
     #[serde(default)]
     pub gives: Vec<String>,
     /// The clause that decides, by its last word: `infer`, `attrs` or `value` of the operator itself; or a whole id.
     pub clause: String,
     /// Why they differ.
     pub class: DeviationClass,
-    /// The same, for people.
+    /// The reason, for people.
     pub reason: String,
-    /// The versions that differ so; all if there are none.
+    /// The versions that differ in this way; all if the list is empty.
     #[serde(default)]
     pub versions: Vec<String>,
 }
 
-/// What became of a question.
+/// The result of a question.
 #[derive(Clone, PartialEq, Debug)]
 pub enum AgreementOutcome {
-    /// As the oracle does.
+    /// The answer is the oracle's.
     Agree,
-    /// The position of the pattern that knows the difference.
+    /// The position of the pattern that matches the difference.
     Known(usize),
-    /// The implementation says that it cannot; what it lacks.
+    /// The implementation says that it does not support the question, and what it lacks.
     Unsupported(String),
-    /// A difference that no pattern knows.
+    /// A difference that no pattern matches.
     Unexplained {
         /// The kind of the oracle's answer.
         expected: String,
-        /// The kind of the implementation's.
+        /// The kind of the implementation's answer.
         given: String,
     },
 }
 
 impl AgreementTally {
-    /// Counts one question more.
+    /// Counts one more question.
     pub fn add(&mut self, answered: &AgreementOutcome) {
         self.asked += 1;
         match answered {
@@ -129,7 +128,7 @@ impl AgreementTally {
     }
 }
 
-/// The results that are kept, by the name of the adapter.
+/// The recorded results, by the name of the adapter.
 ///
 /// # Errors
 ///
@@ -141,7 +140,7 @@ pub fn kept() -> Result<Vec<(String, AgreementRecord)>, ron::error::SpannedError
     conformance::files(DataDirectory::Agreement).iter().map(named).collect()
 }
 
-/// Holds an answer against the oracle's. Errors are equal whatever they say; dimensions, if they are provably so.
+/// Compares an answer with the oracle's. Errors are equal whatever their message; dimensions are equal if provably so.
 pub fn judge(
     op: &OpDef,
     question: &OperatorQuestion,
@@ -177,10 +176,10 @@ pub fn judge(
     }
 }
 
-/// Where the kind that is given is the kind that is expected.
+/// In a pattern: the implementation's answer has the kind of the oracle's.
 const THE_SAME: &str = "the same";
 
-/// Whether a kind of answer, or its first word, is among those of a pattern.
+/// Whether a kind of answer, or its first word, is in the list of a pattern.
 fn is_one_of(kinds: &[String], kind: &str) -> bool {
     kinds.iter().any(|one| one == kind || kind.split(' ').next() == Some(one.as_str()))
 }
@@ -199,8 +198,8 @@ fn same(edition: Edition, question: &OperatorQuestion, expected: &Outcome, given
     }
 }
 
-/// What the parameters of a question hold: a shape or a number that is known says the same by its variable and in its
-/// place.
+/// The known values of the parameters of a question. A known shape or number means the same whether an answer names the
+/// variable or spells out its value.
 #[derive(Default)]
 struct ParameterContents {
     shapes: Vec<(Var, Arc<[PrimExpr]>)>,
@@ -234,7 +233,7 @@ impl ParameterContents {
         held
     }
 
-    /// The information with what is held in the place of its variable.
+    /// The information with the known values in place of the variables.
     fn in_place(&self, info: &StructInfo) -> StructInfo {
         replace_everywhere(&self.with_shapes(info), &self.numbers)
     }
@@ -269,7 +268,7 @@ fn shown(outcome: &Outcome) -> String {
     format!("{}: {outcome}", kind(outcome))
 }
 
-/// The operators whose value a case is about.
+/// The operators whose values a case is about.
 pub fn ops_of_case(case: &Case) -> impl Iterator<Item = &'static OpDef> + '_ {
     relax_spec::ops::all().filter(|op| match op.clauses {
         Clauses::Tensor(clauses) => matches!(case.ask, Ask::Evaluate(..)) && case.rules.contains(&clauses.value),
@@ -277,12 +276,12 @@ pub fn ops_of_case(case: &Case) -> impl Iterator<Item = &'static OpDef> + '_ {
     })
 }
 
-/// Counts a case among those about values. `known`: a ledger lists the outcome.
+/// Counts a case about values. `known`: a ledger lists the outcome.
 pub fn count_case(entry: &mut OpAgreement, case: &Case, result: &CaseResult, known: bool) {
     let verdict = result.comparison.verdict;
     entry.values.asked += 1;
     match verdict {
-        // By chance it may agree where it is known to differ.
+        // It may agree by chance where the ledger lists a difference.
         CaseVerdict::Agree if known => entry.values.known += 1,
         CaseVerdict::Agree => entry.values.agree += 1,
         CaseVerdict::Unsupported | CaseVerdict::Vacuous => entry.values.unsupported += 1,
@@ -303,11 +302,11 @@ pub fn count_case(entry: &mut OpAgreement, case: &Case, result: &CaseResult, kno
     }
 }
 
-/// The least number of questions about the inference of an operator.
+/// The least number of questions about the inference of an operator that must be asked.
 pub const LEAST_QUESTIONS: usize = 30;
 
-/// What a tensor operator lacks. That it has a reference implementation, a class of accuracy and clauses that the text
-/// states is a matter of types: without them nothing compiles.
+/// What a tensor operator lacks. The types ensure that it has a reference implementation, a class of accuracy and
+/// clauses that the text states: without them nothing compiles.
 pub fn lacking(op: &OpDef, suite: &[Case]) -> Vec<String> {
     let Clauses::Tensor(clauses) = op.clauses else { return Vec::new() };
     let mut lacks = Vec::new();
@@ -334,7 +333,7 @@ pub fn lacking(op: &OpDef, suite: &[Case]) -> Vec<String> {
         lacks.push("no case about its value".to_string());
     }
     let asked = crate::questions::questions(op, suite).len();
-    // Where there is nothing to vary one question is all.
+    // If there is nothing to vary, one question is enough.
     let least = if op.params.is_empty() { 1 } else { LEAST_QUESTIONS };
     if asked < least {
         lacks.push(format!("only {asked} questions about its inference"));
@@ -342,7 +341,7 @@ pub fn lacking(op: &OpDef, suite: &[Case]) -> Vec<String> {
     lacks
 }
 
-/// The clause that a pattern names, for an operator.
+/// The clause that a pattern names, for a given operator.
 pub fn clause(op: &OpDef, name: &str) -> Option<Rule> {
     let Clauses::Tensor(clauses) = op.clauses else { return name.parse().ok() };
     match name {

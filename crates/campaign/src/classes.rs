@@ -1,5 +1,5 @@
-//! What becomes of the releases of Apache TVM under the edition that they claim, by classes: a page of the book,
-//! written from the ledgers.
+//! How the releases of Apache TVM differ from the edition that they claim, by class: a page of the book, written from
+//! the ledgers.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -13,19 +13,19 @@ use relax_spec::suite::ledger::{DeviationClass, Ledger, LedgerError};
 /// The edition that TVM's adapter claims for every release.
 pub const CLAIMED: Edition = Edition::E2024_04;
 
-/// The releases that share the ledgers.
+/// The releases that the ledgers cover.
 pub const RELEASES: [&str; 3] = ["0.25", "0.26", "0.27"];
 
-/// The ledgers, and what they are about.
+/// The ledgers, and their subjects.
 pub const LEDGERS: [(&str, &str); 2] = [
     ("tvm", "Apache TVM under the suite"),
     ("tvm-executables", "Executables of Apache TVM, run on the machine of the RFC"),
 ];
 
-/// The ledger of what campaigns find, by forms of findings and not by cases.
+/// The ledger of differences found by campaigns, listed by form of finding and not by case.
 pub const FORMS: &str = "tvm-programs";
 
-/// A form of findings, as far as a table of classes goes.
+/// The part of a form of findings that the tables of classes use.
 #[derive(Deserialize)]
 struct LedgerForm {
     class: Option<DeviationClass>,
@@ -58,7 +58,7 @@ pub fn page() -> Result<String, LedgerError> {
     Ok(out)
 }
 
-/// How many forms of findings each class has.
+/// How many forms of findings there are in each class.
 fn forms() -> Result<String, LedgerError> {
     let forms: Vec<LedgerForm> =
         ron_options().from_str(&conformance::ledger(FORMS).unwrap_or_else(|| "[]".to_string()))?;
@@ -77,12 +77,12 @@ fn forms() -> Result<String, LedgerError> {
     Ok(out)
 }
 
-/// The ledger of a family as a release sees it.
+/// The ledger of a family, restricted to the entries for a release.
 fn ledger(family: &str, release: &str) -> Result<Ledger, LedgerError> {
     Ledger::parse(&conformance::ledger(family).unwrap_or_else(|| "[]".to_string()), release)
 }
 
-/// How many entries each class has, release by release.
+/// How many entries there are in each class, by release.
 fn table(family: &str) -> Result<String, LedgerError> {
     let ledgers = RELEASES.iter().map(|release| ledger(family, release)).collect::<Result<Vec<_>, _>>()?;
     let mut out = format!("| class | {} |\n| --- |{}\n", RELEASES.join(" | "), " ---: |".repeat(RELEASES.len()));
@@ -99,7 +99,7 @@ fn row(out: &mut String, name: &str, counts: impl Iterator<Item = usize>) {
     let _ = writeln!(out, "| {name} | {} |", counts.join(" | "));
 }
 
-/// The clauses that decide what is no defect, with the cases of each in any release.
+/// The clauses that decide differences which are not defects, with the cases of each in any release.
 fn clauses(family: &str) -> Result<String, LedgerError> {
     let mut cases: BTreeMap<(DeviationClass, Rule), Vec<String>> = BTreeMap::new();
     for release in RELEASES {
@@ -115,7 +115,7 @@ fn clauses(family: &str) -> Result<String, LedgerError> {
     Ok(listed(&cases, "cases"))
 }
 
-/// The clauses, class by class, each with how many there are of it.
+/// The clauses by class, each with the number of its entries.
 fn listed(by_clause: &BTreeMap<(DeviationClass, Rule), Vec<String>>, what: &str) -> String {
     let mut out = format!("\nThe clauses that decide in all classes but *defect*, with their numbers of {what}:\n\n");
     for class in DeviationClass::ALL.into_iter().filter(|class| *class != DeviationClass::Defect) {

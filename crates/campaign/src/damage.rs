@@ -1,5 +1,5 @@
-//! Executables that are damaged: lines exchanged, digits and characters replaced, random bytes. Whatever is read of
-//! them is verified and run within small limits; that all of it comes to an end is what is tried.
+//! Damaged executables: lines exchanged, digits and characters replaced, random bytes. Everything that can still be
+//! read is verified and run within small limits, to test that all of this terminates.
 
 use relax_spec::data::from_json;
 use relax_spec::eval::prelude;
@@ -7,14 +7,14 @@ use relax_spec::judge::Cx;
 use relax_spec::value::{ValueSpec, from_specs};
 use relax_spec::vm::{self, Executable, TvmExecutable};
 
-/// What becomes of a damaged executable.
+/// The result for a damaged executable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Damaged {
     /// It cannot be read.
     Refused,
-    /// It was read, the verifier finds a fault, and it was run in spite of that.
+    /// It was read, the verifier found a fault, and it was run in spite of that.
     Faulty,
-    /// It was read and verified, and run.
+    /// It was read, verified without a fault, and run.
     Whole,
 }
 
@@ -34,13 +34,13 @@ impl DamageRng {
     }
 }
 
-/// Damages a text as [`print`](vm::print()) writes it.
+/// Damages the text that [`print`](vm::print()) writes.
 pub fn try_text(text: &str, seed: u64) -> Damaged {
     let damaged = damaged(text, &mut DamageRng::of(seed));
     vm::read(&damaged).map_or(Damaged::Refused, |executable| ended(&executable))
 }
 
-/// Damages what an adapter says of an executable of TVM: its JSON, or the text in it.
+/// Damages an adapter's dump of an executable of TVM: its JSON, or the text in it.
 pub fn try_tvm(said: &str, seed: u64) -> Damaged {
     let mut random = DamageRng::of(seed);
     if random.below(4) == 0 {
@@ -56,7 +56,7 @@ pub fn try_tvm(said: &str, seed: u64) -> Damaged {
     }
 }
 
-/// Reads random bytes in every form in which executables are read.
+/// Reads random bytes in every format of executables.
 pub fn try_bytes(seed: u64) -> Damaged {
     let mut random = DamageRng::of(seed);
     let bytes: Vec<u8> = (0..random.below(400)).map(|_| random.below(256) as u8).collect();
@@ -77,7 +77,7 @@ fn imported(made: &TvmExecutable) -> Damaged {
     vm::import(made).map_or(Damaged::Refused, |executable| ended(&executable))
 }
 
-/// Verifies and runs an executable, each function that can be started.
+/// Verifies an executable, and runs each function that can be started.
 fn ended(executable: &Executable) -> Damaged {
     let faults = vm::verify(executable);
     let options = vm::VmOptions { fuel: 2_000, max_depth: 20, memory: 1 << 20, ..vm::VmOptions::new(prelude()) };
@@ -98,7 +98,7 @@ fn ended(executable: &Executable) -> Damaged {
 const FUNCTIONS: usize = 3;
 const PARAMS: u32 = 8;
 
-/// Some lines are exchanged, left out, repeated or changed.
+/// The text with some lines exchanged, left out, repeated or changed.
 fn damaged(text: &str, random: &mut DamageRng) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_string).collect();
     for _ in 0..=random.below(3) {
@@ -123,7 +123,7 @@ fn damaged(text: &str, random: &mut DamageRng) -> String {
     lines.join("\n")
 }
 
-/// A digit or a character is another one.
+/// The line with one digit or character replaced.
 fn characters(line: &str, random: &mut DamageRng) -> String {
     let mut chars: Vec<char> = line.chars().collect();
     let digits: Vec<usize> = (0..chars.len()).filter(|at| chars.get(*at).is_some_and(char::is_ascii_digit)).collect();

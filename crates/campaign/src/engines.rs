@@ -1,6 +1,6 @@
-//! Whether both engines of the oracle give the same results (`R89.VM.EQUIV`). The evaluator and the virtual machine run
-//! one program, and the observations of the two runs are compared. These are the value, the rule of an error, the
-//! effects in their order, and the arguments that the result is made of.
+//! Tests that both engines of the oracle give the same results (`R89.VM.EQUIV`). The evaluator and the virtual machine
+//! run the same program, and the observations of the two runs are compared: the value, the rule of an error, the
+//! effects in their order, and which arguments are part of the result.
 
 use std::fmt;
 
@@ -15,14 +15,14 @@ use relax_spec::judge::{Cx, Ending};
 use relax_spec::value::{Effect, Stop, Value, ValueSpec, from_specs, to_spec_with_identity};
 use relax_spec::vm;
 
-/// What came of one program on one list of arguments.
+/// The result of one program on one list of arguments.
 #[derive(Clone, PartialEq, Debug)]
 pub enum EngineTrial {
-    /// Both came to the same.
+    /// Both engines give the same.
     Same(End),
-    /// One of them came to a limit, so that there is nothing to compare.
+    /// One of them reached a limit, so there is nothing to compare.
     Limited,
-    /// They came to different things.
+    /// They give different results.
     Different(EngineDifference),
 }
 
@@ -33,16 +33,16 @@ pub enum End {
     Returns(ValueSpec),
     /// With the error of a rule.
     Fails(relax_spec::book::Rule),
-    /// Where nothing is said.
+    /// With a result that the semantics leaves open.
     Unspecified,
 }
 
-/// What each of the engines came to.
+/// The result of each engine.
 #[derive(Clone, PartialEq, Debug)]
 pub struct EngineDifference {
-    /// The evaluator, for people.
+    /// The evaluator's result, for people.
     pub evaluator: String,
-    /// The machine, for people.
+    /// The machine's result, for people.
     pub machine: String,
 }
 
@@ -52,11 +52,11 @@ impl fmt::Display for EngineDifference {
     }
 }
 
-/// The limits of both.
+/// The limit of steps for both engines.
 const FUEL: u64 = 500_000;
 const DEPTH: usize = 200;
 
-/// Runs a program by both engines, by the rules of an edition.
+/// Runs a program with both engines, by the rules of an edition.
 pub fn try_program(edition: Edition, program: &IrModule, entry: &str, args: &[ValueSpec]) -> EngineTrial {
     let cx = || Cx::new().with_edition(edition);
     let (by_evaluator, by_machine) = (evaluated(cx(), program, entry, args), on_machine(cx(), program, entry, args));
@@ -69,7 +69,7 @@ pub fn try_program(edition: Edition, program: &IrModule, entry: &str, args: &[Va
     }
 }
 
-/// The end of a run, with the effects before it; `None` if it came to a limit.
+/// The end of a run, with the effects before it; `None` if the run reached a limit.
 type RunObservation = Option<(End, Vec<Effect>)>;
 
 fn seen(outcome: &Ending<Value>, effects: Vec<Effect>, args: &[Value]) -> RunObservation {
@@ -101,7 +101,7 @@ fn on_machine(mut cx: Cx, program: &IrModule, entry: &str, args: &[ValueSpec]) -
     seen(&run.outcome, run.effects, &args)
 }
 
-/// The program of a seed, with the constructs of an edition; by turns one of the two generators makes it.
+/// The program of a seed, with the constructs of an edition; the two generators take turns.
 pub fn program(edition: Edition, seed: u64) -> IrModule {
     let mut tape = Tape::from_seed(seed / 2, 600);
     if seed.is_multiple_of(2) {
@@ -123,7 +123,7 @@ pub fn entries(program: &IrModule) -> Vec<Name> {
     program.funcs.iter().filter_map(|(_, func)| symbol(func)).collect()
 }
 
-/// Runs every function of a program that can be started on so many lists of arguments each.
+/// Runs every function of a program that can be started, on this many lists of arguments each.
 pub fn try_all(edition: Edition, program: &IrModule, lists: usize) -> Vec<EngineTrial> {
     let arguments = ArgumentSource::of(&[program], 0, vm::VmOptions::new(prelude()).memory);
     let mut trials = Vec::new();

@@ -1,4 +1,4 @@
-//! Do both ways in which operators compute give the same? Random calls are run either way.
+//! Tests that both ways in which operators compute give the same result, on random calls.
 
 use std::rc::Rc;
 
@@ -11,10 +11,10 @@ use relax_spec::value::{Host, Kernels, Noise, Scalar, Stop, Tensor, Value, to_sp
 use crate::calls::{Fill, RandomCall};
 use crate::operator_soundness::OperatorTemplates;
 
-/// The end of a call, with the steps that it left.
+/// The result of a call, and the steps that it left.
 #[derive(Debug)]
 pub struct Ended {
-    /// What it gave.
+    /// The value, or how the call stopped.
     pub result: Result<Value, Stop>,
     /// The steps that are left.
     pub fuel: u64,
@@ -29,7 +29,8 @@ pub fn run(op: &OpDef, call: &Call, values: &[Value], options: &EvalOptions) -> 
 }
 
 impl Ended {
-    /// Whether both gave the same, bit for bit, and cost the same. Of NaN nothing says which one it is.
+    /// Whether both results are equal bit for bit, with the same steps left. All NaNs count as equal: none is
+    /// prescribed.
     pub fn is_as(&self, other: &Ended) -> bool {
         let same = match (&self.result, &other.result) {
             (Ok(x), Ok(y)) => is_same(x, y),
@@ -53,7 +54,7 @@ fn is_same(x: &Value, y: &Value) -> bool {
         (Value::Prim(x), Value::Prim(y)) => x.dtype == y.dtype && is_same_scalar(x.value, y.value),
         (x, y) => match (to_spec(x), to_spec(y)) {
             (Ok(x), Ok(y)) => x == y,
-            // What cannot be looked into.
+            // Values whose contents cannot be read.
             (Err(_), Err(_)) => x.category() == y.category(),
             (Ok(_), Err(_)) | (Err(_), Ok(_)) => false,
         },
@@ -70,16 +71,16 @@ fn is_same_scalar(x: Scalar, y: Scalar) -> bool {
 /// The steps that a random call may take.
 const STEPS: u64 = 10_000_000;
 
-/// What the calls of some seeds came to.
+/// The results of the calls of some seeds.
 #[derive(Default, Debug)]
 pub struct KernelReport {
     /// How many gave a value.
     pub values: u64,
-    /// Those whose ways differ, by their seed.
+    /// The seeds for which the two ways differ, each with the difference.
     pub faults: Vec<(u64, String)>,
 }
 
-/// Runs the calls of these seeds both ways.
+/// Runs the calls of these seeds in both ways.
 pub fn try_all(operators: &OperatorTemplates, seeds: std::ops::Range<u64>) -> KernelReport {
     let mut report = KernelReport::default();
     for seed in seeds {
@@ -119,7 +120,7 @@ fn run_random(call: &RandomCall, seed: u64, kernels: Kernels) -> Option<Ended> {
     Some(run(call.op, &literal, &values, &options))
 }
 
-/// Replaces the floats of a value by others, whose sums depend on their order, and by a few that are special.
+/// Replaces the floats of a value by others whose sum depends on the order of addition, and by a few special values.
 fn roughen(value: &Value, random: &mut fastrand::Rng) -> Option<()> {
     match value {
         Value::Tensor(tensor) if tensor.dtype().is_float() => {

@@ -1,7 +1,7 @@
-//! Campaigns: questions and programs are drawn, an implementation is asked, and what differs is reduced and kept.
+//! Campaigns: draw questions and programs, ask an implementation, reduce the differences, and store them as findings.
 //!
-//! Beside them stand the measurements that draw their questions in the same way: how sound the judgements are, what two
-//! editions answer differently, how an implementation agrees operator by operator.
+//! The crate also has the measurements that draw their questions in the same way: how sound the judgements are, what
+//! two editions answer differently, how far an implementation agrees with the reference operators.
 
 #![cfg_attr(not(test), warn(clippy::expect_used, clippy::panic, clippy::unwrap_used))]
 

@@ -1,5 +1,5 @@
-//! Is what inference says of operators true of what they give? Random calls are inferred from what may be known of
-//! their arguments, and run.
+//! Tests whether inference for operators is true of their results. Random calls are inferred from different knowledge
+//! about their arguments, and run.
 
 use relax_spec::rule;
 use std::collections::BTreeMap;
@@ -16,32 +16,32 @@ use relax_spec::value::{Scalar, Stop, Tensor, Value};
 /// How inference and evaluation contradict each other.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum InferenceFault {
-    /// What is derived is not true of the value.
+    /// The derived information does not describe the value.
     False {
-        /// What is known of the arguments.
+        /// The known information about the arguments.
         known: String,
-        /// What is derived.
+        /// The derived information.
         info: String,
-        /// What comes.
+        /// The value.
         value: String,
     },
     /// Inference rejects a call that gives a value.
     Refused {
-        /// What is known of the arguments.
+        /// The known information about the arguments.
         known: String,
-        /// Why it is rejected.
+        /// The reason of the rejection.
         reason: String,
     },
-    /// Inference accepts a call, of which every size and data type is known, that fails whatever the elements are.
+    /// Inference accepts a call with known sizes and data types that fails whatever the elements are.
     Fails(String),
 }
 
-/// What became of one call.
+/// The result of one call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Tried {
     /// Whether it gave a value.
     pub value: bool,
-    /// What is wrong with it.
+    /// The fault of inference, if any.
     pub fault: Option<InferenceFault>,
 }
 
@@ -54,20 +54,20 @@ pub struct CallTally {
     pub values: u64,
 }
 
-/// What calls of all operators came to.
+/// The results of calls of all operators.
 #[derive(Clone, Default, Debug)]
 pub struct OperatorReport {
     /// By operator.
     pub tallies: BTreeMap<&'static str, CallTally>,
-    /// The calls at fault: by which seed, in words, and how.
+    /// The faults: the seed of the call, the call in words, and the fault.
     pub faults: Vec<(u64, String, InferenceFault)>,
 }
 
-/// The operators with the calls that random ones resemble.
+/// The operators, each with the calls of the suite that random calls imitate.
 pub struct OperatorTemplates(Vec<(&'static OpDef, Vec<RandomCall>)>);
 
 impl OperatorTemplates {
-    /// Those of which the reference says what they give, with the calls of them in the cases.
+    /// The operators with a reference implementation, and their calls in the cases.
     pub fn of(suite: &[Case]) -> OperatorTemplates {
         let tensor = ops::all().filter(|op| matches!(op.clauses, Clauses::Tensor(_)) && op.excluded.is_none());
         OperatorTemplates(tensor.map(|op| (op, patterns(op, suite))).filter(|(_, found)| !found.is_empty()).collect())
@@ -78,7 +78,7 @@ impl OperatorTemplates {
         self.0.iter().map(|(op, _)| op.name)
     }
 
-    /// The call of a seed, and the choices that say what is known of it. Seeds go through the operators in turn.
+    /// The call of a seed, and choices for what is known of the arguments. Seeds go through the operators in turn.
     pub fn call(&self, seed: u64) -> Option<(RandomCall, Tape)> {
         self.call_of(usize::try_from(seed).unwrap_or(0).checked_rem(self.0.len())?, seed)
     }
@@ -92,8 +92,8 @@ impl OperatorTemplates {
         Some((call, tape))
     }
 
-    /// Tries as many calls as there are seeds. Each is of the operator that has got least far, so that those whose
-    /// random calls seldom give a value get more of them.
+    /// Tries as many calls as there are seeds. Each is a call of the operator with the least progress, so that
+    /// operators whose random calls seldom give a value get more of them.
     pub fn try_all(&self, seeds: std::ops::Range<u64>) -> OperatorReport {
         let mut report = OperatorReport::default();
         let mut tallies = vec![CallTally::default(); self.0.len()];
@@ -114,21 +114,21 @@ impl OperatorTemplates {
     }
 }
 
-/// So many calls without a value count as one with a value: an operator of which no call has a value does not take all
-/// the others'.
+/// This many calls without a value count as one with a value, so that an operator whose calls never give a value does
+/// not take the turns of all others.
 const SELDOM: u64 = 20;
 
 impl CallTally {
-    /// How far an operator has got.
+    /// The progress of an operator.
     fn progress(self) -> u64 {
         self.values.max(self.calls / SELDOM)
     }
 }
 
-/// How many static views of each call are held against it.
+/// How many static views of each call are compared with its result.
 const VIEWS: usize = 3;
 
-/// A call that gives a value is inferred in several ways; one that does not is asked whether inference knows it.
+/// If the call gives a value, it is inferred in several ways; if it fails, inference should reject it.
 pub fn try_call(call: &RandomCall, mut tape: Tape, seed: u64) -> Tried {
     let fills = [
         Fill::Given(seed),
@@ -141,16 +141,16 @@ pub fn try_call(call: &RandomCall, mut tape: Tape, seed: u64) -> Tried {
     let mut reasons = Vec::new();
     for fill in fills {
         match run(call, fill) {
-            // What a call says of its result is taken on trust; here it may be mistaken.
+            // The call's own declaration of its result is trusted by inference, and may be wrong here.
             Some(Ok(value)) if !as_said(call, &value) => {}
             Some(Ok(value)) => {
                 let fault = (0..VIEWS).find_map(|_| contradicted(call, &value, &mut tape));
                 return Tried { value: true, fault };
             }
-            // That an assertion does not hold is no mistake of the call.
+            // A failed assertion is not a mistake of the call.
             Some(Err(Stop::Error(error))) if error.rule == rule!("PURE.EFFECT.ABORT") => {}
             Some(Err(Stop::Error(error))) => reasons.push(error.message),
-            // Not for certain.
+            // The result is not certain.
             Some(Err(Stop::OutOfFuel | Stop::Unspecified(_) | Stop::Unknown(_))) | None => {}
         }
     }
@@ -162,7 +162,7 @@ pub fn try_call(call: &RandomCall, mut tape: Tape, seed: u64) -> Tried {
     Tried { value: false, fault: reason }
 }
 
-/// Whether a value is what the type arguments of its call say.
+/// Whether a value fits the type arguments of its call.
 fn as_said(call: &RandomCall, value: &Value) -> bool {
     match call.sinfo_args.as_slice() {
         [] => true,
@@ -171,12 +171,12 @@ fn as_said(call: &RandomCall, value: &Value) -> bool {
     }
 }
 
-/// What a call gives on such elements; none if its arguments cannot be made.
+/// The result of a call on such elements; none if its arguments cannot be built.
 pub fn run(call: &RandomCall, fill: Fill) -> Option<Result<Value, Stop>> {
     run_within(call, fill, 1_000_000, 1 << 26)
 }
 
-/// The operators whose clauses ask that a rank or data type is known.
+/// The operators whose clauses require a known rank or data type.
 const NEED_RANKS: [&str; 19] = [
     "relax.dynamic_strided_slice",
     "relax.full",
@@ -199,7 +199,7 @@ const NEED_RANKS: [&str; 19] = [
     "relax.tensor_to_shape",
 ];
 
-/// Those whose clauses ask for constants.
+/// The operators whose clauses require constants.
 const NEED_CONSTANTS: [&str; 3] = ["relax.dynamic_strided_slice", "relax.strided_slice", "relax.unique"];
 
 fn contradicted(call: &RandomCall, value: &Value, tape: &mut Tape) -> Option<InferenceFault> {
@@ -217,7 +217,7 @@ fn contradicted(call: &RandomCall, value: &Value, tape: &mut Tape) -> Option<Inf
     }
 }
 
-/// Whether information is true of a value, where variables stand for the sizes and shapes of a world.
+/// Whether information describes a value, where the assignment gives the sizes and shapes of the variables.
 fn describes(world: &VariableAssignment, info: &StructInfo, value: &Value) -> bool {
     match (info, value) {
         (StructInfo::Object, _) => true,
@@ -274,7 +274,7 @@ fn number(world: &VariableAssignment, dim: &PrimExpr) -> Option<i64> {
     relax_spec::shape::evaluate(&mut Cx::new(), dim, &|var| world.size(var)).ok()
 }
 
-/// The shapes of a value, which are what inference speaks of.
+/// The shapes in a value, which are what inference describes.
 fn shape_of(value: &Value) -> String {
     match value {
         Value::Tensor(tensor) => format!("{}{:?}", tensor.dtype(), tensor.shape()),

@@ -1,4 +1,4 @@
-//! Smaller programs that show what a program shows.
+//! Smaller programs that show the same property as a given program.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,8 +10,8 @@ use relax_spec::grammar::{IrModule, Name};
 use relax_spec::judge::Cx;
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 
-/// The smallest program found for which `shows` says yes, with so many questions. It breaks the rules that the program
-/// itself breaks, and no others.
+/// The smallest program found for which `shows` is true, with a budget of questions. It breaks the same rules as the
+/// given program, and no others.
 ///
 /// # Errors
 ///
@@ -37,7 +37,7 @@ fn broken(program: &Program) -> Vec<Rule> {
 struct Asker<'a, E> {
     shows: &'a mut dyn FnMut(&IrModule) -> Result<bool, E>,
     left: usize,
-    /// What did not show it is not asked about again.
+    /// The candidates so far; each is asked about once.
     tried: BTreeSet<String>,
     broken: Vec<Rule>,
 }

@@ -1,5 +1,5 @@
-//! Is what the checks accept true? A program that they accept is run, and what is derived of a variable is held against
-//! every value that is bound to it.
+//! Tests whether the checks are sound: a program that they accept is run, and the structural information derived for
+//! each variable is compared with every value bound to it.
 
 use relax_spec::rule;
 use std::cell::RefCell;
@@ -22,36 +22,36 @@ use relax_spec::grammar::{
 use relax_spec::judge::{Cx, Ending, RuntimeError};
 use relax_spec::value::{Host, Prim, Scalar, Stop, Tensor, Value};
 
-/// What came of one program.
+/// The result for one program.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SoundnessTrial {
     /// The checks reject it, by these rules.
     Rejected(Vec<Rule>),
-    /// It is accepted, and nothing was held against it: a warning says that something is taken for granted which no
-    /// check looks at, or there are no arguments that pass its signature.
+    /// Accepted, but not tested: either a warning says that an assumption is not checked, or no arguments fit its
+    /// signature.
     Unheld,
-    /// It is accepted, was run, and what is derived holds; with or without warnings.
+    /// Accepted and run, and the derived information is true; with or without warnings.
     Sound {
         /// Whether there was a warning.
         warned: bool,
     },
-    /// It is accepted, and should not have been, or not with this information.
+    /// Accepted, although it should be rejected, or should have other derived information.
     Unsound(SoundnessFault),
 }
 
-/// How an accepted program betrays its checks.
+/// How an accepted program contradicts the checks.
 #[derive(Clone, PartialEq, Debug)]
 pub enum SoundnessFault {
-    /// A variable is bound to what the information derived for it does not describe.
+    /// A variable is bound to a value that its derived information does not describe.
     False {
         /// The variable.
         var: Var,
-        /// What was derived.
+        /// The derived information.
         info: String,
-        /// What came.
+        /// The value.
         value: String,
     },
-    /// A program without a warning came where no rule goes on.
+    /// A program without a warning reached a state in which no rule applies.
     Stuck(String),
 }
 
@@ -69,7 +69,7 @@ pub fn program(edition: Edition, seed: u64) -> IrModule {
     module_of_functions(edition, &mut Tape::from_seed(seed, 600))
 }
 
-/// By what rules programs are checked and run. Where both are the same, and none is wrong, no program is unsound.
+/// The rules by which programs are checked and run. If both are the same, and none is wrong, no program is unsound.
 #[derive(Clone, Default)]
 pub struct SoundnessContexts {
     /// The context of the checks.
@@ -86,7 +86,7 @@ impl SoundnessContexts {
     }
 }
 
-/// Checks a program, and if it is accepted runs it on inputs that pass its signature.
+/// Checks a program, and if it is accepted, runs it on inputs that fit its signature.
 pub fn try_program(by: &SoundnessContexts, module: &IrModule) -> SoundnessTrial {
     let report = check_program(&mut by.checks.clone(), module);
     if !report.accepts() {
@@ -110,12 +110,11 @@ pub fn try_program(by: &SoundnessContexts, module: &IrModule) -> SoundnessTrial 
     trial
 }
 
-/// The warnings that something is taken for granted which no check at run time looks at (A41, A49).
+/// The warnings about assumptions that no check at run time covers (A41, A49).
 const UNCHECKED: [Rule; 2] = [rule!("SI.DERIVE.VB.ANNOT.WARN"), rule!("SI.DERIVE.MC.ANNOT.OK")];
 
-/// Whether a function may be known by other information than that of its own signature, through a cast, an annotation,
-/// a parameter or a result. What such information demands of arguments beyond the signature no check at run time looks
-/// at.
+/// Whether a function may get other structural information than that of its signature, through a cast, an annotation, a
+/// parameter or a result. No check at run time covers the additional requirements of such information on arguments.
 fn sees_functions_otherwise(module: &IrModule) -> bool {
     let mut views = Views(false);
     walk_module(&mut views, module);
@@ -156,7 +155,7 @@ fn signature(function: &Function) -> StructInfo {
     StructInfo::func(function.params.iter().map(|param| said(&param.annotation)), said(&function.ret_struct_info))
 }
 
-/// Purity demands nothing of arguments.
+/// The same information without purity, which requires nothing of arguments.
 fn of_any_purity(info: &StructInfo) -> StructInfo {
     match info {
         StructInfo::Func(func) => StructInfo::Func(FuncStructInfo { pure: None, ..(**func).clone() }.into()),
@@ -199,13 +198,13 @@ fn run(by: &SoundnessContexts, report: &CheckReport, args: Vec<Value>, certain: 
     })
 }
 
-/// Whether the error is none of those that an accepted program may still raise: those of casts, checks at the
-/// boundaries of functions, operators, and dimensions (002:1103-1105).
+/// Whether the error is not one that an accepted program may still raise: errors of casts, checks at the boundaries of
+/// functions, operators, and dimensions (002:1103-1105).
 fn is_stuck(error: &RuntimeError) -> bool {
     error.rule.id().starts_with("EVAL.") || error.rule.id().starts_with("VAL.")
 }
 
-/// Arguments for `main`: vectors of these sizes, as far as its signature leaves them open, a Boolean, and boxed
+/// Arguments for `main`: vectors of these sizes where its signature leaves the sizes open, a Boolean, and boxed
 /// scalars.
 fn arguments(module: &IrModule, sizes: [i64; 2], truth: bool) -> Option<Vec<Value>> {
     let Some(GlobalFunc::Function(main)) = module.get("main") else { return None };
@@ -245,7 +244,7 @@ fn argument(
     written.then_some(Value::Tensor(tensor))
 }
 
-/// A boxed scalar of which only the datatype is said.
+/// A boxed scalar of which only the data type is known.
 fn boxed(prim: &PrimStructInfo, truth: bool) -> Option<Value> {
     let value = match prim.dtype {
         DataType::BOOL => Scalar::Bool(truth),
@@ -255,7 +254,7 @@ fn boxed(prim: &PrimStructInfo, truth: bool) -> Option<Value> {
     prim.value.is_none().then_some(Value::Prim(Prim { dtype: prim.dtype, value }))
 }
 
-/// What was derived, held against what comes.
+/// Compares the derived information with each value that is bound.
 #[derive(Debug)]
 struct BindingMonitor {
     derived: FxHashMap<Var, StructInfo>,
@@ -278,8 +277,8 @@ impl RunObserver for BindingMonitor {
     }
 }
 
-/// Whether information is true of a value. What a function promises of its results shows in the variables that they are
-/// bound to.
+/// Whether information describes a value. The promises of a function about its results are tested at the variables to
+/// which the results are bound.
 fn describes(run: &mut dyn Host, info: &StructInfo, value: &Value) -> bool {
     match info {
         StructInfo::Object => true,
@@ -293,8 +292,8 @@ fn describes(run: &mut dyn Host, info: &StructInfo, value: &Value) -> bool {
                 closure.func.as_ref().is_none_or(|function| function.params.len() == params.len())
             }),
         },
-        // A shape variable of the surroundings that a closure did not capture may have any value here: alone it is
-        // bound by the match, and what is computed of it is not known.
+        // A shape variable of an outer scope that a closure did not capture may have any value here. Alone in a
+        // dimension it is bound by the match; the value of an expression with it is unknown.
         StructInfo::Tensor(_) | StructInfo::Shape(_) | StructInfo::Prim(_) => {
             match run.match_without_binding(value, info) {
                 Ok(()) | Err(Stop::Unspecified(_) | Stop::Unknown(_) | Stop::OutOfFuel) => true,

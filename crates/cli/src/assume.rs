@@ -28,7 +28,8 @@ enum Assumed {
 }
 
 impl Assuming {
-    /// What is known of the arguments of a function, where packed functions are those of an implementation.
+    /// The known properties of the arguments of a function. Assumptions about packed functions are rejected, because
+    /// the implementation has its own ones.
     pub fn of_arguments(&self, func: Option<&Function>) -> Result<KnownArguments, Failure> {
         let mut settings = Settings::runs(0);
         self.assume(&mut settings)?;
@@ -43,7 +44,7 @@ impl Assuming {
         }
     }
 
-    /// Settings under which this holds.
+    /// Adds the assumptions to the settings.
     pub fn assume(&self, settings: &mut Settings) -> Result<(), Failure> {
         let twice =
             || Failure::unreadable("--assume says twice what is assumed of a name; several words go with commas");

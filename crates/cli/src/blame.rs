@@ -39,11 +39,11 @@ use verdict::{Judged, PassVerdict, inputs};
 
 /// Which pass changed the meaning of a program?
 ///
-/// TVM records the module after each pass of a pipeline. Each changed module is judged against the one before it by
-/// `refine`, and by what a pass has to keep beside the meaning: scopes, well-formedness, normal form, purity,
-/// information, exported names. A line tells the verdict. The first pass whose result is not allowed is the answer; if
-/// there is none, the pass that refuses the program, or without which nothing refuses it. Then the last module is
-/// judged against the program, and the pipeline runs again without the pass, to see whether the difference stays.
+/// TVM records the module after each pass of a pipeline. Each changed module is compared with the one before it, by
+/// `refine` and by the properties that a pass must also preserve: scopes, well-formedness, normal form, purity,
+/// information, exported names. Each verdict takes one line. The answer is the first pass whose result is not allowed;
+/// if there is none, it is the pass that refuses the program, or without which nothing refuses it. Then the last module
+/// is compared with the program, and the pipeline runs again without the pass, to see whether the difference remains.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   relax-spec blame model.py --adapter tvm@0.27
@@ -64,11 +64,11 @@ pub struct Args {
     /// The pipeline: `zero`, `default`, or `target`, which is that of the target llvm
     #[arg(long, value_name = "NAME", default_value = "default", value_parser = ["zero", "default", "target"])]
     pipeline: String,
-    /// These in place of the pipeline, with commas: passes of `relax.transform`, pipelines, or `FILE.py:NAME`; behind
-    /// `=` the arguments as JSON, a list or a map of names
+    /// Passes to run in place of the pipeline, separated by commas: passes of `relax.transform`, pipelines, or
+    /// `FILE.py:NAME`; after `=` the arguments as JSON, a list or a map of names
     #[arg(long = "pass", value_name = "PASS,..", value_parser = steps, conflicts_with = "pipeline")]
     passes: Vec<Steps>,
-    /// The code that is generated behind the pipelines `default` and `target`
+    /// The code that is generated after the pipelines `default` and `target`
     #[arg(long, value_name = "MODE", default_value = "bytecode", value_parser = ["bytecode", "compiled", "none"])]
     exec: String,
     /// N sequences of passes in place of the pipeline, drawn by the seed, each shortened while it breaks the program
@@ -89,7 +89,7 @@ pub struct Args {
     /// How many generated inputs to try for each pass
     #[arg(long, value_name = "N", default_value_t = 20)]
     runs: usize,
-    /// What determines the generated inputs
+    /// The seed of the generated inputs
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     #[command(flatten)]
@@ -106,7 +106,7 @@ pub struct Args {
     pub(super) budget: StepBudget,
 }
 
-/// The program, and the way to judge what becomes of it.
+/// A program, and the settings to judge the results of passes on it.
 struct Blamer<'a> {
     args: &'a Args,
     source: IrModule,
@@ -122,9 +122,9 @@ struct Blamer<'a> {
 #[derive(Clone, Debug)]
 struct Blamed {
     pass: String,
-    /// The clause, or what is refused.
+    /// The clause that is broken, or the message of a refusal.
     reason: String,
-    /// The smallest arguments found on which it shows.
+    /// The smallest arguments found that show the difference.
     input: Vec<ValueSpec>,
 }
 
@@ -245,7 +245,7 @@ impl Blamer<'_> {
         StagesRequest::new(&self.source, dialect, self.steps.clone(), &self.args.exec)
     }
 
-    /// The judgements on all passes, and what TVM refuses.
+    /// The judgements on all passes, and the refusal by TVM, if any.
     fn record(&self, recorder: &mut StageRecorder, dialect: Dialect) -> Result<(PassRecord, Option<Refusal>), Stopped> {
         let mut record = PassRecord {
             last: self.source.clone(),
@@ -259,7 +259,7 @@ impl Blamer<'_> {
         Ok((record, refusal))
     }
 
-    /// The pass to blame: the first that is not allowed, else that to which a refusal is due.
+    /// The pass to blame: the first whose result is not allowed, else the one that causes a refusal.
     fn blamed(&self, record: &PassRecord, refusal: Option<&Refusal>) -> Option<Blamed> {
         let refused = || {
             let reason = "refused".to_string();
@@ -274,7 +274,7 @@ impl Blamer<'_> {
         Blamer { args, source, entry, given, steps, interrupt, tells: false }
     }
 
-    /// The pass to blame; none where no pass ends in time.
+    /// The pass to blame, without any output; none if no pass ends in time.
     fn quietly_blamed(&self, recorder: &mut StageRecorder, dialect: Dialect) -> Result<Option<Blamed>, Failure> {
         match self.record(recorder, dialect) {
             Ok((record, refusal)) => Ok(self.blamed(&record, refusal.as_ref())),
@@ -283,7 +283,7 @@ impl Blamer<'_> {
         }
     }
 
-    /// A line for each sequence: the pass that is to blame, and the shortest part of the sequence that shows it.
+    /// Prints a line for each sequence: the pass to blame, and the shortest part of the sequence that shows it.
     fn sequences(&self, recorder: &mut StageRecorder, dialect: Dialect, count: u64) -> CommandResult {
         let mut exit = Exit::AsExpected;
         for number in 0..count {
@@ -387,9 +387,9 @@ impl Blamer<'_> {
         })
     }
 
-    /// The pass to blame for a refusal, which usually is the pass that refuses. A pipeline may refuse what a pass in
-    /// front of it made, and accept the program itself: then that pass is to blame. Where the generation of code
-    /// refuses, it is the pass without which it does not, or the one that should have lowered an operator.
+    /// The pass to blame for a refusal, usually the pass that refuses. But a pipeline may refuse the result of an
+    /// earlier pass, and accept the program itself: then the earlier pass is to blame. If code generation refuses, the
+    /// pass to blame is the one without which it does not, or the one that should have lowered an operator.
     fn refused_by(&self, record: &PassRecord, refusal: &Refusal) -> Option<String> {
         let pass = refusal.pass.as_ref()?;
         let whole = |name: &str| name.split('/').next().unwrap_or_default().to_string();
@@ -448,10 +448,10 @@ impl Blamer<'_> {
         broken
     }
 
-    /// Runs the pipeline without a pass, and says whether the difference stays.
+    /// Runs the pipeline without a pass, and prints whether the difference remains.
     fn confirm(&self, recorder: &mut StageRecorder, dialect: Dialect, blamed: &str) -> Result<(), Failure> {
         let mut last = None;
-        // A part of a pass stands behind the pass.
+        // The name of a part follows the name of its pass.
         let names = blamed.split(", ").filter_map(|name| name.rsplit('/').next()).map(str::to_string);
         let refusal: Option<Refusal> = recorder.record(&self.request(dialect).without(names.collect()), |stage| {
             last = stage.text.as_deref().and_then(|text| read(text).ok()).or(last.take());
@@ -519,13 +519,13 @@ impl Blamer<'_> {
     }
 }
 
-/// A packed function of which nothing is known, and that the program did not name before.
+/// A packed function without known properties, which the program did not mention before.
 fn newly_unknown(before: &IrModule, refinement: &Refinement) -> Option<Name> {
     let known = missing(&Settings::runs(0).registry, &[before]);
     refinement.unknown.iter().find(|name| !known.contains(*name)).cloned()
 }
 
-/// What comes behind the passes.
+/// The step after all passes.
 const CODE_GENERATION: &str = "code generation";
 /// The pass that lowers operators.
 const LOWERING: &str = "LegalizeOps";

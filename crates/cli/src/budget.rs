@@ -31,7 +31,7 @@ pub struct StepBudget {
     fuel: Option<Fuel>,
 }
 
-/// The option of a command that runs programs, which has limits of its own on what they take beside time.
+/// The option of a command that runs programs; the run has other limits of its own.
 #[derive(Clone, Debug, clap::Args)]
 pub struct TimeBudget {
     /// Time limit of the command in seconds; beyond it the result is undecided, with exit status 5
@@ -71,8 +71,7 @@ impl StepBudget {
         self.budget.limits()
     }
 
-    /// The steps that runs of programs may take, each and together: as many as the option allows, where these are more
-    /// than usual.
+    /// Raises the limits of the steps of each run, and of all runs together, to that of the option if it is larger.
     pub fn allow(&self, settings: &mut Settings) {
         if let Some(fuel) = &self.fuel {
             settings.fuel = settings.fuel.max(fuel.left());

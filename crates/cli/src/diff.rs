@@ -63,7 +63,7 @@ pub struct Args {
     /// Time limit of an answer in seconds
     #[arg(long, value_name = "S", default_value = "30", value_parser = options::seconds)]
     timeout: Duration,
-    /// Seconds for all paths of an implementation together; what is left then is not asked
+    /// Seconds for all paths of an implementation together; the remaining paths are skipped
     #[arg(long, value_name = "S", default_value = "300", value_parser = options::seconds)]
     time: Duration,
     /// The edition by which the answers are judged [default: the one that the implementation claims]
@@ -71,7 +71,7 @@ pub struct Args {
     edition: Option<Edition>,
 }
 
-/// The inputs that are made, as far as arguments are known.
+/// Generated inputs that fit what is known of the arguments.
 struct GeneratedInputs<'a> {
     arguments: ArgumentSource,
     module: &'a IrModule,
@@ -80,7 +80,7 @@ struct GeneratedInputs<'a> {
 }
 
 impl<'a> GeneratedInputs<'a> {
-    /// Those for an entry. What is given must be as it is known to be.
+    /// The inputs of an entry. Given arguments must fit what is known of them.
     fn of(
         args: &Args,
         module: &'a IrModule,
@@ -106,7 +106,7 @@ impl<'a> GeneratedInputs<'a> {
     }
 }
 
-/// The paths that are asked for, or all of them. What is quick comes first.
+/// The requested paths, or all of them. Quick ones come first.
 fn paths(args: &Args) -> Result<Vec<Path>, Failure> {
     let path = |name: &String| {
         let all = || Path::every().iter().map(ToString::to_string).collect::<Vec<String>>().join(", ");

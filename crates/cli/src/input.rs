@@ -21,7 +21,7 @@ pub struct SourceFile {
     pub name: String,
     pub text: String,
     lines: OnceLock<Lines>,
-    /// The metadata beside a Python file.
+    /// The metadata stored next to a Python file.
     metadata: Option<String>,
 }
 

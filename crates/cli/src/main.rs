@@ -321,7 +321,7 @@ fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     print_rendered(&format!("{}\n", visible_json(&text)))
 }
 
-/// Writes messages beside the results. It does not matter if nobody reads them.
+/// Writes messages other than results. It does not matter if nobody reads them.
 fn note(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }

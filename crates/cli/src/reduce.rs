@@ -26,7 +26,7 @@ pub struct Args {
     /// `tvm@0.26`, `tvm@/path/to/python`, or a command that speaks the protocol
     #[arg(long, value_name = "NAME|CMD")]
     adapter: Option<String>,
-    /// How many questions may be asked about each finding finding
+    /// How many questions may be asked about each finding
     #[arg(long, value_name = "N", default_value_t = 400)]
     budget: usize,
     /// Replace the saved findings by the smaller ones

@@ -129,7 +129,7 @@ pub fn run(args: &Args) -> CommandResult {
     let entry = match &args.entry {
         Some(entry) => entry.as_str().into(),
         None => {
-            // What is ill-formed has no entry point either.
+            // An ill-formed program has no entry point either.
             compared.well_formed(&cx, &source, &target)?;
             eval::default_entry(&mut cx, &source).map_err(Failure::unreadable)?
         }
@@ -137,9 +137,9 @@ pub fn run(args: &Args) -> CommandResult {
     compared.compare(&mut cx, &source, &target, &entry)
 }
 
-/// Of the steps of a verdict, how many more it takes to say what it would not have noticed.
+/// The percentage of additional steps that a verdict may take, to find the constants that it would not notice.
 const UNNOTICED_PERCENT: u64 = 20;
-/// Those that it may always take: some milliseconds.
+/// The number of additional steps that are always allowed: some milliseconds.
 const UNNOTICED_LEAST: u64 = 200_000;
 
 /// The two files that are compared.
@@ -172,7 +172,7 @@ impl Compared<'_> {
                 print(&format!("{name}: "))?;
             }
             let exit = self.compare(cx, &source, &RefinementTarget::Module(target), &entry)?;
-            // One function that is not allowed decides, whatever the others are.
+            // One function that is not allowed decides the result.
             worst = if [worst, exit].contains(&Exit::Findings) { Exit::Findings } else { worst.and(exit) };
         }
         Ok(worst)
@@ -219,7 +219,7 @@ impl Compared<'_> {
             }
             false => None,
         };
-        // All mutants are listed already, those of constants among them.
+        // The list of mutants already includes those of constants.
         let unnoticed = match &refinement.verdict {
             RefinementVerdict::Allowed if !args.adequacy => {
                 let steps = (refinement.steps * UNNOTICED_PERCENT / 100).max(UNNOTICED_LEAST);
@@ -341,7 +341,7 @@ fn other_parameters(before: &IrModule, after: &RefinementTarget, entry: &str) ->
 struct RefinementReport<'a> {
     refinement: &'a Refinement,
     adequacy: Option<&'a Adequacy>,
-    /// The numbers of BEFORE that could be others.
+    /// The constants of BEFORE that the verdict would not notice.
     unnoticed: UnnoticedConstants,
     /// The arguments of the counterexample, in a form that can be passed again.
     kept: Option<ReplayArguments<'a>>,
@@ -471,7 +471,8 @@ impl RefinementReport<'_> {
         }
     }
 
-    /// The numbers of BEFORE that an "allowed" does not cover: with another one in AFTER it would be the same.
+    /// The constants of BEFORE that an "allowed" does not cover: the verdict would be the same with another number in
+    /// AFTER.
     fn would_not_notice(&self, text: &mut String) {
         let UnnoticedConstants { untold, unasked } = &self.unnoticed;
         let most = if self.args.verbose { untold.len() } else { MOST };
@@ -609,7 +610,7 @@ impl RefinementReport<'_> {
     }
 }
 
-/// What the ring says, in JSON.
+/// The verdict of the ring, in JSON.
 fn real_json(real: &RealVerdict) -> Value {
     let (verdict, draws, reason) = match real {
         RealVerdict::Equal { draws } => ("equal", Some(draws), None),

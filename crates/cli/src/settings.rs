@@ -45,8 +45,8 @@ impl DirectorySettings {
     /// counts.
     pub fn above(program: &Path) -> Result<Option<DirectorySettings>, InputError> {
         let parent = program.parent().filter(|parent| !parent.as_os_str().is_empty());
-        // Links in the path are followed, and `..` means what it means to the system, so the search goes up to the root
-        // and ends. A missing directory has no programs either, which is reported when the program is read.
+        // Links in the path are followed, and `..` has the meaning that it has for the system, so the search goes up to
+        // the root and ends. A missing directory has no programs either, which is reported when the program is read.
         let Ok(dir) = fs::canonicalize(parent.unwrap_or(Path::new("."))) else { return Ok(None) };
         nearest(&dir)?.map(DirectorySettings::read).transpose()
     }

@@ -5,7 +5,7 @@ use std::io;
 use super::{CommandResult, Exit};
 use ask::supervisor::supervise;
 
-/// End the processes that are told on standard input when that ends
+/// End the processes that are listed on standard input when that input ends
 #[derive(clap::Args)]
 pub struct Args {}
 

@@ -59,7 +59,7 @@ struct VmRun {
     /// Write the result into a file of NumPy, too
     #[arg(long, value_name = "OUT.npz")]
     save: Option<PathBuf>,
-    /// Run without verifying first: what is wrong shows when the run comes to it
+    /// Run without verifying first; a fault shows only when the run reaches it
     #[arg(long)]
     unverified: bool,
     /// How many steps the run may take [default: 200000000]

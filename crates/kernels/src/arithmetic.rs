@@ -9,11 +9,11 @@ pub enum Arithmetic {
     Difference,
     /// `x * y`.
     Product,
-    /// `x / y`, of floats alone.
+    /// `x / y`, only for floats.
     Quotient,
 }
 
-/// An operand: an element for each of the result, or one for all.
+/// Applies a function to operands that have one element for each element of the result, or a single one.
 fn each<T: Copy>(x: &[T], y: &[T], out: &mut [T], f: impl Fn(T, T) -> T) {
     match (x, y) {
         ([x], [y]) => out.fill(f(*x, *y)),
@@ -25,8 +25,8 @@ fn each<T: Copy>(x: &[T], y: &[T], out: &mut [T], f: impl Fn(T, T) -> T) {
 
 macro_rules! arithmetic {
     ($name:ident, $t:ty, $sum:expr, $difference:expr, $product:expr, $quotient:expr) => {
-        /// Writes what the operation gives of the elements of `x` and `y` at each place of `out`. Each has as many
-        /// elements as `out`, or one for all places.
+        /// Applies the operation to the elements of `x` and `y` at each index of `out`. Each operand has as many
+        /// elements as `out`, or a single one for all indices.
         pub fn $name(operation: Arithmetic, x: &[$t], y: &[$t], out: &mut [$t]) {
             match operation {
                 Arithmetic::Sum => each(x, y, out, $sum),
@@ -37,8 +37,8 @@ macro_rules! arithmetic {
         }
     };
 }
-// The float64 of which plain arithmetic is rounded to float32 has more than twice its digits and two: the result is
-// that of float32 itself (S. A. Figueroa, When is double rounding innocuous?, 1995).
+// The plain definition computes in float64 and rounds to float32. Float64 has more than twice the digits of float32
+// plus two, so float32 arithmetic gives the same result (S. A. Figueroa, When is double rounding innocuous?, 1995).
 arithmetic!(arithmetic_of_f32, f32, |x, y| x + y, |x, y| x - y, |x, y| x * y, |x, y| x / y);
 arithmetic!(arithmetic_of_f64, f64, |x, y| x + y, |x, y| x - y, |x, y| x * y, |x, y| x / y);
 arithmetic!(arithmetic_of_i32, i32, i32::wrapping_add, i32::wrapping_sub, i32::wrapping_mul, |x, _| x);

@@ -1,8 +1,8 @@
 //! The loops in which tensor operators spend their time, over slices of numbers.
 //!
-//! They are a crate of their own so that they are optimized in every profile, and the rest need not be. Nothing here
-//! knows a tensor or a rule. Each loop adds up in the order that it states, so that its results are those of the plain
-//! definition bit for bit; there is no fused operation and no order that depends on the machine.
+//! They are a separate crate, so that they are optimized in every profile and the rest need not be. Nothing here
+//! depends on tensors or rules. Each loop adds in the order that it states, so that its results equal those of the
+//! plain definition bit for bit: no fused operations, and no order that depends on the machine.
 
 #![cfg_attr(not(test), warn(clippy::expect_used, clippy::panic, clippy::unwrap_used))]
 

@@ -1,13 +1,13 @@
 //! The product of two matrices.
 
-/// The rows of the result that are computed together, and its columns: as many sums as registers hold.
+/// How many rows and columns of the result are computed together: as many sums as fit into registers.
 const ROWS: usize = 4;
 const COLUMNS: usize = 4;
 
-/// So many rows of the left matrix stay in the cache while the right one passes by.
+/// How many rows of the left matrix stay in the cache while the right matrix is read.
 const KEPT: usize = 32;
 
-/// Rows of the left matrix, or columns of the right one, side by side: at each place what all of them have there.
+/// Packs rows of the left matrix, or columns of the right one, so that their elements with the same index are adjacent.
 fn panels<T: Copy + Default, const N: usize>(
     count: usize,
     places: usize,
@@ -26,7 +26,7 @@ fn panels<T: Copy + Default, const N: usize>(
 macro_rules! product {
     ($name:ident, $t:ty, $multiply_add:expr) => {
         /// Writes to `out` the product of `x`, which has `k` columns, and `y`, which has `k` rows; all are row-major.
-        /// Each element is a sum that starts at zero and takes up its `k` terms one by one, the first one first.
+        /// Each element is a sum that starts at zero and adds its `k` terms one by one, in order.
         pub fn $name(x: &[$t], y: &[$t], out: &mut [$t], k: usize, columns: usize) {
             if columns == 0 || out.is_empty() {
                 return;

@@ -1,9 +1,9 @@
-//! The simplest fraction that a float is near to.
+//! The simplest fraction near a float.
 
 use crate::number::FloatType;
 
-/// Numerator and denominator of the fraction with the least denominator among those whose nearest float the value is;
-/// `None` of what is so large or small that its fraction has more than 100 bits.
+/// Numerator and denominator of the fraction with the smallest denominator whose nearest float is the value; `None` if
+/// the value is so large or small that its fraction has more than 100 bits.
 pub(super) fn simplest(value: f64, float: FloatType) -> Option<(i128, i128)> {
     if value == 0.0 {
         return Some((0, 1));
@@ -11,11 +11,11 @@ pub(super) fn simplest(value: f64, float: FloatType) -> Option<(i128, i128)> {
     let (fraction, exponent) = libm::frexp(value.abs());
     let digits = libm::ldexp(fraction, float.digits() as i32);
     let exponent = exponent - float.digits() as i32;
-    // An attribute has the digits of a double, whatever its operator computes in.
+    // An attribute has the digits of a double, whatever the type in which its operator computes.
     if digits.fract() != 0.0 && float != FloatType::Float64 {
         return simplest(value, FloatType::Float64);
     }
-    // A subnormal number has fewer digits, which are all that there are.
+    // A subnormal number has fewer digits.
     if digits.fract() != 0.0 || !(-70..=40).contains(&exponent) {
         return None;
     }
@@ -26,8 +26,8 @@ pub(super) fn simplest(value: f64, float: FloatType) -> Option<(i128, i128)> {
     Some((if value < 0.0 { -numerator } else { numerator }, denominator))
 }
 
-/// The fraction with the least denominator that lies between two positive ones: the terms that their continued
-/// fractions share, and the least one after them.
+/// The fraction with the smallest denominator between two positive fractions: the common terms of their continued
+/// fractions, and then the smallest possible term.
 fn between(low: (i128, i128), high: (i128, i128)) -> (i128, i128) {
     let whole = low.0 / low.1;
     if low.0 % low.1 == 0 {
@@ -37,7 +37,7 @@ fn between(low: (i128, i128), high: (i128, i128)) -> (i128, i128) {
         return (whole + 1, 1);
     }
     let rest = |(numerator, denominator): (i128, i128)| (denominator, numerator - whole * denominator);
-    // Reciprocals stand in the other order.
+    // Taking reciprocals reverses the order.
     let (numerator, denominator) = between(rest(high), rest(low));
     (whole * numerator + denominator, numerator)
 }

@@ -1,8 +1,9 @@
 //! A second arithmetic, which rounds nothing (REFINE.RING.NUMBERS): sums, products, quotients and exponentials are
-//! those of residues, and what two programs give is the same wherever they are the same real function.
+//! those of residues. So two programs give the same result if they are the same real function.
 //!
-//! Beside its residue each number has a float that says how large it is: by it numbers are ordered, and rounded to
-//! integers (REFINE.RING.ORDER). The two belong together only in that both are computed alike.
+//! In addition to its residue, each number has a float that approximates its size. The size is used to order numbers
+//! and to round them to integers (REFINE.RING.ORDER). Nothing connects the two except that they are computed in
+//! parallel.
 
 mod fraction;
 mod residue;
@@ -16,25 +17,26 @@ use residue::{Residue, mixed};
 /// A number of the ring, with its size.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct RingNumber {
-    /// The residue, or why there is none: bits that no residue has.
+    /// The residue, or the reason why there is none, as bits that no residue has.
     bits: u64,
-    /// About how large it is. The lowest bits say what functions without algebra it was computed by.
+    /// The approximate size. Its lowest bits record the functions without an algebraic law that were used to compute
+    /// it.
     size: f64,
 }
 
 /// Why a number has no residue.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NoResidue {
-    /// A divisor was drawn that is a multiple of the prime.
+    /// A divisor is a multiple of the prime.
     #[error("a divisor has no inverse in the ring")]
     Divisor,
-    /// An infinity, or what is not a number.
+    /// An infinity or NaN.
     #[error("an infinity, or what is not a number, is no real number")]
     NotReal,
-    /// The size is too near to where the value changes.
+    /// The size is too close to a point where the result changes.
     #[error("rounding decides which of two numbers is the larger, or what integer is the next")]
     Near,
-    /// It was computed in floats.
+    /// It was computed with floats.
     #[error("a number was computed in floats")]
     Float,
 }
@@ -43,15 +45,15 @@ impl NoResidue {
     const ALL: [NoResidue; 4] = [NoResidue::Divisor, NoResidue::NotReal, NoResidue::Near, NoResidue::Float];
 }
 
-/// The functions without algebra that a number was computed by, a bit for each kind.
+/// The functions without an algebraic law that were used to compute a number, one bit for each kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Terms(u16);
 
-/// The bit for what a logarithm was computed by: it is known modulo a lower power of the prime.
+/// The bit for a logarithm, which is known only modulo a lower power of the prime.
 const LOGARITHM: u16 = 1 << 1;
-/// The bits of a size that say something else: what is left has 36 digits.
+/// The bits of a size that are used otherwise; 36 digits remain.
 const TERMS: u64 = 0xffff;
-/// In proportion to their magnitudes, how near sizes are that nobody orders.
+/// The relative distance of two sizes below which their order is unknown.
 const NEAR: f64 = 1e-8;
 
 impl Default for RingNumber {
@@ -62,7 +64,7 @@ impl Default for RingNumber {
 
 impl RingNumber {
     fn new(residue: Result<Residue, NoResidue>, size: f64, terms: Terms) -> RingNumber {
-        // An infinity with other bits is none.
+        // An infinity with other bits in the last places would be a NaN.
         let finite = if size.is_infinite() { f64::MAX.copysign(size) } else { size };
         let bits = if finite.is_nan() { f64::NAN.to_bits() } else { finite.to_bits() & !TERMS | u64::from(terms.0) };
         let size = f64::from_bits(bits);
@@ -77,7 +79,7 @@ impl RingNumber {
         NoResidue::ALL.into_iter().find(is).map_or(Ok(Residue::of_bits(self.bits)), Err)
     }
 
-    /// A number that is drawn: an invertible residue that the seed determines, and a size.
+    /// A random number: an invertible residue, determined by the seed, and a size.
     pub fn drawn(seed: u64, size: f64) -> RingNumber {
         RingNumber::new(Ok(Residue::invertible(mixed(mixed(seed)))), size, Terms::default())
     }
@@ -87,17 +89,17 @@ impl RingNumber {
         RingNumber::of_constant(value, FloatType::Float64, ConstantReading::Exact)
     }
 
-    /// What has no value here.
+    /// A number without a residue.
     pub fn without(reason: NoResidue) -> RingNumber {
         RingNumber::new(Err(reason), f64::NAN, Terms::default())
     }
 
-    /// Why it has no value, if that is so.
+    /// Why it has no residue, if that is so.
     pub fn missing(self) -> Option<NoResidue> {
         self.residue().err()
     }
 
-    /// The functions without algebra that it was computed by.
+    /// The functions without an algebraic law that were used to compute it.
     pub fn functions(self) -> Terms {
         Terms(self.terms().0 & !LOGARITHM)
     }
@@ -106,7 +108,7 @@ impl RingNumber {
         if self.size.is_nan() { Terms(u16::MAX) } else { Terms((self.size.to_bits() & TERMS) as u16) }
     }
 
-    /// Whether both are the same number; `None` where one has no residue.
+    /// Whether both are the same number; `None` if one has no residue.
     pub fn is(self, other: RingNumber) -> Option<bool> {
         let (a, b) = (self.residue().ok()?, other.residue().ok()?);
         let less = (self.terms().0 | other.terms().0) & LOGARITHM != 0;
@@ -127,8 +129,8 @@ impl RingNumber {
         RingNumber::new(found, size(self.size(), other.size()), Terms(self.terms().0 | other.terms().0))
     }
 
-    /// A function of which nothing is known but that it is one; with the same sign of its argument everywhere, if it is
-    /// even or odd.
+    /// The value of a function without known laws, except that an even or odd function is related at arguments of
+    /// opposite sign.
     fn term(self, function: Function, parity: Parity) -> RingNumber {
         let value = |x: Residue| {
             let (half, negative) = x.without_sign();
@@ -140,12 +142,12 @@ impl RingNumber {
         RingNumber::new(self.residue().map(value), (function.float)(self.size()), terms)
     }
 
-    /// The next integer by a function: sizes say which it is, if they are not too near to another.
+    /// The integer that a rounding function gives, determined by the size if that is not too close to another result.
     fn whole(self, function: Function) -> RingNumber {
         let size = self.size();
         let nearest = size.round();
         let known = Residue::of_int(nearest as i128);
-        // To the nearest integer numbers go over in the middle, to the others at the integers.
+        // Rounding to the nearest integer changes at half integers, other rounding at integers.
         let middle = if matches!(function.name, "round" | "nearbyint") { 0.5 } else { 0.0 };
         let changes = ((size + middle).round() - middle - size).abs() <= NEAR * size.abs().max(1.0);
         let value = match self.residue() {
@@ -174,7 +176,7 @@ impl RingNumber {
         RingNumber::new(logarithm, libm::log(self.size()), Terms(self.terms().0 | LOGARITHM))
     }
 
-    /// An integral power.
+    /// An integer power.
     fn to_the(self, exponent: i32) -> RingNumber {
         let power = |x: Residue| x.power(exponent.unsigned_abs().into());
         let size = libm::pow(self.size(), exponent.abs().into());
@@ -182,7 +184,7 @@ impl RingNumber {
         if exponent < 0 { one().over(power) } else { power }
     }
 
-    /// The magnitude, or the sign, which depends on the order of the number and zero.
+    /// The magnitude, or the sign: these depend on the order of the number and zero.
     fn by_sign(self, of: impl FnOnce(RingNumber, Ordering) -> RingNumber) -> RingNumber {
         match self.order(RingNumber::default()) {
             Ok(Some(order)) => of(self, order),
@@ -190,7 +192,7 @@ impl RingNumber {
         }
     }
 
-    /// The bytes by which a tensor is told from another.
+    /// The bytes that represent it in a tensor.
     pub fn bytes(self) -> [u8; 16] {
         let mut bytes = [0; 16];
         bytes[..8].copy_from_slice(&self.bits.to_le_bytes());
@@ -198,7 +200,7 @@ impl RingNumber {
         bytes
     }
 
-    /// The number of these bytes.
+    /// The number with this representation.
     pub fn of_bytes(bytes: [u8; 16]) -> RingNumber {
         let (mut bits, mut size) = ([0; 8], [0; 8]);
         bits.copy_from_slice(&bytes[..8]);
@@ -207,7 +209,7 @@ impl RingNumber {
     }
 }
 
-/// What a function makes of the other sign of its argument.
+/// How the result of a function changes with the sign of its argument.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Parity {
     None,
@@ -219,7 +221,7 @@ fn one() -> RingNumber {
     RingNumber::new(Ok(Residue::ONE), 1.0, Terms::default())
 }
 
-/// The bit for a function without algebra.
+/// The bit of a function without an algebraic law.
 fn kind_of(name: &str) -> u16 {
     let bit = match name {
         "sqrt" => 0,
@@ -341,10 +343,10 @@ fn exact(value: f64) -> Residue {
         return Residue::of_int(value as i128);
     }
     let (fraction, exponent) = libm::frexp(value);
-    // 53 digits are an integer.
+    // The 53 digits as an integer.
     let digits = Residue::of_int(libm::ldexp(fraction, 53) as i128);
     let power = Residue::of_int(2).power((exponent - 53).unsigned_abs().into());
-    // A power of 2 is no multiple of the prime.
+    // A power of 2 is not a multiple of the prime.
     let factor = if exponent < 53 { power.inverse().unwrap_or(Residue::ZERO) } else { power };
     digits.times(factor)
 }

@@ -1,14 +1,14 @@
 //! Residues modulo the fourth power of a prime, in Montgomery's form (REFINE.RING.NUMBERS).
 
-/// The prime, the largest below 2^16. What it does not divide has an inverse.
+/// The prime, the largest below 2^16. A number that is not a multiple of it has an inverse.
 const PRIME: u64 = 65_521;
-/// Its fourth power, the largest that 64 bits hold.
+/// Its fourth power, the largest that fits into 64 bits.
 const MODULUS: u64 = PRIME * PRIME * PRIME * PRIME;
-/// What of a number a logarithm and a function without algebra depend on.
+/// Logarithms and functions without an algebraic law depend only on the residue modulo this.
 const CUBE: u64 = PRIME * PRIME * PRIME;
-/// 2^64, of which every residue that is held is a multiple.
+/// 2^64 modulo the modulus: the representation of 1 in Montgomery's form.
 const ONE: u64 = (u64::MAX - MODULUS) + 1;
-/// The square of that.
+/// The square of that, modulo the modulus.
 const SQUARE: u64 = ((ONE as u128 * ONE as u128) % MODULUS as u128) as u64;
 /// The modulus times this is -1 modulo 2^64.
 const NEGATED_INVERSE: u64 = negated_inverse();
@@ -47,7 +47,7 @@ impl Residue {
         Residue(reduced_product(rest, SQUARE))
     }
 
-    /// Any 64 bits, as a residue that has an inverse.
+    /// A residue with an inverse, from any 64 bits.
     pub(super) fn invertible(bits: u64) -> Residue {
         let residue = bits % MODULUS;
         Residue(if residue.is_multiple_of(PRIME) { residue + 1 } else { residue })
@@ -81,18 +81,18 @@ impl Residue {
         power
     }
 
-    /// What it times gives 1; `None` of a multiple of the prime.
+    /// The multiplicative inverse; `None` for a multiple of the prime.
     pub(super) fn inverse(self) -> Option<Residue> {
         if self.0.is_multiple_of(PRIME) {
             return None;
         }
         let two = Residue::ONE.add(Residue::ONE);
-        // Of a field that is Fermat's theorem; each step of Newton doubles the power of the prime.
+        // In a field this is Fermat's theorem; each step of Newton's iteration doubles the power of the prime.
         let step = |near: Residue| near.times(two.add(self.times(near).negated()));
         Some(step(step(self.power(PRIME - 2))))
     }
 
-    /// `(1 + p)^x`, by the binomial series, which ends: products of sums, as `exp` has them of real numbers.
+    /// `(1 + p)^x`, by the binomial series, which is finite. It turns sums into products, like `exp` of real numbers.
     pub(super) fn exponential(self) -> Residue {
         let prime = Residue::of_int(PRIME.into());
         let term = |series: Residue, n: i128| {
@@ -104,14 +104,14 @@ impl Residue {
         term(term(term(Residue::ONE, 3), 2), 1)
     }
 
-    /// Of the number and its negative one; whether it is the other.
+    /// A representative of the number and its negative. Returns also whether it is the negative.
     pub(super) fn without_sign(self) -> (Residue, bool) {
         let negated = self.negated();
         if negated.0 % CUBE < self.0 % CUBE { (negated, true) } else { (self, false) }
     }
 
-    /// What the exponential of is this number, but for a root of unity: products go over into sums, modulo the third
-    /// power of the prime. `None` of a multiple of the prime.
+    /// The inverse of the exponential, up to a root of unity: it turns products into sums, modulo the third power of
+    /// the prime. `None` for a multiple of the prime.
     pub(super) fn logarithm(self) -> Option<Residue> {
         if self.0.is_multiple_of(PRIME) {
             return None;
@@ -129,12 +129,12 @@ impl Residue {
         Some(series(quotient).times(scale.inverse()?))
     }
 
-    /// Whether both are the same modulo the third power of the prime.
+    /// Whether both are equal modulo the third power of the prime.
     pub(super) fn is_nearly(self, other: Residue) -> bool {
         self.add(other.negated()).0.is_multiple_of(CUBE)
     }
 
-    /// A number that depends on a name and on residues, and on nothing else: the value of a function without laws.
+    /// A number that depends only on a name and on residues: the value of a function without laws.
     pub(super) fn of_term(name: &str, operands: &[Residue]) -> Residue {
         let state = name.bytes().fold(0xcbf2_9ce4_8422_2325, |state: u64, byte| {
             (state ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
@@ -142,19 +142,19 @@ impl Residue {
         Residue::invertible(operands.iter().fold(mixed(state), |state, operand| mixed(state ^ mixed(operand.0 % CUBE))))
     }
 
-    /// The bits by which it is held.
+    /// The representation.
     pub(super) fn bits(self) -> u64 {
         self.0
     }
 
-    /// What is held by these bits, which are less than the modulus.
+    /// The residue with this representation, which must be less than the modulus.
     #[inline]
     pub(super) fn of_bits(bits: u64) -> Residue {
         Residue(bits)
     }
 }
 
-/// A number in which every bit depends on every one (a step of SplitMix64).
+/// Mixes the bits, so that every bit depends on every other one (a step of SplitMix64).
 pub(super) fn mixed(state: u64) -> u64 {
     let mixed = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

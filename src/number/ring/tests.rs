@@ -68,7 +68,7 @@ fn logarithms_undo_exponentials() {
     }
 }
 
-/// Real numbers are ordered, and the ring orders by their sizes, so that both laws of order hold.
+/// Real numbers are ordered. The ring orders numbers by their sizes, so the laws of order hold.
 #[test]
 fn numbers_are_ordered_by_their_sizes() {
     let [x, y] = [RingNumber::drawn(1, -1.5), RingNumber::drawn(2, 0.5)];

@@ -114,7 +114,7 @@ pub(in crate::ops) fn binary(
     fresh(tabulate(m, out.dtype, &out.shape, |i| f(at_broadcast(&x1, i)?, at_broadcast(&x2, i)?))?)
 }
 
-/// As [`binary`], for an operation of which there are loops over slices.
+/// As [`binary`], for an operation that has loops over slices.
 pub(in crate::ops) fn arithmetic(
     m: &mut dyn Host,
     a: &EvalArgs<'_>,
@@ -129,7 +129,7 @@ pub(in crate::ops) fn arithmetic(
     binary(m, a, f)
 }
 
-/// A function of floats, by the name of its operator.
+/// A function of floats, given by the name of its operator.
 pub(in crate::ops) fn function(
     m: &mut dyn Host,
     a: &EvalArgs<'_>,
@@ -163,9 +163,8 @@ pub(in crate::ops) fn itself(_: &mut dyn Host, a: &EvalArgs<'_>) -> Result<Value
     a.values.first().cloned().ok_or_else(|| fail("an argument is missing"))
 }
 
-/// Arithmetic on two elements of the same kind. Integers wrap around; a float is rounded to the data type when it is
-/// stored, a number of
-/// the ring is not.
+/// Arithmetic on two elements of the same kind. Integers wrap around. A float is rounded to the data type when it is
+/// stored; a number of the ring is not.
 pub(in crate::ops) fn number(
     x: Scalar,
     y: Scalar,

@@ -1,8 +1,8 @@
-//! The faster way of operators that add up products: all elements in the type in which sums are computed, as slices,
-//! and the loops of the crate `kernels`.
+//! The fast implementation of operators that add products: all elements are converted to the type in which sums are
+//! computed, and the loops of the crate `kernels` run over them as slices.
 //!
-//! The plain way is the definition. A faster one gives the same, bit for bit: it converts elements as
-//! [`multiply_add`](super::multiply_add) does, and adds up the same terms in the same order.
+//! The plain implementation is the definition. The fast one gives the same result bit for bit: it converts elements
+//! like [`multiply_add`](super::multiply_add), and adds the same terms in the same order.
 
 use ndarray::{ArrayD, IxDyn};
 
@@ -11,27 +11,28 @@ use crate::ops::kernel::array::sizes;
 use crate::ops::kernel::{fail, fresh, stored, zeros};
 use crate::value::{Element, Host, Kernels, Stop, Tensor, Value};
 
-/// Whether a run takes the faster way of sums of products. The ring has elements that are more than a number. Noise
-/// moves what is stored, and not the sum.
+/// Whether a run uses the fast implementation of sums of products. It cannot in the ring, where elements are more than
+/// floats. Noise changes the stored elements, and not the sum.
 pub(in crate::ops) fn are_wanted_for_sums(m: &dyn Host) -> bool {
     m.kernels() == Kernels::Fast && m.account().ring().is_none()
 }
 
-/// Charges the cost of so many multiplications with additions. Outside of the ring, where they are cheap, many of them
-/// take no longer than another step.
+/// Charges the cost of this many multiplications with additions. Outside of the ring they are cheap: many of them take
+/// no longer than one other step.
 pub(in crate::ops) fn spend_on_sums(m: &mut dyn Host, terms: u64) -> Result<(), Stop> {
     let at_once = if m.account().ring().is_none() { 64 } else { 1 };
     m.spend(terms.div_ceil(at_once))
 }
 
-/// Whether a run takes the faster way. With noise and in the ring an element is more than a number.
+/// Whether a run uses the fast implementation. It cannot with noise or in the ring, where elements are more than
+/// floats.
 pub(in crate::ops) fn are_wanted(m: &dyn Host) -> bool {
     m.kernels() == Kernels::Fast && m.noise().is_none() && m.account().ring().is_none()
 }
 
 /// A type in which sums of products are computed.
 pub(in crate::ops) trait Lane: Element + Default {
-    /// The product of two row-major matrices, of which the first has `k` columns and the second `k` rows.
+    /// The product of two row-major matrices, the first with `k` columns and the second with `k` rows.
     fn product(x: &[Self], y: &[Self], out: &mut [Self], k: usize, columns: usize);
     /// Whether its product with zero is zero.
     fn is_finite(self) -> bool;
@@ -64,7 +65,7 @@ impl Lane for u64 {
     }
 }
 
-/// Runs an expression with the type in which sums of a data type are computed. There are none of Booleans.
+/// Runs an expression with the type in which sums of a data type are computed. Booleans have no such type.
 macro_rules! in_lanes {
     ($dtype:expr, $lane:ident => $body:expr) => {{
         let dtype: DataType = $dtype;

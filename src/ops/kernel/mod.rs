@@ -17,7 +17,7 @@ use crate::ops::kernel::reals::as_ring;
 use crate::ops::{EvalArgs, InferError};
 use crate::value::{Element, Held, Host, Noise, Prim, Scalar, Stop, Tensor, Value, count};
 
-/// REFINE.RING.CONSTANTS: a float that a call says, as a number of the run.
+/// REFINE.RING.CONSTANTS: a float in a call, as a number of the run.
 pub(in crate::ops) fn number_of(m: &dyn Host, x: f64, float: FloatType) -> Scalar {
     match m.account().ring() {
         Some(reading) => Scalar::Ring(RingNumber::of_constant(x, float, reading)),
@@ -163,7 +163,7 @@ pub(in crate::ops) fn tabulate_flat(
     Ok(out)
 }
 
-/// An element as it is put into a tensor; with noise, as it might be if the operator rounded otherwise.
+/// An element as it is stored in a tensor; with noise, as another rounding of the operator might give it.
 pub(in crate::ops) fn stored(x: Scalar, dtype: DataType, noise: Option<&Noise>) -> Result<Scalar, Stop> {
     match (storable(x, dtype)?, noise, dtype.float_type()) {
         (Scalar::Float(x), Some(noise), Some(float)) => Ok(Scalar::Float(noise.stored(float, x))),
@@ -191,7 +191,7 @@ fn storable(x: Scalar, dtype: DataType) -> Result<Scalar, Stop> {
     if whole >= low && whole < high { Ok(x) } else { Err(Stop::unspecified(format!("{value} as {dtype}"))) }
 }
 
-/// Towards zero, to an integer.
+/// Rounds towards zero to an integer.
 const TRUNCATION: Function = Function { name: "trunc", float: libm::trunc };
 
 /// The element of a tensor at a row-major position.

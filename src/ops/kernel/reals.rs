@@ -1,5 +1,5 @@
-//! Operators on real numbers, which are floats or numbers of the ring: each is stated once, and what it does to floats
-//! is what it does in the ring, without rounding (REFINE.RING.NUMBERS).
+//! Operations on real numbers, that is, floats or numbers of the ring. Each is stated once: the ring computes the same
+//! as floats, without rounding (REFINE.RING.NUMBERS).
 
 use std::cmp::Ordering;
 
@@ -8,7 +8,7 @@ use crate::number::ring::RingNumber;
 use crate::ops::kernel::fail;
 use crate::value::{Element, Scalar, Stop};
 
-/// What the ring does not have.
+/// The answer that the ring does not have an operation.
 pub(in crate::ops) fn no_ring() -> Stop {
     Stop::unspecified("in the ring: an operator that computes in floats")
 }
@@ -19,7 +19,7 @@ impl From<Unordered> for Stop {
     }
 }
 
-/// Two numbers of the ring, if one of them is; the other may be a constant.
+/// Two numbers of the ring, if at least one of them is; the other may be a constant.
 pub(in crate::ops) fn in_ring(x: Scalar, y: Scalar) -> Option<(RingNumber, RingNumber)> {
     match (x, y) {
         (Scalar::Ring(x), Scalar::Ring(y)) => Some((x, y)),
@@ -29,7 +29,7 @@ pub(in crate::ops) fn in_ring(x: Scalar, y: Scalar) -> Option<(RingNumber, RingN
     }
 }
 
-/// An element as a number of the ring, where a sum or a product is one.
+/// An element as a number of the ring, for a sum or a product that is one.
 pub(in crate::ops) fn as_ring(x: Scalar) -> RingNumber {
     Element::from_scalar(x)
 }
@@ -53,7 +53,7 @@ pub(in crate::ops) fn min_float(x: f64, y: f64) -> f64 {
     if x.is_nan() || y.is_nan() { f64::NAN } else { x.min(y) }
 }
 
-/// What is done with two real numbers. What is a function of floats alone is nothing in the ring.
+/// An operation on two real numbers. A function that is defined for floats only has no value in the ring.
 pub(in crate::ops) trait OfReals {
     fn of_floats(&self, x: f64, y: f64) -> f64;
     fn of_ring(&self, _: RingNumber, _: RingNumber) -> Result<RingNumber, Stop> {
@@ -74,16 +74,16 @@ pub(in crate::ops) enum RealOp {
     Difference,
     Product,
     Quotient,
-    /// The larger; what is not a number wins, as it does in any arithmetic.
+    /// The larger one; NaN if one is NaN, as in other arithmetic.
     Larger,
     Smaller,
-    /// The second without its sign.
+    /// The second operand without its sign.
     Magnitude,
-    /// The second with the other sign.
+    /// The second operand with the opposite sign.
     Negation,
-    /// -1, 0 or 1 for the second; a zero, and what is not a number, stays as it is.
+    /// -1, 0 or 1 for the second operand; zeros and NaN are unchanged.
     Sign,
-    /// A function by its name.
+    /// A function, given by its name.
     Named(BinaryFunction),
 }
 

@@ -1,7 +1,7 @@
-//! The faster way of elementwise operators and of operators that move elements: loops over slices.
+//! The fast implementation of elementwise operators and of operators that move elements: loops over slices.
 //!
-//! Each gives what the definition gives, bit for bit, and costs as many steps. `None` means that the definition is to
-//! be used, since there is no faster way for these arguments.
+//! Each gives the result of the definition, bit for bit, and costs as many steps. `None` means that there is no fast
+//! implementation for these arguments, and the definition is used.
 
 use kernels::{Arithmetic, arithmetic_of_f32, arithmetic_of_f64, arithmetic_of_i32, arithmetic_of_i64};
 
@@ -63,23 +63,23 @@ pub(in crate::ops) fn arithmetic(
     Ok(Some(Value::Tensor(result)))
 }
 
-/// How two operands lie beside the result: in lines along its last axes, within which each operand has either all
-/// elements, or one for all.
+/// The layout of two operands relative to the result: in lines along the last axes, within which each operand has
+/// either all elements, or one for all.
 struct OperandLines {
     length: usize,
-    /// The outer axes: their size, and how far each operand moves along them.
+    /// The outer axes: their size, and the distance that each operand advances along them.
     outer: Vec<(usize, usize, usize)>,
     /// The elements of each operand in a line.
     own: (usize, usize),
 }
 
 impl OperandLines {
-    /// `None` if an operand has a size that is not that of the result.
+    /// `None` if a size of an operand does not fit the result.
     fn of(x: &[i64], y: &[i64], out: &[i64]) -> Option<OperandLines> {
         let (x, y) = (strides(x, out)?, strides(y, out)?);
         let mut axes = out.iter().zip(x.iter().zip(y)).rev().map(|(n, (x, y))| (*n as usize, *x, y)).peekable();
         let (mut length, mut own) = (1usize, (1usize, 1usize));
-        // The first axis that has more than one element says which operand moves.
+        // The first axis with more than one element determines which operand advances.
         let mut moves = None;
         while let Some((size, x, y)) =
             axes.next_if(|(size, x, y)| *size == 1 || moves.is_none_or(|(a, b)| (a, b) == (*x > 0, *y > 0)))
@@ -116,7 +116,7 @@ impl OperandLines {
     }
 }
 
-/// How far an operand moves along each axis of the result: 0 where it is broadcast.
+/// The distance that an operand advances along each axis of the result: 0 where it is broadcast.
 fn strides(own: &[i64], out: &[i64]) -> Option<Vec<usize>> {
     let skipped = out.len().checked_sub(own.len())?;
     let mut strides = vec![0; out.len()];
@@ -133,7 +133,7 @@ fn strides(own: &[i64], out: &[i64]) -> Option<Vec<usize>> {
     Some(strides)
 }
 
-/// A function of each element of a tensor of floats, by the name of its operator.
+/// A function of each element of a floating-point tensor, given by the name of its operator.
 pub(in crate::ops) fn mapped(
     m: &mut dyn Host,
     x: &Tensor,
@@ -160,7 +160,7 @@ fn map<T: Element + Into<f64>>(x: Option<&[T]>, out: Option<&mut [T]>, f: impl F
     both.for_each(|(x, out)| *out = T::from_scalar(Scalar::Float(f((*x).into()))));
 }
 
-/// The function that is computed with fewer digits where that is enough.
+/// The version of the function that computes fewer digits where they are sufficient.
 fn quick_of(name: &str) -> Option<Quick> {
     Some(match name {
         "sigmoid" => quick::sigmoid,
@@ -172,8 +172,8 @@ fn quick_of(name: &str) -> Option<Quick> {
     })
 }
 
-/// A new tensor with elements of others of the same data type, which lie in runs: of which tensor, from which
-/// row-major position on, how far apart, and how many.
+/// A new tensor with elements of other tensors of the same data type. These are in runs: the tensor, the first
+/// row-major position, the distance, and the number of elements.
 pub(in crate::ops) fn moved(
     m: &mut dyn Host,
     from: &[&Tensor],
@@ -189,12 +189,13 @@ pub(in crate::ops) fn moved(
 
 pub(in crate::ops) use crate::value::Run;
 
-/// The runs of the elements of one tensor, for a result of a shape along whose axes it moves so far.
+/// The runs of the elements of one tensor, for a result of this shape; the strides are those of the tensor along its
+/// axes.
 pub(in crate::ops) fn runs_of(shape: &[i64], strides: &[usize], start: usize) -> impl Iterator<Item = Run> {
     let sizes: Vec<usize> = shape.iter().map(|size| usize::try_from(*size).unwrap_or(0)).collect();
     let mut axes: Vec<(usize, usize)> = sizes.into_iter().zip(strides.iter().copied()).collect();
     let (count, step) = axes.pop().unwrap_or((1, 0));
-    // A result that is too large is refused before the first run is taken.
+    // A result that is too large is rejected before the first run is taken.
     let many = axes.iter().fold(1usize, |lines, (size, _)| lines.saturating_mul(*size));
     let is_empty = count == 0 || axes.iter().any(|(size, _)| *size == 0);
     let lines = if is_empty { 0 } else { many };
@@ -214,7 +215,7 @@ pub(in crate::ops) fn runs_of(shape: &[i64], strides: &[usize], start: usize) ->
     })
 }
 
-/// How far the elements of a row-major tensor lie apart along each axis.
+/// The distance of adjacent elements of a row-major tensor along each axis.
 pub(in crate::ops) fn row_major(shape: &[i64]) -> Vec<usize> {
     let mut strides = vec![1; shape.len()];
     let mut stride = 1usize;

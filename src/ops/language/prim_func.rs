@@ -122,8 +122,8 @@ fn param_name(param: &Param) -> &Name {
     }
 }
 
-/// Arguments that do not fit and failed assertions are errors. Behaviour undefined in TIR is unspecified, and what the
-/// interpreter does not know is not known.
+/// Arguments that do not fit and failed assertions are errors. Behaviour that TIR leaves undefined is unspecified, and
+/// constructs that the interpreter does not know are unknown.
 fn tir_stop(func: &PrimFuncObj, error: &TirError) -> Stop {
     let message = format!("@{}: {error}", func.name);
     match error {

@@ -1,7 +1,7 @@
 //! `PrimFunc`s written as TVMScript.
 //!
 //! The text reads back to the same AST, here and in TVM. If TVM has a short and a general form, such as `T.Buffer`
-//! parameters for shapes without variables, the short one is used if both versions read it in the same way.
+//! parameters for shapes without variables, the short one is used if all releases read it in the same way.
 
 mod expr;
 mod stmt;
@@ -17,7 +17,7 @@ use stmt::Printer;
 
 /// The definition of `f` as a function `name`, indented by `indent` levels of four spaces, with a newline at the end.
 ///
-/// The dialect has no effect yet: both versions read this text.
+/// The dialect has no effect yet: all releases read this text.
 pub fn print_prim_func(f: &PrimFunc, name: &str, indent: usize, dialect: Dialect) -> String {
     match dialect {
         Dialect::Tvm025 | Dialect::Tvm027 => print(f, name, indent),

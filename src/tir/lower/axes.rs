@@ -1,4 +1,4 @@
-//! Loops over threads, before anything is lowered: whether a function says itself where its threads wait.
+//! Loops over threads, analysed before lowering: whether a function has its own barriers.
 
 use super::super::beside::Beside;
 use super::super::memory::MemoryScope;
@@ -6,11 +6,11 @@ use crate::grammar::Name;
 use crate::grammar::tir::{Expr, ForKind, Stmt};
 use crate::judge::with_stack;
 
-/// What is known of the threads of a function.
+/// The thread axes of a function.
 #[derive(Default)]
 pub(super) struct ThreadAxes {
     barriers: bool,
-    /// Whether a loop over an axis stands within another one over the same axis, which is the same thread.
+    /// Whether a loop over an axis is inside of another one over the same axis, which is the same thread.
     nested: bool,
     open: Vec<Name>,
 }
@@ -61,7 +61,7 @@ impl ThreadAxes {
         }
     }
 
-    /// Whose memory of a scope is. Where a function has no barrier, the compiler puts them around shared memory.
+    /// Who shares memory of this scope. If a function has no barriers, the compiler inserts them around shared memory.
     pub fn scope(&self, name: &str) -> MemoryScope {
         match name.split('.').next().unwrap_or_default() {
             "shared" if self.barriers && !self.nested => MemoryScope::Block,
@@ -72,7 +72,7 @@ impl ThreadAxes {
     }
 }
 
-/// Whether all threads of the block wait here for each other.
+/// Whether all threads of the block wait for each other here.
 pub(super) fn is_barrier(e: &Expr) -> bool {
     let of_block = |args: &[Expr]| match args {
         [] => true,
@@ -82,7 +82,7 @@ pub(super) fn is_barrier(e: &Expr) -> bool {
     matches!(e, Expr::Extern(call) if &*call.op == "tvm_storage_sync" && !call.of_module && of_block(&call.args))
 }
 
-/// Whose the rounds of a loop are, if they may be run beside each other.
+/// The kind of the rounds of a loop, if they may run at once.
 pub(super) fn beside(kind: &ForKind) -> Option<Beside> {
     match kind {
         ForKind::Parallel => Some(Beside::Tasks),
@@ -92,7 +92,7 @@ pub(super) fn beside(kind: &ForKind) -> Option<Beside> {
     }
 }
 
-/// The same, of an axis; virtual threads are run one after the other.
+/// The same for an axis; virtual threads run one after the other.
 pub(super) fn of_axis(axis: &str) -> Option<Beside> {
     let (kind, letter) = axis.split_once('.')?;
     let number = letter.bytes().next()?;

@@ -1,4 +1,4 @@
-//! From the AST to the tree that is run: expressions.
+//! Lowers the AST to the tree that is interpreted: expressions.
 
 use super::super::code::{Float, Int, LoweredBinding, TirValue};
 use super::super::error::TirError;
@@ -36,7 +36,7 @@ impl Lowering {
     pub(super) fn value_of(&mut self, e: &Expr, dtype: DataType) -> LowerResult<TirValue> {
         match e.dtype() {
             found if found == dtype => self.value(e),
-            // What such a call gives is not known here.
+            // The result of such a call is unknown.
             _ if let Expr::Extern(call) = e => Err(TirError::Unsupported(called(call))),
             found => malformed(format!("expected a {dtype}, found a {found}")),
         }
@@ -188,7 +188,7 @@ impl Lowering {
         }
         let to = int_type(dtype)?;
         let code = match from {
-            // The Boolean of a number says whether it is nonzero.
+            // A number as a Boolean says whether it is nonzero.
             TirValue::Int(e, _) if dtype.is_bool() => Int::Nonzero(Box::new(e)),
             TirValue::Float(e, _) if dtype.is_bool() => Int::Test(Test::Nonzero, Box::new(e)),
             TirValue::Int(e, _) => Int::Wrap(Box::new(e), to),

@@ -1,4 +1,4 @@
-//! Calls of the packed functions of TVM's run time that have a meaning here.
+//! Calls of the packed functions of TVM's runtime whose meaning is known here.
 
 use super::super::code::{Int, ScanCode, ScanSums, SortCode, Sorted, TirInstr};
 use super::super::scalar::Repr;
@@ -6,18 +6,18 @@ use super::{LowerResult, Lowering};
 use crate::grammar::DataType;
 use crate::grammar::tir::{BufferVar, Expr, Extern};
 
-/// The buffer slot of an array and its shape, and the buffer that it is.
+/// The buffer slot of an array and its shape, and its buffer.
 type LoweredArray<'e> = ((usize, Vec<Int>), &'e BufferVar);
 
 impl Lowering {
-    /// The code of a call, if it is one of a function of the run time that is known.
+    /// The code of a call, if it calls a known function of the runtime.
     pub(super) fn packed(&mut self, call: &Extern) -> LowerResult<Option<TirInstr>> {
         let is_packed = matches!(&*call.op, "call_packed" | "call_cpacked" | "tvm_call_packed" | "tvm_call_cpacked");
         let (true, [Expr::Str(name), Expr::Extern(input), rest @ ..]) = (is_packed, call.args.as_slice()) else {
             return Ok(None);
         };
         match (&**name, rest) {
-            // The last argument is memory that the function may use.
+            // The last argument is scratch memory for the function.
             (
                 "tvm.contrib.thrust.sum_scan",
                 [Expr::Extern(output), exclusive] | [Expr::Extern(output), exclusive, _],

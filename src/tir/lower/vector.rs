@@ -8,7 +8,7 @@ use crate::grammar::{BinaryOp, DataType};
 use crate::judge::with_stack;
 
 impl Lowering {
-    /// A store of several elements: all values are there before the first element is written.
+    /// A store of several elements: all values are computed before the first element is written.
     pub(super) fn store_lanes(&mut self, s: &Store, lanes: u16) -> LowerResult<TirInstr> {
         let noting = std::mem::take(&mut self.noting);
         let stores = self.lanes(s, lanes);
@@ -32,7 +32,7 @@ impl Lowering {
         Ok(TirInstr::Scope(ops))
     }
 
-    /// Computes a value among `ops`; what is returned writes it.
+    /// Adds the computation of a value to `ops`. Returns the instruction that writes it.
     fn store_later(&mut self, access: Access, value: TirValue, ops: &mut Vec<TirInstr>) -> TirInstr {
         match value {
             TirValue::Int(value, _) => {
@@ -49,7 +49,7 @@ impl Lowering {
     }
 }
 
-/// A lane of a vector; of a scalar, the scalar.
+/// A lane of a vector; for a scalar, the scalar itself.
 fn lane(e: &Expr, n: u16) -> LowerResult<Expr> {
     with_stack(|| {
         Ok(match e {
@@ -93,7 +93,7 @@ fn choice(c: &Conditional, n: u16) -> LowerResult<Conditional> {
     Ok(Conditional { condition: lane(&c.condition, n)?, then: lane(&c.then, n)?, otherwise: lane(&c.otherwise, n)? })
 }
 
-/// The lane at a position among those of all the vectors.
+/// The lane at a position among the lanes of all vectors.
 fn shuffled(vectors: &[Expr], position: Option<&Expr>) -> LowerResult<Expr> {
     let Some(Expr::Int(position, _)) = position else {
         return Err(TirError::Unsupported("a shuffle by positions that are not constant".into()));

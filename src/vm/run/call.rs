@@ -34,8 +34,8 @@ impl Machine<'_> {
             };
         }
         let result = self.called(linked, args)?;
-        // MEM.RELEASED: who is given a result holds it, whoever else does; what a builtin copies is another name for
-        // it.
+        // MEM.RELEASED: the receiver of a result holds it, in addition to other holders; a copy made by a builtin is
+        // another name for it.
         let result = if matches!(linked, Linked::Builtin) { result } else { result.held_anew() };
         self.trace_call(at, dst, callee, args, Some(&result));
         self.write_result(dst, result)

@@ -1,4 +1,4 @@
-//! Which rule it is that two answers differ by.
+//! Determines by which rule two answers differ.
 
 use super::observable::{agree, blames, differ, says_something, says_something_without};
 use super::{EditionPair, reading};
@@ -8,32 +8,32 @@ use relax_spec::oracle;
 use relax_spec::question::{About, Ask, Outcome};
 use relax_spec::suite::knockout::{STEPS, within};
 
-/// What taking a rule out of both editions does to answers that differ; the stronger evidence comes first.
+/// How answers that differ change when a rule is removed from both editions; the stronger evidence comes first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum RuleEvidence {
-    /// Of editions without the rule they are the same.
+    /// The answers are equal if the editions lack the rule.
     Absent,
-    /// Where the rule is knocked out they are the same.
+    /// The answers are equal if the rule is knocked out.
     Masked,
-    /// So they are where those rules are taken out with it that take its place.
+    /// The answers are equal if the rule is removed together with the rules that replace it.
     Replaced,
-    /// One of them is another without it, and still they differ.
+    /// One of the answers changes without the rule, but they still differ.
     Moved,
-    /// One of them names it as broken, and the other does not.
+    /// One of the answers names the rule as broken, and the other does not.
     Named,
-    /// A text is refused while it is applied, and no rule by itself makes the difference.
+    /// One edition refuses a text while applying the rule, and no single rule makes the difference.
     Within,
-    /// They differ by a rule that it rests on, or that is a clause of it.
+    /// The answers differ by a rule on which this rule rests, or that is a clause of it.
     Part,
 }
 
 impl RuleEvidence {
-    /// Whether the answers are the same without the rule.
+    /// Whether the answers are equal without the rule.
     pub(super) fn is_strong(self) -> bool {
         self <= RuleEvidence::Replaced
     }
 
-    /// As in reports.
+    /// The name in reports.
     pub fn name(self) -> &'static str {
         match self {
             RuleEvidence::Absent => "without it",
@@ -47,7 +47,7 @@ impl RuleEvidence {
     }
 }
 
-/// A question that was asked in two editions.
+/// A question, with its answers in two editions.
 pub(super) struct EditionProbe<'a> {
     pair: &'a EditionPair,
     ask: &'a Ask,
@@ -69,14 +69,14 @@ fn answered(cx: &Cx, ask: &Ask, edition: Edition) -> (EditionAnswer, Cx) {
 }
 
 impl<'a> EditionProbe<'a> {
-    /// In the reading that takes an erratum literally, or in the corrected one.
+    /// Asked in the reading that takes an erratum literally, or else in the corrected one.
     pub(super) fn of(pair: &'a EditionPair, ask: &'a Ask, literally: Option<Erratum>) -> EditionProbe<'a> {
         let cx = Cx::new().with_reading(reading(literally));
         let answers = [pair.from, pair.to].map(|edition| answered(&cx, ask, edition).0);
         EditionProbe { pair, ask, literally, answers }
     }
 
-    /// In the corrected reading, with the errata that either answer has asked after.
+    /// Asked in the corrected reading; returns also the errata whose reading either answer depended on.
     pub(super) fn noting_errata(pair: &'a EditionPair, ask: &'a Ask) -> (EditionProbe<'a>, Vec<Erratum>) {
         let asked = [pair.from, pair.to].map(|edition| answered(&Cx::new().with_errata_noted(), ask, edition));
         let mut errata: Vec<Erratum> = asked.iter().flat_map(|(_, cx)| cx.errata_asked_after()).collect();
@@ -94,7 +94,7 @@ impl<'a> EditionProbe<'a> {
         &self.answers[1].outcome
     }
 
-    /// Whether both editions have an answer.
+    /// Whether both editions answer the question.
     pub(super) fn in_both(&self) -> bool {
         differ(self.before(), self.after()) || agree(self.before(), self.after())
     }
@@ -126,14 +126,14 @@ impl<'a> EditionProbe<'a> {
         found
     }
 
-    /// Whether a rule, in the words of either edition, rests on another one, or that is a clause of it by its id.
+    /// Whether a rule, in the words of either edition, rests on another rule, or has it as a clause by its id.
     fn rests_on(&self, rule: Rule, other: Rule) -> bool {
         let needs = |edition| rule.statement(edition).is_some_and(|said| said.needs.contains(&other.id()));
         let is_clause = other.id().strip_prefix(rule.id()).is_some_and(|rest| rest.starts_with('.'));
         is_clause || needs(self.pair.from) || needs(self.pair.to)
     }
 
-    /// Whether some answer is another one, or none, where the rule is knocked out.
+    /// Whether one of the answers changes, or disappears, when the rule is knocked out.
     fn matters(&self, rule: Rule) -> bool {
         let cx = Cx::new().with_reading(reading(self.literally)).with_mask(RuleSet::from_iter([rule]));
         self.without(&cx, rule).is_none_or(|without| {
@@ -141,8 +141,8 @@ impl<'a> EditionProbe<'a> {
         })
     }
 
-    /// The production that is being applied when a text is refused that the other edition reads, if that is worded
-    /// otherwise there.
+    /// When one edition refuses a text that the other one reads: the production that was being applied, if the other
+    /// edition words it differently.
     fn innermost(&self) -> Option<Rule> {
         match self.ask.about() {
             About::Text => {}
@@ -155,7 +155,7 @@ impl<'a> EditionProbe<'a> {
         let (_, mut traced) = answered(&cx, self.ask, failing.edition);
         let mut last = None;
         let mut steps: Vec<DerivationStep> = traced.take_steps();
-        // The steps of the judgement that was asked last are behind all others.
+        // The steps of the judgement asked last come after all others.
         while let Some(step) = steps.pop() {
             match step {
                 DerivationStep::Sub(derivation) => steps.extend(derivation.steps),
@@ -171,7 +171,7 @@ impl<'a> EditionProbe<'a> {
         last
     }
 
-    /// What taking the rule out shows, if it shows something.
+    /// The evidence for a rule that its removal gives, if any.
     fn evidence(&self, rule: Rule) -> Option<RuleEvidence> {
         let only = || RuleSet::from_iter([rule]);
         let cx = Cx::new().with_reading(reading(self.literally));
@@ -193,15 +193,15 @@ impl<'a> EditionProbe<'a> {
         rows.into_iter().find(|(_, holds)| holds()).map(|(evidence, _)| evidence)
     }
 
-    /// Whether answers without the rule tell that it is the one at stake.
-    /// That nothing works without a rule does not, unless an answer names it, or what is left is one of the answers
-    /// with it, down to the rules that it names.
+    /// Whether the answers without the rule show that the rule is the one in question. If nothing works without the
+    /// rule, they show it only in two cases: an answer names the rule, or both become equal to one of the original
+    /// answers, including the rules that it names.
     fn tells(&self, without: &Without, rule: Rule) -> bool {
         without.says_something() || self.is_blamed(rule) || without.is_one_of(&self.answers)
     }
 
-    /// Whether the answers differ by what this rule may decide: one of them names it as broken, or neither fails, or
-    /// without it the one fails as the other does.
+    /// Whether the rule may decide the difference: one of the answers names it as broken, or neither fails, or without
+    /// it the one fails in the same way as the other.
     fn is_decided(&self, masked: &Option<Without>, rule: Rule) -> bool {
         self.is_blamed(rule)
             || self.answers.iter().all(|answer| says_something(&answer.outcome))
@@ -212,8 +212,8 @@ impl<'a> EditionProbe<'a> {
         self.answers.iter().any(|answer| blames(&answer.outcome, rule))
     }
 
-    /// Whether just one of the answers is another one without the rule.
-    /// Where both are, they may have differed by another rule.
+    /// Whether exactly one of the answers changes without the rule. If both change, they may have differed by another
+    /// rule.
     fn is_moved(&self, without: &Without, rule: Rule) -> bool {
         let pairs = || without.0.iter().zip(&self.answers);
         let mut moved = pairs().filter(|(without, with)| differ(&without.outcome, &with.outcome));
@@ -223,7 +223,8 @@ impl<'a> EditionProbe<'a> {
         }
     }
 
-    /// Whether the answers are the same without the rule and those that are recorded in its absence only.
+    /// Whether the answers are equal when the rule is removed together with the rules that are recorded only in its
+    /// absence.
     fn is_replaced(&self, cx: &Cx, rule: Rule, absent: &Without) -> bool {
         let known: RuleSet = self.recorded().collect();
         let is_changed = |rule: &Rule| !known.contains(*rule) && self.pair.changed.contains_key(rule);
@@ -232,8 +233,8 @@ impl<'a> EditionProbe<'a> {
         !instead.is_empty() && self.without(&cx.clone().with_absent(all), rule).is_some_and(|without| without.agrees())
     }
 
-    /// The answers in a context without the rule; `None` if they come to no end, or only say that nothing goes
-    /// without it.
+    /// The answers in a context without the rule; `None` if the run is not finished within the limit, or an answer says
+    /// only that the rule is missing.
     fn without(&self, cx: &Cx, rule: Rule) -> Option<Without> {
         let asked = |with: &EditionAnswer| {
             let answer = within(STEPS, cx, |cx| answered(cx, self.ask, with.edition).0).ok()?;
@@ -245,7 +246,7 @@ impl<'a> EditionProbe<'a> {
     }
 }
 
-/// What a question comes to without a rule.
+/// The answers to a question without a rule.
 struct Without([EditionAnswer; 2]);
 
 impl Without {
@@ -258,13 +259,13 @@ impl Without {
         self.0.iter().all(|answer| says_something(&answer.outcome))
     }
 
-    /// Whether each is what the other is with the rule.
+    /// Whether each answer became the original answer of the other edition.
     fn exchanges(&self, with: &[EditionAnswer; 2]) -> bool {
         let ([a, b], [before, after]) = (&self.0, with);
         agree(&a.outcome, &after.outcome) && agree(&b.outcome, &before.outcome)
     }
 
-    /// Whether both are what one of the answers with the rule is, with the rules that they name.
+    /// Whether both are equal to the same original answer, including the rules that it names.
     fn is_one_of(&self, with: &[EditionAnswer; 2]) -> bool {
         let [before, after] = &self.0;
         before.outcome == after.outcome && with.iter().any(|answer| answer.outcome == before.outcome)

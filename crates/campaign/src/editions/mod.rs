@@ -1,10 +1,11 @@
-//! What differs between two editions: the rules whose behaviour does, each with the smallest question that shows it.
+//! The differences between two editions: the rules that behave differently, each with the smallest question that shows
+//! it.
 //!
-//! Every question that there is, is asked in both editions: those of the golden cases, the witnesses of errata, and
-//! generated ones. Where the answers differ, each rule that one of them records and that is not the same in both
-//! editions is taken out, of the edition or as knock-out does. Where the answers are the same without it, it is what
-//! they differ by; [`RuleEvidence`] has what else may show it, which is weaker. The reading is the corrected one, or
-//! one in which a single erratum is taken literally.
+//! All available questions are asked in both editions: those of the golden cases, the witnesses of errata, and
+//! generated ones. Where the answers differ, each recorded rule that is not the same in both editions is removed,
+//! either from the edition or by a knock-out. If the answers are equal without the rule, they differ by it;
+//! [`RuleEvidence`] lists weaker kinds of evidence. The reading is the corrected one, or one that takes a single
+//! erratum literally.
 
 mod evidence;
 mod observable;
@@ -23,38 +24,38 @@ use relax_spec::book::{Change, Edition, Erratum, Reading, Rule, Status};
 use relax_spec::question::{Ask, Outcome};
 use relax_spec::suite::{Case, CaseError};
 
-/// A rule that is not the same in both editions, and what shows it.
+/// A rule that is not the same in both editions, and the evidence for it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RuleDifference {
     /// The rule.
     pub rule: Rule,
-    /// What becomes of it.
+    /// How the rule changes.
     pub change: Change,
-    /// Whether some question shows it.
+    /// The question that shows it, if any.
     pub shown: FlipEvidence,
 }
 
-/// Whether an answer differs by a rule.
+/// Whether an answer differs because of a rule.
 #[derive(Clone, PartialEq, Debug)]
 pub enum FlipEvidence {
     /// The smallest question that shows it.
     By(Box<Flip>),
-    /// None was found.
+    /// No question was found.
     Not(Why),
 }
 
 /// Why no question shows a difference.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Why {
-    /// No run can fire it, for this reason.
+    /// No run can fire the rule, for this reason.
     Excluded(&'static str),
-    /// Its words are stated, and nothing follows them yet.
+    /// The rule is stated, but not implemented yet.
     Pending,
-    /// It is what the other edition says under another id.
+    /// The other edition says the same under another id.
     Renumbered,
-    /// Answers record it, and none differs by it: so many.
+    /// This many answers record the rule, and none differs by it.
     SameAnswers(usize),
-    /// Only questions of a kind that one of the editions does not have record it: so many.
+    /// The rule is recorded only by questions of a kind that one of the editions does not have: this many.
     OneEdition(usize),
     /// No answer records it.
     Unasked,
@@ -63,7 +64,7 @@ pub enum Why {
 /// A question whose answer differs by a rule.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Flip {
-    /// Where the question is from.
+    /// The origin of the question.
     pub id: String,
     /// The question.
     pub ask: Ask,
@@ -71,17 +72,17 @@ pub struct Flip {
     pub size: usize,
     /// The erratum that is taken literally, if the answers differ only then.
     pub literally: Option<Erratum>,
-    /// What it comes to in the first edition.
+    /// The outcome in the first edition.
     pub before: Outcome,
-    /// What it comes to in the second.
+    /// The outcome in the second edition.
     pub after: Outcome,
-    /// What taking the rule out shows.
+    /// The evidence that removing the rule gives.
     pub evidence: RuleEvidence,
 }
 
 impl Flip {
-    /// What is preferred comes first: evidence by the rule itself, the corrected reading, the stronger evidence, the
-    /// smaller question; then the id decides.
+    /// The order of preference: evidence by the rule itself, the corrected reading, the stronger evidence, the smaller
+    /// question; then the id decides.
     fn rank(&self) -> (bool, Option<Erratum>, RuleEvidence, usize, &str) {
         (!self.evidence.is_strong(), self.literally, self.evidence, self.size, &self.id)
     }
@@ -110,7 +111,7 @@ impl EditionPair {
     }
 }
 
-/// What was found of the rules so far.
+/// The flips found so far, and how many answers recorded each rule.
 #[derive(Default)]
 struct FlipIndex {
     flips: BTreeMap<Rule, Flip>,
@@ -162,7 +163,7 @@ pub fn between(suite: &[Case], from: Edition, to: Edition) -> Result<Vec<RuleDif
     Ok(pair.changed.iter().map(difference).collect())
 }
 
-/// What a question shows of a rule.
+/// The flip of a rule by a question.
 fn flip(
     question: &EditionQuestion,
     asked: &evidence::EditionProbe,
@@ -180,7 +181,7 @@ fn flip(
     }
 }
 
-/// What one question shows.
+/// All flips that one question shows.
 fn asked(pair: &EditionPair, question: &EditionQuestion) -> FlipIndex {
     let mut found = FlipIndex::default();
     let (plain, errata) = evidence::EditionProbe::noting_errata(pair, &question.ask);
@@ -201,7 +202,7 @@ fn asked(pair: &EditionPair, question: &EditionQuestion) -> FlipIndex {
     found
 }
 
-/// Why nothing shows a rule.
+/// Why no question shows a rule.
 fn why(pair: &EditionPair, found: &FlipIndex, rule: Rule, change: Change) -> Why {
     let excluded = [pair.to, pair.from].into_iter().find_map(|edition| rule.excluded_in(edition));
     if let Some(reason) = excluded {

@@ -1,4 +1,4 @@
-//! What is seen of an answer, whichever rules it blames: editions number their rules differently.
+//! The observable part of an answer, without the rules that it names: editions number their rules differently.
 
 use relax_spec::book::Rule;
 use relax_spec::question::{
@@ -14,13 +14,13 @@ pub(super) enum ObservableOutcome<'a> {
     Says(&'a Answer, bool),
     /// An error of the program, after these effects of a run.
     Fails(&'a [Effect]),
-    /// An error on one of the inputs, or several, and what is seen of the others.
+    /// One entry for each input: none for an error, else the observable answer.
     Trials(Vec<Option<&'a TrialAnswer>>),
-    /// It cannot be read, or lacks what is asked for.
+    /// The question cannot be read, or refers to something that does not exist.
     Refused(&'a str),
 }
 
-/// What is seen of an outcome; nothing where it is no answer, as of a question that the edition does not have.
+/// The observable part of an outcome; none if it is not an answer, as for a question that the edition does not have.
 pub(super) fn seen(outcome: &Outcome) -> Option<ObservableOutcome<'_>> {
     match outcome {
         Outcome::Answer { answer, warnings } => {
@@ -72,7 +72,7 @@ fn of_trial(trial: &TrialAnswer) -> Option<&TrialAnswer> {
     }
 }
 
-/// Whether two outcomes are answers that differ in more than the rules they name.
+/// Whether two outcomes are answers, and differ in more than the rules that they name.
 pub(super) fn differ(a: &Outcome, b: &Outcome) -> bool {
     match (seen(a), seen(b)) {
         (Some(a), Some(b)) => a != b,
@@ -80,12 +80,12 @@ pub(super) fn differ(a: &Outcome, b: &Outcome) -> bool {
     }
 }
 
-/// Whether two outcomes are answers, and the same but for the rules they name.
+/// Whether two outcomes are answers, and equal except for the rules that they name.
 pub(super) fn agree(a: &Outcome, b: &Outcome) -> bool {
     seen(a).is_some() && seen(a) == seen(b)
 }
 
-/// Whether an outcome is an answer that is no failure.
+/// Whether an outcome is an answer, and not a failure.
 pub(super) fn says_something(outcome: &Outcome) -> bool {
     match seen(outcome) {
         Some(ObservableOutcome::Says(..) | ObservableOutcome::Trials(_)) => true,
@@ -93,14 +93,14 @@ pub(super) fn says_something(outcome: &Outcome) -> bool {
     }
 }
 
-/// Whether an outcome names a rule as the one that is not met, in an error or a warning.
+/// Whether an outcome names a rule as broken, in an error or in a warning.
 pub(super) fn blames(outcome: &Outcome, rule: Rule) -> bool {
     let Outcome::Answer { answer, warnings } = outcome else { return false };
     let fails = matches!(seen(outcome), Some(ObservableOutcome::Fails(_)));
     (fails && !is_answer_without(answer, rule)) || warnings.as_ref().is_some_and(|rules| rules.contains(&rule))
 }
 
-/// Whether an outcome says something without a rule, beside that nothing goes without it.
+/// Whether an outcome without a rule says more than that the rule is missing.
 pub(super) fn says_something_without(outcome: &Outcome, rule: Rule) -> bool {
     let Outcome::Answer { answer, .. } = outcome else { return false };
     is_answer_without(answer, rule)

@@ -1,4 +1,4 @@
-//! A smaller question that shows the same.
+//! Smaller questions that show the same rule.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -12,10 +12,10 @@ use relax_spec::grammar::{GlobalFunc, IrModule};
 use relax_spec::question::{Ask, ProgramInput};
 use relax_spec::syntax::tvmscript::parse_module;
 
-/// What stands behind the id of a question of which only a part is left.
+/// Follows the id of a question that was reduced.
 const REDUCED: &str = ", reduced";
 
-/// The flip, of the smallest of its parts that shows it as well.
+/// The flip with the smallest part of its question that still shows the rule.
 pub(super) fn reduced(pair: &EditionPair, rule: Rule, flip: &Flip) -> Flip {
     let mut best = flip.clone();
     let smaller = Pass::new("part", |flip: &Flip, from| smaller(pair, flip, from));
@@ -23,7 +23,7 @@ pub(super) fn reduced(pair: &EditionPair, rule: Rule, flip: &Flip) -> Flip {
     best
 }
 
-/// Smaller questions of the kind, the smallest first.
+/// Smaller questions of the same kind, the smallest first.
 fn smaller<'f>(pair: &EditionPair, flip: &'f Flip, from: usize) -> Candidates<'f, Flip> {
     let mut parts: Vec<(usize, Ask)> = parts(pair, &flip.ask).into_iter().map(|ask| (infos::size(&ask), ask)).collect();
     parts.sort_by_key(|(size, _)| *size);
@@ -52,7 +52,7 @@ fn module_of(program: &ProgramInput) -> Option<IrModule> {
     }
 }
 
-/// A question shows it if its answers differ by the same rule, by no weaker evidence.
+/// Shows a smaller question if its answers differ by the same rule, and the evidence is no weaker.
 struct SameRule<'a> {
     pair: &'a EditionPair,
     rule: Rule,

@@ -1,4 +1,4 @@
-//! Which golden case shows a rule that two editions differ by, and how the releases of Apache TVM answer it:
+//! Which golden case shows a rule by which two editions differ, and how the releases of Apache TVM answer it:
 //! `conformance/confirmed.ron`, which `cargo xtask confirmed` writes.
 
 use std::collections::BTreeMap;
@@ -14,12 +14,12 @@ use relax_spec::book::{Edition, Erratum, Rule, ron_options};
 use relax_spec::suite::Case;
 use relax_spec::suite::compare::CaseVerdict;
 
-/// What is kept.
+/// The recorded results.
 const KEPT: &str = "conformance/confirmed.ron";
-/// What cannot be asked, written by hand.
+/// The rules for which no case can be asked, written by hand.
 const UNASKED: &str = "conformance/unconfirmed.ron";
 
-/// A rule that two editions differ by, with a case that shows it and was asked of the releases.
+/// A rule by which two editions differ, with a case that shows it and that was put to the releases.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Confirmed {
@@ -30,25 +30,25 @@ pub struct Confirmed {
     /// The erratum that is taken literally, if the answers differ only then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub literally: Option<Erratum>,
-    /// The id of the case. The edition that the releases claim asks it.
+    /// The id of the case. It is asked in the edition that the releases claim.
     pub case: String,
-    /// What becomes of it, release by release.
+    /// The verdict for each release.
     pub answers: BTreeMap<String, CaseVerdict>,
 }
 
 impl Confirmed {
-    /// Whether it is about these two editions, in either order.
+    /// Whether the entry is for these two editions, in either order.
     pub fn is_between(&self, a: Edition, b: Edition) -> bool {
         [(a, b), (b, a)].contains(&self.editions)
     }
 
-    /// Whether a release says something of it, be it right or wrong.
+    /// Whether a release answers the case, right or wrong.
     pub fn is_answered_by(&self, release: &str) -> bool {
         self.answers.get(release).is_some_and(|verdict| is_answer(*verdict))
     }
 }
 
-/// A rule that two editions differ by, of which no case can be put to some release.
+/// A rule by which two editions differ, for which no case can be put to some release.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unconfirmed {
@@ -56,21 +56,21 @@ pub struct Unconfirmed {
     pub editions: (Edition, Edition),
     /// The rule.
     pub rule: Rule,
-    /// The releases; all if there are none.
+    /// The releases; all if the list is empty.
     #[serde(default)]
     pub releases: Vec<String>,
-    /// Why it is so, for people.
+    /// The reason, for people.
     pub reason: String,
 }
 
 impl Unconfirmed {
-    /// Whether it is about these two editions, in either order.
+    /// Whether the entry is for these two editions, in either order.
     pub fn is_between(&self, a: Edition, b: Edition) -> bool {
         [(a, b), (b, a)].contains(&self.editions)
     }
 }
 
-/// Whether a release has answered, be it right or wrong.
+/// Whether the verdict comes from an answer of the release, right or wrong.
 pub fn is_answer(verdict: CaseVerdict) -> bool {
     match verdict {
         CaseVerdict::Agree | CaseVerdict::Diverge => true,
@@ -84,27 +84,27 @@ pub fn is_answer(verdict: CaseVerdict) -> bool {
     }
 }
 
-/// What is kept.
+/// The recorded results.
 ///
 /// # Errors
 ///
-/// It cannot be read.
+/// If the file cannot be read.
 pub fn kept() -> Result<Vec<Confirmed>, ron::error::SpannedError> {
     ron_options().from_str(&conformance::file(KEPT).unwrap_or_default())
 }
 
-/// What cannot be asked.
+/// The rules for which no case can be asked.
 ///
 /// # Errors
 ///
-/// It cannot be read.
+/// If the file cannot be read.
 pub fn unasked() -> Result<Vec<Unconfirmed>, ron::error::SpannedError> {
     ron_options().from_str(&conformance::file(UNASKED).unwrap_or_default())
 }
 
-/// The rules by which two editions answer a case differently, each with how it shows.
+/// The rules by which two editions answer a case differently, each with its flip.
 ///
-/// In the corrected reading, if they differ there by the rule.
+/// The corrected reading is preferred, if the answers differ by the rule there.
 pub fn shown_by(case: &Case, from: Edition, to: Edition) -> BTreeMap<Rule, Flip> {
     let (pair, question) = (EditionPair::new(from, to), EditionQuestion { id: case.id.clone(), ask: case.ask.clone() });
     let mut flips = asked(&pair, &question).flips;
@@ -115,7 +115,7 @@ pub fn shown_by(case: &Case, from: Edition, to: Edition) -> BTreeMap<Rule, Flip>
     flips
 }
 
-/// Which cases are looked for.
+/// Which cases are wanted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CandidateQuery {
     /// The first of the two editions that answer them differently.
@@ -126,7 +126,7 @@ pub struct CandidateQuery {
     pub asked_in: Edition,
 }
 
-/// The cases that an edition asks and two editions answer differently, by the rule that they show, the plainest first.
+/// The cases of one edition that two editions answer differently, by the rule that they show, the simplest first.
 pub fn candidates(suite: &[Case], query: CandidateQuery) -> BTreeMap<Rule, Vec<(Flip, &Case)>> {
     let CandidateQuery { from, to, asked_in } = query;
     let is_asked = |case: &&Case| case.proposal.is_none() && case.is_asked_in(asked_in);

@@ -1,7 +1,7 @@
 //! Random types and structural information, alone and in pairs that are close to each other.
 //!
-//! What later editions add to structural information is put into what the first one has, so that its tapes stay what
-//! they are.
+//! Details of later editions are added to structural information of the first one, so that its tapes still give the
+//! same.
 
 use std::sync::Arc;
 
@@ -56,8 +56,8 @@ pub fn struct_info_pair(tape: &mut Tape, depth: usize, vars: &[ShapeVar]) -> (St
     (first, second)
 }
 
-/// As [`struct_info_pair`], with what an edition adds: devices of tensors, boxed scalars and their values, purity of
-/// functions.
+/// As [`struct_info_pair`], with the additions of an edition: devices of tensors, boxed scalars and their values,
+/// purity of functions.
 pub fn struct_info_pair_of(
     edition: Edition,
     tape: &mut Tape,
@@ -73,7 +73,7 @@ pub fn struct_info_pair_of(
     (first, detailed(tape, &second, vars, 6))
 }
 
-/// The information with details in one of `few` places that may have them; what it had elsewhere stays.
+/// The information with details added, in one of `few` of the places that can have them.
 fn detailed(tape: &mut Tape, s: &StructInfo, vars: &[ShapeVar], few: usize) -> StructInfo {
     match s {
         StructInfo::Object | StructInfo::Shape(_) if tape.one_in(few) => scalar(tape, vars),

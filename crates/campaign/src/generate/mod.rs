@@ -1,7 +1,7 @@
 //! Programs about functions, structural information, types and dimensions, drawn from a tape of choices.
 //!
-//! One tape gives one object, so a seed reproduces a finding and cutting the tape shrinks it: every choice is
-//! arranged with the simplest alternative first, and an exhausted tape goes on choosing that.
+//! One tape gives one object. So a seed reproduces a finding, and cutting the tape shrinks the object: the simplest
+//! alternative of each choice comes first, and an exhausted tape always chooses the first.
 
 mod dims;
 pub(crate) mod functions;

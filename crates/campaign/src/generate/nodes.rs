@@ -1,4 +1,4 @@
-//! Nodes of programs, as the generators make them: written nowhere, and with no more than was said.
+//! Nodes of programs for the generators: without source positions, and with nothing optional unless given.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub(crate) fn block(kind: BlockKind, bindings: Vec<Binding>) -> BindingBlock {
     BindingBlock { kind, bindings, span: Span::NONE }
 }
 
-/// The body behind an ordinary block, if there are bindings.
+/// A body after an ordinary block with these bindings; the body alone if there are none.
 pub(crate) fn sequence(bindings: Vec<Binding>, body: Expr) -> Expr {
     let blocks = if bindings.is_empty() { Vec::new() } else { vec![block(BlockKind::Binding, bindings)] };
     Expr::seq(blocks, body)
@@ -49,12 +49,12 @@ pub(crate) fn call_with(op: Expr, args: Vec<Expr>, sinfo_args: Vec<StructInfo>, 
     Expr::Call(Arc::new(Call { op, args, sinfo_args, attrs, span: Span::NONE }))
 }
 
-/// The call of a packed function, which may have an effect.
+/// The call of a packed function, which may have side effects.
 pub(crate) fn packed(name: &str, args: Vec<Expr>, said: Vec<StructInfo>) -> Expr {
     call_with(Expr::extern_func(name), args, said, Attrs::new())
 }
 
-/// The call of a packed function that is said to be pure.
+/// The call of a packed function as a pure function.
 pub(crate) fn pure_packed(name: &str, args: Vec<Expr>, said: StructInfo) -> Expr {
     let args = std::iter::once(Expr::extern_func(name)).chain(args).collect();
     call_with(Expr::op("relax.call_pure_packed"), args, vec![said], Attrs::new())
@@ -74,18 +74,18 @@ pub(crate) fn truth(value: bool) -> Option<Expr> {
     constant(DataType::BOOL, &[], &[f64::from(u8::from(value))])
 }
 
-/// What is known of a condition.
+/// The structural information of a condition.
 pub(crate) fn truths() -> StructInfo {
     StructInfo::tensor([], DataType::BOOL)
 }
 
-/// A scalar in a box, and what is known of it.
+/// A boxed scalar, and its structural information.
 pub(crate) fn boxed(dtype: DataType, value: PrimExpr) -> (Expr, StructInfo) {
     let info = StructInfo::Prim(PrimStructInfo { dtype, value: Some(value.clone()) });
     (Expr::PrimValue(PrimValue { value, dtype, float: None, span: Span::NONE }), info)
 }
 
-/// The attributes of a function that can be started.
+/// The attributes of a function that can be started from outside.
 pub(crate) fn linked(name: &str) -> Attrs {
     Attrs::from([("global_symbol".into(), AttrValue::Str(name.into()))])
 }
@@ -94,14 +94,14 @@ pub(crate) fn is_linked(func: &GlobalFunc) -> bool {
     matches!(func, GlobalFunc::Function(function) if function.attrs.contains_key("global_symbol"))
 }
 
-/// What a function says of itself.
+/// The structural information that the signature of a function declares.
 pub(crate) fn signature(function: &Function) -> StructInfo {
     let said = |info: &Option<StructInfo>| info.clone().unwrap_or(StructInfo::Object);
     let info = StructInfo::func(function.params.iter().map(|p| said(&p.annotation)), said(&function.ret_struct_info));
     with_purity(&info, function.pure)
 }
 
-/// The same function type, of another purity.
+/// The same function type with another purity.
 pub(crate) fn with_purity(info: &StructInfo, pure: Option<bool>) -> StructInfo {
     match info.as_func() {
         Some(func) => StructInfo::Func(Arc::new(FuncStructInfo { pure, ..(**func).clone() })),

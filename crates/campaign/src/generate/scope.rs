@@ -1,4 +1,4 @@
-//! What is in scope inside of a function: one stack, with what is bound last on its top.
+//! The variables in scope inside a function: one stack, with the last binding on top.
 
 use super::Tape;
 use relax_spec::grammar::{Binder, Expr, ShapeVar, StructInfo};
@@ -8,12 +8,12 @@ use relax_spec::grammar::{Binder, Expr, ShapeVar, StructInfo};
 pub(crate) struct ScopeValue {
     pub(crate) expr: Expr,
     pub(crate) info: StructInfo,
-    /// Of a tensor or a shape, the example sizes, also where the information does not tell them.
+    /// The example sizes of a tensor or a shape, even if its structural information does not determine them.
     pub(crate) sizes: Option<Vec<i64>>,
     pub(crate) used: bool,
-    /// Whether it is a tensor that shares nothing with any other value.
+    /// Whether it is a tensor that shares no memory with any other value.
     pub(crate) fresh: bool,
-    /// Whether it was given away to be written, and is not to be used any more.
+    /// Whether it was passed to a call that may overwrite it, and must not be used any more.
     pub(crate) spent: bool,
     /// Whether it is a parameter of the function.
     pub(crate) param: bool,
@@ -33,13 +33,13 @@ impl ScopeValue {
     }
 }
 
-/// How far a shape variable is known.
+/// Where a shape variable is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum DimScope {
-    /// In the signature of the function, too.
+    /// In the signature of the function too.
     Signature,
     Body,
-    /// In an inner scope that was left.
+    /// In an inner scope that has ended.
     Left,
 }
 
@@ -49,25 +49,25 @@ enum ScopeEntry {
     Dim(ShapeVar, DimScope),
 }
 
-/// The inside of a function.
+/// The scope inside a function.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Scope {
     entries: Vec<ScopeEntry>,
-    /// Whether the function may be given further parameters.
+    /// Whether further parameters may be added to the function.
     pub(crate) grows: bool,
     pub(crate) effects: bool,
     pub(crate) dataflow: bool,
-    /// How deep control may still be nested.
+    /// How deep control flow may still be nested.
     pub(crate) depth: usize,
 }
 
 impl Scope {
-    /// The inside of a global function.
+    /// The scope inside a global function.
     pub(crate) fn new(effects: bool, grows: bool, depth: usize) -> Scope {
         Scope { grows, effects, depth, ..Scope::default() }
     }
 
-    /// The inside of a local function, which sees what is bound around it.
+    /// The scope inside a local function, which sees the variables around it.
     pub(crate) fn inner(&self, effects: bool) -> Scope {
         let entries = self.entries.iter().filter_map(|entry| match entry {
             ScopeEntry::Value(value) if value.is_local() => None,
@@ -81,7 +81,7 @@ impl Scope {
         Scope { entries: entries.collect(), grows: false, effects, dataflow: false, depth }
     }
 
-    /// Whether impure calls may stand here.
+    /// Whether impure calls are allowed here.
     pub(crate) fn is_impure(&self) -> bool {
         self.effects && !self.dataflow
     }
@@ -90,7 +90,7 @@ impl Scope {
         self.entries.push(ScopeEntry::Value(value));
     }
 
-    /// A shape variable more, if it is not in scope already.
+    /// Adds a shape variable, if it is not in scope already.
     pub(crate) fn push_dim(&mut self, var: &ShapeVar, of: DimScope) {
         if !self.has_dim(var) {
             self.entries.push(ScopeEntry::Dim(var.clone(), of));
@@ -113,12 +113,12 @@ impl Scope {
         self.dims_of(|of| of != DimScope::Left)
     }
 
-    /// Those that are in scope of the signature.
+    /// Those that the signature may mention.
     pub(crate) fn signature_dims(&self) -> Vec<ShapeVar> {
         self.dims_of(|of| of == DimScope::Signature).cloned().collect()
     }
 
-    /// Those of inner scopes that were left.
+    /// Those of inner scopes that have ended.
     pub(crate) fn left_dims(&self) -> impl Iterator<Item = &ShapeVar> + Clone {
         self.dims_of(|of| of == DimScope::Left)
     }
@@ -136,17 +136,18 @@ impl Scope {
         self.values().filter_map(binder).collect()
     }
 
-    /// Where the stack ends, to come [`back`](Scope::back_to) to.
+    /// The height of the stack, for [`back_to`](Scope::back_to).
     pub(crate) fn mark(&self) -> usize {
         self.entries.len()
     }
 
-    /// Forgets everything since the mark.
+    /// Removes everything above the mark.
     pub(crate) fn back_to(&mut self, mark: usize) {
         self.entries.truncate(mark);
     }
 
-    /// Leaves an inner scope: what was bound since the mark is gone, but for parameters that the function has grown.
+    /// Leaves an inner scope: removes the variables above the mark, except for parameters added to the function since
+    /// then.
     pub(crate) fn leave(&mut self, mark: usize) {
         let inside = self.entries.split_off(mark.min(self.entries.len()));
         self.entries.extend(inside.into_iter().filter_map(|entry| match entry {
@@ -156,13 +157,13 @@ impl Scope {
         }));
     }
 
-    /// Leaves a dataflow block: its own variables are gone.
+    /// Leaves a dataflow block: removes its dataflow variables.
     pub(crate) fn leave_dataflow(&mut self) {
         self.dataflow = false;
         self.entries.retain(|entry| !matches!(entry, ScopeEntry::Value(value) if value.is_local()));
     }
 
-    /// One of the values that may be used, the latest the simplest.
+    /// Draws one of the usable values; the latest is the simplest choice.
     pub(crate) fn pick(&mut self, tape: &mut Tape, accept: impl Fn(&ScopeValue) -> bool) -> Option<ScopeValue> {
         let is_one = |entry: &ScopeEntry| matches!(entry, ScopeEntry::Value(value) if !value.spent && accept(value));
         let fitting: Vec<usize> =
@@ -173,7 +174,7 @@ impl Scope {
         Some(value.clone())
     }
 
-    /// What was picked is given away to be written.
+    /// Marks a value as passed to a call that may overwrite it.
     pub(crate) fn spend(&mut self, picked: &Expr) {
         for entry in &mut self.entries {
             if let ScopeEntry::Value(value) = entry {

@@ -19,7 +19,7 @@ impl Tape {
         Tape { choices, at: 0 }
     }
 
-    /// The choices, those not read included.
+    /// All choices, including those not read yet.
     pub fn choices(&self) -> &[u32] {
         &self.choices
     }

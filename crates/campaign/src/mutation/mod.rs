@@ -1,5 +1,5 @@
-//! One-step mutants: programs that differ from a given one in one place, as the mistakes of compilers do. What does not
-//! tell them from the program would not see such a mistake.
+//! One-step mutants: programs that differ from a given one in one place, as a compiler's mistake would. A test that
+//! does not detect the mutant would not detect such a mistake.
 
 mod relax;
 mod tir;
@@ -15,7 +15,7 @@ use relax_spec::refine::called_from;
 pub struct Mutant {
     /// What was changed, for people.
     pub what: String,
-    /// Where it is written.
+    /// The place of the change in the text.
     pub span: Span,
     /// What kind of change it is.
     pub kind: MutationKind,
@@ -26,21 +26,20 @@ pub struct Mutant {
 /// The kinds of changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum MutationKind {
-    /// A number that the program computes with is twice as large, or 1 for 0.
+    /// A constant is twice as large, or 1 instead of 0.
     Constant,
-    /// Iterations that were run in order may be run at once.
+    /// Iterations that ran in order may run in parallel.
     Order,
     /// Any other.
     Other,
 }
 
-/// All mutants, in the order of the text, each made when it is asked for. Not each of them is a program that a check
-/// accepts.
+/// All mutants, in the order of the text, created lazily. The checks may reject some of them.
 pub fn mutants(module: &IrModule) -> impl Iterator<Item = Mutant> + '_ {
     mutants_of(module, None)
 }
 
-/// The mutants in which a function is changed that the entry calls.
+/// The mutants that change a function which the entry calls.
 pub fn mutants_from<'m>(module: &'m IrModule, entry: &str) -> impl Iterator<Item = Mutant> + use<'m> {
     mutants_of(module, Some(called_from(module, entry)))
 }
@@ -57,13 +56,13 @@ fn mutants_of(module: &IrModule, only: Option<BTreeSet<Name>>) -> impl Iterator<
     found.into_iter().enumerate().map(mutant)
 }
 
-/// Goes through a program from change to change; makes one of them, or lists them all.
+/// Walks over a program from change to change, and makes one of them, or lists them all.
 #[derive(Default)]
 struct MutationSites {
     /// Which change is made; `None` lists them.
     wanted: Option<usize>,
     next: usize,
-    /// The functions that are changed; all of them if it is not said.
+    /// The functions to change; all if absent.
     only: Option<BTreeSet<Name>>,
     found: Vec<(MutationKind, String, Span)>,
 }
@@ -74,7 +73,7 @@ impl MutationSites {
         self.change_of(MutationKind::Other, place, what, span, changed);
     }
 
-    /// Another number for a float that the program computes with.
+    /// Changes a float constant.
     fn constant<T>(&mut self, place: &mut T, x: f64, span: Span, changed: impl FnOnce(f64) -> T) {
         let other = doubled(x);
         if other != x && x.is_finite() {

@@ -169,7 +169,7 @@ impl MutationSites {
     }
 }
 
-/// A call whose result has a known data type of floats, rounded to a narrower one and converted back.
+/// A call with a known floating-point data type, rounded to a narrower type and converted back.
 fn in_less(call: &Call) -> Option<(DataType, Expr)> {
     let (Expr::Op(op), Some(AttrValue::DataType(dtype))) =
         (&call.op, call.attrs.get("dtype").or_else(|| call.attrs.get("out_dtype")))
@@ -187,7 +187,7 @@ fn in_less(call: &Call) -> Option<(DataType, Expr)> {
     Some((lower, cast(cast(Expr::Call(Arc::new(call.clone())), lower), *dtype)))
 }
 
-/// The next narrower data type of floats.
+/// The next narrower floating-point data type.
 pub(super) fn narrower(dtype: DataType) -> Option<DataType> {
     match dtype {
         DataType::FLOAT64 => Some(DataType::FLOAT32),
@@ -196,7 +196,7 @@ pub(super) fn narrower(dtype: DataType) -> Option<DataType> {
     }
 }
 
-/// The next operator that takes the same parameters and has the same inference.
+/// The next operator with the same parameters and the same inference.
 fn neighbour(op: &'static OpDef) -> Option<&'static OpDef> {
     let like = |other: &&'static OpDef| {
         other.params == op.params && other.infer.map(|f| f as usize) == op.infer.map(|f| f as usize)
@@ -213,7 +213,7 @@ fn boolean(value: bool, span: Span) -> Expr {
     Expr::Constant(Constant { data, span })
 }
 
-/// The element of a tensor of floats that has no other.
+/// The only element of a floating-point tensor; none if it has several.
 fn only_float(data: &TensorData) -> Option<f64> {
     let tensor = Tensor::from_data(data).ok().filter(|tensor| tensor.len() == 1)?;
     match tensor.get(0)? {
@@ -242,7 +242,7 @@ fn one_more(data: &TensorData) -> Option<TensorData> {
     changed.filter(|changed| changed != data)
 }
 
-/// Another float, which is far enough from it to be one of a narrow type too, and is not its double.
+/// Another float: different enough to differ in a narrow type too, and not twice the number.
 pub(super) fn other_float(x: f64) -> f64 {
     match x.abs() {
         0.0 | 1.0 => x + 3.0,
@@ -262,7 +262,7 @@ fn other_scalar(prim: &PrimValue) -> Option<PrimValue> {
     }
 }
 
-/// Other values of an attribute: an axis further, another bound, the opposite.
+/// Other values of an attribute: the next axis, another bound, the opposite.
 fn other_values(value: &AttrValue) -> Vec<AttrValue> {
     match value {
         AttrValue::Bool(x) => vec![AttrValue::Bool(!x)],

@@ -57,7 +57,7 @@ impl MutationSites {
         });
     }
 
-    /// The places of an element: each of them may be one further.
+    /// The indices of an element: each of them may be one larger.
     fn indices(&mut self, indices: &mut [Expr], span: Span) {
         for index in indices {
             self.scalar(index, span);
@@ -120,7 +120,7 @@ impl MutationSites {
     }
 }
 
-/// The operator that is taken for it by mistake.
+/// The operator that is used instead by mistake.
 fn other_operator(op: BinaryOp) -> Option<BinaryOp> {
     match op {
         BinaryOp::Add => Some(BinaryOp::Sub),

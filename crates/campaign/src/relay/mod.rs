@@ -1,5 +1,5 @@
-//! Relay against its translation: a program is run as it is, by the evaluator of Relay, and translated, by that of
-//! Relax.
+//! Compares Relay with its translation: the evaluator of Relay runs a program, and the evaluator of Relax runs its
+//! translation.
 
 mod generate;
 
@@ -18,14 +18,14 @@ use relax_spec::question::{Ask, ProgramInput as Script, RunAnswer};
 use relax_spec::relay::{self, Program};
 use relax_spec::value::{Registry, ValueSpec, from_specs, to_spec};
 
-/// What trying a program shows.
+/// The result for one program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TranslationTrial {
-    /// Both ways give one value.
+    /// Both runs give the same value.
     Same,
     /// One of them reached a limit.
     Stopped,
-    /// They do not, or the translation is not as it should be; with the reason and the text.
+    /// The values differ, or the translation is not as it should be; with the reason and the text.
     Different(String),
 }
 
@@ -79,9 +79,7 @@ fn translated(text: &str) -> Result<IrModule, String> {
     Ok(module)
 }
 
-/// The translation as a question of the protocol, with the value that is expected of it: `{"question": ..,
-/// "expected":
-/// ..}`.
+/// The translation as a question of the protocol, with the expected value: `{"question": .., "expected": ..}`.
 pub fn question(id: u64, program: &Program, args: &[ValueSpec]) -> Option<String> {
     let text = relay::print(&mut Cx::new(), program, program.notation);
     let module = translated(&text).ok()?;

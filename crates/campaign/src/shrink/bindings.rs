@@ -1,9 +1,8 @@
-//! Programs without many of their bindings at once, wherever they stand: in functions, in branches and in nested
-//! sequences.
+//! Programs with many bindings removed at once, in functions, branches and nested sequences.
 //!
-//! What used a variable that is gone uses another value of its structural information, so that the rest remains a
-//! program.
-//! Asked about parts that become smaller (delta debugging), this takes few questions where few bindings matter.
+//! A use of a removed variable becomes a use of another value with the same structural information, so that the rest is
+//! still a program. If the removed ranges become smaller step by step (delta debugging), few questions are needed where
+//! few bindings matter.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -21,13 +20,13 @@ use relax_spec::grammar::{
 };
 use relax_spec::judge::{Cx, with_stack};
 
-/// How many elements a constant in the place of a variable has at most.
+/// The most elements of a constant that replaces a variable.
 const ELEMENTS: u64 = 256;
 
-/// The module without the bindings of these numbers; a binding that is used, and that nothing can stand for, stays.
-/// They are counted from the first function on, an outer binding before those in its value.
+/// The module without the bindings with these numbers; a binding remains if it is used and nothing can replace its
+/// variable. Bindings are numbered from the first function on, an outer binding before those in its value.
 ///
-/// What stands for a variable has its structural information, or is the operand of its value with this number.
+/// The replacement has the structural information of the variable, or is the operand with this number of the value.
 pub(super) fn without(program: &Program, numbers: Range<usize>, operand: Option<usize>) -> IrModule {
     let report = check_program(&mut Cx::new().with_edition(program.edition), &program.module);
     let infos = report.derived.by_function();
@@ -37,7 +36,7 @@ pub(super) fn without(program: &Program, numbers: Range<usize>, operand: Option<
         let GlobalFunc::Function(function) = func else { continue };
         let infos = infos.get(&*gv.name).copied().unwrap_or_default();
         let mut kept = BTreeSet::new();
-        // What nothing can stand for is used: the next time it stays.
+        // Bindings that are used and have no replacement are retained in the next round.
         let (rest, left) = loop {
             let mut rest = FunctionRemainder::new(infos, numbers.clone(), next);
             (rest.operand, rest.kept) = (operand, kept.clone());
@@ -54,7 +53,7 @@ pub(super) fn without(program: &Program, numbers: Range<usize>, operand: Option<
     less
 }
 
-/// What stands for a variable that is gone.
+/// The replacement of a removed variable.
 #[derive(Clone)]
 enum Substitute {
     Variable(Var, VarKind),
@@ -71,23 +70,23 @@ impl Substitute {
     }
 }
 
-/// What is left of a function.
+/// The function while bindings are removed from it.
 struct FunctionRemainder<'a> {
     /// The structural information of its variables.
     infos: FxHashMap<&'a Var, &'a StructInfo>,
-    /// Which bindings go.
+    /// The bindings to remove.
     numbers: Range<usize>,
-    /// Which operand of a value stands for its variable, whatever its structural information is.
+    /// The operand of a value that replaces its variable, whatever its structural information.
     operand: Option<usize>,
-    /// Which of the bindings stay all the same.
+    /// The bindings that are retained nevertheless.
     kept: BTreeSet<usize>,
-    /// Which of them should have stayed.
+    /// The bindings that should have been retained.
     missing: BTreeSet<usize>,
     /// The number of the next binding.
     next: usize,
-    /// What can be used where it goes on.
+    /// The variables in scope at the current position.
     scope: Vec<(Var, VarKind)>,
-    /// The number of what is gone, and what stands for it.
+    /// The removed variables, with the number of their binding and their replacement.
     gone: FxHashMap<Var, (usize, Option<Substitute>)>,
 }
 
@@ -127,7 +126,7 @@ impl<'a> FunctionRemainder<'a> {
         self.scope.truncate(outside);
     }
 
-    /// Whether a binding stays. What is gone from its value is taken out.
+    /// Whether a binding remains. Removed variables in its value are replaced.
     fn stays(&mut self, binding: &mut Binding) -> bool {
         let number = self.next;
         self.next += 1;
@@ -145,7 +144,7 @@ impl<'a> FunctionRemainder<'a> {
             Binding::MatchCast(own) => &mut own.value,
         };
         self.expr(value);
-        // A sequence without bindings is its body, unless one binding by itself is what goes.
+        // A sequence without bindings becomes its body, unless a single binding is being removed.
         if let Expr::SeqExpr(seq) = value
             && seq.blocks.is_empty()
             && self.operand.is_none()
@@ -156,10 +155,9 @@ impl<'a> FunctionRemainder<'a> {
         true
     }
 
-    /// What can stand for a variable: an operand of its value or another variable, a parameter before others, or a
-    /// constant.
+    /// A replacement for a variable: an operand of its value or another variable (parameters first), or a constant.
     fn substitute(&self, binder: &Binder, value: &Expr) -> Option<Substitute> {
-        // Of an operand that is gone itself it is what stands for it.
+        // If an operand was removed itself, its replacement.
         let left = |(var, kind): (Var, VarKind)| match self.gone.get(&var) {
             Some((_, Some(Substitute::Variable(other, kind)))) => Some((other.clone(), *kind)),
             Some((_, Some(Substitute::Literal(_)) | None)) => None,
@@ -194,7 +192,7 @@ impl<'a> FunctionRemainder<'a> {
     }
 }
 
-/// The variables that stand in a value, each once.
+/// The variables in a value, each once.
 fn operands_of(value: &Expr) -> Vec<(Var, VarKind)> {
     struct OperandVariables(Vec<(Var, VarKind)>);
     impl Visitor for OperandVariables {
@@ -209,7 +207,7 @@ fn operands_of(value: &Expr) -> Vec<(Var, VarKind)> {
     operands.0
 }
 
-/// A value of this structural information that needs no variable: zeros, if the sizes are fixed.
+/// A value with this structural information that needs no variable: zeros, if the sizes are fixed.
 fn constant(info: &StructInfo) -> Option<Expr> {
     match info {
         StructInfo::Tensor(tensor) => {
@@ -242,7 +240,7 @@ mod tests {
     const HEAD: &str = "@R.function\n\
         def main(x: R.Tensor((2,), \"float32\"), c: R.Tensor((), \"bool\"), y: R.Tensor((3,), \"float32\")):\n";
 
-    /// The body of what is left.
+    /// The bindings of the rest.
     fn left(body: &str, numbers: Range<usize>) -> Vec<String> {
         left_with(body, numbers, None)
     }
@@ -291,7 +289,7 @@ mod tests {
             w = R.exp(z)\n        return w\n    a = f(x)\n    b = f(a)\n    return b\n";
         let all = left(body, 0..0);
         assert_eq!(all.len(), 7);
-        // The function is called by what stays; without the calls it goes, too.
+        // The remaining code calls the function; if the calls are removed too, it can be removed.
         assert_eq!(left(body, 0..1), all);
         assert_eq!(left(body, 0..4), ["return x"]);
     }

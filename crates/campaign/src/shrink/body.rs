@@ -1,4 +1,4 @@
-//! The body of a function as a list of bindings, and what can be made of it.
+//! The body of a function as a list of bindings, and the ways to make it smaller.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -35,7 +35,7 @@ impl Body {
         Function { body: Expr::seq(blocks, self.result), ..self.function }
     }
 
-    /// Without what nothing uses, parameters too; casts stay where shape variables come from them.
+    /// Removes unused bindings and parameters; casts that define used shape variables remain.
     pub(super) fn swept(mut self) -> Body {
         loop {
             let (used, before) = (self.used(true), self.bindings.len());
@@ -53,7 +53,8 @@ impl Body {
         }
     }
 
-    /// What is used; by the annotations of all parameters too, or only of those that are used themselves.
+    /// The variables in use: those in the annotations of all parameters too, or only of parameters that are used
+    /// themselves.
     fn used(&self, by_all_params: bool) -> Uses {
         let mut used = Uses::default();
         used.visit_expr(&self.result);
@@ -71,7 +72,7 @@ impl Body {
         used
     }
 
-    /// Without `DataflowBlock`s, if there are any.
+    /// Turns `DataflowBlock`s into ordinary blocks, if there are any.
     pub(super) fn without_dataflow(mut self) -> Option<Body> {
         self.bindings.iter().find(|(kind, _)| *kind == BlockKind::Dataflow)?;
         as_var(&mut self.result);
@@ -87,7 +88,7 @@ impl Body {
         Some(self)
     }
 
-    /// With the bindings of nested sequences outside of them, where no `DataflowBlock` is around them.
+    /// Moves the bindings of nested sequences out of them, except inside of `DataflowBlock`s.
     pub(super) fn unnested(self) -> Option<Body> {
         let mut bindings = Vec::new();
         let before = self.bindings.len();
@@ -104,7 +105,7 @@ impl Body {
         (bindings.len() > before).then_some(Body { bindings, ..self })
     }
 
-    /// With the bindings of a branch in the place of the If that is bound there.
+    /// Replaces a bound `If` by the bindings of one of its branches.
     pub(super) fn inlined(mut self, at: usize, branch: bool) -> Option<Body> {
         let (kind, Binding::VarBinding(VarBinding { var, value: Expr::If(choice), .. })) =
             self.bindings.get(at)?.clone()
@@ -121,7 +122,7 @@ impl Body {
         Some(self)
     }
 
-    /// Half of the results if there are several, and each value on the way to them.
+    /// Candidates for a simpler result: half of the results if there are several, and each intermediate value.
     pub(super) fn other_results(&self) -> Vec<Expr> {
         let of_half = |half: &[Expr]| match half {
             [one] => one.clone(),
@@ -135,7 +136,7 @@ impl Body {
         halves.chain(values).filter(|other| *other != self.result).collect()
     }
 
-    /// With parameters in the place of these bindings, as far as arguments can be made for them.
+    /// Turns these bindings into parameters, if arguments can be generated for them.
     pub(super) fn cut(mut self, range: Range<usize>, derived: &DeriveReport) -> Body {
         let dims: BTreeSet<ShapeVar> =
             self.function.params.iter().filter_map(|param| param.annotation.as_ref()).flat_map(dims_in).collect();
@@ -168,7 +169,7 @@ fn as_param(binding: &Binding, dims: &BTreeSet<ShapeVar>, derived: &DeriveReport
     (is_data(&info) && dims_in(&info).is_subset(dims)).then(|| Binder::var(var.var.clone()).annotated(info))
 }
 
-/// Whether arguments of which that is known can be made: tensors, and tuples of them.
+/// Whether arguments with this information can be generated: tensors, and tuples of them.
 fn is_data(info: &StructInfo) -> bool {
     match info {
         StructInfo::Tensor(tensor) => matches!(tensor.shape, Some(TensorShape::Dims(_))),
@@ -177,7 +178,7 @@ fn is_data(info: &StructInfo) -> bool {
     }
 }
 
-/// Makes the variables of an expression in normal form ordinary ones.
+/// Makes the dataflow variables of an expression in normal form ordinary ones.
 fn as_var(expr: &mut Expr) {
     match expr {
         Expr::DataflowVar(var) => *expr = Expr::Var(var.clone()),
@@ -185,7 +186,7 @@ fn as_var(expr: &mut Expr) {
     }
 }
 
-/// The variables that are used.
+/// The variables in use.
 #[derive(Default)]
 struct Uses {
     vars: BTreeSet<Var>,

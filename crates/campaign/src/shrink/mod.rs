@@ -1,5 +1,4 @@
-//! The one way in which something that was found becomes smaller: passes give candidates, and a loop takes those that
-//! show the same.
+//! The reducer: passes give smaller candidates, and a loop takes those that still show the same.
 
 mod bindings;
 mod body;
@@ -10,7 +9,7 @@ pub(crate) use program::{Program, function_of, passes};
 
 use std::ops::Range;
 
-/// The candidates of a pass, made one by one as they are asked for; none in the place of one that is no candidate.
+/// The candidates of a pass, created lazily; none for a number without a candidate.
 pub(crate) type Candidates<'t, T> = Box<dyn Iterator<Item = Option<T>> + 't>;
 
 type CandidateSource<'p, T> = Box<dyn for<'t> Fn(&'t T, usize) -> Candidates<'t, T> + 'p>;
@@ -19,9 +18,9 @@ type CandidateSource<'p, T> = Box<dyn for<'t> Fn(&'t T, usize) -> Candidates<'t,
 pub(crate) struct Pass<'p, T> {
     /// Its name, for people.
     name: &'static str,
-    /// How many questions it leaves to the passes behind it.
+    /// How many questions it leaves to the passes after it.
     leaves: usize,
-    /// Its candidates from a number on.
+    /// Its candidates, starting from a number.
     candidates: CandidateSource<'p, T>,
 }
 
@@ -33,17 +32,17 @@ impl<'p, T: 'p> Pass<'p, T> {
         Pass { name, leaves: 0, candidates: Box::new(candidates) }
     }
 
-    /// Every candidate that there is.
+    /// All its candidates.
     pub(crate) fn all(&self, of: &T) -> Vec<T> {
         (self.candidates)(of, 0).flatten().collect()
     }
 
-    /// The same pass, which leaves so many questions to those behind it.
+    /// The same pass, which leaves this many questions to the passes after it.
     pub(crate) fn leaving(self, leaves: usize) -> Pass<'p, T> {
         Pass { leaves, ..self }
     }
 
-    /// The same pass on something of which this is a part.
+    /// The same pass on a value of which this is a part.
     pub(crate) fn lifted<W: 'p>(self, part: fn(&W) -> &T, with: fn(&W, T) -> W) -> Pass<'p, W>
     where
         T: 'static,
@@ -57,11 +56,11 @@ impl<'p, T: 'p> Pass<'p, T> {
     }
 }
 
-/// Who says whether a candidate shows the same.
+/// Decides whether a candidate still shows the same.
 pub(crate) trait Shows<T> {
-    /// Why it cannot be said any more.
+    /// Why it can no longer be decided.
     type Error;
-    /// How large something is.
+    /// The size of a candidate.
     type Size: Ord;
 
     fn size(&self, of: &T) -> Self::Size;
@@ -69,17 +68,18 @@ pub(crate) trait Shows<T> {
     /// How many questions may still be asked.
     fn left(&self) -> usize;
 
-    /// The candidate with what it shows, if it shows what the best so far does.
+    /// Returns the candidate, with the difference that it shows, if it shows the same as the best one so far.
     fn shows(&mut self, best: &T, candidate: T) -> Result<Option<T>, Self::Error>;
 
-    /// A candidate of the pass with this name is taken.
+    /// Called when a candidate of the pass with this name is taken.
     fn takes(&mut self, _pass: &'static str) {}
 }
 
-/// Goes through the passes until none of them makes it smaller, or no more may be asked.
-/// What was reached stands, even where it cannot be said any more what shows.
+/// Runs the passes until none of them makes `best` smaller, or no questions are left. The best candidate so far is kept
+/// even if an error ends the loop.
 ///
-/// A pass goes on behind the candidate that was taken, so that halves are not tried again when quarters are.
+/// After a success, a pass continues behind the candidate that was taken, so that halves are not tried again after
+/// quarters.
 pub(crate) fn shrink<T, S: Shows<T>>(best: &mut T, passes: &[Pass<'_, T>], by: &mut S) -> Result<(), S::Error> {
     let mut again = true;
     while std::mem::take(&mut again) {
@@ -94,7 +94,7 @@ pub(crate) fn shrink<T, S: Shows<T>>(best: &mut T, passes: &[Pass<'_, T>], by: &
     Ok(())
 }
 
-/// The first candidate from a number on that is smaller and shows the same, with its number.
+/// The first candidate, from a number on, that is smaller and shows the same, with its number.
 fn first<T, S: Shows<T>>(
     best: &T,
     pass: &Pass<'_, T>,
@@ -114,8 +114,8 @@ fn first<T, S: Shows<T>>(
     Ok(None)
 }
 
-/// The parts of a list of so many things, from a number on: all, its halves, quarters, and so on to single things,
-/// the last first. The number of a part does not depend on how long the list is.
+/// The ranges of a list of this length, from a number on: all of it, halves, quarters, and so on to single items, the
+/// last range of each size first. The number of a range does not depend on the length.
 pub(crate) fn halves(count: usize, from: usize) -> impl Iterator<Item = Range<usize>> {
     let last = if count == 0 { 0 } else { 2 * count.next_power_of_two() };
     (from + 1..last).map(move |number| {
@@ -129,7 +129,7 @@ pub(crate) fn halves(count: usize, from: usize) -> impl Iterator<Item = Range<us
 mod tests {
     use super::*;
 
-    /// A list shows it as long as it holds 3 and 5, for so many questions.
+    /// Shows a list while it contains 3 and 5, with this many questions left.
     struct HoldsBoth(usize);
 
     impl Shows<Vec<u32>> for HoldsBoth {

@@ -1,4 +1,4 @@
-//! Programs that are smaller than a program. Whether they are well-formed is seen when they are checked.
+//! Candidates for programs that are smaller than a given one. The checks decide whether they are well-formed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -17,7 +17,7 @@ use relax_spec::grammar::{
 };
 use relax_spec::judge::Cx;
 
-/// How many operands of its value are tried in the place of a variable.
+/// How many operands of a value are tried as the replacement of its variable.
 const OPERANDS: usize = 3;
 
 /// A program, and the function that is started.
@@ -26,11 +26,11 @@ pub(crate) struct Program {
     pub(crate) edition: Edition,
     pub(crate) module: IrModule,
     pub(crate) entry: Name,
-    /// Sizes at which it runs.
+    /// Sizes with which it runs.
     pub(crate) sizes: BTreeMap<ShapeVar, i64>,
 }
 
-/// The passes of programs, in their order: what takes few questions first, and single bindings when few are left.
+/// The passes on programs, in order: passes with few candidates first, single bindings when few are left.
 pub(crate) fn passes<'p>() -> Vec<Pass<'p, Program>> {
     vec![
         Pass::new("entry", entries),
@@ -44,7 +44,7 @@ pub(crate) fn passes<'p>() -> Vec<Pass<'p, Program>> {
     ]
 }
 
-/// The function alone with those that it comes to, and other functions in its place.
+/// Keeps the function and those that it calls, directly or not; also with another function as the entry.
 fn entries(program: &Program, from: usize) -> Candidates<'_, Program> {
     let Some(own) = program.function() else { return Box::new(std::iter::empty()) };
     Box::new(program.module.funcs.iter().skip(from).map(move |(gv, func)| match func {
@@ -56,40 +56,40 @@ fn entries(program: &Program, from: usize) -> Candidates<'_, Program> {
     }))
 }
 
-/// Without `DataflowBlock`s, and with the bindings of nested sequences outside of them: of the rest more can be left
-/// out then.
+/// Turns `DataflowBlock`s into ordinary blocks, and flattens nested sequences, so that more bindings can be removed
+/// later.
 fn blocks(program: &Program, from: usize) -> Candidates<'_, Program> {
     let plainer: [fn(Body) -> Option<Body>; 2] = [Body::without_dataflow, Body::unnested];
     Box::new(plainer.into_iter().skip(from).map(|plainer| program.with_body(plainer(program.body()?)?)))
 }
 
-/// At fixed sizes.
+/// Fixes the sizes.
 fn constants(program: &Program, from: usize) -> Candidates<'_, Program> {
     let is_open = !program.sizes.is_empty();
     let fixed = move || is_open.then(|| program.with_module(fixed(&program.module, &program.sizes)));
     Box::new(std::iter::once(()).skip(from).map(move |()| fixed()))
 }
 
-/// Without parts of the bindings, wherever they stand.
+/// Removes ranges of the bindings, at any depth.
 fn parts(program: &Program, from: usize) -> Candidates<'_, Program> {
     let rest = |range: Range<usize>| (!range.is_empty()).then(|| program.with_module(without(program, range, None)));
     Box::new(halves(bindings(&program.module), from).map(rest))
 }
 
-/// A branch in the place of an If.
+/// Replaces an `If` by one of its branches.
 fn branches(program: &Program, from: usize) -> Candidates<'_, Program> {
     let numbers = 0..2 * program.body().map_or(0, |body| body.bindings.len());
     Box::new(numbers.skip(from).map(|n| program.with_body(program.body()?.inlined(n / 2, n % 2 == 0)?.swept())))
 }
 
-/// Half of the results, or a value on the way to the result.
+/// Keeps half of the results, or returns an intermediate value.
 fn results(program: &Program, from: usize) -> Candidates<'_, Program> {
     let others = program.body().map(|body| body.other_results()).unwrap_or_default();
     let with = |result: Expr| program.with_body(Body { result, ..program.body()? }.swept());
     Box::new(others.into_iter().skip(from).map(with))
 }
 
-/// Without the parameters that nothing uses, then with parameters in the place of parts of the bindings.
+/// Removes unused parameters, then turns ranges of bindings into parameters.
 fn parameters(program: &Program, from: usize) -> Candidates<'_, Program> {
     let Some(body) = program.body() else { return Box::new(std::iter::empty()) };
     let report = check_program(&mut Cx::new().with_edition(program.edition), &program.module);
@@ -97,7 +97,7 @@ fn parameters(program: &Program, from: usize) -> Candidates<'_, Program> {
     Box::new(ranges.skip(from).map(move |range| program.with_body(body.clone().cut(range, &report.derived).swept())))
 }
 
-/// Without one binding, and with an operand of its value in the place of its variable.
+/// Removes one binding, and uses an operand of its value in place of its variable.
 fn values(program: &Program, from: usize) -> Candidates<'_, Program> {
     let count = bindings(&program.module);
     Box::new((from..count * OPERANDS).map(move |number| {
@@ -123,7 +123,8 @@ impl Program {
         Some(self.with_function(body.function()))
     }
 
-    /// The program with another function, a result as it is derived, and without functions that nothing mentions.
+    /// The program with this version of a function: its result is derived anew, and functions that are no longer
+    /// mentioned are removed.
     fn with_function(&self, function: Function) -> Program {
         let open = Function { ret_struct_info: None, attrs: symbol(&function.attrs), ..function };
         let put = |function: Function| {
@@ -139,8 +140,8 @@ impl Program {
         self.with_module(put(Function { ret_struct_info: info.map(|func| func.ret.clone()), ..open }))
     }
 
-    /// The program that ends with one of the variables of the function as its result, and before what is bound after
-    /// it. None if the function binds no such variable outside of branches.
+    /// The program that returns one of the variables of the function, without the bindings after it. None if the
+    /// function binds no such variable outside of branches.
     pub(crate) fn ending_with(&self, var: &Var) -> Option<Program> {
         let mut body = self.body()?;
         let binds = |(_, binding): &(_, Binding)| binding.binder().is_some_and(|binder| binder.var == *var);
@@ -154,8 +155,7 @@ impl Program {
         Some(self.with_module(module))
     }
 
-    /// What is to become smaller: bindings, functions and parameters, then sizes that are open, then sequences and
-    /// blocks.
+    /// The size to minimize: bindings, functions and parameters; then open sizes; then sequences and blocks.
     pub(crate) fn size(&self) -> (usize, usize, usize) {
         let extent = ProgramExtent::of(&self.module);
         let params = self.function().map_or(0, |function| function.params.len());
@@ -172,13 +172,13 @@ pub(crate) fn function_of<'m>(module: &'m IrModule, name: &str) -> Option<&'m Fu
     }
 }
 
-/// The name by which a function is linked, alone.
+/// Only the attribute with the name by which a function is linked.
 fn symbol(attrs: &Attrs) -> Attrs {
     let is_symbol = |name: &str| name == "global_symbol";
     attrs.iter().filter(|(name, _)| is_symbol(name)).map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
-/// Only the functions that the entry point comes to.
+/// The functions that the entry point calls, directly or not.
 fn mentioned(module: &IrModule, entry: &str) -> Vec<(GlobalVar, GlobalFunc)> {
     struct GlobalMentions(BTreeSet<String>);
     impl Visitor for GlobalMentions {
@@ -196,11 +196,11 @@ fn mentioned(module: &IrModule, entry: &str) -> Vec<(GlobalVar, GlobalFunc)> {
     }
 }
 
-/// What there is of a module.
+/// Counts the parts of a module.
 #[derive(Default)]
 struct ProgramExtent {
     bindings: usize,
-    /// Sequences, and the `DataflowBlock`s in them.
+    /// Sequences, plus the `DataflowBlock`s in them.
     sequences: usize,
     dims: BTreeSet<ShapeVar>,
 }

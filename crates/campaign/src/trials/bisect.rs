@@ -1,5 +1,5 @@
-//! Crashes that do not show alone: a program that ran before in the same process has left damage behind.
-//! It is looked for among those, and is what the finding is about.
+//! Crashes that do not occur when their program is asked alone: an earlier program in the same process has left damage
+//! behind. This module searches the earlier programs for it, and the finding is then about that program.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -18,15 +18,15 @@ use relax_spec::book::Edition;
 use relax_spec::question::{Ask, Outcome, ProgramInput};
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 
-/// How many questions before a crash are looked at.
+/// How many earlier questions are searched for the cause of a crash.
 const REMEMBERED: usize = 64;
 
-/// An implementation, how long it was waited for, and what its process was asked so far.
+/// An implementation, the time spent waiting for it, and the questions that its process was asked so far.
 pub(super) struct Remembering {
     inner: Box<dyn Implementation + Send>,
     pub(super) waited: Duration,
     since: VecDeque<Ask>,
-    /// What the process that was lost last had been asked before, and the question that it was lost by.
+    /// The questions that the last lost process had been asked, and the question at which it was lost.
     lost: Option<(Vec<Ask>, Ask)>,
 }
 
@@ -35,7 +35,7 @@ impl Remembering {
         Remembering { inner, waited: Duration::ZERO, since: VecDeque::new(), lost: None }
     }
 
-    /// What the last process that was lost had been asked, once.
+    /// The questions that the last lost process had been asked; each loss is returned only once.
     pub(super) fn take_lost(&mut self) -> Option<(Vec<Ask>, Ask)> {
         self.lost.take()
     }
@@ -80,12 +80,12 @@ fn is_crash(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Crash { .. })
 }
 
-/// The question of those before by which the process is lost, then or by the crash that follows it in a new process.
-/// None if it cannot be told, or an answer does not come: each would have to be waited for.
+/// The earlier question that causes the loss of the process, at once or by the crash that follows in a new process.
+/// None if no single question can be identified, or an answer does not come: waiting for each would take too long.
 ///
 /// # Errors
 ///
-/// If nobody can be asked any more.
+/// If the implementation can no longer be asked.
 pub(super) fn culprit(
     implementation: &mut dyn Implementation,
     before: Vec<Ask>,
@@ -101,7 +101,7 @@ pub(super) fn culprit(
     Ok(before.pop().filter(|_| before.is_empty() && !crash.is_silent))
 }
 
-/// Shows it as long as a new process crashes by one of the questions, or by the one after them.
+/// Shows the crash if a new process crashes on one of the questions, or on the question after them.
 struct CrashAfter<'a> {
     implementation: &'a mut dyn Implementation,
     then: &'a Ask,
@@ -137,7 +137,8 @@ impl Shows<Vec<Ask>> for CrashAfter<'_> {
     }
 }
 
-/// An implementation that is asked something else in the same process after each question, and answers by its crash.
+/// An implementation that is asked another question in the same process after each question, and answers with its
+/// crash.
 pub(super) struct Followed<'a> {
     pub(super) inner: &'a mut dyn Implementation,
     pub(super) then: &'a Ask,
@@ -163,18 +164,18 @@ impl Implementation for Followed<'_> {
     }
 }
 
-/// The number of a run of another question says nothing of this one.
+/// The run number of another question says nothing about this one.
 fn without_number(outcome: Outcome) -> Outcome {
     let Outcome::Crash { cause, stage, stderr } = outcome else { return outcome };
     let stage = stage.map(|stage| stage.split(' ').next().unwrap_or_default().to_string());
     Outcome::Crash { cause, stage, stderr }
 }
 
-/// The program of a question as what shows the crash of the next one; none where it is no program that is run.
+/// The program of a question as a witness of the next question's crash; none if the question does not run a program.
 ///
 /// # Errors
 ///
-/// If nobody can be asked any more.
+/// If the implementation can no longer be asked.
 pub(super) fn witness_of(followed: &mut Followed<'_>, culprit: &Ask) -> Result<Option<Witness>, StartError> {
     let Ask::Trial(program, way, entry, inputs) = culprit else { return Ok(None) };
     let edition = followed.edition();
@@ -206,7 +207,7 @@ mod tests {
     use ask::implementation::InProcess;
     use relax_spec::book::Reading;
 
-    /// No answer of it comes.
+    /// An implementation that does not answer.
     struct Silent(InProcess, usize);
 
     impl Implementation for Silent {

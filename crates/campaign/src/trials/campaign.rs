@@ -1,4 +1,4 @@
-//! A campaign: programs one after the other, by several workers, each with an implementation of its own.
+//! A campaign: several workers, each with its own implementation, go through programs one after the other.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -29,7 +29,7 @@ use relax_spec::value::ValueSpec;
 /// How a campaign went.
 #[derive(Clone, Debug, Default)]
 pub struct ProgramCampaign {
-    /// What was done.
+    /// How much was done.
     pub tally: CampaignTally,
     /// Whether it was interrupted.
     pub interrupted: bool,
@@ -37,12 +37,12 @@ pub struct ProgramCampaign {
     pub edition: Edition,
 }
 
-/// Asks about programs until the time is up; each finding is in the store as soon as it is reduced.
-/// `progress` is told of each program.
+/// Asks about programs until the time is up; each finding is in the store as soon as it is reduced. `progress` is
+/// called for each program.
 ///
 /// # Errors
 ///
-/// See [`CampaignError`]. What was found until then is in the store.
+/// See [`CampaignError`]. The findings made until then are in the store.
 pub fn campaign(
     suite: &[Case],
     restriction: &Restriction,
@@ -59,7 +59,7 @@ pub fn campaign(
     let work = || -> Result<(CampaignTally, Edition), CampaignError> {
         let begun = Instant::now();
         let implementation = Remembering::new(start()?);
-        // Programs are typed by the edition that judges. Their calls hold values, which stay with one thread.
+        // Programs are typed by the edition that judges them. Their calls hold values, which cannot leave their thread.
         let values = restriction.values && says_values(&implementation);
         let edition = implementation.edition();
         let source = Rc::new(ProgramSource::of(suite, Restriction { values, edition, ..restriction.clone() }));
@@ -83,11 +83,11 @@ pub fn campaign(
     Ok(campaign)
 }
 
-/// All questions about one program, each with what becomes of it.
+/// All questions about one program, each with its verdict.
 ///
 /// # Errors
 ///
-/// If nobody can be asked.
+/// If the implementation cannot be asked.
 pub fn diff(
     implementation: &mut dyn Implementation,
     asked: ProgramQuestion<'_>,

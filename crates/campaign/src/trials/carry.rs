@@ -1,4 +1,5 @@
-//! Inputs for smaller programs: those on which the larger one shows a difference, as far as they fit, and simpler ones.
+//! Inputs for smaller programs: the input on which the larger program shows a difference, as far as it fits, and
+//! simpler ones.
 
 use crate::shrink::Program;
 use relax_spec::grammar::Var;
@@ -7,9 +8,9 @@ use relax_spec::oracle::answer_evaluate;
 use relax_spec::question::RunAnswer;
 use relax_spec::value::ValueSpec;
 
-/// The input of the larger program as one for the smaller program.
-/// A parameter that both have keeps its argument, and one that was a variable of the larger one has its value there.
-/// None if that cannot be told of each.
+/// Turns the input of the larger program into one for the smaller program. A parameter of both programs keeps its
+/// argument. A parameter that was a variable of the larger program gets the value of that variable. None if some value
+/// cannot be determined.
 pub(super) fn carry(cx: &mut Cx, larger: &Program, input: &[ValueSpec], smaller: &Program) -> Option<Vec<ValueSpec>> {
     let (before, after) = (parameters(larger)?, parameters(smaller)?);
     if before == after {
@@ -17,7 +18,7 @@ pub(super) fn carry(cx: &mut Cx, larger: &Program, input: &[ValueSpec], smaller:
     }
     let is_alias = |value: &ValueSpec| value.parts().any(|part| matches!(part, ValueSpec::Arg(_)));
     if input.iter().any(is_alias) {
-        // It names an argument by its place, which is another one.
+        // It names an argument by its position, which may differ in the smaller program.
         return None;
     }
     let value = |var: &Var| match before.iter().position(|own| own == var) {
@@ -31,7 +32,7 @@ fn parameters(program: &Program) -> Option<Vec<Var>> {
     Some(program.function()?.params.iter().map(|param| param.var.clone()).collect())
 }
 
-/// What a variable comes to when the program runs on the input.
+/// The value of a variable when the program runs on the input.
 fn value_of(cx: &mut Cx, program: &Program, input: &[ValueSpec], var: &Var) -> Option<ValueSpec> {
     let ending = program.ending_with(var)?;
     match answer_evaluate(cx, &ending.module, &ending.entry, input) {
@@ -40,14 +41,14 @@ fn value_of(cx: &mut Cx, program: &Program, input: &[ValueSpec], var: &Var) -> O
     }
 }
 
-/// The places of the elements of a tensor that are not zero; zero has no bits in any data type.
+/// The indices of the elements of a tensor that are not zero; zero has no set bits in any data type.
 pub(super) fn not_zero(value: &ValueSpec) -> Vec<usize> {
     let ValueSpec::Tensor(data) = value else { return Vec::new() };
     let elements = data.bytes.chunks(data.dtype.bytes().max(1)).enumerate();
     elements.filter(|(_, bytes)| bytes.iter().any(|byte| *byte != 0)).map(|(place, _)| place).collect()
 }
 
-/// The input with zeros at these places, each of a value and an element of it.
+/// The input with zeros at these places; a place is the index of a value and of an element in it.
 pub(super) fn with_zeros(input: &[ValueSpec], places: &[(usize, usize)]) -> Vec<ValueSpec> {
     let zeros = |(at, value): (usize, &ValueSpec)| {
         let ValueSpec::Tensor(data) = value else { return value.clone() };
@@ -88,7 +89,7 @@ mod tests {
         let smaller = passes().into_iter().flat_map(|pass| pass.all(&program));
         let inputs: Vec<Vec<ValueSpec>> =
             smaller.filter_map(|smaller| carry(&mut Cx::new(), &program, &input, &smaller)).collect();
-        // a in the place of the sum; x stays, as it says what n is.
+        // a replaces the sum; x remains, because it determines n.
         let (x, y, a) = (tensor(&[1.0, 2.0]), tensor(&[3.0, 4.0]), tensor(&[4.0, 6.0]));
         assert!(inputs.contains(&vec![x, y, a]), "{inputs:?}");
     }

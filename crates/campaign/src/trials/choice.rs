@@ -1,9 +1,9 @@
-//! Which of two programs a number stands for: the one with more that the programs before it did not have.
-//! What counts are constructs and operators, then pairs of rules that are applied to one program, for mistakes hide
-//! where two rules meet.
+//! Chooses between the two programs of a number: the one with more that is new compared to the earlier programs.
+//! Constructs and operators count first, then pairs of rules applied to the same program, because mistakes hide where
+//! two rules meet.
 //!
-//! It is decided number after number and from the programs alone.
-//! So it depends neither on what an implementation answers nor on how many ask it.
+//! The choice is made number by number and from the programs alone. So it depends neither on the answers of an
+//! implementation nor on the number of workers.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -12,12 +12,12 @@ use crate::programs::{ConstructCensus, Drawn, ProgramSource};
 use relax_spec::book::{Rule, RuleSet};
 use relax_spec::check::check_program;
 
-/// Between how many programs a number has the choice, and how many are looked at where some rule is to be applied.
+/// Between how many programs a number chooses, and how many are tried when certain rules should be applied.
 const CANDIDATES: u64 = 2;
 const WANTED: u64 = 24;
-/// Tells the seed of the second one from that of the first.
+/// Distinguishes the seed of the second program from that of the first.
 const OTHER: u64 = 0x7374_6565_7269_6e67;
-/// How many numbers may be at work at once: what was decided for older ones, nobody asks for.
+/// How many numbers may be in progress at once; choices for older numbers are no longer needed.
 const AT_WORK: u64 = 256;
 
 /// Pairs of rules that were applied to one program.
@@ -27,7 +27,7 @@ pub struct RulePairs {
 }
 
 impl RulePairs {
-    /// How many pairs of these rules are not among them, each counted from both sides.
+    /// How many pairs of these rules are not in this set; each pair is counted twice, once from each rule.
     fn lacking(&self, rules: &RuleSet) -> usize {
         rules.iter().map(|rule| self.beside.get(&rule).map_or_else(|| rules.len(), |own| rules.lacking_in(own))).sum()
     }
@@ -39,7 +39,7 @@ impl RulePairs {
         }
     }
 
-    /// Adds those of others.
+    /// Adds the pairs of another set.
     pub(super) fn merge(&mut self, other: &RulePairs) {
         for (rule, beside) in &other.beside {
             self.beside.entry(*rule).or_default().add(beside);
@@ -58,7 +58,7 @@ impl RulePairs {
     }
 }
 
-/// What was decided, for all workers.
+/// The choices so far, shared by all workers.
 #[derive(Debug)]
 pub(super) struct ProgramChoice {
     plan: Mutex<ChoicePlan>,
@@ -73,13 +73,13 @@ struct ChoicePlan {
 }
 
 impl ProgramChoice {
-    /// Nothing was seen yet, and this is the first number.
+    /// Nothing has been seen yet, and this is the first number.
     pub(super) fn new(first: u64) -> ProgramChoice {
         let (census, pairs) = (ConstructCensus::default(), RulePairs::default());
         ProgramChoice { plan: Mutex::new(ChoicePlan { next: first, census, pairs, decided: BTreeMap::new() }) }
     }
 
-    /// The program with a number; none if no rule that is wanted is applied to one of those.
+    /// The program of a number; none if none of the candidates applies a rule that is wanted.
     pub(super) fn program(&self, source: &ProgramSource, seed: u64, number: u64) -> Option<Drawn> {
         let mut plan = self.plan.lock().unwrap_or_else(PoisonError::into_inner);
         while plan.next <= number {
@@ -104,12 +104,12 @@ impl ChoicePlan {
         let candidates = (0..count).filter_map(|nth| {
             let drawn = source.program(seed ^ OTHER.wrapping_mul(nth), number);
             let mut cx = source.cx();
-            // Whether it is accepted is seen by who asks about it.
+            // Whether it is accepted is checked when it is asked about.
             let _report = check_program(&mut cx, &drawn.module);
             let rules = *cx.recorded();
             rules.iter().any(|rule| source.wants(rule)).then_some(ProgramCandidate { rules, drawn })
         });
-        // The first of several that are equal.
+        // Of equal candidates, the first.
         let best = candidates.reduce(|best, other| if self.worth(&other) > self.worth(&best) { other } else { best });
         if let Some(ProgramCandidate { rules, drawn }) = best {
             self.census.count(&drawn.module);
@@ -118,7 +118,7 @@ impl ChoicePlan {
         }
     }
 
-    /// How much is in it that was not there yet.
+    /// How many constructs, operators and pairs of rules of this program are new.
     fn worth(&self, ProgramCandidate { rules, drawn }: &ProgramCandidate) -> (usize, usize) {
         let mut own = ConstructCensus::default();
         own.count(&drawn.module);
@@ -141,7 +141,7 @@ mod tests {
         let mut pairs = RulePairs::default();
         pairs.add(&of(&[a, b]));
         assert_eq!((pairs.len(), pairs.lacking(&of(&[a, b]))), (1, 0));
-        // c with itself, and with a from both sides.
+        // c with itself, and the pair of a and c from both sides.
         assert_eq!(pairs.lacking(&of(&[a, c])), 3);
         let mut both = RulePairs::default();
         both.add(&of(&[a, c]));
@@ -164,7 +164,7 @@ mod tests {
         let choice = ProgramChoice::new(0);
         let chosen = met(&|number| choice.program(&source, 5, number).unwrap());
         assert!(chosen > met(&|number| source.program(5, number)));
-        // Whoever asks for a later number first.
+        // The result does not depend on who asks for a later number first.
         let other = ProgramChoice::new(0);
         let late = other.program(&source, 5, 40);
         let first = other.program(&source, 5, 3);

@@ -1,4 +1,4 @@
-//! What an implementation says of a program and of a text, held against what the text of the specification permits.
+//! Compares the answers of an implementation about a program or a text with the answers that the specification permits.
 
 use super::signature::{FailureKind, FailureSignature};
 use super::verdict::{TrialDifference, TrialVerdict};
@@ -13,7 +13,7 @@ use relax_spec::syntax::tvmscript::{Dialect, print_module};
 
 pub(super) const AGREES: TrialVerdict = TrialVerdict::Agrees { ended: 0, runs: 0 };
 
-/// What speaks against an implementation, whatever it is run on.
+/// A difference that does not depend on an input.
 pub(super) fn differs(
     kind: FailureKind,
     stage: &str,
@@ -31,7 +31,7 @@ pub(super) fn differs(
     }))
 }
 
-/// The structural information of a variable: one that some prover comes to. None of what is no answer.
+/// The structural information of a variable: it must be that of one of the provers. None if there is no answer.
 pub(super) fn derived(edition: Edition, ask: &Ask, outcome: &Outcome) -> Option<TrialVerdict> {
     let (kind, message) = match outcome {
         Outcome::Answer { answer, .. } => (FailureKind::Value, kind_of_answer(answer)),
@@ -55,8 +55,9 @@ pub(super) fn derived(edition: Edition, ask: &Ask, outcome: &Outcome) -> Option<
     Some(differs(kind, "derive", &message, expected.to_string(), outcome))
 }
 
-/// What is read from a text: the same program up to the names of variables, or no program where it is none.
-/// An implementation that names rules rejects it by the same productions. None of what is no answer.
+/// The program read from a text: permitted is the same program up to the names of variables, or a rejection if the text
+/// is not a program. An implementation that names rules must reject it by the same productions. None if there is no
+/// answer.
 pub(super) fn read(edition: Edition, text: &str, outcome: &Outcome, names_rules: bool) -> Option<TrialVerdict> {
     let given = match outcome {
         Outcome::Answer { answer: Answer::Read(given), .. } => given.clone(),
@@ -101,7 +102,7 @@ fn another_program(expected: &IrModule, given: &IrModule) -> TrialVerdict {
     TrialVerdict::Differs(Box::new(TrialDifference { signature, message, input: None, expected, given }))
 }
 
-/// The first line in which two texts differ, of each.
+/// The first differing line of two texts, from each.
 fn first_differing_lines(a: &str, b: &str) -> (String, String) {
     let (mut of_a, mut of_b) = (a.lines(), b.lines());
     let nothing = || "nothing more".to_string();
@@ -117,7 +118,7 @@ fn first_differing_lines(a: &str, b: &str) -> (String, String) {
     }
 }
 
-/// What is read from a text here.
+/// The module that this library reads from a text.
 pub(super) fn module_of(edition: Edition, text: &str) -> Option<IrModule> {
     match oracle::answer(&mut Cx::new().with_edition(edition), &Ask::Parse(text.to_string())) {
         Ok(Answer::Read(ReadAnswer::Module(module))) => Some(module),
@@ -125,7 +126,7 @@ pub(super) fn module_of(edition: Edition, text: &str) -> Option<IrModule> {
     }
 }
 
-/// The verdict of one stage; with its rules if the implementation names them. None of what is no verdict.
+/// The verdict of one stage, with its rules if the implementation names them. None if there is no verdict.
 pub(super) fn of_stage(edition: Edition, ask: &Ask, outcome: &Outcome, names_rules: bool) -> Option<TrialVerdict> {
     let Outcome::Answer { answer: Answer::Verdict(given), .. } = outcome else { return None };
     let expected = match oracle::answer(&mut Cx::new().with_edition(edition), ask) {
@@ -145,8 +146,7 @@ pub(super) fn of_stage(edition: Edition, ask: &Ask, outcome: &Outcome, names_rul
     Some(differs(kind, &ask.op(), &message, expected, outcome))
 }
 
-/// A term of the suite against another: what the judgements on types and structural information say of the pair.
-/// None of what is no answer.
+/// The judgements on types and structural information about a pair of terms of the suite. None if there is no answer.
 pub(super) fn of_terms(edition: Edition, ask: &Ask, outcome: &Outcome) -> Option<TrialVerdict> {
     let Outcome::Answer { answer, .. } = outcome else { return None };
     if is_permitted(edition, ask, outcome) {
@@ -156,7 +156,8 @@ pub(super) fn of_terms(edition: Edition, ask: &Ask, outcome: &Outcome) -> Option
     Some(differs(FailureKind::Value, &ask.op(), &kind_of_answer(answer), expected, outcome))
 }
 
-/// An implementation that names rules is held to them, as by the suite: the verdict with its rules, and the warnings.
+/// An implementation that names rules must name the right ones, as in the suite: the verdict with its rules, and the
+/// warnings.
 pub(super) fn named(edition: Edition, ask: &Ask, outcome: &Outcome) -> Option<TrialVerdict> {
     let Outcome::Answer { answer: given, warnings: Some(warned) } = outcome else { return None };
     let (expected, warnings) = oracle::answer_with_warnings(&mut Cx::new().with_edition(edition), ask).ok()?;

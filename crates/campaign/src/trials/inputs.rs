@@ -1,4 +1,4 @@
-//! What a program is run on, and what comes of it here.
+//! The inputs on which a program is run, and how it runs here.
 
 use std::collections::BTreeMap;
 
@@ -16,17 +16,17 @@ use relax_spec::question::RunAnswer;
 use relax_spec::refine::{LEFT_OPEN, Settings, refine};
 use relax_spec::value::{Value, ValueSpec, from_specs};
 
-/// How often arguments are made until a run reaches its end.
+/// How often arguments are generated until a run reaches its end.
 const ATTEMPTS: usize = 6;
 
-/// What becomes of a program that is run at its example sizes.
+/// How a program runs at its example sizes.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ExampleRun {
     /// It reaches its end.
     Returns,
     /// It stops with an error that the semantics prescribes.
     Fails(Rule),
-    /// Nothing is said of the run, or a limit was reached.
+    /// The semantics leaves the run open, or a limit was reached.
     Open(String),
     /// The checks do not accept it; why.
     Rejected(String),
@@ -65,11 +65,11 @@ fn example(module: &IrModule, entry: &str, sizes: &BTreeMap<ShapeVar, i64>, draw
     ArgumentSource::of(&[module], 0, EvalOptions::default().memory).for_function(func, sizes, draw)
 }
 
-/// How many bytes inputs may take up beside those at example sizes: what a program does at sizes of its own choice
+/// How many bytes inputs may take in addition to those at example sizes: at sizes that a program chooses itself, a run
 /// may take minutes.
 const ROOM: u64 = 1 << 12;
 
-/// How many bytes generated inputs may take up, for a program that these were made for.
+/// How many bytes generated inputs may take, for a program with these inputs at example sizes.
 pub(super) fn room(inputs: &[Vec<ValueSpec>]) -> u64 {
     let bytes = |args: &Vec<ValueSpec>| -> u64 {
         args.iter().flat_map(ValueSpec::tensors).map(|tensor| tensor.bytes.len() as u64).sum()
@@ -77,16 +77,16 @@ pub(super) fn room(inputs: &[Vec<ValueSpec>]) -> u64 {
     inputs.iter().map(bytes).max().unwrap_or(0).saturating_mul(2).saturating_add(ROOM)
 }
 
-/// What arguments may be.
+/// Which arguments are generated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum ArgumentDomain {
-    /// What every operator is defined on by its documentation.
+    /// Those for which the documentation of every operator defines the result.
     Documented,
-    /// Also what an erratum gives a meaning to: a place that counts from the end.
+    /// Also those to which an erratum gives a meaning: a position that counts from the end.
     Wide,
 }
 
-/// The operators of which something is left open.
+/// The operators whose documentation leaves some arguments open.
 const PARTLY_OPEN: [&str; 17] = [
     "relax.take",
     "relax.grad.take_backward",
@@ -107,7 +107,7 @@ const PARTLY_OPEN: [&str; 17] = [
     "relax.argmin",
 ];
 
-/// Whether a run comes to what is said of in the corrected reading only.
+/// Whether the result of a run is defined in the corrected reading only.
 pub(super) fn is_outside(edition: Edition, module: &IrModule, entry: &str, args: &[ValueSpec]) -> bool {
     if !operators(module).iter().any(|name| PARTLY_OPEN.contains(&name.as_str())) {
         return false;
@@ -118,7 +118,7 @@ pub(super) fn is_outside(edition: Edition, module: &IrModule, entry: &str, args:
     open(&mut literal) && !open(&mut corrected)
 }
 
-/// The inputs on which a program is compared: some at its example sizes, and some that are made to reach every branch.
+/// The inputs on which a program is compared: some at its example sizes, and some generated to reach every branch.
 pub(super) fn inputs(
     cx: &mut Cx,
     module: &IrModule,
@@ -135,16 +135,16 @@ pub(super) fn inputs(
     found
 }
 
-/// How many steps a run of a program may take that is asked about, and all runs that inputs are looked for by.
-/// What goes on for longer takes the time of many others.
+/// How many steps one run of a program may take, and how many steps all runs together that search for inputs. A longer
+/// program would take the time of many others.
 pub(super) const FUEL: u64 = 500_000;
 pub(super) const STEPS: u64 = 2_000_000;
 
-/// After how many steps a program that was read is taken for one that does not end: recursion so deep takes much time
-/// for each of them.
+/// After how many steps a program that was read from a text counts as endless: each run of such deep recursion takes a
+/// long time.
 const ENDLESS: u64 = 10_000;
 
-/// Whether a program goes on for long from this entry point.
+/// Whether a run of a program from this entry point takes many steps.
 pub(super) fn is_endless(cx: &mut Cx, module: &IrModule, entry: &str) -> bool {
     let args = example(module, entry, &BTreeMap::new(), Draw { index: 0, attempt: 0 });
     args.is_some_and(|args| matches!(ending_within(cx, module, entry, &args, ENDLESS), Some(Ending::OutOfFuel)))
@@ -172,7 +172,7 @@ fn drawn(
     for (index, attempt) in [(0, 0), (0, 1), (1, 2), (2, 4)] {
         let Some(args) = example(module, entry, sizes, Draw { index, attempt }) else { continue };
         match ending(cx, module, entry, &args) {
-            // So it goes with others, too.
+            // Other inputs would run out of fuel, too.
             Some(Ending::OutOfFuel) => return Vec::new(),
             Some(Ending::Value(_)) if !found.contains(&args) => found.push(args),
             Some(Ending::Value(_) | Ending::Error(_) | Ending::Unspecified(_) | Ending::Unknown(_)) | None => {}

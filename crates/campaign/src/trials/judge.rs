@@ -1,4 +1,4 @@
-//! What an implementation made of a program, held against the program itself.
+//! Compares the answer of an implementation with the program itself.
 
 use relax_spec::rule;
 use std::collections::BTreeSet;
@@ -21,13 +21,13 @@ use relax_spec::suite::normalized::objection_within;
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 use relax_spec::value::{Noise, Registry, Value, ValueSpec, from_spec};
 
-/// On how many inputs a program is compared with its normal form, and how many steps that may take.
-/// What does not end, as some texts of the suite do not, takes all of them each time.
+/// On how many inputs a program is compared with its normal form, and how many steps that may take. Programs that do
+/// not end, as some texts of the suite, use all of these steps each time.
 const NORMALIZED: usize = 4;
 const NORMALIZED_FUEL: u64 = FUEL / 5;
 const NORMALIZED_STEPS: u64 = STEPS / 5;
 
-/// Holds an outcome against the program. What shows on arguments outside of a documented domain is marked as such.
+/// Compares an outcome with the program. A difference on arguments outside of a documented domain is marked as such.
 pub fn judge(asked: ProgramQuestion<'_>, path: &Path, outcome: &Outcome) -> TrialVerdict {
     let ask = || path.ask(asked.edition, asked.module, asked.entry, asked.inputs, Dialect::default());
     let of_path = match path {
@@ -51,7 +51,7 @@ pub fn judge(asked: ProgramQuestion<'_>, path: &Path, outcome: &Outcome) -> Tria
     }
 }
 
-/// Whether the input is outside, or one of all where it is not known which it is.
+/// Whether the input is outside of a documented domain; if the input is unknown, whether any of the inputs is.
 fn shows_outside(asked: ProgramQuestion<'_>, difference: &TrialDifference) -> bool {
     let outside = |input: &Vec<ValueSpec>| is_outside(asked.edition, asked.module, asked.entry, input);
     match (&difference.input, difference.signature.kind) {
@@ -68,7 +68,7 @@ fn shows_outside(asked: ProgramQuestion<'_>, difference: &TrialDifference) -> bo
     }
 }
 
-/// What an outcome of any path says.
+/// The verdict on an outcome of any path.
 fn of_outcome(asked: ProgramQuestion<'_>, path: &Path, outcome: &Outcome) -> TrialVerdict {
     let differs = |kind, stage: &str, message: &str| differs(kind, stage, message, expected(path).to_string(), outcome);
     match outcome {
@@ -104,14 +104,14 @@ fn of_outcome(asked: ProgramQuestion<'_>, path: &Path, outcome: &Outcome) -> Tri
     }
 }
 
-/// Why a program is no normal form of the one that was asked about, if it is none.
+/// Why a program is not a normal form of the program in question; none if it is one.
 fn objection(asked: ProgramQuestion<'_>, given: &IrModule) -> Option<String> {
     let (memory, steps, fuel) = (room(asked.inputs), NORMALIZED_STEPS, NORMALIZED_FUEL);
     let settings = Settings { memory, steps, fuel, ..Settings::runs(NORMALIZED) };
     objection_within(&mut asked.cx(), &ProgramInput::Module(asked.module.clone()), given, &settings)
 }
 
-/// What is expected of a path that goes well.
+/// What a path should give if nothing goes wrong.
 fn expected(path: &Path) -> &'static str {
     match path {
         Path::Run(_) | Path::Text | Path::Static => "the program is run",
@@ -123,7 +123,7 @@ fn expected(path: &Path) -> &'static str {
     }
 }
 
-/// What a check says by itself: that a program which breaks a rule is accepted comes first, then which rules are named.
+/// The verdict on a check: first whether a program that breaks a rule is accepted, then which rules are named.
 fn of_check(asked: ProgramQuestion<'_>, ask: &Ask, outcome: &Outcome) -> Option<TrialVerdict> {
     let broken = of_broken(asked, outcome);
     if let Some(TrialVerdict::Differs(_)) = broken {
@@ -133,9 +133,9 @@ fn of_check(asked: ProgramQuestion<'_>, ask: &Ask, outcome: &Outcome) -> Option<
     named.or(broken)
 }
 
-/// What an implementation says of a program that breaks rules: whatever it complains about, it must not accept it.
-/// None for a program that breaks none, and for what is no verdict: an exception, too, is none (`Outcome::Trapped`),
-/// as in the suite.
+/// The verdict on a program that breaks rules: the implementation may complain about anything, but must not accept it.
+/// None for a program that breaks no rule, and for an outcome that is not a verdict. As in the suite, an exception
+/// (`Outcome::Trapped`) is not one.
 fn of_broken(asked: ProgramQuestion<'_>, outcome: &Outcome) -> Option<TrialVerdict> {
     let report = check_program(&mut asked.cx(), asked.module);
     let first = report.diagnostics.iter().find(|finding| finding.is_fatal())?;
@@ -152,7 +152,7 @@ fn of_broken(asked: ProgramQuestion<'_>, outcome: &Outcome) -> Option<TrialVerdi
             })))
         }
         Outcome::Answer { answer: Answer::Verdict(Verdict::Rejected(_)), .. } => Some(AGREES),
-        // What cannot be read is not judged.
+        // An unreadable program is not judged.
         Outcome::Rejected { message, .. } if outcome.is_unread() => Some(TrialVerdict::Unsupported(message.clone())),
         Outcome::Rejected { .. } => Some(AGREES),
         Outcome::Answer { .. }
@@ -166,7 +166,7 @@ fn of_broken(asked: ProgramQuestion<'_>, outcome: &Outcome) -> Option<TrialVerdi
     }
 }
 
-/// Whether it is a run of which nothing is said that was going on.
+/// Whether a run was in progress whose result the semantics leaves open.
 fn is_open(asked: ProgramQuestion<'_>, stage: &str) -> bool {
     let number = stage.strip_prefix("run ").and_then(|number| number.parse::<usize>().ok());
     let Some(input) = number.and_then(|number| asked.inputs.get(number)) else { return false };
@@ -181,14 +181,14 @@ fn without_number(stage: &str) -> &str {
     stage.trim_end_matches(|c: char| c.is_ascii_digit()).trim_end()
 }
 
-/// The innermost frame of its own that the process has printed, if it has.
+/// The innermost stack frame of the implementation's own code, if the process has printed one.
 fn crash_site(stderr: &str) -> String {
     let is_frame = |line: &&str| line.contains("tvm::") && !line.contains("Traceback");
     let site = stderr.lines().find(is_frame).map(str::trim);
     site.map_or_else(String::new, |site| format!(": {site}"))
 }
 
-/// The runs, one after the other; the first that is not allowed decides.
+/// Judges the runs in order; the first one that is not allowed decides.
 fn runs(asked: ProgramQuestion<'_>, answers: &[TrialAnswer]) -> TrialVerdict {
     let mut ended = 0;
     for (input, answer) in asked.inputs.iter().zip(answers) {
@@ -211,7 +211,7 @@ fn run(asked: ProgramQuestion<'_>, input: &[ValueSpec], answer: &TrialAnswer) ->
         && value == told
         && value.parts().any(|part| *part == ValueSpec::PrimFunc)
     {
-        // Which TIR function it is cannot be told.
+        // The TIR function in question is not known.
         return None;
     }
     if let (true, RunAnswer::Returns(..), TrialAnswer::Open(reason)) = (asked.names_rules, &expected, answer)
@@ -254,11 +254,11 @@ fn run(asked: ProgramQuestion<'_>, input: &[ValueSpec], answer: &TrialAnswer) ->
     })
 }
 
-/// A run as it was told.
+/// A run as the implementation reported it.
 #[derive(Debug)]
 struct ReportedRun {
     answer: TrialAnswer,
-    /// The rule of the failure that is expected.
+    /// The rule of the expected failure.
     rule: Rule,
 }
 
@@ -267,7 +267,7 @@ impl CompiledProgram for ReportedRun {
         let (outcome, effects) = match &self.answer {
             TrialAnswer::Returns(value, after, effects) => {
                 for (arg, after) in args.iter().zip(after) {
-                    // An argument that cannot be written is none that could be mutated.
+                    // An argument that cannot be written could not have been mutated.
                     let _unwritten = overwrite(arg, after);
                 }
                 let value = match from_spec(value, &args, &registry) {
@@ -285,7 +285,7 @@ impl CompiledProgram for ReportedRun {
     }
 }
 
-/// The rules that a program breaks by the checks, each once.
+/// The rules that a program breaks according to the checks, each once.
 pub(crate) fn rules_of(report: &CheckReport) -> Vec<Rule> {
     let fatal: BTreeSet<Rule> = report.diagnostics.iter().filter(|f| f.is_fatal()).map(|f| f.rule).collect();
     fatal.into_iter().collect()

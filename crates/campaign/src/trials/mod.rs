@@ -1,5 +1,5 @@
-//! Differential campaigns of whole programs: each goes through an implementation along several paths.
-//! What comes out of each is held against the program itself.
+//! Differential campaigns of whole programs. Each program goes through an implementation along several paths, and the
+//! result of each path is compared with the program itself.
 
 mod bisect;
 mod campaign;

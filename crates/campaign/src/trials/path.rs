@@ -1,4 +1,4 @@
-//! The paths by which a program goes through an implementation. Each is a question of its own.
+//! The paths on which a program goes through an implementation. Each path is a question of its own.
 
 use std::fmt;
 
@@ -15,32 +15,32 @@ use relax_spec::value::ValueSpec;
 /// A path.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Path {
-    /// Compiled and run, as a tree, by the way of this name ([`Ask::Trial`]).
+    /// Compiled and run as a tree, in the way of running with this name ([`Ask::Trial`]).
     Run(&'static str),
     /// As text, through the implementation's own parser, then compiled and run.
     Text,
-    /// With the sizes of the first input in the place of the shape variables of the parameters, then compiled and
-    /// run: what the same calls come to when they are spelt statically.
+    /// With the sizes of the first input in place of the shape variables of the parameters, then compiled and run: the
+    /// same calls with static shapes.
     Static,
-    /// Its verdict: is the program well-formed, and do its types fit?
+    /// The verdict of the implementation: is the program well-formed, and do its types fit?
     Check,
-    /// The normal form that it gives.
+    /// The normal form that the implementation gives.
     Normalize,
-    /// What it derives of a variable.
+    /// The structural information that the implementation derives for a variable.
     Derive,
-    /// Its verdict on the criteria of well-formedness alone, whatever comes of the other stages.
+    /// The verdict on the criteria of well-formedness alone, whatever the other stages say.
     WellFormed,
-    /// On those of normal form.
+    /// The verdict on the criteria of normal form.
     NormalForm,
-    /// On the rules of type checking.
+    /// The verdict on the rules of type checking.
     TypeCheck,
-    /// The program that it reads from the text.
+    /// The program that the implementation reads from the text.
     Parse,
 }
 
-/// The ways of running: compiled for the processor, without optimizations, to machine code throughout, printed and
-/// parsed again, and for the target `c`. Then after a pipeline that fuses calls, by the pipeline that the target has
-/// of its own, and after one pass more.
+/// The ways of running. First: compiled for the processor; without optimizations; to machine code throughout; printed
+/// and parsed again; for the target `c`. Then: after a pipeline that fuses calls; by the target's own pipeline; with
+/// one additional pass.
 pub const WAYS: &[&str] = &[
     "llvm",
     "plain",
@@ -78,28 +78,28 @@ pub const WAYS: &[&str] = &[
     "pass:DecomposeOpsForTraining",
 ];
 
-/// By which paths a campaign asks about each of its programs.
+/// The paths on which a campaign asks about its programs.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub enum Paths {
-    /// What is cheap always, and one way of running that is drawn for the program: a campaign goes every way, and
-    /// about more programs.
+    /// The cheap paths, and one way of running that is drawn for each program: so a campaign covers all ways, and more
+    /// programs.
     #[default]
     Drawn,
-    /// As many, and these for every program.
+    /// The same, and these paths for every program.
     DrawnAnd(Vec<Path>),
     /// Every path for every program.
     All,
-    /// These for every program.
+    /// These paths for every program.
     These(Vec<Path>),
 }
 
-/// What is asked only where it is asked for: implementations that compile programs read and infer otherwise than the
-/// text on purpose, and few machines have the device.
+/// Paths that are used only on request. Implementations that compile programs read and infer otherwise than the text on
+/// purpose, and few machines have the device.
 const ASKED_FOR: [Path; 6] =
     [Path::Derive, Path::Parse, Path::WellFormed, Path::NormalForm, Path::TypeCheck, Path::Run("cuda")];
-/// What is asked about every program.
+/// The paths of every program.
 const CHEAP: [Path; 2] = [Path::Check, Path::Normalize];
-/// The ways of running, with how often each is drawn; the passes share what is left to them.
+/// The ways of running, with how often each is drawn; the single passes share the rest.
 const DRAWN: [(Path, usize); 9] = [
     (Path::Run("llvm"), 6),
     (Path::Text, 4),
@@ -112,11 +112,11 @@ const DRAWN: [(Path, usize); 9] = [
     (Path::Run("pipeline:target"), 3),
 ];
 const PASSES: usize = 8;
-/// Tells the tape of paths from that of the program.
+/// Distinguishes the tape of paths from that of the program.
 const OF_PATHS: u64 = 0x5061_7468;
 
 impl Paths {
-    /// The paths of a name: `drawn`, `all`, or paths; the name that is none if there is one.
+    /// The paths of these names: `drawn`, `all`, or single paths. The error is the first name that is not a path.
     pub fn named(names: &[String]) -> Result<Paths, String> {
         match names {
             [] => Ok(Paths::Drawn),
@@ -131,7 +131,7 @@ impl Paths {
         }
     }
 
-    /// Those of the program with a number.
+    /// The paths of the program with this number.
     pub fn of_program(&self, seed: u64, number: u64) -> Vec<Path> {
         match self {
             Paths::Drawn => CHEAP.into_iter().chain(drawn(&mut tape_of(seed ^ OF_PATHS, number, 2))).collect(),
@@ -142,7 +142,7 @@ impl Paths {
     }
 }
 
-/// A way of running.
+/// Draws a way of running.
 fn drawn(tape: &mut Tape) -> Option<Path> {
     let mut left = tape.choose(DRAWN.iter().map(|(_, weight)| weight).sum::<usize>() + PASSES);
     for (path, weight) in &DRAWN {
@@ -156,23 +156,23 @@ fn drawn(tape: &mut Tape) -> Option<Path> {
 }
 
 impl Path {
-    /// Every path that a compiler of programs goes.
+    /// All paths that make sense for a compiler.
     pub fn all() -> Vec<Path> {
         let ways = WAYS.iter().copied().map(Path::Run);
         ways.chain([Path::Text, Path::Static, Path::Check, Path::Normalize]).collect()
     }
 
-    /// Every path, those included that are asked only where they are asked for.
+    /// All paths, including those used only on request.
     pub fn every() -> Vec<Path> {
         Path::all().into_iter().chain(ASKED_FOR).collect()
     }
 
-    /// The path of a name.
+    /// The path with this name.
     pub fn named(name: &str) -> Option<Path> {
         Path::every().into_iter().find(|path| path.to_string() == name)
     }
 
-    /// Whether the program is run.
+    /// Whether the path runs the program.
     pub fn runs(&self) -> bool {
         match self {
             Path::Run(_) | Path::Text | Path::Static => true,
@@ -186,7 +186,7 @@ impl Path {
         }
     }
 
-    /// Whether it asks for the verdict of one stage.
+    /// Whether the path asks for the verdict of one stage.
     pub fn is_stage(&self) -> bool {
         match self {
             Path::WellFormed | Path::NormalForm | Path::TypeCheck => true,
@@ -196,7 +196,7 @@ impl Path {
         }
     }
 
-    /// The question, about a program that is judged by an edition.
+    /// The question of this path about a program that is judged by an edition.
     pub fn ask(
         &self,
         edition: Edition,
@@ -224,8 +224,8 @@ impl Path {
     }
 }
 
-/// One of the variables that the function binds outside of nested functions and branches, or the function itself if
-/// there is none. Which of them, the program says, so that campaigns ask about first ones and last ones.
+/// Asks about one variable that the function binds outside of nested functions and branches, or about the function
+/// itself if there is none. The program determines which variable, so that a campaign asks about first and last ones.
 fn derive(module: &IrModule, entry: &Name) -> Ask {
     let tree = ProgramInput::Module(module.clone());
     let vars = function_of(module, entry).map(|function| bound(&function.body)).unwrap_or_default();
@@ -282,7 +282,7 @@ mod tests {
         assert!(of("llvm") > of("c") && of("c") > of("pass:Normalize"), "{seen:?}");
     }
 
-    /// The text that is asked about in the place of a program.
+    /// The text that is asked about in place of a program.
     fn respelt(text: &str) -> String {
         let module = parse_module(text).unwrap();
         match Path::Text.ask(Edition::default(), &module, &"main".into(), &[], Dialect::default()) {
@@ -335,7 +335,7 @@ mod tests {
         let (text, inputs) = ask(&[vec![tensor(2), tensor(2)], vec![tensor(2), tensor(2)], vec![tensor(3), tensor(3)]]);
         assert!(text.contains("x: R.Tensor((2,)") && text.contains("y: R.Tensor((2,)"), "{text}");
         assert_eq!(inputs, 2);
-        // Of these sizes the program is not well-formed.
+        // At these sizes the program is not well-formed.
         let (text, inputs) = ask(&[vec![tensor(2), tensor(3)], vec![tensor(2), tensor(2)]]);
         assert!(text.contains("R.Tensor((\"n\",)"), "{text}");
         assert_eq!(inputs, 2);

@@ -1,4 +1,4 @@
-//! A finding as a golden case: its expectation is what the oracle says, and the reasons are for people to write.
+//! Turns a finding into a golden case: the oracle gives the expectation, and people write the reasons.
 
 use super::path::Path;
 use super::replay::{KeptError, StoredFinding};
@@ -17,20 +17,20 @@ use relax_spec::suite::same_program::same_program;
 use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 use relax_spec::value::ValueSpec;
 
-/// How the reasons of a case begin that nobody has derived yet.
-/// The suite takes no such case: what the oracle says is no expectation.
+/// How the reasons of a case begin that nobody has derived yet. The suite refuses such a case: the oracle's answer
+/// alone is not an expectation.
 pub const UNDERIVED: &str = "to be derived from the text";
 
-/// Why a finding becomes no case.
+/// Why a finding cannot become a case.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PromoteError {
-    /// It cannot be read.
+    /// The finding cannot be read.
     #[error(transparent)]
     Kept(#[from] KeptError),
-    /// Nothing is said of it that an implementation could be held to.
+    /// The semantics leaves the result open, so no implementation can be wrong.
     #[error("the text says nothing of it: {0}")]
     Open(String),
-    /// What was written is no case that the oracle answers so.
+    /// The written case is not one that the oracle answers as expected.
     #[error("the case cannot be written: {0}")]
     Case(String),
 }
@@ -68,7 +68,7 @@ pub fn promoted(finding: &Finding, id: &str) -> Result<String, PromoteError> {
     is_answered_so(edition, &text).map(|()| text)
 }
 
-/// What the case asks about the program.
+/// The question that the case asks about the program.
 enum GoldenQuestion {
     Check,
     Normalize,
@@ -78,7 +78,7 @@ enum GoldenQuestion {
 impl GoldenQuestion {
     fn of(edition: Edition, kept: &StoredFinding) -> GoldenQuestion {
         match kept.paths.first() {
-            // A draft, from which one goes on by hand.
+            // A draft, to be completed by hand.
             Some(Path::Check | Path::Derive | Path::Parse | Path::WellFormed | Path::NormalForm | Path::TypeCheck) => {
                 GoldenQuestion::Check
             }
@@ -98,7 +98,7 @@ impl GoldenQuestion {
         }
     }
 
-    /// In RON, with the program as text where that says the same.
+    /// In RON, with the program as text where the text means the same.
     fn text(&self, kept: &StoredFinding) -> String {
         let program = program_text(&kept.module);
         match self {
@@ -112,7 +112,8 @@ impl GoldenQuestion {
     }
 }
 
-/// The clauses that decide: what a verdict or a failure names, else those of the operators, else whatever was applied.
+/// The clauses that decide: those that a verdict or a failure names, else those of the operators, else all that were
+/// applied.
 fn at_stake(finding: &Finding, answer: &Answer, recorded: &RuleSet) -> Vec<Rule> {
     let named = rules_in(answer);
     let clauses = |name: &String| match ops::lookup(name).map(|op| op.clauses) {
@@ -137,7 +138,7 @@ fn answer_text(answer: &Answer) -> String {
     if let Answer::Program(module) = answer { program_text(module) } else { ron::write_pretty(&answer.write()) }
 }
 
-/// TVMScript if it is read to the same program, else the tree.
+/// TVMScript if reading it gives the same program, else the tree.
 fn program_text(module: &IrModule) -> String {
     let text = print_module(module, Dialect::default());
     match parse_module(&text) {

@@ -1,4 +1,4 @@
-//! Smaller witnesses of what was found: an implementation is asked whether a candidate shows the same.
+//! Smaller witnesses of a difference: the implementation is asked whether a candidate shows the same difference.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,31 +19,31 @@ use relax_spec::question::Outcome;
 use relax_spec::syntax::tvmscript::print_module;
 use relax_spec::value::ValueSpec;
 
-/// How many inputs a program is run on while it is reduced, where that of the larger one does not fit.
+/// How many inputs a reduced program is run on, where the input of the larger program does not fit.
 const RUNS: usize = 2;
-/// For how many questions one counts to which no answer comes: it takes as long as is waited for it.
+/// How much a question without an answer costs, as a number of answered questions: it takes the whole time-out.
 const WAITED: usize = 20;
 /// How the stage of a run begins.
 const RUN: &str = "run";
 
 /// Asks about smaller witnesses.
 pub struct Reducer<'a> {
-    /// Who is asked.
+    /// The implementation under test.
     implementation: &'a mut dyn Implementation,
     /// How many questions may still be asked.
     left: usize,
     /// How many were asked.
     asked: u64,
-    /// What was asked about: what did not show it is not asked about again.
+    /// The candidates so far; one that did not show the difference is not asked about again.
     tried: BTreeSet<String>,
-    /// The rules that the program breaks, which smaller ones break too, and no others.
+    /// The rules that the program breaks: smaller programs must break exactly the same.
     broken: Vec<Rule>,
-    /// How often each pass made it smaller.
+    /// How often each pass made the witness smaller.
     taken: BTreeMap<&'static str, u64>,
 }
 
 impl<'a> Reducer<'a> {
-    /// One who asks so many questions for smaller programs, and some for simpler inputs and paths.
+    /// A reducer with a budget of questions for smaller programs, and a few more for simpler inputs and paths.
     pub fn new(implementation: &'a mut dyn Implementation, budget: usize) -> Reducer<'a> {
         let (tried, broken, taken) = (BTreeSet::new(), Vec::new(), BTreeMap::new());
         Reducer { implementation, left: budget.saturating_add(FOR_INPUTS), asked: 0, tried, broken, taken }
@@ -54,22 +54,22 @@ impl<'a> Reducer<'a> {
         self.asked
     }
 
-    /// How often each pass made it smaller.
+    /// How often each pass made the witness smaller.
     pub fn taken(&self) -> &BTreeMap<&'static str, u64> {
         &self.taken
     }
 
-    /// Makes the witness as small as it becomes. What was reached stands if nobody can be asked any more.
+    /// Makes the witness as small as possible. The result so far is kept if the implementation can no longer be asked.
     ///
     /// # Errors
     ///
-    /// If nobody can be asked any more.
+    /// If the implementation can no longer be asked.
     pub fn reduce(&mut self, witness: &mut Witness) -> Result<(), StartError> {
         let program = &witness.program;
         let mut cx = Cx::new().with_edition(program.edition);
         self.broken = rules_of(&check_program(&mut cx, &program.module));
         let module = in_normal_form(&mut cx, &program.module).module;
-        // What was drawn has a tape, which gives no other form of it.
+        // A drawn program has a tape, which cannot give another form of it.
         if !witness.is_drawn() && module != program.module {
             let normal = witness.with_program(Program { module, ..program.clone() });
             if let Some(shown) = self.shows(witness, normal)? {
@@ -79,11 +79,11 @@ impl<'a> Reducer<'a> {
         shrink(witness, &passes(), self)
     }
 
-    /// Whether it shows in a process of its own, however many questions were asked.
+    /// Whether the difference occurs in a new process. This is asked even if the budget is spent.
     ///
     /// # Errors
     ///
-    /// If nobody can be asked any more.
+    /// If the implementation can no longer be asked.
     pub fn shows_alone(&mut self, witness: &Witness) -> Result<bool, StartError> {
         self.implementation.renew();
         Ok(self.ask(witness, witness.clone())?.is_some())
@@ -139,17 +139,17 @@ impl Shows<Witness> for Reducer<'_> {
     }
 }
 
-/// What a candidate is run on; none if nothing can be made.
+/// The inputs of a candidate; none if no input can be generated.
 fn inputs_of(best: &Witness, candidate: &Witness) -> Option<Vec<Vec<ValueSpec>>> {
     let like = &best.difference.signature;
     if !like.stage.starts_with(RUN) && !like.is_outside() {
-        // What is refused is refused whatever it would be run on.
+        // A program that is refused is refused whatever its input.
         return Some(Vec::new());
     }
     let mut cx = Cx::new().with_edition(best.program.edition);
     let input = candidate.difference.input.as_deref();
     if let Some(input) = input.and_then(|input| carry(&mut cx, &best.program, input, &candidate.program)) {
-        // Twice: what the first run leaves behind may be what shows.
+        // Twice: the difference may come from state that the first run leaves behind.
         return Some(vec![input.clone(), input]);
     }
     let domain = if like.is_outside() { ArgumentDomain::Wide } else { ArgumentDomain::Documented };

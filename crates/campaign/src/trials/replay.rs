@@ -1,4 +1,4 @@
-//! A finding that was kept, asked about again.
+//! A stored finding, to be asked about again.
 
 use super::campaign::inputs_of;
 use super::path::Path;
@@ -15,40 +15,40 @@ use relax_spec::book::Edition;
 use relax_spec::grammar::{IrModule, Name};
 use relax_spec::value::ValueSpec;
 
-/// On how many inputs it is run beside its own.
+/// How many inputs it is run on in addition to its own.
 const RUNS: usize = 2;
 
-/// What a finding is about, read.
+/// The program, input and paths of a finding, read from its file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct StoredFinding {
     /// The program.
     pub module: IrModule,
-    /// The function that is started.
+    /// The function that is run.
     pub entry: Name,
-    /// What it is started on, if it was run.
+    /// The input, if the program was run.
     pub input: Option<Vec<ValueSpec>>,
-    /// By which paths it was seen.
+    /// The paths on which it was found.
     pub paths: Vec<Path>,
 }
 
-/// Why a file cannot be asked about again.
+/// Why a stored finding cannot be asked about again.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum KeptError {
-    /// Its program or its input cannot be read.
+    /// The program or the input cannot be read.
     #[error("the {part} cannot be read: {message}")]
     Part {
-        /// Which of them.
+        /// Which of them cannot be read.
         part: &'static str,
         /// What is wrong.
         message: String,
     },
-    /// It was seen by no path that is known here.
+    /// None of its paths is known here.
     #[error("it names no path that there is")]
     Paths,
 }
 
 impl StoredFinding {
-    /// What a finding is about.
+    /// Reads the parts of a finding.
     ///
     /// # Errors
     ///
@@ -72,19 +72,19 @@ impl StoredFinding {
         })
     }
 
-    /// What it is run on: its own input at the beginning, and at the end, when others have left behind what they leave.
+    /// The inputs of a run. Its own input comes first and also last, after the other inputs may have left state behind.
     pub fn inputs(&self, edition: Edition) -> Vec<Vec<ValueSpec>> {
         let own = || self.input.iter().cloned();
         own().chain(inputs_of(edition, &self.module, &self.entry, RUNS)).chain(own()).collect()
     }
 }
 
-/// The finding with the smallest program that is found by so many questions, and the simplest input.
-/// None if it does not show any more.
+/// The finding with the smallest program and the simplest input that a budget of questions gives. None if the
+/// difference no longer occurs.
 ///
 /// # Errors
 ///
-/// If nobody can be asked.
+/// If the implementation cannot be asked.
 pub fn reduced_further(
     implementation: &mut dyn Implementation,
     finding: &Finding,
@@ -96,7 +96,7 @@ pub fn reduced_further(
     let mut witness = Witness::new(edition, kept.module.clone(), kept.entry.clone(), path, difference);
     Reducer::new(implementation, budget).reduce(&mut witness)?;
     let new = Finding::of(&witness, dialect_of(implementation));
-    // Of a signature that tells causes apart by itself the operators are none.
+    // A signature that distinguishes causes without operators lists none.
     let operators = if finding.signature.operators.is_empty() { Vec::new() } else { new.operators.clone() };
     let paths = finding.paths.union(&new.paths).cloned().collect();
     Ok(Some(Finding {
@@ -116,11 +116,11 @@ pub fn reduced_further(
     }))
 }
 
-/// The difference, if an implementation shows it still by one of the paths.
+/// The difference, if an implementation still shows it on one of the paths.
 ///
 /// # Errors
 ///
-/// If nobody can be asked.
+/// If the implementation cannot be asked.
 pub fn still_shows(
     implementation: &mut dyn Implementation,
     finding: &Finding,

@@ -1,4 +1,4 @@
-//! How a campaign goes, and why it may not.
+//! The settings of a campaign, and why it may fail.
 
 use std::time::Duration;
 
@@ -12,44 +12,44 @@ use relax_spec::syntax::tvmscript::Dialect;
 /// What a campaign does, and when it ends.
 #[derive(Clone, Debug)]
 pub struct CampaignSettings {
-    /// Which programs there are.
+    /// Determines the programs.
     pub seed: u64,
-    /// How many are asked about; as many as there is time for if it is not said.
+    /// How many programs are asked about; without it, as many as the time allows.
     pub programs: Option<u64>,
-    /// After how long no further one is begun.
+    /// The time after which no further program is begun.
     pub time: Option<Duration>,
-    /// How many workers there are.
+    /// The number of workers.
     pub jobs: usize,
     /// The paths of each program.
     pub paths: Paths,
-    /// On how many inputs each is run.
+    /// The number of inputs on which each program is run.
     pub runs: usize,
     /// How many questions may be asked to reduce a finding.
     pub budget: usize,
-    /// What is known.
+    /// The known forms of findings.
     pub known: Vec<KnownForm>,
     /// Whether every second program is a text of the suite, mostly with something changed.
     pub seeds: bool,
 }
 
-/// Why a campaign ends before its time.
+/// Why a campaign ends early.
 #[derive(Debug, thiserror::Error)]
 pub enum CampaignError {
-    /// Nobody can be asked.
+    /// The implementation cannot be asked.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// Findings cannot be kept.
+    /// The findings cannot be stored.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// Whether it has a notation for the value of a boxed number in structural information: later releases of TVM have
-/// none.
+/// Whether the implementation has a notation for the value of a boxed number in structural information; later releases
+/// of TVM have none.
 pub(super) fn says_values(implementation: &dyn Implementation) -> bool {
     implementation.identity().name != "apache-tvm"
 }
 
-/// How an implementation spells programs.
+/// The dialect in which an implementation spells programs.
 pub(super) fn dialect_of(implementation: &dyn Implementation) -> Dialect {
     let identity = implementation.identity();
     let old = identity.version.starts_with("0.25");

@@ -1,4 +1,4 @@
-//! What findings of one cause have in common, and which of them are known.
+//! Signatures, which findings with the same cause share, and the list of known forms of findings.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -17,13 +17,13 @@ use relax_spec::suite::ledger::DeviationClass;
 pub enum FailureKind {
     /// The process ends.
     Crash,
-    /// No answer comes in time.
+    /// No answer comes before the time-out.
     Hang,
-    /// Another value, another effect, or a value for a failure.
+    /// A different value or effect, or a value instead of a failure.
     Value,
-    /// A run fails that should not, or otherwise.
+    /// A run fails that should not fail, or fails in a different way.
     Fails,
-    /// What it calls a normal form is none of the program.
+    /// The returned normal form is not a normal form of the program.
     NotNormal,
     /// A program is refused before it runs.
     Refused,
@@ -33,26 +33,26 @@ pub enum FailureKind {
     AdapterError,
 }
 
-/// What findings of one cause have in common.
+/// What findings with the same cause have in common.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub struct FailureSignature {
     /// How it fails.
     pub kind: FailureKind,
-    /// Where, in its own words.
+    /// The stage at which it fails, in the words of the implementation.
     pub stage: String,
-    /// What it says, without what differs from run to run; the clause that a value breaks.
+    /// The message, without parts that vary from run to run; for a wrong value, the clause that it breaks.
     pub message: String,
-    /// The operators of the reduced program, where the message does not tell causes apart.
+    /// The operators of the reduced program, where the message does not distinguish causes.
     pub operators: Vec<String>,
 }
 
-/// What stands among the operators of a program and is none.
+/// Names listed among the operators of a program that are not operators.
 pub(super) const CONSTRUCTS: [&str; 2] = [IF, CAST];
 pub(super) const IF: &str = "if";
 pub(super) const CAST: &str = "match_cast";
 /// The most characters of a message.
 const MESSAGE: usize = 160;
-/// Marks what shows on arguments outside of the documented domain of an operator only.
+/// Marks differences that occur only on arguments outside of the documented domain of an operator.
 const OUTSIDE: &str = ", outside of a domain";
 
 impl FailureSignature {
@@ -62,23 +62,23 @@ impl FailureSignature {
 
     /// An implementation accepts a program that breaks these rules.
     pub(super) fn of_accepted(rules: &[Rule]) -> FailureSignature {
-        // The numbers in them tell rules apart.
+        // The numbers in rule ids distinguish rules.
         let message = rules.iter().map(|rule| rule.id()).collect::<Vec<&str>>().join(", ");
         FailureSignature { kind: FailureKind::Accepted, stage: "check".to_string(), message, operators: Vec::new() }
     }
 
-    /// Of a run on what by the letter no operator is defined on.
+    /// The signature of a run on arguments for which the operator is not defined by the letter of the text.
     pub(super) fn outside(mut self) -> FailureSignature {
         self.stage.push_str(OUTSIDE);
         self
     }
 
-    /// Whether it is one of those.
+    /// Whether it is such a signature.
     pub(super) fn is_outside(&self) -> bool {
         self.stage.ends_with(OUTSIDE)
     }
 
-    /// Whether the message tells causes apart.
+    /// Whether the message distinguishes causes.
     pub(super) fn tells(&self) -> bool {
         match self.kind {
             FailureKind::Refused | FailureKind::Accepted | FailureKind::Fails | FailureKind::AdapterError => true,
@@ -86,7 +86,8 @@ impl FailureSignature {
         }
     }
 
-    /// Whether it is a difference of the same kind: of crashes and hangs the message is where they happen to end.
+    /// Whether the other difference is of the same kind. The message of a crash or a hang says only where it happens to
+    /// end.
     pub(super) fn is_like(&self, other: &FailureSignature) -> bool {
         let alike = self.kind == other.kind && self.stage == other.stage;
         match self.kind {
@@ -100,7 +101,7 @@ impl FailureSignature {
         }
     }
 
-    /// A name for files: short, and the same for the same.
+    /// A name for files: short, and equal for equal signatures.
     pub fn slug(&self) -> String {
         let text = format!("{self:?}");
         let hash = text
@@ -135,7 +136,7 @@ impl fmt::Display for FailureSignature {
     }
 }
 
-/// The telling line of a message, without numbers, addresses and the names of variables, which differ from program to
+/// The significant line of a message, without numbers, addresses and names of variables, which vary from program to
 /// program.
 fn normalized(message: &str) -> String {
     let lines: Vec<&str> = message.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
@@ -143,7 +144,7 @@ fn normalized(message: &str) -> String {
         ["Error:", "error:", "Check failed"].iter().any(|word| line.contains(word)) && !line.starts_with(['|', '^'])
     };
     let telling = lines.iter().rev().find(is_telling).or(lines.first()).copied().unwrap_or_default();
-    // What could not be lowered tells causes apart.
+    // The call that could not be lowered distinguishes causes.
     let call = lines.iter().position(|line| *line == "Offending call:").and_then(|at| lines.get(at + 1));
     let call = call.and_then(|call| call.split('(').next());
     let named = message.split("name=\"").nth(1).and_then(|rest| rest.split('"').next());
@@ -165,7 +166,7 @@ fn normalized(message: &str) -> String {
             digits = false;
         }
     }
-    // A list of numbers is as long as it happens to be.
+    // The length of a list of numbers is accidental.
     while out.contains("#, #") || out.contains("-#") {
         out = out.replace("#, #", "#").replace("-#", "#");
     }
@@ -183,13 +184,13 @@ fn without_addresses(line: &str) -> String {
     out
 }
 
-/// What a parser that says nothing points at, without the name before a colon.
+/// The text that a parser's message without words points at, without a name before a colon.
 fn pointed_at(lines: &[&str]) -> String {
     let code = lines.iter().find_map(|line| line.split_once(" |")).map_or("", |(_, code)| code.trim());
     code.rsplit(": ").next().unwrap_or_default().to_string()
 }
 
-/// Of each file its name alone: directories, temporary ones above all, are others each time.
+/// Only the name of each file: directories, especially temporary ones, vary from run to run.
 fn without_directories(line: &str) -> String {
     let name = |word: &str| match word.strip_prefix('/') {
         Some(path) => path.rsplit_once('/').map_or(word.to_string(), |(_, name)| name.to_string()),
@@ -198,62 +199,62 @@ fn without_directories(line: &str) -> String {
     line.split(' ').map(name).collect::<Vec<String>>().join(" ")
 }
 
-/// A form of findings that is known.
+/// A known form of findings.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct KnownForm {
-    /// How the implementation fails; any way if it is not said.
+    /// How the implementation fails; any way if absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<FailureKind>,
     /// What the normalized message contains.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
-    /// Operators of which the reduced program has one, as patterns of names; none if it does not matter.
+    /// Patterns of operator names, one of which the reduced program must contain; an empty list matches all programs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operators: Vec<String>,
-    /// What its stage contains.
+    /// What the stage contains.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stage: String,
-    /// The path by which it was seen first; any if it is not said.
+    /// The path by which it was seen first; any if absent.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub path: String,
-    /// How the versions begin that fail so; all of them if there are none.
+    /// Prefixes of the versions that fail in this way; an empty list matches all versions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub versions: Vec<String>,
-    /// Operators that the reduced program has, all of them, traits of it (see [`Trait`]), and attributes that a call in
-    /// it gives, as patterns of `name=value`; with a `!` before it, what it has not.
+    /// What the reduced program must have, all of it: operators, traits (see [`Trait`]), and attributes of its calls as
+    /// patterns of `name=value`. A leading `!` says that the program must not have it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub with: Vec<String>,
-    /// Why the implementation does so; not said of what nobody has looked at yet.
+    /// Why the implementation does so; absent as long as nobody has looked at it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<DeviationClass>,
-    /// The clause that decides; not said of what nobody has looked at yet.
+    /// The clause that decides; absent as long as nobody has looked at it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clause: Option<Rule>,
     /// Why it is known, for people; never empty.
     pub reason: String,
-    /// The folder below `conformance/findings` that shows it.
+    /// The folder in `conformance/findings` that shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding: Option<String>,
 }
 
-/// What a reduced program has in it, and how it came to be seen.
+/// What a known form may require of a reduced program, and how its difference was seen.
 #[derive(Clone, Copy, Debug)]
 pub struct FindingContext<'a> {
-    /// The operators in it.
+    /// The operators in the program.
     pub operators: &'a [String],
-    /// What tells it from others with these.
+    /// Traits that distinguish it from other programs with the same operators.
     pub traits: &'a BTreeSet<Trait>,
-    /// The attributes that its calls give.
+    /// The attributes of its calls.
     pub attributes: &'a BTreeSet<String>,
-    /// The path by which it was seen.
+    /// The path on which the difference was seen.
     pub path: &'a str,
     /// The version of the implementation.
     pub version: &'a str,
 }
 
 impl KnownForm {
-    /// Reads a list of forms. An error if it is not RON of this form, or an entry says too little.
+    /// Reads a list of forms. It is an error if the text is not RON of this type, or an entry is incomplete.
     pub fn parse(text: &str) -> Result<Vec<KnownForm>, String> {
         let forms: Vec<KnownForm> =
             relax_spec::book::ron_options().from_str(text).map_err(|error| error.to_string())?;
@@ -279,20 +280,20 @@ impl KnownForm {
         Ok(forms)
     }
 
-    /// Whether what the signature says is all that the form goes by, so that the smaller program is not needed.
+    /// Whether the signature alone decides whether this form matches, so that the program need not be shrunk first.
     pub fn tells(&self, signature: &FailureSignature) -> bool {
         let says = !self.message.is_empty() && self.fits(signature);
         says && self.with.is_empty() && self.path.is_empty() && (self.operators.is_empty() || signature.tells())
     }
 
-    /// Whether the signature is as the form has it.
+    /// Whether the form matches the signature.
     fn fits(&self, signature: &FailureSignature) -> bool {
         self.kind.is_none_or(|kind| kind == signature.kind)
             && signature.message.contains(&self.message)
             && signature.stage.contains(&self.stage)
     }
 
-    /// Whether it is the form of a finding of this signature.
+    /// Whether the form matches a finding with this signature.
     pub fn knows(&self, signature: &FailureSignature, seen: &FindingContext<'_>) -> bool {
         let FindingContext { operators, traits, attributes, path, version } = *seen;
         let is_one = |pattern: &String| {

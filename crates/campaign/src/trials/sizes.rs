@@ -1,4 +1,4 @@
-//! The sizes that shape variables have, and programs at them.
+//! The sizes of shape variables on an input, and programs with fixed sizes.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use relax_spec::grammar::{Binder, IrModule, PrimExpr, ShapeVar, StructInfo, Tens
 use relax_spec::judge::with_stack;
 use relax_spec::value::ValueSpec;
 
-/// The sizes that the parameters have on an input.
+/// The sizes of the shape variables of the parameters on an input.
 pub(super) fn sizes_on(params: &[Binder], input: &[ValueSpec]) -> BTreeMap<ShapeVar, i64> {
     let mut sizes = BTreeMap::new();
     for (param, value) in params.iter().zip(input) {
@@ -33,7 +33,7 @@ pub(super) fn sizes_on(params: &[Binder], input: &[ValueSpec]) -> BTreeMap<Shape
     sizes
 }
 
-/// The program at fixed sizes.
+/// The program with fixed sizes.
 pub(crate) fn fixed(module: &IrModule, sizes: &BTreeMap<ShapeVar, i64>) -> IrModule {
     let mut data = to_value(module);
     let functions = data.get_mut("funcs").and_then(Value::as_array_mut);
@@ -46,7 +46,7 @@ pub(crate) fn fixed(module: &IrModule, sizes: &BTreeMap<ShapeVar, i64>) -> IrMod
     parse_json(&text).and_then(|data| from_data(&data)).unwrap_or_else(|_| module.clone())
 }
 
-/// Shape variables stand as their names; what is generated has no other name like them.
+/// In the data, a shape variable is its name; generated programs have no other name of that form.
 fn put(data: &mut Value, sizes: &BTreeMap<ShapeVar, i64>) {
     with_stack(|| match data {
         Value::String(name) => {

@@ -1,4 +1,4 @@
-//! Other spellings of a program, by which paths go.
+//! Other spellings of a program, for the paths that need them.
 
 use serde_json::Value;
 
@@ -15,31 +15,31 @@ use relax_spec::question::ProgramInput;
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 use relax_spec::value::ValueSpec;
 
-/// How a sequence is printed that stands as an operand.
+/// How a sequence is printed that is an operand.
 const SEQUENCE: &str = "R.SeqExpr()";
-/// What is printed before the condition of a choice whose branches are no sequences, within a line.
+/// What is printed before the condition of an `If` whose branches are not sequences, within a line.
 const CHOICE: &str = " if ";
-/// How the name of a packed function is printed that stands by itself.
+/// How the name of a packed function is printed that is not called directly.
 const BOUND_NAME: &str = "R.ExternFunc(";
 /// The attribute that names a device.
 const DEVICE: &str = "dst_vdevice";
 
-/// The program as text, in a notation that implementations read; as a tree where it has none.
+/// The program as text, in a notation that implementations read; as a tree if no such notation exists.
 pub(super) fn as_text(edition: Edition, module: &IrModule, dialect: Dialect) -> ProgramInput {
     let tree = module;
     let module = without_ranks(&with_devices(module));
     let mut text = print_module(&module, dialect);
     let is_choice = |line: &str| !line.trim_start().starts_with("if ") && line.contains(CHOICE);
     if text.contains(SEQUENCE) || text.lines().any(is_choice) {
-        // A sequence as an operand has no form that implementations read, and neither has a choice without blocks.
+        // Implementations read no notation for a sequence as an operand, or for an `If` without blocks.
         text = print_module(&in_normal_form(&mut Cx::new().with_edition(edition), &module).module, dialect);
     }
-    // Neither has the name of a function that is bound to a variable.
+    // Nor do they read the name of a packed function that is bound to a variable.
     if text.contains(BOUND_NAME) { ProgramInput::Module(tree.clone()) } else { ProgramInput::Script(text) }
 }
 
-/// The module at the sizes of the first input, and the inputs as long as they are of these sizes; the module itself
-/// where the text rejects it at these sizes, which is for no implementation to say then.
+/// The module at the sizes of the first input, and the inputs up to the first one of other sizes. If the text of the
+/// specification rejects the program at these sizes, then the module itself, as no implementation must accept it.
 pub(super) fn at_sizes(
     edition: Edition,
     module: &IrModule,
@@ -56,7 +56,7 @@ pub(super) fn at_sizes(
     (at_them, inputs.iter().take_while(fits).cloned().collect())
 }
 
-/// The module with a list of the devices that its calls name, without which no implementation finds them in a text.
+/// The module with a list of the devices that its calls name: implementations need it to find them in a text.
 fn with_devices(module: &IrModule) -> IrModule {
     struct Devices(Vec<VDevice>);
     impl Visitor for Devices {
@@ -80,7 +80,8 @@ fn with_devices(module: &IrModule) -> IrModule {
     listing
 }
 
-/// The module without the rank of a tensor whose shape is a variable, which has it: no implementation reads both.
+/// The module without ranks of tensors whose shape is a variable, which determines the rank: no implementation reads
+/// both.
 fn without_ranks(module: &IrModule) -> IrModule {
     fn leave_out(data: &mut Value) -> bool {
         with_stack(|| match data {
@@ -100,5 +101,5 @@ fn without_ranks(module: &IrModule) -> IrModule {
     less.unwrap_or_else(|| module.clone())
 }
 
-/// How a rank is written that is not known.
+/// How an unknown rank is written.
 const UNKNOWN: i64 = -1;

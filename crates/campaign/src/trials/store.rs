@@ -1,4 +1,5 @@
-//! Findings as files, one each, written whole or not at all, so that a campaign that is cut short loses nothing.
+//! Findings as files, one per file. A file is written completely or not at all, so an interrupted campaign loses
+//! nothing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
@@ -18,68 +19,69 @@ use relax_spec::book::Edition;
 use relax_spec::data::json::to_value;
 use relax_spec::syntax::tvmscript::{Dialect, print_module};
 
-/// A finding: differences of one signature.
+/// A finding: the differences with one signature.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Finding {
     /// What they have in common.
     pub signature: FailureSignature,
-    /// Further signatures that the same line of the ledger knows. One program, the smallest, stands for all of them.
+    /// Other signatures that the same entry of the ledger covers. The smallest of their programs represents all of
+    /// them.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub also: BTreeSet<FailureSignature>,
-    /// The paths on which they were seen.
+    /// The paths on which the differences were seen.
     pub paths: BTreeSet<String>,
-    /// How often.
+    /// How often they were seen.
     pub count: u64,
-    /// What was counted and may be asked about again when the campaign goes on: the seed, the number of the program,
-    /// and the path.
+    /// The differences counted that an interrupted campaign might ask about again: seed, number of the program, and
+    /// path.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub counted: BTreeSet<CountedPlace>,
-    /// Whether it shows in a process of its own; where it does not, something that ran before has a part in it.
+    /// Whether the finding occurs in a new process; if not, an earlier program has a part in it.
     #[serde(default = "yes", skip_serializing_if = "is_yes")]
     pub alone: bool,
-    /// What the same process was asked next, where it shows only then.
+    /// The next question to the same process, if the finding occurs only with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub then: Option<String>,
-    /// Why it is known, if a ledger knows it.
+    /// The reason given in the ledger, if the finding is known.
     pub known: Option<String>,
-    /// The seed, and the number of the program that showed it first.
+    /// The seed of the program that showed it first.
     pub seed: u64,
     /// The number of that program.
     pub number: u64,
-    /// Who was asked.
+    /// The implementation under test.
     pub implementation: String,
-    /// By which edition it was judged.
+    /// The edition by which it was judged.
     #[serde(default)]
     pub edition: Edition,
     /// What is wrong, for people.
     pub message: String,
-    /// What the program gives.
+    /// The result that the program should give.
     pub expected: String,
-    /// What the implementation gives.
+    /// The result of the implementation.
     pub given: String,
     /// The reduced program, as TVMScript.
     pub program: String,
     /// The reduced program, as data.
     pub module: Value,
-    /// The function that is started.
+    /// The function that is run.
     pub entry: String,
-    /// What it is started on, as data; null if nothing was run.
+    /// The input of the run, as data; null if nothing was run.
     pub input: Value,
     /// How many bindings the reduced program has.
     pub bindings: usize,
     /// The operators in it.
     pub operators: Vec<String>,
-    /// What tells it from programs with the same operators.
+    /// Traits that distinguish it from programs with the same operators.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub traits: BTreeSet<Trait>,
-    /// The attributes that its calls give, as `name=value`.
+    /// The attributes of its calls, as `name=value`.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub attributes: BTreeSet<String>,
 }
 
 impl Finding {
-    /// A finding of what a witness shows, by nobody yet.
+    /// The finding that a witness shows; the caller fills in who was asked.
     pub(super) fn of(witness: &Witness, dialect: Dialect) -> Finding {
         let (program, difference) = (&witness.program, witness.difference.clone());
         Finding {
@@ -127,25 +129,25 @@ fn is_yes(alone: &bool) -> bool {
 struct CampaignProgress {
     seed: u64,
     next: u64,
-    /// Of the other seeds.
+    /// The progress of campaigns with other seeds.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     others: BTreeMap<u64, u64>,
 }
 
-/// The findings of a campaign, and where they are kept.
+/// The findings of a campaign, and the directory where they are stored.
 #[derive(Clone, Debug, Default)]
 pub struct FindingStore {
     dir: Option<PathBuf>,
     findings: BTreeMap<FailureSignature, Finding>,
     seed: u64,
     next: u64,
-    /// How far campaigns of other seeds have come.
+    /// The progress of campaigns with other seeds.
     others: BTreeMap<u64, u64>,
-    /// Held as long as the store is there.
+    /// Held as long as the store exists.
     _lock: Option<Arc<File>>,
 }
 
-/// Why findings cannot be kept.
+/// Why findings cannot be stored.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// A file cannot be read or written.
@@ -153,10 +155,10 @@ pub enum StoreError {
     Io {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error of the operating system.
         error: io::Error,
     },
-    /// Another campaign keeps its findings there.
+    /// Another campaign uses the directory.
     #[error("{}: another campaign{by} keeps its findings there", path.display())]
     Taken {
         /// The directory.
@@ -164,7 +166,7 @@ pub enum StoreError {
         /// Its process, if that is known.
         by: String,
     },
-    /// A file is no finding.
+    /// A file is not a finding.
     #[error("{}: {message}", path.display())]
     Form {
         /// The file.
@@ -175,18 +177,18 @@ pub enum StoreError {
 }
 
 const STATE: &str = "state.json";
-/// The file that a campaign locks, with the number of its process. The system takes the lock back when that ends,
-/// however it does.
+/// The file that a campaign locks, with the number of its process. The operating system releases the lock when the
+/// process ends in any way.
 const LOCK: &str = "lock";
 
 impl FindingStore {
-    /// Findings that are kept nowhere.
+    /// A store without a directory.
     pub fn in_memory() -> FindingStore {
         FindingStore::default()
     }
 
-    /// The findings of a directory, which is made if there is none.
-    /// What an interrupted campaign of this seed has found is there already, and goes on.
+    /// The findings of a directory, which is created if needed. An interrupted campaign with this seed is continued,
+    /// and its findings are kept.
     ///
     /// # Errors
     ///
@@ -214,7 +216,7 @@ impl FindingStore {
         self.next
     }
 
-    /// All findings: those that no ledger knows first, and rare ones before frequent ones.
+    /// All findings: unknown ones before known ones, and rare ones before frequent ones.
     pub fn ranked(&self) -> Vec<&Finding> {
         let mut findings: Vec<&Finding> = self.findings.values().collect();
         findings.sort_by_key(|finding| (finding.known.is_some(), finding.count));
@@ -225,9 +227,9 @@ impl FindingStore {
         *seed != self.seed || *number >= self.next
     }
 
-    /// Whether a finding of this signature is there, which is counted again then, unless this place was counted before
-    /// the campaign was interrupted. What a ledger knows is looked at again if the program has fewer bindings than the
-    /// one that stands for it.
+    /// Counts the difference again if a finding with this signature exists, unless this place was counted before the
+    /// campaign was interrupted. False also if the finding is known and this program has fewer bindings than the one
+    /// stored: then it is worth another look.
     ///
     /// # Errors
     ///
@@ -241,7 +243,7 @@ impl FindingStore {
     ) -> Result<bool, StoreError> {
         let alike = |own: &FailureSignature| {
             let same = own.kind == signature.kind && own.stage == signature.stage && own.message == signature.message;
-            // What calls no operator says nothing of a program that calls some.
+            // A program without calls of operators cannot represent one with calls.
             let calls = !own.operators.is_empty() || operators.is_empty();
             same && (signature.tells() || calls && own.operators.iter().all(|operator| operators.contains(operator)))
         };
@@ -260,8 +262,8 @@ impl FindingStore {
         self.write(&finding).map(|()| true)
     }
 
-    /// Keeps a finding; one of the same signature, or that the same line of the ledger knows, is counted again, and
-    /// the smaller program stands for both.
+    /// Stores a finding. If one with the same signature, or of the same entry of the ledger, exists already, it is
+    /// counted again, and the smaller program represents both.
     ///
     /// # Errors
     ///
@@ -284,7 +286,7 @@ impl FindingStore {
         kept.also.extend(gone.clone());
         kept.also.remove(&kept.signature);
         self.keep(kept)?;
-        // Only now, so that nothing is lost in between.
+        // The old file is removed last, so that nothing is lost in between.
         gone.map_or(Ok(()), |gone| self.discard(&gone))
     }
 
@@ -294,7 +296,7 @@ impl FindingStore {
         Ok(())
     }
 
-    /// Takes the files of a signature away, if there are any.
+    /// Removes the files of a signature, if there are any.
     fn discard(&self, signature: &FailureSignature) -> Result<(), StoreError> {
         let Some(dir) = &self.dir else { return Ok(()) };
         let path = dir.join(format!("{}.json", signature.slug()));
@@ -304,7 +306,7 @@ impl FindingStore {
         })
     }
 
-    /// Notes that all programs before this one are done.
+    /// Records that all programs before this one are done.
     ///
     /// # Errors
     ///
@@ -317,7 +319,7 @@ impl FindingStore {
         self.forget_done()
     }
 
-    /// What is done is not asked about again, and need not be told apart.
+    /// Forgets which differences of finished programs were counted: nobody asks about these programs again.
     fn forget_done(&mut self) -> Result<(), StoreError> {
         let done = |store: &FindingStore, finding: &Finding| finding.counted.iter().any(|p| !store.may_come_again(p));
         let of_done: Vec<FailureSignature> =
@@ -336,7 +338,7 @@ impl FindingStore {
     }
 }
 
-/// The lock of a directory, which no other campaign has.
+/// Takes the lock of a directory.
 fn locked(dir: &Path) -> Result<File, StoreError> {
     let path = dir.join(LOCK);
     let io = |error| StoreError::Io { path: path.clone(), error };
@@ -348,7 +350,7 @@ fn locked(dir: &Path) -> Result<File, StoreError> {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             let mut process = String::new();
-            // Who holds it may not have written its number yet.
+            // The process that holds the lock may not have written its number yet.
             let by = file.take(20).read_to_string(&mut process).ok().and_then(|_| process.parse::<u32>().ok());
             let by = by.map(|process| format!(" (process {process})")).unwrap_or_default();
             return Err(StoreError::Taken { path: dir.to_path_buf(), by });
@@ -370,7 +372,7 @@ pub fn write_finding(path: &Path, finding: &Finding) -> Result<(), StoreError> {
     write(&path.with_extension("py"), &finding.program)
 }
 
-/// The findings of a file, or of a directory, in the order of their names, each with its file.
+/// The findings of a file or of a directory, each with its file, in the order of the file names.
 ///
 /// # Errors
 ///
@@ -400,7 +402,7 @@ fn text_of(value: &impl Serialize) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
-/// Writes a file whole, or leaves it as it was.
+/// Writes the whole file, or leaves it as it was.
 fn write(path: &Path, text: &str) -> Result<(), StoreError> {
     write_atomically(path, text.as_bytes()).map_err(|error| StoreError::Io { path: path.to_path_buf(), error })
 }
@@ -450,7 +452,7 @@ mod tests {
         store.put(finding()).unwrap();
         store.put(finding()).unwrap();
         store.done(3, 12).unwrap();
-        // What was being written when the process was killed is not read.
+        // A file that was being written when the process was killed is ignored.
         fs::write(dir.path().join("crash-0.tmp"), "{").unwrap();
         drop(store);
         let again = FindingStore::open(dir.path(), 3).unwrap();
@@ -477,7 +479,7 @@ mod tests {
         let mut store = FindingStore::open(dir.path(), 3).unwrap();
         store.put(found(7)).unwrap();
         assert!(store.again(&signature, &operators, &at(9, "llvm"), 9).unwrap());
-        // Another worker has not come to the end of program 8 when the campaign is killed.
+        // Another worker has not finished program 8 when the campaign is killed.
         store.done(3, 8).unwrap();
         drop(store);
         let mut store = FindingStore::open(dir.path(), 3).unwrap();
@@ -501,7 +503,7 @@ mod tests {
     #[test]
     fn a_directory_has_one_campaign_at_a_time() {
         let dir = tempfile::tempdir().unwrap();
-        // What a process has left that is gone.
+        // The lock file of a process that no longer exists.
         fs::write(dir.path().join(LOCK), "99999999").unwrap();
         let store = FindingStore::open(dir.path(), 3).unwrap();
         let second = FindingStore::open(dir.path(), 4).unwrap_err().to_string();

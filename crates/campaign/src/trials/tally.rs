@@ -1,4 +1,4 @@
-//! What a campaign has done, in numbers.
+//! Statistics of a campaign.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,19 +8,19 @@ use crate::programs::ConstructCensus;
 use relax_spec::book::{Rule, RuleSet};
 use relax_spec::grammar::IrModule;
 
-/// What occurred in the programs of a campaign, and what was applied to them.
+/// The constructs of the programs of a campaign, and the rules applied to them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Coverage {
     /// Constructs and operators.
     pub census: ConstructCensus,
-    /// In how many programs a rule was applied, in checking them or in running them.
+    /// In how many programs each rule was applied, when checking or running them.
     pub rules: BTreeMap<Rule, u64>,
-    /// Which of them were applied to one program.
+    /// The pairs of rules that were applied to the same program.
     pub pairs: RulePairs,
 }
 
 impl Coverage {
-    /// Counts a program, of which these rules were applied.
+    /// Counts a program to which these rules were applied.
     pub(super) fn count(&mut self, module: &IrModule, rules: &RuleSet) {
         self.census.count(module);
         for rule in rules.iter() {
@@ -36,19 +36,19 @@ impl Coverage {
     }
 }
 
-/// What was done.
+/// How much was done.
 #[derive(Clone, Debug, Default)]
 pub struct CampaignTally {
     /// Programs that were asked about.
     pub programs: u64,
     /// Programs that the implementation compiled and ran at least once.
     pub ran: u64,
-    /// Programs that the generator made and the checks do not accept, each with what they say: mistakes of the
-    /// generator.
+    /// Programs that the generator drew although the checks do not accept them, each with the diagnostics: mistakes of
+    /// the generator.
     pub rejected: Vec<String>,
     /// Programs that break one rule.
     pub violations: u64,
-    /// Programs without inputs.
+    /// Programs for which no inputs were found.
     pub unheld: u64,
     /// Questions.
     pub questions: u64,
@@ -60,13 +60,13 @@ pub struct CampaignTally {
     pub runs: (u64, u64),
     /// Processes that were lost.
     pub lost: u64,
-    /// What the implementation says that it cannot do, by reason.
+    /// What the implementation says that it does not support, by reason.
     pub unsupported: BTreeMap<String, u64>,
-    /// What it refused, by reason.
+    /// What the implementation refused, by reason.
     pub refused: BTreeMap<String, u64>,
-    /// What occurred in the programs.
+    /// Constructs and rules in the programs.
     pub coverage: Coverage,
-    /// How long the workers were, and how much of that they waited for the implementation.
+    /// How long all workers ran in total, and how much of that they waited for the implementation.
     pub time: (Duration, Duration),
 }
 

@@ -1,4 +1,4 @@
-//! What a reduced program has in it, beside what it shows.
+//! Properties of a reduced program that distinguish it from others with the same operators.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use relax_spec::grammar::visit::{Visitor, walk_call, walk_expr, walk_match_cast,
 use relax_spec::grammar::{Call, Expr, Function, IrModule, MatchCast, PrimExpr, ShapeVar, TensorData};
 use relax_spec::value::{Scalar, Tensor, ValueSpec};
 
-/// What tells a reduced program from others with the same operators.
+/// A property of a reduced program.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trait {
@@ -18,7 +18,7 @@ pub enum Trait {
     Constant,
     /// It was run on a tensor without elements.
     Empty,
-    /// It was run on a number that is none.
+    /// It was run on a NaN.
     Nan,
     /// It has a tensor of integers among its arguments and constants.
     Integers,
@@ -26,24 +26,24 @@ pub enum Trait {
     Negative,
     /// It was run on a float below zero.
     BelowZero,
-    /// It was run on a vector whose elements do not rise.
+    /// It was run on a vector whose elements are not in ascending order.
     Unsorted,
-    /// One of its integers has more digits than a float64 holds.
+    /// The magnitude of one of its integers is over 2^53.
     Wide,
-    /// It has a size that is a variable.
+    /// A dimension is a variable.
     Symbolic,
-    /// The tensors that were expected and given have another data type or shape.
+    /// The expected and the returned tensors differ in data type or shape.
     Form,
-    /// The numbers that were expected and given are the same but for a hundredth.
+    /// The expected and the returned numbers differ by at most a hundredth.
     Slight,
     /// It holds a boxed scalar.
     Scalar,
     /// It holds a sequence that is neither a body nor a branch.
     Nested,
-    /// It shows by the usual way, and not where nothing is optimized: what is to blame are passes of the usual
-    /// pipeline.
+    /// The difference occurs on the usual path, and not without optimizations: passes of the usual pipeline are to
+    /// blame.
     Planned,
-    /// It shows neither there nor by the usual way: what its own path adds is to blame.
+    /// The difference occurs on neither of these two paths: something that only its own path does is to blame.
     OfPath,
 }
 
@@ -87,8 +87,8 @@ impl Trait {
     }
 }
 
-/// The operators that a program calls, and the packed functions; `if` and `match_cast` among them where it has one,
-/// as what goes wrong in planning for these does so whatever is called.
+/// The operators and packed functions that a program calls. The list includes `if` and `match_cast` where the program
+/// has one, because errors in planning memory for these do not depend on the calls.
 pub fn operators(module: &IrModule) -> Vec<String> {
     struct OperatorNames(BTreeSet<String>);
     impl Visitor for OperatorNames {
@@ -115,11 +115,11 @@ pub fn operators(module: &IrModule) -> Vec<String> {
     operators.0.into_iter().collect()
 }
 
-/// What tells a reduced witness from others with its operators.
+/// The traits of a reduced witness.
 pub(super) fn traits_of(witness: &Witness) -> BTreeSet<Trait> {
     let mut traits = visible(witness.module(), witness.difference.input.as_deref());
     traits.extend(of_difference(&witness.difference.expected, &witness.difference.given));
-    // It shows by no path that is simpler: the last pass has asked.
+    // It occurs on no simpler path: the last pass has tried those.
     if is_of_run(&witness.difference.signature) {
         match SIMPLE.iter().position(|simple| *simple == witness.path) {
             Some(0) => {}
@@ -130,7 +130,7 @@ pub(super) fn traits_of(witness: &Witness) -> BTreeSet<Trait> {
     traits
 }
 
-/// What can be seen in the program, and in what it is run on.
+/// The traits that the program and its input show.
 fn visible(module: &IrModule, input: Option<&[ValueSpec]>) -> BTreeSet<Trait> {
     let mut traits = written(module);
     let is_empty = |part: &ValueSpec| matches!(part, ValueSpec::Tensor(tensor) if tensor.shape.contains(&0));
@@ -153,7 +153,7 @@ fn visible(module: &IrModule, input: Option<&[ValueSpec]>) -> BTreeSet<Trait> {
     traits
 }
 
-/// The attributes that the calls of a program give, each as `name=value`.
+/// The attributes of the calls of a program, each as `name=value`.
 pub(super) fn attributes(module: &IrModule) -> BTreeSet<String> {
     struct Attributes(BTreeSet<String>);
     impl Visitor for Attributes {
@@ -167,17 +167,17 @@ pub(super) fn attributes(module: &IrModule) -> BTreeSet<String> {
     attributes.0
 }
 
-/// The text of the returned value alone: behind it stand the arguments and the effects of a run.
+/// The text of the returned value alone: the arguments and the effects of a run follow it.
 fn returned(text: &str) -> &str {
     [", arguments [", ", effects ["].iter().filter_map(|word| text.find(word)).min().map_or(text, |end| &text[..end])
 }
 
-/// What tells from others the difference between two returned values, by their texts.
+/// The trait that the texts of two returned values show.
 fn of_difference(expected: &str, given: &str) -> Option<Trait> {
     let (expected, given) = (returned(expected), returned(given));
     let form = |text: &str| text.split('[').next().unwrap_or_default().trim().to_string();
     if form(expected) != form(given) {
-        // A failure has no form.
+        // A failure has no data type or shape.
         return (expected.contains('[') && given.contains('[')).then_some(Trait::Form);
     }
     let numbers = |text: &str| {

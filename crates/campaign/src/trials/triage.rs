@@ -1,4 +1,5 @@
-//! What becomes of a difference: it is one more of a finding that is there, or a new one, which is reduced and kept.
+//! Decides about a difference: either it belongs to an existing finding, or it is a new one, which is reduced and
+//! stored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -21,37 +22,36 @@ use relax_spec::grammar::Name;
 use relax_spec::question::Ask;
 use relax_spec::syntax::tvmscript::Dialect;
 
-/// How many questions are asked to reduce a program that hangs: each answer that does not come takes as long as is
-/// waited for it.
+/// The budget of questions to reduce a program that hangs: each missing answer takes the whole time-out.
 const HANGS: usize = 4;
-/// How many questions are asked to reduce what a ledger knows already, so that it can be read.
+/// The budget of questions to reduce a difference that a ledger knows, so that its program can be read.
 const KNOWN: usize = 24;
-/// After how many crashes that could not be traced no further one is traced: each attempt starts processes.
+/// After how many crashes without an identified cause no further one is traced: each attempt starts processes.
 const HUNTS: usize = 6;
 
-/// A difference that waits for its turn.
+/// A difference that waits until it is its turn.
 pub(super) struct QueuedDifference {
     pub(super) number: u64,
     pub(super) drawn: Drawn,
     pub(super) entry: Name,
     pub(super) path: Path,
     pub(super) difference: TrialDifference,
-    /// The text that was asked about, where it is no program that was drawn.
+    /// The text that was asked about, if the program was not drawn.
     pub(super) text: Option<String>,
-    /// Of a crash: what the process had been asked before, and the question that it was lost by.
+    /// For a crash: the questions that the process had been asked, and the question at which it was lost.
     pub(super) lost: Option<(Vec<Ask>, Ask)>,
 }
 
-/// How far it is known by what a crash comes.
+/// What is known of the cause of a crash.
 #[derive(Default)]
 struct CrashCause {
-    /// Whether something that ran before has a part in it.
+    /// Whether an earlier program in the same process has a part in it.
     is_shared: bool,
-    /// What the process was asked next, if it shows only then.
+    /// The next question to the process, if the crash occurs only with it.
     then: Option<String>,
 }
 
-/// The known form of a difference that a program shows as it is, before it is shrunk.
+/// The known form of the difference that a program shows before it is shrunk.
 pub fn known_form<'k>(known: &'k [KnownForm], witness: &Witness, version: &str) -> Option<&'k KnownForm> {
     let Finding { signature, operators, traits, attributes, .. } = Finding::of(witness, Dialect::default());
     let path = witness.path.to_string();
@@ -60,20 +60,20 @@ pub fn known_form<'k>(known: &'k [KnownForm], witness: &Witness, version: &str) 
     known.iter().find(|form| form.knows(&signature, &seen))
 }
 
-/// Looks at differences, one after the other.
+/// Handles differences one after the other.
 pub(super) struct Triage<'a> {
     pub(super) source: &'a Rc<ProgramSource>,
     pub(super) settings: &'a CampaignSettings,
     pub(super) implementation: &'a mut Remembering,
     pub(super) store: &'a Mutex<FindingStore>,
-    /// How many questions were asked to reduce.
+    /// How many questions were asked to reduce findings.
     pub(super) reducing: &'a mut u64,
     /// How often each pass made a witness smaller.
     pub(super) passes: &'a mut BTreeMap<&'static str, u64>,
 }
 
 impl<'a> Triage<'a> {
-    /// Counts a difference, and keeps it if it is a new one. Nothing more is asked after an interrupt.
+    /// Counts a difference, and stores it if it is new. After an interrupt it asks no further questions.
     pub(super) fn settle(&mut self, queued: QueuedDifference, interrupted: bool) -> Result<(), CampaignError> {
         let QueuedDifference { number, drawn, entry, path, difference, text, lost } = queued;
         let seen = path.to_string();
@@ -90,7 +90,7 @@ impl<'a> Triage<'a> {
             witness = witness.drawn(self.source, &drawn);
             let is_crash = witness.difference.signature.kind == FailureKind::Crash;
             match self.reduce(&mut witness, known.is_some(), lost) {
-                // Of a crash it was not seen yet whether it shows alone.
+                // Whether the crash occurs alone has not been tested yet.
                 Err(StartError::Interrupted) => cause.is_shared = is_crash,
                 other => (cause, is_whole) = (other?, true),
             }
@@ -106,7 +106,7 @@ impl<'a> Triage<'a> {
         self.store.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes the witness as small as it becomes.
+    /// Makes the witness as small as possible.
     fn reduce(
         &mut self,
         witness: &mut Witness,
@@ -118,20 +118,20 @@ impl<'a> Triage<'a> {
         let most = [(is_hang, HANGS), (is_known, KNOWN)].into_iter().find(|(is_so, _)| *is_so);
         let budget = most.map_or(self.settings.budget, |(_, most)| self.settings.budget.min(most));
         let mut reducer = Reducer::new(self.implementation, budget);
-        // Nothing that was asked before shall have a part in it.
+        // No earlier question to the process should have a part in it.
         if is_crash && budget > 0 && !reducer.shows_alone(witness)? {
             *self.reducing += reducer.asked();
             return self.trace(witness, lost);
         }
         reducer.reduce(witness)?;
-        // A crash that does not come again comes of damage that was done before, or of luck.
+        // A crash that does not occur again is due to earlier damage or to chance.
         let is_shared = is_crash && budget > 0 && !reducer.shows_alone(witness)?;
         *self.reducing += reducer.asked();
         reducer.taken().iter().for_each(|(pass, count)| *self.passes.entry(pass).or_default() += count);
         Ok(CrashCause { is_shared, then: None })
     }
 
-    /// The program of those that ran before in the process by which the crash comes, if it can be told which it is.
+    /// The earlier program in the process that causes the crash, if it can be identified.
     fn trace(&mut self, witness: &mut Witness, lost: Option<(Vec<Ask>, Ask)>) -> Result<CrashCause, StartError> {
         let untold = || Ok(CrashCause { is_shared: true, then: None });
         let open = self.store().ranked().into_iter().filter(|finding| !finding.alone).count();
@@ -147,14 +147,14 @@ impl<'a> Triage<'a> {
         Ok(CrashCause { is_shared: false, then: Some(text_of(&then, dialect)) })
     }
 
-    /// The form of the ledger that knows it by what it says, whatever the smaller program is.
+    /// The entry of the ledger that the signature alone matches, however the program shrinks.
     fn known_as_it_is(&self, signature: &FailureSignature, operators: &[String], path: &str) -> Option<&'a KnownForm> {
         let (version, traits) = (&self.implementation.identity().version, &BTreeSet::new());
         let seen = FindingContext { operators, traits, attributes: &BTreeSet::new(), path, version };
         self.settings.known.iter().find(|form| form.tells(signature) && form.knows(signature, &seen))
     }
 
-    /// What was found, with the form of the ledger that knows it.
+    /// The finding, with the entry of the ledger that matches it.
     fn finding(
         &self,
         witness: &Witness,

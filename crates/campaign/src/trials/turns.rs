@@ -1,14 +1,13 @@
-//! Whose turn it is: programs are asked about by several workers at once, and their differences are looked at one
-//! after the other in the order of the programs.
-//! So what is found does not depend on which worker was faster, nor on how many there are.
+//! The order of work: several workers ask about programs at once, but differences are handled one after the other, in
+//! the order of the programs. So the findings depend neither on the speed nor on the number of the workers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A number of a program, and of a difference in it.
+/// The number of a program, and of a difference in it.
 type TurnPosition = (u64, usize);
 
-/// The numbers that are given out, and what waits for its turn.
+/// The numbers that workers have received, and the differences that wait until it is their turn.
 pub(super) struct Turns<T> {
     state: Mutex<TurnState<T>>,
 }
@@ -17,10 +16,10 @@ struct TurnState<T> {
     next: u64,
     end: Option<u64>,
     open: BTreeSet<u64>,
-    /// Those that were given up before everything was asked.
+    /// Numbers that a worker gave up before all questions were asked.
     undone: BTreeSet<u64>,
     waiting: BTreeMap<TurnPosition, T>,
-    /// The one that is being looked at.
+    /// The difference that is being handled.
     taken: Option<TurnPosition>,
 }
 
@@ -54,20 +53,22 @@ impl<T> Turns<T> {
         Some(number)
     }
 
-    /// The program with this number is done, and that is what it showed.
+    /// The program with this number is done, and showed these differences.
     pub(super) fn end(&self, number: u64, shown: Vec<T>) {
         let mut state = self.state();
         state.open.remove(&number);
         state.waiting.extend(shown.into_iter().enumerate().map(|(nth, shown)| ((number, nth), shown)));
     }
 
-    /// Not everything was asked of the program with this number. What it has shown is looked at, and it is not done.
+    /// Not all questions about the program with this number were asked. Its differences are handled, but it is not
+    /// done.
     pub(super) fn give_up(&self, number: u64, shown: Vec<T>) {
         self.state().undone.insert(number);
         self.end(number, shown);
     }
 
-    /// What has to be looked at now: nothing that is before it is open, and nobody looks at anything else.
+    /// The next difference to be handled: none if an earlier program is in progress or another difference is being
+    /// handled.
     pub(super) fn take(&self) -> Option<T> {
         let mut state = self.state();
         let (number, nth) = *state.waiting.keys().next()?;
@@ -79,12 +80,12 @@ impl<T> Turns<T> {
         state.waiting.remove(&(number, nth))
     }
 
-    /// What was taken has been looked at.
+    /// The difference that was taken has been handled.
     pub(super) fn settled(&self) {
         self.state().taken = None;
     }
 
-    /// All programs before this one are done, and what they showed has been looked at.
+    /// The programs before this number are done, and all their differences have been handled.
     pub(super) fn done(&self) -> u64 {
         let state = self.state();
         let open = state.open.first().copied();

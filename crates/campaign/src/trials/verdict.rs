@@ -1,4 +1,4 @@
-//! What is asked about a program, and what becomes of the question.
+//! A question about a program, and the verdict on the answer.
 
 use super::judge::judge;
 use super::path::Path;
@@ -13,34 +13,34 @@ use relax_spec::judge::Cx;
 use relax_spec::question::Outcome;
 use relax_spec::value::ValueSpec;
 
-/// What becomes of one question.
+/// The verdict on one question.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TrialVerdict {
-    /// Nothing speaks against the implementation; how many runs reached their end, of how many.
+    /// No difference was found.
     Agrees {
         /// Runs that reached the end on both sides.
         ended: u64,
         /// All runs.
         runs: u64,
     },
-    /// The implementation says that it cannot; why.
+    /// The implementation says that it does not support this, and why.
     Unsupported(String),
-    /// Something does.
+    /// The answer differs from the specification.
     Differs(Box<TrialDifference>),
 }
 
-/// What speaks against the implementation.
+/// A difference between the implementation and the specification.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TrialDifference {
-    /// What it has in common with others of its kind.
+    /// The signature, by which differences are compared.
     pub signature: FailureSignature,
     /// What is wrong, for people.
     pub message: String,
-    /// The input on which it shows, if it shows on one.
+    /// The input on which the difference occurs, if there is one.
     pub input: Option<Vec<ValueSpec>>,
-    /// What the program gives on it.
+    /// The result that the program should give.
     pub expected: String,
-    /// What the implementation gives.
+    /// The result of the implementation.
     pub given: String,
 }
 
@@ -49,18 +49,18 @@ pub struct TrialDifference {
 pub struct ProgramQuestion<'a> {
     /// The program.
     pub module: &'a IrModule,
-    /// The function that was started.
+    /// The function that is run.
     pub entry: &'a Name,
-    /// What it was run on.
+    /// The inputs of the runs.
     pub inputs: &'a [Vec<ValueSpec>],
-    /// Whether the implementation names rules in its verdicts, and is held to them.
+    /// Whether the implementation names rules in its verdicts, and must name the right ones.
     pub names_rules: bool,
     /// The edition by which it is judged.
     pub edition: Edition,
 }
 
 impl<'a> ProgramQuestion<'a> {
-    /// What is asked of an implementation, and judged by its edition.
+    /// A question about a program to this implementation, judged by an edition.
     pub fn of(
         implementation: &dyn Implementation,
         module: &'a IrModule,
@@ -71,11 +71,11 @@ impl<'a> ProgramQuestion<'a> {
         ProgramQuestion { module, entry, inputs, names_rules, edition: implementation.edition() }
     }
 
-    /// Asks it by a path, and judges the answer.
+    /// Asks the question along a path, and judges the answer.
     ///
     /// # Errors
     ///
-    /// If nobody can be asked.
+    /// If the implementation cannot be asked.
     pub fn put(self, to: &mut dyn Implementation, path: &Path) -> Result<(Outcome, TrialVerdict), StartError> {
         let ask = path.ask(self.edition, self.module, self.entry, self.inputs, dialect_of(to));
         let outcome = to.ask(self.edition, &ask)?;
@@ -83,13 +83,13 @@ impl<'a> ProgramQuestion<'a> {
         Ok((outcome, verdict))
     }
 
-    /// A judge of the edition.
+    /// A context in the edition.
     pub(super) fn cx(&self) -> Cx {
         Cx::new().with_edition(self.edition)
     }
 }
 
-/// Whether it names rules as the oracle does, and is held to them.
+/// Whether the implementation names rules like the oracle, and must name the right ones.
 pub(super) fn names_rules(implementation: &dyn Implementation) -> bool {
     implementation.identity().name == ORACLE
 }

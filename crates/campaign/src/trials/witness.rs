@@ -1,4 +1,4 @@
-//! What shows a difference, and the passes by which it becomes smaller.
+//! The witness of a difference, and the passes that make it smaller.
 
 use std::rc::Rc;
 
@@ -15,21 +15,21 @@ use relax_spec::grammar::{IrModule, Name};
 
 /// Paths that are simpler than others: without optimizations, and the usual one.
 pub(super) const SIMPLE: [Path; 2] = [Path::Run("plain"), Path::Run("llvm")];
-/// How many questions are left for simpler paths and for simpler inputs when programs become smaller.
+/// How many questions other passes leave for simpler paths and simpler inputs.
 pub(super) const FOR_PATHS: usize = SIMPLE.len();
 pub(super) const FOR_INPUTS: usize = 24 + FOR_PATHS;
-/// Which parts of a tape are kept, in twelfths.
+/// How much of a tape is kept, in twelfths.
 const KEPT: [usize; 4] = [3, 6, 8, 10];
 /// How the stage of a run begins.
 const RUN: &str = "run";
 
-/// A program with what it is run by, and the difference that it shows.
+/// A program with its inputs and its path, and the difference that it shows.
 #[derive(Clone, Debug)]
 pub struct Witness {
     pub(super) program: Program,
     pub(super) path: Path,
     pub(super) difference: TrialDifference,
-    /// What it was drawn from, as long as it is what this tape gives.
+    /// The tape from which the program was drawn, as long as the tape still gives this program.
     tape: Option<(Rc<ProgramSource>, Vec<u32>)>,
 }
 
@@ -40,10 +40,10 @@ impl Witness {
         Witness { program, path, difference, tape: None }.at_its_sizes()
     }
 
-    /// The same with what it was drawn from.
+    /// The same witness with the tape from which it was drawn.
     pub(super) fn drawn(mut self, source: &Rc<ProgramSource>, drawn: &Drawn) -> Witness {
         self.program.sizes.clone_from(&drawn.sizes);
-        // What was not drawn has no tape.
+        // A program that was not drawn has no tape.
         self.tape = (!drawn.choices.is_empty()).then(|| (Rc::clone(source), drawn.choices.clone()));
         self.at_its_sizes()
     }
@@ -57,7 +57,7 @@ impl Witness {
         self.tape.is_some()
     }
 
-    /// The same program, which shows this.
+    /// The same witness with the difference that it shows now.
     pub(super) fn showing(self, difference: TrialDifference) -> Witness {
         Witness { difference, ..self }.at_its_sizes()
     }
@@ -66,7 +66,7 @@ impl Witness {
         Witness { program, tape: None, ..self.clone() }
     }
 
-    /// The sizes that the parameters have on the input are those at which it runs.
+    /// Sets the sizes at which the program runs to those of the input.
     fn at_its_sizes(mut self) -> Witness {
         let params = self.program.function().map(|function| function.params.as_slice()).unwrap_or_default();
         let sizes = sizes_on(params, self.difference.input.as_deref().unwrap_or_default());
@@ -74,7 +74,7 @@ impl Witness {
         self
     }
 
-    /// The program counts first, then the numbers that it is run on, then the path.
+    /// The size of the program counts first, then the non-zero numbers of the input, then the path.
     pub(super) fn size(&self) -> ((usize, usize, usize), usize, usize) {
         let numbers = self.difference.input.iter().flatten().map(|value| not_zero(value).len()).sum();
         let path = SIMPLE.iter().position(|simple| *simple == self.path).unwrap_or(SIMPLE.len());
@@ -82,7 +82,7 @@ impl Witness {
     }
 }
 
-/// Whether it shows when a program is run, so that the passes of a compiler may be to blame.
+/// Whether the difference occurs when a program is run, so that passes of a compiler may be to blame.
 pub(super) fn is_of_run(signature: &FailureSignature) -> bool {
     match signature.kind {
         FailureKind::Crash | FailureKind::Value | FailureKind::Fails => signature.stage.starts_with(RUN),
@@ -94,7 +94,7 @@ pub(super) fn is_of_run(signature: &FailureSignature) -> bool {
     }
 }
 
-/// Every pass, in the order in which they are gone through.
+/// All passes, in the order in which they are run.
 pub(super) fn passes<'p>() -> Vec<Pass<'p, Witness>> {
     let of_programs =
         shrink::passes().into_iter().map(|pass| pass.lifted(|own: &Witness| &own.program, Witness::with_program));
@@ -102,7 +102,7 @@ pub(super) fn passes<'p>() -> Vec<Pass<'p, Witness>> {
     of_programs.chain([Pass::new("input", inputs).leaving(FOR_PATHS), Pass::new("path", paths)]).collect()
 }
 
-/// Shorter tapes; of a program that breaks a rule, the simplest that does.
+/// Shorter tapes; for a program that breaks a rule, the simplest program that breaks it.
 fn tapes(own: &Witness, from: usize) -> Candidates<'_, Witness> {
     let Some((source, choices)) = &own.tape else { return Box::new(std::iter::empty()) };
     let of = |drawn: Drawn| Witness {
@@ -119,7 +119,7 @@ fn tapes(own: &Witness, from: usize) -> Candidates<'_, Witness> {
     Box::new(KEPT.into_iter().skip(from).map(drawn))
 }
 
-/// Inputs of which parts are zeros.
+/// Inputs with some elements replaced by zeros.
 fn inputs(own: &Witness, from: usize) -> Candidates<'_, Witness> {
     let input = own.difference.input.as_deref().unwrap_or_default();
     let places: Vec<(usize, usize)> = input
@@ -133,7 +133,7 @@ fn inputs(own: &Witness, from: usize) -> Candidates<'_, Witness> {
     }))
 }
 
-/// Simpler paths of running.
+/// Simpler ways of running.
 fn paths(own: &Witness, from: usize) -> Candidates<'_, Witness> {
     let simple = if is_of_run(&own.difference.signature) { SIMPLE.as_slice() } else { &[] };
     Box::new(simple.iter().skip(from).map(|path| Some(Witness { path: path.clone(), ..own.clone() })))

@@ -1,4 +1,4 @@
-//! A worker: it draws programs and texts, asks an implementation about them, and holds the answers against them.
+//! A worker: it draws programs and texts, asks an implementation about them, and judges the answers.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -29,23 +29,23 @@ use relax_spec::question::Ask;
 use relax_spec::syntax::tvmscript::print_module;
 use relax_spec::value::ValueSpec;
 
-/// One in so many programs breaks a rule.
+/// One of this many programs breaks a rule.
 const VIOLATING: u64 = 8;
 
-/// How many texts and pairs of terms are asked about at once, and of one in how many the program is run.
+/// How many texts and pairs of terms are asked about together; the program of one of them is run.
 const TEXTS: u64 = 12;
 const RUN: u64 = 4;
-/// The function that is started of a text that names none.
+/// The function to run of a text that names none.
 const MAIN: &str = "main";
 
-/// One in so many programs is run on what by the letter no operator is defined on.
+/// One of this many programs is run on arguments for which an operator is not defined by the letter of the text.
 const WIDE: u64 = 16;
 
 fn domain(number: u64) -> ArgumentDomain {
     if number % WIDE == WIDE - 3 { ArgumentDomain::Wide } else { ArgumentDomain::Documented }
 }
 
-/// A program that was read: nothing is known of its sizes, and no tape makes it smaller.
+/// A program that was read from a text: its example sizes are unknown, and it has no tape to shrink.
 fn of_text(module: IrModule) -> Drawn {
     let entry = |(gv, func): &(relax_spec::grammar::GlobalVar, GlobalFunc)| match func {
         GlobalFunc::Function(_) => Some(gv.name.clone()),
@@ -56,7 +56,7 @@ fn of_text(module: IrModule) -> Drawn {
     Drawn { module, entries, sizes: BTreeMap::new(), features: Features::ALL, choices: Vec::new() }
 }
 
-/// One of those who ask, with an implementation of its own.
+/// A worker with an implementation of its own.
 pub(super) struct CampaignWorker<'a> {
     pub(super) source: Rc<ProgramSource>,
     pub(super) choice: &'a ProgramChoice,
@@ -65,12 +65,12 @@ pub(super) struct CampaignWorker<'a> {
     pub(super) implementation: Remembering,
     pub(super) store: &'a Mutex<FindingStore>,
     pub(super) tally: CampaignTally,
-    /// What the program at hand has shown so far.
+    /// The differences that the current program has shown so far.
     pub(super) found: Vec<QueuedDifference>,
 }
 
 impl CampaignWorker<'_> {
-    /// Asks about one program after the other, and looks at what has its turn, until the time is up.
+    /// Asks about one program after the other, and handles the differences whose turn it is, until the time is up.
     pub(super) fn work(
         &mut self,
         turns: &Turns<QueuedDifference>,
@@ -109,7 +109,7 @@ impl CampaignWorker<'_> {
         Triage { source, settings, implementation, store, reducing, passes }.settle(queued, interrupted)
     }
 
-    /// Notes how far the campaign has come.
+    /// Records how far the campaign has come.
     fn note(&mut self, turns: &Turns<QueuedDifference>) -> Result<(), CampaignError> {
         let mut store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(store.done(self.settings.seed, turns.done())?)
@@ -117,7 +117,7 @@ impl CampaignWorker<'_> {
 
     fn program(&mut self, number: u64) -> Result<(), CampaignError> {
         let edition = self.implementation.edition();
-        // Of four numbers two, neither of which is that of a program with a violation or that of another entry point.
+        // Two of every four numbers; violations and other entry points use the numbers between.
         if let (1 | 2, true) = (number % 4, self.seeds.is_some()) {
             return self.seeds(number);
         }
@@ -132,7 +132,7 @@ impl CampaignWorker<'_> {
             self.reject(number, &drawn.module, &report);
             return Ok(());
         }
-        // Now and then from another entry point.
+        // Sometimes from another entry point.
         let other = usize::try_from(number / 4).unwrap_or(0).checked_rem(drawn.entries.len()).unwrap_or(0);
         let at = if number.is_multiple_of(4) { other } else { drawn.entries.len().saturating_sub(1) };
         let Some(entry) = drawn.entries.get(at).cloned() else { return Ok(()) };
@@ -141,14 +141,14 @@ impl CampaignWorker<'_> {
             self.tally.unheld += 1;
             return Ok(());
         }
-        // Once more at the end: what the other runs have left behind must not show.
+        // Once more at the end: state that the other runs leave behind must not change the result.
         inputs.extend(inputs.first().cloned());
         self.tally.programs += 1;
         self.tally.coverage.count(&drawn.module, cx.recorded());
         self.go(number, &drawn, &entry, &inputs, paths)
     }
 
-    /// A program that is not what it is meant to be.
+    /// Counts a drawn program that the checks reject.
     fn reject(&mut self, number: u64, module: &IrModule, report: &CheckReport) {
         let said: Vec<String> =
             report.diagnostics.iter().map(|found| format!("{}: {}", found.code(), found.message)).collect();
@@ -169,7 +169,7 @@ impl CampaignWorker<'_> {
         Ok(())
     }
 
-    /// A judgement on two terms.
+    /// Asks a judgement about two terms.
     fn terms(&mut self, number: u64, ask: &Ask) -> Result<(), CampaignError> {
         let edition = self.implementation.edition();
         let outcome = self.implementation.ask(edition, ask)?;
@@ -183,7 +183,7 @@ impl CampaignWorker<'_> {
         Ok(())
     }
 
-    /// A text of the suite: what is read from it, and all that is asked about a program if it is one.
+    /// Asks an implementation to read a text of the suite; if the text is a program, asks all questions about it.
     fn text(&mut self, number: u64, at: u64, text: String) -> Result<(), CampaignError> {
         let edition = self.implementation.edition();
         let outcome = self.implementation.ask(edition, &Ask::Parse(text.clone()))?;
@@ -215,7 +215,7 @@ impl CampaignWorker<'_> {
         let mut paths = self.settings.paths.of_program(self.settings.seed, at);
         paths.retain(|path| match path {
             Path::Run(_) | Path::Text | Path::Static => !inputs.is_empty(),
-            // The normal form is held against the program by running both.
+            // The normal form is compared with the program by running both.
             Path::Normalize => ends,
             Path::Derive => accepted,
             Path::Check | Path::WellFormed | Path::NormalForm | Path::TypeCheck => true,
@@ -224,7 +224,7 @@ impl CampaignWorker<'_> {
         self.go(number, &drawn, &entry, &inputs, paths)
     }
 
-    /// Along every path.
+    /// Asks along every path.
     fn go(
         &mut self,
         number: u64,
@@ -251,7 +251,7 @@ impl CampaignWorker<'_> {
         ProgramQuestion::of(&self.implementation, module, entry, inputs)
     }
 
-    /// Counts what comes of a question, and gives the difference if it is one.
+    /// Counts the verdict on a question, and returns the difference if there is one.
     fn count(&mut self, verdict: TrialVerdict) -> Option<TrialDifference> {
         match verdict {
             TrialVerdict::Agrees { ended, runs } => {
@@ -264,7 +264,7 @@ impl CampaignWorker<'_> {
         None
     }
 
-    /// Asks whether a program is accepted that breaks one rule.
+    /// Asks whether a program that breaks one rule is accepted.
     fn violation(&mut self, number: u64) -> Result<(), CampaignError> {
         let edition = self.implementation.edition();
         let Some((drawn, rule)) = self.source.violating(self.settings.seed, number) else { return Ok(()) };
@@ -283,7 +283,7 @@ impl CampaignWorker<'_> {
         Ok(())
     }
 
-    /// A difference of a program, which waits for its turn.
+    /// Queues a difference of a program until it is its turn.
     fn queue(&mut self, number: u64, drawn: &Drawn, entry: &Name, path: &Path, difference: TrialDifference) {
         match difference.signature.kind {
             FailureKind::Crash | FailureKind::Hang => self.tally.lost += 1,
@@ -302,7 +302,8 @@ impl CampaignWorker<'_> {
         self.found.push(QueuedDifference { number, drawn, entry, path, difference, text, lost });
     }
 
-    /// A text of which another program is read, or none, or one where there is none.
+    /// Queues a text that is read as another program, rejected although it is a program, or accepted although it is
+    /// none.
     fn queue_text(&mut self, number: u64, drawn: Drawn, text: String, difference: TrialDifference) {
         let (entry, path, text, lost) = (MAIN.into(), Path::Parse, Some(text), None);
         self.found.push(QueuedDifference { number, drawn, entry, path, difference, text, lost });

@@ -1,4 +1,4 @@
-//! What a pass has to keep of a module, beside its meaning.
+//! The properties of a module that a pass must preserve, in addition to its meaning.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use relax_spec::judge::Cx;
 use relax_spec::struct_info::is_more_specific;
 use relax_spec::{normal_form, rule};
 
-/// The passes whose result is in normal form, whatever they are given.
+/// The passes whose result is always in normal form.
 const NORMALIZING: [&str; 1] = ["Normalize"];
 
 /// A property of a module.
@@ -26,9 +26,9 @@ pub(super) enum Contract {
     NormalForm,
     /// No pure function becomes impure.
     Purity,
-    /// No more is left unknown of the result of an exported function.
+    /// The known information about the result of an exported function becomes no weaker.
     Information,
-    /// The names that can be started from outside stay.
+    /// The functions that can be started from outside keep their names.
     ExportedNames,
 }
 
@@ -45,7 +45,7 @@ impl Contract {
     }
 }
 
-/// A property that a pass does not keep.
+/// A property that a pass does not preserve.
 #[derive(Clone, Debug)]
 pub(super) struct BrokenContract {
     contract: Contract,
@@ -54,7 +54,7 @@ pub(super) struct BrokenContract {
 }
 
 impl BrokenContract {
-    /// For a line.
+    /// The text for a line of the report.
     pub(super) fn told(&self) -> String {
         format!("breaks {} [{}]: {}", self.contract.name(), self.rule, self.message)
     }
@@ -68,7 +68,7 @@ impl BrokenContract {
 pub(super) struct Properties {
     /// The first finding of each rule that it breaks.
     errors: BTreeMap<String, (Rule, Contract, String)>,
-    /// The exported functions: whether they are pure, and what is known of them.
+    /// The exported functions: whether they are pure, and their structural information.
     exported: BTreeMap<Name, (bool, Option<StructInfo>)>,
 }
 
@@ -83,7 +83,7 @@ impl Properties {
             }
         };
         let normal = normal_form::check(cx, module).into_iter().filter(|finding| {
-            // In all releases an external function may stand as the argument of a call.
+            // All releases allow an external function as the argument of a call.
             let last = finding.path.0.rsplit('/').next().unwrap_or_default();
             !(finding.message.contains("ExternFunc") && last.starts_with("args["))
         });
@@ -99,7 +99,7 @@ impl Properties {
         Properties { exported: exported.collect(), errors }
     }
 
-    /// The properties that a pass with this result does not keep.
+    /// The properties that a pass with this result does not preserve.
     pub(super) fn broken(&self, cx: &mut Cx, pass: &str, after: &Properties) -> Vec<BrokenContract> {
         let mut broken = self.new_errors(pass, after);
         broken.extend(self.exported_names(after));
@@ -109,7 +109,7 @@ impl Properties {
         broken
     }
 
-    /// What is an error after the pass, and was none before, or what the pass itself has to mend.
+    /// The errors after the pass that did not exist before, or that the pass itself should have repaired.
     fn new_errors(&self, pass: &str, after: &Properties) -> Vec<BrokenContract> {
         let is_new = |id: &String, contract: Contract| {
             !self.errors.contains_key(id) || contract == Contract::NormalForm && NORMALIZING.contains(&pass)
@@ -123,7 +123,7 @@ impl Properties {
         .collect()
     }
 
-    /// OPT.GENERAL: what can be started stays.
+    /// OPT.GENERAL: functions that can be started from outside remain.
     fn exported_names(&self, after: &Properties) -> Option<BrokenContract> {
         let names = |properties: &Properties| properties.exported.keys().cloned().collect::<BTreeSet<Name>>();
         let (before, after) = (names(self), names(after));
@@ -140,7 +140,7 @@ impl Properties {
         Some(BrokenContract { contract: Contract::Purity, rule: rule!("PURE.NO-REORDER-IF-IMPURE"), message })
     }
 
-    /// SI.ORDER.MEANING: what is known of the result of a function with the same parameters.
+    /// SI.ORDER.MEANING: the information about the result of a function with the same parameters becomes no weaker.
     fn information(&self, cx: &mut Cx, after: &Properties) -> Option<BrokenContract> {
         self.exported.iter().find_map(|(name, (_, before))| {
             let before = before.as_ref()?;
@@ -167,7 +167,7 @@ fn is_pure(func: &Function) -> bool {
     func.pure == Some(true) || func.force_pure()
 }
 
-/// The property that a rule is a part of.
+/// The property to which a rule belongs.
 fn contract_of(rule: Rule) -> Contract {
     let id = rule.id();
     let begins = |prefixes: &[&str]| prefixes.iter().any(|prefix| id.starts_with(prefix));

@@ -1,4 +1,4 @@
-//! The parameters of the entry, where a pass has bundled them or moved work on them into a function of its own.
+//! The parameters of the entry after a pass that bundled them, or moved computations on them into a new function.
 
 use std::sync::Arc;
 
@@ -7,13 +7,13 @@ use relax_spec::grammar::{
     AttrValue, Attrs, Binder, Expr, Function, GlobalFunc, GlobalVar, IrModule, Span, StructInfo,
 };
 
-/// The attribute that says how many parameters are inputs, and no weights.
+/// The attribute with the number of parameters that are inputs, not weights.
 const INPUTS: &str = "num_input";
-/// How the function is called that computes weights from weights.
+/// The name of the function that computes new weights from the given ones.
 const TRANSFORM: &str = "_transform_params";
 
-/// The program after a pass, with an entry that takes what the entry took before. `None` if no parameters are bundled
-/// (`BundleModelParams`) and none are computed in a new function (`LiftTransformParams`).
+/// The program after a pass, with an entry that has the parameters of the entry before. `None` if no parameters are
+/// bundled (`BundleModelParams`) and none are computed in a new function (`LiftTransformParams`).
 pub(super) fn related(before: &IrModule, after: &IrModule, entry: &str) -> Option<IrModule> {
     let (old, new) = (linked(before, entry)?, linked(after, entry)?);
     let Some(AttrValue::Int(inputs)) = old.attrs.get(INPUTS) else { return None };
@@ -33,21 +33,21 @@ pub(super) fn related(before: &IrModule, after: &IrModule, entry: &str) -> Optio
     Some(entered(after, old, entry, args))
 }
 
-/// The function that computes the weights, if the pass has made it.
+/// The function that computes the weights, if the pass has created it.
 fn transform(before: &IrModule, after: &IrModule, entry: &str) -> Option<Expr> {
     let name = format!("{entry}{TRANSFORM}");
     let is_new = before.get(&name).is_none() && after.get(&name).is_some();
     is_new.then(|| Expr::GlobalVar(GlobalVar { name: name.as_str().into(), span: Span::NONE }))
 }
 
-/// Whether one tuple has come in the place of all weights.
+/// Whether one tuple has replaced all weights.
 fn is_bundled(old: &Function, new: &Function, inputs: usize, weights: usize) -> bool {
     let last = |func: &Function| func.params.get(inputs).and_then(|param| param.annotation.clone());
     let is_tuple = matches!(last(new), Some(StructInfo::Tuple(fields)) if fields.len() == weights);
     new.params.len() == inputs + 1 && is_tuple && (old.params.len() != new.params.len() || last(old) != last(new))
 }
 
-/// The module with another entry, which calls the entry that it had.
+/// The module with a new entry, which calls the old one.
 fn entered(module: &IrModule, old: &Function, entry: &str, args: Vec<Expr>) -> IrModule {
     let mut module = module.clone();
     let symbol = AttrValue::Str(entry.into());

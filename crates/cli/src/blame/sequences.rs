@@ -1,8 +1,8 @@
-//! Sequences of passes that are drawn.
+//! Random sequences of passes.
 
 use ask::stages::PassStep;
 
-/// The passes that take any program with operators and leave operators, in any order.
+/// The passes that accept any program with operators and return one, in any order.
 const PASSES: [&str; 18] = [
     "AdjustMatmulOrder",
     "CanonicalizeBindings",
@@ -25,7 +25,7 @@ const PASSES: [&str; 18] = [
 ];
 /// The passes that may come last.
 const LAST: [&str; 3] = ["LegalizeOps", "FuseTIR", "default"];
-/// The maximum number of passes in front of the last one.
+/// The maximum number of passes before the last one.
 const LONGEST: u64 = 5;
 
 /// The sequence with this number.
@@ -48,7 +48,7 @@ fn mixed(number: u64) -> u64 {
     number ^ (number >> 31)
 }
 
-/// The shortest part of a sequence that shows it, a pass less each time.
+/// The shortest part of a sequence that still shows the difference; one pass is removed at a time.
 pub(super) fn shortest<E>(
     mut steps: Vec<PassStep>,
     mut shows: impl FnMut(&[PassStep]) -> Result<bool, E>,
@@ -66,7 +66,7 @@ pub(super) fn shortest<E>(
     Ok(steps)
 }
 
-/// For people, and for `--pass`.
+/// The text for people, and for `--pass`.
 pub(super) fn told(steps: &[PassStep]) -> String {
     steps.iter().map(|step| step.name.as_str()).collect::<Vec<&str>>().join(",")
 }

@@ -11,7 +11,7 @@ use relax_spec::value::ValueSpec;
 /// The maximum length of a message.
 const LONGEST: usize = 400;
 
-/// What a pass made of the meaning.
+/// How a pass changed the meaning.
 #[derive(Clone, Debug)]
 pub(super) enum PassVerdict {
     Unchanged,
@@ -19,19 +19,19 @@ pub(super) enum PassVerdict {
     NotAllowed {
         rule: String,
         message: String,
-        /// The smallest arguments found on which it shows.
+        /// The smallest arguments found that show the difference.
         input: Vec<ValueSpec>,
     },
-    /// With the reason; no run reached its end, or the oracle does not know.
+    /// Undecided, with the reason: no run reached its end, or the oracle does not know.
     Open(String),
 }
 
-/// All that is said of a pass.
+/// The full judgement on a pass.
 #[derive(Clone, Debug)]
 pub(super) struct Judged {
     pub(super) verdict: PassVerdict,
     pub(super) broken: Vec<BrokenContract>,
-    /// The passes over `PrimFunc`s that are a part of it, and are not judged.
+    /// The passes over `PrimFunc`s inside of it, which are not judged.
     pub(super) of_prim_funcs: Vec<String>,
 }
 
@@ -60,7 +60,7 @@ impl Judged {
         }
     }
 
-    /// For people.
+    /// The text for people.
     pub(super) fn told(&self, pass: &str) -> String {
         let mut line = format!("  {pass:<28} {}", self.word());
         let _ = match &self.verdict {

@@ -25,7 +25,7 @@ pub enum FuzzSubject {
     Infos,
 }
 
-/// Ask an implementation random questions and hold its answers against what the text permits
+/// Ask an implementation random questions and compare its answers with those that the text permits
 ///
 /// Programs are well-typed by construction, and call every operator. Each goes through the implementation along several
 /// paths, each a separate question: compiled and run, as a tree or as text, without optimizations, after an additional

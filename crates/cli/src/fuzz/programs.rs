@@ -235,7 +235,7 @@ fn report(adapter: &str, campaign: &ProgramCampaign, findings: &[&Finding], whol
     if !rejected.is_empty() || *unheld > 0 {
         let _ = writeln!(out, "{} programs not accepted here, {unheld} without inputs", rejected.len());
     }
-    // A mistake of our own, shown to us.
+    // A mistake of the generator, for the developers of `relax-spec`.
     if let Some(first) = rejected.first() {
         let _ = writeln!(out, "  the first of them, {first}");
     }

@@ -1,5 +1,5 @@
-//! The findings of a campaign in the form for all reports except the one for people, with the commands that ask them
-//! again.
+//! The findings of a campaign in the form for all reports except the one for people, with the commands that repeat
+//! their questions.
 
 use std::path::Path;
 

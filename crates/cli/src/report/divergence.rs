@@ -34,7 +34,7 @@ pub struct DivergenceReport {
 pub struct Again(pub Vec<String>);
 
 impl Again {
-    /// The command for one case. `told` says whether its divergence is described in full by default.
+    /// The command for one case. `told` is true if its divergence is described in full by default.
     fn command(&self, case: &str, told: bool) -> String {
         let all = (!told).then(|| "--all".to_string());
         let words: Vec<String> = self.0.iter().cloned().chain(all).chain([glob::Pattern::escape(case)]).collect();
@@ -48,7 +48,7 @@ pub fn command_line(words: &[String]) -> String {
 }
 
 impl DivergenceReport {
-    /// The divergence of a case, as an edition states it. `told` says whether `conform` describes it without `--all`.
+    /// The divergence of a case, as an edition states it. `told` is true if `conform` describes it without `--all`.
     pub(super) fn of_case(
         case: &Case,
         result: &CaseResult,

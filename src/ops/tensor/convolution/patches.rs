@@ -1,5 +1,5 @@
-//! The same convolutions as products of matrices: the weights of a group of channels, and what lies under the window at
-//! each position of the result.
+//! The same convolutions as products of matrices: the weights of a group of channels, times the elements under the
+//! window at each position of the result.
 
 use ndarray::{ArrayD, IxDyn};
 
@@ -8,7 +8,7 @@ use crate::ops::kernel::fail;
 use crate::ops::kernel::lanes::Lane;
 use crate::value::Stop;
 
-/// So many elements of patches lie beside one another at a time.
+/// How many elements of patches are held in memory at a time.
 const PATCHES: usize = 1 << 17;
 
 /// The place in a channel of the data under an element of the window, or `NOWHERE`.
@@ -73,7 +73,7 @@ fn count(sizes: &[usize]) -> usize {
     sizes.iter().product()
 }
 
-/// What lies under each element of the window (the rows) at each position (the columns), channel by channel.
+/// The elements of the data under each element of the window (the rows) at each position (the columns), by channel.
 fn patches<T: Lane>(data: &[T], size: usize, channels: std::ops::Range<usize>, under: &[Place]) -> Vec<T> {
     let mut patches = Vec::with_capacity(channels.len() * under.len());
     for channel in channels {

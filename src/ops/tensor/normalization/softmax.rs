@@ -47,7 +47,7 @@ fn infer_softmax(_: &mut Cx, a: &InferArgs<'_>) -> Result<StructInfo, InferError
 const EXPONENTIAL: Function = Function { name: "exp", float: elementary::exp };
 const LOGARITHM: Function = Function { name: "log", float: elementary::log };
 
-/// What comes of an element, of the sum of all exponentials, and of the exponential.
+/// Computes a result from an element, the sum of all exponentials, and the exponential function.
 type OfTotal = fn(RingNumber, RingNumber, fn(RingNumber) -> RingNumber) -> RingNumber;
 
 /// Floats are subtracted from the largest first, which the ring need not do.

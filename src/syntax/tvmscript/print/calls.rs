@@ -160,7 +160,7 @@ impl Printer<'_> {
             .zip(&params)
             .all(|(arg, param)| !matches!((arg, param), (Expr::Tuple(_), PythonParam::Shape(_))));
         let is_name = name.split('.').all(is_identifier) && !NOT_OPERATORS.contains(&name);
-        // Readers would write what is left out.
+        // Readers would insert the omitted inputs.
         let lacks = params.iter().skip(call.args.len()).any(|param| match param {
             PythonParam::Input(word) | PythonParam::Shape(word) | PythonParam::Dtype(word) => is_filled_in(name, word),
             PythonParam::Flag(..) | PythonParam::Attr(_) => false,

@@ -765,7 +765,7 @@ fn is_of_2022(call: &py::ExprCall) -> bool {
     relax_name(&call.func).is_none()
 }
 
-/// What the Python function writes for an input that is left out, behind those that are given.
+/// The value that TVM's Python function inserts for an omitted input; `before` are the inputs before it.
 fn otherwise(op: &str, input: &str, before: &[Expr], span: Span) -> Option<Expr> {
     Some(match left_out(op, input)? {
         LeftOut::First => before.first()?.clone(),

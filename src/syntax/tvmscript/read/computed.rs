@@ -1,4 +1,4 @@
-//! What Python computes from literals: the values of expressions that the text of a file determines.
+//! Values that Python computes from literals: expressions whose value the text of a file determines.
 
 use std::cell::Cell;
 

@@ -19,7 +19,7 @@ const MAX_VERSIONS: usize = 16;
 #[derive(Default)]
 pub(super) struct Calls(FxHashMap<String, Vec<CallSite>>);
 
-/// A call, with the loops around it: the target of each and what it goes through.
+/// A call, with the loops around it: the target of each, and its items.
 struct CallSite {
     arguments: py::Arguments,
     loops: Vec<(py::Expr, py::Expr)>,
@@ -154,7 +154,7 @@ impl CallSite {
                         inner.push(locals);
                     }
                 }
-                // A call may not depend on what the loop goes through.
+                // A call must not depend on the items of the loop.
                 if inner.is_empty() { vec![locals] } else { inner }
             };
             rounds = rounds.into_iter().flat_map(each).take(MAX_VERSIONS).collect();

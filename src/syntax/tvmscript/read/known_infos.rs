@@ -45,7 +45,7 @@ impl ModuleReader<'_> {
         }
     }
 
-    /// The shape that `x.struct_info.shape` is; `x.shape` is the one that `x` has when the program runs.
+    /// The shape `x.struct_info.shape`; `x.shape` is the shape of `x` when the program runs.
     pub(super) fn annotated_shape(&self, e: &py::Expr, span: Span) -> Option<Expr> {
         let is_of_info = matches!(e, py::Expr::Attribute(property) if property.value.is_attribute_expr());
         let values = self.annotated_dims(e).filter(|_| is_of_info)?.into();

@@ -33,7 +33,7 @@ pub(super) fn names(op: &str, input: &'static str) -> Vec<&'static str> {
     }
 }
 
-/// What stands for an input that is left out.
+/// The value of an omitted input.
 pub(super) enum LeftOut {
     /// The first input again.
     First,
@@ -42,7 +42,7 @@ pub(super) enum LeftOut {
     EmptyTuple,
 }
 
-/// What TVM's Python function writes for an input that is left out; `None` if it writes nothing.
+/// The value that TVM's Python function inserts for an omitted input; `None` if it inserts nothing.
 pub(super) fn left_out(op: &str, input: &str) -> Option<LeftOut> {
     match (op, input) {
         ("eye", "m") => Some(LeftOut::First),

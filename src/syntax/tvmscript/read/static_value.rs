@@ -274,7 +274,7 @@ pub(super) fn sliced(
 }
 
 impl StaticValue {
-    /// The members of what is written as one: a tuple, a list or a range.
+    /// The members of a tuple, a list or a range.
     pub fn members(&self) -> Option<&[StaticValue]> {
         match self {
             StaticValue::Tuple(members) | StaticValue::List(members) | StaticValue::Range(members) => Some(members),
@@ -307,7 +307,7 @@ impl StaticValue {
         })
     }
 
-    /// What a loop over the value goes through.
+    /// The items of a loop over the value.
     pub fn items(&self) -> Option<Vec<StaticValue>> {
         match self {
             StaticValue::Text(text) => Some(text.chars().map(|c| StaticValue::Text(c.to_string())).collect()),
@@ -413,7 +413,7 @@ impl StaticValue {
                 })
             }
             StaticValue::Array(array) => array.literal(range)?,
-            // A loop over a range stays one, and an object has no literal.
+            // A range is not turned into a literal, and an object has none.
             StaticValue::Range(_) | StaticValue::Record(_) => return None,
         })
     }

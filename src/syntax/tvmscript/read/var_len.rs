@@ -11,11 +11,11 @@ use crate::grammar::{Attrs, Expr, Span};
 /// The operator.
 pub(in crate::syntax) const VAR_LEN: &str = "nn.attention_var_len";
 
-/// The inputs of the operator in the order of the Python function. The function pairs what is known of the queries and
-/// what is known of the keys, the operator where sequences start and how long they are. It is its own inverse.
+/// The inputs of the operator in the order of the Python function. The function groups the inputs about queries and
+/// those about keys; the operator groups the starts of sequences and their lengths. The permutation is its own inverse.
 pub(in crate::syntax) const PLACES: [usize; 7] = [0, 1, 2, 3, 5, 4, 6];
 
-/// The inputs by name, in the order of the function, with the input that stands for each if it is left out.
+/// The inputs by name, in the order of the function, with the input that replaces each if it is omitted.
 const INPUTS: [(&str, Option<usize>); 7] = [
     ("queries", None),
     ("keys", None),

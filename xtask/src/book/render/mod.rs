@@ -46,7 +46,7 @@ fn sub_items(chapter: &mut Map<String, Value>) -> Result<&mut Vec<Value>, String
     chapter.get_mut("sub_items").and_then(Value::as_array_mut).ok_or_else(|| "a chapter has no sub_items".to_string())
 }
 
-/// A page without a file is rendered already.
+/// Whether a page has no file, because it was generated here.
 fn is_made_here(item: &Value) -> bool {
     item["Chapter"]["source_path"].is_null()
 }
