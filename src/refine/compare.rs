@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::agree::{Agreement, finest_in};
 use super::calls::Plan;
-use super::first::{Differing, first_differing};
+use super::first::{Differing, first_differing_call};
 use super::judge::judge_runs;
 use super::observe::{CompiledProgram, Subject};
 use super::reach::Reach;
@@ -569,7 +569,7 @@ impl<'a> RefinementComparison<'a> {
         let smaller = best.input.clone();
         let seeds = if self.settings.exact { 1..1 } else { 1..SHADOWS + 1 };
         let (source, target) = (&self.source, &self.target);
-        self.differing = first_differing(&mut self.cx.clone(), source, target, &smaller, &before, seeds)?;
+        self.differing = first_differing_call(&mut self.cx.clone(), source, target, &smaller, &before, seeds)?;
         self.found = Some(best);
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::rc::Rc;
 
 use super::agree::{Agreement, Shadow};
@@ -9,10 +10,12 @@ use super::calls::Plan;
 use super::observe::Subject;
 use super::{Observed, RefineError};
 use crate::book::Rule;
+use crate::derivation::inferred_results;
 use crate::eval::RunObserver;
 use crate::grammar::visit::{Visitor, walk_module, walk_var_binding};
 use crate::grammar::{Expr, Name, Var, VarBinding};
 use crate::judge::Cx;
+use crate::normal_form::normalize;
 use crate::ops::{self, Clauses};
 use crate::value::{Host, Noise, Value, ValueSpec, to_spec};
 
@@ -48,15 +51,37 @@ impl RunObserver for BindingTrace {
     }
 }
 
-/// Runs both programs again and searches for the first different variable; `seeds` are those of the noise that shows
-/// which differences rounding explains.
-pub(super) fn first_differing(
+/// As [`first_differing`] in the programs as they are, else in their normal forms, where each call is bound.
+pub(super) fn first_differing_call(
     cx: &mut Cx,
     source: &Subject<'_>,
     target: &Subject<'_>,
     args: &[ValueSpec],
     before: &Observed,
-    seeds: impl Iterator<Item = u64>,
+    seeds: Range<u64>,
+) -> Result<Option<Differing>, RefineError> {
+    let found = first_differing(cx, source, target, args, before, seeds.clone())?;
+    if found.is_some() || source.compiled.is_some() || target.compiled.is_some() {
+        return Ok(found);
+    }
+    let [before_module, after_module] = [source, target].map(|subject| normalize(&mut cx.clone(), subject.module));
+    let [source, target] = [(source, &before_module), (target, &after_module)].map(|(subject, module)| Subject {
+        module,
+        results: inferred_results(cx, module),
+        ..subject.clone()
+    });
+    first_differing(cx, &source, &target, args, before, seeds)
+}
+
+/// Runs both programs again and searches for the first different variable; `seeds` are those of the noise that shows
+/// which differences rounding explains.
+fn first_differing(
+    cx: &mut Cx,
+    source: &Subject<'_>,
+    target: &Subject<'_>,
+    args: &[ValueSpec],
+    before: &Observed,
+    seeds: Range<u64>,
 ) -> Result<Option<Differing>, RefineError> {
     let mut bindings = |subject: &Subject<'_>, noise: Option<u64>| {
         let watch = Rc::new(BindingTrace::default());

@@ -28,6 +28,19 @@ const SIZE: f64 = 4.0;
 /// The relative difference of sizes above which rounding of float64 does not explain it.
 const APART: f64 = 1e-6;
 
+/// What determines the numbers of a run.
+#[derive(Clone, Copy)]
+struct DrawSeed {
+    /// No two draws have the same.
+    seed: u64,
+    reading: ConstantReading,
+    /// There are only a few different numbers, so that comparisons for equality hold (REFINE.RING.ORDER).
+    coincide: bool,
+}
+
+/// The number of different numbers of a draw on which numbers coincide.
+const FEW: u64 = 3;
+
 /// The result of one draw.
 enum Drawn {
     Same,
@@ -69,7 +82,7 @@ fn over_draws(
     let limit = comparison.steps.saturating_add(comparison.settings.steps / 4);
     for index in 0..MOST_DRAWS {
         let Some(args) = input(comparison, given, index) else { break };
-        match on_draw(comparison, &args, index as u64 + 1, reading)? {
+        match on_draw(comparison, &args, DrawSeed { seed: index as u64 + 1, reading, coincide: false })? {
             Drawn::Same => draws += 1,
             Drawn::Differs(how) => return Ok(RealVerdict::Different { draw: index as u32 + 1, how }),
             Drawn::Open(reason) => open = Some(reason),
@@ -81,9 +94,17 @@ fn over_draws(
             break;
         }
     }
-    Ok(match (draws, open) {
-        (0, reason) => RealVerdict::Undecided(reason.unwrap_or_else(|| "no input can be made".to_string())),
-        (draws, _) => RealVerdict::Equal { draws },
+    if draws == 0 {
+        return Ok(RealVerdict::Undecided(open.unwrap_or_else(|| "no input can be made".to_string())));
+    }
+    // It is not counted: a difference that is zero where numbers coincide is not seen here.
+    let last = DrawSeed { seed: MOST_DRAWS as u64 + 1, reading, coincide: true };
+    let coinciding = input(comparison, given, 0).map(|args| on_draw(comparison, &args, last)).transpose()?;
+    Ok(match coinciding {
+        Some(Drawn::Differs(how)) => {
+            RealVerdict::Different { draw: draws + 1, how: format!("{how}, of equal numbers") }
+        }
+        Some(Drawn::Same | Drawn::Open(_) | Drawn::OutOfFuel) | None => RealVerdict::Equal { draws },
     })
 }
 
@@ -100,19 +121,18 @@ fn input(comparison: &mut RefinementComparison<'_>, given: &[Vec<ValueSpec>], in
 fn on_draw(
     comparison: &mut RefinementComparison<'_>,
     args: &[ValueSpec],
-    seed: u64,
-    reading: ConstantReading,
+    seed: DrawSeed,
 ) -> Result<Drawn, RefineError> {
-    let (before, steps) = run(&comparison.source, comparison.cx(), args, seed, reading)?;
+    let (before, steps) = run(&comparison.source, comparison.cx(), args, seed)?;
     comparison.steps += steps;
     let before = match before {
         Ok(values) => values,
         Err(drawn) => return Ok(drawn),
     };
-    let (after, steps) = run(&comparison.target, comparison.cx(), args, seed, reading)?;
+    let (after, steps) = run(&comparison.target, comparison.cx(), args, seed)?;
     comparison.steps += steps;
     Ok(match after.map(|after| same(&before, &after)) {
-        Ok(Drawn::Differs(how)) => match by_letter(comparison, args, seed, reading)? {
+        Ok(Drawn::Differs(how)) => match by_letter(comparison, args, seed)? {
             Ok(letter) if matches!(same(&before, &letter), Drawn::Same) => Drawn::Differs(how),
             Ok(_) | Err(_) => Drawn::Open("the documentation of an operator leaves open what it gives".to_string()),
         },
@@ -125,12 +145,11 @@ fn on_draw(
 fn by_letter(
     comparison: &mut RefinementComparison<'_>,
     args: &[ValueSpec],
-    seed: u64,
-    reading: ConstantReading,
+    seed: DrawSeed,
 ) -> Result<RingResult, RefineError> {
     let cx = comparison.cx();
     let cx = cx.clone().with_reading(cx.reading.with_literal(&LEFT_OPEN));
-    let (letter, steps) = run(&comparison.source, &cx, args, seed, reading)?;
+    let (letter, steps) = run(&comparison.source, &cx, args, seed)?;
     comparison.steps += steps;
     Ok(letter)
 }
@@ -138,17 +157,12 @@ fn by_letter(
 /// The result and the arguments after a run that ended; or why they cannot be compared.
 type RingResult = Result<Vec<Value>, Drawn>;
 
-fn run(
-    subject: &Subject<'_>,
-    cx: &Cx,
-    args: &[ValueSpec],
-    seed: u64,
-    reading: ConstantReading,
-) -> Result<(RingResult, u64), RefineError> {
+fn run(subject: &Subject<'_>, cx: &Cx, args: &[ValueSpec], seed: DrawSeed) -> Result<(RingResult, u64), RefineError> {
     let (results, registry) = (subject.results.clone(), subject.registry.clone());
-    let options = EvalOptions { results, registry, fuel: subject.fuel, ring: Some(reading), ..EvalOptions::default() };
-    let mut place = seed << 32;
-    let args: Vec<Value> = from_specs(args, &options.registry)?.iter().map(|value| drawn(value, &mut place)).collect();
+    let ring = Some(seed.reading);
+    let options = EvalOptions { results, registry, fuel: subject.fuel, ring, ..EvalOptions::default() };
+    let mut places = Places { next: seed.seed << 32, few: seed.coincide.then_some(FEW) };
+    let args: Vec<Value> = from_specs(args, &options.registry)?.iter().map(|value| drawn(value, &mut places)).collect();
     let ended = |fuel: u64, run: EvalRun| (seen(run, &args), options.fuel.saturating_sub(fuel));
     Ok(evaluate_then(&mut cx.clone(), subject.module, subject.entry, args.clone(), &options, |machine, run| {
         ended(machine.fuel_left(), run)
@@ -168,13 +182,8 @@ fn seen(run: EvalRun, args: &[Value]) -> RingResult {
 }
 
 /// The value with its floats replaced by numbers drawn from the ring, one by one.
-fn drawn(value: &Value, place: &mut u64) -> Value {
-    let mut number = || {
-        *place += 1;
-        // A size for each number that occurs in no other draw.
-        let share = (RingNumber::drawn(*place, 0.0).bytes()).iter().take(6).fold(0u64, |n, b| n << 8 | u64::from(*b));
-        RingNumber::drawn(*place, (share as f64 / (1u64 << 48) as f64 * 2.0 - 1.0) * SIZE)
-    };
+fn drawn(value: &Value, places: &mut Places) -> Value {
+    let mut number = || places.number();
     match value {
         Value::Tensor(tensor) if tensor.dtype().is_float() => {
             let sizes: Vec<usize> = tensor.shape().iter().filter_map(|size| usize::try_from(*size).ok()).collect();
@@ -184,7 +193,7 @@ fn drawn(value: &Value, place: &mut u64) -> Value {
         Value::Prim(Prim { dtype, value: Scalar::Float(_) }) => {
             Value::Prim(Prim { dtype: *dtype, value: Scalar::Ring(number()) })
         }
-        Value::Tuple(tuple) => Value::tuple(tuple.fields().iter().map(|field| drawn(field, place)).collect()),
+        Value::Tuple(tuple) => Value::tuple(tuple.fields().iter().map(|field| drawn(field, places)).collect()),
         Value::Tensor(_)
         | Value::Prim(_)
         | Value::Shape(_)
@@ -195,6 +204,30 @@ fn drawn(value: &Value, place: &mut u64) -> Value {
         | Value::DataType(_)
         | Value::Object(_) => value.clone(),
     }
+}
+
+/// The numbers of a draw. Each has a place, which determines it.
+struct Places {
+    next: u64,
+    /// How many different numbers there are; `None` if each is another one.
+    few: Option<u64>,
+}
+
+impl Places {
+    fn number(&mut self) -> RingNumber {
+        self.next += 1;
+        let place = match self.few {
+            Some(few) => (self.next >> 32 << 32) + share_of(self.next) % few,
+            None => self.next,
+        };
+        // A size for each number that occurs in no other draw.
+        RingNumber::drawn(place, (share_of(place) as f64 / (1u64 << 48) as f64 * 2.0 - 1.0) * SIZE)
+    }
+}
+
+/// 48 bits that a place determines.
+fn share_of(place: u64) -> u64 {
+    RingNumber::drawn(place, 0.0).bytes().iter().take(6).fold(0u64, |n, b| n << 8 | u64::from(*b))
 }
 
 /// Whether the results of two runs are equal.

@@ -60,6 +60,12 @@ impl Kernel {
         mutants_from(&self.module, &self.entry).filter(|mutant| mutant.kind != MutationKind::Order)
     }
 
+    /// The line of the program that is changed.
+    fn line(&self, mutant: &Mutant) -> &str {
+        let rest = self.text.get(mutant.span.start as usize..);
+        rest.and_then(|rest| rest.lines().next()).unwrap_or_default().trim()
+    }
+
     fn in_the_ring(&self, other: &IrModule) -> RealVerdict {
         let settings = Settings::runs(1);
         as_real_functions(&mut cx(), &self.module, other, &self.entry, &[], &settings)
@@ -138,6 +144,14 @@ fn measure(kernels: &[Kernel], wanted: usize, seed: usize) {
     println!("ring {:?} for 5 draws, floats {:?} for 4 inputs of one in ten", counted.ring, counted.floats);
 }
 
+/// A reason without the function and the element that it names.
+fn without_names(reason: &str) -> String {
+    let reason = reason.split_once(": ").filter(|(name, _)| name.starts_with('@')).map_or(reason, |(_, rest)| rest);
+    let part = |(i, part): (usize, &str)| if i % 2 == 0 { part.to_string() } else { "`..`".to_string() };
+    let kept: String = reason.split('`').enumerate().map(part).collect();
+    kept.split_once(" the shape [").map_or(kept.clone(), |(before, _)| format!("{before} the shape"))
+}
+
 fn ask(counted: &mut Counted, kernel: &Kernel, mutant: &Mutant) {
     let start = Instant::now();
     let real = kernel.in_the_ring(&mutant.module);
@@ -146,12 +160,14 @@ fn ask(counted: &mut Counted, kernel: &Kernel, mutant: &Mutant) {
         RealVerdict::Different { draw, .. } => *counted.different.entry(draw).or_default() += 1,
         RealVerdict::Equal { .. } | RealVerdict::RoundedConstants { .. } => {
             counted.equal += 1;
-            let line = kernel.text.get(mutant.span.start as usize..).and_then(|rest| rest.lines().next());
-            println!("  equal: {}: {}: {}: {real}", kernel.name, mutant.what, line.unwrap_or_default().trim());
+            println!("  equal: {}: {}: {}: {real}", kernel.name, mutant.what, kernel.line(mutant));
         }
         RealVerdict::Undecided(reason) => {
-            let reason = reason.chars().take(90).collect::<String>();
-            *counted.undecided.entry((reason, kernel.in_floats(&mutant.module))).or_default() += 1;
+            let floats = kernel.in_floats(&mutant.module);
+            if !floats.starts_with("not allowed") {
+                println!("  {floats} in floats: {}: {}: {}: {reason}", kernel.name, mutant.what, kernel.line(mutant));
+            }
+            *counted.undecided.entry((without_names(&reason), floats)).or_default() += 1;
         }
     }
     if counted.ring > counted.floats * 10 {

@@ -380,7 +380,12 @@ impl RefinementReport<'_> {
                 };
                 format!("allowed on {compared} inputs, on {ended} of which both programs reach their end{from}\n")
             }
-            RefinementVerdict::NotAllowed { rule, message } => format!("not allowed [{rule}]: {}\n", self.cut(message)),
+            RefinementVerdict::NotAllowed { rule, message } => {
+                // The clause on the value of the operator says more than that values are the same.
+                let decides = self.refinement.differing.as_ref().and_then(|differing| differing.clause);
+                let decides = decides.map(|clause| format!("{clause}, by ")).unwrap_or_default();
+                format!("not allowed [{decides}{rule}]: {}\n", self.cut(message))
+            }
             RefinementVerdict::Vacuous(reason) => format!("vacuous: {}\n", self.cut(reason)),
             RefinementVerdict::Undecided(reason) => format!("undecided: {}\n", self.cut(reason)),
             RefinementVerdict::OutOfBudget(reason) => format!("out of budget: {}\n", self.cut(reason)),

@@ -80,6 +80,8 @@ fn what_is_another_function_is_different() {
             "R.rsqrt(R.add(R.square(x), R.const(0.1, \"float32\")))",
         ),
         ("R.less(x, y)", "R.greater(x, y)"),
+        ("R.less(x, y)", "R.less_equal(x, y)"),
+        ("R.equal(x, y)", "R.less(R.add(x, x), R.add(x, x))"),
         ("R.tanh(x)", "R.tanh(y)"),
     ] {
         assert!(
