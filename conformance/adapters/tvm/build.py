@@ -404,6 +404,9 @@ class Builder:
             key, default = ops.TRAILING[name]
             value = self.attr(attrs.pop(key, {"Int": default}))
             built.append(names.prim_value(tirx.IntImm("int64", value) if isinstance(value, int) else value))
+        count, last = ops.LAST.get(name, (0, None))
+        if len(built) + 1 == count:
+            built.append(names.prim_value(tirx.IntImm("int64", last)))
         values = {key: self.attr(value) for key, value in attrs.items()}
         if name == "relax.to_vdevice" and isinstance(values.get("dst_vdevice"), str):
             values["dst_vdevice"] = self.devices.named(values["dst_vdevice"])
@@ -422,7 +425,7 @@ class Builder:
         if isinstance(callee, names.StringImm) and not NOW.purity_is_declared:
             callee = relax.ExternFunc(callee.value)
         if is_grouped(shape, infos):
-            return self._grouped_call(op, callee, built[1:], infos)
+            return self._grouped_call(name, op, [callee, *built[1:]], infos, attrs)
         extra = self._tir_vars(attrs.pop("tir_vars", None))
         if extra and names.AS_TYPE:
             raise Unsupported("integers after the outputs of a destination-passing call: this version has none")
@@ -431,11 +434,12 @@ class Builder:
         made = ops.attrs(name, values, args) if values else None
         return names.call(op, args, made, ops.dps_result(shape, infos))
 
-    def _grouped_call(self, op, callee, args, infos):
+    def _grouped_call(self, name, op, args, infos, attrs):
         """The later form, which is TVM's: the inputs as one tuple, then integers, and the whole result as `sinfo_args`."""
-        if len(args) > 1 and names.AS_TYPE:
+        if len(args) > 2 and names.AS_TYPE:
             raise Unsupported("integers after the outputs of a destination-passing call: this version has none")
-        return names.call(op, [callee, *args], None, infos)
+        values = {key: self.attr(value) for key, value in attrs.items()}
+        return names.call(op, args, ops.attrs(name, values, args) if values else None, infos)
 
     def _tir_vars(self, json):
         match json:

@@ -65,5 +65,11 @@ def _kind(target):
 def _target(target):
     if "Tag" in target:
         return target["Tag"]
-    config = {key: next(iter(value.values())) for key, value in target["Config"].items()}
+    config = {key: _plain(value) for key, value in target["Config"].items()}
     return config["kind"] if len(config) == 1 else config
+
+
+def _plain(value):
+    """A value of a configuration: what stands below its kind, of a list in each item."""
+    (plain,) = value.values()
+    return [_plain(item) for item in plain] if isinstance(plain, list) else plain

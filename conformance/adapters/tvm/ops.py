@@ -24,6 +24,8 @@ DPS = (
 FORMATTED = {"relax.print": 0, "relax.assert_op": 1}
 #: Attributes that are a last argument in TVM, and their default.
 TRAILING = {"relax.tril": ("k", 0), "relax.triu": ("k", 0)}
+#: Arguments that TVM's Python functions add where a call leaves them out, as integers.
+LAST = {"relax.memory.alloc_tensor": (5, 0)}
 #: How axes lie in memory, which is an attribute in 0.25 only.
 SEPARATORS = ("axis_separators", "input_axis_separators")
 #: Operators whose attributes are not the parameters of their Python functions, or need real arguments there: all that they
@@ -108,6 +110,9 @@ def _as_objects(name, values, args):
         for key in SEPARATORS if names.AS_TYPE else ():
             if values.pop(key, None):
                 raise Unsupported(f"the attribute {key}")
+    # A number stands for a list of one.
+    if isinstance(values.get("inplace_indices"), int):
+        values["inplace_indices"] = [values["inplace_indices"]]
     return values
 
 

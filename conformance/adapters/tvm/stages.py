@@ -198,12 +198,21 @@ def answer(request, tell):
         tell({"pass": name, "text": printed(mod)})
         run.run(mod)
     except Exception as error:  # whatever TVM raises
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        message = f"{type(error).__name__}: {lines[-1] if lines else ''}"
+        message = f"{type(error).__name__}: {telling(str(error))}"
         tell({"error": message, "pass": run.refusing(), "left": not_lowered(message)})
         if mod is not None and run.running:
             tell({"without": [name for name in reversed(run.changed) if is_accepted(request, mod, name)]})
     tell({"done": True})
+
+
+def telling(text):
+    """The line of a message that says what is wrong: the last one, or the first where the last one points or is left out."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    is_silent = not lines or not set(lines[-1]) - set("|^~ ") or "lines skipped" in lines[-1]
+    if not is_silent:
+        return lines[-1]
+    said = (line for line in lines if "Check failed" in line or "error:" in line)
+    return next(said, lines[0] if lines else "")
 
 
 def is_accepted(request, mod, without):

@@ -4,16 +4,18 @@ import ast
 import re
 
 import tvm
-from tvm import relax
+from tvm import relax, tirx
 
 import names
-from faults import Unsupported, is_own_mistake, last_words, stage
+from faults import Rejected, Trapped, Unsupported, is_own_mistake, last_words, stage
 from prelude import NOW
 from run import lowering, machine, some_closure
 from text import parse_text
 
 #: How a printed text gives its constants.
 METADATA = re.compile(r'^metadata = tvm\.ir\.load_json\((""".*?""")\)$', re.DOTALL | re.MULTILINE)
+#: What loading says of a packed function that is not registered.
+MISSING = re.compile(r"Cannot find (?:ffi::Function|PackedFunc) (\S+) in either Relax VM kernel library")
 #: The ways beside those of one pass or one pipeline more.
 WAYS = ("llvm", "plain", "compiled", "c", "cuda", "reprint", "pipeline:target")
 #: What a pass is to do, where it does not know by itself.
@@ -82,9 +84,20 @@ def compiled(program, way):
         options["relax_pipeline"] = relax.get_default_pipeline(tvm.target.Target("llvm"))
     if way == "compiled":
         options["exec_mode"] = "compiled"
-    with lowering():
-        lifted = relax.transform.LambdaLift()(mod)
-        return relax.build(lifted, way if way in ("c", "cuda") else "llvm", **options)
+    try:
+        with lowering():
+            lifted = relax.transform.LambdaLift()(mod)
+            return relax.build(lifted, way if way in ("c", "cuda") else "llvm", **options)
+    except Rejected as fault:
+        if "not implemented" in fault.message and way != "cuda" and has_threads(mod):
+            raise Unsupported("a kernel for the threads of a device, on a processor") from fault
+        raise
+
+
+def has_threads(mod):
+    """Whether a PrimFunc binds loops to threads."""
+    functions = (func for func in mod.functions.values() if isinstance(func, tirx.PrimFunc))
+    return any('thread="' in func.script() for func in functions)
 
 
 def without_metadata(text):
@@ -106,9 +119,34 @@ def device_of(way):
     return tvm.cuda(0)
 
 
+def loaded(program, executable, device):
+    """The machine. A packed function that only the program knows of is nothing that TVM could be asked about."""
+    try:
+        return machine(executable, device)
+    except Trapped as fault:
+        missing = MISSING.search(fault.message)
+        if missing and missing[1] in packed_functions(program.mod):
+            raise Unsupported(f"the packed function {missing[1]}, which is not there") from fault
+        raise
+
+
+def packed_functions(mod):
+    """The names that a module calls packed functions by."""
+    found = set()
+
+    def visit(expr):
+        if isinstance(expr, relax.ExternFunc):
+            found.add(expr.global_symbol)
+
+    for func in mod.functions.values():
+        if isinstance(func, relax.Function):
+            relax.analysis.post_order_visit(func, visit)
+    return found
+
+
 def trial(program, way, entry, inputs):
     device = device_of(way)
-    vm = machine(compiled(program, way), device)
+    vm = loaded(program, compiled(program, way), device)
     answers = []
     for number, arguments in enumerate(inputs):
         NOW.reset(vm, some_closure)

@@ -263,8 +263,9 @@ class Programs(Conversation):
         self.answers({"Returns": [result, []]}, "evaluate", program, "main", [argument])
 
     def test_devices_of_a_module(self):
-        listed = {"Made": {"name": "I.vdevice", "args": [{"Dict": {"kind": {"Str": "llvm"}}}, {"Int": 0}, {"Str": "global"}]}}
-        place = {"target": {"Config": {"kind": {"Str": "llvm"}}}, "dev_id": 0, "mem_scope": "global"}
+        config = {"kind": {"Str": "llvm"}, "keys": {"List": [{"Str": "cpu"}]}}
+        listed = {"Made": {"name": "I.vdevice", "args": [{"Dict": config}, {"Int": 0}, {"Str": "global"}]}}
+        place = {"target": {"Config": config}, "dev_id": 0, "mem_scope": "global"}
         on_it = {"Tensor": {**tensor(2)["Tensor"], "vdevice": place}}
         program = main_of([bind("y", op("relax.add", var("x"), var("x")))], var("y"), params=(("x", on_it),))
         program["Module"]["global_infos"] = {"vdevice": {"List": [listed]}}
@@ -283,6 +284,15 @@ class Programs(Conversation):
         program["Module"]["funcs"].append(["add_one", {"PrimFunc": {}}])
         self.answers("Accepted", "check", program, prim_funcs=PRIM_FUNC, edition="2024-04")
 
+    def test_grouped_calls_keep_their_attributes(self):
+        for indices in ({"Int": 1}, {"List": [{"Int": 1}]}):
+            inputs = ({"GlobalVar": "add_one"}, {"Tuple": {"fields": [var("x"), var("y")]}})
+            attrs = {"inplace_indices": indices}
+            calls = [bind("w", op("relax.call_tir_inplace", *inputs, sinfo_args=[tensor(4)], attrs=attrs))]
+            program = main_of(calls, var("w"), params=(("x", tensor(4)), ("y", tensor(4))))
+            program["Module"]["funcs"].append(["add_one", {"PrimFunc": {}}])
+            self.answers("Accepted", "check", program, prim_funcs=PRIM_FUNC, edition="2024-04")
+
     def test_text(self):
         text = '@R.function\ndef main(x: R.Tensor(("n",), "float32")):\n    z = R.exp(x)\n    return z\n'
         reply = self.ask("parse", text)
@@ -296,6 +306,10 @@ class Runs(Conversation):
         double = main_of([bind("z", op("relax.add", var("x"), var("x")))], var("z"))
         result = {"Tensor": {"dtype": "float32", "shape": [2], "bits": "0000004000008040"}}
         self.answers({"Returns": [result, []]}, "evaluate", double, "main", [data([2], [1, 2])])
+
+    def test_a_packed_function_that_is_not_there_cannot_be_asked_about(self):
+        tells = main_of([bind("z", extern("nobody.knows", var("x"), sinfo_args=[tensor("n")]))], var("z"), pure=False)
+        self.ends("unsupported", "trial", tells, "llvm", "main", [[data([2], [1, 2])]], edition="2024-04")
 
     def test_effects_up_to_a_failure(self):
         program = main_of([bind("a", extern("relax_spec.log", var("x"))), bind("b", extern("relax_spec.fail"))], var("a"))

@@ -1,0 +1,109 @@
+"""What is the verdict on each pass of TVM's default pipeline, for the programs of the corpus and the models?
+
+    python3 pass_verdicts.py RELAX_SPEC [--releases 0.25,0.26,0.27] [--only GLOB] [--runs N]
+
+`relax-spec blame` records the module after each pass and judges it against the one before. A table for each release: how
+often each pass leaves the program as it is, is allowed, is not allowed, is undecided. Then a line for each of the last two
+and for each refusal, with the reason, and the folder of the finding if `KNOWN` has one. The exit status is 1 if a pass is
+not allowed or refuses a program without such a folder, or if one verdict of fifty is undecided.
+"""
+
+import argparse
+import collections
+import fnmatch
+import json
+import pathlib
+import subprocess
+import sys
+
+from differences import RELEASES, ROOT, entry
+
+#: The passes in front of which a program with local functions has to be lifted.
+LIFTED = "LambdaLift,default"
+#: What the message of a verdict or a refusal contains -> the folder of the finding, or the reason why it is none.
+KNOWN = {
+    "a tensor is read that was not written in every element": "sum-of-nothing-unwritten",
+    "of the storage was never written [MEM.UNWRITTEN]": "sum-of-nothing-unwritten",
+    "found 0 [SI.MATCHCAST.TENSOR.EVAL]": "cast-to-a-size-of-another-cast",
+    "CanProveDivisible(info.padding_factor, divisor)": "reshape-pattern-of-a-computed-size",
+    "R.hint_on_device(": "no pass of the default pipeline lowers it; RealizeVDevice does",
+    "The vdevice is not in the ir_module": "a device that is written out is another one for TVM than its equal in the list",
+    "ran out of fuel": "the program does not end on this input",
+}
+#: One verdict of so many may be undecided.
+ONE_IN = 50
+WORDS = ("unchanged", "allowed", "not allowed", "undecided")
+
+
+def programs(release):
+    corpus, models = ROOT / "conformance" / "corpus", ROOT / "conformance" / "models"
+    of_release = corpus / f"tvm-{release}"
+    is_source = lambda path: not path.stem.endswith(".legalized") and "@R.function" in path.read_text()
+    return [path for folder in (corpus, of_release, models) for path in sorted(folder.glob("*.py")) if is_source(path)]
+
+
+def blamed(tool, path, start, release, runs, passes=()):
+    """What `blame` says, line by line."""
+    command = [tool, "blame", path, "--entry", start, "--adapter", f"tvm@{release}", "--format", "json"]
+    command += ["--runs", str(runs), "--timeout", "1800", *passes]
+    said = subprocess.run(command, capture_output=True, text=True)
+    lines = [json.loads(line) for line in said.stdout.splitlines() if line.startswith("{")]
+    if any("LambdaLift" in (line.get("message") or "") for line in lines if "refuses" in line) and not passes:
+        return blamed(tool, path, start, release, runs, ("--pass", LIFTED))
+    return lines or [{"refuses": None, "message": said.stderr.strip()}]
+
+
+class Table:
+    """The verdicts of a release."""
+
+    def __init__(self):
+        self.of_pass = collections.defaultdict(collections.Counter)
+        self.said, self.is_wrong = [], False
+
+    def take(self, name, lines):
+        for line in lines:
+            if "verdict" in line and not line["pass"].startswith("the "):
+                self.of_pass[line["pass"]][line["verdict"]] += 1
+            if line.get("verdict") in ("not allowed", "undecided"):
+                self.explain(f"{name}, {line['pass']}: {line['verdict']}", line["message"], line["verdict"] == "not allowed")
+            for broken in line.get("contracts", []):
+                self.explain(f"{name}, {line['pass']}: a contract is broken", json.dumps(broken), True)
+            if "refuses" in line:
+                self.explain(f"{name}: refused by {line['refuses'] or 'TVM'}", line["message"], line["refuses"] is not None)
+
+    def explain(self, what, message, must_be_known):
+        folder = next((known for said, known in KNOWN.items() if said in message), None)
+        self.is_wrong |= must_be_known and folder is None
+        self.said.append(f"{what}: {folder or ' '.join(message.split())[:300]}")
+
+    def tell(self, release):
+        print(f"{release:28} " + " ".join(f"{word:>12}" for word in WORDS))
+        total = collections.Counter()
+        for name, counts in self.of_pass.items():
+            total.update(counts)
+            print(f"{name:28} " + " ".join(f"{counts[word]:12}" for word in WORDS))
+        print(f"{'all':28} " + " ".join(f"{total[word]:12}" for word in WORDS))
+        print(*self.said, sep="\n", flush=True)
+        return self.is_wrong or total["undecided"] * ONE_IN > sum(total.values()) or not total["allowed"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("tool")
+    parser.add_argument("--releases", default=RELEASES)
+    parser.add_argument("--only", default="*")
+    parser.add_argument("--runs", type=int, default=20)
+    args = parser.parse_args()
+    failed = False
+    for release in args.releases.split(","):
+        table = Table()
+        for path in programs(release):
+            start = entry(args.tool, path) if fnmatch.fnmatch(path.name, args.only) else None
+            if start is not None:
+                table.take(f"{release} {path.stem}", blamed(args.tool, path, start, release, args.runs))
+        failed |= table.tell(release)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
