@@ -28,6 +28,7 @@ KNOWN = {
     "CanProveDivisible(info.padding_factor, divisor)": "reshape-pattern-of-a-computed-size",
     "hint_on_device": "no pass of the default pipeline lowers it; RealizeVDevice does",
     "The vdevice is not in the ir_module": "a device that is written out is another one for TVM than its equal in the list",
+    "is to lie on llvm:0:global": "a copy to a device becomes a packed call, whose arguments lie where its result lies",
     "ran out of fuel": "the program does not end on this input",
 }
 #: One verdict of so many may be undecided.
