@@ -183,7 +183,7 @@ impl OpDef {
 
     /// The call with the defaults of omitted attributes. An error if a required one is missing or one has the wrong
     /// kind.
-    pub(super) fn completed(&self, call: &Call) -> Result<Call, InferError> {
+    pub(crate) fn completed(&self, call: &Call) -> Result<Call, InferError> {
         let mut call = call.clone();
         for attr in self.attrs() {
             complete(&mut call.attrs, attr)?;

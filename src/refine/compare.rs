@@ -695,7 +695,7 @@ impl Look for &mut Breaking<'_, '_> {
     }
 }
 
-/// The available packed functions, and replacements for those that are not available.
+/// The available packed functions, and replacements for those that are not available. The first module is the source.
 fn packed_functions(settings: &Settings, modules: &[&IrModule]) -> Result<(Registry, Vec<Name>), RefineError> {
     let mut registry = settings.registry.clone();
     let Some(assumed) = &settings.unknown else { return Ok((registry, Vec::new())) };
@@ -703,7 +703,7 @@ fn packed_functions(settings: &Settings, modules: &[&IrModule]) -> Result<(Regis
     if let Some(name) = assumed.keys().find(|name| !missing.contains(*name)) {
         return Err(RefineError::Assumed(name.clone()));
     }
-    unknown::register(&mut registry, missing.iter().cloned(), assumed);
+    unknown::register(&mut registry, missing.iter().cloned(), assumed, modules.first().copied());
     Ok((registry, missing.into_iter().collect()))
 }
 

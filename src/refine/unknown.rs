@@ -71,14 +71,55 @@ impl Visitor for ExternSymbols {
     }
 }
 
-/// Registers the replacements of these functions.
+/// OP.CALLPURE.PURE, OP.CALLINPLACEPACKED.INTENT: the packed functions that a program calls by these operators alone,
+/// and thereby says to be pure.
+fn said_to_be_pure(module: &IrModule) -> BTreeSet<Name> {
+    let mut said = SaidToBePure::default();
+    walk_module(&mut said, module);
+    said.pure.difference(&said.others).cloned().collect()
+}
+
+#[derive(Default)]
+struct SaidToBePure {
+    pure: BTreeSet<Name>,
+    others: BTreeSet<Name>,
+}
+
+impl Visitor for SaidToBePure {
+    fn visit_expr(&mut self, expr: &Expr) {
+        if let Expr::ExternFunc(func) = expr {
+            self.others.insert(func.global_symbol.clone());
+        }
+        walk_expr(self, expr);
+    }
+
+    fn visit_call(&mut self, call: &Call) {
+        match (&call.op, call.args.split_first()) {
+            (Expr::Op(op), Some((Expr::ExternFunc(func), args))) if is_of_pure_functions(&op.op_name) => {
+                self.pure.insert(func.global_symbol.clone());
+                args.iter().for_each(|arg| self.visit_expr(arg));
+            }
+            _ => walk_call(self, call),
+        }
+    }
+}
+
+fn is_of_pure_functions(operator: &str) -> bool {
+    matches!(operator, "relax.call_pure_packed" | "relax.call_inplace_packed")
+}
+
+/// Registers the replacements of these functions. One that the source says to be pure is so in the target, however it
+/// is called there, unless something else is assumed of it.
 pub(super) fn register(
     registry: &mut Registry,
     names: impl Iterator<Item = Name>,
     assumed: &BTreeMap<Name, Assumption>,
+    source: Option<&IrModule>,
 ) {
+    let said = source.map(said_to_be_pure).unwrap_or_default();
     for name in names {
-        let assumption = assumed.get(&name).cloned().unwrap_or_default();
+        let by_default = || Assumption { pure: said.contains(&name), ..Assumption::default() };
+        let assumption = assumed.get(&name).cloned().unwrap_or_else(by_default);
         let symbol = name.clone();
         // Its effects are recorded here, where the declared result of the call is known.
         registry.register(&name, true, move |m, args| call(m, &symbol, &assumption, args));

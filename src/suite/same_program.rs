@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::grammar::{
-    AttrValue, Attrs, Binder, Binding, BindingBlock, Expr, Function, GlobalFunc, IrModule, PrimExpr, ShapeVar,
-    StructInfo, TensorShape, Var,
+    AttrValue, Attrs, Binder, Binding, BindingBlock, Call, DataType, Expr, Function, GlobalFunc, IrModule, Name,
+    PrimExpr, ShapeVar, StructInfo, TensorShape, Var,
 };
 use crate::judge::with_stack;
+use crate::ops::lookup;
 
 /// Whether two programs differ at most in the names of variables. The names of global functions must agree.
 pub fn same_program(m1: &IrModule, m2: &IrModule) -> bool {
@@ -15,8 +16,8 @@ pub fn same_program(m1: &IrModule, m2: &IrModule) -> bool {
 }
 
 /// Whether the program that an implementation reads from a text is the program of the text. The implementation may add
-/// derived annotations where the text has none, and omit the annotation of a variable whose information it stores
-/// elsewhere.
+/// derived annotations where the text has none or where the result of a function leaves them open. It may omit defaults
+/// and the annotation of a variable whose information it stores elsewhere.
 pub fn same_as_read(expected: &IrModule, given: &IrModule) -> bool {
     same_up_to(expected, given, Annotations::Derived)
 }
@@ -39,8 +40,10 @@ fn same_up_to(m1: &IrModule, m2: &IrModule, annotations: Annotations) -> bool {
         funcs
     };
     let (funcs1, funcs2) = (sorted(m1), sorted(m2));
+    // Where devices are used they are compared; an answer need not list those of the module.
+    let untold = annotations == Annotations::Derived && m2.global_infos.is_empty();
     m1.attrs == m2.attrs
-        && m1.global_infos == m2.global_infos
+        && (untold || m1.global_infos == m2.global_infos)
         && funcs1.len() == funcs2.len()
         && funcs1.iter().zip(&funcs2).all(|((gv1, f1), (gv2, f2))| gv1 == gv2 && same_global(f1, f2, annotations))
 }
@@ -104,18 +107,95 @@ fn both<T>(o1: Option<&T>, o2: Option<&T>, same: impl FnOnce(&T, &T) -> bool) ->
     }
 }
 
+/// The attributes of a call with those that it leaves out, and without those that have no value or name no data type.
+fn completed(call: &Call) -> Attrs {
+    let op = if let Expr::Op(op) = &call.op { lookup(&op.op_name) } else { None };
+    let completed = op.and_then(|op| op.completed(call).ok());
+    let mut attrs = completed.map_or_else(|| call.attrs.clone(), |call| call.attrs);
+    attrs.retain(|_, value| !matches!(value, AttrValue::None | AttrValue::DataType(DataType::VOID)));
+    attrs
+}
+
 impl Pairing {
     fn function(&mut self, f1: &Function, f2: &Function) -> bool {
         all(&f1.params, &f2.params, |b1, b2| self.binder(b1, b2))
-            && self.annotation(f1.ret_struct_info.as_ref(), f2.ret_struct_info.as_ref())
-            && f1.pure == f2.pure
-            && self.attrs(&f1.attrs, &f2.attrs)
+            && self.result(f1.ret_struct_info.as_ref(), f2.ret_struct_info.as_ref())
+            && self.purity(f1.pure, f2.pure)
+            && self.attrs_of_functions(&f1.attrs, &f2.attrs)
             && self.expr(&f1.body, &f2.body)
+    }
+
+    /// That a function is pure need not be said.
+    fn purity(&self, p1: Option<bool>, p2: Option<bool>) -> bool {
+        let derived = self.annotations == Annotations::Derived;
+        p1 == p2 || derived && p1.is_none() && p2 == Some(true)
+    }
+
+    /// PURE.ATTR.REPR: `force_pure` has two spellings.
+    fn attrs_of_functions(&mut self, a1: &Attrs, a2: &Attrs) -> bool {
+        if self.annotations == Annotations::Written {
+            return self.attrs(a1, a2);
+        }
+        let spelt = |attrs: &Attrs| {
+            let name = |name: &Name| if **name == *"relax.force_pure" { "force_pure".into() } else { name.clone() };
+            attrs.iter().map(|(key, value)| (name(key), value.clone())).collect::<Attrs>()
+        };
+        self.attrs(&spelt(a1), &spelt(a2))
+    }
+
+    /// An attribute that has its default may be left out.
+    fn attrs_of_calls(&mut self, c1: &Call, c2: &Call) -> bool {
+        if self.annotations == Annotations::Written {
+            return self.attrs(&c1.attrs, &c2.attrs);
+        }
+        self.attrs(&completed(c1), &completed(c2))
     }
 
     fn annotation(&mut self, s1: Option<&StructInfo>, s2: Option<&StructInfo>) -> bool {
         let derived = self.annotations == Annotations::Derived && (s1.is_none() || s2.is_none());
         derived || both(s1, s2, |s1, s2| self.struct_info(s1, s2))
+    }
+
+    /// What a function returns: callers see what is derived of the body where that says more.
+    fn result(&mut self, s1: Option<&StructInfo>, s2: Option<&StructInfo>) -> bool {
+        match (self.annotations, s1, s2) {
+            (Annotations::Derived, Some(s1), Some(s2)) => self.at_least(s1, s2),
+            (Annotations::Derived | Annotations::Written, s1, s2) => self.annotation(s1, s2),
+        }
+    }
+
+    /// Whether the second says what the first says, and beyond it only what the first leaves open.
+    fn at_least(&mut self, s1: &StructInfo, s2: &StructInfo) -> bool {
+        with_stack(|| match (s1, s2) {
+            (StructInfo::Object, _) => true,
+            (StructInfo::Tensor(t1), StructInfo::Tensor(t2)) => {
+                (t1.dtype.is_void() || t1.dtype == t2.dtype)
+                    && (t1.ndim.is_unknown() || t1.ndim == t2.ndim)
+                    && (t1.vdevice.is_none() || t1.vdevice == t2.vdevice)
+                    && self.open_or_same(t1.shape.as_ref(), t2.shape.as_ref(), Self::tensor_shape)
+            }
+            (StructInfo::Shape(t1), StructInfo::Shape(t2)) => {
+                (t1.ndim.is_unknown() || t1.ndim == t2.ndim)
+                    && self.open_or_same(t1.values.as_ref(), t2.values.as_ref(), |p, a, b| p.dims(a, b))
+            }
+            (StructInfo::Prim(p1), StructInfo::Prim(p2)) => {
+                p1.dtype == p2.dtype && self.open_or_same(p1.value.as_ref(), p2.value.as_ref(), Self::prim_expr)
+            }
+            (StructInfo::Tuple(f1), StructInfo::Tuple(f2)) => all(f1, f2, |a, b| self.at_least(a, b)),
+            (
+                StructInfo::Tensor(_)
+                | StructInfo::Shape(_)
+                | StructInfo::Prim(_)
+                | StructInfo::Tuple(_)
+                | StructInfo::Func(_),
+                s2,
+            ) => self.struct_info(s1, s2),
+        })
+    }
+
+    /// Whether the first is left open, or both agree.
+    fn open_or_same<T>(&mut self, o1: Option<&T>, o2: Option<&T>, same: fn(&mut Self, &T, &T) -> bool) -> bool {
+        o1.is_none() || both(o1, o2, |a, b| same(self, a, b))
     }
 
     fn binder(&mut self, b1: &Binder, b2: &Binder) -> bool {
@@ -144,7 +224,7 @@ impl Pairing {
                 self.expr(&c1.op, &c2.op)
                     && all(&c1.args, &c2.args, |a, b| self.expr(a, b))
                     && all(&c1.sinfo_args, &c2.sinfo_args, |a, b| self.struct_info(a, b))
-                    && self.attrs(&c1.attrs, &c2.attrs)
+                    && self.attrs_of_calls(c1, c2)
             }
             (Expr::ShapeExpr(s1), Expr::ShapeExpr(s2)) => self.dims(&s1.values, &s2.values),
             (Expr::TupleGetItem(g1), Expr::TupleGetItem(g2)) => {
@@ -217,7 +297,7 @@ impl Pairing {
                 let params = |a: &Arc<[StructInfo]>, b: &Arc<[StructInfo]>| all(a, b, |a, b| self.struct_info(a, b));
                 both(f1.params.as_ref(), f2.params.as_ref(), params)
                     && f1.derive_func == f2.derive_func
-                    && f1.pure == f2.pure
+                    && (f1.pure == f2.pure || self.annotations == Annotations::Derived && f1.purity() == f2.purity())
                     && self.struct_info(&f1.ret, &f2.ret)
             }
             (

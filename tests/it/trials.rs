@@ -19,7 +19,7 @@ use relax_spec::book::{Edition, Reading};
 use relax_spec::check::check_program;
 use relax_spec::grammar::{DataType, TensorData};
 use relax_spec::judge::Cx;
-use relax_spec::question::{Answer, Ask, Outcome, ProgramInput, TrialAnswer, Verdict};
+use relax_spec::question::{Answer, Ask, Outcome, ProgramInput, ReadAnswer, TrialAnswer, Verdict};
 use relax_spec::suite::read_cases;
 use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 use relax_spec::value::ValueSpec;
@@ -631,6 +631,63 @@ fn an_exception_is_no_rejection_of_a_program_that_breaks_a_rule() {
     assert_eq!(asked(&trapped), (8, 0));
     assert_eq!(asked(&refused("parse")), (7, 1));
     assert_eq!(asked(&refused("well_formed")), (7, 0));
+}
+
+/// What is said of an implementation that gives an answer to a question about a program.
+fn told(program: &str, path: &str, outcome: Outcome) -> TrialVerdict {
+    let module = parse_module(program).expect(program);
+    let entry = "main".into();
+    let mut refusing = Refusing(InProcess::new(Reading::corrected()), outcome);
+    let asked = ProgramQuestion::of(&refusing, &module, &entry, &[]);
+    diff(&mut refusing, asked, &[Path::named(path).unwrap()]).unwrap().remove(0).1
+}
+
+fn agrees(verdict: &TrialVerdict) -> bool {
+    matches!(verdict, TrialVerdict::Agrees { .. })
+}
+
+/// What TVM reads is in normal form, with what it derives of results, with its defaults, and without what goes without
+/// saying.
+#[test]
+fn what_is_read_may_be_in_normal_form_and_say_what_is_derived_and_nothing_else() {
+    let reads = |written: &str, read: &str| {
+        let answer = Answer::Read(ReadAnswer::Module(parse_module(read).expect(read)));
+        agrees(&told(written, "parse", Outcome::Answer { answer, warnings: None }))
+    };
+    let written = |result: &str, body: &str| {
+        format!("@R.function\ndef main(x: R.Tensor((\"n\", 2), \"float32\")){result}:\n{body}\n")
+    };
+    let (whole, same) = (" -> R.Tensor((\"n\", 2), \"float32\")", "    return x");
+    for open in ["", " -> R.Object", " -> R.Tensor", " -> R.Tensor(ndim=2)", " -> R.Tensor(dtype=\"float32\")", whole] {
+        assert!(reads(&written(open, same), &written(whole, same)), "{open}");
+    }
+    for other in [" -> R.Object", " -> R.Tensor((\"n\", 3), \"float32\")", " -> R.Tensor((\"n\", 2), \"int32\")"] {
+        assert!(!reads(&written(whole, same), &written(other, same)), "{other}");
+    }
+    let sum = "    return R.add(x, R.multiply(x, x))";
+    let bound = "    a = R.multiply(x, x)\n    b = R.add(x, a)\n    return b";
+    assert!(reads(&written("", sum), &written("", bound)));
+    assert!(!reads(&written("", sum), &written("", "    a = R.multiply(x, x)\n    b = R.add(a, x)\n    return b")));
+    let softmax = |axis: &str| written("", &format!("    y = R.nn.softmax(x{axis})\n    return y"));
+    assert!(reads(&softmax(", axis=-1"), &softmax("")));
+    assert!(!reads(&softmax(", axis=0"), &softmax("")));
+    let forced = |name: &str| written("", &format!("    R.func_attr({{\"{name}\": True}})\n    return x"));
+    assert!(reads(&forced("relax.force_pure"), &forced("force_pure")));
+    assert!(!reads(&forced("relax.force_pure"), &written("", same)));
+}
+
+/// A stage that refuses has given its verdict, whether it is an answer or a rejection by that stage.
+#[test]
+fn a_rejection_by_the_stage_that_is_asked_is_its_verdict() {
+    let refused = |stage: &str| {
+        let (class, message) = ("NotNormal".to_string(), "oh".to_string());
+        Outcome::Rejected { stage: stage.into(), class, message }
+    };
+    let program = |body: &str| format!("@R.function\ndef main(x: R.Tensor((2,), \"float32\")):\n{body}\n");
+    let (normal, other) = (program("    y = R.add(x, x)\n    return y"), program("    return R.add(x, x)"));
+    assert!(agrees(&told(&other, "normal_form", refused("normal_form"))));
+    assert!(!agrees(&told(&normal, "normal_form", refused("normal_form"))));
+    assert!(!agrees(&told(&other, "normal_form", refused("construct"))));
 }
 
 #[test]

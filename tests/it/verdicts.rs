@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use regex::Regex;
+use relax_spec::grammar::IrModule;
 use relax_spec::judge::Cx;
 use relax_spec::refine::{EDITION_OF_PRIM_FUNCS, RefinementVerdict, Settings, refine, with_entry};
 use relax_spec::syntax::tvmscript::parse_module;
@@ -182,4 +183,29 @@ fn verdicts_on_pairs_are_right() {
 #[ignore = "takes minutes"]
 fn verdicts_on_pairs_are_right_in_all_data_types() {
     assert_right(&pairs(|_, _, _| true), |_| 0..SEEDS);
+}
+
+/// OP.CALLPURE.PURE: what the source says to be pure is no effect where the target calls it in another way.
+#[test]
+fn a_function_that_the_source_says_to_be_pure_has_no_effects_in_the_target() {
+    let program = |call: &str, more: &str| {
+        let text = format!(
+            "@R.function(pure=False)\ndef main(x: R.Tensor((2,), \"float32\")):\n{more}    \
+             y = R.{call}(\"somewhere.else\", x, sinfo_args=(R.Tensor((2,), \"float32\"),))\n    return y\n"
+        );
+        parse_module(&text).expect(&text)
+    };
+    let settings = || Settings { unknown: Some(std::collections::BTreeMap::new()), ..Settings::runs(5) };
+    let allowed = |before: &IrModule, after: &IrModule| {
+        let refinement =
+            refine(&mut Cx::new().with_edition(EDITION_OF_PRIM_FUNCS), before, after, "main", &[], &settings())
+                .unwrap();
+        matches!(refinement.verdict, RefinementVerdict::Allowed)
+    };
+    let (pure, plain) = (program("call_pure_packed", ""), program("call_packed", ""));
+    assert!(allowed(&pure, &plain));
+    assert!(!allowed(&plain, &pure));
+    // One that the source also calls otherwise is not said to be pure.
+    let other = "    _ = R.call_packed(\"somewhere.else\", x, sinfo_args=(R.Object,))\n";
+    assert!(!allowed(&program("call_pure_packed", other), &program("call_packed", other)));
 }

@@ -134,6 +134,9 @@ def _attrs_of(name, values):
         return None
     given = {}
     for param in inspect.signature(func).parameters.values():
+        if param.name in values and values[param.name] == "void" and param.default is None:
+            # A data type that is not stated; of releases whose default is `None`, `void` is another one.
+            continue
         if param.name in values:
             given[param.name] = values[param.name]
         elif param.default is inspect.Parameter.empty and param.kind == param.POSITIONAL_OR_KEYWORD:

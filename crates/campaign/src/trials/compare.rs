@@ -6,6 +6,7 @@ use crate::infos::{is_permitted, kind_of_answer, permitted};
 use relax_spec::book::Edition;
 use relax_spec::grammar::IrModule;
 use relax_spec::judge::Cx;
+use relax_spec::normal_form::normalize;
 use relax_spec::oracle;
 use relax_spec::question::{Answer, Ask, Outcome, ReadAnswer, Verdict};
 use relax_spec::suite::same_program::same_as_read;
@@ -55,9 +56,9 @@ pub(super) fn derived(edition: Edition, ask: &Ask, outcome: &Outcome) -> Option<
     Some(differs(kind, "derive", &message, expected.to_string(), outcome))
 }
 
-/// The program read from a text: permitted is the same program up to the names of variables, or a rejection if the text
-/// is not a program. An implementation that names rules must reject it by the same productions. None if there is no
-/// answer.
+/// The program read from a text: permitted is the same program up to the names of variables, as it is written or in
+/// normal form, or a rejection if the text is not a program. An implementation that names rules must reject it by the
+/// same productions. None if there is no answer.
 pub(super) fn read(edition: Edition, text: &str, outcome: &Outcome, names_rules: bool) -> Option<TrialVerdict> {
     let given = match outcome {
         Outcome::Answer { answer: Answer::Read(given), .. } => given.clone(),
@@ -77,20 +78,43 @@ pub(super) fn read(edition: Edition, text: &str, outcome: &Outcome, names_rules:
     };
     let whole = || Answer::Read(expected.clone()).to_string();
     let (kind, message, expected) = match (&expected, &given) {
-        (ReadAnswer::Module(m1), ReadAnswer::Module(m2)) if same_as_read(m1, m2) => return Some(AGREES),
-        (ReadAnswer::Module(m1), ReadAnswer::Module(m2)) => return Some(another_program(m1, m2)),
+        (ReadAnswer::Module(m1), ReadAnswer::Module(m2)) => return Some(read_program(edition, m1, m2)),
         (ReadAnswer::Rejected(broken), ReadAnswer::Rejected(named)) if names_rules && broken != named => {
             (FailureKind::Refused, "for another reason", whole())
         }
         (ReadAnswer::Rejected(_), ReadAnswer::Rejected(_)) => return Some(AGREES),
-        (ReadAnswer::Module(_), ReadAnswer::Rejected(_)) => {
-            (FailureKind::Refused, "a program", "a program".to_string())
-        }
+        (ReadAnswer::Module(_), ReadAnswer::Rejected(_)) => (FailureKind::Refused, refusal(outcome), whole()),
         (ReadAnswer::Rejected(_), ReadAnswer::Module(_)) => {
             (FailureKind::Accepted, "no program", "rejected".to_string())
         }
     };
     Some(differs(kind, "parse", message, expected, outcome))
+}
+
+/// What an implementation says where it does not read a text.
+fn refusal(outcome: &Outcome) -> &str {
+    match outcome {
+        Outcome::Rejected { message, .. } => message,
+        Outcome::Answer { .. }
+        | Outcome::Trapped { .. }
+        | Outcome::Unsupported { .. }
+        | Outcome::InternalError { .. }
+        | Outcome::Crash { .. }
+        | Outcome::Timeout { .. }
+        | Outcome::ProtocolError { .. }
+        | Outcome::Flaky { .. } => "a program",
+    }
+}
+
+/// What is read is the program, or has its normal form: what is parsed is to be normalized (NF.REQUIRED), which an
+/// implementation may do as it reads. Else both normal forms are shown, as they differ in less.
+fn read_program(edition: Edition, expected: &IrModule, given: &IrModule) -> TrialVerdict {
+    if same_as_read(expected, given) {
+        return AGREES;
+    }
+    let normal = |module: &IrModule| normalize(&mut Cx::new().with_edition(edition), module);
+    let (expected, given) = (normal(expected), normal(given));
+    if same_as_read(&expected, &given) { AGREES } else { another_program(&expected, &given) }
 }
 
 /// Two programs, by the first lines in which they differ.
@@ -126,18 +150,34 @@ pub(super) fn module_of(edition: Edition, text: &str) -> Option<IrModule> {
     }
 }
 
-/// The verdict of one stage, with its rules if the implementation names them. None if there is no verdict.
+/// The verdict of one stage, with its rules if the implementation names them. A rejection by that stage is a verdict
+/// without rules, and has a message of its own if nothing is to be rejected. None if there is no verdict.
 pub(super) fn of_stage(edition: Edition, ask: &Ask, outcome: &Outcome, names_rules: bool) -> Option<TrialVerdict> {
-    let Outcome::Answer { answer: Answer::Verdict(given), .. } = outcome else { return None };
+    let refused = matches!(outcome, Outcome::Rejected { stage, .. } if *stage == ask.op());
+    let nameless = Verdict::Rejected(Vec::new());
+    let given = match outcome {
+        Outcome::Answer { answer: Answer::Verdict(given), .. } => given,
+        Outcome::Rejected { .. } if refused => &nameless,
+        Outcome::Answer { .. }
+        | Outcome::Rejected { .. }
+        | Outcome::Trapped { .. }
+        | Outcome::Unsupported { .. }
+        | Outcome::InternalError { .. }
+        | Outcome::Crash { .. }
+        | Outcome::Timeout { .. }
+        | Outcome::ProtocolError { .. }
+        | Outcome::Flaky { .. } => return None,
+    };
     let expected = match oracle::answer(&mut Cx::new().with_edition(edition), ask) {
         Ok(Answer::Verdict(expected)) => expected,
         Ok(_) | Err(_) => return Some(TrialVerdict::Unsupported("there is no verdict here".to_string())),
     };
     let kind = match (&expected, given) {
         (Verdict::Accepted, Verdict::Accepted) => return Some(AGREES),
-        (Verdict::Rejected(broken), Verdict::Rejected(named)) if !names_rules || broken == named => {
+        (Verdict::Rejected(broken), Verdict::Rejected(named)) if refused || !names_rules || broken == named => {
             return Some(AGREES);
         }
+        (Verdict::Accepted, Verdict::Rejected(_)) if refused => return None,
         (Verdict::Rejected(_), Verdict::Accepted) => FailureKind::Accepted,
         (Verdict::Accepted | Verdict::Rejected(_), Verdict::Rejected(_)) => FailureKind::Refused,
     };
