@@ -8,42 +8,30 @@ use relax_spec::oracle;
 use relax_spec::question::{About, Ask, Outcome};
 use relax_spec::suite::knockout::{STEPS, within};
 
+named! {
 /// What taking a rule out of both editions does to answers that differ; the stronger evidence comes first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum RuleEvidence {
+enum RuleEvidence {
     /// Of editions without the rule they are the same.
-    Absent,
+    Absent = "without it",
     /// Where the rule is knocked out they are the same.
-    Masked,
+    Masked = "knocked out",
     /// So they are where those rules are taken out with it that take its place.
-    Replaced,
+    Replaced = "another rule in its place",
     /// One of them is another without it, and still they differ.
-    Moved,
+    Moved = "moved",
     /// One of them names it as broken, and the other does not.
-    Named,
+    Named = "an error by it",
     /// A text is refused while it is applied, and no rule by itself makes the difference.
-    Within,
+    Within = "an error within it",
     /// They differ by a rule that it rests on, or that is a clause of it.
-    Part,
+    Part = "by what it rests on",
+}
 }
 
 impl RuleEvidence {
     /// Whether the answers are the same without the rule.
     pub(super) fn is_strong(self) -> bool {
         self <= RuleEvidence::Replaced
-    }
-
-    /// As in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            RuleEvidence::Absent => "without it",
-            RuleEvidence::Masked => "knocked out",
-            RuleEvidence::Replaced => "another rule in its place",
-            RuleEvidence::Moved => "moved",
-            RuleEvidence::Named => "an error by it",
-            RuleEvidence::Within => "an error within it",
-            RuleEvidence::Part => "by what it rests on",
-        }
     }
 }
 

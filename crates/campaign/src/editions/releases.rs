@@ -72,16 +72,7 @@ impl Unconfirmed {
 
 /// Whether a release has answered, be it right or wrong.
 pub fn is_answer(verdict: CaseVerdict) -> bool {
-    match verdict {
-        CaseVerdict::Agree | CaseVerdict::Diverge => true,
-        CaseVerdict::Vacuous
-        | CaseVerdict::Unsupported
-        | CaseVerdict::Crash
-        | CaseVerdict::Timeout
-        | CaseVerdict::InternalError
-        | CaseVerdict::ProtocolError
-        | CaseVerdict::Flaky => false,
-    }
+    matches!(verdict, CaseVerdict::Agree | CaseVerdict::Diverge)
 }
 
 /// What is kept.

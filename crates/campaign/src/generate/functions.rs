@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use super::Tape;
 use super::nodes::{
-    F32, bind, boxed, branch, cast, constant, dims_of, dtype_of, function, global, global_var, is_closure, linked,
-    pure_packed, sequence, truth, with_purity,
+    F32, bind, boxed, branch, cast, constant, dims_of, dtype_of, function, global, global_var, is_closure, is_over,
+    linked, pure_packed, sequence, truth, with_purity,
 };
 use super::scope::{DimScope, Scope, ScopeValue};
 use relax_spec::book::Edition;
@@ -44,8 +44,8 @@ pub fn module_of_functions(edition: Edition, tape: &mut Tape) -> IrModule {
         top.push(ScopeValue::new(global_var(&name), info, None));
         funcs.push(global(&name, function));
     }
-    let second = [dim("m"), dim("n"), PrimExpr::IntImm(3)][generator.tape.choose(3)].clone();
-    let mut params = vec![vector(dim("n")), vector(second), StructInfo::tensor([], DataType::BOOL)];
+    let second = [PrimExpr::var("m"), PrimExpr::var("n"), PrimExpr::IntImm(3)][generator.tape.choose(3)].clone();
+    let mut params = vec![vector(PrimExpr::var("n")), vector(second), StructInfo::tensor([], DataType::BOOL)];
     if generator.is_later() {
         params.extend([DataType::INT64, DataType::BOOL].map(StructInfo::prim));
     }
@@ -61,10 +61,6 @@ struct FunctionGenerator<'a> {
     names: u32,
     /// Whether functions are known by other information than that of their signature: passed, returned, cast.
     views: bool,
-}
-
-fn dim(name: &str) -> PrimExpr {
-    PrimExpr::Var(ShapeVar::new(name))
 }
 
 fn plus_one(dim: PrimExpr) -> PrimExpr {
@@ -95,10 +91,6 @@ fn params_of(func: &FuncStructInfo) -> &[StructInfo] {
     func.params.as_deref().unwrap_or_default()
 }
 
-fn all_dims(scope: &Scope) -> Vec<ShapeVar> {
-    scope.dims().cloned().collect()
-}
-
 /// Brings the lone dimensions of an annotation into scope.
 fn introduce(info: &StructInfo, dims: &mut Vec<ShapeVar>) {
     if let StructInfo::Tuple(fields) = info {
@@ -112,12 +104,6 @@ fn introduce(info: &StructInfo, dims: &mut Vec<ShapeVar>) {
             dims.push(var.clone());
         }
     }
-}
-
-fn is_over(dim: &PrimExpr, dims: &[ShapeVar]) -> bool {
-    let mut all = true;
-    dim.for_each_var(|var| all &= dims.contains(var));
-    all
 }
 
 /// The information without dimensions that are not in scope; a function brings those of its parameters.
@@ -175,7 +161,7 @@ impl FunctionGenerator<'_> {
     // What is said of values.
 
     fn name(&mut self) -> PrimExpr {
-        dim(NAMES[self.tape.choose(NAMES.len())])
+        PrimExpr::var(NAMES[self.tape.choose(NAMES.len())])
     }
 
     /// A vector where new dimensions may be introduced.
@@ -224,7 +210,7 @@ impl FunctionGenerator<'_> {
 
     /// In later editions a signature may bind its variables in any order.
     fn params(&mut self, scope: &Scope, depth: usize) -> Vec<StructInfo> {
-        let mut dims = all_dims(scope);
+        let mut dims = scope.all_dims();
         let mut params: Vec<StructInfo> = (0..1 + self.tape.choose(2)).map(|_| self.param(&mut dims, depth)).collect();
         if self.is_later() && self.tape.one_in(4) {
             params.push(self.vector_of(&dims));
@@ -270,7 +256,7 @@ impl FunctionGenerator<'_> {
     fn function(&mut self, around: &Scope, params: &[StructInfo]) -> (Function, StructInfo) {
         let mut scope = around.inner(self.is_later() && self.tape.one_in(5));
         let pure = if scope.effects || !self.is_later() { Some(false) } else { None };
-        let mut dims = all_dims(&scope);
+        let mut dims = scope.all_dims();
         params.iter().for_each(|info| introduce(info, &mut dims));
         dims.iter().for_each(|var| scope.push_dim(var, DimScope::Signature));
         for info in params {
@@ -310,7 +296,7 @@ impl FunctionGenerator<'_> {
             0 | 1 => self.cast_value(scope),
             2 if self.views => {
                 let value = self.pick(scope, is_closure)?;
-                let info = self.nearby(&value.info, &all_dims(scope));
+                let info = self.nearby(&value.info, &scope.all_dims());
                 Some(self.cast(scope, value, info))
             }
             3 | 4 => self.local_function(scope),
@@ -318,7 +304,7 @@ impl FunctionGenerator<'_> {
                 let later = self.is_later() && self.tape.one_in(4);
                 let (value, info) = if later { self.later_value(scope) } else { self.value(choice, scope) }?;
                 let annotated = self.views && choice == 5 && self.tape.one_in(2);
-                let annotation = annotated.then(|| self.nearby(&info, &all_dims(scope)));
+                let annotation = annotated.then(|| self.nearby(&info, &scope.all_dims()));
                 Some(self.bind(scope, value, info, annotation))
             }
         }
@@ -331,7 +317,7 @@ impl FunctionGenerator<'_> {
     }
 
     fn cast(&mut self, scope: &mut Scope, value: ScopeValue, info: StructInfo) -> Binding {
-        let mut dims = all_dims(scope);
+        let mut dims = scope.all_dims();
         introduce(&info, &mut dims);
         dims.iter().for_each(|var| scope.push_dim(var, DimScope::Body));
         let var = self.var("w");
@@ -358,7 +344,7 @@ impl FunctionGenerator<'_> {
         let params = self.params(scope, 1);
         let (function, info) = self.function(scope, &params);
         let is_other = self.views && self.tape.one_in(3);
-        let annotation = if is_other { self.nearby(&info, &all_dims(scope)) } else { info };
+        let annotation = if is_other { self.nearby(&info, &scope.all_dims()) } else { info };
         Some(self.bind(scope, Expr::Function(Arc::new(function)), annotation.clone(), Some(annotation)))
     }
 
@@ -395,7 +381,7 @@ impl FunctionGenerator<'_> {
 
     /// What only later editions have.
     fn later_value(&mut self, scope: &mut Scope) -> Option<(Expr, StructInfo)> {
-        let dim = self.tape.pick(&all_dims(scope)).cloned().map_or(PrimExpr::IntImm(3), PrimExpr::Var);
+        let dim = self.tape.pick(&scope.all_dims()).cloned().map_or(PrimExpr::IntImm(3), PrimExpr::Var);
         match self.tape.choose(4) {
             0 => Some(boxed(DataType::INT64, plus_one(dim))),
             1 => Some(boxed(DataType::INT64, dim)),
@@ -412,7 +398,7 @@ impl FunctionGenerator<'_> {
     fn condition(&mut self, scope: &mut Scope) -> Option<Expr> {
         let found = if self.edition >= Edition::E2024_04 && self.tape.one_in(2) {
             let in_a_box = self.pick(scope, |info| is_box(info, DataType::BOOL)).map(|value| value.expr);
-            let var = self.tape.pick(&all_dims(scope)).cloned();
+            let var = self.tape.pick(&scope.all_dims()).cloned();
             let over_dims = var.map(|var| boxed(DataType::BOOL, is_small(PrimExpr::Var(var))).0);
             if self.tape.one_in(2) { in_a_box.or(over_dims) } else { over_dims.or(in_a_box) }
         } else {
@@ -427,7 +413,7 @@ impl FunctionGenerator<'_> {
         let functions = !self.tape.one_in(4);
         let (true_branch, info) = self.branch(scope, functions)?;
         let (false_branch, _) = self.branch(scope, functions)?;
-        Some((branch(cond, true_branch, false_branch), within(&info, &all_dims(scope))))
+        Some((branch(cond, true_branch, false_branch), within(&info, &scope.all_dims())))
     }
 
     fn branch(&mut self, scope: &mut Scope, functions: bool) -> Option<(Expr, StructInfo)> {
@@ -464,7 +450,7 @@ impl FunctionGenerator<'_> {
                 break;
             }
         }
-        let result = within(result.as_ref().unwrap_or(&func.ret), &all_dims(scope));
+        let result = within(result.as_ref().unwrap_or(&func.ret), &scope.all_dims());
         Some((Expr::call(callee.expr, args.into_iter().map(|arg| arg.expr).collect()), result))
     }
 }

@@ -1,5 +1,7 @@
 //! The right-hand sides of bindings, apart from operators and control.
 
+use std::collections::BTreeMap;
+
 use super::draw::{DEPTH, ProgramGenerator};
 use super::prim_funcs::CallForm;
 use crate::generate::nodes::{
@@ -204,8 +206,7 @@ impl ProgramGenerator<'_> {
             StructInfo::Tuple(_) => !holds_function(&value.info),
             info => functions && is_closure(info),
         })?;
-        let dims: Vec<ShapeVar> = scope.dims().cloned().collect();
-        let info = self.outside(&picked.info, &dims);
+        let info = self.outside(&picked.info, &scope.all_dims());
         Some(self.cast_to(scope, ScopeValue::new(picked.expr, info, None)))
     }
 
@@ -328,36 +329,40 @@ impl ProgramGenerator<'_> {
         let at = self.tape.choose(self.source.prim_funcs.len());
         let template = self.source.prim_funcs.get(at).filter(|template| template.form == CallForm::CallTir)?;
         let mark = scope.mark();
-        let mut named: Vec<(&str, i64, PrimExpr)> = Vec::new();
+        let mut named: BTreeMap<&str, (i64, PrimExpr)> = BTreeMap::new();
         let mut args = vec![global_var(template.name)];
-        for (dtype, names) in template.inputs {
+        for (dtype, names) in &template.inputs {
             let Some(input) = self.input(scope, *dtype, names, &named) else {
                 scope.back_to(mark);
                 return None;
             };
             let dims = dims_of(&input.info)?.to_vec();
             for ((name, dim), size) in names.iter().zip(dims).zip(input.sizes.clone().unwrap_or_default()) {
-                if !named.iter().any(|(own, ..)| own == name) {
-                    named.push((name, size, dim));
-                }
+                named.entry(name).or_insert((size, dim));
             }
             args.push(self.operand_of(scope, &input));
         }
         let mut infos = Vec::new();
-        for (dtype, names) in template.outputs {
+        for (dtype, names) in &template.outputs {
             let mut dims = Vec::new();
-            for name in *names {
-                if !named.iter().any(|(own, ..)| own == name) {
+            for name in names {
+                if !named.contains_key(name) {
                     let size = self.some_size();
-                    named.push((name, size, self.dim(scope, size)));
+                    named.insert(name, (size, self.dim(scope, size)));
                 }
-                dims.extend(named.iter().find(|(own, ..)| own == name).map(|(.., dim)| dim.clone()));
+                dims.extend(named.get(name).map(|(_, dim)| dim.clone()));
             }
             infos.push((dims, *dtype));
         }
         self.calls_prim_func(at);
-        let Outputs { shape, rank, info } = Outputs::of(&infos);
-        args.push(shape);
+        let shapes = infos.iter().map(|(dims, _)| Expr::shape(dims.clone())).collect();
+        args.push(one_or(shapes, Expr::tuple));
+        let ranked = |(dims, dtype): &(Vec<PrimExpr>, DataType)| {
+            StructInfo::tensor_ndim(Ndim::of_len(dims.len()).to_i64(), *dtype)
+        };
+        let rank = one_or(infos.iter().map(ranked).collect(), StructInfo::tuple);
+        let info = infos.into_iter().map(|(dims, dtype)| StructInfo::tensor(dims, dtype));
+        let info = one_or(info.collect(), StructInfo::tuple);
         let (mut name, mut attrs) = ("relax.call_tir", Attrs::new());
         if self.on.attributes && self.tape.one_in(12) {
             name = "relax.call_tir_with_grad";
@@ -379,10 +384,9 @@ impl ProgramGenerator<'_> {
         scope: &mut Scope,
         dtype: DataType,
         names: &[&str],
-        named: &[(&str, i64, PrimExpr)],
+        named: &BTreeMap<&str, (i64, PrimExpr)>,
     ) -> Option<ScopeValue> {
-        let settled: Vec<Option<i64>> =
-            names.iter().map(|name| named.iter().find(|(own, ..)| own == name).map(|(_, size, _)| *size)).collect();
+        let settled: Vec<Option<i64>> = names.iter().map(|name| named.get(name).map(|(size, _)| *size)).collect();
         let have_them = |sizes: &Vec<i64>| {
             let mut both = sizes.iter().zip(&settled);
             sizes.len() == names.len() && both.all(|(size, settled)| settled.is_none_or(|settled| settled == *size))
@@ -426,28 +430,7 @@ impl ProgramGenerator<'_> {
     }
 }
 
-/// What a call of a `PrimFunc` says of its outputs: of several, tuples.
-struct Outputs {
-    shape: Expr,
-    rank: StructInfo,
-    info: StructInfo,
-}
-
-impl Outputs {
-    fn of(infos: &[(Vec<PrimExpr>, DataType)]) -> Outputs {
-        let of_one = |(dims, dtype): &(Vec<PrimExpr>, DataType)| Outputs {
-            shape: Expr::shape(dims.clone()),
-            rank: StructInfo::tensor_ndim(Ndim::of_len(dims.len()).to_i64(), *dtype),
-            info: StructInfo::tensor(dims.clone(), *dtype),
-        };
-        if let [one] = infos {
-            return of_one(one);
-        }
-        let all: Vec<Outputs> = infos.iter().map(of_one).collect();
-        Outputs {
-            info: StructInfo::tuple(all.iter().map(|output| output.info.clone())),
-            rank: StructInfo::tuple(all.iter().map(|output| output.rank.clone())),
-            shape: Expr::tuple(all.into_iter().map(|output| output.shape).collect()),
-        }
-    }
+/// What is said of one output, or of several together.
+fn one_or<T>(mut outputs: Vec<T>, together: fn(Vec<T>) -> T) -> T {
+    if outputs.len() == 1 { outputs.remove(0) } else { together(outputs) }
 }

@@ -124,12 +124,8 @@ impl ConstructCensus {
     pub fn add(&mut self, other: &ConstructCensus) {
         self.programs += other.programs;
         self.bindings += other.bindings;
-        for (construct, count) in &other.constructs {
-            *self.constructs.entry(construct).or_default() += count;
-        }
-        for (operator, count) in &other.operators {
-            *self.operators.entry(operator.clone()).or_default() += count;
-        }
+        add_counts(&mut self.constructs, other.constructs.clone());
+        add_counts(&mut self.operators, other.operators.clone());
     }
 
     /// What does not occur of what could.
@@ -173,6 +169,11 @@ impl ConstructCensus {
         }
         page
     }
+}
+
+/// Adds what was counted elsewhere.
+pub(crate) fn add_counts<T: Ord>(counts: &mut BTreeMap<T, u64>, others: BTreeMap<T, u64>) {
+    others.into_iter().for_each(|(of, count)| *counts.entry(of).or_default() += count);
 }
 
 /// What stands above the table.

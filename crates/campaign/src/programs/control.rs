@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use super::draw::{GlobalSignature, ProgramGenerator};
 use crate::generate::nodes::{
-    self, F32, bind, dims_of, dtype_of, function, global_var, holds_function, is_closure, sequence, signature, truth,
-    truths,
+    self, F32, bind, dims_of, dtype_of, function, global_var, holds_function, is_closure, sequence, truth, truths,
 };
 use crate::generate::scope::{Scope, ScopeValue};
 use relax_spec::derivation::derive_call;
@@ -38,7 +37,7 @@ impl ProgramGenerator<'_> {
 
     fn branch(&mut self, scope: &mut Scope) -> Option<ScopeValue> {
         let cond = self.condition(scope)?;
-        let around: Vec<ShapeVar> = scope.dims().cloned().collect();
+        let around = scope.all_dims();
         scope.depth -= 1;
         let of_functions = self.on.closures && self.tape.one_in(3);
         let first = self.inside(scope, None, of_functions);
@@ -95,7 +94,7 @@ impl ProgramGenerator<'_> {
         inner.grows = false;
         let (body, ret, _) = self.sequence(&mut inner, INSIDE, false);
         let function = function(inner.params(), body, ret, !inner.effects);
-        let info = signature(&function);
+        let info = function.signature();
         Some(ScopeValue::new(Expr::Function(Arc::new(function)), info, None))
     }
 
@@ -165,8 +164,7 @@ impl ProgramGenerator<'_> {
         };
         let args = args.iter().map(|arg| self.operand_of(scope, arg)).collect();
         let sizes = self.sizes_of(&result).or(result_sizes).filter(|_| result.as_tensor().is_some());
-        let around: Vec<ShapeVar> = scope.dims().cloned().collect();
-        Some(ScopeValue::new(Expr::call(callee, args), self.outside(&result, &around), sizes))
+        Some(ScopeValue::new(Expr::call(callee, args), self.outside(&result, &scope.all_dims()), sizes))
     }
 
     /// What a parameter takes.
@@ -234,7 +232,7 @@ impl ProgramGenerator<'_> {
         let var = Binder::var(self.fresh("f"));
         let size = self.some_size();
         let function = self.calling(&var.to_expr(), size);
-        let info = signature(&function);
+        let info = function.signature();
         scope.push(ScopeValue::new(var.to_expr(), info.clone(), None));
         bind(&var.annotated(info), Expr::Function(Arc::new(function)))
     }

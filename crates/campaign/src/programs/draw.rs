@@ -6,7 +6,7 @@ use super::{Drawn, Features, ProgramSource};
 use crate::generate::Tape;
 use crate::generate::functions::within;
 use crate::generate::nodes::{
-    F32, bind, block, dims_of, dtype_of, global, holds_function, is_closure, linked, signature,
+    F32, bind, block, dims_of, dtype_of, global, holds_function, is_closure, is_over, linked,
 };
 use crate::generate::scope::{DimScope, Scope, ScopeValue};
 use relax_spec::grammar::{
@@ -177,7 +177,7 @@ impl<'a> ProgramGenerator<'a> {
     pub(super) fn knows(&mut self, name: &str, function: &Function, result: Option<Vec<i64>>) {
         let sizes_of = |param: &Binder| param.annotation.as_ref().and_then(|info| self.sizes_of(info));
         let sizes = function.params.iter().map(sizes_of).collect();
-        let (info, pure) = (signature(function), function.pure == Some(true));
+        let (info, pure) = (function.signature(), function.pure == Some(true));
         self.globals.push(GlobalSignature { name: name.into(), info, sizes, result, pure });
     }
 
@@ -295,7 +295,7 @@ impl<'a> ProgramGenerator<'a> {
             if !holds_function(&info) && self.tape.one_in(8) {
                 info = weakened(&info, self.tape);
             }
-            bound.annotation = Some(self.outside(&info, &scope.dims().cloned().collect::<Vec<_>>()));
+            bound.annotation = Some(self.outside(&info, &scope.all_dims()));
         }
         scope.push(ScopeValue { fresh: is_fresh(&value), ..ScopeValue::new(var.to_expr(), info, sizes) });
         (bound, value)
@@ -435,11 +435,7 @@ fn weakened(info: &StructInfo, tape: &mut Tape) -> StructInfo {
 
 /// What may be said where only these shape variables are in scope, with or without the values of what is boxed.
 fn outside(info: &StructInfo, scope: &[ShapeVar], values: bool) -> StructInfo {
-    let is_visible = |dim: &PrimExpr| {
-        let mut all = true;
-        dim.for_each_var(|var| all &= scope.contains(var));
-        all
-    };
+    let is_visible = |dim: &PrimExpr| is_over(dim, scope);
     let are_visible = dims_of(info).is_some_and(|dims| dims.iter().all(is_visible));
     match info {
         StructInfo::Tensor(tensor) if !are_visible => {
@@ -452,10 +448,6 @@ fn outside(info: &StructInfo, scope: &[ShapeVar], values: bool) -> StructInfo {
             StructInfo::prim(prim.dtype)
         }
         StructInfo::Tuple(fields) => StructInfo::tuple(fields.iter().map(|field| outside(field, scope, values))),
-        StructInfo::Object
-        | StructInfo::Tensor(_)
-        | StructInfo::Shape(_)
-        | StructInfo::Prim(_)
-        | StructInfo::Func(_) => info.clone(),
+        other => other.clone(),
     }
 }

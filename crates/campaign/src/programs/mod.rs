@@ -19,6 +19,7 @@ mod violations;
 
 pub use apart::one_attribute_apart;
 pub use census::ConstructCensus;
+pub(crate) use census::add_counts;
 pub use features::Features;
 pub use seeds::Seeds;
 pub use source::{ProgramSource, Restriction};
@@ -51,21 +52,15 @@ pub struct Drawn {
 
 /// The tape of the program with a number.
 pub fn tape(seed: u64, number: u64) -> Tape {
-    let bindings = draw::bindings_of(&mut tape_of(seed, number, draw::SIZING));
-    tape_of(seed, number, CHOICES.0 * bindings + CHOICES.1)
-}
-
-/// So many choices for a number.
-pub(super) fn tape_of(seed: u64, number: u64, choices: usize) -> Tape {
-    // Neighbouring numbers must not give related tapes; the generator of `fastrand` mixes its seed.
-    Tape::from_seed(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15).wrapping_add(number), choices)
+    let bindings = draw::bindings_of(&mut Tape::numbered(seed, number, draw::SIZING));
+    Tape::numbered(seed, number, CHOICES.0 * bindings + CHOICES.1)
 }
 
 impl ProgramSource {
     /// The program with a number.
     pub fn program(&self, seed: u64, number: u64) -> Drawn {
         let tape = match self.restriction.exactly {
-            Some(bindings) => tape_of(seed, number, CHOICES.0 * bindings + CHOICES.1),
+            Some(bindings) => Tape::numbered(seed, number, CHOICES.0 * bindings + CHOICES.1),
             None => tape(seed, number),
         };
         // Each operator has its turn, so that none waits long.

@@ -78,7 +78,8 @@ impl ProgramGenerator<'_> {
         if self.tape.one_in(5) {
             return call.clone();
         }
-        let Some((dtype, shape)) = call.operands.iter().find_map(first_tensor) else { return call.clone() };
+        let tensor = |own: &CallOperand| if let CallOperand::Tensor(t, s) = own { Some((*t, s.clone())) } else { None };
+        let Some((dtype, shape)) = call.parts().find_map(tensor) else { return call.clone() };
         let types = self.on.data_types;
         let fitting = self.pick(scope, |value| {
             value.sizes.as_ref().is_some_and(|sizes| sizes.len() == shape.len() && maps(&shape, sizes))
@@ -245,14 +246,6 @@ impl ProgramGenerator<'_> {
             }
             _ => expr,
         }
-    }
-}
-
-fn first_tensor(operand: &CallOperand) -> Option<(DataType, Vec<i64>)> {
-    match operand {
-        CallOperand::Tensor(dtype, shape) => Some((*dtype, shape.clone())),
-        CallOperand::Tuple(fields) => fields.iter().find_map(first_tensor),
-        CallOperand::Shape(_) | CallOperand::Int(..) | CallOperand::Other(..) => None,
     }
 }
 

@@ -7,12 +7,12 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashSet, FxHasher};
 
-use super::tape_of;
 use crate::generate::Tape;
+use crate::questions::text_of;
 use relax_spec::grammar::{StructInfo, Type};
 use relax_spec::question::{Ask, ProgramInput};
 use relax_spec::suite::Case;
-use relax_spec::syntax::tvmscript::{Dialect, print_module};
+use relax_spec::syntax::tvmscript::Dialect;
 
 /// A text longer than that tells little of what a change of one token does.
 const LONGEST: usize = 8_000;
@@ -36,10 +36,7 @@ pub struct Seeds {
 impl Seeds {
     /// The texts in the questions of a suite, and its trees as text, each once.
     pub fn of(suite: &[Case]) -> Seeds {
-        let of_program = |program: &ProgramInput| match program {
-            ProgramInput::Script(text) => text.clone(),
-            ProgramInput::Module(module) => print_module(module, Dialect::default()),
-        };
+        let of_program = |program: &ProgramInput| text_of(program, Dialect::default());
         let texts = suite.iter().flat_map(|case| match &case.ask {
             Ask::Parse(text) => vec![text.clone()],
             ask => ask.programs().into_iter().map(of_program).collect(),
@@ -67,7 +64,7 @@ impl Seeds {
     /// A question on two types or pieces of structural information that stand in the suite near each other or far
     /// apart.
     pub fn terms(&self, seed: u64, number: u64) -> Option<Ask> {
-        let mut tape = tape_of(seed ^ OF_SEEDS ^ 1, number, CHOICES);
+        let mut tape = Tape::numbered(seed ^ OF_SEEDS ^ 1, number, CHOICES);
         let kind = tape.choose(7);
         let (t, s) = (two(&self.types, &mut tape), two(&self.infos, &mut tape));
         Some(match kind {
@@ -83,7 +80,7 @@ impl Seeds {
 
     /// The text with a number.
     pub fn text(&self, seed: u64, number: u64) -> Option<String> {
-        let mut tape = tape_of(seed ^ OF_SEEDS, number, CHOICES);
+        let mut tape = Tape::numbered(seed ^ OF_SEEDS, number, CHOICES);
         // One after the other, those first in which there is most that no other has had.
         let at = usize::try_from(number % u64::try_from(self.texts.len().max(1)).ok()?).ok()?;
         let mut text = self.texts.get(at)?.clone();

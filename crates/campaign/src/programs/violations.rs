@@ -5,11 +5,9 @@
 
 use std::sync::Arc;
 
-use super::{Drawn, ProgramSource, tape_of};
+use super::{Drawn, ProgramSource};
 use crate::generate::Tape;
-use crate::generate::nodes::{
-    self, F32, bind, block, branch, cast, function, global, packed, sequence, signature, text,
-};
+use crate::generate::nodes::{self, F32, bind, block, branch, cast, function, global, packed, sequence, text};
 use relax_spec::book::Rule;
 use relax_spec::grammar::{
     AttrValue, Binder, Binding, BlockKind, DataType, DeriveFunc, Expr, FuncStructInfo, Function, GlobalFunc, IrModule,
@@ -132,7 +130,7 @@ const OF_VIOLATIONS: u64 = 0x6272_6b6e;
 impl ProgramSource {
     /// The program with a number, with one rule of the edition broken in it, and that rule.
     pub fn violating(&self, seed: u64, number: u64) -> Option<(Drawn, Rule)> {
-        let mut tape = tape_of(seed ^ OF_VIOLATIONS, number, 3);
+        let mut tape = Tape::numbered(seed ^ OF_VIOLATIONS, number, 3);
         let standing: Vec<(&Violation, Rule)> = self.violations().filter(|(_, rule)| self.wants(*rule)).collect();
         let ((_, breaks), rule) = *tape.pick(&standing)?;
         Some((broken(self.program(seed, number), *breaks, &mut tape), rule))
@@ -296,7 +294,7 @@ fn choice(cond: Expr) -> Expr {
 /// A function that is bound, with what it says of itself as the annotation (`TC.VB.FUNC.ANNOT`).
 fn local(params: Vec<Binder>, body: Expr, ret: StructInfo, pure: bool) -> Binding {
     let function = function(params, Expr::seq(Vec::new(), body), ret, pure);
-    bind(&one().annotated(signature(&function)), Expr::Function(Arc::new(function)))
+    bind(&one().annotated(function.signature()), Expr::Function(Arc::new(function)))
 }
 
 /// An impure call.

@@ -11,13 +11,12 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::Program;
-use super::program::bindings_in;
+use relax_spec::book::Edition;
 use relax_spec::check::check_program;
-use relax_spec::grammar::visit::Visitor;
+use relax_spec::grammar::visit::{Visitor, walk_block, walk_module, walk_seq_expr};
 use relax_spec::grammar::{
-    Binder, Binding, BlockKind, Expr, Function, GlobalFunc, IrModule, PrimExpr, SeqExpr, StructInfo, TensorData,
-    TensorShape, Var, VarKind,
+    Binder, Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, IrModule, PrimExpr, SeqExpr, ShapeVar,
+    StructInfo, TensorData, TensorShape, Var, VarKind,
 };
 use relax_spec::judge::{Cx, with_stack};
 
@@ -28,11 +27,11 @@ const ELEMENTS: u64 = 256;
 /// They are counted from the first function on, an outer binding before those in its value.
 ///
 /// What stands for a variable has its structural information, or is the operand of its value with this number.
-pub(super) fn without(program: &Program, numbers: Range<usize>, operand: Option<usize>) -> IrModule {
-    let report = check_program(&mut Cx::new().with_edition(program.edition), &program.module);
+pub(super) fn without(edition: Edition, module: &IrModule, numbers: Range<usize>, operand: Option<usize>) -> IrModule {
+    let report = check_program(&mut Cx::new().with_edition(edition), module);
     let infos = report.derived.by_function();
     let mut next = 0;
-    let mut less = program.module.clone();
+    let mut less = module.clone();
     for (gv, func) in &mut less.funcs {
         let GlobalFunc::Function(function) = func else { continue };
         let infos = infos.get(&*gv.name).copied().unwrap_or_default();
@@ -231,12 +230,55 @@ fn size(dim: &PrimExpr) -> Option<u64> {
     u64::try_from(*size).ok()
 }
 
+/// What there is of a module.
+#[derive(Default)]
+pub(super) struct ProgramExtent {
+    pub(super) bindings: usize,
+    /// Sequences, and the `DataflowBlock`s in them.
+    pub(super) sequences: usize,
+    pub(super) dims: BTreeSet<ShapeVar>,
+}
+
+impl ProgramExtent {
+    pub(super) fn of(module: &IrModule) -> ProgramExtent {
+        let mut extent = ProgramExtent::default();
+        walk_module(&mut extent, module);
+        extent
+    }
+}
+
+impl Visitor for ProgramExtent {
+    fn visit_block(&mut self, block: &BindingBlock) {
+        self.bindings += block.bindings.len();
+        self.sequences += usize::from(block.kind == BlockKind::Dataflow);
+        walk_block(self, block);
+    }
+
+    fn visit_seq_expr(&mut self, seq: &SeqExpr) {
+        self.sequences += 1;
+        walk_seq_expr(self, seq);
+    }
+
+    fn visit_shape_var(&mut self, var: &ShapeVar) {
+        self.dims.insert(var.clone());
+    }
+}
+
+/// How many bindings a program has.
+pub fn bindings(module: &IrModule) -> usize {
+    ProgramExtent::of(module).bindings
+}
+
+/// How many bindings there are in an expression.
+fn bindings_in(expr: &Expr) -> usize {
+    let mut extent = ProgramExtent::default();
+    extent.visit_expr(expr);
+    extent.bindings
+}
+
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
     use super::*;
-    use relax_spec::book::Edition;
     use relax_spec::syntax::tvmscript::{Dialect, parse_module, print_module};
 
     const HEAD: &str = "@R.function\n\
@@ -249,8 +291,7 @@ mod tests {
 
     fn left_with(body: &str, numbers: Range<usize>, operand: Option<usize>) -> Vec<String> {
         let module = parse_module(&format!("{HEAD}{body}")).unwrap();
-        let (edition, entry, sizes) = (Edition::default(), "main".into(), BTreeMap::new());
-        let less = without(&Program { edition, module, entry, sizes }, numbers, operand);
+        let less = without(Edition::default(), &module, numbers, operand);
         assert!(check_program(&mut Cx::new(), &less).accepts(), "{}", print_module(&less, Dialect::default()));
         let text = print_module(&less, Dialect::default());
         text.lines().skip_while(|line| !line.contains("def main")).skip(1).map(|line| line.trim().to_string()).collect()

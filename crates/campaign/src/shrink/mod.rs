@@ -4,9 +4,11 @@
 mod bindings;
 mod body;
 mod program;
+mod sizes;
 
-pub use program::bindings;
+pub use bindings::bindings;
 pub(crate) use program::{Program, function_of, passes};
+pub(crate) use sizes::{fixed, remade, sizes_on};
 
 use std::ops::Range;
 
@@ -67,7 +69,9 @@ pub(crate) trait Shows<T> {
     fn size(&self, of: &T) -> Self::Size;
 
     /// How many questions may still be asked.
-    fn left(&self) -> usize;
+    fn left(&self) -> usize {
+        usize::MAX
+    }
 
     /// The candidate with what it shows, if it shows what the best so far does.
     fn shows(&mut self, best: &T, candidate: T) -> Result<Option<T>, Self::Error>;

@@ -4,17 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::bindings::without;
+use super::bindings::{ProgramExtent, bindings, without};
 use super::body::Body;
+use super::sizes::fixed;
 use super::{Candidates, Pass, halves};
-use crate::trials::fixed;
 use relax_spec::book::Edition;
 use relax_spec::check::check_program;
-use relax_spec::grammar::visit::{Visitor, walk_block, walk_function, walk_module, walk_seq_expr};
-use relax_spec::grammar::{
-    Attrs, Binding, BindingBlock, BlockKind, Expr, Function, GlobalFunc, GlobalVar, IrModule, Name, SeqExpr, ShapeVar,
-    Var,
-};
+use relax_spec::grammar::visit::{Visitor, walk_function};
+use relax_spec::grammar::{Attrs, Binding, Expr, Function, GlobalFunc, GlobalVar, IrModule, Name, ShapeVar, Var};
 use relax_spec::judge::Cx;
 
 /// How many operands of its value are tried in the place of a variable.
@@ -72,7 +69,9 @@ fn constants(program: &Program, from: usize) -> Candidates<'_, Program> {
 
 /// Without parts of the bindings, wherever they stand.
 fn parts(program: &Program, from: usize) -> Candidates<'_, Program> {
-    let rest = |range: Range<usize>| (!range.is_empty()).then(|| program.with_module(without(program, range, None)));
+    let rest = |range: Range<usize>| {
+        (!range.is_empty()).then(|| program.with_module(without(program.edition, &program.module, range, None)))
+    };
     Box::new(halves(bindings(&program.module), from).map(rest))
 }
 
@@ -102,7 +101,7 @@ fn values(program: &Program, from: usize) -> Candidates<'_, Program> {
     let count = bindings(&program.module);
     Box::new((from..count * OPERANDS).map(move |number| {
         let (at, operand) = (count - 1 - number / OPERANDS, number % OPERANDS);
-        Some(program.with_module(without(program, at..at + 1, Some(operand))))
+        Some(program.with_module(without(program.edition, &program.module, at..at + 1, Some(operand))))
     }))
 }
 
@@ -194,50 +193,4 @@ fn mentioned(module: &IrModule, entry: &str) -> Vec<(GlobalVar, GlobalFunc)> {
             return module.funcs.iter().filter(|(gv, _)| before.contains(&*gv.name)).cloned().collect();
         }
     }
-}
-
-/// What there is of a module.
-#[derive(Default)]
-struct ProgramExtent {
-    bindings: usize,
-    /// Sequences, and the `DataflowBlock`s in them.
-    sequences: usize,
-    dims: BTreeSet<ShapeVar>,
-}
-
-impl ProgramExtent {
-    fn of(module: &IrModule) -> ProgramExtent {
-        let mut extent = ProgramExtent::default();
-        walk_module(&mut extent, module);
-        extent
-    }
-}
-
-impl Visitor for ProgramExtent {
-    fn visit_block(&mut self, block: &BindingBlock) {
-        self.bindings += block.bindings.len();
-        self.sequences += usize::from(block.kind == BlockKind::Dataflow);
-        walk_block(self, block);
-    }
-
-    fn visit_seq_expr(&mut self, seq: &SeqExpr) {
-        self.sequences += 1;
-        walk_seq_expr(self, seq);
-    }
-
-    fn visit_shape_var(&mut self, var: &ShapeVar) {
-        self.dims.insert(var.clone());
-    }
-}
-
-/// How many bindings a program has.
-pub fn bindings(module: &IrModule) -> usize {
-    ProgramExtent::of(module).bindings
-}
-
-/// How many bindings there are in an expression.
-pub(super) fn bindings_in(expr: &Expr) -> usize {
-    let mut extent = ProgramExtent::default();
-    extent.visit_expr(expr);
-    extent.bindings
 }

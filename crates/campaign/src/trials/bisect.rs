@@ -10,13 +10,14 @@ use super::judge::judge;
 use super::path::Path;
 use super::verdict::{ProgramQuestion, TrialVerdict};
 use super::witness::Witness;
+use crate::questions;
 use crate::shrink::{Pass, Shows, halves, shrink};
 use ask::implementation::Implementation;
 use ask::protocol::Identity;
 use ask::worker::StartError;
 use relax_spec::book::Edition;
 use relax_spec::question::{Ask, Outcome, ProgramInput};
-use relax_spec::syntax::tvmscript::{Dialect, print_module};
+use relax_spec::syntax::tvmscript::Dialect;
 
 /// How many questions before a crash are looked at.
 const REMEMBERED: usize = 64;
@@ -82,10 +83,6 @@ fn is_crash(outcome: &Outcome) -> bool {
 
 /// The question of those before by which the process is lost, then or by the crash that follows it in a new process.
 /// None if it cannot be told, or an answer does not come: each would have to be waited for.
-///
-/// # Errors
-///
-/// If nobody can be asked any more.
 pub(super) fn culprit(
     implementation: &mut dyn Implementation,
     before: Vec<Ask>,
@@ -171,10 +168,6 @@ fn without_number(outcome: Outcome) -> Outcome {
 }
 
 /// The program of a question as what shows the crash of the next one; none where it is no program that is run.
-///
-/// # Errors
-///
-/// If nobody can be asked any more.
 pub(super) fn witness_of(followed: &mut Followed<'_>, culprit: &Ask) -> Result<Option<Witness>, StartError> {
     let Ask::Trial(program, way, entry, inputs) = culprit else { return Ok(None) };
     let edition = followed.edition();
@@ -192,11 +185,8 @@ pub(super) fn witness_of(followed: &mut Followed<'_>, culprit: &Ask) -> Result<O
 
 /// The question as a text, for people.
 pub(super) fn text_of(ask: &Ask, dialect: Dialect) -> String {
-    let module = |program: &ProgramInput| match program {
-        ProgramInput::Module(module) => print_module(module, dialect),
-        ProgramInput::Script(text) => text.clone(),
-    };
-    let programs: Vec<String> = ask.programs().into_iter().map(module).collect();
+    let programs: Vec<String> =
+        ask.programs().into_iter().map(|program| questions::text_of(program, dialect)).collect();
     if programs.is_empty() { ask.to_string() } else { programs.join("\n") }
 }
 

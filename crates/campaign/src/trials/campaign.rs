@@ -9,7 +9,8 @@ use super::bisect::Remembering;
 use super::choice::ProgramChoice;
 use super::inputs::{ArgumentDomain, inputs};
 use super::path::Path;
-use super::settings::{CampaignError, CampaignSettings, says_values};
+use super::settings::{CampaignError, CampaignSettings};
+use super::spell::says_values;
 use super::store::FindingStore;
 use super::tally::CampaignTally;
 use super::turns::Turns;
@@ -39,10 +40,7 @@ pub struct ProgramCampaign {
 
 /// Asks about programs until the time is up; each finding is in the store as soon as it is reduced.
 /// `progress` is told of each program.
-///
-/// # Errors
-///
-/// See [`CampaignError`]. What was found until then is in the store.
+/// What was found until an error is in the store.
 pub fn campaign(
     suite: &[Case],
     restriction: &Restriction,
@@ -84,10 +82,6 @@ pub fn campaign(
 }
 
 /// All questions about one program, each with what becomes of it.
-///
-/// # Errors
-///
-/// If nobody can be asked.
 pub fn diff(
     implementation: &mut dyn Implementation,
     asked: ProgramQuestion<'_>,

@@ -36,10 +36,6 @@ pub enum PromoteError {
 }
 
 /// The text of a file with the case.
-///
-/// # Errors
-///
-/// See [`PromoteError`].
 pub fn promoted(finding: &Finding, id: &str) -> Result<String, PromoteError> {
     let (edition, kept) = (finding.edition, StoredFinding::of(finding)?);
     let question = GoldenQuestion::of(edition, &kept);

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::carry::carry;
 use super::inputs::{ArgumentDomain, inputs};
 use super::judge::rules_of;
-use super::settings::dialect_of;
 use super::signature::FailureKind;
+use super::spell::dialect_of;
 use super::verdict::{ProgramQuestion, TrialVerdict};
 use super::witness::{FOR_INPUTS, FOR_PATHS, Witness, passes};
 use crate::shrink::{Program, Shows, shrink};
@@ -60,10 +60,6 @@ impl<'a> Reducer<'a> {
     }
 
     /// Makes the witness as small as it becomes. What was reached stands if nobody can be asked any more.
-    ///
-    /// # Errors
-    ///
-    /// If nobody can be asked any more.
     pub fn reduce(&mut self, witness: &mut Witness) -> Result<(), StartError> {
         let program = &witness.program;
         let mut cx = Cx::new().with_edition(program.edition);
@@ -80,10 +76,6 @@ impl<'a> Reducer<'a> {
     }
 
     /// Whether it shows in a process of its own, however many questions were asked.
-    ///
-    /// # Errors
-    ///
-    /// If nobody can be asked any more.
     pub fn shows_alone(&mut self, witness: &Witness) -> Result<bool, StartError> {
         self.implementation.renew();
         Ok(self.ask(witness, witness.clone())?.is_some())

@@ -6,31 +6,33 @@ use std::fmt;
 use glob::Pattern;
 use serde::{Deserialize, Serialize};
 
-use super::traits::Trait;
+use super::traits::{CONSTRUCTS, Trait};
 use relax_spec::book::Rule;
 use relax_spec::eval::prelude;
 use relax_spec::suite::ledger::DeviationClass;
 
+named! {
 /// How an implementation fails.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FailureKind {
+enum FailureKind {
     /// The process ends.
-    Crash,
+    Crash = "crash",
     /// No answer comes in time.
-    Hang,
+    Hang = "hang",
     /// Another value, another effect, or a value for a failure.
-    Value,
+    Value = "value",
     /// A run fails that should not, or otherwise.
-    Fails,
+    Fails = "fails",
     /// What it calls a normal form is none of the program.
-    NotNormal,
+    NotNormal = "not_normal",
     /// A program is refused before it runs.
-    Refused,
+    Refused = "refused",
     /// A program that breaks a rule is accepted.
-    Accepted,
+    Accepted = "accepted",
     /// The adapter is to blame.
-    AdapterError,
+    AdapterError = "adapter_error",
+}
 }
 
 /// What findings of one cause have in common.
@@ -46,10 +48,6 @@ pub struct FailureSignature {
     pub operators: Vec<String>,
 }
 
-/// What stands among the operators of a program and is none.
-pub(super) const CONSTRUCTS: [&str; 2] = [IF, CAST];
-pub(super) const IF: &str = "if";
-pub(super) const CAST: &str = "match_cast";
 /// The most characters of a message.
 const MESSAGE: usize = 160;
 /// Marks what shows on arguments outside of the documented domain of an operator only.
@@ -80,24 +78,14 @@ impl FailureSignature {
 
     /// Whether the message tells causes apart.
     pub(super) fn tells(&self) -> bool {
-        match self.kind {
-            FailureKind::Refused | FailureKind::Accepted | FailureKind::Fails | FailureKind::AdapterError => true,
-            FailureKind::Crash | FailureKind::Hang | FailureKind::Value | FailureKind::NotNormal => false,
-        }
+        !matches!(self.kind, FailureKind::Crash | FailureKind::Hang | FailureKind::Value | FailureKind::NotNormal)
     }
 
     /// Whether it is a difference of the same kind: of crashes and hangs the message is where they happen to end.
     pub(super) fn is_like(&self, other: &FailureSignature) -> bool {
+        let ends_anywhere = matches!(self.kind, FailureKind::Crash | FailureKind::Hang);
         let alike = self.kind == other.kind && self.stage == other.stage;
-        match self.kind {
-            FailureKind::Crash | FailureKind::Hang => alike,
-            FailureKind::Value
-            | FailureKind::Fails
-            | FailureKind::NotNormal
-            | FailureKind::Refused
-            | FailureKind::Accepted
-            | FailureKind::AdapterError => alike && self.message == other.message,
-        }
+        alike && (ends_anywhere || self.message == other.message)
     }
 
     /// A name for files: short, and the same for the same.
@@ -107,21 +95,6 @@ impl FailureSignature {
             .bytes()
             .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
         format!("{}-{hash:016x}", self.kind)
-    }
-}
-
-impl fmt::Display for FailureKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            FailureKind::Crash => "crash",
-            FailureKind::Hang => "hang",
-            FailureKind::Value => "value",
-            FailureKind::Fails => "fails",
-            FailureKind::NotNormal => "not_normal",
-            FailureKind::Refused => "refused",
-            FailureKind::Accepted => "accepted",
-            FailureKind::AdapterError => "adapter_error",
-        })
     }
 }
 
@@ -151,19 +124,14 @@ fn normalized(message: &str) -> String {
     let telling = without_directories(telling);
     let telling = if telling.ends_with("error:") { format!("{telling} {}", pointed_at(&lines)) } else { telling };
     let line = call.map_or_else(|| telling.clone(), |call| format!("{call}: {telling}"));
-    let line = without_addresses(&line);
     let mut out = String::new();
-    let mut digits = false;
-    for c in line.chars() {
-        if c.is_ascii_digit() {
-            if !digits {
-                out.push('#');
-            }
-            digits = true;
-        } else {
-            out.push(c);
-            digits = false;
+    let mut after_digit = false;
+    for c in without_addresses(&line).chars() {
+        let is_digit = c.is_ascii_digit();
+        if !(is_digit && after_digit) {
+            out.push(if is_digit { '#' } else { c });
         }
+        after_digit = is_digit;
     }
     // A list of numbers is as long as it happens to be.
     while out.contains("#, #") || out.contains("-#") {

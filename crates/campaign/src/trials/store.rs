@@ -9,8 +9,8 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::signature::FailureSignature;
-use super::traits::{Trait, attributes, operators, traits_of};
+use super::signature::{FailureSignature, FindingContext};
+use super::traits::{Trait, attributes, operators};
 use super::witness::Witness;
 use crate::shrink::bindings;
 use ask::checkout::{read_regular, write_atomically};
@@ -104,9 +104,15 @@ impl Finding {
             input: difference.input.as_ref().map_or(Value::Null, to_value),
             bindings: bindings(&program.module),
             operators: operators(&program.module),
-            traits: traits_of(witness),
+            traits: witness.traits(),
             attributes: attributes(&program.module),
         }
+    }
+
+    /// What forms of the ledger go by beside its signature.
+    pub(super) fn context<'a>(&'a self, path: &'a str, version: &'a str) -> FindingContext<'a> {
+        let Finding { operators, traits, attributes, .. } = self;
+        FindingContext { operators, traits, attributes, path, version }
     }
 }
 
@@ -187,10 +193,6 @@ impl FindingStore {
 
     /// The findings of a directory, which is made if there is none.
     /// What an interrupted campaign of this seed has found is there already, and goes on.
-    ///
-    /// # Errors
-    ///
-    /// See [`StoreError`].
     pub fn open(dir: &Path, seed: u64) -> Result<FindingStore, StoreError> {
         fs::create_dir_all(dir).map_err(|error| StoreError::Io { path: dir.to_path_buf(), error })?;
         let _lock = Some(Arc::new(locked(dir)?));
@@ -228,10 +230,6 @@ impl FindingStore {
     /// Whether a finding of this signature is there, which is counted again then, unless this place was counted before
     /// the campaign was interrupted. What a ledger knows is looked at again if the program has fewer bindings than the
     /// one that stands for it.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be written.
     pub(super) fn again(
         &mut self,
         signature: &FailureSignature,
@@ -262,10 +260,6 @@ impl FindingStore {
 
     /// Keeps a finding; one of the same signature, or that the same line of the ledger knows, is counted again, and
     /// the smaller program stands for both.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be written.
     pub(super) fn put(&mut self, finding: Finding) -> Result<(), StoreError> {
         let is_same_line =
             |own: &Finding| own.known.is_some() && own.known == finding.known && own.alone == finding.alone;
@@ -305,10 +299,6 @@ impl FindingStore {
     }
 
     /// Notes that all programs before this one are done.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be written.
     pub(super) fn done(&mut self, seed: u64, next: u64) -> Result<(), StoreError> {
         self.next = self.next.max(next);
         let state = CampaignProgress { seed, next: self.next, others: self.others.clone() };
@@ -371,10 +361,6 @@ pub fn write_finding(path: &Path, finding: &Finding) -> Result<(), StoreError> {
 }
 
 /// The findings of a file, or of a directory, in the order of their names, each with its file.
-///
-/// # Errors
-///
-/// See [`StoreError`].
 pub fn read_findings(path: &Path) -> Result<Vec<(PathBuf, Finding)>, StoreError> {
     if !path.is_dir() {
         return Ok(vec![(path.to_path_buf(), read(path)?)]);

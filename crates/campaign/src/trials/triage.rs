@@ -7,8 +7,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::bisect::{Followed, Remembering, culprit, text_of, witness_of};
 use super::path::Path;
 use super::reducer::Reducer;
-use super::settings::{CampaignError, CampaignSettings, dialect_of};
+use super::settings::{CampaignError, CampaignSettings};
 use super::signature::{FailureKind, FailureSignature, FindingContext, KnownForm};
+use super::spell::dialect_of;
 use super::store::{Finding, FindingStore};
 use super::traits::operators;
 use super::verdict::TrialDifference;
@@ -53,11 +54,8 @@ struct CrashCause {
 
 /// The known form of a difference that a program shows as it is, before it is shrunk.
 pub fn known_form<'k>(known: &'k [KnownForm], witness: &Witness, version: &str) -> Option<&'k KnownForm> {
-    let Finding { signature, operators, traits, attributes, .. } = Finding::of(witness, Dialect::default());
-    let path = witness.path.to_string();
-    let (operators, traits, attributes, path) = (&operators, &traits, &attributes, &path);
-    let seen = FindingContext { operators, traits, attributes, path, version };
-    known.iter().find(|form| form.knows(&signature, &seen))
+    let (finding, path) = (Finding::of(witness, Dialect::default()), witness.path.to_string());
+    known.iter().find(|form| form.knows(&finding.signature, &finding.context(&path, version)))
 }
 
 /// Looks at differences, one after the other.
@@ -164,7 +162,7 @@ impl<'a> Triage<'a> {
         known: Option<&KnownForm>,
     ) -> Finding {
         let mut new = Finding::of(witness, dialect_of(self.implementation));
-        let mut signature = new.signature;
+        let mut signature = new.signature.clone();
         if cause.is_shared {
             signature.message.push_str(", not when it is asked alone");
         }
@@ -176,8 +174,7 @@ impl<'a> Triage<'a> {
             new.attributes.clear();
         }
         let identity = self.implementation.identity();
-        let (operators, traits, attributes) = (&new.operators, &new.traits, &new.attributes);
-        let seen = FindingContext { operators, traits, attributes, path, version: &identity.version };
+        let seen = new.context(path, &identity.version);
         let form = self.settings.known.iter().find(|form| form.knows(&signature, &seen)).or(known);
         let known = form.map(|form| match &form.finding {
             Some(folder) => format!("{} (conformance/findings/{folder})", form.reason),

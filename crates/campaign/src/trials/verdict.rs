@@ -1,16 +1,11 @@
 //! What is asked about a program, and what becomes of the question.
 
-use super::judge::judge;
-use super::path::Path;
-use super::settings::dialect_of;
 use super::signature::FailureSignature;
 use ask::implementation::Implementation;
 use ask::protocol::ORACLE;
-use ask::worker::StartError;
 use relax_spec::book::Edition;
 use relax_spec::grammar::{IrModule, Name};
 use relax_spec::judge::Cx;
-use relax_spec::question::Outcome;
 use relax_spec::value::ValueSpec;
 
 /// What becomes of one question.
@@ -69,18 +64,6 @@ impl<'a> ProgramQuestion<'a> {
     ) -> ProgramQuestion<'a> {
         let names_rules = names_rules(implementation);
         ProgramQuestion { module, entry, inputs, names_rules, edition: implementation.edition() }
-    }
-
-    /// Asks it by a path, and judges the answer.
-    ///
-    /// # Errors
-    ///
-    /// If nobody can be asked.
-    pub fn put(self, to: &mut dyn Implementation, path: &Path) -> Result<(Outcome, TrialVerdict), StartError> {
-        let ask = path.ask(self.edition, self.module, self.entry, self.inputs, dialect_of(to));
-        let outcome = to.ask(self.edition, &ask)?;
-        let verdict = judge(self, path, &outcome);
-        Ok((outcome, verdict))
     }
 
     /// A judge of the edition.

@@ -11,8 +11,9 @@ use super::compare;
 use super::inputs::{ArgumentDomain, inputs, is_endless};
 use super::judge::{judge, rules_of};
 use super::path::Path;
-use super::settings::{CampaignError, CampaignSettings, dialect_of};
+use super::settings::{CampaignError, CampaignSettings};
 use super::signature::FailureKind;
+use super::spell::dialect_of;
 use super::store::FindingStore;
 use super::tally::CampaignTally;
 use super::triage::{QueuedDifference, Triage};
@@ -285,19 +286,13 @@ impl CampaignWorker<'_> {
 
     /// A difference of a program, which waits for its turn.
     fn queue(&mut self, number: u64, drawn: &Drawn, entry: &Name, path: &Path, difference: TrialDifference) {
-        match difference.signature.kind {
-            FailureKind::Crash | FailureKind::Hang => self.tally.lost += 1,
-            FailureKind::Refused => {
-                let reason = format!("{}: {}", difference.signature.stage, difference.signature.message);
-                *self.tally.refused.entry(reason).or_default() += 1;
-            }
-            FailureKind::Value
-            | FailureKind::Fails
-            | FailureKind::NotNormal
-            | FailureKind::Accepted
-            | FailureKind::AdapterError => {}
+        let kind = difference.signature.kind;
+        self.tally.lost += u64::from(matches!(kind, FailureKind::Crash | FailureKind::Hang));
+        if kind == FailureKind::Refused {
+            let reason = format!("{}: {}", difference.signature.stage, difference.signature.message);
+            *self.tally.refused.entry(reason).or_default() += 1;
         }
-        let lost = if difference.signature.kind == FailureKind::Crash { self.implementation.take_lost() } else { None };
+        let lost = if kind == FailureKind::Crash { self.implementation.take_lost() } else { None };
         let (drawn, entry, path, text) = (drawn.clone(), entry.clone(), path.clone(), None);
         self.found.push(QueuedDifference { number, drawn, entry, path, difference, text, lost });
     }
