@@ -50,21 +50,13 @@ pub struct Drawn {
     pub choices: Vec<u32>,
 }
 
-/// The tape of the program with a number.
-pub fn tape(seed: u64, number: u64) -> Tape {
-    let bindings = draw::bindings_of(&mut Tape::numbered(seed, number, draw::SIZING));
-    Tape::numbered(seed, number, CHOICES.0 * bindings + CHOICES.1)
-}
-
 impl ProgramSource {
     /// The program with a number.
     pub fn program(&self, seed: u64, number: u64) -> Drawn {
-        let tape = match self.restriction.exactly {
-            Some(bindings) => Tape::numbered(seed, number, CHOICES.0 * bindings + CHOICES.1),
-            None => tape(seed, number),
-        };
+        let drawn = || draw::bindings_of(&mut Tape::numbered(seed, number, draw::SIZING));
+        let bindings = self.restriction.exactly.unwrap_or_else(drawn);
         // Each operator has its turn, so that none waits long.
-        let mut choices = tape.choices().to_vec();
+        let mut choices = Tape::numbered(seed, number, CHOICES.0 * bindings + CHOICES.1).choices().to_vec();
         if let (Some(choice), Ok(turn)) = (choices.get_mut(draw::FEATURED), u32::try_from(number % TURNS)) {
             *choice = turn;
         }

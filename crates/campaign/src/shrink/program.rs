@@ -8,8 +8,8 @@ use super::bindings::{ProgramExtent, bindings, without};
 use super::body::Body;
 use super::sizes::fixed;
 use super::{Candidates, Pass, halves};
-use relax_spec::book::Edition;
-use relax_spec::check::check_program;
+use relax_spec::book::{Edition, Rule};
+use relax_spec::check::{CheckReport, check_program};
 use relax_spec::grammar::visit::{Visitor, walk_function};
 use relax_spec::grammar::{Attrs, Binding, Expr, Function, GlobalFunc, GlobalVar, IrModule, Name, ShapeVar, Var};
 use relax_spec::judge::Cx;
@@ -91,7 +91,7 @@ fn results(program: &Program, from: usize) -> Candidates<'_, Program> {
 /// Without the parameters that nothing uses, then with parameters in the place of parts of the bindings.
 fn parameters(program: &Program, from: usize) -> Candidates<'_, Program> {
     let Some(body) = program.body() else { return Box::new(std::iter::empty()) };
-    let report = check_program(&mut Cx::new().with_edition(program.edition), &program.module);
+    let report = program.report();
     let ranges = std::iter::once(0..0).chain(halves(body.bindings.len(), 0));
     Box::new(ranges.skip(from).map(move |range| program.with_body(body.clone().cut(range, &report.derived).swept())))
 }
@@ -110,6 +110,15 @@ impl Program {
         function_of(&self.module, &self.entry)
     }
 
+    fn report(&self) -> CheckReport {
+        check_program(&mut Cx::new().with_edition(self.edition), &self.module)
+    }
+
+    /// The rules that it breaks.
+    pub(crate) fn broken(&self) -> Vec<Rule> {
+        rules_of(&self.report())
+    }
+
     fn body(&self) -> Option<Body> {
         Body::of(self.function()?)
     }
@@ -126,16 +135,21 @@ impl Program {
     fn with_function(&self, function: Function) -> Program {
         let open = Function { ret_struct_info: None, attrs: symbol(&function.attrs), ..function };
         let put = |function: Function| {
-            let mut module = self.module.clone();
-            for (_, func) in module.funcs.iter_mut().filter(|(gv, _)| gv.name == self.entry) {
-                *func = GlobalFunc::Function(Arc::new(function.clone()));
-            }
+            let mut module = self.putting(function).module;
             module.funcs = mentioned(&module, &self.entry);
-            module
+            self.with_module(module)
         };
-        let report = check_program(&mut Cx::new().with_edition(self.edition), &put(open.clone()));
+        let report = put(open.clone()).report();
         let info = report.derived.info_of_function(&self.entry).and_then(|info| info.as_func());
-        self.with_module(put(Function { ret_struct_info: info.map(|func| func.ret.clone()), ..open }))
+        put(Function { ret_struct_info: info.map(|func| func.ret.clone()), ..open })
+    }
+
+    /// The program with another function in the place of its own.
+    fn putting(&self, function: Function) -> Program {
+        let (mut module, function) = (self.module.clone(), GlobalFunc::Function(Arc::new(function)));
+        let own = module.funcs.iter_mut().filter(|(gv, _)| gv.name == self.entry);
+        own.for_each(|(_, func)| func.clone_from(&function));
+        self.with_module(module)
     }
 
     /// The program that ends with one of the variables of the function as its result, and before what is bound after
@@ -146,11 +160,7 @@ impl Program {
         let at = body.bindings.iter().position(binds)?;
         body.bindings.truncate(at + 1);
         body.result = body.bindings.last()?.1.binder()?.to_expr();
-        let ending = Function { ret_struct_info: None, ..body.function() };
-        let mut module = self.module.clone();
-        let (_, func) = module.funcs.iter_mut().find(|(gv, _)| gv.name == self.entry)?;
-        *func = GlobalFunc::Function(Arc::new(ending));
-        Some(self.with_module(module))
+        Some(self.putting(Function { ret_struct_info: None, ..body.function() }))
     }
 
     /// What is to become smaller: bindings, functions and parameters, then sizes that are open, then sequences and
@@ -193,4 +203,10 @@ fn mentioned(module: &IrModule, entry: &str) -> Vec<(GlobalVar, GlobalFunc)> {
             return module.funcs.iter().filter(|(gv, _)| before.contains(&*gv.name)).cloned().collect();
         }
     }
+}
+
+/// The rules that a program breaks by the checks, each once.
+pub(crate) fn rules_of(report: &CheckReport) -> Vec<Rule> {
+    let fatal: BTreeSet<Rule> = report.diagnostics.iter().filter(|f| f.is_fatal()).map(|f| f.rule).collect();
+    fatal.into_iter().collect()
 }

@@ -1,7 +1,6 @@
 //! What an implementation made of a program, held against the program itself.
 
 use relax_spec::rule;
-use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::compare::{self, AGREES, differs};
@@ -10,11 +9,12 @@ use super::path::Path;
 use super::signature::{FailureKind, FailureSignature};
 use super::spell::dialect_of;
 use super::verdict::{ProgramQuestion, TrialDifference, TrialVerdict};
+use crate::shrink::rules_of;
 use ask::extern_process::overwrite;
 use ask::implementation::Implementation;
 use ask::worker::StartError;
 use relax_spec::book::Rule;
-use relax_spec::check::{CheckReport, check_program};
+use relax_spec::check::check_program;
 use relax_spec::grammar::IrModule;
 use relax_spec::judge::{Cx, Ending, RuntimeError};
 use relax_spec::oracle::{UNSEEN, answer_evaluate};
@@ -269,10 +269,4 @@ impl CompiledProgram for ReportedRun {
         };
         Ran { outcome, effects, steps: 0 }
     }
-}
-
-/// The rules that a program breaks by the checks, each once.
-pub(crate) fn rules_of(report: &CheckReport) -> Vec<Rule> {
-    let fatal: BTreeSet<Rule> = report.diagnostics.iter().filter(|f| f.is_fatal()).map(|f| f.rule).collect();
-    fatal.into_iter().collect()
 }

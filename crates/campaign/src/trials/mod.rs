@@ -29,7 +29,6 @@ pub use campaign::{ProgramCampaign, campaign, diff, inputs_of};
 pub use choice::RulePairs;
 pub use inputs::{ExampleRun, at_example_sizes};
 pub use judge::judge;
-pub(crate) use judge::rules_of;
 pub use path::{Path, Paths};
 pub use promote::{PromoteError, UNDERIVED, promoted};
 pub use reducer::Reducer;

@@ -167,41 +167,31 @@ fn without_directories(line: &str) -> String {
 }
 
 /// A form of findings that is known.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Clone, PartialEq, Eq, Default, Debug, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct KnownForm {
     /// How the implementation fails; any way if it is not said.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<FailureKind>,
     /// What the normalized message contains.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub message: String,
     /// Operators of which the reduced program has one, as patterns of names; none if it does not matter.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operators: Vec<String>,
     /// What its stage contains.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stage: String,
     /// The path by which it was seen first; any if it is not said.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub path: String,
     /// How the versions begin that fail so; all of them if there are none.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub versions: Vec<String>,
     /// Operators that the reduced program has, all of them, traits of it (see [`Trait`]), and attributes that a call in
     /// it gives, as patterns of `name=value`; with a `!` before it, what it has not.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub with: Vec<String>,
     /// Why the implementation does so; not said of what nobody has looked at yet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<DeviationClass>,
     /// The clause that decides; not said of what nobody has looked at yet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clause: Option<Rule>,
     /// Why it is known, for people; never empty.
     pub reason: String,
     /// The folder below `conformance/findings` that shows it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finding: Option<String>,
 }
 

@@ -394,39 +394,19 @@ fn write(path: &Path, text: &str) -> Result<(), StoreError> {
 #[cfg(test)]
 mod tests {
     use super::super::signature::FailureKind;
+    use super::super::verdict::TrialDifference;
     use super::*;
+    use relax_spec::grammar::IrModule;
 
     fn finding() -> Finding {
-        Finding {
-            signature: FailureSignature {
-                kind: FailureKind::Crash,
-                stage: "run".into(),
-                message: "SIGSEGV".into(),
-                operators: vec!["relax.add".into()],
-            },
-            also: BTreeSet::new(),
-            paths: BTreeSet::from(["llvm".to_string()]),
-            count: 1,
-            counted: BTreeSet::new(),
-            alone: true,
-            then: None,
-            known: None,
-            seed: 0,
-            number: 7,
-            implementation: "tvm".into(),
-            edition: Edition::E2024_04,
-            message: "it crashes".into(),
-            expected: "returns".into(),
-            given: "SIGSEGV".into(),
-            program: "def main(): pass".into(),
-            module: Value::Null,
-            entry: "main".into(),
-            input: Value::Null,
-            bindings: 1,
-            operators: vec!["relax.add".into()],
-            traits: BTreeSet::new(),
-            attributes: BTreeSet::new(),
-        }
+        let operators = vec!["relax.add".to_string()];
+        let signature = FailureSignature::of(FailureKind::Crash, "run", "SIGSEGV");
+        let signature = FailureSignature { operators: operators.clone(), ..signature };
+        let (message, expected, given) = ("it crashes".into(), "returns".into(), "SIGSEGV".into());
+        let difference = TrialDifference { signature, message, input: None, expected, given };
+        let (module, way) = (IrModule::default(), super::super::path::Path::Run("llvm"));
+        let witness = Witness::new(Edition::E2024_04, module, "main".into(), way, difference);
+        Finding { operators, bindings: 1, ..Finding::of(&witness, Dialect::default()) }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! What becomes of a difference: it is one more of a finding that is there, or a new one, which is reduced and kept.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -11,10 +11,11 @@ use super::settings::{CampaignError, CampaignSettings};
 use super::signature::{FailureKind, FailureSignature, FindingContext, KnownForm};
 use super::spell::dialect_of;
 use super::store::{Finding, FindingStore};
+use super::tally::CampaignTally;
 use super::traits::operators;
 use super::verdict::TrialDifference;
 use super::witness::Witness;
-use crate::programs::{Drawn, ProgramSource};
+use crate::programs::{Drawn, ProgramSource, add_counts};
 use crate::shrink::bindings;
 use ask::implementation::Implementation;
 use ask::worker::StartError;
@@ -64,10 +65,7 @@ pub(super) struct Triage<'a> {
     pub(super) settings: &'a CampaignSettings,
     pub(super) implementation: &'a mut Remembering,
     pub(super) store: &'a Mutex<FindingStore>,
-    /// How many questions were asked to reduce.
-    pub(super) reducing: &'a mut u64,
-    /// How often each pass made a witness smaller.
-    pub(super) passes: &'a mut BTreeMap<&'static str, u64>,
+    pub(super) tally: &'a mut CampaignTally,
 }
 
 impl<'a> Triage<'a> {
@@ -118,14 +116,14 @@ impl<'a> Triage<'a> {
         let mut reducer = Reducer::new(self.implementation, budget);
         // Nothing that was asked before shall have a part in it.
         if is_crash && budget > 0 && !reducer.shows_alone(witness)? {
-            *self.reducing += reducer.asked();
+            self.tally.reducing += reducer.asked();
             return self.trace(witness, lost);
         }
         reducer.reduce(witness)?;
         // A crash that does not come again comes of damage that was done before, or of luck.
         let is_shared = is_crash && budget > 0 && !reducer.shows_alone(witness)?;
-        *self.reducing += reducer.asked();
-        reducer.taken().iter().for_each(|(pass, count)| *self.passes.entry(pass).or_default() += count);
+        self.tally.reducing += reducer.asked();
+        add_counts(&mut self.tally.passes, reducer.taken().clone());
         Ok(CrashCause { is_shared, then: None })
     }
 
@@ -141,7 +139,7 @@ impl<'a> Triage<'a> {
         *witness = earlier;
         let mut reducer = Reducer::new(&mut followed, self.settings.budget);
         reducer.reduce(witness)?;
-        *self.reducing += reducer.asked();
+        self.tally.reducing += reducer.asked();
         Ok(CrashCause { is_shared: false, then: Some(text_of(&then, dialect)) })
     }
 

@@ -9,7 +9,7 @@ use super::bisect::Remembering;
 use super::choice::ProgramChoice;
 use super::compare;
 use super::inputs::{ArgumentDomain, inputs, is_endless};
-use super::judge::{judge, rules_of};
+use super::judge::judge;
 use super::path::Path;
 use super::settings::{CampaignError, CampaignSettings};
 use super::signature::FailureKind;
@@ -20,6 +20,7 @@ use super::triage::{QueuedDifference, Triage};
 use super::turns::Turns;
 use super::verdict::{ProgramQuestion, TrialDifference, TrialVerdict, names_rules};
 use crate::programs::{Drawn, Features, ProgramSource, Seeds};
+use crate::shrink::rules_of;
 use ask::implementation::Implementation;
 use ask::process::Interrupt;
 use ask::worker::StartError;
@@ -106,8 +107,7 @@ impl CampaignWorker<'_> {
 
     fn keep(&mut self, queued: QueuedDifference, interrupted: bool) -> Result<(), CampaignError> {
         let CampaignWorker { source, settings, store, implementation, tally, .. } = self;
-        let (reducing, passes) = (&mut tally.reducing, &mut tally.passes);
-        Triage { source, settings, implementation, store, reducing, passes }.settle(queued, interrupted)
+        Triage { source, settings, implementation, store, tally }.settle(queued, interrupted)
     }
 
     /// Notes how far the campaign has come.
