@@ -6,7 +6,7 @@
 #![cfg_attr(not(test), warn(clippy::expect_used, clippy::panic, clippy::unwrap_used))]
 
 #[macro_use]
-mod named;
+mod kinds;
 
 pub mod adequacy;
 pub mod agreement;

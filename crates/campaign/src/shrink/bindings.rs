@@ -53,23 +53,6 @@ pub(super) fn without(edition: Edition, module: &IrModule, numbers: Range<usize>
     less
 }
 
-/// What stands for a variable that is gone.
-#[derive(Clone)]
-enum Substitute {
-    Variable(Var, VarKind),
-    Literal(Expr),
-}
-
-impl Substitute {
-    fn to_expr(&self) -> Expr {
-        match self {
-            Substitute::Variable(var, VarKind::Var) => Expr::Var(var.clone()),
-            Substitute::Variable(var, VarKind::DataflowVar) => Expr::DataflowVar(var.clone()),
-            Substitute::Literal(expr) => expr.clone(),
-        }
-    }
-}
-
 /// What is left of a function.
 struct FunctionRemainder<'a> {
     /// The structural information of its variables.
@@ -87,7 +70,7 @@ struct FunctionRemainder<'a> {
     /// What can be used where it goes on.
     scope: Vec<(Var, VarKind)>,
     /// The number of what is gone, and what stands for it.
-    gone: FxHashMap<Var, (usize, Option<Substitute>)>,
+    gone: FxHashMap<Var, (usize, Option<Expr>)>,
 }
 
 impl<'a> FunctionRemainder<'a> {
@@ -157,31 +140,35 @@ impl<'a> FunctionRemainder<'a> {
 
     /// What can stand for a variable: an operand of its value or another variable, a parameter before others, or a
     /// constant.
-    fn substitute(&self, binder: &Binder, value: &Expr) -> Option<Substitute> {
+    fn substitute(&self, binder: &Binder, value: &Expr) -> Option<Expr> {
         // Of an operand that is gone itself it is what stands for it.
         let left = |(var, kind): (Var, VarKind)| match self.gone.get(&var) {
-            Some((_, Some(Substitute::Variable(other, kind)))) => Some((other.clone(), *kind)),
-            Some((_, Some(Substitute::Literal(_)) | None)) => None,
+            Some((_, Some(Expr::Var(other)))) => Some((other.clone(), VarKind::Var)),
+            Some((_, Some(Expr::DataflowVar(other)))) => Some((other.clone(), VarKind::DataflowVar)),
+            Some(_) => None,
             None => Some((var, kind)),
         };
         let mut operands = operands_of(value).into_iter().filter_map(left);
+        let to_expr = |(var, kind): (Var, VarKind)| match kind {
+            VarKind::Var => Expr::Var(var),
+            VarKind::DataflowVar => Expr::DataflowVar(var),
+        };
         if let Some(number) = self.operand {
-            return operands.nth(number).map(|(var, kind)| Substitute::Variable(var, kind));
+            return operands.nth(number).map(to_expr);
         }
         let info = *self.infos.get(&binder.var)?;
         let fits = |(var, kind): &(Var, VarKind)| {
             (binder.kind == VarKind::DataflowVar || *kind == VarKind::Var) && self.infos.get(var) == Some(&info)
         };
         let variable = operands.find(fits).or_else(|| self.scope.iter().find(|own| fits(own)).cloned());
-        let literal = || constant(info).map(Substitute::Literal);
-        variable.map(|(var, kind)| Substitute::Variable(var, kind)).or_else(literal)
+        variable.map(to_expr).or_else(|| constant(info))
     }
 
     fn expr(&mut self, expr: &mut Expr) {
         with_stack(|| match expr {
             Expr::Var(var) | Expr::DataflowVar(var) => match self.gone.get(var) {
                 None => {}
-                Some((_, Some(other))) => *expr = other.to_expr(),
+                Some((_, Some(other))) => *expr = other.clone(),
                 Some((number, None)) => {
                     self.missing.insert(*number);
                 }

@@ -143,10 +143,7 @@ struct CampaignProgress {
 pub struct FindingStore {
     dir: Option<PathBuf>,
     findings: BTreeMap<FailureSignature, Finding>,
-    seed: u64,
-    next: u64,
-    /// How far campaigns of other seeds have come.
-    others: BTreeMap<u64, u64>,
+    progress: CampaignProgress,
     /// Held as long as the store is there.
     _lock: Option<Arc<File>>,
 }
@@ -196,14 +193,12 @@ impl FindingStore {
     pub fn open(dir: &Path, seed: u64) -> Result<FindingStore, StoreError> {
         fs::create_dir_all(dir).map_err(|error| StoreError::Io { path: dir.to_path_buf(), error })?;
         let _lock = Some(Arc::new(locked(dir)?));
-        let mut store = FindingStore { dir: Some(dir.to_path_buf()), seed, _lock, ..FindingStore::default() };
         let state = dir.join(STATE);
-        if state.exists() {
-            let state: CampaignProgress = read(&state)?;
-            store.others = state.others;
-            store.others.insert(state.seed, state.next);
-            store.next = store.others.remove(&seed).unwrap_or(0);
-        }
+        let CampaignProgress { seed: last, next, mut others } =
+            if state.exists() { read(&state)? } else { CampaignProgress { seed, ..CampaignProgress::default() } };
+        others.insert(last, next);
+        let progress = CampaignProgress { seed, next: others.remove(&seed).unwrap_or(0), others };
+        let mut store = FindingStore { dir: Some(dir.to_path_buf()), progress, _lock, ..FindingStore::default() };
         for (_, mut finding) in read_findings(dir)? {
             finding.counted.retain(|place| store.may_come_again(place));
             store.findings.insert(finding.signature.clone(), finding);
@@ -213,7 +208,7 @@ impl FindingStore {
 
     /// The number of the program that comes next.
     pub fn next(&self) -> u64 {
-        self.next
+        self.progress.next
     }
 
     /// All findings: those that no ledger knows first, and rare ones before frequent ones.
@@ -224,7 +219,7 @@ impl FindingStore {
     }
 
     fn may_come_again(&self, (seed, number, _): &CountedPlace) -> bool {
-        *seed != self.seed || *number >= self.next
+        *seed != self.progress.seed || *number >= self.progress.next
     }
 
     /// Whether a finding of this signature is there, which is counted again then, unless this place was counted before
@@ -300,10 +295,10 @@ impl FindingStore {
 
     /// Notes that all programs before this one are done.
     pub(super) fn done(&mut self, seed: u64, next: u64) -> Result<(), StoreError> {
-        self.next = self.next.max(next);
-        let state = CampaignProgress { seed, next: self.next, others: self.others.clone() };
+        self.progress.next = self.progress.next.max(next);
+        self.progress.seed = seed;
         let Some(dir) = &self.dir else { return Ok(()) };
-        write(&dir.join(STATE), &text_of(&state))?;
+        write(&dir.join(STATE), &text_of(&self.progress))?;
         self.forget_done()
     }
 
